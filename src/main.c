@@ -12,8 +12,7 @@
 #include "output/columns.h"
 #include "output/text_visible.h"
 
-static enum exit_status
-print(struct text *t)
+static enum exit_status print(struct text *t)
 {
 	struct report_out out = { .out = NULL };
 
@@ -24,8 +23,7 @@ print(struct text *t)
 	return report_out_close(&out);
 }
 
-static enum exit_status
-print_help(void)
+static enum exit_status print_help(void)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 0, 0 } };
 	const struct options o = { .argc = 0 };
@@ -55,8 +53,7 @@ print_help(void)
 	return print(&t);
 }
 
-static enum exit_status
-print_version(int argc, char **argv)
+static enum exit_status print_version(int argc, char **argv)
 {
 	struct text t = { .p = NULL };
 	struct shown_path shown;
@@ -70,8 +67,7 @@ print_version(int argc, char **argv)
 	return print(&t);
 }
 
-static enum exit_status
-unknown_command(const char *name)
+static enum exit_status unknown_command(const char *name)
 {
 	struct shown_path shown;
 	const char *best = NULL;
@@ -97,8 +93,7 @@ unknown_command(const char *name)
 }
 
 /* "-q stats": an option in place of the command. */
-static enum exit_status
-misplaced_option(int argc, char **argv)
+static enum exit_status misplaced_option(int argc, char **argv)
 {
 	struct shown_path shown;
 
@@ -116,8 +111,7 @@ misplaced_option(int argc, char **argv)
 /* A closed standard descriptor would be given to the next file that is opened, and messages would land in the
  * output. It is taken by something that cannot be used either way: reading 0 and writing 1 or 2 go on
  * failing. */
-static bool
-keep_standard_descriptors(void)
+static bool keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
@@ -126,8 +120,7 @@ keep_standard_descriptors(void)
 	return true;
 }
 
-static enum exit_status
-run(int argc, char **argv)
+static enum exit_status run(int argc, char **argv)
 {
 	char help[] = "--help";
 
@@ -154,8 +147,7 @@ run(int argc, char **argv)
 	return name[0] == '-' && name[1] != '\0' ? misplaced_option(argc, argv) : unknown_command(name);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sigaction pipe_action;
 	const bool knows = sigaction(SIGPIPE, NULL, &pipe_action) == 0;

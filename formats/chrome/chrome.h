@@ -128,8 +128,7 @@ struct chrome_reading {
 };
 
 /* Whether the format has events of this phase. */
-static inline bool
-chrome_phase_known(char ph)
+static inline bool chrome_phase_known(char ph)
 {
 	return ph != '\0' && strchr("BEXiIPCbneSTpFstfMNODRcvV", ph) != NULL;
 }
@@ -156,8 +155,7 @@ void chrome_times(struct chrome_reading *st);
 /* A text, escapes resolved; what is no string as it stands.  p NULL: no memory. */
 struct slice chrome_text(struct arena *a, const struct chrome_token *t);
 
-static inline struct slice
-chrome_token_text(const struct chrome_token *t)
+static inline struct slice chrome_token_text(const struct chrome_token *t)
 {
 	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_text(t->p, t->end, t->kind);
 }
@@ -238,14 +236,12 @@ struct chrome_state {
 	struct chrome_parts parts;
 };
 
-static inline const struct chrome_track *
-chrome_track_of(const struct track *t)
+static inline const struct chrome_track *chrome_track_of(const struct track *t)
 {
 	return t->declared;
 }
 
-static inline const struct chrome_class *
-chrome_class_of(const struct class *c)
+static inline const struct chrome_class *chrome_class_of(const struct class *c)
 {
 	return c->declared;
 }
@@ -299,8 +295,7 @@ bool chrome_put_order(const struct track *const *tracks, uint32_t n, struct text
 bool chrome_large_time_exact(uint64_t ns);
 
 /* Below 2^43 us neighbouring doubles are less than a nanosecond apart. */
-static inline bool
-chrome_time_exact(uint64_t ns)
+static inline bool chrome_time_exact(uint64_t ns)
 {
 	return ns < (uint64_t)1000 << 43 || chrome_large_time_exact(ns);
 }

@@ -17,8 +17,7 @@
 #define SPLIT_SIZE 104857600U /* what viewers in a browser still show without delay */
 #define SPLIT_SIZE_LEAST 1024U
 
-static const char *
-chrome_part_size_mistake(const char *arg)
+static const char *chrome_part_size_mistake(const char *arg)
 {
 	uint64_t n;
 
@@ -27,8 +26,7 @@ chrome_part_size_mistake(const char *arg)
 	return "takes a number of bytes, at least 1024";
 }
 
-void
-chrome_parts_free(struct chrome_parts *p)
+void chrome_parts_free(struct chrome_parts *p)
 {
 	text_free(&p->line.text);
 	text_free(&p->title.text);
@@ -38,8 +36,7 @@ chrome_parts_free(struct chrome_parts *p)
 	free(p->tracks);
 }
 
-static void
-append(struct chrome_parts *p, const struct text *from, struct chunk *chunk)
+static void append(struct chrome_parts *p, const struct text *from, struct chunk *chunk)
 {
 	const size_t skip = p->comma || from->n == 0 ? 0 : 1; /* the comma behind the line before */
 
@@ -50,8 +47,7 @@ append(struct chrome_parts *p, const struct text *from, struct chunk *chunk)
 }
 
 /* false: no memory. */
-static bool
-begin_part(struct chrome_state *st, struct chunk *chunk)
+static bool begin_part(struct chrome_state *st, struct chunk *chunk)
 {
 	struct chrome_parts *const p = &st->parts;
 	char *const name = arena_alloc(&st->arena, sizeof "part-4294967295.json");
@@ -71,8 +67,7 @@ begin_part(struct chrome_state *st, struct chunk *chunk)
 	return true;
 }
 
-static bool
-open_parts(struct writer *w, struct chunk *chunk)
+static bool open_parts(struct writer *w, struct chunk *chunk)
 {
 	struct chrome_state *const st = w->state;
 	const char *const size = option_find(w->options, "part-size");
@@ -85,8 +80,7 @@ open_parts(struct writer *w, struct chunk *chunk)
 }
 
 /* first: of a process, its first thread here. */
-static bool
-put_title(struct chrome_parts *p, const struct track *k, const struct track *first)
+static bool put_title(struct chrome_parts *p, const struct track *k, const struct track *first)
 {
 	uint32_t *const named_in = chrome_track_of(k)->part;
 
@@ -100,8 +94,7 @@ put_title(struct chrome_parts *p, const struct track *k, const struct track *fir
 	return true;
 }
 
-static bool
-put_titles(struct chrome_parts *p, const struct track *k, struct chunk *chunk)
+static bool put_titles(struct chrome_parts *p, const struct track *k, struct chunk *chunk)
 {
 	const struct track *const process = track_process(k);
 
@@ -114,8 +107,8 @@ put_titles(struct chrome_parts *p, const struct track *k, struct chunk *chunk)
 	return true;
 }
 
-static bool
-put_event(struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static bool put_event(struct chrome_state *st, const struct batch *b, const struct event *e,
+                      struct chunk *chunk)
 {
 	struct chrome_parts *const p = &st->parts;
 
@@ -130,15 +123,13 @@ put_event(struct chrome_state *st, const struct batch *b, const struct event *e,
 	return true;
 }
 
-static void
-take_losses(struct chunk *chunk, struct ledger *from)
+static void take_losses(struct chunk *chunk, struct ledger *from)
 {
 	ledger_merge(&chunk->ledger, from);
 	from->n = 0;
 }
 
-static void
-write_parts(void *state, const struct batch *b, struct chunk *chunk)
+static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct chrome_state *const st = state;
 	struct chrome_parts *const p = &st->parts;
@@ -152,8 +143,7 @@ write_parts(void *state, const struct batch *b, struct chunk *chunk)
 }
 
 /* The end of each part, one at a time. */
-static bool
-close_parts(struct writer *w, struct chunk *chunk)
+static bool close_parts(struct writer *w, struct chunk *chunk)
 {
 	struct chrome_state *const st = w->state;
 	struct chrome_parts *const p = &st->parts;

@@ -8,8 +8,7 @@
 /* Processes and threads, and their names; classes of events. */
 
 /* A pid or tid as it stands, numbers in quotes as numbers; what is missing is 0, as viewers take it. */
-static struct slice
-id_text(const struct chrome_token *t)
+static struct slice id_text(const struct chrome_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 
@@ -19,9 +18,8 @@ id_text(const struct chrome_token *t)
 }
 
 /* What the number of a process or thread is, if it is one.  t: where it stands; NULL: in another pass. */
-static void
-read_id(struct chrome_reading *st, struct chrome_who *w, struct slice s, const char *what,
-        const struct chrome_token *t)
+static void read_id(struct chrome_reading *st, struct chrome_who *w, struct slice s, const char *what,
+                    const struct chrome_token *t)
 {
 	struct quoted q;
 
@@ -33,8 +31,7 @@ read_id(struct chrome_reading *st, struct chrome_who *w, struct slice s, const c
 }
 
 /* NULL: no memory, or too many (then *full). */
-static struct chrome_who *
-add_who(struct chrome_reading *st, struct slice key, bool *full)
+static struct chrome_who *add_who(struct chrome_reading *st, struct slice key, bool *full)
 {
 	if (st->nwhos == CHROME_MAX_WHO) {
 		*full = true;
@@ -53,8 +50,7 @@ add_who(struct chrome_reading *st, struct slice key, bool *full)
 }
 
 /* All processes and threads beyond the limit. */
-static struct chrome_who *
-one_for_the_rest(struct chrome_reading *st)
+static struct chrome_who *one_for_the_rest(struct chrome_reading *st)
 {
 	chrome_report_limit(st, CHROME_LIMIT_WHO,
 	                    "more than 60,000 processes and threads: the others are shown as one");
@@ -64,8 +60,8 @@ one_for_the_rest(struct chrome_reading *st)
 }
 
 /* pid, or pid/tid; rec: the event that says them, NULL: it is one of another pass. */
-static struct chrome_who *
-look_up(struct chrome_reading *st, const struct chrome_record *rec, struct slice pid, const struct slice *tid)
+static struct chrome_who *look_up(struct chrome_reading *st, const struct chrome_record *rec,
+                                  struct slice pid, const struct slice *tid)
 {
 	char key[2 * CHROME_MAX_ID + 4];
 	uint32_t n = pid.n;
@@ -97,8 +93,8 @@ look_up(struct chrome_reading *st, const struct chrome_record *rec, struct slice
 
 /* ---- tracks ---- */
 
-static struct slice
-name_of(struct chrome_reading *st, const struct chrome_who *w, bool process, struct slice id)
+static struct slice name_of(struct chrome_reading *st, const struct chrome_who *w, bool process,
+                            struct slice id)
 {
 	struct trace *const trace = st->r->trace;
 	const char *const noun = process ? "process" : "thread";
@@ -114,8 +110,7 @@ name_of(struct chrome_reading *st, const struct chrome_who *w, bool process, str
 }
 
 /* The names may stand at the end of the file. */
-static void
-look_ahead(struct chrome_reading *st)
+static void look_ahead(struct chrome_reading *st)
 {
 	if (st->looked_ahead || st->titles_to != st ||
 	    (st->r->want & (WANT_FIELDS | WANT_RAW)) != WANT_FIELDS)
@@ -124,8 +119,8 @@ look_ahead(struct chrome_reading *st)
 	st->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
 }
 
-static const struct track *
-make_track(struct chrome_reading *st, struct chrome_who *w, const struct chrome_who *process, struct slice id)
+static const struct track *make_track(struct chrome_reading *st, struct chrome_who *w,
+                                      const struct chrome_who *process, struct slice id)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -145,8 +140,7 @@ make_track(struct chrome_reading *st, struct chrome_who *w, const struct chrome_
 }
 
 /* The thread (or process) of st->rec, with a track if `track`; NULL: no memory. */
-static struct chrome_who *
-chrome_who_of(struct chrome_reading *st, bool process, bool track)
+static struct chrome_who *chrome_who_of(struct chrome_reading *st, bool process, bool track)
 {
 	const struct slice pid = id_text(&st->rec.of[CHROME_PID]), tid = id_text(&st->rec.of[CHROME_TID]);
 	struct chrome_who *const w = look_up(st, &st->rec, pid, process ? NULL : &tid);
@@ -163,8 +157,7 @@ chrome_who_of(struct chrome_reading *st, bool process, bool track)
 	return w->track != NULL || make_track(st, w, owner, tid) != NULL ? w : NULL;
 }
 
-void
-chrome_who_free(struct chrome_reading *st)
+void chrome_who_free(struct chrome_reading *st)
 {
 	tabletext_free(&st->ids);
 	free(st->whos);
@@ -173,8 +166,7 @@ chrome_who_free(struct chrome_reading *st)
 /* ---- metadata ---- */
 
 /* The member of args of this name; kind JSON_ABSENT: none. */
-static struct chrome_token
-arg(struct chrome_reading *st, const char *name)
+static struct chrome_token arg(struct chrome_reading *st, const char *name)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
@@ -199,8 +191,7 @@ arg(struct chrome_reading *st, const char *name)
 }
 
 /* Metadata that names processes and threads. */
-static void
-chrome_learn(struct chrome_reading *st)
+static void chrome_learn(struct chrome_reading *st)
 {
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
 	const bool process = slice_is(name, "process_name");
@@ -229,8 +220,7 @@ chrome_learn(struct chrome_reading *st)
 /* ---- classes ---- */
 
 /* The class of its category; NULL: no memory. */
-static struct class *
-chrome_class_read(struct chrome_reading *st)
+static struct class *chrome_class_read(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
 	const struct chrome_token *const t = &st->rec.of[CHROME_CAT];
@@ -267,8 +257,7 @@ chrome_class_read(struct chrome_reading *st)
 
 /* Whether it overlaps one before in part.  What is remembered are spans in each other; none is taken for an
  * overlap that is none, whatever the order. */
-static bool
-overlaps(struct chrome_who *w, uint64_t from, uint64_t to)
+static bool overlaps(struct chrome_who *w, uint64_t from, uint64_t to)
 {
 	while (w->nspans > 0) {
 		const struct chrome_span top = w->spans[w->nspans - 1];
@@ -287,8 +276,7 @@ overlaps(struct chrome_who *w, uint64_t from, uint64_t to)
 	return false;
 }
 
-static void
-check_nesting(struct chrome_reading *st, struct chrome_who *w)
+static void check_nesting(struct chrome_reading *st, struct chrome_who *w)
 {
 	const struct chrome_record *const rec = &st->rec;
 
@@ -318,16 +306,14 @@ check_nesting(struct chrome_reading *st, struct chrome_who *w)
 /* ---- what an event is ---- */
 
 /* A counter that this program's writer put below a thread: its id is the number of that. */
-static bool
-is_of_thread(const struct chrome_record *rec)
+static bool is_of_thread(const struct chrome_record *rec)
 {
 	return rec->ph == 'C' && rec->of[CHROME_TID].kind != JSON_ABSENT &&
 	       slice_is(chrome_token_text(&rec->of[CHROME_SCOPE]), "thread");
 }
 
 /* Whether it is about the process as a whole. */
-static bool
-of_process(const struct chrome_record *rec)
+static bool of_process(const struct chrome_record *rec)
 {
 	const struct slice s = chrome_token_text(&rec->of[CHROME_S]);
 
@@ -338,8 +324,7 @@ of_process(const struct chrome_record *rec)
 	return strchr("bneSTpF", rec->ph) != NULL && rec->of[CHROME_TID].kind == JSON_ABSENT;
 }
 
-static enum phase
-phase_of(const struct chrome_record *rec)
+static enum phase phase_of(const struct chrome_record *rec)
 {
 	switch (rec->ph) {
 	case 'X':
@@ -367,8 +352,7 @@ phase_of(const struct chrome_record *rec)
 }
 
 /* false: it is no event at all. */
-static bool
-check_members(struct chrome_reading *st)
+static bool check_members(struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const struct chrome_token *const ph = &rec->of[CHROME_PH];
@@ -403,8 +387,7 @@ check_members(struct chrome_reading *st)
 /* ---- events ---- */
 
 /* A counter of another id is another one, unless this program's writer says by it of which thread it is. */
-static struct slice
-name_of_event(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
+static struct slice name_of_event(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
 {
 	const struct chrome_token *const t = &st->rec.of[CHROME_NAME], *const id = &st->rec.of[CHROME_ID];
 
@@ -421,8 +404,7 @@ name_of_event(struct chrome_reading *st, struct batch *b, const struct chrome_op
 }
 
 /* What numbers the event, as this program's writer puts it, without the ids of process and thread behind. */
-static bool
-add_ids(struct chrome_reading *st, struct batch *b, struct event *e)
+static bool add_ids(struct chrome_reading *st, struct batch *b, struct event *e)
 {
 	const struct chrome_token *const ids = &st->rec.of[CHROME_IDS];
 
@@ -439,8 +421,8 @@ add_ids(struct chrome_reading *st, struct batch *b, struct event *e)
 }
 
 /* The args of the event, or those that its begin had. */
-static bool
-add_fields(struct chrome_reading *st, struct batch *b, struct event *e, const struct chrome_open *began)
+static bool add_fields(struct chrome_reading *st, struct batch *b, struct event *e,
+                       const struct chrome_open *began)
 {
 	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
 
@@ -458,8 +440,7 @@ add_fields(struct chrome_reading *st, struct batch *b, struct event *e, const st
 
 /* This program's writer puts the true number of a thread first into the fields of events whose tid is
  * another: the track has it already. */
-static void
-drop_true_tid(const struct batch *b, struct event *e)
+static void drop_true_tid(const struct batch *b, struct event *e)
 {
 	const struct field *const f = &b->fields[e->first_field];
 	uint64_t id;
@@ -476,9 +457,8 @@ drop_true_tid(const struct batch *b, struct event *e)
 	}
 }
 
-static void
-add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_who *w,
-          const struct chrome_open *began)
+static void add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_who *w,
+                      const struct chrome_open *began)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool raw = (st->r->want & WANT_RAW) != 0;
@@ -498,8 +478,7 @@ add_event(struct chrome_reading *st, struct batch *b, struct event e, const stru
 }
 
 /* Begin and end of an async span become one event, at the end.  false: none. */
-static bool
-async(struct chrome_reading *st, struct event *e, struct chrome_open *began)
+static bool async(struct chrome_reading *st, struct event *e, struct chrome_open *began)
 {
 	if (st->rec.ph == 'b' || st->rec.ph == 'S') {
 		chrome_async_begins(st);
@@ -514,14 +493,12 @@ async(struct chrome_reading *st, struct event *e, struct chrome_open *began)
 	return true;
 }
 
-static bool
-is_async_end(char ph)
+static bool is_async_end(char ph)
 {
 	return ph == 'b' || ph == 'e' || ph == 'S' || ph == 'F';
 }
 
-static void
-take_timed(struct chrome_reading *st, struct batch *b)
+static void take_timed(struct chrome_reading *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	const struct chrome_record *const rec = &st->rec;
@@ -556,8 +533,7 @@ take_timed(struct chrome_reading *st, struct batch *b)
 	free(began.text);
 }
 
-static void
-take_metadata(struct chrome_reading *st, struct batch *b)
+static void take_metadata(struct chrome_reading *st, struct batch *b)
 {
 	struct class *const c = trace_add_class(st->r->trace, SLICE_LIT("metadata"));
 
@@ -571,8 +547,7 @@ take_metadata(struct chrome_reading *st, struct batch *b)
 		add_event(st, b, (struct event){ .cls = c, .phase = PHASE_STRUCTURE }, NULL, NULL);
 }
 
-void
-chrome_take(struct chrome_reading *st, struct batch *b)
+void chrome_take(struct chrome_reading *st, struct batch *b)
 {
 	if (st->titles_to != st) { /* a look-ahead pass is for names alone */
 		if (st->rec.ph == 'M')
@@ -589,8 +564,7 @@ chrome_take(struct chrome_reading *st, struct batch *b)
 		arena_reset(&st->scratch);
 }
 
-void
-chrome_take_finish(struct chrome_reading *st)
+void chrome_take_finish(struct chrome_reading *st)
 {
 	uint64_t n = 0, first = UINT64_MAX;
 

@@ -19,8 +19,7 @@
 #define LOOKED_AT 4 /* elements of an array */
 
 /* Members of the object form that stand before traceEvents in some files. */
-static bool
-is_known_member(struct slice key)
+static bool is_known_member(struct slice key)
 {
 	static const char *const keys[] = { "displayTimeUnit", "otherData",         "stackFrames",
 		                            "samples",         "systemTraceEvents", "controllerTraceDataKey",
@@ -32,8 +31,7 @@ is_known_member(struct slice key)
 	return false;
 }
 
-static int
-probe_object(struct json *x, const char *p, const char *e)
+static int probe_object(struct json *x, const char *p, const char *e)
 {
 	bool more, known = false, unit = false;
 	enum json_kind kind;
@@ -55,8 +53,7 @@ probe_object(struct json *x, const char *p, const char *e)
 }
 
 /* Whether the object at p is an event; *end is behind it, NULL: it could not be read to its end. */
-static bool
-is_event(struct json *x, const char *p, const char *e, const char **end)
+static bool is_event(struct json *x, const char *p, const char *e, const char **end)
 {
 	bool more, has_phase = false, has_time = false;
 	enum json_kind kind;
@@ -76,8 +73,7 @@ is_event(struct json *x, const char *p, const char *e, const char **end)
 	return has_phase && has_time;
 }
 
-static int
-probe_array(struct json *x, const char *p, const char *e)
+static int probe_array(struct json *x, const char *p, const char *e)
 {
 	bool more;
 	unsigned i = 0;
@@ -101,8 +97,7 @@ probe_array(struct json *x, const char *p, const char *e)
 	return i == 0 && (p != NULL || x->error.cut) ? EMPTY_BITS : 0;
 }
 
-int
-chrome_probe(struct slice head, bool complete)
+int chrome_probe(struct slice head, bool complete)
 {
 	struct json x = { .lenient = true, .complete = complete, .depth = JSON_MAX_DEPTH };
 	const char *p = head.p, *const e = head.p + head.n;
@@ -128,15 +123,13 @@ chrome_probe(struct slice head, bool complete)
 #define MAX_TEXT (64u << 10)       /* bytes of the args of one span that are retained until its end ... */
 #define MAX_TEXT_BYTES (16u << 20) /* ... and of all together */
 
-static uint64_t
-mix(struct chrome_reading *st, uint64_t h, struct slice s)
+static uint64_t mix(struct chrome_reading *st, uint64_t h, struct slice s)
 {
 	return hash_bytes(s.p, s.n, h ^ st->seed);
 }
 
 /* The id, and whether it is one of its process: id2.local, else id2.global or id. */
-static struct slice
-id_of(struct chrome_reading *st, bool *local)
+static struct slice id_of(struct chrome_reading *st, bool *local)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const struct chrome_token *const id = &st->rec.of[CHROME_ID], *const id2 = &st->rec.of[CHROME_ID2];
@@ -162,8 +155,7 @@ id_of(struct chrome_reading *st, bool *local)
 }
 
 /* What identifies it.  Nestable async spans: category, scope and id; older ones and flows: the name too. */
-static uint64_t
-key_of(struct chrome_reading *st, bool flow)
+static uint64_t key_of(struct chrome_reading *st, bool flow)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool named = flow || rec->ph == 'S' || rec->ph == 'F';
@@ -180,8 +172,7 @@ key_of(struct chrome_reading *st, bool flow)
 }
 
 /* Without the keys of which nothing is open. */
-static bool
-shrink_keys(struct chrome_reading *st)
+static bool shrink_keys(struct chrome_reading *st)
 {
 	struct table64 kept = { .slots = NULL };
 	bool ok = true;
@@ -198,8 +189,7 @@ shrink_keys(struct chrome_reading *st)
 }
 
 /* The innermost of the key, + 1; 0: none. */
-static uint32_t
-top_of(const struct chrome_reading *st, uint64_t key)
+static uint32_t top_of(const struct chrome_reading *st, uint64_t key)
 {
 	const uint32_t top = table64_get(&st->open_keys, key);
 
@@ -207,8 +197,7 @@ top_of(const struct chrome_reading *st, uint64_t key)
 }
 
 /* NULL: too many, or no memory. */
-static struct chrome_open *
-push(struct chrome_reading *st, uint64_t key)
+static struct chrome_open *push(struct chrome_reading *st, uint64_t key)
 {
 	const uint32_t top = top_of(st, key);
 	uint32_t i = st->free_open;
@@ -235,8 +224,7 @@ push(struct chrome_reading *st, uint64_t key)
 }
 
 /* The text is the caller's then. */
-static struct chrome_open
-pop(struct chrome_reading *st, uint64_t key, uint32_t top)
+static struct chrome_open pop(struct chrome_reading *st, uint64_t key, uint32_t top)
 {
 	const struct chrome_open was = st->open[top - 1];
 
@@ -251,8 +239,7 @@ pop(struct chrome_reading *st, uint64_t key, uint32_t top)
 /* ---- async spans ---- */
 
 /* Name and args, for the event that is made at the end. */
-static void
-retain_text(struct chrome_reading *st, struct chrome_open *o)
+static void retain_text(struct chrome_reading *st, struct chrome_open *o)
 {
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
 	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
@@ -279,8 +266,7 @@ retain_text(struct chrome_reading *st, struct chrome_open *o)
 	st->open_bytes += name.n + n;
 }
 
-void
-chrome_async_begins(struct chrome_reading *st)
+void chrome_async_begins(struct chrome_reading *st)
 {
 	const uint64_t key = key_of(st, false);
 
@@ -295,8 +281,7 @@ chrome_async_begins(struct chrome_reading *st)
 	retain_text(st, o);
 }
 
-bool
-chrome_async_ends(struct chrome_reading *st, struct chrome_open *began)
+bool chrome_async_ends(struct chrome_reading *st, struct chrome_open *began)
 {
 	const uint64_t key = key_of(st, false);
 	const uint32_t top = top_of(st, key);
@@ -313,8 +298,7 @@ chrome_async_ends(struct chrome_reading *st, struct chrome_open *began)
 
 /* ---- flows ---- */
 
-static bool
-hex_digits(struct slice s, uint64_t *v)
+static bool hex_digits(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -328,8 +312,7 @@ hex_digits(struct slice s, uint64_t *v)
 }
 
 /* Numbers are their own; other texts get one that is theirs in all likelihood, and the same in every run. */
-static uint64_t
-number_of(struct slice s)
+static uint64_t number_of(struct slice s)
 {
 	uint64_t v;
 
@@ -340,8 +323,7 @@ number_of(struct slice s)
 	return hash_bytes(s.p, s.n, 1);
 }
 
-uint64_t
-chrome_flow(struct chrome_reading *st)
+uint64_t chrome_flow(struct chrome_reading *st)
 {
 	const uint64_t key = key_of(st, true);
 	const uint32_t top = top_of(st, key);
@@ -370,8 +352,7 @@ chrome_flow(struct chrome_reading *st)
 
 /* ---- the end ---- */
 
-void
-chrome_open_finish(struct chrome_reading *st)
+void chrome_open_finish(struct chrome_reading *st)
 {
 	if (st->async_open > 0)
 		chrome_report(st, CHROME_RULE_UNBALANCED, st->r->in->p,
@@ -381,8 +362,7 @@ chrome_open_finish(struct chrome_reading *st)
 		              "%" PRIu64 " flows end that did not begin", st->flows_early);
 }
 
-void
-chrome_open_free(struct chrome_reading *st)
+void chrome_open_free(struct chrome_reading *st)
 {
 	for (uint32_t i = 0; i < st->nopen; i++)
 		free(st->open[i].text);

@@ -7,8 +7,7 @@
 
 /* One event as tokens, and what they say. */
 
-static enum chrome_member
-member_of(struct slice key)
+static enum chrome_member member_of(struct slice key)
 {
 	static const struct {
 		struct slice key;
@@ -31,8 +30,7 @@ member_of(struct slice key)
 
 /* The members that stand in it again.  A pass of its own: nothing is reported of an event before all of it is
  * in the window. */
-static void
-report_twice(struct chrome_reading *st)
+static void report_twice(struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
 	struct json json = st->json; /* its flaws are noted already */
@@ -58,8 +56,7 @@ report_twice(struct chrome_reading *st)
 }
 
 /* The event at p into st->rec; NULL: st->json.error says why. */
-static const char *
-chrome_parse(struct chrome_reading *st, const char *p, const char *e)
+static const char *chrome_parse(struct chrome_reading *st, const char *p, const char *e)
 {
 	struct chrome_record *const rec = &st->rec;
 	struct json *const json = &st->json;
@@ -93,8 +90,7 @@ chrome_parse(struct chrome_reading *st, const char *p, const char *e)
 	return p;
 }
 
-struct slice
-chrome_text(struct arena *a, const struct chrome_token *t)
+struct slice chrome_text(struct arena *a, const struct chrome_token *t)
 {
 	const struct slice raw = chrome_token_text(t);
 
@@ -106,8 +102,7 @@ chrome_text(struct arena *a, const struct chrome_token *t)
 /* ---- times ---- */
 
 /* 10^n microseconds are how many nanoseconds; digits beyond the ninth of an exponent count as many. */
-static bool
-exponent_of(const char *p, const char *e, int *n)
+static bool exponent_of(const char *p, const char *e, int *n)
 {
 	const bool minus = p < e && *p == '-';
 	int v = 0;
@@ -122,8 +117,7 @@ exponent_of(const char *p, const char *e, int *n)
 
 /* Nanoseconds of a number of microseconds, exact; what is below a nanosecond is cut off.  false: they do not
  * fit; *ns is the nearest that does. */
-static bool
-nanoseconds(struct slice s, uint64_t *ns)
+static bool nanoseconds(struct slice s, uint64_t *ns)
 {
 	const char *p = s.p, *const e = s.p + s.n;
 	const bool minus = p < e && *p == '-';
@@ -168,8 +162,7 @@ nanoseconds(struct slice s, uint64_t *ns)
 }
 
 /* false: there is none that can be read. */
-static bool
-time_of(struct chrome_reading *st, enum chrome_member m, const char *name, uint64_t *ns)
+static bool time_of(struct chrome_reading *st, enum chrome_member m, const char *name, uint64_t *ns)
 {
 	const struct chrome_token *const t = &st->rec.of[m];
 	const struct slice s = chrome_token_text(t);
@@ -196,8 +189,7 @@ time_of(struct chrome_reading *st, enum chrome_member m, const char *name, uint6
 	return true;
 }
 
-void
-chrome_times(struct chrome_reading *st)
+void chrome_times(struct chrome_reading *st)
 {
 	struct chrome_record *const rec = &st->rec;
 	struct quoted q;
@@ -215,14 +207,12 @@ chrome_times(struct chrome_reading *st)
 
 /* ---- fields ---- */
 
-static struct value
-json_text_value(struct slice s)
+static struct value json_text_value(struct slice s)
 {
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-static struct value
-value_of(struct arena *a, const struct chrome_token *t)
+static struct value value_of(struct arena *a, const struct chrome_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 	const bool minus = t->kind == JSON_INT;
@@ -253,8 +243,7 @@ value_of(struct arena *a, const struct chrome_token *t)
 /* Of many fields only the nearest are compared: input must not make this slow. */
 #define COMPARED 64
 
-static bool
-is_there(const struct field *f, uint32_t n, struct slice name)
+static bool is_there(const struct field *f, uint32_t n, struct slice name)
 {
 	for (uint32_t i = n > COMPARED ? n - COMPARED : 0; i < n; i++)
 		if (slice_equal(f[i].name, name))
@@ -262,8 +251,8 @@ is_there(const struct field *f, uint32_t n, struct slice name)
 	return false;
 }
 
-bool
-chrome_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p, const char *end)
+bool chrome_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
+                   const char *end)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
 	const uint32_t before = e->nfields;
@@ -320,8 +309,7 @@ enum step {
 
 /* ---- places ---- */
 
-void
-chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
 	uint64_t line = st->line, start = st->line_start;
@@ -342,8 +330,7 @@ chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, 
 	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
 }
 
-void
-chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what)
+void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what)
 {
 	if (st->limits[which])
 		return;
@@ -351,8 +338,7 @@ chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const ch
 	chrome_report(st, CHROME_RULE_LIMIT, st->r->in->p, "%s", what);
 }
 
-static void
-consume(struct chrome_reading *st, const char *to)
+static void consume(struct chrome_reading *st, const char *to)
 {
 	struct input *const in = st->r->in;
 
@@ -371,8 +357,7 @@ static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .value = VALUE_STRING };
 
 /* What stands between here and `to`, as a structure record. */
-static void
-consume_gap(struct chrome_reading *st, struct batch *b, const char *to)
+static void consume_gap(struct chrome_reading *st, struct batch *b, const char *to)
 {
 	struct reader *const r = st->r;
 	const struct slice bytes = slice_of(r->in->p, (size_t)(to - r->in->p));
@@ -396,15 +381,13 @@ consume_gap(struct chrome_reading *st, struct batch *b, const char *to)
 }
 
 /* What the text at p is about, in quotes. */
-static const char *
-found(struct quoted *q, const char *p, const char *e)
+static const char *found(struct quoted *q, const char *p, const char *e)
 {
 	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
 }
 
 /* The thing at p could not be read. */
-static enum step
-failed(struct chrome_reading *st, const char *p)
+static enum step failed(struct chrome_reading *st, const char *p)
 {
 	const struct input *const in = st->r->in;
 	const struct json_error *const error = &st->json.error;
@@ -425,8 +408,7 @@ failed(struct chrome_reading *st, const char *p)
 	return STEP_BAD;
 }
 
-static enum step
-fail_at(struct chrome_reading *st, const char *p, const char *why)
+static enum step fail_at(struct chrome_reading *st, const char *p, const char *why)
 {
 	const struct input *const in = st->r->in;
 
@@ -437,8 +419,7 @@ fail_at(struct chrome_reading *st, const char *p, const char *why)
 	return failed(st, p);
 }
 
-static void
-report_flaws(struct chrome_reading *st)
+static void report_flaws(struct chrome_reading *st)
 {
 	static const struct {
 		enum chrome_rule rule;
@@ -460,8 +441,7 @@ report_flaws(struct chrome_reading *st)
 
 /* ---- the object around the events ---- */
 
-static bool
-add_meta(struct chrome_reading *st, struct slice key, const struct chrome_token *t)
+static bool add_meta(struct chrome_reading *st, struct slice key, const struct chrome_token *t)
 {
 	struct trace *const trace = st->r->trace;
 	const struct slice name = arena_copy(&trace->arena, key);
@@ -479,8 +459,7 @@ add_meta(struct chrome_reading *st, struct slice key, const struct chrome_token 
 }
 
 /* Facts of the whole trace; what our own output says of the clock is taken over. */
-static void
-other_data(struct chrome_reading *st, const char *p, const char *e)
+static void other_data(struct chrome_reading *st, const char *p, const char *e)
 {
 	struct trace *const trace = st->r->trace;
 	struct slice key;
@@ -506,8 +485,7 @@ other_data(struct chrome_reading *st, const char *p, const char *e)
 }
 
 /* A member, or the end of the object. */
-static enum step
-object_step(struct chrome_reading *st, struct batch *b)
+static enum step object_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const e = in->end, *p = json_skip_blanks(in->p, e), *q;
@@ -548,8 +526,7 @@ object_step(struct chrome_reading *st, struct batch *b)
 /* ---- the events ---- */
 
 /* One that stands at p; what is before it goes with it. */
-static enum step
-event_step(struct chrome_reading *st, struct batch *b, const char *p)
+static enum step event_step(struct chrome_reading *st, struct batch *b, const char *p)
 {
 	struct input *const in = st->r->in;
 	const uint32_t n = b->n;
@@ -589,8 +566,7 @@ event_step(struct chrome_reading *st, struct batch *b, const char *p)
 }
 
 /* An event, or the end of the array. */
-static enum step
-array_step(struct chrome_reading *st, struct batch *b)
+static enum step array_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const e = in->end, *p = json_skip_blanks(in->p, e);
@@ -623,8 +599,7 @@ array_step(struct chrome_reading *st, struct batch *b)
 
 /* ---- the file ---- */
 
-static enum step
-start_step(struct chrome_reading *st, struct batch *b)
+static enum step start_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p;
@@ -646,8 +621,7 @@ start_step(struct chrome_reading *st, struct batch *b)
 	return STEP_DONE;
 }
 
-static enum step
-end_step(struct chrome_reading *st, struct batch *b)
+static enum step end_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const p = json_skip_blanks(in->p, in->end);
@@ -663,8 +637,7 @@ end_step(struct chrome_reading *st, struct batch *b)
 	return in->last ? STEP_END : STEP_HUNGRY;
 }
 
-static enum step
-one_step(struct chrome_reading *st, struct batch *b)
+static enum step one_step(struct chrome_reading *st, struct batch *b)
 {
 	switch (st->where) {
 	case CHROME_AT_START:
@@ -678,8 +651,7 @@ one_step(struct chrome_reading *st, struct batch *b)
 	}
 }
 
-static bool
-chrome_read_open(struct reader *r)
+static bool chrome_read_open(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
@@ -704,8 +676,7 @@ chrome_read_open(struct reader *r)
 	return true;
 }
 
-static enum read_status
-chrome_next(struct reader *r, struct batch *b)
+static enum read_status chrome_next(struct reader *r, struct batch *b)
 {
 	struct chrome_reading *const st = r->state;
 	struct input *const in = r->in;
@@ -730,8 +701,7 @@ chrome_next(struct reader *r, struct batch *b)
 	return step == STEP_END ? READ_END : step == STEP_BAD ? READ_BAD : READ_MORE;
 }
 
-static void
-chrome_close(struct reader *r)
+static void chrome_close(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 

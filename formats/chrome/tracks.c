@@ -22,26 +22,22 @@
  */
 #define LAST_TRUE_ID 4194304U /* the largest pid of Linux */
 
-static bool
-is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
+static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 {
 	return table64_get(&ids->used, (uint64_t)pid << 32 | tid) == TABLE_NONE;
 }
 
-static bool
-take(struct chrome_ids *ids, uint32_t pid, uint32_t tid)
+static bool take(struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 {
 	return table64_put(&ids->used, (uint64_t)pid << 32 | tid, 1);
 }
 
-static bool
-keeps_its_id(const struct track *t)
+static bool keeps_its_id(const struct track *t)
 {
 	return t->has_id && t->lane == 0 && !t->is_child && t->id > 0 && t->id <= UINT32_MAX;
 }
 
-static uint32_t
-free_pid(struct chrome_ids *ids)
+static uint32_t free_pid(struct chrome_ids *ids)
 {
 	if (ids->next_pid == 0)
 		ids->next_pid = LAST_TRUE_ID - 1;
@@ -52,8 +48,7 @@ free_pid(struct chrome_ids *ids)
 }
 
 /* All processes draw from the same two sequences, so the search never starts over. */
-static uint32_t
-free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
+static uint32_t free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
 {
 	uint32_t *const next = extra ? &ids->next_extra_tid : &ids->next_tid;
 
@@ -65,8 +60,7 @@ free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
 	return *next;
 }
 
-static void
-number_process(struct chrome_state *st, const struct track *t, struct chrome_track *c)
+static void number_process(struct chrome_state *st, const struct track *t, struct chrome_track *c)
 {
 	const bool kept = keeps_its_id(t) && is_free(&st->ids, (uint32_t)t->id, 0);
 
@@ -74,8 +68,7 @@ number_process(struct chrome_state *st, const struct track *t, struct chrome_tra
 	c->renamed = t->has_id && t->id != c->pid;
 }
 
-static void
-number_thread(struct chrome_state *st, const struct track *t, struct chrome_track *c)
+static void number_thread(struct chrome_state *st, const struct track *t, struct chrome_track *c)
 {
 	const struct track *const process = track_process(t);
 
@@ -88,8 +81,7 @@ number_thread(struct chrome_state *st, const struct track *t, struct chrome_trac
 	c->renamed = t->has_id && t->id != c->tid;
 }
 
-bool
-chrome_declare_track(struct chrome_state *st, struct track *t)
+bool chrome_declare_track(struct chrome_state *st, struct track *t)
 {
 	struct chrome_track *const c = arena_zalloc(&st->arena, 1, sizeof *c);
 
@@ -123,8 +115,7 @@ struct place {
 	uint32_t below; /* index of the track below root that it is (a lane) of; 0: root's own */
 };
 
-static struct place
-place_of(const struct track *t)
+static struct place place_of(const struct track *t)
 {
 	const struct track *k = t->lane > 0 ? t->parent : t;
 	struct place p = { .t = t, .below = k->is_child ? k->index : 0 };
@@ -136,8 +127,7 @@ place_of(const struct track *t)
 }
 
 /* Where a name's last digits begin. */
-static uint32_t
-digits_of(struct slice s)
+static uint32_t digits_of(struct slice s)
 {
 	uint32_t n = s.n;
 
@@ -146,8 +136,7 @@ digits_of(struct slice s)
 	return n;
 }
 
-static int
-compare_bytes(const char *a, uint32_t an, const char *b, uint32_t bn)
+static int compare_bytes(const char *a, uint32_t an, const char *b, uint32_t bn)
 {
 	const uint32_t n = an < bn ? an : bn;
 	const int order = n > 0 ? memcmp(a, b, n) : 0;
@@ -156,8 +145,7 @@ compare_bytes(const char *a, uint32_t an, const char *b, uint32_t bn)
 }
 
 /* Names, with the number at their end as a number. */
-static int
-compare_names(struct slice a, struct slice b)
+static int compare_names(struct slice a, struct slice b)
 {
 	const uint32_t i = digits_of(a), k = digits_of(b);
 	const int order = compare_bytes(a.p, i, b.p, k);
@@ -168,14 +156,12 @@ compare_names(struct slice a, struct slice b)
 	return an != bn ? (an > bn) - (an < bn) : compare_bytes(a.p + i, an, b.p + k, bn);
 }
 
-static int
-compare(uint64_t a, uint64_t b)
+static int compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int
-compare_roots(const struct track *a, const struct track *b)
+static int compare_roots(const struct track *a, const struct track *b)
 {
 	int order =
 	    compare(a->has_id,
@@ -186,14 +172,12 @@ compare_roots(const struct track *a, const struct track *b)
 	return order != 0 ? order : compare(a->index, b->index);
 }
 
-static const struct track *
-process_of(const struct track *t)
+static const struct track *process_of(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS || t->parent == NULL ? t : track_process(t);
 }
 
-static int
-by_place(const void *x, const void *y)
+static int by_place(const void *x, const void *y)
 {
 	const struct place *const a = x, *const b = y;
 	const struct track *const p = process_of(a->root), *const q = process_of(b->root);
@@ -205,8 +189,7 @@ by_place(const void *x, const void *y)
 	return a->below != b->below ? compare(a->below, b->below) : compare(a->t->lane, b->t->lane);
 }
 
-bool
-chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struct text *t)
+bool chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struct text *t)
 {
 	uint32_t n = 0, processes = 0;
 

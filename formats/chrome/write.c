@@ -10,21 +10,18 @@
 
 /* Field values as JSON: exact, escaped, and never a NaN. */
 
-static void
-lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
+static void lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
 {
 	ledger_add(&chunk->ledger, &chrome_losses[kind], e->offset, count);
 }
 
-static void
-put_string(struct chunk *chunk, struct slice s, const struct event *e)
+static void put_string(struct chunk *chunk, struct slice s, const struct event *e)
 {
 	if (text_json_string(&chunk->text, s) > 0)
 		lose(chunk, CHROME_BAD_TEXT, e, 1);
 }
 
-static void
-note_lost(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
+static void note_lost(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
 {
 	const uint32_t counts[] = { lost->bad_text, lost->not_a_number, lost->too_deep };
 	static const enum chrome_loss kinds[] = { CHROME_BAD_TEXT, CHROME_NOT_A_NUMBER, CHROME_TOO_DEEP };
@@ -35,8 +32,7 @@ note_lost(struct chunk *chunk, const struct fields_json_lost *lost, const struct
 }
 
 /* One value as JSON; losses are said for e. */
-static void
-chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
+static void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -46,8 +42,7 @@ chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
 }
 
 /* 1: the first field of the event numbers it; 0: there is no such field. */
-static uint32_t
-numbering(const struct chrome_state *st, const struct batch *b, const struct event *e)
+static uint32_t numbering(const struct chrome_state *st, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = &b->fields[e->first_field];
 
@@ -57,8 +52,8 @@ numbering(const struct chrome_state *st, const struct batch *b, const struct eve
 	       f->value.type <= VALUE_I64 && slice_equal(f->name, st->record_id);
 }
 
-static void
-put_fields(struct chunk *chunk, const struct batch *b, const struct event *e, uint32_t from, uint32_t to)
+static void put_fields(struct chunk *chunk, const struct batch *b, const struct event *e, uint32_t from,
+                       uint32_t to)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -68,8 +63,7 @@ put_fields(struct chunk *chunk, const struct batch *b, const struct event *e, ui
 }
 
 /* A series must be a number: no text for large ones, and no truth value.  false: it is none. */
-static bool
-put_number(struct text *t, const struct value *v)
+static bool put_number(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')))
 		text_add(t, v->p, v->count); /* the digits that the trace has */
@@ -89,8 +83,7 @@ put_number(struct text *t, const struct value *v)
 	return true;
 }
 
-static void
-put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	bool first = true;
@@ -113,8 +106,8 @@ put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
 
 /* The fields of an event as `,"args":{...}`; nothing when there are none.  Viewers that add up calls of one
  * name and equal args must not see a number in them that no other event has: it is left out here. */
-static void
-chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                        struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
@@ -134,17 +127,15 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 	text_char(t, '}');
 }
 
-static void
-put_id(struct text *t, const char *name, const struct track *k, const char *comma)
+static void put_id(struct text *t, const char *name, const struct track *k, const char *comma)
 {
 	text_printf(t, "%s\"%s\":", comma, name);
 	text_json_u64(t, k->id);
 }
 
 /* What numbers the event and, with --ids, the true ids of its process and thread, as `,"ids":{...}`. */
-static void
-chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                 struct chunk *chunk)
+static void chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                             struct chunk *chunk)
 {
 	const uint32_t n = numbering(st, b, e);
 	const struct track *const process = track_process(e->track);
@@ -163,8 +154,7 @@ chrome_event_ids(const struct chrome_state *st, const struct batch *b, const str
 	text_char(t, '}');
 }
 
-bool
-chrome_large_time_exact(uint64_t ns)
+bool chrome_large_time_exact(uint64_t ns)
 {
 	const uint64_t us = ns / 1000;
 
@@ -201,8 +191,7 @@ const struct loss chrome_losses[CHROME_LOSSES + 1] = {
 
 /* ---- declarations ---- */
 
-static bool
-declare_class(struct chrome_state *st, struct class *c)
+static bool declare_class(struct chrome_state *st, struct class *c)
 {
 	struct chrome_class *const to = arena_alloc(&st->arena, sizeof *to);
 	struct text t = { .p = NULL };
@@ -220,8 +209,7 @@ declare_class(struct chrome_state *st, struct class *c)
 	return p != NULL;
 }
 
-bool
-chrome_declare(struct writer *w, const struct batch *b)
+bool chrome_declare(struct writer *w, const struct batch *b)
 {
 	struct chrome_state *const st = w->state;
 
@@ -241,8 +229,7 @@ chrome_declare(struct writer *w, const struct batch *b)
 
 /* first: the process's first thread, if it is known.  Viewers take metadata without a thread for those of a
  * thread of their own. */
-static void
-put_metadata(struct text *t, const char *name, const struct track *k, const struct track *first)
+static void put_metadata(struct text *t, const char *name, const struct track *k, const struct track *first)
 {
 	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
 
@@ -252,8 +239,7 @@ put_metadata(struct text *t, const char *name, const struct track *k, const stru
 	text_str(t, ",\"args\":{");
 }
 
-void
-chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk)
+void chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct chrome_track *const c = chrome_track_of(k);
@@ -269,8 +255,7 @@ chrome_render_track(const struct track *k, const struct track *first, struct chu
 	text_str(t, "}}");
 }
 
-static char *
-put_literal(char *p, const char *s, size_t n)
+static char *put_literal(char *p, const char *s, size_t n)
 {
 	memcpy(p, s, n);
 	return p + n;
@@ -278,8 +263,7 @@ put_literal(char *p, const char *s, size_t n)
 
 #define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
 
-static inline void
-put_name(struct chunk *chunk, const struct event *e)
+static inline void put_name(struct chunk *chunk, const struct event *e)
 {
 	struct text *const t = &chunk->text;
 	char *p = text_room(t, e->name.n + 16);
@@ -298,8 +282,7 @@ put_name(struct chunk *chunk, const struct event *e)
 
 /* Viewers match the two ends of an async span by category and id (read as hexadecimal), which is one of the
  * process.  Offsets tell the spans of one input from each other, tracks those of several. */
-static char *
-put_async(char *p, const struct event *e, char end)
+static char *put_async(char *p, const struct event *e, char end)
 {
 	*p++ = end;
 	p = PUT(p, "\",\"id2\":{\"local\":\"");
@@ -309,8 +292,7 @@ put_async(char *p, const struct event *e, char end)
 
 /* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown
  * below its thread is told from others by the thread's number.  The scope says what the number is. */
-static char *
-put_counter(char *p, const struct track *k)
+static char *put_counter(char *p, const struct track *k)
 {
 	p = PUT(p, "C\"");
 	if (k->is_child && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
@@ -321,8 +303,7 @@ put_counter(char *p, const struct track *k)
 	return PUT(p, ",\"ts\":");
 }
 
-static char *
-put_phase(char *p, const struct event *e)
+static char *put_phase(char *p, const struct event *e)
 {
 	if (e->phase == PHASE_COUNTER && e->nfields > 0) /* viewers refuse one of nothing: an instant */
 		return put_counter(p, e->track);
@@ -336,9 +317,9 @@ put_phase(char *p, const struct event *e)
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* a text id is read as hexadecimal, and so holds all 64 bits */
-		p = e->phase == PHASE_FLOW_OUT      ? PUT(p, "s\",\"id\":\"")
-		    : event_is_step(e) ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
-		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"")
+		    : event_is_step(e)         ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
+		                               : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
 	default:
@@ -348,8 +329,7 @@ put_phase(char *p, const struct event *e)
 }
 
 /* The last time there is, for spans that would end behind it. */
-static uint64_t
-span_end(const struct chrome_state *st, const struct event *e)
+static uint64_t span_end(const struct chrome_state *st, const struct event *e)
 {
 	const uint64_t last = st->signed_time ? INT64_MAX : UINT64_MAX;
 	const uint64_t least = st->signed_time ? UINT64_C(1) << 63 : 0;
@@ -359,14 +339,12 @@ span_end(const struct chrome_state *st, const struct event *e)
 }
 
 /* False if a viewer will show another nanosecond. */
-static bool
-is_exact(const struct chrome_state *st, uint64_t ts)
+static bool is_exact(const struct chrome_state *st, uint64_t ts)
 {
 	return chrome_time_exact(st->signed_time && ts > INT64_MAX ? -ts : ts);
 }
 
-static bool
-times_exact(const struct chrome_state *st, const struct event *e)
+static bool times_exact(const struct chrome_state *st, const struct event *e)
 {
 	if (!is_exact(st, e->ts))
 		return false;
@@ -375,16 +353,14 @@ times_exact(const struct chrome_state *st, const struct event *e)
 	return e->phase != PHASE_SPAN || chrome_time_exact(e->dur);
 }
 
-static char *
-put_time(const struct chrome_state *st, char *p, uint64_t ts)
+static char *put_time(const struct chrome_state *st, char *p, uint64_t ts)
 {
 	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 }
 
 /* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not
  * of their class. */
-static inline char *
-put_category(char *p, const struct event *e)
+static inline char *put_category(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
 		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
@@ -396,8 +372,7 @@ put_category(char *p, const struct event *e)
 
 /* Where an arrow may leave: it does so if an end of its id comes.  Viewers start it at the last event before
  * this one on the thread. */
-static void
-render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+static void render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
 {
 	const struct chrome_track *const k = chrome_track_of(e->track);
 	const struct event out = { .name = plan_with_arrows(e->cls->plan)->flow_name,
@@ -417,8 +392,7 @@ render_departure(const struct chrome_state *st, const struct event *e, struct ch
 	chunk->text.n = (size_t)(p - chunk->text.p);
 }
 
-static void
-render_async_end(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+static void render_async_end(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
 {
 	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
@@ -436,15 +410,13 @@ render_async_end(const struct chrome_state *st, const struct event *e, struct ch
 }
 
 /* Whether readers show it on a thread, as it has one for viewers. */
-static bool
-is_moved(const struct event *e)
+static bool is_moved(const struct event *e)
 {
 	return e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER;
 }
 
-void
-chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                    struct chunk *chunk)
+void chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                         struct chunk *chunk)
 {
 	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
@@ -480,8 +452,7 @@ chrome_render_event(const struct chrome_state *st, const struct batch *b, const 
 
 /* ---- the writer ---- */
 
-void
-chrome_begin(struct writer *w)
+void chrome_begin(struct writer *w)
 {
 	struct chrome_state *const st = w->state;
 
@@ -489,29 +460,25 @@ chrome_begin(struct writer *w)
 	st->with_ids = option_find(w->options, "ids") != NULL;
 }
 
-void
-chrome_put_head(struct text *t)
+void chrome_put_head(struct text *t)
 {
 	text_str(t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-static bool
-chrome_open(struct writer *w, struct chunk *chunk)
+static bool chrome_open(struct writer *w, struct chunk *chunk)
 {
 	chrome_begin(w);
 	chrome_put_head(&chunk->text);
 	return true;
 }
 
-bool
-chrome_is_rendered(const struct event *e)
+bool chrome_is_rendered(const struct event *e)
 {
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
 }
 
 /* Every line begins with the comma behind the line before it. */
-static void
-chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		const struct track *const k = b->tracks[i], *const next =
@@ -524,8 +491,7 @@ chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
 			chrome_render_event(state, b, &b->events[i], chunk);
 }
 
-static void
-put_text_member(struct text *t, const char *name, const char *value)
+static void put_text_member(struct text *t, const char *name, const char *value)
 {
 	text_printf(t, ",\n\"%s\":", name);
 	text_json_string(t, slice_str(value));
@@ -533,8 +499,7 @@ put_text_member(struct text *t, const char *name, const char *value)
 
 /* What the trace says of itself, in an object of its own, so that its names meet none of ours; a name that
  * comes again gets a number. */
-static void
-put_meta(struct chunk *chunk, const struct trace *trace)
+static void put_meta(struct chunk *chunk, const struct trace *trace)
 {
 	struct text *const t = &chunk->text;
 	struct tabletext names = { .slots = NULL };
@@ -557,8 +522,7 @@ put_meta(struct chunk *chunk, const struct trace *trace)
 	tabletext_free(&names);
 }
 
-void
-chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
+void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct trace *const trace = w->trace;
@@ -590,8 +554,7 @@ chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struc
 	text_str(t, "}\n}}\n");
 }
 
-static bool
-chrome_close(struct writer *w, struct chunk *chunk)
+static bool chrome_close(struct writer *w, struct chunk *chunk)
 {
 	const struct track *const *const tracks = (const struct track *const *)w->trace->tracks;
 
@@ -601,8 +564,7 @@ chrome_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-void
-chrome_free(void *state)
+void chrome_free(void *state)
 {
 	struct chrome_state *const st = state;
 

@@ -44,14 +44,12 @@ struct csv_state {
 	struct arena arena; /* of what tracks and classes are declared as */
 };
 
-static inline const struct csv_cells *
-csv_cells_of(const void *declared)
+static inline const struct csv_cells *csv_cells_of(const void *declared)
 {
 	return declared;
 }
 
-static inline char
-csv_separator(bool tabs)
+static inline char csv_separator(bool tabs)
 {
 	return tabs ? '\t' : ',';
 }

@@ -6,8 +6,7 @@
 
 /* ---- cell ---- */
 
-static bool
-needs_quotes(struct slice s)
+static bool needs_quotes(struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.p[i] == ',' || s.p[i] == '"' || s.p[i] == '\n' || s.p[i] == '\r')
@@ -18,8 +17,7 @@ needs_quotes(struct slice s)
 /* ---- one character, or one byte that is part of none ---- */
 
 /* How many bytes it takes; *valid: they are a character. */
-static size_t
-piece_size(const char *p, const char *end, bool *valid)
+static size_t piece_size(const char *p, const char *end, bool *valid)
 {
 	const unsigned char c = (unsigned char)*p;
 	const size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4, left = (size_t)(end - p);
@@ -28,15 +26,13 @@ piece_size(const char *p, const char *end, bool *valid)
 	return *valid ? size : 1;
 }
 
-static bool
-is_control(const char *p, size_t size)
+static bool is_control(const char *p, size_t size)
 {
 	return size == 1 ? (unsigned char)*p < 0x20 || *p == 0x7f : utf8_is_hidden(utf8_point(p, size));
 }
 
 /* csv has no escapes but the doubled quote. */
-static unsigned
-put_quoted(struct text *t, struct slice s)
+static unsigned put_quoted(struct text *t, struct slice s)
 {
 	const char *const end = s.p + s.n;
 	unsigned harm = 0;
@@ -61,8 +57,7 @@ put_quoted(struct text *t, struct slice s)
 	return harm;
 }
 
-static void
-put_escaped(struct text *t, struct slice s)
+static void put_escaped(struct text *t, struct slice s)
 {
 	static const char hex[] = "0123456789abcdef";
 	const char *const end = s.p + s.n;
@@ -87,8 +82,7 @@ put_escaped(struct text *t, struct slice s)
 /* ---- cells ---- */
 
 /* A text as a cell, without separators.  Returns its harm. */
-static unsigned
-csv_cell(struct text *t, bool tabs, struct slice s)
+static unsigned csv_cell(struct text *t, bool tabs, struct slice s)
 {
 	const bool plain = (s.flags & SLICE_JSON) != 0; /* nothing in it is escaped */
 	const bool quotes = !tabs && (plain ? s.n > 0 && memchr(s.p, ',', s.n) != NULL : needs_quotes(s));
@@ -109,8 +103,7 @@ csv_cell(struct text *t, bool tabs, struct slice s)
 
 /* Each `c` from `from` on becomes two.  From the end to the front, so that each byte moves once: what is
  * written stays behind what is read. */
-static void
-double_each(struct text *t, size_t from, char c)
+static void double_each(struct text *t, size_t from, char c)
 {
 	size_t n = 0;
 
@@ -131,8 +124,7 @@ double_each(struct text *t, size_t from, char c)
 }
 
 /* JSON text of the trace may have line ends and tabs between its values: blanks mean the same. */
-static void
-blank_controls(struct text *t, size_t from)
+static void blank_controls(struct text *t, size_t from)
 {
 	for (size_t i = from; i < t->n; i++)
 		t->p[i] = (unsigned char)t->p[i] < 0x20 ? ' ' : t->p[i];
@@ -141,8 +133,7 @@ blank_controls(struct text *t, size_t from)
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are text in JSON */
 
 /* A text of JSON in which nothing is escaped. */
-static inline char *
-put_plain(char *p, bool tabs, const char *s, uint32_t n)
+static inline char *put_plain(char *p, bool tabs, const char *s, uint32_t n)
 {
 	memset(p, '"', 2);
 	p = text_put(p + 2 - tabs, s, n);
@@ -152,8 +143,7 @@ put_plain(char *p, bool tabs, const char *s, uint32_t n)
 
 /* Fields as most of them are, already doubled: plain names; plain texts and small integers.  false: another
  * one, nothing was written. */
-static inline bool
-put_plain_field(struct text *t, bool tabs, const struct field *f, bool first)
+static inline bool put_plain_field(struct text *t, bool tabs, const struct field *f, bool first)
 {
 	const struct value *const v = &f->value;
 	const bool string = v->type == VALUE_STRING && (v->flags & SLICE_JSON) != 0;
@@ -173,8 +163,8 @@ put_plain_field(struct text *t, bool tabs, const struct field *f, bool first)
 }
 
 /* The fields of an event as a cell of JSON. */
-static void
-csv_args(struct text *t, bool tabs, const struct field *fields, uint32_t n, struct fields_json_lost *lost)
+static void csv_args(struct text *t, bool tabs, const struct field *fields, uint32_t n,
+                     struct fields_json_lost *lost)
 {
 	if (n == 0)
 		return;
@@ -197,8 +187,7 @@ csv_args(struct text *t, bool tabs, const struct field *fields, uint32_t n, stru
 
 /* What all events of a track or class say alike is put together once. */
 
-static void
-put_name(struct text *t, bool tabs, struct slice name, struct csv_cells *cells)
+static void put_name(struct text *t, bool tabs, struct slice name, struct csv_cells *cells)
 {
 	const unsigned harm = csv_cell(t, tabs, name);
 
@@ -207,8 +196,7 @@ put_name(struct text *t, bool tabs, struct slice name, struct csv_cells *cells)
 }
 
 /* A name and a number, as far as there are. */
-static void
-put_track(struct text *t, bool tabs, const struct track *k, struct csv_cells *cells)
+static void put_track(struct text *t, bool tabs, const struct track *k, struct csv_cells *cells)
 {
 	if (k != NULL)
 		put_name(t, tabs, k->name, cells);
@@ -219,8 +207,7 @@ put_track(struct text *t, bool tabs, const struct track *k, struct csv_cells *ce
 }
 
 /* process, pid, thread, tid, track, lane */
-static void
-put_place(struct text *t, bool tabs, const struct track *k, struct csv_cells *cells)
+static void put_place(struct text *t, bool tabs, const struct track *k, struct csv_cells *cells)
 {
 	const struct track *const base = k->lane > 0 ? k->parent : k;
 	const struct track *thread = base;
@@ -237,8 +224,7 @@ put_place(struct text *t, bool tabs, const struct track *k, struct csv_cells *ce
 }
 
 /* NULL: no memory. */
-static const struct csv_cells *
-keep(struct csv_state *st, const struct text *t, struct csv_cells *cells)
+static const struct csv_cells *keep(struct csv_state *st, const struct text *t, struct csv_cells *cells)
 {
 	struct csv_cells *const to = t->failed ? NULL : arena_alloc(&st->arena, sizeof *to);
 	const struct slice text = slice_of(t->p, t->n), none = { .p = NULL };
@@ -252,8 +238,7 @@ keep(struct csv_state *st, const struct text *t, struct csv_cells *cells)
 	return to;
 }
 
-static bool
-declare_track(struct csv_state *st, struct track *k)
+static bool declare_track(struct csv_state *st, struct track *k)
 {
 	struct csv_cells cells = { .p = NULL };
 	struct text t = { .p = NULL };
@@ -264,8 +249,7 @@ declare_track(struct csv_state *st, struct track *k)
 	return k->declared != NULL;
 }
 
-static bool
-declare_class(struct csv_state *st, struct class *c)
+static bool declare_class(struct csv_state *st, struct class *c)
 {
 	struct csv_cells cells = { .p = NULL };
 	struct text t = { .p = NULL };
@@ -278,8 +262,7 @@ declare_class(struct csv_state *st, struct class *c)
 	return c->declared != NULL;
 }
 
-static bool
-csv_declare(struct writer *w, const struct batch *b)
+static bool csv_declare(struct writer *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
@@ -304,22 +287,20 @@ const struct loss tsv_losses[TSV_LOSSES + 1] = {
 #undef LOSS
 };
 
-static const char *const columns[] = { "kind", "ts_ns",  "dur_ns", "name", "category", "process", "pid",
-	                               "thread", "tid", "track",  "lane", "id",       "args",    "offset" };
+static const char *const columns[] = { "kind",   "ts_ns", "dur_ns", "name", "category", "process", "pid",
+	                               "thread", "tid",   "track",  "lane", "id",       "args",    "offset" };
 
 /* ---- losses ---- */
 
-static void
-lose(const struct csv_state *st, struct chunk *c, enum csv_loss of_csv, enum tsv_loss of_tsv, uint64_t offset,
-     uint32_t count)
+static void lose(const struct csv_state *st, struct chunk *c, enum csv_loss of_csv, enum tsv_loss of_tsv,
+                 uint64_t offset, uint32_t count)
 {
 	if (count > 0)
 		ledger_add(&c->ledger, st->tabs ? &tsv_losses[of_tsv] : &csv_losses[of_csv], offset, count);
 }
 
 /* Of texts that are cells; tsv holds all of them. */
-static void
-lose_texts(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint64_t offset)
+static void lose_texts(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint64_t offset)
 {
 	if (bad_text > 0)
 		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_BAD_TEXT], offset, bad_text);
@@ -327,8 +308,8 @@ lose_texts(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint64_t offset)
 		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_HIDDEN], offset, hidden);
 }
 
-static void
-lose_args(const struct csv_state *st, struct chunk *c, const struct fields_json_lost *lost, uint64_t offset)
+static void lose_args(const struct csv_state *st, struct chunk *c, const struct fields_json_lost *lost,
+                      uint64_t offset)
 {
 	lose(st, c, CSV_LOSS_BAD_TEXT, TSV_LOSS_BAD_TEXT, offset, lost->bad_text);
 	lose(st, c, CSV_LOSS_NOT_A_NUMBER, TSV_LOSS_NOT_A_NUMBER, offset, lost->not_a_number);
@@ -342,18 +323,20 @@ struct kind {
 	uint32_t n;
 };
 
-#define KIND(word) { word, sizeof(word) - 1 }
+#define KIND(word)                                                                                           \
+	{                                                                                                    \
+		word, sizeof(word) - 1                                                                       \
+	}
 
 static const struct kind kinds[] = {
-	[PHASE_SPAN] = KIND("span"),         [PHASE_BEGIN] = KIND("begin"),
-	[PHASE_END] = KIND("end"),           [PHASE_INSTANT] = KIND("instant"),
-	[PHASE_COUNTER] = KIND("counter"),   [PHASE_FLOW_OUT] = KIND("flow_out"),
-	[PHASE_FLOW_IN] = KIND("flow_in"),   [PHASE_STRUCTURE] = KIND("structure"),
+	[PHASE_SPAN] = KIND("span"),       [PHASE_BEGIN] = KIND("begin"),
+	[PHASE_END] = KIND("end"),         [PHASE_INSTANT] = KIND("instant"),
+	[PHASE_COUNTER] = KIND("counter"), [PHASE_FLOW_OUT] = KIND("flow_out"),
+	[PHASE_FLOW_IN] = KIND("flow_in"), [PHASE_STRUCTURE] = KIND("structure"),
 };
 static const struct kind async = KIND("async"), step = KIND("flow_step");
 
-static const struct kind *
-kind_of(const struct event *e)
+static const struct kind *kind_of(const struct event *e)
 {
 	if (event_is_step(e))
 		return &step;
@@ -362,8 +345,8 @@ kind_of(const struct event *e)
 
 #define ROW_ROOM (sizeof(struct kind) + 4 * DECIMAL_U64_MAX + 8) /* without texts and args */
 
-static void
-render_row(const struct csv_state *st, const struct batch *b, const struct event *e, struct chunk *c)
+static void render_row(const struct csv_state *st, const struct batch *b, const struct event *e,
+                       struct chunk *c)
 {
 	const struct kind *const kind = kind_of(e);
 	const struct csv_cells *const cls = csv_cells_of(e->cls->declared);
@@ -410,8 +393,7 @@ render_row(const struct csv_state *st, const struct batch *b, const struct event
 
 /* ---- the writer ---- */
 
-static void
-csv_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void csv_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		const struct csv_cells *const k = csv_cells_of(b->tracks[i]->declared);
@@ -426,8 +408,7 @@ csv_render(const void *state, const struct batch *b, struct chunk *chunk)
 			render_row(state, b, &b->events[i], chunk);
 }
 
-static bool
-begin(struct writer *w, struct chunk *chunk, bool tabs)
+static bool begin(struct writer *w, struct chunk *chunk, bool tabs)
 {
 	struct csv_state *const st = w->state;
 
@@ -442,28 +423,24 @@ begin(struct writer *w, struct chunk *chunk, bool tabs)
 	return true;
 }
 
-static bool
-csv_open(struct writer *w, struct chunk *chunk)
+static bool csv_open(struct writer *w, struct chunk *chunk)
 {
 	return begin(w, chunk, false);
 }
 
-static bool
-tsv_open(struct writer *w, struct chunk *chunk)
+static bool tsv_open(struct writer *w, struct chunk *chunk)
 {
 	return begin(w, chunk, true);
 }
 
-static bool
-csv_close(struct writer *w, struct chunk *chunk)
+static bool csv_close(struct writer *w, struct chunk *chunk)
 {
 	(void)w;
 	(void)chunk; /* nothing stands behind the last row */
 	return true;
 }
 
-static void
-csv_free(void *state)
+static void csv_free(void *state)
 {
 	struct csv_state *const st = state;
 
@@ -473,9 +450,8 @@ csv_free(void *state)
 #define OPS(begins)                                                                                          \
 	{                                                                                                    \
 		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS,                                 \
-		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true,                                   \
-		.open = begins, .declare = csv_declare,                                                      \
-		.render = csv_render, .close = csv_close, .free = csv_free,                                  \
+		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true, .open = begins,                   \
+		.declare = csv_declare, .render = csv_render, .close = csv_close, .free = csv_free,          \
 	}
 
 const struct writer_ops csv_writer_ops = OPS(csv_open);

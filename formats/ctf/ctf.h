@@ -105,14 +105,12 @@ struct ctf_state {
 	struct text scratch;
 };
 
-static inline void
-ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t offset)
+static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t offset)
 {
 	ledger_add(&chunk->ledger, &ctf_losses[kind], offset, 1);
 }
 
-static inline enum ctf_kind
-ctf_kind_of(const struct event *e)
+static inline enum ctf_kind ctf_kind_of(const struct event *e)
 {
 	static const uint8_t kinds[] = {
 		[PHASE_SPAN] = CTF_SPAN,       [PHASE_BEGIN] = CTF_BEGIN,     [PHASE_END] = CTF_END,
@@ -127,8 +125,7 @@ ctf_kind_of(const struct event *e)
 
 /* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence.  Frames of call
  * stacks are texts and addresses: those are texts, too. */
-static inline uint8_t
-ctf_element(const struct value *v)
+static inline uint8_t ctf_element(const struct value *v)
 {
 	const uint8_t e = v->type == VALUE_LIST ? v->element : (uint8_t)VALUE_NONE;
 
@@ -144,8 +141,7 @@ ctf_element(const struct value *v)
 bool ctf_json_number(const struct value *v, double *number);
 
 /* The enum value_type that it has in the output. */
-static inline uint8_t
-ctf_type(const struct value *v)
+static inline uint8_t ctf_type(const struct value *v)
 {
 	double number;
 
@@ -153,8 +149,7 @@ ctf_type(const struct value *v)
 }
 
 /* Little endian; size: 1, 2, 4 or 8. */
-static inline char *
-ctf_store(char *p, uint64_t v, unsigned size)
+static inline char *ctf_store(char *p, uint64_t v, unsigned size)
 {
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		v = __builtin_bswap64(v);

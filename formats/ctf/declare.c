@@ -8,16 +8,14 @@
 /* The context of an event: who did it.  It is the same bytes for all events of a track. */
 
 /* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
-static const struct track *
-thread_of(const struct track *t)
+static const struct track *thread_of(const struct track *t)
 {
 	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
 		t = t->parent;
 	return t;
 }
 
-bool
-ctf_declare_track(struct ctf_state *st, struct track *t)
+bool ctf_declare_track(struct ctf_state *st, struct track *t)
 {
 	const struct track *const process = track_process(t), *const thread = thread_of(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
@@ -48,8 +46,7 @@ ctf_declare_track(struct ctf_state *st, struct track *t)
  * others are found by a hash over all that tells them apart.
  */
 
-static bool
-is_layout_of(const struct ctf_layout *l, enum ctf_kind kind, const struct field *f, uint32_t n)
+static bool is_layout_of(const struct ctf_layout *l, enum ctf_kind kind, const struct field *f, uint32_t n)
 {
 	const struct ctf_member *const m = l->members;
 
@@ -62,8 +59,7 @@ is_layout_of(const struct ctf_layout *l, enum ctf_kind kind, const struct field 
 	return true;
 }
 
-static uint64_t
-signature(const struct event *e, enum ctf_kind kind, const struct field *f)
+static uint64_t signature(const struct event *e, enum ctf_kind kind, const struct field *f)
 {
 	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
 
@@ -75,10 +71,11 @@ signature(const struct event *e, enum ctf_kind kind, const struct field *f)
 
 /* ---- without a class of its own ---- */
 
-static bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk, uint64_t offset);
+static bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk,
+                               uint64_t offset);
 
-static const struct ctf_layout *
-other(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk, uint64_t offset)
+static const struct ctf_layout *other(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk,
+                                      uint64_t offset)
 {
 	struct ctf_layout *const l = &st->others[kind];
 
@@ -92,8 +89,7 @@ other(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk, uint64_t of
 /* ---- a new one ---- */
 
 /* Bytes of identifiers and types that a layout costs at most. */
-static uint64_t
-declaration_cost(const struct event *e, const struct field *f)
+static uint64_t declaration_cost(const struct event *e, const struct field *f)
 {
 	uint64_t cost = 256 + 4 * ((uint64_t)e->cls->category.n + e->cls->name.n);
 
@@ -104,8 +100,7 @@ declaration_cost(const struct event *e, const struct field *f)
 }
 
 /* Accounts for a layout.  false: there is no room. */
-static bool
-reserve(struct ctf_state *st, const struct event *e, const struct field *f)
+static bool reserve(struct ctf_state *st, const struct event *e, const struct field *f)
 {
 	if (st->full || e->nfields > CTF_CLASS_FIELDS)
 		return false;
@@ -119,8 +114,8 @@ reserve(struct ctf_state *st, const struct event *e, const struct field *f)
 }
 
 /* With members of its own; NULL: no memory. */
-static const struct ctf_layout *
-add(struct ctf_state *st, const struct event *e, const struct field *f, uint64_t hash, struct chunk *chunk)
+static const struct ctf_layout *add(struct ctf_state *st, const struct event *e, const struct field *f,
+                                    uint64_t hash, struct chunk *chunk)
 {
 	struct ctf_layout *const l = arena_alloc(&st->arena, sizeof *l);
 	struct ctf_member *const m = arena_zalloc(&st->arena, (size_t)e->nfields + 1, sizeof *m);
@@ -141,8 +136,8 @@ add(struct ctf_state *st, const struct event *e, const struct field *f, uint64_t
 	return l;
 }
 
-const struct ctf_layout *
-ctf_layout_of(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+const struct ctf_layout *ctf_layout_of(struct ctf_state *st, const struct batch *b, const struct event *e,
+                                       struct chunk *chunk)
 {
 	struct ctf_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;
@@ -230,8 +225,7 @@ static const char stream[] =
 
 /* ---- env ---- */
 
-static void
-put_word(struct text *t, const char *name, const char *value)
+static void put_word(struct text *t, const char *name, const char *value)
 {
 	if (value == NULL || *value == '\0')
 		return;
@@ -240,8 +234,7 @@ put_word(struct text *t, const char *name, const char *value)
 	text_str(t, ";\n");
 }
 
-static void
-put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f)
+static void put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
@@ -261,8 +254,7 @@ put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f
 	text_str(t, ";\n");
 }
 
-static void
-put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
+static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const struct trace *const trace = w->trace;
 	struct text *const t = &chunk->text;
@@ -290,8 +282,7 @@ put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 /* ---- the clock ---- */
 
 /* The time of the clock's value 0: from 1970 if the epoch is known, else from the trace's own 0. */
-static __int128
-offset_of(const struct ctf_state *st, const struct writer *w, bool with_epoch)
+static __int128 offset_of(const struct ctf_state *st, const struct writer *w, bool with_epoch)
 {
 	__int128 offset = (int64_t)st->base;
 
@@ -300,8 +291,7 @@ offset_of(const struct ctf_state *st, const struct writer *w, bool with_epoch)
 	return offset;
 }
 
-static void
-put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chunk)
+static void put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
 	bool absolute = w->trace->epoch_known;
 	__int128 offset = offset_of(st, w, absolute);
@@ -325,8 +315,7 @@ put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chun
 	            seconds, rest, absolute ? "true" : "false");
 }
 
-void
-ctf_metadata(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
+void ctf_metadata(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
@@ -364,8 +353,7 @@ static const struct {
 };
 
 /* The names of the types are declared in ctf_metadata.c. */
-static const char *
-type_of(unsigned value_type)
+static const char *type_of(unsigned value_type)
 {
 	static const char *const types[] = {
 		[VALUE_BOOL] = "uint8_t",  [VALUE_U8] = "uint8_t",    [VALUE_U16] = "uint16_t",
@@ -391,8 +379,7 @@ struct names {
 };
 
 /* Names that differ by one underscore at the beginning are the same to babeltrace2. */
-static bool
-is_taken(const struct names *names, struct slice name)
+static bool is_taken(const struct names *names, struct slice name)
 {
 	const struct slice bare = slice_of(name.p + 1, name.n - 1);
 
@@ -406,8 +393,7 @@ is_taken(const struct names *names, struct slice name)
 }
 
 /* A new identifier; p NULL: no memory. */
-static struct slice
-name_of(struct names *names, const char *prefix, struct slice name, const char *suffix)
+static struct slice name_of(struct names *names, const char *prefix, struct slice name, const char *suffix)
 {
 	struct text *const t = names->scratch;
 
@@ -427,8 +413,7 @@ name_of(struct names *names, const char *prefix, struct slice name, const char *
 
 /* ---- fields ---- */
 
-static bool
-add_field(struct text *t, struct names *names, const char *type, struct slice name)
+static bool add_field(struct text *t, struct names *names, const char *type, struct slice name)
 {
 	const struct slice s = name_of(names, "_", name, "");
 
@@ -438,8 +423,7 @@ add_field(struct text *t, struct names *names, const char *type, struct slice na
 	return true;
 }
 
-static bool
-add_sequence(struct text *t, struct names *names, const struct ctf_member *m)
+static bool add_sequence(struct text *t, struct names *names, const struct ctf_member *m)
 {
 	const struct slice length = name_of(names, "__", m->name, "_length");
 	const struct slice s = length.p != NULL ? name_of(names, "_", m->name, "") : length;
@@ -450,8 +434,7 @@ add_sequence(struct text *t, struct names *names, const struct ctf_member *m)
 	return true;
 }
 
-static bool
-add_members(struct text *t, struct names *names, const struct ctf_layout *l)
+static bool add_members(struct text *t, struct names *names, const struct ctf_layout *l)
 {
 	bool ok = true;
 
@@ -466,8 +449,7 @@ add_members(struct text *t, struct names *names, const struct ctf_layout *l)
 }
 
 /* What every event of the kind has, before its fields. */
-static bool
-add_own(struct text *t, struct names *names, const struct ctf_layout *l)
+static bool add_own(struct text *t, struct names *names, const struct ctf_layout *l)
 {
 	const char *const number = kinds[l->kind].number, *const text = type_of(VALUE_STRING);
 
@@ -478,8 +460,7 @@ add_own(struct text *t, struct names *names, const struct ctf_layout *l)
 	                      add_field(t, names, text, SLICE_LIT("fields"))));
 }
 
-static void
-add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
+static void add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
 {
 	struct slice title = l->other ? SLICE_LIT("other") : l->cls->category;
 	struct text *const whole = &st->scratch;
@@ -496,8 +477,8 @@ add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
 }
 
 /* Declares the class of a layout; its loss is counted at the offset.  false: no memory. */
-static bool
-ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk, uint64_t offset)
+static bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk,
+                               uint64_t offset)
 {
 	struct text *const t = &st->declarations;
 	struct names names = { .arena = &st->arena, .scratch = &st->scratch };

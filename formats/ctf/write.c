@@ -15,8 +15,7 @@
 
 /* A text without what no text of CTF can have; returns whether it had NUL bytes (1), or what is not UTF-8
  * (2). */
-static unsigned
-ctf_clean(struct text *t, struct slice s)
+static unsigned ctf_clean(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
 	unsigned found = 0;
@@ -35,8 +34,7 @@ ctf_clean(struct text *t, struct slice s)
 	return found;
 }
 
-static void
-count(unsigned found, struct chunk *chunk, uint64_t offset)
+static void count(unsigned found, struct chunk *chunk, uint64_t offset)
 {
 	if ((found & 1) != 0)
 		ctf_lose(chunk, CTF_TEXT_NUL, offset);
@@ -44,8 +42,7 @@ count(unsigned found, struct chunk *chunk, uint64_t offset)
 		ctf_lose(chunk, CTF_BAD_TEXT, offset);
 }
 
-void
-ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
+void ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const bool plain = (s.flags & SLICE_JSON) != 0;
 
@@ -61,8 +58,7 @@ ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
 	text_char(t, '\0');
 }
 
-void
-ctf_literal(struct text *t, struct slice s)
+void ctf_literal(struct text *t, struct slice s)
 {
 	struct text shown = { .p = NULL };
 
@@ -78,14 +74,12 @@ ctf_literal(struct text *t, struct slice s)
 	text_free(&shown);
 }
 
-static bool
-is_word(char c)
+static bool is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-bool
-ctf_identifier(struct text *t, const char *prefix, struct slice name)
+bool ctf_identifier(struct text *t, const char *prefix, struct slice name)
 {
 	const uint32_t n = name.n < CTF_MOST_IDENTIFIER ? name.n : CTF_MOST_IDENTIFIER;
 	bool same = n == name.n && n > 0;
@@ -104,8 +98,7 @@ ctf_identifier(struct text *t, const char *prefix, struct slice name)
 
 /* The payload of an event: its name, what its kind has, and its fields (ctf_declare.c). */
 
-static void
-put_number(struct text *t, uint64_t v, unsigned size)
+static void put_number(struct text *t, uint64_t v, unsigned size)
 {
 	char *const p = text_room(t, 8);
 
@@ -117,8 +110,7 @@ put_number(struct text *t, uint64_t v, unsigned size)
 
 /* The bits of a double, or of the float that it was made of; no arithmetic on NaN, which would make quiet
  * ones of others. */
-static uint64_t
-float_bits(double d, bool narrow)
+static uint64_t float_bits(double d, bool narrow)
 {
 	const float f = (float)d;
 	uint64_t bits;
@@ -135,8 +127,7 @@ float_bits(double d, bool narrow)
 	return half;
 }
 
-bool
-ctf_json_number(const struct value *v, double *number)
+bool ctf_json_number(const struct value *v, double *number)
 {
 	char text[64], *end;
 
@@ -149,8 +140,7 @@ ctf_json_number(const struct value *v, double *number)
 }
 
 /* Text in the notation of JSON, or digits for bytes. */
-static void
-put_as_text(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_as_text(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
@@ -174,8 +164,7 @@ put_as_text(struct ctf_state *st, const struct value *v, struct chunk *chunk, ui
 static void put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset);
 
 /* An address among texts. */
-static void
-put_address(struct text *t, uint64_t v)
+static void put_address(struct text *t, uint64_t v)
 {
 	char *const p = text_room(t, DECIMAL_HEX_MAX + 1);
 
@@ -186,8 +175,7 @@ put_address(struct text *t, uint64_t v)
 	t->n += (size_t)(end - p) + 1;
 }
 
-static void
-put_list(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_list(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	const uint8_t element = ctf_element(v);
 
@@ -205,8 +193,7 @@ put_list(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint6
 		ctf_lose(chunk, CTF_VALUE_AS_TEXT, offset);
 }
 
-static void
-put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	static const uint8_t sizes[] = {
 		[VALUE_BOOL] = 1, [VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4, [VALUE_U64] = 8,
@@ -231,8 +218,7 @@ put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint
 }
 
 /* The class, and all fields in one text. */
-static void
-put_other(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_other(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
@@ -255,9 +241,8 @@ put_other(struct ctf_state *st, const struct batch *b, const struct event *e, st
 }
 
 /* Adds an event to the packet, without its id, time and context. */
-static void
-ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch *b, const struct event *e,
-            struct chunk *chunk)
+static void ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch *b,
+                        const struct event *e, struct chunk *chunk)
 {
 	ctf_string(&st->packet, e->name, chunk, e->offset);
 	if (l->kind == CTF_SPAN || l->kind == CTF_ASYNC || event_is_flow(e))
@@ -276,8 +261,7 @@ ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch
 
 /* The writer: packets of one stream (section 5), and the metadata in the end. */
 
-static bool
-ctf_open(struct writer *w, struct chunk *chunk)
+static bool ctf_open(struct writer *w, struct chunk *chunk)
 {
 	struct ctf_state *const st = w->state;
 
@@ -286,8 +270,7 @@ ctf_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-ctf_declare(struct writer *w, const struct batch *b)
+static bool ctf_declare(struct writer *w, const struct batch *b)
 {
 	struct ctf_state *const st = w->state;
 	bool ok = true;
@@ -301,8 +284,7 @@ ctf_declare(struct writer *w, const struct batch *b)
 
 /* ---- packets ---- */
 
-static void
-start_packet(struct ctf_state *st, uint64_t time)
+static void start_packet(struct ctf_state *st, uint64_t time)
 {
 	char *const p = text_room(&st->packet, CTF_PACKET_HEAD);
 
@@ -312,8 +294,7 @@ start_packet(struct ctf_state *st, uint64_t time)
 }
 
 /* Sizes are in bits. */
-static void
-end_packet(struct ctf_state *st, struct chunk *chunk)
+static void end_packet(struct ctf_state *st, struct chunk *chunk)
 {
 	struct text *const t = &st->packet;
 
@@ -336,8 +317,7 @@ end_packet(struct ctf_state *st, struct chunk *chunk)
 /* ---- events ---- */
 
 /* The value of the clock at an event: from the base on, which is the first time if that is negative. */
-static uint64_t
-clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
 {
 	const int64_t ts = (int64_t)e->ts;
 
@@ -350,8 +330,7 @@ clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
 	return early ? 0 : CTF_MOST_TIME;
 }
 
-static void
-put_event(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t time = clock_value(st, e, chunk);
 	const struct ctf_layout *const l = ctf_layout_of(st, b, e, chunk);
@@ -375,8 +354,7 @@ put_event(struct ctf_state *st, const struct batch *b, const struct event *e, st
 		end_packet(st, chunk);
 }
 
-static void
-ctf_write(void *state, const struct batch *b, struct chunk *chunk)
+static void ctf_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct ctf_state *const st = state;
 
@@ -386,8 +364,7 @@ ctf_write(void *state, const struct batch *b, struct chunk *chunk)
 	chunk->text.failed |= st->packet.failed;
 }
 
-static bool
-ctf_close(struct writer *w, struct chunk *chunk)
+static bool ctf_close(struct writer *w, struct chunk *chunk)
 {
 	struct ctf_state *const st = w->state;
 
@@ -397,8 +374,7 @@ ctf_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-ctf_free(void *state)
+static void ctf_free(void *state)
 {
 	struct ctf_state *const st = state;
 

@@ -4,8 +4,7 @@
 
 /* The numbers of a record: ids, times, and whose it is. */
 
-static bool
-dft_is_quoted_number(const struct dft_record *rec, enum dft_top which)
+static bool dft_is_quoted_number(const struct dft_record *rec, enum dft_top which)
 {
 	const struct slice s = dft_top_text(rec, which);
 	uint32_t i = s.n > 1 && *s.p == '-';
@@ -15,8 +14,8 @@ dft_is_quoted_number(const struct dft_record *rec, enum dft_top which)
 	return s.n > 0 && i == s.n;
 }
 
-static void
-report_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *why)
+static void report_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                         const char *why)
 {
 	struct quoted q;
 
@@ -26,11 +25,11 @@ report_range(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
 
 /* ---- whole numbers ---- */
 
-static void dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted);
+static void dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                            const char *wanted);
 
-static bool
-odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
-           uint64_t *v)
+static bool odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                       bool may_be_negative, uint64_t *v)
 {
 	const enum json_kind kind = dft_top_kind(rec, which);
 	struct dft_token t = rec->top[which];
@@ -57,9 +56,8 @@ odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 	return true;
 }
 
-static __attribute__((noinline)) bool
-long_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
-            uint64_t *v)
+static __attribute__((noinline)) bool long_number(struct dft_state *st, const struct dft_record *rec,
+                                                  enum dft_top which, bool may_be_negative, uint64_t *v)
 {
 	if (dft_top_kind(rec, which) == JSON_UINT && rec->top[which].n < 20)
 		return dft_digits(rec, rec->top[which], v);
@@ -67,9 +65,8 @@ long_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 }
 
 /* A whole number, quoted or not; false: it is none, or too large (which is reported). */
-static inline bool
-whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
-             uint64_t *v)
+static inline bool whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                                bool may_be_negative, uint64_t *v)
 {
 	const struct dft_token t = rec->top[which];
 
@@ -80,8 +77,7 @@ whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
 }
 
 /* Up to nine digits of a fraction, in units of 10^-9. */
-static uint32_t
-fraction(const char *p, uint32_t n)
+static uint32_t fraction(const char *p, uint32_t n)
 {
 	uint32_t v = 0;
 
@@ -91,8 +87,7 @@ fraction(const char *p, uint32_t n)
 }
 
 /* Times with a fraction, which no tracer writes but other tools do, count to the nanosecond. */
-static bool
-fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit, uint64_t *ns)
+static bool fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit, uint64_t *ns)
 {
 	const struct slice s = dft_top_text(rec, which);
 	const char *const dot = memchr(s.p, '.', s.n);
@@ -109,9 +104,8 @@ fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit,
 	return true;
 }
 
-static inline bool
-time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, uint64_t unit,
-            uint64_t *ns)
+static inline bool time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                               uint64_t unit, uint64_t *ns)
 {
 	uint64_t v;
 
@@ -127,8 +121,7 @@ time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 	return true;
 }
 
-static void
-check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+static void check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	const uint64_t unit = f->process != NULL ? f->process->unit : 1000;
 
@@ -143,8 +136,7 @@ check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts
 
 /* ---- who ---- */
 
-static struct slice
-host_of(const struct dft_record *rec)
+static struct slice host_of(const struct dft_record *rec)
 {
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH), *const name = dft_arg_of(
 	                                                                        rec, DFT_ROLE_HOSTNAME);
@@ -153,8 +145,7 @@ host_of(const struct dft_record *rec)
 	return a != NULL && a->kind <= JSON_BAD_STRING ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
 }
 
-static void
-check_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+static void check_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct dft_process *p;
 
@@ -175,8 +166,7 @@ check_process(struct dft_state *st, const struct dft_record *rec, struct dft_fac
 }
 
 /* Ids count the records of a process. */
-static void
-check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+static void check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	if (f->phase >= DFT_PHASE_BEGIN)
 		return; /* Chrome's ids are those of flows and of spans */
@@ -191,8 +181,7 @@ check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
 }
 
-static void
-dft_check_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+static void dft_check_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	check_process(st, rec, f);
 	check_id(st, rec, f);
@@ -215,8 +204,7 @@ enum dialect { D0, D1, D2, D2A, D2B, D2C, D3, D4, D5, DIALECTS };
 #define ALL (BIT(DIALECTS) - 1)
 
 /* Dialects that write a hash in this form; ALL: any. */
-static unsigned
-by_hash(const struct dft_record *rec, const struct dft_arg *a)
+static unsigned by_hash(const struct dft_record *rec, const struct dft_arg *a)
 {
 	struct dft_hash h;
 
@@ -228,8 +216,7 @@ by_hash(const struct dft_record *rec, const struct dft_arg *a)
 }
 
 /* HH, FH, SH. */
-static bool
-defines_hash(const struct dft_record *rec, const struct dft_facts *f)
+static bool defines_hash(const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct slice name = dft_top_text(rec, DFT_NAME);
 
@@ -238,8 +225,7 @@ defines_hash(const struct dft_record *rec, const struct dft_facts *f)
 }
 
 /* Dialects in which this record may stand; never 0. */
-static unsigned
-possible(const struct dft_record *rec, const struct dft_facts *f)
+static unsigned possible(const struct dft_record *rec, const struct dft_facts *f)
 {
 	const bool text = json_is_string(dft_top_kind(rec, DFT_PID)) &&
 	                  *dft_top_text(rec, DFT_PID).p >= '0' && *dft_top_text(rec, DFT_PID).p <= '9';
@@ -270,8 +256,7 @@ possible(const struct dft_record *rec, const struct dft_facts *f)
 
 /* One thing that decides between two that look alike: the tracer's version is a number up to 1.0.8, and text
  * later. */
-static unsigned
-by_version(const struct dft_record *rec)
+static unsigned by_version(const struct dft_record *rec)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_VERSION);
 
@@ -284,8 +269,7 @@ by_version(const struct dft_record *rec)
 }
 
 /* Where all that was seen fits several: the one that was in use longest. */
-static const char *
-most_likely(unsigned d)
+static const char *most_likely(unsigned d)
 {
 	static const enum dialect order[] = { D3, D4, D2A, D2, D1, D0, D2C, D5, D2B };
 
@@ -296,8 +280,7 @@ most_likely(unsigned d)
 }
 
 /* The phase, without findings. */
-static enum dft_phase
-quiet_phase(const struct dft_record *rec)
+static enum dft_phase quiet_phase(const struct dft_record *rec)
 {
 	const bool one = dft_top_kind(rec, DFT_PH) != JSON_ABSENT && rec->top[DFT_PH].n == 1;
 
@@ -336,8 +319,7 @@ struct look {
 };
 
 /* Nothing that this tracer writes. */
-static bool
-is_foreign(const struct dft_record *rec)
+static bool is_foreign(const struct dft_record *rec)
 {
 	const struct dft_token ph = rec->top[DFT_PH];
 
@@ -346,8 +328,7 @@ is_foreign(const struct dft_record *rec)
 	        strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL);
 }
 
-static void
-look_at_record(struct look *x)
+static void look_at_record(struct look *x)
 {
 	struct dft_record *const rec = &x->rec;
 	const struct dft_facts f = { .phase = quiet_phase(rec) };
@@ -365,8 +346,7 @@ look_at_record(struct look *x)
 	    (dft_top_kind(rec, DFT_CAT) == JSON_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
 }
 
-static void
-look_at_line(struct look *x, const char *p, const char *e)
+static void look_at_line(struct look *x, const char *p, const char *e)
 {
 	while (p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL) {
 		const char *const inside = x->records == 0 ? dft_wrapper_end(p, e) : NULL;
@@ -389,8 +369,7 @@ look_at_line(struct look *x, const char *p, const char *e)
 
 /* Whole lines, a last one that is the end of the trace, and the beginning of one that holds many records.
  * false: no memory. */
-static bool
-look(struct look *x, struct slice head, bool complete)
+static bool look(struct look *x, struct slice head, bool complete)
 {
 	const char *p = head.p, *const end = head.p + head.n;
 
@@ -408,8 +387,7 @@ look(struct look *x, struct slice head, bool complete)
 	return ok && !x->no_memory;
 }
 
-const char *
-dft_dialect_of(struct slice head, bool complete)
+const char *dft_dialect_of(struct slice head, bool complete)
 {
 	struct look x;
 
@@ -422,8 +400,7 @@ dft_dialect_of(struct slice head, bool complete)
 
 /* The first thing that is neither blank nor bracket begins an object with one of the names that begin
  * records. */
-static bool
-begins_like_one(struct slice head)
+static bool begins_like_one(struct slice head)
 {
 	const char *p = head.p, *const end = head.p + head.n;
 
@@ -436,8 +413,7 @@ begins_like_one(struct slice head)
 }
 
 /* Nothing but a bracket or two: a process that traced nothing. */
-static bool
-is_empty_trace(struct slice head)
+static bool is_empty_trace(struct slice head)
 {
 	bool open = false;
 
@@ -450,8 +426,7 @@ is_empty_trace(struct slice head)
 	return open;
 }
 
-int
-dft_probe(struct slice head, bool complete)
+int dft_probe(struct slice head, bool complete)
 {
 	struct look x;
 
@@ -471,8 +446,7 @@ dft_probe(struct slice head, bool complete)
 
 /* ---- while reading ---- */
 
-static unsigned
-bit_of(const char *dialect)
+static unsigned bit_of(const char *dialect)
 {
 	for (unsigned i = 0; i < DIALECTS; i++)
 		if (strcmp(dft_dialects[i], dialect) == 0)
@@ -480,8 +454,7 @@ bit_of(const char *dialect)
 	return ALL;
 }
 
-unsigned
-dft_dialect_forms(const char *dialect)
+unsigned dft_dialect_forms(const char *dialect)
 {
 	static const unsigned forms[DIALECTS] = {
 		[D0] = BIT(DFT_NO_IDS) | BIT(DFT_NAMES_AS_TEXT),
@@ -491,8 +464,8 @@ dft_dialect_forms(const char *dialect)
 		[D2B] = BIT(DFT_LATER_PHASES),
 		[D2C] = BIT(DFT_HASHES_AS_TEXT),
 		[D4] = BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) | BIT(DFT_HASHES_AS_TEXT),
-		[D5] = BIT(DFT_PHASE_FORMS) | BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) |
-		       BIT(DFT_TYPE_FIELDS) | BIT(DFT_HASHES_AS_TEXT),
+		[D5] = BIT(DFT_PHASE_FORMS) | BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) | BIT(DFT_TYPE_FIELDS) |
+		       BIT(DFT_HASHES_AS_TEXT),
 	};
 
 	for (unsigned i = 0; i < DIALECTS; i++)
@@ -501,8 +474,7 @@ dft_dialect_forms(const char *dialect)
 	return 0;
 }
 
-void
-dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (st->mixed_reported || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
 		return;
@@ -554,14 +526,13 @@ static const char *const kind_names[] = {
 	[JSON_BAD_NESTED] = "invalid JSON",
 };
 
-static const char *
-top_at(const struct dft_record *rec, enum dft_top which)
+static const char *top_at(const struct dft_record *rec, enum dft_top which)
 {
 	return rec->p + rec->top[which].at;
 }
 
-static void
-dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
+static void dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which,
+                            const char *wanted)
 {
 	const enum json_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
@@ -572,8 +543,7 @@ dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top
 
 /* ---- the phase ---- */
 
-static enum dft_phase
-phase_of_letter(char c)
+static enum dft_phase phase_of_letter(char c)
 {
 	switch (c) {
 	case 'X':
@@ -602,8 +572,7 @@ phase_of_letter(char c)
 	}
 }
 
-static enum dft_phase
-phase_of_digit(char c)
+static enum dft_phase phase_of_digit(char c)
 {
 	static const enum dft_phase phases[] = { DFT_PHASE_COMPLETE, DFT_PHASE_COUNTER, DFT_PHASE_AGGREGATE,
 		                                 DFT_PHASE_METADATA };
@@ -611,8 +580,7 @@ phase_of_digit(char c)
 	return c >= '1' && c <= '4' ? phases[c - '1'] : DFT_PHASE_NONE;
 }
 
-bool
-dft_is_metadata(const struct dft_record *rec)
+bool dft_is_metadata(const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const char c = rec->top[DFT_PH].n == 1 && kind != JSON_ABSENT ? *top_at(rec, DFT_PH) : '\0';
@@ -622,16 +590,14 @@ dft_is_metadata(const struct dft_record *rec)
 }
 
 /* Which it was meant to be, where ph does not say. */
-static enum dft_phase
-guess_phase(const struct dft_record *rec)
+static enum dft_phase guess_phase(const struct dft_record *rec)
 {
 	if (dft_top_kind(rec, DFT_TS) != JSON_ABSENT)
 		return dft_top_kind(rec, DFT_DUR) != JSON_ABSENT ? DFT_PHASE_COMPLETE : DFT_PHASE_INSTANT;
 	return DFT_PHASE_NONE;
 }
 
-static enum dft_phase
-odd_phase(struct dft_state *st, const struct dft_record *rec)
+static enum dft_phase odd_phase(struct dft_state *st, const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const enum dft_phase guess = guess_phase(rec);
@@ -652,16 +618,14 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 }
 
 /* Tracers count calls in dft_cnt; the aggregator of later utilities gives dur as sum, avg, min, max. */
-static bool
-is_aggregate(const struct dft_record *rec)
+static bool is_aggregate(const struct dft_record *rec)
 {
 	const struct dft_arg *const dur = dft_arg_of(rec, DFT_ROLE_DURATION);
 
 	return rec->special[DFT_ROLE_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == JSON_OBJECT);
 }
 
-static enum dft_phase
-check_phase(struct dft_state *st, const struct dft_record *rec)
+static enum dft_phase check_phase(struct dft_state *st, const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const bool one = rec->top[DFT_PH].n == 1 && (kind == JSON_STRING || kind == JSON_UINT);
@@ -698,8 +662,8 @@ check_phase(struct dft_state *st, const struct dft_record *rec)
 
 static const unsigned needed[] = {
 	[DFT_PHASE_NONE] = BIT_CHECK(DFT_NAME),
-	[DFT_PHASE_COMPLETE] =
-	    BIT_CHECK(DFT_NAME) | BIT_CHECK(DFT_CAT) | BIT_CHECK(DFT_PID) | BIT_CHECK(DFT_TID) | BIT_CHECK(DFT_TS) | BIT_CHECK(DFT_DUR),
+	[DFT_PHASE_COMPLETE] = BIT_CHECK(DFT_NAME) | BIT_CHECK(DFT_CAT) | BIT_CHECK(DFT_PID) |
+	                       BIT_CHECK(DFT_TID) | BIT_CHECK(DFT_TS) | BIT_CHECK(DFT_DUR),
 	[DFT_PHASE_METADATA] = BIT_CHECK(DFT_NAME),
 	[DFT_PHASE_COUNTER] = BIT_CHECK(DFT_NAME) | BIT_CHECK(DFT_TS),
 	[DFT_PHASE_AGGREGATE] = BIT_CHECK(DFT_NAME) | BIT_CHECK(DFT_TS),
@@ -708,13 +672,13 @@ static const unsigned needed[] = {
 	[DFT_PHASE_INSTANT] = BIT_CHECK(DFT_NAME) | BIT_CHECK(DFT_TS),
 };
 
-#define NUMBERS (BIT_CHECK(DFT_ID) | BIT_CHECK(DFT_PID) | BIT_CHECK(DFT_TID) | BIT_CHECK(DFT_TS) | BIT_CHECK(DFT_DUR))
+#define NUMBERS                                                                                              \
+	(BIT_CHECK(DFT_ID) | BIT_CHECK(DFT_PID) | BIT_CHECK(DFT_TID) | BIT_CHECK(DFT_TS) | BIT_CHECK(DFT_DUR))
 
 /* What the samples of metadata in the specification have, and some dialects leave out. */
 #define METADATA_HAS (BIT_CHECK(DFT_CAT) | BIT_CHECK(DFT_PID) | BIT_CHECK(DFT_TID) | BIT_CHECK(DFT_ARGS))
 
-static unsigned
-present(const struct dft_record *rec)
+static unsigned present(const struct dft_record *rec)
 {
 	unsigned bits = 0;
 
@@ -723,8 +687,7 @@ present(const struct dft_record *rec)
 	return bits;
 }
 
-static void
-report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+static void report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
 	const unsigned missing = needed[phase] & ~present(rec);
 	static const char *const kinds[] = { "record",  "complete event", "metadata event",
@@ -737,8 +700,7 @@ report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phas
 			           dft_top_names[i], kinds[phase]);
 }
 
-static void
-check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
+static void check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
 {
 	const enum json_kind kind = dft_top_kind(rec, which);
 
@@ -758,8 +720,7 @@ check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 }
 
 /* Differences of the dialects, each reported once. */
-static unsigned
-differences(const struct dft_record *rec, enum dft_phase phase)
+static unsigned differences(const struct dft_record *rec, enum dft_phase phase)
 {
 	const unsigned has = present(rec);
 	unsigned tallies = 0;
@@ -779,8 +740,7 @@ differences(const struct dft_record *rec, enum dft_phase phase)
 	return tallies;
 }
 
-static void
-tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned tallies)
+static void tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned tallies)
 {
 	for (; tallies != 0; tallies &= tallies - 1) {
 		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
@@ -789,8 +749,7 @@ tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned t
 	}
 }
 
-static void
-check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+static void check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
 	if ((phase == DFT_PHASE_COMPLETE && rec->shape == DFT_USUAL_COMPLETE) ||
 	    (phase == DFT_PHASE_METADATA && rec->shape == DFT_USUAL_METADATA))
@@ -831,8 +790,7 @@ static const struct {
 	                             "duplicate name in an object; all values retained" },
 };
 
-static void
-report_flaws(struct dft_state *st, const struct dft_record *rec)
+static void report_flaws(struct dft_state *st, const struct dft_record *rec)
 {
 	for (uint32_t i = 0; i < rec->json.nflaws; i++) {
 		const struct json_flaw_at *const f = &rec->json.flaws[i];
@@ -843,8 +801,7 @@ report_flaws(struct dft_state *st, const struct dft_record *rec)
 		           "more than 60000 args or 16 unknown fields: the others were dropped");
 }
 
-void
-dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+void dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	f->has_id = false;
 	f->id = f->pid = f->tid = f->ts = f->dur = 0;

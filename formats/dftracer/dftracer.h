@@ -97,8 +97,7 @@ enum dft_role {
 	DFT_ROLES
 };
 
-static inline bool
-dft_role_is_hash(enum dft_role role)
+static inline bool dft_role_is_hash(enum dft_role role)
 {
 	return role >= DFT_ROLE_HHASH && role <= DFT_ROLE_CWD;
 }
@@ -162,8 +161,7 @@ struct dft_record {
 bool dft_record_init(struct dft_record *rec);
 void dft_record_free(struct dft_record *rec);
 
-static inline enum json_kind
-dft_top_kind(const struct dft_record *rec, enum dft_top which)
+static inline enum json_kind dft_top_kind(const struct dft_record *rec, enum dft_top which)
 {
 	return (enum json_kind)(rec->shape >> 4 * which & 15);
 }
@@ -176,30 +174,25 @@ dft_top_kind(const struct dft_record *rec, enum dft_top which)
 	 DFT_KIND(DFT_PID, JSON_UINT) | DFT_KIND(DFT_TID, JSON_UINT) | DFT_KIND(DFT_PH, JSON_STRING) |       \
 	 DFT_KIND(DFT_ARGS, JSON_OBJECT))
 
-#define DFT_USUAL_COMPLETE                                                                                   \
-	(DFT_USUAL_METADATA | DFT_KIND(DFT_TS, JSON_UINT) | DFT_KIND(DFT_DUR, JSON_UINT))
+#define DFT_USUAL_COMPLETE (DFT_USUAL_METADATA | DFT_KIND(DFT_TS, JSON_UINT) | DFT_KIND(DFT_DUR, JSON_UINT))
 
-static inline struct slice
-dft_token_text(const struct dft_record *rec, struct dft_token t)
+static inline struct slice dft_token_text(const struct dft_record *rec, struct dft_token t)
 {
 	return slice_of(rec->p + t.at, t.n);
 }
 
-static inline struct slice
-dft_top_text(const struct dft_record *rec, enum dft_top which)
+static inline struct slice dft_top_text(const struct dft_record *rec, enum dft_top which)
 {
 	return dft_token_text(rec, rec->top[which]);
 }
 
-static inline const struct dft_arg *
-dft_arg_of(const struct dft_record *rec, enum dft_role role)
+static inline const struct dft_arg *dft_arg_of(const struct dft_record *rec, enum dft_role role)
 {
 	return rec->special[role] != 0 ? &rec->args[rec->special[role] - 1] : NULL;
 }
 
 /* The number that a stretch of digits gives; false: more than 64 bits. */
-static inline bool
-dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
+static inline bool dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {
 	return json_digits(rec->p, t.at, t.n, v);
 }
@@ -398,8 +391,7 @@ struct dft_names {
 struct dft_state;
 
 /* Which kind of record defines the hash of an argument. */
-static inline enum dft_hash_kind
-dft_hash_kind_of(enum dft_role role)
+static inline enum dft_hash_kind dft_hash_kind_of(enum dft_role role)
 {
 	if (role == DFT_ROLE_HHASH)
 		return DFT_HASH_HOST;
@@ -408,9 +400,8 @@ dft_hash_kind_of(enum dft_role role)
 
 /* What to look for among the recent ones; false: it is not of this kind.  16 bytes can be read from the start
  * of the hash. */
-static inline bool
-dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
-               struct dft_recent_hash *key)
+static inline bool dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
+                                  struct dft_recent_hash *key)
 {
 	const char *const p = rec->p + a->value.at;
 	const uint32_t n = a->value.n;
@@ -434,8 +425,7 @@ dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t p
 }
 
 /* The place of a key. */
-static inline struct dft_recent_hash *
-dft_recent(struct dft_names *n, const struct dft_recent_hash *key)
+static inline struct dft_recent_hash *dft_recent(struct dft_names *n, const struct dft_recent_hash *key)
 {
 	const uint64_t mix =
 	    (key->high ^ key->low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb);
@@ -443,8 +433,7 @@ dft_recent(struct dft_names *n, const struct dft_recent_hash *key)
 	return &n->recent[(mix >> 32) % DFT_RECENT_HASHES];
 }
 
-static inline bool
-dft_recent_is(const struct dft_recent_hash *r, const struct dft_recent_hash *key)
+static inline bool dft_recent_is(const struct dft_recent_hash *r, const struct dft_recent_hash *key)
 {
 	return r->high == key->high && r->low == key->low && r->pid == key->pid && r->form == key->form &&
 	       r->name != 0;
@@ -487,8 +476,7 @@ uint32_t dft_large_number(struct dft_who *w, uint64_t v);
 
 /* A number of less than 39 bits for any pid or tid: itself where it is that small.  Past a bound all large
  * ones are one. */
-static inline uint64_t
-dft_small_number(struct dft_who *w, uint64_t v)
+static inline uint64_t dft_small_number(struct dft_who *w, uint64_t v)
 {
 	return v < DFT_SMALL ? v : DFT_SMALL + dft_large_number(w, v);
 }
@@ -498,15 +486,13 @@ dft_small_number(struct dft_who *w, uint64_t v)
 uint32_t dft_host_number(struct dft_who *w, struct arena *a, struct slice host);
 
 /* As written; host is not 0. */
-static inline struct slice
-dft_host_text(const struct dft_who *w, uint32_t host)
+static inline struct slice dft_host_text(const struct dft_who *w, uint32_t host)
 {
 	return w->texts[host - 1];
 }
 
 /* As slice_equal(), at once for hashes of 16 digits. */
-static inline bool
-dft_same_host(struct slice a, struct slice b)
+static inline bool dft_same_host(struct slice a, struct slice b)
 {
 	if (a.n != b.n)
 		return false;
@@ -517,8 +503,7 @@ dft_same_host(struct slice a, struct slice b)
 }
 
 /* A process by its pid and the number of its host (0: not known). */
-static inline uint64_t
-dft_process_key(struct dft_who *w, uint64_t pid, uint32_t host)
+static inline uint64_t dft_process_key(struct dft_who *w, uint64_t pid, uint32_t host)
 {
 	return dft_small_number(w, pid) << 24 | host;
 }
@@ -577,8 +562,7 @@ struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record
 
 /* Where its ids begin in dft_shared.ids: each process has its own place in the set, far from others, and not
  * where their pages lie. */
-static inline uint64_t
-dft_id_place(const struct dft_process *p)
+static inline uint64_t dft_id_place(const struct dft_process *p)
 {
 	return ((uint64_t)p->number << 44) + (uint64_t)p->number * 37 * IDSET_PAGE;
 }
@@ -751,8 +735,7 @@ const char *dft_dialect_of(struct slice head, bool complete);
 
 /* What of a record decides about its dialect, as far as it takes to know that it is that of the last one; not
  * of records that define a hash.  Never 0. */
-static inline uint64_t
-dft_signature(const struct dft_record *rec, enum dft_phase phase)
+static inline uint64_t dft_signature(const struct dft_record *rec, enum dft_phase phase)
 {
 	const struct dft_arg *const host = dft_arg_of(rec, DFT_ROLE_HHASH);
 	const struct dft_arg *const file = dft_arg_of(rec, DFT_ROLE_FHASH);
@@ -855,22 +838,19 @@ enum dft_rule {
 
 extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-static inline struct dft_place
-dft_place_of(const struct dft_record *rec)
+static inline struct dft_place dft_place_of(const struct dft_record *rec)
 {
 	return (struct dft_place){ rec->offset, rec->line, rec->column, rec->ordinal };
 }
 
 /* A place on the present line. */
-static inline struct dft_place
-dft_place_at(const struct dft_state *st, uint64_t offset)
+static inline struct dft_place dft_place_at(const struct dft_state *st, uint64_t offset)
 {
 	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
 }
 
 /* Whether the next finding of the rule is shown. */
-static inline bool
-dft_shown(const struct dft_state *st, enum dft_rule rule)
+static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
 {
 	return finding_is_shown(st->r->findings, &dft_rules[rule]);
 }
@@ -894,8 +874,8 @@ void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct d
 
 void dft_tally_first(struct dft_tally *t, struct dft_place place, struct slice text);
 
-static inline void
-dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place, struct slice text)
+static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place,
+                                 struct slice text)
 {
 	if (st->tallies[which].met.count++ == 0)
 		dft_tally_first(&st->tallies[which], place, text);
@@ -909,15 +889,13 @@ void dft_tallies_report(struct dft_state *st);
 /* Tokens of a record as values and texts of events.  They point into the record. */
 
 /* JSON text: a number, an object, an array, or a string with its quotes. */
-static inline struct value
-dft_json_value(struct slice s)
+static inline struct value dft_json_value(struct slice s)
 {
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
 /* Texts of lines without odd bytes need no second look. */
-static inline struct slice
-dft_clean_text(struct slice s)
+static inline struct slice dft_clean_text(struct slice s)
 {
 	s.flags = SLICE_UTF8 | SLICE_JSON;
 	return s;
@@ -1113,8 +1091,7 @@ struct dfw_who {
 	uint64_t tid;
 };
 
-static inline void
-dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t offset)
+static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t offset)
 {
 	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
 }
@@ -1172,8 +1149,7 @@ extern const struct writer_ops dfw_ops;
 
 /* Records at random, for tests: any fields in any order, any values. */
 
-static inline void
-random_key(struct random_text *x, bool arg)
+static inline void random_key(struct random_text *x, bool arg)
 {
 	static const char *const tops[] = { "id",  "name", "cat", "type", "pid",
 		                            "tid", "ts",   "dur", "ph",   "more" };
@@ -1189,8 +1165,7 @@ random_key(struct random_text *x, bool arg)
 }
 
 /* One record, valid but for keys that come twice. */
-static inline void
-random_record(struct random_text *x)
+static inline void random_record(struct random_text *x)
 {
 	const uint32_t n = random_below(x, 9), args = random_below(x, n + 3);
 

@@ -4,8 +4,7 @@
 
 /* Checks the record in st->record, learns from it, and adds its event, if that is wanted.  Out of memory:
  * st->no_memory. */
-static void
-dft_record_take(struct dft_state *st, struct batch *b)
+static void dft_record_take(struct dft_state *st, struct batch *b)
 {
 	struct trace *const trace = st->r->trace;
 	const struct dft_record *const rec = &st->record;
@@ -44,8 +43,7 @@ dft_record_take(struct dft_state *st, struct batch *b)
 #define USUAL_UNIT 1000 /* ... if this is the most that they count in */
 
 /* No message can come of the numbers; the pid is read elsewhere. */
-static inline bool
-has_usual_numbers(const struct dft_record *rec)
+static inline bool has_usual_numbers(const struct dft_record *rec)
 {
 	const struct dft_token *const t = rec->top;
 
@@ -54,8 +52,7 @@ has_usual_numbers(const struct dft_record *rec)
 }
 
 /* The tracer's own events may start or end a process: their category has eight letters. */
-static inline bool
-is_usual(const struct dft_record *rec)
+static inline bool is_usual(const struct dft_record *rec)
 {
 	return rec->shape == DFT_USUAL_COMPLETE && rec->top[DFT_PH].n == 1 &&
 	       rec->p[rec->top[DFT_PH].at] == 'X' && rec->top[DFT_CAT].n != 8 &&
@@ -63,8 +60,7 @@ is_usual(const struct dft_record *rec)
 	       (rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) == 0;
 }
 
-static inline uint64_t
-few_digits(const struct dft_record *rec, enum dft_top which)
+static inline uint64_t few_digits(const struct dft_record *rec, enum dft_top which)
 {
 	const struct dft_token t = rec->top[which];
 
@@ -72,8 +68,8 @@ few_digits(const struct dft_record *rec, enum dft_top which)
 }
 
 /* The process of the last record, if it is this one's too and its host has a name; else NULL. */
-static inline struct dft_process *
-same_process(const struct dft_state *st, const struct dft_record *rec, const struct dft_arg *host)
+static inline struct dft_process *same_process(const struct dft_state *st, const struct dft_record *rec,
+                                               const struct dft_arg *host)
 {
 	const struct dft_shared *const sh = st->sh;
 	struct dft_process *const p = sh->processes.last;
@@ -85,8 +81,8 @@ same_process(const struct dft_state *st, const struct dft_record *rec, const str
 }
 
 /* Whether all hashes but the host's were defined; *texts: how many are text. */
-static inline bool
-knows_hashes(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t *texts)
+static inline bool knows_hashes(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                uint32_t *texts)
 {
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
 		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
@@ -104,8 +100,7 @@ knows_hashes(struct dft_state *st, const struct dft_record *rec, uint64_t pid, u
 /* Does for st->record, a record of an ordinary line (DFT_SPARE bytes behind it can be read), what
  * dft_record_take() does where no events are wanted.  False: nothing was done, for it is not one of the usual
  * records. */
-static bool
-dft_usual_take(struct dft_state *st, const struct dft_record *rec)
+static bool dft_usual_take(struct dft_state *st, const struct dft_record *rec)
 {
 	if (!is_usual(rec) || !has_usual_numbers(rec))
 		return false;
@@ -133,8 +128,7 @@ dft_usual_take(struct dft_state *st, const struct dft_record *rec)
 #define FAST_BYTES (256 << 10) /* about as many are taken in one go: bytes to copy stay in the cache */
 
 /* Positions at which things lie that are behind p already. */
-static void
-catch_up(struct dft_state *st)
+static void catch_up(struct dft_state *st)
 {
 	const uint32_t at = (uint32_t)(st->r->in->p - st->index->base);
 
@@ -147,8 +141,7 @@ catch_up(struct dft_state *st)
 }
 
 /* An index of the window from p on that has at least one line end; false: there is none near. */
-static bool
-have_index(struct dft_state *st)
+static bool have_index(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 	struct json_index *const ix = st->index;
@@ -166,15 +159,13 @@ have_index(struct dft_state *st)
 }
 
 /* Nothing is open that an ordinary line would have to know of. */
-static bool
-ordinary(const struct dft_state *st)
+static bool ordinary(const struct dft_state *st)
 {
 	return !st->line.begun && !st->closed && !st->trailer;
 }
 
 /* A clean line that takes no known path: if it is a valid record, the next like it will. */
-static bool
-learn_line(struct dft_state *st, const char *e)
+static bool learn_line(struct dft_state *st, const char *e)
 {
 	struct dft_record *const rec = &st->record;
 
@@ -190,8 +181,7 @@ learn_line(struct dft_state *st, const char *e)
 }
 
 /* The lines of the index; false: they end at one that is not ordinary, or where the batch does. */
-static bool
-take_lines(struct dft_state *st, struct batch *b)
+static bool take_lines(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	struct dft_record *const rec = &st->record;
@@ -226,8 +216,7 @@ take_lines(struct dft_state *st, struct batch *b)
 	return true;
 }
 
-void
-dft_lines_fast(struct dft_state *st, struct batch *b)
+void dft_lines_fast(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const from = in->p;
@@ -252,14 +241,12 @@ dft_lines_fast(struct dft_state *st, struct batch *b)
  * time; what is decided never depends on where windows end.
  */
 
-static uint64_t
-offset_of(const struct dft_state *st, const char *p)
+static uint64_t offset_of(const struct dft_state *st, const char *p)
 {
 	return input_offset(st->r->in, p);
 }
 
-static void
-consume(struct dft_state *st, const char *to)
+static void consume(struct dft_state *st, const char *to)
 {
 	st->r->in->p = to;
 	st->line.begun = true;
@@ -268,8 +255,7 @@ consume(struct dft_state *st, const char *to)
 /* ---- line ends ---- */
 
 /* Where the bytes of the present line end that can be looked at; false: more must come first. */
-static bool
-find_end(struct dft_state *st, const char **e)
+static bool find_end(struct dft_state *st, const char **e)
 {
 	struct input *const in = st->r->in;
 	struct dft_line *const l = &st->line;
@@ -287,8 +273,7 @@ find_end(struct dft_state *st, const char **e)
 	return l->end_known || most - in->p == DFT_MAX_LINE;
 }
 
-static void
-end_line(struct dft_state *st)
+static void end_line(struct dft_state *st)
 {
 	struct dft_line *const l = &st->line;
 
@@ -302,14 +287,12 @@ end_line(struct dft_state *st)
 		                "%" PRIu64 " bytes without the end of the record; dropped", l->skipped);
 }
 
-static void
-next_line(struct dft_state *st, uint64_t start)
+static void next_line(struct dft_state *st, uint64_t start)
 {
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = start };
 }
 
-static void
-newline(struct dft_state *st)
+static void newline(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 
@@ -322,8 +305,7 @@ newline(struct dft_state *st)
 
 /* Raw events do not depend on where windows end: whether more must be seen of a run of bytes that goes to p.
  */
-static bool
-may_go_on(const struct dft_state *st, const char *p)
+static bool may_go_on(const struct dft_state *st, const char *p)
 {
 	const struct input *const in = st->r->in;
 
@@ -332,8 +314,7 @@ may_go_on(const struct dft_state *st, const char *p)
 
 /* ---- NUL ---- */
 
-static void
-report_nul_run(struct dft_state *st)
+static void report_nul_run(struct dft_state *st)
 {
 	struct dft_line *const l = &st->line;
 
@@ -344,8 +325,7 @@ report_nul_run(struct dft_state *st)
 	l->nul_bytes = 0;
 }
 
-static bool
-nul_run(struct dft_state *st)
+static bool nul_run(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p;
@@ -366,8 +346,7 @@ nul_run(struct dft_state *st)
 
 /* ---- blanks, commas, brackets ---- */
 
-static void
-blanks(struct dft_state *st, const char *e)
+static void blanks(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const q = json_skip_blanks(p, e);
 	struct dft_line *const l = &st->line;
@@ -382,8 +361,7 @@ blanks(struct dft_state *st, const char *e)
 }
 
 /* Something follows a `]` that seemed to be the last. */
-static void
-report_closed_early(struct dft_state *st)
+static void report_closed_early(struct dft_state *st)
 {
 	if (!st->closed)
 		return;
@@ -391,8 +369,7 @@ report_closed_early(struct dft_state *st)
 	dft_report_at(st, DFT_RULE_BRACKET, st->closed_at, "closing ] is followed by records");
 }
 
-static void
-open_bracket(struct dft_state *st, const char *e)
+static void open_bracket(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const q = json_skip_blanks(p + 1, e);
 
@@ -407,8 +384,7 @@ open_bracket(struct dft_state *st, const char *e)
 	consume(st, p + 1);
 }
 
-static void
-close_bracket(struct dft_state *st)
+static void close_bracket(struct dft_state *st)
 {
 	const char *const p = st->r->in->p;
 
@@ -425,8 +401,7 @@ close_bracket(struct dft_state *st)
 	}
 }
 
-static void
-comma(struct dft_state *st)
+static void comma(struct dft_state *st)
 {
 	st->line.comma = true;
 	st->line.comma_at = offset_of(st, st->r->in->p);
@@ -435,8 +410,7 @@ comma(struct dft_state *st)
 
 /* ---- objects around the records ---- */
 
-static bool
-unwrap(struct dft_state *st, const char *e)
+static bool unwrap(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;
 	const char *const q = st->r->records == 0 && !st->wrapped ? dft_wrapper_end(p, e) : NULL;
@@ -451,8 +425,7 @@ unwrap(struct dft_state *st, const char *e)
 }
 
 /* What stands behind the array: to the end, without a look. */
-static bool
-pass_trailer(struct dft_state *st)
+static bool pass_trailer(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 	const char *const most = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
@@ -468,8 +441,7 @@ pass_trailer(struct dft_state *st)
 
 /* ---- what cannot be read ---- */
 
-static bool
-parse(struct dft_state *st, const char *p, const char *e)
+static bool parse(struct dft_state *st, const char *p, const char *e)
 {
 	const bool ok = dft_parse(&st->record, &st->keys, p, e);
 
@@ -478,8 +450,7 @@ parse(struct dft_state *st, const char *p, const char *e)
 }
 
 /* A complete record that begins at p, and is more than some object with an id or name. */
-static bool
-is_record(struct dft_state *st, const char *p, const char *e)
+static bool is_record(struct dft_state *st, const char *p, const char *e)
 {
 	const struct dft_record *const rec = &st->record;
 
@@ -490,8 +461,7 @@ is_record(struct dft_state *st, const char *p, const char *e)
 /* The next complete record on the line behind p; e: there is none.  Gives up after some that only look like
  * one.
  */
-static const char *
-next_record(struct dft_state *st, const char *p, const char *e)
+static const char *next_record(struct dft_state *st, const char *p, const char *e)
 {
 	unsigned tries = 0;
 
@@ -506,16 +476,14 @@ next_record(struct dft_state *st, const char *p, const char *e)
 }
 
 /* Drops [p, to).  Behind the end of what could be looked at, the rest of the line goes too. */
-static void
-drop(struct dft_state *st, const char *to, const char *e)
+static void drop(struct dft_state *st, const char *to, const char *e)
 {
 	consume(st, to);
 	st->line.skipping = to == e && !st->line.end_known;
 	st->line.dropped = true;
 }
 
-static void
-garbage(struct dft_state *st, const char *e)
+static void garbage(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const to = next_record(st, p, e);
 	const struct slice s = slice_of(p, (size_t)(to - p));
@@ -526,8 +494,7 @@ garbage(struct dft_state *st, const char *e)
 	drop(st, to, e);
 }
 
-static void
-too_long(struct dft_state *st, const char *e)
+static void too_long(struct dft_state *st, const char *e)
 {
 	st->line.skip_start = offset_of(st, st->r->in->p);
 	st->line.skipped = (uint64_t)(e - st->r->in->p);
@@ -535,8 +502,7 @@ too_long(struct dft_state *st, const char *e)
 }
 
 /* The record at p could not be read: reports why, and finds where to go on. */
-static void
-failed(struct dft_state *st, const char *e)
+static void failed(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const at = st->record.json.error.at;
 	const char *const why = st->record.json.error.why;
@@ -568,8 +534,7 @@ failed(struct dft_state *st, const char *e)
 }
 
 /* The rest of a line that is dropped. */
-static void
-skip(struct dft_state *st, const char *e)
+static void skip(struct dft_state *st, const char *e)
 {
 	if (st->line.skipped > 0)
 		st->line.skipped += (uint64_t)(e - st->r->in->p);
@@ -579,8 +544,7 @@ skip(struct dft_state *st, const char *e)
 /* ---- records ---- */
 
 /* false: more of it must come first. */
-static bool
-record(struct dft_state *st, struct batch *b, const char *e)
+static bool record(struct dft_state *st, struct batch *b, const char *e)
 {
 	struct dft_record *const rec = &st->record;
 	struct input *const in = st->r->in;
@@ -609,16 +573,14 @@ record(struct dft_state *st, struct batch *b, const char *e)
 	return true;
 }
 
-static void
-byte_order_mark(struct dft_state *st)
+static void byte_order_mark(struct dft_state *st)
 {
 	dft_report_line(st, DFT_RULE_BYTE_ORDER_MARK, 0, "file begins with a byte order mark");
 	st->r->in->p += 3; /* the line has not begun */
 }
 
 /* Anything but NUL, a line end and a record; e: see find_end(). */
-static void
-other(struct dft_state *st, const char *e)
+static void other(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;
 
@@ -636,8 +598,7 @@ other(struct dft_state *st, const char *e)
 		garbage(st, e);
 }
 
-static bool
-line_next(struct dft_state *st, struct batch *b)
+static bool line_next(struct dft_state *st, struct batch *b)
 {
 	const struct input *const in = st->r->in;
 	const char *e;
@@ -662,8 +623,7 @@ line_next(struct dft_state *st, struct batch *b)
 	return true;
 }
 
-bool
-dft_line_next(struct dft_state *st, struct batch *b)
+bool dft_line_next(struct dft_state *st, struct batch *b)
 {
 	const bool done = line_next(st, b);
 
@@ -672,8 +632,7 @@ dft_line_next(struct dft_state *st, struct batch *b)
 	return done;
 }
 
-void
-dft_line_finish(struct dft_state *st)
+void dft_line_finish(struct dft_state *st)
 {
 	report_nul_run(st);
 	end_line(st);

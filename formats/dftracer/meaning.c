@@ -5,8 +5,8 @@
 /* ---- value ---- */
 
 /* A token as text: escapes resolved, in the arena if there are any.  p NULL: no memory. */
-static struct slice
-dft_text(struct arena *a, const struct dft_record *rec, struct dft_token t, enum json_kind kind)
+static struct slice dft_text(struct arena *a, const struct dft_record *rec, struct dft_token t,
+                             enum json_kind kind)
 {
 	const struct slice raw = dft_token_text(rec, t);
 
@@ -16,8 +16,7 @@ dft_text(struct arena *a, const struct dft_record *rec, struct dft_token t, enum
 	return kind == JSON_STRING ? textscan_slice(raw.p, raw.n) : raw;
 }
 
-struct value
-dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
+struct value dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
 {
 	const struct dft_token digits = { t.at + minus, t.n - minus };
 	uint64_t v;
@@ -27,8 +26,7 @@ dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
 	return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
 }
 
-struct value
-dft_not_finite_value(struct slice s)
+struct value dft_not_finite_value(struct slice s)
 {
 	const bool sign = *s.p == '-' || *s.p == '+';
 	const double v = (s.p[sign] | 0x20) == 'n' ? (double)__builtin_nan("") : (double)__builtin_inf();
@@ -38,23 +36,21 @@ dft_not_finite_value(struct slice s)
 
 /* ---- title ---- */
 
-void
-dft_titles_free(struct dft_titles *t)
+void dft_titles_free(struct dft_titles *t)
 {
 	table64_free(&t->owners);
 	table64_free(&t->index);
 	free(t->texts);
 }
 
-static uint64_t
-title_key(uint64_t owner, const uint64_t *small_tid)
+static uint64_t title_key(uint64_t owner, const uint64_t *small_tid)
 {
 	return owner << 40 | (small_tid != NULL ? *small_tid + 1 : 0);
 }
 
 /* false: no memory. */
-static bool
-add(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid, struct slice text)
+static bool add(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid,
+                struct slice text)
 {
 	uint32_t owner = table64_get(&t->owners, process);
 
@@ -74,8 +70,8 @@ add(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *sma
 	return table64_put(&t->index, title_key(owner, small_tid), t->n++);
 }
 
-void
-dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text)
+void dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid,
+                   struct slice text)
 {
 	struct dft_shared *const sh = st->names_to;
 
@@ -92,8 +88,7 @@ dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint6
 }
 
 /* What it is called; p NULL: not known.  host: a number, see dftracer_who.h. */
-static struct slice
-dft_title_of(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
+static struct slice dft_title_of(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
 {
 	struct dft_who *const who = &st->sh->who;
 	const struct dft_titles *const t = &st->sh->titles;
@@ -116,8 +111,8 @@ dft_title_of(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *
 /* The tracks of events: one for each process and thread. */
 
 /* "the name (host)", or "process 12 (host)"; p NULL: no memory. */
-static struct slice
-process_name(struct dft_state *st, const struct dft_process *p, bool negative, char *buffer, size_t size)
+static struct slice process_name(struct dft_state *st, const struct dft_process *p, bool negative,
+                                 char *buffer, size_t size)
 {
 	const struct slice title = dft_title_of(st, p->pid, p->host, NULL);
 	struct slice host = p->host != 0 ? dft_host_text(&st->sh->who, p->host) : slice_of("", 0);
@@ -150,8 +145,7 @@ process_name(struct dft_state *st, const struct dft_process *p, bool negative, c
 	return textscan_slice(buffer, (uint32_t)n);
 }
 
-static const struct track *
-process_track(struct dft_state *st, struct dft_process *p, bool negative)
+static const struct track *process_track(struct dft_state *st, struct dft_process *p, bool negative)
 {
 	char buffer[2 * DFT_MAX_TITLE + 40];
 
@@ -168,8 +162,7 @@ process_track(struct dft_state *st, struct dft_process *p, bool negative)
 	return t;
 }
 
-static bool
-is_number(struct slice name, const uint64_t *number)
+static bool is_number(struct slice name, const uint64_t *number)
 {
 	char digits[24];
 
@@ -177,9 +170,8 @@ is_number(struct slice name, const uint64_t *number)
 	       memcmp(name.p, digits, name.n) == 0;
 }
 
-static const struct track *
-new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const uint64_t *tid,
-           uint64_t key, bool negative)
+static const struct track *new_thread(struct dft_state *st, const struct dft_record *rec,
+                                      struct dft_process *p, const uint64_t *tid, uint64_t key, bool negative)
 {
 	struct trace *const trace = st->r->trace;
 	const struct track *const process = process_track(st, p, negative);
@@ -207,9 +199,9 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 }
 
 /* The tracks of events (dftracer_track.c); NULL: no memory. */
-static const struct track *
-dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid,
-                 uint64_t tid, bool negative_pid)
+static const struct track *dft_thread_track(struct dft_state *st, const struct dft_record *rec,
+                                            struct dft_process *p, bool has_tid, uint64_t tid,
+                                            bool negative_pid)
 {
 	struct dft_thread *const recent = &st->sh->processes.recent[(tid ^ p->number) % DFT_RECENT];
 
@@ -240,15 +232,13 @@ struct fields {
 };
 
 /* A text made in the batch. */
-static struct slice
-made(struct fields *x, struct slice s)
+static struct slice made(struct fields *x, struct slice s)
 {
 	x->st->no_memory |= s.p == NULL;
 	return textscan_slice(s.p, s.n);
 }
 
-static struct value
-value_of(struct fields *x, const struct dft_arg *a)
+static struct value value_of(struct fields *x, const struct dft_arg *a)
 {
 	const struct dft_record *const rec = x->rec;
 	const struct slice s = dft_token_text(rec, a->value);
@@ -284,8 +274,7 @@ value_of(struct fields *x, const struct dft_arg *a)
 /* ---- arguments ---- */
 
 /* Escapes resolved; of keys without them as they stand. */
-static struct slice
-key_of(struct fields *x, const struct dft_arg *a)
+static struct slice key_of(struct fields *x, const struct dft_arg *a)
 {
 	const struct slice key = dft_token_text(x->rec, a->key);
 
@@ -296,8 +285,7 @@ key_of(struct fields *x, const struct dft_arg *a)
 	return text.p != NULL ? text : key;
 }
 
-static void
-put_arg(struct fields *x, const struct dft_arg *a)
+static void put_arg(struct fields *x, const struct dft_arg *a)
 {
 	const struct slice key = key_of(x, a);
 	struct field *const to = x->to++;
@@ -325,8 +313,7 @@ static const struct {
 	[DFT_ROLE_CWD] = { SLICE_LIT("cwd"), DFT_ROLE_NONE },
 };
 
-static struct slice
-name_of_hash(struct fields *x, const struct dft_arg *a)
+static struct slice name_of_hash(struct fields *x, const struct dft_arg *a)
 {
 	const enum dft_role role = (enum dft_role)a->role;
 	const uint32_t i = x->hashes++;
@@ -340,8 +327,7 @@ name_of_hash(struct fields *x, const struct dft_arg *a)
 	return dft_name_look(x->st, dft_hash_kind_of(role), h, x->facts->pid);
 }
 
-static void
-put_hash(struct fields *x, const struct dft_arg *a)
+static void put_hash(struct fields *x, const struct dft_arg *a)
 {
 	const enum dft_role role = (enum dft_role)a->role, taken = readable[role].taken;
 	const struct slice name = name_of_hash(x, a);
@@ -356,8 +342,7 @@ put_hash(struct fields *x, const struct dft_arg *a)
 }
 
 /* The event's series: what it measured, and nothing of who did it, which its track shows. */
-static void
-put_counter(struct fields *x)
+static void put_counter(struct fields *x)
 {
 	for (uint32_t i = 0; i < x->rec->nargs; i++) {
 		const struct dft_arg *const a = &x->rec->args[i];
@@ -374,8 +359,8 @@ put_counter(struct fields *x)
 /* ---- members of the record itself ---- */
 
 /* Beside the arguments, which have the better right to the name. */
-static void
-put_top(struct fields *x, enum dft_top which, enum dft_role taken, struct slice name, struct slice other)
+static void put_top(struct fields *x, enum dft_top which, enum dft_role taken, struct slice name,
+                    struct slice other)
 {
 	const struct dft_arg a = { .value = x->rec->top[which],
 		                   .kind = (uint8_t)dft_top_kind(x->rec, which) };
@@ -386,8 +371,7 @@ put_top(struct fields *x, enum dft_top which, enum dft_role taken, struct slice 
 }
 
 /* Whether the name is one that another field of the event has, or may have. */
-static bool
-is_taken(const struct dft_record *rec, struct slice name)
+static bool is_taken(const struct dft_record *rec, struct slice name)
 {
 	for (uint32_t i = 0; i < rec->nargs; i++)
 		if (slice_equal(dft_token_text(rec, rec->args[i].key), name))
@@ -398,8 +382,7 @@ is_taken(const struct dft_record *rec, struct slice name)
 	return false;
 }
 
-static void
-put_extra(struct fields *x, const struct dft_arg *a)
+static void put_extra(struct fields *x, const struct dft_arg *a)
 {
 	const struct slice key = dft_token_text(x->rec, a->key);
 
@@ -409,8 +392,7 @@ put_extra(struct fields *x, const struct dft_arg *a)
 		    x, arena_printf(&x->b->scratch, "%.*s (record, %u)", (int)key.n, key.p, a->repeats + 1));
 }
 
-static void
-put_all(struct fields *x)
+static void put_all(struct fields *x)
 {
 	const struct dft_record *const rec = x->rec;
 
@@ -433,8 +415,7 @@ put_all(struct fields *x)
 }
 
 /* What the event itself cannot hold: a time that is none, a phase that is unknown. */
-static void
-put_odd(struct fields *x, const struct event *e)
+static void put_odd(struct fields *x, const struct event *e)
 {
 	const struct dft_facts *const f = x->facts;
 
@@ -447,9 +428,8 @@ put_odd(struct fields *x, const struct event *e)
 }
 
 /* Its fields (dftracer_fields.c). */
-static void
-dft_fields_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b,
-               struct event *e)
+static void dft_fields_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                           struct batch *b, struct event *e)
 {
 	const uint32_t most = 2 * rec->nargs + rec->nextras + 6;
 	struct fields x = { st, b, rec, f, batch_fields(b, most), 0 };
@@ -476,8 +456,8 @@ dft_fields_add(struct dft_state *st, const struct dft_record *rec, const struct 
 
 /* ---- classes ---- */
 
-static struct class *
-find_class(struct dft_state *st, const struct dft_record *rec, struct slice name, struct slice category)
+static struct class *find_class(struct dft_state *st, const struct dft_record *rec, struct slice name,
+                                struct slice category)
 {
 	struct trace *const trace = st->r->trace;
 	struct dft_classes *const all = &st->sh->classes;
@@ -491,10 +471,10 @@ find_class(struct dft_state *st, const struct dft_record *rec, struct slice name
 			all->more = trace_add_class(trace, SLICE_LIT("more categories"));
 		return all->more;
 	}
-	struct class *const c = trace_plan_class(
-	    trace, &(struct class){ .name = name,
-	                            .category = category,
-	                            .plan = trace_find_plan(trace, name, NULL, NULL) });
+	struct class *const c =
+	    trace_plan_class(trace, &(struct class){ .name = name,
+	                                             .category = category,
+	                                             .plan = trace_find_plan(trace, name, NULL, NULL) });
 	if (c == NULL || !tabletext_put(&all->index, c->name, c->index))
 		return NULL;
 	all->bytes += name.n;
@@ -502,8 +482,7 @@ find_class(struct dft_state *st, const struct dft_record *rec, struct slice name
 }
 
 /* Two capitals in brackets keep the tracer's own metadata apart from categories of that name. */
-static struct class *
-metadata_class(struct dft_state *st, const struct dft_record *rec)
+static struct class *metadata_class(struct dft_state *st, const struct dft_record *rec)
 {
 	static const struct {
 		const char *name;
@@ -529,8 +508,8 @@ metadata_class(struct dft_state *st, const struct dft_record *rec)
 	return find_class(st, rec, SLICE_LIT("metadata"), SLICE_LIT("dftracer"));
 }
 
-static struct class *
-class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
+static struct class *class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                              struct batch *b)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_CAT);
 	struct slice cat = kind != JSON_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
@@ -554,8 +533,7 @@ class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_fa
 /* ---- events ---- */
 
 /* What it is to those who look at it; without a time it has no place among events. */
-static enum phase
-phase_of(const struct dft_facts *f)
+static enum phase phase_of(const struct dft_facts *f)
 {
 	if (f->phase == DFT_PHASE_METADATA || f->phase == DFT_PHASE_NONE || !f->has_ts || !f->has_pid)
 		return PHASE_STRUCTURE;
@@ -573,14 +551,12 @@ phase_of(const struct dft_facts *f)
 	}
 }
 
-bool
-dft_event_is_structure(const struct dft_facts *f)
+bool dft_event_is_structure(const struct dft_facts *f)
 {
 	return phase_of(f) == PHASE_STRUCTURE;
 }
 
-static struct slice
-name_of(struct batch *b, const struct dft_record *rec)
+static struct slice name_of(struct batch *b, const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_NAME);
 
@@ -589,8 +565,8 @@ name_of(struct batch *b, const struct dft_record *rec)
 	return kind == JSON_ABSENT ? SLICE_LIT("") : dft_text(&b->scratch, rec, rec->top[DFT_NAME], kind);
 }
 
-void
-dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
+void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                   struct batch *b)
 {
 	struct event *const e = &b->events[b->n];
 	const enum phase phase = phase_of(f);

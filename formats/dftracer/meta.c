@@ -18,9 +18,8 @@ report(struct dft_state *st, enum dft_rule rule, struct dft_place place, const c
 	                 place.record, "%s", text);
 }
 
-void
-dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
-           const char *fmt, ...)
+void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
+                const char *fmt, ...)
 {
 	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
 	va_list ap;
@@ -32,8 +31,7 @@ dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *re
 	va_end(ap);
 }
 
-void
-dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -42,8 +40,7 @@ dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const
 	va_end(ap);
 }
 
-void
-dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
+void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -54,8 +51,7 @@ dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, 
 
 /* ---- once, with a count ---- */
 
-void
-dft_tally_first(struct dft_tally *t, struct dft_place place, struct slice text)
+void dft_tally_first(struct dft_tally *t, struct dft_place place, struct slice text)
 {
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
 
@@ -95,8 +91,7 @@ static const struct tally_words tally_words[DFT_TALLIES] = {
 	                                          "read twice: the number is shown" },
 };
 
-void
-dft_tallies_report(struct dft_state *st)
+void dft_tallies_report(struct dft_state *st)
 {
 	const unsigned usual = dft_dialect_forms(st->dialect);
 	struct quoted q;
@@ -115,8 +110,7 @@ dft_tallies_report(struct dft_state *st)
 	}
 }
 
-void
-dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
+void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
 {
 	static const char *const words[DFT_LIMITS] = {
 		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: the others are shown as one",
@@ -137,21 +131,18 @@ dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_re
 
 /* What records say about the trace: names of hashes, processes and threads, time units, `start` and `end`. */
 
-static bool
-top_is(const struct dft_record *rec, enum dft_top which, const char *text)
+static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
 {
 	return dft_top_kind(rec, which) == JSON_STRING && slice_is(dft_top_text(rec, which), text);
 }
 
-static bool
-arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
+static bool arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
 {
 	return a != NULL && a->kind == JSON_STRING && slice_is(dft_token_text(rec, a->value), text);
 }
 
 /* The text of an argument, escapes resolved, until the next record. */
-static struct slice
-arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
+static struct slice arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
 {
 	const struct slice raw = dft_token_text(rec, a->value);
 
@@ -162,8 +153,7 @@ arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_ar
 	return text;
 }
 
-static struct slice
-host_of(const struct dft_record *rec)
+static struct slice host_of(const struct dft_record *rec)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_HHASH);
 
@@ -172,8 +162,7 @@ host_of(const struct dft_record *rec)
 
 /* ---- facts of the whole trace ---- */
 
-static bool
-has_meta(const struct trace *t, struct slice name)
+static bool has_meta(const struct trace *t, struct slice name)
 {
 	for (uint32_t i = 0; i < t->nmeta; i++)
 		if (slice_equal(t->meta[i].name, name))
@@ -182,8 +171,7 @@ has_meta(const struct trace *t, struct slice name)
 }
 
 /* "prefix.key": the first of each name is retained, and only as many as have room. */
-static void
-add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
+static void add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -208,9 +196,8 @@ add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slic
 }
 
 /* The arguments of a record, hashes as what they stand for. */
-static void
-add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
-                 const struct dft_facts *f)
+static void add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
+                             const struct dft_facts *f)
 {
 	for (uint32_t i = 0; i < rec->nargs && i < DFT_MAX_META; i++) {
 		const struct dft_arg *const a = &rec->args[i];
@@ -229,9 +216,8 @@ add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_reco
 
 /* ---- hash records ---- */
 
-static void
-define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-            enum dft_hash_kind kind)
+static void define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                        enum dft_hash_kind kind)
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
 	const struct dft_arg *value = dft_arg_of(rec, DFT_ROLE_VALUE);
@@ -266,9 +252,8 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 
 /* ---- names of processes and threads ---- */
 
-static void
-add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread,
-          struct slice text)
+static void add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                      bool thread, struct slice text)
 {
 	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
 		return;
@@ -277,8 +262,7 @@ add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_f
 	dft_title_add(st, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
 }
 
-static void
-name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
 
@@ -291,8 +275,8 @@ name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_f
 	add_title(st, rec, f, false, text);
 }
 
-static void
-name_track(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread)
+static void name_track(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                       bool thread)
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
 
@@ -309,8 +293,7 @@ static const struct {
 } units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
 
 /* 0: no such unit. */
-static uint64_t
-unit_of(struct slice name)
+static uint64_t unit_of(struct slice name)
 {
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (slice_is(name, units[i].name))
@@ -318,8 +301,7 @@ unit_of(struct slice name)
 	return 0;
 }
 
-static const char *
-unit_name(uint64_t ns)
+static const char *unit_name(uint64_t ns)
 {
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (units[i].ns == ns)
@@ -327,9 +309,8 @@ unit_name(uint64_t ns)
 	return "?";
 }
 
-static void
-set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p,
-         const struct dft_arg *value)
+static void set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p,
+                     const struct dft_arg *value)
 {
 	const struct slice name = dft_token_text(rec, value->value);
 	const uint64_t unit = value->kind == JSON_STRING ? unit_of(name) : 0;
@@ -349,8 +330,7 @@ set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process 
 	}
 }
 
-static void
-custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME), *const value = dft_arg_of(
 	                                                                       rec, DFT_ROLE_VALUE);
@@ -367,8 +347,7 @@ custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct
 
 /* ---- start and end ---- */
 
-static void
-start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	struct dft_process *const p = f->process;
 
@@ -384,8 +363,7 @@ start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts
 /* The number of all records before it up to 1.0.8, of the calls among them later, and with aggregation of
  * more calls than there are records: a hint, of use only where a pid stands for one process.
  */
-static void
-check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NUM_EVENTS);
 	const struct dft_process *const p = f->process;
@@ -405,8 +383,7 @@ check_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 }
 
 /* The unit stands a second time inside args.cfg. */
-static void
-check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
+static void check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
 {
 	static const char key[] = "\"time_metric\":\"";
 	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_ROLE_CFG);
@@ -428,8 +405,7 @@ check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct 
 	}
 }
 
-static void
-end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	struct dft_process *const p = f->process;
 
@@ -447,8 +423,7 @@ end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *
 
 /* ---- all of them ---- */
 
-static void
-learn_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void learn_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (top_is(rec, DFT_NAME, "FH"))
 		define_hash(st, rec, f, DFT_HASH_FILE);
@@ -466,8 +441,7 @@ learn_metadata(struct dft_state *st, const struct dft_record *rec, const struct 
 		custom_metadata(st, rec, f);
 }
 
-void
-dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+void dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (f->phase == DFT_PHASE_METADATA)
 		learn_metadata(st, rec, f);
@@ -482,8 +456,7 @@ dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_f
 		arena_reset(&st->scratch);
 }
 
-void
-dft_learn_finish(struct dft_state *st)
+void dft_learn_finish(struct dft_state *st)
 {
 	const struct dft_process *first = NULL;
 	uint64_t n = 0;

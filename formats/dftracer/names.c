@@ -24,8 +24,7 @@ static const unsigned shifts[4][4] = {
 	{ 7, 12, 17, 22 }, { 5, 9, 14, 20 }, { 4, 11, 16, 23 }, { 6, 10, 15, 21 }
 };
 
-static uint32_t
-mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
+static uint32_t mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
 {
 	switch (round) {
 	case 0:
@@ -39,8 +38,7 @@ mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
 	}
 }
 
-static void
-add_block(uint32_t state[WORDS], const unsigned char *p)
+static void add_block(uint32_t state[WORDS], const unsigned char *p)
 {
 	static const unsigned steps[4][2] = { { 1, 0 }, { 5, 1 }, { 3, 5 }, { 7, 0 } };
 	uint32_t words[16], a = state[0], b = state[1], c = state[2], d = state[3];
@@ -63,8 +61,7 @@ add_block(uint32_t state[WORDS], const unsigned char *p)
 	state[3] += d;
 }
 
-void
-dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
+void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
 {
 	uint32_t state[WORDS] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 };
 	unsigned char last[2 * BLOCK] = { 0 };
@@ -88,16 +85,14 @@ dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
 
 /* ---- who ---- */
 
-void
-dft_who_free(struct dft_who *w)
+void dft_who_free(struct dft_who *w)
 {
 	table64_free(&w->large);
 	tabletext_free(&w->hosts);
 	free(w->texts);
 }
 
-uint32_t
-dft_large_number(struct dft_who *w, uint64_t v)
+uint32_t dft_large_number(struct dft_who *w, uint64_t v)
 {
 	const uint32_t known = table64_get(&w->large, v), n = (uint32_t)w->large.used;
 
@@ -106,8 +101,7 @@ dft_large_number(struct dft_who *w, uint64_t v)
 	return n < DFT_MAX_PROCESSES && table64_put(&w->large, v, n) ? n : DFT_MAX_PROCESSES;
 }
 
-uint32_t
-dft_host_number(struct dft_who *w, struct arena *a, struct slice host)
+uint32_t dft_host_number(struct dft_who *w, struct arena *a, struct slice host)
 {
 	const uint32_t known = tabletext_get(&w->hosts, host);
 
@@ -124,8 +118,8 @@ dft_host_number(struct dft_who *w, struct arena *a, struct slice host)
 
 /* ---- process ---- */
 
-static struct dft_process *
-new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
+static struct dft_process *new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                       uint32_t host)
 {
 	struct dft_processes *const all = &st->sh->processes;
 
@@ -143,8 +137,8 @@ new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, ui
 	return table64_put(&all->index, dft_process_key(&st->sh->who, pid, host), all->n++) ? p : NULL;
 }
 
-static struct dft_process *
-find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
+static struct dft_process *find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                        uint32_t host)
 {
 	struct dft_processes *const all = &st->sh->processes;
 	const uint64_t key = dft_process_key(&st->sh->who, pid, host);
@@ -164,8 +158,8 @@ find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, u
 	return p;
 }
 
-struct dft_process *
-dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host)
+struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                   struct slice host)
 {
 	struct dft_shared *const sh = st->sh;
 	struct dft_process *const last = sh->processes.last;
@@ -181,8 +175,7 @@ dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
 	return p;
 }
 
-void
-dft_processes_free(struct dft_processes *p)
+void dft_processes_free(struct dft_processes *p)
 {
 	free(p->list);
 	table64_free(&p->index);
@@ -193,11 +186,12 @@ dft_processes_free(struct dft_processes *p)
 
 /* The hashes of a record. */
 
-static const struct dft_name * dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
+static const struct dft_name *dft_name_use(struct dft_state *st, const struct dft_record *rec,
+                                           enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
 
 /* In any form.  NULL: it has no name, and cannot get one. */
-static const struct dft_name *
-look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+static const struct dft_name *look_up(struct dft_state *st, const struct dft_record *rec,
+                                      const struct dft_arg *a, uint64_t pid)
 {
 	struct dft_hash h;
 	struct quoted q;
@@ -216,8 +210,8 @@ look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg
 }
 
 /* The same for digits; those that were defined are cached. */
-static inline const struct dft_name *
-look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+static inline const struct dft_name *look_up_digits(struct dft_state *st, const struct dft_record *rec,
+                                                    const struct dft_arg *a, uint64_t pid)
 {
 	struct dft_names *const n = &st->sh->names;
 	struct dft_recent_hash key;
@@ -241,9 +235,8 @@ look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct 
 }
 
 /* True if a record before this one defines it. */
-static bool
-check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
-           struct slice *name)
+static bool check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                       uint64_t pid, struct slice *name)
 {
 	const struct dft_name *const e = look_up_digits(st, rec, a, pid);
 
@@ -252,9 +245,8 @@ check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_
 }
 
 /* The process that was found by this very hash knows what it stands for. */
-static void
-check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
-                const struct dft_facts *f, struct slice *name)
+static void check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                            const struct dft_facts *f, struct slice *name)
 {
 	struct dft_process *const p = f->process;
 	const bool same = p != NULL && p == st->sh->processes.last;
@@ -270,8 +262,7 @@ check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct
 	}
 }
 
-void
-dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct slice beyond; /* names that are not remembered */
 
@@ -293,8 +284,7 @@ dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_
 
 /* ---- hash ---- */
 
-void
-dft_names_free(struct dft_names *n)
+void dft_names_free(struct dft_names *n)
 {
 	for (int kind = 0; kind < DFT_HASH_KINDS; kind++)
 		for (int form = 0; form < DFT_HASH_FORMS; form++)
@@ -310,15 +300,13 @@ dft_names_free(struct dft_names *n)
 #define HIGHS UINT64_C(0x8080808080808080)
 
 /* 0x80 in each byte of w (all ASCII) that is at least c. */
-static inline uint64_t
-at_least(uint64_t w, char c)
+static inline uint64_t at_least(uint64_t w, char c)
 {
 	return w + LANES * (uint64_t)(0x80 - c);
 }
 
 /* Eight hexadecimal digits, the first in the lowest byte; false: they are not. */
-static inline bool
-eight_hex_digits(uint64_t w, uint64_t *v)
+static inline bool eight_hex_digits(uint64_t w, uint64_t *v)
 {
 	const uint64_t small = w | LANES * 0x20;
 	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1),
@@ -333,8 +321,7 @@ eight_hex_digits(uint64_t w, uint64_t *v)
 	return true;
 }
 
-bool
-dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
+bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
 {
 	const char *const p = rec->p + t.at;
 	uint64_t high, low;
@@ -355,23 +342,20 @@ dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind k
 
 /* ---- the table ---- */
 
-static enum dft_hash_form
-form_of(struct dft_hash h)
+static enum dft_hash_form form_of(struct dft_hash h)
 {
 	return h.text ? DFT_HASH_DIGITS : h.value > UINT16_MAX ? DFT_HASH_WIDE : DFT_HASH_NARROW;
 }
 
 /* Narrow ones are those of a process. */
-static uint64_t
-key_of(struct dft_shared *sh, struct dft_hash h, uint64_t pid)
+static uint64_t key_of(struct dft_shared *sh, struct dft_hash h, uint64_t pid)
 {
 	return h.text || h.value > UINT16_MAX ? h.value : dft_small_number(&sh->who, pid) << 16 | h.value;
 }
 
 /* The entry; new ones are undefined.  NULL: too many, which is reported, or no memory. */
-static struct dft_name *
-entry(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec, enum dft_hash_kind kind,
-      struct dft_hash h, uint64_t pid)
+static struct dft_name *entry(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
+                              enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
 	struct dft_names *const n = &sh->names;
 	struct table64 *const index = &n->index[kind][form_of(h)];
@@ -395,8 +379,8 @@ entry(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
 
 /* A copy that lives as long as the trace, equal texts once.  p NULL: too many, which is reported, or no
  * memory. */
-static struct slice
-intern(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec, struct slice text)
+static struct slice intern(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
+                           struct slice text)
 {
 	struct dft_names *const n = &sh->names;
 	const uint32_t known = tabletext_get(&n->known, text);
@@ -421,9 +405,8 @@ intern(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec
 
 static const char *const kind_names[] = { "HH", "FH", "SH" };
 
-static void
-report_redefined(struct dft_state *st, const struct dft_record *rec, const struct dft_name *e,
-                 struct slice text)
+static void report_redefined(struct dft_state *st, const struct dft_record *rec, const struct dft_name *e,
+                             struct slice text)
 {
 	struct quoted q, q2;
 
@@ -437,9 +420,8 @@ report_redefined(struct dft_state *st, const struct dft_record *rec, const struc
 		           quoted(&q2, text));
 }
 
-void
-dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
-                struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
+void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
+                     struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
 {
 	struct dft_shared *const sh = st->names_to;
 	struct dft_name *const e = entry(st, sh, rec, kind, h, pid);
@@ -463,8 +445,8 @@ dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_has
 
 /* ---- uses ---- */
 
-struct slice
-dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
+                           uint64_t pid)
 {
 	struct dft_names *const n = &st->sh->names;
 	const uint32_t i =
@@ -477,9 +459,8 @@ dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_ha
 
 /* A hash that is used: its name, defined or not; a use before the definition is remembered.  NULL: none, or
  * too many. */
-static const struct dft_name *
-dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
-             uint64_t pid)
+static const struct dft_name *dft_name_use(struct dft_state *st, const struct dft_record *rec,
+                                           enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
 	struct dft_name *const e = h.none ? NULL : entry(st, st->sh, rec, kind, h, pid);
 
@@ -493,8 +474,7 @@ dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_k
 }
 
 /* Uses before the definition that could not be looked up ahead. */
-static void
-count_late(struct dft_state *st, const struct dft_name *e)
+static void count_late(struct dft_state *st, const struct dft_name *e)
 {
 	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].met;
 	const struct dft_place *const at = &e->first_use;
@@ -507,8 +487,7 @@ count_late(struct dft_state *st, const struct dft_name *e)
 }
 
 /* Those that are undefined at the end, as one finding at the first use of all. */
-void
-dft_names_finish(struct dft_state *st)
+void dft_names_finish(struct dft_state *st)
 {
 	const struct dft_name *first = NULL;
 	uint64_t uses = 0, hashes = 0;

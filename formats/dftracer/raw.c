@@ -5,8 +5,7 @@
 /* ---- records ---- */
 
 /* The digits of a whole number; those that a number of 64 bits does not give back stay text. */
-static struct value
-whole_number(const struct dft_record *rec, const struct dft_member *m)
+static struct value whole_number(const struct dft_record *rec, const struct dft_member *m)
 {
 	const struct slice s = dft_token_text(rec, m->value);
 
@@ -14,8 +13,7 @@ whole_number(const struct dft_record *rec, const struct dft_member *m)
 }
 
 /* The text of a string.  p NULL: no memory. */
-static struct slice
-text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
+static struct slice text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
 {
 	const struct slice s = dft_token_text(rec, t);
 
@@ -24,8 +22,7 @@ text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
 	return s.n > 0 && memchr(s.p, '\\', s.n) != NULL ? json_unescape(a, s) : textscan_slice(s.p, s.n);
 }
 
-static struct value
-value_of(const struct dft_record *rec, const struct dft_member *m, struct arena *a)
+static struct value value_of(const struct dft_record *rec, const struct dft_member *m, struct arena *a)
 {
 	const struct slice s = dft_token_text(rec, m->value);
 
@@ -53,8 +50,7 @@ value_of(const struct dft_record *rec, const struct dft_member *m, struct arena 
 	}
 }
 
-void
-dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e)
+void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e)
 {
 	struct field *const to = batch_fields(b, rec->nmembers);
 
@@ -76,8 +72,7 @@ dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch 
 
 /* Where the bytes that begin before p end: over those of `set` and, if nothing else is left, the end of the
  * present line. */
-static const char *
-over(const struct dft_state *st, const char *p, const char *set)
+static const char *over(const struct dft_state *st, const char *p, const char *set)
 {
 	const struct input *const in = st->r->in;
 	const char *const e = p + (st->line.end - input_offset(in, p));
@@ -87,8 +82,7 @@ over(const struct dft_state *st, const char *p, const char *set)
 	return p == e && e < in->end ? e + 1 : p;
 }
 
-void
-dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to)
+void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to)
 {
 	if (to == NULL)
 		to = st->line.end_known ? over(st, rec->end, " \t\r,") : rec->end;
@@ -97,8 +91,7 @@ dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *re
 		b->bytes[b->n - 1].n = (uint32_t)(to - rec->p);
 }
 
-void
-dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes)
+void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes)
 {
 	const struct class like = { .name = SLICE_LIT("records") };
 	struct class **const c = &st->sh->classes.run;
@@ -108,10 +101,9 @@ dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes)
 		return;
 	}
 	st->covered = input_offset(st->r->in, bytes.p + bytes.n);
-	b->events[b->n] = (struct event){ .phase = PHASE_STRUCTURE,
-		                          .name = (*c)->name,
-		                          .cls = *c,
-		                          .offset = st->covered - bytes.n };
+	b->events[b->n] = (struct event){
+		.phase = PHASE_STRUCTURE, .name = (*c)->name, .cls = *c, .offset = st->covered - bytes.n
+	};
 	if (b->bytes != NULL)
 		b->bytes[b->n] = bytes;
 	b->n++;
@@ -125,20 +117,17 @@ static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 
 /* Whether events of the class are what stands between records, or cannot be read. */
 /* No other class of this format declares fields. */
-static bool
-dft_is_gap(const struct class *c)
+static bool dft_is_gap(const struct class *c)
 {
 	return c->nfields == 1 && c->fields[0].name.p == gap_field.name.p;
 }
 
-static bool
-dft_is_unreadable(const struct class *c)
+static bool dft_is_unreadable(const struct class *c)
 {
 	return dft_is_gap(c) && slice_is(c->name, "unreadable bytes");
 }
 
-static struct class *
-gap_class(struct dft_state *st, bool dropped)
+static struct class *gap_class(struct dft_state *st, bool dropped)
 {
 	struct class **const c = &st->sh->classes.gaps[dropped];
 
@@ -152,8 +141,7 @@ gap_class(struct dft_state *st, bool dropped)
 	return *c;
 }
 
-void
-dft_raw_gap(struct dft_state *st, struct batch *b)
+void dft_raw_gap(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const uint64_t now = input_offset(in, in->p);
@@ -189,8 +177,7 @@ dft_raw_gap(struct dft_state *st, struct batch *b)
 /* Records that are copied, but for their time. */
 
 /* The new time, in the unit of the record. */
-static uint64_t
-new_time(struct dfw_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t new_time(struct dfw_state *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t unit = dfw_look_unit(&st->look);
 
@@ -204,8 +191,7 @@ new_time(struct dfw_state *st, const struct event *e, struct chunk *chunk)
 }
 
 /* Copies a record, with the time that the event has. */
-static void
-dfw_move(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+static void dfw_move(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct dft_record *const rec = &st->look.rec;
@@ -234,8 +220,7 @@ dfw_move(struct dfw_state *st, const struct event *e, struct slice bytes, struct
 
 /* ---- what was written last ---- */
 
-static void
-remember_tail(struct dfw_raw *raw, const struct text *t)
+static void remember_tail(struct dfw_raw *raw, const struct text *t)
 {
 	const size_t n = t->n < DFW_TAIL ? t->n : DFW_TAIL;
 
@@ -246,14 +231,12 @@ remember_tail(struct dfw_raw *raw, const struct text *t)
 }
 
 /* A line has begun that has no end yet. */
-static bool
-is_in_line(const struct dfw_raw *raw)
+static bool is_in_line(const struct dfw_raw *raw)
 {
 	return raw->ntail > 0 && raw->tail[raw->ntail - 1] != '\n';
 }
 
-static bool
-ends_in_comma(const struct dfw_raw *raw)
+static bool ends_in_comma(const struct dfw_raw *raw)
 {
 	uint32_t n = raw->ntail;
 
@@ -262,8 +245,7 @@ ends_in_comma(const struct dfw_raw *raw)
 	return n > 0 && raw->tail[n - 1] == ',';
 }
 
-static void
-end_line(struct dfw_raw *raw, struct chunk *chunk)
+static void end_line(struct dfw_raw *raw, struct chunk *chunk)
 {
 	remember_tail(raw, &chunk->text);
 	if (is_in_line(raw))
@@ -273,16 +255,14 @@ end_line(struct dfw_raw *raw, struct chunk *chunk)
 /* ---- records of a selection ---- */
 
 /* A record without the rest of its line, which is for the end of the line to say. */
-static struct slice
-body_of(struct slice record)
+static struct slice body_of(struct slice record)
 {
 	while (record.n > 0 && record.p[record.n - 1] != '}')
 		record.n--;
 	return record;
 }
 
-static void
-end_selected(struct dfw_raw *raw, struct chunk *chunk, bool comma)
+static void end_selected(struct dfw_raw *raw, struct chunk *chunk, bool comma)
 {
 	if (!raw->written)
 		return;
@@ -293,8 +273,7 @@ end_selected(struct dfw_raw *raw, struct chunk *chunk, bool comma)
 	text_char(&chunk->text, '\n');
 }
 
-static void
-put_selected(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+static void put_selected(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct dfw_raw *const raw = &st->raw;
 	const struct slice body = body_of(bytes);
@@ -315,8 +294,7 @@ put_selected(struct dfw_state *st, const struct event *e, struct slice bytes, st
 	raw->cr = raw->line_end && bytes.n > body.n + 1 && bytes.p[bytes.n - 2] == '\r';
 }
 
-void
-dfw_survey(void *state, const struct batch *b)
+void dfw_survey(void *state, const struct batch *b)
 {
 	struct dfw_state *const st = state;
 
@@ -327,8 +305,7 @@ dfw_survey(void *state, const struct batch *b)
 
 /* ---- between records ---- */
 
-static void
-hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
+static void hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 {
 	if (raw->inputs > 1) {
 		raw->closed_later = true;
@@ -348,8 +325,7 @@ hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 }
 
 /* The closing bracket, and what follows it, is held until it is known that no record follows. */
-static void
-gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
+static void gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
 {
 	const bool held = raw->end.n > 0 || raw->sealed;
 	const char *const close = held ? s.p : unreadable ? NULL : memchr(s.p, ']', s.n);
@@ -365,8 +341,7 @@ gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
 		hold(raw, slice_of(close, s.n - before), chunk);
 }
 
-static bool
-has_comma(struct slice record)
+static bool has_comma(struct slice record)
 {
 	while (record.n > 0 && strchr(" \t\r\n", record.p[record.n - 1]) != NULL)
 		record.n--;
@@ -374,8 +349,7 @@ has_comma(struct slice record)
 }
 
 /* Before the first record of an input, and the first behind a closing bracket. */
-static void
-prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
+static void prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
 {
 	if (raw->inputs == 1) {
 		raw->commas |= raw->before && has_comma(record);
@@ -390,8 +364,7 @@ prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
 	raw->before = false;
 }
 
-static void
-begin_input(struct dfw_raw *raw, struct chunk *chunk)
+static void begin_input(struct dfw_raw *raw, struct chunk *chunk)
 {
 	raw->inputs++;
 	raw->before = true;
@@ -403,8 +376,7 @@ begin_input(struct dfw_raw *raw, struct chunk *chunk)
 /* ---- all of them ---- */
 
 /* The last bytes are text: see remember_tail(). */
-static void
-put_run(struct slice run, struct chunk *chunk)
+static void put_run(struct slice run, struct chunk *chunk)
 {
 	const uint32_t n = run.n > DFW_TAIL ? run.n - DFW_TAIL : 0;
 
@@ -414,8 +386,7 @@ put_run(struct slice run, struct chunk *chunk)
 		text_add(&chunk->text, run.p + n, run.n - n);
 }
 
-void
-dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
+void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct dfw_raw *const raw = &st->raw;
 	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
@@ -453,8 +424,7 @@ dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 	remember_tail(raw, &chunk->text);
 }
 
-void
-dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk)
+void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk)
 {
 	const bool closed = raw->end.n > 0 || raw->closed_later;
 

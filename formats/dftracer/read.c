@@ -24,14 +24,13 @@ struct word {
 };
 
 static const struct word words[DFT_AHEAD_WORDS] = {
-	{ 'H', 0, SLICE_LIT("H\"") },      /* "FH", "HH", "SH" */
-	{ 'R', 2, SLICE_LIT("\"PR\"") },   /* a rank */
+	{ 'H', 0, SLICE_LIT("H\"") },     /* "FH", "HH", "SH" */
+	{ 'R', 2, SLICE_LIT("\"PR\"") },  /* a rank */
 	{ '_', 0, SLICE_LIT("_name\"") }, /* "process_name", "thread_name" */
 };
 
 /* Where the word stands in [p, end); end: nowhere. */
-static const char *
-find_word(const struct word *w, const char *const p, const char *end)
+static const char *find_word(const struct word *w, const char *const p, const char *end)
 {
 	const char *q = p;
 
@@ -46,8 +45,7 @@ find_word(const struct word *w, const char *const p, const char *end)
 
 /* Where the first of them stands in [p, end), which begins a line; end: nowhere.  Each byte is searched once
  * for each word: places that were found and not yet reached are remembered. */
-static const char *
-find_any(struct dft_state *st, const char *p, const char *end)
+static const char *find_any(struct dft_state *st, const char *p, const char *end)
 {
 	const uint64_t from = input_offset(st->r->in, p);
 	const char *first = end;
@@ -67,8 +65,7 @@ find_any(struct dft_state *st, const char *p, const char *end)
 }
 
 /* In a look-ahead pass: passes over lines of the window that hold no metadata (dftracer_ahead.c). */
-static void
-dft_ahead_skip(struct dft_state *st)
+static void dft_ahead_skip(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 	const size_t window = (size_t)(in->end - in->p);
@@ -94,11 +91,10 @@ dft_ahead_skip(struct dft_state *st)
  * the same where both can.
  */
 
-#define NEXT_BYTES (4u << 20)    /* of input, until the engine looks around */
-#define RUNS_BYTES (512u << 10)  /* likewise, where one event is many records: batches wait for a thread */
+#define NEXT_BYTES (4u << 20)   /* of input, until the engine looks around */
+#define RUNS_BYTES (512u << 10) /* likewise, where one event is many records: batches wait for a thread */
 
-static bool
-dft_open(struct reader *r)
+static bool dft_open(struct reader *r)
 {
 	struct dft_state *const st = r->state;
 	const struct dft_state *const asking = r->ahead_of;
@@ -137,8 +133,7 @@ dft_open(struct reader *r)
 	return true;
 }
 
-static void
-dft_close(struct reader *r)
+static void dft_close(struct reader *r)
 {
 	struct dft_state *const st = r->state;
 
@@ -149,8 +144,7 @@ dft_close(struct reader *r)
 	arena_free(&st->scratch);
 }
 
-static void
-dft_shared_close(void *shared)
+static void dft_shared_close(void *shared)
 {
 	struct dft_shared *const sh = shared;
 
@@ -162,14 +156,12 @@ dft_shared_close(void *shared)
 	idset_free(&sh->ids);
 }
 
-static bool
-no_memory(const struct dft_state *st)
+static bool no_memory(const struct dft_state *st)
 {
 	return st->no_memory || st->keys.text.failed || st->sh->ids.failed;
 }
 
-static enum read_status
-finish(struct dft_state *st)
+static enum read_status finish(struct dft_state *st)
 {
 	dft_line_finish(st);
 	dft_learn_finish(st);
@@ -179,8 +171,7 @@ finish(struct dft_state *st)
 }
 
 /* Whether there are bytes in the window. */
-static bool
-any_left(struct dft_state *st)
+static bool any_left(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 
@@ -191,8 +182,7 @@ any_left(struct dft_state *st)
 }
 
 /* Some records, or whatever else is next. */
-static void
-read_some(struct dft_state *st, struct batch *b)
+static void read_some(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
@@ -203,8 +193,7 @@ read_some(struct dft_state *st, struct batch *b)
 	}
 }
 
-static enum read_status
-dft_next(struct reader *r, struct batch *b)
+static enum read_status dft_next(struct reader *r, struct batch *b)
 {
 	struct dft_state *const st = r->state;
 	struct input *const in = r->in;
@@ -236,8 +225,7 @@ const struct reader_ops dft_reader_ops = {
 
 /* The processes of a job write files of one folder whose names begin alike: PREFIX-PROGRAM-PID-KIND.pfw, or
  * PREFIX-PID.pfw.  Where the number or the program comes, the common part ends. */
-static size_t
-trace_path(const char *path)
+static size_t trace_path(const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
 

@@ -22,8 +22,7 @@ static const struct {
 	{ "type", DFT_ROLE_TYPE },
 };
 
-bool
-dft_keys_init(struct dft_keys *k)
+bool dft_keys_init(struct dft_keys *k)
 {
 	*k = (struct dft_keys){ .keys = calloc(DFT_MAX_KEYS, sizeof *k->keys),
 		                .slots = calloc(DFT_KEY_SLOTS, sizeof *k->slots),
@@ -31,8 +30,7 @@ dft_keys_init(struct dft_keys *k)
 	return k->keys != NULL && k->slots != NULL;
 }
 
-void
-dft_keys_free(struct dft_keys *k)
+void dft_keys_free(struct dft_keys *k)
 {
 	free(k->keys);
 	free(k->slots);
@@ -40,8 +38,7 @@ dft_keys_free(struct dft_keys *k)
 	*k = (struct dft_keys){ .keys = NULL };
 }
 
-static enum dft_role
-role_of(struct slice s)
+static enum dft_role role_of(struct slice s)
 {
 	for (size_t i = 0; i < sizeof known_keys / sizeof known_keys[0]; i++)
 		if (slice_is(s, known_keys[i].text))
@@ -50,8 +47,7 @@ role_of(struct slice s)
 }
 
 /* Keyed, so that no input can choose keys that all meet in one slot. */
-static inline uint32_t
-first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
+static inline uint32_t first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 {
 	const unsigned __int128 m =
 	    (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
@@ -59,8 +55,7 @@ first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64)) % DFT_KEY_SLOTS;
 }
 
-static uint16_t
-add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
+static uint16_t add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
 {
 	if (k->n == DFT_MAX_KEYS || s.n > DFT_MAX_KEY_BYTES - k->bytes)
 		return DFT_NO_KEY;
@@ -74,8 +69,7 @@ add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t sl
 	return (uint16_t)k->n++;
 }
 
-static inline uint16_t
-find(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
+static inline uint16_t find(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
 {
 	uint32_t slot = first_slot(k, low, high, s.n);
 
@@ -89,8 +83,7 @@ find(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
 }
 
 /* The number of a key, new ones are added; DFT_NO_KEY: there are too many. */
-static uint16_t
-dft_key_number(struct dft_keys *k, struct slice s)
+static uint16_t dft_key_number(struct dft_keys *k, struct slice s)
 {
 	char start[16] = { 0 };
 
@@ -101,8 +94,7 @@ dft_key_number(struct dft_keys *k, struct slice s)
 	            s.n <= 16 ? load_u64(start + 8, false) : hash_bytes(s.p, s.n, k->seed), s);
 }
 
-enum dft_top
-dft_top_of(struct slice key)
+enum dft_top dft_top_of(struct slice key)
 {
 	static const char *const names[DFT_TOPS] = {
 		[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type",
@@ -118,8 +110,7 @@ dft_top_of(struct slice key)
 
 /* ---- paths ---- */
 
-bool
-dft_paths_init(struct dft_paths *x)
+bool dft_paths_init(struct dft_paths *x)
 {
 	x->nodes = calloc(DFT_MAX_NODES, sizeof *x->nodes);
 	x->shapes = calloc(DFT_MAX_SHAPES, sizeof *x->shapes);
@@ -127,8 +118,7 @@ dft_paths_init(struct dft_paths *x)
 	return x->nodes != NULL && x->shapes != NULL;
 }
 
-void
-dft_paths_free(struct dft_paths *x)
+void dft_paths_free(struct dft_paths *x)
 {
 	free(x->nodes);
 	free(x->shapes);
@@ -139,8 +129,7 @@ dft_paths_free(struct dft_paths *x)
 
 /* The first byte that is no digit; the line end is one.  What carries of the addition change only bytes
  * behind it. */
-static inline const char *
-skip_digits(const char *p)
+static inline const char *skip_digits(const char *p)
 {
 	for (;; p += 8) {
 		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
@@ -152,8 +141,8 @@ skip_digits(const char *p)
 }
 
 /* Behind a number, an object, an array or a word; NULL: it is none, or not without a fault. */
-static const char *
-rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, enum json_kind *kind)
+static const char *rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e,
+                              enum json_kind *kind)
 {
 	const char *q;
 
@@ -167,8 +156,7 @@ rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, 
 	return rec->json.nflaws == 0 ? q : NULL;
 }
 
-static inline bool
-matches(const struct dft_node *n, const char *p)
+static inline bool matches(const struct dft_node *n, const char *p)
 {
 	const uint64_t differs = ((load_u64(p, false) ^ n->literal[0]) & n->mask[0]) |
 	                         ((load_u64(p + 8, false) ^ n->literal[1]) & n->mask[1]);
@@ -177,8 +165,7 @@ matches(const struct dft_node *n, const char *p)
 }
 
 /* The child whose literal stands at p; NULL: none. */
-static inline const struct dft_node *
-next_node(const struct dft_node *at, const char *p)
+static inline const struct dft_node *next_node(const struct dft_node *at, const char *p)
 {
 	const struct dft_node *n = at->child;
 
@@ -188,8 +175,8 @@ next_node(const struct dft_node *at, const char *p)
 }
 
 /* A value that is no text, and of another kind than the path's first. */
-static const char *
-other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a, const char *v, const char *e)
+static const char *other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a,
+                               const char *v, const char *e)
 {
 	enum json_kind kind;
 	const char *end;
@@ -208,15 +195,13 @@ other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a,
 	return end;
 }
 
-static inline bool
-is_plain_number(const char *v, const char *end)
+static inline bool is_plain_number(const char *v, const char *end)
 {
 	return end > v && (*end == ',' || *end == '}') && (*v != '0' || end - v == 1);
 }
 
 /* What the complete path says. */
-static void
-take_shape(struct dft_record *rec, const struct dft_shape *shape)
+static void take_shape(struct dft_record *rec, const struct dft_shape *shape)
 {
 	rec->shape ^= shape->shape;
 	rec->hashes = shape->hashes;
@@ -227,9 +212,8 @@ take_shape(struct dft_record *rec, const struct dft_shape *shape)
 	rec->too_many = false;
 }
 
-bool
-dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base, const uint32_t **quotes,
-                 const char *p, const char *e)
+bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
+                      const uint32_t **quotes, const char *p, const char *e)
 {
 	const char *const start = p;
 	const uint32_t line_end = (uint32_t)(e - base);
@@ -288,8 +272,7 @@ struct stop {
 	uint8_t kind, top;
 };
 
-static void
-add_stop(struct stop *stops, uint32_t *n, struct stop one)
+static void add_stop(struct stop *stops, uint32_t *n, struct stop one)
 {
 	uint32_t i = (*n)++;
 
@@ -298,8 +281,7 @@ add_stop(struct stop *stops, uint32_t *n, struct stop one)
 	stops[i] = one;
 }
 
-static uint32_t
-find_stops(const struct dft_record *rec, struct stop *stops)
+static uint32_t find_stops(const struct dft_record *rec, struct stop *stops)
 {
 	uint32_t n = 0;
 
@@ -315,8 +297,7 @@ find_stops(const struct dft_record *rec, struct stop *stops)
 }
 
 /* The node of a literal at p of n bytes (1 to DFT_LITERAL). */
-static struct dft_node
-make_node(const char *p, uint32_t n)
+static struct dft_node make_node(const char *p, uint32_t n)
 {
 	struct dft_node node = { .n = (uint8_t)n, .after = 1 };
 	char bytes[DFT_LITERAL] = { 0 }, mask[DFT_LITERAL] = { 0 };
@@ -337,8 +318,7 @@ make_node(const char *p, uint32_t n)
 
 /* The child of `at` that is this node, made if need be; NULL: there are too many.  Longer literals come
  * first: `"a":"` must be asked for before `"a":`, behind which no text may come. */
-static struct dft_node *
-step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
+static struct dft_node *step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 {
 	struct dft_node **link = &at->child;
 	uint32_t siblings = 0;
@@ -357,9 +337,8 @@ step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 	return *link = made;
 }
 
-static struct dft_node *
-step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, const struct stop *s,
-              uint32_t from)
+static struct dft_node *step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec,
+                                      const struct stop *s, uint32_t from)
 {
 	struct dft_node node = make_node(rec->p + from, s->value.at - from);
 
@@ -373,9 +352,8 @@ step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record 
 }
 
 /* The literal that ends the line, with the shape of its path. */
-static void
-step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, uint64_t kinds,
-            uint32_t from)
+static void step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec,
+                        uint64_t kinds, uint32_t from)
 {
 	struct dft_node node = make_node(rec->p + from, (uint32_t)(rec->end - rec->p) - from);
 	struct dft_shape *const shape = &x->shapes[x->nshapes];
@@ -390,8 +368,7 @@ step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *r
 	x->nshapes++;
 }
 
-void
-dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
+void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
 {
 	struct stop stops[DFT_MAX_DEPTH_OF_PATH + DFT_TOPS];
 	struct dft_node *at;
@@ -424,16 +401,14 @@ dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
 
 /* Records of any shape, with all flaws. */
 
-bool
-dft_record_init(struct dft_record *rec)
+bool dft_record_init(struct dft_record *rec)
 {
 	*rec = (struct dft_record){ .args_cap = 256, .json = { .lenient = true, .depth = DFT_MAX_DEPTH } };
 	rec->args = malloc(rec->args_cap * sizeof *rec->args);
 	return rec->args != NULL;
 }
 
-void
-dft_record_free(struct dft_record *rec)
+void dft_record_free(struct dft_record *rec)
 {
 	free(rec->args);
 	free(rec->members);
@@ -447,15 +422,14 @@ struct parse {
 	const char *e;
 };
 
-static struct dft_token
-token(const struct dft_record *rec, const char *from, const char *to)
+static struct dft_token token(const struct dft_record *rec, const char *from, const char *to)
 {
 	return (struct dft_token){ (uint32_t)(from - rec->p), (uint32_t)(to - from) };
 }
 
 /* What stands between the quotes of a string [p, q), and all of anything else. */
-static struct dft_token
-value_token(const struct dft_record *rec, const char *p, const char *q, enum json_kind kind)
+static struct dft_token value_token(const struct dft_record *rec, const char *p, const char *q,
+                                    enum json_kind kind)
 {
 	return json_is_string(kind) ? token(rec, p + 1, q - 1) : token(rec, p, q);
 }
@@ -463,8 +437,7 @@ value_token(const struct dft_record *rec, const char *p, const char *q, enum jso
 /* ---- a quote that should have been escaped ---- */
 
 /* Nothing but closing braces, one at least, and blanks. */
-static bool
-closes_line(const char *p, const char *e)
+static bool closes_line(const char *p, const char *e)
 {
 	const bool brace = p < e && *p == '}';
 
@@ -474,8 +447,7 @@ closes_line(const char *p, const char *e)
 }
 
 /* A comma and the next name. */
-static bool
-names_next(const char *p, const char *e)
+static bool names_next(const char *p, const char *e)
 {
 	p = json_skip_blanks(p, e);
 	if (p == e || *p != ',')
@@ -491,8 +463,7 @@ names_next(const char *p, const char *e)
 	return p > name && e - p >= 2 && p[0] == '"' && p[1] == ':';
 }
 
-bool
-dft_begins_record(const char *p, const char *e)
+bool dft_begins_record(const char *p, const char *e)
 {
 	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
 	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
@@ -502,8 +473,7 @@ dft_begins_record(const char *p, const char *e)
  * JSON; NULL: not known.  Behind the true end stands the end of the object, or a comma and the next name.  Of
  * a quote behind a backslash more is asked.  A record that begins inside the text was glued to it: then the
  * text does not go on behind it. */
-static const char *
-true_end(const char *open, const char *first_end, const char *e)
+static const char *true_end(const char *open, const char *first_end, const char *e)
 {
 	for (const char *p = open + 1; p < e; p++) {
 		if (dft_begins_record(p, e))
@@ -518,8 +488,7 @@ true_end(const char *open, const char *first_end, const char *e)
 	return NULL;
 }
 
-static void
-forget_flaws_behind(struct json *x, const char *p)
+static void forget_flaws_behind(struct json *x, const char *p)
 {
 	uint32_t kept = 0;
 
@@ -531,8 +500,7 @@ forget_flaws_behind(struct json *x, const char *p)
 
 /* A string as a value.  Quotes inside that are not escaped are recognised by what follows them, and so is an
  * unescaped backslash before the last quote. */
-static const char *
-string_value(struct parse *x, const char *p, enum json_kind *kind)
+static const char *string_value(struct parse *x, const char *p, enum json_kind *kind)
 {
 	struct json *const json = &x->rec->json;
 	const char *const q = json_string(json, p, x->e, kind);
@@ -553,16 +521,14 @@ string_value(struct parse *x, const char *p, enum json_kind *kind)
 	return end;
 }
 
-static const char *
-any_value(struct parse *x, const char *p, enum json_kind *kind)
+static const char *any_value(struct parse *x, const char *p, enum json_kind *kind)
 {
 	return p < x->e && *p == '"' ? string_value(x, p, kind) : json_value(&x->rec->json, p, x->e, kind);
 }
 
 /* ---- arguments ---- */
 
-static bool
-room_for_arg(struct dft_record *rec)
+static bool room_for_arg(struct dft_record *rec)
 {
 	if (rec->nargs < rec->args_cap)
 		return true;
@@ -581,8 +547,7 @@ room_for_arg(struct dft_record *rec)
 }
 
 /* Keys beyond those that have numbers are compared one by one, a bounded number of times. */
-static uint32_t
-count_same(const struct dft_record *rec, struct dft_token key)
+static uint32_t count_same(const struct dft_record *rec, struct dft_token key)
 {
 	const uint32_t from = rec->nargs > 256 ? rec->nargs - 256 : 0;
 	const struct slice s = dft_token_text(rec, key);
@@ -594,8 +559,7 @@ count_same(const struct dft_record *rec, struct dft_token key)
 	return n;
 }
 
-static void
-take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
+static void take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
 {
 	const uint32_t i = rec->nargs;
 
@@ -608,15 +572,13 @@ take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
 }
 
 /* That a name comes twice is valid JSON. */
-static void
-flaw_duplicate(struct dft_record *rec, const char *at)
+static void flaw_duplicate(struct dft_record *rec, const char *at)
 {
 	json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, at);
 	rec->json.met--;
 }
 
-static void
-add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json_kind kind)
+static void add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json_kind kind)
 {
 	struct dft_record *const rec = x->rec;
 
@@ -640,8 +602,7 @@ add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json
 }
 
 /* The object of the arguments, at its brace. */
-static const char *
-arguments(struct parse *x, const char *p)
+static const char *arguments(struct parse *x, const char *p)
 {
 	struct json *const json = &x->rec->json;
 	bool more;
@@ -663,8 +624,7 @@ arguments(struct parse *x, const char *p)
 
 /* ---- the record ---- */
 
-const char *
-dft_wrapper_end(const char *p, const char *e)
+const char *dft_wrapper_end(const char *p, const char *e)
 {
 	static const char key[] = "\"traceEvents\"";
 	const char *const most = e - p > 256 ? p + 256 : e;
@@ -681,8 +641,8 @@ dft_wrapper_end(const char *p, const char *e)
 	return NULL;
 }
 
-static void
-add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, enum json_kind kind)
+static void add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value,
+                      enum json_kind kind)
 {
 	const struct slice s = dft_token_text(rec, key);
 	uint32_t repeats = dft_top_of(s) != DFT_TOPS;
@@ -700,8 +660,7 @@ add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, 
 	};
 }
 
-static void
-add_member(struct dft_record *rec, struct dft_member m)
+static void add_member(struct dft_record *rec, struct dft_member m)
 {
 	if (rec->nmembers == DFT_MAX_ARGS)
 		rec->too_many = true;
@@ -711,8 +670,7 @@ add_member(struct dft_record *rec, struct dft_member m)
 		rec->members[rec->nmembers++] = m;
 }
 
-static bool
-is_digits_and_q(struct slice s)
+static bool is_digits_and_q(struct slice s)
 {
 	uint32_t i = 0;
 
@@ -722,8 +680,7 @@ is_digits_and_q(struct slice s)
 }
 
 /* Versions of 2025 printed a "q" behind the pid of some metadata. */
-static void
-repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
+static void repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
 {
 	const struct slice s = dft_token_text(rec, *value);
 	struct json *const json = &rec->json;
@@ -740,8 +697,7 @@ repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind
 }
 
 /* One field of the record: its key at p. */
-static const char *
-top_field(struct parse *x, const char *p)
+static const char *top_field(struct parse *x, const char *p)
 {
 	struct dft_record *const rec = x->rec;
 	struct slice key;
@@ -774,8 +730,7 @@ top_field(struct parse *x, const char *p)
 	return q;
 }
 
-static void
-forget_last(struct dft_record *rec)
+static void forget_last(struct dft_record *rec)
 {
 	rec->shape = 0;
 	memset(rec->special, 0, sizeof rec->special);
@@ -785,8 +740,7 @@ forget_last(struct dft_record *rec)
 	rec->clean = rec->too_many = rec->no_memory = false;
 }
 
-bool
-dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e)
+bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e)
 {
 	struct parse x = { rec, keys, e };
 	bool more;

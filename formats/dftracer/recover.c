@@ -1,6 +1,5 @@
 #include "dftracer/dftracer.h"
 
-
 /*
  * Whole records are kept, one on each line; what the reader drops is dropped.
  * Commas behind records and objects around them go, as lines are no members of
@@ -15,16 +14,11 @@ struct dft_recover {
 };
 
 static const char *const structure[] = {
-	"dftracer/broken-json",
-	"dftracer/cut-record",
-	"dftracer/record-too-long",
-	"dftracer/two-records",
-	"dftracer/trailing-comma",
-	NULL,
+	"dftracer/broken-json", "dftracer/cut-record",     "dftracer/record-too-long",
+	"dftracer/two-records", "dftracer/trailing-comma", NULL,
 };
 
-static void
-begin_line(struct recovery *rc, enum dft_rule rule, const char *why)
+static void begin_line(struct recovery *rc, enum dft_rule rule, const char *why)
 {
 	const char *const p = rc->r->in->p - (input_offset(rc->r->in, rc->r->in->p) - rc->at);
 
@@ -32,8 +26,7 @@ begin_line(struct recovery *rc, enum dft_rule rule, const char *why)
 }
 
 /* A newline goes with what was before it on its line. */
-static void
-line_end(struct recovery *rc)
+static void line_end(struct recovery *rc)
 {
 	struct dft_recover *const s = rc->state;
 	const char *const to = rc->r->in->p;
@@ -46,8 +39,7 @@ line_end(struct recovery *rc)
 }
 
 /* Something other than a record or a newline, which began with the byte c. */
-static void
-between(struct recovery *rc, char c)
+static void between(struct recovery *rc, char c)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -61,8 +53,7 @@ between(struct recovery *rc, char c)
 	s->line_kept = true;
 }
 
-static void
-record(struct recovery *rc)
+static void record(struct recovery *rc)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -75,8 +66,7 @@ record(struct recovery *rc)
 }
 
 /* The object around the records: its beginning, or what is behind the array. */
-static void
-wrapper(struct recovery *rc, bool begins)
+static void wrapper(struct recovery *rc, bool begins)
 {
 	struct dft_recover *const s = rc->state;
 	const char *const to = rc->r->in->p;
@@ -92,8 +82,7 @@ wrapper(struct recovery *rc, bool begins)
 }
 
 /* One thing at the start of the window.  false: the window ends too early. */
-static bool
-step(struct recovery *rc)
+static bool step(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -128,8 +117,7 @@ step(struct recovery *rc)
 	return true;
 }
 
-static void
-finish(struct recovery *rc)
+static void finish(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 
@@ -140,8 +128,7 @@ finish(struct recovery *rc)
 	                &dft_rules[DFT_RULE_NO_BRACKETS], "the closing ] is missing");
 }
 
-static enum read_status
-next(struct recovery *rc)
+static enum read_status next(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 	struct input *const in = rc->r->in;

@@ -4,30 +4,26 @@
 
 /* ---- write look ---- */
 
-static bool
-prepare(struct dfw_look *x)
+static bool prepare(struct dfw_look *x)
 {
 	if (!x->ready)
 		x->ready = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
 	return x->ready;
 }
 
-static bool
-top_is(const struct dft_record *rec, enum dft_top which, const char *text)
+static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
 {
 	return dft_top_kind(rec, which) != JSON_ABSENT && slice_is(dft_top_text(rec, which), text);
 }
 
-static bool
-arg_is(const struct dft_record *rec, enum dft_role role, const char *text)
+static bool arg_is(const struct dft_record *rec, enum dft_role role, const char *text)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, role);
 
 	return a != NULL && slice_is(dft_token_text(rec, a->value), text);
 }
 
-static enum dfw_kind
-kind_of(const struct dft_record *rec)
+static enum dfw_kind kind_of(const struct dft_record *rec)
 {
 	if (!(top_is(rec, DFT_PH, "M") || top_is(rec, DFT_PH, "m") || top_is(rec, DFT_PH, "4") ||
 	      top_is(rec, DFT_PH, "H") || top_is(rec, DFT_PH, "h")))
@@ -47,8 +43,7 @@ kind_of(const struct dft_record *rec)
 }
 
 /* A pid or tid, quoted or not; a negative one as two's complement. */
-static bool
-number_of(const struct dft_record *rec, enum dft_top which, uint64_t *v)
+static bool number_of(const struct dft_record *rec, enum dft_top which, uint64_t *v)
 {
 	const struct slice s =
 	    dft_top_kind(rec, which) != JSON_ABSENT ? dft_top_text(rec, which) : slice_of(NULL, 0);
@@ -60,8 +55,7 @@ number_of(const struct dft_record *rec, enum dft_top which, uint64_t *v)
 	return true;
 }
 
-bool
-dfw_look_at(struct dfw_look *x, struct slice bytes)
+bool dfw_look_at(struct dfw_look *x, struct slice bytes)
 {
 	struct dft_record *const rec = &x->rec;
 
@@ -79,15 +73,13 @@ dfw_look_at(struct dfw_look *x, struct slice bytes)
 
 /* ---- time units ---- */
 
-static uint64_t
-key_of(uint64_t pid, struct slice host)
+static uint64_t key_of(uint64_t pid, struct slice host)
 {
 	return hash_bytes(host.p, host.n, hash_u64(pid, hash_seed()));
 }
 
 /* Records that do not say their host are of the first process of their pid. */
-bool
-dfw_look_metric(struct dfw_look *x)
+bool dfw_look_metric(struct dfw_look *x)
 {
 	static const struct {
 		const char *name;
@@ -103,8 +95,7 @@ dfw_look_metric(struct dfw_look *x)
 	return true;
 }
 
-uint64_t
-dfw_look_unit(const struct dfw_look *x)
+uint64_t dfw_look_unit(const struct dfw_look *x)
 {
 	uint32_t ns = x->has_pid ? table64_get(&x->units, key_of(x->pid, x->host)) : TABLE_NONE;
 
@@ -113,8 +104,7 @@ dfw_look_unit(const struct dfw_look *x)
 	return ns == TABLE_NONE ? 1000 : ns;
 }
 
-void
-dfw_look_free(struct dfw_look *x)
+void dfw_look_free(struct dfw_look *x)
 {
 	if (x->ready) {
 		dft_record_free(&x->rec);
@@ -130,26 +120,22 @@ dfw_look_free(struct dfw_look *x)
 /* What kind of thing a mark is of. */
 enum mark { OF_HASH = 1, OF_DEFINITION = 4, OF_PROCESS, OF_THREAD, OF_ENTITY, OF_TYPE };
 
-static uint64_t
-key_of_write_select(enum mark kind, uint64_t a, uint64_t b)
+static uint64_t key_of_write_select(enum mark kind, uint64_t a, uint64_t b)
 {
 	return hash_u64(b, hash_u64(a, hash_seed() + kind));
 }
 
-static uint64_t
-text_key(enum mark kind, struct slice s)
+static uint64_t text_key(enum mark kind, struct slice s)
 {
 	return key_of_write_select(kind, hash_bytes(s.p, s.n, hash_seed()), 0);
 }
 
-static bool
-is_marked(const struct dfw_select *s, uint64_t key)
+static bool is_marked(const struct dfw_select *s, uint64_t key)
 {
 	return table64_get(&s->needed, key) != TABLE_NONE;
 }
 
-static void
-mark(struct dfw_select *s, uint64_t key, uint32_t value)
+static void mark(struct dfw_select *s, uint64_t key, uint32_t value)
 {
 	s->everything |= s->needed.used >= DFW_MOST_MARKS;
 	if (!s->everything)
@@ -159,20 +145,20 @@ mark(struct dfw_select *s, uint64_t key, uint32_t value)
 /* ---- hashes ---- */
 
 /* Narrow hashes are those of a process.  false: it is none. */
-static bool
-hash_key(const struct dfw_look *x, const struct dft_arg *a, enum dft_hash_kind kind, uint64_t *key)
+static bool hash_key(const struct dfw_look *x, const struct dft_arg *a, enum dft_hash_kind kind,
+                     uint64_t *key)
 {
 	struct dft_hash h;
 
 	if (!dft_hash_read(&x->rec, a->value, (enum json_kind)a->kind, &h) || h.none)
 		return false;
 	const bool narrow = !h.text && h.value <= UINT16_MAX;
-	*key = key_of_write_select(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
+	*key =
+	    key_of_write_select(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
 	return true;
 }
 
-static enum dft_hash_kind
-defined_kind(const struct dft_record *rec)
+static enum dft_hash_kind defined_kind(const struct dft_record *rec)
 {
 	switch (*dft_top_text(rec, DFT_NAME).p) {
 	case 'H':
@@ -184,8 +170,7 @@ defined_kind(const struct dft_record *rec)
 	}
 }
 
-static void
-mark_hashes(struct dfw_select *s, const struct dfw_look *x)
+static void mark_hashes(struct dfw_select *s, const struct dfw_look *x)
 {
 	uint64_t key;
 
@@ -198,8 +183,7 @@ mark_hashes(struct dfw_select *s, const struct dfw_look *x)
 }
 
 /* The first definition, and each that gives another text. */
-static bool
-takes_definition(struct dfw_select *s, const struct dfw_look *x)
+static bool takes_definition(struct dfw_select *s, const struct dfw_look *x)
 {
 	const struct dft_arg *const name = dft_arg_of(&x->rec, DFT_ROLE_NAME);
 	const struct dft_arg *const value = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
@@ -219,15 +203,13 @@ takes_definition(struct dfw_select *s, const struct dfw_look *x)
 
 /* ---- processes and threads ---- */
 
-static uint64_t
-host_number(struct slice host)
+static uint64_t host_number(struct slice host)
 {
 	return host.n > 0 ? hash_bytes(host.p, host.n, hash_seed()) | 1 : 0;
 }
 
 /* With its host, without it, and for metadata that does not say the host. */
-static void
-mark_who(struct dfw_select *s, const struct dfw_look *x)
+static void mark_who(struct dfw_select *s, const struct dfw_look *x)
 {
 	const uint64_t host = host_number(x->host);
 
@@ -236,11 +218,11 @@ mark_who(struct dfw_select *s, const struct dfw_look *x)
 	mark(s, key_of_write_select(OF_PROCESS, x->pid, host), 1);
 	mark(s, key_of_write_select(OF_PROCESS, x->pid, 2), 1);
 	if (x->has_tid)
-		mark(s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid), 1);
+		mark(s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid),
+		     1);
 }
 
-static bool
-is_of_retained(const struct dfw_select *s, const struct dfw_look *x)
+static bool is_of_retained(const struct dfw_select *s, const struct dfw_look *x)
 {
 	const uint64_t host = host_number(x->host);
 
@@ -248,27 +230,27 @@ is_of_retained(const struct dfw_select *s, const struct dfw_look *x)
 		return true; /* of the whole trace */
 	if (host == 0)
 		return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 2));
-	return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, host)) || is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 0));
+	return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, host)) ||
+	       is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 0));
 }
 
-static bool
-is_of_retained_thread(const struct dfw_select *s, const struct dfw_look *x)
+static bool is_of_retained_thread(const struct dfw_select *s, const struct dfw_look *x)
 {
 	return is_of_retained(s, x) &&
-	       (!x->has_tid || is_marked(s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid)));
+	       (!x->has_tid ||
+	        is_marked(
+	            s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid)));
 }
 
 /* ---- entities ---- */
 
-static bool
-key_is(const struct dfw_look *x, const struct dft_arg *a, const char *key)
+static bool key_is(const struct dfw_look *x, const struct dft_arg *a, const char *key)
 {
 	return slice_is(dft_token_text(&x->rec, a->key), key);
 }
 
 /* The text of an argument as a mark; false: there is none. */
-static bool
-arg_key(const struct dfw_look *x, const char *name, enum mark kind, uint64_t *key)
+static bool arg_key(const struct dfw_look *x, const char *name, enum mark kind, uint64_t *key)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++)
 		if (key_is(x, &x->rec.args[i], name)) {
@@ -279,8 +261,7 @@ arg_key(const struct dfw_look *x, const char *name, enum mark kind, uint64_t *ke
 }
 
 /* All texts of 16 bytes inside the argument relations. */
-static void
-mark_relations(struct dfw_select *s, const struct dfw_look *x)
+static void mark_relations(struct dfw_select *s, const struct dfw_look *x)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++) {
 		const struct slice v = dft_token_text(&x->rec, x->rec.args[i].value);
@@ -292,8 +273,7 @@ mark_relations(struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-static void
-note_entity(struct dfw_select *s, const struct dfw_look *x)
+static void note_entity(struct dfw_select *s, const struct dfw_look *x)
 {
 	struct dfw_entity e;
 
@@ -307,8 +287,7 @@ note_entity(struct dfw_select *s, const struct dfw_look *x)
 		s->entities[s->nentities++] = e;
 }
 
-static bool
-takes_entity(const struct dfw_select *s, const struct dfw_look *x)
+static bool takes_entity(const struct dfw_select *s, const struct dfw_look *x)
 {
 	uint64_t a, b;
 
@@ -328,8 +307,7 @@ takes_entity(const struct dfw_select *s, const struct dfw_look *x)
 #define MOST_TRACKS (DFT_MAX_THREADS - 1) /* readers put threads beyond them together */
 
 /* Whether the process and the thread of the event are marked; if not, they will be. */
-static bool
-is_known_track(struct dfw_select *s, const struct track *t)
+static bool is_known_track(struct dfw_select *s, const struct track *t)
 {
 	if (t->index >= MOST_TRACKS)
 		return false;
@@ -343,8 +321,7 @@ is_known_track(struct dfw_select *s, const struct track *t)
 }
 
 /* The value behind a colon, as a token: a text without its quotes, or digits. */
-static struct dft_token
-value_at(struct slice bytes, uint32_t at, enum json_kind *kind)
+static struct dft_token value_at(struct slice bytes, uint32_t at, enum json_kind *kind)
 {
 	while (at < bytes.n && (bytes.p[at] == ' ' || bytes.p[at] == '\t'))
 		at++;
@@ -357,16 +334,14 @@ value_at(struct slice bytes, uint32_t at, enum json_kind *kind)
 	return (struct dft_token){ at, end - at };
 }
 
-static bool
-ends_in(const char *p, const char *from, const char *word, size_t n)
+static bool ends_in(const char *p, const char *from, const char *word, size_t n)
 {
 	return (size_t)(p - from) >= n && memcmp(p - n, word, n) == 0;
 }
 
 /* What names hashes and entities, found by how keys end: `hash":`.  A text that only looks so marks what
  * nobody needs.  false: the record has to be parsed. */
-static bool
-mark_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
+static bool mark_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
 {
 	struct dfw_look x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
 	const char *p = bytes.p, *const end = p + bytes.n;
@@ -393,8 +368,7 @@ mark_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
 
 /* ---- all of them ---- */
 
-void
-dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
+void dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
 		s->left_out = true;
@@ -417,8 +391,7 @@ dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e,
 	mark_relations(s, x);
 }
 
-void
-dfw_select_end(struct dfw_select *s)
+void dfw_select_end(struct dfw_select *s)
 {
 	if (s->over)
 		return;
@@ -428,8 +401,7 @@ dfw_select_end(struct dfw_select *s)
 			mark(s, s->entities[i].type, 1);
 }
 
-static bool
-takes_metadata(struct dfw_select *s, const struct dfw_look *x)
+static bool takes_metadata(struct dfw_select *s, const struct dfw_look *x)
 {
 	switch (x->kind) {
 	case DFW_CALL:
@@ -447,8 +419,8 @@ takes_metadata(struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-enum dfw_take
-dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
+enum dfw_take dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e,
+                               struct slice bytes)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return DFW_LEAVE;
@@ -460,8 +432,7 @@ dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e
 	return s->everything || takes_metadata(s, x) ? DFW_TAKE : DFW_LEAVE;
 }
 
-void
-dfw_select_free(struct dfw_select *s)
+void dfw_select_free(struct dfw_select *s)
 {
 	table64_free(&s->needed);
 	free(s->entities);

@@ -15,8 +15,7 @@
 
 static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
 
-static uint64_t
-cut(const unsigned char digest[DFT_MD5_SIZE], bool halves)
+static uint64_t cut(const unsigned char digest[DFT_MD5_SIZE], bool halves)
 {
 	uint64_t v = 0;
 
@@ -25,8 +24,7 @@ cut(const unsigned char digest[DFT_MD5_SIZE], bool halves)
 	return v > UINT16_MAX ? v : v + UINT16_MAX + 1; /* small numbers are the hashes of another dialect */
 }
 
-static struct dfw_hash
-make_hash(const struct dfw_state *st, uint64_t value)
+static struct dfw_hash make_hash(const struct dfw_state *st, uint64_t value)
 {
 	struct dfw_hash h;
 	const int n =
@@ -37,8 +35,8 @@ make_hash(const struct dfw_state *st, uint64_t value)
 }
 
 /* NULL: no memory. */
-static const struct dfw_hash *
-add(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text, uint64_t value)
+static const struct dfw_hash *add(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text,
+                                  uint64_t value)
 {
 	const struct slice copy = arena_copy(&st->arena, text);
 
@@ -51,11 +49,11 @@ add(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text, uint64_t v
 	return &st->hashes[st->nhashes++];
 }
 
-static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind, struct slice name, struct slice value);
+static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+                         struct slice name, struct slice value);
 
-struct dfw_hash
-dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, enum dfw_hash_kind kind,
-            struct slice text)
+struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
+                            enum dfw_hash_kind kind, struct slice text)
 {
 	const struct dfw_hash none = { .n = 0 };
 	unsigned char digest[DFT_MD5_SIZE];
@@ -87,16 +85,14 @@ dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, enum 
 
 /* The parts of records, and metadata. */
 
-void
-dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
+void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
 {
 	if (text_json_string(&chunk->text, s) > 0)
 		dfw_lose(chunk, DFW_BAD_TEXT, offset);
 }
 
 /* `,"key":number`, quoted in d1. */
-static void
-dfw_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
+static void dfw_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
 {
 	const size_t n = strlen(key);
 	char *p = text_room(t, n + 8 + DECIMAL_U64_MAX);
@@ -117,9 +113,8 @@ dfw_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t
 }
 
 /* A metadata record; value: JSON.  Nothing in d1. */
-static void
-dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
-             struct slice name, struct slice value)
+static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+                         struct slice name, struct slice value)
 {
 	struct text *const t = &chunk->text;
 	const struct dfw_hash *const host = &who.process->host_hash;
@@ -160,8 +155,7 @@ dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, cons
 /* ---- processes ---- */
 
 /* What the process of the event calls its host; n 0: nothing. */
-static struct slice
-host_of(const struct batch *b, const struct event *e)
+static struct slice host_of(const struct batch *b, const struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
@@ -172,8 +166,7 @@ host_of(const struct batch *b, const struct event *e)
 	return slice_of(NULL, 0);
 }
 
-static struct slice
-key_of(struct text *t, uint64_t pid, struct slice host)
+static struct slice key_of(struct text *t, uint64_t pid, struct slice host)
 {
 	text_clear(t);
 	text_u64(t, pid);
@@ -182,8 +175,7 @@ key_of(struct text *t, uint64_t pid, struct slice host)
 	return slice_of(t->p, t->n);
 }
 
-static bool
-is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
+static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 {
 	const uint32_t used = table64_get(&st->pids, pid);
 
@@ -194,9 +186,8 @@ is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 }
 
 /* false: no memory. */
-static bool
-number_process(struct dfw_state *st, const struct track *t, struct dfw_process *p, struct chunk *chunk,
-               uint64_t offset)
+static bool number_process(struct dfw_state *st, const struct track *t, struct dfw_process *p,
+                           struct chunk *chunk, uint64_t offset)
 {
 	if (t->kind == TRACK_PROCESS && t->has_id && is_free_pid(st, t->id, p->host)) {
 		p->pid = t->id;
@@ -217,8 +208,7 @@ number_process(struct dfw_state *st, const struct track *t, struct dfw_process *
 }
 
 /* The name without the host that readers of this format put behind it. */
-static struct slice
-own_name(struct slice name, struct slice host)
+static struct slice own_name(struct slice name, struct slice host)
 {
 	const size_t n = (size_t)host.n + 3;
 
@@ -230,8 +220,7 @@ own_name(struct slice name, struct slice host)
 }
 
 /* A name that readers make of the number is not written. */
-static bool
-is_made_of(struct slice name, const char *noun, uint64_t number)
+static bool is_made_of(struct slice name, const char *noun, uint64_t number)
 {
 	char text[40];
 
@@ -240,16 +229,14 @@ is_made_of(struct slice name, const char *noun, uint64_t number)
 }
 
 /* Whether readers show another name. */
-static bool
-is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
+static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
 	return !is_made_of(name, noun, number) && (name.n == 0 || st->dialect == DFW_D1 ||
 	                                           name.n > DFW_MOST_NAME || !utf8_valid(name.p, name.n));
 }
 
-static void
-put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind, struct slice name,
-         uint64_t offset)
+static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+                     struct slice name, uint64_t offset)
 {
 	char word[32];
 
@@ -260,9 +247,8 @@ put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const ch
 		dfw_lose(chunk, DFW_NO_METADATA, offset);
 }
 
-static void
-introduce_process(struct dfw_state *st, const struct track *t, struct dfw_process *p, struct chunk *chunk,
-                  uint64_t offset)
+static void introduce_process(struct dfw_state *st, const struct track *t, struct dfw_process *p,
+                              struct chunk *chunk, uint64_t offset)
 {
 	const struct dfw_who who = { p, p->pid };
 
@@ -270,15 +256,15 @@ introduce_process(struct dfw_state *st, const struct track *t, struct dfw_proces
 	if (st->dialect == DFW_D5)
 		dfw_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
 	const struct slice name = own_name(t->name, p->host);
-	p->changed |= t->has_id && (is_changed(st, name, "process", p->pid) ||
-	                             (p->host.n > 0 && name.n == t->name.n));
+	p->changed |=
+	    t->has_id && (is_changed(st, name, "process", p->pid) || (p->host.n > 0 && name.n == t->name.n));
 	if (name.n > 0 && !is_made_of(name, "process", p->pid))
 		put_name(st, chunk, who, "process_name", name, offset);
 }
 
 /* NULL: no memory. */
-static struct dfw_process *
-process_of(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static struct dfw_process *process_of(struct dfw_state *st, const struct batch *b, const struct event *e,
+                                      struct chunk *chunk)
 {
 	const struct track *const t = track_process(e->track);
 	struct dfw_track *const to = &st->tracks[t->index];
@@ -301,22 +287,19 @@ process_of(struct dfw_state *st, const struct batch *b, const struct event *e, s
 
 /* ---- threads ---- */
 
-static uint64_t
-tid_key(const struct dfw_process *p, uint64_t tid)
+static uint64_t tid_key(const struct dfw_process *p, uint64_t tid)
 {
 	return hash_u64(tid, hash_u64(p->number, hash_seed()));
 }
 
-static bool
-is_free_tid(const struct dfw_state *st, const struct dfw_process *p, uint64_t tid)
+static bool is_free_tid(const struct dfw_state *st, const struct dfw_process *p, uint64_t tid)
 {
 	return table64_get(&st->tids, tid_key(p, tid)) == TABLE_NONE;
 }
 
 /* false: no memory. */
-static bool
-number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to, struct chunk *chunk,
-              uint64_t offset)
+static bool number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to,
+                          struct chunk *chunk, uint64_t offset)
 {
 	const struct dfw_process *const p = to->process;
 	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
@@ -339,8 +322,8 @@ number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to,
 }
 
 /* Who an event is of; records tell of the process and the thread before their first events. */
-static struct dfw_who
-dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static struct dfw_who dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
+                                 struct chunk *chunk)
 {
 	const struct track *const t = e->track;
 	struct dfw_track *const to = &st->tracks[t->index];
@@ -365,8 +348,7 @@ dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e, s
 
 /* ---- times ---- */
 
-static uint64_t
-start_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t start_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (!st->signed_time || e->ts <= INT64_MAX)
 		return e->ts;
@@ -374,8 +356,7 @@ start_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
 	return 0;
 }
 
-static uint64_t
-duration_of(const struct event *e, uint64_t start, struct chunk *chunk)
+static uint64_t duration_of(const struct event *e, uint64_t start, struct chunk *chunk)
 {
 	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
 
@@ -389,8 +370,7 @@ struct times {
 	uint64_t ts, dur; /* in the unit of the dialect */
 };
 
-static struct times
-times_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
+static struct times times_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t start = start_of(st, e, chunk), dur = duration_of(e, start, chunk);
 
@@ -406,8 +386,7 @@ times_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
 enum kind { COMPLETE, COUNTER, AGGREGATE };
 
 /* Aggregates are instants to readers of this format. */
-static bool
-is_aggregate(const struct dfw_state *st, const struct batch *b, const struct event *e)
+static bool is_aggregate(const struct dfw_state *st, const struct batch *b, const struct event *e)
 {
 	if (!st->own || e->phase != PHASE_INSTANT)
 		return false;
@@ -419,8 +398,8 @@ is_aggregate(const struct dfw_state *st, const struct batch *b, const struct eve
 	return false;
 }
 
-static enum kind
-kind_of(const struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static enum kind kind_of(const struct dfw_state *st, const struct batch *b, const struct event *e,
+                         struct chunk *chunk)
 {
 	static const enum dfw_loss losses[] = {
 		[PHASE_BEGIN] = DFW_HALF_SPAN,    [PHASE_END] = DFW_HALF_SPAN,
@@ -443,8 +422,7 @@ kind_of(const struct dfw_state *st, const struct batch *b, const struct event *e
 
 /* ---- records ---- */
 
-static void
-put_name_write_event(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
+static void put_name_write_event(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
 {
 	text_str(&chunk->text, key);
 	if (s.n > DFW_MOST_NAME) {
@@ -455,9 +433,8 @@ put_name_write_event(struct chunk *chunk, const char *key, struct slice s, uint6
 }
 
 /* `{"id":1,"name":`.  In d5 only records have an id that had one. */
-static void
-put_begin(struct dfw_state *st, struct dfw_process *p, const struct value *id, const struct event *e,
-          struct chunk *chunk)
+static void put_begin(struct dfw_state *st, struct dfw_process *p, const struct value *id,
+                      const struct event *e, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
@@ -474,8 +451,7 @@ put_begin(struct dfw_state *st, struct dfw_process *p, const struct value *id, c
 	text_str(t, st->dialect == DFW_D1 ? "\",\"name\":" : ",\"name\":");
 }
 
-static void
-put_complete(struct dfw_state *st, const struct event *e, struct dfw_who who, struct chunk *chunk)
+static void put_complete(struct dfw_state *st, const struct event *e, struct dfw_who who, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct times times = times_of(st, e, chunk);
@@ -488,9 +464,8 @@ put_complete(struct dfw_state *st, const struct event *e, struct dfw_who who, st
 }
 
 /* Of d5: a counter or an aggregate. */
-static void
-put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum kind kind,
-           struct chunk *chunk)
+static void put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum kind kind,
+                       struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
@@ -500,8 +475,7 @@ put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum
 	dfw_number(st, t, "tid", who.tid);
 }
 
-static void
-dfw_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void dfw_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct dfw_who who = dfw_who_of(st, b, e, chunk);
 
@@ -535,8 +509,7 @@ const struct loss dfw_losses[DFW_LOSSES + 1] = {
 };
 const char *const dfw_dialect_words[] = { "d1", "d3", "d5", NULL };
 
-static enum dfw_dialect
-dialect_of(const struct option_value *options)
+static enum dfw_dialect dialect_of(const struct option_value *options)
 {
 	const char *const word = option_find(options, DFW_DIALECT_OPTION);
 
@@ -546,8 +519,7 @@ dialect_of(const struct option_value *options)
 	return DFW_D5;
 }
 
-static bool
-dfw_open(struct writer *w, struct chunk *chunk)
+static bool dfw_open(struct writer *w, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 
@@ -563,8 +535,7 @@ dfw_open(struct writer *w, struct chunk *chunk)
 }
 
 /* Room in the array for what is new. */
-static bool
-dfw_declare(struct writer *w, const struct batch *b)
+static bool dfw_declare(struct writer *w, const struct batch *b)
 {
 	struct dfw_state *const st = w->state;
 	bool ok = true;
@@ -574,8 +545,7 @@ dfw_declare(struct writer *w, const struct batch *b)
 	return ok;
 }
 
-static void
-dfw_write(void *state, const struct batch *b, struct chunk *chunk)
+static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct dfw_state *const st = state;
 
@@ -591,8 +561,7 @@ dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 /* ---- facts of the whole trace ---- */
 
 /* What st->scratch holds is the value, JSON. */
-static void
-put_fact(struct dfw_state *st, struct chunk *chunk, struct slice name)
+static void put_fact(struct dfw_state *st, struct chunk *chunk, struct slice name)
 {
 	struct text *const t = &st->scratch;
 
@@ -603,8 +572,7 @@ put_fact(struct dfw_state *st, struct chunk *chunk, struct slice name)
 	             slice_of(t->p, t->n));
 }
 
-static void
-put_word(struct dfw_state *st, struct chunk *chunk, const char *name, const char *value)
+static void put_word(struct dfw_state *st, struct chunk *chunk, const char *name, const char *value)
 {
 	text_clear(&st->scratch);
 	if (value == NULL || *value == '\0')
@@ -613,8 +581,7 @@ put_word(struct dfw_state *st, struct chunk *chunk, const char *name, const char
 	put_fact(st, chunk, slice_str(name));
 }
 
-static void
-put_number(struct dfw_state *st, struct chunk *chunk, const char *name, uint64_t value)
+static void put_number(struct dfw_state *st, struct chunk *chunk, const char *name, uint64_t value)
 {
 	char digits[24];
 
@@ -623,8 +590,7 @@ put_number(struct dfw_state *st, struct chunk *chunk, const char *name, uint64_t
 }
 
 /* Values of custom metadata are texts. */
-static void
-put_meta(struct dfw_state *st, struct chunk *chunk, struct slice name, const struct value *v)
+static void put_meta(struct dfw_state *st, struct chunk *chunk, struct slice name, const struct value *v)
 {
 	struct text *const t = &st->scratch;
 	struct chunk made = { .text = { .p = NULL } };
@@ -647,8 +613,7 @@ put_meta(struct dfw_state *st, struct chunk *chunk, struct slice name, const str
 }
 
 /* Facts that readers of this format took from custom metadata, and from start and end, which are events. */
-static void
-put_own_meta(struct dfw_state *st, struct chunk *chunk, const struct field *f)
+static void put_own_meta(struct dfw_state *st, struct chunk *chunk, const struct field *f)
 {
 	static const char custom[] = "CM.";
 	const uint32_t n = sizeof custom - 1;
@@ -657,8 +622,7 @@ put_own_meta(struct dfw_state *st, struct chunk *chunk, const struct field *f)
 		put_meta(st, chunk, slice_of(f->name.p + n, f->name.n - n), &f->value);
 }
 
-static void
-put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const struct trace *const trace = w->trace;
 	char name[128];
@@ -682,8 +646,7 @@ put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 	}
 }
 
-static bool
-dfw_close(struct writer *w, struct chunk *chunk)
+static bool dfw_close(struct writer *w, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 	struct dfw_process nobody = { .next_id = 1 };
@@ -704,8 +667,7 @@ dfw_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-dfw_free(void *state)
+static void dfw_free(void *state)
 {
 	struct dfw_state *const st = state;
 

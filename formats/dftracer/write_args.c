@@ -9,8 +9,7 @@
 
 /* Whether lists and maps are nested deeper than this.  A map whose keys are not all text is written as a list
  * of lists, so each counts twice. */
-static bool
-is_deeper(const struct value *v, unsigned most)
+static bool is_deeper(const struct value *v, unsigned most)
 {
 	const unsigned own = v->type == VALUE_LIST ? 1 : v->type == VALUE_MAP ? 2 : 0;
 
@@ -23,8 +22,7 @@ is_deeper(const struct value *v, unsigned most)
 }
 
 /* The same of JSON text. */
-static bool
-is_deeper_text(const char *p, uint32_t n)
+static bool is_deeper_text(const char *p, uint32_t n)
 {
 	unsigned depth = 0;
 	bool quoted = false;
@@ -43,8 +41,7 @@ is_deeper_text(const char *p, uint32_t n)
 }
 
 /* On one line: in valid JSON, line ends and tabs stand between values alone. */
-static void
-put_json(struct text *t, const char *p, uint32_t n)
+static void put_json(struct text *t, const char *p, uint32_t n)
 {
 	const size_t from = t->n;
 
@@ -54,8 +51,7 @@ put_json(struct text *t, const char *p, uint32_t n)
 			t->p[i] = ' ';
 }
 
-static void
-put_other(struct chunk *chunk, const struct value *v, uint64_t offset)
+static void put_other(struct chunk *chunk, const struct value *v, uint64_t offset)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -66,8 +62,7 @@ put_other(struct chunk *chunk, const struct value *v, uint64_t offset)
 		ledger_add(&chunk->ledger, &dfw_losses[DFW_NOT_A_NUMBER], offset, lost.not_a_number);
 }
 
-void
-dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
+void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
 {
 	const bool nested = v->type == VALUE_LIST || v->type == VALUE_MAP;
 
@@ -104,9 +99,8 @@ struct args {
 
 #define FEW 48 /* names that are compared one by one */
 
-static struct args
-args_of(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
-        struct chunk *chunk)
+static struct args args_of(struct dfw_state *st, const struct batch *b, const struct event *e,
+                           struct dfw_who who, struct chunk *chunk)
 {
 	const bool tracer = slice_is(e->cls->category, "dftracer");
 
@@ -124,8 +118,7 @@ args_of(struct dfw_state *st, const struct batch *b, const struct event *e, stru
 
 /* ---- members of the record ---- */
 
-const struct value *
-dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e)
+const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -135,8 +128,7 @@ dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event 
 	           : NULL;
 }
 
-const struct value *
-dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e)
+const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e)
 {
 	const bool second = dfw_id_of(st, b, e) != NULL;
 	const struct field *const f = b->fields + e->first_field + second;
@@ -162,8 +154,7 @@ static const struct {
 enum { HASHED = sizeof hashed / sizeof hashed[0] };
 
 /* Which row is for a field; HASHED: none. */
-static size_t
-row_of(const struct args *a, const struct field *f)
+static size_t row_of(const struct args *a, const struct field *f)
 {
 	/* programs have texts named cmd and exec too */
 	const size_t most = a->is_start ? HASHED : 2;
@@ -177,24 +168,21 @@ row_of(const struct args *a, const struct field *f)
 }
 
 /* The host of its process, which tells who the event is of. */
-static bool
-is_host(const struct args *a, const struct field *f)
+static bool is_host(const struct args *a, const struct field *f)
 {
 	return f->value.type == VALUE_STRING && slice_is(f->name, "hostname") &&
 	       slice_equal(value_text(&f->value), a->who.process->host);
 }
 
-static struct dfw_hash
-hash_of(struct args *a, const struct field *f, size_t row)
+static struct dfw_hash hash_of(struct args *a, const struct field *f, size_t row)
 {
 	if (hashed[row].kind == DFW_HOST)
 		return is_host(a, f) ? a->who.process->host_hash : (struct dfw_hash){ .n = 0 };
 	return dfw_hash_of(a->st, a->chunk, a->who, hashed[row].kind, value_text(&f->value));
 }
 
-void
-dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
-                  struct chunk *chunk)
+void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
+                       struct chunk *chunk)
 {
 	struct args a = args_of(st, b, e, who, chunk);
 
@@ -207,8 +195,7 @@ dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct even
 
 /* ---- names ---- */
 
-static bool
-is_seen(const struct args *a, struct slice name, uint32_t n)
+static bool is_seen(const struct args *a, struct slice name, uint32_t n)
 {
 	if (a->n > FEW)
 		return tabletext_get(&a->seen, name) != TABLE_NONE;
@@ -219,8 +206,7 @@ is_seen(const struct args *a, struct slice name, uint32_t n)
 }
 
 /* Whether a name would be taken for something else. */
-static bool
-is_reserved(const struct args *a, const struct field *f)
+static bool is_reserved(const struct args *a, const struct field *f)
 {
 	for (size_t i = 0; i < HASHED; i++)
 		if (slice_equal(f->name, hashed[i].hash))
@@ -229,8 +215,7 @@ is_reserved(const struct args *a, const struct field *f)
 }
 
 /* `"name (2)":`, the first number that is free. */
-static void
-put_renamed(struct args *a, uint32_t i)
+static void put_renamed(struct args *a, uint32_t i)
 {
 	struct text *const t = &a->st->scratch;
 	const struct field *const f = &a->fields[i];
@@ -246,8 +231,7 @@ put_renamed(struct args *a, uint32_t i)
 	dfw_lose(a->chunk, DFW_RENAMED, a->e->offset);
 }
 
-static void
-put_name(struct args *a, uint32_t i)
+static void put_name(struct args *a, uint32_t i)
 {
 	const struct field *const f = &a->fields[i];
 	const bool seen = is_seen(a, f->name, i);
@@ -263,16 +247,14 @@ put_name(struct args *a, uint32_t i)
 
 /* ---- arguments ---- */
 
-static void
-comma(struct args *a)
+static void comma(struct args *a)
 {
 	if (a->comma)
 		text_char(&a->chunk->text, ',');
 	a->comma = true;
 }
 
-static void
-put_hash(struct args *a, struct slice name, const struct dfw_hash *h)
+static void put_hash(struct args *a, struct slice name, const struct dfw_hash *h)
 {
 	struct text *const t = &a->chunk->text;
 
@@ -284,8 +266,7 @@ put_hash(struct args *a, struct slice name, const struct dfw_hash *h)
 }
 
 /* Behind the first occurrence of the key; NULL: there is none. */
-static const char *
-behind(const char *p, const char *end, const char *key)
+static const char *behind(const char *p, const char *end, const char *key)
 {
 	const size_t n = strlen(key);
 
@@ -298,8 +279,7 @@ behind(const char *p, const char *end, const char *key)
 }
 
 /* What an end record says of the records before it is true of those that are written. */
-static bool
-put_of_end(struct args *a, const struct field *f)
+static bool put_of_end(struct args *a, const struct field *f)
 {
 	struct text *const t = &a->chunk->text;
 
@@ -322,8 +302,7 @@ put_of_end(struct args *a, const struct field *f)
 	return true;
 }
 
-static void
-put_field(struct args *a, uint32_t i)
+static void put_field(struct args *a, uint32_t i)
 {
 	const struct field *const f = &a->fields[i];
 	const size_t row = row_of(a, f);
@@ -346,8 +325,7 @@ put_field(struct args *a, uint32_t i)
 }
 
 /* What the fields do not say of who the event is of. */
-static void
-put_host(struct args *a, bool counter)
+static void put_host(struct args *a, bool counter)
 {
 	const struct dfw_process *const p = a->who.process;
 
@@ -365,8 +343,7 @@ put_host(struct args *a, bool counter)
 	dfw_text(a->chunk, p->host, a->e->offset);
 }
 
-static void
-put_arrow(struct args *a)
+static void put_arrow(struct args *a)
 {
 	const char *const names[] = { "arrow_id", "arrow_id (2)" };
 
@@ -376,8 +353,7 @@ put_arrow(struct args *a)
 }
 
 /* Whether readers take the text of a counter for a number, or for the host. */
-static bool
-is_no_series(const struct field *f)
+static bool is_no_series(const struct field *f)
 {
 	const struct slice s = value_text(&f->value);
 	enum json_kind kind;
@@ -387,8 +363,7 @@ is_no_series(const struct field *f)
 	        (s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n));
 }
 
-static void
-check_counter(const struct args *a)
+static void check_counter(const struct args *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		if (is_no_series(&a->fields[i])) {
@@ -397,9 +372,8 @@ check_counter(const struct args *a)
 		}
 }
 
-void
-dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who, bool counter,
-         struct chunk *chunk)
+void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
+              bool counter, struct chunk *chunk)
 {
 	struct args a = args_of(st, b, e, who, chunk);
 	const size_t start = chunk->text.n;

@@ -14,8 +14,7 @@ struct first_field {
 };
 
 /* "Schema": tag, type_id, name, has_timestamp, fields. */
-static bool
-first_field(struct slice schema, struct first_field *f)
+static bool first_field(struct slice schema, struct first_field *f)
 {
 	const char *p = schema.p + 3;
 
@@ -31,8 +30,7 @@ first_field(struct slice schema, struct first_field *f)
 
 /* Whether the events of a schema frame are symbols: their first field is an address. */
 /* The two kinds that the built-in vocabulary knows. */
-static bool
-d9w_is_symbol(struct slice schema)
+static bool d9w_is_symbol(struct slice schema)
 {
 	struct first_field f = { .type = 0 };
 
@@ -43,8 +41,7 @@ d9w_is_symbol(struct slice schema)
 }
 
 /* That of an event, which the reader checked. */
-static uint64_t
-d9w_symbol_address(struct slice schema, struct slice event)
+static uint64_t d9w_symbol_address(struct slice schema, struct slice event)
 {
 	struct first_field f = { .type = 0 };
 
@@ -64,8 +61,7 @@ d9w_symbol_address(struct slice schema, struct slice event)
 enum { MOST_ADDRESSES = 1 << 20 };
 
 /* Remembers the addresses of a stack: n numbers of 8 bytes.  false: no memory. */
-static bool
-d9w_symbols_need(struct d9w_symbols *s, const char *addresses, uint32_t n)
+static bool d9w_symbols_need(struct d9w_symbols *s, const char *addresses, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && !s->all; i++) {
 		s->all = s->needed.used >= MOST_ADDRESSES;
@@ -75,8 +71,7 @@ d9w_symbols_need(struct d9w_symbols *s, const char *addresses, uint32_t n)
 	return true;
 }
 
-static bool
-d9w_symbols_needed(const struct d9w_symbols *s, uint64_t address)
+static bool d9w_symbols_needed(const struct d9w_symbols *s, uint64_t address)
 {
 	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
 }
@@ -86,8 +81,7 @@ d9w_symbols_needed(const struct d9w_symbols *s, uint64_t address)
 #define MOST_BYTES (8U << 20)
 
 /* Retains a copy.  false: there is no room, so that it has to be written now. */
-static bool
-d9w_symbols_retain(struct d9w_symbols *s, const struct d9w_symbol *symbol)
+static bool d9w_symbols_retain(struct d9w_symbols *s, const struct d9w_symbol *symbol)
 {
 	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
 
@@ -103,15 +97,13 @@ d9w_symbols_retain(struct d9w_symbols *s, const struct d9w_symbol *symbol)
 }
 
 /* Forgets what is retained. */
-static void
-d9w_symbols_forget(struct d9w_symbols *s)
+static void d9w_symbols_forget(struct d9w_symbols *s)
 {
 	arena_free(&s->arena);
 	s->n = 0;
 }
 
-static void
-d9w_symbols_free(struct d9w_symbols *s)
+static void d9w_symbols_free(struct d9w_symbols *s)
 {
 	arena_free(&s->arena);
 	table64_free(&s->needed);
@@ -134,8 +126,7 @@ d9w_symbols_free(struct d9w_symbols *s)
 /* What a definition is of: part of its key. */
 enum d9w_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
 
-void
-d9w_select_free(struct d9w_select *s)
+void d9w_select_free(struct d9w_select *s)
 {
 	arena_free(&s->arena);
 	table64_free(&s->index);
@@ -146,8 +137,7 @@ d9w_select_free(struct d9w_select *s)
 
 /* ---- what is written ---- */
 
-static void
-put_header(struct d9w_state *st, struct chunk *chunk)
+static void put_header(struct d9w_state *st, struct chunk *chunk)
 {
 	if (!st->select.header_pending)
 		return;
@@ -158,14 +148,12 @@ put_header(struct d9w_state *st, struct chunk *chunk)
 	st->select.any = true;
 }
 
-static void
-need_symbols(struct d9w_state *st, const char *addresses, uint32_t n, struct chunk *chunk)
+static void need_symbols(struct d9w_state *st, const char *addresses, uint32_t n, struct chunk *chunk)
 {
 	chunk->text.failed |= !d9w_symbols_need(&st->select.symbols, addresses, n);
 }
 
-static void
-put_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
+static void put_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
 {
 	put_header(st, chunk);
 	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
@@ -175,8 +163,7 @@ put_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct c
 		need_symbols(st, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
 }
 
-static void
-put_note(struct d9w_state *st, uint64_t type_id, struct slice entry, struct chunk *chunk)
+static void put_note(struct d9w_state *st, uint64_t type_id, struct slice entry, struct chunk *chunk)
 {
 	put_header(st, chunk);
 	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
@@ -187,8 +174,7 @@ put_note(struct d9w_state *st, uint64_t type_id, struct slice entry, struct chun
 
 /* ---- definitions ---- */
 
-static struct d9w_known *
-find(const struct d9w_select *s, enum d9w_kind kind, uint32_t number)
+static struct d9w_known *find(const struct d9w_select *s, enum d9w_kind kind, uint32_t number)
 {
 	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
 
@@ -196,8 +182,8 @@ find(const struct d9w_select *s, enum d9w_kind kind, uint32_t number)
 }
 
 /* The same; it is made if need be.  NULL: no memory. */
-static struct d9w_known *
-known_of(struct d9w_select *s, enum d9w_kind kind, uint32_t number, struct chunk *chunk)
+static struct d9w_known *known_of(struct d9w_select *s, enum d9w_kind kind, uint32_t number,
+                                  struct chunk *chunk)
 {
 	struct d9w_known *const k = find(s, kind, number);
 
@@ -212,8 +198,7 @@ known_of(struct d9w_select *s, enum d9w_kind kind, uint32_t number, struct chunk
 	return &s->known[s->nknown++];
 }
 
-static bool
-has_room(struct d9w_select *s, uint32_t bytes)
+static bool has_room(struct d9w_select *s, uint32_t bytes)
 {
 	const uint64_t cost = s->arena.used + bytes + (uint64_t)(s->nknown + s->nnotes) * KNOWN_COST;
 
@@ -221,8 +206,7 @@ has_room(struct d9w_select *s, uint32_t bytes)
 	return !s->full;
 }
 
-static void
-keep(struct d9w_select *s, struct d9w_known *k, struct slice bytes, struct chunk *chunk)
+static void keep(struct d9w_select *s, struct d9w_known *k, struct slice bytes, struct chunk *chunk)
 {
 	k->bytes = arena_copy(&s->arena, bytes);
 	chunk->text.failed |= k->bytes.p == NULL;
@@ -230,8 +214,7 @@ keep(struct d9w_select *s, struct d9w_known *k, struct slice bytes, struct chunk
 }
 
 /* An entry of a pool: written if an event before refers to it; the same one again changes nothing. */
-static void
-define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
+static void define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	const uint32_t id = load_u32(entry.p, false);
@@ -258,8 +241,7 @@ define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struc
 	k->written = true;
 }
 
-static void
-need_entry(struct d9w_state *st, enum d9w_kind kind, uint32_t id, struct chunk *chunk)
+static void need_entry(struct d9w_state *st, enum d9w_kind kind, uint32_t id, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	struct d9w_known *const k = s->full ? find(s, kind, id) : known_of(s, kind, id, chunk);
@@ -276,8 +258,7 @@ need_entry(struct d9w_state *st, enum d9w_kind kind, uint32_t id, struct chunk *
 
 /* ---- schemas and their annotations ---- */
 
-static bool
-may_refer(uint8_t type)
+static bool may_refer(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -285,8 +266,7 @@ may_refer(uint8_t type)
 }
 
 /* The fields of a schema frame. */
-static const char *
-fields_of(struct slice frame, uint32_t *n)
+static const char *fields_of(struct slice frame, uint32_t *n)
 {
 	const char *const p = frame.p + 5 + load_u16(frame.p + 3, false);
 
@@ -294,8 +274,7 @@ fields_of(struct slice frame, uint32_t *n)
 	return p + 3;
 }
 
-static void
-define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
+static void define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	struct d9w_known *const k = known_of(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
@@ -315,8 +294,7 @@ define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
 	}
 }
 
-static void
-need_schema(struct d9w_state *st, struct d9w_known *k, uint32_t type_id, struct chunk *chunk)
+static void need_schema(struct d9w_state *st, struct d9w_known *k, uint32_t type_id, struct chunk *chunk)
 {
 	if (k->written)
 		return;
@@ -327,8 +305,7 @@ need_schema(struct d9w_state *st, struct d9w_known *k, uint32_t type_id, struct 
 		put_note(st, type_id, st->select.notes[i - 1].entry, chunk);
 }
 
-static void
-annotate(struct d9w_state *st, struct slice entry, struct chunk *chunk)
+static void annotate(struct d9w_state *st, struct slice entry, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	struct d9w_known *const k =
@@ -361,8 +338,8 @@ annotate(struct d9w_state *st, struct slice entry, struct chunk *chunk)
 static const char *walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk);
 
 /* Lists and maps; the reader bounds how deep they are nested. */
-static const char *
-walk_values(struct d9w_state *st, const struct d9_type_info *t, const char *p, struct chunk *chunk)
+static const char *walk_values(struct d9w_state *st, const struct d9_type_info *t, const char *p,
+                               struct chunk *chunk)
 {
 	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
 
@@ -375,8 +352,7 @@ walk_values(struct d9w_state *st, const struct d9_type_info *t, const char *p, s
 }
 
 /* Over a value that the reader checked; what it refers to is needed. */
-static const char *
-walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
+static const char *walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -402,11 +378,11 @@ walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
 	}
 }
 
-static void d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk);
+static void d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
+                          struct chunk *chunk);
 
 /* With what it refers to. */
-static void
-put_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
+static void put_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
 {
 	const uint32_t type_id = load_u16(bytes.p + 1, false);
 	struct d9w_known *const k = find(&st->select, OF_SCHEMAS, type_id);
@@ -426,10 +402,10 @@ put_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, str
 	d9w_raw_event(st, timed, ts, bytes, chunk);
 }
 
-static uint64_t d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind, struct chunk *chunk);
+static uint64_t d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
+                             struct chunk *chunk);
 
-static void
-take_event(struct d9w_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+static void take_event(struct d9w_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct d9w_symbols *const symbols = &st->select.symbols;
 	const struct d9w_known *const k = find(&st->select, OF_SCHEMAS, load_u16(bytes.p + 1, false));
@@ -447,8 +423,7 @@ take_event(struct d9w_state *st, const struct event *e, struct slice bytes, stru
 }
 
 /* What another segment may have stacks of is written where its schema and texts are defined. */
-static void
-put_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
+static void put_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
 {
 	struct d9w_symbols *const s = &st->select.symbols;
 
@@ -462,8 +437,7 @@ put_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
 
 /* ---- all records ---- */
 
-static void
-begin_segment(struct d9w_state *st, struct chunk *chunk)
+static void begin_segment(struct d9w_state *st, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 
@@ -476,8 +450,7 @@ begin_segment(struct d9w_state *st, struct chunk *chunk)
 }
 
 /* The bytes of an entry; the head of its frame says what it is. */
-static void
-take_entry(struct d9w_state *st, struct slice bytes, bool head, struct chunk *chunk)
+static void take_entry(struct d9w_state *st, struct slice bytes, bool head, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	const uint8_t tag = (uint8_t)*bytes.p;
@@ -508,12 +481,12 @@ take_entry(struct d9w_state *st, struct slice bytes, bool head, struct chunk *ch
 		define_entry(st, (enum d9w_kind)s->entry_kind, entry, chunk);
 }
 
-static void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind);
+static void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e,
+                           enum d9w_record kind);
 
 static enum d9w_record d9w_record_of(const struct batch *b, const struct event *e);
 
-void
-d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
+void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		const struct event *const e = &b->events[i];
@@ -531,8 +504,7 @@ d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 	}
 }
 
-void
-d9w_select_end(struct d9w_state *st, struct chunk *chunk)
+void d9w_select_end(struct d9w_state *st, struct chunk *chunk)
 {
 	put_symbols(st, false, chunk);
 	if (!st->select.any)
@@ -549,8 +521,7 @@ d9w_select_end(struct d9w_state *st, struct chunk *chunk)
 
 /* ---- what a record is ---- */
 
-static enum d9w_record
-d9w_record_of(const struct batch *b, const struct event *e)
+static enum d9w_record d9w_record_of(const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -568,8 +539,7 @@ d9w_record_of(const struct batch *b, const struct event *e)
 }
 
 /* Entries that the head of a pool or of annotations announces. */
-static uint64_t
-count_of(const struct batch *b, const struct event *e)
+static uint64_t count_of(const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -577,8 +547,7 @@ count_of(const struct batch *b, const struct event *e)
 }
 
 /* The bytes of a head before its first entry. */
-static uint32_t
-head_size(struct slice bytes)
+static uint32_t head_size(struct slice bytes)
 {
 	uint32_t n = 1;
 
@@ -589,15 +558,13 @@ head_size(struct slice bytes)
 	return n + 1 + 2;
 }
 
-static bool
-is_timed(const struct batch *b, const struct event *e)
+static bool is_timed(const struct batch *b, const struct event *e)
 {
 	return e->nfields > 1 && slice_is(b->fields[e->first_field + 1].name, "timestamp_delta_ns");
 }
 
 /* The time base before a record. */
-static uint64_t
-base_before(const struct batch *b, const struct event *e, enum d9w_record kind)
+static uint64_t base_before(const struct batch *b, const struct event *e, enum d9w_record kind)
 {
 	const bool timed = kind == D9W_EVENT && is_timed(b, e);
 
@@ -606,8 +573,7 @@ base_before(const struct batch *b, const struct event *e, enum d9w_record kind)
 
 /* ---- version 0.3 ---- */
 
-static bool
-is_newer_type(const struct value *v)
+static bool is_newer_type(const struct value *v)
 {
 	const uint64_t type = v->u64 & ~(uint64_t)D9_OPTIONAL;
 
@@ -615,9 +581,8 @@ is_newer_type(const struct value *v)
 }
 
 /* Counts what only 0.4 has. */
-static void
-check_version(const struct d9w_raw *raw, const struct batch *b, const struct event *e, struct slice bytes,
-              enum d9w_record kind, struct chunk *chunk)
+static void check_version(const struct d9w_raw *raw, const struct batch *b, const struct event *e,
+                          struct slice bytes, enum d9w_record kind, struct chunk *chunk)
 {
 	const struct value *const fields = &b->fields[e->first_field + 3].value;
 	bool newer = false;
@@ -637,16 +602,14 @@ check_version(const struct d9w_raw *raw, const struct batch *b, const struct eve
 
 /* Entries that were too long for this program are replaced by one that is there: to say a thing twice changes
  * nothing. */
-static void
-fill(struct d9w_raw *raw, struct chunk *chunk)
+static void fill(struct d9w_raw *raw, struct chunk *chunk)
 {
 	for (; raw->left > 0 && !chunk->text.failed; raw->left--)
 		text_add(&chunk->text, raw->last.p, raw->last.n);
 }
 
 /* An entry whose frame begins with one that was too long. */
-static void
-put_head(const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_head(const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const bool strings = slice_is(b->fields[e->first_field + 1].name, "data");
 
@@ -655,9 +618,8 @@ put_head(const struct batch *b, const struct event *e, struct chunk *chunk)
 }
 
 /* Follows the frame that entries are of. */
-static void
-follow(struct d9w_raw *raw, const struct batch *b, const struct event *e, enum d9w_record kind,
-       struct chunk *chunk)
+static void follow(struct d9w_raw *raw, const struct batch *b, const struct event *e, enum d9w_record kind,
+                   struct chunk *chunk)
 {
 	if (kind == D9W_ENTRY && raw->left == 0)
 		put_head(b, e, chunk);
@@ -670,8 +632,7 @@ follow(struct d9w_raw *raw, const struct batch *b, const struct event *e, enum d
 }
 
 /* The batch ends inside a frame: remembers an entry of it. */
-static void
-remember(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct chunk *chunk)
+static void remember(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct chunk *chunk)
 {
 	const uint32_t head = kind == D9W_HEAD ? head_size(bytes) : 0;
 
@@ -683,8 +644,8 @@ remember(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct c
 /* ---- events ---- */
 
 /* Follows the time base of the input, when times are moved: before each record is written. */
-static void
-d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind)
+static void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e,
+                           enum d9w_record kind)
 {
 	const struct field *const f = b->fields + e->first_field;
 	uint64_t *const was = &st->raw.was;
@@ -698,8 +659,8 @@ d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *
 }
 
 /* The time of a record in the output: that of the event unless --rebase made it negative. */
-static uint64_t
-d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind, struct chunk *chunk)
+static uint64_t d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
+                             struct chunk *chunk)
 {
 	if (!st->rebased || e->ts <= st->raw.was)
 		return e->ts;
@@ -710,8 +671,8 @@ d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record 
 }
 
 /* An event frame as it is but for its delta. */
-static void
-d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
+static void d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
+                          struct chunk *chunk)
 {
 	if (!timed) {
 		if (ts != st->base)
@@ -726,9 +687,8 @@ d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
 }
 
 /* A record with its time moved by --rebase. */
-static void
-put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
-          enum d9w_record kind, struct chunk *chunk)
+static void put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
+                      enum d9w_record kind, struct chunk *chunk)
 {
 	d9w_raw_follow(st, b, e, kind);
 	switch (kind) {
@@ -750,24 +710,21 @@ put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, st
 
 /* ---- all records ---- */
 
-static void
-begin_input(struct d9w_raw *raw)
+static void begin_input(struct d9w_raw *raw)
 {
 	raw->skipping |= raw->left > 0;
 	raw->next = 0;
 }
 
 /* Whether the record lies behind the one before, and nothing has to be written between them. */
-static bool
-goes_on(const struct d9w_raw *raw, const struct event *e, enum d9w_record kind, struct slice run,
-        struct slice bytes)
+static bool goes_on(const struct d9w_raw *raw, const struct event *e, enum d9w_record kind, struct slice run,
+                    struct slice bytes)
 {
 	return run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n &&
 	       raw->next == e->offset && (kind == D9W_ENTRY) == (raw->left > 0);
 }
 
-static bool
-is_left_out(struct d9w_state *st, const struct event *e, struct chunk *chunk)
+static bool is_left_out(struct d9w_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (e->offset == 0)
 		begin_input(&st->raw);
@@ -776,8 +733,7 @@ is_left_out(struct d9w_state *st, const struct event *e, struct chunk *chunk)
 	return st->raw.skipping;
 }
 
-void
-d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
+void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_raw *const raw = &st->raw;
 	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */

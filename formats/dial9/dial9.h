@@ -125,37 +125,32 @@ struct d9_type_info {
 extern const struct d9_type_info d9_types[D9_TYPES];
 
 /* What a type is without the optional bit; types that are not known have the first row. */
-static inline const struct d9_type_info *
-d9_type(uint8_t type)
+static inline const struct d9_type_info *d9_type(uint8_t type)
 {
 	const unsigned inner = type & ~(unsigned)D9_OPTIONAL;
 
 	return &d9_types[inner < D9_TYPES ? inner : 0];
 }
 
-static inline bool
-d9_is_optional(uint8_t type)
+static inline bool d9_is_optional(uint8_t type)
 {
 	return (type & D9_OPTIONAL) != 0;
 }
 
-static inline bool
-d9_type_known(uint8_t type)
+static inline bool d9_type_known(uint8_t type)
 {
 	return d9_type(type)->shape != D9_SHAPE_UNKNOWN;
 }
 
 /* Bytes of each value; 0: they vary, or are not known. */
-static inline uint32_t
-d9_fixed_size(uint8_t type)
+static inline uint32_t d9_fixed_size(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
 	return t->shape <= D9_SHAPE_ID && !d9_is_optional(type) ? t->size : 0;
 }
 
-static inline bool
-d9_is_integer(uint8_t type)
+static inline bool d9_is_integer(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -163,14 +158,12 @@ d9_is_integer(uint8_t type)
 }
 
 /* Elements of lists and maps are never optional. */
-static inline bool
-d9_is_element_type(uint8_t type)
+static inline bool d9_is_element_type(uint8_t type)
 {
 	return type < D9_TYPES && d9_types[type].shape != D9_SHAPE_UNKNOWN;
 }
 
-static inline const char *
-d9_type_name(uint8_t type)
+static inline const char *d9_type_name(uint8_t type)
 {
 	return d9_type(type)->names[d9_is_optional(type)];
 }
@@ -215,8 +208,7 @@ bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *wha
 bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what);
 
 /* n bytes, 64 KiB at most, or NULL. */
-static inline const char *
-d9_bytes_take(struct d9_bytes *b, size_t n, const char *what)
+static inline const char *d9_bytes_take(struct d9_bytes *b, size_t n, const char *what)
 {
 	if (n > (size_t)(b->end - b->p) && !d9_bytes_fetch(b, n, what))
 		return NULL;
@@ -224,8 +216,7 @@ d9_bytes_take(struct d9_bytes *b, size_t n, const char *what)
 	return b->p - n;
 }
 
-static inline bool
-d9_bytes_u16(struct d9_bytes *b, uint16_t *v, const char *what)
+static inline bool d9_bytes_u16(struct d9_bytes *b, uint16_t *v, const char *what)
 {
 	const char *const p = d9_bytes_take(b, 2, what);
 
@@ -233,8 +224,7 @@ d9_bytes_u16(struct d9_bytes *b, uint16_t *v, const char *what)
 	return p != NULL;
 }
 
-static inline bool
-d9_bytes_u32(struct d9_bytes *b, uint32_t *v, const char *what)
+static inline bool d9_bytes_u32(struct d9_bytes *b, uint32_t *v, const char *what)
 {
 	const char *const p = d9_bytes_take(b, 4, what);
 
@@ -246,8 +236,7 @@ d9_bytes_u32(struct d9_bytes *b, uint32_t *v, const char *what)
  * D9_VARINT_MAX. Bits beyond 64 are dropped. */
 unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
 
-static inline uint64_t
-d9_bytes_offset(const struct d9_bytes *b)
+static inline uint64_t d9_bytes_offset(const struct d9_bytes *b)
 {
 	return input_offset(b->in, b->p);
 }
@@ -339,8 +328,7 @@ struct d9_tallies {
 	struct finding_tally symbols_late, unresolved; /* shown without names that stand later, on a pipe */
 };
 
-static inline void
-d9_tally(struct finding_tally *t, const struct d9_frame *f, uint64_t value)
+static inline void d9_tally(struct finding_tally *t, const struct d9_frame *f, uint64_t value)
 {
 	finding_tally_add(t, f->offset, f->ordinal, value, 0);
 }
@@ -411,8 +399,7 @@ struct d9_pool {
 
 const struct d9_entry *d9_pool_far(const struct d9_pool *pool, uint32_t id);
 
-static inline const struct d9_entry *
-d9_pool_find(const struct d9_pool *pool, uint32_t id)
+static inline const struct d9_entry *d9_pool_find(const struct d9_pool *pool, uint32_t id)
 {
 	if (id >= D9_DIRECT_IDS)
 		return d9_pool_far(pool, id);
@@ -511,9 +498,9 @@ struct d9_schema {
 	                                 others */
 	struct d9_op *ops;            /* NULL: measured field by field */
 	uint32_t nfields, nhead;
-	uint32_t nused;          /* up to the last that is used */
+	uint32_t nused;             /* up to the last that is used */
 	const struct d9_made *made; /* events that this program wrote: dial9_made.h; NULL: others */
-	const struct plan *plan; /* by which they are used; NULL: none, or raw events */
+	const struct plan *plan;    /* by which they are used; NULL: none, or raw events */
 	size_t need; /* an event with so many bytes before the end is measured by steps; SIZE_MAX: none is */
 	size_t run_need;          /* the same where an event need only be counted */
 	uint32_t parts[D9_PARTS]; /* places of fields, or D9_NO_FIELD */
@@ -540,15 +527,13 @@ struct d9_schemas {
 void d9_schemas_free(struct d9_schemas *s);
 void d9_schemas_forget(struct d9_schemas *s); /* a new segment: no type_id is registered */
 
-static inline struct d9_schema *
-d9_schema_find(const struct d9_schemas *s, uint64_t type_id)
+static inline struct d9_schema *d9_schema_find(const struct d9_schemas *s, uint64_t type_id)
 {
 	return type_id < s->ntypes ? s->by_type[type_id] : NULL;
 }
 
 /* Where the values of an event of this schema begin in its frame. */
-static inline uint32_t
-d9_schema_head(const struct d9_schema *s)
+static inline uint32_t d9_schema_head(const struct d9_schema *s)
 {
 	return s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD;
 }
@@ -605,28 +590,24 @@ struct d9_state {
 	uint64_t batch_pooled; /* and to the present batch */
 };
 
-static inline bool
-d9_wants_structure(const struct d9_state *st)
+static inline bool d9_wants_structure(const struct d9_state *st)
 {
 	return (st->r->want & WANT_STRUCTURE) != 0;
 }
 
-static inline bool
-d9_wants_fields(const struct d9_state *st)
+static inline bool d9_wants_fields(const struct d9_state *st)
 {
 	return (st->r->want & WANT_FIELDS) != 0;
 }
 
 /* The bytes from the start of a frame to the end of the window. */
-static inline struct d9_bytes
-d9_bytes_of(struct d9_state *st, const struct d9_frame *f)
+static inline struct d9_bytes d9_bytes_of(struct d9_state *st, const struct d9_frame *f)
 {
 	return (struct d9_bytes){ .p = f->p, .end = f->end, .in = st->r->in, .lack = &st->lack };
 }
 
 /* The same of a frame that is too large; the caller moves the input's p when it is through. */
-static inline struct d9_bytes
-d9_bytes_pieces(struct d9_state *st)
+static inline struct d9_bytes d9_bytes_pieces(struct d9_state *st)
 {
 	struct input *const in = st->r->in;
 
@@ -634,8 +615,7 @@ d9_bytes_pieces(struct d9_state *st)
 }
 
 /* Raw events: nothing is looked up in pools or symbols. */
-static inline bool
-d9_wants_raw(const struct d9_state *st)
+static inline bool d9_wants_raw(const struct d9_state *st)
 {
 	return (st->r->want & WANT_RAW) != 0;
 }
@@ -676,8 +656,7 @@ enum d9_made_kind {
 
 extern const char *const d9_made_kinds[D9_MADE_KINDS + 1];
 
-static inline bool
-d9_made_is_arrow(enum d9_made_kind kind)
+static inline bool d9_made_is_arrow(enum d9_made_kind kind)
 {
 	return kind == D9_MADE_ARROW_OUT || kind == D9_MADE_ARROW_IN || kind == D9_MADE_ARROW_STEP;
 }
@@ -763,8 +742,7 @@ extern const struct reader_ops d9_reader_ops;
 void d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta);
 
 /* Moves the time base by the delta of a timed event, to 2^64 - 1 at most. */
-static inline void
-d9_record_time(struct d9_state *st, const struct d9_frame *f)
+static inline void d9_record_time(struct d9_state *st, const struct d9_frame *f)
 {
 	const uint32_t delta = load_u32(f->p + 2, false) >> 8;
 
@@ -775,8 +753,7 @@ d9_record_time(struct d9_state *st, const struct d9_frame *f)
 }
 
 /* Counts an event that is complete. */
-static inline void
-d9_count_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static inline void d9_count_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	st->r->records++;
 	st->r->trace->events += !s->structure;
@@ -788,8 +765,8 @@ d9_count_event(struct d9_state *st, const struct d9_schema *s, const struct d9_f
 void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f);
 
 /* The next event of the batch, at the present time; the caller adds 1 to b->n. */
-static inline struct event *
-d9_record_event(struct d9_state *st, struct batch *b, const struct d9_frame *f, const struct class *cls)
+static inline struct event *d9_record_event(struct d9_state *st, struct batch *b, const struct d9_frame *f,
+                                            const struct class *cls)
 {
 	struct event *const e = &b->events[b->n];
 
@@ -866,9 +843,8 @@ struct d9_walk {
 };
 
 /* On the values of an event that was checked: nothing can go wrong but memory. */
-static inline void
-d9_walk_values(struct d9_walk *w, struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
-               struct batch *b)
+static inline void d9_walk_values(struct d9_walk *w, struct d9_state *st, const struct d9_schema *s,
+                                  const struct d9_frame *f, struct batch *b)
 {
 	*w = (struct d9_walk){ .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s, .b = b };
 	w->bytes.p += d9_schema_head(s);
@@ -887,8 +863,7 @@ enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, str
 enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
 
 /* A LEB128 number that was checked: D9_VARINT_MAX bytes at most. */
-static inline uint64_t
-d9_varint(const char **p)
+static inline uint64_t d9_varint(const char **p)
 {
 	uint64_t byte = (unsigned char)*(*p)++, v = byte & 0x7f;
 
@@ -1070,8 +1045,7 @@ enum d9w_loss {
 
 extern const struct loss d9w_losses[D9W_LOSSES + 1];
 
-static inline void
-d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t offset)
+static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t offset)
 {
 	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
 }

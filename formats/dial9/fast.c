@@ -57,15 +57,13 @@ struct maker {
 	uint32_t *need;        /* of the present run */
 };
 
-static struct d9_op *
-add_op(struct maker *m, unsigned kind)
+static struct d9_op *add_op(struct maker *m, unsigned kind)
 {
 	m->ops[m->n] = (struct d9_op){ .kind = (uint8_t)kind };
 	return &m->ops[m->n++];
 }
 
-static void
-add_value(struct maker *m, enum value_kind kind)
+static void add_value(struct maker *m, enum value_kind kind)
 {
 	if (m->first == END && kind != END) {
 		m->first = kind;
@@ -76,8 +74,7 @@ add_value(struct maker *m, enum value_kind kind)
 }
 
 /* The fields of fixed size that wait. */
-static void
-put_gap(struct maker *m)
+static void put_gap(struct maker *m)
 {
 	*m->need += m->gap;
 	for (; m->gap >= 4; m->gap -= 4)
@@ -86,16 +83,14 @@ put_gap(struct maker *m)
 		add_value(m, BYTE);
 }
 
-static void
-put_value(struct maker *m, enum value_kind kind, uint32_t bytes)
+static void put_value(struct maker *m, enum value_kind kind, uint32_t bytes)
 {
 	put_gap(m);
 	*m->need += bytes;
 	add_value(m, kind);
 }
 
-static struct d9_op *
-put_op(struct maker *m, enum op_kind kind, uint32_t bytes)
+static struct d9_op *put_op(struct maker *m, enum op_kind kind, uint32_t bytes)
 {
 	put_gap(m);
 	*m->need += bytes;
@@ -105,8 +100,7 @@ put_op(struct maker *m, enum op_kind kind, uint32_t bytes)
 }
 
 /* A value of any length ends the run: its head belongs to it, what follows to the next. */
-static void
-put_run(struct maker *m, enum op_kind kind, uint8_t size)
+static void put_run(struct maker *m, enum op_kind kind, uint8_t size)
 {
 	struct d9_op *const op = put_op(m, kind, 4);
 
@@ -115,8 +109,7 @@ put_run(struct maker *m, enum op_kind kind, uint8_t size)
 }
 
 /* A value that may be absent, if it is not of any length: its run would depend on the presence byte. */
-static bool
-put_optional(struct maker *m, const struct d9_type_info *t)
+static bool put_optional(struct maker *m, const struct d9_type_info *t)
 {
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
@@ -139,8 +132,7 @@ put_optional(struct maker *m, const struct d9_type_info *t)
 	}
 }
 
-static bool
-put_field(struct maker *m, uint8_t type)
+static bool put_field(struct maker *m, uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -173,8 +165,7 @@ put_field(struct maker *m, uint8_t type)
 	return false;
 }
 
-bool
-d9_ops_make(struct d9_schema *s)
+bool d9_ops_make(struct d9_schema *s)
 {
 	struct maker m = { .first_need = d9_schema_head(s) };
 
@@ -198,8 +189,7 @@ d9_ops_make(struct d9_schema *s)
 
 #define CONTINUED UINT64_C(0x8080808080808080)
 
-static inline bool
-defined(const struct d9_pool *pool, const char *p)
+static inline bool defined(const struct d9_pool *pool, const char *p)
 {
 	const uint32_t id = load_u32(p, false);
 
@@ -207,8 +197,7 @@ defined(const struct d9_pool *pool, const char *p)
 }
 
 /* The end of a value of any length whose count or length stands at p; NULL: look closely. */
-static const char *
-measure_run(const struct d9_op *op, const char *p, const char *end)
+static const char *measure_run(const struct d9_op *op, const char *p, const char *end)
 {
 	const uint32_t n = load_u32(p, false);
 	const size_t left = (size_t)(end - p) - 4;
@@ -222,8 +211,7 @@ measure_run(const struct d9_op *op, const char *p, const char *end)
 }
 
 /* The end of a map of texts whose count stands at p, likewise. */
-static const char *
-measure_map(const struct d9_op *op, const char *p, const char *end)
+static const char *measure_map(const struct d9_op *op, const char *p, const char *end)
 {
 	const char *const most = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
 	uint64_t texts = 2 * (uint64_t)load_u32(p, false);
@@ -242,8 +230,7 @@ measure_map(const struct d9_op *op, const char *p, const char *end)
 
 /* The end of a number of more than two bytes; those of more than eight are such as 2^64 - 1, which marks that
  * there is no task. */
-INLINE const char *
-measure_long(const char *p)
+INLINE const char *measure_long(const char *p)
 {
 	const uint64_t last = ~load_u64(p, false) & CONTINUED;
 
@@ -255,8 +242,7 @@ measure_long(const char *p)
 }
 
 /* The end of a value of this kind; NULL: look closely. */
-INLINE const char *
-measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
+INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
 {
 	switch (kind) {
 	case BYTE:
@@ -287,8 +273,8 @@ measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
 }
 
 /* The same of a value of another type. */
-static const char *
-measure_other(const struct d9_state *st, const struct d9_op *op, const char *p, const char *end)
+static const char *measure_other(const struct d9_state *st, const struct d9_op *op, const char *p,
+                                 const char *end)
 {
 	const unsigned char byte = (unsigned char)*p;
 
@@ -336,8 +322,8 @@ measure_other(const struct d9_state *st, const struct d9_op *op, const char *p, 
 /* clang-format on */
 
 /* p: behind the head of the event. */
-INLINE const char *
-measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
+INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s, const char *p,
+                           const char *end)
 {
 	for (const struct d9_op *op = s->ops;; op += 3) {
 		STEP(op)
@@ -346,8 +332,7 @@ measure(const struct d9_state *st, const struct d9_schema *s, const char *p, con
 	}
 }
 
-const char *
-d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
+const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
 {
 	return measure(st, s, p + d9_schema_head(s), end);
 }
@@ -357,8 +342,7 @@ d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, 
 #define MOST_BASE (UINT64_MAX >> 1) /* no run of events gets from there to the end of 64 bits */
 
 /* Notes what was counted: records up to `last`, so many of them events. */
-static void
-count(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
+static void count(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
 {
 	st->last_offset = input_offset(st->r->in, last);
 	st->r->records += records;
@@ -366,8 +350,7 @@ count(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
 	st->structure[D9_S_RESET]->records += records - events;
 }
 
-uint32_t
-d9_check_run(struct d9_state *st, uint32_t most)
+uint32_t d9_check_run(struct d9_state *st, uint32_t most)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p, *last = NULL, *const end = in->end;

@@ -17,14 +17,12 @@ struct symbol {
 };
 
 /* Which definition: the id and its kind in 33 bits, the segment in the others. */
-static uint64_t
-late_key(uint64_t segment, enum d9_pool_kind kind, uint32_t id)
+static uint64_t late_key(uint64_t segment, enum d9_pool_kind kind, uint32_t id)
 {
 	return segment << 33 | (uint64_t)kind << 32 | id;
 }
 
-static bool
-has_key(uint64_t segment)
+static bool has_key(uint64_t segment)
 {
 	return segment < UINT64_C(1) << 31;
 }
@@ -32,8 +30,7 @@ has_key(uint64_t segment)
 /* ---- collecting ---- */
 
 /* A copy of the text of one more of n things; p NULL: it is one too many, or there is no memory. */
-static struct slice
-retain(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
+static struct slice retain(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
 {
 	struct d9_ahead *const a = st->collects;
 	struct slice copy = { NULL, 0, 0 };
@@ -47,8 +44,7 @@ retain(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
 	return copy;
 }
 
-void
-d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name)
+void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name)
 {
 	struct d9_ahead *const a = st->collects;
 	const uint32_t known = table64_get(&a->symbol_index, address);
@@ -67,8 +63,7 @@ d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct sl
 		st->no_memory = true;
 }
 
-void
-d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data)
+void d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data)
 {
 	struct d9_ahead *const a = st->collects;
 
@@ -85,8 +80,7 @@ d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct s
 
 /* ---- the pass ---- */
 
-static void
-destroy(struct shared_memory *m)
+static void destroy(struct shared_memory *m)
 {
 	struct d9_ahead *const a = (struct d9_ahead *)m;
 
@@ -98,21 +92,18 @@ destroy(struct shared_memory *m)
 	free(a);
 }
 
-void
-d9_ahead_drop(struct d9_state *st)
+void d9_ahead_drop(struct d9_state *st)
 {
 	shared_memory_drop(st->ahead != NULL ? &st->ahead->shared : NULL);
 	st->ahead = NULL;
 }
 
-void
-d9_ahead_hold(struct d9_state *st, struct batch *b)
+void d9_ahead_hold(struct d9_state *st, struct batch *b)
 {
 	st->no_memory |= st->ahead != NULL && !batch_hold(b, &st->ahead->shared);
 }
 
-void
-d9_look_ahead(struct d9_state *st)
+void d9_look_ahead(struct d9_state *st)
 {
 	enum look_ahead result = LOOK_AHEAD_FAILED;
 
@@ -134,8 +125,7 @@ d9_look_ahead(struct d9_state *st)
 
 /* ---- asking ---- */
 
-struct slice
-d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
+struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 {
 	const uint32_t known = st->ahead != NULL && has_key(st->segment)
 	                           ? table64_get(&st->ahead->late_index, late_key(st->segment, kind, id))
@@ -144,9 +134,8 @@ d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 	return known != TABLE_NONE ? st->ahead->late[known] : (struct slice){ NULL, 0, 0 };
 }
 
-struct value *
-d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses, uint32_t n,
-                uint32_t *cost, uint8_t *element)
+struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses,
+                              uint32_t n, uint32_t *cost, uint8_t *element)
 {
 	const struct d9_ahead *const ahead = names ? st->ahead : NULL;
 	struct value *const values = arena_alloc(a, n * sizeof *values);

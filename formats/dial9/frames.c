@@ -12,8 +12,7 @@ const struct rule d9_rules[D9_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-void
-d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
+void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -22,9 +21,8 @@ d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const 
 	va_end(ap);
 }
 
-void
-d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at, const char *fmt,
-           ...)
+void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at,
+                const char *fmt, ...)
 {
 	va_list ap;
 
@@ -33,8 +31,7 @@ d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, con
 	va_end(ap);
 }
 
-bool
-d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f)
+bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f)
 {
 	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
 		return false;
@@ -42,9 +39,8 @@ d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f
 	return true;
 }
 
-void
-d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
-              struct slice whose)
+void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+                   struct slice whose)
 {
 	struct quoted q, q2;
 
@@ -59,15 +55,13 @@ d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, con
 
 /* ---- what is missing ---- */
 
-enum d9_result
-d9_lacks(struct d9_state *st, const struct cursor *c)
+enum d9_result d9_lacks(struct d9_state *st, const struct cursor *c)
 {
 	st->lack = (struct d9_lack){ .what = c->missing, .bytes = c->missing_bytes };
 	return D9_MORE;
 }
 
-static const char *
-frame_name(uint8_t tag)
+static const char *frame_name(uint8_t tag)
 {
 	switch (tag) {
 	case D9_TAG_SCHEMA:
@@ -88,8 +82,7 @@ frame_name(uint8_t tag)
 }
 
 /* From there the trace can be cut to be complete. */
-static void
-last_frame(const struct d9_state *st, char *to, size_t cap)
+static void last_frame(const struct d9_state *st, char *to, size_t cap)
 {
 	if (st->r->records > 0)
 		snprintf(to, cap, "the last complete frame begins at byte %" PRIu64, st->last_offset);
@@ -98,8 +91,7 @@ last_frame(const struct d9_state *st, char *to, size_t cap)
 }
 
 /* Reports that the input ends inside a frame, by st->lack.  Always D9_BAD. */
-static enum d9_result
-d9_report_cut(struct d9_state *st, const struct d9_frame *f)
+static enum d9_result d9_report_cut(struct d9_state *st, const struct d9_frame *f)
 {
 	const struct d9_lack *const lack = &st->lack;
 	char whose[700] = "", last[80];
@@ -124,16 +116,14 @@ d9_report_cut(struct d9_state *st, const struct d9_frame *f)
 
 /* ---- what was counted ---- */
 
-static void
-report(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t, const char *before,
-       const char *behind)
+static void report(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t, const char *before,
+                   const char *behind)
 {
 	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
 	                  "%s %" PRIu64 "%s", before, t->now, behind);
 }
 
-static void
-d9_report_tallies(struct d9_state *st)
+static void d9_report_tallies(struct d9_state *st)
 {
 	const struct d9_tallies *const t = &st->tallies;
 	const uint64_t dropped = st->ahead != NULL ? st->ahead->dropped : 0;
@@ -158,23 +148,20 @@ d9_report_tallies(struct d9_state *st)
 
 /* ---- bytes ---- */
 
-static bool
-lacks(struct d9_bytes *b, const char *what, uint64_t missing)
+static bool lacks(struct d9_bytes *b, const char *what, uint64_t missing)
 {
 	*b->lack = (struct d9_lack){ .what = what, .bytes = missing };
 	return false;
 }
 
-static bool
-lacks_length(struct d9_bytes *b, const char *what, uint64_t n, uint64_t missing, uint64_t left)
+static bool lacks_length(struct d9_bytes *b, const char *what, uint64_t n, uint64_t missing, uint64_t left)
 {
 	*b->lack =
 	    (struct d9_lack){ .what = what, .bytes = missing, .length = n, .left = left, .has_length = true };
 	return false;
 }
 
-bool
-d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
+bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
 {
 	bool there = false;
 
@@ -187,8 +174,7 @@ d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
 	return there || lacks(b, what, n - (size_t)(b->end - b->p));
 }
 
-bool
-d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
+bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
 {
 	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);
 
@@ -196,8 +182,7 @@ d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
 }
 
 /* Drops so many bytes; n is the length that they come from. */
-static bool
-drop(struct d9_bytes *b, uint64_t bytes, uint32_t n, const char *what)
+static bool drop(struct d9_bytes *b, uint64_t bytes, uint32_t n, const char *what)
 {
 	struct input *const in = b->in;
 	uint64_t left = bytes;
@@ -216,8 +201,7 @@ drop(struct d9_bytes *b, uint64_t bytes, uint32_t n, const char *what)
 	return more || lacks_length(b, what, n, left, bytes - left);
 }
 
-bool
-d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p)
+bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p)
 {
 	const uint64_t bytes = (uint64_t)n * each;
 
@@ -230,8 +214,7 @@ d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, co
 	return true;
 }
 
-unsigned
-d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
+unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
 {
 	uint64_t number = 0;
 	const char *p;
@@ -248,8 +231,7 @@ d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
 
 /* ---- record ---- */
 
-void
-d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
+void d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
 {
 	d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32, st->base,
 	           delta);
@@ -258,8 +240,7 @@ d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta
 
 /* ---- counting ---- */
 
-void
-d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f)
+void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f)
 {
 	st->r->records++;
 	st->structure[which]->records++;
@@ -267,8 +248,7 @@ d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_fra
 }
 
 /* Counts an entry of the open frame, or the frame if it has none. */
-static void
-d9_count_entry(struct d9_state *st)
+static void d9_count_entry(struct d9_state *st)
 {
 	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
 		                                        [D9_TAG_STACKS] = D9_S_STACKS,
@@ -284,9 +264,8 @@ d9_count_entry(struct d9_state *st)
 
 /* ---- adding to the batch ---- */
 
-void
-d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
-                    const struct field *fields, uint32_t n)
+void d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f,
+                         struct batch *b, const struct field *fields, uint32_t n)
 {
 	if (!d9_wants_structure(st))
 		return;
@@ -309,8 +288,7 @@ d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d
 
 /* Adds the plain events and resets at the start of the window as one event without fields, at the time base
  * before them.  How many events that makes. */
-static uint32_t
-d9_record_run(struct d9_state *st, struct batch *b)
+static uint32_t d9_record_run(struct d9_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const uint64_t base = st->base;
@@ -331,8 +309,7 @@ d9_record_run(struct d9_state *st, struct batch *b)
 /* ---- headers and resets ---- */
 
 /* Whether the first bytes are the magic of the format before this one, as far as they are there. */
-static bool
-is_older(const struct d9_frame *f, size_t left)
+static bool is_older(const struct d9_frame *f, size_t left)
 {
 	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
 
@@ -340,8 +317,7 @@ is_older(const struct d9_frame *f, size_t left)
 }
 
 /* What stands here is no header, and no other frame. */
-static enum d9_result
-not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
+static enum d9_result not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 {
 	const size_t left = (size_t)(f->end - f->p);
 	struct quoted q;
@@ -370,8 +346,7 @@ not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 	return D9_BAD;
 }
 
-static void
-begin_segment(struct d9_state *st, const struct d9_frame *f)
+static void begin_segment(struct d9_state *st, const struct d9_frame *f)
 {
 	if (st->begun) {
 		d9_newer(st, f, f->p, "a header in mid-stream");
@@ -385,8 +360,7 @@ begin_segment(struct d9_state *st, const struct d9_frame *f)
 	st->segment++;
 }
 
-static enum d9_result
-header(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result header(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	const struct field version = { SLICE_LIT("version"), { .type = VALUE_U8, .u64 = D9_VERSION } };
 	const size_t left = (size_t)(f->end - f->p);
@@ -413,8 +387,7 @@ header(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	return D9_DONE;
 }
 
-static enum d9_result
-reset(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result reset(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
@@ -432,16 +405,14 @@ reset(struct d9_state *st, struct d9_frame *f, struct batch *b)
 
 /* ---- one frame, or one entry of a pool ---- */
 
-static enum d9_result
-counted_entry(struct d9_state *st, enum d9_result result)
+static enum d9_result counted_entry(struct d9_state *st, enum d9_result result)
 {
 	if (result == D9_DONE)
 		d9_count_entry(st);
 	return result;
 }
 
-static enum d9_result
-frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	if (!st->begun)
 		return header(st, f, b);
@@ -465,8 +436,7 @@ frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 }
 
 /* The next entry of the frame that is open. */
-static enum d9_result
-next_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result next_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	f->tag = st->open.tag;
 	f->offset = st->open.offset;
@@ -476,8 +446,7 @@ next_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 
 /* ---- what is larger than this program holds ---- */
 
-static enum d9_result
-skip_tag(struct d9_state *st, const struct d9_frame *f)
+static enum d9_result skip_tag(struct d9_state *st, const struct d9_frame *f)
 {
 	switch (f->tag) {
 	case D9_TAG_EVENT:
@@ -491,8 +460,7 @@ skip_tag(struct d9_state *st, const struct d9_frame *f)
 
 /* Legal, and so walked over, reported and dropped.  Unlike all else, nothing here starts over: what was
  * looked at is gone from the window. */
-static enum d9_result
-skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
+static enum d9_result skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
@@ -511,8 +479,7 @@ skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
 	return result;
 }
 
-enum d9_result
-d9_next_frame(struct d9_state *st, struct batch *b)
+enum d9_result d9_next_frame(struct d9_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const size_t window = (size_t)(in->end - in->p);
@@ -546,8 +513,7 @@ d9_next_frame(struct d9_state *st, struct batch *b)
 /* ---- the loop ---- */
 
 /* The input ends where a frame may begin. */
-static enum d9_result
-end_of_input(struct d9_state *st)
+static enum d9_result end_of_input(struct d9_state *st)
 {
 	const struct d9_open_frame *const open = &st->open;
 	const struct d9_frame f = { .offset = open->offset, .tag = open->tag, .ordinal = st->r->records };
@@ -561,8 +527,7 @@ end_of_input(struct d9_state *st)
 	return d9_report_cut(st, &f);
 }
 
-static enum read_status
-finish(struct d9_state *st, enum d9_result result)
+static enum read_status finish(struct d9_state *st, enum d9_result result)
 {
 	if (result == D9_DONE)
 		d9_pools_check(st);
@@ -573,16 +538,14 @@ finish(struct d9_state *st, enum d9_result result)
 }
 
 /* The batch holds enough, whatever the number of its events. */
-static bool
-is_full(const struct d9_state *st, const struct batch *b, uint64_t start)
+static bool is_full(const struct d9_state *st, const struct batch *b, uint64_t start)
 {
 	return input_offset(st->r->in, st->r->in->p) - start >= D9_NEXT_BYTES ||
 	       b->nfields >= D9_NEXT_FIELDS || b->scratch.used >= D9_NEXT_BYTES ||
 	       st->batch_pooled >= D9_NEXT_BYTES;
 }
 
-static void
-begin_batch(struct d9_state *st, struct batch *b)
+static void begin_batch(struct d9_state *st, struct batch *b)
 {
 	st->batch = b;
 	st->batch_pooled = 0;
@@ -591,8 +554,7 @@ begin_batch(struct d9_state *st, struct batch *b)
 }
 
 /* reader_ops.next */
-static enum read_status
-d9_frames_next(struct reader *r, struct batch *b)
+static enum read_status d9_frames_next(struct reader *r, struct batch *b)
 {
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
@@ -629,8 +591,7 @@ d9_frames_next(struct reader *r, struct batch *b)
  * in which schemas, pools and the time base are reset.
  */
 
-static int
-d9_probe(struct slice head, bool complete)
+static int d9_probe(struct slice head, bool complete)
 {
 	(void)complete;
 	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
@@ -642,8 +603,7 @@ d9_probe(struct slice head, bool complete)
 
 /* ---- opening ---- */
 
-static bool
-set_up_trace(struct d9_state *st)
+static bool set_up_trace(struct d9_state *st)
 {
 	static const char *const names[D9_STRUCTURES] = {
 		"Header", "Schema", "StringPool", "StackPool", "TimestampReset", "SchemaAnnotations"
@@ -659,8 +619,7 @@ set_up_trace(struct d9_state *st)
 	return true;
 }
 
-static bool
-d9_open(struct reader *r)
+static bool d9_open(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 	const struct d9_state *const asking = r->ahead_of;
@@ -672,8 +631,7 @@ d9_open(struct reader *r)
 	return set_up_trace(st);
 }
 
-static void
-d9_close(struct reader *r)
+static void d9_close(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 

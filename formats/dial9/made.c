@@ -8,8 +8,7 @@
 
 #define MOST_NAMES (16U << 20) /* bytes of all tracks' names */
 
-const struct track *
-d9_process(struct d9_state *st)
+const struct track *d9_process(struct d9_state *st)
 {
 	if (st->process == NULL) {
 		st->process = trace_add_process(st->r->trace, input_name(st->r->in));
@@ -20,15 +19,13 @@ d9_process(struct d9_state *st)
 
 /* ---- tracks ---- */
 
-static const struct track *
-track_of(const struct d9_state *st, uint64_t number)
+static const struct track *track_of(const struct d9_state *st, uint64_t number)
 {
 	return number < st->ntracks ? st->tracks[number] : NULL;
 }
 
 /* NULL: no memory. */
-static struct track *
-add_track(struct d9_state *st, const struct d9_frame *f, const struct value v[5])
+static struct track *add_track(struct d9_state *st, const struct d9_frame *f, const struct value v[5])
 {
 	struct trace *const trace = st->r->trace;
 	const struct track *const known = v[1].type == VALUE_U64 ? track_of(st, v[1].u64) : NULL;
@@ -50,8 +47,7 @@ add_track(struct d9_state *st, const struct d9_frame *f, const struct value v[5]
 	return t;
 }
 
-void
-d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct d9_walk w;
 	struct value v[5];
@@ -82,8 +78,7 @@ d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_fr
 
 /* ---- events ---- */
 
-static void
-set_phase(const struct d9_made *m, struct event *e)
+static void set_phase(const struct d9_made *m, struct event *e)
 {
 	static const uint8_t phases[D9_MADE_KINDS] = {
 		[D9_MADE_SPAN] = PHASE_SPAN,          [D9_MADE_ASYNC] = PHASE_SPAN,
@@ -99,9 +94,8 @@ set_phase(const struct d9_made *m, struct event *e)
 		e->dur = UINT64_MAX - e->ts;
 }
 
-void
-d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
-              struct event *e, const char **args)
+void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
+                   struct event *e, const char **args)
 {
 	const struct d9_made *const m = s->made;
 	const struct track *track;
@@ -128,8 +122,7 @@ d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_fr
 
 /* ---- arguments ---- */
 
-static void
-restore_stack(struct d9_state *st, struct batch *b, struct value *v)
+static void restore_stack(struct d9_state *st, struct batch *b, struct value *v)
 {
 	struct value *const copy = arena_alloc(&b->scratch, (size_t)v->count * sizeof *copy);
 
@@ -145,16 +138,14 @@ restore_stack(struct d9_state *st, struct batch *b, struct value *v)
 	v->values = copy;
 }
 
-static void
-restore_text(struct value *v)
+static void restore_text(struct value *v)
 {
 	const struct slice s = textscan_slice(v->p, v->count);
 
 	*v = value_string(s);
 }
 
-void
-d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, struct value *v)
+void d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, struct value *v)
 {
 	static const struct {
 		uint8_t from, to;
@@ -181,10 +172,14 @@ d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, st
 /* The words that schemas of made events consist of. */
 
 const char *const d9_made_kinds[D9_MADE_KINDS + 1] = {
-	[D9_MADE_SPAN] = "span",           [D9_MADE_ASYNC] = "async",
-	[D9_MADE_INSTANT] = "instant",     [D9_MADE_COUNTER] = "counter",
-	[D9_MADE_ARROW_OUT] = "arrow-out", [D9_MADE_ARROW_IN] = "arrow-in",
-	[D9_MADE_BEGIN] = "begin",         [D9_MADE_END] = "end",
+	[D9_MADE_SPAN] = "span",
+	[D9_MADE_ASYNC] = "async",
+	[D9_MADE_INSTANT] = "instant",
+	[D9_MADE_COUNTER] = "counter",
+	[D9_MADE_ARROW_OUT] = "arrow-out",
+	[D9_MADE_ARROW_IN] = "arrow-in",
+	[D9_MADE_BEGIN] = "begin",
+	[D9_MADE_END] = "end",
 	[D9_MADE_ARROW_STEP] = "arrow-step",
 };
 
@@ -197,16 +192,14 @@ const char *const d9_made_words[D9_MADE_WORDS + 1] = {
 	[D9_MADE_TEXT] = "text",   [D9_MADE_JSON] = "json", [D9_MADE_STACK] = "stack",
 };
 
-static const char *
-last_colon(struct slice s)
+static const char *last_colon(struct slice s)
 {
 	while (s.n > 0 && s.p[s.n - 1] != ':')
 		s.n--;
 	return s.n > 0 ? s.p + s.n - 1 : NULL;
 }
 
-enum d9_made_word
-d9_made_word_of(struct slice name, uint32_t *n)
+enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n)
 {
 	const char *const colon = last_colon(name);
 	int word = D9_MADE_WORDS;
@@ -225,8 +218,7 @@ d9_made_word_of(struct slice name, uint32_t *n)
 /* ---- names of schemas ---- */
 
 /* The category with % and : again, or one with p NULL: no memory. */
-static struct slice
-unescaped(struct arena *a, struct slice s)
+static struct slice unescaped(struct arena *a, struct slice s)
 {
 	char *const copy = arena_alloc(a, (size_t)s.n + 1);
 	uint32_t n = 0;
@@ -245,8 +237,7 @@ unescaped(struct arena *a, struct slice s)
 }
 
 /* Up to the next colon, behind which *rest begins.  false: there is none. */
-static bool
-take_word(struct slice *rest, struct slice *word)
+static bool take_word(struct slice *rest, struct slice *word)
 {
 	const char *const colon = rest->n > 0 ? memchr(rest->p, ':', rest->n) : NULL;
 
@@ -257,8 +248,7 @@ take_word(struct slice *rest, struct slice *word)
 	return true;
 }
 
-static bool
-read_name(struct d9_state *st, struct slice name, struct d9_made *m)
+static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 {
 	struct arena *const arena = &st->r->trace->arena;
 	const uint32_t prefix = sizeof D9_MADE_PREFIX - 1;
@@ -276,14 +266,12 @@ read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 
 /* ---- fields ---- */
 
-static bool
-is_text_type(uint8_t type)
+static bool is_text_type(uint8_t type)
 {
 	return type == D9_STRING || type == D9_BYTES || type == D9_POOLED_STRING;
 }
 
-static bool
-has_field(const struct d9_schema *s, uint32_t i, const char *name)
+static bool has_field(const struct d9_schema *s, uint32_t i, const char *name)
 {
 	uint32_t n;
 
@@ -293,8 +281,7 @@ has_field(const struct d9_schema *s, uint32_t i, const char *name)
 	return slice_is(slice_of(s->fields[i].name.p, n), name);
 }
 
-static bool
-read_hidden(const struct d9_schema *s, struct d9_made *m)
+static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
 	const bool span = m->kind == D9_MADE_SPAN || m->kind == D9_MADE_ASYNC;
 	const bool arrow = d9_made_is_arrow(m->kind);
@@ -313,8 +300,7 @@ read_hidden(const struct d9_schema *s, struct d9_made *m)
 }
 
 /* The type that an argument has again. */
-static uint8_t
-restored_type(const struct d9_field *f, enum d9_made_word word)
+static uint8_t restored_type(const struct d9_field *f, enum d9_made_word word)
 {
 	static const uint8_t types[D9_MADE_WORDS] = {
 		[D9_MADE_I8] = VALUE_I8,     [D9_MADE_I16] = VALUE_I16,     [D9_MADE_I32] = VALUE_I32,
@@ -327,8 +313,7 @@ restored_type(const struct d9_field *f, enum d9_made_word word)
 	                                                : d9_type(f->type)->value;
 }
 
-static void
-name_arguments(struct d9_schema *s, const struct d9_made *m)
+static void name_arguments(struct d9_schema *s, const struct d9_made *m)
 {
 	for (uint32_t i = 0; i < s->nfields - m->nhidden; i++) {
 		struct d9_field *const f = &s->fields[m->nhidden + i];
@@ -339,8 +324,7 @@ name_arguments(struct d9_schema *s, const struct d9_made *m)
 	}
 }
 
-bool
-d9_made_event_schema(struct d9_state *st, struct d9_schema *s)
+bool d9_made_event_schema(struct d9_state *st, struct d9_schema *s)
 {
 	struct arena *const arena = &st->r->trace->arena;
 	struct d9_made *const m = arena_zalloc(arena, 1, sizeof *m);
@@ -359,8 +343,7 @@ d9_made_event_schema(struct d9_state *st, struct d9_schema *s)
 	return true;
 }
 
-bool
-d9_made_track_schema(const struct d9_schema *s)
+bool d9_made_track_schema(const struct d9_schema *s)
 {
 	static const char *const names[] = { "track", "parent", "kind", "id", "name" };
 	static const uint8_t types[] = { D9_VARINT, D9_VARINT | D9_OPTIONAL, D9_STRING,

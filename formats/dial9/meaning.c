@@ -14,8 +14,7 @@ struct annotation {
 	struct slice key, value; /* p NULL: there is none, or it came in pieces */
 };
 
-static bool
-take_entry(struct d9_bytes *b, struct annotation *a)
+static bool take_entry(struct d9_bytes *b, struct annotation *a)
 {
 	const char *key, *value;
 	uint16_t key_len;
@@ -34,8 +33,7 @@ take_entry(struct d9_bytes *b, struct annotation *a)
 }
 
 /* The unit, and as part of the type that people see; the first one stays. */
-static void
-set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
+static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
 {
 	struct arena *const arena = &st->r->trace->arena;
 
@@ -52,8 +50,7 @@ set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, st
 	s->run_need = SIZE_MAX;
 }
 
-static void
-learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
+static void learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
 {
 	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
 	struct quoted q;
@@ -70,8 +67,8 @@ learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
 }
 
 /* The entry that is there if the frame has any; `first`: with the frame's head. */
-static void
-show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct annotation *a, bool first)
+static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct annotation *a,
+                 bool first)
 {
 	struct field fields[5];
 	uint32_t n = 0;
@@ -92,8 +89,7 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struc
 	d9_record_structure(st, D9_S_ANNOTATIONS, f, b, fields, n);
 }
 
-enum d9_result
-d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum d9_result d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	struct d9_bytes bytes = d9_bytes_of(st, f);
 	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
@@ -123,8 +119,7 @@ d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	return D9_DONE;
 }
 
-enum d9_result
-d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	struct d9_bytes bytes = d9_bytes_of(st, f);
 	struct annotation a;
@@ -137,8 +132,7 @@ d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	return D9_DONE;
 }
 
-enum d9_result
-d9_annotation_skip(struct d9_state *st)
+enum d9_result d9_annotation_skip(struct d9_state *st)
 {
 	struct d9_bytes bytes = d9_bytes_pieces(st);
 	struct annotation a;
@@ -158,8 +152,7 @@ d9_annotation_skip(struct d9_state *st)
 
 #define SECOND UINT64_C(1000000000)
 
-static uint32_t
-field_named(const void *ctx, struct slice name)
+static uint32_t field_named(const void *ctx, struct slice name)
 {
 	const struct d9_schema *const s = ctx;
 
@@ -169,14 +162,12 @@ field_named(const void *ctx, struct slice name)
 	return D9_NO_FIELD;
 }
 
-static bool
-has_field(const void *ctx, struct slice name)
+static bool has_field(const void *ctx, struct slice name)
 {
 	return field_named(ctx, name) != D9_NO_FIELD;
 }
 
-static uint8_t
-field_type(const void *ctx, uint32_t field)
+static uint8_t field_type(const void *ctx, uint32_t field)
 {
 	const struct d9_schema *const s = ctx;
 
@@ -184,16 +175,14 @@ field_type(const void *ctx, uint32_t field)
 }
 
 /* Whether the reader does all that the plan asks for. */
-static bool
-is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
+static bool is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
 {
 	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
 
 	return s->kind != D9_KIND_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
 }
 
-static void
-find_parts(struct d9_schema *s, const struct class_plan *p)
+static void find_parts(struct d9_schema *s, const struct class_plan *p)
 {
 	s->parts[D9_PART_CLOCK] = p->epoch;
 	s->parts[D9_PART_FACTS] = p->facts;
@@ -202,8 +191,7 @@ find_parts(struct d9_schema *s, const struct class_plan *p)
 	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
 }
 
-static void
-find_used(struct d9_schema *s, const struct plan *m)
+static void find_used(struct d9_schema *s, const struct plan *m)
 {
 	s->plan = m;
 	for (uint32_t i = 0; i < s->nfields; i++) {
@@ -213,8 +201,7 @@ find_used(struct d9_schema *s, const struct plan *m)
 	}
 }
 
-static enum d9_kind
-kind_of(const struct d9_schema *s, const struct plan *m)
+static enum d9_kind kind_of(const struct d9_schema *s, const struct plan *m)
 {
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		return D9_KIND_SYMBOL;
@@ -228,8 +215,7 @@ kind_of(const struct d9_schema *s, const struct plan *m)
 	           : D9_KIND_PLAIN;
 }
 
-static void
-find_plan(struct d9_state *st, struct d9_schema *s)
+static void find_plan(struct d9_state *st, struct d9_schema *s)
 {
 	const struct plan *const m = trace_find_plan(st->r->trace, s->name, has_field, s);
 	const struct class_plan_fields fields = { s, field_named, field_type };
@@ -250,8 +236,7 @@ find_plan(struct d9_state *st, struct d9_schema *s)
 		s->reader_applies = true;
 }
 
-bool
-d9_schema_plan(struct d9_state *st, struct d9_schema *s)
+bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 {
 	find_plan(st, s);
 	s->cls = trace_name_class(st->r->trace, s->made != NULL ? s->made->cls : s->name);
@@ -260,8 +245,7 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 
 /* The class of its events: asked for before the first event, and again when a declared field changed.
  * false: no memory, which the state remembers. */
-static bool
-d9_schema_class(struct d9_state *st, struct d9_schema *s)
+static bool d9_schema_class(struct d9_state *st, struct d9_schema *s)
 {
 	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
 	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
@@ -284,8 +268,7 @@ d9_schema_class(struct d9_state *st, struct d9_schema *s)
 	return true;
 }
 
-void
-d9_schemas_declare(struct d9_state *st)
+void d9_schemas_declare(struct d9_state *st)
 {
 	for (uint32_t i = 0; i < st->schemas.n; i++) {
 		struct d9_schema *const s = st->schemas.all[i];
@@ -297,9 +280,8 @@ d9_schemas_declare(struct d9_state *st)
 /* ---- facts of the trace ---- */
 
 /* The value of a field that something is done with, as the bytes have it.  false: there is none. */
-static bool
-part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, enum d9_part part,
-           struct batch *b, struct value *v)
+static bool part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                       enum d9_part part, struct batch *b, struct value *v)
 {
 	const uint32_t field = s->parts[part];
 	struct d9_walk w;
@@ -313,9 +295,8 @@ part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	return d9_walk_value(&w, s->fields[field].type, 0, v) && v->type != VALUE_NONE;
 }
 
-static bool
-part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, enum d9_part part,
-             uint64_t *number)
+static bool part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                         enum d9_part part, uint64_t *number)
 {
 	const uint32_t field = s->parts[part];
 	struct value v;
@@ -327,8 +308,7 @@ part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_fra
 	return true;
 }
 
-static void
-learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct trace *const trace = st->r->trace;
 	uint64_t realtime;
@@ -347,8 +327,8 @@ learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_fram
 }
 
 /* A fact of the trace.  The first one of a name is retained. */
-static void
-learn_fact(struct d9_state *st, struct slice name, const struct value *v, const struct d9_frame *f)
+static void learn_fact(struct d9_state *st, struct slice name, const struct value *v,
+                       const struct d9_frame *f)
 {
 	struct trace *const trace = st->r->trace;
 	const uint32_t bytes = name.n + v->count;
@@ -372,8 +352,7 @@ learn_fact(struct d9_state *st, struct slice name, const struct value *v, const 
 	st->no_memory |= !trace_add_meta(trace, name, *v);
 }
 
-static void
-learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct batch scratch = { .cap = 0 };
 	struct value map;
@@ -388,8 +367,7 @@ learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_fram
 	arena_free(&scratch.scratch);
 }
 
-static void
-learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	const uint32_t field = s->parts[D9_PART_NAME];
 	const struct d9_type_info *const type = field != D9_NO_FIELD ? d9_type(s->fields[field].type) : NULL;
@@ -410,8 +388,7 @@ learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_fra
 }
 
 /* Takes the facts that an event holds. */
-static void
-d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	switch ((enum d9_kind)s->kind) {
 	case D9_KIND_CLOCK:
@@ -439,8 +416,7 @@ d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 /* Event frames. */
 
 /* The frame's own fields, in raw events: the schema does not declare them.  There is room for them. */
-static uint32_t
-add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
+static uint32_t add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 {
 	to[0] =
 	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
@@ -452,9 +428,8 @@ add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 
 /* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants
  * it.  false: it is of another type, nothing was done. */
-static inline bool
-frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f, struct batch *b,
-               struct value *v)
+static inline bool frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f,
+                                  struct batch *b, struct value *v)
 {
 	const bool optional = d9_is_optional(type);
 	const char *at = *p + optional;
@@ -497,14 +472,13 @@ frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d
 }
 
 /* The track of events until the vocabulary assigns one. */
-static const struct track *
-no_track(struct d9_state *st)
+static const struct track *no_track(struct d9_state *st)
 {
 	if (st->no_track == NULL) {
 		const struct track *const process = d9_process(st);
-		struct track *const t = process != NULL ? trace_add_thread(st->r->trace, process, 0,
-		                                                           SLICE_LIT("no thread"))
-		                                        : NULL;
+		struct track *const t =
+		    process != NULL ? trace_add_thread(st->r->trace, process, 0, SLICE_LIT("no thread"))
+		                    : NULL;
 		if (t != NULL)
 			t->has_id = false;
 		st->no_memory |= t == NULL;
@@ -515,9 +489,8 @@ no_track(struct d9_state *st)
 
 /* All fields, of counters in any case, or those that the plan looks at; from the one at p on, which is the
  * `skipped`-th. */
-static void
-add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
-           struct event *e, const char *p, uint32_t skipped)
+static void add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                       struct batch *b, struct event *e, const char *p, uint32_t skipped)
 {
 	const bool all = d9_wants_fields(st) || e->phase == PHASE_COUNTER;
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
@@ -554,9 +527,8 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 }
 
 /* One that this program wrote. */
-static void
-add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
-         struct event *e)
+static void add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                     struct batch *b, struct event *e)
 {
 	const char *args;
 
@@ -572,8 +544,8 @@ add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 			                &b->fields[e->first_field + i].value);
 }
 
-static void
-add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b)
+static void add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                      struct batch *b)
 {
 	struct event *const e = d9_record_event(st, b, f, s->cls);
 
@@ -597,8 +569,7 @@ add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame 
 	b->n += !st->no_memory;
 }
 
-static enum d9_result
-unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static enum d9_result unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct quoted q, q2;
 
@@ -617,15 +588,13 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 }
 
 /* Structure is also wanted if the engine takes definitions from it. */
-static bool
-is_wanted(const struct d9_state *st, const struct d9_schema *s)
+static bool is_wanted(const struct d9_state *st, const struct d9_schema *s)
 {
 	return (st->r->want & WANT_TIMES) != 0 &&
 	       (!s->structure || d9_wants_structure(st) || class_needs_fields(s->cls));
 }
 
-enum d9_result
-d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	const size_t left = (size_t)(f->end - f->p);
 
@@ -664,8 +633,7 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	return D9_DONE;
 }
 
-enum d9_result
-d9_event_skip(struct d9_state *st, const struct d9_frame *f)
+enum d9_result d9_event_skip(struct d9_state *st, const struct d9_frame *f)
 {
 	const struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
 

@@ -5,8 +5,7 @@
 /* How many entries of a frame are complete, without a look at what is in them. */
 
 /* The head: tag, the type_id of annotations, count. */
-static bool
-take_head(struct d9_entries *e, const char *p, const char *end)
+static bool take_head(struct d9_entries *e, const char *p, const char *end)
 {
 	const bool annotations = *p == D9_TAG_ANNOTATIONS;
 	uint32_t at = 1;
@@ -25,8 +24,7 @@ take_head(struct d9_entries *e, const char *p, const char *end)
 }
 
 /* The size of the entry at p; 0: it is not complete. */
-static uint64_t
-entry_size(uint8_t tag, const char *p, const char *end)
+static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 {
 	const size_t left = (size_t)(end - p);
 	uint64_t n;
@@ -44,8 +42,7 @@ entry_size(uint8_t tag, const char *p, const char *end)
 
 /* Walks over the frame at p, which is of a pool or of annotations, from what e says of it: zeroed at first,
  * or what fewer bytes gave.  false: its head is not complete, or none. */
-static bool
-d9_entries_walk(struct d9_entries *e, const char *p, const char *end)
+static bool d9_entries_walk(struct d9_entries *e, const char *p, const char *end)
 {
 	if (e->size == 0 && !take_head(e, p, end))
 		return false;
@@ -97,8 +94,7 @@ static const char *const structure[] = {
 /* ---- searching ---- */
 
 /* Drops bytes up to a header, or what the window holds.  false: the input ends. */
-static bool
-search(struct recovery *rc)
+static bool search(struct recovery *rc)
 {
 	static const char header[D9_HEADER_SIZE] = { D9_MAGIC[0], D9_MAGIC[1], D9_MAGIC[2], 0, D9_VERSION };
 	struct d9_recover *const s = rc->state;
@@ -121,8 +117,7 @@ search(struct recovery *rc)
 	return true;
 }
 
-static void
-begin_search(struct recovery *rc)
+static void begin_search(struct recovery *rc)
 {
 	struct d9_state *const st = rc->r->state;
 	struct d9_recover *const s = rc->state;
@@ -134,15 +129,13 @@ begin_search(struct recovery *rc)
 
 /* ---- frames of entries ---- */
 
-static bool
-has_entries(char tag)
+static bool has_entries(char tag)
 {
 	return tag == D9_TAG_STRINGS || tag == D9_TAG_STACKS || tag == D9_TAG_ANNOTATIONS;
 }
 
 /* Keeps the complete entries of a frame that is cut. */
-static void
-repair_count(struct recovery *rc, const struct d9_entries *e)
+static void repair_count(struct recovery *rc, const struct d9_entries *e)
 {
 	const char *const p = rc->r->in->p;
 	const char count[4] = { (char)e->whole, (char)(e->whole >> 8), (char)(e->whole >> 16),
@@ -159,8 +152,7 @@ repair_count(struct recovery *rc, const struct d9_entries *e)
 
 /* A frame of entries at the start of the window: read on by entries if it is complete and none is too large,
  * else it is passed on here. */
-static void
-take_entries(struct recovery *rc)
+static void take_entries(struct recovery *rc)
 {
 	struct d9_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -189,8 +181,7 @@ take_entries(struct recovery *rc)
 /* ---- all frames ---- */
 
 /* A schema that was just registered: whether events of it can be read. */
-static bool
-is_readable(const struct d9_state *st, const char *p)
+static bool is_readable(const struct d9_state *st, const char *p)
 {
 	const struct d9_schema *const s =
 	    *p == D9_TAG_SCHEMA ? d9_schema_find(&st->schemas, load_u16(p + 1, false)) : NULL;
@@ -199,8 +190,7 @@ is_readable(const struct d9_state *st, const char *p)
 }
 
 /* One frame, or entry, at the start of the window. */
-static void
-step(struct recovery *rc)
+static void step(struct recovery *rc)
 {
 	struct d9_state *const st = rc->r->state;
 	struct input *const in = rc->r->in;
@@ -229,8 +219,7 @@ step(struct recovery *rc)
 }
 
 /* Plain events at full speed. */
-static void
-take_run(struct recovery *rc)
+static void take_run(struct recovery *rc)
 {
 	struct d9_state *const st = rc->r->state;
 
@@ -238,8 +227,7 @@ take_run(struct recovery *rc)
 	recover_keep(rc, rc->r->in->p);
 }
 
-static enum read_status
-next(struct recovery *rc)
+static enum read_status next(struct recovery *rc)
 {
 	struct d9_state *const st = rc->r->state;
 	struct d9_recover *const s = rc->state;

@@ -37,8 +37,7 @@ const struct d9_type_info d9_types[D9_TYPES] = {
 
 const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
 
-void
-d9_dialect_begin(struct d9_state *st)
+void d9_dialect_begin(struct d9_state *st)
 {
 	const char *const asked = st->r->dialect;
 	struct trace *const trace = st->r->trace;
@@ -51,8 +50,7 @@ d9_dialect_begin(struct d9_state *st)
 		trace->dialect = d9_dialects[D9_0_4];
 }
 
-void
-d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
+void d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
 {
 	if (st->strict)
 		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
@@ -72,8 +70,7 @@ d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const ch
 
 /* ---- what batches hold ---- */
 
-static void
-destroy(struct shared_memory *m)
+static void destroy(struct shared_memory *m)
 {
 	struct d9_pool_memory *const memory = (struct d9_pool_memory *)m;
 
@@ -81,22 +78,19 @@ destroy(struct shared_memory *m)
 	free(memory);
 }
 
-static void
-drop(struct d9_state *st)
+static void drop(struct d9_state *st)
 {
 	shared_memory_drop(st->pool_memory != NULL ? &st->pool_memory->shared : NULL);
 	st->pool_memory = NULL;
 }
 
-void
-d9_pools_hold(struct d9_state *st, struct batch *b)
+void d9_pools_hold(struct d9_state *st, struct batch *b)
 {
 	st->no_memory |= st->pool_memory != NULL && !batch_hold(b, &st->pool_memory->shared);
 }
 
 /* Of the present segment; NULL: no memory. */
-static struct arena *
-pool_arena(struct d9_state *st)
+static struct arena *pool_arena(struct d9_state *st)
 {
 	if (st->pool_memory == NULL) {
 		st->pool_memory = calloc(1, sizeof *st->pool_memory);
@@ -110,8 +104,7 @@ pool_arena(struct d9_state *st)
 
 /* ---- entries ---- */
 
-const struct d9_entry *
-d9_pool_far(const struct d9_pool *pool, uint32_t id)
+const struct d9_entry *d9_pool_far(const struct d9_pool *pool, uint32_t id)
 {
 	const uint32_t known = table64_get(&pool->far, id);
 
@@ -119,8 +112,7 @@ d9_pool_far(const struct d9_pool *pool, uint32_t id)
 }
 
 /* A place for a new id; NULL: no memory. */
-static struct d9_entry *
-add(struct d9_pool *pool, uint32_t id)
+static struct d9_entry *add(struct d9_pool *pool, uint32_t id)
 {
 	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
 		return NULL;
@@ -137,8 +129,7 @@ add(struct d9_pool *pool, uint32_t id)
 }
 
 /* Whether the content is looked at: texts become names of events and of symbols too, stacks only fields. */
-static bool
-is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
+static bool is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
 {
 	if (d9_wants_raw(st))
 		return false;
@@ -148,8 +139,7 @@ is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
 }
 
 /* Retains the content of a definition. */
-static void
-retain(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
+static void retain(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
 {
 	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
 	 * both. */
@@ -169,8 +159,7 @@ retain(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct s
 
 /* ---- references before their definitions ---- */
 
-void
-d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
+void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint32_t known = table64_get(&pool->pending_index, id);
@@ -188,8 +177,7 @@ d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const str
 	}
 }
 
-void
-d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
+void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint32_t waits = table64_get(&pool->pending_index, id);
@@ -199,9 +187,8 @@ d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 }
 
 /* The id is defined now. */
-static void
-settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-               const struct d9_frame *f)
+static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+                           const struct d9_frame *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
@@ -225,15 +212,13 @@ settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct 
 /* ---- definitions ---- */
 
 /* Bytes of memory that a definition takes. */
-static uint64_t
-cost(enum d9_pool_kind kind, uint32_t bytes)
+static uint64_t cost(enum d9_pool_kind kind, uint32_t bytes)
 {
 	return ENTRY_COST + (kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value));
 }
 
-void
-d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-               const struct d9_frame *f)
+void d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+                    const struct d9_frame *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
@@ -264,8 +249,7 @@ d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct 
 
 /* ---- segments ---- */
 
-static void
-report_undefined(struct d9_state *st, enum d9_pool_kind kind)
+static void report_undefined(struct d9_state *st, enum d9_pool_kind kind)
 {
 	const struct d9_pool *const pool = &st->pools[kind];
 	const enum d9_rule rule = kind == D9_STRINGS ? D9_RULE_UNDEFINED_STRING : D9_RULE_UNDEFINED_STACK;
@@ -281,15 +265,13 @@ report_undefined(struct d9_state *st, enum d9_pool_kind kind)
 	}
 }
 
-void
-d9_pools_check(struct d9_state *st)
+void d9_pools_check(struct d9_state *st)
 {
 	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
 		report_undefined(st, (enum d9_pool_kind)k);
 }
 
-static void
-forget(struct d9_pool *pool)
+static void forget(struct d9_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->n; i++)
 		if (pool->entries[i].id < D9_DIRECT_IDS)
@@ -302,8 +284,7 @@ forget(struct d9_pool *pool)
 	pool->npending = 0;
 }
 
-void
-d9_pools_forget(struct d9_state *st)
+void d9_pools_forget(struct d9_state *st)
 {
 	for (int k = 0; k < D9_POOLS; k++)
 		forget(&st->pools[k]);
@@ -312,8 +293,7 @@ d9_pools_forget(struct d9_state *st)
 	st->pools_full = false;
 }
 
-void
-d9_pools_free(struct d9_state *st)
+void d9_pools_free(struct d9_state *st)
 {
 	for (int k = 0; k < D9_POOLS; k++) {
 		free(st->pools[k].entries);
@@ -335,8 +315,7 @@ d9_pools_free(struct d9_state *st)
 #define SCHEMA_COST 256 /* what a schema costs besides its bytes and fields */
 #define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
 
-void
-d9_schemas_free(struct d9_schemas *s)
+void d9_schemas_free(struct d9_schemas *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		free(s->all[i]->ops);
@@ -348,8 +327,7 @@ d9_schemas_free(struct d9_schemas *s)
 	tabletext_free(&s->index);
 }
 
-void
-d9_schemas_forget(struct d9_schemas *s)
+void d9_schemas_forget(struct d9_schemas *s)
 {
 	for (uint32_t i = 0; i < s->nregistered; i++)
 		s->by_type[s->registered[i]] = NULL;
@@ -359,9 +337,8 @@ d9_schemas_forget(struct d9_schemas *s)
 /* ---- registering ---- */
 
 /* The first thing in which two schemas differ. */
-static void
-report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, const struct d9_schema *old,
-                 const struct d9_schema *now)
+static void report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id,
+                             const struct d9_schema *old, const struct d9_schema *now)
 {
 	struct quoted q, q2;
 	uint32_t i = 0;
@@ -386,8 +363,8 @@ report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, con
 		        id, old->timed, now->timed);
 }
 
-static void
-register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id, struct d9_schema *schema)
+static void register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id,
+                            struct d9_schema *schema)
 {
 	struct d9_schemas *const s = &st->schemas;
 	const struct d9_schema *const old = d9_schema_find(s, id);
@@ -407,8 +384,7 @@ register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id, stru
 /* ---- reading ---- */
 
 /* Finds the end of a schema frame. */
-static enum d9_result
-measure(struct d9_state *st, struct d9_frame *f)
+static enum d9_result measure(struct d9_state *st, struct d9_frame *f)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
@@ -434,8 +410,7 @@ measure(struct d9_state *st, struct d9_frame *f)
 	return D9_DONE;
 }
 
-static struct slice
-take_text(struct cursor *c)
+static struct slice take_text(struct cursor *c)
 {
 	const uint16_t n = cursor_u16(c, "length");
 	const struct slice s = cursor_take(c, n, "text");
@@ -443,9 +418,8 @@ take_text(struct cursor *c)
 	return textscan_slice(s.p, s.n);
 }
 
-static void
-check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field,
-           const char *at)
+static void check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+                       const struct d9_field *field, const char *at)
 {
 	const char *const newer = d9_type(field->type)->newer;
 	struct quoted q, q2;
@@ -463,9 +437,8 @@ check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, c
 }
 
 /* Arguments of one name would hide each other: the later gets a number.  Fields of raw events do not. */
-static bool
-unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names,
-            uint32_t i)
+static bool unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+                        struct tabletext *names, uint32_t i)
 {
 	struct d9_field *const field = &s->fields[i];
 	const struct slice plain = field->name;
@@ -492,8 +465,7 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	}
 }
 
-static bool
-unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
+static bool unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
 {
 	struct tabletext names = { .slots = NULL };
 	bool ok = true;
@@ -504,8 +476,7 @@ unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
 	return ok;
 }
 
-static struct class_field
-declaration(const struct d9_field *field)
+static struct class_field declaration(const struct d9_field *field)
 {
 	const char *const name = d9_type_name(field->type);
 
@@ -524,8 +495,7 @@ static const struct class_field heads[] = {
 };
 
 /* Makes the fields of the class.  false: no memory. */
-static bool
-declare(struct d9_state *st, struct d9_schema *s)
+static bool declare(struct d9_state *st, struct d9_schema *s)
 {
 	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* struct event has room for so many */
 		s->nhead = s->timed ? 2 : 1;
@@ -540,9 +510,8 @@ declare(struct d9_state *st, struct d9_schema *s)
 }
 
 /* Reads the fields at c, which lies in a copy of what follows the type_id of the frame. */
-static bool
-read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
-            const char *copy)
+static bool read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
+                        const char *copy)
 {
 	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
 	if (s->fields == NULL)
@@ -560,8 +529,7 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	return unique_names(st, f, s) && declare(st, s);
 }
 
-static bool
-append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
+static bool append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 {
 	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
 	    !tabletext_put(&s->index, key, s->n))
@@ -571,8 +539,7 @@ append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 }
 
 /* A schema that was not met before; `key` is a copy of its bytes. */
-static struct d9_schema *
-new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
+static struct d9_schema *new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 {
 	struct cursor c = cursor_on(key.p, key.p + key.n, false);
 	struct d9_schema *const s = calloc(1, sizeof *s);
@@ -600,8 +567,8 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 
 /* ---- as a record ---- */
 
-static void
-show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id, const struct d9_schema *s)
+static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id,
+                 const struct d9_schema *s)
 {
 	if (!d9_wants_structure(st))
 		return;
@@ -629,8 +596,7 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id
 }
 
 /* Whether one more schema of these bytes can be retained. */
-static bool
-has_room(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
+static bool has_room(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
 {
 	struct d9_schemas *const all = &st->schemas;
 	const uint16_t name_len = load_u16(bytes.p, false);
@@ -648,8 +614,7 @@ has_room(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
 	return true;
 }
 
-enum d9_result
-d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	const enum d9_result result = measure(st, f);
 

@@ -3,9 +3,8 @@
 /* ---- value ---- */
 
 /* Pools and symbols may add only so much to an event, whose fields can all name one long text. */
-static bool
-has_room(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
-         const struct d9_frame *f)
+static bool has_room(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
+                     const struct d9_frame *f)
 {
 	if (bytes > D9_MAX_EVENT_POOLED - st->event_pooled) {
 		d9_tally(limit, f, id);
@@ -16,9 +15,8 @@ has_room(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint3
 	return true;
 }
 
-static void
-d9_value_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct d9_frame *f,
-               struct batch *b, struct value *v)
+static void d9_value_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct d9_frame *f,
+                           struct batch *b, struct value *v)
 {
 	const uint64_t plain = (uint64_t)n * D9_ADDRESS_COST;
 	uint32_t cost;
@@ -36,16 +34,14 @@ d9_value_stack(struct d9_state *st, const char *addresses, uint32_t n, const str
 }
 
 /* What is shown of an id for which nothing better is there. */
-static void
-number(uint32_t id, struct value *v)
+static void number(uint32_t id, struct value *v)
 {
 	*v = (struct value){ .type = VALUE_U32, .u64 = id };
 }
 
 /* An id that is not defined yet. */
-static void
-late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f, struct batch *b,
-     struct value *v)
+static void late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+                 struct batch *b, struct value *v)
 {
 	d9_look_ahead(st);
 	const struct slice data = d9_ahead_find(st, kind, id);
@@ -60,9 +56,8 @@ late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_f
 }
 
 /* What is no text of a pool. */
-static void
-other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f, struct batch *b,
-      struct value *v)
+static void other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+                  struct batch *b, struct value *v)
 {
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
 
@@ -79,9 +74,8 @@ other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_
 	}
 }
 
-void
-d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
-            struct batch *b, struct value *v)
+void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+                 struct batch *b, struct value *v)
 {
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
 
@@ -104,8 +98,7 @@ static const struct text_name string_name = { "string length", "string" };
 static const struct text_name map_names[] = { { "key_len", "map key" }, { "val_len", "map value" } };
 
 /* `back`: bytes between the fault and the present place. */
-static bool
-stuck(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t v)
+static bool stuck(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t v)
 {
 	w->stuck = true;
 	w->rule = (uint8_t)rule;
@@ -115,8 +108,7 @@ stuck(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t v)
 }
 
 /* Notes something that does not end reading; whether it is to be reported now. */
-static bool
-odd(struct d9_walk *w)
+static bool odd(struct d9_walk *w)
 {
 	w->odd = true;
 	return w->mode == D9_WALK_REPORT;
@@ -124,8 +116,7 @@ odd(struct d9_walk *w)
 
 /* ---- values without others in them ---- */
 
-static uint64_t
-load(const char *p, unsigned size)
+static uint64_t load(const char *p, unsigned size)
 {
 	switch (size) {
 	case 1:
@@ -139,8 +130,7 @@ load(const char *p, unsigned size)
 	}
 }
 
-static bool
-fixed(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool fixed(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const char *const p = d9_bytes_take(&w->bytes, t->size, t->missing);
 
@@ -149,8 +139,7 @@ fixed(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	return p != NULL;
 }
 
-static bool
-boolean(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool boolean(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const char *const p = d9_bytes_take(&w->bytes, 1, t->missing);
 	const uint8_t byte = p != NULL ? (uint8_t)*p : 0;
@@ -166,8 +155,7 @@ boolean(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	return true;
 }
 
-static bool
-leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	uint64_t number;
 
@@ -189,8 +177,7 @@ leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	return true;
 }
 
-static bool
-pool_id(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool pool_id(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const enum d9_pool_kind kind = (enum d9_pool_kind)t->pool;
 	uint32_t id;
@@ -206,8 +193,7 @@ pool_id(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	return true;
 }
 
-static bool
-text(struct d9_walk *w, const struct text_name *name, struct value *v)
+static bool text(struct d9_walk *w, const struct text_name *name, struct value *v)
 {
 	const char *p;
 	uint32_t n;
@@ -225,8 +211,7 @@ text(struct d9_walk *w, const struct text_name *name, struct value *v)
 }
 
 /* Bytes, or the addresses of a stack. */
-static bool
-run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const char *p;
 	uint32_t n, cost;
@@ -246,8 +231,7 @@ run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 /* ---- values in values ---- */
 
 /* A value behind its type, which is never optional. */
-static bool
-element(struct d9_walk *w, unsigned depth, struct value *v)
+static bool element(struct d9_walk *w, unsigned depth, struct value *v)
 {
 	const char *const p = d9_bytes_take(&w->bytes, 1, "element tag");
 	const uint8_t type = p != NULL ? (uint8_t)*p : 0;
@@ -260,8 +244,7 @@ element(struct d9_walk *w, unsigned depth, struct value *v)
 }
 
 /* Lists and maps.  `depth` of those whose elements have types are around it. */
-static bool
-values(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
+static bool values(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
 {
 	struct value *all = NULL;
 	uint32_t n;
@@ -287,8 +270,7 @@ values(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct v
 /* ---- any value ---- */
 
 /* A value that is there. */
-static bool
-present(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
+static bool present(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
 {
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
@@ -311,8 +293,7 @@ present(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct 
 	return false;
 }
 
-static bool
-optional(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
+static bool optional(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
 {
 	const char *const p = d9_bytes_take(&w->bytes, 1, "presence byte");
 	const uint8_t byte = p != NULL ? (uint8_t)*p : 0;
@@ -328,16 +309,14 @@ optional(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
 	return true;
 }
 
-bool
-d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
+bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
 {
 	return d9_is_optional(type) ? optional(w, type, depth, v) : present(w, d9_type(type), depth, v);
 }
 
 /* ---- events ---- */
 
-static bool
-event(struct d9_walk *w)
+static bool event(struct d9_walk *w)
 {
 	if (d9_bytes_take(&w->bytes, D9_EVENT_HEAD, "type_id") == NULL ||
 	    (w->s->timed &&
@@ -351,15 +330,13 @@ event(struct d9_walk *w)
 	return true;
 }
 
-static struct d9_walk
-walk_frame(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static struct d9_walk walk_frame(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	return (struct d9_walk){ .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s };
 }
 
 /* Why the event cannot be read on. */
-static enum d9_result
-report_stuck(const struct d9_walk *w)
+static enum d9_result report_stuck(const struct d9_walk *w)
 {
 	const char *const what = w->rule == D9_RULE_PRESENCE_BYTE          ? "presence byte"
 	                         : w->rule == D9_RULE_UNKNOWN_ELEMENT_TYPE ? "element type"
@@ -380,8 +357,7 @@ report_stuck(const struct d9_walk *w)
 	return D9_BAD;
 }
 
-static enum d9_result
-failed(const struct d9_walk *w)
+static enum d9_result failed(const struct d9_walk *w)
 {
 	if (w->stuck)
 		return report_stuck(w);
@@ -390,8 +366,7 @@ failed(const struct d9_walk *w)
 	return D9_MORE;
 }
 
-enum d9_result
-d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f)
+enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f)
 {
 	struct d9_walk w = walk_frame(st, s, f);
 
@@ -407,8 +382,7 @@ d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f
 	return D9_DONE;
 }
 
-enum d9_result
-d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct d9_walk w = walk_frame(st, s, f);
 
@@ -431,8 +405,7 @@ struct entry {
 	struct slice data; /* p NULL: there is none, or it came in pieces */
 };
 
-static bool
-take_head(struct d9_bytes *b, struct d9_open_frame *head)
+static bool take_head(struct d9_bytes *b, struct d9_open_frame *head)
 {
 	if (d9_bytes_take(b, 1, "tag") == NULL || !d9_bytes_u32(b, &head->count, "count"))
 		return false;
@@ -440,8 +413,7 @@ take_head(struct d9_bytes *b, struct d9_open_frame *head)
 	return true;
 }
 
-static bool
-take_entry(struct d9_bytes *b, bool strings, struct entry *e)
+static bool take_entry(struct d9_bytes *b, bool strings, struct entry *e)
 {
 	const char *const what = strings ? "data_len" : "frame_count", *p;
 	const uint32_t size = strings ? 1 : 8;
@@ -456,8 +428,8 @@ take_entry(struct d9_bytes *b, bool strings, struct entry *e)
 }
 
 /* The entry that is there if the frame has any; `first`: with the frame's head. */
-static void
-show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct entry *e, bool first)
+static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct entry *e,
+                 bool first)
 {
 	const bool strings = st->open.tag == D9_TAG_STRINGS;
 	const struct slice data = e->data;
@@ -481,8 +453,7 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struc
 	d9_record_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
 }
 
-static void
-define(struct d9_state *st, const struct d9_frame *f, const struct entry *e)
+static void define(struct d9_state *st, const struct d9_frame *f, const struct entry *e)
 {
 	const bool strings = st->open.tag == D9_TAG_STRINGS;
 
@@ -491,8 +462,7 @@ define(struct d9_state *st, const struct d9_frame *f, const struct entry *e)
 	d9_pool_define(st, strings ? D9_STRINGS : D9_STACKS, e->id, e->data, f);
 }
 
-enum d9_result
-d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum d9_result d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	struct d9_bytes bytes = d9_bytes_of(st, f);
 	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
@@ -511,8 +481,7 @@ d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	return D9_DONE;
 }
 
-enum d9_result
-d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum d9_result d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	struct d9_bytes bytes = d9_bytes_of(st, f);
 	struct entry e = { .id = 0 };
@@ -525,8 +494,7 @@ d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	return D9_DONE;
 }
 
-enum d9_result
-d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
+enum d9_result d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
 {
 	struct d9_bytes bytes = d9_bytes_pieces(st);
 	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };

@@ -12,8 +12,7 @@
 
 #define MOST_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
 
-void
-d9w_number(struct text *t, uint64_t v, unsigned size)
+void d9w_number(struct text *t, uint64_t v, unsigned size)
 {
 	char *const p = text_room(t, 8);
 
@@ -24,16 +23,14 @@ d9w_number(struct text *t, uint64_t v, unsigned size)
 	t->n += size;
 }
 
-void
-d9w_reset(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
+void d9w_reset(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
 {
 	text_char(&chunk->text, D9_TAG_RESET);
 	d9w_number(&chunk->text, ts, 8);
 	st->base = ts;
 }
 
-uint32_t
-d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
+uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
 {
 	if (ts < st->base || ts - st->base > MOST_DELTA)
 		d9w_reset(st, ts, chunk);
@@ -43,8 +40,7 @@ d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
 	return delta;
 }
 
-void
-d9w_varint(struct text *t, uint64_t v)
+void d9w_varint(struct text *t, uint64_t v)
 {
 	char *const p = text_room(t, D9_VARINT_MAX);
 	unsigned n = 0;
@@ -57,15 +53,13 @@ d9w_varint(struct text *t, uint64_t v)
 	t->n += n;
 }
 
-void
-d9w_text16(struct text *t, struct slice s)
+void d9w_text16(struct text *t, struct slice s)
 {
 	d9w_number(t, s.n, 2);
 	text_slice(t, s);
 }
 
-void
-d9w_text32(struct text *t, struct slice s)
+void d9w_text32(struct text *t, struct slice s)
 {
 	d9w_number(t, s.n, 4);
 	text_slice(t, s);
@@ -73,14 +67,12 @@ d9w_text32(struct text *t, struct slice s)
 
 /* ---- text ---- */
 
-bool
-d9w_is_utf8(struct slice s)
+bool d9w_is_utf8(struct slice s)
 {
 	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
 }
 
-bool
-d9w_clean(struct text *t, struct slice s, uint32_t most)
+bool d9w_clean(struct text *t, struct slice s, uint32_t most)
 {
 	const size_t start = t->n;
 	const bool cut = s.n > most;
@@ -98,15 +90,13 @@ d9w_clean(struct text *t, struct slice s, uint32_t most)
 
 #define OWN "tracetool."
 
-static void
-put_untimed(struct text *t, enum d9w_type_id id)
+static void put_untimed(struct text *t, enum d9w_type_id id)
 {
 	text_char(t, D9_TAG_EVENT);
 	d9w_number(t, id, 2);
 }
 
-static void
-put_optional(struct text *t, bool there, uint64_t v)
+static void put_optional(struct text *t, bool there, uint64_t v)
 {
 	text_char(t, there);
 	if (there)
@@ -115,8 +105,7 @@ put_optional(struct text *t, bool there, uint64_t v)
 
 /* ---- tracks ---- */
 
-static struct slice
-kind_word(const struct track *t)
+static struct slice kind_word(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
 	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
@@ -124,8 +113,7 @@ kind_word(const struct track *t)
 }
 
 /* The number of a track that is there, or of a new one, which is to be described then. */
-static uint32_t
-number_of(struct d9w_state *st, const struct track *t, bool *is_new)
+static uint32_t number_of(struct d9w_state *st, const struct track *t, bool *is_new)
 {
 	uint32_t *const number = &st->tracks[t->index].number;
 
@@ -135,8 +123,8 @@ number_of(struct d9w_state *st, const struct track *t, bool *is_new)
 	return *number - 1;
 }
 
-static void
-describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent, struct chunk *chunk)
+static void describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
+                     struct chunk *chunk)
 {
 	struct text *const out = &chunk->text;
 	struct text *const name = &st->scratch;
@@ -157,8 +145,7 @@ describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t 
 	d9w_text32(out, slice_of(name->p, name->n));
 }
 
-uint32_t
-d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
+uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
 	const uint32_t known = st->tracks[t->index].number;
 	bool is_new;
@@ -183,8 +170,7 @@ struct facts {
 };
 
 /* What the trace says of itself, or this program. */
-static void
-put_fact(struct facts *f, struct slice name, struct slice value)
+static void put_fact(struct facts *f, struct slice name, struct slice value)
 {
 	struct text *const t = &f->chunk->text;
 	const uint64_t bytes = (uint64_t)t->n - f->at + name.n + value.n;
@@ -198,15 +184,13 @@ put_fact(struct facts *f, struct slice name, struct slice value)
 	d9w_text32(t, value);
 }
 
-static void
-put_word(struct facts *f, const char *name, const char *value)
+static void put_word(struct facts *f, const char *name, const char *value)
 {
 	if (value != NULL && *value != '\0')
 		put_fact(f, slice_str(name), slice_str(value));
 }
 
-static void
-put_number(struct facts *f, const char *name, uint64_t value)
+static void put_number(struct facts *f, const char *name, uint64_t value)
 {
 	struct text *const t = &f->st->scratch;
 
@@ -216,8 +200,7 @@ put_number(struct facts *f, const char *name, uint64_t value)
 }
 
 /* A fact of the trace; those that this program wrote some time are made anew. */
-static void
-put_meta(struct facts *f, const struct field *meta)
+static void put_meta(struct facts *f, const struct field *meta)
 {
 	struct text *const t = &f->st->scratch;
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -239,8 +222,7 @@ put_meta(struct facts *f, const struct field *meta)
 	put_fact(f, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
 }
 
-static void
-put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const struct trace *const trace = w->trace;
 	struct text *const t = &chunk->text;
@@ -264,8 +246,7 @@ put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 }
 
 /* The wall time: of the last time of the output, or of 0. */
-static void
-put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t at_0 = w->trace->epoch_ns, by = w->rebased ? w->rebased_by : 0;
 
@@ -280,8 +261,7 @@ put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 }
 
 /* At the end: the tracks without events, the facts of the trace, its wall time. */
-static void
-d9w_remaining(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+static void d9w_remaining(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < w->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
 		if (!w->trace->tracks[i]->hidden)
@@ -294,8 +274,7 @@ d9w_remaining(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 
 /* Events as frames of the schema that their layout is. */
 
-enum d9_made_kind
-d9w_kind_of(const struct event *e)
+enum d9_made_kind d9w_kind_of(const struct event *e)
 {
 	static const uint8_t kinds[] = {
 		[PHASE_SPAN] = D9_MADE_SPAN,        [PHASE_BEGIN] = D9_MADE_BEGIN,
@@ -306,13 +285,12 @@ d9w_kind_of(const struct event *e)
 
 	if (event_is_step(e))
 		return D9_MADE_ARROW_STEP;
-	return event_is_async(e) ? D9_MADE_ASYNC
-	                                                               : (enum d9_made_kind)kinds[e->phase];
+	return event_is_async(e) ? D9_MADE_ASYNC : (enum d9_made_kind)kinds[e->phase];
 }
 
 /* How its name and its fields are written. */
-static bool
-find_cells(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static bool find_cells(struct d9w_state *st, const struct batch *b, const struct event *e,
+                       struct chunk *chunk)
 {
 	const struct value name = value_string(e->name);
 
@@ -328,8 +306,7 @@ find_cells(struct d9w_state *st, const struct batch *b, const struct event *e, s
 	return !chunk->text.failed;
 }
 
-static uint64_t
-start_of(const struct d9w_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t start_of(const struct d9w_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (!st->signed_time || e->ts <= INT64_MAX)
 		return e->ts;
@@ -337,9 +314,8 @@ start_of(const struct d9w_state *st, const struct event *e, struct chunk *chunk)
 	return 0;
 }
 
-static void
-put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l, uint32_t track,
-         struct chunk *chunk)
+static void put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l, uint32_t track,
+                     struct chunk *chunk)
 {
 	const uint64_t start = start_of(st, e, chunk);
 	const uint32_t delta = d9w_delta(st, start, chunk);
@@ -359,8 +335,7 @@ put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l
 }
 
 /* A text of an event without a schema of its own. */
-static void
-put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
 	struct value v;
@@ -375,8 +350,7 @@ put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t of
 	d9w_value(st, cell, &v, chunk, offset);
 }
 
-static void
-put_other(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_other(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	put_clean(st, e->name, chunk, e->offset);
 	put_clean(st, e->cls->name, chunk, e->offset);
@@ -385,8 +359,7 @@ put_other(struct d9w_state *st, const struct batch *b, const struct event *e, st
 	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
 }
 
-static void
-d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct value name = value_string(e->name);
 
@@ -419,8 +392,7 @@ const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #undef LOSS
 };
 
-static bool
-d9w_open(struct writer *w, struct chunk *chunk)
+static bool d9w_open(struct writer *w, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
@@ -438,8 +410,7 @@ d9w_open(struct writer *w, struct chunk *chunk)
 }
 
 /* Room in the arrays for what is new. */
-static bool
-d9w_declare(struct writer *w, const struct batch *b)
+static bool d9w_declare(struct writer *w, const struct batch *b)
 {
 	struct d9w_state *const st = w->state;
 	bool ok = true;
@@ -451,8 +422,7 @@ d9w_declare(struct writer *w, const struct batch *b)
 	return ok;
 }
 
-static void
-d9w_write(void *state, const struct batch *b, struct chunk *chunk)
+static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_state *const st = state;
 
@@ -469,8 +439,7 @@ d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 			d9w_event(st, b, &b->events[i], chunk);
 }
 
-static bool
-d9w_close(struct writer *w, struct chunk *chunk)
+static bool d9w_close(struct writer *w, struct chunk *chunk)
 {
 	if (!w->raw)
 		d9w_remaining(w->state, w, chunk);
@@ -479,8 +448,7 @@ d9w_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-d9w_free(void *state)
+static void d9w_free(void *state)
 {
 	struct d9w_state *const st = state;
 

@@ -12,8 +12,7 @@
 #define ENTRY_COST 64U /* about what an entry costs a reader besides its text */
 
 /* The id of a text of the pool that the present event may refer to, or D9W_NO_ID. */
-static uint32_t
-d9w_pool_find(struct d9w_state *st, struct slice s)
+static uint32_t d9w_pool_find(struct d9w_state *st, struct slice s)
 {
 	const uint32_t id = s.n <= D9W_MOST_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
 
@@ -25,8 +24,7 @@ d9w_pool_find(struct d9w_state *st, struct slice s)
 
 /* The same; a text that is not there is put into the pool if it has room.  Not between the head of an event
  * and its end. */
-static uint32_t
-d9w_pool_put(struct d9w_state *st, struct slice s, struct chunk *chunk)
+static uint32_t d9w_pool_put(struct d9w_state *st, struct slice s, struct chunk *chunk)
 {
 	const uint32_t known = d9w_pool_find(st, s);
 	struct text *const t = &chunk->text;
@@ -77,14 +75,12 @@ static const struct d9w_cell plain_cells[] = {
 };
 static const struct d9w_cell as_json = { D9_STRING, D9_MADE_JSON, 0 };
 
-static uint64_t
-elements(const struct value *v)
+static uint64_t elements(const struct value *v)
 {
 	return (uint64_t)v->count << (v->type == VALUE_MAP);
 }
 
-static uint64_t
-count_type(const struct value *v, enum value_type type)
+static uint64_t count_type(const struct value *v, enum value_type type)
 {
 	uint64_t n = 0;
 
@@ -93,8 +89,7 @@ count_type(const struct value *v, enum value_type type)
 	return n;
 }
 
-static bool
-is_map_of_texts(const struct value *v)
+static bool is_map_of_texts(const struct value *v)
 {
 	for (uint64_t i = 0; i < elements(v); i++)
 		if (v->values[i].type != VALUE_STRING || !d9w_is_utf8(value_text(&v->values[i])))
@@ -102,8 +97,7 @@ is_map_of_texts(const struct value *v)
 	return true;
 }
 
-static struct d9w_cell
-text_cell(struct d9w_state *st, struct slice s, struct chunk *chunk)
+static struct d9w_cell text_cell(struct d9w_state *st, struct slice s, struct chunk *chunk)
 {
 	struct d9w_cell cell = plain_cells[VALUE_STRING];
 
@@ -115,8 +109,7 @@ text_cell(struct d9w_state *st, struct slice s, struct chunk *chunk)
 	return cell;
 }
 
-static struct d9w_cell
-list_cell(struct d9w_state *st, const struct value *v, struct chunk *chunk)
+static struct d9w_cell list_cell(struct d9w_state *st, const struct value *v, struct chunk *chunk)
 {
 	const uint64_t addresses = v->type == VALUE_LIST ? count_type(v, VALUE_ADDRESS) : 0;
 	struct d9w_cell cell = plain_cells[v->type];
@@ -135,8 +128,7 @@ list_cell(struct d9w_state *st, const struct value *v, struct chunk *chunk)
 	return cell;
 }
 
-struct d9w_cell
-d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk)
+struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk)
 {
 	if (v->type == VALUE_STRING)
 		return text_cell(st, value_text(v), chunk);
@@ -149,8 +141,7 @@ d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk)
 
 /* ---- writing one ---- */
 
-static bool
-spend(struct d9w_state *st, uint64_t bytes)
+static bool spend(struct d9w_state *st, uint64_t bytes)
 {
 	const bool fits = bytes <= st->left;
 
@@ -159,8 +150,7 @@ spend(struct d9w_state *st, uint64_t bytes)
 }
 
 /* As much of it as fits. */
-static void
-put_text(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+static void put_text(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	if (s.n > st->left) {
 		s.n = (uint32_t)utf8_cut(s.p, s.n, st->left);
@@ -170,8 +160,7 @@ put_text(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t off
 	d9w_text32(&chunk->text, s);
 }
 
-static void
-put_json(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_json(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 
@@ -184,8 +173,7 @@ put_json(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint6
 	d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
 }
 
-static void
-put_addresses(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_addresses(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	const uint32_t n = v->count <= st->left / 8 ? v->count : st->left / 8;
 
@@ -198,15 +186,14 @@ put_addresses(struct d9w_state *st, const struct value *v, struct chunk *chunk, 
 }
 
 /* The count of entries that were written, behind which they stand. */
-static void
-set_count(struct text *t, size_t at, uint32_t n)
+static void set_count(struct text *t, size_t at, uint32_t n)
 {
 	for (unsigned i = 0; i < 4 && !t->failed; i++)
 		t->p[at + i] = (char)(n >> (8 * i));
 }
 
-static void
-put_map_of_texts(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_map_of_texts(struct d9w_state *st, const struct value *v, struct chunk *chunk,
+                             uint64_t offset)
 {
 	const size_t at = chunk->text.n;
 	uint32_t i = 0;
@@ -227,9 +214,8 @@ static void put_values(struct d9w_state *st, const struct value *v, bool stack, 
                        struct chunk *chunk, uint64_t offset);
 
 /* How an element is written, and what that loses. */
-static struct d9w_cell
-element_cell(struct d9w_state *st, const struct value *v, bool stack, unsigned depth, struct chunk *chunk,
-             uint64_t offset)
+static struct d9w_cell element_cell(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                                    struct chunk *chunk, uint64_t offset)
 {
 	struct d9w_cell cell = plain_cells[v->type];
 	const bool list = v->type == VALUE_LIST || v->type == VALUE_MAP;
@@ -247,9 +233,8 @@ element_cell(struct d9w_state *st, const struct value *v, bool stack, unsigned d
 	return cell;
 }
 
-static void
-put_element(struct d9w_state *st, const struct value *v, bool stack, unsigned depth, struct chunk *chunk,
-            uint64_t offset)
+static void put_element(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                        struct chunk *chunk, uint64_t offset)
 {
 	const struct d9w_cell cell = element_cell(st, v, stack, depth, chunk, offset);
 	struct slice json = value_text(v);
@@ -269,9 +254,8 @@ put_element(struct d9w_state *st, const struct value *v, bool stack, unsigned de
 	}
 }
 
-static void
-put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned depth, struct chunk *chunk,
-           uint64_t offset)
+static void put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                       struct chunk *chunk, uint64_t offset)
 {
 	const uint32_t each = v->type == VALUE_MAP ? 2 : 1;
 	const size_t at = chunk->text.n;
@@ -288,9 +272,8 @@ put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned dep
 
 /* ---- any ---- */
 
-void
-d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
-          uint64_t offset)
+void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
+               uint64_t offset)
 {
 	struct text *const t = &chunk->text;
 
@@ -338,14 +321,12 @@ d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, str
 /* ---- all fields in one ---- */
 
 /* All fields of an event, as one value. */
-static struct d9w_cell
-d9w_all_cell(const struct d9w_state *st)
+static struct d9w_cell d9w_all_cell(const struct d9w_state *st)
 {
 	return st->as_0_3 ? as_json : plain_cells[VALUE_MAP];
 }
 
-void
-d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset)
+void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset)
 {
 	struct value *const pairs = malloc(((size_t)n + 1) * 2 * sizeof *pairs);
 
@@ -370,15 +351,13 @@ d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *c
 #define MOST_CLASS 30000U
 #define MOST_NAME 65000U /* of a field, before what is put behind it */
 
-static void
-put_field(struct text *t, const char *name, unsigned type)
+static void put_field(struct text *t, const char *name, unsigned type)
 {
 	d9w_text16(t, slice_str(name));
 	text_char(t, (char)type);
 }
 
-static void
-put_head(struct text *t, uint32_t id, struct slice name, bool timed, uint32_t nfields)
+static void put_head(struct text *t, uint32_t id, struct slice name, bool timed, uint32_t nfields)
 {
 	text_char(t, D9_TAG_SCHEMA);
 	d9w_number(t, id, 2);
@@ -387,8 +366,7 @@ put_head(struct text *t, uint32_t id, struct slice name, bool timed, uint32_t nf
 	d9w_number(t, nfields, 2);
 }
 
-void
-d9w_prologue(struct chunk *chunk)
+void d9w_prologue(struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
@@ -409,8 +387,7 @@ d9w_prologue(struct chunk *chunk)
 
 /* ---- names ---- */
 
-static void
-put_category(struct text *t, struct slice s)
+static void put_category(struct text *t, struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.p[i] == '%')
@@ -422,8 +399,7 @@ put_category(struct text *t, struct slice s)
 }
 
 /* The name of the schema, in scratch. */
-static struct slice
-schema_name(struct d9w_state *st, struct d9w_layout *l)
+static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 {
 	const struct slice category = l->other ? SLICE_LIT("tracetool") : l->cls->category;
 	const struct slice cls = l->other ? SLICE_LIT("other") : l->cls->name;
@@ -444,8 +420,8 @@ schema_name(struct d9w_state *st, struct d9w_layout *l)
 }
 
 /* The name of a member without its word, in scratch: unique among those before it. */
-static struct slice
-member_name(struct d9w_state *st, struct d9w_layout *l, uint32_t i, struct tabletext *taken)
+static struct slice member_name(struct d9w_state *st, struct d9w_layout *l, uint32_t i,
+                                struct tabletext *taken)
 {
 	struct text *const t = &st->scratch;
 
@@ -465,9 +441,8 @@ member_name(struct d9w_state *st, struct d9w_layout *l, uint32_t i, struct table
 	return name;
 }
 
-static void
-put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, struct tabletext *taken,
-           struct chunk *chunk)
+static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, struct tabletext *taken,
+                       struct chunk *chunk)
 {
 	const struct d9w_member *const m = &l->members[i];
 	const struct slice name = member_name(st, l, i, taken);
@@ -486,8 +461,7 @@ put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, struct tablet
 
 /* ---- fields before the arguments ---- */
 
-static bool
-is_there(enum d9_made_kind kind, int hidden)
+static bool is_there(enum d9_made_kind kind, int hidden)
 {
 	const bool span = kind == D9_MADE_SPAN || kind == D9_MADE_ASYNC;
 	const bool arrow = d9_made_is_arrow(kind);
@@ -495,8 +469,7 @@ is_there(enum d9_made_kind kind, int hidden)
 	return hidden == 1 ? span : hidden == 2 ? arrow : true;
 }
 
-static uint32_t
-put_hidden(const struct d9w_layout *l, struct text *t)
+static uint32_t put_hidden(const struct d9w_layout *l, struct text *t)
 {
 	uint32_t n = 0;
 
@@ -511,8 +484,7 @@ put_hidden(const struct d9w_layout *l, struct text *t)
 }
 
 /* Writes the schema of a layout whose names do not need more than D9W_MOST_SCHEMA; sets what events lose. */
-static void
-d9w_describe(struct d9w_state *st, struct d9w_layout *l, struct chunk *chunk)
+static void d9w_describe(struct d9w_state *st, struct d9w_layout *l, struct chunk *chunk)
 {
 	struct tabletext taken = { .slots = NULL };
 
@@ -538,9 +510,8 @@ d9w_describe(struct d9w_state *st, struct d9w_layout *l, struct chunk *chunk)
 #define SCHEMA_COST 512U /* about what a schema costs a reader besides its fields */
 #define FIELD_COST 192U
 
-static bool
-is_layout_of(const struct d9w_layout *l, enum d9_made_kind kind, const struct d9w_cell *cells,
-             const struct field *f, uint32_t n)
+static bool is_layout_of(const struct d9w_layout *l, enum d9_made_kind kind, const struct d9w_cell *cells,
+                         const struct field *f, uint32_t n)
 {
 	const struct d9w_member *const m = l->members;
 
@@ -553,8 +524,8 @@ is_layout_of(const struct d9w_layout *l, enum d9_made_kind kind, const struct d9
 	return true;
 }
 
-static uint64_t
-signature(const struct event *e, enum d9_made_kind kind, const struct d9w_cell *cells, const struct field *f)
+static uint64_t signature(const struct event *e, enum d9_made_kind kind, const struct d9w_cell *cells,
+                          const struct field *f)
 {
 	uint64_t hash =
 	    hash_u64((uint64_t)e->cls->index << 16 | (uint64_t)cells[0].wire << 8 | kind, hash_seed());
@@ -568,8 +539,7 @@ signature(const struct event *e, enum d9_made_kind kind, const struct d9w_cell *
 /* ---- a new one ---- */
 
 /* Accounts for a layout.  false: there is no room. */
-static bool
-reserve(struct d9w_state *st, const struct event *e, const struct field *f)
+static bool reserve(struct d9w_state *st, const struct event *e, const struct field *f)
 {
 	uint64_t bytes = e->cls->name.n + 3 * (uint64_t)e->cls->category.n;
 
@@ -587,8 +557,8 @@ reserve(struct d9w_state *st, const struct event *e, const struct field *f)
 }
 
 /* NULL: no memory. */
-static struct d9w_layout *
-make(struct d9w_state *st, const struct event *e, enum d9_made_kind kind, const struct field *f)
+static struct d9w_layout *make(struct d9w_state *st, const struct event *e, enum d9_made_kind kind,
+                               const struct field *f)
 {
 	struct d9w_layout *const l = arena_zalloc(&st->arena, 1, sizeof *l);
 	struct d9w_member *const m = arena_zalloc(&st->arena, (size_t)e->nfields + 1, sizeof *m);
@@ -611,9 +581,8 @@ make(struct d9w_state *st, const struct event *e, enum d9_made_kind kind, const 
 }
 
 /* NULL: no memory. */
-static const struct d9w_layout *
-add(struct d9w_state *st, const struct event *e, enum d9_made_kind kind, const struct field *f, uint64_t hash,
-    struct chunk *chunk)
+static const struct d9w_layout *add(struct d9w_state *st, const struct event *e, enum d9_made_kind kind,
+                                    const struct field *f, uint64_t hash, struct chunk *chunk)
 {
 	struct d9w_layout *const l = make(st, e, kind, f);
 
@@ -627,8 +596,7 @@ add(struct d9w_state *st, const struct event *e, enum d9_made_kind kind, const s
 }
 
 /* The one for events of any class. */
-static const struct d9w_layout *
-other(struct d9w_state *st, enum d9_made_kind kind, struct chunk *chunk)
+static const struct d9w_layout *other(struct d9w_state *st, enum d9_made_kind kind, struct chunk *chunk)
 {
 	struct d9w_layout *const l = &st->others[kind];
 
@@ -655,8 +623,8 @@ other(struct d9w_state *st, enum d9_made_kind kind, struct chunk *chunk)
 
 /* ---- finding it ---- */
 
-const struct d9w_layout *
-d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
+                                       struct chunk *chunk)
 {
 	struct d9w_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;

@@ -5,15 +5,13 @@
 
 /* ---- name ---- */
 
-static bool
-is_digit(char c)
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 /* Flame graph tools take " 12" or " 12.5" at the end of a stack for a second count. */
-static void
-join_number(char *p, size_t n)
+static void join_number(char *p, size_t n)
 {
 	size_t i = n;
 
@@ -30,8 +28,7 @@ join_number(char *p, size_t n)
 
 /* The name as a frame: no ';', no line feed, nothing that cannot be seen; not empty.  What is written so is
  * in the manual. */
-static void
-folded_name(struct text *t, struct slice name)
+static void folded_name(struct text *t, struct slice name)
 {
 	struct text shown = { .p = NULL };
 	const size_t at = t->n;
@@ -55,8 +52,7 @@ folded_name(struct text *t, struct slice name)
 #define LINES_ROOM ((uint64_t)64 << 20)
 #define SHORT_STACK 64 /* bytes after which a stack ends if lines take too much */
 
-uint32_t
-folded_frame_of(struct folded_tree *t, struct slice name)
+uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 {
 	if (name.n > FOLDED_NAME_MAX + 1)
 		name.n = FOLDED_NAME_MAX + 1; /* enough to see that it is cut */
@@ -76,8 +72,7 @@ folded_frame_of(struct folded_tree *t, struct slice name)
 	return t->nframes++;
 }
 
-static uint32_t
-add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
+static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
 	if (!array_room(&t->nodes, t->nnodes, &t->nodes_cap, sizeof *t->nodes))
 		return UINT32_MAX;
@@ -85,8 +80,7 @@ add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 	return t->nnodes++;
 }
 
-uint32_t
-folded_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
+uint32_t folded_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
 	if (parent == UINT32_MAX || frame == UINT32_MAX)
 		return UINT32_MAX;
@@ -100,8 +94,7 @@ folded_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 	return add_node(t, parent, frame);
 }
 
-size_t
-folded_tree_size(const struct folded_tree *t)
+size_t folded_tree_size(const struct folded_tree *t)
 {
 	/* arrays grow by doubling */
 	return 2 * (t->nnodes * sizeof *t->nodes + t->nframes * sizeof *t->frames) + t->arena.used +
@@ -112,8 +105,7 @@ folded_tree_size(const struct folded_tree *t)
 #define DEPTH_MAX (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
 
 /* The frames from the root to the node; returns how many. */
-static uint32_t
-path_to(const struct folded_tree *t, uint32_t node, uint32_t path[DEPTH_MAX])
+static uint32_t path_to(const struct folded_tree *t, uint32_t node, uint32_t path[DEPTH_MAX])
 {
 	uint32_t depth = 0;
 
@@ -124,8 +116,7 @@ path_to(const struct folded_tree *t, uint32_t node, uint32_t path[DEPTH_MAX])
 	return depth;
 }
 
-uint32_t
-folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
+uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
 {
 	uint32_t path[DEPTH_MAX], copy = 0;
 	const uint32_t depth = path_to(from, node, path);
@@ -135,8 +126,7 @@ folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t
 	return copy;
 }
 
-static void
-write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk)
+static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk)
 {
 	struct text *const out = &chunk->text;
 	const size_t at = out->n;
@@ -158,23 +148,20 @@ write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk)
 	t->allowed -= out->n - at < t->allowed ? out->n - at : t->allowed;
 }
 
-void
-folded_tree_write(struct folded_tree *t, struct chunk *chunk)
+void folded_tree_write(struct folded_tree *t, struct chunk *chunk)
 {
 	for (uint32_t i = 1; i < t->nnodes && !chunk->text.failed; i++)
 		if (t->nodes[i].self > 0 || t->nodes[i].shown)
 			write_node(t, i, chunk);
 }
 
-bool
-folded_tree_begin(struct folded_tree *t)
+bool folded_tree_begin(struct folded_tree *t)
 {
 	t->allowed = LINES_ROOM;
 	return add_node(t, 0, 0) == 0;
 }
 
-void
-folded_tree_free(struct folded_tree *t)
+void folded_tree_free(struct folded_tree *t)
 {
 	free(t->nodes);
 	free(t->frames);

@@ -8,8 +8,7 @@
 
 #define SWEEP_LEAST 64U
 
-static void
-finish(struct folded_stack *s, const struct folded_open *o)
+static void finish(struct folded_stack *s, const struct folded_open *o)
 {
 	struct folded_node *const node = &s->tree->nodes[o->node];
 
@@ -18,8 +17,7 @@ finish(struct folded_stack *s, const struct folded_open *o)
 }
 
 /* Those that are over leave; below others that last, only now and then. */
-static void
-finish_until(struct folded_stack *s, uint64_t time)
+static void finish_until(struct folded_stack *s, uint64_t time)
 {
 	uint32_t kept = 0;
 
@@ -41,8 +39,7 @@ finish_until(struct folded_stack *s, uint64_t time)
 }
 
 /* Within a run ends only become less: the last that ends at `end` or later; UINT32_MAX: none. */
-static uint32_t
-around(const struct folded_stack *s, uint32_t first, uint32_t last, uint64_t end)
+static uint32_t around(const struct folded_stack *s, uint32_t first, uint32_t last, uint64_t end)
 {
 	if (s->open[last].end >= end)
 		return last;
@@ -58,8 +55,7 @@ around(const struct folded_stack *s, uint32_t first, uint32_t last, uint64_t end
 	return first;
 }
 
-static void
-cover(struct folded_open *o, uint64_t start, uint64_t end)
+static void cover(struct folded_open *o, uint64_t start, uint64_t end)
 {
 	const uint64_t from = start > o->until ? start : o->until;
 
@@ -71,8 +67,7 @@ cover(struct folded_open *o, uint64_t start, uint64_t end)
 
 /* Takes the span from those around it: in each run the innermost, which was taken from the others.  Returns
  * the node of the innermost of all. */
-static uint32_t
-place(struct folded_stack *s, uint64_t start, uint64_t end, struct chunk *chunk)
+static uint32_t place(struct folded_stack *s, uint64_t start, uint64_t end, struct chunk *chunk)
 {
 	uint32_t node = UINT32_MAX, looks = 0, i = s->n;
 
@@ -89,8 +84,7 @@ place(struct folded_stack *s, uint64_t start, uint64_t end, struct chunk *chunk)
 	return node == UINT32_MAX ? s->root : node;
 }
 
-static bool
-open_span(struct folded_stack *s, uint32_t frame, struct chunk *chunk)
+static bool open_span(struct folded_stack *s, uint32_t frame, struct chunk *chunk)
 {
 	const uint64_t start = s->equal_start, end = s->equal_end;
 	const uint32_t node = folded_node(s->tree, place(s, start, end, chunk), frame);
@@ -103,8 +97,7 @@ open_span(struct folded_stack *s, uint32_t frame, struct chunk *chunk)
 	return true;
 }
 
-static void
-open_equal(struct folded_stack *s, struct chunk *chunk)
+static void open_equal(struct folded_stack *s, struct chunk *chunk)
 {
 	if (s->nequal == 0)
 		return;
@@ -117,9 +110,8 @@ open_equal(struct folded_stack *s, struct chunk *chunk)
 }
 
 /* Failures of memory are those of the chunk. */
-static void
-folded_stack_span(struct folded_stack *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
-                  struct chunk *chunk)
+static void folded_stack_span(struct folded_stack *s, uint64_t start, uint64_t end, uint32_t frame,
+                              uint64_t offset, struct chunk *chunk)
 {
 	if (start != s->equal_start || end != s->equal_end)
 		open_equal(s, chunk);
@@ -140,8 +132,7 @@ folded_stack_span(struct folded_stack *s, uint64_t start, uint64_t end, uint32_t
 }
 
 /* Ends all. */
-static void
-folded_stack_end(struct folded_stack *s, struct chunk *chunk)
+static void folded_stack_end(struct folded_stack *s, struct chunk *chunk)
 {
 	open_equal(s, chunk);
 	while (s->n > 0)
@@ -149,8 +140,7 @@ folded_stack_end(struct folded_stack *s, struct chunk *chunk)
 	s->sweep_at = SWEEP_LEAST;
 }
 
-static void
-folded_stack_free(struct folded_stack *s)
+static void folded_stack_free(struct folded_stack *s)
 {
 	free(s->open);
 	free(s->equal);
@@ -181,8 +171,7 @@ struct folded_writer {
 /* ---- tracks ---- */
 
 /* The node of a track: its process, and itself. */
-static uint32_t
-root_of(struct folded_tree *t, const struct track *k)
+static uint32_t root_of(struct folded_tree *t, const struct track *k)
 {
 	const struct track *const process = track_process(k);
 	uint32_t node = folded_node(t, 0, folded_frame_of(t, process->name));
@@ -192,8 +181,7 @@ root_of(struct folded_tree *t, const struct track *k)
 	return node;
 }
 
-static void
-enter_track(struct folded_writer *st, const struct track *k, struct chunk *chunk)
+static void enter_track(struct folded_writer *st, const struct track *k, struct chunk *chunk)
 {
 	if (k == st->track)
 		return;
@@ -207,8 +195,7 @@ enter_track(struct folded_writer *st, const struct track *k, struct chunk *chunk
 /* ---- a full table ---- */
 
 /* The lines are written; what is open begins a new table. */
-static void
-renew(struct folded_writer *st, struct chunk *chunk)
+static void renew(struct folded_writer *st, struct chunk *chunk)
 {
 	struct folded_tree fresh = { .nodes = NULL };
 	struct folded_stack *const s = &st->stack;
@@ -233,8 +220,7 @@ renew(struct folded_writer *st, struct chunk *chunk)
 
 /* ---- events ---- */
 
-static void
-put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
+static void put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t start = e->ts ^ st->bias;
 	const uint64_t end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur;
@@ -252,8 +238,8 @@ put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 }
 
 /* The stack of the sample, with one more below its track. */
-static void
-put_sample(struct folded_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_sample(struct folded_writer *st, const struct batch *b, const struct event *e,
+                       struct chunk *chunk)
 {
 	char room[CALL_STACK_ADDRESS];
 	struct call_stack stack;
@@ -279,8 +265,8 @@ put_sample(struct folded_writer *st, const struct batch *b, const struct event *
 		renew(st, chunk);
 }
 
-static void
-put_event(struct folded_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct folded_writer *st, const struct batch *b, const struct event *e,
+                      struct chunk *chunk)
 {
 	enum folded_loss loss = FOLDED_NO_DURATION;
 
@@ -311,15 +297,14 @@ put_event(struct folded_writer *st, const struct batch *b, const struct event *e
 
 /* ---- the writer ---- */
 
-static bool
-folded_begin(struct writer *w, struct chunk *chunk)
+static bool folded_begin(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
 
 	const char *const stacks = option_find(w->options, "stacks");
 
 	(void)chunk; /* there is no head */
-	st->samples = stacks == NULL                  ? PLAN_STACK_ANY
+	st->samples = stacks == NULL                   ? PLAN_STACK_ANY
 	              : strcmp(stacks, "cpu") == 0     ? PLAN_STACK_CPU
 	              : strcmp(stacks, "off-cpu") == 0 ? PLAN_STACK_OFF_CPU
 	              : strcmp(stacks, "alloc") == 0   ? PLAN_STACK_ALLOC
@@ -329,24 +314,21 @@ folded_begin(struct writer *w, struct chunk *chunk)
 	return folded_tree_begin(&st->tree);
 }
 
-static bool
-folded_declare(struct writer *w, const struct batch *b)
+static bool folded_declare(struct writer *w, const struct batch *b)
 {
 	(void)w;
 	(void)b; /* stacks are made of what the events say */
 	return true;
 }
 
-static void
-folded_write(void *state, const struct batch *b, struct chunk *chunk)
+static void folded_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].track != NULL)
 			put_event(state, b, &b->events[i], chunk);
 }
 
-static bool
-folded_end(struct writer *w, struct chunk *chunk)
+static bool folded_end(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
 
@@ -358,8 +340,7 @@ folded_end(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-folded_free(void *state)
+static void folded_free(void *state)
 {
 	struct folded_writer *const st = state;
 

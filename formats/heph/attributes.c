@@ -9,8 +9,7 @@
  * there are too many, all names of the event go through a table.
  */
 
-void
-heph_names_compare(struct heph_names *names, struct slice name, uint32_t signature)
+void heph_names_compare(struct heph_names *names, struct slice name, uint32_t signature)
 {
 	for (uint32_t i = 0; i < names->n && i < HEPH_SIGNED_NAMES; i++)
 		if (names->signatures[i] == signature && slice_equal(names->names[i], name))
@@ -18,8 +17,7 @@ heph_names_compare(struct heph_names *names, struct slice name, uint32_t signatu
 }
 
 /* The attribute behind one that is complete. */
-static const char *
-next_attribute(const char *p)
+static const char *next_attribute(const char *p)
 {
 	p += 2 + load_u16(p, true);
 	const uint8_t type = (uint8_t)*p++;
@@ -37,8 +35,8 @@ next_attribute(const char *p)
 }
 
 /* Counted once for an event. */
-static void
-count_repeated(struct heph_state *st, const struct heph_packet *k, struct slice name, bool *counted)
+static void count_repeated(struct heph_state *st, const struct heph_packet *k, struct slice name,
+                           bool *counted)
 {
 	if (*counted)
 		return;
@@ -50,8 +48,7 @@ count_repeated(struct heph_state *st, const struct heph_packet *k, struct slice 
 
 /* "x (2)", or with the first higher number that no other name has; in the table with what was found.  p is
  * NULL: no memory. */
-static struct slice
-other_name(struct tabletext *table, struct slice name, uint32_t times, struct batch *b)
+static struct slice other_name(struct tabletext *table, struct slice name, uint32_t times, struct batch *b)
 {
 	struct slice s;
 
@@ -75,9 +72,8 @@ struct settling {
 };
 
 /* The name of one attribute; not all have a field, but those that do come in order. */
-static bool
-settle(struct heph_state *st, const struct heph_packet *k, struct slice name, struct settling *s,
-       struct batch *b)
+static bool settle(struct heph_state *st, const struct heph_packet *k, struct slice name, struct settling *s,
+                   struct batch *b)
 {
 	struct field *const f = s->fields != s->end && s->fields->name.p == name.p ? s->fields++ : NULL;
 	const uint32_t times = tabletext_get(&s->table, name);
@@ -93,9 +89,8 @@ settle(struct heph_state *st, const struct heph_packet *k, struct slice name, st
 	return f->name.p != NULL;
 }
 
-void
-heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
-                  struct batch *b, bool all)
+void heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
+                       struct batch *b, bool all)
 {
 	struct settling s = { .fields = b != NULL ? b->fields + b->nfields : NULL };
 	bool ok = true;
@@ -114,8 +109,7 @@ heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char
 
 /* Metadata packets: options of the trace.  The document defines one, `epoch`. */
 
-static struct value
-option_value(struct slice name, struct slice value)
+static struct value option_value(struct slice name, struct slice value)
 {
 	if (slice_is(name, "epoch") && value.n == HEPH_EPOCH_SIZE)
 		return value_u64(load_u64(value.p, true));
@@ -123,8 +117,7 @@ option_value(struct slice name, struct slice value)
 }
 
 /* false: no memory. */
-static bool
-add_fields(struct batch *b, struct event *e, struct slice name, struct value value)
+static bool add_fields(struct batch *b, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(b, 2);
 
@@ -138,9 +131,8 @@ add_fields(struct batch *b, struct event *e, struct slice name, struct value val
 	return true;
 }
 
-static void
-add_record(struct heph_state *st, const struct heph_packet *k, struct slice name, struct slice value,
-           struct batch *b)
+static void add_record(struct heph_state *st, const struct heph_packet *k, struct slice name,
+                       struct slice value, struct batch *b)
 {
 	struct event *const e = &b->events[b->n];
 	const struct value v = option_value(name, value);
@@ -161,8 +153,7 @@ add_record(struct heph_state *st, const struct heph_packet *k, struct slice name
 	st->no_memory |= !ok;
 }
 
-static void
-report_unknown(struct heph_state *st, const struct heph_packet *k, struct slice name, size_t size)
+static void report_unknown(struct heph_state *st, const struct heph_packet *k, struct slice name, size_t size)
 {
 	struct quoted q;
 
@@ -173,8 +164,7 @@ report_unknown(struct heph_state *st, const struct heph_packet *k, struct slice 
 		heph_finding_add(st, HEPH_RULE_UNKNOWN_OPTION, k, name.p, "not shown");
 }
 
-void
-heph_option_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
+void heph_option_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
 	const uint32_t n = load_u16(k->p + 8, true);
 	const size_t room = (size_t)(k->end - k->p) - HEPH_METADATA_MIN;
@@ -212,9 +202,8 @@ struct attribute {
 	bool retained;      /* false: beyond a bound */
 };
 
-static void
-value_past_packet(struct heph_state *st, const struct heph_packet *k, struct attribute *a, const char *what,
-                  uint64_t n)
+static void value_past_packet(struct heph_state *st, const struct heph_packet *k, struct attribute *a,
+                              const char *what, uint64_t n)
 {
 	struct quoted q = { .s = "" };
 	char text[400];
@@ -226,8 +215,8 @@ value_past_packet(struct heph_state *st, const struct heph_packet *k, struct att
 	heph_report_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
 }
 
-static void
-report_value(struct heph_state *st, const struct heph_packet *k, const struct attribute *a, struct slice s)
+static void report_value(struct heph_state *st, const struct heph_packet *k, const struct attribute *a,
+                         struct slice s)
 {
 	struct quoted q = { .s = "" };
 	char text[400];
@@ -238,8 +227,8 @@ report_value(struct heph_state *st, const struct heph_packet *k, const struct at
 	heph_report_text(st, k, text, s);
 }
 
-static inline bool
-string(struct heph_state *st, const struct heph_packet *k, struct attribute *a, struct value *v)
+static inline bool string(struct heph_state *st, const struct heph_packet *k, struct attribute *a,
+                          struct value *v)
 {
 	const size_t room = (size_t)(k->end - a->p);
 	const uint32_t n = room >= 2 ? load_u16(a->p, true) : 0;
@@ -257,8 +246,8 @@ string(struct heph_state *st, const struct heph_packet *k, struct attribute *a, 
 	return true;
 }
 
-static void
-unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribute *a, uint8_t type)
+static void unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribute *a,
+                         uint8_t type)
 {
 	const enum heph_rule rule = type == HEPH_ARRAY ? HEPH_RULE_UNTYPED_ARRAY : HEPH_RULE_UNKNOWN_TYPE;
 	struct quoted q = { .s = "" };
@@ -275,16 +264,14 @@ static const uint8_t value_types[] = { [HEPH_UNSIGNED] = VALUE_U64,
 	                               [HEPH_FLOAT] = VALUE_F64,
 	                               [HEPH_STRING] = VALUE_STRING };
 
-static inline struct value
-number(uint8_t type, const char *p)
+static inline struct value number(uint8_t type, const char *p)
 {
 	return (struct value){ .type = value_types[type & 3], .u64 = load_u64(p, true) };
 }
 
 /* Whether n more elements of arrays may be retained; this and the next bound are the same for who only
  * checks. */
-static bool
-may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)
+static bool may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)
 {
 	if (n <= HEPH_MAX_ELEMENTS - k->nelements) {
 		k->nelements += n;
@@ -298,8 +285,8 @@ may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute 
 }
 
 /* Count and values; one check for all numbers, one each for strings.  b NULL: the value is not wanted. */
-static void
-array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type, struct batch *b)
+static void array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type,
+                  struct batch *b)
 {
 	const size_t room = (size_t)(k->end - a->p);
 	const uint32_t n = room >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
@@ -333,8 +320,7 @@ array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t
 			break;
 }
 
-static inline void
-value(struct heph_state *st, struct heph_packet *k, struct attribute *a, struct batch *b)
+static inline void value(struct heph_state *st, struct heph_packet *k, struct attribute *a, struct batch *b)
 {
 	const uint8_t type = (uint8_t)*a->p++;
 
@@ -367,8 +353,7 @@ value(struct heph_state *st, struct heph_packet *k, struct attribute *a, struct 
 
 /* Where the next attribute should be, another packet may lie: then it is the size of this one that is wrong,
  * even if it leads to a third, and this one ends here. */
-static bool
-is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
+static bool is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 {
 	if (!heph_is_packet(p, k->end, st->r->in->end))
 		return false;
@@ -381,8 +366,8 @@ is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 }
 
 /* The name of the attribute at p; false: it does not fit. */
-static inline bool
-read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool build, struct attribute *a)
+static inline bool read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool build,
+                             struct attribute *a)
 {
 	const size_t room = (size_t)(k->end - p);
 
@@ -407,8 +392,7 @@ read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool buil
 }
 
 /* Makes it a field of the event.  false: no memory. */
-static inline bool
-retain(struct heph_packet *k, const struct attribute *a, struct batch *b)
+static inline bool retain(struct heph_packet *k, const struct attribute *a, struct batch *b)
 {
 	struct field *const f = batch_fields(b, k->nfields + 1);
 
@@ -420,16 +404,14 @@ retain(struct heph_packet *k, const struct attribute *a, struct batch *b)
 }
 
 /* The names that the attributes must differ from; b NULL: none. */
-static void
-begin_names(struct heph_names *names, const struct heph_packet *k, const struct batch *b)
+static void begin_names(struct heph_names *names, const struct heph_packet *k, const struct batch *b)
 {
 	heph_names_begin(names);
 	for (uint32_t i = 0; b != NULL && i < k->nfields; i++)
 		heph_names_add(names, b->fields[b->nfields + i].name);
 }
 
-void
-heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b)
+void heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b)
 {
 	struct batch *const named = st->raw ? NULL : b; /* whose fields need different names */
 	const char *const first = p;

@@ -13,15 +13,13 @@
 
 /* ---- attributes ---- */
 
-static inline bool
-is_text(const char *p, uint32_t n)
+static inline bool is_text(const char *p, uint32_t n)
 {
 	return heph_is_ascii(p, n) || utf8_valid(p, n);
 }
 
 /* The end of a string whose length stands at p; NULL, here and below: look closely. */
-static inline const char *
-skip_string(const char *p, const char *end)
+static inline const char *skip_string(const char *p, const char *end)
 {
 	const size_t room = (size_t)(end - p);
 	const uint32_t n = room >= 2 ? load_u16(p, true) : 0;
@@ -30,8 +28,7 @@ skip_string(const char *p, const char *end)
 }
 
 /* The end of the array whose count stands at p. */
-static const char *
-skip_array(uint8_t type, const char *p, const char *end)
+static const char *skip_array(uint8_t type, const char *p, const char *end)
 {
 	const size_t room = (size_t)(end - p);
 	const uint32_t n = room >= 2 ? load_u16(p, true) : 0;
@@ -47,8 +44,7 @@ skip_array(uint8_t type, const char *p, const char *end)
 }
 
 /* The end of the value whose type stands at p. */
-static inline const char *
-skip_value(const char *p, const char *end)
+static inline const char *skip_value(const char *p, const char *end)
 {
 	const uint8_t type = (uint8_t)*p++;
 	const uint8_t inner = type & 0x7F;
@@ -70,8 +66,7 @@ struct seen {
 };
 
 /* false: the name may have come before, or there are too many. */
-static inline bool
-add_name(struct seen *seen, struct slice name)
+static inline bool add_name(struct seen *seen, struct slice name)
 {
 	const uint32_t signature = heph_name_signature(name);
 	const uint64_t bit = (uint64_t)1 << (signature >> 26);
@@ -87,8 +82,7 @@ add_name(struct seen *seen, struct slice name)
 	return true;
 }
 
-static inline bool
-are_plain(const char *p, const char *end)
+static inline bool are_plain(const char *p, const char *end)
 {
 	struct seen seen;
 
@@ -108,8 +102,7 @@ are_plain(const char *p, const char *end)
 /* ---- packets ---- */
 
 /* The end of the event at p, if all of it is in the window, and what may be another packet behind it. */
-static inline const char *
-plain_end(const char *p, const char *end, uint64_t latest)
+static inline const char *plain_end(const char *p, const char *end, uint64_t latest)
 {
 	const size_t there = (size_t)(end - p);
 
@@ -124,8 +117,7 @@ plain_end(const char *p, const char *end, uint64_t latest)
 	return p + size;
 }
 
-static struct heph_packet
-packet_at(const struct heph_state *st, const char *p)
+static struct heph_packet packet_at(const struct heph_state *st, const char *p)
 {
 	return (struct heph_packet){ .p = p,
 		                     .end = p + load_u32(p + 4, true),
@@ -139,8 +131,7 @@ packet_at(const struct heph_state *st, const char *p)
 }
 
 /* Counts a packet of which not all is as expected. */
-static void
-count_closely(struct heph_state *st, const char *p)
+static void count_closely(struct heph_state *st, const char *p)
 {
 	const struct heph_packet k = packet_at(st, p);
 
@@ -148,8 +139,7 @@ count_closely(struct heph_state *st, const char *p)
 	heph_epoch_check(st, &k);
 }
 
-static inline void
-count(struct heph_state *st, const char *p)
+static inline void count(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true), counter = load_u32(p + 12, true);
 	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
@@ -163,8 +153,7 @@ count(struct heph_state *st, const char *p)
 	}
 }
 
-static const struct track *
-track_far(struct heph_state *st, const char *p)
+static const struct track *track_far(struct heph_state *st, const char *p)
 {
 	const struct heph_packet k = packet_at(st, p);
 	const struct track *const t = heph_track_far(st, &k);
@@ -174,8 +163,7 @@ track_far(struct heph_state *st, const char *p)
 }
 
 /* The track of a packet: there are no more than the bound, or it is reported.  NULL: no memory. */
-static inline const struct track *
-track_of(struct heph_state *st, const char *p)
+static inline const struct track *track_of(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true);
 	const uint64_t substream = load_u64(p + 16, true);
@@ -187,14 +175,12 @@ track_of(struct heph_state *st, const char *p)
 
 /* ---- runs ---- */
 
-bool
-heph_run_wanted(const struct heph_state *st)
+bool heph_run_wanted(const struct heph_state *st)
 {
 	return st->r->want == WANT_FINDINGS || (st->r->want & (WANT_RUNS | WANT_FIELDS)) == WANT_RUNS;
 }
 
-static void
-add_event(const struct heph_state *st, const char *p, const struct track *track, struct batch *b)
+static void add_event(const struct heph_state *st, const char *p, const struct track *track, struct batch *b)
 {
 	b->events[b->n] = (struct event){ .ts = load_u64(p + 24, true),
 		                          .name = st->event_class->name,
@@ -207,8 +193,7 @@ add_event(const struct heph_state *st, const char *p, const struct track *track,
 	b->n++;
 }
 
-bool
-heph_run_read(struct heph_state *st, struct batch *b, uint64_t until)
+bool heph_run_read(struct heph_state *st, struct batch *b, uint64_t until)
 {
 	struct input *const in = st->r->in;
 	const char *const first = in->p, *const end = in->end;

@@ -3,8 +3,7 @@
 /* ---- probe ---- */
 
 /* The bits that were verified of a packet at p: magic, size, and the magic behind it. */
-static int
-bits_at(const char *p, const char *end, bool complete)
+static int bits_at(const char *p, const char *end, bool complete)
 {
 	const uint32_t min = end - p >= 4 ? heph_packet_min(p, end) : 0;
 
@@ -25,8 +24,7 @@ bits_at(const char *p, const char *end, bool complete)
 }
 
 /* By the first packet; when it is damaged, by one after it that another one follows. */
-int
-heph_probe(struct slice head, bool complete)
+int heph_probe(struct slice head, bool complete)
 {
 	const char *const end = head.p + head.n;
 	const int first = bits_at(head.p, end, complete);

@@ -151,8 +151,7 @@ struct heph_losts {
 };
 
 /* Whether there are any: rare. */
-static inline bool
-heph_lost_any(const struct heph_losts *l)
+static inline bool heph_lost_any(const struct heph_losts *l)
 {
 	return l->own.missing > 0 || l->n > 0;
 }
@@ -173,8 +172,7 @@ struct heph_names {
 	struct slice names[HEPH_SIGNED_NAMES];
 };
 
-static inline void
-heph_names_begin(struct heph_names *names)
+static inline void heph_names_begin(struct heph_names *names)
 {
 	names->seen = 0;
 	names->n = 0;
@@ -182,8 +180,7 @@ heph_names_begin(struct heph_names *names)
 }
 
 /* Equal for equal names: made of the first bytes, the last ones and the length. */
-static inline uint32_t
-heph_name_signature(struct slice name)
+static inline uint32_t heph_name_signature(struct slice name)
 {
 	uint32_t first = 0, last = 0;
 
@@ -200,8 +197,7 @@ heph_name_signature(struct slice name)
 /* Compares a name of which a signature like it was seen with those that are remembered. */
 void heph_names_compare(struct heph_names *names, struct slice name, uint32_t signature);
 
-static inline void
-heph_names_add(struct heph_names *names, struct slice name)
+static inline void heph_names_add(struct heph_names *names, struct slice name)
 {
 	const uint32_t signature = heph_name_signature(name);
 	const uint64_t bit = (uint64_t)1 << (signature >> 26);
@@ -245,8 +241,7 @@ struct heph_packet {
 #define HEPH_END_FIELD "end"
 
 /* When an event ends; one that ends before it begins has no length. */
-static inline uint64_t
-heph_packet_end(const struct heph_packet *k)
+static inline uint64_t heph_packet_end(const struct heph_packet *k)
 {
 	return k->stop < k->start ? k->start : k->stop;
 }
@@ -256,8 +251,7 @@ uint32_t heph_packet_min_of_part(const char *p, const char *end);
 
 /* Whether the bytes at p, as far as they are there, may start a packet: 0: no; else the least size of its
  * kind. */
-static inline uint32_t
-heph_packet_min(const char *p, const char *end)
+static inline uint32_t heph_packet_min(const char *p, const char *end)
 {
 	if (end - p < 4)
 		return heph_packet_min_of_part(p, end);
@@ -268,8 +262,7 @@ heph_packet_min(const char *p, const char *end)
 }
 
 /* Whether another packet starts at p, or the input ends there. */
-static inline bool
-heph_is_packet_end(const char *p, const char *end)
+static inline bool heph_is_packet_end(const char *p, const char *end)
 {
 	return p == end || heph_packet_min(p, end) != 0;
 }
@@ -359,8 +352,7 @@ struct heph_streams {
 };
 
 /* NULL: it was not met yet, or there are too many. */
-static inline struct heph_stream *
-heph_stream_find(const struct heph_streams *all, uint32_t id)
+static inline struct heph_stream *heph_stream_find(const struct heph_streams *all, uint32_t id)
 {
 	const uint32_t i = id < HEPH_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
 
@@ -405,8 +397,7 @@ struct heph_state {
 
 /* ---- text ---- */
 
-static inline uint64_t
-heph_word(const char *p)
+static inline uint64_t heph_word(const char *p)
 {
 	uint64_t w;
 
@@ -416,8 +407,7 @@ heph_word(const char *p)
 
 /* Short texts are looked at without a loop, by words that overlap: their lengths differ, and the end of a
  * loop is hard to predict. */
-static inline bool
-heph_is_ascii(const char *p, uint32_t n)
+static inline bool heph_is_ascii(const char *p, uint32_t n)
 {
 	uint32_t first, last;
 	uint64_t any = 0;
@@ -442,8 +432,7 @@ heph_is_ascii(const char *p, uint32_t n)
 }
 
 /* Text whose bytes are there.  Who only checks need not know whether JSON must escape something. */
-static inline struct slice
-heph_text(const char *p, uint32_t n, bool build)
+static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 {
 	if (!build && heph_is_ascii(p, n))
 		return (struct slice){ p, n, SLICE_UTF8 };
@@ -456,8 +445,8 @@ heph_text(const char *p, uint32_t n, bool build)
 const struct track *heph_track_far(struct heph_state *st, const struct heph_packet *k);
 
 /* Where it is noted which track the packets of a stream and substream, and others, went to. */
-static inline struct heph_cached *
-heph_track_cached(struct heph_state *st, uint32_t stream, uint64_t substream)
+static inline struct heph_cached *heph_track_cached(struct heph_state *st, uint32_t stream,
+                                                    uint64_t substream)
 {
 	return &st->tracks.cache[(stream * 31 + substream) % HEPH_CACHED];
 }
@@ -466,8 +455,7 @@ heph_track_cached(struct heph_state *st, uint32_t stream, uint64_t substream)
 const struct track *heph_track_lost(struct heph_state *st, uint32_t stream);
 
 /* The track of a packet's stream and substream; NULL: no memory. */
-static inline const struct track *
-heph_track(struct heph_state *st, const struct heph_packet *k)
+static inline const struct track *heph_track(struct heph_state *st, const struct heph_packet *k)
 {
 	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
 
@@ -552,8 +540,7 @@ enum heph_own_kind {
 extern const struct slice heph_own_kinds[HEPH_OWN_KINDS];
 extern const struct slice heph_own_types[VALUE_JSON + 1];
 
-static inline bool
-heph_is_own(struct slice name)
+static inline bool heph_is_own(struct slice name)
 {
 	return name.n > HEPH_OWN_PREFIX_SIZE && memcmp(name.p, HEPH_OWN_PREFIX, HEPH_OWN_PREFIX_SIZE) == 0;
 }
@@ -630,8 +617,7 @@ extern const struct writer_ops hpw_ops;
 #define HPW_AT_END 32
 #define HPW_AT_DESCRIPTION 40
 
-static inline void
-hpw_store(char *p, uint64_t v, unsigned size)
+static inline void hpw_store(char *p, uint64_t v, unsigned size)
 {
 	v <<= 64 - 8 * size;
 	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
@@ -670,8 +656,7 @@ struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t 
 
 /* A packet of a stream of the first input that is known and of which nothing is left out.  false: it is none.
  */
-static inline bool
-hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint32_t counter)
+static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint32_t counter)
 {
 	if (id >= HPW_DIRECT || all->direct[id] == 0)
 		return false;

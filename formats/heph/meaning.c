@@ -8,11 +8,10 @@
 
 /* Streams as processes, substreams as their threads. */
 
-static const struct track * heph_own_process(const struct heph_state *st, uint32_t stream);
+static const struct track *heph_own_process(const struct heph_state *st, uint32_t stream);
 
 /* A process of the stream's number. */
-static const struct track *
-stream_process(struct heph_state *st, struct heph_stream *s)
+static const struct track *stream_process(struct heph_state *st, struct heph_stream *s)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -31,8 +30,7 @@ stream_process(struct heph_state *st, struct heph_stream *s)
 }
 
 /* For all that is beyond the limit. */
-static const struct track *
-more_track(struct heph_state *st)
+static const struct track *more_track(struct heph_state *st)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -45,8 +43,8 @@ more_track(struct heph_state *st)
 	return st->tracks.more;
 }
 
-static const struct track *
-new_track(struct heph_state *st, const struct heph_packet *k, struct heph_stream *s, uint64_t key)
+static const struct track *new_track(struct heph_state *st, const struct heph_packet *k,
+                                     struct heph_stream *s, uint64_t key)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -63,8 +61,7 @@ new_track(struct heph_state *st, const struct heph_packet *k, struct heph_stream
 	return t != NULL && table64_put(&st->tracks.index, key, t->index) ? t : NULL;
 }
 
-const struct track *
-heph_track_far(struct heph_state *st, const struct heph_packet *k)
+const struct track *heph_track_far(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
 	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
@@ -92,14 +89,12 @@ heph_track_far(struct heph_state *st, const struct heph_packet *k)
 }
 
 /* Looks again where the packets of a stream and substream go. */
-static void
-heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream)
+static void heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream)
 {
 	heph_track_cached(st, stream, substream)->track = NULL;
 }
 
-const struct track *
-heph_track_lost(struct heph_state *st, uint32_t stream)
+const struct track *heph_track_lost(struct heph_state *st, uint32_t stream)
 {
 	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
 
@@ -115,10 +110,14 @@ heph_track_lost(struct heph_state *st, uint32_t stream)
 /* ---- own ---- */
 
 const struct slice heph_own_kinds[HEPH_OWN_KINDS] = {
-	[HEPH_OWN_SPAN] = SLICE_LIT("span"),           [HEPH_OWN_ASYNC] = SLICE_LIT("async span"),
-	[HEPH_OWN_BEGIN] = SLICE_LIT("begin"),         [HEPH_OWN_END] = SLICE_LIT("end"),
-	[HEPH_OWN_INSTANT] = SLICE_LIT("instant"),     [HEPH_OWN_COUNTER] = SLICE_LIT("counter"),
-	[HEPH_OWN_ARROW_OUT] = SLICE_LIT("arrow out"), [HEPH_OWN_ARROW_IN] = SLICE_LIT("arrow in"),
+	[HEPH_OWN_SPAN] = SLICE_LIT("span"),
+	[HEPH_OWN_ASYNC] = SLICE_LIT("async span"),
+	[HEPH_OWN_BEGIN] = SLICE_LIT("begin"),
+	[HEPH_OWN_END] = SLICE_LIT("end"),
+	[HEPH_OWN_INSTANT] = SLICE_LIT("instant"),
+	[HEPH_OWN_COUNTER] = SLICE_LIT("counter"),
+	[HEPH_OWN_ARROW_OUT] = SLICE_LIT("arrow out"),
+	[HEPH_OWN_ARROW_IN] = SLICE_LIT("arrow in"),
 	[HEPH_OWN_ARROW_STEP] = SLICE_LIT("arrow step"),
 };
 
@@ -139,8 +138,7 @@ const struct slice heph_own_types[VALUE_JSON + 1] = {
 /* Types of values in words: "u8,,[bool]".  A value that does not fit its word stays as it is. */
 
 /* The type of a word; VALUE_LIST: none. */
-static uint8_t
-type_of(struct slice word)
+static uint8_t type_of(struct slice word)
 {
 	for (uint8_t type = 0; type <= VALUE_JSON; type++)
 		if (slice_equal(word, heph_own_types[type]))
@@ -148,8 +146,7 @@ type_of(struct slice word)
 	return VALUE_LIST;
 }
 
-static bool
-is_json(const struct value *v)
+static bool is_json(const struct value *v)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH / 2 };
 	enum json_kind kind;
@@ -157,15 +154,13 @@ is_json(const struct value *v)
 	return v->count > 0 && json_value(&x, v->p, v->p + v->count, &kind) == v->p + v->count;
 }
 
-static int
-digit(char c)
+static int digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Bytes of hexadecimal digits. */
-static bool
-to_bytes(struct value *v, struct batch *b)
+static bool to_bytes(struct value *v, struct batch *b)
 {
 	char *const to = arena_alloc(&b->scratch, v->count / 2);
 
@@ -181,14 +176,12 @@ to_bytes(struct value *v, struct batch *b)
 	return true;
 }
 
-static bool
-fits_text(const struct value *v, uint8_t type)
+static bool fits_text(const struct value *v, uint8_t type)
 {
 	return type == VALUE_NONE ? slice_is(value_text(v), "null") : type == VALUE_JSON && is_json(v);
 }
 
-static bool
-fits_number(const struct value *v, uint8_t type)
+static bool fits_number(const struct value *v, uint8_t type)
 {
 	static const uint8_t bits[] = {
 		[VALUE_BOOL] = 1, [VALUE_U8] = 8,   [VALUE_U16] = 16, [VALUE_U32] = 32,
@@ -204,8 +197,7 @@ fits_number(const struct value *v, uint8_t type)
 	return type >= VALUE_BOOL && type <= VALUE_U32 && v->type == VALUE_U64 && v->u64 >> bits[type] == 0;
 }
 
-static bool
-apply(struct value *v, uint8_t type, struct batch *b)
+static bool apply(struct value *v, uint8_t type, struct batch *b)
 {
 	if (v->type != VALUE_STRING && !fits_number(v, type))
 		return false;
@@ -219,8 +211,7 @@ apply(struct value *v, uint8_t type, struct batch *b)
 }
 
 /* A list all of whose values fit. */
-static void
-apply_to_list(struct value *v, uint8_t type, struct batch *b)
+static void apply_to_list(struct value *v, uint8_t type, struct batch *b)
 {
 	struct value *const values = arena_alloc(&b->scratch, v->count * sizeof *values);
 
@@ -236,8 +227,7 @@ apply_to_list(struct value *v, uint8_t type, struct batch *b)
 }
 
 /* Gives n values the types that the words say, where that can be. */
-static void
-heph_own_types_apply(struct slice words, struct field *f, uint32_t n, struct batch *b)
+static void heph_own_types_apply(struct slice words, struct field *f, uint32_t n, struct batch *b)
 {
 	if (words.n == 0)
 		return;
@@ -259,8 +249,7 @@ heph_own_types_apply(struct slice words, struct field *f, uint32_t n, struct bat
 
 /* Options that this program wrote: what the trace is, its tracks, its facts. */
 
-void
-heph_own_free(struct heph_own *own)
+void heph_own_free(struct heph_own *own)
 {
 	free(own->tracks);
 	table64_free(&own->index);
@@ -274,8 +263,7 @@ struct attributes {
 	uint32_t n;
 };
 
-static const struct value *
-find(const struct attributes *a, const char *name, uint8_t type)
+static const struct value *find(const struct attributes *a, const char *name, uint8_t type)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		if (a->f[i].value.type == type && slice_is(a->f[i].name, name))
@@ -283,16 +271,14 @@ find(const struct attributes *a, const char *name, uint8_t type)
 	return NULL;
 }
 
-static uint64_t
-number_of(const struct attributes *a, const char *name, uint64_t absent)
+static uint64_t number_of(const struct attributes *a, const char *name, uint64_t absent)
 {
 	const struct value *const v = find(a, name, VALUE_U64);
 
 	return v != NULL ? v->u64 : absent;
 }
 
-static struct slice
-text_of(const struct attributes *a, const char *name)
+static struct slice text_of(const struct attributes *a, const char *name)
 {
 	const struct value *const v = find(a, name, VALUE_STRING);
 
@@ -301,8 +287,7 @@ text_of(const struct attributes *a, const char *name)
 
 /* ---- the trace ---- */
 
-static void
-take_trace(struct heph_state *st, const struct attributes *a)
+static void take_trace(struct heph_state *st, const struct attributes *a)
 {
 	const struct slice clock = text_of(a, "clock");
 
@@ -320,8 +305,7 @@ take_trace(struct heph_state *st, const struct attributes *a)
 /* ---- facts ---- */
 
 /* A value that lives as long as the trace; lists do not. */
-static bool
-take_value(struct trace *t, struct value *v)
+static bool take_value(struct trace *t, struct value *v)
 {
 	if (v->type != VALUE_BYTES && v->type != VALUE_JSON)
 		return true;
@@ -329,8 +313,7 @@ take_value(struct trace *t, struct value *v)
 	return v->p != NULL;
 }
 
-static void
-take_fact(struct heph_state *st, struct attributes *a, struct batch *b)
+static void take_fact(struct heph_state *st, struct attributes *a, struct batch *b)
 {
 	struct trace *const t = st->r->trace;
 	struct field f;
@@ -350,8 +333,7 @@ take_fact(struct heph_state *st, struct attributes *a, struct batch *b)
 
 /* ---- tracks ---- */
 
-static struct heph_own_track *
-own_track(const struct heph_own *own, uint32_t stream, uint64_t substream)
+static struct heph_own_track *own_track(const struct heph_own *own, uint32_t stream, uint64_t substream)
 {
 	uint64_t key = hash_u64(substream, hash_u64(stream, own->seed));
 	uint32_t i;
@@ -364,16 +346,14 @@ own_track(const struct heph_own *own, uint32_t stream, uint64_t substream)
 	return NULL;
 }
 
-const struct track *
-heph_own_track(const struct heph_state *st, uint32_t stream, uint64_t substream)
+const struct track *heph_own_track(const struct heph_state *st, uint32_t stream, uint64_t substream)
 {
 	const struct heph_own_track *const t = own_track(&st->own, stream, substream);
 
 	return t != NULL ? t->track : NULL;
 }
 
-static const struct track *
-heph_own_process(const struct heph_state *st, uint32_t stream)
+static const struct track *heph_own_process(const struct heph_state *st, uint32_t stream)
 {
 	const uint32_t i = table64_get(&st->own.processes, stream);
 
@@ -381,8 +361,7 @@ heph_own_process(const struct heph_state *st, uint32_t stream)
 }
 
 /* false: no memory. */
-static bool
-add(struct heph_state *st, struct heph_own_track t)
+static bool add(struct heph_state *st, struct heph_own_track t)
 {
 	struct heph_own *const own = &st->own;
 	uint64_t key = hash_u64(t.substream, hash_u64(t.stream, own->seed));
@@ -398,8 +377,7 @@ add(struct heph_state *st, struct heph_own_track t)
 }
 
 /* The process of a stream: that of its events, one that an option named, or a new one. */
-static struct track *
-process_of(struct heph_state *st, uint32_t stream, struct slice name)
+static struct track *process_of(struct heph_state *st, uint32_t stream, struct slice name)
 {
 	struct trace *const trace = st->r->trace;
 	const struct heph_stream *const s = heph_stream_find(&st->streams, stream);
@@ -412,8 +390,7 @@ process_of(struct heph_state *st, uint32_t stream, struct slice name)
 	return t != NULL && table64_put(&st->own.processes, stream, t->index) ? t : NULL;
 }
 
-static void
-set_id(struct track *t, const struct attributes *a)
+static void set_id(struct track *t, const struct attributes *a)
 {
 	const struct value *const id = find(a, "id", VALUE_U64);
 
@@ -422,8 +399,7 @@ set_id(struct track *t, const struct attributes *a)
 }
 
 /* The process of a stream of which no option tells. */
-static struct track *
-plain_process(struct heph_state *st, uint32_t stream)
+static struct track *plain_process(struct heph_state *st, uint32_t stream)
 {
 	const struct slice name = trace_track_name(st->r->trace, true, "stream", stream);
 	const bool is_new = heph_own_process(st, stream) == NULL;
@@ -436,9 +412,8 @@ plain_process(struct heph_state *st, uint32_t stream)
 	return t;
 }
 
-static bool
-add_thread(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
-           const struct attributes *a)
+static bool add_thread(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
+                       const struct attributes *a)
 {
 	const struct value *const parent = find(a, "parent", VALUE_U64);
 	const struct track *above = plain_process(st, to.stream);
@@ -462,9 +437,8 @@ add_thread(struct heph_state *st, const struct heph_packet *k, struct heph_own_t
 	return add(st, to);
 }
 
-static void
-take_track(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
-           const struct attributes *a)
+static void take_track(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
+                       const struct attributes *a)
 {
 	if (own_track(&st->own, to.stream, to.substream) != NULL ||
 	    st->r->trace->ntracks + 2 > TRACE_MAX_TRACKS)
@@ -482,8 +456,7 @@ take_track(struct heph_state *st, const struct heph_packet *k, struct heph_own_t
 /* ---- options ---- */
 
 /* Whether so much more is retained. */
-static bool
-may_retain(struct heph_state *st, const struct heph_packet *k)
+static bool may_retain(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_own *const own = &st->own;
 
@@ -499,9 +472,8 @@ may_retain(struct heph_state *st, const struct heph_packet *k)
 	return false;
 }
 
-bool
-heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
-                struct batch *b)
+bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
+                     struct batch *b)
 {
 	const bool trace = slice_is(name, HEPH_OWN_TRACE), track = slice_is(name, HEPH_OWN_TRACK);
 	const size_t ids = track ? HEPH_OWN_TRACK_IDS : 0, room = (size_t)(k->end - value);
@@ -542,8 +514,7 @@ struct said {
 };
 
 /* One attribute; false: it is one of the event itself. */
-static bool
-learn(const struct field *f, struct said *s)
+static bool learn(const struct field *f, struct said *s)
 {
 	const struct {
 		const char *name;
@@ -574,8 +545,7 @@ learn(const struct field *f, struct said *s)
 
 /* ---- class ---- */
 
-static struct class *
-new_class(struct heph_state *st, const struct said *s)
+static struct class *new_class(struct heph_state *st, const struct said *s)
 {
 	struct trace *const t = st->r->trace;
 	struct heph_own *const own = &st->own;
@@ -595,8 +565,7 @@ new_class(struct heph_state *st, const struct said *s)
 }
 
 /* NULL: no memory, or there are too many. */
-static struct class *
-class_of(struct heph_state *st, const struct said *s)
+static struct class *class_of(struct heph_state *st, const struct said *s)
 {
 	struct class **const recent = &st->own.recent[heph_name_signature(s->cls) / 8 % HEPH_OWN_RECENT];
 
@@ -608,16 +577,19 @@ class_of(struct heph_state *st, const struct said *s)
 
 /* ---- kind ---- */
 
-static void
-set_kind(struct event *e, const struct said *s)
+static void set_kind(struct event *e, const struct said *s)
 {
 	static const struct {
 		uint8_t phase, flags;
 	} kinds[HEPH_OWN_KINDS] = {
-		[HEPH_OWN_SPAN] = { PHASE_SPAN, 0 },          [HEPH_OWN_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
-		[HEPH_OWN_BEGIN] = { PHASE_BEGIN, 0 },        [HEPH_OWN_END] = { PHASE_END, 0 },
-		[HEPH_OWN_INSTANT] = { PHASE_INSTANT, 0 },    [HEPH_OWN_COUNTER] = { PHASE_COUNTER, 0 },
-		[HEPH_OWN_ARROW_OUT] = { PHASE_FLOW_OUT, 0 }, [HEPH_OWN_ARROW_IN] = { PHASE_FLOW_IN, 0 },
+		[HEPH_OWN_SPAN] = { PHASE_SPAN, 0 },
+		[HEPH_OWN_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
+		[HEPH_OWN_BEGIN] = { PHASE_BEGIN, 0 },
+		[HEPH_OWN_END] = { PHASE_END, 0 },
+		[HEPH_OWN_INSTANT] = { PHASE_INSTANT, 0 },
+		[HEPH_OWN_COUNTER] = { PHASE_COUNTER, 0 },
+		[HEPH_OWN_ARROW_OUT] = { PHASE_FLOW_OUT, 0 },
+		[HEPH_OWN_ARROW_IN] = { PHASE_FLOW_IN, 0 },
 		[HEPH_OWN_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
 	};
 
@@ -635,8 +607,7 @@ set_kind(struct event *e, const struct said *s)
 /* ---- fields ---- */
 
 /* Without the prefix that the writer put there. */
-static void
-unescape(struct slice *name)
+static void unescape(struct slice *name)
 {
 	if (name->n <= HEPH_OWN_ESCAPE_SIZE || memcmp(name->p, HEPH_OWN_ESCAPE, HEPH_OWN_ESCAPE_SIZE) != 0)
 		return;
@@ -646,8 +617,8 @@ unescape(struct slice *name)
 
 /* Makes an event of a trace that is `active` what its attributes say.  Its fields are the last of the batch.
  * No memory: the state remembers. */
-static void
-heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b)
+static void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e,
+                           struct batch *b)
 {
 	const uint32_t first = k->stop < k->start ? 2 : 1; /* behind those of every event */
 	struct field *const f = b->fields + e->first_field;
@@ -682,8 +653,7 @@ heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event 
 /* Event packets: a span each, on the track of its stream and substream. */
 
 /* What an event brings besides its attributes.  false: no memory. */
-static bool
-add_own_fields(struct heph_packet *k, struct batch *b)
+static bool add_own_fields(struct heph_packet *k, struct batch *b)
 {
 	struct field *const f = batch_fields(b, 2);
 
@@ -700,8 +670,7 @@ add_own_fields(struct heph_packet *k, struct batch *b)
 	return true;
 }
 
-static void
-add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
+static void add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
 {
 	const char *const end = k->fault != NULL && !k->followed ? k->fault : k->end;
 	struct event *const e = &b->events[b->n];
@@ -729,8 +698,8 @@ add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
 }
 
 /* Its fields, if `build`, and the checks of its attributes, which start at p. */
-static void
-read_fields(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b, bool build)
+static void read_fields(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b,
+                        bool build)
 {
 	if (build && !(st->raw ? heph_raw_add_event(k, b) : add_own_fields(k, b)))
 		st->no_memory = true;
@@ -738,8 +707,7 @@ read_fields(struct heph_state *st, struct heph_packet *k, const char *p, struct 
 		heph_attributes_read(st, k, p, build ? b : NULL);
 }
 
-void
-heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
+void heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
 	const unsigned want = st->r->want;
 	const bool needed = class_needs_fields(st->event_class) || (st->own.active && !st->raw);

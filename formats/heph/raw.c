@@ -36,8 +36,7 @@ static const struct class_field option_fields[OPTION_FIELDS] = {
 	{ TEXT("value"), TEXT("bytes"), VALUE_NONE, 0, NULL },
 };
 
-void
-heph_raw_declare(struct class *event, struct class *metadata)
+void heph_raw_declare(struct class *event, struct class *metadata)
 {
 	event->fields = event_fields;
 	event->nfields = EVENT_FIELDS;
@@ -46,8 +45,8 @@ heph_raw_declare(struct class *event, struct class *metadata)
 }
 
 /* The numbers that a packet begins with. */
-static void
-put_numbers(const struct heph_packet *k, const struct class_field *declared, uint32_t n, struct field *f)
+static void put_numbers(const struct heph_packet *k, const struct class_field *declared, uint32_t n,
+                        struct field *f)
 {
 	const char *p = k->p;
 
@@ -60,8 +59,7 @@ put_numbers(const struct heph_packet *k, const struct class_field *declared, uin
 	}
 }
 
-bool
-heph_raw_add_event(struct heph_packet *k, struct batch *b)
+bool heph_raw_add_event(struct heph_packet *k, struct batch *b)
 {
 	const uint32_t last = EVENT_FIELDS - 1;
 	struct field *const f = batch_fields(b, EVENT_FIELDS);
@@ -74,9 +72,8 @@ heph_raw_add_event(struct heph_packet *k, struct batch *b)
 	return true;
 }
 
-bool
-heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
-                    struct batch *b)
+bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
+                         struct batch *b)
 {
 	struct field *const f = batch_fields(b, OPTION_FIELDS);
 
@@ -100,22 +97,19 @@ heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value
  * damaged.
  */
 
-static void
-lose(struct hpw_raw *raw, enum hpw_loss loss, const struct event *e)
+static void lose(struct hpw_raw *raw, enum hpw_loss loss, const struct event *e)
 {
 	ledger_add(&raw->chunk->ledger, &hpw_losses[loss], e->offset, 1);
 }
 
-static void
-flush(struct hpw_raw *raw)
+static void flush(struct hpw_raw *raw)
 {
 	chunk_borrow(raw->chunk, raw->run);
 	raw->run.n = 0;
 }
 
 /* The packet as it is; with what was added before in one go where they lie side by side. */
-static void
-add(struct hpw_raw *raw, struct slice bytes)
+static void add(struct hpw_raw *raw, struct slice bytes)
 {
 	struct slice *const run = &raw->run;
 
@@ -127,8 +121,7 @@ add(struct hpw_raw *raw, struct slice bytes)
 }
 
 /* A copy of the packet, of the size that it has.  NULL: no memory. */
-static char *
-copy(struct hpw_raw *raw, struct slice bytes)
+static char *copy(struct hpw_raw *raw, struct slice bytes)
 {
 	struct text *const t = &raw->chunk->text;
 
@@ -144,16 +137,14 @@ copy(struct hpw_raw *raw, struct slice bytes)
 
 /* ---- metadata ---- */
 
-static bool
-is_epoch(struct slice bytes)
+static bool is_epoch(struct slice bytes)
 {
 	static const char name[] = "\0\5epoch";
 
 	return bytes.n == HEPH_METADATA_MIN + 5 + HEPH_EPOCH_SIZE && memcmp(bytes.p + 8, name, 7) == 0;
 }
 
-static void
-put_epoch(struct hpw_raw *raw, struct slice bytes)
+static void put_epoch(struct hpw_raw *raw, struct slice bytes)
 {
 	char *const p = copy(raw, bytes);
 
@@ -163,8 +154,7 @@ put_epoch(struct hpw_raw *raw, struct slice bytes)
 
 static const char epoch_packet[] = "\x75\xD1\x1D\x4D\0\0\0\x17\0\5epoch\0\0\0\0\0\0\0";
 
-static void
-put_held_epoch(struct hpw_raw *raw)
+static void put_held_epoch(struct hpw_raw *raw)
 {
 	if (raw->epoch_held)
 		put_epoch(raw, slice_of(epoch_packet, sizeof epoch_packet));
@@ -172,8 +162,7 @@ put_held_epoch(struct hpw_raw *raw)
 }
 
 /* Another epoch than the first of its input is a fault of that, which stays. */
-static void
-option_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void option_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
 	const uint64_t value = load_u64(bytes.p + bytes.n - HEPH_EPOCH_SIZE, true);
@@ -203,8 +192,7 @@ struct times {
 	uint64_t start, end;
 };
 
-static struct times
-rebased(struct hpw_state *st, const struct event *e, struct times was)
+static struct times rebased(struct hpw_state *st, const struct event *e, struct times was)
 {
 	struct hpw_raw *const raw = &st->raw;
 
@@ -217,8 +205,7 @@ rebased(struct hpw_state *st, const struct event *e, struct times was)
 }
 
 /* Times of another input, with the epoch of the first one. */
-static struct times
-bounded(struct hpw_raw *raw, const struct event *e, struct times t)
+static struct times bounded(struct hpw_raw *raw, const struct event *e, struct times t)
 {
 	const uint64_t most = UINT64_MAX - (raw->epoch + raw->by);
 
@@ -231,15 +218,13 @@ bounded(struct hpw_raw *raw, const struct event *e, struct times t)
 /* ---- tracks ---- */
 
 /* Options of tracks are where they were as long as nothing is left out or renumbered. */
-static bool
-is_in_place(const struct hpw_raw *raw)
+static bool is_in_place(const struct hpw_raw *raw)
 {
 	return raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->streams.selected);
 }
 
 /* Those that stand before an event of this stream, or (NULL) before another option. */
-static void
-put_held(struct hpw_raw *raw, const struct hpw_stream *s)
+static void put_held(struct hpw_raw *raw, const struct hpw_stream *s)
 {
 	if (raw->held.next.n == 0 && raw->held.used == 0)
 		return;
@@ -250,8 +235,7 @@ put_held(struct hpw_raw *raw, const struct hpw_stream *s)
 		hpw_release(&raw->held, &raw->chunk->text, s);
 }
 
-static void
-option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+static void option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
 {
 	if (load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n) {
 		lose(raw, HPW_DAMAGED_PACKET, e);
@@ -267,8 +251,7 @@ option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
 
 /* ---- events ---- */
 
-static struct hpw_stream *
-stream_of(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+static struct hpw_stream *stream_of(struct hpw_raw *raw, const struct event *e, struct slice bytes)
 {
 	const uint32_t id = load_u32(bytes.p + HPW_AT_STREAM, true),
 	               counter = load_u32(bytes.p + HPW_AT_COUNTER, true);
@@ -281,8 +264,7 @@ stream_of(struct hpw_raw *raw, const struct event *e, struct slice bytes)
 	return s;
 }
 
-static void
-event(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void event(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
 	struct hpw_stream *const s = stream_of(raw, e, bytes);
@@ -321,8 +303,7 @@ event(struct hpw_state *st, const struct event *e, struct slice bytes)
 
 /* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  How many of the
  * bytes are such packets. */
-static uint32_t
-add_plain(struct hpw_state *st, struct slice bytes)
+static uint32_t add_plain(struct hpw_state *st, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
 	uint32_t n = 0, size;
@@ -345,8 +326,7 @@ add_plain(struct hpw_state *st, struct slice bytes)
 }
 
 /* A run of packets, or one that may be damaged: then its size is larger than what there is of it. */
-static void
-events(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void events(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
 	struct event one = *e;
 
@@ -362,8 +342,7 @@ events(struct hpw_state *st, const struct event *e, struct slice bytes)
 	}
 }
 
-void
-hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
+void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct hpw_raw *const raw = &st->raw;
 
@@ -385,8 +364,7 @@ hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 }
 
 /* What no event follows. */
-void
-hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
+void hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
 {
 	st->raw.chunk = chunk;
 	put_held(&st->raw, NULL);
@@ -395,8 +373,7 @@ hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
 	put_held_epoch(&st->raw);
 }
 
-void
-hpw_raw_free(struct hpw_raw *raw)
+void hpw_raw_free(struct hpw_raw *raw)
 {
 	hpw_streams_free(&raw->streams);
 	hpw_held_free(&raw->held);

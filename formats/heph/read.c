@@ -11,9 +11,8 @@ const struct rule heph_rules[HEPH_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-void
-heph_finding_add(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
-                 const char *fmt, ...)
+void heph_finding_add(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
+                      const char *fmt, ...)
 {
 	va_list ap;
 
@@ -23,23 +22,20 @@ heph_finding_add(struct heph_state *st, enum heph_rule rule, const struct heph_p
 	va_end(ap);
 }
 
-bool
-heph_finding_is_shown(const struct heph_state *st, enum heph_rule rule)
+bool heph_finding_is_shown(const struct heph_state *st, enum heph_rule rule)
 {
 	return finding_is_shown(st->r->findings, &heph_rules[rule]);
 }
 
-void
-heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at, const char *what,
-                        uint64_t n, uint64_t room)
+void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
+                             const char *what, uint64_t n, uint64_t room)
 {
 	heph_finding_add(st, HEPH_RULE_PAST_PACKET, k, at,
 	                 "%s needs %" PRIu64 " bytes, %" PRIu64 " remain in the packet of %" PRIu64, what, n,
 	                 room, (uint64_t)(k->end - k->p));
 }
 
-void
-heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
+void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
 {
 	struct quoted q = { .s = "" };
 
@@ -50,8 +46,7 @@ heph_report_text(struct heph_state *st, const struct heph_packet *k, const char 
 
 /* ---- stream ---- */
 
-static void
-heph_streams_free(struct heph_streams *all)
+static void heph_streams_free(struct heph_streams *all)
 {
 	free(all->list);
 	table64_free(&all->index);
@@ -59,8 +54,7 @@ heph_streams_free(struct heph_streams *all)
 
 /* The stream of a packet that is its first.  NULL: there are too many, which was reported, or no memory,
  * which the state remembers. */
-static struct heph_stream *
-heph_stream_new(struct heph_state *st, const struct heph_packet *k)
+static struct heph_stream *heph_stream_new(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_streams *const all = &st->streams;
 
@@ -82,8 +76,7 @@ heph_stream_new(struct heph_state *st, const struct heph_packet *k)
 
 /* ---- packet ---- */
 
-uint32_t
-heph_packet_min_of_part(const char *p, const char *end)
+uint32_t heph_packet_min_of_part(const char *p, const char *end)
 {
 	static const char metadata[3] = { 0x75, (char)0xD1, 0x1D },
 	                  event[3] = { (char)0xC1, (char)0xFC, 0x1F };
@@ -94,8 +87,7 @@ heph_packet_min_of_part(const char *p, const char *end)
 	                                     : 0;
 }
 
-bool
-heph_is_packet(const char *p, const char *inside, const char *end)
+bool heph_is_packet(const char *p, const char *inside, const char *end)
 {
 	const uint32_t min = inside - p >= HEPH_START ? heph_packet_min(p, inside) : 0;
 	const uint32_t size = min != 0 ? load_u32(p + 4, true) : 0;
@@ -108,8 +100,7 @@ heph_is_packet(const char *p, const char *inside, const char *end)
 /* The epoch, and the times that count from it. */
 
 /* Reports times that came before the epoch and do not fit behind it. */
-static void
-check_earlier(struct heph_state *st)
+static void check_earlier(struct heph_state *st)
 {
 	const struct finding_tally *const t = &st->epoch.latest;
 
@@ -120,8 +111,7 @@ check_earlier(struct heph_state *st)
 }
 
 /* The first epoch of this input. */
-static void
-learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *value)
+static void learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *value)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -132,8 +122,7 @@ learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *valu
 	trace->epoch_ns = st->epoch.ns;
 }
 
-void
-heph_epoch_set(struct heph_state *st, const struct heph_packet *k, const char *value)
+void heph_epoch_set(struct heph_state *st, const struct heph_packet *k, const char *value)
 {
 	const uint64_t size = (uint64_t)(k->end - value);
 
@@ -148,8 +137,7 @@ heph_epoch_set(struct heph_state *st, const struct heph_packet *k, const char *v
 		                 st->epoch.ns);
 }
 
-void
-heph_epoch_check(struct heph_state *st, const struct heph_packet *k)
+void heph_epoch_check(struct heph_state *st, const struct heph_packet *k)
 {
 	const uint64_t latest = k->start > k->stop ? k->start : k->stop;
 
@@ -173,15 +161,13 @@ heph_epoch_check(struct heph_state *st, const struct heph_packet *k)
 
 /* ---- stream 0 ---- */
 
-static bool
-is_set(const struct heph_shared *s, uint32_t n)
+static bool is_set(const struct heph_shared *s, uint32_t n)
 {
 	return (s->bits[n % HEPH_SHARED_WINDOW / 64] >> n % 64 & 1) != 0;
 }
 
 /* Moves the window so that it ends with `last`. */
-static void
-slide(struct heph_shared *s, uint32_t last)
+static void slide(struct heph_shared *s, uint32_t last)
 {
 	const uint32_t base = last - HEPH_SHARED_WINDOW + 1;
 
@@ -193,8 +179,7 @@ slide(struct heph_shared *s, uint32_t last)
 	s->base = base;
 }
 
-static void
-begin_shared(struct heph_shared *s, const struct heph_packet *k)
+static void begin_shared(struct heph_shared *s, const struct heph_packet *k)
 {
 	s->any = true;
 	s->base = k->counter - HEPH_SHARED_WINDOW / 2;
@@ -203,14 +188,14 @@ begin_shared(struct heph_shared *s, const struct heph_packet *k)
 	finding_tally_add(&s->first, k->offset, k->ordinal, k->counter, 0);
 }
 
-static void heph_lost_add(struct heph_state *st, const struct heph_packet *k, uint32_t first, uint32_t missing);
+static void heph_lost_add(struct heph_state *st, const struct heph_packet *k, uint32_t first,
+                          uint32_t missing);
 
 static void heph_lost_came(struct heph_state *st, uint32_t number);
 
 /* Stream 0 is shared by threads, so its packets may change places: only numbers that do not come until the
  * end are missing. */
-static void
-check_shared(struct heph_state *st, struct heph_shared *s, const struct heph_packet *k)
+static void check_shared(struct heph_state *st, struct heph_shared *s, const struct heph_packet *k)
 {
 	const uint32_t c = k->counter;
 
@@ -247,8 +232,7 @@ check_shared(struct heph_state *st, struct heph_shared *s, const struct heph_pac
 
 /* ---- the other streams ---- */
 
-static void
-check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
+static void check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 {
 	const uint32_t now = k->counter, gap = now - last - 1;
 
@@ -269,8 +253,7 @@ check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 }
 
 /* A stream's first packet. */
-static void
-begin_stream(struct heph_state *st, const struct heph_packet *k)
+static void begin_stream(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_counters *const all = &st->counters;
 	struct heph_stream *const s = heph_stream_new(st, k);
@@ -285,8 +268,7 @@ begin_stream(struct heph_state *st, const struct heph_packet *k)
 		finding_tally_add(&all->late_start, k->offset, k->ordinal, k->counter, k->stream);
 }
 
-void
-heph_counter_check(struct heph_state *st, const struct heph_packet *k)
+void heph_counter_check(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
 
@@ -303,8 +285,7 @@ heph_counter_check(struct heph_state *st, const struct heph_packet *k)
 }
 
 /* Stream 0 is one of those that begin late: the first of them stands for all. */
-static void
-add_late_shared(struct heph_counters *all)
+static void add_late_shared(struct heph_counters *all)
 {
 	const uint64_t others = all->late_start.count;
 
@@ -314,8 +295,7 @@ add_late_shared(struct heph_counters *all)
 }
 
 /* Reports what is known about counters only at the end. */
-static void
-heph_counters_finish(struct heph_state *st)
+static void heph_counters_finish(struct heph_state *st)
 {
 	const struct heph_shared *const s = &st->counters.shared;
 	const struct finding_tally *const late = &st->counters.late_start;
@@ -339,15 +319,14 @@ heph_counters_finish(struct heph_state *st)
 
 /* ---- lost ---- */
 
-static struct heph_lost *
-shared_at(struct heph_losts *l, uint32_t i)
+static struct heph_lost *shared_at(struct heph_losts *l, uint32_t i)
 {
 	return &l->shared[(l->head + i) % HEPH_LOST];
 }
 
 /* Numbers are missing before the packet: from `first` on, `missing` of them. */
-static void
-heph_lost_add(struct heph_state *st, const struct heph_packet *k, uint32_t first, uint32_t missing)
+static void heph_lost_add(struct heph_state *st, const struct heph_packet *k, uint32_t first,
+                          uint32_t missing)
 {
 	struct heph_losts *const l = &st->lost;
 	const struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
@@ -369,8 +348,7 @@ heph_lost_add(struct heph_state *st, const struct heph_packet *k, uint32_t first
 }
 
 /* One of stream 0 came after all. */
-static void
-heph_lost_came(struct heph_state *st, uint32_t number)
+static void heph_lost_came(struct heph_state *st, uint32_t number)
 {
 	struct heph_losts *const l = &st->lost;
 
@@ -384,8 +362,7 @@ heph_lost_came(struct heph_state *st, uint32_t number)
 }
 
 /* Whether all numbers of the gap are too far behind to come. */
-static bool
-is_certain(const struct heph_state *st, const struct heph_lost *one)
+static bool is_certain(const struct heph_state *st, const struct heph_lost *one)
 {
 	const uint32_t behind = st->counters.shared.base - one->first;
 
@@ -393,8 +370,7 @@ is_certain(const struct heph_state *st, const struct heph_lost *one)
 }
 
 /* The next gap that is certain; NULL: none is. */
-static const struct heph_lost *
-next_certain(struct heph_state *st, struct heph_lost *out)
+static const struct heph_lost *next_certain(struct heph_state *st, struct heph_lost *out)
 {
 	struct heph_losts *const l = &st->lost;
 
@@ -414,8 +390,7 @@ next_certain(struct heph_state *st, struct heph_lost *out)
 }
 
 /* Adds a gap to the batch, which has room, if one is certain.  false: none is. */
-static bool
-heph_lost_put(struct heph_state *st, struct batch *b)
+static bool heph_lost_put(struct heph_state *st, struct batch *b)
 {
 	struct heph_lost room;
 	const struct heph_lost *const one = next_certain(st, &room);
@@ -443,8 +418,7 @@ heph_lost_put(struct heph_state *st, struct batch *b)
  */
 
 /* false: no memory. */
-static bool
-add_classes(struct heph_state *st)
+static bool add_classes(struct heph_state *st)
 {
 	struct trace *const t = st->r->trace;
 	struct class event = { .name = SLICE_LIT("event") }, metadata = { .name = SLICE_LIT("metadata") };
@@ -457,8 +431,7 @@ add_classes(struct heph_state *st)
 	return st->event_class != NULL && st->metadata_class != NULL;
 }
 
-static bool
-heph_open(struct reader *r)
+static bool heph_open(struct reader *r)
 {
 	struct heph_state *const st = r->state;
 
@@ -473,8 +446,7 @@ heph_open(struct reader *r)
 	return add_classes(st);
 }
 
-static void
-heph_close(struct reader *r)
+static void heph_close(struct reader *r)
 {
 	struct heph_state *const st = r->state;
 
@@ -486,8 +458,7 @@ heph_close(struct reader *r)
 /* ---- one packet ---- */
 
 /* Less than a magic and a size at the end of the input. */
-static void
-cut_start(struct heph_state *st, const struct heph_packet *k)
+static void cut_start(struct heph_state *st, const struct heph_packet *k)
 {
 	const char *const end = st->r->in->end;
 	const unsigned n = (unsigned)(end - k->p);
@@ -501,8 +472,7 @@ cut_start(struct heph_state *st, const struct heph_packet *k)
 }
 
 /* A start that is none of a packet. */
-static void
-bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
+static void bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
 {
 	const uint32_t magic = load_u32(k->p, true), size = load_u32(k->p + 4, true);
 	const char *const kind = magic == HEPH_MAGIC_EVENT ? "an event" : "a metadata";
@@ -524,8 +494,7 @@ bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
 }
 
 /* The content of a packet that is complete in the window. */
-static void
-read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct batch *b)
+static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
@@ -542,8 +511,7 @@ read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct 
 		                  "no packet starts where the damaged one before it should end");
 }
 
-bool
-heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b)
+bool heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const size_t there = (size_t)(in->end - in->p);
@@ -573,8 +541,7 @@ heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b)
 
 /* ---- the loop ---- */
 
-static enum read_status
-finish(struct heph_state *st, enum read_status status)
+static enum read_status finish(struct heph_state *st, enum read_status status)
 {
 	const struct finding_tally *const t = &st->repeated;
 
@@ -586,8 +553,7 @@ finish(struct heph_state *st, enum read_status status)
 	return status;
 }
 
-static enum read_status
-heph_next(struct reader *r, struct batch *b)
+static enum read_status heph_next(struct reader *r, struct batch *b)
 {
 	struct heph_state *const st = r->state;
 	struct input *const in = r->in;

@@ -9,9 +9,8 @@
  * input than usual is held at a time.
  */
 
-void
-heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *place,
-                  const char *from, const char *fmt, ...)
+void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
+                       const char *place, const char *from, const char *fmt, ...)
 {
 	struct heph_gap *const gap = &st->gap;
 	va_list ap;
@@ -31,8 +30,7 @@ heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_
 }
 
 /* The first place in [p, end) where a magic constant stands, or one of which the end may be missing. */
-static const char *
-next_magic(const char *p, const char *end)
+static const char *next_magic(const char *p, const char *end)
 {
 	for (; end - p >= 4; p++)
 		if ((*p == (char)0xC1 || *p == 0x75) && heph_packet_min(p, end) != 0)
@@ -41,8 +39,7 @@ next_magic(const char *p, const char *end)
 }
 
 /* Whether a packet may start at the start of the window, which holds 8 bytes at least. */
-static bool
-is_plausible(struct input *in)
+static bool is_plausible(struct input *in)
 {
 	const uint32_t size = load_u32(in->p + 4, true);
 
@@ -53,8 +50,7 @@ is_plausible(struct input *in)
 }
 
 /* Reports the gap, at whose end the window starts. */
-static void
-close_gap(struct heph_state *st, bool found)
+static void close_gap(struct heph_state *st, bool found)
 {
 	struct reader *const r = st->r;
 	struct heph_gap *const gap = &st->gap;
@@ -75,8 +71,7 @@ close_gap(struct heph_state *st, bool found)
 	}
 }
 
-bool
-heph_search(struct heph_state *st)
+bool heph_search(struct heph_state *st)
 {
 	struct input *const in = st->r->in;
 	size_t budget = HEPH_SEARCH_BYTES;
@@ -120,8 +115,7 @@ static const char *const structure[] = {
 };
 
 /* The size of a packet that reaches into the next one is repaired. */
-static void
-repair_size(struct recovery *rc, const struct heph_packet *k)
+static void repair_size(struct recovery *rc, const struct heph_packet *k)
 {
 	const uint32_t was = load_u32(k->p + 4, true), is = (uint32_t)(k->end - k->p);
 	const char size[4] = { (char)(is >> 24), (char)(is >> 16), (char)(is >> 8), (char)is };
@@ -134,8 +128,7 @@ repair_size(struct recovery *rc, const struct heph_packet *k)
 }
 
 /* A packet that is not as it should be. */
-static void
-take_damaged(struct recovery *rc, const struct heph_packet *k)
+static void take_damaged(struct recovery *rc, const struct heph_packet *k)
 {
 	const struct heph_state *const st = rc->r->state;
 
@@ -148,8 +141,7 @@ take_damaged(struct recovery *rc, const struct heph_packet *k)
 
 /* As many packets as the window holds, or as should be passed on at once.  false: the window is too short for
  * the next one. */
-static bool
-read_packets(struct recovery *rc)
+static bool read_packets(struct recovery *rc)
 {
 	struct heph_state *const st = rc->r->state;
 	struct input *const in = rc->r->in;
@@ -177,8 +169,7 @@ read_packets(struct recovery *rc)
 	return ok;
 }
 
-static enum read_status
-next(struct recovery *rc)
+static enum read_status next(struct recovery *rc)
 {
 	struct heph_state *const st = rc->r->state;
 	struct input *const in = rc->r->in;

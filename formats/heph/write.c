@@ -8,15 +8,13 @@
 
 /* What is known of the whole trace: options at its beginning and at its end. */
 
-static void
-put_word(struct hpw_packet *k, const char *name, const char *value)
+static void put_word(struct hpw_packet *k, const char *name, const char *value)
 {
 	if (value != NULL && *value != '\0')
 		hpw_text_attribute(k, name, slice_str(value));
 }
 
-static void
-hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
 
@@ -29,9 +27,8 @@ hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chun
 	hpw_finish(&k);
 }
 
-static void
-put_fact(struct hpw_state *st, struct chunk *chunk, const char *word, struct slice name,
-         const struct value *v)
+static void put_fact(struct hpw_state *st, struct chunk *chunk, const char *word, struct slice name,
+                     const struct value *v)
 {
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
 	struct arena a = { 0 };
@@ -47,8 +44,7 @@ put_fact(struct hpw_state *st, struct chunk *chunk, const char *word, struct sli
 }
 
 /* The epoch is known for sure at the end only; it counts for the whole trace wherever it stands. */
-static void
-put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t epoch = w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
 
@@ -63,8 +59,7 @@ put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 	hpw_finish(&k);
 }
 
-static void
-hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const struct trace *const trace = w->trace;
 
@@ -90,8 +85,7 @@ hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk
  */
 #define FIRST_EXTRA 4194304U /* the largest pid of Linux */
 
-static void
-hpw_tracks_free(struct hpw_tracks *t)
+static void hpw_tracks_free(struct hpw_tracks *t)
 {
 	free(t->list);
 	free(t->counters);
@@ -102,8 +96,7 @@ hpw_tracks_free(struct hpw_tracks *t)
 
 /* ---- numbers ---- */
 
-static bool
-number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
+static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
 	uint64_t id = process->id;
 
@@ -117,14 +110,12 @@ number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_tr
 }
 
 /* Which substream of which stream; two of one key would only cost one of them its number. */
-static uint64_t
-key(uint32_t stream, uint64_t substream)
+static uint64_t key(uint32_t stream, uint64_t substream)
 {
 	return hash_u64(substream, stream);
 }
 
-static bool
-number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track *to)
+static bool number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track *to)
 {
 	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
 	uint64_t id = own ? t->id : t->kind == TRACK_PROCESS ? 0 : FIRST_EXTRA + ++all->next_substream;
@@ -141,8 +132,7 @@ static const struct hpw_track shared = {
 };
 
 /* A track whose process is numbered, or that is a process. */
-static bool
-number(struct hpw_packet *k, const struct track *t)
+static bool number(struct hpw_packet *k, const struct track *t)
 {
 	struct hpw_tracks *const all = &k->st->tracks;
 	const struct track *const process = track_process(t);
@@ -169,8 +159,7 @@ number(struct hpw_packet *k, const struct track *t)
 
 /* ---- what is said of them ---- */
 
-static struct slice
-kind_word(const struct track *t)
+static struct slice kind_word(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
 	       : t->is_child            ? SLICE_LIT("child")
@@ -178,8 +167,7 @@ kind_word(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-static void
-report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;
 	struct hpw_track *const to = &all->list[t->index];
@@ -210,8 +198,7 @@ report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_
 /* ---- both ---- */
 
 /* A track above which all are known. */
-static bool
-learn(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static bool learn(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_packet k = { .st = st, .text = &chunk->text, .ledger = &chunk->ledger, .offset = offset };
 
@@ -222,8 +209,8 @@ learn(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t
 	return true;
 }
 
-const struct hpw_track *
-hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
+                                  uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;
 	uint32_t n = 0;
@@ -245,8 +232,7 @@ hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint
 }
 
 /* At the end: the tracks without events. */
-static void
-hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
+static void hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
 		if (!trace->tracks[i]->hidden)
@@ -257,8 +243,7 @@ hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chu
 
 /* Events: spans as they are, all others as spans of no length that say what they are. */
 
-static enum heph_own_kind
-kind_of(const struct event *e)
+static enum heph_own_kind kind_of(const struct event *e)
 {
 	static const uint8_t kinds[] = {
 		[PHASE_SPAN] = HEPH_OWN_SPAN,        [PHASE_BEGIN] = HEPH_OWN_BEGIN,
@@ -269,8 +254,7 @@ kind_of(const struct event *e)
 
 	if (event_is_step(e))
 		return HEPH_OWN_ARROW_STEP;
-	return event_is_async(e) ? HEPH_OWN_ASYNC
-	                                                               : (enum heph_own_kind)kinds[e->phase];
+	return event_is_async(e) ? HEPH_OWN_ASYNC : (enum heph_own_kind)kinds[e->phase];
 }
 
 /* ---- names of fields ---- */
@@ -278,8 +262,7 @@ kind_of(const struct event *e)
 #define FEW 16U
 
 /* Whether two of the fields may have one name. */
-static bool
-repeats(const struct field *f, uint32_t n)
+static bool repeats(const struct field *f, uint32_t n)
 {
 	if (n > FEW)
 		return true;
@@ -292,8 +275,7 @@ repeats(const struct field *f, uint32_t n)
 
 /* "x (2)", or with the first higher number that no other name has; it stays in the arena.  p NULL: no memory.
  */
-static struct slice
-other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t times)
+static struct slice other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t times)
 {
 	struct slice s;
 
@@ -306,8 +288,7 @@ other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t
 	return s;
 }
 
-static void
-put_fields_apart(struct hpw_packet *k, const struct field *f, uint32_t n)
+static void put_fields_apart(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	struct tabletext names = { 0 };
 	struct arena a = { 0 };
@@ -331,8 +312,7 @@ put_fields_apart(struct hpw_packet *k, const struct field *f, uint32_t n)
 	arena_free(&a);
 }
 
-static void
-put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
+static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	if (repeats(f, n)) {
 		put_fields_apart(k, f, n);
@@ -344,8 +324,7 @@ put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 
 /* ---- events ---- */
 
-static uint64_t
-start_of(struct hpw_packet *k, const struct event *e)
+static uint64_t start_of(struct hpw_packet *k, const struct event *e)
 {
 	if (!k->st->signed_time || e->ts <= INT64_MAX)
 		return e->ts;
@@ -353,8 +332,7 @@ start_of(struct hpw_packet *k, const struct event *e)
 	return 0;
 }
 
-static uint64_t
-end_of(struct hpw_packet *k, const struct event *e, uint64_t start)
+static uint64_t end_of(struct hpw_packet *k, const struct event *e, uint64_t start)
 {
 	if (e->phase != PHASE_SPAN)
 		return start;
@@ -365,8 +343,7 @@ end_of(struct hpw_packet *k, const struct event *e, uint64_t start)
 }
 
 /* What is no attribute of a span of Heph. */
-static void
-put_own(struct hpw_packet *k, const struct event *e)
+static void put_own(struct hpw_packet *k, const struct event *e)
 {
 	const enum heph_own_kind kind = kind_of(e);
 
@@ -382,8 +359,7 @@ put_own(struct hpw_packet *k, const struct event *e)
 	hpw_types(k);
 }
 
-static const struct hpw_track *
-track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
+static const struct hpw_track *track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (st->last == NULL || st->last_track != e->track) {
 		st->last = hpw_track(st, e->track, chunk, e->offset);
@@ -393,8 +369,7 @@ track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
 }
 
 /* The counter of a stream; NULL: no memory. */
-static uint32_t *
-counter_of(struct hpw_tracks *all, const struct hpw_track *to)
+static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 {
 	if (to->stream == HPW_SHARED_STREAM)
 		return &all->shared;
@@ -403,8 +378,7 @@ counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 	           : NULL;
 }
 
-static void
-hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct hpw_track *const to = track_of(st, e, chunk);
 	struct hpw_packet k = { .st = st,
@@ -446,8 +420,7 @@ const struct loss hpw_losses[HPW_LOSSES + 1] = {
 #undef LOSS
 };
 
-static bool
-hpw_open(struct writer *w, struct chunk *chunk)
+static bool hpw_open(struct writer *w, struct chunk *chunk)
 {
 	struct hpw_state *const st = w->state;
 
@@ -460,16 +433,14 @@ hpw_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-hpw_declare(struct writer *w, const struct batch *b)
+static bool hpw_declare(struct writer *w, const struct batch *b)
 {
 	(void)w;
 	(void)b; /* tracks are reported before their first events, classes with each event */
 	return true;
 }
 
-static void
-hpw_write(void *state, const struct batch *b, struct chunk *chunk)
+static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct hpw_state *const st = state;
 
@@ -482,8 +453,7 @@ hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 			hpw_event(st, b, &b->events[i], chunk);
 }
 
-static bool
-hpw_close(struct writer *w, struct chunk *chunk)
+static bool hpw_close(struct writer *w, struct chunk *chunk)
 {
 	struct hpw_state *const st = w->state;
 
@@ -496,8 +466,7 @@ hpw_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-hpw_free(void *state)
+static void hpw_free(void *state)
 {
 	struct hpw_state *const st = state;
 
@@ -510,8 +479,8 @@ hpw_free(void *state)
 const struct writer_ops hpw_ops = {
 	.state_size = sizeof(struct hpw_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_RAW_BYTES |
-	         WRITER_INTERPRETED,
+	.modes =
+	    WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_RAW_BYTES | WRITER_INTERPRETED,
 	.open = hpw_open,
 	.declare = hpw_declare,
 	.write = hpw_write,

@@ -25,15 +25,13 @@ static const uint8_t held_as[VALUE_JSON + 1] = {
 };
 
 /* Whether an attribute says it all. */
-static bool
-is_plain(uint8_t type)
+static bool is_plain(uint8_t type)
 {
 	return type == VALUE_U64 || type == VALUE_I64 || type == VALUE_F64 || type == VALUE_STRING;
 }
 
 /* The word for the next field, unless it needs none. */
-static void
-add_word(struct hpw_packet *k, uint8_t type, bool list)
+static void add_word(struct hpw_packet *k, uint8_t type, bool list)
 {
 	struct text *const t = &k->st->types;
 
@@ -48,8 +46,7 @@ add_word(struct hpw_packet *k, uint8_t type, bool list)
 		text_char(t, ']');
 }
 
-void
-hpw_types(struct hpw_packet *k)
+void hpw_types(struct hpw_packet *k)
 {
 	struct text *const t = &k->st->types;
 
@@ -66,8 +63,7 @@ hpw_types(struct hpw_packet *k)
 
 /* ---- names ---- */
 
-static void
-put_name(struct hpw_packet *k, struct slice name)
+static void put_name(struct hpw_packet *k, struct slice name)
 {
 	struct text *const t = &k->st->scratch;
 
@@ -86,8 +82,7 @@ put_name(struct hpw_packet *k, struct slice name)
 /* ---- values ---- */
 
 /* A value that Heph has no type for, as text.  false: it was cut. */
-static bool
-put_as_text(struct hpw_packet *k, const struct value *v)
+static bool put_as_text(struct hpw_packet *k, const struct value *v)
 {
 	struct text *const t = &k->st->scratch;
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -117,8 +112,7 @@ put_as_text(struct hpw_packet *k, const struct value *v)
 }
 
 /* The type of an array that holds the list; 0: none does. */
-static uint8_t
-array_type(const struct value *v)
+static uint8_t array_type(const struct value *v)
 {
 	const uint8_t type = held_as[v->element];
 
@@ -131,8 +125,7 @@ array_type(const struct value *v)
 }
 
 /* false: there is no room for so many values. */
-static bool
-put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
+static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
 {
 	const uint32_t n = v->count < HPW_MOST_TEXT ? v->count : HPW_MOST_TEXT;
 
@@ -152,8 +145,7 @@ put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
 }
 
 /* false: there is no room. */
-static bool
-put_value(struct hpw_packet *k, const struct value *v)
+static bool put_value(struct hpw_packet *k, const struct value *v)
 {
 	const uint8_t type = held_as[v->type], array = v->type == VALUE_LIST ? array_type(v) : 0;
 
@@ -173,8 +165,7 @@ put_value(struct hpw_packet *k, const struct value *v)
 	return true;
 }
 
-void
-hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
+void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
 {
 	struct text *const t = k->text, *const types = &k->st->types;
 	const size_t before = t->n, types_before = types->n;
@@ -202,15 +193,13 @@ hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
 
 /* Packets that are made: numbers, texts, attributes. */
 
-void
-hpw_lose(struct hpw_packet *k, enum hpw_loss loss)
+void hpw_lose(struct hpw_packet *k, enum hpw_loss loss)
 {
 	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
 	k->lost = true;
 }
 
-void
-hpw_number(struct hpw_packet *k, uint64_t v, unsigned size)
+void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size)
 {
 	char *const p = text_room(k->text, size);
 
@@ -223,8 +212,7 @@ hpw_number(struct hpw_packet *k, uint64_t v, unsigned size)
 /* ---- texts ---- */
 
 /* A text that is too long, or perhaps not UTF-8. */
-static void
-text_checked(struct hpw_packet *k, struct slice s)
+static void text_checked(struct hpw_packet *k, struct slice s)
 {
 	struct text *const t = k->text;
 	size_t n = utf8_cut(s.p, s.n, HPW_MOST_TEXT);
@@ -245,8 +233,7 @@ text_checked(struct hpw_packet *k, struct slice s)
 		hpw_lose(k, HPW_TEXT_CUT);
 }
 
-void
-hpw_text(struct hpw_packet *k, struct slice s)
+void hpw_text(struct hpw_packet *k, struct slice s)
 {
 	struct text *const t = k->text;
 
@@ -265,22 +252,19 @@ hpw_text(struct hpw_packet *k, struct slice s)
 
 /* ---- attributes ---- */
 
-static void
-begin_attribute(struct hpw_packet *k, const char *name, uint8_t type)
+static void begin_attribute(struct hpw_packet *k, const char *name, uint8_t type)
 {
 	hpw_text(k, (struct slice){ name, (uint32_t)strlen(name), SLICE_UTF8 });
 	hpw_number(k, type, 1);
 }
 
-void
-hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s)
+void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s)
 {
 	begin_attribute(k, name, HEPH_STRING);
 	hpw_text(k, s);
 }
 
-void
-hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v)
+void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v)
 {
 	begin_attribute(k, name, HEPH_UNSIGNED);
 	hpw_number(k, v, 8);
@@ -288,8 +272,8 @@ hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v)
 
 /* ---- packets ---- */
 
-struct hpw_packet
-hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name, uint64_t offset)
+struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
+                                   uint64_t offset)
 {
 	struct hpw_packet k = { .st = st,
 		                .text = &chunk->text,
@@ -304,8 +288,7 @@ hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name, ui
 	return k;
 }
 
-void
-hpw_finish(struct hpw_packet *k)
+void hpw_finish(struct hpw_packet *k)
 {
 	struct text *const t = k->text;
 
@@ -325,16 +308,14 @@ hpw_finish(struct hpw_packet *k)
 #define NAME_AT HEPH_METADATA_MIN
 #define STREAM_AT (NAME_AT + sizeof HEPH_OWN_TRACK - 1)
 
-bool
-hpw_is_track(struct slice bytes)
+bool hpw_is_track(struct slice bytes)
 {
 	return bytes.n >= STREAM_AT + HEPH_OWN_TRACK_IDS &&
 	       load_u16(bytes.p + 8, true) == STREAM_AT - NAME_AT &&
 	       memcmp(bytes.p + NAME_AT, HEPH_OWN_TRACK, STREAM_AT - NAME_AT) == 0;
 }
 
-void
-hpw_held_free(struct hpw_held *h)
+void hpw_held_free(struct hpw_held *h)
 {
 	text_free(&h->next);
 	for (uint32_t i = 0; i < h->n; i++)
@@ -344,8 +325,7 @@ hpw_held_free(struct hpw_held *h)
 }
 
 /* The first packet of a text, which is cut off it. */
-static struct slice
-take_packet(struct slice *rest)
+static struct slice take_packet(struct slice *rest)
 {
 	const struct slice k = slice_of(rest->p, load_u32(rest->p + HPW_AT_SIZE, true));
 
@@ -354,8 +334,7 @@ take_packet(struct slice *rest)
 	return k;
 }
 
-static void
-put(struct text *t, struct slice packet, uint32_t stream)
+static void put(struct text *t, struct slice packet, uint32_t stream)
 {
 	text_slice(t, packet);
 	if (!t->failed)
@@ -364,8 +343,7 @@ put(struct text *t, struct slice packet, uint32_t stream)
 
 /* ---- of one stream ---- */
 
-static struct text *
-withheld(struct hpw_held *h, uint32_t stream)
+static struct text *withheld(struct hpw_held *h, uint32_t stream)
 {
 	const uint32_t i = table64_get(&h->index, stream);
 
@@ -373,8 +351,7 @@ withheld(struct hpw_held *h, uint32_t stream)
 }
 
 /* Keeps a packet until an event of its stream comes.  false: no memory. */
-static bool
-withhold(struct hpw_held *h, struct slice packet)
+static bool withhold(struct hpw_held *h, struct slice packet)
 {
 	const uint32_t stream = load_u32(packet.p + STREAM_AT, true);
 	struct text *t = withheld(h, stream);
@@ -392,8 +369,7 @@ withhold(struct hpw_held *h, struct slice packet)
 
 /* ---- all of them ---- */
 
-static void
-put_all(struct text *to, struct text *from, uint32_t stream)
+static void put_all(struct text *to, struct text *from, uint32_t stream)
 {
 	struct slice rest = slice_of(from->p, from->n);
 
@@ -402,22 +378,19 @@ put_all(struct text *to, struct text *from, uint32_t stream)
 	text_clear(from);
 }
 
-void
-hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes)
+void hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes)
 {
 	text_slice(&h->next, bytes);
 	out->failed |= h->next.failed;
 }
 
-void
-hpw_release_in_place(struct hpw_held *h, struct text *out)
+void hpw_release_in_place(struct hpw_held *h, struct text *out)
 {
 	text_add(out, h->next.p, h->next.n);
 	text_clear(&h->next);
 }
 
-void
-hpw_withhold(struct hpw_held *h, struct text *out)
+void hpw_withhold(struct hpw_held *h, struct text *out)
 {
 	struct slice rest = slice_of(h->next.p, h->next.n);
 
@@ -426,8 +399,7 @@ hpw_withhold(struct hpw_held *h, struct text *out)
 	text_clear(&h->next);
 }
 
-void
-hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s)
+void hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s)
 {
 	hpw_withhold(h, out);
 	struct text *const t = withheld(h, s->id);
@@ -435,8 +407,7 @@ hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s)
 		put_all(out, t, s->out);
 }
 
-static uint32_t
-packets(const struct text *t)
+static uint32_t packets(const struct text *t)
 {
 	struct slice rest = slice_of(t->p, t->n);
 	uint32_t n = 0;
@@ -446,8 +417,7 @@ packets(const struct text *t)
 	return n;
 }
 
-uint32_t
-hpw_waiting(const struct hpw_held *h)
+uint32_t hpw_waiting(const struct hpw_held *h)
 {
 	uint32_t n = packets(&h->next);
 
@@ -467,8 +437,7 @@ hpw_waiting(const struct hpw_held *h)
 
 #define OF_INPUT ((uint64_t)1 << 32)
 
-void
-hpw_streams_free(struct hpw_streams *all)
+void hpw_streams_free(struct hpw_streams *all)
 {
 	free(all->list);
 	table64_free(&all->index);
@@ -477,21 +446,18 @@ hpw_streams_free(struct hpw_streams *all)
 
 /* ---- which stream ---- */
 
-static bool
-take(struct hpw_streams *all, uint64_t id)
+static bool take(struct hpw_streams *all, uint64_t id)
 {
 	return table64_put(&all->taken, id, 1);
 }
 
-static bool
-is_taken(const struct hpw_streams *all, uint32_t id)
+static bool is_taken(const struct hpw_streams *all, uint32_t id)
 {
 	return table64_get(&all->taken, id) != TABLE_NONE ||
 	       table64_get(&all->taken, OF_INPUT | id) != TABLE_NONE;
 }
 
-static struct hpw_stream *
-add(struct hpw_streams *all, uint32_t id)
+static struct hpw_stream *add(struct hpw_streams *all, uint32_t id)
 {
 	if (!array_room(&all->list, all->n, &all->cap, sizeof *all->list) ||
 	    !table64_put(&all->index, id, all->n) || !take(all, OF_INPUT | id))
@@ -503,8 +469,7 @@ add(struct hpw_streams *all, uint32_t id)
 }
 
 /* Begins the stream of an input.  false: no memory. */
-static bool
-begin(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
+static bool begin(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
 {
 	s->out = s->id;
 	s->less = s->next = 0;
@@ -517,8 +482,8 @@ begin(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
 	return take(all, s->out);
 }
 
-struct hpw_stream *
-hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input, bool *renumbered)
+struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
+                                 bool *renumbered)
 {
 	const uint32_t known = id < HPW_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
 	struct hpw_stream *s = known != TABLE_NONE ? &all->list[known] : NULL;
@@ -537,8 +502,7 @@ hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t i
 
 /* ---- counters ---- */
 
-uint32_t
-hpw_stream_counter(struct hpw_stream *s, uint32_t counter)
+uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter)
 {
 	return s->in_turn ? s->next++ : counter - s->less;
 }

@@ -38,22 +38,19 @@ static const struct builtin_field builtin_fields[] = {
 };
 
 /* What the format calls a built-in class in the layout of the input. */
-static const char *
-ht_class_builtin_name(const struct ht_state *st, uint32_t id)
+static const char *ht_class_builtin_name(const struct ht_state *st, uint32_t id)
 {
 	return builtin_names[id][st->wire];
 }
 
 /* in any layout */
-static bool
-ht_class_is_builtin_name(uint32_t id, struct slice name)
+static bool ht_class_is_builtin_name(uint32_t id, struct slice name)
 {
 	return slice_is(name, builtin_names[id][0]) || slice_is(name, builtin_names[id][1]);
 }
 
 /* Accounts for n more bytes of description; false: the bound is reached. */
-static bool
-ht_describe_room(struct ht_classes *all, uint64_t n)
+static bool ht_describe_room(struct ht_classes *all, uint64_t n)
 {
 	n += HT_TEXT_COST;
 	if (n > HT_MAX_DESCRIBED - all->described_bytes)
@@ -62,8 +59,7 @@ ht_describe_room(struct ht_classes *all, uint64_t n)
 	return true;
 }
 
-static bool
-append(struct ht_classes *all, struct ht_class *c)
+static bool append(struct ht_classes *all, struct ht_class *c)
 {
 	if (!array_room(&all->list, all->n, &all->cap, sizeof(struct ht_class *)) ||
 	    !table64_put(&all->by_id, c->id, all->n))
@@ -74,8 +70,7 @@ append(struct ht_classes *all, struct ht_class *c)
 	return true;
 }
 
-static bool
-ht_class_set_name(struct ht_state *st, struct ht_class *c, struct slice name)
+static bool ht_class_set_name(struct ht_state *st, struct ht_class *c, struct slice name)
 {
 	struct ht_classes *const all = &st->classes;
 
@@ -89,8 +84,7 @@ ht_class_set_name(struct ht_state *st, struct ht_class *c, struct slice name)
 }
 
 /* NULL, or false: no memory, which the state remembers. */
-static struct ht_class *
-ht_class_new(struct ht_state *st, uint32_t id, struct slice name)
+static struct ht_class *ht_class_new(struct ht_state *st, uint32_t id, struct slice name)
 {
 	struct ht_class *const c = calloc(1, sizeof *c);
 
@@ -107,8 +101,7 @@ ht_class_new(struct ht_state *st, uint32_t id, struct slice name)
 	return ht_class_set_name(st, c, name) ? c : NULL;
 }
 
-static bool
-ht_class_add_field(struct ht_state *st, struct ht_class *c, struct ht_field f)
+static bool ht_class_add_field(struct ht_state *st, struct ht_class *c, struct ht_field f)
 {
 	if (!array_room(&c->fields, c->nfields, &c->fields_cap, sizeof *c->fields)) {
 		st->no_memory = true;
@@ -118,8 +111,7 @@ ht_class_add_field(struct ht_state *st, struct ht_class *c, struct ht_field f)
 	return true;
 }
 
-static struct slice
-static_name(const char *s)
+static struct slice static_name(const char *s)
 {
 	struct slice name = slice_str(s);
 
@@ -127,8 +119,7 @@ static_name(const char *s)
 	return name;
 }
 
-bool
-ht_classes_init(struct ht_state *st)
+bool ht_classes_init(struct ht_state *st)
 {
 	static const uint8_t kinds[HT_BUILTIN_CLASSES] = { HT_KIND_ENDIANNESS, HT_KIND_BARE, HT_KIND_INFO,
 		                                           HT_KIND_FIELD };
@@ -154,8 +145,7 @@ ht_classes_init(struct ht_state *st)
 
 static void ht_plan_free(struct ht_plan *plan);
 
-void
-ht_classes_free(struct ht_classes *all)
+void ht_classes_free(struct ht_classes *all)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
 		free(all->list[i]->fields);
@@ -167,16 +157,14 @@ ht_classes_free(struct ht_classes *all)
 	tabletext_free(&all->by_name);
 }
 
-struct ht_class *
-ht_class_find_far(const struct ht_classes *all, uint32_t id)
+struct ht_class *ht_class_find_far(const struct ht_classes *all, uint32_t id)
 {
 	const uint32_t i = table64_get(&all->by_id, id);
 	return i == TABLE_NONE ? NULL : all->list[i];
 }
 
 /* Forgets the plan, or all that was described, so that the class can be described afresh. */
-static void
-ht_class_forget_plan(struct ht_classes *all, struct ht_class *c)
+static void ht_class_forget_plan(struct ht_classes *all, struct ht_class *c)
 {
 	if (c->plan != NULL)
 		all->leaves -= c->plan->nleaves;
@@ -186,8 +174,7 @@ ht_class_forget_plan(struct ht_classes *all, struct ht_class *c)
 	c->used = false;
 }
 
-static void
-ht_class_clear(struct ht_classes *all, struct ht_class *c)
+static void ht_class_clear(struct ht_classes *all, struct ht_class *c)
 {
 	ht_class_forget_plan(all, c);
 	all->fields -= c->nfields;
@@ -200,22 +187,19 @@ ht_class_clear(struct ht_classes *all, struct ht_class *c)
 
 /* Class descriptions: EventKlassInfoEvent and EventKlassFieldInfoEvent ("Custom event classes"). */
 
-void
-ht_describe_restart(struct ht_state *st)
+void ht_describe_restart(struct ht_state *st)
 {
 	/* not a mark in each class: hostile input has many classes, and many of these events */
 	st->classes.stream++;
 }
 
 /* Described before the latest EndiannessInfoEvent. */
-static bool
-is_stale(const struct ht_state *st, const struct ht_class *c)
+static bool is_stale(const struct ht_state *st, const struct ht_class *c)
 {
 	return c->stream != st->classes.stream;
 }
 
-static void
-report_limit(struct ht_state *st, const struct ht_record *rec)
+static void report_limit(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_classes *const all = &st->classes;
 
@@ -230,8 +214,7 @@ report_limit(struct ht_state *st, const struct ht_record *rec)
 
 /* The class is described again as it was, so far: its fields are compared as they come.  `fresh`: by a new
  * stream, which may describe it otherwise without breaking a rule. */
-static void
-start_recheck(struct ht_state *st, struct ht_class *c, bool fresh)
+static void start_recheck(struct ht_state *st, struct ht_class *c, bool fresh)
 {
 	if (fresh)
 		ht_class_forget_plan(&st->classes, c);
@@ -241,8 +224,7 @@ start_recheck(struct ht_state *st, struct ht_class *c, bool fresh)
 }
 
 /* The first event of the class was read: what was compared so far is all of its fields. */
-static void
-ht_describe_end(struct ht_state *st, struct ht_class *c)
+static void ht_describe_end(struct ht_state *st, struct ht_class *c)
 {
 	if (c->renewing && c->recheck < c->nfields) {
 		st->classes.fields -= c->nfields - c->recheck;
@@ -251,8 +233,7 @@ ht_describe_end(struct ht_state *st, struct ht_class *c)
 	c->rechecking = c->renewing = false;
 }
 
-static void
-check_builtin(struct ht_state *st, uint32_t id, struct slice name, const struct ht_record *rec)
+static void check_builtin(struct ht_state *st, uint32_t id, struct slice name, const struct ht_record *rec)
 {
 	struct quoted q;
 
@@ -264,9 +245,8 @@ check_builtin(struct ht_state *st, uint32_t id, struct slice name, const struct 
 
 /* Makes the class, or empties it, when it is described for the first time or otherwise than before.  c: what
  * has this id, or NULL. */
-static void
-define(struct ht_state *st, struct ht_class *c, uint32_t id, struct slice name, uint8_t count,
-       const struct ht_record *rec)
+static void define(struct ht_state *st, struct ht_class *c, uint32_t id, struct slice name, uint8_t count,
+                   const struct ht_record *rec)
 {
 	struct ht_classes *const all = &st->classes;
 
@@ -286,8 +266,7 @@ define(struct ht_state *st, struct ht_class *c, uint32_t id, struct slice name, 
 	all->has_mapping |= ht_vocabulary_may_map(st, c->name);
 }
 
-void
-ht_describe_class(struct ht_state *st, const struct ht_record *rec)
+void ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 {
 	const uint32_t id = load_u32(st->starts[0], st->big);
 	const struct slice name = st->strings[0];
@@ -314,8 +293,7 @@ ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 
 /* ---- fields ---- */
 
-static bool
-size_possible(enum ht_type type, uint64_t size)
+static bool size_possible(enum ht_type type, uint64_t size)
 {
 	switch (type) {
 	case HT_INTEGER:
@@ -333,8 +311,7 @@ size_possible(enum ht_type type, uint64_t size)
 }
 
 /* The field that a field info record describes, its text still in the input. */
-static struct ht_field
-check_field(struct ht_state *st, const struct ht_record *rec, const struct ht_class *c)
+static struct ht_field check_field(struct ht_state *st, const struct ht_record *rec, const struct ht_class *c)
 {
 	static const char *const type_names[] = { "STRUCT", "STRING",  "INTEGER",         "FLOAT",
 		                                  "DOUBLE", "POINTER", "UNSIGNED_INTEGER" };
@@ -365,8 +342,7 @@ check_field(struct ht_state *st, const struct ht_record *rec, const struct ht_cl
 	return f;
 }
 
-static bool
-field_equal(const struct ht_field *a, const struct ht_field *b)
+static bool field_equal(const struct ht_field *a, const struct ht_field *b)
 {
 	return a->type == b->type && (a->size == b->size || a->type == HT_STRING) &&
 	       slice_equal(a->name, b->name) && slice_equal(a->type_name, b->type_name);
@@ -374,8 +350,7 @@ field_equal(const struct ht_field *a, const struct ht_field *b)
 
 /* Copies a text to where it lives as long as the trace.  false: the bound for descriptions is reached, or no
  * memory. */
-static bool
-retain(struct ht_state *st, struct slice *s)
+static bool retain(struct ht_state *st, struct slice *s)
 {
 	if (!ht_describe_room(&st->classes, s->n))
 		return false;
@@ -384,8 +359,7 @@ retain(struct ht_state *st, struct slice *s)
 	return s->p != NULL;
 }
 
-static bool
-retain_field(struct ht_state *st, struct ht_field *f)
+static bool retain_field(struct ht_state *st, struct ht_field *f)
 {
 	const bool name = retain(st, &f->name);
 
@@ -393,8 +367,8 @@ retain_field(struct ht_state *st, struct ht_field *f)
 }
 
 /* The next field of a class that is described again. */
-static void
-compare_field(struct ht_state *st, const struct ht_record *rec, struct ht_class *c, struct ht_field f)
+static void compare_field(struct ht_state *st, const struct ht_record *rec, struct ht_class *c,
+                          struct ht_field f)
 {
 	struct ht_field *const known = &c->fields[c->recheck++];
 	struct quoted q, q2;
@@ -411,8 +385,7 @@ compare_field(struct ht_state *st, const struct ht_record *rec, struct ht_class 
 		report_limit(st, rec);
 }
 
-void
-ht_describe_field(struct ht_state *st, const struct ht_record *rec)
+void ht_describe_field(struct ht_state *st, const struct ht_record *rec)
 {
 	const uint32_t id = load_u32(st->starts[0], st->big);
 	struct ht_class *const c = ht_class_find(&st->classes, id);
@@ -476,8 +449,7 @@ struct unfold {
 };
 
 /* The field of a class that is its base, or -1. */
-static int32_t
-ht_class_base(const struct ht_class *c)
+static int32_t ht_class_base(const struct ht_class *c)
 {
 	for (uint32_t i = 0; i < c->nfields; i++)
 		if (c->fields[i].type == HT_STRUCT && slice_is(c->fields[i].name, "base"))
@@ -485,14 +457,12 @@ ht_class_base(const struct ht_class *c)
 	return -1;
 }
 
-static void
-fail_no_memory(struct unfold *u)
+static void fail_no_memory(struct unfold *u)
 {
 	u->failed = u->st->no_memory = true;
 }
 
-static void
-fail_limit(struct unfold *u)
+static void fail_limit(struct unfold *u)
 {
 	struct quoted q;
 
@@ -503,8 +473,7 @@ fail_limit(struct unfold *u)
 	    quoted(&q, u->rec->c->name), HT_MAX_UNFOLD, HT_MAX_LEAVES);
 }
 
-static void
-fail_work(struct unfold *u)
+static void fail_work(struct unfold *u)
 {
 	struct quoted q;
 
@@ -515,8 +484,7 @@ fail_work(struct unfold *u)
 	               quoted(&q, u->rec->c->name), u->st->classes.visited);
 }
 
-static void
-enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
+static void enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 {
 	struct quoted q, q2;
 
@@ -542,8 +510,7 @@ enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 
 /* ---- leaves ---- */
 
-static uint8_t
-value_of(const struct ht_field *f)
+static uint8_t value_of(const struct ht_field *f)
 {
 	static const uint8_t widths[9] = { [1] = 0, [2] = 1, [4] = 2, [8] = 3 };
 
@@ -566,8 +533,8 @@ value_of(const struct ht_field *f)
 }
 
 /* The prefix and the name, with `behind` after them, in the trace's arena.  p is NULL: it failed. */
-static struct slice
-joined(struct unfold *u, struct slice prefix, struct slice name, const char *behind, uint64_t cost)
+static struct slice joined(struct unfold *u, struct slice prefix, struct slice name, const char *behind,
+                           uint64_t cost)
 {
 	struct slice s = { NULL, 0, 0 };
 
@@ -584,8 +551,7 @@ joined(struct unfold *u, struct slice prefix, struct slice name, const char *beh
 }
 
 /* A path made unique: the second "x" of a class is "x (2)". */
-static struct slice
-unique_name(struct unfold *u, struct slice path)
+static struct slice unique_name(struct unfold *u, struct slice path)
 {
 	const struct slice nothing = { "", 0, SLICE_UTF8 | SLICE_JSON };
 	uint32_t times = tabletext_get(&u->names, path);
@@ -606,8 +572,7 @@ unique_name(struct unfold *u, struct slice path)
 	return name;
 }
 
-static void
-append_unfold(struct unfold *u, struct ht_leaf leaf, struct slice path)
+static void append_unfold(struct unfold *u, struct ht_leaf leaf, struct slice path)
 {
 	struct ht_plan *const plan = u->plan;
 
@@ -620,8 +585,7 @@ append_unfold(struct unfold *u, struct ht_leaf leaf, struct slice path)
 	plan->leaves[plan->nleaves++] = leaf;
 }
 
-static void
-add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
+static void add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 {
 	struct slice path = f->name, name = path;
 	struct quoted q, q2;
@@ -650,8 +614,7 @@ add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 
 /* ---- the way through the classes ---- */
 
-static void
-visit_struct(struct unfold *u, const struct frame *at, const struct ht_field *f, bool is_base)
+static void visit_struct(struct unfold *u, const struct frame *at, const struct ht_field *f, bool is_base)
 {
 	const struct ht_classes *const all = &u->st->classes;
 	const uint32_t i = tabletext_get(&all->by_name, f->type_name);
@@ -672,8 +635,7 @@ visit_struct(struct unfold *u, const struct frame *at, const struct ht_field *f,
 }
 
 /* One field of the innermost class on the way. */
-static void
-visit(struct unfold *u)
+static void visit(struct unfold *u)
 {
 	struct frame *const top = &u->frames[u->nframes - 1];
 	const struct frame at = *top; /* entering a class may move the frames */
@@ -707,8 +669,7 @@ visit(struct unfold *u)
 
 /* Makes the leaves and paths of the plan of rec's class.  false: its layout cannot be known (see the
  * finding), or no memory, which the state remembers; the plan may hold some leaves then. */
-static bool
-ht_unfold(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan)
+static bool ht_unfold(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan)
 {
 	const struct slice id = st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id");
 	struct unfold u = { .st = st, .rec = rec, .plan = plan };
@@ -729,8 +690,7 @@ ht_unfold(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan
 /* ---- plan ---- */
 
 /* NULL is fine */
-static void
-ht_plan_free(struct ht_plan *plan)
+static void ht_plan_free(struct ht_plan *plan)
 {
 	if (plan == NULL)
 		return;
@@ -742,8 +702,7 @@ ht_plan_free(struct ht_plan *plan)
 }
 
 /* Runs of fixed-size leaves, each up to the next string.  false: no memory. */
-static bool
-ht_plan_make_runs(struct ht_plan *plan)
+static bool ht_plan_make_runs(struct ht_plan *plan)
 {
 	uint32_t run = 0;
 
@@ -766,8 +725,7 @@ ht_plan_make_runs(struct ht_plan *plan)
 /* Lists the leaves that become fields of events: of structure all of them.  false: no memory. */
 /* What has become the event's time, track or name is no field any more.  An integer label stays: it is more
  * than its name. */
-static bool
-ht_plan_list_args(struct ht_plan *plan, bool structure)
+static bool ht_plan_list_args(struct ht_plan *plan, bool structure)
 {
 	plan->args = calloc((size_t)plan->nleaves + 1, sizeof *plan->args);
 	if (plan->args == NULL)
@@ -785,8 +743,7 @@ ht_plan_list_args(struct ht_plan *plan, bool structure)
 
 #define MAX_DECLARED 256U /* fields of a class that is declared */
 
-static void
-check_field_count(struct ht_state *st, const struct ht_record *rec)
+static void check_field_count(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_class *const c = rec->c;
 	const uint32_t own = c->nfields - (ht_class_base(c) >= 0);
@@ -802,8 +759,7 @@ check_field_count(struct ht_state *st, const struct ht_record *rec)
 /* ---- what the class declares ---- */
 
 /* Words for the types of leaves: the files' own are numbers, or names of C types. */
-static struct slice
-type_word(uint8_t value)
+static struct slice type_word(uint8_t value)
 {
 	static const char *const words[] = {
 		[VALUE_U8] = "u8",       [VALUE_U16] = "u16",         [VALUE_U32] = "u32",
@@ -816,8 +772,7 @@ type_word(uint8_t value)
 	return slice_str(words[value]);
 }
 
-static const char *
-unit_of(const struct ht_class *c, const struct ht_plan *plan, uint32_t leaf)
+static const char *unit_of(const struct ht_class *c, const struct ht_plan *plan, uint32_t leaf)
 {
 	if (leaf == plan->duration)
 		return "ns";
@@ -829,8 +784,7 @@ unit_of(const struct ht_class *c, const struct ht_plan *plan, uint32_t leaf)
 
 /* The class of the trace with these fields; those of raw events have their head before them.  Small classes
  * only: nothing depends on it.  false: no memory. */
-static bool
-declare(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan, struct class *like)
+static bool declare(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan, struct class *like)
 {
 	const uint32_t head = st->raw ? HT_HEAD_FIELDS : 0, n = head + plan->nleaves;
 	struct class_field f[HT_HEAD_FIELDS + MAX_DECLARED];
@@ -860,8 +814,8 @@ declare(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan, str
 /* ---- the plan ---- */
 
 /* false: as ht_class_prepare. */
-static bool
-make_plan(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan, struct class *like)
+static bool make_plan(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan,
+                      struct class *like)
 {
 	if (!ht_unfold(st, rec, plan))
 		return false;
@@ -876,8 +830,7 @@ make_plan(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan
 	return !st->no_memory;
 }
 
-bool
-ht_class_prepare(struct ht_state *st, const struct ht_record *rec)
+bool ht_class_prepare(struct ht_state *st, const struct ht_record *rec)
 {
 	struct ht_class *const c = rec->c;
 	struct ht_plan *const plan = calloc(1, sizeof *plan);

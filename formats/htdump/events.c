@@ -13,8 +13,7 @@
 
 /* The leaf of this name, or HT_NO_LEAF; members of structs have no role.  A field of the class itself goes
  * before an inherited one, so the last wins. */
-static uint32_t
-leaf_named(const void *ctx, struct slice name)
+static uint32_t leaf_named(const void *ctx, struct slice name)
 {
 	const struct ht_plan *const plan = ctx;
 
@@ -24,30 +23,26 @@ leaf_named(const void *ctx, struct slice name)
 	return HT_NO_LEAF;
 }
 
-static bool
-has_leaf(const void *ctx, struct slice name)
+static bool has_leaf(const void *ctx, struct slice name)
 {
 	return leaf_named(ctx, name) != HT_NO_LEAF;
 }
 
-static bool
-has_any(const void *ctx, struct slice name)
+static bool has_any(const void *ctx, struct slice name)
 {
 	(void)ctx;
 	(void)name;
 	return true;
 }
 
-static uint8_t
-leaf_type(const void *ctx, uint32_t leaf)
+static uint8_t leaf_type(const void *ctx, uint32_t leaf)
 {
 	const struct ht_plan *const plan = ctx;
 
 	return plan->leaves[leaf].value;
 }
 
-static uint8_t
-label_table(const struct trace *trace)
+static uint8_t label_table(const struct trace *trace)
 {
 	const struct vocabulary *const v = trace->vocabulary;
 
@@ -57,16 +52,14 @@ label_table(const struct trace *trace)
 /* ---- mappings ---- */
 
 /* It puts the text of one field under the number of another into the table of labels. */
-static bool
-defines_labels(const struct trace *trace, const struct class_plan *p)
+static bool defines_labels(const struct trace *trace, const struct class_plan *p)
 {
 	return p->plan != NULL && p->plan->phase == PLAN_STRUCTURE &&
 	       (p->says & CLASS_PLAN_DEFINITION) != 0 && p->table != PLAN_NO_TABLE &&
 	       p->table == label_table(trace);
 }
 
-bool
-ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
+bool ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
 {
 	const struct vocabulary *const v = st->r->trace->vocabulary;
 	struct class_plan p;
@@ -76,8 +69,7 @@ ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
 }
 
 /* A mapping that lacks what it needs is an event like any other. */
-static void
-apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
+static void apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
 {
 	if (p->key == HT_NO_LEAF || p->value == HT_NO_LEAF || plan->leaves[p->value].value != VALUE_STRING)
 		return;
@@ -89,8 +81,7 @@ apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct class_plan 
 /* ---- events ---- */
 
 /* Whether the reader can apply all of it: labels and threads it knows by their numbers. */
-static bool
-is_applied(const struct class_plan *p, uint8_t labels)
+static bool is_applied(const struct class_plan *p, uint8_t labels)
 {
 	const unsigned mine = CLASS_PLAN_DURATION | CLASS_PLAN_NAME | CLASS_PLAN_THREAD;
 
@@ -98,8 +89,7 @@ is_applied(const struct class_plan *p, uint8_t labels)
 	       ((p->says & CLASS_PLAN_THREAD) == 0 || slice_is(p->thread_prefix, HT_THREAD " "));
 }
 
-static bool
-looks_up(const struct plan_ref *ref, uint8_t table)
+static bool looks_up(const struct plan_ref *ref, uint8_t table)
 {
 	for (uint32_t i = 0; i < ref->ntables; i++)
 		if (ref->tables[i] == table)
@@ -108,8 +98,7 @@ looks_up(const struct plan_ref *ref, uint8_t table)
 }
 
 /* Whether names, time lines or keys are made of labels. */
-static bool
-asks_for_labels(const struct plan *m, uint8_t labels)
+static bool asks_for_labels(const struct plan *m, uint8_t labels)
 {
 	bool asks = looks_up(&m->key, labels);
 
@@ -121,17 +110,15 @@ asks_for_labels(const struct plan *m, uint8_t labels)
 	return asks;
 }
 
-static void
-forget_roles(struct ht_plan *plan)
+static void forget_roles(struct ht_plan *plan)
 {
 	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
 }
 
 static void ht_labels_share(struct ht_state *st, uint8_t table);
 
-static void
-apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct class_plan *p,
-            struct class *like)
+static void apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan,
+                        const struct class_plan *p, struct class *like)
 {
 	const struct plan *const m = p->plan;
 	const uint8_t labels = label_table(st->r->trace);
@@ -153,8 +140,7 @@ apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const
 	c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
 }
 
-void
-ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, struct class *like)
+void ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, struct class *like)
 {
 	const struct class_plan_fields fields = { plan, leaf_named, leaf_type };
 	const struct plan *m = NULL;
@@ -180,8 +166,7 @@ ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *pla
 
 /* ---- track ---- */
 
-static const struct track *
-new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+static const struct track *new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 {
 	struct trace *const trace = st->r->trace;
 	struct ht_tracks *const all = &st->tracks;
@@ -199,8 +184,7 @@ new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 	return t != NULL && table64_put(&all->threads, id, t->index) ? t : NULL;
 }
 
-const struct track *
-ht_track_far(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+const struct track *ht_track_far(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 {
 	struct ht_tracks *const all = &st->tracks;
 	const uint32_t known = table64_get(&all->threads, id);
@@ -212,8 +196,7 @@ ht_track_far(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 
 /* ---- value ---- */
 
-double
-ht_widened(uint32_t bits)
+double ht_widened(uint32_t bits)
 {
 	const uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
 	const uint64_t nan = sign | UINT64_C(0x7ff) << 52 | mantissa << 29;
@@ -237,8 +220,7 @@ ht_widened(uint32_t bits)
  * the input collects the names that come later.
  */
 
-static void
-destroy_texts(struct shared_memory *m)
+static void destroy_texts(struct shared_memory *m)
 {
 	struct ht_texts *const texts = (struct ht_texts *)m; /* its first member */
 
@@ -246,8 +228,7 @@ destroy_texts(struct shared_memory *m)
 	free(texts);
 }
 
-void
-ht_labels_free(struct ht_labels *all)
+void ht_labels_free(struct ht_labels *all)
 {
 	table64_free(&all->index);
 	free(all->list);
@@ -258,16 +239,14 @@ ht_labels_free(struct ht_labels *all)
 
 /* Room for one more label of n bytes; false when the bounds are reached (then it stays a number, and is
  * counted).  Names that were replaced take room too, and an empty one is not for nothing. */
-static bool
-room_for(const struct ht_labels *all, uint32_t n)
+static bool room_for(const struct ht_labels *all, uint32_t n)
 {
 	return all->n < HT_MAX_MAPPINGS && all->bytes <= HT_MAX_LABEL_BYTES &&
 	       n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - all->bytes;
 }
 
 /* p is NULL: no memory. */
-static struct slice
-copy_text(struct ht_labels *all, struct slice text)
+static struct slice copy_text(struct ht_labels *all, struct slice text)
 {
 	if (all->texts == NULL) {
 		all->texts = calloc(1, sizeof *all->texts);
@@ -278,16 +257,14 @@ copy_text(struct ht_labels *all, struct slice text)
 	return arena_copy(&all->texts->arena, text);
 }
 
-static void
-define(struct ht_state *st, const struct ht_label *label)
+static void define(struct ht_state *st, const struct ht_label *label)
 {
 	definitions_put(&st->r->trace->definitions, st->labels.table, DEFINITIONS_WHOLE_TRACE,
 	                label->identifier, 0, value_string(label->text));
 }
 
 /* Puts a label in the place of `old`, or of none.  false: no memory. */
-static bool
-put(struct ht_state *st, struct ht_label *old, struct ht_label label)
+static bool put(struct ht_state *st, struct ht_label *old, struct ht_label label)
 {
 	struct ht_labels *const all = &st->labels;
 
@@ -308,9 +285,8 @@ put(struct ht_state *st, struct ht_label *old, struct ht_label label)
 	return true;
 }
 
-static void
-report_changed(struct ht_state *st, const struct ht_label *old, struct slice text,
-               const struct ht_record *rec)
+static void report_changed(struct ht_state *st, const struct ht_label *old, struct slice text,
+                           const struct ht_record *rec)
 {
 	struct quoted q, q2;
 
@@ -322,9 +298,8 @@ report_changed(struct ht_state *st, const struct ht_label *old, struct slice tex
 		ht_finding_add(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
 }
 
-void
-ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
-             const struct ht_record *rec)
+void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
+                  const struct ht_record *rec)
 {
 	struct ht_labels *const all = &st->labels;
 	const uint32_t known = table64_get(&all->index, identifier);
@@ -345,8 +320,7 @@ ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum h
 /* ---- looking up ---- */
 
 /* Collects all mappings of the input by a pass of its own, at most once. */
-static void
-look_ahead(struct ht_state *st)
+static void look_ahead(struct ht_state *st)
 {
 	struct ht_labels *const all = &st->labels;
 
@@ -366,8 +340,7 @@ look_ahead(struct ht_state *st)
 }
 
 /* From here on all names, also those that stand later in the input, are definitions of the trace. */
-static void
-ht_labels_share(struct ht_state *st, uint8_t table)
+static void ht_labels_share(struct ht_state *st, uint8_t table)
 {
 	struct ht_labels *const all = &st->labels;
 
@@ -380,8 +353,7 @@ ht_labels_share(struct ht_state *st, uint8_t table)
 		define(st, &all->list[i]);
 }
 
-struct slice
-ht_label_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec)
+struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec)
 {
 	struct ht_labels *const all = &st->labels;
 	uint32_t known = table64_get(&all->index, identifier);
@@ -400,8 +372,7 @@ ht_label_find(struct ht_state *st, uint64_t identifier, const struct ht_record *
 
 /* Label map files: lines of category, label, number. */
 
-static bool
-bad_line(struct ht_state *st, const char *path, uint64_t line, const char *why)
+static bool bad_line(struct ht_state *st, const char *path, uint64_t line, const char *why)
 {
 	struct quoted q;
 
@@ -410,15 +381,13 @@ bad_line(struct ht_state *st, const char *path, uint64_t line, const char *why)
 	return false;
 }
 
-static bool
-is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* A decimal number that is all of the text. */
-static bool
-parse_number(struct slice s, uint64_t *v)
+static bool parse_number(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -432,8 +401,7 @@ parse_number(struct slice s, uint64_t *v)
 
 /* category, label, number: the label may hold blanks, so it is what stands between the first word and the
  * last. */
-static bool
-map_line(struct ht_state *st, struct slice line, const char *path, uint64_t number)
+static bool map_line(struct ht_state *st, struct slice line, const char *path, uint64_t number)
 {
 	uint32_t a = 0, b = line.n;
 	uint64_t identifier;
@@ -462,8 +430,7 @@ map_line(struct ht_state *st, struct slice line, const char *path, uint64_t numb
 	return !st->no_memory;
 }
 
-bool
-ht_label_map_read(struct ht_state *st, const char *path)
+bool ht_label_map_read(struct ht_state *st, const char *path)
 {
 	struct input *const in = input_open_in(st->r->files, NULL, path);
 	struct quoted q;
@@ -496,8 +463,7 @@ ht_label_map_read(struct ht_state *st, const char *path)
 /* Records as events: which span, on whose track, with which fields. */
 
 /* The decimal text of a label that nothing names. */
-static struct slice
-label_number(struct batch *b, uint64_t label)
+static struct slice label_number(struct batch *b, uint64_t label)
 {
 	struct slice s = arena_printf(&b->scratch, "%" PRIu64, label);
 
@@ -506,8 +472,7 @@ label_number(struct batch *b, uint64_t label)
 }
 
 /* false: no memory. */
-static bool
-name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+static bool name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
@@ -523,8 +488,7 @@ name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 }
 
 /* false: no memory. */
-static bool
-add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+static bool add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	const bool cut = e->phase == PHASE_SPAN && e->dur != rec->dur;
@@ -553,8 +517,7 @@ add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 }
 
 /* Phase, track, length and name of what is no structure.  false: no memory. */
-static bool
-place_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+static bool place_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
@@ -566,8 +529,7 @@ place_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, s
 	return e->track != NULL && name_event(st, rec, b, e);
 }
 
-void
-ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
+void ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 {
 	struct event *const e = &b->events[b->n];
 	bool ok = true;

@@ -21,8 +21,7 @@ struct usual {
 	uint64_t records; /* that were taken, and not yet counted */
 };
 
-static void
-count(struct ht_state *st, struct usual *u)
+static void count(struct ht_state *st, struct usual *u)
 {
 	if (u->records == 0)
 		return;
@@ -32,8 +31,7 @@ count(struct ht_state *st, struct usual *u)
 }
 
 /* false: records of the class are for ht_read_record(). */
-static bool
-look_at_class(struct ht_state *st, struct usual *u, uint32_t klass)
+static bool look_at_class(struct ht_state *st, struct usual *u, uint32_t klass)
 {
 	struct ht_class *const c = ht_class_find(&st->classes, klass);
 	const struct ht_plan *const plan = c != NULL && c->kind == HT_KIND_EVENT ? c->plan : NULL;
@@ -56,15 +54,15 @@ look_at_class(struct ht_state *st, struct usual *u, uint32_t klass)
 	return true;
 }
 
-static inline __attribute__((always_inline)) void
-check_id(struct ht_state *st, uint64_t id, uint64_t offset, uint64_t ordinal)
+static inline __attribute__((always_inline)) void check_id(struct ht_state *st, uint64_t id, uint64_t offset,
+                                                           uint64_t ordinal)
 {
 	if (idset_add(&st->ids, id))
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
 }
 
-static inline __attribute__((always_inline)) void
-take(struct ht_state *st, const char *most, const char *end, bool big)
+static inline __attribute__((always_inline)) void take(struct ht_state *st, const char *most, const char *end,
+                                                       bool big)
 {
 	const uint32_t klass_at = st->wire ? 0 : 16, ts_at = st->wire ? 4 : 0, id_at = st->wire ? 12 : 8;
 	struct input *const in = st->r->in;
@@ -96,8 +94,7 @@ take(struct ht_state *st, const char *most, const char *end, bool big)
 	in->p = p;
 }
 
-void
-ht_read_fast(struct ht_state *st, size_t most)
+void ht_read_fast(struct ht_state *st, size_t most)
 {
 	const struct input *const in = st->r->in;
 	const size_t left = (size_t)(in->end - in->p);

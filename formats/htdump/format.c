@@ -10,16 +10,14 @@
  */
 
 /* Where the class id stands in the 20 bytes of the head. */
-static size_t
-klass_at(bool wire)
+static size_t klass_at(bool wire)
 {
 	return wire ? 0 : 16;
 }
 
 /* The start of a class name or type name: printable, not empty, and ended within the bytes at hand (or these
  * run out).  ascii: names with other letters are rare, so that they say nothing by themselves. */
-static bool
-looks_like_name(const char *p, const char *end, bool ascii)
+static bool looks_like_name(const char *p, const char *end, bool ascii)
 {
 	const char *const start = p;
 
@@ -29,8 +27,7 @@ looks_like_name(const char *p, const char *end, bool ascii)
 }
 
 /* A class info (2) or field info (3) at p in this layout and order; only as far as the bytes go. */
-static bool
-looks_like_description(const char *p, const char *end, bool wire, bool big, bool ascii)
+static bool looks_like_description(const char *p, const char *end, bool wire, bool big, bool ascii)
 {
 	if (end - p < HT_HEAD_SIZE)
 		return false;
@@ -41,8 +38,7 @@ looks_like_description(const char *p, const char *end, bool wire, bool big, bool
 }
 
 /* 40 bits and more: both events fit; 20: only the first is there to see; 0: no. */
-static int
-bits_for(const char *p, const char *end, bool complete, bool wire, bool *big)
+static int bits_for(const char *p, const char *end, bool complete, bool wire, bool *big)
 {
 	const char *const start = p;
 
@@ -73,8 +69,7 @@ bits_for(const char *p, const char *end, bool complete, bool wire, bool *big)
 	return 20 + (wire ? 4 : 0);
 }
 
-bool
-ht_probe_start(const char *p, const char *end, bool wire)
+bool ht_probe_start(const char *p, const char *end, bool wire)
 {
 	const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
 
@@ -82,8 +77,7 @@ ht_probe_start(const char *p, const char *end, bool wire)
 	       looks_like_description(p + HT_ENDIANNESS_SIZE, end, wire, order == 1, true);
 }
 
-int
-ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
+int ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
 {
 	bool big_wire, big_document;
 	const int w = bits_for(head.p, head.p + head.n, complete, true, &big_wire);
@@ -94,8 +88,7 @@ ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
 	return *wire ? w : d;
 }
 
-int
-ht_probe(struct slice head, bool complete)
+int ht_probe(struct slice head, bool complete)
 {
 	bool wire, big;
 

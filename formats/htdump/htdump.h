@@ -49,8 +49,7 @@ enum ht_type {
 
 #define HT_WIRE_UNSIGNED 99
 
-static inline enum ht_type
-ht_type_of(uint8_t code, int wire)
+static inline enum ht_type ht_type_of(uint8_t code, int wire)
 {
 	if (!wire)
 		return code <= HT_UNSIGNED ? (enum ht_type)code : HT_TYPE_UNKNOWN;
@@ -71,8 +70,8 @@ ht_type_of(uint8_t code, int wire)
 /* Fields visited while all classes are unfolded: this many, and one more for every two bytes that were read,
  * as files that are appended to each other describe their classes again and again. */
 #define HT_MAX_UNFOLDS (2U << 20)
-#define HT_MAX_OPAQUE 65536U  /* size of a field whose type is not known */
-#define HT_DIRECT 64U         /* class ids below this are looked up without hashing */
+#define HT_MAX_OPAQUE 65536U /* size of a field whose type is not known */
+#define HT_DIRECT 64U        /* class ids below this are looked up without hashing */
 #define HT_MAX_MAPPINGS 262144U
 #define HT_MAX_DESCRIBED (16U << 20)   /* bytes that all descriptions together cost */
 #define HT_TEXT_COST 16U               /* what a text costs besides its bytes */
@@ -162,8 +161,7 @@ bool ht_classes_init(struct ht_state *st);
 void ht_classes_free(struct ht_classes *all);
 struct ht_class *ht_class_find_far(const struct ht_classes *all, uint32_t id);
 
-static inline struct ht_class *
-ht_class_find(const struct ht_classes *all, uint32_t id)
+static inline struct ht_class *ht_class_find(const struct ht_classes *all, uint32_t id)
 {
 	return id < HT_DIRECT ? all->direct[id] : ht_class_find_far(all, id);
 }
@@ -289,14 +287,12 @@ struct ht_plan {
 };
 
 /* enum value_type of a leaf in raw events, where it gives the width: an address of 4 bytes is a number. */
-static inline uint8_t
-ht_leaf_raw_type(const struct ht_leaf *l)
+static inline uint8_t ht_leaf_raw_type(const struct ht_leaf *l)
 {
 	return l->value == VALUE_ADDRESS && l->size == 4 ? VALUE_U32 : l->value;
 }
 
-static inline bool
-ht_leaf_is_integer(const struct ht_leaf *l)
+static inline bool ht_leaf_is_integer(const struct ht_leaf *l)
 {
 	return l->value >= VALUE_U8 && l->value <= VALUE_I64;
 }
@@ -329,8 +325,7 @@ extern const struct class_field ht_head_fields[2][HT_HEAD_FIELDS]; /* [wire] */
 void ht_record_report_class(struct ht_state *st, const struct ht_record *rec, uint32_t klass);
 
 /* Reads the head of the record at rec->p.  false: its class is not known, which was reported. */
-static inline bool
-ht_record_head(struct ht_state *st, struct ht_record *rec)
+static inline bool ht_record_head(struct ht_state *st, struct ht_record *rec)
 {
 	const uint32_t klass = load_u32(rec->p + (st->wire ? 0 : 16), st->big);
 
@@ -346,8 +341,7 @@ ht_record_head(struct ht_state *st, struct ht_record *rec)
 
 /* Finds the parts of a record behind its head, which go to the state.  HT_BAD: it is longer than the bounds
  * allow.  What does not fit, ht_record_report_cut finds out. */
-static inline enum ht_outcome
-ht_record_measure(struct ht_state *st, struct ht_record *rec, const char *end)
+static inline enum ht_outcome ht_record_measure(struct ht_state *st, struct ht_record *rec, const char *end)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	const char *p = rec->p + HT_HEAD_SIZE;
@@ -377,15 +371,13 @@ ht_record_measure(struct ht_state *st, struct ht_record *rec, const char *end)
 
 /* Values of the leaves of the present record. */
 
-static inline struct slice
-ht_leaf_string(const struct ht_state *st, const struct ht_leaf *l)
+static inline struct slice ht_leaf_string(const struct ht_state *st, const struct ht_leaf *l)
 {
 	return st->strings[l->run];
 }
 
 /* The value of an integer leaf (or the bits of a double), signed ones sign-extended. */
-static inline uint64_t
-ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
+static inline uint64_t ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
 {
 	const char *const p = st->starts[l->run] + l->at;
 
@@ -410,8 +402,7 @@ ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
 /* A float as a double, bit by bit where the processor would make another NaN of it. */
 double ht_widened(uint32_t bits);
 
-static inline struct value
-ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l)
+static inline struct value ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l)
 {
 	const char *const p = st->starts[l->run] + l->at;
 	struct value v = { .type = l->value };
@@ -441,8 +432,7 @@ ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l)
 void ht_report_overflow(struct ht_state *st, const struct ht_record *rec);
 
 /* What is checked of an event, whoever wants it.  Sets its length and its label. */
-static inline void
-ht_event_apply(struct ht_state *st, struct ht_record *rec)
+static inline void ht_event_apply(struct ht_state *st, struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
@@ -481,8 +471,7 @@ void ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch
 /* The track of the thread of this number; NULL: no memory. */
 const struct track *ht_track_far(struct ht_state *st, uint64_t id, const struct ht_record *rec);
 
-static inline const struct track *
-ht_track(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+static inline const struct track *ht_track(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 {
 	return st->tracks.last != NULL && st->tracks.last_id == id ? st->tracks.last
 	                                                           : ht_track_far(st, id, rec);
@@ -601,7 +590,7 @@ struct htw_select {
 	uint32_t ndescriptions, descriptions_cap;
 	struct htw_known **known;
 	uint32_t nknown, known_cap;
-	struct htw_known *last;   /* that of the last event, whose id is last_id; NULL: none */
+	struct htw_known *last; /* that of the last event, whose id is last_id; NULL: none */
 	uint32_t last_id;
 	struct table64 by_id;     /* class id -> known[] */
 	struct tabletext by_name; /* likewise */
@@ -659,8 +648,7 @@ enum htw_kind {
 	HTW_END
 };
 
-static inline enum htw_kind
-htw_kind_of(const struct event *e)
+static inline enum htw_kind htw_kind_of(const struct event *e)
 {
 	static const uint8_t kinds[] = {
 		[PHASE_SPAN] = HTW_SPAN,        [PHASE_BEGIN] = HTW_BEGIN,
@@ -669,8 +657,7 @@ htw_kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = HTW_ARROW_IN,
 	};
 
-	return event_is_async(e) ? HTW_ASYNC
-	                                                               : (enum htw_kind)kinds[e->phase];
+	return event_is_async(e) ? HTW_ASYNC : (enum htw_kind)kinds[e->phase];
 }
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (htdump_wire.h)
@@ -759,15 +746,13 @@ struct htw_record {
 	uint32_t left;   /* bytes that its texts may still take */
 };
 
-static inline void
-htw_lose(const struct htw_record *r, enum htw_loss kind)
+static inline void htw_lose(const struct htw_record *r, enum htw_loss kind)
 {
 	ledger_add(&r->chunk->ledger, &htw_losses[kind], r->offset, 1);
 }
 
 /* Little endian. */
-static inline char *
-htw_store(char *p, uint64_t v, unsigned size)
+static inline char *htw_store(char *p, uint64_t v, unsigned size)
 {
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		v = __builtin_bswap64(v);
@@ -777,8 +762,7 @@ htw_store(char *p, uint64_t v, unsigned size)
 
 #define HTW_HEAD_SIZE HT_HEAD_SIZE
 
-static inline char *
-htw_store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
+static inline char *htw_store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
 {
 	p = htw_store(p, class_id, 4);
 	p = htw_store(p, ts, 8);
@@ -786,8 +770,7 @@ htw_store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
 }
 
 /* size: 1, 2, 4 or 8. */
-static inline void
-htw_number(const struct htw_record *r, uint64_t v, unsigned size)
+static inline void htw_number(const struct htw_record *r, uint64_t v, unsigned size)
 {
 	struct text *const t = &r->chunk->text;
 	char *const p = text_room(t, 8);
@@ -802,8 +785,7 @@ htw_number(const struct htw_record *r, uint64_t v, unsigned size)
 void htw_text_checked(struct htw_record *r, struct slice s);
 
 /* A text and its NUL, as much of it as fits. */
-static inline void
-htw_text(struct htw_record *r, struct slice s)
+static inline void htw_text(struct htw_record *r, struct slice s)
 {
 	struct text *const t = &r->chunk->text;
 	char *p;

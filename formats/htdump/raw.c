@@ -11,8 +11,7 @@
  * again.
  */
 
-static void
-put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f)
+static void put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f)
 {
 	const struct class_field *const head = ht_head_fields[st->wire];
 	const struct value id = { .type = VALUE_U32, .u64 = rec->c->id };
@@ -23,8 +22,8 @@ put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f
 }
 
 /* false: no memory. */
-static bool
-add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+static bool add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b,
+                       struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	const uint32_t n = HT_HEAD_FIELDS + plan->nleaves;
@@ -44,8 +43,7 @@ add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch 
 	return true;
 }
 
-void
-ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
+void ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 {
 	const bool structure = rec->c->kind != HT_KIND_EVENT;
 	struct event *const e = &b->events[b->n];
@@ -68,8 +66,8 @@ ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 	b->n++;
 }
 
-void
-ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records, struct batch *b)
+void ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records,
+                    struct batch *b)
 {
 	const struct class *const any = ht_class_find(&st->classes, HT_CLASS_ENDIANNESS)->cls;
 
@@ -88,8 +86,7 @@ enum { HEAD_FIELDS = 3, F_ID = 3, F_NAME = 4, F_TYPE_NAME = 4, F_DATA_TYPE = 7 }
 
 #define INPUT_SHIFT 48 /* a place is an offset, and the number of the input above it */
 
-void
-htw_select_free(struct htw_select *s)
+void htw_select_free(struct htw_select *s)
 {
 	for (uint32_t i = 0; i < s->nknown; i++) {
 		free(s->known[i]->parts);
@@ -107,33 +104,28 @@ htw_select_free(struct htw_select *s)
 	*s = (struct htw_select){ .input = 0 };
 }
 
-static uint64_t
-place_of(const struct htw_select *s, const struct event *e)
+static uint64_t place_of(const struct htw_select *s, const struct event *e)
 {
 	return (uint64_t)s->input << INPUT_SHIFT ^ e->offset;
 }
 
-static void
-need(struct htw_select *s, uint64_t place)
+static void need(struct htw_select *s, uint64_t place)
 {
 	s->failed |= !table64_put(&s->needed, place, 1);
 }
 
-static struct slice
-text_at(const struct batch *b, const struct event *e, uint32_t i)
+static struct slice text_at(const struct batch *b, const struct event *e, uint32_t i)
 {
 	return i < e->nfields ? value_text(&b->fields[e->first_field + i].value) : (struct slice){ "", 0, 0 };
 }
 
-static uint64_t
-number_at(const struct batch *b, const struct event *e, uint32_t i)
+static uint64_t number_at(const struct batch *b, const struct event *e, uint32_t i)
 {
 	return i < e->nfields ? b->fields[e->first_field + i].value.u64 : 0;
 }
 
 /* Labels count for their input. */
-static void
-begin_input(struct htw_select *s)
+static void begin_input(struct htw_select *s)
 {
 	table64_free(&s->by_label);
 	s->nlabels = 0;
@@ -143,8 +135,7 @@ begin_input(struct htw_select *s)
 
 /* ---- classes ---- */
 
-static struct htw_known *
-find(const struct htw_select *s, uint32_t id)
+static struct htw_known *find(const struct htw_select *s, uint32_t id)
 {
 	const uint32_t i = table64_get(&s->by_id, id);
 
@@ -152,8 +143,7 @@ find(const struct htw_select *s, uint32_t id)
 }
 
 /* The class of this id; it is made if need be.  NULL: no memory. */
-static struct htw_known *
-class_of(struct htw_select *s, uint32_t id)
+static struct htw_known *class_of(struct htw_select *s, uint32_t id)
 {
 	struct htw_known *k = find(s, id);
 
@@ -170,8 +160,7 @@ class_of(struct htw_select *s, uint32_t id)
 	return k;
 }
 
-static void
-add_description(struct htw_select *s, struct htw_known *k, const struct event *e)
+static void add_description(struct htw_select *s, struct htw_known *k, const struct event *e)
 {
 	if (s->ndescriptions == HTW_MOST_DESCRIPTIONS) {
 		s->everything = true;
@@ -190,8 +179,7 @@ add_description(struct htw_select *s, struct htw_known *k, const struct event *e
 	s->changes++;
 }
 
-static void
-name_class(struct htw_select *s, uint32_t id, struct slice name)
+static void name_class(struct htw_select *s, uint32_t id, struct slice name)
 {
 	if (tabletext_get(&s->by_name, name) == TABLE_NONE)
 		name = arena_copy(&s->arena, name);
@@ -199,8 +187,7 @@ name_class(struct htw_select *s, uint32_t id, struct slice name)
 }
 
 /* Of a class that is described again once its events were read, readers keep what they had. */
-static void
-look_at_class(struct htw_select *s, const struct batch *b, const struct event *e)
+static void look_at_class(struct htw_select *s, const struct batch *b, const struct event *e)
 {
 	const uint32_t id = (uint32_t)number_at(b, e, F_ID);
 	struct htw_known *const k = class_of(s, id);
@@ -216,8 +203,7 @@ look_at_class(struct htw_select *s, const struct batch *b, const struct event *e
 	add_description(s, k, e);
 }
 
-static void
-look_at_field(struct htw_select *s, const struct batch *b, const struct event *e, bool wire)
+static void look_at_field(struct htw_select *s, const struct batch *b, const struct event *e, bool wire)
 {
 	struct htw_known *const k = find(s, (uint32_t)number_at(b, e, F_ID));
 
@@ -234,8 +220,7 @@ look_at_field(struct htw_select *s, const struct batch *b, const struct event *e
 }
 
 /* Puts a class on the path, unless it is there, or was. */
-static void
-reach(struct htw_select *s, uint32_t i, uint32_t *n)
+static void reach(struct htw_select *s, uint32_t i, uint32_t *n)
 {
 	struct htw_known *const k = i != TABLE_NONE ? s->known[i] : NULL;
 
@@ -250,8 +235,7 @@ reach(struct htw_select *s, uint32_t i, uint32_t *n)
 
 /* A class is needed, and all that it is made of; and the built-in ones, as descriptions are records of these.
  */
-static void
-need_class(struct htw_select *s, uint32_t id)
+static void need_class(struct htw_select *s, uint32_t id)
 {
 	const struct htw_known *const k = find(s, id);
 	uint32_t n = 0;
@@ -276,8 +260,7 @@ need_class(struct htw_select *s, uint32_t id)
 /* ---- labels ---- */
 
 /* NULL: they are too many, or no memory. */
-static struct htw_label *
-label_of(struct htw_select *s, uint64_t number)
+static struct htw_label *label_of(struct htw_select *s, uint64_t number)
 {
 	const uint32_t i = table64_get(&s->by_label, number);
 
@@ -297,8 +280,7 @@ label_of(struct htw_select *s, uint64_t number)
 }
 
 /* The number in the field of this name; false: there is none. */
-static bool
-number_of(const struct batch *b, const struct event *e, struct slice name, uint64_t *number)
+static bool number_of(const struct batch *b, const struct event *e, struct slice name, uint64_t *number)
 {
 	for (uint32_t i = HEAD_FIELDS; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
@@ -311,8 +293,7 @@ number_of(const struct batch *b, const struct event *e, struct slice name, uint6
 }
 
 /* A record that says what a number stands for.  It is needed if the number was used already, or will be. */
-static bool
-waits(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t class_id)
+static bool waits(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t class_id)
 {
 	const struct plan_define *const d = e->cls->plan != NULL ? e->cls->plan->defines : NULL;
 	uint64_t number;
@@ -328,8 +309,7 @@ waits(struct htw_select *s, const struct batch *b, const struct event *e, uint32
 	return true;
 }
 
-static void
-use_label(struct htw_select *s, uint64_t number)
+static void use_label(struct htw_select *s, uint64_t number)
 {
 	struct htw_label *const l = label_of(s, number);
 
@@ -344,8 +324,8 @@ use_label(struct htw_select *s, uint64_t number)
 }
 
 /* The numbers that an event may be named by. */
-static void
-use_labels(struct htw_select *s, const struct batch *b, const struct event *e, const struct plan *m)
+static void use_labels(struct htw_select *s, const struct batch *b, const struct event *e,
+                       const struct plan *m)
 {
 	uint64_t number;
 
@@ -359,8 +339,7 @@ use_labels(struct htw_select *s, const struct batch *b, const struct event *e, c
 
 /* ---- records ---- */
 
-static void
-look_at_event(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t id)
+static void look_at_event(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t id)
 {
 	struct htw_known *const k = s->last != NULL && s->last_id == id ? s->last : find(s, id);
 
@@ -377,8 +356,7 @@ look_at_event(struct htw_select *s, const struct batch *b, const struct event *e
 }
 
 /* The next raw event of the survey. */
-static void
-htw_select_look(struct htw_select *s, const struct batch *b, const struct event *e)
+static void htw_select_look(struct htw_select *s, const struct batch *b, const struct event *e)
 {
 	const bool wire = slice_is(b->fields[e->first_field].name, "klass_id");
 	const uint32_t id = (uint32_t)number_at(b, e, wire ? 0 : 2);
@@ -405,8 +383,7 @@ htw_select_look(struct htw_select *s, const struct batch *b, const struct event 
 }
 
 /* The survey is over: from here on the same events come again.  Harmless twice. */
-static void
-htw_select_end(struct htw_select *s)
+static void htw_select_end(struct htw_select *s)
 {
 	const struct table64 needed = s->needed;
 
@@ -423,8 +400,7 @@ htw_select_end(struct htw_select *s)
 }
 
 /* Whether the next event's record is to be written. */
-static bool
-htw_select_takes(struct htw_select *s, const struct event *e)
+static bool htw_select_takes(struct htw_select *s, const struct event *e)
 {
 	s->input += e->offset == 0;
 	if (e->phase != PHASE_STRUCTURE)
@@ -440,16 +416,14 @@ htw_select_takes(struct htw_select *s, const struct event *e)
  * describes counts from there on.
  */
 
-static bool
-is_wire(const struct batch *b, const struct event *e)
+static bool is_wire(const struct batch *b, const struct event *e)
 {
 	return slice_is(b->fields[e->first_field].name, "klass_id");
 }
 
 /* The first record of an input: whether it can stand behind what was written. */
-static void
-begin_input_write_raw(struct htw_raw *raw, const struct batch *b, const struct event *e, struct slice bytes,
-            struct chunk *chunk)
+static void begin_input_write_raw(struct htw_raw *raw, const struct batch *b, const struct event *e,
+                                  struct slice bytes, struct chunk *chunk)
 {
 	static const char little[HT_ENDIANNESS_SIZE];
 	const bool wire = is_wire(b, e);
@@ -462,9 +436,8 @@ begin_input_write_raw(struct htw_raw *raw, const struct batch *b, const struct e
 }
 
 /* Moves the time of the record that was added last. */
-static void
-move_time(struct htw_raw *raw, const struct batch *b, const struct event *e, uint32_t size,
-          struct chunk *chunk)
+static void move_time(struct htw_raw *raw, const struct batch *b, const struct event *e, uint32_t size,
+                      struct chunk *chunk)
 {
 	const uint64_t was = b->fields[e->first_field + raw->wire].value.u64;
 	char *const at = chunk->text.p + chunk->text.n - size + (raw->wire ? 4 : 0);
@@ -481,8 +454,7 @@ move_time(struct htw_raw *raw, const struct batch *b, const struct event *e, uin
 		ledger_add(&chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
 }
 
-static void
-note_byte_order(struct htw_raw *raw, const struct batch *b, const struct event *e)
+static void note_byte_order(struct htw_raw *raw, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -490,8 +462,7 @@ note_byte_order(struct htw_raw *raw, const struct batch *b, const struct event *
 		raw->big = f[3].value.u64 == 1;
 }
 
-void
-htw_survey(void *state, const struct batch *b)
+void htw_survey(void *state, const struct batch *b)
 {
 	struct htw_state *const st = state;
 
@@ -500,8 +471,7 @@ htw_survey(void *state, const struct batch *b)
 }
 
 /* Whether a record is to be written, and can stand in the output. */
-static bool
-takes(struct htw_state *st, const struct event *e, struct chunk *chunk)
+static bool takes(struct htw_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (st->selected && !htw_select_takes(&st->select, e))
 		return false;
@@ -511,8 +481,7 @@ takes(struct htw_state *st, const struct event *e, struct chunk *chunk)
 	return !st->raw.skipping;
 }
 
-void
-htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
+void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct htw_raw *const raw = &st->raw;
 	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */

@@ -11,8 +11,7 @@ const struct rule ht_rules[HT_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-void
-ht_finding_add(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
+void ht_finding_add(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -21,16 +20,14 @@ ht_finding_add(struct ht_state *st, enum ht_rule rule, const struct ht_record *r
 	va_end(ap);
 }
 
-bool
-ht_finding_is_shown(const struct ht_state *st, enum ht_rule rule)
+bool ht_finding_is_shown(const struct ht_state *st, enum ht_rule rule)
 {
 	return finding_is_shown(st->r->findings, &ht_rules[rule]);
 }
 
 /* ---- state ---- */
 
-bool
-ht_state_reserve(struct ht_state *st, uint32_t n)
+bool ht_state_reserve(struct ht_state *st, uint32_t n)
 {
 	if (n <= st->runs_cap)
 		return true;
@@ -64,8 +61,7 @@ const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
 	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
 };
 
-void
-ht_record_report_class(struct ht_state *st, const struct ht_record *rec, uint32_t klass)
+void ht_record_report_class(struct ht_state *st, const struct ht_record *rec, uint32_t klass)
 {
 	ht_finding_add(st, HT_RULE_UNKNOWN_CLASS, rec, "class %u was not described", klass);
 }
@@ -73,8 +69,7 @@ ht_record_report_class(struct ht_state *st, const struct ht_record *rec, uint32_
 /* ---- records that do not end ---- */
 
 /* A string of the record where it should be, moved over.  false: it was reported that there is none. */
-static bool
-take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, const char *name)
+static bool take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, const char *name)
 {
 	const bool bounded = cursor_left(c) > HT_MAX_STRING;
 	struct slice s;
@@ -97,8 +92,7 @@ take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, 
 	return false;
 }
 
-static void
-report_lacking(struct ht_state *st, const struct ht_record *rec, const struct cursor *c)
+static void report_lacking(struct ht_state *st, const struct ht_record *rec, const struct cursor *c)
 {
 	struct quoted q = { .s = "" };
 
@@ -116,8 +110,7 @@ report_lacking(struct ht_state *st, const struct ht_record *rec, const struct cu
 }
 
 /* Reports in which field of the record the input ends, or which string has no end. */
-static void
-ht_record_report_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
+static void ht_record_report_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 {
 	const struct class_field *const head = ht_head_fields[st->wire];
 	struct cursor c = cursor_on(rec->p, end, false);
@@ -137,8 +130,7 @@ ht_record_report_cut(struct ht_state *st, const struct ht_record *rec, const cha
 }
 
 /* Reports the strings that are not UTF-8. */
-static void
-ht_record_report_text(struct ht_state *st, const struct ht_record *rec)
+static void ht_record_report_text(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct quoted q, q2, q3;
@@ -161,8 +153,7 @@ ht_record_report_text(struct ht_state *st, const struct ht_record *rec)
 /* ---- apply ---- */
 
 /* "it holds from the next event on" */
-static void
-set_byte_order(struct ht_state *st, const struct ht_record *rec)
+static void set_byte_order(struct ht_state *st, const struct ht_record *rec)
 {
 	struct trace *const trace = st->r->trace;
 	const uint8_t order = (uint8_t)st->starts[0][0];
@@ -183,8 +174,7 @@ set_byte_order(struct ht_state *st, const struct ht_record *rec)
 	}
 }
 
-static void
-learn_version(struct ht_state *st, const struct ht_record *rec)
+static void learn_version(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct trace *const trace = st->r->trace;
@@ -201,8 +191,7 @@ learn_version(struct ht_state *st, const struct ht_record *rec)
 	st->no_memory |= !trace_add_meta(trace, rec->c->version, value_string(version));
 }
 
-static void
-learn_mapping(struct ht_state *st, const struct ht_record *rec)
+static void learn_mapping(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct ht_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
@@ -213,8 +202,7 @@ learn_mapping(struct ht_state *st, const struct ht_record *rec)
 	st->no_memory |= to->no_memory;
 }
 
-void
-ht_report_overflow(struct ht_state *st, const struct ht_record *rec)
+void ht_report_overflow(struct ht_state *st, const struct ht_record *rec)
 {
 	ht_finding_add(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64,
 	               rec->ts, rec->dur);
@@ -222,8 +210,7 @@ ht_report_overflow(struct ht_state *st, const struct ht_record *rec)
 
 /* What a record that is no event, its parts in the state, changes in the state and the trace: byte order,
  * descriptions, names of labels, the version. */
-static void
-ht_structure_apply(struct ht_state *st, const struct ht_record *rec)
+static void ht_structure_apply(struct ht_state *st, const struct ht_record *rec)
 {
 	switch ((enum ht_kind)rec->c->kind) {
 	case HT_KIND_ENDIANNESS:
@@ -261,8 +248,7 @@ ht_structure_apply(struct ht_state *st, const struct ht_record *rec)
 
 /* ---- opening ---- */
 
-static bool
-set_up_trace(struct ht_state *st)
+static bool set_up_trace(struct ht_state *st)
 {
 	struct trace *const trace = st->r->trace;
 
@@ -273,8 +259,7 @@ set_up_trace(struct ht_state *st)
 	return st->tracks.process != NULL;
 }
 
-static void
-find_layout(struct ht_state *st)
+static void find_layout(struct ht_state *st)
 {
 	const struct reader *const r = st->r;
 	const size_t head = (size_t)(r->in->end - r->in->p);
@@ -286,16 +271,14 @@ find_layout(struct ht_state *st)
 }
 
 /* A look-ahead pass reads the input as the reader does that asked for it, whatever its first window shows. */
-static void
-begin_ahead(struct ht_state *st, const struct ht_state *asking)
+static void begin_ahead(struct ht_state *st, const struct ht_state *asking)
 {
 	st->ahead_of = asking->r->state;
 	st->wire = asking->wire;
 	st->guess_big = asking->guess_big;
 }
 
-static bool
-ht_open(struct reader *r)
+static bool ht_open(struct reader *r)
 {
 	struct ht_state *const st = r->state;
 	const char *const map = option_find(r->options, "label-map");
@@ -312,8 +295,7 @@ ht_open(struct reader *r)
 	return map == NULL || st->ahead_of != NULL || ht_label_map_read(st, map);
 }
 
-static void
-ht_close(struct reader *r)
+static void ht_close(struct reader *r)
 {
 	struct ht_state *const st = r->state;
 
@@ -327,8 +309,7 @@ ht_close(struct reader *r)
 
 /* ---- one record ---- */
 
-static void
-check_id(struct ht_state *st, const struct ht_record *rec)
+static void check_id(struct ht_state *st, const struct ht_record *rec)
 {
 	/* Producers give these two no number of their own, only 0. */
 	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
@@ -337,8 +318,7 @@ check_id(struct ht_state *st, const struct ht_record *rec)
 		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, rec->id, 0);
 }
 
-static void
-check(struct ht_state *st, const struct ht_record *rec)
+static void check(struct ht_state *st, const struct ht_record *rec)
 {
 	if (rec->bad_text)
 		ht_record_report_text(st, rec);
@@ -350,8 +330,7 @@ check(struct ht_state *st, const struct ht_record *rec)
 		               rec->c->id);
 }
 
-static void
-count(struct ht_state *st, const struct ht_record *rec)
+static void count(struct ht_state *st, const struct ht_record *rec)
 {
 	st->any_event = true;
 	st->r->records++;
@@ -359,15 +338,13 @@ count(struct ht_state *st, const struct ht_record *rec)
 	st->r->trace->events += rec->c->kind == HT_KIND_EVENT;
 }
 
-static enum ht_outcome
-cut(struct ht_state *st, const struct ht_record *rec)
+static enum ht_outcome cut(struct ht_state *st, const struct ht_record *rec)
 {
 	ht_record_report_cut(st, rec, st->r->in->end);
 	return HT_BAD;
 }
 
-enum ht_outcome
-ht_read_record(struct ht_state *st, struct batch *b)
+enum ht_outcome ht_read_record(struct ht_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -401,8 +378,7 @@ ht_read_record(struct ht_state *st, struct batch *b)
 
 /* ---- the loop ---- */
 
-static enum read_status
-finish(struct ht_state *st, enum read_status status)
+static enum read_status finish(struct ht_state *st, enum read_status status)
 {
 	const struct finding_tally *t = &st->id_repeated;
 
@@ -416,8 +392,7 @@ finish(struct ht_state *st, enum read_status status)
 	return status;
 }
 
-void
-ht_read_more(struct ht_state *st)
+void ht_read_more(struct ht_state *st)
 {
 	struct input *const in = st->r->in;
 
@@ -426,8 +401,7 @@ ht_read_more(struct ht_state *st)
 }
 
 /* The next record alone, or a run of those in the window, which ends where the window may move. */
-static enum ht_outcome
-read_run(struct ht_state *st, struct batch *b)
+static enum ht_outcome read_run(struct ht_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const from = in->p;
@@ -448,8 +422,7 @@ read_run(struct ht_state *st, struct batch *b)
 	return outcome;
 }
 
-static enum read_status
-ht_next(struct reader *r, struct batch *b)
+static enum read_status ht_next(struct reader *r, struct batch *b)
 {
 	struct ht_state *const st = r->state;
 	struct input *const in = r->in;

@@ -1,6 +1,5 @@
 #include "htdump/htdump.h"
 
-
 /*
  * Records have no lengths and no marks: behind one that cannot be read, the
  * next is known only where a trace begins that was appended to the first.
@@ -26,8 +25,7 @@ static const char *const structure[] = {
 };
 
 /* Drops bytes up to the start of a trace, or of what the window holds.  false: the input ends. */
-static bool
-search(struct recovery *rc)
+static bool search(struct recovery *rc)
 {
 	const struct ht_state *const st = rc->r->state;
 	struct search *const s = rc->state;
@@ -49,8 +47,7 @@ search(struct recovery *rc)
 
 /* A byte order was stated, by the byte before the window.  One that is none is repaired: which one the
  * records behind it have, only these show, and some of them may go. */
-static void
-keep_order(struct recovery *rc)
+static void keep_order(struct recovery *rc)
 {
 	const struct ht_state *const st = rc->r->state;
 	const char *const to = rc->r->in->p, order = st->big ? 1 : 0;
@@ -65,8 +62,7 @@ keep_order(struct recovery *rc)
 }
 
 /* As many whole records as the window holds, or as should be passed on at once. */
-static enum ht_outcome
-read_records(struct recovery *rc)
+static enum ht_outcome read_records(struct recovery *rc)
 {
 	struct ht_state *const st = rc->r->state;
 	struct search *const s = rc->state;
@@ -97,8 +93,7 @@ read_records(struct recovery *rc)
 
 /* Keeps what was read.  The first records show readers the layout: cut short, they may show another one, or
  * none, and are no more than bytes that happen to look like records. */
-static void
-keep(struct recovery *rc, enum ht_outcome outcome)
+static void keep(struct recovery *rc, enum ht_outcome outcome)
 {
 	const struct ht_state *const st = rc->r->state;
 	struct search *const s = rc->state;
@@ -123,8 +118,7 @@ keep(struct recovery *rc, enum ht_outcome outcome)
 }
 
 /* The window keeps what is held. */
-static bool
-read_more(struct recovery *rc)
+static bool read_more(struct recovery *rc)
 {
 	struct search *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -137,8 +131,7 @@ read_more(struct recovery *rc)
 }
 
 /* A layout that nothing but lost bytes has shown is not known any more. */
-static enum read_status
-finish(struct recovery *rc)
+static enum read_status finish(struct recovery *rc)
 {
 	const struct search *const s = rc->state;
 
@@ -147,8 +140,7 @@ finish(struct recovery *rc)
 	return READ_END;
 }
 
-static enum read_status
-next(struct recovery *rc)
+static enum read_status next(struct recovery *rc)
 {
 	struct ht_state *const st = rc->r->state;
 	struct search *const s = rc->state;

@@ -17,21 +17,18 @@
  */
 #define FIRST_EXTRA 4194304U /* the largest pid of Linux */
 
-static bool
-is_free(const struct htw_state *st, uint64_t number)
+static bool is_free(const struct htw_state *st, uint64_t number)
 {
 	return table64_get(&st->numbers, number) == TABLE_NONE;
 }
 
-static bool
-keeps_its_id(const struct track *t)
+static bool keeps_its_id(const struct track *t)
 {
 	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child && t->id <= UINT32_MAX;
 }
 
 /* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
-static const struct track *
-thread_of(const struct track *t)
+static const struct track *thread_of(const struct track *t)
 {
 	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
 		t = t->parent;
@@ -39,8 +36,7 @@ thread_of(const struct track *t)
 }
 
 /* false: no memory. */
-static bool
-number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
+static bool number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 {
 	if (keeps_its_id(t) && is_free(st, t->id)) {
 		to->number = (uint32_t)t->id;
@@ -57,8 +53,7 @@ number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 	return table64_put(&st->numbers, to->number, 1);
 }
 
-static struct slice
-kind_word(const struct track *t)
+static struct slice kind_word(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
 	       : t->lane > 0            ? SLICE_LIT("lane")
@@ -66,8 +61,7 @@ kind_word(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-static void
-report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	const struct track *const process = track_process(t), *const thread = thread_of(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
@@ -86,8 +80,7 @@ report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_
 }
 
 /* The thread_id of a track; a record tells what it is before its first event. */
-static uint32_t
-htw_thread(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static uint32_t htw_thread(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct htw_track *const to = &st->tracks[t->index];
 
@@ -101,8 +94,7 @@ htw_thread(struct htw_state *st, const struct track *t, struct chunk *chunk, uin
 }
 
 /* At the end: the tracks without events. */
-static void
-htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
+static void htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
 {
 	/* threads first: they tell of their process too */
 	for (int process = 0; process < 2; process++)
@@ -121,8 +113,7 @@ htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chu
 
 static void put_value(struct text *t, const struct value *v, unsigned depth);
 
-static void
-put_bytes(struct text *t, const char *p, uint32_t n)
+static void put_bytes(struct text *t, const char *p, uint32_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *to = text_room(t, (size_t)n * 2 + 2);
@@ -138,8 +129,7 @@ put_bytes(struct text *t, const char *p, uint32_t n)
 	t->n += (size_t)n * 2 + 2;
 }
 
-static void
-put_list(struct text *t, const struct value *v, unsigned depth)
+static void put_list(struct text *t, const struct value *v, unsigned depth)
 {
 	text_char(t, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -151,8 +141,7 @@ put_list(struct text *t, const struct value *v, unsigned depth)
 }
 
 /* A map whose keys are all text is an object, any other a list of pairs. */
-static void
-put_map(struct text *t, const struct value *v, unsigned depth)
+static void put_map(struct text *t, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
 
@@ -172,8 +161,7 @@ put_map(struct text *t, const struct value *v, unsigned depth)
 	text_char(t, object ? '}' : ']');
 }
 
-static void
-put_address(struct text *t, uint64_t v)
+static void put_address(struct text *t, uint64_t v)
 {
 	char *const p = text_room(t, DECIMAL_HEX_MAX);
 
@@ -181,8 +169,7 @@ put_address(struct text *t, uint64_t v)
 		t->n += (size_t)(decimal_hex(p, v) - p);
 }
 
-static void
-put_value(struct text *t, const struct value *v, unsigned depth)
+static void put_value(struct text *t, const struct value *v, unsigned depth)
 {
 	const bool quoted = v->type == VALUE_ADDRESS || v->type == VALUE_BYTES;
 
@@ -221,8 +208,7 @@ put_value(struct text *t, const struct value *v, unsigned depth)
 }
 
 /* A value that has no type in HawkTracer, as text; the outermost one without quotes. */
-static void
-htw_value_text(struct text *t, const struct value *v)
+static void htw_value_text(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_BYTES)
 		put_bytes(t, v->p, v->count);
@@ -231,8 +217,7 @@ htw_value_text(struct text *t, const struct value *v)
 }
 
 /* All fields of an event as a JSON object. */
-static void
-htw_fields_text(struct text *t, const struct field *f, uint32_t n)
+static void htw_fields_text(struct text *t, const struct field *f, uint32_t n)
 {
 	text_char(t, '{');
 	for (uint32_t i = 0; i < n; i++) {
@@ -246,8 +231,7 @@ htw_fields_text(struct text *t, const struct field *f, uint32_t n)
 }
 
 /* The bits of the float that a double was made of; no arithmetic, which would make quiet NaNs of others. */
-static uint32_t
-htw_float_bits(double d)
+static uint32_t htw_float_bits(double d)
 {
 	const float f = (float)d;
 	uint64_t bits;
@@ -266,8 +250,7 @@ htw_float_bits(double d)
 
 /* Events as records of the class that their layout is. */
 
-struct htw_record
-htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
+struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
 {
 	char *const p = text_room(&chunk->text, HT_HEAD_SIZE);
 
@@ -281,8 +264,7 @@ htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t
 /* ---- text ---- */
 
 /* With U+FFFD for each NUL. */
-static void
-put_without_nul(struct text *t, struct slice s)
+static void put_without_nul(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
 
@@ -293,8 +275,7 @@ put_without_nul(struct text *t, struct slice s)
 	text_add(t, p, (size_t)(end - p));
 }
 
-void
-htw_text_checked(struct htw_record *r, struct slice s)
+void htw_text_checked(struct htw_record *r, struct slice s)
 {
 	struct text *const t = &r->chunk->text;
 	const size_t start = t->n, most = r->left < HTW_MOST_TEXT ? r->left : HTW_MOST_TEXT;
@@ -322,8 +303,7 @@ htw_text_checked(struct htw_record *r, struct slice s)
 
 /* ---- fields ---- */
 
-static void
-put_as_text(struct htw_state *st, struct htw_record *r, const struct value *v)
+static void put_as_text(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
 	text_clear(&st->scratch);
 	htw_value_text(&st->scratch, v);
@@ -334,8 +314,7 @@ put_as_text(struct htw_state *st, struct htw_record *r, const struct value *v)
 	htw_lose(r, HTW_VALUE_AS_TEXT);
 }
 
-static void
-put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
+static void put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_BOOL:
@@ -376,8 +355,8 @@ put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 }
 
 /* Of an event that has no class of its own: what the class would say, and all fields in one text. */
-static void
-put_other(struct htw_state *st, struct htw_record *r, const struct batch *b, const struct event *e)
+static void put_other(struct htw_state *st, struct htw_record *r, const struct batch *b,
+                      const struct event *e)
 {
 	htw_text(r, e->cls->name);
 	htw_text(r, e->cls->category);
@@ -393,8 +372,7 @@ put_other(struct htw_state *st, struct htw_record *r, const struct batch *b, con
 
 /* ---- events ---- */
 
-static uint64_t
-start_of(const struct htw_state *st, const struct event *e, const struct htw_record *r)
+static uint64_t start_of(const struct htw_state *st, const struct event *e, const struct htw_record *r)
 {
 	if (!st->signed_time || e->ts <= INT64_MAX)
 		return e->ts;
@@ -402,8 +380,7 @@ start_of(const struct htw_state *st, const struct event *e, const struct htw_rec
 	return 0;
 }
 
-static uint64_t
-duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
+static uint64_t duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
 {
 	if (e->dur <= UINT64_MAX - start)
 		return e->dur;
@@ -412,8 +389,7 @@ duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
 }
 
 /* What is said of an event although its record does not show it. */
-static void
-count_losses(const struct htw_record *r, enum htw_kind kind)
+static void count_losses(const struct htw_record *r, enum htw_kind kind)
 {
 	if (kind == HTW_COUNTER)
 		htw_lose(r, HTW_COUNTERS);
@@ -426,9 +402,8 @@ count_losses(const struct htw_record *r, enum htw_kind kind)
 }
 
 /* The fields of the bases: duration of a span, thread, label, the id of an arrow. */
-static void
-put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
-          uint32_t thread)
+static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
+                      uint32_t thread)
 {
 	const enum htw_kind kind = htw_kind_of(e);
 	struct text *const t = &r->chunk->text;
@@ -448,8 +423,7 @@ put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uin
 		count_losses(r, kind);
 }
 
-static void
-htw_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void htw_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct htw_record r = { chunk, e->offset, HTW_MOST_RECORD };
 
@@ -482,8 +456,7 @@ const struct loss htw_losses[HTW_LOSSES + 1] = {
 #undef LOSS
 };
 
-static bool
-htw_open(struct writer *w, struct chunk *chunk)
+static bool htw_open(struct writer *w, struct chunk *chunk)
 {
 	struct htw_state *const st = w->state;
 
@@ -497,8 +470,7 @@ htw_open(struct writer *w, struct chunk *chunk)
 }
 
 /* Room in the arrays for what is new. */
-static bool
-htw_declare(struct writer *w, const struct batch *b)
+static bool htw_declare(struct writer *w, const struct batch *b)
 {
 	struct htw_state *const st = w->state;
 	bool ok = true;
@@ -510,8 +482,7 @@ htw_declare(struct writer *w, const struct batch *b)
 	return ok;
 }
 
-static void
-htw_write(void *state, const struct batch *b, struct chunk *chunk)
+static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct htw_state *const st = state;
 
@@ -526,8 +497,7 @@ htw_write(void *state, const struct batch *b, struct chunk *chunk)
 
 /* ---- facts of the whole trace ---- */
 
-static void
-put_fact(struct htw_state *st, struct chunk *chunk, struct slice name, struct slice value)
+static void put_fact(struct htw_state *st, struct chunk *chunk, struct slice name, struct slice value)
 {
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_FACT, 0);
 
@@ -535,15 +505,13 @@ put_fact(struct htw_state *st, struct chunk *chunk, struct slice name, struct sl
 	htw_text(&r, value);
 }
 
-static void
-put_word(struct htw_state *st, struct chunk *chunk, const char *name, const char *value)
+static void put_word(struct htw_state *st, struct chunk *chunk, const char *name, const char *value)
 {
 	if (value != NULL && *value != '\0')
 		put_fact(st, chunk, slice_str(name), slice_str(value));
 }
 
-static void
-put_number(struct htw_state *st, struct chunk *chunk, const char *name, uint64_t value)
+static void put_number(struct htw_state *st, struct chunk *chunk, const char *name, uint64_t value)
 {
 	text_clear(&st->scratch);
 	text_u64(&st->scratch, value);
@@ -551,9 +519,8 @@ put_number(struct htw_state *st, struct chunk *chunk, const char *name, uint64_t
 }
 
 /* What the trace says of itself, and what was lost, behind a word of ours. */
-static void
-put_named(struct htw_state *st, struct chunk *chunk, const char *word, struct slice name,
-          const struct value *v)
+static void put_named(struct htw_state *st, struct chunk *chunk, const char *word, struct slice name,
+                      const struct value *v)
 {
 	struct text *const t = &st->scratch;
 
@@ -570,8 +537,7 @@ put_named(struct htw_state *st, struct chunk *chunk, const char *word, struct sl
 		put_fact(st, chunk, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
 }
 
-static void
-put_facts(struct htw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_facts(struct htw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const struct trace *const trace = w->trace;
 
@@ -593,8 +559,7 @@ put_facts(struct htw_state *st, const struct writer *w, struct chunk *chunk)
 	chunk->text.failed |= st->scratch.failed;
 }
 
-static bool
-htw_close(struct writer *w, struct chunk *chunk)
+static bool htw_close(struct writer *w, struct chunk *chunk)
 {
 	struct htw_state *const st = w->state;
 
@@ -605,8 +570,7 @@ htw_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-htw_free(void *state)
+static void htw_free(void *state)
 {
 	struct htw_state *const st = state;
 

@@ -153,9 +153,8 @@ static const struct field_type types[] = {
 
 /* ---- records ---- */
 
-static void
-put_class(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id, struct slice name,
-          uint32_t nfields)
+static void put_class(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id,
+                      struct slice name, uint32_t nfields)
 {
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS_INFO, offset);
 
@@ -164,9 +163,8 @@ put_class(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t i
 	htw_number(&r, nfields, 1);
 }
 
-static void
-put_field(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id, struct slice name,
-          struct field_type type)
+static void put_field(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id,
+                      struct slice name, struct field_type type)
 {
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_FIELD_INFO, offset);
 
@@ -177,16 +175,15 @@ put_field(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t i
 	htw_number(&r, type.code, 1);
 }
 
-static void
-put_base(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id, enum htw_class_id base)
+static void put_base(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id,
+                     enum htw_class_id base)
 {
 	const struct field_type type = { known[base].name, known[base].memory, STRUCT };
 
 	put_field(st, chunk, offset, id, SLICE_LIT("base"), type);
 }
 
-void
-htw_prologue(struct htw_state *st, struct chunk *chunk)
+void htw_prologue(struct htw_state *st, struct chunk *chunk)
 {
 	const struct htw_record r = htw_begin(st, chunk, HTW_ID_ENDIANNESS, 0);
 
@@ -205,16 +202,14 @@ htw_prologue(struct htw_state *st, struct chunk *chunk)
 /* ---- classes of the trace ---- */
 
 /* What the class of a layout of this kind is derived from. */
-static enum htw_class_id
-htw_base(enum htw_kind kind)
+static enum htw_class_id htw_base(enum htw_kind kind)
 {
 	return kind == HTW_SPAN || kind == HTW_ASYNC           ? HTW_ID_SPAN
 	       : kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN ? HTW_ID_ARROW
 	                                                       : HTW_ID_INSTANT;
 }
 
-struct slice
-htw_kind_word(enum htw_kind kind)
+struct slice htw_kind_word(enum htw_kind kind)
 {
 	static const char *const words[] = {
 		[HTW_SPAN] = "span",           [HTW_ASYNC] = "async span",
@@ -226,8 +221,7 @@ htw_kind_word(enum htw_kind kind)
 	return slice_str(words[kind]);
 }
 
-static bool
-is_one_of(struct slice name, const char *const *words)
+static bool is_one_of(struct slice name, const char *const *words)
 {
 	for (; *words != NULL; words++)
 		if (slice_is(name, *words))
@@ -237,8 +231,7 @@ is_one_of(struct slice name, const char *const *words)
 
 /* Whether a class or a field of this name would be taken for something else. */
 /* Those of the prologue: bases are found by name.  Those of the document: readers know them too. */
-static bool
-htw_is_class_name(struct slice name)
+static bool htw_is_class_name(struct slice name)
 {
 	static const char *const document[] = { "Event",
 		                                "EndiannessInfoEvent",
@@ -255,8 +248,7 @@ htw_is_class_name(struct slice name)
 }
 
 /* Those that are inherited; and no field of an instant may make a span of it. */
-static bool
-htw_is_field_name(struct slice name)
+static bool htw_is_field_name(struct slice name)
 {
 	static const char *const words[] = { "base",      "klass", "timestamp", "id", "duration",
 		                             "thread_id", "label", "arrow_id",  NULL };
@@ -265,8 +257,7 @@ htw_is_field_name(struct slice name)
 }
 
 /* A name that is taken, with a number behind it: "name (2)".  It lies in the arena; p NULL: no memory. */
-static struct slice
-htw_numbered(struct arena *a, struct slice name, uint32_t number)
+static struct slice htw_numbered(struct arena *a, struct slice name, uint32_t number)
 {
 	char *const p = arena_alloc(a, (size_t)name.n + 16);
 	struct slice s = { p, name.n, name.flags & (SLICE_UTF8 | SLICE_JSON) };
@@ -279,8 +270,7 @@ htw_numbered(struct arena *a, struct slice name, uint32_t number)
 }
 
 /* Bytes that a class of this layout costs a reader. */
-static uint64_t
-htw_description_cost(const struct htw_layout *l)
+static uint64_t htw_description_cost(const struct htw_layout *l)
 {
 	uint64_t cost = l->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
 
@@ -290,9 +280,8 @@ htw_description_cost(const struct htw_layout *l)
 }
 
 /* Describes the class of a layout, and says whose it is.  names: of its members, as they are there. */
-static void
-htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slice *names, struct chunk *chunk,
-             uint64_t offset)
+static void htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
+                         struct chunk *chunk, uint64_t offset)
 {
 	struct slice name = l->cls->name;
 
@@ -322,8 +311,7 @@ htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slic
  * others are found by a hash over all that tells them apart.
  */
 
-static bool
-is_layout_of(const struct htw_layout *l, enum htw_kind kind, const struct field *f, uint32_t n)
+static bool is_layout_of(const struct htw_layout *l, enum htw_kind kind, const struct field *f, uint32_t n)
 {
 	const struct htw_member *const m = l->members;
 
@@ -335,8 +323,7 @@ is_layout_of(const struct htw_layout *l, enum htw_kind kind, const struct field 
 	return true;
 }
 
-static uint64_t
-signature(const struct event *e, enum htw_kind kind, const struct field *f)
+static uint64_t signature(const struct event *e, enum htw_kind kind, const struct field *f)
 {
 	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
 
@@ -347,8 +334,7 @@ signature(const struct event *e, enum htw_kind kind, const struct field *f)
 
 /* ---- a new one ---- */
 
-static const struct htw_layout *
-other_write_layout(enum htw_kind kind)
+static const struct htw_layout *other_write_layout(enum htw_kind kind)
 {
 	static const struct htw_layout others[] = {
 		{ .id = HTW_ID_OTHER_SPAN },
@@ -360,8 +346,7 @@ other_write_layout(enum htw_kind kind)
 	return &others[base == HTW_ID_SPAN ? 0 : base == HTW_ID_INSTANT ? 1 : 2];
 }
 
-static bool
-is_taken(struct slice name, const struct slice *names, uint32_t n)
+static bool is_taken(struct slice name, const struct slice *names, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (slice_equal(names[i], name))
@@ -370,8 +355,7 @@ is_taken(struct slice name, const struct slice *names, uint32_t n)
 }
 
 /* The name of each member in the output: unique, and none that means something there.  false: no memory. */
-static bool
-name_members(struct arena *a, struct htw_layout *l, struct slice *names)
+static bool name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
 	for (uint32_t i = 0; i < l->nmembers; i++) {
 		names[i] = l->members[i].name;
@@ -385,8 +369,7 @@ name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 }
 
 /* Names are written as they are or not at all. */
-static bool
-has_plain_names(const struct event *e, const struct field *f)
+static bool has_plain_names(const struct event *e, const struct field *f)
 {
 	bool plain = memchr(e->cls->name.p, '\0', e->cls->name.n) == NULL;
 
@@ -396,8 +379,7 @@ has_plain_names(const struct event *e, const struct field *f)
 }
 
 /* Accounts for a layout.  false: there is no room. */
-static bool
-reserve(struct htw_state *st, const struct htw_layout *l)
+static bool reserve(struct htw_state *st, const struct htw_layout *l)
 {
 	const uint64_t cost = htw_description_cost(l);
 
@@ -412,8 +394,8 @@ reserve(struct htw_state *st, const struct htw_layout *l)
 }
 
 /* Adds and describes it, with names and members of its own; NULL: no memory. */
-static const struct htw_layout *
-add(struct htw_state *st, const struct htw_layout *like, uint64_t hash, struct chunk *chunk, uint64_t offset)
+static const struct htw_layout *add(struct htw_state *st, const struct htw_layout *like, uint64_t hash,
+                                    struct chunk *chunk, uint64_t offset)
 {
 	struct htw_layout *const l = arena_alloc(&st->arena, sizeof *l);
 	struct htw_member *const m = arena_zalloc(&st->arena, (size_t)like->nmembers + 1, sizeof *m);
@@ -442,8 +424,8 @@ add(struct htw_state *st, const struct htw_layout *like, uint64_t hash, struct c
 
 /* ---- finding it ---- */
 
-static const struct htw_layout *
-make(struct htw_state *st, const struct event *e, const struct field *f, uint64_t hash, struct chunk *chunk)
+static const struct htw_layout *make(struct htw_state *st, const struct event *e, const struct field *f,
+                                     uint64_t hash, struct chunk *chunk)
 {
 	const enum htw_kind kind = htw_kind_of(e);
 	struct htw_member members[HTW_CLASS_FIELDS];
@@ -462,8 +444,8 @@ make(struct htw_state *st, const struct event *e, const struct field *f, uint64_
 	return l != NULL ? l : other_write_layout(kind);
 }
 
-const struct htw_layout *
-htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
+                                       struct chunk *chunk)
 {
 	struct htw_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;

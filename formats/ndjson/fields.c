@@ -7,8 +7,7 @@
  * mostly have fields of the same names, so what names tell is found out once.
  */
 
-void
-ndjson_shapes_init(struct ndjson_shapes *s)
+void ndjson_shapes_init(struct ndjson_shapes *s)
 {
 	for (int i = 0; i < NDJSON_SHAPES; i++) {
 		s->rows[i].cls = NULL;
@@ -16,16 +15,14 @@ ndjson_shapes_init(struct ndjson_shapes *s)
 	}
 }
 
-static struct slice
-name_at(const void *ctx, uint32_t i)
+static struct slice name_at(const void *ctx, uint32_t i)
 {
 	const struct field *const f = ctx;
 
 	return f[i].name;
 }
 
-static bool
-fit_object(const struct field *f, uint32_t n, struct text *t)
+static bool fit_object(const struct field *f, uint32_t n, struct text *t)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (!ndjson_is_utf8(f[i].name))
@@ -33,8 +30,7 @@ fit_object(const struct field *f, uint32_t n, struct text *t)
 	return ndjson_distinct(t, name_at, f, n);
 }
 
-static uint8_t
-expected_of(const struct ndjson_class *cls, struct slice name)
+static uint8_t expected_of(const struct ndjson_class *cls, struct slice name)
 {
 	const uint32_t type = cls != NULL ? tabletext_get(&cls->types, name) : TABLE_NONE;
 
@@ -44,8 +40,7 @@ expected_of(const struct ndjson_class *cls, struct slice name)
 /* ---- names ---- */
 
 /* The names are UTF-8. */
-static void
-put_name(struct text *t, struct slice name, bool first)
+static void put_name(struct text *t, struct slice name, bool first)
 {
 	static const char begin[] = ",\"args\":{";
 	char *p = text_room(t, (size_t)name.n + sizeof begin + 4);
@@ -68,8 +63,7 @@ put_name(struct text *t, struct slice name, bool first)
 	t->n = (size_t)(p - t->p);
 }
 
-static void
-put_type(struct text *t, struct slice name, unsigned kind, bool *any)
+static void put_type(struct text *t, struct slice name, unsigned kind, bool *any)
 {
 	text_str(t, *any ? "," : ",\"types\":{");
 	*any = true;
@@ -79,9 +73,8 @@ put_type(struct text *t, struct slice name, unsigned kind, bool *any)
 	text_char(t, '"');
 }
 
-static void
-put_object(const struct ndjson_class *cls, const struct field *f, uint32_t n, uint64_t offset,
-           struct chunk *c)
+static void put_object(const struct ndjson_class *cls, const struct field *f, uint32_t n, uint64_t offset,
+                       struct chunk *c)
 {
 	struct text *const t = &c->text;
 	unsigned said = 0;
@@ -103,8 +96,7 @@ put_object(const struct ndjson_class *cls, const struct field *f, uint32_t n, ui
 
 /* ---- shapes ---- */
 
-static inline bool
-same_names(const struct ndjson_shape *s, const struct field *f)
+static inline bool same_names(const struct ndjson_shape *s, const struct field *f)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->names[i].n != f[i].name.n ||
@@ -114,8 +106,7 @@ same_names(const struct ndjson_shape *s, const struct field *f)
 }
 
 /* The names as they stand before the values: false: they have no room. */
-static bool
-learn_keys(struct ndjson_shape *s, const struct field *f, struct text *t)
+static bool learn_keys(struct ndjson_shape *s, const struct field *f, struct text *t)
 {
 	const size_t start = t->n;
 
@@ -132,9 +123,8 @@ learn_keys(struct ndjson_shape *s, const struct field *f, struct text *t)
 	return true;
 }
 
-static void
-learn(struct ndjson_shape *s, const struct ndjson_class *cls, const struct field *f, uint32_t n,
-      struct text *t)
+static void learn(struct ndjson_shape *s, const struct ndjson_class *cls, const struct field *f, uint32_t n,
+                  struct text *t)
 {
 	const uint32_t before = s->cls == cls ? s->n : 0;
 
@@ -151,8 +141,7 @@ learn(struct ndjson_shape *s, const struct ndjson_class *cls, const struct field
 }
 
 /* `,"types":{...}`, mostly as it was for the event before. */
-static void
-put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text *t)
+static void put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text *t)
 {
 	const size_t start = t->n;
 	bool any = false;
@@ -174,8 +163,7 @@ put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text *t)
 }
 
 /* Most values are integers of the type that is expected. */
-static void
-put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t offset, struct chunk *c)
+static void put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t offset, struct chunk *c)
 {
 	struct text *const t = &c->text;
 	uint16_t kinds[NDJSON_SHAPE_FIELDS];
@@ -206,8 +194,7 @@ put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t offset, struc
 
 /* ---- as pairs ---- */
 
-static void
-put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
+static void put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
 {
 	text_str(&c->text, ",\"pairs\":[");
 	for (uint32_t i = 0; i < n; i++) {
@@ -222,8 +209,7 @@ put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
 }
 
 /* Any row does; events that alternate should have different ones. */
-static inline uint32_t
-row_of(uint32_t index, const struct field *f, uint32_t n)
+static inline uint32_t row_of(uint32_t index, const struct field *f, uint32_t n)
 {
 	const struct slice last = f[n - 1].name;
 
@@ -231,9 +217,8 @@ row_of(uint32_t index, const struct field *f, uint32_t n)
 	       NDJSON_SHAPES;
 }
 
-void
-ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
-              const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
+void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
+                   const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
 {
 	if (n == 0)
 		return;

@@ -19,14 +19,12 @@ struct reading {
 
 /* ---- what a class declares ---- */
 
-static bool
-expectable(unsigned type)
+static bool expectable(unsigned type)
 {
 	return type >= VALUE_U8 && type <= VALUE_BYTES;
 }
 
-bool
-ndjson_learn_types(struct ndjson_known *known)
+bool ndjson_learn_types(struct ndjson_known *known)
 {
 	const struct class *const c = known->cls;
 
@@ -38,8 +36,7 @@ ndjson_learn_types(struct ndjson_known *known)
 	return true;
 }
 
-static unsigned
-expected_of(struct reading *g, struct slice name)
+static unsigned expected_of(struct reading *g, struct slice name)
 {
 	const struct class *const c = g->known != NULL ? g->known->cls : NULL;
 	unsigned type = VALUE_NONE;
@@ -61,8 +58,7 @@ expected_of(struct reading *g, struct slice name)
 
 /* ---- names ---- */
 
-static const struct field *
-taken(const struct reading *g)
+static const struct field *taken(const struct reading *g)
 {
 	const struct batch *const b = g->to->b;
 
@@ -70,8 +66,7 @@ taken(const struct reading *g)
 }
 
 /* The first name enters the table when there are more than few. */
-static bool
-remember(struct reading *g, struct slice name)
+static bool remember(struct reading *g, struct slice name)
 {
 	const struct field *const f = taken(g);
 
@@ -83,8 +78,7 @@ remember(struct reading *g, struct slice name)
 	return tabletext_put(&g->seen, name, 1);
 }
 
-static bool
-is_taken(const struct reading *g, struct slice name)
+static bool is_taken(const struct reading *g, struct slice name)
 {
 	const struct field *const f = taken(g);
 
@@ -97,8 +91,7 @@ is_taken(const struct reading *g, struct slice name)
 }
 
 /* A name that no field has: with a number behind it.  p NULL: no memory. */
-static struct slice
-distinct(struct reading *g, struct slice name)
+static struct slice distinct(struct reading *g, struct slice name)
 {
 	const uint32_t before = g->n > FEW ? tabletext_get(&g->seen, name) : 1;
 
@@ -117,8 +110,7 @@ distinct(struct reading *g, struct slice name)
 
 /* ---- one field ---- */
 
-static void
-report(struct reading *g, struct slice name, const struct ndjson_fault *fault)
+static void report(struct reading *g, struct slice name, const struct ndjson_fault *fault)
 {
 	struct quoted q;
 
@@ -127,8 +119,7 @@ report(struct reading *g, struct slice name, const struct ndjson_fault *fault)
 }
 
 /* The field behind those that were taken; what it points to lasts. */
-static bool
-put(struct reading *g, struct slice name, const struct value *v)
+static bool put(struct reading *g, struct slice name, const struct value *v)
 {
 	if (!remember(g, name))
 		g->st->no_memory = true;
@@ -141,8 +132,7 @@ put(struct reading *g, struct slice name, const struct value *v)
 	return true;
 }
 
-static bool
-is_full(struct reading *g, const char *at)
+static bool is_full(struct reading *g, const char *at)
 {
 	if (g->n < NDJSON_MAX_FIELDS)
 		return false;
@@ -160,8 +150,7 @@ struct said {
 	struct tabletext others; /* name -> number in types; made when it is needed */
 };
 
-static const struct ndjson_token *
-said_of(struct reading *g, struct said *s, struct slice name)
+static const struct ndjson_token *said_of(struct reading *g, struct said *s, struct slice name)
 {
 	const struct ndjson_pairs *const t = s->types;
 
@@ -182,8 +171,7 @@ said_of(struct reading *g, struct said *s, struct slice name)
 	return &t->list[i].value;
 }
 
-static bool
-take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
+static bool take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
 {
 	const struct ndjson_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1,
 		                          pair->name_kind };
@@ -215,8 +203,7 @@ take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
 	return true;
 }
 
-static void
-take_object(struct reading *g)
+static void take_object(struct reading *g)
 {
 	const struct ndjson_pairs *const fields = &g->st->line.args;
 	struct said s = { .types = &g->st->line.types };
@@ -233,8 +220,7 @@ take_object(struct reading *g)
 /* ---- a list of pairs ---- */
 
 /* The two values of the list [p, e); false: they are not two. */
-static bool
-two_values(const char *p, const char *e, struct ndjson_token to[2])
+static bool two_values(const char *p, const char *e, struct ndjson_token to[2])
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	unsigned n = 0;
@@ -253,8 +239,7 @@ two_values(const char *p, const char *e, struct ndjson_token to[2])
 	return p != NULL && n == 2;
 }
 
-static bool
-take_listed(struct reading *g, const char *p, const char *e)
+static bool take_listed(struct reading *g, const char *p, const char *e)
 {
 	struct ndjson_fault fault = { .why = NULL };
 	struct ndjson_token two[2];
@@ -284,8 +269,7 @@ take_listed(struct reading *g, const char *p, const char *e)
 	return put(g, name, &v);
 }
 
-static void
-take_pairs(struct reading *g)
+static void take_pairs(struct reading *g)
 {
 	const struct ndjson_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
@@ -301,8 +285,8 @@ take_pairs(struct reading *g)
 	}
 }
 
-uint32_t
-ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_into *to, const struct ndjson_known *known)
+uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_into *to,
+                            const struct ndjson_known *known)
 {
 	const struct ndjson_line *const line = &st->line;
 	struct reading g = { .st = st, .to = to, .known = known };

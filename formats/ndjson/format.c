@@ -14,8 +14,7 @@
 #define HAS(m) (UINT64_C(1) << NDJSON_M_##m)
 
 /* What speaks for the format, of each type. */
-static uint64_t
-telling(enum ndjson_type type)
+static uint64_t telling(enum ndjson_type type)
 {
 	switch (type) {
 	case NDJSON_TYPES:
@@ -34,8 +33,7 @@ telling(enum ndjson_type type)
 }
 
 /* The type of a line of the trace, or of an event's. */
-static enum ndjson_type
-type_of(struct slice word, bool of_event)
+static enum ndjson_type type_of(struct slice word, bool of_event)
 {
 	unsigned i = of_event ? 0 : NDJSON_TRACE;
 	const unsigned end = of_event ? NDJSON_TRACE : NDJSON_TYPES;
@@ -47,8 +45,7 @@ type_of(struct slice word, bool of_event)
 	return i < end ? i : NDJSON_TYPES;
 }
 
-static uint64_t
-member_bit(struct slice key)
+static uint64_t member_bit(struct slice key)
 {
 	for (unsigned m = 0; m < NDJSON_MEMBERS; m++)
 		if (slice_is(key, ndjson_member_words[m]))
@@ -56,8 +53,7 @@ member_bit(struct slice key)
 	return 0;
 }
 
-int
-ndjson_probe(struct slice head, bool complete)
+int ndjson_probe(struct slice head, bool complete)
 {
 	struct json x = { .complete = complete, .depth = JSON_MAX_DEPTH };
 	const char *p = json_skip_blanks(head.p, head.p + head.n), *const e = head.p + head.n;

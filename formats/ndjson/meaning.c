@@ -8,8 +8,7 @@
 /* What the first and the last line say of the whole trace. */
 
 /* A text that ends in NUL, of the trace; NULL: no memory. */
-static const char *
-fact(struct ndjson_reading *st, enum ndjson_member m, const char *absent)
+static const char *fact(struct ndjson_reading *st, enum ndjson_member m, const char *absent)
 {
 	if (!ndjson_has(&st->line, m))
 		return absent;
@@ -18,8 +17,7 @@ fact(struct ndjson_reading *st, enum ndjson_member m, const char *absent)
 }
 
 /* What format, dialect, byte_order, clock and record_id of the line say. */
-static bool
-ndjson_take_facts(struct ndjson_reading *st, struct trace_facts *to)
+static bool ndjson_take_facts(struct ndjson_reading *st, struct trace_facts *to)
 {
 	const struct trace_facts f = {
 		.format = fact(st, NDJSON_M_FORMAT, ""),
@@ -35,8 +33,7 @@ ndjson_take_facts(struct ndjson_reading *st, struct trace_facts *to)
 	       (f.record_id != NULL || !ndjson_has(&st->line, NDJSON_M_RECORD_ID));
 }
 
-static bool
-take_losses(struct ndjson_reading *st, struct trace_origin *o)
+static bool take_losses(struct ndjson_reading *st, struct trace_origin *o)
 {
 	const struct ndjson_token *const t = &st->line.of[NDJSON_M_LOSSES];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
@@ -75,8 +72,7 @@ take_losses(struct ndjson_reading *st, struct trace_origin *o)
 	return true;
 }
 
-static bool
-take_meta(struct ndjson_reading *st)
+static bool take_meta(struct ndjson_reading *st)
 {
 	struct trace *const trace = st->r->trace;
 	struct batch b = { .n = 0 }; /* its fields alone are used */
@@ -91,8 +87,7 @@ take_meta(struct ndjson_reading *st)
 }
 
 /* What the file holds, and what it should; where each record is a line of its own. */
-static void
-compare_events(struct ndjson_reading *st, uint64_t said)
+static void compare_events(struct ndjson_reading *st, uint64_t said)
 {
 	const uint64_t met = st->r->trace->events;
 
@@ -101,8 +96,7 @@ compare_events(struct ndjson_reading *st, uint64_t said)
 		              "%" PRIu64 " events were read, %" PRIu64 " were written", met, said);
 }
 
-bool
-ndjson_take_end(struct ndjson_reading *st)
+bool ndjson_take_end(struct ndjson_reading *st)
 {
 	const struct ndjson_line *const line = &st->line;
 	struct trace *const trace = st->r->trace;
@@ -140,8 +134,7 @@ ndjson_take_end(struct ndjson_reading *st)
 
 /* ---- members ---- */
 
-bool
-ndjson_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
+bool ndjson_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
 {
 	const struct ndjson_token *const t = &st->line.of[m];
 	const size_t n = (size_t)(t->end - t->p);
@@ -154,8 +147,7 @@ ndjson_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uin
 	return false;
 }
 
-static bool
-is_text(struct ndjson_reading *st, enum ndjson_member m, const char *word)
+static bool is_text(struct ndjson_reading *st, enum ndjson_member m, const char *word)
 {
 	const struct ndjson_token *const t = &st->line.of[m];
 
@@ -163,8 +155,7 @@ is_text(struct ndjson_reading *st, enum ndjson_member m, const char *word)
 }
 
 /* Whether the array at t has this text among its elements. */
-static bool
-names(const struct ndjson_token *t, const char *word)
+static bool names(const struct ndjson_token *t, const char *word)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	enum json_kind kind;
@@ -182,9 +173,8 @@ names(const struct ndjson_token *t, const char *word)
 	return false;
 }
 
-static struct slice
-text_of(struct ndjson_reading *st, const struct ndjson_token *t, const struct ndjson_token *escaped,
-        const char *word, struct arena *a)
+static struct slice text_of(struct ndjson_reading *st, const struct ndjson_token *t,
+                            const struct ndjson_token *escaped, const char *word, struct arena *a)
 {
 	const struct ndjson_into to = { .arena = a };
 	struct slice s = ndjson_string_of(&to, t);
@@ -202,8 +192,7 @@ text_of(struct ndjson_reading *st, const struct ndjson_token *t, const struct nd
 	return s;
 }
 
-struct slice
-ndjson_text_of(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
+struct slice ndjson_text_of(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
 {
 	const struct ndjson_token *const escaped =
 	    ndjson_has(&st->line, NDJSON_M_ESCAPED) ? &st->line.of[NDJSON_M_ESCAPED] : NULL;
@@ -213,8 +202,7 @@ ndjson_text_of(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
 
 /* ---- what has an index ---- */
 
-static struct ndjson_known *
-find(const struct ndjson_known_list *k, uint64_t index)
+static struct ndjson_known *find(const struct ndjson_known_list *k, uint64_t index)
 {
 	if (index < k->n && k->list[index].index == index)
 		return &k->list[index];
@@ -222,8 +210,8 @@ find(const struct ndjson_known_list *k, uint64_t index)
 	return i != TABLE_NONE ? &k->list[i] : NULL;
 }
 
-struct ndjson_known *
-ndjson_known(struct ndjson_reading *st, struct ndjson_known_list *k, enum ndjson_member m)
+struct ndjson_known *ndjson_known(struct ndjson_reading *st, struct ndjson_known_list *k,
+                                  enum ndjson_member m)
 {
 	uint64_t index;
 
@@ -237,8 +225,8 @@ ndjson_known(struct ndjson_reading *st, struct ndjson_known_list *k, enum ndjson
 }
 
 /* One more, of the index of the line.  NULL after a finding, or without memory. */
-static struct ndjson_known *
-add(struct ndjson_reading *st, struct ndjson_known_list *k, uint32_t max, const char *what)
+static struct ndjson_known *add(struct ndjson_reading *st, struct ndjson_known_list *k, uint32_t max,
+                                const char *what)
 {
 	const struct ndjson_line *const line = &st->line;
 	const size_t bytes = (size_t)(line->end - line->p);
@@ -268,8 +256,7 @@ add(struct ndjson_reading *st, struct ndjson_known_list *k, uint32_t max, const 
 }
 
 /* What was added could not be made. */
-static bool
-without(struct ndjson_reading *st, struct ndjson_known_list *k)
+static bool without(struct ndjson_reading *st, struct ndjson_known_list *k)
 {
 	st->no_memory = true;
 	k->n--;
@@ -278,8 +265,7 @@ without(struct ndjson_reading *st, struct ndjson_known_list *k)
 
 /* ---- the trace ---- */
 
-bool
-ndjson_take_trace(struct ndjson_reading *st)
+bool ndjson_take_trace(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
 	struct trace *const trace = st->r->trace;
@@ -308,8 +294,7 @@ ndjson_take_trace(struct ndjson_reading *st)
 
 /* ---- tracks ---- */
 
-bool
-ndjson_take_track(struct ndjson_reading *st)
+bool ndjson_take_track(struct ndjson_reading *st)
 {
 	const struct ndjson_line *const line = &st->line;
 	struct trace *const trace = st->r->trace;
@@ -362,8 +347,7 @@ struct field_tokens {
 };
 
 /* The members of the object [p, e) that are known; false: it is no field of a class. */
-static bool
-field_tokens(const char *p, const char *e, struct field_tokens *to)
+static bool field_tokens(const char *p, const char *e, struct field_tokens *to)
 {
 	const struct {
 		const char *name;
@@ -401,8 +385,7 @@ field_tokens(const char *p, const char *e, struct field_tokens *to)
 }
 
 /* One field; false after a finding. */
-static bool
-class_field(struct ndjson_reading *st, const char *p, const char *e, struct class_field *f)
+static bool class_field(struct ndjson_reading *st, const char *p, const char *e, struct class_field *f)
 {
 	struct arena *const a = &st->r->trace->arena;
 	struct field_tokens t;
@@ -432,8 +415,7 @@ class_field(struct ndjson_reading *st, const char *p, const char *e, struct clas
 }
 
 /* How many elements the array has. */
-static uint32_t
-count(const struct ndjson_token *t)
+static uint32_t count(const struct ndjson_token *t)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	enum json_kind kind;
@@ -447,8 +429,7 @@ count(const struct ndjson_token *t)
 	return n;
 }
 
-static bool
-class_fields(struct ndjson_reading *st, struct class *like)
+static bool class_fields(struct ndjson_reading *st, struct class *like)
 {
 	const struct ndjson_token *const t = &st->line.of[NDJSON_M_FIELDS];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
@@ -472,8 +453,7 @@ class_fields(struct ndjson_reading *st, struct class *like)
 	return true;
 }
 
-bool
-ndjson_take_class(struct ndjson_reading *st)
+bool ndjson_take_class(struct ndjson_reading *st)
 {
 	struct class like = { .name = ndjson_text_of(st, NDJSON_M_NAME, &st->scratch) };
 
@@ -489,8 +469,7 @@ ndjson_take_class(struct ndjson_reading *st)
 	return true;
 }
 
-void
-ndjson_take_free(struct ndjson_reading *st)
+void ndjson_take_free(struct ndjson_reading *st)
 {
 	for (uint32_t i = 0; i < st->classes.n; i++)
 		tabletext_free(&st->classes.list[i].types);

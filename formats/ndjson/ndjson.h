@@ -120,8 +120,7 @@ struct ndjson_reading {
 	struct arena scratch; /* for one line */
 };
 
-static inline bool
-ndjson_has(const struct ndjson_line *line, enum ndjson_member m)
+static inline bool ndjson_has(const struct ndjson_line *line, enum ndjson_member m)
 {
 	return (line->seen >> m & 1) != 0;
 }
@@ -254,14 +253,12 @@ struct ndjson_state {
 	struct ndjson_class *classes;
 };
 
-static inline const struct ndjson_track *
-ndjson_track_of(const struct track *t)
+static inline const struct ndjson_track *ndjson_track_of(const struct track *t)
 {
 	return t->declared;
 }
 
-static inline const struct ndjson_class *
-ndjson_class_of(const struct class *c)
+static inline const struct ndjson_class *ndjson_class_of(const struct class *c)
 {
 	return c->declared;
 }

@@ -75,8 +75,7 @@ static const struct {
 
 /* ---- tokens ---- */
 
-static enum ndjson_member
-member_of(struct slice key)
+static enum ndjson_member member_of(struct slice key)
 {
 	for (unsigned m = 0; m < NDJSON_MEMBERS && word_lengths[m] <= key.n; m++)
 		if (word_lengths[m] == key.n && memcmp(key.p, ndjson_member_words[m], key.n) == 0)
@@ -85,8 +84,8 @@ member_of(struct slice key)
 }
 
 /* Most names are short and plain. */
-static inline const char *
-read_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind)
+static inline const char *read_key(struct json *x, const char *p, const char *e, struct slice *key,
+                                   enum json_kind *kind)
 {
 	const char *q = p + 1;
 
@@ -103,8 +102,7 @@ read_key(struct json *x, const char *p, const char *e, struct slice *key, enum j
 }
 
 /* So are most values: digits, with something behind them that ends a value. */
-static inline const char *
-read_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
+static inline const char *read_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	if (p < e && *p >= '1' && *p <= '9') {
 		const char *q = p + 1;
@@ -119,8 +117,8 @@ read_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 }
 
 /* The members of the object at p. */
-static const char *
-read_pairs(struct ndjson_reading *st, const char *p, const char *e, struct ndjson_pairs *to)
+static const char *read_pairs(struct ndjson_reading *st, const char *p, const char *e,
+                              struct ndjson_pairs *to)
 {
 	struct json *const x = &st->json;
 	bool more;
@@ -145,9 +143,8 @@ read_pairs(struct ndjson_reading *st, const char *p, const char *e, struct ndjso
 }
 
 /* The value of a member. */
-static const char *
-read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e, bool again,
-            enum json_kind *kind)
+static const char *read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e,
+                               bool again, enum json_kind *kind)
 {
 	struct ndjson_pairs *const to = m == NDJSON_M_ARGS ? &st->line.args : &st->line.types;
 
@@ -157,8 +154,7 @@ read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, cons
 	return read_pairs(st, p, e, to);
 }
 
-static const char *
-read_line(struct ndjson_reading *st, const char *p, const char *e)
+static const char *read_line(struct ndjson_reading *st, const char *p, const char *e)
 {
 	struct ndjson_line *const line = &st->line;
 	struct json *const x = &st->json;
@@ -194,8 +190,7 @@ read_line(struct ndjson_reading *st, const char *p, const char *e)
 
 /* ---- what is wrong with it ---- */
 
-static bool
-not_json(struct ndjson_reading *st)
+static bool not_json(struct ndjson_reading *st)
 {
 	const struct json_error *const error = &st->json.error;
 	struct quoted q;
@@ -216,8 +211,7 @@ not_json(struct ndjson_reading *st)
 }
 
 /* Bytes that lenient reading accepts: they are told apart, and left out all the same. */
-static bool
-flawed(struct ndjson_reading *st)
+static bool flawed(struct ndjson_reading *st)
 {
 	static const char *const words[JSON_FLAW_KINDS] = {
 		[JSON_FLAW_CONTROL_BYTE] = "control byte in a text",
@@ -236,8 +230,7 @@ flawed(struct ndjson_reading *st)
 }
 
 /* The words of `kind` that are no types: spans that may overlap others, arrows that go on. */
-static bool
-is_special(struct ndjson_line *line, struct slice word)
+static bool is_special(struct ndjson_line *line, struct slice word)
 {
 	line->async = slice_is(word, "async");
 	line->step = slice_is(word, "flow_step");
@@ -246,8 +239,7 @@ is_special(struct ndjson_line *line, struct slice word)
 }
 
 /* Lines of the trace have a type, those of events a kind; a track's line has both. */
-static bool
-find_type(struct ndjson_reading *st)
+static bool find_type(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
 	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
@@ -274,8 +266,7 @@ find_type(struct ndjson_reading *st)
 	return false;
 }
 
-static bool
-check_members(struct ndjson_reading *st)
+static bool check_members(struct ndjson_reading *st)
 {
 	const struct ndjson_line *const line = &st->line;
 	const uint64_t must = type_members[line->type].must,
@@ -300,8 +291,7 @@ check_members(struct ndjson_reading *st)
 }
 
 /* The line [p, end) into st->line.  false after a finding, or without memory: it is left out. */
-static bool
-ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
+static bool ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
 {
 	struct ndjson_line *const line = &st->line;
 	struct quoted q;
@@ -354,8 +344,7 @@ ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
 
 #define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
 
-void
-ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
+void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
 {
 	const struct input *const in = st->r->in;
 	char text[600] = "";
@@ -375,8 +364,7 @@ ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, 
 enum found { FOUND_LINE, FOUND_END, FOUND_TOO_LONG };
 
 /* The end of the line at in->p, which is in the window then: behind its line feed, or that of the input. */
-static enum found
-find_line(struct ndjson_reading *st, const char **end)
+static enum found find_line(struct ndjson_reading *st, const char **end)
 {
 	struct input *const in = st->r->in;
 
@@ -398,8 +386,7 @@ find_line(struct ndjson_reading *st, const char **end)
 }
 
 /* Drops what is in the window of a line that is too long. */
-static void
-drop(struct ndjson_reading *st)
+static void drop(struct ndjson_reading *st)
 {
 	struct input *const in = st->r->in;
 	const size_t n = (size_t)(in->end - in->p);
@@ -415,8 +402,7 @@ drop(struct ndjson_reading *st)
 }
 
 /* The line without what ends it. */
-static const char *
-text_end(const struct ndjson_reading *st, const char *end)
+static const char *text_end(const struct ndjson_reading *st, const char *end)
 {
 	const char *const p = st->r->in->p;
 
@@ -425,8 +411,7 @@ text_end(const struct ndjson_reading *st, const char *end)
 	return end > p && end[-1] == '\r' ? end - 1 : end;
 }
 
-static bool
-take(struct ndjson_reading *st, struct batch *b)
+static bool take(struct ndjson_reading *st, struct batch *b)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
 		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
@@ -450,16 +435,14 @@ take(struct ndjson_reading *st, struct batch *b)
 }
 
 /* The output that is made of the batch has tracks and classes before its events, as the input has them. */
-static bool
-waits(const struct ndjson_reading *st, const struct batch *b)
+static bool waits(const struct ndjson_reading *st, const struct batch *b)
 {
 	return b->n > 0 && (st->r->want & WANT_RAW) == 0 &&
 	       (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS);
 }
 
 /* A line that was parsed before, and may lie elsewhere now. */
-static bool
-parse_quietly(struct ndjson_reading *st, const char *end)
+static bool parse_quietly(struct ndjson_reading *st, const char *end)
 {
 	struct findings *const findings = st->r->findings;
 
@@ -470,8 +453,7 @@ parse_quietly(struct ndjson_reading *st, const char *end)
 }
 
 /* false: the line is for the next batch. */
-static bool
-one_line(struct ndjson_reading *st, struct batch *b, const char *end)
+static bool one_line(struct ndjson_reading *st, struct batch *b, const char *end)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -500,8 +482,7 @@ one_line(struct ndjson_reading *st, struct batch *b, const char *end)
 	return true;
 }
 
-static void
-at_end(struct ndjson_reading *st)
+static void at_end(struct ndjson_reading *st)
 {
 	struct reader *const r = st->r;
 
@@ -514,8 +495,7 @@ at_end(struct ndjson_reading *st)
 /* ---- the reader ---- */
 
 /* The first line, so that the trace is known before its events. */
-static bool
-read_first(struct ndjson_reading *st)
+static bool read_first(struct ndjson_reading *st)
 {
 	struct reader *const r = st->r;
 	const char *end;
@@ -537,8 +517,7 @@ read_first(struct ndjson_reading *st)
 	return st->has_trace || r->findings == NULL;
 }
 
-static bool
-ndjson_read_open(struct reader *r)
+static bool ndjson_read_open(struct reader *r)
 {
 	struct ndjson_reading *const st = r->state;
 
@@ -550,8 +529,7 @@ ndjson_read_open(struct reader *r)
 	return read_first(st) && !st->no_memory;
 }
 
-static enum read_status
-ndjson_next(struct reader *r, struct batch *b)
+static enum read_status ndjson_next(struct reader *r, struct batch *b)
 {
 	struct ndjson_reading *const st = r->state;
 	struct input *const in = r->in;
@@ -581,8 +559,7 @@ ndjson_next(struct reader *r, struct batch *b)
 	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
-static void
-ndjson_close(struct reader *r)
+static void ndjson_close(struct reader *r)
 {
 	struct ndjson_reading *const st = r->state;
 

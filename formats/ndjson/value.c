@@ -9,15 +9,13 @@
 
 #define FEW 16 /* names that are compared each with each */
 
-bool
-ndjson_is_utf8(struct slice s)
+bool ndjson_is_utf8(struct slice s)
 {
 	return (s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n);
 }
 
 /* Valid UTF-8, in which a backslash is `\\`, which JSON writes as four. */
-static void
-put_valid(struct text *t, const char *p, size_t n)
+static void put_valid(struct text *t, const char *p, size_t n)
 {
 	const char *const end = p + n;
 
@@ -33,8 +31,7 @@ put_valid(struct text *t, const char *p, size_t n)
 	}
 }
 
-static void
-put_escaped(struct text *t, struct slice s)
+static void put_escaped(struct text *t, struct slice s)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -50,8 +47,7 @@ put_escaped(struct text *t, struct slice s)
 	}
 }
 
-bool
-ndjson_chars(struct text *t, struct slice s)
+bool ndjson_chars(struct text *t, struct slice s)
 {
 	const size_t start = t->n;
 
@@ -62,8 +58,7 @@ ndjson_chars(struct text *t, struct slice s)
 	return true;
 }
 
-bool
-ndjson_string(struct text *t, struct slice s)
+bool ndjson_string(struct text *t, struct slice s)
 {
 	text_char(t, '"');
 	const bool escaped = ndjson_chars(t, s);
@@ -71,30 +66,26 @@ ndjson_string(struct text *t, struct slice s)
 	return escaped;
 }
 
-static void
-put_name(struct text *t, const char *name)
+static void put_name(struct text *t, const char *name)
 {
 	text_str(t, ",\"");
 	text_str(t, name);
 	text_str(t, "\":");
 }
 
-bool
-ndjson_member(struct text *t, const char *name, struct slice s)
+bool ndjson_member(struct text *t, const char *name, struct slice s)
 {
 	put_name(t, name);
 	return ndjson_string(t, s);
 }
 
-void
-ndjson_member_u64(struct text *t, const char *name, uint64_t v)
+void ndjson_member_u64(struct text *t, const char *name, uint64_t v)
 {
 	put_name(t, name);
 	text_u64(t, v);
 }
 
-void
-ndjson_escaped(struct text *t, const char *const *names, const bool *escaped, uint32_t n)
+void ndjson_escaped(struct text *t, const char *const *names, const bool *escaped, uint32_t n)
 {
 	bool any = false;
 
@@ -110,8 +101,7 @@ ndjson_escaped(struct text *t, const char *const *names, const bool *escaped, ui
 		text_char(t, ']');
 }
 
-static bool
-few_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
+static bool few_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
 {
 	struct slice names[FEW];
 
@@ -124,8 +114,7 @@ few_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
 	return true;
 }
 
-bool
-ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32_t n)
+bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32_t n)
 {
 	struct tabletext seen = { .slots = NULL };
 	bool distinct = true;
@@ -205,14 +194,12 @@ static const struct type types[] = {
 	[NDJSON_OBJECT] = { "object", FORM_OTHER, 0 },
 };
 
-bool
-ndjson_expectable(unsigned type)
+bool ndjson_expectable(unsigned type)
 {
 	return types[type].fits != 0;
 }
 
-void
-ndjson_kind_word(struct text *t, unsigned kind)
+void ndjson_kind_word(struct text *t, unsigned kind)
 {
 	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME);
 
@@ -228,8 +215,7 @@ ndjson_kind_word(struct text *t, unsigned kind)
 /* ---- kinds ---- */
 
 /* Whether a reader of lines gets all of its bytes back when they stand in one. */
-static bool
-json_fits_line(const struct value *v)
+static bool json_fits_line(const struct value *v)
 {
 	const char *const p = v->p;
 
@@ -237,8 +223,7 @@ json_fits_line(const struct value *v)
 	       memchr(p, '\n', v->count) == NULL && memchr(p, '\r', v->count) == NULL;
 }
 
-static struct slice
-key_at(const void *ctx, uint32_t i)
+static struct slice key_at(const void *ctx, uint32_t i)
 {
 	const struct value *const pairs = ctx;
 
@@ -246,8 +231,7 @@ key_at(const void *ctx, uint32_t i)
 }
 
 /* An object of one member whose name begins with $ says the kind of a value. */
-static bool
-map_fits_object(struct text *t, const struct value *v)
+static bool map_fits_object(struct text *t, const struct value *v)
 {
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
@@ -260,8 +244,7 @@ map_fits_object(struct text *t, const struct value *v)
 }
 
 /* Values that need nothing said about them where nothing is expected. */
-static bool
-is_natural(const struct value *v, unsigned kind)
+static bool is_natural(const struct value *v, unsigned kind)
 {
 	switch (kind) {
 	case VALUE_I64:
@@ -280,8 +263,7 @@ is_natural(const struct value *v, unsigned kind)
 	}
 }
 
-static unsigned
-list_kind(const struct value *v)
+static unsigned list_kind(const struct value *v)
 {
 	const unsigned type = v->count > 0 ? v->values[0].type : VALUE_NONE;
 	bool natural = true;
@@ -298,8 +280,7 @@ list_kind(const struct value *v)
 	return natural ? VALUE_LIST : NDJSON_LIST_SAME | type;
 }
 
-static unsigned
-kind_of(struct text *t, const struct value *v)
+static unsigned kind_of(struct text *t, const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_STRING:
@@ -316,16 +297,14 @@ kind_of(struct text *t, const struct value *v)
 }
 
 /* The kind if a reader must be told. */
-static unsigned
-told(const struct value *v, unsigned kind, unsigned expected)
+static unsigned told(const struct value *v, unsigned kind, unsigned expected)
 {
 	if (kind == expected)
 		return 0;
 	return is_natural(v, kind) && (types[kind].form & types[expected].fits) == 0 ? 0 : kind;
 }
 
-unsigned
-ndjson_value_kind(struct text *t, const struct value *v, unsigned expected)
+unsigned ndjson_value_kind(struct text *t, const struct value *v, unsigned expected)
 {
 	return told(v, kind_of(t, v), expected);
 }
@@ -333,8 +312,7 @@ ndjson_value_kind(struct text *t, const struct value *v, unsigned expected)
 /* ---- numbers, addresses, bytes ---- */
 
 /* NaN has many patterns of bits; all but the usual one are written. */
-static void
-put_not_finite(struct text *t, double v)
+static void put_not_finite(struct text *t, double v)
 {
 	uint64_t bits;
 
@@ -347,8 +325,7 @@ put_not_finite(struct text *t, double v)
 		text_printf(t, "\"NaN:0x%016llx\"", (unsigned long long)bits);
 }
 
-static void
-put_f64(struct text *t, double v)
+static void put_f64(struct text *t, double v)
 {
 	char *const p = text_room(t, DECIMAL_F64_MAX + 2);
 
@@ -365,8 +342,7 @@ put_f64(struct text *t, double v)
 	t->n = (size_t)(to - t->p);
 }
 
-static void
-put_f32(struct text *t, float v)
+static void put_f32(struct text *t, float v)
 {
 	char *const p = text_room(t, DECIMAL_F64_MAX);
 
@@ -374,8 +350,7 @@ put_f32(struct text *t, float v)
 		t->n = (size_t)(decimal_f32(p, v) - t->p);
 }
 
-static void
-put_address(struct text *t, uint64_t v)
+static void put_address(struct text *t, uint64_t v)
 {
 	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
 
@@ -387,16 +362,14 @@ put_address(struct text *t, uint64_t v)
 	t->n = (size_t)(p - t->p);
 }
 
-static void
-put_bytes(struct text *t, const struct value *v)
+static void put_bytes(struct text *t, const struct value *v)
 {
 	text_char(t, '"');
 	text_hex(t, v->p, v->count);
 	text_char(t, '"');
 }
 
-static void
-put_json_text(struct text *t, const struct value *v)
+static void put_json_text(struct text *t, const struct value *v)
 {
 	text_char(t, '"');
 	text_json_chars(t, slice_of(v->p, v->count));
@@ -407,8 +380,7 @@ put_json_text(struct text *t, const struct value *v)
 
 static void put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth);
 
-static void
-put_inner(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
+static void put_inner(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
 {
 	const unsigned kind = kind_of(o->t, v), say = told(v, kind, expected);
 
@@ -422,8 +394,7 @@ put_inner(const struct out *o, const struct value *v, unsigned expected, unsigne
 		text_char(o->t, '}');
 }
 
-static void
-put_list(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
+static void put_list(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
 {
 	text_char(o->t, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -434,8 +405,7 @@ put_list(const struct out *o, const struct value *v, unsigned expected, unsigned
 	text_char(o->t, ']');
 }
 
-static void
-put_object(const struct out *o, const struct value *v, unsigned depth)
+static void put_object(const struct out *o, const struct value *v, unsigned depth)
 {
 	text_char(o->t, '{');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -448,8 +418,7 @@ put_object(const struct out *o, const struct value *v, unsigned depth)
 	text_char(o->t, '}');
 }
 
-static void
-put_pairs(const struct out *o, const struct value *v, unsigned depth)
+static void put_pairs(const struct out *o, const struct value *v, unsigned depth)
 {
 	text_char(o->t, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -463,8 +432,7 @@ put_pairs(const struct out *o, const struct value *v, unsigned depth)
 	text_char(o->t, ']');
 }
 
-static void
-put_nested(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
+static void put_nested(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
 {
 	const unsigned type = kind & ~(unsigned)(NDJSON_LIST_OF | NDJSON_LIST_SAME);
 
@@ -480,8 +448,7 @@ put_nested(const struct out *o, const struct value *v, unsigned kind, unsigned d
 	}
 }
 
-static void
-put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
+static void put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
 {
 	struct text *const t = o->t;
 
@@ -535,8 +502,7 @@ put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned dep
 	}
 }
 
-unsigned
-ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset)
+unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
 	unsigned kind = v->type;
@@ -551,8 +517,7 @@ ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t
 	return told(v, kind, expected);
 }
 
-void
-ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset)
+void ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
 

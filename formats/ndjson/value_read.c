@@ -7,8 +7,7 @@
 
 /* What texts say: escapes, hexadecimal digits, numbers that JSON has no form for. */
 
-struct slice
-ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t)
+struct slice ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t)
 {
 	const struct slice raw = json_text(t->p, t->end, t->kind);
 
@@ -19,14 +18,12 @@ ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t)
 }
 
 /* The value of a digit 0-9 or a-f; -1: it is none. */
-static int
-ndjson_hex_digit(char c)
+static int ndjson_hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-struct slice
-ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
+struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 {
 	char *const start = arena_alloc(a, s.n), *to = start;
 
@@ -52,8 +49,7 @@ ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 
 /* "0x" and at most 16 digits. */
 /* "0x" and digits; false: they are none. */
-static bool
-ndjson_hexadecimal(struct slice s, uint64_t *v)
+static bool ndjson_hexadecimal(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x')
@@ -68,8 +64,7 @@ ndjson_hexadecimal(struct slice s, uint64_t *v)
 }
 
 /* The bits of a double that is no number, or infinite. */
-static bool
-ndjson_not_finite(struct slice s, uint64_t *bits)
+static bool ndjson_not_finite(struct slice s, uint64_t *bits)
 {
 	if (slice_is(s, "NaN"))
 		*bits = UINT64_C(0x7ff8000000000000);
@@ -86,8 +81,7 @@ ndjson_not_finite(struct slice s, uint64_t *bits)
 
 /* The double of a JSON number [p, e), where that is found by one operation; false: it is not. */
 /* Digits and a power of ten that doubles hold exactly give the nearest double by one operation. */
-static bool
-ndjson_exact_f64(const char *p, const char *e, double *to)
+static bool ndjson_exact_f64(const char *p, const char *e, double *to)
 {
 	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 		                         1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -136,8 +130,7 @@ struct reading {
 	struct ndjson_fault *fault;
 };
 
-unsigned
-ndjson_type_of_word(struct slice word)
+unsigned ndjson_type_of_word(struct slice word)
 {
 	for (unsigned i = VALUE_BOOL; i < sizeof words / sizeof words[0]; i++)
 		if (slice_is(word, words[i]))
@@ -145,16 +138,14 @@ ndjson_type_of_word(struct slice word)
 	return VALUE_NONE;
 }
 
-static struct value
-fail(struct reading *g, const char *at, const char *why)
+static struct value fail(struct reading *g, const char *at, const char *why)
 {
 	if (g->fault->why == NULL)
 		*g->fault = (struct ndjson_fault){ .at = at, .why = why };
 	return (struct value){ .type = VALUE_NONE };
 }
 
-static struct value
-no_memory(struct reading *g, const char *at)
+static struct value no_memory(struct reading *g, const char *at)
 {
 	g->st->no_memory = true;
 	return fail(g, at, "no memory");
@@ -162,16 +153,14 @@ no_memory(struct reading *g, const char *at)
 
 /* ---- numbers ---- */
 
-static struct value
-out_of_range(struct reading *g, const struct ndjson_token *t)
+static struct value out_of_range(struct reading *g, const struct ndjson_token *t)
 {
 	fail(g, t->p, "a number that does not fit its width");
 	g->fault->range = true;
 	return (struct value){ .type = VALUE_NONE };
 }
 
-static struct value
-read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
 {
 	static const uint8_t bits[] = {
 		[VALUE_U8] = 8, [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
@@ -194,8 +183,7 @@ read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
 	return v;
 }
 
-static double
-parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
+static double parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
 {
 	const size_t n = (size_t)(t->end - t->p);
 	char room[NUMBER_ROOM];
@@ -213,8 +201,7 @@ parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
 	return f32 ? (double)strtof(copy, NULL) : strtod(copy, NULL);
 }
 
-static struct value
-read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
 {
 	struct value v = { .type = (uint8_t)type };
 	uint64_t bits;
@@ -231,8 +218,7 @@ read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
 
 /* ---- texts of other types ---- */
 
-static struct value
-read_bytes(struct reading *g, const struct ndjson_token *t)
+static struct value read_bytes(struct reading *g, const struct ndjson_token *t)
 {
 	const struct slice s = json_text(t->p, t->end, t->kind);
 	char *const to = arena_alloc(g->to->arena, s.n / 2);
@@ -250,16 +236,14 @@ read_bytes(struct reading *g, const struct ndjson_token *t)
 	return (struct value){ .type = VALUE_BYTES, .count = s.n / 2, .p = to };
 }
 
-static struct value
-json_value_of(struct reading *g, const char *at, struct slice s)
+static struct value json_value_of(struct reading *g, const char *at, struct slice s)
 {
 	if (g->to->copy)
 		s = arena_copy(g->to->arena, s);
 	return s.p != NULL ? (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p } : no_memory(g, at);
 }
 
-static struct value
-read_json_text(struct reading *g, const struct ndjson_token *t)
+static struct value read_json_text(struct reading *g, const struct ndjson_token *t)
 {
 	const struct slice s = ndjson_string_of(g->to, t);
 	size_t at;
@@ -271,8 +255,7 @@ read_json_text(struct reading *g, const struct ndjson_token *t)
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-static struct value
-read_string(struct reading *g, const struct ndjson_token *t, bool escaped)
+static struct value read_string(struct reading *g, const struct ndjson_token *t, bool escaped)
 {
 	struct slice s = ndjson_string_of(g->to, t);
 	bool bad = false;
@@ -284,8 +267,7 @@ read_string(struct reading *g, const struct ndjson_token *t, bool escaped)
 	return s.p != NULL ? value_string(s) : no_memory(g, t->p);
 }
 
-static struct value
-read_text(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_text(struct reading *g, const struct ndjson_token *t, unsigned type)
 {
 	struct value v = { .type = (uint8_t)type };
 
@@ -306,8 +288,7 @@ static struct value read_any(struct reading *g, const struct ndjson_token *t, un
 static struct value read_said(struct reading *g, const struct ndjson_token *t, struct slice word,
                               unsigned depth);
 
-static bool
-push(struct reading *g, const char *at, struct value v)
+static bool push(struct reading *g, const char *at, struct value v)
 {
 	struct ndjson_reading *const st = g->st;
 
@@ -320,8 +301,7 @@ push(struct reading *g, const char *at, struct value v)
 }
 
 /* What was pushed from `base` on, as the values of v. */
-static struct value
-pop(struct reading *g, const char *at, uint32_t base, struct value v)
+static struct value pop(struct reading *g, const char *at, uint32_t base, struct value v)
 {
 	struct ndjson_reading *const st = g->st;
 	const uint32_t n = st->nstack - base;
@@ -340,8 +320,7 @@ pop(struct reading *g, const char *at, uint32_t base, struct value v)
 }
 
 /* The value at p; NULL: it cannot be read. */
-static const char *
-token_at(const char *p, const char *e, struct ndjson_token *t)
+static const char *token_at(const char *p, const char *e, struct ndjson_token *t)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 
@@ -350,8 +329,8 @@ token_at(const char *p, const char *e, struct ndjson_token *t)
 	return t->end;
 }
 
-static struct value
-read_list(struct reading *g, const struct ndjson_token *t, unsigned expected, unsigned depth)
+static struct value read_list(struct reading *g, const struct ndjson_token *t, unsigned expected,
+                              unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
@@ -369,8 +348,7 @@ read_list(struct reading *g, const struct ndjson_token *t, unsigned expected, un
 }
 
 /* A list of a key and a value. */
-static bool
-read_pair(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static bool read_pair(struct reading *g, const struct ndjson_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	struct ndjson_token item;
@@ -391,8 +369,7 @@ read_pair(struct reading *g, const struct ndjson_token *t, unsigned depth)
 	return n == 2;
 }
 
-static struct value
-read_pairs(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static struct value read_pairs(struct reading *g, const struct ndjson_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
@@ -409,8 +386,7 @@ read_pairs(struct reading *g, const struct ndjson_token *t, unsigned depth)
 }
 
 /* An object of one member whose name begins with $ says the type of the value in it. */
-static struct value
-read_object(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static struct value read_object(struct reading *g, const struct ndjson_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
@@ -437,8 +413,7 @@ read_object(struct reading *g, const struct ndjson_token *t, unsigned depth)
 
 /* ---- types ---- */
 
-static struct value
-read_type(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_type(struct reading *g, const struct ndjson_token *t, unsigned type)
 {
 	if (type <= VALUE_I64)
 		return read_integer(g, t, type);
@@ -446,8 +421,7 @@ read_type(struct reading *g, const struct ndjson_token *t, unsigned type)
 }
 
 /* Whether a value in this form is of this type where it is expected. */
-static bool
-fits(enum json_kind kind, unsigned type)
+static bool fits(enum json_kind kind, unsigned type)
 {
 	if (type < VALUE_U8)
 		return false;
@@ -458,8 +432,8 @@ fits(enum json_kind kind, unsigned type)
 	return type <= VALUE_BYTES && json_is_string(kind);
 }
 
-static struct value
-read_any(struct reading *g, const struct ndjson_token *t, unsigned expected, unsigned depth)
+static struct value read_any(struct reading *g, const struct ndjson_token *t, unsigned expected,
+                             unsigned depth)
 {
 	if (depth > NDJSON_MAX_VALUES)
 		return fail(g, t->p, "values nested too deep");
@@ -490,8 +464,8 @@ read_any(struct reading *g, const struct ndjson_token *t, unsigned expected, uns
 }
 
 /* A list whose values are of one type: declared so, or (`same`) as it happens. */
-static struct value
-read_typed_list(struct reading *g, const struct ndjson_token *t, unsigned type, bool same, unsigned depth)
+static struct value read_typed_list(struct reading *g, const struct ndjson_token *t, unsigned type, bool same,
+                                    unsigned depth)
 {
 	struct value v = read_list(g, t, type, depth);
 
@@ -502,8 +476,8 @@ read_typed_list(struct reading *g, const struct ndjson_token *t, unsigned type, 
 	return v;
 }
 
-static struct value
-read_said(struct reading *g, const struct ndjson_token *t, struct slice word, unsigned depth)
+static struct value read_said(struct reading *g, const struct ndjson_token *t, struct slice word,
+                              unsigned depth)
 {
 	const bool list = word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']';
 	const bool same = list && word.p[word.n - 2] == '?';
@@ -526,18 +500,16 @@ read_said(struct reading *g, const struct ndjson_token *t, struct slice word, un
 	return fail(g, word.p, "a type that is never said");
 }
 
-struct value
-ndjson_read_value(struct ndjson_reading *st, const struct ndjson_into *to, const struct ndjson_token *t,
-                  unsigned expected, struct ndjson_fault *fault)
+struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_into *to,
+                               const struct ndjson_token *t, unsigned expected, struct ndjson_fault *fault)
 {
 	struct reading g = { st, to, fault };
 
 	return read_any(&g, t, expected, 0);
 }
 
-struct value
-ndjson_read_said(struct ndjson_reading *st, const struct ndjson_into *to, const struct ndjson_token *t,
-                 struct slice word, struct ndjson_fault *fault)
+struct value ndjson_read_said(struct ndjson_reading *st, const struct ndjson_into *to,
+                              const struct ndjson_token *t, struct slice word, struct ndjson_fault *fault)
 {
 	struct reading g = { st, to, fault };
 

@@ -13,8 +13,7 @@
 /* ---- the trace ---- */
 
 /* What is known of it; the last line has the last word. */
-static void
-put_facts(struct text *t, const struct trace_facts *facts)
+static void put_facts(struct text *t, const struct trace_facts *facts)
 {
 	ndjson_member(t, "format", slice_str(facts->format));
 	if (facts->dialect[0] != '\0')
@@ -26,15 +25,13 @@ put_facts(struct text *t, const struct trace_facts *facts)
 		ndjson_member(t, "record_id", slice_str(facts->record_id));
 }
 
-static struct trace_facts
-facts_of(const struct trace *t)
+static struct trace_facts facts_of(const struct trace *t)
 {
 	return (struct trace_facts){ t->format, t->dialect, t->byte_order, t->clock, t->record_id };
 }
 
 /* The first line. */
-static void
-ndjson_put_trace(struct text *t, const struct writer *w)
+static void ndjson_put_trace(struct text *t, const struct writer *w)
 {
 	const struct trace_origin *const origin = w->trace->origin;
 	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->trace);
@@ -53,8 +50,7 @@ ndjson_put_trace(struct text *t, const struct writer *w)
 /* ---- tracks ---- */
 
 /* The nearest number of its thread, or of its process. */
-static const struct track *
-numbered(const struct track *k, enum track_kind kind)
+static const struct track *numbered(const struct track *k, enum track_kind kind)
 {
 	while (k != NULL && (k->kind != kind || !k->has_id))
 		k = k->parent;
@@ -62,8 +58,7 @@ numbered(const struct track *k, enum track_kind kind)
 }
 
 /* Makes what events and render need.  false: no memory. */
-static bool
-ndjson_declare_track(struct ndjson_state *st, struct track *k)
+static bool ndjson_declare_track(struct ndjson_state *st, struct track *k)
 {
 	struct ndjson_track *const d = arena_zalloc(&st->arena, 1, sizeof *d);
 	const struct track *const process = numbered(k, TRACK_PROCESS), *const thread =
@@ -83,8 +78,7 @@ ndjson_declare_track(struct ndjson_state *st, struct track *k)
 	return true;
 }
 
-static void
-ndjson_put_track(struct text *t, const struct track *k)
+static void ndjson_put_track(struct text *t, const struct track *k)
 {
 	text_str(t, "{\"type\":\"track\"");
 	ndjson_member_u64(t, "index", k->index);
@@ -104,8 +98,7 @@ ndjson_put_track(struct text *t, const struct track *k)
 
 /* ---- classes ---- */
 
-static void
-put_class_field(struct text *t, const struct class_field *f)
+static void put_class_field(struct text *t, const struct class_field *f)
 {
 	static const char *const names[] = { "name", "type" };
 	bool escaped[2];
@@ -126,8 +119,7 @@ put_class_field(struct text *t, const struct class_field *f)
 	text_char(t, '}');
 }
 
-static void
-put_class(struct text *t, const struct class *c)
+static void put_class(struct text *t, const struct class *c)
 {
 	static const char *const names[] = { "name", "category" };
 	bool escaped[2];
@@ -145,8 +137,7 @@ put_class(struct text *t, const struct class *c)
 }
 
 /* Of fields of one name the first counts. */
-static bool
-note_types(struct ndjson_class *d, const struct class *c)
+static bool note_types(struct ndjson_class *d, const struct class *c)
 {
 	for (uint32_t i = c->nfields; i-- > 0;) {
 		const struct class_field *const f = &c->fields[i];
@@ -157,14 +148,12 @@ note_types(struct ndjson_class *d, const struct class *c)
 	return true;
 }
 
-static struct slice
-copy_text(struct ndjson_state *st, const struct text *t)
+static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 {
 	return t->failed ? slice_of(NULL, 0) : arena_copy(&st->arena, slice_of(t->p, t->n));
 }
 
-static bool
-ndjson_declare_class(struct ndjson_state *st, struct class *c)
+static bool ndjson_declare_class(struct ndjson_state *st, struct class *c)
 {
 	struct ndjson_class *const d = arena_zalloc(&st->arena, 1, sizeof *d);
 	struct text t = { .p = NULL };
@@ -187,8 +176,7 @@ ndjson_declare_class(struct ndjson_state *st, struct class *c)
 
 /* ---- the end ---- */
 
-static void
-put_loss(struct text *t, struct slice id, uint64_t count, bool *any)
+static void put_loss(struct text *t, struct slice id, uint64_t count, bool *any)
 {
 	text_str(t, *any ? ",\"" : "\"");
 	text_json_chars(t, id);
@@ -197,8 +185,7 @@ put_loss(struct text *t, struct slice id, uint64_t count, bool *any)
 }
 
 /* How many of it were lost before the input was written. */
-static uint64_t
-lost_before(const struct trace_origin *origin, const char *id)
+static uint64_t lost_before(const struct trace_origin *origin, const char *id)
 {
 	for (uint32_t i = 0; origin != NULL && i < origin->nlosses; i++)
 		if (slice_is(origin->losses[i].id, id))
@@ -206,8 +193,7 @@ lost_before(const struct trace_origin *origin, const char *id)
 	return 0;
 }
 
-static bool
-is_lost(const struct ledger *lost, struct slice id)
+static bool is_lost(const struct ledger *lost, struct slice id)
 {
 	for (size_t i = 0; i < lost->n; i++)
 		if (slice_is(id, lost->rows[i].loss->id))
@@ -215,8 +201,7 @@ is_lost(const struct ledger *lost, struct slice id)
 	return false;
 }
 
-static void
-put_losses(struct text *t, const struct ledger *lost, const struct trace_origin *origin)
+static void put_losses(struct text *t, const struct ledger *lost, const struct trace_origin *origin)
 {
 	bool any = false;
 
@@ -233,8 +218,7 @@ put_losses(struct text *t, const struct ledger *lost, const struct trace_origin 
 }
 
 /* Of a trace that was rebased before it was written, the epoch is that of its clock then. */
-static void
-put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
+static void put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
 {
 	const uint64_t before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
 
@@ -245,8 +229,7 @@ put_clock(struct text *t, const struct writer *w, const struct trace_origin *ori
 }
 
 /* Classes that are no longer what they were declared as, then the last line. */
-static void
-ndjson_put_end(struct chunk *c, const struct writer *w)
+static void ndjson_put_end(struct chunk *c, const struct writer *w)
 {
 	const struct trace *const trace = w->trace;
 	const struct trace_origin *const origin =
@@ -271,8 +254,7 @@ ndjson_put_end(struct chunk *c, const struct writer *w)
 /* Lines that are events. */
 
 /* Times below 0 are those of a trace that was rebased while it was read. */
-static bool
-time_of(struct ndjson_reading *st, uint64_t *ts)
+static bool time_of(struct ndjson_reading *st, uint64_t *ts)
 {
 	const struct ndjson_token *const t = &st->line.of[NDJSON_M_TS];
 	struct quoted q;
@@ -286,8 +268,7 @@ time_of(struct ndjson_reading *st, uint64_t *ts)
 	return true;
 }
 
-static bool
-duration_of(struct ndjson_reading *st, struct event *e)
+static bool duration_of(struct ndjson_reading *st, struct event *e)
 {
 	const struct ndjson_line *const line = &st->line;
 	const bool flow = line->type == NDJSON_FLOW_OUT || line->type == NDJSON_FLOW_IN;
@@ -307,8 +288,7 @@ duration_of(struct ndjson_reading *st, struct event *e)
 }
 
 /* Spans that are open on the track.  Raw records need not be balanced. */
-static void
-balance(struct ndjson_reading *st, struct ndjson_known *track)
+static void balance(struct ndjson_reading *st, struct ndjson_known *track)
 {
 	if (track == NULL || st->raw)
 		return;
@@ -323,8 +303,7 @@ balance(struct ndjson_reading *st, struct ndjson_known *track)
 	}
 }
 
-static uint8_t
-flags_of(const struct ndjson_line *line)
+static uint8_t flags_of(const struct ndjson_line *line)
 {
 	return (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
 	                 (line->step ? EVENT_STEP : 0) |
@@ -332,8 +311,7 @@ flags_of(const struct ndjson_line *line)
 }
 
 /* Class, track and numbers; false after a finding. */
-static bool
-place(struct ndjson_reading *st, struct event *e, struct ndjson_known **cls)
+static bool place(struct ndjson_reading *st, struct event *e, struct ndjson_known **cls)
 {
 	const struct ndjson_line *const line = &st->line;
 	struct ndjson_known *track = NULL;
@@ -353,8 +331,7 @@ place(struct ndjson_reading *st, struct event *e, struct ndjson_known **cls)
 }
 
 /* Who wants the bytes of records wants the place of the line, too. */
-static void
-add(struct ndjson_reading *st, struct batch *b, struct event e)
+static void add(struct ndjson_reading *st, struct batch *b, struct event e)
 {
 	const struct input *const in = st->r->in;
 	const char *const end = st->line.end;
@@ -366,8 +343,7 @@ add(struct ndjson_reading *st, struct batch *b, struct event e)
 	b->events[b->n++] = e;
 }
 
-bool
-ndjson_take_event(struct ndjson_reading *st, struct batch *b)
+bool ndjson_take_event(struct ndjson_reading *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	const bool raw = (r->want & WANT_RAW) != 0, structure = st->line.type == NDJSON_STRUCTURE;
@@ -401,8 +377,7 @@ ndjson_take_event(struct ndjson_reading *st, struct batch *b)
 	return true;
 }
 
-void
-ndjson_take_finish(struct ndjson_reading *st)
+void ndjson_take_finish(struct ndjson_reading *st)
 {
 	uint64_t open = 0;
 
@@ -416,8 +391,7 @@ ndjson_take_finish(struct ndjson_reading *st)
 /* ---- raw ---- */
 
 /* The class of lines of this type; NDJSON_TYPES: of those that could not be read. */
-static struct class *
-raw_class(struct ndjson_reading *st, enum ndjson_type type)
+static struct class *raw_class(struct ndjson_reading *st, enum ndjson_type type)
 {
 	struct class **const c = &st->raw_classes[type];
 
@@ -428,8 +402,7 @@ raw_class(struct ndjson_reading *st, enum ndjson_type type)
 }
 
 /* A number or text as such, all else as JSON. */
-static struct value
-raw_value(const struct ndjson_into *to, const struct ndjson_token *t)
+static struct value raw_value(const struct ndjson_into *to, const struct ndjson_token *t)
 {
 	struct slice s = json_text(t->p, t->end, t->kind);
 	uint64_t v;
@@ -442,8 +415,7 @@ raw_value(const struct ndjson_into *to, const struct ndjson_token *t)
 }
 
 /* The members in the order of the line. */
-static bool
-raw_fields(struct ndjson_reading *st, struct batch *b)
+static bool raw_fields(struct ndjson_reading *st, struct batch *b)
 {
 	const struct ndjson_line *const line = &st->line;
 	const struct ndjson_into to = { .b = b, .arena = &b->scratch };
@@ -471,8 +443,7 @@ raw_fields(struct ndjson_reading *st, struct batch *b)
 }
 
 /* A line that could not be read is a text. */
-static bool
-raw_text(struct ndjson_reading *st, struct batch *b)
+static bool raw_text(struct ndjson_reading *st, struct batch *b)
 {
 	const struct ndjson_line *const line = &st->line;
 	struct field *const f = batch_fields(b, 1);
@@ -486,8 +457,7 @@ raw_text(struct ndjson_reading *st, struct batch *b)
 	return true;
 }
 
-void
-ndjson_take_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n)
+void ndjson_take_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n)
 {
 	const struct input *const in = st->r->in;
 	const enum ndjson_type type = parsed ? st->line.type : NDJSON_TYPES;
@@ -537,8 +507,7 @@ static const struct head heads[] = {
 	[HEAD_ASYNC] = HEAD("async"),      [HEAD_STEP] = HEAD("flow_step"),
 };
 
-static inline const struct head *
-head_of(const struct event *e)
+static inline const struct head *head_of(const struct event *e)
 {
 	return &heads[event_is_async(e) ? HEAD_ASYNC : event_is_step(e) ? HEAD_STEP : e->phase];
 }
@@ -546,8 +515,7 @@ head_of(const struct event *e)
 /* Room for an event without its name, category and fields. */
 #define LINE_ROOM (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
 
-static inline char *
-put_literal(char *p, const char *s, size_t n)
+static inline char *put_literal(char *p, const char *s, size_t n)
 {
 	memcpy(p, s, n);
 	return p + n;
@@ -556,8 +524,7 @@ put_literal(char *p, const char *s, size_t n)
 #define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
 
 /* A duration, or what the phase has in its place. */
-static inline char *
-put_duration(char *p, const struct event *e)
+static inline char *put_duration(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
 		p = PUT(p, ",\"id\":");
@@ -569,8 +536,8 @@ put_duration(char *p, const struct event *e)
 }
 
 /* Returns where the text goes on; NULL: no memory. */
-static inline char *
-put_name(struct text *t, char *p, const struct event *e, const struct ndjson_class *c, bool *escaped)
+static inline char *put_name(struct text *t, char *p, const struct event *e, const struct ndjson_class *c,
+                             bool *escaped)
 {
 	p = PUT(p, ",\"name\":\"");
 	*escaped = false;
@@ -581,8 +548,7 @@ put_name(struct text *t, char *p, const struct event *e, const struct ndjson_cla
 	return text_room(t, c->text.n + LINE_ROOM);
 }
 
-static inline char *
-put_flags(char *p, const struct event *e, bool name_escaped, bool category_escaped)
+static inline char *put_flags(char *p, const struct event *e, bool name_escaped, bool category_escaped)
 {
 	if ((e->flags & EVENT_ASYNC) != 0 && e->phase != PHASE_SPAN)
 		p = PUT(p, ",\"async\":true");
@@ -597,8 +563,7 @@ put_flags(char *p, const struct event *e, bool name_escaped, bool category_escap
 	return p;
 }
 
-static char *
-put_track(char *p, const struct event *e)
+static char *put_track(char *p, const struct event *e)
 {
 	if (e->track == NULL)
 		return PUT(p, ",\"offset\":");
@@ -607,9 +572,8 @@ put_track(char *p, const struct event *e)
 	return p + k->n;
 }
 
-static void
-render_event(const struct ndjson_state *st, struct ndjson_shapes *shapes, const struct batch *b,
-             const struct event *e, struct chunk *chunk)
+static void render_event(const struct ndjson_state *st, struct ndjson_shapes *shapes, const struct batch *b,
+                         const struct event *e, struct chunk *chunk)
 {
 	const struct ndjson_class *const c = ndjson_class_of(e->cls);
 	struct text *const t = &chunk->text;
@@ -636,8 +600,7 @@ render_event(const struct ndjson_state *st, struct ndjson_shapes *shapes, const 
 
 /* ---- the writer ---- */
 
-static bool
-ndjson_open(struct writer *w, struct chunk *chunk)
+static bool ndjson_open(struct writer *w, struct chunk *chunk)
 {
 	struct ndjson_state *const st = w->state;
 
@@ -646,8 +609,7 @@ ndjson_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-ndjson_declare(struct writer *w, const struct batch *b)
+static bool ndjson_declare(struct writer *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!ndjson_declare_track(w->state, b->tracks[i]))
@@ -658,8 +620,7 @@ ndjson_declare(struct writer *w, const struct batch *b)
 	return true;
 }
 
-static void
-ndjson_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void ndjson_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct ndjson_shapes shapes;
 
@@ -672,15 +633,13 @@ ndjson_render(const void *state, const struct batch *b, struct chunk *chunk)
 		render_event(state, &shapes, b, &b->events[i], chunk);
 }
 
-static bool
-ndjson_close(struct writer *w, struct chunk *chunk)
+static bool ndjson_close(struct writer *w, struct chunk *chunk)
 {
 	ndjson_put_end(chunk, w);
 	return true;
 }
 
-static void
-ndjson_free(void *state)
+static void ndjson_free(void *state)
 {
 	struct ndjson_state *const st = state;
 

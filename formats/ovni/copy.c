@@ -20,8 +20,7 @@ static const struct class_field file_fields[] = {
 
 /* ---- the files of a stream ---- */
 
-bool
-ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
+bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
 {
 	const bool was_read = n != OVNI_NOT_READ;
 	struct ovni_file file = { .n = was_read ? (uint32_t)n : 0 };
@@ -40,8 +39,7 @@ ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
 	return true;
 }
 
-void
-ovni_files_free(struct ovni_files *f)
+void ovni_files_free(struct ovni_files *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		free(f->list[i].name);
@@ -52,8 +50,8 @@ ovni_files_free(struct ovni_files *f)
 
 /* ---- records ---- */
 
-static struct event *
-add_record(struct reader *r, struct batch *b, const struct class *like, uint64_t offset, uint32_t number)
+static struct event *add_record(struct reader *r, struct batch *b, const struct class *like, uint64_t offset,
+                                uint32_t number)
 {
 	struct class *const cls = trace_plan_class(r->trace, like);
 
@@ -72,8 +70,8 @@ add_record(struct reader *r, struct batch *b, const struct class *like, uint64_t
 	return e;
 }
 
-bool
-ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content, uint32_t number)
+bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
+                    uint32_t number)
 {
 	const struct class like = { .name = SLICE_LIT("file"), .fields = file_fields, .nfields = 2 };
 	struct event *const e = add_record(r, b, &like, 0, number);
@@ -94,8 +92,7 @@ ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slic
 	return true;
 }
 
-bool
-ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number)
+bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number)
 {
 	const struct class like = { .name = SLICE_LIT("records") };
 
@@ -109,8 +106,7 @@ ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t of
 /* ---- names ---- */
 
 /* The stream's way from the folder of the trace, without a suffix for compression. */
-static struct slice
-stream_name(const struct reader *r)
+static struct slice stream_name(const struct reader *r)
 {
 	const char *const path =
 	    r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
@@ -132,8 +128,7 @@ stream_name(const struct reader *r)
 }
 
 /* The folder of a file in the folder of the trace, its slash included. */
-static size_t
-folder_length(struct slice name)
+static size_t folder_length(struct slice name)
 {
 	size_t n = name.n;
 
@@ -142,8 +137,7 @@ folder_length(struct slice name)
 	return n;
 }
 
-bool
-ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number)
+bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number)
 {
 	const struct slice stream = stream_name(r);
 	const size_t folder = folder_length(stream);
@@ -186,22 +180,19 @@ ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t
 
 /* ---- what comes along ---- */
 
-static bool
-is_code(const char *p, const char *code)
+static bool is_code(const char *p, const char *code)
 {
 	return memcmp(p + 1, code, 3) == 0;
 }
 
 /* Types of tasks, and tasks. */
-static bool
-is_definition(const char *p)
+static bool is_definition(const char *p)
 {
 	return is_code(p, "6Yc") || is_code(p, "6Tc") || is_code(p, "VYc") || is_code(p, "VTc") ||
 	       is_code(p, "VTC") || is_code(p, "POc") || is_code(p, "PPc");
 }
 
-static bool
-is_of_task(const char *p)
+static bool is_of_task(const char *p)
 {
 	const char c = p[2];
 
@@ -210,22 +201,19 @@ is_of_task(const char *p)
 }
 
 /* The thread's states and CPUs, and where it was not sorted. */
-static bool
-is_life(const char *p)
+static bool is_life(const char *p)
 {
 	return p[1] == 'O' && (p[2] == 'H' || p[2] == 'A' || is_code(p, "OU[") || is_code(p, "OU]"));
 }
 
 /* ---- what metadata declares ---- */
 
-static uint64_t
-hash_text(const char *s, uint64_t seed)
+static uint64_t hash_text(const char *s, uint64_t seed)
 {
 	return s != NULL ? hash_bytes(s, strlen(s), seed) : hash_u64(seed, 1);
 }
 
-static void
-add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
+static void add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
 {
 	char *const text = v != NULL ? cJSON_PrintUnformatted(v) : NULL;
 
@@ -236,8 +224,7 @@ add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *v)
 }
 
 /* Values that must stand in one stream at least: of the process, of the loom, of the trace. */
-static void
-take_metadata(struct ovw_waiting *s, struct slice json)
+static void take_metadata(struct ovw_waiting *s, struct slice json)
 {
 	size_t at;
 	cJSON *const root =
@@ -262,15 +249,13 @@ take_metadata(struct ovw_waiting *s, struct slice json)
 /* ---- streams ---- */
 
 /* false: no memory. */
-static bool
-note(struct table64 *t, uint64_t key)
+static bool note(struct table64 *t, uint64_t key)
 {
 	return table64_put(t, key, 0);
 }
 
 /* Writes what waited, and whatever follows. */
-static void
-keep(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
+static void keep(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 	bool ok = note(&x->scopes, s->loom) && note(&x->scopes, s->process) && note(&x->scopes, 0);
@@ -291,8 +276,7 @@ keep(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
 	chunk->text.failed |= !ok;
 }
 
-static void
-hold(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
+static void hold(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -304,8 +288,7 @@ hold(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
 }
 
 /* NULL: no memory. */
-static struct ovw_waiting *
-ovw_waiting_of(struct ovw_state *st, uint64_t number)
+static struct ovw_waiting *ovw_waiting_of(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -317,9 +300,8 @@ ovw_waiting_of(struct ovw_state *st, uint64_t number)
 	return x->streams[number];
 }
 
-void
-ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-              struct chunk *chunk)
+void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
+                   struct chunk *chunk)
 {
 	struct ovw_waiting *const s = ovw_waiting_of(st, number);
 
@@ -337,11 +319,11 @@ ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct sl
 	hold(st, s, content.n, chunk);
 }
 
-static void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n, struct chunk *chunk);
+static void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
+                           struct chunk *chunk);
 
 /* Writes a record of a stream with a place, or holds it, or leaves it out. */
-static void
-ovw_selected(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+static void ovw_selected(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 	struct ovw_waiting *const s = ovw_waiting_of(st, e->dur);
@@ -376,8 +358,7 @@ ovw_selected(struct ovw_state *st, const struct event *e, struct slice bytes, st
 /* ---- the end ---- */
 
 /* Whether a stream says what those that are kept need. */
-static bool
-is_needed(const struct ovw_selection *x, const struct ovw_waiting *s)
+static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s)
 {
 	bool needed = s->defines && x->uses_tasks;
 
@@ -388,8 +369,7 @@ is_needed(const struct ovw_selection *x, const struct ovw_waiting *s)
 	return needed;
 }
 
-void
-ovw_select_end(struct ovw_state *st, struct chunk *chunk)
+void ovw_select_end(struct ovw_state *st, struct chunk *chunk)
 {
 	/* one that is needed may be of a loom or process of which nothing was kept so far: it brings in
 	 * streams of the loom, those some of their processes, and no more follows from that */
@@ -404,8 +384,7 @@ ovw_select_end(struct ovw_state *st, struct chunk *chunk)
 		}
 }
 
-static void
-ovw_select_free(struct ovw_selection *x)
+static void ovw_select_free(struct ovw_selection *x)
 {
 	for (uint32_t i = 0; i < x->nstreams; i++) {
 		struct ovw_waiting *const s = x->streams[i];
@@ -428,15 +407,13 @@ ovw_select_free(struct ovw_selection *x)
  * files come first, see format/reader_copy.h; event.dur tells streams apart.
  */
 
-static bool
-is_file(const struct batch *b, const struct event *e)
+static bool is_file(const struct batch *b, const struct event *e)
 {
 	return e->phase == PHASE_STRUCTURE && e->nfields > 0 &&
 	       slice_is(b->fields[e->first_field].name, "name");
 }
 
-static void
-take_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void take_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const struct slice name = value_text(&f[0].value);
@@ -451,8 +428,7 @@ take_file(struct ovw_state *st, const struct batch *b, const struct event *e, st
 }
 
 /* Whether a stream has a file; it gets one here if the reader did not name it.  false: no memory. */
-static bool
-has_place(struct ovw_state *st, uint64_t number, struct chunk *chunk)
+static bool has_place(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 
@@ -462,8 +438,7 @@ has_place(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 }
 
 /* From now on the chunk's bytes are this stream's.  false: no memory. */
-static bool
-go_to_stream(struct ovw_state *st, uint64_t number, struct chunk *chunk)
+static bool go_to_stream(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 {
 	if (!has_place(st, number, chunk))
 		return false;
@@ -472,16 +447,15 @@ go_to_stream(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 }
 
 /* Whether a record lacks the data that its head announces: the reader dropped it. */
-static bool
-lacks_data(const struct event *e, struct slice bytes)
+static bool lacks_data(const struct event *e, struct slice bytes)
 {
 	return e->phase != PHASE_STRUCTURE && bytes.n == OVNI_JUMBO_HEAD &&
 	       (bytes.p[0] & OVNI_FLAG_JUMBO) != 0 && memcmp(bytes.p + OVNI_EVENT_SIZE, "\0\0\0\0", 4) != 0;
 }
 
 /* Moves the clock of the record of n bytes that was added to `to` last. */
-static void
-ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n, struct chunk *chunk)
+static void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
+                           struct chunk *chunk)
 {
 	const bool negative = st->signed_time && (int64_t)e->ts < 0;
 
@@ -493,8 +467,7 @@ ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uin
 }
 
 /* One record of a selection. */
-static void
-select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct chunk *chunk)
+static void select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct chunk *chunk)
 {
 	const struct event *const e = &b->events[i];
 
@@ -508,8 +481,7 @@ select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct ch
 		ovw_selected(st, e, b->bytes[i], chunk);
 }
 
-void
-ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
+void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct slice run = { NULL, 0, 0 }; /* records of one stream that lie side by side */
 	uint64_t number = UINT64_MAX;
@@ -549,8 +521,7 @@ ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 	text_slice(&chunk->text, run);
 }
 
-void
-ovw_raw_free(struct ovw_copy *c)
+void ovw_raw_free(struct ovw_copy *c)
 {
 	for (uint32_t i = 0; i < OVW_MOST_SIDECARS; i++)
 		text_free(&c->sidecars[i].content);

@@ -23,8 +23,7 @@ static const struct rule refused[OVNI_RULE_COUNT] = {
 #undef ERROR_ROW
 };
 
-bool
-ovni_group_selected(const struct option_value *list, const char *group)
+bool ovni_group_selected(const struct option_value *list, const char *group)
 {
 	for (; list != NULL; list = list->next)
 		if (strcmp(list->name, "check") == 0 && strcmp(list->value, group) == 0)
@@ -32,8 +31,7 @@ ovni_group_selected(const struct option_value *list, const char *group)
 	return false;
 }
 
-void
-ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 {
 	const bool strict = ovni_group_selected(r->options, "state");
 	va_list ap;
@@ -43,8 +41,7 @@ ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 	va_end(ap);
 }
 
-void
-ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -71,8 +68,7 @@ static const struct {
 };
 
 /* A number of up to nine digits and what stands behind it. */
-static bool
-take_number(const char **s, unsigned *v)
+static bool take_number(const char **s, unsigned *v)
 {
 	const size_t n = strspn(*s, "0123456789");
 
@@ -84,8 +80,7 @@ take_number(const char **s, unsigned *v)
 }
 
 /* MAJOR.MINOR.PATCH, and perhaps -WORDS. */
-static bool
-take_version(const char *s, unsigned *major, unsigned *minor)
+static bool take_version(const char *s, unsigned *major, unsigned *minor)
 {
 	unsigned patch;
 
@@ -94,8 +89,7 @@ take_version(const char *s, unsigned *major, unsigned *minor)
 	return take_number(&s, &patch) && (*s == '\0' || *s == '-');
 }
 
-static void
-check_version(struct ovni_metadata *m, const cJSON *model)
+static void check_version(struct ovni_metadata *m, const cJSON *model)
 {
 	const char *const s = cJSON_GetStringValue(model);
 	unsigned major, minor;
@@ -116,8 +110,7 @@ check_version(struct ovni_metadata *m, const cJSON *model)
 	}
 }
 
-void
-ovni_read_require(struct ovni_metadata *m, const cJSON *require)
+void ovni_read_require(struct ovni_metadata *m, const cJSON *require)
 {
 	const cJSON *model;
 	struct quoted q;
@@ -137,8 +130,7 @@ ovni_read_require(struct ovni_metadata *m, const cJSON *require)
 
 /* The files of metadata that belong to a stream. */
 
-void
-ovni_metadata_read(struct ovni_metadata *m)
+void ovni_metadata_read(struct ovni_metadata *m)
 {
 	const char *const path = m->r->in->path != NULL ? m->r->in->path : "-";
 	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
@@ -159,8 +151,7 @@ ovni_metadata_read(struct ovni_metadata *m)
 		ovni_system_add_unknown(m->system, m->r, m->stream);
 }
 
-static bool
-exists(const struct reader *r, const char *path, const char *name)
+static bool exists(const struct reader *r, const char *path, const char *name)
 {
 	struct input *const in = ovni_open_beside(r, path, name);
 	const bool found = in == NULL || in->fault != INPUT_MISSING;
@@ -170,8 +161,7 @@ exists(const struct reader *r, const char *path, const char *name)
 }
 
 /* Whether an object is metadata of a process as libovni before 1.11 wrote it. */
-static bool
-is_old_metadata(const cJSON *root)
+static bool is_old_metadata(const cJSON *root)
 {
 	static const char *const keys[] = { "app_id", "rank", "nranks", "cpus", "model_version" };
 	const cJSON *const version = ovni_json_get(root, "version");
@@ -183,8 +173,7 @@ is_old_metadata(const cJSON *root)
 }
 
 /* The file's JSON; NULL: none, or it cannot be read, which was reported. */
-static cJSON *
-load_sidecar(struct reader *r, const char *name)
+static cJSON *load_sidecar(struct reader *r, const char *name)
 {
 	struct input *const in = ovni_open_beside(r, r->findings->path, name);
 	cJSON *root = NULL;
@@ -199,8 +188,7 @@ load_sidecar(struct reader *r, const char *name)
 
 /* stream.json needs a stream.obs; metadata.json is of the old layouts.  Both names are common, so only the
  * keys of ovni tell that a file is meant. */
-void
-ovni_check_sidecar(struct reader *r)
+void ovni_check_sidecar(struct reader *r)
 {
 	const char *const path = r->findings->path, *const slash = strrchr(path, '/');
 	const char *const name = slash != NULL ? slash + 1 : path;
@@ -223,8 +211,7 @@ ovni_check_sidecar(struct reader *r)
 
 /* ---- CPUs ---- */
 
-static bool
-cpu_number(const cJSON *cpu, const char *key, uint32_t *v)
+static bool cpu_number(const cJSON *cpu, const char *key, uint32_t *v)
 {
 	const cJSON *const n = ovni_json_get(cpu, key);
 
@@ -234,8 +221,7 @@ cpu_number(const cJSON *cpu, const char *key, uint32_t *v)
 	return (double)*v >= n->valuedouble;
 }
 
-void
-ovni_read_cpus(struct ovni_metadata *m, const cJSON *list)
+void ovni_read_cpus(struct ovni_metadata *m, const cJSON *list)
 {
 	const cJSON *cpu;
 	uint32_t index, phyid, n = 0;
@@ -262,8 +248,7 @@ ovni_read_cpus(struct ovni_metadata *m, const cJSON *list)
 /* ---- marks ---- */
 
 /* The text of a 64-bit integer. */
-static bool
-label_value(const char *s, int64_t *v)
+static bool label_value(const char *s, int64_t *v)
 {
 	const bool negative = s[0] == '-';
 	const char *const digits = s + negative;
@@ -278,8 +263,7 @@ label_value(const char *s, int64_t *v)
 }
 
 /* false: the text is too long or none. */
-static bool
-has_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label, int64_t *value)
+static bool has_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label, int64_t *value)
 {
 	const char *const s = cJSON_GetStringValue(label);
 	struct quoted q;
@@ -299,8 +283,7 @@ has_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label, int64_t *v
 	return false;
 }
 
-static void
-add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, const char *text)
+static void add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, const char *text)
 {
 	struct ovni_system *const s = m->system;
 	const struct slice copy = ovni_system_text(s, m->r, key);
@@ -317,8 +300,7 @@ add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, con
 	             value_string(label.text));
 }
 
-static void
-read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label)
+static void read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label)
 {
 	struct ovni_system *const s = m->system;
 	const char *const text = cJSON_GetStringValue(label);
@@ -341,8 +323,7 @@ read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label)
 }
 
 /* The title is the definition that vocabularies look up. */
-static void
-add_mark(struct ovni_metadata *m, uint32_t type, const char *title, const char *chan_type)
+static void add_mark(struct ovni_metadata *m, uint32_t type, const char *title, const char *chan_type)
 {
 	struct ovni_mark *const mark = &m->system->marks[type];
 
@@ -353,8 +334,7 @@ add_mark(struct ovni_metadata *m, uint32_t type, const char *title, const char *
 		trace_define(m->r->trace, "mark", NULL, type, 0, value_string(mark->title));
 }
 
-static void
-read_mark(struct ovni_metadata *m, uint32_t type, const cJSON *mark)
+static void read_mark(struct ovni_metadata *m, uint32_t type, const cJSON *mark)
 {
 	const struct ovni_mark *const known = &m->system->marks[type];
 	const char *const title = cJSON_GetStringValue(ovni_json_get(mark, "title"));
@@ -383,8 +363,7 @@ read_mark(struct ovni_metadata *m, uint32_t type, const cJSON *mark)
 		cJSON_ArrayForEach(label, labels) read_label(m, type, label);
 }
 
-void
-ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
+void ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 {
 	const cJSON *mark;
 	struct quoted q;
@@ -410,8 +389,8 @@ ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 /* ---- counters ---- */
 
 /* M28: ovniemu looks at them only if a stream requires nOS-V, as those that declare some do. */
-__attribute__((format(printf, 2, 3))) static void
-report_counters(struct ovni_metadata *m, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void report_counters(struct ovni_metadata *m, const char *fmt,
+                                                                  ...)
 {
 	char text[400];
 	bool on = false;
@@ -428,8 +407,7 @@ report_counters(struct ovni_metadata *m, const char *fmt, ...)
 		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
 }
 
-static void
-read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
+static void read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
 {
 	struct slice *const known = &m->system->counters[i];
 	struct quoted q, q2;
@@ -447,8 +425,7 @@ read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
 	}
 }
 
-void
-ovni_read_counters(struct ovni_metadata *m, const cJSON *hwc)
+void ovni_read_counters(struct ovni_metadata *m, const cJSON *hwc)
 {
 	struct ovni_system *const s = m->system;
 	const uint32_t n = (uint32_t)cJSON_GetArraySize(hwc);

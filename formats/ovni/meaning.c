@@ -5,15 +5,13 @@
 
 /* ---- code ---- */
 
-void
-ovni_codes_free(struct ovni_codes *c)
+void ovni_codes_free(struct ovni_codes *c)
 {
 	free(c->list);
 	table64_free(&c->index);
 }
 
-const char *
-ovni_model_name(unsigned char model)
+const char *ovni_model_name(unsigned char model)
 {
 	static const char names[][8] = { "Oovni",   "6nanos6", "Vnosv",  "Dnodes",
 		                         "Popenmp", "Mmpi",    "Ttampi", "Kkernel" };
@@ -25,8 +23,7 @@ ovni_model_name(unsigned char model)
 }
 
 /* The bytes as text; those that are not printable as \xNN. */
-static struct slice
-code_text(char *to, size_t cap, const unsigned char *p, size_t n)
+static struct slice code_text(char *to, size_t cap, const unsigned char *p, size_t n)
 {
 	size_t used = 0;
 
@@ -36,8 +33,7 @@ code_text(char *to, size_t cap, const unsigned char *p, size_t n)
 	return textscan_slice(to, (uint32_t)used);
 }
 
-static struct class *
-add_class(struct reader *r, struct class like)
+static struct class *add_class(struct reader *r, struct class like)
 {
 	if ((r->want & WANT_RAW) != 0)
 		ovni_raw_declare(&like);
@@ -45,8 +41,8 @@ add_class(struct reader *r, struct class like)
 }
 
 /* Codes beyond the bound share one class. */
-static struct ovni_code *
-other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t offset)
+static struct ovni_code *other_codes(struct ovni_codes *c, struct reader *r, struct slice text,
+                                     uint64_t offset)
 {
 	struct quoted q;
 
@@ -63,15 +59,13 @@ other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t 
 /* ---- plans ---- */
 
 /* Jumbo events have flags, all but the smallest a payload. */
-static bool
-has_field(const void *ctx, struct slice name)
+static bool has_field(const void *ctx, struct slice name)
 {
 	(void)ctx;
 	return slice_is(name, "flags") || slice_is(name, "payload");
 }
 
-const struct plan *
-ovni_class_plan(const struct class *cls)
+const struct plan *ovni_class_plan(const struct class *cls)
 {
 	const struct plan *m = cls->plan;
 
@@ -81,8 +75,7 @@ ovni_class_plan(const struct class *cls)
 }
 
 /* Words for the reader: "old", and "old-size", the payload of an older release that "old-name" names. */
-static void
-find_words(struct ovni_code *c)
+static void find_words(struct ovni_code *c)
 {
 	c->plan = ovni_class_plan(c->cls);
 	if (c->plan == NULL)
@@ -96,8 +89,8 @@ find_words(struct ovni_code *c)
 
 /* ---- looking up ---- */
 
-static struct ovni_code *
-add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes, struct slice text)
+static struct ovni_code *add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes,
+                                  struct slice text)
 {
 	const unsigned char model = (unsigned char)(bytes >> 8);
 	const char *const name = ovni_model_name(model);
@@ -107,19 +100,18 @@ add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes, struct slic
 		return NULL;
 	struct ovni_code *const c = &codes->list[codes->n];
 	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1 };
-	c->cls = add_class(
-	    r, (struct class){ .name = text,
-	                       .category = name != NULL ? textscan_slice(name, (uint32_t)strlen(name))
-	                                                : code_text(hex, sizeof hex, &model, 1),
-	                       .plan = trace_find_plan(r->trace, text, has_field, NULL) });
+	c->cls = add_class(r, (struct class){ .name = text,
+	                                      .category = name != NULL
+	                                                      ? textscan_slice(name, (uint32_t)strlen(name))
+	                                                      : code_text(hex, sizeof hex, &model, 1),
+	                                      .plan = trace_find_plan(r->trace, text, has_field, NULL) });
 	if (c->cls == NULL)
 		return NULL;
 	find_words(c);
 	return table64_put(&codes->index, bytes, codes->n++) ? c : NULL;
 }
 
-struct ovni_code *
-ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t word, uint64_t offset)
+struct ovni_code *ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t word, uint64_t offset)
 {
 	const uint32_t bytes = word & 0xffffff00U;
 	uint16_t *const recent = &codes->recent[(bytes * 0x9e3779b1U) >> (32 - OVNI_RECENT_BITS)];
@@ -146,8 +138,7 @@ ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t word, uint64
 
 #define LOOMS_SEARCHED 256 /* for a process whose loom is not given */
 
-void
-ovni_system_free(struct ovni_system *s)
+void ovni_system_free(struct ovni_system *s)
 {
 	arena_free(&s->text);
 	free(s->looms);
@@ -161,8 +152,7 @@ ovni_system_free(struct ovni_system *s)
 	table64_free(&s->phyids);
 }
 
-void
-ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t most)
+void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t most)
 {
 	if (!s->limited)
 		ovni_report(r, OVNI_RULE_LIMIT, "more than %" PRIu32 " %s: the others are not compared", most,
@@ -170,8 +160,7 @@ ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uin
 	s->limited = true;
 }
 
-struct slice
-ovni_system_text(struct ovni_system *s, struct reader *r, const char *text)
+struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const char *text)
 {
 	const size_t n = strlen(text);
 
@@ -186,9 +175,8 @@ ovni_system_text(struct ovni_system *s, struct reader *r, const char *text)
 }
 
 /* Room for one more in a list, and its number under a key.  false: no memory. */
-static bool
-add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_t size, struct table64 *index,
-             uint64_t key)
+static bool add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_t size,
+                         struct table64 *index, uint64_t key)
 {
 	const bool ok = array_room(list, n, cap, size) && table64_put(index, key, n);
 
@@ -198,8 +186,7 @@ add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_
 
 /* ---- looms, processes, threads ---- */
 
-static uint32_t
-add_loom(struct ovni_system *s, struct reader *r, struct slice name)
+static uint32_t add_loom(struct ovni_system *s, struct reader *r, struct slice name)
 {
 	const uint32_t known = name.p != NULL ? tabletext_get(&s->loom_index, name) : TABLE_NONE;
 
@@ -219,8 +206,7 @@ add_loom(struct ovni_system *s, struct reader *r, struct slice name)
 }
 
 /* NULL: no memory. */
-static const struct track *
-process_track(struct reader *r, const struct ovni_thread *t)
+static const struct track *process_track(struct reader *r, const struct ovni_thread *t)
 {
 	char name[200];
 	int n = t->loom.p == NULL ? snprintf(name, sizeof name, "pid %" PRId64, t->pid)
@@ -234,9 +220,8 @@ process_track(struct reader *r, const struct ovni_thread *t)
 		              t->app_id);
 	if (t->rank >= 0 || t->app_id >= 0)
 		n += snprintf(name + n, sizeof name - (size_t)n, ")");
-	struct track *const k =
-	    trace_add_process(r->trace, t->process_name.p != NULL ? t->process_name
-	                                                          : textscan_slice(name, (uint32_t)n));
+	struct track *const k = trace_add_process(
+	    r->trace, t->process_name.p != NULL ? t->process_name : textscan_slice(name, (uint32_t)n));
 	if (k != NULL) {
 		k->has_id = true;
 		k->id = (uint64_t)t->pid;
@@ -244,14 +229,13 @@ process_track(struct reader *r, const struct ovni_thread *t)
 	return k;
 }
 
-static uint64_t
-process_key(uint32_t loom, int64_t pid)
+static uint64_t process_key(uint32_t loom, int64_t pid)
 {
 	return (uint64_t)(loom + 1) << 32 | (uint64_t)pid; /* TABLE_NONE + 1 is 0 */
 }
 
-static uint32_t
-add_process(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, uint32_t loom)
+static uint32_t add_process(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
+                            uint32_t loom)
 {
 	const uint64_t key = process_key(loom, t->pid);
 	const uint32_t known = table64_get(&s->process_index, key), n = s->nprocesses;
@@ -274,8 +258,7 @@ add_process(struct ovni_system *s, struct reader *r, const struct ovni_thread *t
 	return n;
 }
 
-static void
-merge_number(struct reader *r, const char *key, int64_t pid, int64_t *known, int64_t now)
+static void merge_number(struct reader *r, const char *key, int64_t pid, int64_t *known, int64_t now)
 {
 	if (now < 0)
 		return;
@@ -288,8 +271,7 @@ merge_number(struct reader *r, const char *key, int64_t pid, int64_t *known, int
 		*known = now;
 }
 
-static void
-add_tid(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, uint32_t process)
+static void add_tid(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, uint32_t process)
 {
 	const uint64_t key = (uint64_t)process << 32 | (uint64_t)t->tid;
 
@@ -303,9 +285,8 @@ add_tid(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, ui
 }
 
 /* The track of a thread of a known process; NULL: there are too many, or no memory. */
-static const struct track *
-thread_track(struct ovni_system *s, struct reader *r, const struct track *process,
-             const struct ovni_thread *t)
+static const struct track *thread_track(struct ovni_system *s, struct reader *r, const struct track *process,
+                                        const struct ovni_thread *t)
 {
 	char name[40];
 
@@ -319,9 +300,8 @@ thread_track(struct ovni_system *s, struct reader *r, const struct track *proces
 	return k;
 }
 
-uint32_t
-ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
-                       struct ovni_stream *stream)
+uint32_t ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
+                                struct ovni_stream *stream)
 {
 	const uint32_t loom = add_loom(s, r, t->loom);
 	const uint32_t process = t->pid > 0 ? add_process(s, r, t, loom) : TABLE_NONE;
@@ -341,8 +321,7 @@ ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovn
 	return loom;
 }
 
-void
-ovni_system_add_unknown(struct ovni_system *s, struct reader *r, struct ovni_stream *stream)
+void ovni_system_add_unknown(struct ovni_system *s, struct reader *r, struct ovni_stream *stream)
 {
 	struct trace *const trace = r->trace;
 	const char *const path = strcmp(r->in->path, "-") == 0 ? "standard input" : r->in->path;
@@ -360,8 +339,7 @@ ovni_system_add_unknown(struct ovni_system *s, struct reader *r, struct ovni_str
 	s->no_memory |= stream->track == NULL;
 }
 
-uint32_t
-ovni_system_find_process(const struct ovni_system *s, int64_t pid)
+uint32_t ovni_system_find_process(const struct ovni_system *s, int64_t pid)
 {
 	uint32_t found = TABLE_NONE;
 
@@ -372,8 +350,8 @@ ovni_system_find_process(const struct ovni_system *s, int64_t pid)
 
 /* ---- CPUs, models ---- */
 
-void
-ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom, uint32_t index, uint32_t phyid)
+void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom, uint32_t index,
+                         uint32_t phyid)
 {
 	const uint64_t key = (uint64_t)loom << 32 | phyid;
 	const uint32_t known = table64_get(&s->phyids, key);
@@ -396,8 +374,7 @@ ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom, uint
 	s->looms[loom].cpus++;
 }
 
-void
-ovni_system_require(struct ovni_system *s, struct reader *r, const char *model)
+void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model)
 {
 	for (uint32_t i = 0; i < s->nrequired; i++)
 		if (slice_is(s->required[i], model))
@@ -410,8 +387,7 @@ ovni_system_require(struct ovni_system *s, struct reader *r, const char *model)
 
 /* The size in the low bits of the flags is that of the payload: flags are a field only where other bits are
  * set. */
-static bool
-add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
+static bool add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
 {
 	struct field *const f = batch_fields(b, 2);
 	uint16_t n = 0;
@@ -429,8 +405,8 @@ add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload
 	return true;
 }
 
-bool
-ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *record, struct class *cls)
+bool ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *record,
+                    struct class *cls)
 {
 	const bool raw = (st->r->want & WANT_RAW) != 0, big = st->stream.big;
 	const bool fields = (st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls);
@@ -458,8 +434,7 @@ ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record 
 	return true;
 }
 
-static inline struct slice
-payload_of(const char *p, uint32_t n)
+static inline struct slice payload_of(const char *p, uint32_t n)
 {
 	return slice_of(n > 0 ? p + OVNI_EVENT_SIZE : NULL, n);
 }
@@ -469,8 +444,8 @@ payload_of(const char *p, uint32_t n)
  * A time cannot leave its range: the first clock is not made negative, none goes backwards, none is above
  * 2^63 - 1.
  */
-static inline const char *
-add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big, bool raw)
+static inline const char *add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most,
+                                   bool big, bool raw)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	const char *const end = st->r->in->end;
@@ -513,8 +488,7 @@ add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, b
 	return p;
 }
 
-uint32_t
-ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most)
+uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most)
 {
 	struct reader *const r = st->r;
 	const uint32_t before = b->n;

@@ -9,8 +9,7 @@
 
 /* Strict JSON, checked before cJSON builds a tree of it: cJSON accepts numbers such as 01, control bytes in
  * strings and text that is not UTF-8, and does not say where an error is. */
-const char *
-ovni_json_fault(const char *p, size_t n, size_t *where)
+const char *ovni_json_fault(const char *p, size_t n, size_t *where)
 {
 	return json_document_fault(p, n, OVNI_MAX_DEPTH, where);
 }
@@ -21,15 +20,13 @@ ovni_json_fault(const char *p, size_t n, size_t *where)
 
 /* ---- values ---- */
 
-const cJSON *
-ovni_json_get(const cJSON *o, const char *key)
+const cJSON *ovni_json_get(const cJSON *o, const char *key)
 {
 	return cJSON_IsObject(o) ? cJSON_GetObjectItemCaseSensitive(o, key) : NULL;
 }
 
 /* An integer of 32 bits; -1: absent; OVNI_NO_INTEGER: something else, which was reported. */
-static int64_t
-ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
+static int64_t ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
 {
 	const cJSON *const v = ovni_json_get(o, key);
 
@@ -49,8 +46,7 @@ ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
 }
 
 /* NULL: absent, or something else, which was reported. */
-static const char *
-ovni_json_text(struct ovni_metadata *m, const cJSON *o, const char *key)
+static const char *ovni_json_text(struct ovni_metadata *m, const cJSON *o, const char *key)
 {
 	const cJSON *const v = ovni_json_get(o, key);
 
@@ -59,8 +55,7 @@ ovni_json_text(struct ovni_metadata *m, const cJSON *o, const char *key)
 	return cJSON_GetStringValue(v);
 }
 
-bool
-ovni_json_is(const cJSON *v, int number)
+bool ovni_json_is(const cJSON *v, int number)
 {
 	return cJSON_IsNumber(v) && v->valuedouble >= number && v->valuedouble <= number;
 }
@@ -68,8 +63,7 @@ ovni_json_is(const cJSON *v, int number)
 /* ---- files ---- */
 
 /* Keys that come twice in one object; depth is bounded by ovni_json_fault(). */
-static void
-find_duplicates(struct ovni_metadata *m, const cJSON *v)
+static void find_duplicates(struct ovni_metadata *m, const cJSON *v)
 {
 	struct tabletext keys = { .slots = NULL };
 	struct quoted q;
@@ -85,8 +79,7 @@ find_duplicates(struct ovni_metadata *m, const cJSON *v)
 	tabletext_free(&keys);
 }
 
-static void
-read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
+static void read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
 {
 	size_t place = 0;
 	const char *const fault = ovni_json_fault(text.p, text.n, &place);
@@ -105,8 +98,7 @@ read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
 	cJSON_Delete(root);
 }
 
-struct input *
-ovni_open_beside(const struct reader *r, const char *path, const char *name)
+struct input *ovni_open_beside(const struct reader *r, const char *path, const char *name)
 {
 	const char *const slash = strrchr(path, '/');
 	const size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
@@ -121,8 +113,7 @@ ovni_open_beside(const struct reader *r, const char *path, const char *name)
 	return in;
 }
 
-enum ovni_load
-ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
+enum ovni_load ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
 {
 	if (in->fault == INPUT_MISSING)
 		return OVNI_LOAD_MISSING;
@@ -132,8 +123,7 @@ ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
 	return large ? OVNI_LOAD_LARGE : OVNI_LOAD_WHOLE;
 }
 
-bool
-ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
+bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
 {
 	struct input *const in = ovni_open_beside(m->r, m->r->in->path, name);
 
@@ -146,9 +136,9 @@ ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
 		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
 		            OVNI_MAX_JSON);
 	if (m->files != NULL && (load == OVNI_LOAD_LARGE || load == OVNI_LOAD_WHOLE))
-		m->system->no_memory |= !ovni_files_add(m->files, name, in->p,
-		                                        load == OVNI_LOAD_WHOLE ? (size_t)(in->end - in->p)
-		                                                                : OVNI_NOT_READ);
+		m->system->no_memory |=
+		    !ovni_files_add(m->files, name, in->p,
+		                    load == OVNI_LOAD_WHOLE ? (size_t)(in->end - in->p) : OVNI_NOT_READ);
 	if (load == OVNI_LOAD_WHOLE)
 		read_text(m, slice_of(in->p, (size_t)(in->end - in->p)), sink);
 	input_close(in);
@@ -169,8 +159,7 @@ ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
  */
 
 /* A positive number behind the prefix, up to `end` (excluded) or something else. */
-static int64_t
-number_behind(const char *p, const char *end, const char *prefix)
+static int64_t number_behind(const char *p, const char *end, const char *prefix)
 {
 	const size_t n = strlen(prefix);
 	int64_t v = 0;
@@ -184,8 +173,7 @@ number_behind(const char *p, const char *end, const char *prefix)
 }
 
 /* Where the last part of a path begins; `end` is behind it. */
-static const char *
-part_of(const char *path, const char *end)
+static const char *part_of(const char *path, const char *end)
 {
 	while (end > path && end[-1] != '/')
 		end--;
@@ -193,8 +181,7 @@ part_of(const char *path, const char *end)
 }
 
 /* proc.PID, and loom.NAME above it. */
-static void
-read_path(struct ovni_metadata *m)
+static void read_path(struct ovni_metadata *m)
 {
 	const char *const path = m->r->in->path, *const name = path + m->folder;
 	const char *const proc_end = m->folder > 0 ? name - 1 : path, *const proc = part_of(path, proc_end);
@@ -213,8 +200,7 @@ read_path(struct ovni_metadata *m)
 	m->thread.loom = ovni_system_text(m->system, m->r, text);
 }
 
-static void
-add_thread(struct ovni_metadata *m)
+static void add_thread(struct ovni_metadata *m)
 {
 	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
 	m->merged = true;
@@ -223,8 +209,7 @@ add_thread(struct ovni_metadata *m)
 static void ovni_read_app(struct ovni_metadata *m, const cJSON *o);
 
 /* metadata.json of the process. */
-static void
-read_process(struct ovni_metadata *m, const cJSON *root)
+static void read_process(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const version = ovni_json_get(root, "version"), *const cpus =
 	                                                                 ovni_json_get(root, "cpus");
@@ -242,8 +227,7 @@ read_process(struct ovni_metadata *m, const cJSON *root)
 static void ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni);
 
 /* thread.TID.json; what it lacks was no error in its time. */
-static void
-read_thread(struct ovni_metadata *m, const cJSON *root)
+static void read_thread(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");
 	const cJSON *const require = ovni_json_get(ovni, "require");
@@ -261,8 +245,7 @@ read_thread(struct ovni_metadata *m, const cJSON *root)
 		ovni_read_marks(m, mark);
 }
 
-void
-ovni_read_old(struct ovni_metadata *m)
+void ovni_read_old(struct ovni_metadata *m)
 {
 	char name[40];
 
@@ -291,8 +274,7 @@ ovni_read_old(struct ovni_metadata *m)
 /* stream.json ("Stream metadata"). */
 
 /* Objects of models; their other keys are not specified. */
-static void
-check_models(struct ovni_metadata *m, const cJSON *root)
+static void check_models(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const nosv = ovni_json_get(root, "nosv");
 	const cJSON *const breakdown = ovni_json_get(nosv, "can_breakdown");
@@ -308,8 +290,7 @@ check_models(struct ovni_metadata *m, const cJSON *root)
 
 /* ---- the object "ovni" ---- */
 
-static void
-check_version(struct ovni_metadata *m, const cJSON *version)
+static void check_version(struct ovni_metadata *m, const cJSON *version)
 {
 	if (!cJSON_IsNumber(version))
 		ovni_report(m->r, OVNI_RULE_METADATA_VERSION,
@@ -321,8 +302,7 @@ check_version(struct ovni_metadata *m, const cJSON *version)
 }
 
 /* ovniemu refuses such a stream at its first event. */
-static void
-report_part(struct ovni_metadata *m, const char *part)
+static void report_part(struct ovni_metadata *m, const char *part)
 {
 	struct quoted q;
 
@@ -335,8 +315,7 @@ report_part(struct ovni_metadata *m, const char *part)
 }
 
 /* Keys of every stream. */
-static void
-check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
+static void check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 {
 	const cJSON *const require = ovni_json_get(ovni, "require");
 	const cJSON *const finished = ovni_json_get(ovni, "finished");
@@ -361,8 +340,7 @@ check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 		ovni_read_require(m, require);
 }
 
-static void
-ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
+static void ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
 {
 	struct ovni_system *const s = m->system;
 	const cJSON *const lib = ovni_json_get(ovni, "lib");
@@ -388,8 +366,7 @@ ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
 }
 
 /* The numbers of a rank that are given, or -1 both. */
-static void
-read_rank(struct ovni_metadata *m, const cJSON *o)
+static void read_rank(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
 	const bool rank = ovni_json_get(o, "rank") != NULL, nranks = ovni_json_get(o, "nranks") != NULL;
@@ -410,8 +387,7 @@ read_rank(struct ovni_metadata *m, const cJSON *o)
 }
 
 /* Parts that older files have too. */
-static void
-ovni_read_app(struct ovni_metadata *m, const cJSON *o)
+static void ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
 
@@ -426,8 +402,7 @@ ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 	read_rank(m, o);
 }
 
-static void
-check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *id)
+static void check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *id)
 {
 	if (*id != OVNI_NO_INTEGER && *id <= 0)
 		ovni_report(m->r, OVNI_RULE_NO_THREAD,
@@ -438,8 +413,7 @@ check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *i
 		*id = -1;
 }
 
-static void
-read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
+static void read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
 {
 	const char *const loom = ovni_json_text(m, ovni, "loom");
 	struct ovni_thread *const t = &m->thread;
@@ -459,8 +433,7 @@ read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
 }
 
 /* tracetool names processes and threads of other formats in a model of its own. */
-static struct slice
-read_name(const cJSON *names, const char *key)
+static struct slice read_name(const cJSON *names, const char *key)
 {
 	const char *const s = cJSON_GetStringValue(ovni_json_get(names, key));
 
@@ -469,8 +442,7 @@ read_name(const cJSON *names, const char *key)
 	return textscan_slice(s, (uint32_t)strlen(s));
 }
 
-static void
-count_breakdown(struct ovni_metadata *m, const cJSON *can)
+static void count_breakdown(struct ovni_metadata *m, const cJSON *can)
 {
 	struct ovni_threads *const t =
 	    cJSON_IsBool(can) ? &m->system->breakdown_off : &m->system->breakdown_lacks;
@@ -483,8 +455,7 @@ count_breakdown(struct ovni_metadata *m, const cJSON *can)
 	}
 }
 
-void
-ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
+void ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const ovni = ovni_json_get(root, "ovni");
 	const cJSON *const cpus = ovni_json_get(ovni, "loom_cpus");

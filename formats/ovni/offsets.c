@@ -29,15 +29,13 @@ struct row {
 
 #define REPORT(t, ...) ovni_report((t)->r, OVNI_RULE_CLOCK_OFFSETS, __VA_ARGS__)
 
-static bool
-is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* The next word of a line; n 0: there is none. */
-static struct slice
-next_word(struct slice *line)
+static struct slice next_word(struct slice *line)
 {
 	while (line->n > 0 && is_blank(*line->p)) {
 		line->p++;
@@ -53,8 +51,7 @@ next_word(struct slice *line)
 }
 
 /* A decimal number, with optional sign, fraction and exponent; its integer part if it fits 63 bits. */
-static bool
-integer_part(struct slice s, int64_t *integer)
+static bool integer_part(struct slice s, int64_t *integer)
 {
 	char text[64], *end;
 	size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+');
@@ -86,8 +83,7 @@ integer_part(struct slice s, int64_t *integer)
 	return true;
 }
 
-static bool
-is_rank(struct slice s)
+static bool is_rank(struct slice s)
 {
 	const uint32_t sign = s.n > 0 && s.p[0] == '-';
 
@@ -97,8 +93,7 @@ is_rank(struct slice s)
 	return s.n > sign && s.n <= 10;
 }
 
-static void
-add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
+static void add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
 {
 	struct ovni_offsets *const o = t->offsets;
 	const uint32_t known = tabletext_get(&o->host_index, w->host);
@@ -127,8 +122,7 @@ add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
 		o->hosts[o->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
 }
 
-static void
-read_row(struct table *t, struct slice line, uint32_t n)
+static void read_row(struct table *t, struct slice line, uint32_t n)
 {
 	const char *const file = t->offsets->file;
 	struct row w = { .rank = next_word(&line) };
@@ -155,8 +149,7 @@ read_row(struct table *t, struct slice line, uint32_t n)
 		add_host(t, &w, offset, n);
 }
 
-static void
-read_table(struct table *t, struct slice text)
+static void read_table(struct table *t, struct slice text)
 {
 	const char *p = text.p, *const end = text.p + text.n;
 	uint32_t n = 0, rows = 0;
@@ -182,8 +175,7 @@ read_table(struct table *t, struct slice text)
 }
 
 /* false: no memory, or the file is not there and must be. */
-static bool
-read_file(struct table *t, const char *path)
+static bool read_file(struct table *t, const char *path)
 {
 	struct ovni_offsets *const o = t->offsets;
 	struct input *const in =
@@ -212,8 +204,7 @@ read_file(struct table *t, const char *path)
 	return ok;
 }
 
-bool
-ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r)
+bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r)
 {
 	const char *const named = option_find(r->options, "clock-offsets");
 	const char *const folder = r->folder > 0 && r->findings != NULL ? r->findings->path : NULL;
@@ -235,8 +226,7 @@ ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *
 	return ok;
 }
 
-void
-ovni_offsets_free(struct ovni_offsets *o)
+void ovni_offsets_free(struct ovni_offsets *o)
 {
 	free(o->hosts);
 	text_free(&o->copy);
@@ -244,16 +234,14 @@ ovni_offsets_free(struct ovni_offsets *o)
 }
 
 /* The host of a loom is its name up to the first dot. */
-static struct slice
-host_of(struct slice loom)
+static struct slice host_of(struct slice loom)
 {
 	const char *const dot = loom.n > 0 ? memchr(loom.p, '.', loom.n) : NULL;
 
 	return slice_of(loom.p, dot != NULL ? (size_t)(dot - loom.p) : loom.n);
 }
 
-int64_t
-ovni_offsets_find(struct ovni_offsets *o, struct slice loom)
+int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom)
 {
 	const uint32_t known =
 	    loom.p != NULL && o->nhosts > 0 ? tabletext_get(&o->host_index, host_of(loom)) : TABLE_NONE;
@@ -264,8 +252,7 @@ ovni_offsets_find(struct ovni_offsets *o, struct slice loom)
 	return o->hosts[known].offset;
 }
 
-void
-ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r)
+void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r)
 {
 	struct quoted q, q2;
 

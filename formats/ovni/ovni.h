@@ -145,14 +145,12 @@ const char *ovni_model_name(unsigned char model);
  * events need no further check, whatever their clock and payload hold: most
  * events of most streams.  Two places for each; a zeroed one matches nothing.
  */
-static inline uint32_t
-ovni_fast_place(uint32_t word)
+static inline uint32_t ovni_fast_place(uint32_t word)
 {
 	return (word * 0x9e3779b1U) >> (32 - OVNI_FAST_BITS);
 }
 
-static inline bool
-ovni_is_fast(const struct ovni_codes *c, uint32_t word)
+static inline bool ovni_is_fast(const struct ovni_codes *c, uint32_t word)
 {
 	const uint32_t place = ovni_fast_place(word);
 	const uint64_t want = (uint64_t)1 << 32 | word;
@@ -161,8 +159,7 @@ ovni_is_fast(const struct ovni_codes *c, uint32_t word)
 }
 
 /* The class of an event on the fast path; NULL: it is not on it. */
-static inline struct class *
-ovni_fast_class(const struct ovni_codes *c, uint32_t word)
+static inline struct class *ovni_fast_class(const struct ovni_codes *c, uint32_t word)
 {
 	const uint64_t want = (uint64_t)1 << 32 | word;
 	uint32_t place = ovni_fast_place(word);
@@ -173,8 +170,7 @@ ovni_fast_class(const struct ovni_codes *c, uint32_t word)
 }
 
 /* Events of unordered regions and ends of threads change the state of the stream: they are never fast. */
-static inline void
-ovni_remember_fast(struct ovni_codes *c, uint32_t word, struct class *cls)
+static inline void ovni_remember_fast(struct ovni_codes *c, uint32_t word, struct class *cls)
 {
 	const uint32_t model_category = word >> 8 & 0xffff;
 	uint32_t place = ovni_fast_place(word);
@@ -214,15 +210,13 @@ bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_
 void ovni_files_free(struct ovni_files *f);
 
 /* Whether this reader hands files on. */
-static inline bool
-ovni_copies_files(const struct reader *r)
+static inline bool ovni_copies_files(const struct reader *r)
 {
 	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
 }
 
 /* Whether it hands on runs of records. */
-static inline bool
-ovni_copies_runs(const struct reader *r)
+static inline bool ovni_copies_runs(const struct reader *r)
 {
 	return (r->want & WANT_RUNS) != 0 && (r->want & WANT_RAW) != 0;
 }
@@ -269,7 +263,7 @@ struct ovni_thread {
 
 struct ovni_loom {
 	struct slice name;
-	uint32_t cpus; /* how many */
+	uint32_t cpus;              /* how many */
 	uint32_t processes, ranked; /* counted at the end */
 };
 
@@ -326,7 +320,7 @@ struct ovni_system {
 	bool counters_seen;
 	struct slice required[OVNI_MAX_REQUIRED]; /* models in any ovni.require */
 	uint32_t nrequired;
-	struct slice lib;      /* "version commit" of the first stream */
+	struct slice lib;                                   /* "version commit" of the first stream */
 	struct ovni_threads breakdown_lacks, breakdown_off; /* nosv.can_breakdown */
 	struct track *unknown; /* process of the streams whose thread is not known */
 	const struct track *more_threads;
@@ -376,9 +370,9 @@ struct ovni_metadata {
 	bool check_versions;        /* of the models in ovni.require */
 	bool merged;                /* the thread was added to the system */
 	double version;             /* of metadata.json; 0: not known */
-	size_t folder;      /* so many bytes of the stream's path are its folder, the slash included */
-	const char *file;   /* the one that is read */
-	const char *prefix; /* before the names of keys in messages */
+	size_t folder;            /* so many bytes of the stream's path are its folder, the slash included */
+	const char *file;         /* the one that is read */
+	const char *prefix;       /* before the names of keys in messages */
 	struct ovni_files *files; /* where copies of the files go; NULL: nowhere */
 };
 
@@ -489,8 +483,7 @@ int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom);
 void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r);
 
 /* A clock on the time line of the trace, within the range of times. */
-static inline uint64_t
-ovni_offset_add(uint64_t clock, int64_t offset)
+static inline uint64_t ovni_offset_add(uint64_t clock, int64_t offset)
 {
 	const uint64_t by = offset < 0 ? 0 - (uint64_t)offset : (uint64_t)offset;
 
@@ -533,8 +526,7 @@ struct ovni_state {
 };
 
 /* What `dur` of a raw record is: by this a writer that copies streams tells them apart. */
-static inline uint64_t
-ovni_copy_number(const struct ovni_state *st)
+static inline uint64_t ovni_copy_number(const struct ovni_state *st)
 {
 	return ovni_copies_files(st->r) ? st->stream.number : 0;
 }
@@ -552,8 +544,7 @@ struct ovni_state;
 
 /* Whether the next events may take the fast path: not while a jumbo event is skipped, and not with clocks
  * that an offset makes negative, which must be counted. */
-static inline bool
-ovni_can_be_fast(const struct ovni_state *st)
+static inline bool ovni_can_be_fast(const struct ovni_state *st)
 {
 	return st->skip == 0 && st->last <= INT64_MAX &&
 	       (st->offset >= 0 || st->last >= 0 - (uint64_t)st->offset);
@@ -783,15 +774,13 @@ struct ovw_state {
 	struct ovw_marks marks;
 };
 
-static inline void
-ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t offset)
+static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t offset)
 {
 	ledger_add(&chunk->ledger, &ovw_losses[kind], offset, 1);
 }
 
 /* In the byte order of the stream. */
-static inline void
-ovw_store(char *p, uint64_t v, unsigned size, bool big)
+static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 {
 	for (unsigned i = 0; i < size; i++)
 		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));

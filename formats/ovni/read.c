@@ -8,8 +8,7 @@
 
 /* The clocks that were counted on the way (section "Stream format": they do not go backwards but in regions
  * that are to be sorted). */
-static void
-ovni_report_clocks(const struct ovni_state *st)
+static void ovni_report_clocks(const struct ovni_state *st)
 {
 	struct findings *const j = st->r->findings;
 	const struct finding_tally *t = &st->unsorted;
@@ -25,8 +24,7 @@ ovni_report_clocks(const struct ovni_state *st)
 }
 
 /* A region that is open, an end that is missing, no events at all.  The stream was read to its end. */
-static void
-ovni_check_end(const struct ovni_state *st)
+static void ovni_check_end(const struct ovni_state *st)
 {
 	struct reader *const r = st->r;
 	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
@@ -67,16 +65,14 @@ static const struct class_field header_fields[] = {
 #define EVENT_FIELDS (sizeof event_fields / sizeof event_fields[0])
 #define HEADER_FIELDS (sizeof header_fields / sizeof header_fields[0])
 
-void
-ovni_raw_declare(struct class *cls)
+void ovni_raw_declare(struct class *cls)
 {
 	cls->fields = event_fields;
 	cls->nfields = EVENT_FIELDS;
 }
 
 /* Adds the header to an empty batch.  false: no memory. */
-static bool
-ovni_raw_add_header(struct reader *r, struct batch *b, struct slice header, bool big)
+static bool ovni_raw_add_header(struct reader *r, struct batch *b, struct slice header, bool big)
 {
 	const struct class like = { .name = SLICE_LIT("header"),
 		                    .fields = header_fields,
@@ -102,8 +98,7 @@ ovni_raw_add_header(struct reader *r, struct batch *b, struct slice header, bool
 	return true;
 }
 
-bool
-ovni_raw_add_fields(struct batch *b, struct event *e, const char *p, struct slice payload, bool big)
+bool ovni_raw_add_fields(struct batch *b, struct event *e, const char *p, struct slice payload, bool big)
 {
 	struct field *const f = batch_fields(b, EVENT_FIELDS);
 	uint16_t n = 0;
@@ -147,8 +142,7 @@ enum parse_status {
 	PARSE_NO_MEMORY
 };
 
-static int
-ovni_probe(struct slice head, bool complete)
+static int ovni_probe(struct slice head, bool complete)
 {
 	if (head.n < 4 || memcmp(head.p, OVNI_MAGIC, 4) != 0)
 		return 0;
@@ -159,8 +153,7 @@ ovni_probe(struct slice head, bool complete)
 }
 
 /* Whether each record becomes an event. */
-static bool
-builds_events(const struct reader *r)
+static bool builds_events(const struct reader *r)
 {
 	return (r->want & WANT_TIMES) != 0 && !ovni_copies_runs(r);
 }
@@ -168,8 +161,7 @@ builds_events(const struct reader *r)
 /* ---- the header ---- */
 
 /* READ_MORE: the events follow. */
-static enum read_status
-read_header(struct ovni_state *st, struct batch *b)
+static enum read_status read_header(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -214,8 +206,7 @@ read_header(struct ovni_state *st, struct batch *b)
 
 /* ---- checking one event ---- */
 
-static void
-check_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
+static void check_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
 {
 	const struct rule *const rule = &ovni_rules[OVNI_RULE_REGION_UNMATCHED];
 
@@ -234,8 +225,8 @@ check_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record
 	}
 }
 
-static void
-check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset, uint64_t record)
+static void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset,
+                        uint64_t record)
 {
 	if (clock < st->last && st->in_region && !end_of_region)
 		finding_tally_add(&st->unsorted, offset, record, clock, st->last);
@@ -249,8 +240,7 @@ check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t 
 	st->last = clock;
 }
 
-static void
-check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t record)
+static void check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t record)
 {
 	const uint8_t flags = (uint8_t)p[0];
 	const bool unordered = p[1] == 'O' && p[2] == 'U';
@@ -270,8 +260,8 @@ check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 
 /* ---- one event ---- */
 
-static enum parse_status
-report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
+static enum parse_status report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there,
+                                    uint64_t wanted)
 {
 	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
 	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, there, wanted);
@@ -279,8 +269,7 @@ report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t t
 }
 
 /* Counts a complete event, and adds it to the batch. */
-static enum parse_status
-take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
+static enum parse_status take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 {
 	struct reader *const r = st->r;
 	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
@@ -300,8 +289,7 @@ take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 
 /* Skips the data of a jumbo event that is too large to be retained; the event counts when all of it was
  * there. */
-static enum parse_status
-skip_jumbo(struct ovni_state *st, struct batch *b)
+static enum parse_status skip_jumbo(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -327,8 +315,7 @@ skip_jumbo(struct ovni_state *st, struct batch *b)
 	return take(st, b, &(struct ovni_record){ .bytes = head, .offset = st->skip_offset });
 }
 
-static enum parse_status
-jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
+static enum parse_status jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 {
 	struct input *const in = st->r->in;
 	const size_t rest = (size_t)(in->end - in->p);
@@ -358,8 +345,7 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 	return status;
 }
 
-static enum parse_status
-event(struct ovni_state *st, struct batch *b)
+static enum parse_status event(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const size_t rest = (size_t)(in->end - in->p);
@@ -393,9 +379,8 @@ event(struct ovni_state *st, struct batch *b)
  * compared as signed numbers, so that the first of 2^63 or more ends the loop too.  One check serves the
  * longest event, so the last few of a window are for event().
  */
-static inline const char *
-walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64_t *last, uint64_t *count,
-          bool big)
+static inline const char *walk_fast(const struct ovni_codes *codes, const char *p, const char *end,
+                                    uint64_t *last, uint64_t *count, bool big)
 {
 	int64_t before = (int64_t)*last;
 	uint64_t n = 0;
@@ -415,8 +400,7 @@ walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64
 }
 
 /* Checks only, about `most` bytes.  true: enough for one next. */
-static bool
-check_fast(struct ovni_state *st, size_t most)
+static bool check_fast(struct ovni_state *st, size_t most)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	struct input *const in = st->r->in;
@@ -434,8 +418,7 @@ check_fast(struct ovni_state *st, size_t most)
 	return st->checked >= most / 2;
 }
 
-static enum read_status
-finish(struct ovni_state *st, enum read_status status)
+static enum read_status finish(struct ovni_state *st, enum read_status status)
 {
 	struct reader *const r = st->r;
 
@@ -449,8 +432,7 @@ finish(struct ovni_state *st, enum read_status status)
 }
 
 /* What was read since `from`, at this offset, as one record. */
-static bool
-put_run(struct ovni_state *st, struct batch *b, const char *from, uint64_t offset)
+static bool put_run(struct ovni_state *st, struct batch *b, const char *from, uint64_t offset)
 {
 	const size_t n = (size_t)(st->r->in->p - from);
 
@@ -458,8 +440,7 @@ put_run(struct ovni_state *st, struct batch *b, const char *from, uint64_t offse
 }
 
 /* The records of the window, or some of them. */
-static enum parse_status
-walk_run(struct ovni_state *st, struct batch *b)
+static enum parse_status walk_run(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const from = in->p;
@@ -476,8 +457,7 @@ walk_run(struct ovni_state *st, struct batch *b)
 }
 
 /* Checks records, and hands them on as runs.  A run ends where the window may move. */
-static enum read_status
-next_runs(struct ovni_state *st, struct batch *b)
+static enum read_status next_runs(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
@@ -503,8 +483,7 @@ next_runs(struct ovni_state *st, struct batch *b)
 }
 
 /* Files, where they are asked for, and the header.  READ_MORE: events follow, if the batch has room. */
-static enum read_status
-begin(struct ovni_state *st, struct batch *b)
+static enum read_status begin(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct ovni_shared *const sh = r->shared;
@@ -526,8 +505,7 @@ begin(struct ovni_state *st, struct batch *b)
 	return header;
 }
 
-static enum read_status
-ovni_next(struct reader *r, struct batch *b)
+static enum read_status ovni_next(struct reader *r, struct batch *b)
 {
 	struct ovni_state *const st = r->state;
 	struct input *const in = r->in;
@@ -566,8 +544,7 @@ ovni_next(struct reader *r, struct batch *b)
 	return READ_MORE;
 }
 
-static bool
-ovni_open(struct reader *r)
+static bool ovni_open(struct reader *r)
 {
 	struct ovni_state *const st = r->state;
 	struct ovni_shared *const sh = r->shared;
@@ -590,8 +567,7 @@ ovni_open(struct reader *r)
 	return !sh->system.no_memory;
 }
 
-static void
-ovni_close(struct reader *r)
+static void ovni_close(struct reader *r)
 {
 	struct ovni_state *const st = r->state;
 

@@ -12,8 +12,7 @@
 #define SPENT_EACH 16
 #define REGION_MOST (128U << 20) /* with the events of a region: it is not sorted if it is longer */
 
-static void
-ovni_sort_free(struct ovni_sort *s)
+static void ovni_sort_free(struct ovni_sort *s)
 {
 	free(s->bytes);
 	free(s->room);
@@ -25,8 +24,7 @@ ovni_sort_free(struct ovni_sort *s)
 /* ---- passing on ---- */
 
 /* The first `count` events, which end at no moved stretch's middle. */
-static void
-pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
+static void pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 {
 	const size_t n = count < s->nevents ? s->events[count].at : s->n;
 	uint32_t used = 0;
@@ -60,16 +58,14 @@ pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 }
 
 /* Passes on all that is held. */
-static void
-ovni_sort_flush(struct ovni_sort *s, struct recovery *rc)
+static void ovni_sort_flush(struct ovni_sort *s, struct recovery *rc)
 {
 	pass_on(s, rc, s->nevents);
 	s->region = 0;
 }
 
 /* The older half, but no part of a moved stretch. */
-static void
-pass_half_on(struct ovni_sort *s, struct recovery *rc)
+static void pass_half_on(struct ovni_sort *s, struct recovery *rc)
 {
 	uint32_t count = s->nevents / 2;
 
@@ -83,8 +79,8 @@ pass_half_on(struct ovni_sort *s, struct recovery *rc)
 /* ---- sorting ---- */
 
 /* Merges two neighbouring runs of events, by clock and then by place. */
-static void
-merge(const struct ovni_held *a, uint32_t na, const struct ovni_held *b, uint32_t nb, struct ovni_held *to)
+static void merge(const struct ovni_held *a, uint32_t na, const struct ovni_held *b, uint32_t nb,
+                  struct ovni_held *to)
 {
 	while (na > 0 && nb > 0) {
 		const bool second = b->clock < a->clock;
@@ -96,8 +92,7 @@ merge(const struct ovni_held *a, uint32_t na, const struct ovni_held *b, uint32_
 	memcpy(to + na, b, nb * sizeof *to);
 }
 
-static void
-sort_events(struct ovni_held *e, struct ovni_held *room, uint32_t n)
+static void sort_events(struct ovni_held *e, struct ovni_held *room, uint32_t n)
 {
 	for (uint32_t width = 1; width<n; width = width> n / 2 ? n : width * 2) {
 		for (uint32_t i = 0; i < n; i += 2 * width) {
@@ -112,8 +107,7 @@ sort_events(struct ovni_held *e, struct ovni_held *room, uint32_t n)
 }
 
 /* Brings the bytes of the events from `first` on into the order that the events have. */
-static void
-move_bytes(struct ovni_sort *s, uint32_t first, size_t from)
+static void move_bytes(struct ovni_sort *s, uint32_t first, size_t from)
 {
 	size_t at = from;
 
@@ -125,8 +119,7 @@ move_bytes(struct ovni_sort *s, uint32_t first, size_t from)
 	memcpy(s->bytes + from, s->room + from, at - from);
 }
 
-static void
-note_moved(struct ovni_sort *s, size_t from, const char *stuck)
+static void note_moved(struct ovni_sort *s, size_t from, const char *stuck)
 {
 	while (s->nmoved > 0 && s->moved[s->nmoved - 1].to > from) {
 		s->nmoved--;
@@ -140,8 +133,7 @@ note_moved(struct ovni_sort *s, size_t from, const char *stuck)
 		s->no_memory = true;
 }
 
-static bool
-is_sorted(const struct ovni_sort *s, uint32_t first)
+static bool is_sorted(const struct ovni_sort *s, uint32_t first)
 {
 	for (uint32_t i = first + 1; i < s->nevents; i++)
 		if (s->events[i].clock < s->events[i - 1].clock)
@@ -150,8 +142,7 @@ is_sorted(const struct ovni_sort *s, uint32_t first)
 }
 
 /* The events behind OU[ are all there. */
-static void
-end_region(struct ovni_sort *s)
+static void end_region(struct ovni_sort *s)
 {
 	uint32_t first = s->region - 1;
 	uint64_t least = UINT64_MAX;
@@ -187,8 +178,7 @@ end_region(struct ovni_sort *s)
 
 /* ---- one event ---- */
 
-static bool
-make_room(struct ovni_sort *s, uint32_t n)
+static bool make_room(struct ovni_sort *s, uint32_t n)
 {
 	if (n > s->cap - s->n) {
 		const size_t cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 65536;
@@ -206,8 +196,7 @@ make_room(struct ovni_sort *s, uint32_t n)
 }
 
 /* The next event of the input, which is whole. */
-static void
-ovni_sort_add(struct ovni_sort *s, struct recovery *rc, const char *p, uint32_t n, uint64_t clock)
+static void ovni_sort_add(struct ovni_sort *s, struct recovery *rc, const char *p, uint32_t n, uint64_t clock)
 {
 	const bool mark = p[1] == 'O' && p[2] == 'U';
 
@@ -255,8 +244,7 @@ static const char *const structure[] = {
 /* ---- the header ---- */
 
 /* The size of the event at p, of which 16 bytes are there. */
-static uint64_t
-event_size(const char *p, bool big)
+static uint64_t event_size(const char *p, bool big)
 {
 	const uint32_t nibble = (uint8_t)p[0] & 15;
 
@@ -266,8 +254,7 @@ event_size(const char *p, bool big)
 }
 
 /* How many of the first events are in order, if their numbers have this byte order. */
-static unsigned
-in_order(const char *p, const char *end, bool big)
+static unsigned in_order(const char *p, const char *end, bool big)
 {
 	uint64_t last = 0;
 	unsigned n = 0;
@@ -287,8 +274,7 @@ static const char headers[2][OVNI_HEADER_SIZE] = { { 'o', 'v', 'n', 'i', OVNI_VE
 	                                           { 'o', 'v', 'n', 'i', 0, 0, 0, OVNI_VERSION } };
 
 /* A trace has an empty stream rather than none: its metadata is there. */
-static void
-insert_header(struct recovery *rc, const char *at)
+static void insert_header(struct recovery *rc, const char *at)
 {
 	if (rc->r->folder > 0)
 		recover_replace(rc, at, headers[0], OVNI_HEADER_SIZE, &ovni_rules[OVNI_RULE_CUT_HEADER],
@@ -296,8 +282,7 @@ insert_header(struct recovery *rc, const char *at)
 }
 
 /* A damaged header in front of events that make sense is made anew. */
-static void
-repair_header(struct recovery *rc)
+static void repair_header(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -319,8 +304,7 @@ repair_header(struct recovery *rc)
 	in->p += OVNI_HEADER_SIZE;
 }
 
-static void
-take_header(struct recovery *rc)
+static void take_header(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -345,8 +329,7 @@ take_header(struct recovery *rc)
 /* ---- events ---- */
 
 /* A jumbo event whose size code is wrong; the size itself was right. */
-static void
-repair_code(struct recovery *rc, const char *p)
+static void repair_code(struct recovery *rc, const char *p)
 {
 	const char flags = (char)(((uint8_t)*p & ~15U) | OVNI_JUMBO_NIBBLE);
 
@@ -356,8 +339,7 @@ repair_code(struct recovery *rc, const char *p)
 }
 
 /* The event at the start of the window, which is whole. */
-static void
-take_event(struct recovery *rc, uint64_t n)
+static void take_event(struct recovery *rc, uint64_t n)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -378,8 +360,7 @@ take_event(struct recovery *rc, uint64_t n)
 }
 
 /* The rest of the input, or so much of it, is no event. */
-static void
-drop_event(struct recovery *rc, uint64_t there, uint64_t wanted, const struct rule *rule)
+static void drop_event(struct recovery *rc, uint64_t there, uint64_t wanted, const struct rule *rule)
 {
 	struct ovni_recover *const s = rc->state;
 	char why[100];
@@ -393,8 +374,7 @@ drop_event(struct recovery *rc, uint64_t there, uint64_t wanted, const struct ru
 }
 
 /* All events of the window, or as many as should be passed on at once.  false: more must come first. */
-static bool
-take_events(struct recovery *rc)
+static bool take_events(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -422,8 +402,7 @@ take_events(struct recovery *rc)
 }
 
 /* Bytes of an event that is dropped. */
-static void
-skip(struct recovery *rc)
+static void skip(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -434,8 +413,7 @@ skip(struct recovery *rc)
 	recover_drop(rc, in->p);
 }
 
-static enum read_status
-next(struct recovery *rc)
+static enum read_status next(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -456,8 +434,7 @@ next(struct recovery *rc)
 	return s->sort.no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
-static void
-close_recovery(struct recovery *rc)
+static void close_recovery(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 

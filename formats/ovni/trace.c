@@ -33,8 +33,7 @@ struct ovni_anomalies {
 /* ---- payloads ---- */
 
 /* A layout with texts, or values that repeat, against the bytes. */
-static enum anomaly_kind
-walk_layout(const struct plan *m, struct slice payload)
+static enum anomaly_kind walk_layout(const struct plan *m, struct slice payload)
 {
 	uint32_t at = 0;
 
@@ -59,8 +58,7 @@ walk_layout(const struct plan *m, struct slice payload)
 	return at == payload.n ? ANOMALY_NONE : ANOMALY_SIZE;
 }
 
-static enum anomaly_kind
-kind_of(const struct ovni_code *c, bool jumbo, uint32_t size, struct slice payload)
+static enum anomaly_kind kind_of(const struct ovni_code *c, bool jumbo, uint32_t size, struct slice payload)
 {
 	const struct plan *const m = c->plan;
 
@@ -83,8 +81,8 @@ kind_of(const struct ovni_code *c, bool jumbo, uint32_t size, struct slice paylo
 /* ---- counting ---- */
 
 /* The row for anomalies of this kind and code; NULL: there are too many. */
-static struct anomaly *
-find_row(struct ovni_anomalies *all, const struct ovni_codes *codes, enum anomaly_kind kind, uint16_t code)
+static struct anomaly *find_row(struct ovni_anomalies *all, const struct ovni_codes *codes,
+                                enum anomaly_kind kind, uint16_t code)
 {
 	const uint32_t mask = kind == ANOMALY_MODEL ? 0xff00U : 0xffffff00U;
 	const uint32_t bytes = codes->list[code].bytes & mask;
@@ -97,9 +95,8 @@ find_row(struct ovni_anomalies *all, const struct ovni_codes *codes, enum anomal
 	return all->n < ANOMALIES_MAX ? &all->list[all->n++] : NULL;
 }
 
-bool
-ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
-                   const struct ovni_code *c, const struct ovni_record *e, bool big)
+bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
+                        const struct ovni_code *c, const struct ovni_record *e, bool big)
 {
 	const uint32_t word = load_u32(e->bytes.p, false);
 	const bool jumbo = (word & OVNI_FLAG_JUMBO) != 0;
@@ -132,8 +129,7 @@ ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct
 
 /* ---- reporting ---- */
 
-static const char *
-event_kind(bool jumbo)
+static const char *event_kind(bool jumbo)
 {
 	return jumbo ? "a jumbo event" : "a normal event";
 }
@@ -142,8 +138,8 @@ event_kind(bool jumbo)
 	finding_add_times((j), &ovni_rules[OVNI_RULE_##rule], (a)->tally.offset, (a)->tally.record,          \
 	                  (a)->tally.count, __VA_ARGS__)
 
-static void
-report_old(struct findings *j, const struct anomaly *a, const struct ovni_code *c, const char *name)
+static void report_old(struct findings *j, const struct anomaly *a, const struct ovni_code *c,
+                       const char *name)
 {
 	const struct slice word = plan_word(c->plan, "old-name");
 	struct quoted q;
@@ -157,8 +153,7 @@ report_old(struct findings *j, const struct anomaly *a, const struct ovni_code *
 		       a->tally.before);
 }
 
-static void
-report_anomaly(struct findings *j, const struct anomaly *a, const struct ovni_code *c)
+static void report_anomaly(struct findings *j, const struct anomaly *a, const struct ovni_code *c)
 {
 	const bool open = c->plan != NULL && c->plan->layout_open;
 	struct quoted name, q;
@@ -194,8 +189,7 @@ report_anomaly(struct findings *j, const struct anomaly *a, const struct ovni_co
 	}
 }
 
-void
-ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes, struct reader *r)
+void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes, struct reader *r)
 {
 	for (uint32_t i = 0; all != NULL && i < all->n; i++)
 		report_anomaly(r->findings, &all->list[i], &codes->list[all->list[i].code]);
@@ -209,14 +203,12 @@ ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes 
 
 /* The trace: the state that its streams share, and the checks that need all of them. */
 
-static bool
-wants_state(const struct option_value *list)
+static bool wants_state(const struct option_value *list)
 {
 	return ovni_group_selected(list, "state");
 }
 
-static bool
-open_trace(struct reader *r)
+static bool open_trace(struct reader *r)
 {
 	struct ovni_shared *const sh = r->shared;
 
@@ -224,8 +216,7 @@ open_trace(struct reader *r)
 	return ovni_offsets_open(&sh->offsets, &sh->system, r);
 }
 
-static void
-close_trace(void *shared)
+static void close_trace(void *shared)
 {
 	struct ovni_shared *const sh = shared;
 
@@ -237,8 +228,7 @@ close_trace(void *shared)
 
 /* ---- checks ---- */
 
-static int
-by_index(const void *a, const void *b)
+static int by_index(const void *a, const void *b)
 {
 	const struct ovni_cpu *const x = a, *const y = b;
 
@@ -249,8 +239,7 @@ by_index(const void *a, const void *b)
 }
 
 /* "from 0 to N - 1": sorted, each CPU has its place as its index.  The first that has not is reported. */
-static void
-check_cpus(struct ovni_system *s, struct reader *r)
+static void check_cpus(struct ovni_system *s, struct reader *r)
 {
 	struct quoted q;
 	uint32_t place = 0;
@@ -279,8 +268,7 @@ check_cpus(struct ovni_system *s, struct reader *r)
 			            quoted(&q, s->looms[i].name));
 }
 
-static void
-check_process(struct ovni_system *s, struct reader *r, const struct ovni_process *p)
+static void check_process(struct ovni_system *s, struct reader *r, const struct ovni_process *p)
 {
 	if (p->loom == TABLE_NONE) {
 		if (ovni_system_find_process(s, p->pid) == TABLE_NONE)
@@ -296,8 +284,7 @@ check_process(struct ovni_system *s, struct reader *r, const struct ovni_process
 }
 
 /* M16, M17: ovniemu refuses it inside a loom, and cannot sort looms of which only some have ranks. */
-static void
-check_ranks(const struct ovni_system *s, struct reader *r)
+static void check_ranks(const struct ovni_system *s, struct reader *r)
 {
 	uint32_t ranked = 0, placed = 0;
 	bool inside = false;
@@ -318,8 +305,7 @@ check_ranks(const struct ovni_system *s, struct reader *r)
 		            ranked, placed);
 }
 
-static void
-check_processes(struct ovni_system *s, struct reader *r)
+static void check_processes(struct ovni_system *s, struct reader *r)
 {
 	for (uint32_t i = 0; i < s->nprocesses; i++)
 		check_process(s, r, &s->processes[i]);
@@ -327,8 +313,7 @@ check_processes(struct ovni_system *s, struct reader *r)
 }
 
 /* M29 */
-static void
-check_breakdown(const struct ovni_system *s, struct reader *r)
+static void check_breakdown(const struct ovni_system *s, struct reader *r)
 {
 	bool on = false;
 
@@ -348,8 +333,7 @@ check_breakdown(const struct ovni_system *s, struct reader *r)
 		            s->breakdown_off.tid, s->breakdown_off.pid, s->breakdown_off.n);
 }
 
-static void
-check_trace(struct reader *r)
+static void check_trace(struct reader *r)
 {
 	struct ovni_shared *const sh = r->shared;
 
@@ -367,8 +351,7 @@ check_trace(struct reader *r)
 	check_cpus(&sh->system, r);
 }
 
-static void
-check_event(struct reader *r, const struct batch *b, const struct event *e)
+static void check_event(struct reader *r, const struct batch *b, const struct event *e)
 {
 	struct ovni_shared *const sh = r->shared;
 	struct ovni_state *const st = r->state;
@@ -387,8 +370,7 @@ static const char *const beside[] = { "clock-offsets.txt", NULL };
 
 /* Up to the folder that holds the looms, as libovni names what it writes:
  * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */
-static size_t
-trace_path(const char *path)
+static size_t trace_path(const char *path)
 {
 	const char *const loom = strstr(path, "/loom.");
 

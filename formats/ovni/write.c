@@ -14,15 +14,13 @@
 
 /* ---- names that are taken ---- */
 
-static uint64_t
-hash_of(struct slice content)
+static uint64_t hash_of(struct slice content)
 {
 	return hash_bytes(content.p, content.n, hash_seed()) | 1;
 }
 
 /* Takes the name.  A copy, NUL-terminated, or NULL: no memory. */
-static const char *
-take_name(struct ovw_state *st, struct slice name, uint64_t hash)
+static const char *take_name(struct ovw_state *st, struct slice name, uint64_t hash)
 {
 	struct ovw_copy *const c = &st->copy;
 	const struct slice own = arena_copy(&st->arena, name);
@@ -35,8 +33,7 @@ take_name(struct ovw_state *st, struct slice name, uint64_t hash)
 }
 
 /* A name that is free; or that of a sidecar with the same bytes. */
-static bool
-is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
+static bool is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
 {
 	const uint32_t known = tabletext_get(&c->names, name);
 
@@ -45,8 +42,7 @@ is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
 
 /* ---- sidecars ---- */
 
-void
-ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk)
+void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 
@@ -62,17 +58,15 @@ ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struc
 }
 
 /* Whether it is of one stream; others are of all streams of a process or of the trace. */
-static bool
-is_of_stream(const char *file)
+static bool is_of_stream(const char *file)
 {
 	const char *const slash = strrchr(file, '/'), *const name = slash != NULL ? slash + 1 : file;
 
 	return strcmp(name, OVNI_OFFSETS_FILE) != 0 && strcmp(name, "metadata.json") != 0;
 }
 
-static void
-write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice name, uint64_t stream,
-              struct chunk *chunk)
+static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice name,
+                          uint64_t stream, struct chunk *chunk)
 {
 	const uint64_t hash = hash_of(slice_of(s->content.p, s->content.n));
 
@@ -95,8 +89,7 @@ write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice na
 
 /* ---- folders ---- */
 
-static uint32_t
-folder_length(struct slice name)
+static uint32_t folder_length(struct slice name)
 {
 	uint32_t n = name.n;
 
@@ -106,16 +99,14 @@ folder_length(struct slice name)
 }
 
 /* Whether a sidecar is in the folder of the stream, and not the trace's. */
-static bool
-shares_folder(const struct ovw_sidecar *s, struct slice folder)
+static bool shares_folder(const struct ovw_sidecar *s, struct slice folder)
 {
 	return folder_length(s->name) == folder.n && memcmp(s->name.p, folder.p, folder.n) == 0 &&
 	       !slice_is(slice_of(s->name.p + folder.n, s->name.n - folder.n), OVNI_OFFSETS_FILE);
 }
 
 /* The name in another folder: number 0: the same one. */
-static struct slice
-name_in(struct text *t, struct slice name, uint32_t folder, uint32_t number)
+static struct slice name_in(struct text *t, struct slice name, uint32_t folder, uint32_t number)
 {
 	text_clear(t);
 	text_add(t, name.p, folder > 0 && number > 0 ? folder - 1 : folder);
@@ -130,8 +121,7 @@ name_in(struct text *t, struct slice name, uint32_t folder, uint32_t number)
 }
 
 /* Whether the stream and what comes with it can be in this folder. */
-static bool
-fits(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number)
+static bool fits(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number)
 {
 	struct ovw_copy *const c = &st->copy;
 	const struct slice stream = name_in(&c->scratch, name, folder, number);
@@ -150,8 +140,7 @@ fits(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number)
 }
 
 /* A number for the folder, such that it fits.  Those of one folder are not tried twice. */
-static bool
-find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *number)
+static bool find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *number)
 {
 	struct ovw_copy *const c = &st->copy;
 	const struct slice key = slice_of(name.p, folder);
@@ -168,9 +157,8 @@ find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *
 	return own.p != NULL && tabletext_put(&c->folders, own, n);
 }
 
-static void
-write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number, uint64_t stream,
-               struct chunk *chunk)
+static void write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number,
+                           uint64_t stream, struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 
@@ -184,8 +172,7 @@ write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_
 }
 
 /* Gives up the name and its folder, for those that an output file cannot have. */
-static struct slice
-plain_name(struct ovw_state *st, struct slice name)
+static struct slice plain_name(struct ovw_state *st, struct slice name)
 {
 	struct ovw_copy *const c = &st->copy;
 	const uint32_t folder = folder_length(name);
@@ -199,16 +186,14 @@ plain_name(struct ovw_state *st, struct slice name)
 }
 
 /* Whether the folder can get a number of any length. */
-static bool
-takes_number(struct ovw_state *st, struct slice name, uint32_t folder)
+static bool takes_number(struct ovw_state *st, struct slice name, uint32_t folder)
 {
 	const struct slice long_name = name_in(&st->copy.scratch, name, folder, UINT32_MAX);
 
 	return folder_name_wrong(long_name.p, long_name.n) == NULL;
 }
 
-void
-ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk)
+void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 	const bool wrong = folder_name_wrong(name.p, name.n) != NULL;
@@ -243,19 +228,19 @@ ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk
  * those of the input where ovni can have them.
  */
 
-#define FIRST_FREE_ID 4194305U /* of those without a number that can be used: no operating system gives it */
+#define FIRST_FREE_ID 4194305U /* of those without a number that can be used: no operating system gives it   \
+	                        */
 
 /* ---- numbers ---- */
 
-static bool
-has_usable_id(const struct track *t)
+static bool has_usable_id(const struct track *t)
 {
 	return t->has_id && t->id > 0 && t->id <= INT32_MAX;
 }
 
 /* The number of a track among those that are `used` below `key`; 0: no memory. */
-static int32_t
-take_id(struct ovw_marks *m, struct table64 *used, uint64_t key, const struct track *t, struct chunk *chunk)
+static int32_t take_id(struct ovw_marks *m, struct table64 *used, uint64_t key, const struct track *t,
+                       struct chunk *chunk)
 {
 	uint32_t id = has_usable_id(t) ? (uint32_t)t->id : 0;
 
@@ -272,8 +257,7 @@ take_id(struct ovw_marks *m, struct table64 *used, uint64_t key, const struct tr
 }
 
 /* The place of the process in m->processes; TABLE_NONE: no memory. */
-static uint32_t
-process_of(struct ovw_marks *m, const struct track *t, struct chunk *chunk)
+static uint32_t process_of(struct ovw_marks *m, const struct track *t, struct chunk *chunk)
 {
 	const struct track *const process = track_process(t);
 	const uint32_t known = table64_get(&m->process_of, process->index);
@@ -292,8 +276,7 @@ process_of(struct ovw_marks *m, const struct track *t, struct chunk *chunk)
 
 /* ---- records ---- */
 
-void
-ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
+void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
 {
 	if (s->held.n == 0)
 		return;
@@ -304,8 +287,7 @@ ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
 	s->held = (struct text){ .p = NULL };
 }
 
-static void
-hold(struct ovw_state *st, struct ovw_stream *s, const char *p, size_t n, struct chunk *chunk)
+static void hold(struct ovw_state *st, struct ovw_stream *s, const char *p, size_t n, struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 
@@ -318,9 +300,8 @@ hold(struct ovw_state *st, struct ovw_stream *s, const char *p, size_t n, struct
 		ovw_flush(st, m->streams[i], chunk);
 }
 
-void
-ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock, const char *payload,
-           unsigned n, struct chunk *chunk)
+void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock,
+                const char *payload, unsigned n, struct chunk *chunk)
 {
 	char record[OVNI_EVENT_SIZE + 16];
 
@@ -337,8 +318,7 @@ ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_
 
 /* The thread begins on the virtual CPU, where any number may run; within an hour of the first one, as ovniemu
  * refuses others. */
-static void
-begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, struct chunk *chunk)
+static void begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	char header[OVNI_HEADER_SIZE] = OVNI_MAGIC, payload[16];
@@ -355,8 +335,7 @@ begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, struct 
 	           payload, sizeof payload, chunk);
 }
 
-static const char *
-file_name(struct ovw_state *st, const struct ovw_stream *s)
+static const char *file_name(struct ovw_state *st, const struct ovw_stream *s)
 {
 	char name[128];
 
@@ -366,8 +345,7 @@ file_name(struct ovw_state *st, const struct ovw_stream *s)
 }
 
 /* Whether its events are on a thread that does not have the numbers of their track. */
-static bool
-is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
+static bool is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
 {
 	const struct track *const t = s->track, *const process = track_process(t);
 
@@ -379,8 +357,7 @@ is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
 
 /* Nothing of a trace with more threads is written: a file system has only so many entries, and each user of
  * it a share of them. */
-static void
-refuse(struct ovw_state *st, struct chunk *chunk)
+static void refuse(struct ovw_state *st, struct chunk *chunk)
 {
 	struct text *const t = &st->marks.refusal;
 
@@ -398,8 +375,8 @@ refuse(struct ovw_state *st, struct chunk *chunk)
 }
 
 /* Its place in m->streams plus 1; 0: there are too many, or text.failed. */
-static uint32_t
-add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t clock, struct chunk *chunk)
+static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t clock,
+                           struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	static const struct track unnamed = { .kind = TRACK_THREAD };
@@ -432,8 +409,7 @@ add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t 
 }
 
 /* Makes the tracks known that are new in the batch.  false: no memory. */
-static bool
-ovw_declare_tracks(struct ovw_state *st, const struct batch *b)
+static bool ovw_declare_tracks(struct ovw_state *st, const struct batch *b)
 {
 	struct ovw_marks *const m = &st->marks;
 
@@ -448,8 +424,8 @@ ovw_declare_tracks(struct ovw_state *st, const struct batch *b)
 	return true;
 }
 
-struct ovw_stream *
-ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock, struct chunk *chunk)
+struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock,
+                                 struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	const uint32_t *const number = e->track->declared;
@@ -459,8 +435,8 @@ ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock, struc
 	return m->tracks[*number].stream > 0 ? m->streams[m->tracks[*number].stream - 1] : NULL;
 }
 
-struct ovw_stream *
-ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock, struct chunk *chunk)
+struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock,
+                                    struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	struct ovw_track *const t = &m->tracks[*(const uint32_t *)e->track->declared];
@@ -487,8 +463,7 @@ ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock, st
 }
 
 /* A thread without events, for a trace that has none. */
-static void
-ovw_no_events(struct ovw_state *st, struct chunk *chunk)
+static void ovw_no_events(struct ovw_state *st, struct chunk *chunk)
 {
 	static const struct track process = { .kind = TRACK_PROCESS, .name = SLICE_LIT("no events") };
 	static const struct event none = { .track = &process };
@@ -496,8 +471,7 @@ ovw_no_events(struct ovw_state *st, struct chunk *chunk)
 	(void)add_stream(st, &none, 0, 0, chunk);
 }
 
-static void
-ovw_marks_free(struct ovw_marks *m)
+static void ovw_marks_free(struct ovw_marks *m)
 {
 	for (uint32_t i = 0; i < m->nstreams; i++) {
 		text_free(&m->streams[i]->held);
@@ -528,8 +502,7 @@ const struct loss ovw_losses[OVW_LOSSES + 1] = {
 #undef LOSS
 };
 
-static bool
-ovw_open(struct writer *w, struct chunk *chunk)
+static bool ovw_open(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 
@@ -542,14 +515,12 @@ ovw_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-ovw_declare(struct writer *w, const struct batch *b)
+static bool ovw_declare(struct writer *w, const struct batch *b)
 {
 	return w->raw || ovw_declare_tracks(w->state, b);
 }
 
-static void
-ovw_write(void *state, const struct batch *b, struct chunk *chunk)
+static void ovw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct ovw_state *const st = state;
 
@@ -562,8 +533,7 @@ ovw_write(void *state, const struct batch *b, struct chunk *chunk)
 /* Some streams at a time, so that what is made does not grow with their number. */
 #define STREAMS_AT_ONCE 16
 
-static bool
-ovw_close(struct writer *w, struct chunk *chunk)
+static bool ovw_close(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 	struct ovw_marks *const m = &st->marks;
@@ -587,8 +557,7 @@ ovw_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-ovw_free(void *state)
+static void ovw_free(void *state)
 {
 	struct ovw_state *const st = state;
 

@@ -9,15 +9,13 @@
 
 /* stream.json of the streams that are made of other formats. */
 
-static void
-put_member(struct text *t, const char *key, struct slice value)
+static void put_member(struct text *t, const char *key, struct slice value)
 {
 	text_printf(t, "\"%s\":", key);
 	text_json_quoted(t, value);
 }
 
-static void
-put_lib(struct text *t, const struct writer *w)
+static void put_lib(struct text *t, const struct writer *w)
 {
 	text_str(t, "\"lib\":{");
 	put_member(t, "version", slice_str(w->tool));
@@ -25,8 +23,7 @@ put_lib(struct text *t, const struct writer *w)
 }
 
 /* The labels of a type that this stream declares: each one is declared once in the trace. */
-static void
-put_labels(const struct ovw_marks *m, struct text *t, uint32_t type, uint32_t from, uint32_t to)
+static void put_labels(const struct ovw_marks *m, struct text *t, uint32_t type, uint32_t from, uint32_t to)
 {
 	const char *comma = "";
 
@@ -41,16 +38,14 @@ put_labels(const struct ovw_marks *m, struct text *t, uint32_t type, uint32_t fr
 	text_char(t, '}');
 }
 
-static void
-put_type(struct text *t, uint32_t type, struct slice title)
+static void put_type(struct text *t, uint32_t type, struct slice title)
 {
 	text_printf(t, "%s\"%u\":{", type > 0 ? "," : "", type);
 	put_member(t, "title", title);
 	text_str(t, ",\"chan_type\":\"stack\"");
 }
 
-static void
-put_marks(const struct ovw_marks *m, struct text *t, uint32_t from, uint32_t to)
+static void put_marks(const struct ovw_marks *m, struct text *t, uint32_t from, uint32_t to)
 {
 	static const char *const titles[] = { "spans", "instants", "arrows out", "arrows in" };
 
@@ -69,8 +64,7 @@ put_marks(const struct ovw_marks *m, struct text *t, uint32_t from, uint32_t to)
 }
 
 /* Where the labels end that this stream has room for. */
-static uint32_t
-labels_end(struct ovw_marks *m, uint32_t from)
+static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 {
 	size_t bytes = 0;
 	uint32_t i = from;
@@ -88,8 +82,7 @@ labels_end(struct ovw_marks *m, uint32_t from)
 static bool ovw_clean_name(struct text *t, struct slice name);
 
 /* A name without what would be too much for a reader; a reader's name for what has none. */
-static void
-put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
+static void put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
 {
 	(void)ovw_clean_name(scratch, name);
 	if (lane > 0)
@@ -98,8 +91,7 @@ put_name(struct text *t, const char *key, struct slice name, uint32_t lane, stru
 }
 
 /* Other programs ignore it: ovni has no names of processes and threads. */
-static void
-put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
+static void put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
 {
 	text_str(t, "},\"tracetool\":{");
 	put_name(t, "process", m->processes[s->process].track->name, 0, &m->scratch);
@@ -108,8 +100,7 @@ put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
 	text_str(t, "}}\n");
 }
 
-static const char *
-metadata_name(struct ovw_state *st, const struct ovw_stream *s)
+static const char *metadata_name(struct ovw_state *st, const struct ovw_stream *s)
 {
 	struct text *const t = &st->marks.scratch;
 
@@ -119,9 +110,8 @@ metadata_name(struct ovw_state *st, const struct ovw_stream *s)
 	return t->failed ? NULL : arena_copy(&st->arena, slice_of(t->p, t->n)).p;
 }
 
-void
-ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
-             struct chunk *chunk)
+void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
+                  struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	const uint32_t end = labels_end(m, *label);
@@ -152,8 +142,7 @@ ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s,
 #define NONE "(none)"
 
 /* Puts the name into t, without what no label can have; whether it was changed. */
-static bool
-ovw_clean_name(struct text *t, struct slice name)
+static bool ovw_clean_name(struct text *t, struct slice name)
 {
 	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
 	bool changed = n < name.n || n == 0;
@@ -172,8 +161,7 @@ ovw_clean_name(struct text *t, struct slice name)
 }
 
 /* Bytes that it takes as JSON. */
-static size_t
-json_size(struct text *t, struct slice name)
+static size_t json_size(struct text *t, struct slice name)
 {
 	const size_t before = t->n;
 
@@ -184,8 +172,8 @@ json_size(struct text *t, struct slice name)
 }
 
 /* The value of a new label; 0: there is no room, or text.failed. */
-static int64_t
-add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last, struct chunk *chunk)
+static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last,
+                         struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	const bool changed = ovw_clean_name(&m->scratch, name);
@@ -214,9 +202,8 @@ add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last
 }
 
 /* The value of a name as label of a type. */
-static int64_t
-ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,
-             struct chunk *chunk)
+static int64_t ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,
+                            struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	uint32_t known = tabletext_get(&m->names[type], name);
@@ -233,8 +220,8 @@ ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64
 }
 
 /* The type of a series of counters; OVNI_MARK_TYPES: there are too many. */
-static uint32_t
-ovw_counter_type(struct ovw_state *st, struct slice title, uint64_t offset, struct chunk *chunk)
+static uint32_t ovw_counter_type(struct ovw_state *st, struct slice title, uint64_t offset,
+                                 struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	const uint32_t known = tabletext_get(&m->title_of, title);
@@ -265,9 +252,8 @@ ovw_counter_type(struct ovw_state *st, struct slice title, uint64_t offset, stru
  * within each other, so ends wait on a stack until their time has come.
  */
 
-static void
-put_mark(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock, int64_t value,
-         uint32_t type, struct chunk *chunk)
+static void put_mark(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock,
+                     int64_t value, uint32_t type, struct chunk *chunk)
 {
 	char payload[12];
 
@@ -277,17 +263,15 @@ put_mark(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t 
 }
 
 /* One that begins and ends now. */
-static void
-put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, int64_t value, uint32_t type,
-            struct chunk *chunk)
+static void put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, int64_t value,
+                        uint32_t type, struct chunk *chunk)
 {
 	put_mark(st, s, "OM[", clock, value, type, chunk);
 	put_mark(st, s, "OM]", clock, value, type, chunk);
 }
 
 /* Ends the spans that end until then. */
-static void
-end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chunk *chunk)
+static void end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chunk *chunk)
 {
 	while (s->nopen > 0 && s->open[s->nopen - 1].end <= until) {
 		const struct ovw_open *const o = &s->open[--s->nopen];
@@ -298,9 +282,8 @@ end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chu
 
 /* ---- spans ---- */
 
-static uint64_t
-end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e, uint64_t clock,
-       struct chunk *chunk)
+static uint64_t end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e,
+                       uint64_t clock, struct chunk *chunk)
 {
 	uint64_t end = clock + e->dur;
 
@@ -318,9 +301,8 @@ end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e, 
 	return end;
 }
 
-static void
-put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
-         struct chunk *chunk)
+static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
+                     struct chunk *chunk)
 {
 	const uint64_t end = end_of(st, s, e, clock, chunk);
 
@@ -343,8 +325,7 @@ put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint
 /* ---- counters ---- */
 
 /* false: it is NaN, or no number. */
-static bool
-counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
+static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_BOOL:
@@ -380,8 +361,7 @@ counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk 
 }
 
 /* A number, which JSON has as text; false: it is none. */
-static bool
-number_of(const struct value *v, struct value *number)
+static bool number_of(const struct value *v, struct value *number)
 {
 	char text[64], *end;
 
@@ -398,9 +378,8 @@ number_of(const struct value *v, struct value *number)
 }
 
 /* The value of one series from now on; false: no mark says it, as it is the same or 0. */
-static bool
-set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t value, uint64_t clock,
-            struct chunk *chunk)
+static bool set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t value,
+                        uint64_t clock, struct chunk *chunk)
 {
 	int64_t *const present = &s->counters[type - OVW_COUNTERS];
 
@@ -414,9 +393,8 @@ set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t v
 	return value != 0;
 }
 
-static void
-put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b, const struct event *e,
-            uint64_t clock, struct chunk *chunk)
+static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b,
+                        const struct event *e, uint64_t clock, struct chunk *chunk)
 {
 	const struct field *const f = b->fields + e->first_field;
 	struct text *const t = &st->marks.scratch;
@@ -448,8 +426,7 @@ put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b, c
 
 /* ---- all of them ---- */
 
-static uint64_t
-clock_of(const struct ovw_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t clock_of(const struct ovw_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (st->signed_time && (int64_t)e->ts < 0) {
 		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
@@ -460,9 +437,8 @@ clock_of(const struct ovw_state *st, const struct event *e, struct chunk *chunk)
 	return e->ts > INT64_MAX ? INT64_MAX : e->ts;
 }
 
-static void
-put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
-          struct chunk *chunk)
+static void put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
+                      struct chunk *chunk)
 {
 	ovw_lose(chunk, e->dur == 0 ? OVW_ARROW_ZERO : OVW_ARROW, e->offset);
 	if (event_is_step(e))
@@ -472,8 +448,7 @@ put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uin
 		            e->phase == PHASE_FLOW_OUT ? OVW_ARROWS_OUT : OVW_ARROWS_IN, chunk);
 }
 
-static void
-put_event(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const bool async = event_is_async(e);
 	const uint64_t clock = clock_of(st, e, chunk);
@@ -511,16 +486,14 @@ put_event(struct ovw_state *st, const struct batch *b, const struct event *e, st
 	}
 }
 
-void
-ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
+void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			put_event(st, b, &b->events[i], chunk);
 }
 
-void
-ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
+void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
 {
 	end_spans(st, s, UINT64_MAX, chunk);
 	for (uint32_t i = 0; i < st->marks.ntitles; i++) /* the last value stays until the end of the trace */

@@ -6,16 +6,14 @@
 
 /* ---- rows ---- */
 
-const struct track *
-paraver_row_track(const struct track *t)
+const struct track *paraver_row_track(const struct track *t)
 {
 	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
 		t = t->parent;
 	return t;
 }
 
-static uint32_t
-task_of(struct paraver_rows *r, const struct track *process)
+static uint32_t task_of(struct paraver_rows *r, const struct track *process)
 {
 	const uint32_t known = table64_get(&r->task_by_track, process->index);
 
@@ -28,8 +26,7 @@ task_of(struct paraver_rows *r, const struct track *process)
 	return r->ntasks++;
 }
 
-uint32_t
-paraver_row_of(struct paraver_rows *r, const struct track *t)
+uint32_t paraver_row_of(struct paraver_rows *r, const struct track *t)
 {
 	const uint32_t known = table64_get(&r->by_track, t->index);
 
@@ -54,8 +51,7 @@ paraver_row_of(struct paraver_rows *r, const struct track *t)
 	return r->n++;
 }
 
-void
-paraver_objects(const struct paraver_rows *r, struct text *t)
+void paraver_objects(const struct paraver_rows *r, struct text *t)
 {
 	text_printf(t, "1:%" PRIu32 "(", r->ntasks > 0 ? r->ntasks : 1);
 	for (uint32_t i = 0; i < r->ntasks; i++)
@@ -67,16 +63,14 @@ paraver_objects(const struct paraver_rows *r, struct text *t)
 
 static bool paraver_label(struct text *t, struct slice name);
 
-static void
-put_label(struct chunk *chunk, const struct track *t)
+static void put_label(struct chunk *chunk, const struct track *t)
 {
 	if (paraver_label(&chunk->text, t->name))
 		paraver_lose(chunk, PARAVER_LABEL, 0);
 	text_char(&chunk->text, '\n');
 }
 
-void
-paraver_row_file(const struct paraver_rows *r, struct chunk *chunk)
+void paraver_row_file(const struct paraver_rows *r, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
@@ -89,8 +83,7 @@ paraver_row_file(const struct paraver_rows *r, struct chunk *chunk)
 			put_label(chunk, r->rows[k].track);
 }
 
-void
-paraver_rows_free(struct paraver_rows *r)
+void paraver_rows_free(struct paraver_rows *r)
 {
 	free(r->rows);
 	free(r->tasks);
@@ -121,8 +114,7 @@ static const char head[] = "DEFAULT_OPTIONS\n"
 /* Colours that lie apart, beginning with black for "nothing": hue by hue, twice, the second time darker. */
 #define COLOURS 24
 
-static void
-put_colours(struct text *t)
+static void put_colours(struct text *t)
 {
 	static const uint8_t wheel[12][3] = {
 		{ 66, 133, 214 }, { 222, 82, 70 },  { 70, 170, 96 },  { 245, 180, 50 },
@@ -140,8 +132,7 @@ put_colours(struct text *t)
 }
 
 /* A name of a trace as one line of text; true: it was changed. */
-static bool
-paraver_label(struct text *t, struct slice name)
+static bool paraver_label(struct text *t, struct slice name)
 {
 	const size_t at = t->n;
 
@@ -151,16 +142,14 @@ paraver_label(struct text *t, struct slice name)
 	return t->failed || t->n - at != name.n || memcmp(t->p + at, name.p, name.n) != 0;
 }
 
-static void
-put_label_pcf(struct chunk *chunk, struct slice name)
+static void put_label_pcf(struct chunk *chunk, struct slice name)
 {
 	if (paraver_label(&chunk->text, name))
 		paraver_lose(chunk, PARAVER_LABEL, 0);
 }
 
 /* What a type is of its group. */
-static void
-put_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
+static void put_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
 {
 	text_printf(t, "0    %" PRIu32 "    ", number);
 	(void)paraver_label(t, label);
@@ -175,8 +164,7 @@ put_type(struct text *t, uint32_t number, const struct paraver_type *type, struc
 	text_char(t, '\n');
 }
 
-static void
-put_group(const struct paraver_names *n, const struct paraver_group *g, struct chunk *chunk)
+static void put_group(const struct paraver_names *n, const struct paraver_group *g, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	struct text label = { .p = NULL };
@@ -195,13 +183,12 @@ put_group(const struct paraver_names *n, const struct paraver_group *g, struct c
 	for (uint32_t i = g->first_value; i != TABLE_NONE; i = n->values[i].next) {
 		text_printf(t, "%" PRIu32 "    ", number++);
 		put_label_pcf(chunk, n->values[i].name != TABLE_NONE ? n->texts[n->values[i].name]
-		                                                 : SLICE_LIT("(other)"));
+		                                                     : SLICE_LIT("(other)"));
 		text_char(t, '\n');
 	}
 }
 
-void
-paraver_pcf(const struct paraver_names *n, struct chunk *chunk)
+void paraver_pcf(const struct paraver_names *n, struct chunk *chunk)
 {
 	text_str(&chunk->text, head);
 	put_colours(&chunk->text);
@@ -214,14 +201,12 @@ paraver_pcf(const struct paraver_names *n, struct chunk *chunk)
 
 /* ---- groups ---- */
 
-static bool
-has_room(const struct paraver_names *n, struct slice text)
+static bool has_room(const struct paraver_names *n, struct slice text)
 {
 	return text.n <= PARAVER_MOST_TEXT - n->bytes;
 }
 
-static struct slice
-keep(struct paraver_names *n, struct slice text)
+static struct slice keep(struct paraver_names *n, struct slice text)
 {
 	const struct slice own = arena_copy(&n->arena, text);
 
@@ -230,8 +215,7 @@ keep(struct paraver_names *n, struct slice text)
 	return own;
 }
 
-static uint32_t
-add_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice key)
+static uint32_t add_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice key)
 {
 	if (n->ngroups >= PARAVER_MOST_TYPES || !has_room(n, key))
 		return TABLE_NONE;
@@ -250,8 +234,7 @@ add_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice ke
 	return n->ngroups++;
 }
 
-uint32_t
-paraver_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice label)
+uint32_t paraver_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice label)
 {
 	text_clear(&n->key);
 	text_char(&n->key, (char)('0' + kind));
@@ -268,8 +251,7 @@ paraver_group(struct paraver_names *n, enum paraver_group_kind kind, struct slic
 
 /* ---- values ---- */
 
-static uint32_t
-text_of(struct paraver_names *n, struct slice name)
+static uint32_t text_of(struct paraver_names *n, struct slice name)
 {
 	const uint32_t known = tabletext_get(&n->by_text, name);
 
@@ -288,8 +270,7 @@ text_of(struct paraver_names *n, struct slice name)
 }
 
 /* Behind those that the group has.  0: no memory. */
-static uint32_t
-add_value(struct paraver_names *n, uint32_t group, uint32_t text)
+static uint32_t add_value(struct paraver_names *n, uint32_t group, uint32_t text)
 {
 	struct paraver_group *const g = &n->groups[group];
 
@@ -306,8 +287,7 @@ add_value(struct paraver_names *n, uint32_t group, uint32_t text)
 	return ++g->nvalues;
 }
 
-static uint32_t
-other_value(struct paraver_names *n, uint32_t group)
+static uint32_t other_value(struct paraver_names *n, uint32_t group)
 {
 	if (n->groups[group].other == 0) {
 		const uint32_t value = add_value(n, group, TABLE_NONE);
@@ -316,8 +296,7 @@ other_value(struct paraver_names *n, uint32_t group)
 	return n->groups[group].other;
 }
 
-uint32_t
-paraver_value(struct paraver_names *n, uint32_t group, struct slice name, bool *full)
+uint32_t paraver_value(struct paraver_names *n, uint32_t group, struct slice name, bool *full)
 {
 	const uint32_t text =
 	    n->nvalues < PARAVER_MOST_NAMES ? text_of(n, name) : tabletext_get(&n->by_text, name);
@@ -337,8 +316,7 @@ paraver_value(struct paraver_names *n, uint32_t group, struct slice name, bool *
 
 /* ---- types ---- */
 
-uint32_t
-paraver_type(struct paraver_names *n, struct paraver_type like)
+uint32_t paraver_type(struct paraver_names *n, struct paraver_type like)
 {
 	struct paraver_group *const g = &n->groups[like.group];
 	const uint64_t key =
@@ -364,8 +342,7 @@ paraver_type(struct paraver_names *n, struct paraver_type like)
 	return PARAVER_FIRST_TYPE + n->ntypes++;
 }
 
-void
-paraver_names_free(struct paraver_names *n)
+void paraver_names_free(struct paraver_names *n)
 {
 	arena_free(&n->arena);
 	free(n->groups);

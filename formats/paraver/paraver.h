@@ -128,8 +128,7 @@ uint32_t paraver_value(struct paraver_names *n, uint32_t group, struct slice nam
 /* Number of a type; 0: there is no room. */
 uint32_t paraver_type(struct paraver_names *n, struct paraver_type like);
 
-static inline const struct paraver_type *
-paraver_type_at(const struct paraver_names *n, uint32_t number)
+static inline const struct paraver_type *paraver_type_at(const struct paraver_names *n, uint32_t number)
 {
 	return &n->types[number - PARAVER_FIRST_TYPE];
 }
@@ -349,8 +348,7 @@ struct paraver_state {
 	char why[256];
 };
 
-static inline void
-paraver_lose(struct chunk *chunk, enum paraver_loss kind, uint64_t offset)
+static inline void paraver_lose(struct chunk *chunk, enum paraver_loss kind, uint64_t offset)
 {
 	ledger_add(&chunk->ledger, &paraver_losses[kind], offset, 1);
 }

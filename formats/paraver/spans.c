@@ -5,8 +5,7 @@
 
 /* ---- store ---- */
 
-static void
-spill(struct paraver_store *s)
+static void spill(struct paraver_store *s)
 {
 	if (s->failed || s->text.failed)
 		return;
@@ -17,21 +16,18 @@ spill(struct paraver_store *s)
 	text_clear(&s->text);
 }
 
-void
-paraver_store_settle(struct paraver_store *s)
+void paraver_store_settle(struct paraver_store *s)
 {
 	if (s->text.n >= PARAVER_STORE_MEMORY)
 		spill(s);
 }
 
-uint64_t
-paraver_store_size(const struct paraver_store *s)
+uint64_t paraver_store_size(const struct paraver_store *s)
 {
 	return (s->file.is_open ? s->file.size : 0) + s->text.n;
 }
 
-bool
-paraver_store_read(struct paraver_store *s, uint64_t at, char *to, size_t n)
+bool paraver_store_read(struct paraver_store *s, uint64_t at, char *to, size_t n)
 {
 	if (s->text.failed)
 		return false;
@@ -46,8 +42,7 @@ paraver_store_read(struct paraver_store *s, uint64_t at, char *to, size_t n)
 	return !s->failed;
 }
 
-void
-paraver_store_free(struct paraver_store *s)
+void paraver_store_free(struct paraver_store *s)
 {
 	text_free(&s->text);
 	spill_close(&s->file);
@@ -58,15 +53,13 @@ paraver_store_free(struct paraver_store *s)
 #define ARRIVAL sizeof(struct paraver_arrival)
 #define GONE (UINT32_MAX - 1) /* an id whose arrow has arrived */
 
-static uint64_t
-place(uint32_t number)
+static uint64_t place(uint32_t number)
 {
 	return (uint64_t)number * ARRIVAL;
 }
 
 /* What is in memory goes to the file, where later arrivals are changed. */
-static bool
-move_on(struct paraver_arrows *a)
+static bool move_on(struct paraver_arrows *a)
 {
 	const uint32_t count = a->n - a->first;
 
@@ -77,8 +70,7 @@ move_on(struct paraver_arrows *a)
 	return !a->failed;
 }
 
-static void
-forget(struct paraver_arrows *a)
+static void forget(struct paraver_arrows *a)
 {
 	if (a->nyoung < PARAVER_ARROWS_WAY)
 		return;
@@ -88,8 +80,7 @@ forget(struct paraver_arrows *a)
 	a->nyoung = 0;
 }
 
-bool
-paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
+bool paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
 {
 	if (a->n >= GONE)
 		return false;
@@ -109,8 +100,7 @@ paraver_arrow_out(struct paraver_arrows *a, uint64_t id)
 }
 
 /* Takes the number of an arrow that is under way. */
-static uint32_t
-take(struct paraver_arrows *a, uint64_t id)
+static uint32_t take(struct paraver_arrows *a, uint64_t id)
 {
 	struct table64 *t = &a->young;
 	uint32_t number = table64_get(t, id);
@@ -125,8 +115,7 @@ take(struct paraver_arrows *a, uint64_t id)
 	return number;
 }
 
-bool
-paraver_arrow_in(struct paraver_arrows *a, uint64_t id, const struct paraver_arrival *at)
+bool paraver_arrow_in(struct paraver_arrows *a, uint64_t id, const struct paraver_arrival *at)
 {
 	const uint32_t number = take(a, id);
 
@@ -140,8 +129,7 @@ paraver_arrow_in(struct paraver_arrows *a, uint64_t id, const struct paraver_arr
 }
 
 /* What the file has from here on. */
-static void
-read_block(struct paraver_arrows *a, uint32_t number)
+static void read_block(struct paraver_arrows *a, uint32_t number)
 {
 	const uint32_t left = a->first - number;
 
@@ -151,8 +139,7 @@ read_block(struct paraver_arrows *a, uint32_t number)
 		a->failed = true;
 }
 
-struct paraver_arrival
-paraver_arrow_get(struct paraver_arrows *a, uint32_t number)
+struct paraver_arrival paraver_arrow_get(struct paraver_arrows *a, uint32_t number)
 {
 	struct paraver_arrival found = { .row = 0 };
 
@@ -167,8 +154,7 @@ paraver_arrow_get(struct paraver_arrows *a, uint32_t number)
 	return found;
 }
 
-void
-paraver_arrows_free(struct paraver_arrows *a)
+void paraver_arrows_free(struct paraver_arrows *a)
 {
 	table64_free(&a->young);
 	table64_free(&a->old);
@@ -178,8 +164,8 @@ paraver_arrows_free(struct paraver_arrows *a)
 
 /* ---- spans ---- */
 
-uint32_t
-paraver_stack_of(struct paraver_state *st, const struct paraver_stack *like, uint32_t track, bool async)
+uint32_t paraver_stack_of(struct paraver_state *st, const struct paraver_stack *like, uint32_t track,
+                          bool async)
 {
 	struct paraver_spans *const s = &st->spans;
 	const uint64_t key = (uint64_t)track << 32 | (uint64_t)like->group << 1 | async;
@@ -215,14 +201,12 @@ paraver_stack_of(struct paraver_state *st, const struct paraver_stack *like, uin
 
 /* ---- ends to come ---- */
 
-static bool
-is_before(const struct paraver_end *a, const struct paraver_end *b)
+static bool is_before(const struct paraver_end *a, const struct paraver_end *b)
 {
 	return a->time != b->time ? a->time < b->time : a->number > b->number;
 }
 
-static void
-add_end(struct paraver_spans *s, struct paraver_end end)
+static void add_end(struct paraver_spans *s, struct paraver_end end)
 {
 	uint32_t i = s->nends++;
 
@@ -231,8 +215,7 @@ add_end(struct paraver_spans *s, struct paraver_end end)
 	s->ends[i] = end;
 }
 
-static uint32_t
-take_end(struct paraver_spans *s)
+static uint32_t take_end(struct paraver_spans *s)
 {
 	const uint32_t open = s->ends[0].open;
 	const struct paraver_end last = s->ends[--s->nends];
@@ -252,8 +235,7 @@ take_end(struct paraver_spans *s)
 /* ---- open spans ---- */
 
 /* A place for one more, with its end to come.  TABLE_NONE: too many, or no memory. */
-static uint32_t
-add_open(struct paraver_state *st, const struct paraver_open *o)
+static uint32_t add_open(struct paraver_state *st, const struct paraver_open *o)
 {
 	struct paraver_spans *const s = &st->spans;
 	uint32_t i = s->free - 1;
@@ -275,8 +257,7 @@ add_open(struct paraver_state *st, const struct paraver_open *o)
 }
 
 /* The type of a span below others; 0: it is too deep. */
-static uint32_t
-level_of(struct paraver_state *st, const struct paraver_stack *stack)
+static uint32_t level_of(struct paraver_state *st, const struct paraver_stack *stack)
 {
 	const struct paraver_type level = { .group = stack->group,
 		                            .lane = (uint16_t)stack->lane,
@@ -286,8 +267,7 @@ level_of(struct paraver_state *st, const struct paraver_stack *stack)
 	return stack->depth < PARAVER_LEVELS ? paraver_type(&st->names, level) : 0;
 }
 
-static void
-begin(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
+static void begin(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 	struct paraver_stack *const stack = &s->stacks[at];
@@ -312,8 +292,7 @@ begin(struct paraver_state *st, uint32_t at, const struct paraver_span *span, st
 	paraver_put(st, stack->row, s->now, stack->type, o.value, o.type, o.value);
 }
 
-static void
-end_first(struct paraver_state *st)
+static void end_first(struct paraver_state *st)
 {
 	struct paraver_spans *const s = &st->spans;
 	const uint32_t place = take_end(s);
@@ -336,8 +315,7 @@ end_first(struct paraver_state *st)
 
 /* ---- spans that wait ---- */
 
-static void
-release(struct paraver_state *st, uint32_t at, struct chunk *chunk)
+static void release(struct paraver_state *st, uint32_t at, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 	uint32_t i = s->stacks[at].waits;
@@ -350,8 +328,7 @@ release(struct paraver_state *st, uint32_t at, struct chunk *chunk)
 	}
 }
 
-static void
-release_all(struct paraver_state *st, struct chunk *chunk)
+static void release_all(struct paraver_state *st, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 
@@ -360,8 +337,7 @@ release_all(struct paraver_state *st, struct chunk *chunk)
 	s->nwaiters = s->nwaiting = 0;
 }
 
-static bool
-wait(struct paraver_spans *s, uint32_t at, const struct paraver_span *span)
+static bool wait(struct paraver_spans *s, uint32_t at, const struct paraver_span *span)
 {
 	struct paraver_stack *const stack = &s->stacks[at];
 
@@ -376,8 +352,7 @@ wait(struct paraver_spans *s, uint32_t at, const struct paraver_span *span)
 	return true;
 }
 
-void
-paraver_span(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
+void paraver_span(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 
@@ -390,8 +365,7 @@ paraver_span(struct paraver_state *st, uint32_t at, const struct paraver_span *s
 
 /* ---- async spans ---- */
 
-static uint16_t
-first_free(const uint64_t *busy)
+static uint16_t first_free(const uint64_t *busy)
 {
 	uint16_t word = 0;
 
@@ -401,8 +375,8 @@ first_free(const uint64_t *busy)
 	                                  : PARAVER_ASYNC_LANES;
 }
 
-void
-paraver_async(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
+void paraver_async(struct paraver_state *st, uint32_t at, const struct paraver_span *span,
+                   struct chunk *chunk)
 {
 	struct paraver_stack *const stack = &st->spans.stacks[at];
 	struct paraver_open o = { span->end, span->value, 0, TABLE_NONE, at };
@@ -428,8 +402,7 @@ paraver_async(struct paraver_state *st, uint32_t at, const struct paraver_span *
 
 /* ---- time ---- */
 
-void
-paraver_advance(struct paraver_state *st, uint64_t time, struct chunk *chunk)
+void paraver_advance(struct paraver_state *st, uint64_t time, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 
@@ -441,8 +414,7 @@ paraver_advance(struct paraver_state *st, uint64_t time, struct chunk *chunk)
 	s->now = time;
 }
 
-void
-paraver_spans_end(struct paraver_state *st, struct chunk *chunk)
+void paraver_spans_end(struct paraver_state *st, struct chunk *chunk)
 {
 	struct paraver_spans *const s = &st->spans;
 
@@ -453,8 +425,7 @@ paraver_spans_end(struct paraver_state *st, struct chunk *chunk)
 	}
 }
 
-void
-paraver_spans_free(struct paraver_spans *s)
+void paraver_spans_free(struct paraver_spans *s)
 {
 	free(s->stacks);
 	free(s->open);

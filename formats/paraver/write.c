@@ -14,8 +14,7 @@
 /* ---- the head ---- */
 
 /* The minute at which the trace began, in UTC, if it is known. */
-static void
-put_date(const struct paraver_state *st, const struct writer *w, struct text *t)
+static void put_date(const struct paraver_state *st, const struct writer *w, struct text *t)
 {
 	unsigned __int128 ns = 0;
 
@@ -35,8 +34,7 @@ put_date(const struct paraver_state *st, const struct writer *w, struct text *t)
 	            (unsigned)(minutes % 60));
 }
 
-static void
-put_head(struct paraver_state *st, const struct writer *w, struct text *t)
+static void put_head(struct paraver_state *st, const struct writer *w, struct text *t)
 {
 	put_date(st, w, t);
 	text_printf(t, "%" PRIu64 "_ns:0:", st->spans.now);
@@ -47,8 +45,7 @@ put_head(struct paraver_state *st, const struct writer *w, struct text *t)
 /* ---- records ---- */
 
 /* A line that lacks its receiver. */
-static void
-put_arrow(struct paraver_state *st, const char *line, size_t n, struct chunk *chunk)
+static void put_arrow(struct paraver_state *st, const char *line, size_t n, struct chunk *chunk)
 {
 	const struct paraver_arrival at = paraver_arrow_get(&st->arrows, st->narrows++);
 	struct text *const t = &chunk->text;
@@ -62,8 +59,7 @@ put_arrow(struct paraver_state *st, const char *line, size_t n, struct chunk *ch
 	            at.time, at.time, at.name);
 }
 
-static void
-put_lines(struct paraver_state *st, const char *p, const char *end, struct chunk *chunk)
+static void put_lines(struct paraver_state *st, const char *p, const char *end, struct chunk *chunk)
 {
 	while (p < end) {
 		const char *const mark = memchr(p, PARAVER_ARROW_MARK, (size_t)(end - p));
@@ -79,8 +75,7 @@ put_lines(struct paraver_state *st, const char *p, const char *end, struct chunk
 }
 
 /* As many whole lines of the store as there are in a piece. */
-static void
-put_piece(struct paraver_state *st, struct chunk *chunk)
+static void put_piece(struct paraver_state *st, struct chunk *chunk)
 {
 	const uint64_t left = paraver_store_size(&st->store) - st->given;
 	size_t n = left < PIECE ? (size_t)left : PIECE;
@@ -99,8 +94,7 @@ put_piece(struct paraver_state *st, struct chunk *chunk)
 }
 
 /* false: memory or a temporary file failed, and the chunk says so. */
-static bool
-paraver_is_well(struct paraver_state *st, struct chunk *chunk)
+static bool paraver_is_well(struct paraver_state *st, struct chunk *chunk)
 {
 	chunk->text.failed |=
 	    st->store.text.failed | st->scratch.failed | st->names.failed | st->arrows.no_memory;
@@ -113,8 +107,7 @@ paraver_is_well(struct paraver_state *st, struct chunk *chunk)
 	return !chunk->text.failed && st->why[0] == '\0';
 }
 
-static bool
-paraver_close(struct writer *w, struct chunk *chunk)
+static bool paraver_close(struct writer *w, struct chunk *chunk)
 {
 	struct paraver_state *const st = w->state;
 
@@ -145,9 +138,8 @@ paraver_close(struct writer *w, struct chunk *chunk)
 
 /* ---- records ---- */
 
-void
-paraver_put(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, uint64_t value,
-            uint32_t type2, uint32_t value2)
+void paraver_put(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type, uint64_t value,
+                 uint32_t type2, uint32_t value2)
 {
 	const struct paraver_row *const r = &st->rows.rows[row];
 	struct text *const t = &st->store.text;
@@ -176,8 +168,7 @@ paraver_put(struct paraver_state *st, uint32_t row, uint64_t time, uint32_t type
 /* ---- tracks ---- */
 
 /* What a track shows of the thread that it is below: its name without that of the thread. */
-static struct slice
-line_of(const struct track *t, const struct track *thread)
+static struct slice line_of(const struct track *t, const struct track *thread)
 {
 	while (t->lane > 0 && t->parent != NULL)
 		t = t->parent;
@@ -191,8 +182,7 @@ line_of(const struct track *t, const struct track *thread)
 }
 
 /* Groups are looked for when there is an event: so their order is that of the events. */
-static bool
-paraver_declare_track(struct paraver_state *st, struct track *t)
+static bool paraver_declare_track(struct paraver_state *st, struct track *t)
 {
 	uint32_t *const index = arena_alloc(&st->arena, sizeof *index);
 
@@ -210,8 +200,7 @@ paraver_declare_track(struct paraver_state *st, struct track *t)
 	return true;
 }
 
-static bool
-is_line(const struct track *t)
+static bool is_line(const struct track *t)
 {
 	while (t->lane > 0 && t->parent != NULL)
 		t = t->parent;
@@ -219,8 +208,7 @@ is_line(const struct track *t)
 }
 
 /* NULL: no memory, or no room for its time line. */
-static struct paraver_track *
-track_of(struct paraver_state *st, const struct track *t)
+static struct paraver_track *track_of(struct paraver_state *st, const struct track *t)
 {
 	const uint32_t *const index = t->declared;
 	struct paraver_track *const k = &st->tracks[*index];
@@ -236,8 +224,7 @@ track_of(struct paraver_state *st, const struct track *t)
 }
 
 /* TABLE_NONE: there is no room. */
-static uint32_t
-group_of(struct paraver_state *st, const struct paraver_track *k, const struct event *e)
+static uint32_t group_of(struct paraver_state *st, const struct paraver_track *k, const struct event *e)
 {
 	uint32_t *const category = &st->categories[e->cls->index];
 
@@ -254,8 +241,7 @@ group_of(struct paraver_state *st, const struct paraver_track *k, const struct e
 
 /* ---- spans, instants ---- */
 
-static uint32_t
-value_of(struct paraver_state *st, uint32_t group, const struct event *e, struct chunk *chunk)
+static uint32_t value_of(struct paraver_state *st, uint32_t group, const struct event *e, struct chunk *chunk)
 {
 	bool full = false;
 	const uint32_t value = paraver_value(&st->names, group, e->name, &full);
@@ -265,8 +251,8 @@ value_of(struct paraver_state *st, uint32_t group, const struct event *e, struct
 	return value;
 }
 
-static void
-put_span(struct paraver_state *st, struct paraver_track *k, const struct event *e, struct chunk *chunk)
+static void put_span(struct paraver_state *st, struct paraver_track *k, const struct event *e,
+                     struct chunk *chunk)
 {
 	const bool async = (e->flags & EVENT_ASYNC) != 0;
 	const uint32_t group = group_of(st, k, e), place = *(const uint32_t *)e->track->declared;
@@ -294,9 +280,8 @@ put_span(struct paraver_state *st, struct paraver_track *k, const struct event *
 	paraver_span(st, stack, &span, chunk);
 }
 
-static void
-put_instant(struct paraver_state *st, const struct paraver_track *k, const struct event *e,
-            struct chunk *chunk)
+static void put_instant(struct paraver_state *st, const struct paraver_track *k, const struct event *e,
+                        struct chunk *chunk)
 {
 	const struct paraver_type like = { .group = group_of(st, k, e), .kind = PARAVER_INSTANTS };
 	const uint32_t type = like.group != TABLE_NONE ? paraver_type(&st->names, like) : 0;
@@ -310,8 +295,7 @@ put_instant(struct paraver_state *st, const struct paraver_track *k, const struc
 /* ---- counters ---- */
 
 /* false: it is no number, or NaN. */
-static bool
-whole_number(const struct value *v, uint64_t offset, int64_t *number, struct chunk *chunk)
+static bool whole_number(const struct value *v, uint64_t offset, int64_t *number, struct chunk *chunk)
 {
 	char text[64], *end;
 	double f = v->f64;
@@ -345,8 +329,7 @@ whole_number(const struct value *v, uint64_t offset, int64_t *number, struct chu
 	return f == f;
 }
 
-static uint32_t
-counter_type(struct paraver_state *st, struct slice name, struct slice field)
+static uint32_t counter_type(struct paraver_state *st, struct slice name, struct slice field)
 {
 	struct text *const t = &st->scratch;
 
@@ -368,9 +351,8 @@ counter_type(struct paraver_state *st, struct slice name, struct slice field)
 }
 
 /* Whether all its fields were numbers. */
-static bool
-put_counter(struct paraver_state *st, const struct paraver_track *k, const struct batch *b,
-            const struct event *e, struct chunk *chunk)
+static bool put_counter(struct paraver_state *st, const struct paraver_track *k, const struct batch *b,
+                        const struct event *e, struct chunk *chunk)
 {
 	const struct field *const f = b->fields + e->first_field;
 	bool all = true;
@@ -392,8 +374,8 @@ put_counter(struct paraver_state *st, const struct paraver_track *k, const struc
 
 /* ---- arrows ---- */
 
-static void
-put_arrow_event(struct paraver_state *st, const struct paraver_track *k, const struct event *e, struct chunk *chunk)
+static void put_arrow_event(struct paraver_state *st, const struct paraver_track *k, const struct event *e,
+                            struct chunk *chunk)
 {
 	const uint64_t now = st->spans.now;
 	struct text *const t = &st->store.text;
@@ -422,8 +404,7 @@ put_arrow_event(struct paraver_state *st, const struct paraver_track *k, const s
 /* ---- all of them ---- */
 
 /* From the first event on, which has the first time. */
-static uint64_t
-time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
+static uint64_t time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (!st->any)
 		st->base = e->ts;
@@ -436,16 +417,15 @@ time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
 
 /* Whether it has a category that its type of event does not say.  That of an arrow is not looked at, as its
  * two ends may be of different classes. */
-static bool
-hides_category(const struct paraver_track *k, const struct event *e)
+static bool hides_category(const struct paraver_track *k, const struct event *e)
 {
 	const bool arrow = event_is_flow(e);
 
 	return !arrow && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) && event_has_category(e);
 }
 
-static void
-paraver_event(struct paraver_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void paraver_event(struct paraver_state *st, const struct batch *b, const struct event *e,
+                          struct chunk *chunk)
 {
 	bool shown = e->nfields == 0;
 
@@ -469,8 +449,7 @@ paraver_event(struct paraver_state *st, const struct batch *b, const struct even
 
 /* ---- write ---- */
 
-static bool
-paraver_open_output(struct writer *w, struct chunk *chunk)
+static bool paraver_open_output(struct writer *w, struct chunk *chunk)
 {
 	struct paraver_state *const st = w->state;
 
@@ -479,8 +458,7 @@ paraver_open_output(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-paraver_declare(struct writer *w, const struct batch *b)
+static bool paraver_declare(struct writer *w, const struct batch *b)
 {
 	struct paraver_state *const st = w->state;
 	bool ok = true;
@@ -493,8 +471,7 @@ paraver_declare(struct writer *w, const struct batch *b)
 	return ok;
 }
 
-static void
-paraver_write(void *state, const struct batch *b, struct chunk *chunk)
+static void paraver_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct paraver_state *const st = state;
 
@@ -505,8 +482,7 @@ paraver_write(void *state, const struct batch *b, struct chunk *chunk)
 	(void)paraver_is_well(st, chunk);
 }
 
-static void
-paraver_free(void *state)
+static void paraver_free(void *state)
 {
 	struct paraver_state *const st = state;
 

@@ -11,8 +11,7 @@
 /* Fields of Statistics. */
 enum { NULL_COUNT = 3, MAX_VALUE = 5, MIN_VALUE = 6, MAX_EXACT = 7, MIN_EXACT = 8 };
 
-static void
-bounds_f64(struct bounds *b, double v)
+static void bounds_f64(struct bounds *b, double v)
 {
 	b->not_number |= isnan(v) != 0;
 	if (!b->any || v < b->f64.min)
@@ -24,8 +23,7 @@ bounds_f64(struct bounds *b, double v)
 
 /* ---- texts ---- */
 
-static int
-compare(struct slice a, const struct bounds_text *b)
+static int compare(struct slice a, const struct bounds_text *b)
 {
 	const size_t n = a.n < b->n ? a.n : b->n;
 	const int d = n > 0 ? memcmp(a.p, b->p, n) : 0;
@@ -33,8 +31,7 @@ compare(struct slice a, const struct bounds_text *b)
 	return d != 0 ? d : (a.n > b->n) - (a.n < b->n);
 }
 
-static void
-keep(struct bounds_text *to, struct slice s)
+static void keep(struct bounds_text *to, struct slice s)
 {
 	to->cut = s.n > BOUNDS_TEXT;
 	to->n = to->cut ? BOUNDS_TEXT : s.n;
@@ -42,8 +39,7 @@ keep(struct bounds_text *to, struct slice s)
 		memcpy(to->p, s.p, to->n);
 }
 
-void
-bounds_text(struct bounds *b, struct slice s)
+void bounds_text(struct bounds *b, struct slice s)
 {
 	if (!b->any || compare(s, &b->min) < 0)
 		keep(&b->min, s);
@@ -53,8 +49,7 @@ bounds_text(struct bounds *b, struct slice s)
 }
 
 /* What is not greater than the text: less of it, so that it ends with a character. */
-static struct slice
-lower(const struct bounds_text *t)
+static struct slice lower(const struct bounds_text *t)
 {
 	uint32_t n = t->n;
 
@@ -69,8 +64,7 @@ lower(const struct bounds_text *t)
 
 /* What is greater than all that begin so: the last ASCII character is made the next one.  n 0: there is none.
  */
-static struct slice
-upper(struct bounds_text *t)
+static struct slice upper(struct bounds_text *t)
 {
 	if (!t->cut)
 		return (struct slice){ t->p, t->n, 0 };
@@ -81,8 +75,7 @@ upper(struct bounds_text *t)
 	return (struct slice){ t->p, t->n, 0 };
 }
 
-static void
-put_texts(const struct bounds *b, struct thrift *t)
+static void put_texts(const struct bounds *b, struct thrift *t)
 {
 	struct bounds_text max = b->max;
 	const struct slice greatest = upper(&max), least = lower(&b->min);
@@ -98,8 +91,7 @@ put_texts(const struct bounds *b, struct thrift *t)
 
 /* ---- numbers ---- */
 
-static void
-put_number(struct thrift *t, int id, uint64_t bits, uint32_t size)
+static void put_number(struct thrift *t, int id, uint64_t bits, uint32_t size)
 {
 	char p[8];
 
@@ -108,8 +100,7 @@ put_number(struct thrift *t, int id, uint64_t bits, uint32_t size)
 	thrift_text(t, id, (struct slice){ p, size, 0 });
 }
 
-static void
-put_numbers(struct thrift *t, uint64_t max, uint64_t min, uint32_t size)
+static void put_numbers(struct thrift *t, uint64_t max, uint64_t min, uint32_t size)
 {
 	put_number(t, MAX_VALUE, max, size);
 	put_number(t, MIN_VALUE, min, size);
@@ -117,8 +108,7 @@ put_numbers(struct thrift *t, uint64_t max, uint64_t min, uint32_t size)
 	thrift_bool(t, MIN_EXACT, true);
 }
 
-static uint64_t
-bits_of(double v)
+static uint64_t bits_of(double v)
 {
 	uint64_t bits;
 
@@ -126,8 +116,7 @@ bits_of(double v)
 	return bits;
 }
 
-void
-bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, struct thrift *t)
+void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, struct thrift *t)
 {
 	thrift_i64(t, NULL_COUNT, (int64_t)nulls);
 	if (!b->any || kind == BOUNDS_NONE)
@@ -144,16 +133,14 @@ bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, struct
 /* ---- dictionary ---- */
 
 /* its length, then its bytes */
-static void
-plain_text(struct text *t, struct slice s)
+static void plain_text(struct text *t, struct slice s)
 {
 	plain_u32(t, s.n);
 	text_add(t, s.p, s.n);
 }
 
 /* size: 4 or 8 bytes */
-static uint32_t
-dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
+static uint32_t dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
 {
 	const uint32_t known = table64_get(&d->numbers, v);
 
@@ -173,8 +160,7 @@ dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
 	return d->n++;
 }
 
-static bool
-remember(struct dictionary *d, struct slice s, uint32_t value)
+static bool remember(struct dictionary *d, struct slice s, uint32_t value)
 {
 	const struct slice copy = arena_copy(&d->arena, s);
 
@@ -184,15 +170,13 @@ remember(struct dictionary *d, struct slice s, uint32_t value)
 	return false;
 }
 
-static bool
-has_room(const struct dictionary *d, size_t more)
+static bool has_room(const struct dictionary *d, size_t more)
 {
 	return d->n < DICTIONARY_MAX && d->arena.used + more < DICTIONARY_BYTES;
 }
 
 /* A text that is not there yet. */
-static struct dictionary_text
-add_text(struct dictionary *d, struct slice s)
+static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 {
 	struct dictionary_text none = { .number = DICTIONARY_NONE };
 
@@ -202,8 +186,7 @@ add_text(struct dictionary *d, struct slice s)
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 
-static struct dictionary_text
-add_mended(struct dictionary *d, struct slice s)
+static struct dictionary_text add_mended(struct dictionary *d, struct slice s)
 {
 	struct text room = { .p = NULL };
 	struct dictionary_text found = { .number = DICTIONARY_NONE };
@@ -227,8 +210,7 @@ add_mended(struct dictionary *d, struct slice s)
 	return found;
 }
 
-struct dictionary_text
-dictionary_text(struct dictionary *d, struct slice s)
+struct dictionary_text dictionary_text(struct dictionary *d, struct slice s)
 {
 	const uint32_t known = tabletext_get(&d->texts, s);
 
@@ -240,8 +222,7 @@ dictionary_text(struct dictionary *d, struct slice s)
 }
 
 /* Empties it. */
-static void
-dictionary_reset(struct dictionary *d)
+static void dictionary_reset(struct dictionary *d)
 {
 	tabletext_free(&d->texts);
 	table64_free(&d->numbers);
@@ -250,8 +231,7 @@ dictionary_reset(struct dictionary *d)
 	d->n = 0;
 }
 
-static void
-dictionary_free(struct dictionary *d)
+static void dictionary_free(struct dictionary *d)
 {
 	dictionary_reset(d);
 	arena_free(&d->arena);
@@ -260,8 +240,7 @@ dictionary_free(struct dictionary *d)
 
 /* ---- column ---- */
 
-bool
-column_open(struct column *c)
+bool column_open(struct column *c)
 {
 	const bool has_numbers = c->by_dictionary || c->type == COLUMN_BOOL;
 
@@ -271,8 +250,7 @@ column_open(struct column *c)
 	return (c->numbers != NULL || !has_numbers) && (c->present != NULL || !c->optional);
 }
 
-void
-column_free(struct column *c)
+void column_free(struct column *c)
 {
 	free(c->numbers);
 	free(c->present);
@@ -284,16 +262,14 @@ column_free(struct column *c)
 /* ---- rows ---- */
 
 /* The dictionary is full: the values from here on are written as they are. */
-static void
-go_plain(struct column *c, struct column_tools *tools)
+static void go_plain(struct column *c, struct column_tools *tools)
 {
 	tools->failed |= c->dictionary.no_memory;
 	column_end_page(c, tools);
 	c->is_plain = true;
 }
 
-void
-column_number(struct column *c, struct column_tools *tools, int64_t v)
+void column_number(struct column *c, struct column_tools *tools, int64_t v)
 {
 	const unsigned size = c->type == COLUMN_I32 ? 4 : 8;
 	bool fresh = true;
@@ -320,8 +296,7 @@ column_number(struct column *c, struct column_tools *tools, int64_t v)
 	column_end_row(c, tools, true);
 }
 
-void
-column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known)
+void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known)
 {
 	if (column_knows(c, known)) {
 		column_again(c, tools, known->number);
@@ -333,8 +308,7 @@ column_known_number(struct column *c, struct column_tools *tools, int64_t v, str
 		*known = (struct column_known){ .group = c->group, .number = c->numbers[before] };
 }
 
-void
-column_f64(struct column *c, struct column_tools *tools, double v)
+void column_f64(struct column *c, struct column_tools *tools, double v)
 {
 	uint64_t bits;
 
@@ -346,8 +320,7 @@ column_f64(struct column *c, struct column_tools *tools, double v)
 
 /* ---- texts ---- */
 
-static bool
-put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
+static bool put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 {
 	const size_t at = c->plain.n;
 
@@ -370,16 +343,14 @@ put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 	return mended;
 }
 
-struct text *
-column_begin_text(struct column *c, size_t *at)
+struct text *column_begin_text(struct column *c, size_t *at)
 {
 	*at = c->plain.n;
 	plain_u32(&c->plain, 0);
 	return &c->plain;
 }
 
-bool
-column_end_text(struct column *c, struct column_tools *tools, size_t at)
+bool column_end_text(struct column *c, struct column_tools *tools, size_t at)
 {
 	const size_t end = c->plain.n, n = end - at - 4;
 
@@ -399,8 +370,7 @@ column_end_text(struct column *c, struct column_tools *tools, size_t at)
 	return true;
 }
 
-bool
-column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known)
+bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known)
 {
 	if (column_knows(c, known)) {
 		column_again(c, tools, known->number);
@@ -424,8 +394,7 @@ column_text(struct column *c, struct column_tools *tools, struct slice s, struct
 	return d.mended;
 }
 
-void
-column_next_group(struct column *c)
+void column_next_group(struct column *c)
 {
 	c->group++;
 	c->is_plain = false;

@@ -3,22 +3,19 @@
 /* ---- thrift ---- */
 
 /* Seven bits a byte, the lowest first (ULEB128). */
-static void
-thrift_varint(struct text *t, uint64_t v)
+static void thrift_varint(struct text *t, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		text_char(t, (char)(v | 0x80));
 	text_char(t, (char)v);
 }
 
-static void
-zigzag(struct text *t, int64_t v)
+static void zigzag(struct text *t, int64_t v)
 {
 	thrift_varint(t, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
-static void
-head(struct thrift *t, int id, enum thrift_type type)
+static void head(struct thrift *t, int id, enum thrift_type type)
 {
 	int *const last = &t->last[t->depth];
 	const int step = id - *last;
@@ -32,52 +29,45 @@ head(struct thrift *t, int id, enum thrift_type type)
 	*last = id;
 }
 
-void
-thrift_i32(struct thrift *t, int id, int32_t v)
+void thrift_i32(struct thrift *t, int id, int32_t v)
 {
 	head(t, id, THRIFT_I32);
 	zigzag(t->to, v);
 }
 
-void
-thrift_i64(struct thrift *t, int id, int64_t v)
+void thrift_i64(struct thrift *t, int id, int64_t v)
 {
 	head(t, id, THRIFT_I64);
 	zigzag(t->to, v);
 }
 
-void
-thrift_bool(struct thrift *t, int id, bool v)
+void thrift_bool(struct thrift *t, int id, bool v)
 {
 	head(t, id, v ? THRIFT_TRUE : THRIFT_FALSE);
 }
 
 static void thrift_add_text(struct thrift *t, struct slice s);
 
-void
-thrift_text(struct thrift *t, int id, struct slice s)
+void thrift_text(struct thrift *t, int id, struct slice s)
 {
 	head(t, id, THRIFT_BINARY);
 	thrift_add_text(t, s);
 }
 
-void
-thrift_struct(struct thrift *t, int id)
+void thrift_struct(struct thrift *t, int id)
 {
 	head(t, id, THRIFT_STRUCT);
 	thrift_add_struct(t);
 }
 
-void
-thrift_end(struct thrift *t)
+void thrift_end(struct thrift *t)
 {
 	text_char(t->to, 0);
 	if (t->depth > 0)
 		t->depth--;
 }
 
-void
-thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n)
+void thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n)
 {
 	head(t, id, THRIFT_LIST);
 	if (n < 15) {
@@ -88,21 +78,18 @@ thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n)
 	}
 }
 
-static void
-thrift_add_i32(struct thrift *t, int32_t v)
+static void thrift_add_i32(struct thrift *t, int32_t v)
 {
 	zigzag(t->to, v);
 }
 
-static void
-thrift_add_text(struct thrift *t, struct slice s)
+static void thrift_add_text(struct thrift *t, struct slice s)
 {
 	thrift_varint(t->to, s.n);
 	text_add(t->to, s.p, s.n);
 }
 
-void
-thrift_add_struct(struct thrift *t)
+void thrift_add_struct(struct thrift *t)
 {
 	t->last[++t->depth] = 0;
 }
@@ -112,8 +99,7 @@ thrift_add_struct(struct thrift *t)
 #define GROUP 8U /* numbers that are packed together */
 
 /* How many numbers from the i-th on are the same. */
-static uint32_t
-run_length(const uint16_t *v, uint32_t i, uint32_t n)
+static uint32_t run_length(const uint16_t *v, uint32_t i, uint32_t n)
 {
 	uint32_t end = i + 1;
 
@@ -123,8 +109,7 @@ run_length(const uint16_t *v, uint32_t i, uint32_t n)
 }
 
 /* Whether eight from the i-th on are the same. */
-static bool
-run_begins(const uint16_t *v, uint32_t i, uint32_t n)
+static bool run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 {
 	if (n - i < GROUP)
 		return false;
@@ -135,8 +120,7 @@ run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 }
 
 /* The bits alone, the lowest first; the last byte is filled with zeros. */
-static void
-hybrid_pack(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+static void hybrid_pack(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	char *p = text_room(to, ((size_t)n * width + 7) / 8);
 	uint64_t bits = 0;
@@ -154,8 +138,7 @@ hybrid_pack(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 	to->n = (size_t)(p - to->p);
 }
 
-static void
-put_run(struct text *to, uint32_t n, uint16_t value, unsigned width)
+static void put_run(struct text *to, uint32_t n, uint16_t value, unsigned width)
 {
 	thrift_varint(to, (uint64_t)n << 1);
 	text_char(to, (char)value);
@@ -164,8 +147,7 @@ put_run(struct text *to, uint32_t n, uint16_t value, unsigned width)
 }
 
 /* Whole groups, but at the end of all: the last one is filled with zeros. */
-static void
-put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+static void put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	const uint32_t groups = (n + GROUP - 1) / GROUP;
 	const uint32_t whole = n / GROUP * GROUP;
@@ -182,8 +164,7 @@ put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 
 /* Small numbers, in runs of one value and groups of eight packed ones, whichever is shorter (Parquet,
  * Encodings.md: "RLE / Bit-Packing Hybrid").  width: bits a number, 1 to 16. */
-static void
-hybrid_put(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+static void hybrid_put(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	uint32_t i = 0;
 
@@ -203,8 +184,7 @@ hybrid_put(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 }
 
 /* Bits for numbers up to `most`; at least 1, as some readers expect. */
-static unsigned
-hybrid_width(uint32_t most)
+static unsigned hybrid_width(uint32_t most)
 {
 	unsigned width = 1;
 
@@ -233,8 +213,7 @@ enum { REQUIRED = 0, OPTIONAL = 1 };
 enum { CODEC_ZSTD = 6 };
 
 /* PageHeader, all but what only one kind has. */
-static struct thrift
-begin_header(struct text *to, int32_t type, size_t unpacked, size_t packed)
+static struct thrift begin_header(struct text *to, int32_t type, size_t unpacked, size_t packed)
 {
 	struct thrift t = { .to = to };
 
@@ -245,8 +224,7 @@ begin_header(struct text *to, int32_t type, size_t unpacked, size_t packed)
 }
 
 /* DataPageHeader */
-static void
-put_data_header(struct thrift *t, uint32_t rows, int32_t encoding)
+static void put_data_header(struct thrift *t, uint32_t rows, int32_t encoding)
 {
 	thrift_struct(t, 5);
 	thrift_i32(t, 1, (int32_t)rows);
@@ -258,8 +236,7 @@ put_data_header(struct thrift *t, uint32_t rows, int32_t encoding)
 }
 
 /* DictionaryPageHeader */
-static void
-put_dictionary_header(struct thrift *t, uint32_t values)
+static void put_dictionary_header(struct thrift *t, uint32_t values)
 {
 	thrift_struct(t, 7);
 	thrift_i32(t, 1, (int32_t)values);
@@ -269,8 +246,7 @@ put_dictionary_header(struct thrift *t, uint32_t values)
 }
 
 /* into tools->packed */
-static bool
-pack(struct column_tools *tools, const struct text *from)
+static bool pack(struct column_tools *tools, const struct text *from)
 {
 	const size_t most = ZSTD_compressBound(from->n);
 
@@ -290,8 +266,7 @@ pack(struct column_tools *tools, const struct text *from)
 }
 
 /* The levels: their bytes, then they. */
-static void
-put_levels(const struct column *c, struct text *to)
+static void put_levels(const struct column *c, struct text *to)
 {
 	const size_t at = to->n;
 
@@ -305,8 +280,7 @@ put_levels(const struct column *c, struct text *to)
 	to->n = end;
 }
 
-static void
-put_values(const struct column *c, struct text *to, int32_t encoding)
+static void put_values(const struct column *c, struct text *to, int32_t encoding)
 {
 	if (c->type == COLUMN_BOOL) {
 		hybrid_pack(to, c->numbers, c->nnumbers, 1);
@@ -320,8 +294,7 @@ put_values(const struct column *c, struct text *to, int32_t encoding)
 }
 
 /* Empties it; what one long value made long is given back. */
-static void
-clear(struct text *t)
+static void clear(struct text *t)
 {
 	if (t->cap > 4 * PAGE_BYTES && !t->failed)
 		text_free(t);
@@ -329,8 +302,7 @@ clear(struct text *t)
 		text_clear(t);
 }
 
-static void
-put_page(struct column *c, struct column_tools *tools, int32_t encoding)
+static void put_page(struct column *c, struct column_tools *tools, int32_t encoding)
 {
 	const struct text *const page = &tools->page;
 	const size_t before = c->pages.n;
@@ -342,8 +314,7 @@ put_page(struct column *c, struct column_tools *tools, int32_t encoding)
 	tools->failed |= c->pages.failed;
 }
 
-void
-column_end_page(struct column *c, struct column_tools *tools)
+void column_end_page(struct column *c, struct column_tools *tools)
 {
 	const bool numbered = c->by_dictionary && !c->is_plain && c->dictionary.n > 0;
 	const int32_t encoding = numbered ? RLE_DICTIONARY : PLAIN;
@@ -366,8 +337,8 @@ column_end_page(struct column *c, struct column_tools *tools)
 	clear(&tools->packed);
 }
 
-struct column_place
-column_put_pages(struct column *c, struct column_tools *tools, struct text *to, uint64_t offset)
+struct column_place column_put_pages(struct column *c, struct column_tools *tools, struct text *to,
+                                     uint64_t offset)
 {
 	struct column_place place = { .data = offset };
 	const size_t begin = to->n;
@@ -392,8 +363,7 @@ column_put_pages(struct column *c, struct column_tools *tools, struct text *to, 
 
 /* ---- metadata ---- */
 
-static int32_t
-physical(enum column_type type)
+static int32_t physical(enum column_type type)
 {
 	static const int32_t types[] = {
 		[COLUMN_I32] = TYPE_INT32,       [COLUMN_I64] = TYPE_INT64,
@@ -404,8 +374,7 @@ physical(enum column_type type)
 	return types[type];
 }
 
-static enum bounds_kind
-bounds_of(enum column_type type)
+static enum bounds_kind bounds_of(enum column_type type)
 {
 	static const enum bounds_kind kinds[] = {
 		[COLUMN_I32] = BOUNDS_I32,   [COLUMN_I64] = BOUNDS_I64,    [COLUMN_F64] = BOUNDS_F64,
@@ -416,8 +385,7 @@ bounds_of(enum column_type type)
 }
 
 /* PageEncodingStats: how many pages are encoded so. */
-static void
-put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
+static void put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
 {
 	if (pages == 0)
 		return;
@@ -428,8 +396,7 @@ put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
 	thrift_end(t);
 }
 
-static void
-put_counts(const struct column *c, bool has_dictionary, struct thrift *t)
+static void put_counts(const struct column *c, bool has_dictionary, struct thrift *t)
 {
 	thrift_list(t, 13, THRIFT_STRUCT,
 	            (uint32_t)has_dictionary + (c->nplain > 0) + (uint32_t)(c->nnumbered > 0));
@@ -438,8 +405,7 @@ put_counts(const struct column *c, bool has_dictionary, struct thrift *t)
 	put_count(t, DATA_PAGE, RLE_DICTIONARY, c->nnumbered);
 }
 
-void
-column_put_meta(const struct column *c, const struct column_place *place, struct thrift *t)
+void column_put_meta(const struct column *c, const struct column_place *place, struct thrift *t)
 {
 	const bool has_dictionary = place->has_dictionary;
 
@@ -464,8 +430,7 @@ column_put_meta(const struct column *c, const struct column_place *place, struct
 	put_counts(c, has_dictionary, t);
 }
 
-void
-column_put_schema(const struct column *c, struct thrift *t)
+void column_put_schema(const struct column *c, struct thrift *t)
 {
 	const bool is_text = c->type == COLUMN_TEXT || c->type == COLUMN_JSON;
 	const bool is_json = c->type == COLUMN_JSON;

@@ -74,8 +74,7 @@ struct bounds {
 	struct bounds_text min, max;
 };
 
-static inline void
-bounds_i64(struct bounds *b, int64_t v)
+static inline void bounds_i64(struct bounds *b, int64_t v)
 {
 	if (!b->any || v < b->i64.min)
 		b->i64.min = v;
@@ -121,8 +120,7 @@ struct dictionary_text dictionary_text(struct dictionary *d, struct slice s);
 
 /* ---- PLAIN values ---- */
 
-static inline void
-plain_u32(struct text *t, uint32_t v)
+static inline void plain_u32(struct text *t, uint32_t v)
 {
 	char *const p = text_room(t, 4);
 
@@ -132,8 +130,7 @@ plain_u32(struct text *t, uint32_t v)
 	t->n += 4;
 }
 
-static inline void
-plain_u64(struct text *t, uint64_t v)
+static inline void plain_u64(struct text *t, uint64_t v)
 {
 	char *const p = text_room(t, 8);
 
@@ -207,8 +204,7 @@ void column_free(struct column *c);
 /* Ends the page, if it has rows. */
 void column_end_page(struct column *c, struct column_tools *tools);
 
-static inline void
-column_end_row(struct column *c, struct column_tools *tools, bool present)
+static inline void column_end_row(struct column *c, struct column_tools *tools, bool present)
 {
 	if (c->optional)
 		c->present[c->rows] = present;
@@ -217,24 +213,21 @@ column_end_row(struct column *c, struct column_tools *tools, bool present)
 		column_end_page(c, tools);
 }
 
-static inline void
-column_null(struct column *c, struct column_tools *tools)
+static inline void column_null(struct column *c, struct column_tools *tools)
 {
 	c->nulls++;
 	column_end_row(c, tools, false);
 }
 
 /* A bool, or a value that the dictionary has. */
-static inline void
-column_again(struct column *c, struct column_tools *tools, uint16_t number)
+static inline void column_again(struct column *c, struct column_tools *tools, uint16_t number)
 {
 	c->numbers[c->nnumbers++] = number;
 	column_end_row(c, tools, true);
 }
 
 /* Whether the value is in the dictionary of this row group; of all that take `known`: it may be NULL. */
-static inline bool
-column_knows(const struct column *c, const struct column_known *known)
+static inline bool column_knows(const struct column *c, const struct column_known *known)
 {
 	return known != NULL && known->group == c->group && !c->is_plain;
 }
@@ -391,8 +384,8 @@ bool parquet_declare(struct writer *w, const struct batch *b);
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
                        struct ledger *ledger);
 
-static inline void
-parquet_lose(struct ledger *ledger, enum parquet_loss loss, const struct event *e, uint64_t count)
+static inline void parquet_lose(struct ledger *ledger, enum parquet_loss loss, const struct event *e,
+                                uint64_t count)
 {
 	if (count > 0)
 		ledger_add(ledger, &parquet_losses[loss], e->offset, count);

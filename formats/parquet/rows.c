@@ -27,8 +27,7 @@ static const char *const taken[COLS] = { "ts_ns",   "dur_ns", "kind",   "name", 
 /* ---- the options ---- */
 
 /* false: what stands behind the last colon is no type.  *n: the bytes of the name. */
-static bool
-split(const char *arg, size_t *n, enum column_type *type)
+static bool split(const char *arg, size_t *n, enum column_type *type)
 {
 	const char *const colon = strrchr(arg, ':');
 
@@ -42,14 +41,12 @@ split(const char *arg, size_t *n, enum column_type *type)
 	return colon == NULL;
 }
 
-static bool
-same_name(const char *arg, size_t n, const char *name)
+static bool same_name(const char *arg, size_t n, const char *name)
 {
 	return strlen(name) == n && strncasecmp(arg, name, n) == 0;
 }
 
-const char *
-parquet_arg_mistake(const char *arg)
+const char *parquet_arg_mistake(const char *arg)
 {
 	enum column_type type;
 	size_t n;
@@ -69,8 +66,7 @@ parquet_arg_mistake(const char *arg)
 	return NULL;
 }
 
-const char *
-parquet_part_size_mistake(const char *arg)
+const char *parquet_part_size_mistake(const char *arg)
 {
 	uint64_t n;
 
@@ -79,8 +75,7 @@ parquet_part_size_mistake(const char *arg)
 	return "takes a number of bytes, at least 1048576";
 }
 
-static struct column *
-find_column(struct parquet_state *st, const char *arg, size_t n)
+static struct column *find_column(struct parquet_state *st, const char *arg, size_t n)
 {
 	for (uint32_t i = COLS; i < st->ncolumns; i++)
 		if (same_name(arg, n, st->columns[i].name))
@@ -88,8 +83,7 @@ find_column(struct parquet_state *st, const char *arg, size_t n)
 	return NULL;
 }
 
-static void
-lift_one(struct parquet_state *st, const char *arg)
+static void lift_one(struct parquet_state *st, const char *arg)
 {
 	enum column_type type;
 	size_t n;
@@ -112,8 +106,7 @@ lift_one(struct parquet_state *st, const char *arg)
 /* The columns of --column; what is wrong with an option is none of this function's cares. */
 /* In the order of the command line; the list begins with the last one.  Of one name the last counts, as with
  * other options, so the list is walked from its beginning, and the columns are turned around. */
-static void
-parquet_lift(struct parquet_state *st, const struct option_value *options)
+static void parquet_lift(struct parquet_state *st, const struct option_value *options)
 {
 	for (const struct option_value *o = options; o != NULL; o = o->next)
 		if (strcmp(o->name, "column") == 0 && parquet_arg_mistake(o->value) == NULL)
@@ -129,15 +122,13 @@ parquet_lift(struct parquet_state *st, const struct option_value *options)
 
 /* ---- values ---- */
 
-static bool
-is_unsigned(const struct value *v)
+static bool is_unsigned(const struct value *v)
 {
 	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_BOOL ||
 	       v->type == VALUE_ADDRESS;
 }
 
-static bool
-is_signed(const struct value *v)
+static bool is_signed(const struct value *v)
 {
 	return v->type >= VALUE_I8 && v->type <= VALUE_I64;
 }
@@ -145,8 +136,7 @@ is_signed(const struct value *v)
 #define NUMBER_TEXT 64 /* longer texts are no numbers */
 
 /* The text of a number, NUL-terminated: JSON, or text that is all number.  false: it is none. */
-static bool
-number_text(const struct value *v, char room[NUMBER_TEXT])
+static bool number_text(const struct value *v, char room[NUMBER_TEXT])
 {
 	if ((v->type != VALUE_STRING && v->type != VALUE_JSON) || v->count == 0 || v->count >= NUMBER_TEXT)
 		return false;
@@ -158,16 +148,14 @@ number_text(const struct value *v, char room[NUMBER_TEXT])
 	return true;
 }
 
-static bool
-is_integer_text(const char *s)
+static bool is_integer_text(const char *s)
 {
 	s += *s == '-';
 	return *s != '\0' && strspn(s, "0123456789") == strlen(s);
 }
 
 /* -2^63 to 2^63 - 1 */
-static bool
-to_i64(const struct value *v, int64_t *out)
+static bool to_i64(const struct value *v, int64_t *out)
 {
 	char room[NUMBER_TEXT], again[DECIMAL_I64_MAX + 1];
 
@@ -188,8 +176,7 @@ to_i64(const struct value *v, int64_t *out)
 	return strcmp(again, room) == 0; /* else it was too large, or is written in another way: "007" */
 }
 
-static bool
-to_f64(const struct value *v, double *out, bool *rounded)
+static bool to_f64(const struct value *v, double *out, bool *rounded)
 {
 	char room[NUMBER_TEXT], *end;
 
@@ -212,8 +199,7 @@ to_f64(const struct value *v, double *out, bool *rounded)
 	return true;
 }
 
-static bool
-to_bool(const struct value *v, int64_t *out)
+static bool to_bool(const struct value *v, int64_t *out)
 {
 	if (v->type == VALUE_JSON) {
 		*out = v->count == 4 && memcmp(v->p, "true", 4) == 0;
@@ -223,8 +209,7 @@ to_bool(const struct value *v, int64_t *out)
 }
 
 /* Text as it is; numbers in digits; others as JSON. */
-static void
-to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
+static void to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
 {
 	if (v->type == VALUE_STRING)
 		lost->bad_text += text_utf8(t, value_text(v)) > 0;
@@ -245,8 +230,7 @@ struct cell {
 	struct ledger *ledger;
 };
 
-static void
-put_as_text(const struct cell *to, const struct value *v)
+static void put_as_text(const struct cell *to, const struct value *v)
 {
 	struct parquet_state *const st = to->st;
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -272,8 +256,7 @@ put_as_text(const struct cell *to, const struct value *v)
 }
 
 /* false: the column cannot hold it. */
-static bool
-put_cell(const struct cell *to, const struct value *v)
+static bool put_cell(const struct cell *to, const struct value *v)
 {
 	struct column_tools *const tools = &to->st->tools;
 	bool rounded = false;
@@ -302,8 +285,7 @@ put_cell(const struct cell *to, const struct value *v)
 	return true;
 }
 
-static const struct value *
-find_value(const struct batch *b, const struct event *e, struct slice name)
+static const struct value *find_value(const struct batch *b, const struct event *e, struct slice name)
 {
 	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
 
@@ -314,9 +296,8 @@ find_value(const struct batch *b, const struct event *e, struct slice name)
 }
 
 /* The columns of an event's row that --column asked for. */
-static void
-parquet_put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
-                   struct ledger *ledger)
+static void parquet_put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
+                               struct ledger *ledger)
 {
 	for (uint32_t i = COLS; i < st->ncolumns; i++) {
 		const struct cell to = { st, &st->columns[i], e, ledger };
@@ -352,8 +333,7 @@ static const struct column fixed[COLS] = {
 	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
 };
 
-bool
-parquet_open_columns(struct parquet_state *st, const struct option_value *options)
+bool parquet_open_columns(struct parquet_state *st, const struct option_value *options)
 {
 	memcpy(st->columns, fixed, sizeof fixed);
 	st->ncolumns = COLS;
@@ -369,8 +349,7 @@ parquet_open_columns(struct parquet_state *st, const struct option_value *option
 
 /* ---- declarations ---- */
 
-static bool
-declare_track(struct parquet_state *st, struct track *k)
+static bool declare_track(struct parquet_state *st, struct track *k)
 {
 	struct parquet_track *const to = arena_alloc(&st->arena, sizeof *to);
 	const struct track *const base = k->lane > 0 ? k->parent : k;
@@ -386,8 +365,7 @@ declare_track(struct parquet_state *st, struct track *k)
 	return to->known != NULL;
 }
 
-static bool
-declare_class(struct parquet_state *st, struct class *c)
+static bool declare_class(struct parquet_state *st, struct class *c)
 {
 	struct parquet_class *const to = arena_alloc(&st->arena, sizeof *to);
 
@@ -398,8 +376,7 @@ declare_class(struct parquet_state *st, struct class *c)
 	return to->cat != NULL;
 }
 
-bool
-parquet_declare(struct writer *w, const struct batch *b)
+bool parquet_declare(struct writer *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		if (!declare_track(w->state, b->tracks[i]))
@@ -418,22 +395,19 @@ struct row {
 	struct ledger *ledger;
 };
 
-static void
-put_number(const struct row *r, enum parquet_column i, uint64_t v)
+static void put_number(const struct row *r, enum parquet_column i, uint64_t v)
 {
 	if (v > INT64_MAX)
 		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 	column_number(&r->st->columns[i], &r->st->tools, (int64_t)v);
 }
 
-static void
-put_null(const struct row *r, enum parquet_column i)
+static void put_null(const struct row *r, enum parquet_column i)
 {
 	column_null(&r->st->columns[i], &r->st->tools);
 }
 
-static void
-put_text(const struct row *r, enum parquet_column i, struct slice s, struct column_known *known)
+static void put_text(const struct row *r, enum parquet_column i, struct slice s, struct column_known *known)
 {
 	struct column *const c = &r->st->columns[i];
 
@@ -450,8 +424,7 @@ put_text(const struct row *r, enum parquet_column i, struct slice s, struct colu
 }
 
 /* A duration too; the same for both. */
-static int64_t
-bounded(const struct row *r, uint64_t ns)
+static int64_t bounded(const struct row *r, uint64_t ns)
 {
 	if (ns <= INT64_MAX)
 		return (int64_t)ns;
@@ -459,8 +432,7 @@ bounded(const struct row *r, uint64_t ns)
 	return INT64_MAX;
 }
 
-static void
-put_times(const struct row *r)
+static void put_times(const struct row *r)
 {
 	struct parquet_state *const st = r->st;
 	const struct event *const e = r->e;
@@ -472,8 +444,7 @@ put_times(const struct row *r)
 		put_null(r, COL_DUR);
 }
 
-static void
-put_kind(const struct row *r)
+static void put_kind(const struct row *r)
 {
 	enum { ASYNC = PHASE_STRUCTURE, STEP };
 	static const struct slice words[] = {
@@ -489,8 +460,8 @@ put_kind(const struct row *r)
 }
 
 /* Process or thread: its name and its number; so many of `known`. */
-static void
-put_who(const struct row *r, const struct track *k, enum parquet_column name, struct column_known *known)
+static void put_who(const struct row *r, const struct track *k, enum parquet_column name,
+                    struct column_known *known)
 {
 	struct column *const number = &r->st->columns[name + 1];
 
@@ -506,8 +477,7 @@ put_who(const struct row *r, const struct track *k, enum parquet_column name, st
 		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 }
 
-static void
-put_place(const struct row *r)
+static void put_place(const struct row *r)
 {
 	const struct parquet_track *const k = r->e->track->declared;
 
@@ -521,8 +491,7 @@ put_place(const struct row *r)
 	                    &k->known[CELL_LANE]);
 }
 
-static void
-put_depth(const struct row *r)
+static void put_depth(const struct row *r)
 {
 	struct parquet_state *const st = r->st;
 	const struct event *const e = r->e;
@@ -542,8 +511,7 @@ put_depth(const struct row *r)
 	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
 }
 
-static void
-put_args(const struct row *r, const struct batch *b)
+static void put_args(const struct row *r, const struct batch *b)
 {
 	struct parquet_state *const st = r->st;
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -566,9 +534,8 @@ put_args(const struct row *r, const struct batch *b)
 	}
 }
 
-void
-parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
-                  struct ledger *ledger)
+void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
+                       struct ledger *ledger)
 {
 	const struct row r = { st, e, ledger };
 	const struct parquet_class *const cls = e->cls->declared;

@@ -19,8 +19,7 @@ enum { VERSION = 1, SCHEMA = 2, ROWS = 3, ROW_GROUPS = 4, ABOUT = 5, CREATED_BY 
 
 /* ---- key-value metadata ---- */
 
-static void
-put_about(struct parquet_state *st, const char *key, struct slice value)
+static void put_about(struct parquet_state *st, const char *key, struct slice value)
 {
 	struct thrift t = { .to = &st->about };
 	struct text clean = { .p = NULL };
@@ -34,8 +33,7 @@ put_about(struct parquet_state *st, const char *key, struct slice value)
 	text_free(&clean);
 }
 
-static void
-put_number(struct parquet_state *st, const char *key, uint64_t value)
+static void put_number(struct parquet_state *st, const char *key, uint64_t value)
 {
 	struct text t = { .p = NULL };
 
@@ -46,8 +44,7 @@ put_number(struct parquet_state *st, const char *key, uint64_t value)
 }
 
 /* [{"id":"a/b","text":"...","count":1,"first_offset":0}, ...] */
-static void
-put_losses(struct parquet_state *st, const struct ledger *total)
+static void put_losses(struct parquet_state *st, const struct ledger *total)
 {
 	struct text t = { .p = NULL };
 
@@ -73,8 +70,7 @@ put_losses(struct parquet_state *st, const struct ledger *total)
 #define FACTS_BYTES (1U << 20)
 
 /* What the trace says of itself: an object of JSON. */
-static void
-put_facts(struct parquet_state *st, const struct trace *trace)
+static void put_facts(struct parquet_state *st, const struct trace *trace)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 	struct text t = { .p = NULL };
@@ -92,8 +88,7 @@ put_facts(struct parquet_state *st, const struct trace *trace)
 }
 
 /* What is known in the end of the whole: the same in each part. */
-static void
-parquet_put_about(struct parquet_state *st, const struct writer *w)
+static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
 	const struct trace *const trace = w->trace;
 
@@ -117,8 +112,7 @@ parquet_put_about(struct parquet_state *st, const struct writer *w)
 
 /* ---- the footer ---- */
 
-static void
-put_schema(const struct parquet_state *st, struct thrift *t)
+static void put_schema(const struct parquet_state *st, struct thrift *t)
 {
 	thrift_list(t, SCHEMA, THRIFT_STRUCT, 1 + st->ncolumns);
 	thrift_add_struct(t);
@@ -133,8 +127,7 @@ put_schema(const struct parquet_state *st, struct thrift *t)
 }
 
 /* Up to the row groups; the last field is ROW_GROUPS. */
-static void
-put_head(const struct parquet_state *st, const struct part *part, struct text *to)
+static void put_head(const struct parquet_state *st, const struct part *part, struct text *to)
 {
 	struct thrift t = { .to = to };
 
@@ -145,8 +138,7 @@ put_head(const struct parquet_state *st, const struct part *part, struct text *t
 }
 
 /* "tracetool version 1.2.3", which is how readers tell who wrote a file. */
-static void
-put_tool(const struct parquet_state *st, struct thrift *t)
+static void put_tool(const struct parquet_state *st, struct thrift *t)
 {
 	struct text name = { .p = NULL };
 	const char *const space = strchr(st->tool, ' ');
@@ -160,8 +152,7 @@ put_tool(const struct parquet_state *st, struct thrift *t)
 }
 
 /* Behind the row groups. */
-static void
-put_tail(const struct parquet_state *st, struct text *to)
+static void put_tail(const struct parquet_state *st, struct text *to)
 {
 	struct thrift t = { .to = to, .last = { ROW_GROUPS } };
 
@@ -180,8 +171,7 @@ put_tail(const struct parquet_state *st, struct text *to)
 }
 
 /* Some of the metadata of row groups, from the byte footer_meta on. */
-static bool
-put_meta(struct parquet_state *st, const struct part *part, struct text *to)
+static bool put_meta(struct parquet_state *st, const struct part *part, struct text *to)
 {
 	const uint64_t at = part->meta + st->footer_meta, left = part->meta_bytes - st->footer_meta;
 	const uint64_t end = at < st->spill.size ? st->spill.size - at : left;
@@ -204,8 +194,7 @@ put_meta(struct parquet_state *st, const struct part *part, struct text *to)
 }
 
 /* Writes some of a footer; *more: there is more. */
-static bool
-parquet_put_footer(struct parquet_state *st, struct chunk *chunk, bool *more)
+static bool parquet_put_footer(struct parquet_state *st, struct chunk *chunk, bool *more)
 {
 	const struct part *const part = st->parts[st->ending];
 	struct text *const t = &chunk->text;
@@ -244,28 +233,24 @@ parquet_put_footer(struct parquet_state *st, struct chunk *chunk, bool *more)
 #define META_PIECE (1U << 20) /* metadata of row groups that are kept in memory */
 
 /* Whether the row group is full. */
-static bool
-parquet_group_is_full(const struct parquet_state *st)
+static bool parquet_group_is_full(const struct parquet_state *st)
 {
 	return st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
 }
 
 /* ---- parts ---- */
 
-static struct part *
-present(const struct parquet_state *st)
+static struct part *present(const struct parquet_state *st)
 {
 	return st->parts[st->nparts - 1];
 }
 
-static uint64_t
-meta_end(const struct parquet_state *st)
+static uint64_t meta_end(const struct parquet_state *st)
 {
 	return st->spill.size + st->meta.n;
 }
 
-static bool
-parquet_next_part(struct parquet_state *st, struct chunk *chunk)
+static bool parquet_next_part(struct parquet_state *st, struct chunk *chunk)
 {
 	struct part *const p = arena_alloc(&st->arena, sizeof *p);
 
@@ -286,8 +271,7 @@ parquet_next_part(struct parquet_state *st, struct chunk *chunk)
 /* ---- row groups ---- */
 
 /* ColumnChunk */
-static void
-put_chunk(const struct column *c, const struct column_place *place, struct thrift *t)
+static void put_chunk(const struct column *c, const struct column_place *place, struct thrift *t)
 {
 	thrift_add_struct(t);
 	thrift_i64(t, 2, 0); /* where another copy of the metadata is: nowhere */
@@ -298,8 +282,7 @@ put_chunk(const struct column *c, const struct column_place *place, struct thrif
 }
 
 /* RowGroup; sorted by the first column, upwards. */
-static void
-put_meta_group(struct parquet_state *st, const struct column_place *places)
+static void put_meta_group(struct parquet_state *st, const struct column_place *places)
 {
 	struct thrift t = { .to = &st->meta };
 	uint64_t packed = 0, unpacked = 0;
@@ -324,8 +307,7 @@ put_meta_group(struct parquet_state *st, const struct column_place *places)
 }
 
 /* Metadata that became much goes to a temporary file. */
-static bool
-spill_meta(struct parquet_state *st)
+static bool spill_meta(struct parquet_state *st)
 {
 	if (st->meta.n < META_PIECE)
 		return true;
@@ -339,8 +321,7 @@ spill_meta(struct parquet_state *st)
 }
 
 /* The pages of all columns into st->group; offsets count from its beginning. */
-static void
-put_pages(struct parquet_state *st, struct column_place *places)
+static void put_pages(struct parquet_state *st, struct column_place *places)
 {
 	for (uint32_t i = 0; i < st->ncolumns; i++) {
 		struct column *const c = &st->columns[i];
@@ -351,8 +332,7 @@ put_pages(struct parquet_state *st, struct column_place *places)
 
 /* Writes so many bytes of the group that was ended, so that a chunk, of which each thread has several, does
  * not become as long as a group.  true: there are more. */
-static bool
-parquet_drain(struct parquet_state *st, struct chunk *chunk, size_t most)
+static bool parquet_drain(struct parquet_state *st, struct chunk *chunk, size_t most)
 {
 	const size_t left = st->group.n - st->drained, n = left < most ? left : most;
 
@@ -365,8 +345,7 @@ parquet_drain(struct parquet_state *st, struct chunk *chunk, size_t most)
 }
 
 /* The row group is in st->group: what is known of it, and the next one. */
-static bool
-close_group(struct parquet_state *st, struct column_place *places)
+static bool close_group(struct parquet_state *st, struct column_place *places)
 {
 	struct part *const part = present(st);
 
@@ -388,8 +367,7 @@ close_group(struct parquet_state *st, struct column_place *places)
 
 /* Ends the row group, if it has rows, in the present part, or where that is full in the next one; the pages
  * are then to be drained.  false: no memory, or see `why`; so too below. */
-static bool
-parquet_end_group(struct parquet_state *st, struct chunk *chunk)
+static bool parquet_end_group(struct parquet_state *st, struct chunk *chunk)
 {
 	struct column_place places[COLS + PARQUET_LIFTED];
 
@@ -417,16 +395,14 @@ parquet_end_group(struct parquet_state *st, struct chunk *chunk)
  */
 
 /* What failed goes out with the chunk. */
-static bool
-tell(const struct parquet_state *st, struct chunk *chunk, bool ok)
+static bool tell(const struct parquet_state *st, struct chunk *chunk, bool ok)
 {
 	if (st->why[0] != '\0')
 		chunk->end.failed = st->why;
 	return ok || st->why[0] != '\0';
 }
 
-static bool
-begin(struct writer *w, struct chunk *chunk, bool in_parts)
+static bool begin(struct writer *w, struct chunk *chunk, bool in_parts)
 {
 	struct parquet_state *const st = w->state;
 	const char *const size = option_find(w->options, "part-size");
@@ -441,20 +417,17 @@ begin(struct writer *w, struct chunk *chunk, bool in_parts)
 	return parquet_open_columns(st, w->options) && parquet_next_part(st, chunk);
 }
 
-static bool
-parquet_open(struct writer *w, struct chunk *chunk)
+static bool parquet_open(struct writer *w, struct chunk *chunk)
 {
 	return begin(w, chunk, false);
 }
 
-static bool
-parquet_dir_open(struct writer *w, struct chunk *chunk)
+static bool parquet_dir_open(struct writer *w, struct chunk *chunk)
 {
 	return begin(w, chunk, true);
 }
 
-static void
-parquet_write(void *state, const struct batch *b, struct chunk *chunk)
+static void parquet_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct parquet_state *const st = state;
 	bool ok = st->why[0] == '\0';
@@ -471,8 +444,7 @@ parquet_write(void *state, const struct batch *b, struct chunk *chunk)
 		chunk->text.failed = true;
 }
 
-static void
-lose_columns(const struct parquet_state *st, struct ledger *ledger)
+static void lose_columns(const struct parquet_state *st, struct ledger *ledger)
 {
 	uint64_t n = 0;
 
@@ -482,8 +454,7 @@ lose_columns(const struct parquet_state *st, struct ledger *ledger)
 		ledger_add(ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, n);
 }
 
-static bool
-parquet_close(struct writer *w, struct chunk *chunk)
+static bool parquet_close(struct writer *w, struct chunk *chunk)
 {
 	struct parquet_state *const st = w->state;
 	bool more = true;
@@ -503,8 +474,7 @@ parquet_close(struct writer *w, struct chunk *chunk)
 	return tell(st, chunk, ok);
 }
 
-static void
-parquet_free(void *state)
+static void parquet_free(void *state)
 {
 	struct parquet_state *const st = state;
 
@@ -526,10 +496,9 @@ parquet_free(void *state)
 #define OPS(begins, shapes)                                                                                  \
 	{                                                                                                    \
 		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS,                             \
-		.modes = WRITER_SEEKS | WRITER_INTERPRETED, .order = ORDER_TIME,                             \
-		.shape = (shapes), .nested = true,                                                           \
-		.open = begins, .declare = parquet_declare, .write = parquet_write, .close = parquet_close,  \
-		.free = parquet_free,                                                                        \
+		.modes = WRITER_SEEKS | WRITER_INTERPRETED, .order = ORDER_TIME, .shape = (shapes),          \
+		.nested = true, .open = begins, .declare = parquet_declare, .write = parquet_write,          \
+		.close = parquet_close, .free = parquet_free,                                                \
 	}
 
 const struct writer_ops parquet_writer_ops = OPS(parquet_open, WRITER_FILE);

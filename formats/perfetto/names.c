@@ -19,8 +19,7 @@
 
 /* ---- keys of one event ---- */
 
-static bool
-is_there(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t same)
+static bool is_there(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t same)
 {
 	if (keys->n > KEYS_FEW)
 		return table64_get(&keys->many, same) != TABLE_NONE;
@@ -30,8 +29,7 @@ is_there(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t same)
 	return false;
 }
 
-static void
-remember(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t same)
+static void remember(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t same)
 {
 	bool well = true;
 
@@ -49,16 +47,14 @@ remember(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t same)
 
 static uint64_t perfetto_hash_key(struct perfetto_state *st, struct slice s);
 
-static uint64_t
-same_of(struct perfetto_state *st, uint32_t iid, struct slice text)
+static uint64_t same_of(struct perfetto_state *st, uint32_t iid, struct slice text)
 {
 	return iid != 0 ? st->tables[KIND_KEY].entries[iid - 1].same : perfetto_hash_key(st, text);
 }
 
 /* "name (2)" and so on; how often a name came is kept, so that the search does not start over. */
-static uint32_t
-rename_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name, uint64_t same,
-           struct slice *text)
+static uint32_t rename_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name,
+                           uint64_t same, struct slice *text)
 {
 	const struct slice base = name.n > 0 ? name : SLICE_LIT("(empty)");
 	uint32_t i = table64_get(&keys->many, ~same);
@@ -85,8 +81,8 @@ rename_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice n
 }
 
 /* A key that no other one of `keys` has: its iid, or 0 and *text is what has to be written. */
-static uint32_t
-perfetto_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name, struct slice *text)
+static uint32_t perfetto_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name,
+                             struct slice *text)
 {
 	const uint32_t iid = name.n > 0 ? perfetto_intern(st, KIND_KEY, name) : 0;
 	const uint64_t same = same_of(st, iid, name);
@@ -98,15 +94,13 @@ perfetto_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice
 	return iid;
 }
 
-void
-perfetto_keys_free(struct perfetto_keys *keys)
+void perfetto_keys_free(struct perfetto_keys *keys)
 {
 	table64_free(&keys->many);
 	arena_free(&keys->arena);
 }
 
-static void
-put_key(struct perfetto_state *st, uint32_t iid, struct slice text)
+static void put_key(struct perfetto_state *st, uint32_t iid, struct slice text)
 {
 	unsigned changed;
 
@@ -118,8 +112,7 @@ put_key(struct perfetto_state *st, uint32_t iid, struct slice text)
 	perfetto_lose_all(st, changed);
 }
 
-void
-perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name)
+void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name)
 {
 	struct slice text;
 	const uint32_t iid = perfetto_key(st, keys, name, &text);
@@ -129,8 +122,7 @@ perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct s
 
 /* ---- fields of an event ---- */
 
-static inline bool
-same_names(const struct perfetto_shape *s, const struct field *f)
+static inline bool same_names(const struct perfetto_shape *s, const struct field *f)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (!perfetto_equal(s->names[i], f[i].name))
@@ -139,8 +131,7 @@ same_names(const struct perfetto_shape *s, const struct field *f)
 }
 
 /* Keys of these fields, each of which has a number and nothing to be counted; false: they have not. */
-static bool
-learn(struct perfetto_state *st, struct perfetto_shape *s, const struct field *f, uint32_t n)
+static bool learn(struct perfetto_state *st, struct perfetto_shape *s, const struct field *f, uint32_t n)
 {
 	const struct perfetto_table *const t = &st->tables[KIND_KEY];
 	struct perfetto_keys keys = { .n = 0 };
@@ -162,8 +153,7 @@ learn(struct perfetto_state *st, struct perfetto_shape *s, const struct field *f
 	return plain;
 }
 
-static inline uint32_t
-row_of(const struct field *f, uint32_t n)
+static inline uint32_t row_of(const struct field *f, uint32_t n)
 {
 	const struct slice a = f[0].name, z = f[n - 1].name;
 
@@ -172,8 +162,7 @@ row_of(const struct field *f, uint32_t n)
 	       SHAPES;
 }
 
-static inline void
-put_field(struct perfetto_state *st, uint32_t iid, const struct value *v)
+static inline void put_field(struct perfetto_state *st, uint32_t iid, const struct value *v)
 {
 	char *p = text_room(&st->body, 3 * WIRE_VARINT_MAX);
 
@@ -197,8 +186,7 @@ put_field(struct perfetto_state *st, uint32_t iid, const struct value *v)
 	wire_close(&st->body, at);
 }
 
-static void
-put_fields(struct perfetto_state *st, const struct field *f, uint32_t n)
+static void put_fields(struct perfetto_state *st, const struct field *f, uint32_t n)
 {
 	struct perfetto_keys keys = { .n = 0 };
 
@@ -211,8 +199,7 @@ put_fields(struct perfetto_state *st, const struct field *f, uint32_t n)
 	perfetto_keys_free(&keys);
 }
 
-void
-perfetto_args(struct perfetto_state *st, const struct batch *b, const struct event *e)
+void perfetto_args(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const uint32_t n = e->nfields;
@@ -256,8 +243,7 @@ static const uint8_t fields[KINDS] = {
 	[KIND_FUNCTION] = INTERNED_FUNCTIONS,
 };
 
-struct slice
-perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
+struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
 {
 	struct text *const t = &st->clean;
 	const char *p = s.p, *const end = p + s.n;
@@ -285,8 +271,7 @@ perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
 	return (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 };
 }
 
-void
-perfetto_lose_all(struct perfetto_state *st, unsigned changed)
+void perfetto_lose_all(struct perfetto_state *st, unsigned changed)
 {
 	for (unsigned i = 0; changed != 0; i++, changed >>= 1)
 		if ((changed & 1) != 0)
@@ -295,8 +280,7 @@ perfetto_lose_all(struct perfetto_state *st, unsigned changed)
 
 /* Of a key that has no number: see perfetto_entry. */
 /* Keys that the importer makes one of are the same. */
-static uint64_t
-perfetto_hash_key(struct perfetto_state *st, struct slice s)
+static uint64_t perfetto_hash_key(struct perfetto_state *st, struct slice s)
 {
 	char room[TEXT_MOST];
 	uint64_t hash = st->seed;
@@ -313,8 +297,7 @@ perfetto_hash_key(struct perfetto_state *st, struct slice s)
 }
 
 /* The next number, for this text; 0: there is no room. */
-static uint32_t
-add(struct perfetto_state *st, struct perfetto_table *t, struct slice s)
+static uint32_t add(struct perfetto_state *st, struct perfetto_table *t, struct slice s)
 {
 	if (s.n > TEXT_MOST || t->n >= TABLE_ENTRIES || t->bytes + s.n > TABLE_BYTES)
 		return 0;
@@ -329,8 +312,7 @@ add(struct perfetto_state *st, struct perfetto_table *t, struct slice s)
 	return ++t->n;
 }
 
-static uint32_t
-define(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
+static uint32_t define(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
 	const uint32_t iid = add(st, t, s);
@@ -349,8 +331,7 @@ define(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 	return iid;
 }
 
-static inline uint32_t
-use(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
+static inline uint32_t use(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
 {
 	if (t->entries[iid - 1].changed != 0)
 		perfetto_lose_all(st, t->entries[iid - 1].changed);
@@ -358,8 +339,7 @@ use(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
 }
 
 /* The row of the memo where a text is, if it is in it. */
-static inline uint32_t *
-memo_of(struct perfetto_table *t, struct slice s)
+static inline uint32_t *memo_of(struct perfetto_table *t, struct slice s)
 {
 	uint32_t sum = s.n * 37, tail = 0;
 
@@ -373,14 +353,12 @@ memo_of(struct perfetto_table *t, struct slice s)
 	return &t->memo[sum % PERFETTO_MEMO];
 }
 
-static inline bool
-is_known(const struct perfetto_table *t, uint32_t iid, struct slice s)
+static inline bool is_known(const struct perfetto_table *t, uint32_t iid, struct slice s)
 {
 	return iid != 0 && perfetto_equal(t->entries[iid - 1].text, s);
 }
 
-uint32_t
-perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
+uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
 	uint32_t *const memo = memo_of(t, s);
@@ -397,8 +375,7 @@ perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice
 }
 
 /* The number of a string that comes again; 0 for one that comes the first time. */
-static uint32_t
-when_seen(struct perfetto_state *st, struct slice s)
+static uint32_t when_seen(struct perfetto_state *st, struct slice s)
 {
 	if (st->seen == NULL && (st->seen = calloc(SEEN, sizeof *st->seen)) == NULL) {
 		st->body.failed = true;
@@ -414,8 +391,7 @@ when_seen(struct perfetto_state *st, struct slice s)
 	return made != 0 ? use(st, &st->tables[KIND_STRING], made) : 0;
 }
 
-uint32_t
-perfetto_intern_string(struct perfetto_state *st, struct slice s)
+uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[KIND_STRING];
 
@@ -435,8 +411,7 @@ perfetto_intern_string(struct perfetto_state *st, struct slice s)
 	return when_seen(st, s);
 }
 
-void
-perfetto_intern_free(struct perfetto_state *st)
+void perfetto_intern_free(struct perfetto_state *st)
 {
 	for (int i = 0; i < KINDS; i++) {
 		tabletext_free(&st->tables[i].iids);
@@ -454,8 +429,7 @@ perfetto_intern_free(struct perfetto_state *st)
 
 /* ---- stacks as numbers ---- */
 
-static void
-define_frame(struct perfetto_state *st, uint32_t iid)
+static void define_frame(struct perfetto_state *st, uint32_t iid)
 {
 	const size_t at = wire_open(&st->defs, INTERNED_FRAMES);
 
@@ -464,8 +438,7 @@ define_frame(struct perfetto_state *st, uint32_t iid)
 	wire_close(&st->defs, at);
 }
 
-static uint32_t
-frame_iid(struct perfetto_state *st, struct slice name)
+static uint32_t frame_iid(struct perfetto_state *st, struct slice name)
 {
 	const uint32_t known = st->tables[KIND_FUNCTION].n;
 	const uint32_t iid = perfetto_intern(st, KIND_FUNCTION, name);
@@ -478,8 +451,7 @@ frame_iid(struct perfetto_state *st, struct slice name)
 }
 
 /* The frames as the message has them, in st->stack. */
-static void
-put_frames(struct perfetto_state *st, const struct call_stack *stack)
+static void put_frames(struct perfetto_state *st, const struct call_stack *stack)
 {
 	char room[CALL_STACK_ADDRESS];
 
@@ -493,8 +465,7 @@ put_frames(struct perfetto_state *st, const struct call_stack *stack)
 }
 
 /* A stack that is too long to be remembered is defined again. */
-static uint32_t
-stack_iid(struct perfetto_state *st, const struct call_stack *stack)
+static uint32_t stack_iid(struct perfetto_state *st, const struct call_stack *stack)
 {
 	put_frames(st, stack);
 	const struct slice frames = slice_of(st->stack.p, st->stack.n);
@@ -518,8 +489,7 @@ stack_iid(struct perfetto_state *st, const struct call_stack *stack)
 /* ---- events ---- */
 
 /* A sample of what a thread did: a task that waits is none.  Samples have numbers of 32 bits. */
-static bool
-is_sample(const struct event *e, const struct perfetto_track *k)
+static bool is_sample(const struct event *e, const struct perfetto_track *k)
 {
 	const enum plan_stack of = call_stack_kind(e->cls);
 	const bool cpu =
@@ -528,8 +498,7 @@ is_sample(const struct event *e, const struct perfetto_track *k)
 	return e->phase == PHASE_INSTANT && cpu && k->tid > 0 && k->tid <= INT32_MAX;
 }
 
-static void
-put_sample(struct perfetto_state *st, uint64_t ts, const struct perfetto_track *k, uint32_t iid)
+static void put_sample(struct perfetto_state *st, uint64_t ts, const struct perfetto_track *k, uint32_t iid)
 {
 	struct text *const t = &st->chunk->text;
 	const size_t packet = wire_open(t, TRACE_PACKET);
@@ -551,8 +520,7 @@ put_sample(struct perfetto_state *st, uint64_t ts, const struct perfetto_track *
 	text_clear(&st->defs);
 }
 
-void
-perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e)
+void perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	const struct perfetto_track *const k = perfetto_track_of(st, e->track);
 	struct call_stack stack;

@@ -9,8 +9,7 @@
 
 /* Whether two texts are the same, made for short ones: most names and keys have less than 32 bytes, and a
  * call takes longer than to look at them. */
-static inline bool
-perfetto_equal(struct slice a, struct slice b)
+static inline bool perfetto_equal(struct slice a, struct slice b)
 {
 	const uint32_t n = a.n;
 	uint64_t x, y, differ = 0;
@@ -161,8 +160,7 @@ enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 #define WIRE_VARINT_MAX 10
 #define WIRE_TAG(field, type) ((uint64_t)(field) << 3 | (uint64_t)(type))
 
-static inline char *
-wire_put(char *p, uint64_t v)
+static inline char *wire_put(char *p, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*p++ = (char)(v | 0x80);
@@ -170,14 +168,12 @@ wire_put(char *p, uint64_t v)
 	return p;
 }
 
-static inline unsigned
-wire_size(uint64_t v)
+static inline unsigned wire_size(uint64_t v)
 {
 	return (70 - (unsigned)__builtin_clzll(v | 1)) / 7;
 }
 
-static inline void
-wire_number(struct text *t, unsigned field, uint64_t v)
+static inline void wire_number(struct text *t, unsigned field, uint64_t v)
 {
 	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
 
@@ -187,8 +183,7 @@ wire_number(struct text *t, unsigned field, uint64_t v)
 	t->n = (size_t)(wire_put(p, v) - t->p);
 }
 
-static inline void
-wire_double(struct text *t, unsigned field, double v)
+static inline void wire_double(struct text *t, unsigned field, double v)
 {
 	char *p = text_room(t, WIRE_VARINT_MAX + 8);
 	uint64_t bits;
@@ -203,8 +198,7 @@ wire_double(struct text *t, unsigned field, double v)
 }
 
 /* The tag and length of n bytes that the caller adds. */
-static inline void
-wire_head(struct text *t, unsigned field, size_t n)
+static inline void wire_head(struct text *t, unsigned field, size_t n)
 {
 	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
 
@@ -214,16 +208,14 @@ wire_head(struct text *t, unsigned field, size_t n)
 	t->n = (size_t)(wire_put(p, n) - t->p);
 }
 
-static inline void
-wire_slice(struct text *t, unsigned field, struct slice s)
+static inline void wire_slice(struct text *t, unsigned field, struct slice s)
 {
 	wire_head(t, field, s.n);
 	text_add(t, s.p, s.n);
 }
 
 /* Begins a message; returns what wire_close() needs. */
-static inline size_t
-wire_open(struct text *t, unsigned field)
+static inline size_t wire_open(struct text *t, unsigned field)
 {
 	char *p = text_room(t, WIRE_VARINT_MAX + 1);
 
@@ -238,8 +230,7 @@ wire_open(struct text *t, unsigned field)
 void wire_close_long(struct text *t, size_t start);
 
 /* Most messages are shorter than 128 bytes: those stay where they are. */
-static inline void
-wire_close(struct text *t, size_t start)
+static inline void wire_close(struct text *t, size_t start)
 {
 	if (t->failed)
 		return;
@@ -346,14 +337,12 @@ struct perfetto_state {
 };
 
 /* A number of a track is what its `declared` points to. */
-static inline struct perfetto_track *
-perfetto_track_of(const struct perfetto_state *st, const struct track *t)
+static inline struct perfetto_track *perfetto_track_of(const struct perfetto_state *st, const struct track *t)
 {
 	return st->tracks[*(const uint32_t *)t->declared];
 }
 
-static inline void
-perfetto_lose(struct perfetto_state *st, enum perfetto_loss what, uint64_t count)
+static inline void perfetto_lose(struct perfetto_state *st, enum perfetto_loss what, uint64_t count)
 {
 	ledger_add(&st->chunk->ledger, &perfetto_losses[what], st->offset, count);
 }

@@ -11,8 +11,7 @@
 
 /* ---- clocks ---- */
 
-static void
-put_clock(struct text *t, unsigned id, uint64_t ns)
+static void put_clock(struct text *t, unsigned id, uint64_t ns)
 {
 	const size_t at = wire_open(t, SNAPSHOT_CLOCKS);
 
@@ -23,8 +22,7 @@ put_clock(struct text *t, unsigned id, uint64_t ns)
 
 /* Times of events are those of the trace's own clock; a snapshot says what others had at its 0.  Without one
  * the importer knows no wall time. */
-static void
-put_clocks(struct text *t, const struct writer *w)
+static void put_clocks(struct text *t, const struct writer *w)
 {
 	const uint64_t zero = w->rebased ? w->rebased_by : 0;
 	const bool monotonic = strcmp(w->trace->clock, "monotonic") == 0;
@@ -54,8 +52,7 @@ struct about {
 	struct arena arena;
 };
 
-static size_t
-open_attribute(struct about *a, struct slice key)
+static size_t open_attribute(struct about *a, struct slice key)
 {
 	const uint32_t times = tabletext_get(&a->names, key);
 	unsigned changed;
@@ -71,8 +68,7 @@ open_attribute(struct about *a, struct slice key)
 	return at;
 }
 
-static void
-put_text(struct about *a, const char *key, const char *text)
+static void put_text(struct about *a, const char *key, const char *text)
 {
 	if (text == NULL || *text == '\0')
 		return;
@@ -82,8 +78,7 @@ put_text(struct about *a, const char *key, const char *text)
 }
 
 /* Numbers that int64 does not hold are text. */
-static void
-put_number(struct about *a, struct slice key, uint64_t v)
+static void put_number(struct about *a, struct slice key, uint64_t v)
 {
 	const size_t at = open_attribute(a, key);
 	char room[24];
@@ -97,8 +92,7 @@ put_number(struct about *a, struct slice key, uint64_t v)
 	wire_close(a->t, at);
 }
 
-static void
-put_value(struct about *a, const struct value *v)
+static void put_value(struct about *a, const struct value *v)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text json = { .n = 0 };
@@ -119,8 +113,7 @@ put_value(struct about *a, const struct value *v)
 		perfetto_lose(a->st, PERFETTO_TOO_DEEP, lost.too_deep);
 }
 
-static void
-put_meta(struct about *a, const struct trace *trace)
+static void put_meta(struct about *a, const struct trace *trace)
 {
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
 		const struct field *const f = &trace->meta[i];
@@ -139,8 +132,7 @@ put_meta(struct about *a, const struct trace *trace)
 	}
 }
 
-static void
-put_losses(struct about *a, const struct ledger *total)
+static void put_losses(struct about *a, const struct ledger *total)
 {
 	for (size_t i = 0; i < total->n; i++) {
 		const struct slice key = arena_printf(&a->arena, "loss.%s", total->rows[i].loss->id);
@@ -151,8 +143,7 @@ put_losses(struct about *a, const struct ledger *total)
 	}
 }
 
-static void
-put_facts(struct about *a, const struct writer *w)
+static void put_facts(struct about *a, const struct writer *w)
 {
 	put_text(a, "tool", w->tool);
 	put_text(a, "format", w->trace->format);
@@ -168,8 +159,7 @@ put_facts(struct about *a, const struct writer *w)
 	put_losses(a, w->total);
 }
 
-void
-perfetto_put_about(struct perfetto_state *st, const struct writer *w)
+void perfetto_put_about(struct perfetto_state *st, const struct writer *w)
 {
 	struct text *const t = &st->chunk->text;
 	struct about a = { .st = st, .t = t };
@@ -196,14 +186,12 @@ perfetto_put_about(struct perfetto_state *st, const struct writer *w)
 /* ---- numbers ---- */
 
 /* Numbers below 2^32 exactly, so that few others are taken for the same. */
-static uint64_t
-tid_key(uint64_t pid, uint64_t tid)
+static uint64_t tid_key(uint64_t pid, uint64_t tid)
 {
 	return tid <= UINT32_MAX ? pid << 32 | tid : hash_u64(tid, pid + 1);
 }
 
-static uint64_t
-number_process(struct perfetto_state *st, const struct track *t)
+static uint64_t number_process(struct perfetto_state *st, const struct track *t)
 {
 	uint64_t pid = t->id;
 
@@ -220,8 +208,7 @@ number_process(struct perfetto_state *st, const struct track *t)
 
 /* All processes draw from one sequence, so the search never starts over.  A number that two threads of a
  * process have is that of one after the other: the importer keeps them apart. */
-static uint64_t
-number_thread(struct perfetto_state *st, const struct track *t, uint64_t pid)
+static uint64_t number_thread(struct perfetto_state *st, const struct track *t, uint64_t pid)
 {
 	uint64_t tid = t->id;
 
@@ -235,14 +222,12 @@ number_thread(struct perfetto_state *st, const struct track *t, uint64_t pid)
 
 /* ---- tracks ---- */
 
-static bool
-is_plain(const struct track *t)
+static bool is_plain(const struct track *t)
 {
 	return t->lane > 0 || t->is_child;
 }
 
-static bool
-add(struct perfetto_state *st, struct track *t, struct perfetto_track *k)
+static bool add(struct perfetto_state *st, struct track *t, struct perfetto_track *k)
 {
 	uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
 
@@ -256,8 +241,7 @@ add(struct perfetto_state *st, struct track *t, struct perfetto_track *k)
 }
 
 /* Where a lane or child stands. */
-static void
-place(struct perfetto_track *k, const struct track *t, const struct perfetto_track *parent)
+static void place(struct perfetto_track *k, const struct track *t, const struct perfetto_track *parent)
 {
 	k->pid = parent->pid;
 	k->tid = parent->tid;
@@ -265,8 +249,7 @@ place(struct perfetto_track *k, const struct track *t, const struct perfetto_tra
 	k->name = t->lane > 0 ? parent->name : t->name;
 }
 
-bool
-perfetto_declare_track(struct perfetto_state *st, struct track *t)
+bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 {
 	struct perfetto_track *const k = arena_zalloc(&st->arena, 1, sizeof *k);
 	const struct perfetto_track *const parent =
@@ -294,8 +277,7 @@ perfetto_declare_track(struct perfetto_state *st, struct track *t)
 
 /* ---- descriptors ---- */
 
-static void
-put_text_tracks(struct perfetto_state *st, struct text *t, unsigned field, struct slice s)
+static void put_text_tracks(struct perfetto_state *st, struct text *t, unsigned field, struct slice s)
 {
 	unsigned changed;
 
@@ -304,8 +286,7 @@ put_text_tracks(struct perfetto_state *st, struct text *t, unsigned field, struc
 }
 
 /* Where viewers show it: by number; before those, what has none, by the number that its name ends in. */
-static uint64_t
-rank_of(const struct track *t)
+static uint64_t rank_of(const struct track *t)
 {
 	uint64_t n = 0, unit = 1;
 
@@ -320,8 +301,8 @@ rank_of(const struct track *t)
 	return (uint64_t)((int64_t)n - 2000000000);
 }
 
-static void
-put_process(struct perfetto_state *st, struct text *t, const struct track *k, const struct perfetto_track *p)
+static void put_process(struct perfetto_state *st, struct text *t, const struct track *k,
+                        const struct perfetto_track *p)
 {
 	const size_t at = wire_open(t, TRACK_PROCESS_INFO);
 	char label[40];
@@ -335,8 +316,7 @@ put_process(struct perfetto_state *st, struct text *t, const struct track *k, co
 	wire_close(t, at);
 }
 
-static void
-put_thread(struct perfetto_state *st, struct text *t, const struct perfetto_track *p)
+static void put_thread(struct perfetto_state *st, struct text *t, const struct perfetto_track *p)
 {
 	const size_t at = wire_open(t, TRACK_THREAD_INFO);
 
@@ -346,16 +326,14 @@ put_thread(struct perfetto_state *st, struct text *t, const struct perfetto_trac
 	wire_close(t, at);
 }
 
-static size_t
-open_track(struct text *t, size_t *packet)
+static size_t open_track(struct text *t, size_t *packet)
 {
 	*packet = wire_open(t, TRACE_PACKET);
 	wire_number(t, PACKET_SEQUENCE, 1);
 	return wire_open(t, PACKET_TRACK);
 }
 
-void
-perfetto_put_track(struct perfetto_state *st, const struct track *k)
+void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 {
 	const struct perfetto_track *const p = perfetto_track_of(st, k);
 	struct text *const t = &st->chunk->text;
@@ -379,8 +357,7 @@ perfetto_put_track(struct perfetto_state *st, const struct track *k)
 	wire_close(t, packet);
 }
 
-uint64_t
-perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, struct slice name)
+uint64_t perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, struct slice name)
 {
 	struct text *const t = &st->chunk->text;
 	size_t packet;
@@ -395,8 +372,7 @@ perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, st
 	return st->uuid;
 }
 
-void
-perfetto_put_order(struct perfetto_state *st)
+void perfetto_put_order(struct perfetto_state *st)
 {
 	struct text *const t = &st->chunk->text;
 	size_t packet;

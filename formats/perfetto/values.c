@@ -9,8 +9,7 @@
 
 /* ---- wire ---- */
 
-void
-wire_close_long(struct text *t, size_t start)
+void wire_close_long(struct text *t, size_t start)
 {
 	const size_t n = t->n - start;
 	const unsigned more = wire_size(n) - 1;
@@ -31,8 +30,7 @@ wire_close_long(struct text *t, size_t start)
 
 /* A number without an exponent, of few digits: these, and the power of ten, are exact as doubles, and so
  * their quotient is the nearest one.  false: it is another one. */
-static bool
-read_short(struct slice s, double *v)
+static bool read_short(struct slice s, double *v)
 {
 	static const double powers[] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 		                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
@@ -57,8 +55,7 @@ read_short(struct slice s, double *v)
 	return true;
 }
 
-static struct value
-read_double(struct slice s)
+static struct value read_double(struct slice s)
 {
 	char room[NUMBER_MOST + 1];
 	char *end;
@@ -76,8 +73,7 @@ read_double(struct slice s)
 	return (struct value){ .type = VALUE_F64, .f64 = v };
 }
 
-struct value
-perfetto_json_number(struct slice s)
+struct value perfetto_json_number(struct slice s)
 {
 	enum json_kind kind = JSON_ABSENT;
 	uint64_t v;
@@ -96,8 +92,7 @@ perfetto_json_number(struct slice s)
 	return (struct value){ .type = VALUE_I64, .u64 = -v };
 }
 
-static void
-put_number(struct perfetto_state *st, struct slice s)
+static void put_number(struct perfetto_state *st, struct slice s)
 {
 	const struct value v = perfetto_json_number(s);
 
@@ -110,8 +105,7 @@ put_number(struct perfetto_state *st, struct slice s)
 }
 
 /* p NULL: no memory. */
-static struct slice
-unescape(struct perfetto_state *st, struct arena *a, struct slice s, enum json_kind kind)
+static struct slice unescape(struct perfetto_state *st, struct arena *a, struct slice s, enum json_kind kind)
 {
 	if (kind != JSON_ESCAPED)
 		return s;
@@ -125,8 +119,8 @@ static const char *put_value(struct perfetto_state *st, struct json *x, const ch
 
 static void perfetto_empty(struct perfetto_state *st, const char *text);
 
-static const char *
-put_entries(struct perfetto_state *st, struct json *x, const char *p, const char *e, unsigned depth)
+static const char *put_entries(struct perfetto_state *st, struct json *x, const char *p, const char *e,
+                               unsigned depth)
 {
 	const bool object = *p == '{';
 	struct perfetto_keys keys = { .n = 0 };
@@ -157,8 +151,7 @@ put_entries(struct perfetto_state *st, struct json *x, const char *p, const char
 
 static void perfetto_text_value(struct perfetto_state *st, struct slice s);
 
-static void
-put_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
+static void put_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
 {
 	struct arena a = { .used = 0 };
 
@@ -168,8 +161,7 @@ put_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
 	arena_free(&a);
 }
 
-static const char *
-put_scalar(struct perfetto_state *st, struct json *x, const char *p, const char *e)
+static const char *put_scalar(struct perfetto_state *st, struct json *x, const char *p, const char *e)
 {
 	enum json_kind kind;
 	const char *const q = json_scalar(x, p, e, &kind);
@@ -189,8 +181,8 @@ put_scalar(struct perfetto_state *st, struct json *x, const char *p, const char 
 }
 
 /* Returns where the value ends; NULL: it is not JSON, or too deep. */
-static const char *
-put_value(struct perfetto_state *st, struct json *x, const char *p, const char *e, unsigned depth)
+static const char *put_value(struct perfetto_state *st, struct json *x, const char *p, const char *e,
+                             unsigned depth)
 {
 	p = json_skip_blanks(p, e);
 	if (p == e)
@@ -201,8 +193,7 @@ put_value(struct perfetto_state *st, struct json *x, const char *p, const char *
 }
 
 /* The same of a JSON text. */
-static void
-perfetto_json(struct perfetto_state *st, struct slice json, unsigned depth)
+static void perfetto_json(struct perfetto_state *st, struct slice json, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const char *const e = json.p + json.n;
@@ -222,8 +213,7 @@ perfetto_json(struct perfetto_state *st, struct slice json, unsigned depth)
 #define MAX_DEPTH PERFETTO_DEPTH
 
 /* A text without a number. */
-static void
-put_text(struct perfetto_state *st, struct slice s)
+static void put_text(struct perfetto_state *st, struct slice s)
 {
 	unsigned changed;
 
@@ -231,8 +221,7 @@ put_text(struct perfetto_state *st, struct slice s)
 	perfetto_lose_all(st, changed);
 }
 
-static void
-perfetto_text_value(struct perfetto_state *st, struct slice s)
+static void perfetto_text_value(struct perfetto_state *st, struct slice s)
 {
 	const uint32_t iid = perfetto_intern_string(st, s);
 
@@ -243,15 +232,13 @@ perfetto_text_value(struct perfetto_state *st, struct slice s)
 }
 
 /* What would vanish, as text. */
-static void
-perfetto_empty(struct perfetto_state *st, const char *text)
+static void perfetto_empty(struct perfetto_state *st, const char *text)
 {
 	perfetto_lose(st, PERFETTO_EMPTY, 1);
 	wire_slice(&st->body, ANNOTATION_STRING, slice_str(text));
 }
 
-static void
-put_double(struct perfetto_state *st, double v)
+static void put_double(struct perfetto_state *st, double v)
 {
 	if (isnan(v)) {
 		perfetto_lose(st, PERFETTO_NOT_A_NUMBER, 1);
@@ -261,8 +248,7 @@ put_double(struct perfetto_state *st, double v)
 	wire_double(&st->body, ANNOTATION_DOUBLE, v);
 }
 
-static void
-put_bytes(struct perfetto_state *st, struct slice s)
+static void put_bytes(struct perfetto_state *st, struct slice s)
 {
 	wire_head(&st->body, ANNOTATION_STRING, 2 + 2 * (size_t)s.n);
 	text_add(&st->body, "0x", 2);
@@ -270,8 +256,7 @@ put_bytes(struct perfetto_state *st, struct slice s)
 }
 
 /* A text of a list that has a number, as most have: all at once. */
-static inline void
-put_interned(struct perfetto_state *st, uint32_t iid)
+static inline void put_interned(struct perfetto_state *st, uint32_t iid)
 {
 	char *p = text_room(&st->body, 2 * WIRE_VARINT_MAX);
 
@@ -283,8 +268,7 @@ put_interned(struct perfetto_state *st, uint32_t iid)
 	st->body.n = (size_t)(wire_put(p, iid) - st->body.p);
 }
 
-static void
-put_list(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
+static void put_list(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t iid =
@@ -302,8 +286,7 @@ put_list(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned 
 	}
 }
 
-static void
-put_pairs(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
+static void put_pairs(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const size_t at = wire_open(&st->body, ANNOTATION_VALUES);
@@ -312,8 +295,7 @@ put_pairs(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned
 	}
 }
 
-static void
-put_map(struct perfetto_state *st, const struct value *v, unsigned depth)
+static void put_map(struct perfetto_state *st, const struct value *v, unsigned depth)
 {
 	struct perfetto_keys keys = { .n = 0 };
 
@@ -331,8 +313,7 @@ put_map(struct perfetto_state *st, const struct value *v, unsigned depth)
 	perfetto_keys_free(&keys);
 }
 
-static void
-put_nested(struct perfetto_state *st, const struct value *v, unsigned depth)
+static void put_nested(struct perfetto_state *st, const struct value *v, unsigned depth)
 {
 	if (v->count == 0) {
 		perfetto_empty(st, v->type == VALUE_LIST ? "[]" : "{}");
@@ -346,8 +327,7 @@ put_nested(struct perfetto_state *st, const struct value *v, unsigned depth)
 	}
 }
 
-void
-perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth)
+void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:

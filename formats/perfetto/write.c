@@ -13,8 +13,7 @@
 
 /* ---- tracks ---- */
 
-static const struct class_field *
-declared_field(const struct class *cls, struct slice name)
+static const struct class_field *declared_field(const struct class *cls, struct slice name)
 {
 	for (uint32_t i = 0; i < cls->nfields; i++)
 		if (slice_equal(cls->fields[i].name, name))
@@ -22,8 +21,7 @@ declared_field(const struct class *cls, struct slice name)
 	return NULL;
 }
 
-static void
-put_unit(struct text *t, const char *unit)
+static void put_unit(struct text *t, const char *unit)
 {
 	static const struct {
 		const char *name;
@@ -46,8 +44,7 @@ put_unit(struct text *t, const char *unit)
 }
 
 /* "memory used": the event, then the series; "memory" if the series is just its value. */
-static struct slice
-series_name(struct arena *a, struct slice event, struct slice key)
+static struct slice series_name(struct arena *a, struct slice event, struct slice key)
 {
 	if (slice_is(key, "value") || key.n == 0)
 		return event;
@@ -62,8 +59,7 @@ series_name(struct arena *a, struct slice event, struct slice key)
 	return slice_of(p, (size_t)event.n + 1 + key.n);
 }
 
-static void
-put_track(struct perfetto_state *st, const struct event *e, struct slice key, uint64_t uuid)
+static void put_track(struct perfetto_state *st, const struct event *e, struct slice key, uint64_t uuid)
 {
 	struct text *const t = &st->chunk->text;
 	struct arena a = { .used = 0 };
@@ -86,8 +82,7 @@ put_track(struct perfetto_state *st, const struct event *e, struct slice key, ui
 }
 
 /* The track of a series; 0: there are too many. */
-static uint64_t
-series_of(struct perfetto_state *st, const struct event *e, struct slice key)
+static uint64_t series_of(struct perfetto_state *st, const struct event *e, struct slice key)
 {
 	const uint64_t track = perfetto_track_of(st, e->track)->uuid;
 	const uint64_t hash =
@@ -111,8 +106,7 @@ series_of(struct perfetto_state *st, const struct event *e, struct slice key)
 /* ---- values ---- */
 
 /* A number as U64, I64 or F64; else VALUE_NONE. */
-static struct value
-number_of(const struct value *v)
+static struct value number_of(const struct value *v)
 {
 	struct value n = *v;
 
@@ -131,8 +125,7 @@ number_of(const struct value *v)
 	return n;
 }
 
-static bool
-is_exact(const struct value *n)
+static bool is_exact(const struct value *n)
 {
 	if (n->type == VALUE_U64)
 		return n->u64 <= MOST_EXACT;
@@ -140,8 +133,7 @@ is_exact(const struct value *n)
 }
 
 /* An integer that a double rounds is an argument too. */
-static void
-put_exact(struct perfetto_state *st, const struct value *n)
+static void put_exact(struct perfetto_state *st, const struct value *n)
 {
 	const size_t at = wire_open(&st->body, EVENT_ANNOTATIONS);
 
@@ -155,8 +147,7 @@ static uint32_t perfetto_category(struct perfetto_state *st, const struct class 
 
 static void perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e);
 
-static void
-put_value(struct perfetto_state *st, const struct event *e, uint64_t track, const struct value *n)
+static void put_value(struct perfetto_state *st, const struct event *e, uint64_t track, const struct value *n)
 {
 	struct perfetto_event x = { .ts = e->ts, .track = track, .type = TYPE_COUNTER };
 
@@ -170,8 +161,7 @@ put_value(struct perfetto_state *st, const struct event *e, uint64_t track, cons
 	perfetto_put_event(st, &x);
 }
 
-static void
-perfetto_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
+static void perfetto_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
@@ -200,8 +190,7 @@ perfetto_counter(struct perfetto_state *st, const struct batch *b, const struct 
 /* ---- packets ---- */
 
 /* Field and number of a track event; nothing for 0. */
-static inline char *
-put_number(char *p, unsigned field, uint64_t v)
+static inline char *put_number(char *p, unsigned field, uint64_t v)
 {
 	if (v == 0)
 		return p;
@@ -209,8 +198,8 @@ put_number(char *p, unsigned field, uint64_t v)
 	return wire_put(p, v);
 }
 
-static inline char *
-put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned, const struct text *defs)
+static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned,
+                                    const struct text *defs)
 {
 	const size_t with = defs != NULL && defs->n > 0 ? 1 + wire_size(defs->n) + defs->n : 0;
 	const size_t packet =
@@ -239,8 +228,7 @@ put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned, const 
 	return wire_put(p, event);
 }
 
-static void
-perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
+static void perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
 {
 	char head[5 * WIRE_VARINT_MAX], *h = head;
 
@@ -263,8 +251,7 @@ perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
 	text_clear(&st->defs);
 }
 
-static void
-put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
+static void put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 {
 	struct text *const t = &st->chunk->text;
 	char *p = put_packet_head(t, ts, 2 + 1 + wire_size(track), false, NULL);
@@ -277,8 +264,7 @@ put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 
 /* ---- names ---- */
 
-static uint32_t
-text_iid(struct perfetto_state *st, enum perfetto_kind kind, unsigned field, struct slice s)
+static uint32_t text_iid(struct perfetto_state *st, enum perfetto_kind kind, unsigned field, struct slice s)
 {
 	const uint32_t iid = perfetto_intern(st, kind, s);
 	unsigned changed;
@@ -291,14 +277,12 @@ text_iid(struct perfetto_state *st, enum perfetto_kind kind, unsigned field, str
 }
 
 /* A name: its iid, or 0 and it is in st->body. */
-static uint32_t
-perfetto_name(struct perfetto_state *st, struct slice name)
+static uint32_t perfetto_name(struct perfetto_state *st, struct slice name)
 {
 	return text_iid(st, KIND_NAME, EVENT_NAME, name);
 }
 
-static uint32_t
-perfetto_category(struct perfetto_state *st, const struct class *cls)
+static uint32_t perfetto_category(struct perfetto_state *st, const struct class *cls)
 {
 	const uint32_t row = cls->index % PERFETTO_CLASSES;
 
@@ -315,9 +299,8 @@ perfetto_category(struct perfetto_state *st, const struct class *cls)
 	return iid;
 }
 
-static void
-put_named(struct perfetto_state *st, const struct batch *b, const struct event *e, unsigned type, uint64_t ts,
-          uint64_t track)
+static void put_named(struct perfetto_state *st, const struct batch *b, const struct event *e, unsigned type,
+                      uint64_t ts, uint64_t track)
 {
 	struct perfetto_event x = { .ts = ts, .track = track, .type = type };
 
@@ -332,8 +315,7 @@ put_named(struct perfetto_state *st, const struct batch *b, const struct event *
 /* ---- spans ---- */
 
 /* Writes the ends that are due; `also`: those at ts too. */
-static void
-close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bool also)
+static void close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bool also)
 {
 	while (k->nends > 0) {
 		const uint64_t end = k->ends[k->nends - 1];
@@ -344,8 +326,7 @@ close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bo
 	}
 }
 
-static void
-push(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
+static void push(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
 {
 	if (!array_room(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
 		st->chunk->text.failed = true;
@@ -355,9 +336,8 @@ push(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
 }
 
 /* On a track of its own. */
-static void
-put_aside(struct perfetto_state *st, const struct batch *b, const struct event *e, struct slice name,
-          uint64_t ts, uint64_t end)
+static void put_aside(struct perfetto_state *st, const struct batch *b, const struct event *e,
+                      struct slice name, uint64_t ts, uint64_t end)
 {
 	const uint64_t uuid = perfetto_put_aside(st, perfetto_track_of(st, e->track), name);
 
@@ -366,14 +346,13 @@ put_aside(struct perfetto_state *st, const struct batch *b, const struct event *
 		put_end(st, end, uuid);
 }
 
-static bool
-fits(const struct perfetto_track *k, uint64_t end)
+static bool fits(const struct perfetto_track *k, uint64_t end)
 {
 	return k->nends == 0 || (k->nends < MOST_DEPTH && end <= k->ends[k->nends - 1]);
 }
 
-static void
-put_span(struct perfetto_state *st, const struct batch *b, const struct event *e, uint64_t ts, uint64_t end)
+static void put_span(struct perfetto_state *st, const struct batch *b, const struct event *e, uint64_t ts,
+                     uint64_t end)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 
@@ -392,8 +371,7 @@ put_span(struct perfetto_state *st, const struct batch *b, const struct event *e
 }
 
 /* The end of a span, which is clipped to the times that there are; false: it lies before all of them. */
-static bool
-clip(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
+static bool clip(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
 {
 	const uint64_t before = -*ts; /* of times before 0 */
 
@@ -414,8 +392,7 @@ clip(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
 	return true;
 }
 
-static void
-end_span(struct perfetto_state *st, const struct event *e)
+static void end_span(struct perfetto_state *st, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 
@@ -431,8 +408,7 @@ end_span(struct perfetto_state *st, const struct event *e)
 /* ---- instants and arrows ---- */
 
 /* One end of an arrow, at what is open; the two ends must have one name and category. */
-static void
-put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
+static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
 {
 	struct perfetto_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
 	const size_t at = wire_open(&st->body, EVENT_LEGACY);
@@ -451,8 +427,7 @@ put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, ch
 }
 
 /* The importer puts an instant into the one before it of the same time: such ones are spans. */
-static void
-put_instant(struct perfetto_state *st, const struct batch *b, const struct event *e)
+static void put_instant(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 	const bool again = k->instant == e->ts + 1;
@@ -470,8 +445,7 @@ put_instant(struct perfetto_state *st, const struct batch *b, const struct event
 
 /* An end of an arrow binds to what is open, the innermost span or an instant of this time, or else to a span
  * of no length that it brings with it. */
-static void
-put_arrow(struct perfetto_state *st, const struct event *e)
+static void put_arrow(struct perfetto_state *st, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 	const bool out = e->phase == PHASE_FLOW_OUT;
@@ -498,8 +472,7 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 
 /* ---- all of them ---- */
 
-static void
-put_point(struct perfetto_state *st, const struct batch *b, const struct event *e)
+static void put_point(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	if (e->ts > LAST_TIME) {
 		perfetto_lose(st, PERFETTO_TIME_RANGE, 1);
@@ -516,8 +489,7 @@ put_point(struct perfetto_state *st, const struct batch *b, const struct event *
 	}
 }
 
-void
-perfetto_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
+void perfetto_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	uint64_t ts = e->ts, end;
 
@@ -531,8 +503,7 @@ perfetto_event(struct perfetto_state *st, const struct batch *b, const struct ev
 }
 
 /* Ends of spans that are open at the end of the trace. */
-static void
-perfetto_put_ends(struct perfetto_state *st)
+static void perfetto_put_ends(struct perfetto_state *st)
 {
 	for (uint32_t i = 0; i < st->ntracks; i++)
 		close_until(st, st->tracks[i], LAST_TIME, true);
@@ -553,8 +524,7 @@ const struct loss perfetto_losses[PERFETTO_LOSSES + 1] = {
 	{ .id = NULL }
 };
 
-static bool
-perfetto_open(struct writer *w, struct chunk *chunk)
+static bool perfetto_open(struct writer *w, struct chunk *chunk)
 {
 	struct perfetto_state *const st = w->state;
 	struct text *const t = &chunk->text;
@@ -572,8 +542,7 @@ perfetto_open(struct writer *w, struct chunk *chunk)
 }
 
 /* Losses of new tracks belong to the next chunk, which is not there yet. */
-static bool
-perfetto_declare(struct writer *w, const struct batch *b)
+static bool perfetto_declare(struct writer *w, const struct batch *b)
 {
 	struct perfetto_state *const st = w->state;
 	struct chunk lost = { .text = { .n = 0 } };
@@ -587,8 +556,7 @@ perfetto_declare(struct writer *w, const struct batch *b)
 	return well && !lost.ledger.failed;
 }
 
-static void
-perfetto_write(void *state, const struct batch *b, struct chunk *chunk)
+static void perfetto_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct perfetto_state *const st = state;
 
@@ -604,8 +572,7 @@ perfetto_write(void *state, const struct batch *b, struct chunk *chunk)
 	chunk->text.failed |= st->body.failed || st->arrows.failed;
 }
 
-static bool
-perfetto_close(struct writer *w, struct chunk *chunk)
+static bool perfetto_close(struct writer *w, struct chunk *chunk)
 {
 	struct perfetto_state *const st = w->state;
 
@@ -615,8 +582,7 @@ perfetto_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-perfetto_free(void *state)
+static void perfetto_free(void *state)
 {
 	struct perfetto_state *const st = state;
 

@@ -2,8 +2,7 @@
 
 /* ---- frames ---- */
 
-uint32_t
-speedscope_category(struct speedscope_frames *f, struct slice category)
+uint32_t speedscope_category(struct speedscope_frames *f, struct slice category)
 {
 	const uint32_t known = tabletext_get(&f->categories, category);
 
@@ -12,9 +11,8 @@ speedscope_category(struct speedscope_frames *f, struct slice category)
 	return tabletext_put(&f->categories, category, f->ncategories + 1) ? ++f->ncategories : 0;
 }
 
-static void
-put_frame(struct speedscope_frames *f, struct slice name, struct slice category, uint64_t offset,
-          struct chunk *chunk)
+static void put_frame(struct speedscope_frames *f, struct slice name, struct slice category, uint64_t offset,
+                      struct chunk *chunk)
 {
 	text_str(&f->json, f->n > 0 ? ",\n{\"name\":" : "\n{\"name\":");
 	size_t bad = text_json_string(&f->json, name);
@@ -28,8 +26,7 @@ put_frame(struct speedscope_frames *f, struct slice name, struct slice category,
 	f->n++;
 }
 
-static uint32_t
-other_frame(struct speedscope_frames *f, uint64_t offset, struct chunk *chunk)
+static uint32_t other_frame(struct speedscope_frames *f, uint64_t offset, struct chunk *chunk)
 {
 	ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FRAMES_FULL], offset, 1);
 	if (f->other == 0) {
@@ -40,17 +37,15 @@ other_frame(struct speedscope_frames *f, uint64_t offset, struct chunk *chunk)
 }
 
 /* An escaped byte has six. */
-static bool
-has_room(const struct speedscope_frames *f, struct slice name, struct slice category)
+static bool has_room(const struct speedscope_frames *f, struct slice name, struct slice category)
 {
 	const uint64_t most = 6 * ((uint64_t)name.n + category.n) + 32;
 
 	return f->n < SPEEDSCOPE_FRAMES_MAX && most <= SPEEDSCOPE_FRAMES_ROOM - f->json.n;
 }
 
-uint32_t
-speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t category, struct slice text,
-                 uint64_t offset, struct chunk *chunk)
+uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t category,
+                          struct slice text, uint64_t offset, struct chunk *chunk)
 {
 	if (name.n == 0)
 		name = SLICE_LIT("(no name)");
@@ -79,8 +74,7 @@ speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t catego
 	return f->n - 1;
 }
 
-void
-speedscope_frames_free(struct speedscope_frames *f)
+void speedscope_frames_free(struct speedscope_frames *f)
 {
 	text_free(&f->json);
 	text_free(&f->key);
@@ -91,17 +85,15 @@ speedscope_frames_free(struct speedscope_frames *f)
 
 /* ---- stacks ---- */
 
-static void
-put_weight(struct speedscope_samples *s)
+static void put_weight(struct speedscope_samples *s)
 {
 	if (s->weights.n > 0)
 		text_char(&s->weights, ',');
 	text_u64(&s->weights, s->weight);
 }
 
-void
-speedscope_samples_add(struct speedscope_samples *s, struct speedscope_frames *frames,
-                       const struct call_stack *stack, uint64_t offset, struct chunk *chunk)
+void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_frames *frames,
+                            const struct call_stack *stack, uint64_t offset, struct chunk *chunk)
 {
 	struct text *const t = &s->stacks;
 	const uint32_t depth = stack->n < SPEEDSCOPE_STACK_DEPTH ? stack->n : SPEEDSCOPE_STACK_DEPTH;
@@ -142,8 +134,7 @@ speedscope_samples_add(struct speedscope_samples *s, struct speedscope_frames *f
 	s->weight = 1;
 }
 
-void
-speedscope_samples_flush(struct speedscope_samples *s, struct text *to)
+void speedscope_samples_flush(struct speedscope_samples *s, struct text *to)
 {
 	put_weight(s);
 	text_str(to, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":");
@@ -159,8 +150,7 @@ speedscope_samples_flush(struct speedscope_samples *s, struct text *to)
 	s->weight = s->count = 0;
 }
 
-void
-speedscope_samples_free(struct speedscope_samples *s)
+void speedscope_samples_free(struct speedscope_samples *s)
 {
 	text_free(&s->title);
 	text_free(&s->stacks);

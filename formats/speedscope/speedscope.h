@@ -106,8 +106,7 @@ void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_fram
                             const struct call_stack *stack, uint64_t offset, struct chunk *chunk);
 
 /* Bytes that it takes. */
-static inline size_t
-speedscope_samples_size(const struct speedscope_samples *s)
+static inline size_t speedscope_samples_size(const struct speedscope_samples *s)
 {
 	return s->stacks.n + s->weights.n;
 }

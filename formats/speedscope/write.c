@@ -7,8 +7,7 @@
 
 /* ---- lane ---- */
 
-static void
-speedscope_time(struct text *t, struct speedscope_clock clock, uint64_t time)
+static void speedscope_time(struct text *t, struct speedscope_clock clock, uint64_t time)
 {
 	if (clock.zero != 0)
 		text_u64(t, time > clock.zero ? time - clock.zero : 0);
@@ -18,9 +17,8 @@ speedscope_time(struct text *t, struct speedscope_clock clock, uint64_t time)
 		text_u64(t, time);
 }
 
-static void
-put(struct speedscope_lane *l, struct chunk *chunk, struct speedscope_clock clock, char type, uint32_t frame,
-    uint64_t at)
+static void put(struct speedscope_lane *l, struct chunk *chunk, struct speedscope_clock clock, char type,
+                uint32_t frame, uint64_t at)
 {
 	struct text *const to = &chunk->text;
 	static const char open[] = ",\n{\"type\":\"O\",\"frame\":", close[] = ",\n{\"type\":\"C\",\"frame\":";
@@ -44,8 +42,8 @@ put(struct speedscope_lane *l, struct chunk *chunk, struct speedscope_clock cloc
 	to->n = (size_t)(p - to->p);
 }
 
-static void
-close_until(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock, struct chunk *chunk)
+static void close_until(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
+                        struct chunk *chunk)
 {
 	while (l->nopen > 0 && l->open[l->nopen - 1].end <= time) {
 		const struct speedscope_open *const o = &l->open[--l->nopen];
@@ -54,8 +52,7 @@ close_until(struct speedscope_lane *l, uint64_t time, struct speedscope_clock cl
 }
 
 /* Those that waited are opened. */
-static void
-open_equal(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk)
+static void open_equal(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk)
 {
 	uint64_t end = l->equal_end;
 
@@ -78,9 +75,8 @@ open_equal(struct speedscope_lane *l, struct speedscope_clock clock, struct chun
 }
 
 /* Adds events to the chunk; failures of memory are its. */
-static void
-speedscope_lane_span(struct speedscope_lane *l, const struct speedscope_span *s,
-                     struct speedscope_clock clock, struct chunk *chunk)
+static void speedscope_lane_span(struct speedscope_lane *l, const struct speedscope_span *s,
+                                 struct speedscope_clock clock, struct chunk *chunk)
 {
 	if (s->start != l->equal_start || s->end != l->equal_end)
 		open_equal(l, clock, chunk);
@@ -101,17 +97,15 @@ speedscope_lane_span(struct speedscope_lane *l, const struct speedscope_span *s,
 }
 
 /* Closes what is open, at its end. */
-static void
-speedscope_lane_end(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk)
+static void speedscope_lane_end(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk)
 {
 	open_equal(l, clock, chunk);
 	close_until(l, UINT64_MAX, clock, chunk);
 }
 
 /* Closes what is open, at `time` at the latest, and remembers what was open then. */
-static void
-speedscope_lane_pause(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
-                      struct chunk *chunk)
+static void speedscope_lane_pause(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
+                                  struct chunk *chunk)
 {
 	open_equal(l, clock, chunk);
 	close_until(l, time, clock, chunk);
@@ -120,17 +114,15 @@ speedscope_lane_pause(struct speedscope_lane *l, uint64_t time, struct speedscop
 }
 
 /* Opens that again in a new part. */
-static void
-speedscope_lane_resume(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
-                       struct chunk *chunk)
+static void speedscope_lane_resume(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
+                                   struct chunk *chunk)
 {
 	l->events = 0;
 	for (uint32_t i = 0; i < l->nopen; i++)
 		put(l, chunk, clock, 'O', l->open[i].frame, time);
 }
 
-static void
-speedscope_lane_free(struct speedscope_lane *l)
+static void speedscope_lane_free(struct speedscope_lane *l)
 {
 	free(l->open);
 	free(l->equal);
@@ -179,16 +171,15 @@ struct speedscope_class {
 
 /* ---- heads and ends of profiles ---- */
 
-static void
-put_name(struct text *t, struct chunk *chunk, struct slice name)
+static void put_name(struct text *t, struct chunk *chunk, struct slice name)
 {
 	if (text_json_chars(t, name) > 0)
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_BAD_TEXT], 0, 1);
 }
 
 /* `{"type":"...","name":"process / track"`, with more behind the name. */
-static void
-put_head(struct speedscope_writer *st, const char *type, const struct text *more, struct chunk *chunk)
+static void put_head(struct speedscope_writer *st, const char *type, const struct text *more,
+                     struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct track *const process = track_process(st->track);
@@ -208,8 +199,7 @@ put_head(struct speedscope_writer *st, const char *type, const struct text *more
 	text_char(t, '"');
 }
 
-static void
-note_count(struct speedscope_writer *st, uint64_t count, bool is_cpu)
+static void note_count(struct speedscope_writer *st, uint64_t count, bool is_cpu)
 {
 	if (is_cpu == st->largest_is_cpu ? count <= st->largest_count : !is_cpu)
 		return;
@@ -218,8 +208,7 @@ note_count(struct speedscope_writer *st, uint64_t count, bool is_cpu)
 	st->largest = st->profiles - 1;
 }
 
-static void
-put_lane_end(struct speedscope_writer *st, const struct speedscope_lane *l, struct text *t)
+static void put_lane_end(struct speedscope_writer *st, const struct speedscope_lane *l, struct text *t)
 {
 	text_str(t, "],\"startValue\":");
 	const bool known = st->trace->last_end > 0; /* one time axis for all profiles */
@@ -230,8 +219,7 @@ put_lane_end(struct speedscope_writer *st, const struct speedscope_lane *l, stru
 	note_count(st, l->events, false);
 }
 
-static void
-begin_lane(struct speedscope_writer *st, struct chunk *chunk)
+static void begin_lane(struct speedscope_writer *st, struct chunk *chunk)
 {
 	put_head(st, "evented", NULL, chunk);
 	text_str(&chunk->text, ",\"unit\":\"nanoseconds\",\"events\":[");
@@ -240,8 +228,7 @@ begin_lane(struct speedscope_writer *st, struct chunk *chunk)
 /* ---- tracks ---- */
 
 /* The spans are ended already. */
-static void
-end_profiles(struct speedscope_writer *st, struct chunk *chunk)
+static void end_profiles(struct speedscope_writer *st, struct chunk *chunk)
 {
 	if (st->lane.events > 0)
 		put_lane_end(st, &st->lane, &chunk->text);
@@ -258,8 +245,7 @@ end_profiles(struct speedscope_writer *st, struct chunk *chunk)
 	}
 }
 
-static void
-end_track(struct speedscope_writer *st, struct chunk *chunk)
+static void end_track(struct speedscope_writer *st, struct chunk *chunk)
 {
 	if (st->track == NULL)
 		return;
@@ -269,8 +255,7 @@ end_track(struct speedscope_writer *st, struct chunk *chunk)
 }
 
 /* What waits is written: the profiles end here and go on in a further part. */
-static void
-divide(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
+static void divide(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t now = e->ts ^ st->clock.bias;
 
@@ -284,8 +269,7 @@ divide(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 	}
 }
 
-static bool
-is_divided(const struct speedscope_writer *st)
+static bool is_divided(const struct speedscope_writer *st)
 {
 	size_t waiting = 0;
 
@@ -294,8 +278,7 @@ is_divided(const struct speedscope_writer *st)
 	return waiting >= WAITING;
 }
 
-static void
-enter_track(struct speedscope_writer *st, const struct track *k, struct chunk *chunk)
+static void enter_track(struct speedscope_writer *st, const struct track *k, struct chunk *chunk)
 {
 	if (k == st->track)
 		return;
@@ -306,16 +289,14 @@ enter_track(struct speedscope_writer *st, const struct track *k, struct chunk *c
 
 /* ---- events ---- */
 
-static bool
-is_exact(const struct speedscope_writer *st, uint64_t time)
+static bool is_exact(const struct speedscope_writer *st, uint64_t time)
 {
 	const uint64_t ts = st->clock.zero != 0 ? time - st->clock.zero : time ^ st->clock.bias;
 
 	return (st->clock.zero == 0 && st->clock.bias != 0 && ts > INT64_MAX ? -ts : ts) <= EXACT;
 }
 
-static void
-put_span(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
+static void put_span(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {
 	const struct speedscope_class *const c = e->cls->declared;
 	const uint64_t start = e->ts ^ st->clock.bias;
@@ -334,8 +315,8 @@ put_span(struct speedscope_writer *st, const struct event *e, struct chunk *chun
 	speedscope_lane_span(&st->lane, &s, st->clock, chunk);
 }
 
-static struct speedscope_samples *
-samples_of(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
+static struct speedscope_samples *samples_of(struct speedscope_writer *st, const struct event *e,
+                                             struct chunk *chunk)
 {
 	uint32_t i = 0;
 
@@ -356,8 +337,8 @@ samples_of(struct speedscope_writer *st, const struct event *e, struct chunk *ch
 }
 
 /* An instant: a sample, if it has a call stack. */
-static void
-put_sample(struct speedscope_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_sample(struct speedscope_writer *st, const struct batch *b, const struct event *e,
+                       struct chunk *chunk)
 {
 	struct call_stack stack;
 	struct speedscope_samples *const s = call_stack_get(&stack, b, e) ? samples_of(st, e, chunk) : NULL;
@@ -373,8 +354,8 @@ put_sample(struct speedscope_writer *st, const struct batch *b, const struct eve
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FIELDS], e->offset, 1);
 }
 
-static void
-put_event(struct speedscope_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct speedscope_writer *st, const struct batch *b, const struct event *e,
+                      struct chunk *chunk)
 {
 	enum speedscope_loss loss;
 
@@ -405,8 +386,7 @@ put_event(struct speedscope_writer *st, const struct batch *b, const struct even
 
 /* ---- the writer ---- */
 
-static bool
-speedscope_begin(struct writer *w, struct chunk *chunk)
+static bool speedscope_begin(struct writer *w, struct chunk *chunk)
 {
 	struct speedscope_writer *const st = w->state;
 
@@ -417,8 +397,7 @@ speedscope_begin(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-speedscope_declare(struct writer *w, const struct batch *b)
+static bool speedscope_declare(struct writer *w, const struct batch *b)
 {
 	struct speedscope_writer *const st = w->state;
 
@@ -434,8 +413,7 @@ speedscope_declare(struct writer *w, const struct batch *b)
 	return true;
 }
 
-static void
-speedscope_write(void *state, const struct batch *b, struct chunk *chunk)
+static void speedscope_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct speedscope_writer *const st = state;
 
@@ -453,8 +431,7 @@ speedscope_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 }
 
-static bool
-speedscope_end(struct writer *w, struct chunk *chunk)
+static bool speedscope_end(struct writer *w, struct chunk *chunk)
 {
 	struct speedscope_writer *const st = w->state;
 	struct text *const t = &chunk->text;
@@ -473,8 +450,7 @@ speedscope_end(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-speedscope_free(void *state)
+static void speedscope_free(void *state)
 {
 	struct speedscope_writer *const st = state;
 

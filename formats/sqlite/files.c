@@ -13,14 +13,12 @@ struct file {
 	struct spill_file *spill;
 };
 
-static struct file *
-file_of(sqlite3_file *base)
+static struct file *file_of(sqlite3_file *base)
 {
 	return (struct file *)base;
 }
 
-static int
-failed(const struct file *f, int code)
+static int failed(const struct file *f, int code)
 {
 	if (f->files->why[0] == '\0')
 		spill_reason(f->spill, "the database", f->files->why, sizeof f->files->why);
@@ -29,15 +27,13 @@ failed(const struct file *f, int code)
 
 /* ---- one file ---- */
 
-static int
-file_close(sqlite3_file *base)
+static int file_close(sqlite3_file *base)
 {
 	spill_close(&file_of(base)->own);
 	return SQLITE_OK;
 }
 
-static int
-file_read(sqlite3_file *base, void *to, int n, sqlite3_int64 offset)
+static int file_read(sqlite3_file *base, void *to, int n, sqlite3_int64 offset)
 {
 	struct file *const f = file_of(base);
 	const uint64_t at = (uint64_t)offset, size = f->spill->size;
@@ -49,8 +45,7 @@ file_read(sqlite3_file *base, void *to, int n, sqlite3_int64 offset)
 	return there < all ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
-static int
-file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 offset)
+static int file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 offset)
 {
 	struct file *const f = file_of(base);
 
@@ -59,8 +54,7 @@ file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 offset)
 }
 
 /* What is behind the new end is not read any more. */
-static int
-file_truncate(sqlite3_file *base, sqlite3_int64 size)
+static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct spill_file *const s = file_of(base)->spill;
 
@@ -69,39 +63,34 @@ file_truncate(sqlite3_file *base, sqlite3_int64 size)
 	return SQLITE_OK;
 }
 
-static int
-file_sync(sqlite3_file *base, int flags)
+static int file_sync(sqlite3_file *base, int flags)
 {
 	(void)base;
 	(void)flags;
 	return SQLITE_OK;
 }
 
-static int
-file_size(sqlite3_file *base, sqlite3_int64 *size)
+static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
 	*size = (sqlite3_int64)file_of(base)->spill->size;
 	return SQLITE_OK;
 }
 
-static int
-file_lock(sqlite3_file *base, int level)
+static int file_lock(sqlite3_file *base, int level)
 {
 	(void)base;
 	(void)level;
 	return SQLITE_OK;
 }
 
-static int
-file_locked(sqlite3_file *base, int *out)
+static int file_locked(sqlite3_file *base, int *out)
 {
 	(void)base;
 	*out = 0;
 	return SQLITE_OK;
 }
 
-static int
-file_control(sqlite3_file *base, int op, void *arg)
+static int file_control(sqlite3_file *base, int op, void *arg)
 {
 	(void)base;
 	(void)op;
@@ -109,15 +98,13 @@ file_control(sqlite3_file *base, int op, void *arg)
 	return SQLITE_NOTFOUND;
 }
 
-static int
-file_sector(sqlite3_file *base)
+static int file_sector(sqlite3_file *base)
 {
 	(void)base;
 	return 0;
 }
 
-static int
-file_traits(sqlite3_file *base)
+static int file_traits(sqlite3_file *base)
 {
 	(void)base;
 	return 0;
@@ -141,8 +128,7 @@ static const sqlite3_io_methods methods = {
 
 /* ---- all of them ---- */
 
-static int
-files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *base, int flags, int *out)
+static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *base, int flags, int *out)
 {
 	struct sqlite_files *const files = vfs->pAppData;
 	struct file *const f = file_of(base);
@@ -164,8 +150,7 @@ files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *base, int flag
 	return SQLITE_OK;
 }
 
-static int
-files_delete(sqlite3_vfs *vfs, const char *name, int sync)
+static int files_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
 	(void)vfs;
 	(void)name;
@@ -174,8 +159,7 @@ files_delete(sqlite3_vfs *vfs, const char *name, int sync)
 }
 
 /* There are no files besides, of whatever name. */
-static int
-files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
+static int files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 {
 	(void)vfs;
 	(void)name;
@@ -184,40 +168,35 @@ files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 	return SQLITE_OK;
 }
 
-static int
-files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
+static int files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
 {
 	(void)vfs;
 	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
 /* Of the names of temporary files, which have none. */
-static int
-files_random(sqlite3_vfs *vfs, int n, char *out)
+static int files_random(sqlite3_vfs *vfs, int n, char *out)
 {
 	(void)vfs;
 	memset(out, 0, (size_t)n);
 	return n;
 }
 
-static int
-files_sleep(sqlite3_vfs *vfs, int microseconds)
+static int files_sleep(sqlite3_vfs *vfs, int microseconds)
 {
 	(void)vfs;
 	return microseconds;
 }
 
 /* Nothing that is written depends on when it is. */
-static int
-files_time(sqlite3_vfs *vfs, double *days)
+static int files_time(sqlite3_vfs *vfs, double *days)
 {
 	(void)vfs;
 	*days = 2440587.5; /* 1970 */
 	return SQLITE_OK;
 }
 
-static int
-files_error(sqlite3_vfs *vfs, int n, char *out)
+static int files_error(sqlite3_vfs *vfs, int n, char *out)
 {
 	(void)vfs;
 	(void)n;
@@ -225,8 +204,7 @@ files_error(sqlite3_vfs *vfs, int n, char *out)
 	return 0;
 }
 
-int
-sqlite_files_open(struct sqlite_files *f, const char *beside)
+int sqlite_files_open(struct sqlite_files *f, const char *beside)
 {
 	f->beside = beside;
 	f->database.fd = -1;
@@ -251,8 +229,7 @@ sqlite_files_open(struct sqlite_files *f, const char *beside)
 	return code;
 }
 
-void
-sqlite_files_close(struct sqlite_files *f)
+void sqlite_files_close(struct sqlite_files *f)
 {
 	if (f->registered)
 		(void)sqlite3_vfs_unregister(&f->vfs);

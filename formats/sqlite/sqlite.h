@@ -67,8 +67,7 @@ struct sqlite_group {
 };
 
 /* Whether it is, with the row that is being bound. */
-static inline bool
-sqlite_group_is_full(const struct sqlite_group *g)
+static inline bool sqlite_group_is_full(const struct sqlite_group *g)
 {
 	return g->n + 1 == g->rows || g->bytes >= SQLITE_GROUP_BYTES;
 }
@@ -101,8 +100,7 @@ struct sqlite_state {
 };
 
 /* What is wrong so far; all that follows does nothing then. */
-static inline bool
-sqlite_failed(const struct sqlite_state *st)
+static inline bool sqlite_failed(const struct sqlite_state *st)
 {
 	return st->no_memory || st->why[0] != '\0';
 }

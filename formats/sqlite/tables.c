@@ -6,31 +6,27 @@
 
 /* Rows about the whole: `who` tells what tracetool says from what the trace says of itself. */
 
-static void
-begin_fact(struct sqlite_state *st, struct slice who, struct slice name)
+static void begin_fact(struct sqlite_state *st, struct slice who, struct slice name)
 {
 	sqlite_bind_text(st, TABLE_META, 1, who);
 	sqlite_bind_text(st, TABLE_META, 2, name);
 }
 
-static void
-put_text(struct sqlite_state *st, const char *name, const char *value)
+static void put_text(struct sqlite_state *st, const char *name, const char *value)
 {
 	begin_fact(st, SLICE_LIT("tracetool"), slice_str(name));
 	sqlite_bind_text(st, TABLE_META, 3, slice_str(value));
 	(void)sqlite_insert(st, TABLE_META);
 }
 
-static void
-put_number(struct sqlite_state *st, const char *name, uint64_t value)
+static void put_number(struct sqlite_state *st, const char *name, uint64_t value)
 {
 	begin_fact(st, SLICE_LIT("tracetool"), slice_str(name));
 	sqlite_bind_u64(st, TABLE_META, 3, value);
 	(void)sqlite_insert(st, TABLE_META);
 }
 
-static void
-put_losses(struct sqlite_state *st, const struct ledger *total)
+static void put_losses(struct sqlite_state *st, const struct ledger *total)
 {
 	for (size_t i = 0; i < total->n; i++) {
 		const struct ledger_row *const row = &total->rows[i];
@@ -42,8 +38,7 @@ put_losses(struct sqlite_state *st, const struct ledger *total)
 	}
 }
 
-bool
-sqlite_meta(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
+bool sqlite_meta(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
 	const struct trace *const trace = w->trace;
 
@@ -123,8 +118,7 @@ static const struct {
 /* ---- inserting ---- */
 
 /* "INSERT INTO arg SELECT * FROM (VALUES(?,?,?),...) LIMIT ?": the limit is for groups that are not full. */
-static void
-put_insert(struct text *sql, enum sqlite_table table)
+static void put_insert(struct text *sql, enum sqlite_table table)
 {
 	const bool grouped = tables[table].grouped;
 	const int rows = grouped ? SQLITE_ROWS : 1;
@@ -135,8 +129,7 @@ put_insert(struct text *sql, enum sqlite_table table)
 	text_str(sql, grouped ? ")) LIMIT ?" : ")");
 }
 
-static bool
-prepare(struct sqlite_state *st, enum sqlite_table table)
+static bool prepare(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct text sql = { .p = NULL };
 
@@ -152,8 +145,7 @@ prepare(struct sqlite_state *st, enum sqlite_table table)
 }
 
 /* Inserts the rows that were bound. */
-static bool
-insert_group(struct sqlite_state *st, enum sqlite_table table)
+static bool insert_group(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct sqlite_group *const g = &st->groups[table];
 
@@ -169,8 +161,7 @@ insert_group(struct sqlite_state *st, enum sqlite_table table)
 	return !sqlite_failed(st);
 }
 
-bool
-sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
+bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct sqlite_group *const g = &st->groups[table];
 
@@ -217,8 +208,7 @@ static const char rest[] =
     "CREATE VIEW args AS SELECT a.event, n.text AS name, a.value FROM arg a JOIN string n ON n.id = a.name;"
     "COMMIT;";
 
-bool
-sqlite_took(struct sqlite_state *st, int code)
+bool sqlite_took(struct sqlite_state *st, int code)
 {
 	if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
 		return !sqlite_failed(st);
@@ -234,8 +224,7 @@ sqlite_took(struct sqlite_state *st, int code)
 	return false;
 }
 
-bool
-sqlite_begin(struct sqlite_state *st)
+bool sqlite_begin(struct sqlite_state *st)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
@@ -248,8 +237,7 @@ sqlite_begin(struct sqlite_state *st)
 	return true;
 }
 
-void
-sqlite_end(struct sqlite_state *st)
+void sqlite_end(struct sqlite_state *st)
 {
 	for (int i = 0; i < TABLES; i++) {
 		(void)sqlite3_finalize(st->insert[i]);
@@ -259,8 +247,7 @@ sqlite_end(struct sqlite_state *st)
 	st->db = NULL;
 }
 
-bool
-sqlite_finish(struct sqlite_state *st)
+bool sqlite_finish(struct sqlite_state *st)
 {
 	for (int i = 0; i < TABLES && !sqlite_failed(st); i++)
 		if (st->groups[i].n > 0)

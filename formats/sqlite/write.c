@@ -9,8 +9,7 @@
 
 /* ---- texts and integers ---- */
 
-static bool
-is_text(struct slice s)
+static bool is_text(struct slice s)
 {
 	if ((s.flags & SLICE_JSON) != 0 || s.n == 0)
 		return true;
@@ -18,15 +17,14 @@ is_text(struct slice s)
 }
 
 /* The parameter for a column of the row that is being bound. */
-static int
-parameter(const struct sqlite_state *st, enum sqlite_table table, int column)
+static int parameter(const struct sqlite_state *st, enum sqlite_table table, int column)
 {
 	return st->groups[table].n * st->groups[table].columns + column;
 }
 
 /* Copied if the row may wait for others. */
-static void
-bind_bytes(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s, bool text)
+static void bind_bytes(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s,
+                       bool text)
 {
 	sqlite3_stmt *const to = st->insert[table];
 	const int at = parameter(st, table, column);
@@ -41,36 +39,31 @@ bind_bytes(struct sqlite_state *st, enum sqlite_table table, int column, struct 
 	                     : sqlite3_bind_blob64(to, at, p, s.n, whose));
 }
 
-void
-sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s)
+void sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s)
 {
 	bind_bytes(st, table, column, s, is_text(s));
 }
 
-static void
-sqlite_bind_i64(struct sqlite_state *st, enum sqlite_table table, int column, int64_t v)
+static void sqlite_bind_i64(struct sqlite_state *st, enum sqlite_table table, int column, int64_t v)
 {
 	if (!sqlite_failed(st))
 		sqlite_took(st, sqlite3_bind_int64(st->insert[table], parameter(st, table, column), v));
 }
 
-static void
-sqlite_bind_null(struct sqlite_state *st, enum sqlite_table table, int column)
+static void sqlite_bind_null(struct sqlite_state *st, enum sqlite_table table, int column)
 {
 	if (!sqlite_failed(st))
 		sqlite_took(st, sqlite3_bind_null(st->insert[table], parameter(st, table, column)));
 }
 
-static void
-bind_copy(struct sqlite_state *st, enum sqlite_table table, int column, const char *p, size_t n)
+static void bind_copy(struct sqlite_state *st, enum sqlite_table table, int column, const char *p, size_t n)
 {
 	if (!sqlite_failed(st))
 		sqlite_took(st, sqlite3_bind_text64(st->insert[table], parameter(st, table, column), p, n,
 		                                    SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
-void
-sqlite_bind_u64(struct sqlite_state *st, enum sqlite_table table, int column, uint64_t v)
+void sqlite_bind_u64(struct sqlite_state *st, enum sqlite_table table, int column, uint64_t v)
 {
 	char digits[DECIMAL_U64_MAX];
 
@@ -82,15 +75,13 @@ sqlite_bind_u64(struct sqlite_state *st, enum sqlite_table table, int column, ui
 
 /* ---- values of fields ---- */
 
-static void
-lose(struct sqlite_place at, enum sqlite_loss loss, uint32_t count)
+static void lose(struct sqlite_place at, enum sqlite_loss loss, uint32_t count)
 {
 	if (count > 0)
 		ledger_add(at.ledger, &sqlite_losses[loss], at.offset, count);
 }
 
-static void
-bind_real(struct sqlite_state *st, struct sqlite_place at, double v)
+static void bind_real(struct sqlite_state *st, struct sqlite_place at, double v)
 {
 	if (isnan(v)) {
 		lose(at, SQLITE_LOSS_NOT_A_NUMBER, 1);
@@ -101,16 +92,14 @@ bind_real(struct sqlite_state *st, struct sqlite_place at, double v)
 	}
 }
 
-static void
-bind_address(struct sqlite_state *st, struct sqlite_place at, uint64_t v)
+static void bind_address(struct sqlite_state *st, struct sqlite_place at, uint64_t v)
 {
 	char digits[DECIMAL_HEX_MAX];
 
 	bind_copy(st, at.table, at.column, digits, (size_t)(decimal_hex(digits, v) - digits));
 }
 
-static void
-bind_json(struct sqlite_state *st, struct sqlite_place at, const struct value *v)
+static void bind_json(struct sqlite_state *st, struct sqlite_place at, const struct value *v)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 
@@ -123,8 +112,7 @@ bind_json(struct sqlite_state *st, struct sqlite_place at, const struct value *v
 	sqlite_bind_text(st, at.table, at.column, slice_of(st->scratch.p, st->scratch.n));
 }
 
-void
-sqlite_bind_value(struct sqlite_state *st, struct sqlite_place at, const struct value *v)
+void sqlite_bind_value(struct sqlite_state *st, struct sqlite_place at, const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -167,8 +155,7 @@ sqlite_bind_value(struct sqlite_state *st, struct sqlite_place at, const struct 
 /* ---- the table of strings ---- */
 
 /* The id of a text in the table of strings, where it is put if it is new. */
-static int64_t
-sqlite_string(struct sqlite_state *st, struct slice s)
+static int64_t sqlite_string(struct sqlite_state *st, struct slice s)
 {
 	struct sqlite_strings *const all = &st->strings;
 	const uint32_t known = tabletext_get(&all->ids, s);
@@ -190,17 +177,15 @@ sqlite_string(struct sqlite_state *st, struct slice s)
 
 /* One event becomes a row of its table, one for each series of a counter, and its fields rows of arg. */
 
-static void
-lose_event(struct ledger *ledger, enum sqlite_loss loss, const struct event *e)
+static void lose_event(struct ledger *ledger, enum sqlite_loss loss, const struct event *e)
 {
 	ledger_add(ledger, &sqlite_losses[loss], e->offset, 1);
 }
 
 /* ---- columns that several tables have ---- */
 
-static void
-bind_time(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e,
-          struct ledger *ledger)
+static void bind_time(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e,
+                      struct ledger *ledger)
 {
 	const bool too_large = !st->signed_time && e->ts > INT64_MAX;
 
@@ -209,15 +194,13 @@ bind_time(struct sqlite_state *st, enum sqlite_table table, int column, const st
 	sqlite_bind_i64(st, table, column, too_large ? INT64_MAX : (int64_t)e->ts);
 }
 
-static const struct track *
-base_of(const struct track *k)
+static const struct track *base_of(const struct track *k)
 {
 	return k->lane > 0 ? k->parent : k;
 }
 
 /* name, category, process, thread, in the columns from `column` on. */
-static void
-bind_what(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e)
+static void bind_what(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e)
 {
 	const struct sqlite_class *const cls = e->cls->declared;
 	const struct track *const base = base_of(e->track);
@@ -231,9 +214,8 @@ bind_what(struct sqlite_state *st, enum sqlite_table table, int column, const st
 		sqlite_bind_null(st, table, column + 3);
 }
 
-static void
-put_arg(struct sqlite_state *st, int64_t event, const struct field *f, const struct event *e,
-        struct ledger *ledger)
+static void put_arg(struct sqlite_state *st, int64_t event, const struct field *f, const struct event *e,
+                    struct ledger *ledger)
 {
 	sqlite_bind_i64(st, TABLE_ARG, 1, event);
 	sqlite_bind_i64(st, TABLE_ARG, 2, sqlite_string(st, f->name));
@@ -241,9 +223,8 @@ put_arg(struct sqlite_state *st, int64_t event, const struct field *f, const str
 	(void)sqlite_insert(st, TABLE_ARG);
 }
 
-static void
-put_args(struct sqlite_state *st, int64_t event, const struct batch *b, const struct event *e,
-         struct ledger *ledger)
+static void put_args(struct sqlite_state *st, int64_t event, const struct batch *b, const struct event *e,
+                     struct ledger *ledger)
 {
 	const struct field *const fields = b->fields + e->first_field;
 
@@ -254,14 +235,13 @@ put_args(struct sqlite_state *st, int64_t event, const struct batch *b, const st
 /* ---- spans ---- */
 
 /* Times in the order of unsigned numbers. */
-static uint64_t
-ordered(const struct sqlite_state *st, uint64_t ts)
+static uint64_t ordered(const struct sqlite_state *st, uint64_t ts)
 {
 	return ts ^ (uint64_t)st->signed_time << 63;
 }
 
-static struct parents_found
-find_parent(struct sqlite_state *st, const struct event *e, int64_t id, struct ledger *ledger)
+static struct parents_found find_parent(struct sqlite_state *st, const struct event *e, int64_t id,
+                                        struct ledger *ledger)
 {
 	const uint64_t start = ordered(st, e->ts), left = UINT64_MAX - start;
 	struct parents_found found = { .id = 0 };
@@ -275,8 +255,8 @@ find_parent(struct sqlite_state *st, const struct event *e, int64_t id, struct l
 	return found;
 }
 
-static void
-put_span(struct sqlite_state *st, const struct batch *b, const struct event *e, struct ledger *ledger)
+static void put_span(struct sqlite_state *st, const struct batch *b, const struct event *e,
+                     struct ledger *ledger)
 {
 	const int64_t id = ++st->last;
 	const struct parents_found parent = find_parent(st, e, id, ledger);
@@ -302,8 +282,8 @@ put_span(struct sqlite_state *st, const struct batch *b, const struct event *e, 
 
 /* ---- the others ---- */
 
-static void
-put_instant(struct sqlite_state *st, const struct batch *b, const struct event *e, struct ledger *ledger)
+static void put_instant(struct sqlite_state *st, const struct batch *b, const struct event *e,
+                        struct ledger *ledger)
 {
 	const int64_t id = ++st->last;
 
@@ -316,8 +296,8 @@ put_instant(struct sqlite_state *st, const struct batch *b, const struct event *
 }
 
 /* series: NULL: it has none. */
-static void
-put_series(struct sqlite_state *st, const struct event *e, const struct field *series, struct ledger *ledger)
+static void put_series(struct sqlite_state *st, const struct event *e, const struct field *series,
+                       struct ledger *ledger)
 {
 	sqlite_bind_i64(st, TABLE_COUNTER, 1, ++st->last);
 	bind_time(st, TABLE_COUNTER, 2, e, ledger);
@@ -334,15 +314,14 @@ put_series(struct sqlite_state *st, const struct event *e, const struct field *s
 	(void)sqlite_insert(st, TABLE_COUNTER);
 }
 
-static bool
-is_number(const struct field *f)
+static bool is_number(const struct field *f)
 {
 	return f->value.type >= VALUE_U8 && f->value.type <= VALUE_F64;
 }
 
 /* Fields that are no numbers belong to the row of its first series. */
-static void
-put_counter(struct sqlite_state *st, const struct batch *b, const struct event *e, struct ledger *ledger)
+static void put_counter(struct sqlite_state *st, const struct batch *b, const struct event *e,
+                        struct ledger *ledger)
 {
 	const struct field *const fields = b->fields + e->first_field;
 	const int64_t first = st->last + 1;
@@ -357,8 +336,8 @@ put_counter(struct sqlite_state *st, const struct batch *b, const struct event *
 			put_arg(st, first, &fields[i], e, ledger);
 }
 
-static void
-put_flow(struct sqlite_state *st, const struct batch *b, const struct event *e, struct ledger *ledger)
+static void put_flow(struct sqlite_state *st, const struct batch *b, const struct event *e,
+                     struct ledger *ledger)
 {
 	const int64_t id = ++st->last;
 
@@ -375,8 +354,8 @@ put_flow(struct sqlite_state *st, const struct batch *b, const struct event *e, 
 	put_args(st, id, b, e, ledger);
 }
 
-static void
-sqlite_event(struct sqlite_state *st, const struct batch *b, const struct event *e, struct ledger *ledger)
+static void sqlite_event(struct sqlite_state *st, const struct batch *b, const struct event *e,
+                         struct ledger *ledger)
 {
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
@@ -411,8 +390,7 @@ sqlite_event(struct sqlite_state *st, const struct batch *b, const struct event 
 #define PIECE (1U << 20) /* of the database that is written in one go */
 
 /* What failed goes out with the chunk. */
-static void
-tell(const struct sqlite_state *st, struct chunk *chunk)
+static void tell(const struct sqlite_state *st, struct chunk *chunk)
 {
 	if (st->no_memory)
 		chunk->text.failed = true;
@@ -420,8 +398,7 @@ tell(const struct sqlite_state *st, struct chunk *chunk)
 		chunk->end.failed = st->why;
 }
 
-static bool
-writer_open(struct writer *w, struct chunk *chunk)
+static bool writer_open(struct writer *w, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
@@ -438,8 +415,7 @@ writer_open(struct writer *w, struct chunk *chunk)
 
 /* ---- declarations ---- */
 
-static bool
-declare_track(struct sqlite_state *st, struct track *k)
+static bool declare_track(struct sqlite_state *st, struct track *k)
 {
 	const bool is_process = k->parent == NULL;
 	const enum sqlite_table table = is_process ? TABLE_PROCESS : TABLE_THREAD;
@@ -464,8 +440,7 @@ declare_track(struct sqlite_state *st, struct track *k)
 	return sqlite_insert(st, table);
 }
 
-static bool
-declare_class(struct sqlite_state *st, struct class *c)
+static bool declare_class(struct sqlite_state *st, struct class *c)
 {
 	struct sqlite_class *const to = arena_alloc(&st->arena, sizeof *to);
 
@@ -477,8 +452,7 @@ declare_class(struct sqlite_state *st, struct class *c)
 }
 
 /* A failure of the database is told with the next chunk. */
-static bool
-writer_declare(struct writer *w, const struct batch *b)
+static bool writer_declare(struct writer *w, const struct batch *b)
 {
 	struct sqlite_state *const st = w->state;
 
@@ -492,8 +466,7 @@ writer_declare(struct writer *w, const struct batch *b)
 
 /* ---- events, and the end ---- */
 
-static void
-writer_write(void *state, const struct batch *b, struct chunk *chunk)
+static void writer_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct sqlite_state *const st = state;
 
@@ -502,8 +475,7 @@ writer_write(void *state, const struct batch *b, struct chunk *chunk)
 	tell(st, chunk);
 }
 
-static void
-put_piece(struct sqlite_state *st, struct chunk *chunk)
+static void put_piece(struct sqlite_state *st, struct chunk *chunk)
 {
 	struct spill_file *const f = &st->files.database;
 	const uint64_t left = f->size - st->written;
@@ -522,8 +494,7 @@ put_piece(struct sqlite_state *st, struct chunk *chunk)
 	chunk->end.more = st->written < f->size;
 }
 
-static bool
-writer_close(struct writer *w, struct chunk *chunk)
+static bool writer_close(struct writer *w, struct chunk *chunk)
 {
 	struct sqlite_state *const st = w->state;
 
@@ -533,8 +504,7 @@ writer_close(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static void
-writer_free(void *state)
+static void writer_free(void *state)
 {
 	struct sqlite_state *const st = state;
 

@@ -17,21 +17,18 @@ struct cursor {
 	bool big;               /* byte order of multi-byte integers */
 };
 
-static inline struct cursor
-cursor_on(const char *p, const char *end, bool big)
+static inline struct cursor cursor_on(const char *p, const char *end, bool big)
 {
 	return (struct cursor){ .p = p, .end = end, .big = big };
 }
 
-static inline size_t
-cursor_left(const struct cursor *c)
+static inline size_t cursor_left(const struct cursor *c)
 {
 	return (size_t)(c->end - c->p);
 }
 
 /* True if n more bytes are there; else the failure is noted under the name `what`. */
-static inline bool
-cursor_has(struct cursor *c, uint64_t n, const char *what)
+static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 {
 	if (c->missing == NULL && n <= cursor_left(c))
 		return true;
@@ -44,8 +41,7 @@ cursor_has(struct cursor *c, uint64_t n, const char *what)
 }
 
 /* Notes a failure found by the caller (a string without its end, ...). */
-static inline void
-cursor_fail(struct cursor *c, uint64_t lacking, const char *what)
+static inline void cursor_fail(struct cursor *c, uint64_t lacking, const char *what)
 {
 	if (c->missing == NULL) {
 		c->missing = what;
@@ -55,38 +51,33 @@ cursor_fail(struct cursor *c, uint64_t lacking, const char *what)
 }
 
 /* Loads from unaligned memory in a given byte order. */
-static inline uint16_t
-load_u16(const char *p, bool big)
+static inline uint16_t load_u16(const char *p, bool big)
 {
 	uint16_t v;
 	memcpy(&v, p, sizeof v);
 	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap16(v);
 }
 
-static inline uint32_t
-load_u32(const char *p, bool big)
+static inline uint32_t load_u32(const char *p, bool big)
 {
 	uint32_t v;
 	memcpy(&v, p, sizeof v);
 	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap32(v);
 }
 
-static inline uint64_t
-load_u64(const char *p, bool big)
+static inline uint64_t load_u64(const char *p, bool big)
 {
 	uint64_t v;
 	memcpy(&v, p, sizeof v);
 	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap64(v);
 }
 
-static inline uint8_t
-cursor_u8(struct cursor *c, const char *what)
+static inline uint8_t cursor_u8(struct cursor *c, const char *what)
 {
 	return cursor_has(c, 1, what) ? (uint8_t)*c->p++ : 0;
 }
 
-static inline uint16_t
-cursor_u16(struct cursor *c, const char *what)
+static inline uint16_t cursor_u16(struct cursor *c, const char *what)
 {
 	if (!cursor_has(c, 2, what))
 		return 0;
@@ -94,8 +85,7 @@ cursor_u16(struct cursor *c, const char *what)
 	return load_u16(c->p - 2, c->big);
 }
 
-static inline uint32_t
-cursor_u32(struct cursor *c, const char *what)
+static inline uint32_t cursor_u32(struct cursor *c, const char *what)
 {
 	if (!cursor_has(c, 4, what))
 		return 0;
@@ -103,8 +93,7 @@ cursor_u32(struct cursor *c, const char *what)
 	return load_u32(c->p - 4, c->big);
 }
 
-static inline uint64_t
-cursor_u64(struct cursor *c, const char *what)
+static inline uint64_t cursor_u64(struct cursor *c, const char *what)
 {
 	if (!cursor_has(c, 8, what))
 		return 0;
@@ -113,8 +102,7 @@ cursor_u64(struct cursor *c, const char *what)
 }
 
 /* n bytes where they lie; {NULL, 0} when they do not fit.  n fits 32 bits. */
-static inline struct slice
-cursor_take(struct cursor *c, uint32_t n, const char *what)
+static inline struct slice cursor_take(struct cursor *c, uint32_t n, const char *what)
 {
 	if (!cursor_has(c, n, what))
 		return (struct slice){ NULL, 0, 0 };

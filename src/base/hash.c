@@ -15,16 +15,14 @@
 #define HASH_A UINT64_C(0x243f6a8885a308d3)
 #define HASH_B UINT64_C(0x9e3779b97f4a7c15)
 
-static inline uint64_t
-fold(uint64_t a, uint64_t b)
+static inline uint64_t fold(uint64_t a, uint64_t b)
 {
 	const unsigned __int128 m = (unsigned __int128)a * b;
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline uint64_t
-word(const char *p)
+static inline uint64_t word(const char *p)
 {
 	uint64_t v;
 
@@ -32,8 +30,7 @@ word(const char *p)
 	return v;
 }
 
-static inline uint64_t
-half_word(const char *p)
+static inline uint64_t half_word(const char *p)
 {
 	uint32_t v;
 
@@ -41,14 +38,12 @@ half_word(const char *p)
 	return v;
 }
 
-static inline uint64_t
-byte(const char *p)
+static inline uint64_t byte(const char *p)
 {
 	return (unsigned char)*p;
 }
 
-uint64_t
-hash_bytes(const char *p, size_t n, uint64_t seed)
+uint64_t hash_bytes(const char *p, size_t n, uint64_t seed)
 {
 	const uint64_t secret = (seed << 32 | seed >> 32) ^ HASH_B;
 	uint64_t h = seed ^ HASH_A, a = 0, b = 0;
@@ -72,15 +67,13 @@ hash_bytes(const char *p, size_t n, uint64_t seed)
 	return fold(fold(a ^ h, b ^ secret) ^ n, secret ^ HASH_A);
 }
 
-uint64_t
-hash_u64(uint64_t v, uint64_t seed)
+uint64_t hash_u64(uint64_t v, uint64_t seed)
 {
 	return fold(fold(v ^ seed, HASH_A) ^ seed, HASH_B);
 }
 
 /* The kernel gives each process 16 random bytes; taking them from there needs no state of our own. */
-uint64_t
-hash_seed(void)
+uint64_t hash_seed(void)
 {
 	const unsigned long at = getauxval(AT_RANDOM);
 	uint64_t r[2];
@@ -101,14 +94,12 @@ struct state {
 	uint64_t v0, v1, v2, v3;
 };
 
-static inline uint64_t
-turn(uint64_t v, unsigned by)
+static inline uint64_t turn(uint64_t v, unsigned by)
 {
 	return v << by | v >> (64 - by);
 }
 
-static inline void
-mix(struct state *s)
+static inline void mix(struct state *s)
 {
 	s->v0 += s->v1;
 	s->v1 = turn(s->v1, 13) ^ s->v0;
@@ -123,8 +114,7 @@ mix(struct state *s)
 }
 
 /* Up to eight bytes, little endian. */
-static inline uint64_t
-load(const unsigned char *p, size_t n)
+static inline uint64_t load(const unsigned char *p, size_t n)
 {
 	uint64_t v = 0;
 
@@ -133,8 +123,7 @@ load(const unsigned char *p, size_t n)
 	return v;
 }
 
-static inline void
-take(struct state *s, uint64_t word)
+static inline void take(struct state *s, uint64_t word)
 {
 	s->v3 ^= word;
 	mix(s);
@@ -142,8 +131,7 @@ take(struct state *s, uint64_t word)
 	s->v0 ^= word;
 }
 
-uint64_t
-siphash(const struct siphash_key *key, const void *p, size_t n)
+uint64_t siphash(const struct siphash_key *key, const void *p, size_t n)
 {
 	/* the constants are the letters of "somepseudorandomlygeneratedbytes" */
 	struct state s = { key->k0 ^ UINT64_C(0x736f6d6570736575), key->k1 ^ UINT64_C(0x646f72616e646f6d),

@@ -7,14 +7,12 @@
 
 #define WORD_MAX 63
 
-static size_t
-min2(size_t a, size_t b)
+static size_t min2(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-size_t
-edit_distance(const char *a, const char *b)
+size_t edit_distance(const char *a, const char *b)
 {
 	const size_t na = strlen(a), nb = strlen(b);
 	size_t rows[3][WORD_MAX + 1]; /* two rows back, the last row, this row */
@@ -39,8 +37,7 @@ edit_distance(const char *a, const char *b)
 	return last[nb];
 }
 
-int
-edit_distance_plausible(const char *typed, const char *known)
+int edit_distance_plausible(const char *typed, const char *known)
 {
 	size_t limit = strlen(known) / 3;
 
@@ -54,8 +51,7 @@ edit_distance_plausible(const char *typed, const char *known)
 #define ANY 256U
 
 /* The element at *i, which moves on. */
-static unsigned
-element(struct slice pattern, uint32_t *i)
+static unsigned element(struct slice pattern, uint32_t *i)
 {
 	const char c = pattern.p[(*i)++];
 
@@ -67,8 +63,7 @@ element(struct slice pattern, uint32_t *i)
 }
 
 /* Where the part that begins at i ends: at a *, or the end. */
-static uint32_t
-part_end(struct slice pattern, uint32_t i, uint32_t *elements)
+static uint32_t part_end(struct slice pattern, uint32_t i, uint32_t *elements)
 {
 	*elements = 0;
 	while (i < pattern.n && pattern.p[i] != '*') {
@@ -79,8 +74,7 @@ part_end(struct slice pattern, uint32_t i, uint32_t *elements)
 }
 
 /* Whether the part [i, end) stands at p, where there are bytes enough. */
-static bool
-stands_at(struct slice pattern, uint32_t i, uint32_t end, const char *p)
+static bool stands_at(struct slice pattern, uint32_t i, uint32_t end, const char *p)
 {
 	for (; i < end; p++) {
 		const unsigned e = element(pattern, &i);
@@ -98,8 +92,7 @@ struct places {
 	bool ready; /* all are zero, but for those of the part */
 };
 
-static void
-set_places(struct places *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
+static void set_places(struct places *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
 {
 	for (uint64_t bit = 1; i < end; bit <<= 1) {
 		const unsigned e = element(pattern, &i);
@@ -109,8 +102,7 @@ set_places(struct places *s, struct slice pattern, uint32_t i, uint32_t end, boo
 }
 
 /* The places that are any byte. */
-static uint64_t
-any_places(struct slice pattern, uint32_t i, uint32_t end)
+static uint64_t any_places(struct slice pattern, uint32_t i, uint32_t end)
 {
 	uint64_t any = 0;
 
@@ -120,9 +112,8 @@ any_places(struct slice pattern, uint32_t i, uint32_t end)
 }
 
 /* Bit b of the state: the last b + 1 bytes fit the first b + 1 elements. */
-static uint32_t
-search_bits(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements,
-            struct slice text, uint32_t from)
+static uint32_t search_bits(struct places *s, struct slice pattern, uint32_t i, uint32_t end,
+                            uint32_t elements, struct slice text, uint32_t from)
 {
 	const uint64_t any = any_places(pattern, i, end), last = UINT64_C(1) << (elements - 1);
 	uint64_t state = 0;
@@ -144,9 +135,8 @@ search_bits(struct places *s, struct slice pattern, uint32_t i, uint32_t end, ui
 }
 
 /* The first place at or behind `from` where the part stands; UINT32_MAX: none. */
-static uint32_t
-search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements, struct slice text,
-       uint32_t from)
+static uint32_t search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements,
+                       struct slice text, uint32_t from)
 {
 	if (elements > text.n - from)
 		return UINT32_MAX;
@@ -158,8 +148,7 @@ search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_
 	return UINT32_MAX;
 }
 
-static bool
-fits_parts(struct slice pattern, struct slice text)
+static bool fits_parts(struct slice pattern, struct slice text)
 {
 	struct places places;
 	uint32_t elements, i = 0, from, end = part_end(pattern, 0, &elements);
@@ -188,8 +177,7 @@ fits_parts(struct slice pattern, struct slice text)
 /* ---- patterns of one word ---- */
 
 /* Whether all of it is itself. */
-static bool
-is_word(struct slice s)
+static bool is_word(struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.p[i] == '*' || s.p[i] == '?' || s.p[i] == '\\')
@@ -197,8 +185,7 @@ is_word(struct slice s)
 	return true;
 }
 
-static bool
-holds(struct slice text, struct slice word)
+static bool holds(struct slice text, struct slice word)
 {
 	const char *const last = text.p + (text.n - word.n);
 
@@ -214,8 +201,7 @@ holds(struct slice text, struct slice word)
 
 /* Fast path for "word", "word*", "*word" and "*word*", and texts that are no longer than names.  false: it is
  * something else. */
-static bool
-fits_word(struct slice pattern, struct slice text, bool *fits)
+static bool fits_word(struct slice pattern, struct slice text, bool *fits)
 {
 	const bool any_before = pattern.n > 0 && pattern.p[0] == '*';
 	const bool any_behind = pattern.n > 1 && pattern.p[pattern.n - 1] == '*';
@@ -233,16 +219,14 @@ fits_word(struct slice pattern, struct slice text, bool *fits)
 }
 
 /* Whether the first byte of the pattern is itself, and that of the text is another one. */
-static inline bool
-differs_at_once(struct slice pattern, struct slice text)
+static inline bool differs_at_once(struct slice pattern, struct slice text)
 {
 	const char c = pattern.n > 0 ? pattern.p[0] : '*';
 
 	return c != '*' && c != '?' && c != '\\' && (text.n == 0 || text.p[0] != c);
 }
 
-bool
-glob_fits(struct slice pattern, struct slice text)
+bool glob_fits(struct slice pattern, struct slice text)
 {
 	bool fits;
 
@@ -251,8 +235,7 @@ glob_fits(struct slice pattern, struct slice text)
 	return fits_word(pattern, text, &fits) ? fits : fits_parts(pattern, text);
 }
 
-bool
-glob_is_linear(struct slice pattern)
+bool glob_is_linear(struct slice pattern)
 {
 	uint32_t elements, end = part_end(pattern, 0, &elements);
 
@@ -264,8 +247,7 @@ glob_is_linear(struct slice pattern)
 	return true;
 }
 
-uint32_t
-glob_stars(struct slice pattern)
+uint32_t glob_stars(struct slice pattern)
 {
 	uint32_t elements, stars = 0;
 

@@ -19,8 +19,7 @@ struct arena_block {
 	alignas(max_align_t) char data[];
 };
 
-static struct arena_block *
-block_new(size_t size)
+static struct arena_block *block_new(size_t size)
 {
 	/* No object is larger; malloc need not be asked. */
 	if (size > PTRDIFF_MAX - sizeof(struct arena_block))
@@ -35,8 +34,7 @@ block_new(size_t size)
 	return b;
 }
 
-static size_t
-next_block_size(const struct arena *a)
+static size_t next_block_size(const struct arena *a)
 {
 	if (a->head == NULL)
 		return BLOCK_MIN;
@@ -44,8 +42,7 @@ next_block_size(const struct arena *a)
 }
 
 /* A block with room for n bytes, linked in. */
-static struct arena_block *
-arena_grow(struct arena *a, size_t n)
+static struct arena_block *arena_grow(struct arena *a, size_t n)
 {
 	const size_t size = next_block_size(a);
 	struct arena_block *b = block_new(n > size ? n : size);
@@ -64,15 +61,13 @@ arena_grow(struct arena *a, size_t n)
 	return b;
 }
 
-static void *
-fail(struct arena *a)
+static void *fail(struct arena *a)
 {
 	a->failed = true;
 	return NULL;
 }
 
-void *
-arena_alloc(struct arena *a, size_t n)
+void *arena_alloc(struct arena *a, size_t n)
 {
 	if (n > SIZE_MAX - ALIGN)
 		return fail(a);
@@ -88,8 +83,7 @@ arena_alloc(struct arena *a, size_t n)
 	return p;
 }
 
-void *
-arena_zalloc(struct arena *a, size_t count, size_t size)
+void *arena_zalloc(struct arena *a, size_t count, size_t size)
 {
 	if (size != 0 && count > SIZE_MAX / size)
 		return fail(a);
@@ -100,8 +94,7 @@ arena_zalloc(struct arena *a, size_t count, size_t size)
 	return p;
 }
 
-struct slice
-arena_copy(struct arena *a, struct slice s)
+struct slice arena_copy(struct arena *a, struct slice s)
 {
 	char *p = arena_alloc(a, (size_t)s.n + 1);
 
@@ -113,8 +106,7 @@ arena_copy(struct arena *a, struct slice s)
 	return (struct slice){ p, s.n, s.flags };
 }
 
-struct slice
-arena_printf(struct arena *a, const char *fmt, ...)
+struct slice arena_printf(struct arena *a, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -132,8 +124,7 @@ arena_printf(struct arena *a, const char *fmt, ...)
 	return slice_of(p, (size_t)n);
 }
 
-static void
-free_blocks(struct arena_block *b)
+static void free_blocks(struct arena_block *b)
 {
 	while (b != NULL) {
 		struct arena_block *next = b->next;
@@ -142,8 +133,7 @@ free_blocks(struct arena_block *b)
 	}
 }
 
-void
-arena_move(struct arena *to, struct arena *from)
+void arena_move(struct arena *to, struct arena *from)
 {
 	struct arena_block *last = from->head;
 
@@ -163,8 +153,7 @@ arena_move(struct arena *to, struct arena *from)
 	*from = (struct arena){ 0 };
 }
 
-void
-arena_reset(struct arena *a)
+void arena_reset(struct arena *a)
 {
 	struct arena_block *b = a->head;
 
@@ -182,8 +171,7 @@ arena_reset(struct arena *a)
 	b->used = 0;
 }
 
-void
-arena_free(struct arena *a)
+void arena_free(struct arena *a)
 {
 	free_blocks(a->head);
 	*a = (struct arena){ 0 };
@@ -194,8 +182,7 @@ arena_free(struct arena *a)
 #define FIRST_CAP 16U
 
 /* The caller's pointer is of another type than void *: it is copied, not looked at through one. */
-static void *
-resized(void *list, uint64_t count, size_t size)
+static void *resized(void *list, uint64_t count, size_t size)
 {
 	void *p;
 
@@ -208,8 +195,7 @@ resized(void *list, uint64_t count, size_t size)
 	return p;
 }
 
-bool
-array_room(void *list, uint32_t n, uint32_t *cap, size_t size)
+bool array_room(void *list, uint32_t n, uint32_t *cap, size_t size)
 {
 	if (n < *cap)
 		return true;
@@ -220,8 +206,7 @@ array_room(void *list, uint32_t n, uint32_t *cap, size_t size)
 	return true;
 }
 
-bool
-array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
+bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
 {
 	uint64_t want = *n < FIRST_CAP ? FIRST_CAP : *n;
 
@@ -241,8 +226,7 @@ array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
 
 #define DIGITS (1U << RADIX_BITS)
 
-void
-radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
+void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 {
 	uint32_t places[DIGITS] = { 0 }, sum = 0;
 

@@ -22,8 +22,7 @@
 #define ZEROS UINT64_C(0x3030303030303030)
 
 /* Stores a word whose lowest byte is the first character. */
-static inline void
-store8(char *p, uint64_t w)
+static inline void store8(char *p, uint64_t w)
 {
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		w = __builtin_bswap64(w);
@@ -37,8 +36,7 @@ store8(char *p, uint64_t w)
  * that one product and one subtraction.  10486 / 2^20 and 103 / 2^10 are exact
  * for the quotients by 100 and by 10 that occur.
  */
-static inline uint64_t
-digits8(uint64_t v)
+static inline uint64_t digits8(uint64_t v)
 {
 	const uint64_t by10000 = v / 10000;
 	const uint64_t four = (v << 32) - by10000 * ((UINT64_C(10000) << 32) - 1);
@@ -57,8 +55,7 @@ struct digits16 {
 #if VECTOR
 
 /* As digits8(), both words at once; 5243 / 2^19 and 6554 / 2^16 are the quotients by 100 and by 10. */
-static inline struct digits16
-digits16(uint64_t v)
+static inline struct digits16 digits16(uint64_t v)
 {
 	const uint64_t high = v / E8;
 	const __m128i eight = _mm_set_epi64x((long long)(v - high * E8), (long long)high);
@@ -82,8 +79,7 @@ digits16(uint64_t v)
 
 #else
 
-static inline struct digits16
-digits16(uint64_t v)
+static inline struct digits16 digits16(uint64_t v)
 {
 	return (struct digits16){ digits8(v / E8), digits8(v % E8) };
 }
@@ -92,8 +88,7 @@ digits16(uint64_t v)
 
 /* Digits without the zeros before them; eight bytes are stored whatever the length.  The last digit stays,
  * even when it is 0. */
-static inline char *
-put_stripped(char *p, uint64_t digits)
+static inline char *put_stripped(char *p, uint64_t digits)
 {
 	const unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
 
@@ -101,16 +96,14 @@ put_stripped(char *p, uint64_t digits)
 	return p + 8 - skip;
 }
 
-static inline char *
-put8(char *p, uint64_t digits)
+static inline char *put8(char *p, uint64_t digits)
 {
 	store8(p, digits | ZEROS);
 	return p + 8;
 }
 
 /* v < 10^4 without leading zeros; four bytes are stored.  Half of digits8() and put_stripped(). */
-static inline char *
-put_head4(char *p, uint32_t v)
+static inline char *put_head4(char *p, uint32_t v)
 {
 	const uint32_t by100 = v * 10486 >> 20;
 	const uint32_t two = (v << 16) - by100 * ((100 << 16) - 1);
@@ -127,8 +120,7 @@ put_head4(char *p, uint32_t v)
 
 /* All but the last eight digits of v >= 10^8, which are left in *last.  Compilers find it too large
  * to inline, which costs a fifth of the time. */
-__attribute__((always_inline)) static inline char *
-put_upper(char *p, uint64_t v, uint64_t *last)
+__attribute__((always_inline)) static inline char *put_upper(char *p, uint64_t v, uint64_t *last)
 {
 	struct digits16 low;
 
@@ -144,8 +136,7 @@ put_upper(char *p, uint64_t v, uint64_t *last)
 	return p;
 }
 
-static inline char *
-put_u64(char *p, uint64_t v)
+static inline char *put_u64(char *p, uint64_t v)
 {
 	uint64_t last;
 
@@ -155,29 +146,25 @@ put_u64(char *p, uint64_t v)
 	return put8(p, last);
 }
 
-char *
-decimal_u64(char *p, uint64_t v)
+char *decimal_u64(char *p, uint64_t v)
 {
 	return put_u64(p, v);
 }
 
 /* The magnitude of INT64_MIN has no int64_t. */
-static inline uint64_t
-magnitude(int64_t v)
+static inline uint64_t magnitude(int64_t v)
 {
 	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-char *
-decimal_i64(char *p, int64_t v)
+char *decimal_i64(char *p, int64_t v)
 {
 	*p = '-';
 	return put_u64(p + (v < 0), magnitude(v));
 }
 
 /* The last eight digits, less `skip` of them, with the point before the last three. */
-static inline char *
-put_point8(char *p, uint64_t digits, unsigned skip)
+static inline char *put_point8(char *p, uint64_t digits, unsigned skip)
 {
 	const uint64_t text = digits | ZEROS;
 	const uint64_t whole = text & ((UINT64_C(1) << 40) - 1);
@@ -189,8 +176,7 @@ put_point8(char *p, uint64_t digits, unsigned skip)
 	return p + 1;
 }
 
-static inline char *
-put_usec(char *p, uint64_t ns)
+static inline char *put_usec(char *p, uint64_t ns)
 {
 	uint64_t last;
 
@@ -203,22 +189,19 @@ put_usec(char *p, uint64_t ns)
 	return put_point8(p, last, (unsigned)__builtin_ctzll(last | UINT64_C(1) << 32) / 8);
 }
 
-char *
-decimal_usec(char *p, uint64_t ns)
+char *decimal_usec(char *p, uint64_t ns)
 {
 	return put_usec(p, ns);
 }
 
-char *
-decimal_usec_signed(char *p, int64_t ns)
+char *decimal_usec_signed(char *p, int64_t ns)
 {
 	*p = '-';
 	return put_usec(p + (ns < 0), magnitude(ns));
 }
 
 /* Exactly 19 digits; v < 10^19. */
-static char *
-put19(char *p, uint64_t v)
+static char *put19(char *p, uint64_t v)
 {
 	const uint64_t high = v / E8;
 	const uint64_t three = high / E8;
@@ -229,8 +212,7 @@ put19(char *p, uint64_t v)
 	return put8(put8(p, digits8(high % E8)), digits8(v % E8));
 }
 
-char *
-decimal_u128(char *p, unsigned __int128 v)
+char *decimal_u128(char *p, unsigned __int128 v)
 {
 	if (v <= UINT64_MAX)
 		return put_u64(p, (uint64_t)v);
@@ -244,8 +226,7 @@ decimal_u128(char *p, unsigned __int128 v)
 }
 
 /* The eight hexadecimal digits of v, the first in the lowest byte. */
-static inline uint64_t
-hex8(uint32_t v)
+static inline uint64_t hex8(uint32_t v)
 {
 	uint64_t w = v;
 
@@ -257,8 +238,7 @@ hex8(uint32_t v)
 	return __builtin_bswap64(w + ZEROS + letters * ('a' - '0' - 10));
 }
 
-char *
-decimal_hex(char *p, uint64_t v)
+char *decimal_hex(char *p, uint64_t v)
 {
 	const unsigned skip = (unsigned)__builtin_clzll(v | 1) / 4;
 
@@ -279,8 +259,7 @@ struct scaled {
 };
 
 /* scale is 2 to 21 here, so the product of 53 and at most 49 bits is exact. */
-static struct scaled
-scale_f64(double v)
+static struct scaled scale_f64(double v)
 {
 	static const uint64_t fives[] = { 25,
 		                          125,
@@ -321,8 +300,7 @@ scale_f64(double v)
 }
 
 /* The 17 digits less those that `unit` (1, 10, 100) cuts off, rounded as printf does. */
-static uint64_t
-round_scaled(const struct scaled *s, unsigned unit)
+static uint64_t round_scaled(const struct scaled *s, unsigned unit)
 {
 	const uint64_t whole = (uint64_t)(s->product >> s->shift), digits = whole / unit;
 	const unsigned __int128 rest = s->product - ((unsigned __int128)(digits * unit) << s->shift);
@@ -333,8 +311,7 @@ round_scaled(const struct scaled *s, unsigned unit)
 
 /* Whether the decimal of these 17 digits is nearer to the double than to its neighbours; a tie goes to the
  * even one. */
-static bool
-reads_back(const struct scaled *s, uint64_t digits)
+static bool reads_back(const struct scaled *s, uint64_t digits)
 {
 	const unsigned __int128 here = (unsigned __int128)digits << (s->shift + 1), there = s->product << 1;
 	unsigned __int128 away = here > there ? here - there : there - here;
@@ -345,8 +322,7 @@ reads_back(const struct scaled *s, uint64_t digits)
 }
 
 /* digits / 10^places, without zeros at the end. */
-static char *
-put_places(char *p, uint64_t digits, unsigned places)
+static char *put_places(char *p, uint64_t digits, unsigned places)
 {
 	char text[DECIMAL_U64_MAX];
 
@@ -368,8 +344,7 @@ put_places(char *p, uint64_t digits, unsigned places)
 }
 
 /* Without printf, from 10^-4 to 10^15, where %g has no exponent.  NULL: not there. */
-static char *
-put_fixed_f64(char *p, double v)
+static char *put_fixed_f64(char *p, double v)
 {
 	if (!(v >= 1e-4 && v < 1e15))
 		return NULL;
@@ -388,8 +363,7 @@ put_fixed_f64(char *p, double v)
 }
 
 /* Copies what printf made; its decimal point may be any bytes, by the locale. */
-static char *
-copy_number(char *p, const char *s)
+static char *copy_number(char *p, const char *s)
 {
 	for (bool in_point = false; *s != '\0'; s++) {
 		const bool ours = (*s >= '0' && *s <= '9') || *s == '-' || *s == '+' || *s == 'e';
@@ -400,8 +374,7 @@ copy_number(char *p, const char *s)
 	return p;
 }
 
-char *
-decimal_f64(char *p, double v)
+char *decimal_f64(char *p, double v)
 {
 	char s[64];
 
@@ -425,8 +398,7 @@ decimal_f64(char *p, double v)
 	return copy_number(p, s);
 }
 
-char *
-decimal_f32(char *p, float v)
+char *decimal_f32(char *p, float v)
 {
 	char s[64];
 
@@ -450,14 +422,12 @@ struct number {
 	bool exact; /* no digit was beyond the parts */
 };
 
-static bool
-is_digit(char c)
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static void
-skip_blanks(struct slice *s)
+static void skip_blanks(struct slice *s)
 {
 	while (s->n > 0 && s->p[0] == ' ') {
 		s->p++;
@@ -465,16 +435,14 @@ skip_blanks(struct slice *s)
 	}
 }
 
-static void
-drop(struct slice *s, uint32_t n)
+static void drop(struct slice *s, uint32_t n)
 {
 	s->p += n;
 	s->n -= n;
 }
 
 /* Takes it off the front. */
-static bool
-take_number(struct slice *s, struct number *v)
+static bool take_number(struct slice *s, struct number *v)
 {
 	uint32_t i = 0, places = 0;
 
@@ -500,8 +468,7 @@ take_number(struct slice *s, struct number *v)
 	return true;
 }
 
-static double
-as_double(const struct number *v)
+static double as_double(const struct number *v)
 {
 	return (double)v->whole + (double)v->parts / 1e12;
 }
@@ -512,8 +479,7 @@ struct unit {
 };
 
 /* A number of units that is a whole number of the least one. */
-static bool
-whole_of(const struct number *v, uint64_t unit, uint64_t *n)
+static bool whole_of(const struct number *v, uint64_t unit, uint64_t *n)
 {
 	if (v->whole > UINT64_MAX / unit)
 		return false;
@@ -525,8 +491,7 @@ whole_of(const struct number *v, uint64_t unit, uint64_t *n)
 }
 
 /* 0: there is no such unit. */
-static uint64_t
-unit_of(struct slice s, const struct unit *list, size_t n)
+static uint64_t unit_of(struct slice s, const struct unit *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (slice_is(s, list[i].name))
@@ -534,8 +499,7 @@ unit_of(struct slice s, const struct unit *list, size_t n)
 	return 0;
 }
 
-static uint64_t
-unit_ns(struct slice s)
+static uint64_t unit_ns(struct slice s)
 {
 	static const struct unit units[] = {
 		{ "ns", 1 },         { "us", 1000 },         { "ms", 1000000 },
@@ -545,8 +509,7 @@ unit_ns(struct slice s)
 	return unit_of(s, units, sizeof units / sizeof units[0]);
 }
 
-bool
-units_time(struct slice s, uint64_t *ns)
+bool units_time(struct slice s, uint64_t *ns)
 {
 	struct number v;
 
@@ -560,8 +523,7 @@ units_time(struct slice s, uint64_t *ns)
 	return whole_of(&v, unit, ns);
 }
 
-bool
-units_bytes(struct slice s, uint64_t *n)
+bool units_bytes(struct slice s, uint64_t *n)
 {
 	static const struct unit units[] = {
 		{ "", 1 },         { "k", 1U << 10 },   { "K", 1U << 10 },   { "M", 1U << 20 },
@@ -576,8 +538,7 @@ units_bytes(struct slice s, uint64_t *n)
 	return unit != 0 && whole_of(&v, unit, n);
 }
 
-bool
-units_share(struct slice s, double *share)
+bool units_share(struct slice s, double *share)
 {
 	struct number v;
 
@@ -587,8 +548,7 @@ units_share(struct slice s, double *share)
 	return true;
 }
 
-bool
-units_part(struct slice s, uint64_t whole, uint64_t *part)
+bool units_part(struct slice s, uint64_t whole, uint64_t *part)
 {
 	struct number v;
 
@@ -599,8 +559,7 @@ units_part(struct slice s, uint64_t whole, uint64_t *part)
 	return all % 1000000000000 == 0 && all / 1000000000000 <= whole;
 }
 
-bool
-units_count(struct slice s, uint64_t *n)
+bool units_count(struct slice s, uint64_t *n)
 {
 	struct number v;
 
@@ -613,8 +572,7 @@ units_count(struct slice s, uint64_t *n)
 	return true;
 }
 
-bool
-units_rate(struct slice s, double *per_second)
+bool units_rate(struct slice s, double *per_second)
 {
 	struct number v;
 
@@ -632,8 +590,7 @@ units_rate(struct slice s, double *per_second)
 /* ---- wall time ---- */
 
 /* n digits off the front, and the byte behind them (0: none). */
-static bool
-take_digits(struct slice *s, uint32_t n, char behind, uint32_t *v)
+static bool take_digits(struct slice *s, uint32_t n, char behind, uint32_t *v)
 {
 	if (s->n < n + (behind != 0) || (behind != 0 && s->p[n] != behind))
 		return false;
@@ -648,8 +605,7 @@ take_digits(struct slice *s, uint32_t n, char behind, uint32_t *v)
 }
 
 /* Days from 1970-01-01 to a day of the Gregorian calendar; false: there is no such day. */
-static bool
-days_to(uint32_t year, uint32_t month, uint32_t day, uint64_t *days)
+static bool days_to(uint32_t year, uint32_t month, uint32_t day, uint64_t *days)
 {
 	static const uint8_t lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -665,8 +621,7 @@ days_to(uint32_t year, uint32_t month, uint32_t day, uint64_t *days)
 }
 
 /* "T22:08:04.5Z"; nothing at all is midnight. */
-static bool
-take_clock(struct slice s, uint64_t *ns)
+static bool take_clock(struct slice s, uint64_t *ns)
 {
 	uint32_t hour, minute;
 	struct number v;
@@ -686,8 +641,7 @@ take_clock(struct slice s, uint64_t *ns)
 	return true;
 }
 
-bool
-units_wall(struct slice s, uint64_t *ns)
+bool units_wall(struct slice s, uint64_t *ns)
 {
 	uint32_t year, month, day;
 	uint64_t days, clock;

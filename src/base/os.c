@@ -17,8 +17,7 @@
 
 /* ---- libc version ---- */
 
-const char *
-libc_version(char *room, size_t n)
+const char *libc_version(char *room, size_t n)
 {
 	snprintf(room, n, "libc");
 #ifdef _CS_GNU_LIBC_VERSION
@@ -34,8 +33,7 @@ libc_version(char *room, size_t n)
 
 #define MOST 10000
 
-unsigned
-terminal_columns(int fd)
+unsigned terminal_columns(int fd)
 {
 	const char *const set = getenv("COLUMNS");
 	struct winsize size;
@@ -51,8 +49,7 @@ terminal_columns(int fd)
 /* ---- rename ---- */
 
 /* A second name never replaces; without hard links, look first. */
-static int
-rename_by_link(int dir, const char *from, const char *to)
+static int rename_by_link(int dir, const char *from, const char *to)
 {
 	struct stat st;
 
@@ -65,8 +62,7 @@ rename_by_link(int dir, const char *from, const char *to)
 	return renameat(dir, from, dir, to) == 0 ? 0 : errno;
 }
 
-int
-rename_new_in(int dir, const char *from, const char *to)
+int rename_new_in(int dir, const char *from, const char *to)
 {
 	if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0)
 		return 0;
@@ -75,14 +71,12 @@ rename_new_in(int dir, const char *from, const char *to)
 	return errno;
 }
 
-int
-rename_new(const char *from, const char *to)
+int rename_new(const char *from, const char *to)
 {
 	return rename_new_in(AT_FDCWD, from, to);
 }
 
-int
-rename_exchange(const char *a, const char *b)
+int rename_exchange(const char *a, const char *b)
 {
 	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
@@ -95,8 +89,7 @@ static const char *const guarded[] = { ".git", ".hg", ".svn", ".bzr", ".jj" };
 enum { GUARDED = sizeof guarded / sizeof guarded[0] };
 
 /* Some file systems do not tell upper case from lower case. */
-static bool
-is_guarded(const char *name, size_t n)
+static bool is_guarded(const char *name, size_t n)
 {
 	for (size_t i = 0; i < GUARDED; i++)
 		if (strlen(guarded[i]) == n && strncasecmp(guarded[i], name, n) == 0)
@@ -104,8 +97,7 @@ is_guarded(const char *name, size_t n)
 	return false;
 }
 
-const char *
-below_mistake(const char *path)
+const char *below_mistake(const char *path)
 {
 	const char *last = "";
 
@@ -128,8 +120,7 @@ below_mistake(const char *path)
 }
 
 /* Whether it is one of the guarded ones by another name: short names, other spellings of a letter. */
-static bool
-is_guarded_folder(int parent, int fd)
+static bool is_guarded_folder(int parent, int fd)
 {
 	struct stat st, other;
 
@@ -142,8 +133,7 @@ is_guarded_folder(int parent, int fd)
 	return false;
 }
 
-static int
-open_at(int parent, const char *name, int flags)
+static int open_at(int parent, const char *name, int flags)
 {
 	int fd;
 
@@ -154,8 +144,7 @@ open_at(int parent, const char *name, int flags)
 }
 
 /* Closes the folder; the next one below it, or -1. */
-static int
-step(int parent, const char *p, size_t n)
+static int step(int parent, const char *p, size_t n)
 {
 	char name[NAME_MAX + 1];
 
@@ -173,8 +162,7 @@ step(int parent, const char *p, size_t n)
 	return fd;
 }
 
-int
-below_open_folder(const char *folder, const char *path, const char **last)
+int below_open_folder(const char *folder, const char *path, const char **last)
 {
 	int fd;
 
@@ -197,8 +185,7 @@ below_open_folder(const char *folder, const char *path, const char **last)
 	return fd;
 }
 
-int
-below_open_file(const char *folder, const char *path)
+int below_open_file(const char *folder, const char *path)
 {
 	const char *last;
 	struct stat st;
@@ -221,8 +208,7 @@ below_open_file(const char *folder, const char *path)
 	return -1;
 }
 
-const char *
-below_why(int error)
+const char *below_why(int error)
 {
 	switch (error) {
 	case ELOOP:
@@ -239,8 +225,7 @@ below_why(int error)
 
 /* ---- spill file ---- */
 
-static bool
-failed(struct spill_file *f, enum spill_action action, int error)
+static bool failed(struct spill_file *f, enum spill_action action, int error)
 {
 	if (f->failed == SPILL_NOTHING) {
 		f->failed = action;
@@ -250,8 +235,7 @@ failed(struct spill_file *f, enum spill_action action, int error)
 }
 
 /* The folder that holds a path, also when the path ends in slashes.  NULL: no memory. */
-static char *
-folder_of(const char *path)
+static char *folder_of(const char *path)
 {
 	size_t n = strlen(path);
 
@@ -264,8 +248,7 @@ folder_of(const char *path)
 	return n > 0 ? strndup(path, n) : strdup(".");
 }
 
-static char *
-temporary_folder(void)
+static char *temporary_folder(void)
 {
 	const char *const named = getenv("TMPDIR");
 
@@ -273,8 +256,7 @@ temporary_folder(void)
 }
 
 /* For file systems without O_TMPFILE.  -1: errno says why. */
-static int
-create_and_unlink(const char *folder)
+static int create_and_unlink(const char *folder)
 {
 	static const char name[] = "/.tracetool-spill-XXXXXX";
 	const size_t n = strlen(folder);
@@ -302,8 +284,7 @@ create_and_unlink(const char *folder)
 	return fd;
 }
 
-static int
-create(const char *folder)
+static int create(const char *folder)
 {
 	int fd;
 
@@ -319,8 +300,7 @@ create(const char *folder)
 	return fd;
 }
 
-bool
-spill_open(struct spill_file *f, const char *beside)
+bool spill_open(struct spill_file *f, const char *beside)
 {
 	if (f->failed != SPILL_NOTHING)
 		return false;
@@ -334,8 +314,7 @@ spill_open(struct spill_file *f, const char *beside)
 	return true;
 }
 
-bool
-spill_write_at(struct spill_file *f, uint64_t offset, const void *p, size_t n)
+bool spill_write_at(struct spill_file *f, uint64_t offset, const void *p, size_t n)
 {
 	const char *at = p;
 
@@ -356,14 +335,12 @@ spill_write_at(struct spill_file *f, uint64_t offset, const void *p, size_t n)
 	return true;
 }
 
-bool
-spill_write(struct spill_file *f, const void *p, size_t n)
+bool spill_write(struct spill_file *f, const void *p, size_t n)
 {
 	return spill_write_at(f, f->size, p, n);
 }
 
-bool
-spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n)
+bool spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n)
 {
 	char *to = p;
 
@@ -383,15 +360,13 @@ spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n)
 }
 
 /* Holes are whole blocks: the kernel leaves what shares a block with other data. */
-void
-spill_discard(struct spill_file *f, uint64_t offset, uint64_t n)
+void spill_discard(struct spill_file *f, uint64_t offset, uint64_t n)
 {
 	if (n > 0)
 		(void)fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
 }
 
-void
-spill_reason(const struct spill_file *f, const char *purpose, char *why, size_t size)
+void spill_reason(const struct spill_file *f, const char *purpose, char *why, size_t size)
 {
 	static const char *const verbs[] = { "use", "create", "write", "read" };
 
@@ -399,8 +374,7 @@ spill_reason(const struct spill_file *f, const char *purpose, char *why, size_t 
 	               f->folder != NULL ? f->folder : "?", verbs[f->failed], purpose, strerror(f->error));
 }
 
-void
-spill_close(struct spill_file *f)
+void spill_close(struct spill_file *f)
 {
 	if (f->is_open)
 		(void)close(f->fd);

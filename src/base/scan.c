@@ -23,8 +23,7 @@ struct seen {
 	unsigned escape, high;
 };
 
-static uint32_t
-flags_of(const char *p, size_t n, struct seen seen)
+static uint32_t flags_of(const char *p, size_t n, struct seen seen)
 {
 	bool hidden = false;
 
@@ -33,8 +32,7 @@ flags_of(const char *p, size_t n, struct seen seen)
 	return seen.escape != 0 || hidden ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 
-static bool
-give(const char *p, size_t n, struct seen seen, struct slice *out)
+static bool give(const char *p, size_t n, struct seen seen, struct slice *out)
 {
 	if (n > UINT32_MAX)
 		return false;
@@ -42,8 +40,7 @@ give(const char *p, size_t n, struct seen seen, struct slice *out)
 	return true;
 }
 
-static inline bool
-must_escape(char c)
+static inline bool must_escape(char c)
 {
 	return (unsigned char)c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
@@ -52,15 +49,13 @@ must_escape(char c)
 #define HIGHS UINT64_C(0x8080808080808080)
 
 /* 0x80 in each byte of w that is 0; exact in the lowest such byte, and zero when there is none. */
-static inline uint64_t
-zero_bytes(uint64_t w)
+static inline uint64_t zero_bytes(uint64_t w)
 {
 	return (w - LANES) & ~w & HIGHS;
 }
 
 /* Not 0 when one of the eight bytes must be escaped or is not ASCII. */
-static inline uint64_t
-odd_bytes(uint64_t w)
+static inline uint64_t odd_bytes(uint64_t w)
 {
 	const uint64_t control = (w - LANES * 0x20) & ~w & HIGHS;
 
@@ -69,8 +64,7 @@ odd_bytes(uint64_t w)
 	       zero_bytes(w ^ LANES * '\\');
 }
 
-const char *
-textscan_plain_end_plain(const char *p, const char *end)
+const char *textscan_plain_end_plain(const char *p, const char *end)
 {
 	for (uint64_t w; (size_t)(end - p) >= sizeof w; p += sizeof w) {
 		memcpy(&w, p, sizeof w);
@@ -82,8 +76,7 @@ textscan_plain_end_plain(const char *p, const char *end)
 	return p;
 }
 
-bool
-textscan_cstring_plain(const char *p, const char *end, struct slice *out)
+bool textscan_cstring_plain(const char *p, const char *end, struct slice *out)
 {
 	struct seen seen = { 0, 0 };
 
@@ -105,27 +98,23 @@ textscan_cstring_plain(const char *p, const char *end, struct slice *out)
 
 typedef __m128i vec;
 
-static inline vec
-load(const char *p)
+static inline vec load(const char *p)
 {
 	return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-static inline vec
-vec_of(uint64_t low, uint64_t high)
+static inline vec vec_of(uint64_t low, uint64_t high)
 {
 	return _mm_set_epi64x((long long)high, (long long)low);
 }
 
-static inline unsigned
-bits(vec v)
+static inline unsigned bits(vec v)
 {
 	return (unsigned)_mm_movemask_epi8(v);
 }
 
 /* Signed, so that all bytes above 0x7f count as small too, and DEL with one added: one test for all. */
-static inline unsigned
-odd_mask(vec v)
+static inline unsigned odd_mask(vec v)
 {
 	const vec small = _mm_cmplt_epi8(_mm_add_epi8(v, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
 	const vec quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
@@ -134,14 +123,12 @@ odd_mask(vec v)
 	return bits(_mm_or_si128(small, _mm_or_si128(quote, backslash)));
 }
 
-static inline unsigned
-high_mask(vec v)
+static inline unsigned high_mask(vec v)
 {
 	return bits(v);
 }
 
-static inline unsigned
-nul_mask(vec v)
+static inline unsigned nul_mask(vec v)
 {
 	return bits(_mm_cmpeq_epi8(v, _mm_setzero_si128()));
 }
@@ -150,21 +137,18 @@ nul_mask(vec v)
 
 typedef uint8x16_t vec;
 
-static inline vec
-load(const char *p)
+static inline vec load(const char *p)
 {
 	return vld1q_u8((const uint8_t *)p);
 }
 
-static inline vec
-vec_of(uint64_t low, uint64_t high)
+static inline vec vec_of(uint64_t low, uint64_t high)
 {
 	return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
 }
 
 /* Lanes of all ones to a bit each: a weight for each lane, summed in each half. */
-static inline unsigned
-bits(vec v)
+static inline unsigned bits(vec v)
 {
 	const uint8x16_t weights = vec_of(UINT64_C(0x8040201008040201), UINT64_C(0x8040201008040201));
 	const uint8x16_t w = vandq_u8(v, weights);
@@ -172,8 +156,7 @@ bits(vec v)
 	return vaddv_u8(vget_low_u8(w)) | (unsigned)vaddv_u8(vget_high_u8(w)) << 8;
 }
 
-static inline unsigned
-odd_mask(vec v)
+static inline unsigned odd_mask(vec v)
 {
 	const vec small = vcltq_s8(vreinterpretq_s8_u8(vaddq_u8(v, vdupq_n_u8(1))), vdupq_n_s8(0x21));
 	const vec quote = vceqq_u8(v, vdupq_n_u8('"'));
@@ -183,22 +166,19 @@ odd_mask(vec v)
 	return vmaxvq_u8(any) == 0 ? 0 : bits(any);
 }
 
-static inline unsigned
-high_mask(vec v)
+static inline unsigned high_mask(vec v)
 {
 	return bits(vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(0)));
 }
 
-static inline unsigned
-nul_mask(vec v)
+static inline unsigned nul_mask(vec v)
 {
 	return bits(vceqq_u8(v, vdupq_n_u8(0)));
 }
 
 #endif
 
-static inline uint64_t
-word(const char *p)
+static inline uint64_t word(const char *p)
 {
 	uint64_t w;
 
@@ -207,8 +187,7 @@ word(const char *p)
 }
 
 /* n < 16 bytes in their order, zeros after them; nothing else is touched. */
-static inline vec
-load_short(const char *p, size_t n)
+static inline vec load_short(const char *p, size_t n)
 {
 	if (n > 8)
 		return vec_of(word(p), word(p + n - 8) >> (16 - n) * 8);
@@ -228,8 +207,7 @@ load_short(const char *p, size_t n)
 }
 
 /* Notes what stands in the lanes of `wanted`. */
-static inline void
-note(struct seen *seen, vec v, unsigned odd_lanes, unsigned wanted)
+static inline void note(struct seen *seen, vec v, unsigned odd_lanes, unsigned wanted)
 {
 	const unsigned high = high_mask(v);
 
@@ -237,15 +215,13 @@ note(struct seen *seen, vec v, unsigned odd_lanes, unsigned wanted)
 	seen->escape |= odd_lanes & ~high & wanted;
 }
 
-static inline unsigned
-below_lowest(unsigned mask)
+static inline unsigned below_lowest(unsigned mask)
 {
 	return ~mask & (mask - 1);
 }
 
 /* The rest of a string, shorter than a vector, at the very end of the memory. */
-static bool
-cstring_tail(const char *p, const char *q, const char *end, struct seen seen, struct slice *out)
+static bool cstring_tail(const char *p, const char *q, const char *end, struct seen seen, struct slice *out)
 {
 	const vec v = load_short(q, (size_t)(end - q));
 	const unsigned nul = nul_mask(v) & ((1u << (end - q)) - 1);
@@ -256,8 +232,7 @@ cstring_tail(const char *p, const char *q, const char *end, struct seen seen, st
 	return give(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
 }
 
-bool
-textscan_cstring(const char *p, const char *end, struct slice *out)
+bool textscan_cstring(const char *p, const char *end, struct slice *out)
 {
 	struct seen seen = { 0, 0 };
 	const char *q = p;
@@ -275,8 +250,7 @@ textscan_cstring(const char *p, const char *end, struct slice *out)
 	return cstring_tail(p, q, end, seen, out);
 }
 
-struct slice
-textscan_slice(const char *p, uint32_t n)
+struct slice textscan_slice(const char *p, uint32_t n)
 {
 	struct seen seen = { 0, 0 };
 	size_t i = 0;
@@ -295,8 +269,7 @@ textscan_slice(const char *p, uint32_t n)
 	return (struct slice){ p, n, flags_of(p, n, seen) };
 }
 
-const char *
-textscan_plain_end(const char *p, const char *end)
+const char *textscan_plain_end(const char *p, const char *end)
 {
 	for (; end - p >= 16; p += 16) {
 		const unsigned odd_lanes = odd_mask(load(p));
@@ -311,14 +284,12 @@ textscan_plain_end(const char *p, const char *end)
 
 #else
 
-bool
-textscan_cstring(const char *p, const char *end, struct slice *out)
+bool textscan_cstring(const char *p, const char *end, struct slice *out)
 {
 	return textscan_cstring_plain(p, end, out);
 }
 
-struct slice
-textscan_slice(const char *p, uint32_t n)
+struct slice textscan_slice(const char *p, uint32_t n)
 {
 	const char *const end = p + n;
 	struct seen seen = { 0, 0 };
@@ -331,8 +302,7 @@ textscan_slice(const char *p, uint32_t n)
 	return (struct slice){ p, n, flags_of(p, n, seen) };
 }
 
-const char *
-textscan_plain_end(const char *p, const char *end)
+const char *textscan_plain_end(const char *p, const char *end)
 {
 	return textscan_plain_end_plain(p, end);
 }

@@ -27,8 +27,7 @@ const char *textscan_plain_end(const char *p, const char *end);
 
 /* The NUL behind the ASCII text that begins at p; NULL: other bytes come before it, or it is not before the
  * last 15 bytes of [p, end), so that a function above has to look. */
-static inline const char *
-textscan_ascii_end_plain(const char *p, const char *end)
+static inline const char *textscan_ascii_end_plain(const char *p, const char *end)
 {
 	for (const uint64_t lanes = UINT64_C(0x0101010101010101); end - p >= 16; p += 8) {
 		const uint64_t w = load_u64(p, false);
@@ -41,8 +40,7 @@ textscan_ascii_end_plain(const char *p, const char *end)
 	return NULL;
 }
 
-static inline const char *
-textscan_ascii_end(const char *p, const char *end)
+static inline const char *textscan_ascii_end(const char *p, const char *end)
 {
 #if defined(__SSE2__)
 	for (; end - p >= 16; p += 16) {

@@ -12,27 +12,23 @@
 #error "tracetool is for 64-bit machines: sums of times and hashes are 128 bits wide"
 #endif
 
-static inline struct slice
-slice_of(const char *p, size_t n)
+static inline struct slice slice_of(const char *p, size_t n)
 {
 	return (struct slice){ p, (uint32_t)n, 0 };
 }
 
 /* `s` must end in NUL. */
-static inline struct slice
-slice_str(const char *s)
+static inline struct slice slice_str(const char *s)
 {
 	return slice_of(s, strlen(s));
 }
 
-static inline bool
-slice_equal(struct slice a, struct slice b)
+static inline bool slice_equal(struct slice a, struct slice b)
 {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-static inline bool
-slice_is(struct slice a, const char *literal)
+static inline bool slice_is(struct slice a, const char *literal)
 {
 	return slice_equal(a, slice_str(literal));
 }

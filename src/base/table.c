@@ -7,8 +7,7 @@
 
 /* ---- idset ---- */
 
-uint64_t *
-idset_turn_page(struct idset *s, uint64_t id)
+uint64_t *idset_turn_page(struct idset *s, uint64_t id)
 {
 	const uint64_t number = id / IDSET_PAGE + 1;
 
@@ -31,8 +30,7 @@ idset_turn_page(struct idset *s, uint64_t id)
 	return page->bits;
 }
 
-void
-idset_free(struct idset *s)
+void idset_free(struct idset *s)
 {
 	for (size_t i = 0; s->pages != NULL && i < IDSET_PAGES; i++)
 		if (s->pages[i].bits !=
@@ -45,8 +43,7 @@ idset_free(struct idset *s)
 /* ---- parents ---- */
 
 /* false: no memory; *full: it may not grow. */
-static bool
-make_room(struct parents *p, struct parents_track *t, bool *full)
+static bool make_room(struct parents *p, struct parents_track *t, bool *full)
 {
 	const uint32_t before = t->cap;
 
@@ -59,9 +56,8 @@ make_room(struct parents *p, struct parents_track *t, bool *full)
 	return true;
 }
 
-bool
-parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
-             struct parents_found *out)
+bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
+                  struct parents_found *out)
 {
 	bool full;
 
@@ -82,8 +78,7 @@ parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, in
 	return true;
 }
 
-void
-parents_free(struct parents *p)
+void parents_free(struct parents *p)
 {
 	for (uint32_t i = 0; i < p->ntracks; i++)
 		free(p->tracks[i].spans);
@@ -96,8 +91,7 @@ parents_free(struct parents *p)
 #define SLOTS_MIN ((size_t)16)
 
 /* Twice the slots; 0: more than memory can hold. */
-static size_t
-doubled(const void *slots, size_t mask, size_t slot_size)
+static size_t doubled(const void *slots, size_t mask, size_t slot_size)
 {
 	const size_t n = slots == NULL ? SLOTS_MIN : (mask + 1) * 2;
 
@@ -105,15 +99,13 @@ doubled(const void *slots, size_t mask, size_t slot_size)
 }
 
 /* At most three quarters in use, so that each search ends at an empty slot, soon. */
-static bool
-is_crowded(const void *slots, size_t mask, size_t used)
+static bool is_crowded(const void *slots, size_t mask, size_t used)
 {
 	return slots == NULL || used >= (mask + 1) / 4 * 3;
 }
 
 /* The slot of the key, or the empty one where it belongs. */
-static struct table64_slot *
-find64(struct table64_slot *slots, size_t mask, uint64_t seed, uint64_t key)
+static struct table64_slot *find64(struct table64_slot *slots, size_t mask, uint64_t seed, uint64_t key)
 {
 	size_t i = (size_t)hash_u64(key, seed) & mask;
 
@@ -122,14 +114,12 @@ find64(struct table64_slot *slots, size_t mask, uint64_t seed, uint64_t key)
 	return &slots[i];
 }
 
-uint32_t
-table64_get(const struct table64 *t, uint64_t key)
+uint32_t table64_get(const struct table64 *t, uint64_t key)
 {
 	return t->slots == NULL ? TABLE_NONE : find64(t->slots, t->mask, t->seed, key)->value;
 }
 
-static bool
-grow64(struct table64 *t)
+static bool grow64(struct table64 *t)
 {
 	const size_t n = doubled(t->slots, t->mask, sizeof *t->slots);
 	struct table64_slot *slots = n == 0 ? NULL : malloc(n * sizeof *slots);
@@ -149,8 +139,7 @@ grow64(struct table64 *t)
 	return true;
 }
 
-bool
-table64_put(struct table64 *t, uint64_t key, uint32_t value)
+bool table64_put(struct table64 *t, uint64_t key, uint32_t value)
 {
 	struct table64_slot *s = t->slots == NULL ? NULL : find64(t->slots, t->mask, t->seed, key);
 
@@ -168,21 +157,19 @@ table64_put(struct table64 *t, uint64_t key, uint32_t value)
 	return true;
 }
 
-void
-table64_free(struct table64 *t)
+void table64_free(struct table64 *t)
 {
 	free(t->slots);
 	*t = (struct table64){ 0 };
 }
 
-static inline bool
-same_key(const struct tabletext_slot *s, uint64_t hash, struct slice key)
+static inline bool same_key(const struct tabletext_slot *s, uint64_t hash, struct slice key)
 {
 	return s->hash == hash && s->n == key.n && (key.n == 0 || memcmp(s->p, key.p, key.n) == 0);
 }
 
-static struct tabletext_slot *
-find_text(struct tabletext_slot *slots, size_t mask, uint64_t hash, struct slice key)
+static struct tabletext_slot *find_text(struct tabletext_slot *slots, size_t mask, uint64_t hash,
+                                        struct slice key)
 {
 	size_t i = (size_t)hash & mask;
 
@@ -191,16 +178,14 @@ find_text(struct tabletext_slot *slots, size_t mask, uint64_t hash, struct slice
 	return &slots[i];
 }
 
-uint32_t
-tabletext_get(const struct tabletext *t, struct slice key)
+uint32_t tabletext_get(const struct tabletext *t, struct slice key)
 {
 	if (t->slots == NULL)
 		return TABLE_NONE;
 	return find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key)->value;
 }
 
-const char *
-tabletext_key(const struct tabletext *t, struct slice key)
+const char *tabletext_key(const struct tabletext *t, struct slice key)
 {
 	if (t->slots == NULL)
 		return NULL;
@@ -210,8 +195,7 @@ tabletext_key(const struct tabletext *t, struct slice key)
 }
 
 /* Puts a key that is known to be new. */
-static void
-settle(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
+static void settle(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
 {
 	size_t i = (size_t)one.hash & mask;
 
@@ -220,8 +204,7 @@ settle(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
 	slots[i] = one;
 }
 
-static bool
-grow_text(struct tabletext *t)
+static bool grow_text(struct tabletext *t)
 {
 	const size_t n = doubled(t->slots, t->mask, sizeof *t->slots);
 	struct tabletext_slot *slots = n == 0 ? NULL : malloc(n * sizeof *slots);
@@ -239,8 +222,7 @@ grow_text(struct tabletext *t)
 	return true;
 }
 
-bool
-tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
+bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 {
 	if (t->slots == NULL)
 		t->seed = hash_seed();
@@ -258,8 +240,7 @@ tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 	return true;
 }
 
-void
-tabletext_free(struct tabletext *t)
+void tabletext_free(struct tabletext *t)
 {
 	free(t->slots);
 	*t = (struct tabletext){ 0 };

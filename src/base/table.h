@@ -99,8 +99,7 @@ uint64_t *idset_turn_page(struct idset *s, uint64_t id);
 
 /* Adds id; true if it is remembered already.  Always O(1).  Without memory it sets `failed`, remembers
  * nothing and answers false. */
-static inline bool
-idset_add(struct idset *s, uint64_t id)
+static inline bool idset_add(struct idset *s, uint64_t id)
 {
 	const uint64_t number = id / IDSET_PAGE + 1;
 	const struct idset_page *const page = s->pages != NULL ? &s->pages[number % IDSET_PAGES] : NULL;

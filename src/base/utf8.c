@@ -10,8 +10,7 @@ struct lead {
 	unsigned char low, high;
 };
 
-static inline struct lead
-lead_of(unsigned char c)
+static inline struct lead lead_of(unsigned char c)
 {
 	if (c < 0xc2 || c > 0xf4)
 		return (struct lead){ 0, 0, 0 };
@@ -24,8 +23,7 @@ lead_of(unsigned char c)
 
 /* How many bytes at p, of n, are the start of one valid character: all `size` of them, or fewer when it
  * goes wrong. */
-static inline size_t
-good_bytes(const unsigned char *p, size_t n, struct lead lead)
+static inline size_t good_bytes(const unsigned char *p, size_t n, struct lead lead)
 {
 	if (n < 2 || p[1] < lead.low || p[1] > lead.high)
 		return 1;
@@ -36,8 +34,7 @@ good_bytes(const unsigned char *p, size_t n, struct lead lead)
 	return i;
 }
 
-static inline size_t
-ascii_prefix(const unsigned char *p, size_t n)
+static inline size_t ascii_prefix(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
 
@@ -51,8 +48,7 @@ ascii_prefix(const unsigned char *p, size_t n)
 	return i;
 }
 
-size_t
-utf8_valid_prefix(const char *text, size_t n)
+size_t utf8_valid_prefix(const char *text, size_t n)
 {
 	const unsigned char *const p = (const unsigned char *)text;
 	size_t i = 0;
@@ -70,8 +66,7 @@ utf8_valid_prefix(const char *text, size_t n)
 	return i;
 }
 
-size_t
-utf8_cut(const char *p, size_t n, size_t most)
+size_t utf8_cut(const char *p, size_t n, size_t most)
 {
 	size_t to = most;
 
@@ -82,8 +77,7 @@ utf8_cut(const char *p, size_t n, size_t most)
 	return to;
 }
 
-size_t
-utf8_invalid_run(const char *text, size_t n)
+size_t utf8_invalid_run(const char *text, size_t n)
 {
 	const unsigned char *const p = (const unsigned char *)text;
 	const struct lead lead = lead_of(p[0]);
@@ -93,8 +87,7 @@ utf8_invalid_run(const char *text, size_t n)
 
 /* ---- hidden characters ---- */
 
-uint32_t
-utf8_point(const char *p, size_t size)
+uint32_t utf8_point(const char *p, size_t size)
 {
 	uint32_t c = (unsigned char)*p & (size == 1 ? 0x7fu : 0x7fu >> size);
 
@@ -103,8 +96,7 @@ utf8_point(const char *p, size_t size)
 	return c;
 }
 
-bool
-utf8_is_hidden(uint32_t c)
+bool utf8_is_hidden(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
@@ -128,14 +120,12 @@ utf8_is_hidden(uint32_t c)
 }
 
 /* No other byte begins a hidden character. */
-static inline bool
-may_hide(unsigned char c)
+static inline bool may_hide(unsigned char c)
 {
 	return c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef || c == 0xf3;
 }
 
-bool
-utf8_valid_hidden(const char *text, size_t n, bool *hidden)
+bool utf8_valid_hidden(const char *text, size_t n, bool *hidden)
 {
 	const unsigned char *const p = (const unsigned char *)text;
 	size_t i = 0;
@@ -156,8 +146,7 @@ utf8_valid_hidden(const char *text, size_t n, bool *hidden)
 	return true;
 }
 
-const char *
-utf8_find_hidden(const char *p, const char *end, size_t *size)
+const char *utf8_find_hidden(const char *p, const char *end, size_t *size)
 {
 	for (; p < end; p++) {
 		const unsigned char c = (unsigned char)*p;

@@ -7,8 +7,7 @@
  * forms, nothing above U+10FFFF).  == n: all valid.  Fast on ASCII. */
 size_t utf8_valid_prefix(const char *p, size_t n);
 
-static inline bool
-utf8_valid(const char *p, size_t n)
+static inline bool utf8_valid(const char *p, size_t n)
 {
 	return utf8_valid_prefix(p, n) == n;
 }

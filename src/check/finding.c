@@ -11,22 +11,19 @@
 
 /* ---- finding ---- */
 
-void
-findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
+void findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
 {
 	*j = (struct findings){ .path = path, .sink = sink, .ctx = ctx };
 }
 
-void
-findings_free(struct findings *j)
+void findings_free(struct findings *j)
 {
 	free(j->counts);
 	*j = (struct findings){ .path = NULL };
 }
 
 /* The ordinal of this finding among those of its rule, from 1 on. */
-static uint64_t
-count_up(struct findings *j, const struct rule *rule)
+static uint64_t count_up(struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].rule == rule)
@@ -46,16 +43,15 @@ count_up(struct findings *j, const struct rule *rule)
 }
 
 /* Without memory the message is shown all the same. */
-static void
-blank_odd(char *s)
+static void blank_odd(char *s)
 {
 	for (; *s != '\0'; s++)
 		if (*s < ' ' || *s > '~')
 			*s = '?';
 }
 
-__attribute__((format(printf, 3, 0))) static void
-add(struct findings *j, struct finding f, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void add(struct findings *j, struct finding f, const char *fmt,
+                                                      va_list ap)
 {
 	char message[1024];
 	struct text visible = { .p = NULL };
@@ -81,17 +77,15 @@ add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 	text_free(&visible);
 }
 
-void
-finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
-              va_list ap)
+void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                   const char *fmt, va_list ap)
 {
 	if (j != NULL)
 		add(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
 }
 
-void
-finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
-            ...)
+void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                 const char *fmt, ...)
 {
 	va_list ap;
 
@@ -100,9 +94,8 @@ finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64
 	va_end(ap);
 }
 
-void
-finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
-                  uint64_t count, const char *fmt, ...)
+void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                       uint64_t count, const char *fmt, ...)
 {
 	char detail[400];
 	va_list ap;
@@ -121,9 +114,8 @@ finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, 
 		j->summing = false;
 }
 
-void
-finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
-                 uint64_t record, const char *fmt, ...)
+void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
+                      uint64_t column, uint64_t record, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -137,8 +129,7 @@ finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, u
 	va_end(ap);
 }
 
-uint64_t
-findings_count(const struct findings *j, const struct rule *rule)
+uint64_t findings_count(const struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].rule == rule)
@@ -146,22 +137,19 @@ findings_count(const struct findings *j, const struct rule *rule)
 	return 0;
 }
 
-bool
-finding_is_shown(const struct findings *j, const struct rule *rule)
+bool finding_is_shown(const struct findings *j, const struct rule *rule)
 {
 	return j != NULL && findings_count(j, rule) < FINDINGS_SHOWN;
 }
 
-const char *
-level_name(enum level level)
+const char *level_name(enum level level)
 {
 	static const char *const names[] = { "note", "warning", "error" };
 
 	return names[level];
 }
 
-const char *
-quoted(struct quoted *q, struct slice s)
+const char *quoted(struct quoted *q, struct slice s)
 {
 	struct text t = text_start(q->s, sizeof q->s); /* 60 bytes fit, whatever they are */
 
@@ -180,8 +168,7 @@ struct deferred_finding {
 	char message[];
 };
 
-void
-findings_defer(void *ctx, const struct findings *j, const struct finding *f)
+void findings_defer(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct deferred_findings *const k = ctx;
 	const size_t n = strlen(f->message) + 1, size = sizeof(struct deferred_finding) + n;
@@ -207,8 +194,8 @@ findings_defer(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 /* The worst of them stands for all that were lost. */
-static void
-say_lost(const struct deferred_findings *k, const struct findings *j, finding_sink *sink, void *ctx)
+static void say_lost(const struct deferred_findings *k, const struct findings *j, finding_sink *sink,
+                     void *ctx)
 {
 	char message[sizeof k->message + 160];
 	struct finding f = k->worst;
@@ -225,8 +212,7 @@ say_lost(const struct deferred_findings *k, const struct findings *j, finding_si
 	sink(ctx, j, &f);
 }
 
-void
-findings_report(struct deferred_findings *k, const struct findings *j, finding_sink *sink, void *ctx)
+void findings_report(struct deferred_findings *k, const struct findings *j, finding_sink *sink, void *ctx)
 {
 	while (k->first != NULL) {
 		struct deferred_finding *const one = k->first;
@@ -244,14 +230,12 @@ findings_report(struct deferred_findings *k, const struct findings *j, finding_s
 
 /* ---- file record ---- */
 
-static const char *
-keep(struct file_records *k, const char *s)
+static const char *keep(struct file_records *k, const char *s)
 {
 	return s != NULL ? arena_copy(&k->arena, slice_str(s)).p : NULL;
 }
 
-void
-file_records_finding(struct file_records *k, const struct finding *f)
+void file_records_finding(struct file_records *k, const struct finding *f)
 {
 	struct finding copy = *f;
 
@@ -264,8 +248,7 @@ file_records_finding(struct file_records *k, const struct finding *f)
 		k->present[k->npresent++] = copy;
 }
 
-void
-file_records_check(struct file_records *k, const char *name, const struct rule *const *rules)
+void file_records_check(struct file_records *k, const char *name, const struct rule *const *rules)
 {
 	struct file_check c = { .name = keep(k, name) };
 
@@ -279,8 +262,7 @@ file_records_check(struct file_records *k, const char *name, const struct rule *
 	k->check = k->nchecks;
 }
 
-void
-file_records_checked(struct file_records *k, const uint64_t *counts)
+void file_records_checked(struct file_records *k, const uint64_t *counts)
 {
 	for (int i = 0; i < FILE_CHECK_RULES && k->check > 0; i++)
 		k->checks[k->check - 1].counts[i] = counts[i];
@@ -288,8 +270,7 @@ file_records_checked(struct file_records *k, const uint64_t *counts)
 }
 
 /* Cleared memory; n == 0: a valid pointer. */
-static void *
-copy_array(struct file_records *k, const void *from, size_t n, size_t size)
+static void *copy_array(struct file_records *k, const void *from, size_t n, size_t size)
 {
 	void *const p = arena_zalloc(&k->arena, n, size);
 
@@ -298,8 +279,7 @@ copy_array(struct file_records *k, const void *from, size_t n, size_t size)
 	return p;
 }
 
-static void
-count_rest(struct file_record *r, const struct findings *j)
+static void count_rest(struct file_record *r, const struct findings *j)
 {
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		r->uncounted[level] += j->levels[level];
@@ -307,8 +287,7 @@ count_rest(struct file_record *r, const struct findings *j)
 		r->uncounted[j->counts[i].rule->level] -= j->counts[i].count;
 }
 
-void
-file_records_close(struct file_records *k, const struct file_record *what, const struct findings *j)
+void file_records_close(struct file_records *k, const struct file_record *what, const struct findings *j)
 {
 	struct file_record *const r = copy_array(k, what, 1, sizeof *r);
 
@@ -338,8 +317,8 @@ file_records_close(struct file_records *k, const struct file_record *what, const
 }
 
 /* Two arrays as one. */
-static void *
-join_arrays(struct file_records *k, const void *a, size_t na, const void *b, size_t nb, size_t size)
+static void *join_arrays(struct file_records *k, const void *a, size_t na, const void *b, size_t nb,
+                         size_t size)
 {
 	char *const p = arena_zalloc(&k->arena, na + nb, size);
 
@@ -350,14 +329,13 @@ join_arrays(struct file_records *k, const void *a, size_t na, const void *b, siz
 	return p;
 }
 
-void
-file_records_amend(struct file_records *k, const struct findings *j)
+void file_records_amend(struct file_records *k, const struct findings *j)
 {
 	struct file_record *const r = k->last;
 
 	if (r != NULL && !k->failed) {
-		r->findings = join_arrays(k, r->findings, r->nfindings, k->present, k->npresent,
-		                          sizeof *k->present);
+		r->findings =
+		    join_arrays(k, r->findings, r->nfindings, k->present, k->npresent, sizeof *k->present);
 		r->nfindings += k->npresent;
 		r->counts = join_arrays(k, r->counts, r->ncounts, j->counts, j->ncounts, sizeof *j->counts);
 		r->ncounts += j->ncounts;
@@ -369,15 +347,13 @@ file_records_amend(struct file_records *k, const struct findings *j)
 	k->failed |= k->arena.failed || j->failed;
 }
 
-void
-file_records_clear(struct file_records *k)
+void file_records_clear(struct file_records *k)
 {
 	k->first = k->last = NULL;
 	arena_reset(&k->arena);
 }
 
-void
-file_records_free(struct file_records *k)
+void file_records_free(struct file_records *k)
 {
 	arena_free(&k->arena);
 	free(k->present);

@@ -48,8 +48,8 @@ struct finding_tally {
 	uint64_t now, before; /* what disagrees; 0 where there is less to say */
 };
 
-static inline void
-finding_tally_add(struct finding_tally *t, uint64_t offset, uint64_t record, uint64_t now, uint64_t before)
+static inline void finding_tally_add(struct finding_tally *t, uint64_t offset, uint64_t record, uint64_t now,
+                                     uint64_t before)
 {
 	if (t->count++ > 0)
 		return;

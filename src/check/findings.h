@@ -15,10 +15,10 @@
 struct finding {
 	const struct rule *rule;
 	enum level level; /* the rule's, unless a policy says otherwise */
-	uint64_t offset; /* in the (unpacked) trace */
-	uint64_t line;   /* 0: not a text format */
-	uint64_t column; /* in bytes, the first of the line is 1; 0: the line as a whole, or no line */
-	uint64_t record; /* ordinal, the first record is 1; 0: before any record or none */
+	uint64_t offset;  /* in the (unpacked) trace */
+	uint64_t line;    /* 0: not a text format */
+	uint64_t column;  /* in bytes, the first of the line is 1; 0: the line as a whole, or no line */
+	uint64_t record;  /* ordinal, the first record is 1; 0: before any record or none */
 	const char *message;
 	uint32_t check; /* number of the check of its file that it is of, from 1 on; 0: none */
 };
@@ -69,7 +69,7 @@ struct deferred_findings {
 	uint64_t lost;        /* not kept, for lack of room or memory: counted, and ... */
 	struct finding worst; /* ... the first of the worst level stands for all */
 	char message[256];    /* its message; the pointer in it is not to be used */
-	size_t *room;  /* bytes that all findings together may still take; shared */
+	size_t *room;         /* bytes that all findings together may still take; shared */
 };
 
 #define DEFERRED_ROOM ((size_t)12 << 20)
@@ -92,7 +92,7 @@ void findings_report(struct deferred_findings *k, const struct findings *j, find
 #define FILE_CHECK_RULES 2
 
 struct file_check {
-	const char *name; /* escaped */
+	const char *name;                           /* escaped */
 	const struct rule *rules[FILE_CHECK_RULES]; /* that it may break: their findings are all of checks */
 	uint64_t counts[FILE_CHECK_RULES];          /* how often it did */
 };
@@ -106,7 +106,7 @@ struct file_record {
 	uint64_t unread_bytes;
 	bool unreadable;
 	const char *trace; /* whose streams it is one of; NULL: it is a trace of its own */
-	bool whole; /* it is all files of the trace together, which have been counted one by one */
+	bool whole;        /* it is all files of the trace together, which have been counted one by one */
 	struct finding *findings; /* those that came to the sink, in order */
 	size_t nfindings;
 	struct rule_count *counts; /* all of them, by rule */
@@ -125,7 +125,7 @@ struct file_records {
 	struct file_check *checks; /* likewise */
 	uint32_t nchecks, checks_cap;
 	uint32_t check; /* what findings are of now, from 1 on; 0: none */
-	bool failed; /* memory ran out: something is missing */
+	bool failed;    /* memory ran out: something is missing */
 };
 
 /* A finding of the file that is read now. */

@@ -8,8 +8,7 @@ const struct rule input_rules[INPUT_RULE_COUNT] = {
 #undef RULE
 };
 
-bool
-input_rule_is_failure(const struct rule *rule)
+bool input_rule_is_failure(const struct rule *rule)
 {
 	static const enum input_rule rules[] = {
 		INPUT_RULE_MISSING, INPUT_RULE_DENIED,  INPUT_RULE_SYSTEM,
@@ -22,25 +21,18 @@ input_rule_is_failure(const struct rule *rule)
 	return false;
 }
 
-const struct rule *
-input_fault_rule(enum input_fault fault)
+const struct rule *input_fault_rule(enum input_fault fault)
 {
 	static const struct {
 		enum input_fault fault;
 		enum input_rule rule;
 	} rows[] = {
-		{ INPUT_MISSING, INPUT_RULE_MISSING },
-		{ INPUT_DENIED, INPUT_RULE_DENIED },
-		{ INPUT_NOT_A_FILE, INPUT_RULE_NOT_A_FILE },
-		{ INPUT_EMPTY, INPUT_RULE_EMPTY },
-		{ INPUT_SYSTEM, INPUT_RULE_SYSTEM },
-		{ INPUT_SHRUNK, INPUT_RULE_SHRUNK },
-		{ INPUT_CHANGED, INPUT_RULE_CHANGED },
-		{ INPUT_CUT, INPUT_RULE_CUT },
-		{ INPUT_CORRUPT, INPUT_RULE_CORRUPT },
-		{ INPUT_TRAILING, INPUT_RULE_TRAILING },
-		{ INPUT_REPLACED, INPUT_RULE_REPLACED },
-		{ INPUT_ELSEWHERE, INPUT_RULE_ELSEWHERE },
+		{ INPUT_MISSING, INPUT_RULE_MISSING },       { INPUT_DENIED, INPUT_RULE_DENIED },
+		{ INPUT_NOT_A_FILE, INPUT_RULE_NOT_A_FILE }, { INPUT_EMPTY, INPUT_RULE_EMPTY },
+		{ INPUT_SYSTEM, INPUT_RULE_SYSTEM },         { INPUT_SHRUNK, INPUT_RULE_SHRUNK },
+		{ INPUT_CHANGED, INPUT_RULE_CHANGED },       { INPUT_CUT, INPUT_RULE_CUT },
+		{ INPUT_CORRUPT, INPUT_RULE_CORRUPT },       { INPUT_TRAILING, INPUT_RULE_TRAILING },
+		{ INPUT_REPLACED, INPUT_RULE_REPLACED },     { INPUT_ELSEWHERE, INPUT_RULE_ELSEWHERE },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -60,8 +52,7 @@ const struct rule policy_rules[] = {
 
 /* ---- policy ---- */
 
-struct policy_row
-policy_of(const struct policy *p, const struct rule *rule)
+struct policy_row policy_of(const struct policy *p, const struct rule *rule)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i].rule == rule)
@@ -69,8 +60,7 @@ policy_of(const struct policy *p, const struct rule *rule)
 	return (struct policy_row){ .rule = rule, .level = rule->level };
 }
 
-bool
-policy_fails(const struct policy *p, const uint64_t *levels)
+bool policy_fails(const struct policy *p, const uint64_t *levels)
 {
 	for (int level = p->fail_level; level < LEVEL_COUNT && !p->exit_zero; level++)
 		if (levels[level] > 0)

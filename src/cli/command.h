@@ -73,8 +73,7 @@ extern const struct command convert_command, merge_command, validate_command, st
     info_command, diff_command, recover_command, formats_command, explain_command, rules_command,
     vocabulary_command, completion_command;
 
-static inline enum exit_status
-worse(enum exit_status a, enum exit_status b)
+static inline enum exit_status worse(enum exit_status a, enum exit_status b)
 {
 	return a > b ? a : b;
 }

@@ -30,8 +30,7 @@ struct contents {
 	bool apart; /* traces of several files */
 };
 
-static const struct format *
-format_of_group(const struct trace_group *g, const struct format *from)
+static const struct format *format_of_group(const struct trace_group *g, const struct format *from)
 {
 	const char *const path = trace_group_path(g), *const slash = strrchr(path, '/');
 
@@ -40,8 +39,7 @@ format_of_group(const struct trace_group *g, const struct format *from)
 	                         : format_of_name(slash != NULL ? slash + 1 : path);
 }
 
-static struct contents
-contents_of(const struct trace_groups *g, const struct format *from)
+static struct contents contents_of(const struct trace_groups *g, const struct format *from)
 {
 	struct contents c = { .ntraces = 0 };
 
@@ -61,8 +59,7 @@ contents_of(const struct trace_groups *g, const struct format *from)
 }
 
 /* Memory that ran out is said when the trace is read. */
-static bool
-is_one_trace(struct options *o, const char *path)
+static bool is_one_trace(struct options *o, const char *path)
 {
 	struct trace_groups g;
 	struct shown_path shown;
@@ -91,8 +88,7 @@ is_one_trace(struct options *o, const char *path)
 	return false;
 }
 
-bool
-names_one_trace(struct options *o, const char *const *in, size_t n)
+bool names_one_trace(struct options *o, const char *const *in, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (input_is_named(in[i]) && !is_one_trace(o, in[i]))
@@ -104,8 +100,7 @@ names_one_trace(struct options *o, const char *const *in, size_t n)
 
 /* ---- the list ---- */
 
-static void
-add(struct run_names *n, struct run_name name)
+static void add(struct run_names *n, struct run_name name)
 {
 	if (name.path == NULL)
 		return;
@@ -115,27 +110,23 @@ add(struct run_names *n, struct run_name name)
 		n->no_memory = true;
 }
 
-void
-run_names_read(struct run_names *n, const char *role, const char *path)
+void run_names_read(struct run_names *n, const char *role, const char *path)
 {
 	add(n, (struct run_name){ .role = role, .path = path });
 }
 
-void
-run_names_written(struct run_names *n, const char *role, const char *path)
+void run_names_written(struct run_names *n, const char *role, const char *path)
 {
 	add(n, (struct run_name){ .role = role, .path = path, .written = true });
 }
 
-void
-run_names_folder(struct run_names *n, const char *role, const char *path)
+void run_names_folder(struct run_names *n, const char *role, const char *path)
 {
 	add(n, (struct run_name){ .role = role, .path = path, .written = true, .folder = true });
 }
 
 /* The role of a format's option whose value is the name of a file; NULL: it is none. */
-static const char *
-role_of_option(const char *name)
+static const char *role_of_option(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct format_option *k = (*f)->options; k != NULL && k->name != NULL; k++)
@@ -144,8 +135,7 @@ role_of_option(const char *name)
 	return NULL;
 }
 
-void
-run_names_begin(struct run_names *n, struct options *o, const char *const *in, size_t nin)
+void run_names_begin(struct run_names *n, struct options *o, const char *const *in, size_t nin)
 {
 	*n = (struct run_names){ .options = o, .in = in, .nin = nin };
 	for (size_t i = 0; i < o->nschemas; i++)
@@ -168,8 +158,7 @@ struct place {
 	char *rest;     /* what does not exist in that folder: "a/b"; NULL: it exists */
 };
 
-static void
-place_free(struct place *p)
+static void place_free(struct place *p)
 {
 	free(p->base);
 	free(p->rest);
@@ -177,8 +166,7 @@ place_free(struct place *p)
 
 /* Splits a path of something that does not exist into a folder that does and the rest.  false: there is none,
  * or no memory. */
-static bool
-find_base(struct place *p, const char *path)
+static bool find_base(struct place *p, const char *path)
 {
 	size_t end = strlen(path), rest = end;
 
@@ -202,8 +190,7 @@ find_base(struct place *p, const char *path)
 }
 
 /* Where a name leads that is read or written.  false: no memory. */
-static bool
-place_of(struct place *p, const char *path, bool written)
+static bool place_of(struct place *p, const char *path, bool written)
 {
 	*p = (struct place){ .fd = written ? output_fd_of(path) : input_fd_of(path) };
 	if (p->fd >= 0) {
@@ -222,16 +209,14 @@ place_of(struct place *p, const char *path, bool written)
 	return p->is_known || errno != ENOMEM;
 }
 
-static bool
-is_same_thing(const struct place *a, const struct place *b)
+static bool is_same_thing(const struct place *a, const struct place *b)
 {
 	return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;
 }
 
 /* Whether writing to one has to do with the other.  Devices, terminals and what a shell connected the program
  * to may be both. */
-static bool
-is_same(const struct place *w, const struct place *other, bool both_written)
+static bool is_same(const struct place *w, const struct place *other, bool both_written)
 {
 	if (w->rest != NULL || other->rest != NULL)
 		return w->rest != NULL && other->rest != NULL && is_same_thing(w, other) &&
@@ -251,15 +236,13 @@ struct written {
 	char *looked; /* the folder that was last found not to lie in it; NULL: none */
 };
 
-static bool
-is_folder(const struct written *w)
+static bool is_folder(const struct written *w)
 {
 	return w->place.rest != NULL ? w->name->folder : w->place.fd < 0 && S_ISDIR(w->place.st.st_mode);
 }
 
 /* Whether one of the folders that a real path leads through, from the n-th byte on upwards, is the output. */
-static bool
-leads_through(struct written *w, char *path, size_t n)
+static bool leads_through(struct written *w, char *path, size_t n)
 {
 	struct stat st;
 
@@ -280,8 +263,7 @@ leads_through(struct written *w, char *path, size_t n)
 	}
 }
 
-static bool
-holds(struct written *w, const struct place *other)
+static bool holds(struct written *w, const struct place *other)
 {
 	if (!is_folder(w) || other->fd >= 0)
 		return false;
@@ -302,8 +284,7 @@ holds(struct written *w, const struct place *other)
 
 /* ---- comparing ---- */
 
-static const char *
-show_name(struct shown_path *shown, const struct run_name *name)
+static const char *show_name(struct shown_path *shown, const struct run_name *name)
 {
 	if (strcmp(name->path, "-") != 0)
 		return show_path(shown, name->path);
@@ -311,8 +292,8 @@ show_name(struct shown_path *shown, const struct run_name *name)
 }
 
 /* false: it was said. */
-static bool
-refuse(struct options *o, const struct run_name *w, const char *verb, const struct run_name *other)
+static bool refuse(struct options *o, const struct run_name *w, const char *verb,
+                   const struct run_name *other)
 {
 	struct shown_path a, b;
 
@@ -327,8 +308,8 @@ refuse(struct options *o, const struct run_name *w, const char *verb, const stru
 }
 
 /* Compares a name with those that are written.  false after a message. */
-static bool
-check_one(struct run_names *n, struct written *list, uint32_t nwritten, const struct run_name *name)
+static bool check_one(struct run_names *n, struct written *list, uint32_t nwritten,
+                      const struct run_name *name)
 {
 	struct place place;
 	bool ok = place_of(&place, name->path, name->written);
@@ -351,8 +332,7 @@ check_one(struct run_names *n, struct written *list, uint32_t nwritten, const st
 	return ok;
 }
 
-static bool
-wants_name(void *ctx, const char *name)
+static bool wants_name(void *ctx, const char *name)
 {
 	const struct run_names *const n = ctx;
 
@@ -360,8 +340,7 @@ wants_name(void *ctx, const char *name)
 }
 
 /* What lies in a folder, of which an output may be a file. */
-static bool
-check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const char *path)
+static bool check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const char *path)
 {
 	struct input_tree tree = { .n = 0 };
 	bool ok = true;
@@ -375,8 +354,7 @@ check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const
 }
 
 /* Only what exists can be a file of an input. */
-static bool
-can_be_inside(const struct written *list, uint32_t n)
+static bool can_be_inside(const struct written *list, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (list[i].place.is_known && list[i].place.rest == NULL &&
@@ -385,8 +363,7 @@ can_be_inside(const struct written *list, uint32_t n)
 	return false;
 }
 
-static bool
-check_operands(struct run_names *n, struct written *list, uint32_t nwritten)
+static bool check_operands(struct run_names *n, struct written *list, uint32_t nwritten)
 {
 	const bool look_inside = can_be_inside(list, nwritten);
 	bool ok = true;
@@ -400,8 +377,7 @@ check_operands(struct run_names *n, struct written *list, uint32_t nwritten)
 	return ok;
 }
 
-static bool
-check_all(struct run_names *n)
+static bool check_all(struct run_names *n)
 {
 	struct written *const list = calloc((size_t)n->n + 1, sizeof *list);
 	uint32_t nwritten = 0;
@@ -437,8 +413,7 @@ check_all(struct run_names *n)
 
 /* ---- the names themselves ---- */
 
-static bool
-reads_standard(const char *path)
+static bool reads_standard(const char *path)
 {
 	struct stat st;
 
@@ -446,8 +421,7 @@ reads_standard(const char *path)
 	       !(fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && strcmp(path, "-") != 0);
 }
 
-static bool
-check_words(struct run_names *n)
+static bool check_words(struct run_names *n)
 {
 	struct options *const o = n->options;
 	size_t standard = 0;
@@ -468,8 +442,7 @@ check_words(struct run_names *n)
 	return o->status == STATUS_CLEAN;
 }
 
-bool
-run_names_end(struct run_names *n)
+bool run_names_end(struct run_names *n)
 {
 	const bool ok = check_words(n) && check_all(n);
 
@@ -478,8 +451,7 @@ run_names_end(struct run_names *n)
 	return ok;
 }
 
-bool
-run_names_check(struct options *o, const char *const *in, size_t nin)
+bool run_names_check(struct options *o, const char *const *in, size_t nin)
 {
 	struct run_names n;
 

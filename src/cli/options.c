@@ -22,8 +22,7 @@
  * from COMMON, formats' from FORMATS on. */
 enum { OWN = 256, SELECT = 400, COMMON = 512, FORMATS = 768 };
 
-void
-options_init(struct options *o, const struct command *cmd, int argc, char **argv)
+void options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
 	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv };
 	o->files.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -32,8 +31,7 @@ options_init(struct options *o, const struct command *cmd, int argc, char **argv
 }
 
 /* The row of --help about the first option that a message names; false: it names none. */
-static bool
-put_named_row(struct text *t, const struct command *cmd, const char *message)
+static bool put_named_row(struct text *t, const struct command *cmd, const char *message)
 {
 	for (const char *p = message; (p = strstr(p, "--")) != NULL;) {
 		const size_t n = strspn(p += 2, "abcdefghijklmnopqrstuvwxyz-");
@@ -43,8 +41,7 @@ put_named_row(struct text *t, const struct command *cmd, const char *message)
 	return false;
 }
 
-enum exit_status
-options_mistake(const struct options *o, const char *fmt, ...)
+enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
 {
 	char detail[1024];
 	struct text row = { .p = NULL };
@@ -69,8 +66,7 @@ struct getopt_table {
 	size_t n, nletters;
 };
 
-static void
-add_row(struct getopt_table *t, const struct cmd_option *p, int value)
+static void add_row(struct getopt_table *t, const struct cmd_option *p, int value)
 {
 	if (t->n == OPTIONS_MAX)
 		return;
@@ -83,8 +79,7 @@ add_row(struct getopt_table *t, const struct cmd_option *p, int value)
 	}
 }
 
-static void
-make_table(const struct options *o, struct getopt_table *t)
+static void make_table(const struct options *o, struct getopt_table *t)
 {
 	*t = (struct getopt_table){ .n = 0 };
 	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
@@ -103,16 +98,14 @@ make_table(const struct options *o, struct getopt_table *t)
 
 /* ---- parsing ---- */
 
-static int
-stop(struct options *o, enum exit_status status)
+static int stop(struct options *o, enum exit_status status)
 {
 	o->status = status;
 	return OPTIONS_STOP;
 }
 
 /* The option of these n bytes at p, or those whose names begin so, "--from, --force"; how many there are. */
-static size_t
-put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
+static size_t put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
 {
 	size_t found = 0;
 
@@ -128,8 +121,7 @@ put_candidates(const struct getopt_table *t, const char *p, size_t n, struct tex
 }
 
 /* The command that has the option, if it is another one; NULL: none has it. */
-static const struct command *
-command_with(const char *option, size_t n)
+static const struct command *command_with(const char *option, size_t n)
 {
 	struct text row = { .p = NULL };
 	const struct command *found = NULL;
@@ -142,8 +134,7 @@ command_with(const char *option, size_t n)
 }
 
 /* The option that may have been meant; NULL: none is near. */
-static const char *
-nearest_option(const struct getopt_table *t, const char *typed)
+static const char *nearest_option(const struct getopt_table *t, const char *typed)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -158,8 +149,8 @@ nearest_option(const struct getopt_table *t, const char *typed)
 	return best;
 }
 
-static enum exit_status
-unknown_long_option(const struct options *o, const struct getopt_table *t, const char *typed)
+static enum exit_status unknown_long_option(const struct options *o, const struct getopt_table *t,
+                                            const char *typed)
 {
 	const size_t n = strcspn(typed + 2, "=");
 	struct text list = { .p = NULL };
@@ -188,8 +179,7 @@ unknown_long_option(const struct options *o, const struct getopt_table *t, const
 	return status;
 }
 
-static enum exit_status
-unknown_option(const struct options *o, const struct getopt_table *t)
+static enum exit_status unknown_option(const struct options *o, const struct getopt_table *t)
 {
 	const char *const typed = o->argv[optind - 1];
 	struct shown_path shown;
@@ -200,8 +190,7 @@ unknown_option(const struct options *o, const struct getopt_table *t)
 	return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
 }
 
-static bool
-take_from(struct options *o, const char *name)
+static bool take_from(struct options *o, const char *name)
 {
 	struct shown_path shown;
 
@@ -213,8 +202,7 @@ take_from(struct options *o, const char *name)
 	return false;
 }
 
-static bool
-take_schema(struct options *o, const char *path)
+static bool take_schema(struct options *o, const char *path)
 {
 	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
 		o->status = options_mistake(o, "takes %d vocabularies at most", OPTIONS_MAX_SCHEMAS);
@@ -224,8 +212,7 @@ take_schema(struct options *o, const char *path)
 	return true;
 }
 
-static bool
-take_width(struct options *o, const char *arg)
+static bool take_width(struct options *o, const char *arg)
 {
 	struct shown_path shown;
 	uint64_t n = 0;
@@ -240,8 +227,7 @@ take_width(struct options *o, const char *arg)
 	return true;
 }
 
-static bool
-take_common(struct options *o, enum common which, const char *arg)
+static bool take_common(struct options *o, enum common which, const char *arg)
 {
 	if (which == COMMON_FROM)
 		return take_from(o, arg);
@@ -269,8 +255,7 @@ take_common(struct options *o, enum common which, const char *arg)
 }
 
 /* A dialect must be one of the format's; when the format is told by content, one that some format has. */
-static bool
-check_dialect(struct options *o)
+static bool check_dialect(struct options *o)
 {
 	struct shown_path shown;
 
@@ -293,8 +278,7 @@ check_dialect(struct options *o)
 
 /* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that
  * are traces, who opens them knows more. */
-static bool
-check_output(struct options *o)
+static bool check_output(struct options *o)
 {
 	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
 	struct shown_path shown;
@@ -311,8 +295,7 @@ check_output(struct options *o)
 
 /* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be
  * read twice may have been named. */
-static bool
-read_schemas(struct options *o)
+static bool read_schemas(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
 		if (!schema_read(o, &o->schemas[i])) {
@@ -322,8 +305,7 @@ read_schemas(struct options *o)
 	return true;
 }
 
-void
-options_free(struct options *o)
+void options_free(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
 		schema_free(&o->schemas[i]);
@@ -333,8 +315,7 @@ options_free(struct options *o)
 	input_files_free(&o->files);
 }
 
-bool
-options_fits(struct options *o, const struct format_option *p, const char *arg)
+bool options_fits(struct options *o, const struct format_option *p, const char *arg)
 {
 	char name[64];
 
@@ -350,8 +331,7 @@ options_fits(struct options *o, const struct format_option *p, const char *arg)
 }
 
 /* An option of a format.  What one takes that several formats have is known with the output's. */
-static bool
-take_value(struct options *o, const struct format_option *p, const char *arg)
+static bool take_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
 
@@ -367,8 +347,7 @@ take_value(struct options *o, const struct format_option *p, const char *arg)
 	return true;
 }
 
-int
-options_next(struct options *o, const char **arg)
+int options_next(struct options *o, const char **arg)
 {
 	struct getopt_table t;
 
@@ -416,8 +395,7 @@ options_next(struct options *o, const char **arg)
 	}
 }
 
-int
-options_word(struct options *o, const char *option, const char *arg, const char *const *words)
+int options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
 	char room[256];
 	struct text list = text_start(room, sizeof room);
@@ -437,8 +415,7 @@ options_word(struct options *o, const char *option, const char *arg, const char 
 	return -1;
 }
 
-bool
-options_number(struct options *o, const char *option, const char *arg, uint64_t *v)
+bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v)
 {
 	struct shown_path shown;
 	char *end;
@@ -451,8 +428,7 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 	return false;
 }
 
-bool
-options_limit(struct options *o, const char *arg, uint64_t *v)
+bool options_limit(struct options *o, const char *arg, uint64_t *v)
 {
 	if (!options_number(o, "--limit", arg, v))
 		return false;
@@ -461,8 +437,7 @@ options_limit(struct options *o, const char *arg, uint64_t *v)
 	return true;
 }
 
-bool
-options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
+bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
 {
 	struct shown_path shown;
 
@@ -473,8 +448,7 @@ options_bytes(struct options *o, const char *option, const char *arg, uint64_t *
 	return false;
 }
 
-bool
-options_positive(struct options *o, const char *option, const char *arg, uint64_t *v)
+bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v)
 {
 	if (!options_number(o, option, arg, v))
 		return false;
@@ -483,8 +457,7 @@ options_positive(struct options *o, const char *option, const char *arg, uint64_
 	return *v > 0;
 }
 
-void
-options_no_memory(struct options *o)
+void options_no_memory(struct options *o)
 {
 	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
 	struct shown_path shown;
@@ -496,8 +469,7 @@ options_no_memory(struct options *o)
 #define DEFAULT_THREADS 16
 #define MOST_THREADS 256U
 
-unsigned
-options_threads(uint64_t asked)
+unsigned options_threads(uint64_t asked)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -506,8 +478,7 @@ options_threads(uint64_t asked)
 	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
 }
 
-bool
-options_name_traces(struct options *o)
+bool options_name_traces(struct options *o)
 {
 	const size_t n = (size_t)(o->argc - o->first_operand);
 
@@ -517,14 +488,12 @@ options_name_traces(struct options *o)
 	return false;
 }
 
-const struct option_value *
-options_values(const struct options *o)
+const struct option_value *options_values(const struct options *o)
 {
 	return o->nvalues > 0 ? &o->values[o->nvalues - 1] : NULL;
 }
 
-bool
-options_color(const struct options *o, int fd)
+bool options_color(const struct options *o, int fd)
 {
 	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
 
@@ -533,8 +502,7 @@ options_color(const struct options *o, int fd)
 	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
 }
 
-bool
-options_traces(struct options *o, struct trace_groups *traces)
+bool options_traces(struct options *o, struct trace_groups *traces)
 {
 	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
 
@@ -544,8 +512,7 @@ options_traces(struct options *o, struct trace_groups *traces)
 	return false;
 }
 
-unsigned
-options_width(const struct options *o)
+unsigned options_width(const struct options *o)
 {
 	const bool shown = o->output == NULL || strcmp(o->output, "-") == 0;
 
@@ -554,16 +521,14 @@ options_width(const struct options *o)
 	return shown ? terminal_columns(STDOUT_FILENO) : 0;
 }
 
-unsigned
-options_prose_width(const struct options *o)
+unsigned options_prose_width(const struct options *o)
 {
 	const unsigned most = 100, width = options_width(o);
 
 	return width > most ? most : width;
 }
 
-struct pipeline_job
-options_job(struct options *o, finding_sink *sink, void *ctx)
+struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx)
 {
 	return (struct pipeline_job){
 		.from = o->from,

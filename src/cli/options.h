@@ -18,7 +18,7 @@ extern const struct cmd_option select_option_rows[];
 /* What they say.  Texts are those of the command line. */
 struct select_options {
 	struct select select;
-	bool invert;     /* --not, for the option that follows */
+	bool invert; /* --not, for the option that follows */
 	bool fail_on_empty;
 	bool clip_asked; /* --edges clip was given, not only meant */
 };
@@ -224,12 +224,12 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
  * --fail-level), and where else it is said. */
 struct policy_options {
 	struct policy_choice choice;
-	bool limited;          /* --limit was given */
-	uint64_t limit;        /* UINT64_MAX: none */
-	const char *config;    /* --config; NULL: the policy is searched for */
-	bool no_config;        /* --no-config */
-	const char *baseline;  /* --baseline; NULL: not given */
-	struct arena arena;    /* for parts of arguments */
+	bool limited;         /* --limit was given */
+	uint64_t limit;       /* UINT64_MAX: none */
+	const char *config;   /* --config; NULL: the policy is searched for */
+	bool no_config;       /* --no-config */
+	const char *baseline; /* --baseline; NULL: not given */
+	struct arena arena;   /* for parts of arguments */
 };
 
 /* What --level and --fail-level take, in the order of enum level; NULL-terminated. */
@@ -249,8 +249,7 @@ bool policy_fail_level(struct policy_options *p, struct options *o, const char *
 
 /* What reports say of an input that was read, or could not be; without its findings.  Texts are the
  * source's. */
-static inline struct file_record
-source_record(const struct source *s)
+static inline struct file_record source_record(const struct source *s)
 {
 	return (struct file_record){
 		.path = s->findings.path,

@@ -16,8 +16,7 @@
 /* ---- output format ---- */
 
 /* "chrome (.json), htdump (.htdump)": all that can be written. */
-static void
-put_formats(struct text *t)
+static void put_formats(struct text *t)
 {
 	const char *comma = "";
 
@@ -35,8 +34,7 @@ put_formats(struct text *t)
 
 /* ---- --to ---- */
 
-static const struct format *
-nearest_format(const char *typed)
+static const struct format *nearest_format(const char *typed)
 {
 	const struct format *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -52,8 +50,7 @@ nearest_format(const char *typed)
 }
 
 /* The format of files that are named "x.TYPED", or "xTYPED". */
-static const struct format *
-format_with_suffix(const char *typed)
+static const struct format *format_with_suffix(const char *typed)
 {
 	struct text name = { .p = NULL };
 
@@ -64,8 +61,7 @@ format_with_suffix(const char *typed)
 	return f;
 }
 
-static const struct format *
-named_format(struct options *o, const char *to, const char *all)
+static const struct format *named_format(struct options *o, const char *to, const char *all)
 {
 	const struct format *const named = format_by_name(to);
 	struct shown_path shown;
@@ -94,8 +90,7 @@ named_format(struct options *o, const char *to, const char *all)
 /* ---- the suffix ---- */
 
 /* Whether the name would be one of a format in lower case; *suffix is where its suffix begins then. */
-static const struct format *
-format_in_lower_case(const char *out)
+static const struct format *format_in_lower_case(const char *out)
 {
 	char *const lower = strdup(out);
 
@@ -107,8 +102,7 @@ format_in_lower_case(const char *out)
 }
 
 /* From the last dot of the last part on; NULL: it has none. */
-static const char *
-suffix_of(const char *out)
+static const char *suffix_of(const char *out)
 {
 	const char *const slash = strrchr(out, '/'), *const base = slash != NULL ? slash + 1 : out;
 	const char *const dot = strrchr(base, '.');
@@ -117,16 +111,14 @@ suffix_of(const char *out)
 }
 
 /* ".json, .csv": the usual suffix of each format that can be written. */
-static void
-put_suffixes(struct text *t)
+static void put_suffixes(struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if ((*f)->writer != NULL)
 			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->suffixes[0]);
 }
 
-static void
-refuse_suffix(struct options *o, const char *out, const char *suffix)
+static void refuse_suffix(struct options *o, const char *out, const char *suffix)
 {
 	struct text known = { .p = NULL };
 	struct shown_path shown, shown_suffix;
@@ -143,8 +135,7 @@ refuse_suffix(struct options *o, const char *out, const char *suffix)
 	text_free(&known);
 }
 
-static const struct format *
-format_by_name_of(struct options *o, const char *out)
+static const struct format *format_by_name_of(struct options *o, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 	const struct format *const lower = f == NULL ? format_in_lower_case(out) : NULL;
@@ -167,16 +158,14 @@ format_by_name_of(struct options *o, const char *out)
 }
 
 /* Whether the name asks for compression. */
-static bool
-is_packed_name(const char *out)
+static bool is_packed_name(const char *out)
 {
 	const char *const dot = suffix_of(out);
 
 	return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
 }
 
-const struct format *
-output_format(struct options *o, const char *to, const char *out)
+const struct format *output_format(struct options *o, const char *to, const char *out)
 {
 	struct text all = { .p = NULL };
 
@@ -188,8 +177,7 @@ output_format(struct options *o, const char *to, const char *out)
 }
 
 /* Whether the name is that of a file of another format whose programs make nothing of it. */
-static const struct format *
-misleads(const struct format *to, const char *out)
+static const struct format *misleads(const struct format *to, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 
@@ -197,8 +185,7 @@ misleads(const struct format *to, const char *out)
 }
 
 /* A file that no program reads is not made.  false: it was said. */
-static bool
-file_fits(struct options *o, const struct format *to, const char *out)
+static bool file_fits(struct options *o, const struct format *to, const char *out)
 {
 	const struct format *const other = misleads(to, out);
 	struct shown_path shown;
@@ -216,8 +203,7 @@ file_fits(struct options *o, const struct format *to, const char *out)
 	return false;
 }
 
-bool
-output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
+bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
 {
 	struct shown_path shown;
 
@@ -238,8 +224,7 @@ output_format_fits(struct options *o, const struct format *to, const char *out, 
 }
 
 /* The option of this name that an output of the format has; NULL: none. */
-static const struct format_option *
-option_of(const struct format *f, const char *name)
+static const struct format_option *option_of(const struct format *f, const char *name)
 {
 	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
 		if (strcmp(p->name, name) == 0 && (f->reader == NULL || p->of_output))
@@ -248,8 +233,7 @@ option_of(const struct format *f, const char *name)
 }
 
 /* "chrome, csv": the formats that have an output option of this name. */
-static void
-put_formats_with(struct text *t, const char *name)
+static void put_formats_with(struct text *t, const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if (option_of(*f, name) != NULL)
@@ -257,8 +241,7 @@ put_formats_with(struct text *t, const char *name)
 	text_char(t, '\0');
 }
 
-bool
-output_options_fit(struct options *o, const struct format *to)
+bool output_options_fit(struct options *o, const struct format *to)
 {
 	for (const struct option_value *v = options_values(o); v != NULL; v = v->next) {
 		const struct format_option *const p = option_of(to, v->name);
@@ -276,8 +259,7 @@ output_options_fit(struct options *o, const struct format *to)
 	return true;
 }
 
-bool
-output_is_made_anew(const struct options *o, const struct format *to)
+bool output_is_made_anew(const struct options *o, const struct format *to)
 {
 	for (const struct format_option *p = to->options; p != NULL && p->name != NULL; p++)
 		if (p->of_output && option_find(options_values(o), p->name) != NULL)
@@ -287,9 +269,8 @@ output_is_made_anew(const struct options *o, const struct format *to)
 
 /* ---- convert output ---- */
 
-bool
-convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
-                    char *why, size_t n)
+bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
+                         char *why, size_t n)
 {
 	*o = (struct convert_output){ .file = NULL };
 	if (shape == WRITER_FOLDER)
@@ -299,8 +280,7 @@ convert_output_open(struct convert_output *o, const char *path, enum writer_shap
 	return convert_output_is_open(o);
 }
 
-bool
-convert_output_put(void *ctx, const char *file, const char *p, size_t n)
+bool convert_output_put(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct convert_output *const o = ctx;
 
@@ -309,32 +289,27 @@ convert_output_put(void *ctx, const char *file, const char *p, size_t n)
 	return (file == NULL && n == 0) || output_folder_put(o->folder, file != NULL ? file : "", p, n);
 }
 
-bool
-convert_output_finish(struct convert_output *o)
+bool convert_output_finish(struct convert_output *o)
 {
 	return o->folder != NULL ? output_folder_finish(o->folder) : output_finish(o->file);
 }
 
-bool
-convert_output_check(struct convert_output *o)
+bool convert_output_check(struct convert_output *o)
 {
 	return o->folder != NULL ? output_folder_check(o->folder) : output_check(o->file);
 }
 
-const char *
-convert_output_error(const struct convert_output *o)
+const char *convert_output_error(const struct convert_output *o)
 {
 	return o->folder != NULL ? output_folder_error(o->folder) : output_error(o->file);
 }
 
-bool
-convert_output_pipe_closed(const struct convert_output *o)
+bool convert_output_pipe_closed(const struct convert_output *o)
 {
 	return o->file != NULL && output_pipe_closed(o->file);
 }
 
-static bool
-convert_output_commit(struct convert_output *o, char *why, size_t n)
+static bool convert_output_commit(struct convert_output *o, char *why, size_t n)
 {
 	const struct convert_output was = *o;
 
@@ -343,16 +318,14 @@ convert_output_commit(struct convert_output *o, char *why, size_t n)
 	                          : output_commit(was.file, why, n);
 }
 
-void
-convert_output_discard(struct convert_output *o)
+void convert_output_discard(struct convert_output *o)
 {
 	output_folder_discard(o->folder);
 	output_discard(o->file);
 	*o = (struct convert_output){ .file = NULL };
 }
 
-bool
-convert_output_exists(const char *path, enum writer_shape shape, int *error)
+bool convert_output_exists(const char *path, enum writer_shape shape, int *error)
 {
 	struct stat st;
 
@@ -369,8 +342,7 @@ convert_output_exists(const char *path, enum writer_shape shape, int *error)
 
 /* ---- report out ---- */
 
-bool
-report_out_open_file(struct report_out *r, const char *path, bool force)
+bool report_out_open_file(struct report_out *r, const char *path, bool force)
 {
 	char why[512];
 
@@ -381,8 +353,7 @@ report_out_open_file(struct report_out *r, const char *path, bool force)
 	return r->out != NULL;
 }
 
-bool
-report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head)
+bool report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head)
 {
 	char why[512];
 
@@ -393,8 +364,7 @@ report_out_open_below(struct report_out *r, const char *folder, const char *path
 	return r->out != NULL;
 }
 
-bool
-report_out_open(struct report_out *r, struct options *o)
+bool report_out_open(struct report_out *r, struct options *o)
 {
 	const bool file = o != NULL && o->output != NULL;
 
@@ -406,8 +376,7 @@ report_out_open(struct report_out *r, struct options *o)
 	return false;
 }
 
-void
-report_out_put(struct report_out *r, struct text *t)
+void report_out_put(struct report_out *r, struct text *t)
 {
 	if (t->failed) { /* it lacks a part, and the report is not to be shown at all */
 		r->no_memory = true;
@@ -427,16 +396,14 @@ report_out_put(struct report_out *r, struct text *t)
 	text_clear(t);
 }
 
-void
-report_out_discard(struct report_out *r)
+void report_out_discard(struct report_out *r)
 {
 	output_discard(r->out);
 	r->out = NULL;
 }
 
 /* Says why it failed, and leaves nothing. */
-static enum exit_status
-give_up(struct report_out *r)
+static enum exit_status give_up(struct report_out *r)
 {
 	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
 	struct shown_path shown;
@@ -449,8 +416,7 @@ give_up(struct report_out *r)
 	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }
 
-enum exit_status
-report_out_close(struct report_out *r)
+enum exit_status report_out_close(struct report_out *r)
 {
 	struct publication p = { .n = 0 };
 
@@ -459,8 +425,7 @@ report_out_close(struct report_out *r)
 	return p.status;
 }
 
-enum exit_status
-report_out_end(struct report_out *r, struct options *o, bool keep)
+enum exit_status report_out_end(struct report_out *r, struct options *o, bool keep)
 {
 	const bool file = o->output != NULL && output_fd_of(o->output) < 0;
 	struct publication p = { .n = 0 };
@@ -477,8 +442,7 @@ report_out_end(struct report_out *r, struct options *o, bool keep)
 
 /* ---- several ---- */
 
-void
-publication_add(struct publication *p, struct report_out *r)
+void publication_add(struct publication *p, struct report_out *r)
 {
 	if (r->out == NULL)
 		return;
@@ -492,8 +456,7 @@ publication_add(struct publication *p, struct report_out *r)
 }
 
 /* Gives all their names, or none.  false after a message, or *why. */
-static bool
-publish(struct publication *p, struct convert_output *last, char *why, size_t n)
+static bool publish(struct publication *p, struct convert_output *last, char *why, size_t n)
 {
 	size_t done = 0;
 
@@ -508,8 +471,7 @@ publish(struct publication *p, struct convert_output *last, char *why, size_t n)
 	return false;
 }
 
-bool
-publication_end(struct publication *p, struct convert_output *last, char *why, size_t n)
+bool publication_end(struct publication *p, struct convert_output *last, char *why, size_t n)
 {
 	struct output_register_hold hold;
 

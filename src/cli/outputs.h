@@ -35,8 +35,7 @@ struct convert_output {
 bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
                          char *why, size_t n);
 
-static inline bool
-convert_output_is_open(const struct convert_output *o)
+static inline bool convert_output_is_open(const struct convert_output *o)
 {
 	return o->file != NULL || o->folder != NULL;
 }
@@ -45,8 +44,7 @@ convert_output_is_open(const struct convert_output *o)
 bool convert_output_put(void *ctx, const char *file, const char *p, size_t n);
 
 /* Where the output is before it has its name; NULL: it was written directly. */
-static inline const char *
-convert_output_written(const struct convert_output *o)
+static inline const char *convert_output_written(const struct convert_output *o)
 {
 	return o->folder != NULL ? output_folder_written(o->folder) : output_written(o->file);
 }
@@ -58,8 +56,7 @@ bool convert_output_finish(struct convert_output *o);
 bool convert_output_check(struct convert_output *o);
 
 /* As output_packed(). */
-static inline const struct byte_sum *
-convert_output_packed(const struct convert_output *o)
+static inline const struct byte_sum *convert_output_packed(const struct convert_output *o)
 {
 	return o->folder != NULL ? NULL : output_packed(o->file);
 }

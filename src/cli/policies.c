@@ -17,23 +17,20 @@
 const char *const policy_levels[] = { "note", "warning", "error", NULL };
 const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
 
-void
-policy_options_init(struct policy_options *p)
+void policy_options_init(struct policy_options *p)
 {
 	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .limit = UINT64_MAX };
 }
 
-void
-policy_options_free(struct policy_options *p)
+void policy_options_free(struct policy_options *p)
 {
 	policy_choice_free(&p->choice);
 	arena_free(&p->arena);
 }
 
 /* A pattern that fits no rule is a mistake. */
-static bool
-add(struct policy_options *p, struct options *o, const char *option, enum policy_choice_key key,
-    const char *glob, enum level level)
+static bool add(struct policy_options *p, struct options *o, const char *option, enum policy_choice_key key,
+                const char *glob, enum level level)
 {
 	struct shown_path shown;
 	bool fits;
@@ -55,20 +52,17 @@ add(struct policy_options *p, struct options *o, const char *option, enum policy
 	return false;
 }
 
-bool
-policy_select(struct policy_options *p, struct options *o, const char *glob)
+bool policy_select(struct policy_options *p, struct options *o, const char *glob)
 {
 	return add(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
 }
 
-bool
-policy_ignore(struct policy_options *p, struct options *o, const char *glob)
+bool policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 {
 	return add(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
 }
 
-bool
-policy_level(struct policy_options *p, struct options *o, const char *arg)
+bool policy_level(struct policy_options *p, struct options *o, const char *arg)
 {
 	const char *const equals = strchr(arg, '=');
 	struct shown_path shown;
@@ -88,8 +82,7 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 	return add(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
 }
 
-bool
-policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
+bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
 {
 	p->choice.fail_level = options_word(o, "--fail-level", arg, policy_fail_levels);
 	return p->choice.fail_level >= 0;
@@ -105,8 +98,7 @@ struct reading_mistakes {
 	bool no_memory;
 };
 
-static void
-mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
+static void mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
 {
 	/* the sink takes a plain pointer; the options are only looked at */
 	union {
@@ -119,8 +111,7 @@ mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *
 }
 
 /* ok: it was read. */
-static bool
-mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
+static bool mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 {
 	char room[1024];
 	struct text rest = text_start(room, sizeof room);
@@ -137,8 +128,8 @@ mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 }
 
 /* folder: of the policy that names it, or NULL. */
-static struct policy_baseline *
-read_baseline(struct options *o, const char *folder, const char *path, const char *shown)
+static struct policy_baseline *read_baseline(struct options *o, const char *folder, const char *path,
+                                             const char *shown)
 {
 	struct reading_mistakes m;
 
@@ -149,8 +140,7 @@ read_baseline(struct options *o, const char *folder, const char *path, const cha
 }
 
 /* A path as messages name it: from the current folder on, if it lies there. */
-static const char *
-short_path(const struct policies *p, const char *path)
+static const char *short_path(const struct policies *p, const char *path)
 {
 	const size_t n = strlen(p->here);
 
@@ -160,8 +150,7 @@ short_path(const struct policies *p, const char *path)
 }
 
 /* An absolute path.  NULL: there is no such thing, or *failed after a message about `what`. */
-static char *
-real_path(struct options *o, const char *path, const char *what, bool *failed)
+static char *real_path(struct options *o, const char *path, const char *what, bool *failed)
 {
 	struct shown_path shown;
 
@@ -178,8 +167,7 @@ real_path(struct options *o, const char *path, const char *what, bool *failed)
 }
 
 /* The same of the folder of a file. */
-static char *
-folder_of(struct options *o, const char *path, bool *failed)
+static char *folder_of(struct options *o, const char *path, bool *failed)
 {
 	const char *const slash = strrchr(path, '/');
 	char *const name =
@@ -191,8 +179,7 @@ folder_of(struct options *o, const char *path, bool *failed)
 }
 
 /* Reads the policy of a path, once; false after a message. */
-static bool
-read_entry(struct policies *p, struct options *o, const char *path, bool found, uint32_t *entry)
+static bool read_entry(struct policies *p, struct options *o, const char *path, bool found, uint32_t *entry)
 {
 	const char *const shown = found ? short_path(p, path) : path;
 	struct reading_mistakes m;
@@ -202,8 +189,8 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 	if (failed)
 		return false;
 	mistakes_begin(&m, o, shown);
-	struct policy_file *const file = policy_file_read(path, shown, folder != NULL ? folder : p->here,
-	                                                  &m.findings, &m.no_memory);
+	struct policy_file *const file =
+	    policy_file_read(path, shown, folder != NULL ? folder : p->here, &m.findings, &m.no_memory);
 	free(folder);
 	if (!mistakes_end(&m, o, file != NULL))
 		return false;
@@ -230,8 +217,7 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 /* ---- finding ---- */
 
 /* The folder where the search for a trace's policy begins, in the arena; p NULL: no memory. */
-static struct slice
-start_of(struct policies *p, const struct trace_group *trace)
+static struct slice start_of(struct policies *p, const struct trace_group *trace)
 {
 	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
 
@@ -243,8 +229,7 @@ start_of(struct policies *p, const struct trace_group *trace)
 }
 
 /* Remembers what a key leads to. */
-static bool
-remember(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
+static bool remember(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
 {
 	if (tabletext_put(table, key, entry))
 		return true;
@@ -252,8 +237,7 @@ remember(struct options *o, struct tabletext *table, struct slice key, uint32_t 
 	return false;
 }
 
-static bool
-find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *entry)
+static bool find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *entry)
 {
 	const struct slice key = arena_copy(&p->arena, slice_str(path));
 
@@ -266,8 +250,8 @@ find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *
 	       (read_entry(p, o, key.p, true, entry) && remember(o, &p->paths, key, *entry));
 }
 
-static bool
-find_entry(struct policies *p, struct options *o, const struct trace_group *trace, uint32_t *entry)
+static bool find_entry(struct policies *p, struct options *o, const struct trace_group *trace,
+                       uint32_t *entry)
 {
 	const struct slice folder = start_of(p, trace);
 	struct shown_path shown;
@@ -296,9 +280,8 @@ find_entry(struct policies *p, struct options *o, const struct trace_group *trac
 }
 
 /* Which overrides are for a trace. */
-static bool
-find_overrides(struct policies *p, struct options *o, const struct trace_group *trace,
-               struct policy_of_trace *of)
+static bool find_overrides(struct policies *p, struct options *o, const struct trace_group *trace,
+                           struct policy_of_trace *of)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
 	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
@@ -323,8 +306,7 @@ find_overrides(struct policies *p, struct options *o, const struct trace_group *
 	return true;
 }
 
-static bool
-find_all(struct policies *p, struct options *o, const struct trace_groups *traces)
+static bool find_all(struct policies *p, struct options *o, const struct trace_groups *traces)
 {
 	uint32_t entry = 0;
 
@@ -344,9 +326,8 @@ find_all(struct policies *p, struct options *o, const struct trace_groups *trace
 
 /* ---- which findings count ---- */
 
-static void
-compose(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
-        struct policy_row *rows)
+static void compose(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
+                    struct policy_row *rows)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
 
@@ -361,8 +342,7 @@ compose(const struct policies *p, const struct policy_of_trace *of, struct polic
 	policy_apply(policy, rows, &p->line->choice);
 }
 
-void
-policies_names(const struct policies *p, struct run_names *n)
+void policies_names(const struct policies *p, struct run_names *n)
 {
 	for (uint32_t i = 0; i < p->nentries; i++) {
 		run_names_read(n, "policy", p->entries[i].path);
@@ -370,14 +350,12 @@ policies_names(const struct policies *p, struct run_names *n)
 	}
 }
 
-const struct policy_file *
-policies_first(const struct policies *p)
+const struct policy_file *policies_first(const struct policies *p)
 {
 	return p->nentries > 0 ? p->entries[0].file : NULL;
 }
 
-const struct policy *
-policies_of(struct policies *p, size_t trace)
+const struct policy *policies_of(struct policies *p, size_t trace)
 {
 	const struct policy_of_trace of = p->traces[trace];
 
@@ -387,9 +365,8 @@ policies_of(struct policies *p, size_t trace)
 	return &p->present;
 }
 
-bool
-policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
-                const struct policy_baseline **baseline)
+bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
+                     const struct policy_baseline **baseline)
 {
 	const struct policy_of_trace *const of = &p->traces[trace];
 	const struct policy_entry *const entry = of->entry > 0 ? &p->entries[of->entry - 1] : NULL;
@@ -400,8 +377,7 @@ policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
 
 /* ---- the whole ---- */
 
-static bool
-prepare(struct policies *p, struct options *o, uint32_t ntraces)
+static bool prepare(struct policies *p, struct options *o, uint32_t ntraces)
 {
 	bool failed;
 
@@ -423,9 +399,8 @@ prepare(struct policies *p, struct options *o, uint32_t ntraces)
 	return false;
 }
 
-bool
-policies_init(struct policies *p, struct options *o, const struct policy_options *line,
-              const struct trace_groups *traces)
+bool policies_init(struct policies *p, struct options *o, const struct policy_options *line,
+                   const struct trace_groups *traces)
 {
 	*p = (struct policies){ .line = line };
 	if (!prepare(p, o, traces->n))
@@ -443,8 +418,7 @@ policies_init(struct policies *p, struct options *o, const struct policy_options
 	return true;
 }
 
-void
-policies_free(struct policies *p)
+void policies_free(struct policies *p)
 {
 	for (uint32_t i = 0; i < p->nentries; i++) {
 		policy_file_free(p->entries[i].file);

@@ -27,8 +27,7 @@ struct kind_search {
 	bool found;
 };
 
-static void
-see_kind(void *ctx, const struct loss *loss)
+static void see_kind(void *ctx, const struct loss *loss)
 {
 	struct kind_search *const s = ctx;
 
@@ -36,8 +35,7 @@ see_kind(void *ctx, const struct loss *loss)
 }
 
 /* The next kind of a list; moves *list behind it. */
-static struct slice
-next_kind(const char **list)
+static struct slice next_kind(const char **list)
 {
 	const size_t n = strcspn(*list, ",");
 	const struct slice kind = slice_of(*list, (uint32_t)n);
@@ -46,8 +44,7 @@ next_kind(const char **list)
 	return kind;
 }
 
-bool
-losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
+bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
 {
 	struct shown_path shown;
 
@@ -71,8 +68,7 @@ losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
 	return true;
 }
 
-static bool
-counts(const struct losses_out *l, const struct loss *loss)
+static bool counts(const struct losses_out *l, const struct loss *loss)
 {
 	const char *p = l->kinds;
 
@@ -86,8 +82,7 @@ counts(const struct losses_out *l, const struct loss *loss)
 
 /* ---- the report: schemas/losses.schema.json ---- */
 
-static void
-put_text(struct text *t, const char *name, const char *s)
+static void put_text(struct text *t, const char *name, const char *s)
 {
 	text_printf(t, ",\"%s\":", name);
 	if (s != NULL)
@@ -96,8 +91,7 @@ put_text(struct text *t, const char *name, const char *s)
 		text_str(t, "null");
 }
 
-static void
-put_row(struct text *t, const struct losses_out *l, const struct ledger_row *row)
+static void put_row(struct text *t, const struct losses_out *l, const struct ledger_row *row)
 {
 	text_str(t, "\n  {\"id\":");
 	text_json_string(t, slice_str(row->loss->id));
@@ -110,8 +104,7 @@ put_row(struct text *t, const struct losses_out *l, const struct ledger_row *row
 	text_printf(t, ",\"fails\":%s}", counts(l, row->loss) ? "true" : "false");
 }
 
-static void
-put_report(struct text *t, const struct losses_out *l, const struct losses_of *of)
+static void put_report(struct text *t, const struct losses_out *l, const struct losses_of *of)
 {
 	text_str(t, "{\"tool\":");
 	text_json_string(t, slice_str(TOOL_NAME));
@@ -132,14 +125,12 @@ put_report(struct text *t, const struct losses_out *l, const struct losses_of *o
 	text_str(t, of->ledger->n > 0 ? "\n]}\n" : "]}\n");
 }
 
-bool
-losses_out_open(struct losses_out *l, const struct options *o)
+bool losses_out_open(struct losses_out *l, const struct options *o)
 {
 	return l->path == NULL || report_out_open_file(&l->report, l->path, o->force);
 }
 
-enum exit_status
-losses_out_end(struct losses_out *l, const struct losses_of *of, struct publication *p)
+enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of, struct publication *p)
 {
 	enum exit_status status = STATUS_CLEAN;
 	struct text t = { .p = NULL };
@@ -164,8 +155,7 @@ struct side_reports {
 	struct file_records records;
 };
 
-bool
-side_reports_add(struct options *o, const char *arg)
+bool side_reports_add(struct options *o, const char *arg)
 {
 	struct side_reports *const s = o->side != NULL ? o->side : calloc(1, sizeof *s);
 
@@ -187,35 +177,30 @@ side_reports_add(struct options *o, const char *arg)
 	return false;
 }
 
-void
-side_reports_names(const struct options *o, struct run_names *n)
+void side_reports_names(const struct options *o, struct run_names *n)
 {
 	if (o->side != NULL)
 		reports_names(&o->side->reports, n);
 }
 
-bool
-side_reports_open(struct options *o)
+bool side_reports_open(struct options *o)
 {
 	return o->side == NULL || reports_open(&o->side->reports, o, &o->side->policy);
 }
 
-void
-side_reports_finding(struct side_reports *s, const struct finding *f)
+void side_reports_finding(struct side_reports *s, const struct finding *f)
 {
 	file_records_finding(&s->records, f);
 }
 
-static void
-hand_over(struct side_reports *s)
+static void hand_over(struct side_reports *s)
 {
 	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
 		reports_file(&s->reports, k, &s->policy);
 	file_records_clear(&s->records);
 }
 
-void
-side_reports_input(struct options *o, const struct source *input)
+void side_reports_input(struct options *o, const struct source *input)
 {
 	struct side_reports *const s = o->side;
 	const struct file_record what = source_record(input);
@@ -224,16 +209,14 @@ side_reports_input(struct options *o, const struct source *input)
 	hand_over(s);
 }
 
-enum exit_status
-side_reports_end(struct options *o, struct publication *p)
+enum exit_status side_reports_end(struct options *o, struct publication *p)
 {
 	struct side_reports *const s = o->side;
 
 	return s != NULL ? reports_end(&s->reports, s->records.failed, p) : STATUS_CLEAN;
 }
 
-void
-side_reports_free(struct options *o)
+void side_reports_free(struct options *o)
 {
 	if (o->side == NULL)
 		return;
@@ -249,18 +232,16 @@ side_reports_free(struct options *o)
 
 /* In the order of report_kinds, and one more. */
 const char *const reports_words[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
-	                                  "github", "markdown", "gitlab", "auto",   NULL };
+	                              "github", "markdown", "gitlab", "auto",   NULL };
 
-static bool
-in_actions(void)
+static bool in_actions(void)
 {
 	const char *const value = getenv("GITHUB_ACTIONS");
 
 	return value != NULL && strcmp(value, "true") == 0;
 }
 
-bool
-reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind)
+bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind)
 {
 	const int i = options_word(o, option, name, reports_words);
 
@@ -271,16 +252,14 @@ reports_kind(struct options *o, const char *option, const char *name, const stru
 }
 
 /* The file to which a job of GitHub Actions adds its summary. */
-static bool
-is_summary(const char *path)
+static bool is_summary(const char *path)
 {
 	const char *const summary = getenv("GITHUB_STEP_SUMMARY");
 
 	return summary != NULL && strcmp(summary, path) == 0;
 }
 
-bool
-reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
+bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
 {
 	if (r->n == REPORTS_MAX) {
 		o->status = options_mistake(o, "makes %d reports at most", REPORTS_MAX);
@@ -292,8 +271,7 @@ reports_request(struct reports *r, struct options *o, const struct report_ops *k
 	return true;
 }
 
-bool
-reports_add(struct reports *r, struct options *o, const char *arg, bool needs_file)
+bool reports_add(struct reports *r, struct options *o, const char *arg, bool needs_file)
 {
 	const struct report_ops *kind;
 	const char *const equals = strchr(arg, '=');
@@ -318,9 +296,8 @@ reports_add(struct reports *r, struct options *o, const char *arg, bool needs_fi
 	return reports_request(r, o, kind, equals != NULL ? equals + 1 : "-");
 }
 
-bool
-reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
-                      const struct policy_report *report)
+bool reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
+                           const struct policy_report *report)
 {
 	const struct report_ops *kind;
 
@@ -342,8 +319,7 @@ reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
 	return true;
 }
 
-void
-reports_names(const struct reports *r, struct run_names *n)
+void reports_names(const struct reports *r, struct run_names *n)
 {
 	for (size_t i = 0; i < r->n; i++)
 		run_names_written(n, "report", r->list[i].path);
@@ -352,8 +328,7 @@ reports_names(const struct reports *r, struct run_names *n)
 /* ---- opening ---- */
 
 /* What is in the file already goes before the report. */
-static bool
-copy_before(struct report_request *q)
+static bool copy_before(struct report_request *q)
 {
 	struct shown_path shown;
 	struct input *const in = access(q->path, F_OK) == 0 ? input_open(q->path) : NULL;
@@ -375,8 +350,7 @@ copy_before(struct report_request *q)
 	return ok;
 }
 
-static bool
-open_one(struct reports *r, struct options *o, struct report_request *q)
+static bool open_one(struct reports *r, struct options *o, struct report_request *q)
 {
 	const bool standard = strcmp(q->path, "-") == 0;
 
@@ -398,8 +372,7 @@ open_one(struct reports *r, struct options *o, struct report_request *q)
 }
 
 /* Where the repository begins: as the service says, else here. */
-static const char *
-root_of(const char *folder)
+static const char *root_of(const char *folder)
 {
 	static const char *const names[] = { "GITHUB_WORKSPACE", "CI_PROJECT_DIR" };
 
@@ -411,8 +384,7 @@ root_of(const char *folder)
 	return folder;
 }
 
-bool
-reports_open(struct reports *r, struct options *o, const struct policy *policy)
+bool reports_open(struct reports *r, struct options *o, const struct policy *policy)
 {
 	r->folder = realpath(".", NULL);
 	if (r->folder == NULL && errno != ENOENT) { /* it was removed */
@@ -441,8 +413,7 @@ reports_open(struct reports *r, struct options *o, const struct policy *policy)
 /* ---- files ---- */
 
 /* Counts the findings of each rule, as the policy has it. */
-static bool
-judge_rules(struct reports *r, const struct file_record *k, struct report_file *file)
+static bool judge_rules(struct reports *r, const struct file_record *k, struct report_file *file)
 {
 	struct report_rule *const rules = arena_zalloc(&r->arena, k->ncounts, sizeof *rules);
 
@@ -464,8 +435,7 @@ judge_rules(struct reports *r, const struct file_record *k, struct report_file *
 }
 
 /* The findings that are listed, with their levels. */
-static bool
-judge_findings(struct reports *r, const struct file_record *k, struct report_file *file)
+static bool judge_findings(struct reports *r, const struct file_record *k, struct report_file *file)
 {
 	struct finding *const list = arena_zalloc(&r->arena, k->nfindings, sizeof *list);
 	struct report_rule *const rules = arena_zalloc(&r->arena, file->nrules, sizeof *rules);
@@ -490,8 +460,7 @@ judge_findings(struct reports *r, const struct file_record *k, struct report_fil
 }
 
 /* A status other than 0 has a message, whatever the policy leaves out. */
-static void
-say_unreadable(const struct reports *r, const struct report_file *file)
+static void say_unreadable(const struct reports *r, const struct report_file *file)
 {
 	struct shown_path shown;
 
@@ -502,8 +471,7 @@ say_unreadable(const struct reports *r, const struct report_file *file)
 	    show_path(&shown, file->record->path));
 }
 
-static void
-add_totals(struct reports *r, const struct report_file *file)
+static void add_totals(struct reports *r, const struct report_file *file)
 {
 	r->totals.files += !file->record->whole;
 	r->totals.unreadable += file->record->unreadable;
@@ -516,8 +484,7 @@ add_totals(struct reports *r, const struct report_file *file)
 		r->status = worse(r->status, STATUS_FINDINGS);
 }
 
-void
-reports_file(struct reports *r, const struct file_record *k, const struct policy *policy)
+void reports_file(struct reports *r, const struct file_record *k, const struct policy *policy)
 {
 	struct report_file file = { .record = k, .policy = policy };
 
@@ -536,8 +503,7 @@ reports_file(struct reports *r, const struct file_record *k, const struct policy
 
 /* ---- closing ---- */
 
-static void
-end_one(struct reports *r, struct report_request *q, bool no_memory)
+static void end_one(struct reports *r, struct report_request *q, bool no_memory)
 {
 	struct shown_path shown;
 
@@ -549,8 +515,7 @@ end_one(struct reports *r, struct report_request *q, bool no_memory)
 		    show_path(&shown, q->path), q->report.dropped);
 }
 
-enum exit_status
-reports_end(struct reports *r, bool no_memory, struct publication *p)
+enum exit_status reports_end(struct reports *r, bool no_memory, struct publication *p)
 {
 	const bool lost = no_memory || r->arena.failed;
 
@@ -561,8 +526,7 @@ reports_end(struct reports *r, bool no_memory, struct publication *p)
 	return r->status;
 }
 
-void
-reports_free(struct reports *r)
+void reports_free(struct reports *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		report_out_discard(&r->list[i].out);

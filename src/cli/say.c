@@ -21,16 +21,14 @@
 
 enum { ROOM = 2048 };
 
-static void
-put_quoted(struct text *t, const char *s)
+static void put_quoted(struct text *t, const char *s)
 {
 	text_char(t, '"');
 	text_visible(t, slice_str(s), 0);
 	text_char(t, '"');
 }
 
-static void
-put_slice(struct text *t, struct slice s)
+static void put_slice(struct text *t, struct slice s)
 {
 	text_char(t, '"');
 	text_visible(t, s, 200);
@@ -38,8 +36,7 @@ put_slice(struct text *t, struct slice s)
 }
 
 /* Whether texts of the trace were noted that a condition did not match, and are names, not ids. */
-static void
-put_what(struct text *t, const struct select_condition *c, const struct select_near *near)
+static void put_what(struct text *t, const struct select_condition *c, const struct select_near *near)
 {
 	switch (c->kind) {
 	case SELECT_NAME:
@@ -81,8 +78,7 @@ put_what(struct text *t, const struct select_condition *c, const struct select_n
 }
 
 /* The nearest text, or the first few. */
-static void
-put_near(struct text *t, const struct select_condition *c, const struct select_near *near)
+static void put_near(struct text *t, const struct select_condition *c, const struct select_near *near)
 {
 	const bool id = c->kind == SELECT_PID || c->kind == SELECT_TID;
 
@@ -105,8 +101,7 @@ put_near(struct text *t, const struct select_condition *c, const struct select_n
 	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
 }
 
-static void
-warn(const struct options *o, const char *path, const struct text *what)
+static void warn(const struct options *o, const char *path, const struct text *what)
 {
 	struct shown_path shown;
 
@@ -115,8 +110,7 @@ warn(const struct options *o, const char *path, const struct text *what)
 }
 
 /* In seconds where the clock has run for long: other units would hide how far apart times are. */
-static void
-put_clock(struct text *t, uint64_t ns)
+static void put_clock(struct text *t, uint64_t ns)
 {
 	if (ns >= 1000000000)
 		text_printf(t, "%" PRIu64 ".%03u s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
@@ -124,8 +118,7 @@ put_clock(struct text *t, uint64_t ns)
 		text_time(t, ns);
 }
 
-static void
-put_span_of_time(struct text *t, const struct select_found *f)
+static void put_span_of_time(struct text *t, const struct select_found *f)
 {
 	put_clock(t, f->first);
 	text_str(t, " to ");
@@ -133,8 +126,7 @@ put_span_of_time(struct text *t, const struct select_found *f)
 }
 
 /* An absolute time that was meant to be relative.  true: it was said. */
-static void
-say_early(const struct options *o, const char *path, const struct select_found *f, struct text *t)
+static void say_early(const struct options *o, const char *path, const struct select_found *f, struct text *t)
 {
 	const struct select_time *const since = &o->select.select.since;
 
@@ -153,8 +145,8 @@ say_early(const struct options *o, const char *path, const struct select_found *
 }
 
 /* Which of the options no event met; how many. */
-static unsigned
-say_unmet(const struct options *o, const char *path, const struct select_found *f, struct text *t)
+static unsigned say_unmet(const struct options *o, const char *path, const struct select_found *f,
+                          struct text *t)
 {
 	const struct select *const s = &o->select.select;
 	unsigned n = 0;
@@ -171,8 +163,7 @@ say_unmet(const struct options *o, const char *path, const struct select_found *
 	return n;
 }
 
-static void
-say_empty(const struct options *o, const char *path, const struct select_found *f, struct text *t)
+static void say_empty(const struct options *o, const char *path, const struct select_found *f, struct text *t)
 {
 	const struct select *const s = &o->select.select;
 
@@ -190,8 +181,7 @@ say_empty(const struct options *o, const char *path, const struct select_found *
 	warn(o, path, t);
 }
 
-enum exit_status
-say_selected(const struct options *o, const char *path, const struct select_found *f)
+enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *f)
 {
 	struct shown_path shown;
 	char room[ROOM];
@@ -213,8 +203,7 @@ say_selected(const struct options *o, const char *path, const struct select_foun
 	return selected == 0 && o->select.fail_on_empty ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
-void
-say_crossing(const struct options *o, const char *path, const struct select_found *f)
+void say_crossing(const struct options *o, const char *path, const struct select_found *f)
 {
 	struct shown_path shown;
 
@@ -229,8 +218,7 @@ say_crossing(const struct options *o, const char *path, const struct select_foun
 
 enum { ROOM_SAY = 4096 }; /* of a message that has to be said when there is no memory */
 
-static void
-put_bytes(const char *p, size_t n)
+static void put_bytes(const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t k = write(STDERR_FILENO, p, n);
@@ -244,8 +232,7 @@ put_bytes(const char *p, size_t n)
 }
 
 /* Lines, less the commands of CI services. */
-static void
-put(const char *p, size_t n)
+static void put(const char *p, size_t n)
 {
 	char room[ROOM_SAY];
 	struct text safe = text_start(room, sizeof room);
@@ -260,8 +247,7 @@ put(const char *p, size_t n)
 }
 
 /* "41208 instants, fields of 82589 events" */
-static void
-say_lacks(const char *path, const struct ledger *l)
+static void say_lacks(const char *path, const struct ledger *l)
 {
 	char room[ROOM_SAY];
 	struct text t = text_start(room, sizeof room);
@@ -280,8 +266,7 @@ say_lacks(const char *path, const struct ledger *l)
 	text_free(&t);
 }
 
-void
-say_losses(const char *path, const struct ledger *l, bool each)
+void say_losses(const char *path, const struct ledger *l, bool each)
 {
 	struct shown_path shown;
 
@@ -295,16 +280,14 @@ say_losses(const char *path, const struct ledger *l, bool each)
 			    l->rows[i].loss->id);
 }
 
-void
-say_text(const struct text *t)
+void say_text(const struct text *t)
 {
 	put(t->p, t->n);
 	if (t->failed && t->n > 0 && t->p[t->n - 1] != '\n')
 		put("\n", 1); /* it is cut for lack of memory */
 }
 
-void
-say(const char *fmt, ...)
+void say(const char *fmt, ...)
 {
 	char line[2048];
 	va_list ap;
@@ -319,8 +302,7 @@ say(const char *fmt, ...)
 	put(line, (size_t)n);
 }
 
-const char *
-show_path(struct shown_path *p, const char *path)
+const char *show_path(struct shown_path *p, const char *path)
 {
 	char room[4 * sizeof p->s];
 	struct text t = text_start(room, sizeof room);
@@ -334,16 +316,15 @@ show_path(struct shown_path *p, const char *path)
 }
 
 /* A limit of this program is no warning of the trace: events may be shown otherwise for it. */
-static bool
-is_limit(const struct rule *rule)
+static bool is_limit(const struct rule *rule)
 {
 	const size_t n = strlen(rule->id);
 
 	return n > 5 && strcmp(rule->id + n - 5, "limit") == 0;
 }
 
-static void
-say_from(const struct options *o, enum level least, const struct findings *j, const struct finding *f)
+static void say_from(const struct options *o, enum level least, const struct findings *j,
+                     const struct finding *f)
 {
 	struct finding plain = *f;
 	char room[ROOM_SAY];
@@ -363,22 +344,19 @@ say_from(const struct options *o, enum level least, const struct findings *j, co
 	text_free(&t);
 }
 
-void
-say_finding(void *ctx, const struct findings *j, const struct finding *f)
+void say_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	say_from(ctx, LEVEL_ERROR, j, f);
 }
 
-void
-say_mistake(void *ctx, const struct findings *j, const struct finding *f)
+void say_mistake(void *ctx, const struct findings *j, const struct finding *f)
 {
 	const struct options *const o = ctx;
 
 	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
 }
 
-void
-say_found(const struct options *o)
+void say_found(const struct options *o)
 {
 	const int nin = o->argc - o->first_operand - (o->cmd->converts && o->output == NULL);
 	struct shown_path shown;
@@ -390,8 +368,7 @@ say_found(const struct options *o)
 		    o->warnings == 1 ? "it" : "them");
 }
 
-bool
-say_failure(struct options *o, const struct findings *j, const struct finding *f)
+bool say_failure(struct options *o, const struct findings *j, const struct finding *f)
 {
 	const bool failure = input_rule_is_failure(f->rule);
 
@@ -400,8 +377,7 @@ say_failure(struct options *o, const struct findings *j, const struct finding *f
 	return failure;
 }
 
-enum exit_status
-say_end(struct options *o, const struct source *s)
+enum exit_status say_end(struct options *o, const struct source *s)
 {
 	char room[ROOM_SAY];
 	struct text t = text_start(room, sizeof room);
@@ -427,8 +403,7 @@ say_end(struct options *o, const struct source *s)
 	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
-bool
-is_nothing_read(const struct source *s)
+bool is_nothing_read(const struct source *s)
 {
 	const struct trace *const t = s->context->trace;
 	const uint64_t errors = s->findings.levels[LEVEL_ERROR];
@@ -441,8 +416,7 @@ is_nothing_read(const struct source *s)
 }
 
 /* What the bytes look like; NULL: nothing that is known. */
-static const struct format *
-content_of(const char *path)
+static const struct format *content_of(const char *path)
 {
 	enum { LOOKED = 65536 };
 	struct input *const in = path != NULL && input_is_named(path) ? input_open(path) : NULL;
@@ -460,8 +434,7 @@ content_of(const char *path)
 	return found;
 }
 
-void
-say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what)
+void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what)
 {
 	const struct format *const content = content_of(path);
 	struct shown_path room;
@@ -475,8 +448,7 @@ say_nothing_read(const char *shown, const char *path, const struct format *as, c
 
 /* ---- progress ---- */
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	struct timespec ts;
 
@@ -484,15 +456,13 @@ now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-void
-progress_init(struct progress *p, const struct options *o)
+void progress_init(struct progress *p, const struct options *o)
 {
 	*p = (struct progress){ .wanted = !o->quiet && isatty(STDERR_FILENO) };
 	p->started_ms = p->last_ms = now_ms();
 }
 
-void
-progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms)
+void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms)
 {
 	const uint64_t mega = 1000000, rate = ms > 0 ? read / (uint64_t)ms * 1000 : 0; /* bytes in a second */
 
@@ -513,8 +483,7 @@ progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t 
 		text_printf(t, ", %" PRIu64 " min %u s left", left / 60, (unsigned)(left % 60));
 }
 
-void
-progress_show(void *progress, const struct input *in)
+void progress_show(void *progress, const struct input *in)
 {
 	struct progress *const p = progress;
 	char room[128];
@@ -542,8 +511,7 @@ progress_show(void *progress, const struct input *in)
 	text_free(&t);
 }
 
-void
-progress_clear(struct progress *p)
+void progress_clear(struct progress *p)
 {
 	p->in = NULL;
 	if (!p->shown) /* of several traces, which are read side by side, nothing is */

@@ -18,8 +18,7 @@
 #define FORMATS_MAX 64
 
 /* The names of the formats that can be read. */
-static void
-list_formats(const char *names[FORMATS_MAX])
+static void list_formats(const char *names[FORMATS_MAX])
 {
 	size_t n = 0;
 
@@ -29,16 +28,14 @@ list_formats(const char *names[FORMATS_MAX])
 	names[n] = NULL;
 }
 
-static bool
-no_memory(struct findings *findings, struct schema_summary *summary)
+static bool no_memory(struct findings *findings, struct schema_summary *summary)
 {
 	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
 	summary->unreadable = true;
 	return false;
 }
 
-static bool
-check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
+static bool check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
 {
 	const char *names[FORMATS_MAX];
 	struct vocabulary *const v = vocab_new(NULL);
@@ -57,9 +54,8 @@ check_text(struct slice text, struct findings *findings, struct schema_summary *
 	return ok;
 }
 
-bool
-schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
-             struct schema_summary *summary, struct text *rest)
+bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
+                  struct schema_summary *summary, struct text *rest)
 {
 	struct findings findings;
 	char *bytes;
@@ -81,8 +77,7 @@ schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text
 	return ok;
 }
 
-bool
-schema_read(const struct options *o, struct schema_file *s)
+bool schema_read(const struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
 	char room[1024];
@@ -99,8 +94,7 @@ schema_read(const struct options *o, struct schema_file *s)
 	return ok;
 }
 
-void
-schema_free(struct schema_file *s)
+void schema_free(struct schema_file *s)
 {
 	union {
 		const char *p;
@@ -115,8 +109,7 @@ schema_free(struct schema_file *s)
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
-bool
-duration_option(const char *s, uint64_t *ns)
+bool duration_option(const char *s, uint64_t *ns)
 {
 	const struct slice text = slice_str(s);
 
@@ -124,8 +117,7 @@ duration_option(const char *s, uint64_t *ns)
 }
 
 /* "Z", "+hh:mm", "-hh:mm" or nothing: how far local time is from UTC. */
-static bool
-offset_of(const char *p, bool *behind, uint64_t *ns)
+static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 {
 	uint64_t hours, minutes;
 
@@ -141,8 +133,7 @@ offset_of(const char *p, bool *behind, uint64_t *ns)
 }
 
 /* Beyond what units_wall() takes: without seconds, without Z, and with an offset from UTC. */
-static bool
-wall_time(const char *s, uint64_t *ns)
+static bool wall_time(const char *s, uint64_t *ns)
 {
 	const char *const clock = strchr(s, 'T');
 	char utc[64];
@@ -161,8 +152,7 @@ wall_time(const char *s, uint64_t *ns)
 	return behind ? !__builtin_add_overflow(*ns, offset, ns) : !__builtin_sub_overflow(*ns, offset, ns);
 }
 
-bool
-time_option(const char *s, struct select_time *t)
+bool time_option(const char *s, struct select_time *t)
 {
 	if (strchr(s, ' ') != NULL)
 		return false;
@@ -181,16 +171,14 @@ time_option(const char *s, struct select_time *t)
 }
 
 /* Where the number at s ends. */
-static const char *
-behind_number(const char *s)
+static const char *behind_number(const char *s)
 {
 	while (isdigit((unsigned char)*s) || *s == '.')
 		s++;
 	return s;
 }
 
-const char *
-duration_option_why(const char *s)
+const char *duration_option_why(const char *s)
 {
 	const char *const unit = behind_number(s);
 	uint64_t ns;
@@ -210,8 +198,7 @@ duration_option_why(const char *s)
 }
 
 /* What was due instead of a text that is none of them, for "--since takes ..., not 200%". */
-static const char *
-time_option_why(const char *s)
+static const char *time_option_why(const char *s)
 {
 	const bool moved = *s == '+' || *s == '-';
 	const char *const digits = s + moved, *const end = behind_number(digits);
@@ -226,8 +213,7 @@ time_option_why(const char *s)
 	return "a time: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30:00Z";
 }
 
-bool
-length_option(const char *s, uint64_t *ns)
+bool length_option(const char *s, uint64_t *ns)
 {
 	uint64_t n;
 
@@ -276,8 +262,7 @@ const struct cmd_option select_option_rows[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
-static bool
-mistake(struct options *o, const char *option, const char *what, const char *arg)
+static bool mistake(struct options *o, const char *option, const char *what, const char *arg)
 {
 	struct shown_path shown;
 
@@ -285,15 +270,13 @@ mistake(struct options *o, const char *option, const char *what, const char *arg
 	return false;
 }
 
-static bool
-take_time(struct options *o, int which, const char *arg, struct select_time *t)
+static bool take_time(struct options *o, int which, const char *arg, struct select_time *t)
 {
 	t->text = arg;
 	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
 }
 
-static bool
-take_edges(struct select_options *s, struct options *o, const char *arg)
+static bool take_edges(struct select_options *s, struct options *o, const char *arg)
 {
 	static const char *const words[] = { "clip", "keep", "drop", NULL };
 	const int i = options_word(o, "--edges", arg, words);
@@ -305,8 +288,7 @@ take_edges(struct select_options *s, struct options *o, const char *arg)
 }
 
 /* KEY<N, KEY<=N, KEY>N or KEY>=N; a "<" or ">" that no number follows belongs to the key. */
-static bool
-take_comparison(struct select_condition *c, const char *arg)
+static bool take_comparison(struct select_condition *c, const char *arg)
 {
 	const char *const sign = strpbrk(arg, "<>=");
 
@@ -321,8 +303,7 @@ take_comparison(struct select_condition *c, const char *arg)
 	return true;
 }
 
-static bool
-take_where(struct select_condition *c, struct options *o, const char *arg)
+static bool take_where(struct select_condition *c, struct options *o, const char *arg)
 {
 	const char *const equals = strchr(arg, '=');
 
@@ -335,8 +316,7 @@ take_where(struct select_condition *c, struct options *o, const char *arg)
 	return true;
 }
 
-static bool
-add(struct select *k, struct options *o, struct select_condition c)
+static bool add(struct select *k, struct options *o, struct select_condition c)
 {
 	if (k->n == SELECT_MOST) {
 		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
@@ -348,8 +328,7 @@ add(struct select *k, struct options *o, struct select_condition c)
 
 /* How much of a list its first pattern is: up to a comma that neither stands within brackets, as in
  * "sum(int, int)", nor behind a backslash.  Brackets that are not closed hold no comma back. */
-static size_t
-first_pattern(const char *list)
+static size_t first_pattern(const char *list)
 {
 	size_t n = 0, depth = 0, comma = SIZE_MAX;
 
@@ -368,8 +347,7 @@ first_pattern(const char *list)
 	return depth > 0 && comma != SIZE_MAX ? comma : n;
 }
 
-static bool
-take_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
+static bool take_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
 {
 	for (;;) {
 		const size_t n = first_pattern(arg);
@@ -382,8 +360,7 @@ take_globs(struct select *k, struct options *o, struct select_condition c, const
 	}
 }
 
-static bool
-take_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
+static bool take_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
 {
 	static const enum select_kind kinds[] = {
 		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY, [S_PID] = SELECT_PID,
@@ -405,8 +382,7 @@ take_condition(struct select *k, struct options *o, int which, bool inverted, co
 	return take_globs(k, o, c, arg);
 }
 
-bool
-select_options_take(struct select_options *s, struct options *o, int which, const char *arg)
+bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg)
 {
 	struct select *const k = &s->select;
 	const bool inverted = s->invert;
@@ -433,8 +409,7 @@ select_options_take(struct select_options *s, struct options *o, int which, cons
 }
 
 /* A condition of this kind that excludes the given one, as no duration is in both. */
-static const struct select_condition *
-excluding(const struct select *k, const struct select_condition *least)
+static const struct select_condition *excluding(const struct select *k, const struct select_condition *least)
 {
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted &&
@@ -447,8 +422,7 @@ excluding(const struct select *k, const struct select_condition *least)
 }
 
 /* Options that no event can meet together; false after a message. */
-static bool
-check_ranges(const struct select *k, struct options *o)
+static bool check_ranges(const struct select *k, struct options *o)
 {
 	const struct select_condition *most = NULL, *least = NULL;
 
@@ -475,8 +449,7 @@ check_ranges(const struct select *k, struct options *o)
 	return false;
 }
 
-bool
-select_options_end(const struct select_options *s, struct options *o)
+bool select_options_end(const struct select_options *s, struct options *o)
 {
 	const struct select *const k = &s->select;
 

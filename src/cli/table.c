@@ -27,8 +27,7 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	                    0 },
 };
 
-bool
-options_has_common(const struct command *cmd, enum common which)
+bool options_has_common(const struct command *cmd, enum common which)
 {
 	switch (which) {
 	case COMMON_HELP:
@@ -50,21 +49,18 @@ options_has_common(const struct command *cmd, enum common which)
 
 /* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
  * writes them. */
-static const struct format_option *
-options_of(const struct command *cmd, const struct format *f)
+static const struct format_option *options_of(const struct command *cmd, const struct format *f)
 {
 	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
 /* Options of how a format is written are for commands that write it. */
-static bool
-is_offered(const struct command *cmd, const struct format_option *p)
+static bool is_offered(const struct command *cmd, const struct format_option *p)
 {
 	return cmd->converts || !p->of_output;
 }
 
-const struct format_option *
-options_of_formats(const struct command *cmd, size_t i)
+const struct format_option *options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
@@ -73,8 +69,7 @@ options_of_formats(const struct command *cmd, size_t i)
 	return NULL;
 }
 
-int
-options_own(const struct command *cmd, const char *name)
+int options_own(const struct command *cmd, const char *name)
 {
 	for (int i = 0; cmd->options != NULL && cmd->options[i].name != NULL; i++)
 		if (strcmp(cmd->options[i].name, name) == 0)
@@ -82,8 +77,7 @@ options_own(const struct command *cmd, const char *name)
 	return -1;
 }
 
-bool
-options_is_shared(const struct command *cmd, const char *name)
+bool options_is_shared(const struct command *cmd, const char *name)
 {
 	const struct format_option *p;
 	unsigned n = 0;
@@ -94,8 +88,7 @@ options_is_shared(const struct command *cmd, const char *name)
 }
 
 /* Whether the command, one that selects events, or a format before, has an option of this name. */
-static bool
-is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
+static bool is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
 {
 	for (const struct cmd_option *o = select_option_rows; cmd->selects && o->name != NULL; o++)
 		if (strcmp(o->name, option->name) == 0)
@@ -106,8 +99,7 @@ is_repeated(const struct command *cmd, const struct format_option *option, size_
 	return options_own(cmd, option->name) >= 0;
 }
 
-void
-options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
+void options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 {
 	const struct format_option *p;
 
@@ -130,8 +122,7 @@ options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 /* ---- help ---- */
 
 /* The name and argument of an option, and what it is for, which `owners` follows. */
-static void
-help_row(struct text *t, const struct cmd_option *p, const struct text *owners, unsigned width)
+static void help_row(struct text *t, const struct cmd_option *p, const struct text *owners, unsigned width)
 {
 	enum { INDENT = 29 };
 	struct text help = { .p = NULL };
@@ -161,8 +152,7 @@ struct row_search {
 	bool found;
 };
 
-static void
-find_row(void *ctx, const struct cmd_option *o, const char *const *words)
+static void find_row(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	struct row_search *const s = ctx;
 
@@ -172,8 +162,7 @@ find_row(void *ctx, const struct cmd_option *o, const char *const *words)
 	s->found |= strncmp(o->name, s->name, s->n) == 0 && o->name[s->n] == '\0';
 }
 
-bool
-options_put_row(struct text *t, const struct command *cmd, const char *name, size_t n)
+bool options_put_row(struct text *t, const struct command *cmd, const char *name, size_t n)
 {
 	struct row_search s = { t, name, n, false };
 
@@ -182,8 +171,7 @@ options_put_row(struct text *t, const struct command *cmd, const char *name, siz
 }
 
 /* The formats that bring the option, "(dial9, dftracer)". */
-static void
-put_owners(struct text *t, const struct command *cmd, const char *name)
+static void put_owners(struct text *t, const struct command *cmd, const char *name)
 {
 	const char *before = " (";
 
@@ -197,8 +185,7 @@ put_owners(struct text *t, const struct command *cmd, const char *name)
 }
 
 /* One block, and an option that formats share once. */
-static void
-format_help(const struct command *cmd, struct text *t, unsigned width)
+static void format_help(const struct command *cmd, struct text *t, unsigned width)
 {
 	struct text owners = { .p = NULL };
 	const struct format_option *p;
@@ -218,8 +205,7 @@ format_help(const struct command *cmd, struct text *t, unsigned width)
 }
 
 /* What selects events is the same in all commands, and has a page of its own. */
-static void
-select_help(struct text *t, unsigned width)
+static void select_help(struct text *t, unsigned width)
 {
 	const size_t most = width > 0 && width < 80 ? width : 80;
 	size_t column = 0;
@@ -238,8 +224,7 @@ select_help(struct text *t, unsigned width)
 	text_char(t, '\n');
 }
 
-enum exit_status
-options_help(const struct options *o)
+enum exit_status options_help(const struct options *o)
 {
 	const unsigned width = options_prose_width(o);
 	struct report_out out = { .out = NULL };

@@ -15,8 +15,7 @@
 /* ---- text ---- */
 
 /* Sixteen bytes a line: offset, hexadecimal, letters. */
-static void
-put_hex(struct text *t, uint64_t offset, struct slice bytes)
+static void put_hex(struct text *t, uint64_t offset, struct slice bytes)
 {
 	for (uint32_t from = 0; from < bytes.n; from += 16) {
 		const uint32_t n = bytes.n - from < 16 ? bytes.n - from : 16;
@@ -35,8 +34,7 @@ put_hex(struct text *t, uint64_t offset, struct slice bytes)
 	}
 }
 
-static void
-put_event(struct text *t, const struct batch *b, const struct event *e)
+static void put_event(struct text *t, const struct batch *b, const struct event *e)
 {
 	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind(e));
 	value_text_word(t, e->cls->name);
@@ -60,8 +58,7 @@ put_event(struct text *t, const struct batch *b, const struct event *e)
 }
 
 /* What `cat` shows of a record.  hex: and its bytes, which the batch must have. */
-static void
-cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 {
 	put_event(t, b, &b->events[i]);
 	if (hex)
@@ -69,8 +66,7 @@ cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 }
 
 /* The records that follow are of this input. */
-static void
-cat_text_input(struct text *t, const char *path, const char *format)
+static void cat_text_input(struct text *t, const char *path, const char *format)
 {
 	struct shown_path shown;
 
@@ -79,8 +75,7 @@ cat_text_input(struct text *t, const char *path, const char *format)
 
 /* ---- JSON ---- */
 
-static const char *
-type_word(const struct value *v)
+static const char *type_word(const struct value *v)
 {
 	static const char *const words[] = {
 		[VALUE_NONE] = "none", [VALUE_BOOL] = "bool",       [VALUE_U8] = "u8",
@@ -95,8 +90,7 @@ type_word(const struct value *v)
 }
 
 /* Whether the JSON of a value does not tell its type. */
-static bool
-must_say(const struct value *v)
+static bool must_say(const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -114,8 +108,7 @@ must_say(const struct value *v)
 	}
 }
 
-static bool
-is_repeated(const struct field *f, uint32_t n)
+static bool is_repeated(const struct field *f, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (slice_equal(f[i].name, f[n].name))
@@ -124,8 +117,7 @@ is_repeated(const struct field *f, uint32_t n)
 }
 
 /* In the order of the record: an object, or a list of pairs if names are repeated. */
-static void
-put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json_lost *lost)
+static void put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json_lost *lost)
 {
 	bool pairs = false, any = false;
 
@@ -155,8 +147,7 @@ put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json
 	text_str(t, any ? "}" : "");
 }
 
-static void
-put_bytes(struct text *t, struct slice bytes)
+static void put_bytes(struct text *t, struct slice bytes)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -173,8 +164,7 @@ put_bytes(struct text *t, struct slice bytes)
 }
 
 /* The same as a JSON object on a line of its own: schemas/cat.schema.json. */
-static void
-cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 {
 	const struct event *const e = &b->events[i];
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -191,8 +181,7 @@ cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 	text_str(t, "}\n");
 }
 
-static void
-cat_json_input(struct text *t, const char *path, const char *format)
+static void cat_json_input(struct text *t, const char *path, const char *format)
 {
 	text_str(t, "{\"input\":");
 	text_json_string(t, slice_str(path));
@@ -249,8 +238,7 @@ struct cat {
 };
 
 /* An option with an argument. */
-static bool
-take(struct cat *c, int opt, const char *arg)
+static bool take(struct cat *c, int opt, const char *arg)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct options *const o = &c->options;
@@ -269,8 +257,7 @@ take(struct cat *c, int opt, const char *arg)
 }
 
 /* Durations are those of spans, so begins and ends have to be paired. */
-static bool
-asks_durations(const struct select *s)
+static bool asks_durations(const struct select *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->conditions[i].kind == SELECT_MIN_DUR || s->conditions[i].kind == SELECT_MAX_DUR)
@@ -278,8 +265,7 @@ asks_durations(const struct select *s)
 	return false;
 }
 
-static bool
-parse(struct cat *c)
+static bool parse(struct cat *c)
 {
 	struct options *const o = &c->options;
 	const char *arg;
@@ -307,8 +293,7 @@ parse(struct cat *c)
 }
 
 /* An offset is one of a file. */
-static bool
-can_find(struct cat *c, const struct source *s)
+static bool can_find(struct cat *c, const struct source *s)
 {
 	if (c->at == UINT64_MAX || !s->place.in_folder)
 		return true;
@@ -318,8 +303,7 @@ can_find(struct cat *c, const struct source *s)
 }
 
 /* Raw records of formats that cannot leave any out come all or not at all. */
-static bool
-can_select(struct cat *c, const struct format *of)
+static bool can_select(struct cat *c, const struct format *of)
 {
 	if (!c->raw || select_is_any(&c->options.select.select) ||
 	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
@@ -331,8 +315,7 @@ can_select(struct cat *c, const struct format *of)
 }
 
 /* Where there are several files, each is named before its records; those that are merged together. */
-static void
-name_input(struct cat *c, const struct source *s)
+static void name_input(struct cat *c, const struct source *s)
 {
 	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
 
@@ -344,8 +327,7 @@ name_input(struct cat *c, const struct source *s)
 	c->named = true;
 }
 
-static bool
-opened(void *ctx, const struct source *s)
+static bool opened(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
@@ -357,8 +339,7 @@ opened(void *ctx, const struct source *s)
 }
 
 /* A byte that no record has: behind the end, or where nothing can be read. */
-static void
-say_not_found(struct cat *c, const struct source *s)
+static void say_not_found(struct cat *c, const struct source *s)
 {
 	struct shown_path shown;
 
@@ -368,8 +349,7 @@ say_not_found(struct cat *c, const struct source *s)
 	c->status = worse(c->status, STATUS_FINDINGS);
 }
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
@@ -379,8 +359,7 @@ closed(void *ctx, const struct source *s)
 	c->status = worse(c->status, say_end(&c->options, s));
 }
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct cat *const c = ctx;
 
@@ -389,8 +368,7 @@ show_progress(void *ctx, const struct input *in)
 
 /* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
  */
-static bool
-is_left_out(struct cat *c, const struct batch *b, uint32_t i)
+static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 
@@ -400,8 +378,7 @@ is_left_out(struct cat *c, const struct batch *b, uint32_t i)
 }
 
 /* false: that is enough. */
-static bool
-show_batch(struct cat *c, const struct batch *b)
+static bool show_batch(struct cat *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
 		if (is_left_out(c, b, i))
@@ -415,8 +392,7 @@ show_batch(struct cat *c, const struct batch *b)
 	return c->left > 0 && output_error(c->out.out) == NULL;
 }
 
-static void
-show_one(struct cat *c, const struct trace_group *trace)
+static void show_one(struct cat *c, const struct trace_group *trace)
 {
 	const char *const path = trace_group_path(trace);
 	bool more = true;
@@ -453,8 +429,7 @@ show_one(struct cat *c, const struct trace_group *trace)
 	pipeline_close(&p);
 }
 
-static enum exit_status
-cmd_cat(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv)
 {
 	struct cat c = { .hex = false };
 	struct trace_groups traces;

@@ -12,8 +12,7 @@
 
 /* ---- version ---- */
 
-static void
-put_formats(struct text *t)
+static void put_formats(struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		text_printf(t, "format: %s (%s%s%s", (*f)->name, (*f)->reader != NULL ? "read" : "",
@@ -25,8 +24,7 @@ put_formats(struct text *t)
 	}
 }
 
-static void
-put_libraries(struct text *t)
+static void put_libraries(struct text *t)
 {
 	char libc[64];
 
@@ -43,8 +41,7 @@ put_libraries(struct text *t)
 }
 
 /* The ways to scan JSON that this machine can run, and the one that is taken. */
-static void
-put_cpu(struct text *t)
+static void put_cpu(struct text *t)
 {
 	text_str(t, "cpu: JSON is scanned with ");
 	text_printf(t, "%s; this machine has", json_scanner_best()->name);
@@ -54,8 +51,7 @@ put_cpu(struct text *t)
 	text_char(t, '\n');
 }
 
-void
-version_put(struct text *t, bool verbose)
+void version_put(struct text *t, bool verbose)
 {
 	text_str(t, TOOL_NAME "\n");
 	if (!verbose)

@@ -108,8 +108,7 @@ static const char *const kinds[] = {
 
 static void complete_put_words(struct text *t, const struct complete_part *p);
 
-static void
-put_part(struct text *t, const struct complete_part *p, const char *behind)
+static void put_part(struct text *t, const struct complete_part *p, const char *behind)
 {
 	if (p->what == COMPLETE_NOTHING)
 		return;
@@ -122,8 +121,7 @@ put_part(struct text *t, const struct complete_part *p, const char *behind)
 }
 
 /* One case, and what it sets. */
-static void
-put_case(struct text *t, const char *pattern, struct complete_value v)
+static void put_case(struct text *t, const char *pattern, struct complete_value v)
 {
 	text_printf(t, "\t%s)", pattern);
 	put_part(t, &v.first, "");
@@ -137,8 +135,7 @@ struct visit {
 	const struct command *cmd;
 };
 
-static void
-put_name(void *ctx, const struct cmd_option *o, const char *const *words)
+static void put_name(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct visit *const v = ctx;
 
@@ -148,8 +145,7 @@ put_name(void *ctx, const struct cmd_option *o, const char *const *words)
 	text_printf(v->t, "--%s ", o->name);
 }
 
-static void
-put_option(void *ctx, const struct cmd_option *o, const char *const *words)
+static void put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct visit *const v = ctx;
 	char pattern[80];
@@ -165,8 +161,7 @@ put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 
 static struct complete_value complete_place(const struct command *cmd, const char *place);
 
-static void
-put_command(struct text *t, const struct command *cmd)
+static void put_command(struct text *t, const struct command *cmd)
 {
 	struct visit v = { t, cmd };
 
@@ -186,8 +181,7 @@ static void complete_put_losses(struct text *t);
 static void complete_put_rules(struct text *t);
 
 /* The scripts. */
-static void
-completion_bash(struct text *t)
+static void completion_bash(struct text *t)
 {
 	text_str(
 	    t, "# shellcheck shell=bash\n"
@@ -253,8 +247,7 @@ static const char functions[] = "function __tracetool_first -d 'no command is na
                                 "\n";
 
 /* Text in single quotes: a quote or backslash in it gets a backslash. */
-static void
-put_quoted(struct text *t, const char *s)
+static void put_quoted(struct text *t, const char *s)
 {
 	text_char(t, '\'');
 	for (; *s != '\0'; s++) {
@@ -265,8 +258,7 @@ put_quoted(struct text *t, const char *s)
 	text_char(t, '\'');
 }
 
-static void
-put_words(struct text *t, const char *before, const struct complete_part *p, const char *behind)
+static void put_words(struct text *t, const char *before, const struct complete_part *p, const char *behind)
 {
 	text_printf(t, " -a '%s", before);
 	complete_put_words(t, p);
@@ -274,8 +266,7 @@ put_words(struct text *t, const char *before, const struct complete_part *p, con
 }
 
 /* -a and what it offers; -F or -f: files, or none. */
-static void
-put_value(struct text *t, const struct complete_value *v)
+static void put_value(struct text *t, const struct complete_value *v)
 {
 	if (v->first.what == COMPLETE_FILES)
 		text_str(t, " -F");
@@ -293,8 +284,7 @@ put_value(struct text *t, const struct complete_value *v)
 		text_str(t, " -a '(__tracetool_rules; __tracetool_losses)'");
 }
 
-static void
-put_option_completion_fish(void *ctx, const struct cmd_option *o, const char *const *words)
+static void put_option_completion_fish(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct visit *const v = ctx;
 
@@ -312,8 +302,7 @@ put_option_completion_fish(void *ctx, const struct cmd_option *o, const char *co
 	text_char(v->t, '\n');
 }
 
-static void
-put_place(struct text *t, const struct command *cmd, const char *place)
+static void put_place(struct text *t, const struct command *cmd, const char *place)
 {
 	struct complete_value value = complete_place(cmd, place);
 
@@ -327,8 +316,7 @@ put_place(struct text *t, const struct command *cmd, const char *place)
 	complete_free(&value);
 }
 
-static void
-put_command_completion_fish(struct text *t, const struct command *cmd)
+static void put_command_completion_fish(struct text *t, const struct command *cmd)
 {
 	struct visit v = { t, cmd };
 
@@ -342,16 +330,14 @@ put_command_completion_fish(struct text *t, const struct command *cmd)
 			put_place(t, cmd, w->place);
 }
 
-static void
-put_list(struct text *t, const char *name, void (*put)(struct text *))
+static void put_list(struct text *t, const char *name, void (*put)(struct text *))
 {
 	text_printf(t, "function __tracetool_%s\n\tstring trim -- '\n", name);
 	put(t);
 	text_str(t, "' | string match -v ''\nend\n\n");
 }
 
-static void
-completion_fish(struct text *t)
+static void completion_fish(struct text *t)
 {
 	text_str(
 	    t,
@@ -376,33 +362,34 @@ completion_fish(struct text *t)
 
 /* The script for zsh 5: what _arguments wants to know, for each command. */
 
-static const char functions_completion_zsh[] = "_tracetool_ids() {\n"
-                                "\tlocal -a ids=($_tracetool_rules $_tracetool_losses)\n"
-                                "\t_wanted ids expl 'rule or loss' compadd -a ids\n"
-                                "}\n"
-                                "\n"
-                                "_tracetool_rule() {\n"
-                                "\t_wanted rules expl rule compadd -a _tracetool_rules\n"
-                                "}\n"
-                                "\n"
-                                "# WORDS: one of them, or WORD=FILE\n"
-                                "_tracetool_files_behind() {\n"
-                                "\tif compset -P '*='; then\n"
-                                "\t\t_files\n"
-                                "\telse\n"
-                                "\t\t_wanted words expl word compadd -- \"$@\"\n"
-                                "\tfi\n"
-                                "}\n"
-                                "\n"
-                                "# WORDS: RULE=WORD\n"
-                                "_tracetool_rules_with() {\n"
-                                "\tif compset -P '*='; then\n"
-                                "\t\t_wanted words expl word compadd -- \"$@\"\n"
-                                "\telse\n"
-                                "\t\t_wanted rules expl rule compadd -S = -a _tracetool_rules\n"
-                                "\tfi\n"
-                                "}\n"
-                                "\n";
+static const char functions_completion_zsh[] =
+    "_tracetool_ids() {\n"
+    "\tlocal -a ids=($_tracetool_rules $_tracetool_losses)\n"
+    "\t_wanted ids expl 'rule or loss' compadd -a ids\n"
+    "}\n"
+    "\n"
+    "_tracetool_rule() {\n"
+    "\t_wanted rules expl rule compadd -a _tracetool_rules\n"
+    "}\n"
+    "\n"
+    "# WORDS: one of them, or WORD=FILE\n"
+    "_tracetool_files_behind() {\n"
+    "\tif compset -P '*='; then\n"
+    "\t\t_files\n"
+    "\telse\n"
+    "\t\t_wanted words expl word compadd -- \"$@\"\n"
+    "\tfi\n"
+    "}\n"
+    "\n"
+    "# WORDS: RULE=WORD\n"
+    "_tracetool_rules_with() {\n"
+    "\tif compset -P '*='; then\n"
+    "\t\t_wanted words expl word compadd -- \"$@\"\n"
+    "\telse\n"
+    "\t\t_wanted rules expl rule compadd -S = -a _tracetool_rules\n"
+    "\tfi\n"
+    "}\n"
+    "\n";
 
 static const char first[] =
     "\n"
@@ -423,8 +410,7 @@ static const char first[] =
 
 /* What stands within '...' and within [...] or after a colon: a quote, bracket, colon or backslash is
  * escaped. */
-static void
-put_escaped(struct text *t, const char *s)
+static void put_escaped(struct text *t, const char *s)
 {
 	for (; *s != '\0'; s++) {
 		if (*s == '\'') {
@@ -437,8 +423,8 @@ put_escaped(struct text *t, const char *s)
 	}
 }
 
-static void
-put_words_completion_zsh(struct text *t, const char *before, const struct complete_part *p, const char *behind)
+static void put_words_completion_zsh(struct text *t, const char *before, const struct complete_part *p,
+                                     const char *behind)
 {
 	text_str(t, before);
 	complete_put_words(t, p);
@@ -446,8 +432,7 @@ put_words_completion_zsh(struct text *t, const char *before, const struct comple
 }
 
 /* ":ACTION" */
-static void
-put_action(struct text *t, const struct complete_value *v)
+static void put_action(struct text *t, const struct complete_value *v)
 {
 	if (v->behind.what == COMPLETE_FILES)
 		put_words_completion_zsh(t, ":_tracetool_files_behind ", &v->first, "");
@@ -462,8 +447,7 @@ put_action(struct text *t, const struct complete_value *v)
 		                                              : ": ");
 }
 
-static void
-put_option_completion_zsh(void *ctx, const struct cmd_option *o, const char *const *words)
+static void put_option_completion_zsh(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct visit *const v = ctx;
 	const bool takes = o->arg != NULL;
@@ -488,8 +472,7 @@ put_option_completion_zsh(void *ctx, const struct cmd_option *o, const char *con
 }
 
 /* Operands; what follows an operand that is a word hangs on it. */
-static void
-put_operands(struct text *t, const struct command *cmd)
+static void put_operands(struct text *t, const struct command *cmd)
 {
 	struct complete_value value = complete_place(cmd, "");
 	size_t behind = 0;
@@ -507,8 +490,7 @@ put_operands(struct text *t, const struct command *cmd)
 }
 
 /* What follows the operands of a command that are words. */
-static void
-put_behind(struct text *t, const struct command *cmd)
+static void put_behind(struct text *t, const struct command *cmd)
 {
 	bool any = false;
 
@@ -531,16 +513,14 @@ put_behind(struct text *t, const struct command *cmd)
 		text_str(t, "\tesac\n}\n\n");
 }
 
-static void
-put_list_completion_zsh(struct text *t, const char *name, void (*put)(struct text *))
+static void put_list_completion_zsh(struct text *t, const char *name, void (*put)(struct text *))
 {
 	text_printf(t, "typeset -ga _tracetool_%s=(\n", name);
 	put(t);
 	text_str(t, ")\n\n");
 }
 
-static void
-completion_zsh(struct text *t)
+static void completion_zsh(struct text *t)
 {
 	text_str(
 	    t, "#compdef tracetool\n"
@@ -585,29 +565,25 @@ const struct command completion_command = {
 
 /* ---- words ---- */
 
-static void
-put_word(struct text *t, const char *word)
+static void put_word(struct text *t, const char *word)
 {
 	text_printf(t, "%s%s", t->n > 0 ? " " : "", word);
 }
 
-static void
-put_words_completion(struct text *t, const char *const *w)
+static void put_words_completion(struct text *t, const char *const *w)
 {
 	for (; w != NULL && *w != NULL; w++)
 		put_word(t, *w);
 }
 
-static void
-put_output_dialects(struct text *t, const struct format *f)
+static void put_output_dialects(struct text *t, const struct format *f)
 {
 	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
 		if (strcmp(p->name, "to-dialect") == 0)
 			put_words_completion(t, p->words);
 }
 
-static void
-put_source(struct text *t, const struct cmd_words *from)
+static void put_source(struct text *t, const struct cmd_words *from)
 {
 	if (from->source == WORDS_LIST)
 		put_words_completion(t, from->words);
@@ -622,8 +598,7 @@ put_source(struct text *t, const struct cmd_words *from)
 			put_word(t, (*f)->name);
 }
 
-static struct complete_part
-part_from(const struct cmd_words *from)
+static struct complete_part part_from(const struct cmd_words *from)
 {
 	struct complete_part p = { .what = COMPLETE_WORDS };
 
@@ -637,8 +612,7 @@ part_from(const struct cmd_words *from)
 	return p;
 }
 
-static const struct cmd_words *
-words_of(const struct command *cmd, const char *place)
+static const struct cmd_words *words_of(const struct command *cmd, const char *place)
 {
 	static const struct cmd_words common[] = {
 		{ "--from", WORDS_INPUT_FORMATS, NULL },
@@ -656,8 +630,7 @@ words_of(const struct command *cmd, const char *place)
 }
 
 /* What can stand at a place of the command (struct cmd_words); complete_free() afterwards. */
-static struct complete_value
-complete_place(const struct command *cmd, const char *place)
+static struct complete_value complete_place(const struct command *cmd, const char *place)
 {
 	const struct cmd_words *const w = words_of(cmd, place);
 	struct complete_value v = { .first = { .what = cmd->reads ? COMPLETE_FILES : COMPLETE_NOTHING } };
@@ -668,8 +641,7 @@ complete_place(const struct command *cmd, const char *place)
 }
 
 /* One part of an argument, by its name: "FILE", "RULES", "on|off", or another, which `from` explains. */
-static struct complete_part
-part_named(const char *name, size_t n, const struct cmd_words *from)
+static struct complete_part part_named(const char *name, size_t n, const struct cmd_words *from)
 {
 	static const struct {
 		const char *name;
@@ -694,8 +666,8 @@ part_named(const char *name, size_t n, const struct cmd_words *from)
 }
 
 /* FIRST, FIRST=BEHIND or FIRST[=BEHIND]. */
-struct complete_value
-complete_argument(const struct command *cmd, const struct cmd_option *option, const char *const *list)
+struct complete_value complete_argument(const struct command *cmd, const struct cmd_option *option,
+                                        const char *const *list)
 {
 	const char *const equals = strchr(option->arg, '=');
 	const struct cmd_words of_table = { NULL, WORDS_LIST, list };
@@ -711,49 +683,42 @@ complete_argument(const struct command *cmd, const struct cmd_option *option, co
 }
 
 /* The words of COMPLETE_WORDS, with a blank between two. */
-static void
-complete_put_words(struct text *t, const struct complete_part *p)
+static void complete_put_words(struct text *t, const struct complete_part *p)
 {
 	t->failed |= p->words.failed;
 	text_add(t, p->words.p, p->words.n);
 }
 
-void
-complete_free(struct complete_value *v)
+void complete_free(struct complete_value *v)
 {
 	text_free(&v->first.words);
 	text_free(&v->behind.words);
 }
 
-static void
-put_rule(void *ctx, const struct rule *rule)
+static void put_rule(void *ctx, const struct rule *rule)
 {
 	text_printf(ctx, "%s\n", rule->id);
 }
 
-static void
-put_loss(void *ctx, const struct loss *loss)
+static void put_loss(void *ctx, const struct loss *loss)
 {
 	text_printf(ctx, "%s\n", loss->id);
 }
 
 /* Ids with a line feed behind each. */
-static void
-complete_put_rules(struct text *t)
+static void complete_put_rules(struct text *t)
 {
 	rules_visit(put_rule, t);
 }
 
-static void
-complete_put_losses(struct text *t)
+static void complete_put_losses(struct text *t)
 {
 	losses_visit(put_loss, t);
 }
 
 /* ---- the command ---- */
 
-static enum exit_status
-cmd_completion(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv)
 {
 	static void (*const scripts[])(struct text *) = { completion_bash, completion_fish, completion_zsh };
 	struct report_out out = { .out = NULL };

@@ -17,8 +17,7 @@
 
 #define KEY_MOST 65536 /* bytes of a key file */
 
-static void
-take_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
+static void take_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
 {
 	struct shown_path shown;
 
@@ -30,8 +29,7 @@ take_key(struct anonymise_options *a, struct options *o, const char *key, size_t
 		anonymise_set_key(&a->anonymise, key, n);
 }
 
-static void
-read_key(struct anonymise_options *a, struct options *o)
+static void read_key(struct anonymise_options *a, struct options *o)
 {
 	struct input_whole w;
 	struct shown_path shown;
@@ -51,8 +49,7 @@ read_key(struct anonymise_options *a, struct options *o)
 }
 
 /* After the last option: reads the key.  false after a message and o->status set. */
-static bool
-anonymise_options_check(struct anonymise_options *a, struct options *o)
+static bool anonymise_options_check(struct anonymise_options *a, struct options *o)
 {
 	const struct anonymise *const w = &a->anonymise;
 
@@ -71,8 +68,7 @@ anonymise_options_check(struct anonymise_options *a, struct options *o)
 
 /* ---- what can be read all the same ---- */
 
-static void
-put_names(struct text *t, const struct rehome *r)
+static void put_names(struct text *t, const struct rehome *r)
 {
 	struct slice *const names = calloc(r->nnames > 0 ? r->nnames : 1, sizeof *names);
 
@@ -94,8 +90,8 @@ put_names(struct text *t, const struct rehome *r)
 	free(names);
 }
 
-static bool
-anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p, struct text *t)
+static bool anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p,
+                                   struct text *t)
 {
 	text_str(t, "names of fields");
 	put_names(t, &p->rehome.rehome);
@@ -115,8 +111,7 @@ const struct cmd_words convert_words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-bool
-convert_take_option(struct convert *c, int option, const char *arg)
+bool convert_take_option(struct convert *c, int option, const char *arg)
 {
 	static const char *const on_off[] = { "on", "off", NULL };
 	struct options *const o = &c->options;
@@ -151,8 +146,7 @@ convert_take_option(struct convert *c, int option, const char *arg)
 }
 
 /* Whether all files of the run are different ones. */
-static bool
-check_names(struct convert *c)
+static bool check_names(struct convert *c)
 {
 	const bool folder = convert_splits(&c->split) || c->to->writer->shape == WRITER_FOLDER;
 	struct run_names n;
@@ -165,8 +159,7 @@ check_names(struct convert *c)
 	return run_names_end(&n);
 }
 
-bool
-convert_check_names(struct convert *c)
+bool convert_check_names(struct convert *c)
 {
 	struct options *const o = &c->options;
 
@@ -233,8 +226,7 @@ const struct command convert_command = {
 };
 
 /* Whether what was asked for goes together. */
-static bool
-check(struct convert *c)
+static bool check(struct convert *c)
 {
 	struct options *const o = &c->options;
 
@@ -259,8 +251,7 @@ check(struct convert *c)
 }
 
 /* false after a message and status set. */
-static bool
-take_option(struct convert *c, int option, const char *arg)
+static bool take_option(struct convert *c, int option, const char *arg)
 {
 	struct anonymise *const words = &c->anonymise.anonymise;
 	bool *const flags[] = {
@@ -286,8 +277,7 @@ take_option(struct convert *c, int option, const char *arg)
 	return true;
 }
 
-static bool
-parse(struct convert *c)
+static bool parse(struct convert *c)
 {
 	struct options *const o = &c->options;
 	const char *arg;
@@ -314,22 +304,19 @@ parse(struct convert *c)
 	return check(c);
 }
 
-static enum writer_shape
-shape(const struct convert *c)
+static enum writer_shape shape(const struct convert *c)
 {
 	return convert_splits(&c->split) ? WRITER_FOLDER : c->to->writer->shape;
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */
-static const char *
-beside(const struct convert *c)
+static const char *beside(const struct convert *c)
 {
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
 }
 
 /* Whether a selection of this format's records can be copied as it was asked for.  false after a message. */
-static bool
-can_select(const struct convert *c, const struct format *of)
+static bool can_select(const struct convert *c, const struct format *of)
 {
 	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
 		say("--raw: the input is in format %s, of which all records are written or none; without "
@@ -345,8 +332,7 @@ can_select(const struct convert *c, const struct format *of)
 	return true;
 }
 
-static bool
-begin_writing(struct convert *c)
+static bool begin_writing(struct convert *c)
 {
 	const struct writing_options options = {
 		.values = options_values(&c->options),
@@ -360,8 +346,7 @@ begin_writing(struct convert *c)
 }
 
 /* The first input that can be read tells what is written. */
-static bool
-opened(void *ctx, const struct source *s)
+static bool opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
 	if (c->writing.begun || (c->split.nouts > 0 && c->split.outs[0].writing.begun))
@@ -382,16 +367,14 @@ opened(void *ctx, const struct source *s)
 	return begin_writing(c);
 }
 
-static void
-settle(void *ctx)
+static void settle(void *ctx)
 {
 	struct convert *const c = ctx;
 
 	writing_settle(&c->writing);
 }
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
 
@@ -412,8 +395,7 @@ closed(void *ctx, const struct source *s)
 	}
 }
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct convert *const c = ctx;
 
@@ -421,8 +403,7 @@ show_progress(void *ctx, const struct input *in)
 }
 
 /* Whether what was written may be kept: an output lacks no input, or part of one, that could not be read. */
-static bool
-may_keep(struct convert *c)
+static bool may_keep(struct convert *c)
 {
 	const struct input_files *const files = &c->options.files;
 	struct shown_path shown, input;
@@ -444,8 +425,7 @@ may_keep(struct convert *c)
 
 /* Whether the output is there, with a note, and is to be kept; or, with a message and *status, that could not
  * be found out. */
-static bool
-skips(const struct convert *c, enum exit_status *status)
+static bool skips(const struct convert *c, enum exit_status *status)
 {
 	struct shown_path shown;
 	int error;
@@ -462,8 +442,7 @@ skips(const struct convert *c, enum exit_status *status)
 }
 
 /* Publishes the output with its reports, after which nothing is open; says what went wrong. */
-static enum exit_status
-publish(struct convert *c)
+static enum exit_status publish(struct convert *c)
 {
 	const struct format *const from = pipeline_format(&c->pipeline);
 	const struct ledger *const total = convert_splits(&c->split) ? &c->split.total : &c->writing.total;
@@ -504,8 +483,7 @@ publish(struct convert *c)
 }
 
 /* Ends the output, well or not; all that went wrong with it is said here. */
-static enum exit_status
-finish(struct convert *c, bool written)
+static enum exit_status finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
 	struct shown_path shown;
@@ -525,8 +503,7 @@ finish(struct convert *c, bool written)
 }
 
 /* true: all that can be read was. */
-static bool
-write_all(struct convert *c)
+static bool write_all(struct convert *c)
 {
 	enum stage_status status;
 	struct batch *b;
@@ -541,8 +518,7 @@ write_all(struct convert *c)
 }
 
 /* Whether records of the output's format are written as they are. */
-static bool
-copies_records(const struct convert *c, const struct select *select)
+static bool copies_records(const struct convert *c, const struct select *select)
 {
 	const unsigned modes = c->to->writer->modes;
 
@@ -551,8 +527,7 @@ copies_records(const struct convert *c, const struct select *select)
 	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
 }
 
-struct pipeline_job
-convert_job(struct convert *c)
+struct pipeline_job convert_job(struct convert *c)
 {
 	const struct writer_ops *const writer = c->to->writer;
 	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
@@ -588,8 +563,7 @@ convert_job(struct convert *c)
 }
 
 /* Reads the inputs and hands all to the writer.  false: not all could be read or written. */
-static bool
-convert_write(struct convert *c, const struct pipeline_job *job)
+static bool convert_write(struct convert *c, const struct pipeline_job *job)
 {
 	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);
 
@@ -598,8 +572,7 @@ convert_write(struct convert *c, const struct pipeline_job *job)
 	return written;
 }
 
-bool
-convert_open(struct convert *c)
+bool convert_open(struct convert *c)
 {
 	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
 	char why[512] = "";
@@ -613,16 +586,14 @@ convert_open(struct convert *c)
 	return false;
 }
 
-void
-convert_close(struct convert *c)
+void convert_close(struct convert *c)
 {
 	convert_output_discard(&c->output);
 	report_out_discard(&c->losses.report);
 	side_reports_free(&c->options);
 }
 
-enum exit_status
-convert_run(struct convert *c)
+enum exit_status convert_run(struct convert *c)
 {
 	const bool splits = convert_splits(&c->split);
 
@@ -645,8 +616,7 @@ convert_run(struct convert *c)
 	return worse(status, c->status);
 }
 
-static enum exit_status
-cmd_convert(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv)
 {
 	struct convert c = { .in = NULL };
 

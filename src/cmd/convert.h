@@ -83,13 +83,13 @@ struct convert;
 
 /* --split: the output is a folder of parts, each of them a whole trace. */
 struct convert_split {
-	struct split split; /* by SPLIT_NOT: the output is one trace */
-	char *out;          /* the folder, without slashes behind its name */
-	bool routes;        /* the inputs are read once for all parts: run/choose/split_route.h */
-	bool any;           /* an input could be read */
-	bool is_again;      /* the inputs were read before, and what was found in them said */
-	bool measures;      /* nothing is written, but counted */
-	bool failed;        /* what was read before could not be read again, which was said */
+	struct split split;    /* by SPLIT_NOT: the output is one trace */
+	char *out;             /* the folder, without slashes behind its name */
+	bool routes;           /* the inputs are read once for all parts: run/choose/split_route.h */
+	bool any;              /* an input could be read */
+	bool is_again;         /* the inputs were read before, and what was found in them said */
+	bool measures;         /* nothing is written, but counted */
+	bool failed;           /* what was read before could not be read again, which was said */
 	struct part_out *outs; /* parts that are written with one pass */
 	uint32_t nouts, most;
 	struct text name; /* of a file in the folder, with a NUL behind */
@@ -105,8 +105,7 @@ struct part_out {
 	bool failed;
 };
 
-static inline bool
-convert_splits(const struct convert_split *s)
+static inline bool convert_splits(const struct convert_split *s)
 {
 	return s->split.by != SPLIT_NOT;
 }

@@ -21,8 +21,7 @@
 
 /* The report for people. */
 
-static void
-put_track(struct text *t, const struct track *k)
+static void put_track(struct text *t, const struct track *k)
 {
 	const struct track *const process = track_process(k);
 
@@ -33,8 +32,7 @@ put_track(struct text *t, const struct track *k)
 	value_text_word(t, process->name);
 }
 
-static void
-put_begin(struct text *t, const struct diff_view *v)
+static void put_begin(struct text *t, const struct diff_view *v)
 {
 	struct shown_path a, b;
 
@@ -42,15 +40,13 @@ put_begin(struct text *t, const struct diff_view *v)
 	            show_path(&b, v->paths[DIFFER_B]));
 }
 
-static void
-put_time(struct text *t, const struct diff_view *v, uint64_t ts)
+static void put_time(struct text *t, const struct diff_view *v, uint64_t ts)
 {
 	text_since(t, ts > v->start ? ts - v->start : 0);
 }
 
 /* Two durations, to the ns where fewer digits would show the same. */
-static void
-put_durations(struct text *t, uint64_t a, uint64_t b)
+static void put_durations(struct text *t, uint64_t a, uint64_t b)
 {
 	struct text shown[DIFFER_SIDES] = { { .p = NULL } };
 
@@ -68,8 +64,7 @@ put_durations(struct text *t, uint64_t a, uint64_t b)
 	}
 }
 
-static void
-put_words(struct text *t, const char *what, struct slice a, struct slice b)
+static void put_words(struct text *t, const char *what, struct slice a, struct slice b)
 {
 	text_printf(t, "    %s: ", what);
 	value_text_word(t, a);
@@ -78,8 +73,7 @@ put_words(struct text *t, const char *what, struct slice a, struct slice b)
 	text_char(t, '\n');
 }
 
-static void
-put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
+static void put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
 {
 	struct text *const t = ctx;
 
@@ -95,8 +89,7 @@ put_field(void *ctx, struct slice name, const struct value *a, const struct valu
 	text_char(t, '\n');
 }
 
-static bool
-put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
 
@@ -125,8 +118,7 @@ put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
 	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ->rules, put_field, t);
 }
 
-static bool
-put_difference(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool put_difference(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
 	                          *const e = a != NULL ? a : b;
@@ -153,15 +145,13 @@ put_difference(struct text *t, const struct diff_view *v, const struct differenc
 
 /* ---- the end ---- */
 
-static bool
-differs(const struct by_name_row *r)
+static bool differs(const struct by_name_row *r)
 {
 	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
 }
 
 /* A row for each name of which events differ. */
-static void
-put_names(struct text *t, const struct diff_view *v)
+static void put_names(struct text *t, const struct diff_view *v)
 {
 	static const struct column list[] = {
 		{ "name", COLUMN_NAME, 20, 0 },       { "in A", COLUMN_NUMBER, 0, 2 },
@@ -190,8 +180,7 @@ put_names(struct text *t, const struct diff_view *v)
 }
 
 /* Of two traces that have nothing in common, such as two runs: what may be the reason. */
-static void
-put_nothing_same(struct text *t, const struct diff_view *v)
+static void put_nothing_same(struct text *t, const struct diff_view *v)
 {
 	const struct differ_rules *const rules = &v->differ->rules;
 	const uint64_t a = v->starts[DIFFER_A], b = v->starts[DIFFER_B];
@@ -219,8 +208,7 @@ put_nothing_same(struct text *t, const struct diff_view *v)
 	text_str(t, before[0] == ',' ? ")\n" : "\n");
 }
 
-static void
-put_end(struct text *t, const struct diff_view *v)
+static void put_end(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
 	const uint64_t all = d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
@@ -247,15 +235,13 @@ put_end(struct text *t, const struct diff_view *v)
 
 #define INDENT 8 /* of what a line goes on with */
 
-static void
-put_lines(struct text *t, const struct diff_view *v, struct text *lines)
+static void put_lines(struct text *t, const struct diff_view *v, struct text *lines)
 {
 	text_wrap_lines(t, lines, INDENT, v->width);
 	text_free(lines);
 }
 
-static void
-begin(struct text *t, const struct diff_view *v)
+static void begin(struct text *t, const struct diff_view *v)
 {
 	struct text lines = { .p = NULL };
 
@@ -263,8 +249,7 @@ begin(struct text *t, const struct diff_view *v)
 	put_lines(t, v, &lines);
 }
 
-static bool
-difference(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool difference(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	struct text lines = { .p = NULL };
 	const bool ok = put_difference(&lines, v, d);
@@ -273,8 +258,7 @@ difference(struct text *t, const struct diff_view *v, const struct difference *d
 	return ok;
 }
 
-static void
-end(struct text *t, const struct diff_view *v)
+static void end(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
 	struct text lines = { .p = NULL };
@@ -291,22 +275,19 @@ const struct diff_form diff_text = { begin, difference, end };
 
 /* The report for programs: diff.schema.json. */
 
-static void
-put_string(struct text *t, const char *before, struct slice s)
+static void put_string(struct text *t, const char *before, struct slice s)
 {
 	text_str(t, before);
 	text_json_string(t, s);
 }
 
-static void
-put_u64(struct text *t, const char *before, uint64_t v)
+static void put_u64(struct text *t, const char *before, uint64_t v)
 {
 	text_str(t, before);
 	text_u64(t, v);
 }
 
-static void
-begin_diff_json(struct text *t, const struct diff_view *v)
+static void begin_diff_json(struct text *t, const struct diff_view *v)
 {
 	text_str(t, "{\"tool\":");
 	text_json_string(t, slice_str(TOOL_NAME));
@@ -316,8 +297,7 @@ begin_diff_json(struct text *t, const struct diff_view *v)
 	text_str(t, ",\n \"differences\":[");
 }
 
-static void
-put_event(struct text *t, const char *before, const struct event *e)
+static void put_event(struct text *t, const char *before, const struct event *e)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -336,8 +316,7 @@ struct put_fields {
 	bool any;
 };
 
-static void
-put_field_diff_json(void *ctx, struct slice name, const struct value *a, const struct value *b)
+static void put_field_diff_json(void *ctx, struct slice name, const struct value *a, const struct value *b)
 {
 	struct put_fields *const p = ctx;
 	struct fields_json_lost lost = { 0 };
@@ -355,8 +334,7 @@ put_field_diff_json(void *ctx, struct slice name, const struct value *a, const s
 	text_char(p->t, '}');
 }
 
-static void
-put_parts_diff_json(struct text *t, unsigned parts)
+static void put_parts_diff_json(struct text *t, unsigned parts)
 {
 	static const struct {
 		unsigned part;
@@ -377,8 +355,7 @@ put_parts_diff_json(struct text *t, unsigned parts)
 	text_char(t, ']');
 }
 
-static bool
-difference_diff_json(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool difference_diff_json(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
 	struct put_fields fields = { t, false };
@@ -398,8 +375,7 @@ difference_diff_json(struct text *t, const struct diff_view *v, const struct dif
 	return ok;
 }
 
-static void
-put_row(struct text *t, const struct by_name_row *r, bool first)
+static void put_row(struct text *t, const struct by_name_row *r, bool first)
 {
 	put_string(t, first ? "\n  {\"name\":" : ",\n  {\"name\":", r->name);
 	put_u64(t, ",\"events_a\":", r->events[DIFFER_A]);
@@ -414,8 +390,7 @@ put_row(struct text *t, const struct by_name_row *r, bool first)
 	text_char(t, '}');
 }
 
-static void
-end_diff_json(struct text *t, const struct diff_view *v)
+static void end_diff_json(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
 	bool first = true;
@@ -504,8 +479,7 @@ struct diff {
 
 /* ---- options ---- */
 
-static bool
-field_counts(const void *ctx, struct slice name)
+static bool field_counts(const void *ctx, struct slice name)
 {
 	const struct diff *const d = ctx;
 
@@ -531,8 +505,7 @@ static const struct {
 };
 
 /* false, after a message. */
-static bool
-unknown_ignored(struct diff *d, struct slice s)
+static bool unknown_ignored(struct diff *d, struct slice s)
 {
 	char word[64], near[80] = "";
 	size_t distance = SIZE_MAX;
@@ -552,8 +525,7 @@ unknown_ignored(struct diff *d, struct slice s)
 	return false;
 }
 
-static bool
-ignore_one(struct diff *d, struct slice s)
+static bool ignore_one(struct diff *d, struct slice s)
 {
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
 		if (slice_is(s, ignored[i].word)) {
@@ -576,8 +548,7 @@ ignore_one(struct diff *d, struct slice s)
 	return true;
 }
 
-static bool
-ignore(struct diff *d, const char *arg)
+static bool ignore(struct diff *d, const char *arg)
 {
 	for (;;) {
 		const size_t n = strcspn(arg, ",");
@@ -589,8 +560,7 @@ ignore(struct diff *d, const char *arg)
 	}
 }
 
-static bool
-take(struct diff *d, int opt, const char *arg)
+static bool take(struct diff *d, int opt, const char *arg)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct options *const o = &d->options;
@@ -614,8 +584,7 @@ take(struct diff *d, int opt, const char *arg)
 	}
 }
 
-static bool
-parse(struct diff *d)
+static bool parse(struct diff *d)
 {
 	struct options *const o = &d->options;
 	const char *arg;
@@ -639,8 +608,7 @@ parse(struct diff *d)
 
 /* ---- running ---- */
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct diff *const d = ctx;
 
@@ -648,16 +616,14 @@ closed(void *ctx, const struct source *s)
 	d->status = worse(d->status, say_end(&d->options, s));
 }
 
-static void
-show(void *ctx, const struct input *in)
+static void show(void *ctx, const struct input *in)
 {
 	struct diff *const d = ctx;
 
 	progress_show(&d->progress, in);
 }
 
-static bool
-open_side(struct diff *d, int side)
+static bool open_side(struct diff *d, int side)
 {
 	struct pipeline_job *const job = &d->jobs[side];
 
@@ -674,8 +640,7 @@ open_side(struct diff *d, int side)
 }
 
 /* The events of a side come in order of time, so that the first batch has the first of them. */
-static enum stage_status
-next(void *ctx, struct batch **out)
+static enum stage_status next(void *ctx, struct batch **out)
 {
 	struct diff_input *const in = ctx;
 	struct diff *const d = in->diff;
@@ -691,8 +656,7 @@ next(void *ctx, struct batch **out)
 	return status;
 }
 
-static bool
-take_difference(void *ctx, const struct difference *difference)
+static bool take_difference(void *ctx, const struct difference *difference)
 {
 	struct diff *const d = ctx;
 
@@ -705,8 +669,7 @@ take_difference(void *ctx, const struct difference *difference)
 }
 
 /* false: a side could not be read. */
-static bool
-compare(struct diff *d)
+static bool compare(struct diff *d)
 {
 	struct differ_source sources[DIFFER_SIDES];
 
@@ -729,8 +692,7 @@ compare(struct diff *d)
 }
 
 /* Whether both sides can be opened.  Those that cannot are read, which says why. */
-static bool
-are_there(struct diff *d)
+static bool are_there(struct diff *d)
 {
 	struct shown_path shown;
 	bool all = true;
@@ -746,8 +708,7 @@ are_there(struct diff *d)
 	return all;
 }
 
-static enum exit_status
-run(struct diff *d)
+static enum exit_status run(struct diff *d)
 {
 	bool ok = true, differs = false;
 
@@ -778,8 +739,7 @@ run(struct diff *d)
 	return differs ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
-static enum exit_status
-cmd_diff(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv)
 {
 	struct diff *const d = calloc(1, sizeof *d);
 

@@ -8,8 +8,7 @@
 
 #define MAX_DEPTH 64
 
-static void
-put_quoted(struct text *t, struct slice s)
+static void put_quoted(struct text *t, struct slice s)
 {
 	text_char(t, '"');
 	for (uint32_t from = 0;
@@ -24,8 +23,7 @@ put_quoted(struct text *t, struct slice s)
 	text_char(t, '"');
 }
 
-void
-value_text_word(struct text *t, struct slice s)
+void value_text_word(struct text *t, struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++) {
 		const char c = s.p[i];
@@ -40,8 +38,7 @@ value_text_word(struct text *t, struct slice s)
 		text_str(t, "\"\"");
 }
 
-static void
-put_f64(struct text *t, double v)
+static void put_f64(struct text *t, double v)
 {
 	char *const p = text_room(t, DECIMAL_F64_MAX);
 
@@ -51,8 +48,7 @@ put_f64(struct text *t, double v)
 		t->n = (size_t)(decimal_f64(p, v) - t->p);
 }
 
-static void
-put_f32(struct text *t, float v)
+static void put_f32(struct text *t, float v)
 {
 	char *const p = text_room(t, DECIMAL_F64_MAX);
 
@@ -62,8 +58,7 @@ put_f32(struct text *t, float v)
 		t->n = (size_t)(decimal_f32(p, v) - t->p);
 }
 
-static void
-put(struct text *t, const struct value *v, unsigned depth)
+static void put(struct text *t, const struct value *v, unsigned depth)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -118,16 +113,14 @@ put(struct text *t, const struct value *v, unsigned depth)
 	}
 }
 
-void
-value_text_put(struct text *t, const struct value *v)
+void value_text_put(struct text *t, const struct value *v)
 {
 	put(t, v, 0);
 }
 
 /* ---- event json ---- */
 
-const char *
-event_kind(const struct event *e)
+const char *event_kind(const struct event *e)
 {
 	static const char *const kinds[] = {
 		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
@@ -138,23 +131,20 @@ event_kind(const struct event *e)
 	return event_is_async(e) ? "async" : event_is_step(e) ? "flow_step" : kinds[e->phase];
 }
 
-static void
-put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
+static void put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
 {
 	text_printf(t, ",\"%s\":", key);
 	lost->bad_text += text_json_string(t, s) > 0;
 }
 
-static void
-put_number(struct text *t, const char *key, uint64_t v)
+static void put_number(struct text *t, const char *key, uint64_t v)
 {
 	text_printf(t, ",\"%s\":", key);
 	text_json_u64(t, v);
 }
 
-static void
-put_named(struct text *t, const char *name, const char *number, const struct track *k,
-          struct fields_json_lost *lost)
+static void put_named(struct text *t, const char *name, const char *number, const struct track *k,
+                      struct fields_json_lost *lost)
 {
 	if (k == NULL)
 		return;
@@ -164,8 +154,7 @@ put_named(struct text *t, const char *name, const char *number, const struct tra
 }
 
 /* The track is a time line below its thread or process; a lane is no track of its own. */
-static void
-put_place(struct text *t, const struct track *k, struct fields_json_lost *lost)
+static void put_place(struct text *t, const struct track *k, struct fields_json_lost *lost)
 {
 	const struct track *const base = k->lane > 0 ? k->parent : k;
 	const struct track *thread = base;
@@ -180,8 +169,7 @@ put_place(struct text *t, const struct track *k, struct fields_json_lost *lost)
 		put_number(t, "lane", k->lane);
 }
 
-void
-event_json(struct text *t, const struct event *e, struct fields_json_lost *lost)
+void event_json(struct text *t, const struct event *e, struct fields_json_lost *lost)
 {
 	text_printf(t, "\"kind\":\"%s\"", event_kind(e));
 	put_number(t, "ts_ns", e->ts);

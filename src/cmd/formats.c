@@ -10,22 +10,19 @@
 /* ---- loss matrix ---- */
 
 /* Whether the records of one trace are written as they are. */
-static bool
-copies(const struct format *from, const struct format *to)
+static bool copies(const struct format *from, const struct format *to)
 {
 	return from == to && (to->writer->modes & WRITER_RAW_SAME) != 0;
 }
 
-static bool
-can_lose(const struct loss *l, const struct format *from, const struct format *to)
+static bool can_lose(const struct loss *l, const struct format *from, const struct format *to)
 {
 	const unsigned holds = from->holds | (to->writer->nested ? HOLDS_OVERLAP : 0U);
 
 	return (l->needs & ~holds) == 0 && !copies(from, to);
 }
 
-static unsigned
-count(const struct loss *l, const struct format *from, const struct format *to)
+static unsigned count(const struct loss *l, const struct format *from, const struct format *to)
 {
 	unsigned n = 0;
 
@@ -37,15 +34,14 @@ count(const struct loss *l, const struct format *from, const struct format *to)
 /* ---- text ---- */
 
 /* Whether a format's row or column is asked for. */
-static bool
-is_asked(const struct format *only, const struct format *from, const struct format *to)
+static bool is_asked(const struct format *only, const struct format *from, const struct format *to)
 {
 	return only == NULL || only == from || only == to;
 }
 
 /* How many kinds of loss a way has. */
-static void
-put_count(struct columns *c, const struct format *from, const struct format *to, const char *copied)
+static void put_count(struct columns *c, const struct format *from, const struct format *to,
+                      const char *copied)
 {
 	if (copies(from, to))
 		columns_str(c, copied);
@@ -54,8 +50,7 @@ put_count(struct columns *c, const struct format *from, const struct format *to,
 }
 
 /* A line for each way to or from one format. */
-static void
-put_ways(struct text *t, const struct format *only, unsigned width)
+static void put_ways(struct text *t, const struct format *only, unsigned width)
 {
 	static const struct column list[] = { { "input", COLUMN_WORD, 0, 0 },
 		                              { "output", COLUMN_WORD, 0, 0 },
@@ -76,8 +71,7 @@ put_ways(struct text *t, const struct format *only, unsigned width)
 
 /* A table: outputs down, inputs across, how many kinds of loss there are; of one format, the ways to it and
  * from it. only: NULL: all. */
-static void
-loss_matrix_text(struct text *t, const struct format *only, unsigned width)
+static void loss_matrix_text(struct text *t, const struct format *only, unsigned width)
 {
 	struct column list[COLUMNS_MAX] = { { "output", COLUMN_WORD, 0, 0 } };
 	struct columns c = { .list = list, .n = 1, .indent = 2 };
@@ -107,8 +101,8 @@ loss_matrix_text(struct text *t, const struct format *only, unsigned width)
 	columns_free(&c);
 }
 
-static void
-put_kinds(struct columns *c, const struct loss *l, const struct format *from, const struct format *to)
+static void put_kinds(struct columns *c, const struct loss *l, const struct format *from,
+                      const struct format *to)
 {
 	for (; l != NULL && l->id != NULL; l++)
 		if (can_lose(l, from, to)) {
@@ -118,8 +112,8 @@ put_kinds(struct columns *c, const struct loss *l, const struct format *from, co
 }
 
 /* One pair: the kinds, and those of the engine. */
-static void
-loss_matrix_pair(struct text *t, const struct format *from, const struct format *to, unsigned width)
+static void loss_matrix_pair(struct text *t, const struct format *from, const struct format *to,
+                             unsigned width)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 20, 0 } };
 	struct columns output = { .list = list, .n = 2, .indent = 2 }, way = output;
@@ -142,8 +136,8 @@ loss_matrix_pair(struct text *t, const struct format *from, const struct format 
 
 /* ---- JSON ---- */
 
-static void
-put_ids(struct text *t, const struct loss *l, const struct format *from, const struct format *to, bool *any)
+static void put_ids(struct text *t, const struct loss *l, const struct format *from, const struct format *to,
+                    bool *any)
 {
 	for (; l != NULL && l->id != NULL; l++) {
 		if (!can_lose(l, from, to))
@@ -154,8 +148,7 @@ put_ids(struct text *t, const struct loss *l, const struct format *from, const s
 	}
 }
 
-static void
-put_pair(struct text *t, const struct format *from, const struct format *to)
+static void put_pair(struct text *t, const struct format *from, const struct format *to)
 {
 	bool any = false, any_way = false;
 
@@ -171,8 +164,7 @@ put_pair(struct text *t, const struct format *from, const struct format *to)
 }
 
 /* All pairs, or those of one format: schemas/formats-matrix.schema.json. */
-static void
-loss_matrix_json(struct text *t, const struct format *only)
+static void loss_matrix_json(struct text *t, const struct format *only)
 {
 	const char *between = "[\n";
 
@@ -209,15 +201,13 @@ const struct command formats_command = {
 	.run = cmd_formats,
 };
 
-static void
-put_words(struct text *t, const char *const *words)
+static void put_words(struct text *t, const char *const *words)
 {
 	for (const char *const *w = words; w != NULL && *w != NULL; w++)
 		text_printf(t, "%s%s", w > words ? " " : "", *w);
 }
 
-static void
-put_row(struct columns *c, const struct format *f)
+static void put_row(struct columns *c, const struct format *f)
 {
 	const bool r = f->reader != NULL, w = f->writer != NULL;
 
@@ -230,8 +220,7 @@ put_row(struct columns *c, const struct format *f)
 	columns_next(c);
 }
 
-static void
-as_text(struct text *t, unsigned width)
+static void as_text(struct text *t, unsigned width)
 {
 	static const struct column list[] = {
 		{ "name", COLUMN_WORD, 0, 0 },      { "can", COLUMN_WORD, 0, 0 },
@@ -246,8 +235,7 @@ as_text(struct text *t, unsigned width)
 	columns_free(&c);
 }
 
-static void
-put_line(struct text *t, unsigned width, const char *what, const struct text *line)
+static void put_line(struct text *t, unsigned width, const char *what, const struct text *line)
 {
 	text_printf(t, "%-10s ", what);
 	if (line->n > 0)
@@ -257,8 +245,7 @@ put_line(struct text *t, unsigned width, const char *what, const struct text *li
 }
 
 /* All there is to know of one format. */
-static void
-one_as_text(struct text *t, const struct format *f, unsigned width)
+static void one_as_text(struct text *t, const struct format *f, unsigned width)
 {
 	const bool r = f->reader != NULL, w = f->writer != NULL;
 	struct text line = { .p = NULL };
@@ -290,8 +277,7 @@ one_as_text(struct text *t, const struct format *f, unsigned width)
 	text_free(&line);
 }
 
-static void
-put_list(struct text *t, const char *name, const char *const *words)
+static void put_list(struct text *t, const char *name, const char *const *words)
 {
 	text_printf(t, ",\"%s\":[", name);
 	for (const char *const *w = words; w != NULL && *w != NULL; w++) {
@@ -301,8 +287,7 @@ put_list(struct text *t, const char *name, const char *const *words)
 	text_char(t, ']');
 }
 
-static void
-put_json(struct text *t, const struct format *f)
+static void put_json(struct text *t, const struct format *f)
 {
 	text_str(t, "\n{\"name\":");
 	text_json_string(t, slice_str(f->name));
@@ -318,8 +303,7 @@ put_json(struct text *t, const struct format *f)
 }
 
 /* only: NULL: all of them. */
-static void
-as_json(struct text *t, const struct format *only)
+static void as_json(struct text *t, const struct format *only)
 {
 	const char *before = "[";
 
@@ -336,15 +320,13 @@ as_json(struct text *t, const struct format *only)
 /* What an operand may name. */
 enum can { CAN_ANY, CAN_READ, CAN_WRITE };
 
-static bool
-fits(const struct format *f, enum can can)
+static bool fits(const struct format *f, enum can can)
 {
 	return can == CAN_ANY || (can == CAN_READ ? f->reader != NULL : f->writer != NULL);
 }
 
 /* The format of an operand; NULL after a message and o->status set. */
-static const struct format *
-named(struct options *o, const char *name, enum can can)
+static const struct format *named(struct options *o, const char *name, enum can can)
 {
 	static const char *const cans[] = { "", " that can be read", " that can be written" };
 	const struct format *const f = format_by_name(name), *best = NULL;
@@ -373,8 +355,7 @@ struct asked {
 	const struct format *one, *from, *to; /* NULL: all */
 };
 
-static bool
-parse(struct options *o, struct asked *a)
+static bool parse(struct options *o, struct asked *a)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	const char *arg;
@@ -403,8 +384,7 @@ parse(struct options *o, struct asked *a)
 	return o->status == STATUS_CLEAN;
 }
 
-static enum exit_status
-cmd_formats(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
 	struct asked a = { .json = false };

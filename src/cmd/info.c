@@ -49,8 +49,7 @@ struct info {
 };
 
 /* false: no memory. */
-static bool
-see_events(struct info *n, const struct batch *b)
+static bool see_events(struct info *n, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -69,8 +68,7 @@ see_events(struct info *n, const struct batch *b)
 	return true;
 }
 
-static void
-put_size(struct text *t, const struct info *n, const struct pipeline *p)
+static void put_size(struct text *t, const struct info *n, const struct pipeline *p)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
@@ -89,14 +87,12 @@ put_size(struct text *t, const struct info *n, const struct pipeline *p)
 }
 
 /* Of classes of one name, those without records are of no interest but for the first, if no other has any. */
-static bool
-is_listed(const struct class *c)
+static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
 }
 
-static void
-put_classes(struct text *t, const struct trace *trace)
+static void put_classes(struct text *t, const struct trace *trace)
 {
 	uint32_t n = 0;
 
@@ -119,8 +115,7 @@ put_classes(struct text *t, const struct trace *trace)
 	}
 }
 
-static uint32_t
-count_processes(const struct trace *trace)
+static uint32_t count_processes(const struct trace *trace)
 {
 	uint32_t n = 0;
 
@@ -129,8 +124,7 @@ count_processes(const struct trace *trace)
 	return n;
 }
 
-static void
-put_times(struct text *t, const struct info *n, const struct trace *trace)
+static void put_times(struct text *t, const struct info *n, const struct trace *trace)
 {
 	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
 
@@ -157,8 +151,7 @@ put_times(struct text *t, const struct info *n, const struct trace *trace)
 	text_char(t, '\n');
 }
 
-static void
-put_clock(struct text *t, const struct trace *trace)
+static void put_clock(struct text *t, const struct trace *trace)
 {
 	text_printf(t, "clock:    %s", trace->clock);
 	if (trace->epoch_known) {
@@ -170,8 +163,7 @@ put_clock(struct text *t, const struct trace *trace)
 	}
 }
 
-static void
-put_trace(struct text *t, const struct info *n, const struct pipeline *p, struct wide_hash hash)
+static void put_trace(struct text *t, const struct info *n, const struct pipeline *p, struct wide_hash hash)
 {
 	const struct trace *const trace = &p->trace;
 	struct shown_path shown;
@@ -201,22 +193,20 @@ put_trace(struct text *t, const struct info *n, const struct pipeline *p, struct
 
 /* ---- JSON: schemas/info.schema.json ---- */
 
-static void
-put_member(struct text *t, const char *key, struct slice s)
+static void put_member(struct text *t, const char *key, struct slice s)
 {
 	text_printf(t, ",\"%s\":", key);
 	text_json_string(t, s);
 }
 
-static void
-put_number(struct text *t, const char *key, uint64_t n)
+static void put_number(struct text *t, const char *key, uint64_t n)
 {
 	text_printf(t, ",\"%s\":", key);
 	text_json_u64(t, n);
 }
 
-static void
-put_json_events(struct text *t, const struct info *n, const struct trace *trace, struct wide_hash hash)
+static void put_json_events(struct text *t, const struct info *n, const struct trace *trace,
+                            struct wide_hash hash)
 {
 	put_number(t, "records", trace->records);
 	put_number(t, "events", trace->events);
@@ -233,8 +223,7 @@ put_json_events(struct text *t, const struct info *n, const struct trace *trace,
 	put_number(t, "processes", count_processes(trace));
 }
 
-static void
-put_json_classes(struct text *t, const struct trace *trace)
+static void put_json_classes(struct text *t, const struct trace *trace)
 {
 	const char *before = "";
 
@@ -259,8 +248,7 @@ put_json_classes(struct text *t, const struct trace *trace)
 	text_char(t, ']');
 }
 
-static void
-put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct wide_hash hash)
+static void put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct wide_hash hash)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
@@ -292,8 +280,7 @@ put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct 
 	text_char(t, '}');
 }
 
-static bool
-opened(void *ctx, const struct source *s)
+static bool opened(void *ctx, const struct source *s)
 {
 	struct info *const n = ctx;
 
@@ -303,8 +290,7 @@ opened(void *ctx, const struct source *s)
 	return true;
 }
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct info *const n = ctx;
 
@@ -312,16 +298,14 @@ closed(void *ctx, const struct source *s)
 	n->status = worse(n->status, say_end(&n->options, s));
 }
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct info *const n = ctx;
 
 	progress_show(&n->progress, in);
 }
 
-static void
-name_one(struct info *n, const struct trace_group *trace)
+static void name_one(struct info *n, const struct trace_group *trace)
 {
 	const char *const path = trace_group_path(trace);
 	enum stage_status status = STAGE_BAD;
@@ -377,8 +361,7 @@ name_one(struct info *n, const struct trace_group *trace)
 	n->nseen = 0;
 }
 
-enum exit_status
-cmd_info(const struct command *cmd, int argc, char **argv)
+enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct info n = { .first_ns = 0 };

@@ -23,8 +23,7 @@ struct align_line {
 	uint8_t *told; /* by part */
 };
 
-static bool
-mistake(const struct align_line *l, const char *what, struct slice s)
+static bool mistake(const struct align_line *l, const char *what, struct slice s)
 {
 	struct shown_path shown_file, shown;
 	char text[200];
@@ -35,8 +34,7 @@ mistake(const struct align_line *l, const char *what, struct slice s)
 	return false;
 }
 
-static bool
-offset_of(struct slice s, int64_t *ns)
+static bool offset_of(struct slice s, int64_t *ns)
 {
 	const bool negative = s.n > 0 && s.p[0] == '-', sign = negative || (s.n > 0 && s.p[0] == '+');
 	uint64_t v;
@@ -47,15 +45,13 @@ offset_of(struct slice s, int64_t *ns)
 	return true;
 }
 
-static bool
-is_blank(char c)
+static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 /* A line without its end. */
-static bool
-take_line(struct align_line *l, const char *p, size_t n)
+static bool take_line(struct align_line *l, const char *p, size_t n)
 {
 	while (n > 0 && (is_blank(p[n - 1]) || p[n - 1] == '\r'))
 		n--;
@@ -82,8 +78,7 @@ take_line(struct align_line *l, const char *p, size_t n)
 	return mistake(l, "none of the inputs is named", name);
 }
 
-static bool
-take_lines(struct align_line *l, const char *p, const char *end)
+static bool take_lines(struct align_line *l, const char *p, const char *end)
 {
 	bool ok = true;
 
@@ -98,8 +93,7 @@ take_lines(struct align_line *l, const char *p, const char *end)
 }
 
 /* false after a message. */
-static bool
-read_file(struct align_line *l, struct input_whole *w)
+static bool read_file(struct align_line *l, struct input_whole *w)
 {
 	struct shown_path shown;
 
@@ -117,8 +111,7 @@ read_file(struct align_line *l, struct input_whole *w)
 
 /* Reads offsets of inputs from a file: lines of an offset ("12.5ms", "-3 s") and, behind blanks, the input as
  * the command line names it; # begins a comment.  false after a message and o->status set. */
-static bool
-align_file(const char *path, struct join *j, struct options *o)
+static bool align_file(const char *path, struct join *j, struct options *o)
 {
 	struct align_line l = { .path = path, .options = o, .join = j, .told = calloc(j->n, 1) };
 	struct input_whole w = { .p = NULL };
@@ -174,8 +167,7 @@ struct merge {
 };
 
 /* convert takes its output as the last operand; merge does not. */
-static void
-refuse_no_output(struct convert *c)
+static void refuse_no_output(struct convert *c)
 {
 	struct options *const o = &c->options;
 	const char *const last = c->nin > 1 ? c->in[c->nin - 1] : NULL;
@@ -188,8 +180,7 @@ refuse_no_output(struct convert *c)
 		o->status = options_mistake(o, "name the output with -o");
 }
 
-static bool
-parse(struct merge *m)
+static bool parse(struct merge *m)
 {
 	struct convert *const c = &m->convert;
 	struct options *const o = &c->options;
@@ -217,8 +208,7 @@ parse(struct merge *m)
 
 /* ---- clocks ---- */
 
-static bool
-all_know_epoch(struct merge *m)
+static bool all_know_epoch(struct merge *m)
 {
 	struct shown_path shown;
 
@@ -235,8 +225,7 @@ all_know_epoch(struct merge *m)
 }
 
 /* false after a message and status set. */
-static bool
-align(struct merge *m)
+static bool align(struct merge *m)
 {
 	struct options *const o = &m->convert.options;
 	bool fits = true;
@@ -265,8 +254,7 @@ align(struct merge *m)
 }
 
 /* Inputs are read twice; pipes, from a copy.  false after a message and status set. */
-static bool
-spool(struct merge *m)
+static bool spool(struct merge *m)
 {
 	const struct convert *const c = &m->convert;
 	char why[512];
@@ -280,8 +268,7 @@ spool(struct merge *m)
 	return true;
 }
 
-static enum exit_status
-run(struct merge *m)
+static enum exit_status run(struct merge *m)
 {
 	struct options *const o = &m->convert.options;
 	const struct pipeline_job job = convert_job(&m->convert);
@@ -315,8 +302,7 @@ run(struct merge *m)
 	return convert_run(&m->convert);
 }
 
-static enum exit_status
-cmd_merge(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_merge(const struct command *cmd, int argc, char **argv)
 {
 	struct merge m = { .align = NULL };
 

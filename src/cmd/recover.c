@@ -17,8 +17,7 @@
 /* ---- text ---- */
 
 /* How often a rule was shown; the rules beyond the table share a row. */
-static uint64_t
-count_up(struct recover_list *l, const struct rule *rule)
+static uint64_t count_up(struct recover_list *l, const struct rule *rule)
 {
 	size_t i = 0;
 
@@ -28,8 +27,7 @@ count_up(struct recover_list *l, const struct rule *rule)
 	return ++l->shown[i].count;
 }
 
-static void
-put_path(struct text *t, const struct recover_list *l)
+static void put_path(struct text *t, const struct recover_list *l)
 {
 	struct shown_path shown;
 
@@ -38,14 +36,12 @@ put_path(struct text *t, const struct recover_list *l)
 		text_printf(t, "/%s", show_path(&shown, l->file));
 }
 
-static const char *
-plural(uint64_t n)
+static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
-static void
-say_change(struct recover_list *l, const struct recover_change *c)
+static void say_change(struct recover_list *l, const struct recover_change *c)
 {
 	char room[4 * sizeof(struct shown_path)];
 	struct text t = text_start(room, sizeof room);
@@ -69,8 +65,7 @@ say_change(struct recover_list *l, const struct recover_change *c)
 }
 
 /* Ends the text; `quiet`: without the sums. */
-static void
-recover_list_sums(struct recover_list *l, bool quiet)
+static void recover_list_sums(struct recover_list *l, bool quiet)
 {
 	struct shown_path shown;
 
@@ -91,8 +86,7 @@ recover_list_sums(struct recover_list *l, bool quiet)
 
 /* ---- JSON ---- */
 
-static void
-put_string(struct text *t, const char *s)
+static void put_string(struct text *t, const char *s)
 {
 	if (s != NULL)
 		text_json_string(t, slice_str(s));
@@ -100,8 +94,7 @@ put_string(struct text *t, const char *s)
 		text_str(t, "null");
 }
 
-static void
-put_change(struct recover_list *l, const struct recover_change *c)
+static void put_change(struct recover_list *l, const struct recover_change *c)
 {
 	struct text *const t = &l->text;
 
@@ -118,8 +111,7 @@ put_change(struct recover_list *l, const struct recover_change *c)
 }
 
 /* Opens the JSON file ("-": standard output), if path is not NULL.  false: it was said why not. */
-static bool
-recover_list_open(struct recover_list *l, const char *path, bool force)
+static bool recover_list_open(struct recover_list *l, const char *path, bool force)
 {
 	if (path == NULL)
 		return true;
@@ -136,8 +128,7 @@ recover_list_open(struct recover_list *l, const char *path, bool force)
 }
 
 /* Ends the JSON, which is to be published or closed then; `written`: the output is complete. */
-static void
-recover_list_end(struct recover_list *l, bool written)
+static void recover_list_end(struct recover_list *l, bool written)
 {
 	struct text *const t = &l->text;
 
@@ -159,8 +150,7 @@ recover_list_end(struct recover_list *l, bool written)
 
 /* ---- both ---- */
 
-static void
-recover_list_change(struct recover_list *l, const struct recover_change *c)
+static void recover_list_change(struct recover_list *l, const struct recover_change *c)
 {
 	if (!l->no_text)
 		say_change(l, c);
@@ -169,8 +159,7 @@ recover_list_change(struct recover_list *l, const struct recover_change *c)
 }
 
 /* Adds what came of an input. */
-static void
-recover_list_run(struct recover_list *l, const struct recover_run *run)
+static void recover_list_run(struct recover_list *l, const struct recover_run *run)
 {
 	const struct recovery *const rc = &run->recovery;
 
@@ -190,16 +179,14 @@ recover_list_run(struct recover_list *l, const struct recover_run *run)
 
 #define COPY_BYTES 65536
 
-static bool
-wants(void *ctx, const char *name)
+static bool wants(void *ctx, const char *name)
 {
 	(void)ctx;
 	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has one of its own */
 }
 
 /* false: after a message. */
-static bool
-copy_file(struct recover *c, const char *path)
+static bool copy_file(struct recover *c, const char *path)
 {
 	char *const room = malloc(COPY_BYTES);
 	FILE *const f = room != NULL ? fopen(path, "rb") : NULL;
@@ -222,8 +209,7 @@ copy_file(struct recover *c, const char *path)
 }
 
 /* The format of a file that is named like a trace; NULL: it is to be copied. */
-static const struct format *
-format_of(const struct recover *c, const char *name)
+static const struct format *format_of(const struct recover *c, const char *name)
 {
 	const struct format *const from = c->options.from;
 
@@ -234,8 +220,7 @@ format_of(const struct recover *c, const char *name)
 }
 
 /* What is packed is written unpacked. */
-static void
-cut_suffix(char *name)
+static void cut_suffix(char *name)
 {
 	static const char *const suffixes[] = { ".gz", ".zst", ".xz" };
 	const size_t n = strlen(name);
@@ -251,8 +236,7 @@ cut_suffix(char *name)
 
 static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in);
 
-static bool
-take_file(struct recover *c, const char *path)
+static bool take_file(struct recover *c, const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = path + strlen(c->in);
 	const struct format *const format = format_of(c, slash + 1);
@@ -281,8 +265,7 @@ take_file(struct recover *c, const char *path)
 }
 
 /* A folder in which nothing is to be recovered. */
-static bool
-say_no_trace(struct recover *c)
+static bool say_no_trace(struct recover *c)
 {
 	struct findings j;
 
@@ -298,8 +281,7 @@ say_no_trace(struct recover *c)
 static bool recover_open(struct recover *c, enum writer_shape shape);
 
 /* Recovers all traces of the folder that is the input, and copies the other files.  false: as above. */
-static bool
-recover_folder(struct recover *c)
+static bool recover_folder(struct recover *c)
 {
 	struct input_tree tree = { .n = 0 };
 	struct shown_path shown;
@@ -349,8 +331,7 @@ const struct command recover_command = {
 
 /* ---- command line ---- */
 
-static bool
-check(struct recover *c)
+static bool check(struct recover *c)
 {
 	struct options *const o = &c->options;
 
@@ -362,8 +343,7 @@ check(struct recover *c)
 	return o->status == STATUS_CLEAN;
 }
 
-static bool
-check_names(struct recover *c)
+static bool check_names(struct recover *c)
 {
 	struct run_names n;
 
@@ -374,8 +354,7 @@ check_names(struct recover *c)
 	return run_names_end(&n);
 }
 
-static bool
-take_report(struct recover *c, const char *arg)
+static bool take_report(struct recover *c, const char *arg)
 {
 	struct shown_path shown;
 
@@ -388,8 +367,7 @@ take_report(struct recover *c, const char *arg)
 	return false;
 }
 
-static bool
-parse(struct recover *c)
+static bool parse(struct recover *c)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct options *const o = &c->options;
@@ -421,16 +399,14 @@ parse(struct recover *c)
 
 /* ---- what the engine calls ---- */
 
-static bool
-put(void *ctx, const char *p, size_t n)
+static bool put(void *ctx, const char *p, size_t n)
 {
 	struct recover *const c = ctx;
 
 	return convert_output_put(&c->output, c->file, p, n);
 }
 
-static void
-list(void *ctx, const struct recover_change *change)
+static void list(void *ctx, const struct recover_change *change)
 {
 	struct recover *const c = ctx;
 
@@ -439,8 +415,7 @@ list(void *ctx, const struct recover_change *change)
 }
 
 /* Opens the output and the list of changes.  false: it was said why not. */
-static bool
-recover_open(struct recover *c, enum writer_shape shape)
+static bool recover_open(struct recover *c, enum writer_shape shape)
 {
 	char why[512];
 
@@ -455,8 +430,7 @@ recover_open(struct recover *c, enum writer_shape shape)
 	return c->status == STATUS_CLEAN;
 }
 
-static bool
-opened(void *ctx, const struct source *s)
+static bool opened(void *ctx, const struct source *s)
 {
 	struct recover *const c = ctx;
 	struct shown_path shown;
@@ -471,8 +445,7 @@ opened(void *ctx, const struct source *s)
 	return true;
 }
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct recover *const c = ctx;
 
@@ -483,8 +456,7 @@ show_progress(void *ctx, const struct input *in)
 
 /* Recovers one input, which it takes over.  from: NULL: told by content.  false: it cannot be read, or the
  * output failed. */
-static bool
-recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
+static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
 {
 	struct recover_run run = {
 		.job = options_job(&c->options, say_finding, &c->options),
@@ -508,8 +480,7 @@ recover_input(struct recover *c, const char *path, const struct format *from, st
 }
 
 /* Why the output fails; the status of that. */
-static enum exit_status
-say_output_failed(struct recover *c)
+static enum exit_status say_output_failed(struct recover *c)
 {
 	const struct convert_output *const out = &c->output;
 	struct shown_path shown;
@@ -524,8 +495,7 @@ say_output_failed(struct recover *c)
 }
 
 /* Publishes the output with its list, or nothing; a list on standard output is ended anyhow. */
-static enum exit_status
-end_output(struct recover *c, bool whole)
+static enum exit_status end_output(struct recover *c, bool whole)
 {
 	struct publication p = { .n = 0 };
 	char why[512];
@@ -545,8 +515,7 @@ end_output(struct recover *c, bool whole)
 }
 
 /* Nothing that a reader recognises would be left.  A trace that is whole may have no record. */
-static bool
-is_lost(const struct recover *c)
+static bool is_lost(const struct recover *c)
 {
 	const struct recover_list *const l = &c->list;
 
@@ -557,8 +526,7 @@ is_lost(const struct recover *c)
 	return true;
 }
 
-static void
-recover(struct recover *c)
+static void recover(struct recover *c)
 {
 	const bool folder = input_is_folder(c->in);
 	struct shown_path shown;
@@ -586,8 +554,7 @@ recover(struct recover *c)
 	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);
 }
 
-static enum exit_status
-cmd_recover(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv)
 {
 	struct recover c = { .in = NULL };
 

@@ -36,8 +36,7 @@ const struct command rules_command = {
 /* In which way a name means an id, the surest first. */
 enum means { MEANS_ID, MEANS_GLOB, MEANS_FAMILY, MEANS_END, MEANS_NOTHING };
 
-static enum means
-means(const char *name, const char *id)
+static enum means means(const char *name, const char *id)
 {
 	const size_t family = strcspn(id, "/"), n = strlen(name);
 
@@ -58,8 +57,7 @@ struct name_search {
 	size_t n; /* ids that are meant so */
 };
 
-static void
-search(struct name_search *s, const char *id)
+static void search(struct name_search *s, const char *id)
 {
 	const enum means how = means(s->name, id);
 
@@ -70,20 +68,17 @@ search(struct name_search *s, const char *id)
 	s->n += how == s->how && how != MEANS_NOTHING;
 }
 
-static void
-search_rule(void *ctx, const struct rule *r)
+static void search_rule(void *ctx, const struct rule *r)
 {
 	search(ctx, r->id);
 }
 
-static void
-search_loss(void *ctx, const struct loss *l)
+static void search_loss(void *ctx, const struct loss *l)
 {
 	search(ctx, l->id);
 }
 
-static struct name_search
-find(const char *name)
+static struct name_search find(const char *name)
 {
 	struct name_search s = { .name = name, .how = MEANS_NOTHING };
 
@@ -98,27 +93,23 @@ struct id_list {
 	const struct name_search *s;
 };
 
-static void
-put_id(struct id_list *l, const char *id)
+static void put_id(struct id_list *l, const char *id)
 {
 	if (means(l->s->name, id) == l->s->how)
 		text_printf(&l->text, "%s%s", l->text.n > 0 ? ", " : "", id);
 }
 
-static void
-put_rule_id(void *ctx, const struct rule *r)
+static void put_rule_id(void *ctx, const struct rule *r)
 {
 	put_id(ctx, r->id);
 }
 
-static void
-put_loss_id(void *ctx, const struct loss *l)
+static void put_loss_id(void *ctx, const struct loss *l)
 {
 	put_id(ctx, l->id);
 }
 
-static void
-refuse_ambiguous(struct options *o, const struct name_search *s)
+static void refuse_ambiguous(struct options *o, const struct name_search *s)
 {
 	struct id_list list = { .s = s };
 	struct shown_path shown;
@@ -133,8 +124,7 @@ refuse_ambiguous(struct options *o, const struct name_search *s)
 
 /* Whether each operand means something; if one_each, an end of an id only one.  false after a message and
  * o->status set. */
-static bool
-rules_check_names(struct options *o, bool one_each)
+static bool rules_check_names(struct options *o, bool one_each)
 {
 	struct shown_path shown;
 
@@ -160,8 +150,7 @@ rules_check_names(struct options *o, bool one_each)
 }
 
 /* Whether an operand means this id; without operands, all of them are meant. */
-static bool
-rules_are_meant(const struct options *o, const char *id)
+static bool rules_are_meant(const struct options *o, const char *id)
 {
 	for (int i = o->first_operand; i < o->argc; i++)
 		if (means(o->argv[i], id) <= find(o->argv[i]).how && means(o->argv[i], id) != MEANS_NOTHING)
@@ -178,8 +167,7 @@ struct list {
 
 /* ---- text ---- */
 
-static void
-text_row(const struct list *list, const char *id, const char *level, const char *text)
+static void text_row(const struct list *list, const char *id, const char *level, const char *text)
 {
 	if (!rules_are_meant(list->o, id))
 		return;
@@ -188,20 +176,17 @@ text_row(const struct list *list, const char *id, const char *level, const char 
 	columns_str(list->rows, text);
 }
 
-static void
-text_rule(void *ctx, const struct rule *r)
+static void text_rule(void *ctx, const struct rule *r)
 {
 	text_row(ctx, r->id, level_name(r->level), r->text);
 }
 
-static void
-text_loss(void *ctx, const struct loss *l)
+static void text_loss(void *ctx, const struct loss *l)
 {
 	text_row(ctx, l->id, "loss", l->text);
 }
 
-static void
-list_text(struct list *list)
+static void list_text(struct list *list)
 {
 	static const struct column columns[] = { { NULL, COLUMN_WORD, 0, 0 },
 		                                 { NULL, COLUMN_WORD, 0, 1 },
@@ -217,15 +202,13 @@ list_text(struct list *list)
 
 /* ---- JSON: schemas/rules.schema.json ---- */
 
-static void
-put_member(struct text *t, const char *key, const char *value)
+static void put_member(struct text *t, const char *key, const char *value)
 {
 	text_printf(t, "%s\"%s\":", strcmp(key, "id") == 0 ? "{" : ",", key);
 	text_json_string(t, slice_str(value));
 }
 
-static void
-json_rule(void *ctx, const struct rule *r)
+static void json_rule(void *ctx, const struct rule *r)
 {
 	struct list *const list = ctx;
 
@@ -241,8 +224,7 @@ json_rule(void *ctx, const struct rule *r)
 	text_char(list->t, '}');
 }
 
-static void
-json_loss(void *ctx, const struct loss *l)
+static void json_loss(void *ctx, const struct loss *l)
 {
 	struct list *const list = ctx;
 
@@ -257,8 +239,7 @@ json_loss(void *ctx, const struct loss *l)
 }
 
 /* Those that are meant, as schemas/rules.schema.json. */
-static void
-rules_list_json(struct text *t, const struct options *o)
+static void rules_list_json(struct text *t, const struct options *o)
 {
 	struct list list = { .t = t, .o = o };
 
@@ -272,16 +253,14 @@ rules_list_json(struct text *t, const struct options *o)
 	text_str(t, "\n]}\n");
 }
 
-static void
-list_json(struct list *list)
+static void list_json(struct list *list)
 {
 	rules_list_json(list->t, list->o);
 }
 
 /* ---- Markdown ---- */
 
-static void
-put_cell(struct text *t, const char *s)
+static void put_cell(struct text *t, const char *s)
 {
 	for (; *s != '\0'; s++) {
 		if (*s == '<')
@@ -293,16 +272,14 @@ put_cell(struct text *t, const char *s)
 	}
 }
 
-static void
-put_row(struct text *t, const char *id, const char *level, const char *what)
+static void put_row(struct text *t, const char *id, const char *level, const char *what)
 {
 	text_printf(t, "| `%s` | %s | ", id, level);
 	put_cell(t, what);
 	text_str(t, " |\n");
 }
 
-static void
-md_rule(void *ctx, const struct rule *r)
+static void md_rule(void *ctx, const struct rule *r)
 {
 	const struct list *const list = ctx;
 
@@ -310,8 +287,7 @@ md_rule(void *ctx, const struct rule *r)
 		put_row(list->t, r->id, level_name(r->level), r->text);
 }
 
-static void
-md_loss(void *ctx, const struct loss *l)
+static void md_loss(void *ctx, const struct loss *l)
 {
 	const struct list *const list = ctx;
 
@@ -319,16 +295,14 @@ md_loss(void *ctx, const struct loss *l)
 		put_row(list->t, l->id, "loss", l->text);
 }
 
-static void
-list_md(struct list *list)
+static void list_md(struct list *list)
 {
 	text_str(list->t, "| rule | level | what |\n|---|---|---|\n");
 	rules_visit(md_rule, list);
 	losses_visit(md_loss, list);
 }
 
-static enum exit_status
-cmd_rules(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", "md", NULL };
 	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
@@ -383,8 +357,7 @@ struct explaining {
 	bool any;
 };
 
-static void
-put_paragraph(const struct explaining *x, const char *first, const char *s)
+static void put_paragraph(const struct explaining *x, const char *first, const char *s)
 {
 	text_str(x->t, first);
 	text_wrap(x->t, slice_str(s), strlen(first), 4, x->width);
@@ -392,8 +365,7 @@ put_paragraph(const struct explaining *x, const char *first, const char *s)
 }
 
 /* The line above an explanation. */
-static void
-put_title(struct explaining *x, const char *id, const char *level, const char *what)
+static void put_title(struct explaining *x, const char *id, const char *level, const char *what)
 {
 	text_printf(x->t, "%s%s (%s): ", x->any ? "\n" : "", id, level);
 	text_wrap(x->t, slice_str(what), strlen(id) + strlen(level) + 5, 4, x->width);
@@ -401,8 +373,7 @@ put_title(struct explaining *x, const char *id, const char *level, const char *w
 	x->any = true;
 }
 
-static void
-explain_rule(void *ctx, const struct rule *r)
+static void explain_rule(void *ctx, const struct rule *r)
 {
 	struct explaining *const x = ctx;
 
@@ -416,8 +387,7 @@ explain_rule(void *ctx, const struct rule *r)
 	}
 }
 
-static void
-explain_loss(void *ctx, const struct loss *l)
+static void explain_loss(void *ctx, const struct loss *l)
 {
 	struct explaining *const x = ctx;
 
@@ -439,8 +409,7 @@ struct families {
 	size_t n;
 };
 
-static size_t
-family_of(struct families *f, const char *id)
+static size_t family_of(struct families *f, const char *id)
 {
 	const struct slice name = slice_of(id, strcspn(id, "/"));
 	size_t i = 0;
@@ -452,24 +421,21 @@ family_of(struct families *f, const char *id)
 	return i < MOST_FAMILIES ? i : MOST_FAMILIES - 1;
 }
 
-static void
-count_rule(void *ctx, const struct rule *r)
+static void count_rule(void *ctx, const struct rule *r)
 {
 	struct families *const f = ctx;
 
 	f->list[family_of(f, r->id)].rules++;
 }
 
-static void
-count_loss(void *ctx, const struct loss *l)
+static void count_loss(void *ctx, const struct loss *l)
 {
 	struct families *const f = ctx;
 
 	f->list[family_of(f, l->id)].losses++;
 }
 
-static void
-put_families(const struct explaining *x)
+static void put_families(const struct explaining *x)
 {
 	static const struct column list[] = { { "family", COLUMN_WORD, 0, 0 },
 		                              { "rules", COLUMN_NUMBER, 0, 0 },
@@ -496,8 +462,7 @@ put_families(const struct explaining *x)
 	columns_free(&c);
 }
 
-static enum exit_status
-cmd_explain(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct options o;

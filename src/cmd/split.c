@@ -11,8 +11,7 @@
 
 /* ---- options ---- */
 
-static bool
-take_time(struct convert *c, const char *arg)
+static bool take_time(struct convert *c, const char *arg)
 {
 	uint64_t *const step = &c->split.split.step;
 	const bool is_length = length_option(arg, step);
@@ -26,8 +25,7 @@ take_time(struct convert *c, const char *arg)
 	return false;
 }
 
-static bool
-take_by(struct convert *c, const char *arg)
+static bool take_by(struct convert *c, const char *arg)
 {
 	static const char *const words[] = { "pid", "tid", "stream", NULL };
 	static const enum split_by kinds[] = { SPLIT_PID, SPLIT_TID, SPLIT_STREAM };
@@ -40,8 +38,7 @@ take_by(struct convert *c, const char *arg)
 
 #define SIZE_LEAST 1024U
 
-static bool
-take_size(struct convert *c, const char *arg)
+static bool take_size(struct convert *c, const char *arg)
 {
 	struct options *const o = &c->options;
 	struct shown_path shown;
@@ -54,8 +51,7 @@ take_size(struct convert *c, const char *arg)
 	return c->split.split.step >= SIZE_LEAST;
 }
 
-bool
-convert_split_option(struct convert *c, const char *arg)
+bool convert_split_option(struct convert *c, const char *arg)
 {
 	static const struct {
 		const char *word;
@@ -86,8 +82,7 @@ convert_split_option(struct convert *c, const char *arg)
 /* ---- the folder ---- */
 
 /* The name of a folder of parts is that of a trace, or one with ".d" behind. */
-static const struct format *
-format_of_folder(const char *out)
+static const struct format *format_of_folder(const char *out)
 {
 	const size_t n = strlen(out);
 	char *const name = n > 2 && strcmp(out + n - 2, ".d") == 0 ? strndup(out, n - 2) : NULL;
@@ -97,8 +92,7 @@ format_of_folder(const char *out)
 	return f;
 }
 
-bool
-convert_split_format(struct convert *c)
+bool convert_split_format(struct convert *c)
 {
 	struct options *const o = &c->options;
 	const struct format *in;
@@ -125,8 +119,7 @@ convert_split_format(struct convert *c)
 	return c->to != NULL;
 }
 
-bool
-convert_split_check(struct convert *c)
+bool convert_split_check(struct convert *c)
 {
 	struct options *const o = &c->options;
 	const char *with = NULL;
@@ -154,8 +147,7 @@ convert_split_check(struct convert *c)
 }
 
 /* That of a format written as folders is the last one, where there are others for files. */
-static const char *
-suffix_of(const struct format *f)
+static const char *suffix_of(const struct format *f)
 {
 	const char *const *s = f->suffixes;
 
@@ -164,8 +156,7 @@ suffix_of(const struct format *f)
 	return *s;
 }
 
-static bool
-put(void *ctx, const char *file, const char *p, size_t n)
+static bool put(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct part_out *const out = ctx;
 	struct convert *const c = out->c;
@@ -192,15 +183,14 @@ put(void *ctx, const char *file, const char *p, size_t n)
 /* ---- parts that are written at once ---- */
 
 /* Parts are so many, and so small, that threads take longer to start than they save. */
-static bool
-is_fine(const struct convert_split *s)
+static bool is_fine(const struct convert_split *s)
 {
 	return s->split.nparts > 64;
 }
 
 /* Gives each of the parts a batch in which the events of all others are left out. */
-static void
-for_each_part(struct convert *c, const struct batch *b, void (*give)(struct part_out *, const struct batch *))
+static void for_each_part(struct convert *c, const struct batch *b,
+                          void (*give)(struct part_out *, const struct batch *))
 {
 	const struct record_marks *const m = &c->pipeline.marks;
 	const struct convert_split *const s = &c->split;
@@ -219,28 +209,24 @@ for_each_part(struct convert *c, const struct batch *b, void (*give)(struct part
 	}
 }
 
-static void
-give_survey(struct part_out *out, const struct batch *b)
+static void give_survey(struct part_out *out, const struct batch *b)
 {
 	out->writing.to->writer->survey(out->writing.writer.state, b);
 }
 
-static void
-take_survey(void *ctx, const struct batch *b)
+static void take_survey(void *ctx, const struct batch *b)
 {
 	for_each_part(ctx, b, give_survey);
 }
 
-static void
-give_batch(struct part_out *out, const struct batch *b)
+static void give_batch(struct part_out *out, const struct batch *b)
 {
 	struct batch lent = *b;
 
 	out->failed |= !writing_lend(&out->writing, &lent);
 }
 
-bool
-convert_split_begin(struct convert *c, struct pipeline *p)
+bool convert_split_begin(struct convert *c, struct pipeline *p)
 {
 	struct convert_split *const s = &c->split;
 	const struct writing_options options = {
@@ -262,8 +248,7 @@ convert_split_begin(struct convert *c, struct pipeline *p)
 }
 
 /* Ends the parts, well or not. */
-static bool
-end_parts(struct convert *c, bool written)
+static bool end_parts(struct convert *c, bool written)
 {
 	struct convert_split *const s = &c->split;
 
@@ -284,8 +269,7 @@ end_parts(struct convert *c, bool written)
 /* ---- copies of records ---- */
 
 /* Findings were reported with the first pass; what keeps a later one from being read is new. */
-static void
-say_new(void *ctx, const struct findings *j, const struct finding *f)
+static void say_new(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct convert *const c = ctx;
 
@@ -294,15 +278,13 @@ say_new(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 /* One more part to be written with the next pass. */
-static void
-add_out(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
+static void add_out(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
 {
 	s->outs[s->nouts++] = (struct part_out){ .number = number, .from = from, .end = end };
 }
 
 /* Reads the inputs and writes s->outs, which follow one another.  false: it failed. */
-static bool
-copy_parts(struct convert *c, struct pipeline_job *job)
+static bool copy_parts(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	enum stage_status status = STAGE_BAD;
@@ -335,8 +317,7 @@ copy_parts(struct convert *c, struct pipeline_job *job)
 	return written && !s->split.is_changed && !s->split.no_memory;
 }
 
-static bool
-write_copies(struct convert *c, struct pipeline_job *job)
+static bool write_copies(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	bool ok = true;
@@ -352,8 +333,7 @@ write_copies(struct convert *c, struct pipeline_job *job)
 /* ---- parts of a size ---- */
 
 /* Events of units [from, to), 2 standing for more. */
-static uint32_t
-events_of(const struct split *s, uint32_t from, uint32_t to)
+static uint32_t events_of(const struct split *s, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
 
@@ -362,8 +342,7 @@ events_of(const struct split *s, uint32_t from, uint32_t to)
 	return n;
 }
 
-static bool
-measure(struct convert *c, struct pipeline_job *job)
+static bool measure(struct convert *c, struct pipeline_job *job)
 {
 	c->split.measures = true;
 	const bool ok = copy_parts(c, job);
@@ -371,16 +350,14 @@ measure(struct convert *c, struct pipeline_job *job)
 	return ok;
 }
 
-static bool
-is_well_filled(const struct convert_split *s, uint64_t bytes)
+static bool is_well_filled(const struct convert_split *s, uint64_t bytes)
 {
 	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
 }
 
 /* How many of the units from this one on make a part; `most` to begin with.  0: it failed, after a message.
  */
-static uint32_t
-find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
+static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
 {
 	struct convert_split *const s = &c->split;
 	const uint64_t step = s->split.step;
@@ -413,9 +390,8 @@ find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t m
 
 /* Measures up to `most` parts of n units each.  s->outs: those from the first one on that are well filled.
  * false: it failed. */
-static bool
-find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from, uint32_t n,
-               uint32_t most)
+static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from,
+                           uint32_t n, uint32_t most)
 {
 	struct convert_split *const s = &c->split;
 	const uint32_t all = s->split.nunits;
@@ -437,8 +413,7 @@ find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uin
 
 /* Parts of as many units as the last one had are measured with one pass: twice as many each time all of them
  * are well filled. */
-static bool
-write_sizes(struct convert *c, struct pipeline_job *job)
+static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	uint32_t n = SPLIT_UNITS - 2, at_once = 1, number = 0, from = 0;
@@ -472,9 +447,8 @@ write_sizes(struct convert *c, struct pipeline_job *job)
 /* ---- parts that are read at once ---- */
 
 /* Ends well or not; what went wrong is a finding, or in c->writing. */
-static bool
-write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
-                  struct pipeline *p)
+static bool write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
+                              struct pipeline *p)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
@@ -489,8 +463,7 @@ write_routed_part(struct convert *c, const struct pipeline_job *job, struct spli
 }
 
 /* Reads the inputs once more, and writes part after part of what they gave. */
-static bool
-write_routed(struct convert *c, const struct pipeline_job *job)
+static bool write_routed(struct convert *c, const struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
 	struct pipeline_job all = *job, one = *job;
@@ -526,16 +499,14 @@ write_routed(struct convert *c, const struct pipeline_job *job)
 /* ---- all of them ---- */
 
 /* What a writer keeps of a trace's structure may be as large as the trace. */
-static uint32_t
-parts_at_once(const struct split *s)
+static uint32_t parts_at_once(const struct split *s)
 {
 	const uint64_t memory = UINT64_C(1) << 30, least = 4, most = 64, n = memory / (s->bytes + 1);
 
 	return (uint32_t)(n < least ? least : n > most ? most : n);
 }
 
-bool
-convert_split_write(struct convert *c)
+bool convert_split_write(struct convert *c)
 {
 	struct split *const s = &c->split.split;
 	struct pipeline_job job = convert_job(c);
@@ -553,7 +524,7 @@ convert_split_write(struct convert *c)
 		atomic_store(&c->writing.no_memory, true);
 		return false;
 	}
-	const bool ok = !s->copies             ? write_routed(c, &job)
+	const bool ok = !s->copies            ? write_routed(c, &job)
 	                : s->by == SPLIT_SIZE ? write_sizes(c, &job)
 	                                      : write_copies(c, &job);
 	if (s->no_memory || c->split.total.failed)
@@ -564,8 +535,7 @@ convert_split_write(struct convert *c)
 	return ok;
 }
 
-void
-convert_split_free(struct convert_split *s)
+void convert_split_free(struct convert_split *s)
 {
 	split_free(&s->split);
 	free(s->out);

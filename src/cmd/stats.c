@@ -44,8 +44,7 @@ struct stats_run {
 	enum exit_status status; /* the worst so far */
 };
 
-static bool
-parse(struct stats_run *s)
+static bool parse(struct stats_run *s)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct options *const o = &s->options;
@@ -70,8 +69,7 @@ parse(struct stats_run *s)
 	return opt == OPTIONS_END && options_name_traces(o);
 }
 
-static bool
-opened(void *ctx, const struct source *f)
+static bool opened(void *ctx, const struct source *f)
 {
 	struct stats_run *const s = ctx;
 
@@ -80,8 +78,7 @@ opened(void *ctx, const struct source *f)
 	return true;
 }
 
-static void
-closed(void *ctx, const struct source *f)
+static void closed(void *ctx, const struct source *f)
 {
 	struct stats_run *const s = ctx;
 
@@ -89,16 +86,14 @@ closed(void *ctx, const struct source *f)
 	s->status = worse(s->status, say_end(&s->options, f));
 }
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct stats_run *const s = ctx;
 
 	progress_show(&s->progress, in);
 }
 
-static void
-report(struct stats_run *s, struct pipeline *p, const char *path)
+static void report(struct stats_run *s, struct pipeline *p, const char *path)
 {
 	s->stats.unpaired = interpret_unpaired(&p->interpret);
 	const struct stats_view view = {
@@ -122,8 +117,7 @@ report(struct stats_run *s, struct pipeline *p, const char *path)
 }
 
 /* false: it cannot go on; a finding says why. */
-static bool
-count_all(struct stats_run *s, struct pipeline *p)
+static bool count_all(struct stats_run *s, struct pipeline *p)
 {
 	enum stage_status status;
 	struct batch *b;
@@ -142,16 +136,14 @@ count_all(struct stats_run *s, struct pipeline *p)
 	return status == STAGE_END;
 }
 
-static void
-settle(void *ctx)
+static void settle(void *ctx)
 {
 	struct stats_run *const s = ctx;
 
 	(void)stats_thread_settle(&s->thread);
 }
 
-static void
-count_one(struct stats_run *s, const struct trace_group *trace)
+static void count_one(struct stats_run *s, const struct trace_group *trace)
 {
 	const char *const path = trace_group_path(trace);
 	struct pipeline p;
@@ -181,8 +173,7 @@ count_one(struct stats_run *s, const struct trace_group *trace)
 	pipeline_close(&p);
 }
 
-static enum exit_status
-cmd_stats(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
 	struct stats_run s = { .first = true };
 	struct trace_groups traces;

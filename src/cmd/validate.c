@@ -23,16 +23,14 @@ struct init {
 	enum exit_status status;
 };
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct init *const n = ctx;
 
 	progress_show(&n->progress, in);
 }
 
-static void
-closed(void *ctx, const struct source *f)
+static void closed(void *ctx, const struct source *f)
 {
 	struct init *const n = ctx;
 
@@ -44,8 +42,7 @@ closed(void *ctx, const struct source *f)
 }
 
 /* false: it could not be read, which was said. */
-static bool
-read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
+static bool read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
@@ -63,8 +60,7 @@ read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
 	return ok && status == STAGE_END;
 }
 
-static enum exit_status
-write_starter(struct init *n, const struct trace_groups *traces)
+static enum exit_status write_starter(struct init *n, const struct trace_groups *traces)
 {
 	struct policy_starter *const s = n->starter;
 	struct options *const o = n->options;
@@ -91,8 +87,7 @@ write_starter(struct init *n, const struct trace_groups *traces)
 }
 
 /* false: no policy is made of it, which was said. */
-static bool
-add_trace(struct init *n, const struct trace_group *trace)
+static bool add_trace(struct init *n, const struct trace_group *trace)
 {
 	static const struct policy_checks none = { .any = false };
 	struct pipeline_job job = options_job(n->options, say_finding, n->options);
@@ -123,8 +118,7 @@ add_trace(struct init *n, const struct trace_group *trace)
 	return good;
 }
 
-static enum exit_status
-init_from(struct init *n, const struct trace_groups *traces)
+static enum exit_status init_from(struct init *n, const struct trace_groups *traces)
 {
 	for (uint32_t i = 0; i < traces->n; i++)
 		if (!add_trace(n, &traces->list[i]))
@@ -134,8 +128,7 @@ init_from(struct init *n, const struct trace_groups *traces)
 
 /* `validate --init TRACE`: writes a policy that a good trace keeps, to standard output or to the file of -o.
  */
-static enum exit_status
-validate_init(struct options *o)
+static enum exit_status validate_init(struct options *o)
 {
 	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
 	const size_t npaths = (size_t)(o->argc - o->first_operand);
@@ -176,9 +169,9 @@ struct slot {
 	struct file_records records;
 	uint64_t inputs;            /* that were closed */
 	struct policy_watch *watch; /* while it is read; NULL: nothing is expected of it */
-	uint64_t left_findings;              /* outside of the scope */
-	struct select_found *found;          /* of the scope; NULL: there is none */
-	char refused[512];                   /* why that makes no sense for the trace; "": it does */
+	uint64_t left_findings;     /* outside of the scope */
+	struct select_found *found; /* of the scope; NULL: there is none */
+	char refused[512];          /* why that makes no sense for the trace; "": it does */
 	bool turn;                  /* all traces before it are reported */
 };
 
@@ -204,8 +197,7 @@ struct run {
 
 /* ---- one trace ---- */
 
-static void
-hand_over(struct slot *s)
+static void hand_over(struct slot *s)
 {
 	const struct policy *const policy =
 	    s->records.first != NULL ? policies_of(s->run->policies, s->trace_index) : NULL;
@@ -216,8 +208,7 @@ hand_over(struct slot *s)
 	file_records_clear(&s->records);
 }
 
-static void
-take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct slot *const s = ctx;
 
@@ -226,8 +217,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 /* One input was read, or could not be. */
-static void
-closed_validate_run(void *ctx, const struct source *f)
+static void closed_validate_run(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;
 	const struct file_record what = source_record(f);
@@ -250,8 +240,7 @@ closed_validate_run(void *ctx, const struct source *f)
 		hand_over(s);
 }
 
-static void
-show_progress_validate_run(void *ctx, const struct input *in)
+static void show_progress_validate_run(void *ctx, const struct input *in)
 {
 	struct slot *const s = ctx;
 
@@ -259,8 +248,7 @@ show_progress_validate_run(void *ctx, const struct input *in)
 }
 
 /* NULL: no memory. */
-static struct kept *
-take_kept(struct run *r)
+static struct kept *take_kept(struct run *r)
 {
 	pthread_mutex_lock(&r->lock);
 	struct kept *k = r->kept;
@@ -270,8 +258,7 @@ take_kept(struct run *r)
 	return k != NULL ? k : calloc(1, sizeof *k);
 }
 
-static void
-give_kept(struct run *r, struct kept *k)
+static void give_kept(struct run *r, struct kept *k)
 {
 	pthread_mutex_lock(&r->lock);
 	k->next = r->kept;
@@ -282,8 +269,7 @@ give_kept(struct run *r, struct kept *k)
 /* ---- what is expected of it ---- */
 
 /* The findings about the trace go to its file; to a record of their own where it has several. */
-static void
-add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
+static void add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 {
 	const struct file_record what = {
 		.path = trace_group_path(s->trace),
@@ -299,8 +285,7 @@ add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 		file_records_close(&s->records, &what, j);
 }
 
-static void
-take_found(struct slot *s, struct pipeline *p)
+static void take_found(struct slot *s, struct pipeline *p)
 {
 	s->found = p->marks.found;
 	p->marks.found = NULL;
@@ -308,9 +293,8 @@ take_found(struct slot *s, struct pipeline *p)
 }
 
 /* Reads a trace of which something is expected. */
-static void
-run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
-              const struct policy_baseline *baseline)
+static void run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
+                          const struct policy_baseline *baseline)
 {
 	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->records };
 	enum stage_status status = STAGE_BAD;
@@ -337,8 +321,7 @@ run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job
 }
 
 /* false: no memory. */
-static bool
-run_trace(struct slot *s, struct pipeline_job *job)
+static bool run_trace(struct slot *s, struct pipeline_job *job)
 {
 	const struct policy_baseline *baseline;
 	struct policy_checks checks;
@@ -374,8 +357,7 @@ run_trace(struct slot *s, struct pipeline_job *job)
 	return ok;
 }
 
-static void
-run_slot(void *ctx, size_t index)
+static void run_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
@@ -393,7 +375,9 @@ run_slot(void *ctx, size_t index)
 	job.want = WANT_FINDINGS;
 	job.scope = job.select;
 	job.select = NULL;
-	job.hooks = (struct pipeline_hooks){ .closed = closed_validate_run, .progress = show_progress_validate_run, .ctx = s };
+	job.hooks = (struct pipeline_hooks){ .closed = closed_validate_run,
+		                             .progress = show_progress_validate_run,
+		                             .ctx = s };
 	s->inputs = s->left_findings = 0;
 	s->refused[0] = '\0';
 	s->records.failed |= !run_trace(s, &job);
@@ -401,8 +385,7 @@ run_slot(void *ctx, size_t index)
 }
 
 /* What was left out is said, in the order of the traces. */
-static enum exit_status
-say_scope(const struct slot *s)
+static enum exit_status say_scope(const struct slot *s)
 {
 	const struct options *const o = s->run->options;
 	const char *const path = trace_group_path(s->trace);
@@ -418,8 +401,7 @@ say_scope(const struct slot *s)
 	return say_selected(o, path, s->found);
 }
 
-static void
-finish_slot(void *ctx, size_t index)
+static void finish_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
@@ -434,16 +416,14 @@ finish_slot(void *ctx, size_t index)
 /* ---- all ---- */
 
 /* No more than there are traces, and the caller's. */
-static size_t
-threads_of(const struct run *r, uint64_t wanted)
+static size_t threads_of(const struct run *r, uint64_t wanted)
 {
 	const size_t n = options_threads(wanted);
 
 	return n < r->groups->n ? n : r->groups->n > 0 ? r->groups->n : 1;
 }
 
-static bool
-read_all(struct run *r, size_t threads)
+static bool read_all(struct run *r, size_t threads)
 {
 	static const struct workers_ops ops = { .run = run_slot, .finish = finish_slot };
 	const size_t slots = threads > 1 ? threads * SLOTS_PER_THREAD : 1;
@@ -468,8 +448,7 @@ read_all(struct run *r, size_t threads)
 	return true;
 }
 
-static void
-free_run(struct run *r)
+static void free_run(struct run *r)
 {
 	workers_free(r->workers);
 	while (r->kept != NULL) {
@@ -486,9 +465,8 @@ free_run(struct run *r)
  * operands, each with its policy.  threads: 0: as many as there are cores.  *scope: what
  * --scope means for the exit status.  false: memory ran out, and
  * findings are missing. */
-static bool
-validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
-             struct policies *policies, uint64_t threads, enum exit_status *scope)
+static bool validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
+                         struct policies *policies, uint64_t threads, enum exit_status *scope)
 {
 	struct run r = { .options = o, .reports = reports, .groups = traces, .policies = policies };
 
@@ -575,8 +553,7 @@ struct validate {
 	bool init, scope;
 };
 
-static bool
-take(struct validate *v, int opt, const char *arg)
+static bool take(struct validate *v, int opt, const char *arg)
 {
 	struct options *const o = &v->options;
 
@@ -622,8 +599,7 @@ take(struct validate *v, int opt, const char *arg)
 }
 
 /* --select-rules is about rules: what says which events are meant is not mistaken for it. */
-static bool
-check_scope(struct validate *v)
+static bool check_scope(struct validate *v)
 {
 	struct options *const o = &v->options;
 	const bool any = !select_is_any(&o->select.select);
@@ -646,8 +622,7 @@ check_scope(struct validate *v)
 }
 
 /* Whether all files of the run are different ones; those that policies name are known when they were read. */
-static bool
-check_names(struct validate *v)
+static bool check_names(struct validate *v)
 {
 	struct options *const o = &v->options;
 	struct run_names n;
@@ -662,8 +637,7 @@ check_names(struct validate *v)
 	return run_names_end(&n);
 }
 
-static bool
-parse(struct validate *v)
+static bool parse(struct validate *v)
 {
 	struct options *const o = &v->options;
 	const char *arg;
@@ -679,8 +653,7 @@ parse(struct validate *v)
 }
 
 /* Those that the policy of the first trace asks for, if the command line names none. */
-static bool
-add_reports(struct validate *v)
+static bool add_reports(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
 	struct options *const o = &v->options;
@@ -698,8 +671,7 @@ add_reports(struct validate *v)
 }
 
 /* What is to be read, and by which policies.  false: it was said. */
-static bool
-prepare(struct validate *v)
+static bool prepare(struct validate *v)
 {
 	struct options *const o = &v->options;
 	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
@@ -711,8 +683,7 @@ prepare(struct validate *v)
 	return policies_init(&v->policies, o, &v->policy, &v->traces) && add_reports(v) && check_names(v);
 }
 
-static enum exit_status
-run(struct validate *v)
+static enum exit_status run(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
 	const uint64_t threads = !v->threads_given && file != NULL ? file->threads : v->threads;
@@ -732,8 +703,7 @@ run(struct validate *v)
 	return worse(worse(status, p.status), scope);
 }
 
-static enum exit_status
-cmd_validate(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv)
 {
 	struct validate v = { .threads = 0 };
 	enum exit_status status;

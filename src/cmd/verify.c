@@ -32,8 +32,7 @@ struct comparing {
 
 static bool convert_verify_sorter_failed(const struct convert *c);
 
-static enum stage_status
-next_kept(struct comparing *x, struct batch **out)
+static enum stage_status next_kept(struct comparing *x, struct batch **out)
 {
 	struct sorter *const sorter = &x->c->verify.sorter;
 	enum sorter_status status = SORTER_NO_RESULT;
@@ -48,16 +47,14 @@ next_kept(struct comparing *x, struct batch **out)
 }
 
 /* What was written, and records that were not selected. */
-static enum stage_status
-next_written(void *ctx, struct batch **out)
+static enum stage_status next_written(void *ctx, struct batch **out)
 {
 	struct comparing *const x = ctx;
 
 	return x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(&x->again, out);
 }
 
-static enum stage_status
-next_back(void *ctx, struct batch **out)
+static enum stage_status next_back(void *ctx, struct batch **out)
 {
 	struct comparing *const x = ctx;
 
@@ -66,8 +63,7 @@ next_back(void *ctx, struct batch **out)
 
 /* ---- what differs ---- */
 
-static void
-put_parts(struct text *t, unsigned parts)
+static void put_parts(struct text *t, unsigned parts)
 {
 	static const char *const words[] = { "time",   "duration", "name", "category",
 		                             "fields", "track",    "phase" };
@@ -80,8 +76,7 @@ put_parts(struct text *t, unsigned parts)
 		}
 }
 
-static void
-put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
+static void put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
 {
 	struct text *const t = ctx;
 
@@ -97,8 +92,7 @@ put_field(void *ctx, struct slice name, const struct value *a, const struct valu
 		text_str(t, "none");
 }
 
-static bool
-take(void *ctx, const struct difference *d)
+static bool take(void *ctx, const struct difference *d)
 {
 	struct comparing *const x = ctx;
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
@@ -124,8 +118,7 @@ take(void *ctx, const struct difference *d)
 	return true;
 }
 
-static bool
-take_allowed(void *ctx, const struct difference *d)
+static bool take_allowed(void *ctx, const struct difference *d)
 {
 	struct comparing *const x = ctx;
 
@@ -136,8 +129,7 @@ take_allowed(void *ctx, const struct difference *d)
 
 static struct event_fields convert_verify_fields(const struct convert *c, const char *const *added);
 
-static enum differ_status
-compare(struct comparing *x)
+static enum differ_status compare(struct comparing *x)
 {
 	/* a record is what its bytes say; whose it is may depend on where the file lies */
 	const bool raw = x->c->pipeline.context.raw;
@@ -169,8 +161,7 @@ compare(struct comparing *x)
 }
 
 /* Findings were said when it was read first. */
-static void
-say_new(void *ctx, const struct findings *j, const struct finding *f)
+static void say_new(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct comparing *const x = ctx;
 
@@ -181,8 +172,7 @@ say_new(void *ctx, const struct findings *j, const struct finding *f)
 static enum event_order convert_verify_order(const struct convert *c);
 
 /* The events as they were written, but in order of time unless both sides go in step. */
-static bool
-open_again(struct comparing *x)
+static bool open_again(struct comparing *x)
 {
 	struct convert *const c = x->c;
 
@@ -199,8 +189,7 @@ open_again(struct comparing *x)
 	return pipeline_open(&x->again, &x->job);
 }
 
-static enum differ_status
-compare_kept(struct comparing *x)
+static enum differ_status compare_kept(struct comparing *x)
 {
 	const bool ok = batch_pool_init(&x->pool, BATCH_EVENTS, false) && sorter_end(&x->c->verify.sorter);
 	const enum differ_status status = ok ? compare(x) : DIFFER_NO_MEMORY;
@@ -209,8 +198,7 @@ compare_kept(struct comparing *x)
 	return status;
 }
 
-static enum differ_status
-compare_again(struct comparing *x)
+static enum differ_status compare_again(struct comparing *x)
 {
 	const enum differ_status status = open_again(x) ? compare(x) : DIFFER_BAD;
 
@@ -227,9 +215,8 @@ compare_again(struct comparing *x)
  * back: the output, of which nothing was read so far.  *refused: how many events differ.  false: it could not
  * be done, after a message or as a finding of `back` says.
  */
-static bool
-convert_verify_events(struct convert *c, struct pipeline *back, struct allowance *allowance,
-                      uint64_t *refused)
+static bool convert_verify_events(struct convert *c, struct pipeline *back, struct allowance *allowance,
+                                  uint64_t *refused)
 {
 	struct comparing *const x = calloc(1, sizeof *x);
 
@@ -255,8 +242,8 @@ convert_verify_events(struct convert *c, struct pipeline *back, struct allowance
 /* The same where the input can be read twice and the output has its events in the order in which they were
  * written, which saves putting them in order.  Whether they differ in what the losses allow; false, too, if
  * that cannot be told.  Nothing is said, and the allowance stays. */
-static bool
-convert_verify_in_step(struct convert *c, struct pipeline *back, const struct allowance *allowance)
+static bool convert_verify_in_step(struct convert *c, struct pipeline *back,
+                                   const struct allowance *allowance)
 {
 	struct comparing *const x = calloc(1, sizeof *x);
 	struct allowance left = *allowance;
@@ -288,8 +275,7 @@ struct verify {
 	bool is_told;  /* there was something to say */
 };
 
-bool
-convert_verify_check(struct convert *c)
+bool convert_verify_check(struct convert *c)
 {
 	struct options *const o = &c->options;
 
@@ -304,8 +290,7 @@ convert_verify_check(struct convert *c)
 	return o->status == STATUS_CLEAN;
 }
 
-bool
-convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)
+bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)
 {
 	return c->verify.wanted && job->raw_from == c->to && job->npaths == 1 && job->select == NULL &&
 	       job->join == NULL && !job->rebase && pipeline_reads_twice(job);
@@ -315,14 +300,12 @@ convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_
 
 /* The order in which events are compared. */
 /* Records that are copied stay in the order of the file. */
-static enum event_order
-convert_verify_order(const struct convert *c)
+static enum event_order convert_verify_order(const struct convert *c)
 {
 	return c->pipeline.context.raw ? ORDER_FILE : ORDER_TIME;
 }
 
-static enum verify_by
-choose(const struct convert *c)
+static enum verify_by choose(const struct convert *c)
 {
 	const struct pipeline *const p = &c->pipeline;
 
@@ -333,8 +316,7 @@ choose(const struct convert *c)
 	return pipeline_reads_twice(p->job) && p->job->join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
 }
 
-bool
-convert_verify_begin(struct convert *c)
+bool convert_verify_begin(struct convert *c)
 {
 	struct shown_path shown;
 	const struct sorter_options options = {
@@ -365,8 +347,7 @@ convert_verify_begin(struct convert *c)
 }
 
 /* Whether the writer copies such a field as it is. */
-static bool
-is_copied(const void *ctx, struct slice name)
+static bool is_copied(const void *ctx, struct slice name)
 {
 	for (const char *const *recounted = ctx; *recounted != NULL; recounted++)
 		if (slice_is(name, *recounted))
@@ -375,8 +356,7 @@ is_copied(const void *ctx, struct slice name)
 }
 
 /* Which fields are compared; added: those that all events of the output may have besides. */
-static struct event_fields
-convert_verify_fields(const struct convert *c, const char *const *added)
+static struct event_fields convert_verify_fields(const struct convert *c, const char *const *added)
 {
 	const struct pipeline *const p = &c->pipeline;
 	const bool recounted =
@@ -388,8 +368,7 @@ convert_verify_fields(const struct convert *c, const char *const *added)
 }
 
 /* Says why; returns false. */
-static bool
-convert_verify_sorter_failed(const struct convert *c)
+static bool convert_verify_sorter_failed(const struct convert *c)
 {
 	char why[512];
 	struct shown_path shown;
@@ -399,8 +378,7 @@ convert_verify_sorter_failed(const struct convert *c)
 	return false;
 }
 
-static bool
-no_memory(const struct convert *c)
+static bool no_memory(const struct convert *c)
 {
 	struct shown_path shown;
 
@@ -408,8 +386,7 @@ no_memory(const struct convert *c)
 	return false;
 }
 
-static bool
-keep(struct convert *c, const struct batch *b)
+static bool keep(struct convert *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		c->verify.events +=
@@ -417,8 +394,7 @@ keep(struct convert *c, const struct batch *b)
 	return sorter_add(&c->verify.sorter, b) || convert_verify_sorter_failed(c);
 }
 
-bool
-convert_verify_add(struct convert *c, const struct batch *b)
+bool convert_verify_add(struct convert *c, const struct batch *b)
 {
 	if (!c->verify.begun)
 		return true;
@@ -430,8 +406,7 @@ convert_verify_add(struct convert *c, const struct batch *b)
 /* ---- reading it back ---- */
 
 /* Says it of the output by the name that it is to get. */
-static void
-say_of_output(const struct verify *v, const struct findings *findings, const struct finding *f)
+static void say_of_output(const struct verify *v, const struct findings *findings, const struct finding *f)
 {
 	struct findings named = *findings;
 	char room[512];
@@ -446,8 +421,7 @@ say_of_output(const struct verify *v, const struct findings *findings, const str
 }
 
 /* The findings of an input may be those of its records in the output. */
-static void
-say_back(void *ctx, const struct findings *findings, const struct finding *f)
+static void say_back(void *ctx, const struct findings *findings, const struct finding *f)
 {
 	struct verify *const v = ctx;
 
@@ -459,8 +433,7 @@ say_back(void *ctx, const struct findings *findings, const struct finding *f)
 		say_of_output(v, findings, f);
 }
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct verify *const v = ctx;
 
@@ -469,8 +442,7 @@ closed(void *ctx, const struct source *s)
 	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
 }
 
-static void
-show_progress(void *ctx, const struct input *in)
+static void show_progress(void *ctx, const struct input *in)
 {
 	struct verify *const v = ctx;
 
@@ -478,8 +450,7 @@ show_progress(void *ctx, const struct input *in)
 }
 
 /* Opens the output. */
-static bool
-open_back(struct verify *v, enum event_order order)
+static bool open_back(struct verify *v, enum event_order order)
 {
 	const struct convert *const c = v->c;
 	const bool raw = c->pipeline.context.raw;
@@ -502,16 +473,14 @@ open_back(struct verify *v, enum event_order order)
 	return pipeline_open(&v->back, &v->job);
 }
 
-static void
-close_back(struct verify *v)
+static void close_back(struct verify *v)
 {
 	pipeline_end(&v->back);
 	pipeline_close(&v->back);
 }
 
 /* The digest of the output.  false: it cannot be read. */
-static bool
-digest_back(struct verify *v, struct digest *d)
+static bool digest_back(struct verify *v, struct digest *d)
 {
 	struct batch *b;
 	enum stage_status status = open_back(v, ORDER_FILE) ? STAGE_MORE : STAGE_BAD;
@@ -527,8 +496,7 @@ digest_back(struct verify *v, struct digest *d)
 }
 
 /* Whether both digests are the same; false, too, without memory for that. */
-static bool
-digests_same(struct verify *v, struct digest *back)
+static bool digests_same(struct verify *v, struct digest *back)
 {
 	struct digest *const written = &v->c->verify.digest;
 	struct wide_hash a, b;
@@ -541,8 +509,7 @@ digests_same(struct verify *v, struct digest *back)
 
 /* Reads the output without keeping anything of it.  false: it cannot be read.  *same: its events are those
  * that were written. */
-static bool
-compare_digests(struct verify *v, bool *same)
+static bool compare_digests(struct verify *v, bool *same)
 {
 	struct digest back = { .rules = { .no_tracks = v->c->pipeline.context.raw,
 		                          .fields = convert_verify_fields(v->c, v->allowance.added),
@@ -558,8 +525,7 @@ compare_digests(struct verify *v, bool *same)
 
 /* Whether events differ in no more than the losses allow, one by one as they were written.  false, too, if a
  * side cannot be read: whether that is to be said shows when all events are compared. */
-static bool
-compare_in_step(struct verify *v)
+static bool compare_in_step(struct verify *v)
 {
 	v->in_step = true;
 	const bool same = open_back(v, ORDER_FILE) && convert_verify_in_step(v->c, &v->back, &v->allowance);
@@ -569,8 +535,7 @@ compare_in_step(struct verify *v)
 	return ok;
 }
 
-static bool
-compare_events(struct verify *v)
+static bool compare_events(struct verify *v)
 {
 	const bool ok = open_back(v, convert_verify_order(v->c)) &&
 	                convert_verify_events(v->c, &v->back, &v->allowance, &v->refused);
@@ -580,8 +545,7 @@ compare_events(struct verify *v)
 }
 
 /* Whether the output has all events that were written.  false: it could not be compared. */
-static bool
-compare_convert_verify(struct verify *v)
+static bool compare_convert_verify(struct verify *v)
 {
 	struct convert *const c = v->c;
 	bool same = false;
@@ -597,8 +561,7 @@ compare_convert_verify(struct verify *v)
 
 /* Whether the content of a compressed output, which its own bytes do not show, is what was written.  false
  * after a message. */
-static bool
-unpacks_to(const struct verify *v, const struct byte_sum *content)
+static bool unpacks_to(const struct verify *v, const struct byte_sum *content)
 {
 	struct input *const in = input_open(v->path);
 	struct byte_sum back = { .bytes = 0 };
@@ -622,13 +585,12 @@ unpacks_to(const struct verify *v, const struct byte_sum *content)
 	return same;
 }
 
-static bool
-run(struct verify *v)
+static bool run(struct verify *v)
 {
 	struct convert *const c = v->c;
 	const struct byte_sum *const content = convert_output_packed(&c->output);
-	const bool is_copy = c->verify.by == VERIFY_BYTES &&
-	                     trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
+	const bool is_copy =
+	    c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
 	struct shown_path shown;
 
 	if (is_copy && content == NULL) /* its bytes were read already */
@@ -651,14 +613,12 @@ run(struct verify *v)
 }
 
 /* How many events are compared; where nobody counted them, as many as there can be. */
-static uint64_t
-events_of(const struct convert_verify *v)
+static uint64_t events_of(const struct convert_verify *v)
 {
 	return v->by == VERIFY_DIGEST ? v->digest.events : v->by == VERIFY_EVENTS ? v->events : UINT64_MAX;
 }
 
-bool
-convert_verify_end(struct convert *c)
+bool convert_verify_end(struct convert *c)
 {
 	if (!c->verify.begun)
 		return true;
@@ -676,8 +636,7 @@ convert_verify_end(struct convert *c)
 	return ok;
 }
 
-void
-convert_verify_free(struct convert_verify *v)
+void convert_verify_free(struct convert_verify *v)
 {
 	if (v->begun && v->by == VERIFY_EVENTS)
 		sorter_free(&v->sorter);

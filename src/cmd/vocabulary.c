@@ -37,8 +37,7 @@ struct vocabulary_run {
 	bool color;
 };
 
-static void
-take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct vocabulary_run *const s = ctx;
 
@@ -47,8 +46,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 
 /* ---- check ---- */
 
-static enum exit_status
-check_one(struct vocabulary_run *s, const char *path)
+static enum exit_status check_one(struct vocabulary_run *s, const char *path)
 {
 	struct schema_summary summary;
 	struct shown_path shown;
@@ -67,8 +65,7 @@ check_one(struct vocabulary_run *s, const char *path)
 	return status;
 }
 
-static enum exit_status
-check(struct vocabulary_run *s)
+static enum exit_status check(struct vocabulary_run *s)
 {
 	struct options *const o = &s->options;
 	enum exit_status status = STATUS_CLEAN;
@@ -87,16 +84,14 @@ check(struct vocabulary_run *s)
 
 /* ---- show ---- */
 
-static void
-list_built_in(struct text *t)
+static void list_built_in(struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if (vocab_builtin((*f)->name).p != NULL)
 			text_printf(t, "%s\n", (*f)->name);
 }
 
-static enum exit_status
-no_vocabulary(const struct options *o, const char *name)
+static enum exit_status no_vocabulary(const struct options *o, const char *name)
 {
 	char room[256];
 	struct text list = text_start(room, sizeof room);
@@ -124,8 +119,7 @@ no_vocabulary(const struct options *o, const char *name)
 	return status;
 }
 
-static enum exit_status
-show(struct vocabulary_run *s)
+static enum exit_status show(struct vocabulary_run *s)
 {
 	struct options *const o = &s->options;
 	const char *const name = o->first_operand + 1 < o->argc ? o->argv[o->first_operand + 1] : NULL;
@@ -145,8 +139,7 @@ show(struct vocabulary_run *s)
 	return report_out_close(&s->out);
 }
 
-static enum exit_status
-cmd_vocabulary(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv)
 {
 	struct vocabulary_run s = { .text = { .p = NULL } };
 	const char *arg;

@@ -5,8 +5,7 @@
 
 /* ---- allowance ---- */
 
-static void
-add(struct allowance *a, unsigned touches, uint64_t count)
+static void add(struct allowance *a, unsigned touches, uint64_t count)
 {
 	if ((touches & TOUCHES_TIME) != 0) /* an event that moved is missing at its place */
 		touches |= TOUCHES_MISSING | TOUCHES_MORE;
@@ -22,8 +21,7 @@ add(struct allowance *a, unsigned touches, uint64_t count)
 }
 
 /* How all events are compared. */
-static void
-set_rules(struct allowance *a, const struct loss *l)
+static void set_rules(struct allowance *a, const struct loss *l)
 {
 	if ((l->touches & TOUCHES_MICROSECONDS) != 0)
 		a->tolerance = 999;
@@ -33,8 +31,7 @@ set_rules(struct allowance *a, const struct loss *l)
 		a->tracks |= TRACKS_WITHOUT_PROCESSES;
 }
 
-static void
-add_words(const char **to, const char *words)
+static void add_words(const char **to, const char *words)
 {
 	size_t n = 0;
 
@@ -44,8 +41,7 @@ add_words(const char **to, const char *words)
 		to[n] = words;
 }
 
-static void
-add_row(struct allowance *a, const struct loss *l, uint64_t count)
+static void add_row(struct allowance *a, const struct loss *l, uint64_t count)
 {
 	unsigned touches = l->touches;
 
@@ -61,8 +57,7 @@ add_row(struct allowance *a, const struct loss *l, uint64_t count)
 	add(a, touches, count);
 }
 
-struct allowance
-allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events)
+struct allowance allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events)
 {
 	struct allowance a = { .events = events };
 
@@ -76,8 +71,7 @@ allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events)
 	return a;
 }
 
-unsigned
-allowance_ignore(const struct allowance *a)
+unsigned allowance_ignore(const struct allowance *a)
 {
 	const unsigned most = PART_NAME | PART_CATEGORY | PART_FIELDS | PART_TRACK | PART_PHASE;
 	unsigned parts = 0;
@@ -88,8 +82,7 @@ allowance_ignore(const struct allowance *a)
 	return parts & most;
 }
 
-bool
-allowance_is_none(const struct allowance *a)
+bool allowance_is_none(const struct allowance *a)
 {
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
 		if (a->left[i] > 0)
@@ -97,8 +90,7 @@ allowance_is_none(const struct allowance *a)
 	return a->tolerance == 0;
 }
 
-bool
-allowance_take(struct allowance *a, const struct difference *d)
+bool allowance_take(struct allowance *a, const struct difference *d)
 {
 	const unsigned parts = d->in[DIFFER_B] == NULL   ? TOUCHES_MISSING
 	                       : d->in[DIFFER_A] == NULL ? TOUCHES_MORE
@@ -121,8 +113,7 @@ struct fields {
 };
 
 /* Fields that do not count are used already. */
-static struct fields
-fields_of(const struct difference *d, int side, const struct differ_rules *rules)
+static struct fields fields_of(const struct difference *d, int side, const struct differ_rules *rules)
 {
 	const struct event *const e = difference_event(d, side);
 	struct fields f = {
@@ -137,8 +128,7 @@ fields_of(const struct difference *d, int side, const struct differ_rules *rules
 }
 
 /* The first of this name that is not used; n: there is none. */
-static uint32_t
-find(const struct fields *f, struct slice name)
+static uint32_t find(const struct fields *f, struct slice name)
 {
 	uint32_t i = 0;
 
@@ -147,9 +137,8 @@ find(const struct fields *f, struct slice name)
 	return i;
 }
 
-bool
-field_differences(const struct difference *d, const struct differ_rules *rules, field_visitor *visit,
-                  void *ctx)
+bool field_differences(const struct difference *d, const struct differ_rules *rules, field_visitor *visit,
+                       void *ctx)
 {
 	struct fields a = fields_of(d, DIFFER_A, rules), b = fields_of(d, DIFFER_B, rules);
 	struct canon canon = { .scratch = { .head = NULL } };
@@ -179,21 +168,18 @@ field_differences(const struct difference *d, const struct differ_rules *rules, 
 
 /* ---- events alike ---- */
 
-static bool
-bytes_alike(const struct value *a, const struct value *b)
+static bool bytes_alike(const struct value *a, const struct value *b)
 {
 	return a->count == b->count && (a->count == 0 || memcmp(a->p, b->p, a->count) == 0);
 }
 
-static bool
-is_unsigned(const struct value *v)
+static bool is_unsigned(const struct value *v)
 {
 	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_ADDRESS;
 }
 
 /* Lists and maps, and values of different types, are left to their hashes. */
-static bool
-values_alike(const struct value *a, const struct value *b)
+static bool values_alike(const struct value *a, const struct value *b)
 {
 	if (is_unsigned(a))
 		return is_unsigned(b) && a->u64 == b->u64;
@@ -218,8 +204,7 @@ values_alike(const struct value *a, const struct value *b)
 }
 
 /* The next field that counts, from *i on; NULL: there is none. */
-static const struct field *
-next_field(const struct alike *x, int side, uint32_t *i, unsigned *seen)
+static const struct field *next_field(const struct alike *x, int side, uint32_t *i, unsigned *seen)
 {
 	const struct event *const e = x->event[side];
 	const struct event_fields *const f = x->fields[side];
@@ -235,8 +220,7 @@ next_field(const struct alike *x, int side, uint32_t *i, unsigned *seen)
 }
 
 /* Fields in the same order are usually alike; only the others need to be hashed. */
-static bool
-fields_alike(const struct alike *x, struct canon *c)
+static bool fields_alike(const struct alike *x, struct canon *c)
 {
 	uint32_t i = 0, k = 0;
 	unsigned seen[2] = { 0, 0 };
@@ -254,8 +238,7 @@ fields_alike(const struct alike *x, struct canon *c)
 	}
 }
 
-static bool
-categories_alike(const struct event *a, const struct event *b)
+static bool categories_alike(const struct event *a, const struct event *b)
 {
 	const bool arrow = a->phase == PHASE_FLOW_IN;
 
@@ -265,8 +248,7 @@ categories_alike(const struct event *a, const struct event *b)
 }
 
 /* All but the fields. */
-static unsigned
-plain_differences(const struct event *a, const struct event *b)
+static unsigned plain_differences(const struct event *a, const struct event *b)
 {
 	unsigned parts = 0;
 
@@ -282,8 +264,7 @@ plain_differences(const struct event *a, const struct event *b)
 	return parts;
 }
 
-unsigned
-events_differences(const struct alike *x, struct canon *c)
+unsigned events_differences(const struct alike *x, struct canon *c)
 {
 	const unsigned parts = plain_differences(x->event[0], x->event[1]) & ~x->ignore;
 

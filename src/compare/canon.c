@@ -26,8 +26,7 @@ struct walk {
 };
 
 /* What stands between quotes. */
-static struct slice
-plain(struct walk *w, struct slice s, enum json_kind kind)
+static struct slice plain(struct walk *w, struct slice s, enum json_kind kind)
 {
 	return kind == JSON_ESCAPED ? json_unescape(&w->canon->scratch, s) : s;
 }
@@ -36,8 +35,7 @@ static struct wide_hash canon_float(double v);
 
 static struct wide_hash canon_none(void);
 
-static struct wide_hash
-number(struct walk *w, struct slice s)
+static struct wide_hash number(struct walk *w, struct slice s)
 {
 	char room[64], *copy = room;
 	uint64_t v;
@@ -56,8 +54,7 @@ number(struct walk *w, struct slice s)
 
 static struct wide_hash canon_text(struct slice s);
 
-static struct wide_hash
-scalar(struct walk *w, const char *p, const char *end, enum json_kind kind)
+static struct wide_hash scalar(struct walk *w, const char *p, const char *end, enum json_kind kind)
 {
 	const struct slice s = json_text(p, end, kind);
 
@@ -71,8 +68,7 @@ scalar(struct walk *w, const char *p, const char *end, enum json_kind kind)
 }
 
 /* The key of a member, to its value. */
-static const char *
-key(struct walk *w, const char *p)
+static const char *key(struct walk *w, const char *p)
 {
 	enum json_kind kind;
 	struct slice s;
@@ -87,8 +83,7 @@ key(struct walk *w, const char *p)
 static struct wide_hash canon_member(struct slice name, struct wide_hash of_value);
 
 /* A value of the innermost level. */
-static void
-put(struct walk *w, struct wide_hash h)
+static void put(struct walk *w, struct wide_hash h)
 {
 	struct level *const l = &w->levels[w->n - 1];
 
@@ -103,16 +98,14 @@ static struct wide_hash canon_list(uint64_t count, struct wide_hash run);
 
 static struct wide_hash canon_object(uint64_t count, struct wide_hash sum);
 
-static struct wide_hash
-finish(const struct level *l)
+static struct wide_hash finish(const struct level *l)
 {
 	return l->object ? canon_object(l->count, l->hash) : canon_list(l->count, l->hash);
 }
 
 /* Behind a value of the innermost level, or at its opening bracket (p is behind it then): closes what ends
  * here.  To the next value; NULL: there is none, *out is the whole, or it is no JSON. */
-static const char *
-go_on(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *done)
+static const char *go_on(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *done)
 {
 	bool more = false;
 
@@ -134,8 +127,7 @@ go_on(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *do
 }
 
 /* false: it is no JSON, or there was no memory. */
-static bool
-walk(struct walk *w, const char *p, struct wide_hash *out)
+static bool walk(struct walk *w, const char *p, struct wide_hash *out)
 {
 	bool done = false;
 
@@ -160,8 +152,7 @@ walk(struct walk *w, const char *p, struct wide_hash *out)
 }
 
 /* Text of a VALUE_JSON at this depth; text that is no JSON counts by its bytes. */
-static struct wide_hash
-canon_json(struct canon *c, struct slice text, unsigned depth)
+static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned depth)
 {
 	struct walk w; /* its levels are not set, which would take longer than the rest */
 	struct wide_hash h;
@@ -179,14 +170,12 @@ canon_json(struct canon *c, struct slice text, unsigned depth)
 
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1)
 
-static struct wide_hash
-canon_none(void)
+static struct wide_hash canon_none(void)
 {
 	return wide_hash_start(CANON_NONE);
 }
 
-static struct wide_hash
-canon_float(double v)
+static struct wide_hash canon_float(double v)
 {
 	const double magnitude = fabs(v);
 	struct wide_hash h = wide_hash_start(CANON_FLOAT);
@@ -201,8 +190,7 @@ canon_float(double v)
 }
 
 /* The text that JSON has for it says which double that is. */
-static struct wide_hash
-narrow_float(double v)
+static struct wide_hash narrow_float(double v)
 {
 	char text[DECIMAL_F64_MAX + 1];
 
@@ -212,8 +200,7 @@ narrow_float(double v)
 	return canon_float(strtod(text, NULL));
 }
 
-static bool
-hex_number(struct slice s, uint64_t *v)
+static bool hex_number(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x' || (s.p[2] == '0' && s.n > 3))
@@ -228,8 +215,7 @@ hex_number(struct slice s, uint64_t *v)
 }
 
 /* Digits of an integer that a double may not hold, as writers of JSON put it. */
-static bool
-long_number(struct slice s, bool *negative, uint64_t *v)
+static bool long_number(struct slice s, bool *negative, uint64_t *v)
 {
 	*negative = s.n > 0 && s.p[0] == '-';
 	if (*negative)
@@ -238,8 +224,7 @@ long_number(struct slice s, bool *negative, uint64_t *v)
 	       (!*negative || *v <= UINT64_C(1) << 63);
 }
 
-static struct wide_hash
-canon_text(struct slice s)
+static struct wide_hash canon_text(struct slice s)
 {
 	struct wide_hash h = wide_hash_start(CANON_TEXT);
 	bool negative = false;
@@ -253,8 +238,7 @@ canon_text(struct slice s)
 }
 
 /* As the text "0x" and its digits; a long one in pieces. */
-static struct wide_hash
-bytes(const struct value *v)
+static struct wide_hash bytes(const struct value *v)
 {
 	static const char digits[] = "0123456789abcdef";
 	struct wide_hash h = wide_hash_start(CANON_TEXT);
@@ -279,8 +263,7 @@ bytes(const struct value *v)
 static struct wide_hash value(struct canon *c, const struct value *v, unsigned depth);
 
 /* run: what its values, added one after the other, make of { 0, 0 }. */
-static struct wide_hash
-canon_list(uint64_t count, struct wide_hash run)
+static struct wide_hash canon_list(uint64_t count, struct wide_hash run)
 {
 	struct wide_hash h = wide_hash_start(CANON_LIST);
 
@@ -289,8 +272,7 @@ canon_list(uint64_t count, struct wide_hash run)
 	return h;
 }
 
-static struct wide_hash
-list(struct canon *c, const struct value *values, uint32_t count, unsigned depth)
+static struct wide_hash list(struct canon *c, const struct value *values, uint32_t count, unsigned depth)
 {
 	struct wide_hash run = { 0, 0 };
 
@@ -299,8 +281,7 @@ list(struct canon *c, const struct value *values, uint32_t count, unsigned depth
 	return canon_list(count, run);
 }
 
-static struct wide_hash
-canon_object(uint64_t count, struct wide_hash sum)
+static struct wide_hash canon_object(uint64_t count, struct wide_hash sum)
 {
 	struct wide_hash h = wide_hash_start(CANON_OBJECT);
 
@@ -310,8 +291,7 @@ canon_object(uint64_t count, struct wide_hash sum)
 }
 
 /* A name with its value; sum: of the members of an object, of which there are `count`. */
-static struct wide_hash
-canon_member(struct slice name, struct wide_hash of_value)
+static struct wide_hash canon_member(struct slice name, struct wide_hash of_value)
 {
 	struct wide_hash h = wide_hash_start(CANON_MEMBER);
 
@@ -320,8 +300,7 @@ canon_member(struct slice name, struct wide_hash of_value)
 	return wide_hash_end(h);
 }
 
-static struct wide_hash
-map(struct canon *c, const struct value *v, unsigned depth)
+static struct wide_hash map(struct canon *c, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
 	struct wide_hash sum = { 0, 0 }, run = { 0, 0 };
@@ -336,8 +315,7 @@ map(struct canon *c, const struct value *v, unsigned depth)
 	return object ? canon_object(v->count, sum) : canon_list(v->count, run);
 }
 
-static struct wide_hash
-value(struct canon *c, const struct value *v, unsigned depth)
+static struct wide_hash value(struct canon *c, const struct value *v, unsigned depth)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_BOOL:
@@ -373,15 +351,13 @@ value(struct canon *c, const struct value *v, unsigned depth)
 	return canon_none();
 }
 
-struct wide_hash
-canon_value(struct canon *c, const struct value *v)
+struct wide_hash canon_value(struct canon *c, const struct value *v)
 {
 	arena_reset(&c->scratch);
 	return value(c, v, 0);
 }
 
-void
-canon_free(struct canon *c)
+void canon_free(struct canon *c)
 {
 	arena_free(&c->scratch);
 }

@@ -35,15 +35,13 @@ struct wide_hash {
 #define WIDE_HASH_C UINT64_C(0x3c6ef372fe94f82b)
 
 /* tag: what is hashed; things of different tags are different. */
-static inline struct wide_hash
-wide_hash_start(uint64_t tag)
+static inline struct wide_hash wide_hash_start(uint64_t tag)
 {
 	return (struct wide_hash){ WIDE_HASH_A ^ tag, WIDE_HASH_B + tag * WIDE_HASH_C };
 }
 
 /* Each step can be undone, so after the same beginning no two words give the same. */
-static inline void
-wide_hash_add(struct wide_hash *h, uint64_t word)
+static inline void wide_hash_add(struct wide_hash *h, uint64_t word)
 {
 	h->a = (h->a ^ word) * WIDE_HASH_B;
 	h->a ^= h->a >> 32;
@@ -51,15 +49,13 @@ wide_hash_add(struct wide_hash *h, uint64_t word)
 	h->b = (h->b << 29 | h->b >> 35) * WIDE_HASH_C;
 }
 
-static inline void
-wide_hash_add_hash(struct wide_hash *h, struct wide_hash other)
+static inline void wide_hash_add_hash(struct wide_hash *h, struct wide_hash other)
 {
 	wide_hash_add(h, other.a);
 	wide_hash_add(h, other.b);
 }
 
-static inline uint64_t
-wide_hash_mix(uint64_t v)
+static inline uint64_t wide_hash_mix(uint64_t v)
 {
 	v = (v ^ v >> 31) * WIDE_HASH_C;
 	v = (v ^ v >> 29) * WIDE_HASH_A;
@@ -68,8 +64,7 @@ wide_hash_mix(uint64_t v)
 
 /* What came out; both lanes depend on all bits of both.  Not needed for what is only compared, or added to
  * another hash; needed for what goes into a sum, or into a table. */
-static inline struct wide_hash
-wide_hash_end(struct wide_hash h)
+static inline struct wide_hash wide_hash_end(struct wide_hash h)
 {
 	const uint64_t a = wide_hash_mix(h.a + (h.b << 17 | h.b >> 47)), b = wide_hash_mix(h.b ^ a);
 
@@ -77,8 +72,7 @@ wide_hash_end(struct wide_hash h)
 }
 
 /* The last bytes of a text, 1 to 7, as a word whose further bytes are 0. */
-static inline uint64_t
-wide_hash_last(const char *p, size_t n)
+static inline uint64_t wide_hash_last(const char *p, size_t n)
 {
 	if (n >= 4)
 		return load_u32(p, false) | (uint64_t)load_u32(p + n - 4, false) << (8 * (n - 4));
@@ -87,8 +81,7 @@ wide_hash_last(const char *p, size_t n)
 }
 
 /* Bytes and how many they are.  In pieces: the length first, then pieces of a multiple of 8 bytes each. */
-static inline void
-wide_hash_add_piece(struct wide_hash *h, const char *p, size_t n)
+static inline void wide_hash_add_piece(struct wide_hash *h, const char *p, size_t n)
 {
 	for (; n >= 8; p += 8, n -= 8)
 		wide_hash_add(h, load_u64(p, false));
@@ -96,16 +89,14 @@ wide_hash_add_piece(struct wide_hash *h, const char *p, size_t n)
 		wide_hash_add(h, wide_hash_last(p, n));
 }
 
-static inline void
-wide_hash_add_text(struct wide_hash *h, struct slice s)
+static inline void wide_hash_add_text(struct wide_hash *h, struct slice s)
 {
 	wide_hash_add(h, s.n);
 	wide_hash_add_piece(h, s.p, s.n);
 }
 
 /* Sums do not depend on the order; modulo 2^128. */
-static inline void
-wide_hash_sum(struct wide_hash *sum, struct wide_hash h)
+static inline void wide_hash_sum(struct wide_hash *sum, struct wide_hash h)
 {
 	const uint64_t a = sum->a + h.a;
 
@@ -113,8 +104,7 @@ wide_hash_sum(struct wide_hash *sum, struct wide_hash h)
 	sum->a = a;
 }
 
-static inline void
-wide_hash_subtract(struct wide_hash *sum, struct wide_hash h)
+static inline void wide_hash_subtract(struct wide_hash *sum, struct wide_hash h)
 {
 	const bool borrow = sum->a < h.a;
 
@@ -122,8 +112,7 @@ wide_hash_subtract(struct wide_hash *sum, struct wide_hash h)
 	sum->b -= h.b + borrow;
 }
 
-static inline bool
-wide_hash_equal(struct wide_hash x, struct wide_hash y)
+static inline bool wide_hash_equal(struct wide_hash x, struct wide_hash y)
 {
 	return x.a == y.a && x.b == y.b;
 }
@@ -155,8 +144,7 @@ struct canon {
 struct wide_hash canon_value(struct canon *c, const struct value *v);
 
 /* The same of an integer. */
-static inline struct wide_hash
-canon_integer(bool negative, uint64_t magnitude)
+static inline struct wide_hash canon_integer(bool negative, uint64_t magnitude)
 {
 	return (struct wide_hash){ magnitude, CANON_INTEGER + (negative && magnitude > 0) };
 }
@@ -202,8 +190,7 @@ struct event_fields {
 	const char *const *added; /* lists of words; NULL: none */
 };
 
-static inline bool
-event_all_fields_count(const struct event_fields *f)
+static inline bool event_all_fields_count(const struct event_fields *f)
 {
 	return f->counts == NULL && f->added == NULL;
 }
@@ -211,8 +198,7 @@ event_all_fields_count(const struct event_fields *f)
 /* The place of a word in lists of words with spaces between them, ended by NULL; UINT32_MAX: it is none. */
 uint32_t event_words_at(const char *const *lists, struct slice word);
 
-static inline bool
-event_words_have(const char *const *lists, struct slice word)
+static inline bool event_words_have(const char *const *lists, struct slice word)
 {
 	return event_words_at(lists, word) != UINT32_MAX;
 }
@@ -244,29 +230,25 @@ struct wide_hash event_identity_hash(const struct event_identity *id, unsigned w
 
 /* The track that an event is compared on: a counter is one of its process, as viewers take it; without fields
  * it is an instant. */
-static inline const struct track *
-event_compared_track(const struct event *e)
+static inline const struct track *event_compared_track(const struct event *e)
 {
 	return e->phase == PHASE_COUNTER && e->nfields > 0 ? track_process(e->track) : e->track;
 }
 
-static inline uint8_t
-event_compared_phase(const struct event *e)
+static inline uint8_t event_compared_phase(const struct event *e)
 {
 	return e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase;
 }
 
 /* The duration, of spans alone. */
-static inline uint64_t
-event_compared_length(const struct event *e)
+static inline uint64_t event_compared_length(const struct event *e)
 {
 	return e->phase == PHASE_SPAN ? e->dur : 0;
 }
 
 /* Events that are compared: no structure.  An arrow is compared where it arrives: an output may say of each
  * event that could wake another one that an arrow leaves there. */
-static inline bool
-event_is_compared(const struct event *e)
+static inline bool event_is_compared(const struct event *e)
 {
 	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT && (e->flags & EVENT_REFERRED) == 0;
 }
@@ -341,8 +323,7 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 bool pending_take(struct pending *p, const struct event_identity *id, struct wide_hash key,
                   struct pending_limits limits);
 
-static inline bool
-pending_is_full(const struct pending *p)
+static inline bool pending_is_full(const struct pending *p)
 {
 	return p->alive >= PENDING_MAX || p->bytes >= PENDING_MAX_BYTES;
 }
@@ -436,8 +417,7 @@ struct difference {
 	unsigned parts;                       /* enum event_part: those that differ */
 };
 
-static inline const struct event *
-difference_event(const struct difference *d, int side)
+static inline const struct event *difference_event(const struct difference *d, int side)
 {
 	return d->in[side] != NULL ? &d->in[side]->events[0] : NULL;
 }
@@ -590,14 +570,7 @@ bool trace_bytes_same(const char *a, const char *b, const struct format *of, str
 
 /* The parts of compare/canon.h that values and JSON text share. */
 
-enum canon_tag {
-	CANON_NONE = 1,
-	CANON_FLOAT,
-	CANON_TEXT,
-	CANON_LIST,
-	CANON_OBJECT,
-	CANON_MEMBER
-};
+enum canon_tag { CANON_NONE = 1, CANON_FLOAT, CANON_TEXT, CANON_LIST, CANON_OBJECT, CANON_MEMBER };
 
 /* ---- events alike ---- */
 
@@ -618,8 +591,7 @@ unsigned events_differences(const struct alike *x, struct canon *c);
 /* The next events of both sides of a differ: what can be said of them without hashing and copying them. */
 
 /* Times in an order that all of them have. */
-static inline uint64_t
-heads_time(const struct differ_side *s, uint32_t at)
+static inline uint64_t heads_time(const struct differ_side *s, uint32_t at)
 {
 	return s->batch->events[at].ts ^ (uint64_t)s->source.signed_time << 63;
 }

@@ -50,8 +50,7 @@ struct lists {
 };
 
 /* A time that may be off is as good as any other. */
-static uint64_t
-likeness(const struct differ *d, const struct pending_event *e, unsigned round)
+static uint64_t likeness(const struct differ *d, const struct pending_event *e, unsigned round)
 {
 	const unsigned ignore = d->rules.ignore;
 	const bool exact = d->rules.tolerance == 0;
@@ -72,8 +71,7 @@ likeness(const struct differ *d, const struct pending_event *e, unsigned round)
 	return wide_hash_end(h).a;
 }
 
-static int
-compare_places(const void *x, const void *y)
+static int compare_places(const void *x, const void *y)
 {
 	const struct place *const a = x, *const b = y;
 
@@ -86,8 +84,7 @@ compare_places(const void *x, const void *y)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static uint32_t
-list(const struct differ *d, const struct pending *p, unsigned round, struct place *to)
+static uint32_t list(const struct differ *d, const struct pending *p, unsigned round, struct place *to)
 {
 	uint32_t n = 0;
 
@@ -102,8 +99,7 @@ list(const struct differ *d, const struct pending *p, unsigned round, struct pla
 
 /* ---- reports ---- */
 
-static unsigned
-parts_of(const struct differ *d, const struct pending_event *a, const struct pending_event *b)
+static unsigned parts_of(const struct differ *d, const struct pending_event *a, const struct pending_event *b)
 {
 	const struct event_identity *const x = &a->id, *const y = &b->id;
 	const uint64_t tolerance = d->rules.tolerance;
@@ -127,15 +123,14 @@ parts_of(const struct differ *d, const struct pending_event *a, const struct pen
 }
 
 /* The event in a batch of its own; NULL: no memory. */
-static const struct batch *
-show(struct differ_side *s, const struct pending_event *e)
+static const struct batch *show(struct differ_side *s, const struct pending_event *e)
 {
 	batch_recycle(&s->shown);
 	return event_unpack_copy(&s->shown, e->packed, NULL, false) ? &s->shown : NULL;
 }
 
-static bool
-count(struct differ *d, const struct difference *diff, const struct pending_event *const e[DIFFER_SIDES])
+static bool count(struct differ *d, const struct difference *diff,
+                  const struct pending_event *const e[DIFFER_SIDES])
 {
 	const int side = e[DIFFER_A] != NULL ? DIFFER_A : DIFFER_B;
 	const bool pair = e[DIFFER_A] != NULL && e[DIFFER_B] != NULL;
@@ -154,8 +149,7 @@ count(struct differ *d, const struct difference *diff, const struct pending_even
 }
 
 /* a or b NULL: it is on the other side alone. */
-static enum differ_status
-report(struct differ *d, struct pending_event *a, struct pending_event *b)
+static enum differ_status report(struct differ *d, struct pending_event *a, struct pending_event *b)
 {
 	const struct pending_event *const e[DIFFER_SIDES] = { a, b };
 	struct difference diff = { .parts = a != NULL && b != NULL ? parts_of(d, a, b) : 0 };
@@ -174,14 +168,12 @@ report(struct differ *d, struct pending_event *a, struct pending_event *b)
 
 /* ---- rounds ---- */
 
-static bool
-is_before(const struct pending_event *e, uint64_t before)
+static bool is_before(const struct pending_event *e, uint64_t before)
 {
 	return before == UINT64_MAX || e->id.ts < before;
 }
 
-static enum differ_status
-match(struct differ *d, const struct lists *l, uint64_t before)
+static enum differ_status match(struct differ *d, const struct lists *l, uint64_t before)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	enum differ_status status = DIFFER_DONE;
@@ -199,8 +191,7 @@ match(struct differ *d, const struct lists *l, uint64_t before)
 }
 
 /* The first from list[i] on that is there and from before the time; n: there is none. */
-static uint32_t
-next_before(const struct pending *p, uint32_t i, uint64_t before)
+static uint32_t next_before(const struct pending *p, uint32_t i, uint64_t before)
 {
 	while (i < p->n && p->list[i].gone)
 		i++;
@@ -208,8 +199,7 @@ next_before(const struct pending *p, uint32_t i, uint64_t before)
 }
 
 /* What no round put together, in order of time. */
-static enum differ_status
-rest(struct differ *d, uint64_t before)
+static enum differ_status rest(struct differ *d, uint64_t before)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	enum differ_status status = DIFFER_DONE;
@@ -230,8 +220,7 @@ rest(struct differ *d, uint64_t before)
 
 /* Reports the waiting events of both sides from before this time (UINT64_MAX: all), with what is most like
  * them on the other side, and forgets them.  DIFFER_DONE: go on. */
-static enum differ_status
-differ_leftovers(struct differ *d, uint64_t before)
+static enum differ_status differ_leftovers(struct differ *d, uint64_t before)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	struct lists l = { .n = { 0 } };
@@ -265,9 +254,8 @@ differ_leftovers(struct differ *d, uint64_t before)
 /* Less than this is not worth closing gaps. */
 #define COMPACT_FROM 1024U
 
-void
-differ_init(struct differ *d, const struct differ_rules *rules, struct differ_source a,
-            struct differ_source b, difference_sink *sink, void *ctx)
+void differ_init(struct differ *d, const struct differ_rules *rules, struct differ_source a,
+                 struct differ_source b, difference_sink *sink, void *ctx)
 {
 	*d = (struct differ){ .rules = *rules, .sink = sink, .ctx = ctx };
 	d->sides[DIFFER_A].source = a;
@@ -277,8 +265,7 @@ differ_init(struct differ *d, const struct differ_rules *rules, struct differ_so
 }
 
 /* What a partner has to have.  With a tolerance, times and durations are compared apart. */
-static struct wide_hash
-key_of(const struct differ *d, const struct differ_side *s)
+static struct wide_hash key_of(const struct differ *d, const struct differ_side *s)
 {
 	const unsigned near = d->rules.tolerance > 0 ? (unsigned)(PART_TIME | PART_DURATION) : 0;
 	struct wide_hash h = event_identity_hash(&s->id, d->rules.ignore | near);
@@ -289,8 +276,7 @@ key_of(const struct differ *d, const struct differ_side *s)
 }
 
 /* All that is compared of the event at `at`. */
-static enum differ_status
-identify(struct differ *d, int which)
+static enum differ_status identify(struct differ *d, int which)
 {
 	struct differ_side *const s = &d->sides[which];
 
@@ -304,8 +290,7 @@ identify(struct differ *d, int which)
 }
 
 /* The event at `at` becomes known. */
-static enum differ_status
-meet(struct differ *d, int which)
+static enum differ_status meet(struct differ *d, int which)
 {
 	struct differ_side *const s = &d->sides[which];
 	const struct event *const e = &s->batch->events[s->at];
@@ -327,8 +312,7 @@ meet(struct differ *d, int which)
 }
 
 /* Whether the event takes part; one of B's own is counted. */
-static bool
-takes_part(struct differ *d, int which, const struct event *e)
+static bool takes_part(struct differ *d, int which, const struct event *e)
 {
 	const bool more = event_is_compared(e) && heads_is_more(d, which, e);
 
@@ -337,8 +321,7 @@ takes_part(struct differ *d, int which, const struct event *e)
 }
 
 /* To the next event of a side, if there is one. */
-static enum differ_status
-go_on(struct differ *d, int which)
+static enum differ_status go_on(struct differ *d, int which)
 {
 	struct differ_side *const s = &d->sides[which];
 
@@ -360,21 +343,18 @@ go_on(struct differ *d, int which)
 	}
 }
 
-static uint64_t
-limit(const struct differ *d, enum event_part part)
+static uint64_t limit(const struct differ *d, enum event_part part)
 {
 	return (d->rules.ignore & (unsigned)part) != 0 ? UINT64_MAX : d->rules.tolerance;
 }
 
-static bool
-within(uint64_t x, uint64_t y, uint64_t most)
+static bool within(uint64_t x, uint64_t y, uint64_t most)
 {
 	return (x > y ? x - y : y - x) <= most;
 }
 
 /* The usual case: what comes next is the same on both sides, and nothing waits. */
-static bool
-heads_can_match(const struct differ *d)
+static bool heads_can_match(const struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 
@@ -384,8 +364,7 @@ heads_can_match(const struct differ *d)
 
 /* Whether something waits in vain, as all that comes is too late for it.  Twice the tolerance, so that more
  * of it goes at once. */
-static bool
-is_late(const struct differ *d, struct pending *p, uint64_t now)
+static bool is_late(const struct differ *d, struct pending *p, uint64_t now)
 {
 	uint64_t ts;
 
@@ -393,8 +372,7 @@ is_late(const struct differ *d, struct pending *p, uint64_t now)
 }
 
 /* Room for one more that waits. */
-static enum differ_status
-make_room(struct differ *d, struct differ_side *s)
+static enum differ_status make_room(struct differ *d, struct differ_side *s)
 {
 	if (pending_is_full(&s->pending)) {
 		d->full++;
@@ -407,8 +385,7 @@ make_room(struct differ *d, struct differ_side *s)
 }
 
 /* The next event of a side finds its partner among those that wait, or waits itself. */
-static enum differ_status
-place(struct differ *d, int which)
+static enum differ_status place(struct differ *d, int which)
 {
 	struct differ_side *const s = &d->sides[which];
 	struct pending *const other = &d->sides[!which].pending;
@@ -428,8 +405,7 @@ place(struct differ *d, int which)
 }
 
 /* Reports what waits in vain. */
-static enum differ_status
-flush_late(struct differ *d, uint64_t now)
+static enum differ_status flush_late(struct differ *d, uint64_t now)
 {
 	const uint64_t tolerance = d->rules.tolerance;
 
@@ -438,8 +414,7 @@ flush_late(struct differ *d, uint64_t now)
 	return differ_leftovers(d, now > tolerance ? now - tolerance : 0);
 }
 
-static enum differ_status
-go_on_both(struct differ *d, enum differ_status status)
+static enum differ_status go_on_both(struct differ *d, enum differ_status status)
 {
 	if (status == DIFFER_DONE)
 		status = go_on(d, DIFFER_A);
@@ -447,8 +422,7 @@ go_on_both(struct differ *d, enum differ_status status)
 }
 
 /* In which parts both heads differ, beyond the tolerance. */
-static unsigned
-differences(struct differ *d)
+static unsigned differences(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const unsigned parts = heads_differences(d);
@@ -460,8 +434,7 @@ differences(struct differ *d)
 }
 
 /* The heads, if they belong together; *taken: they did. */
-static enum differ_status
-take_both(struct differ *d, bool *taken)
+static enum differ_status take_both(struct differ *d, bool *taken)
 {
 	const unsigned parts = differences(d);
 
@@ -473,8 +446,7 @@ take_both(struct differ *d, bool *taken)
 }
 
 /* Whether the head of A need not be in B. */
-static bool
-is_left_out(const struct differ *d)
+static bool is_left_out(const struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A];
 
@@ -482,8 +454,7 @@ is_left_out(const struct differ *d)
 }
 
 /* Such a one came along because others refer to it, if the head of B is the same. */
-static enum differ_status
-step_left_out(struct differ *d)
+static enum differ_status step_left_out(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const bool came_along = !b->ended && a->id.ts == b->id.ts && heads_differences(d) == 0;
@@ -493,8 +464,7 @@ step_left_out(struct differ *d)
 	return came_along ? go_on_both(d, DIFFER_DONE) : go_on(d, DIFFER_A);
 }
 
-static enum differ_status
-step_by_time(struct differ *d)
+static enum differ_status step_by_time(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const int which = b->ended || (!a->ended && a->id.ts <= b->id.ts) ? DIFFER_A : DIFFER_B;
@@ -510,8 +480,7 @@ step_by_time(struct differ *d)
 }
 
 /* An event without a partner; *taken: the sink wants to go on. */
-static enum differ_status
-pass_alone(struct differ *d, int which, bool *taken)
+static enum differ_status pass_alone(struct differ *d, int which, bool *taken)
 {
 	const enum differ_status status = heads_report(d, which);
 
@@ -520,8 +489,7 @@ pass_alone(struct differ *d, int which, bool *taken)
 }
 
 /* The heads are partners, if the sink takes that; if not, one of them has none. */
-static enum differ_status
-step_both(struct differ *d)
+static enum differ_status step_both(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	enum differ_status status = DIFFER_STOPPED;
@@ -542,16 +510,14 @@ step_both(struct differ *d)
 	return taken || a->ended ? status : pass_alone(d, DIFFER_A, &taken);
 }
 
-static enum differ_status
-step(struct differ *d)
+static enum differ_status step(struct differ *d)
 {
 	if (is_left_out(d))
 		return step_left_out(d);
 	return d->rules.in_step ? step_both(d) : step_by_time(d);
 }
 
-enum differ_status
-differ_run(struct differ *d)
+enum differ_status differ_run(struct differ *d)
 {
 	enum differ_status status = DIFFER_DONE;
 
@@ -565,8 +531,7 @@ differ_run(struct differ *d)
 	return status == DIFFER_DONE ? differ_leftovers(d, UINT64_MAX) : status;
 }
 
-void
-differ_free(struct differ *d)
+void differ_free(struct differ *d)
 {
 	for (int i = 0; i < DIFFER_SIDES; i++) {
 		struct differ_side *const s = &d->sides[i];

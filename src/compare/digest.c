@@ -9,15 +9,13 @@
 /* ---- trace bytes ---- */
 
 /* Whether the input was read to its end, and all of that was there. */
-static bool
-is_complete(struct input *in)
+static bool is_complete(struct input *in)
 {
 	return in->p == in->end && in->last && in->fault == INPUT_OK && !input_shrunk(in);
 }
 
 /* Passes what both windows have, if it is the same. */
-static bool
-pass_same(struct input *a, struct input *b)
+static bool pass_same(struct input *a, struct input *b)
 {
 	const size_t left_a = (size_t)(a->end - a->p), left_b = (size_t)(b->end - b->p),
 	             n = left_a < left_b ? left_a : left_b;
@@ -31,8 +29,7 @@ pass_same(struct input *a, struct input *b)
 	return true;
 }
 
-static bool
-windows_same(struct input *a, struct input *b)
+static bool windows_same(struct input *a, struct input *b)
 {
 	while (input_need(a, 1) && input_need(b, 1))
 		if (!pass_same(a, b))
@@ -41,9 +38,8 @@ windows_same(struct input *a, struct input *b)
 	return is_complete(a) && is_complete(b);
 }
 
-static bool
-files_same(struct input_files *files, const struct operand *a, const char *path_a, const struct operand *b,
-           const char *path_b)
+static bool files_same(struct input_files *files, const struct operand *a, const char *path_a,
+                       const struct operand *b, const char *path_b)
 {
 	struct input *const in_a = input_open_in(files, a->archive, path_a), *const in_b = input_open_in(
 	                                                                         NULL, b->archive, path_b);
@@ -55,8 +51,7 @@ files_same(struct input_files *files, const struct operand *a, const char *path_
 }
 
 /* The way to a file from its operand: "DIR/a", "run.tar:/a". */
-static const char *
-way_to(const struct operand *o, const char *path)
+static const char *way_to(const struct operand *o, const char *path)
 {
 	const char *way = path + strlen(o->path);
 
@@ -65,15 +60,13 @@ way_to(const struct operand *o, const char *path)
 	return way;
 }
 
-static bool
-is_listed(const struct operand *o)
+static bool is_listed(const struct operand *o)
 {
 	return o->tree.nproblems == 0 && !o->tree.no_memory;
 }
 
 /* Both lists are sorted. */
-static bool
-folders_same(struct input_files *files, const struct operand *a, const struct operand *b)
+static bool folders_same(struct input_files *files, const struct operand *a, const struct operand *b)
 {
 	if (a->tree.n != b->tree.n)
 		return false;
@@ -84,8 +77,7 @@ folders_same(struct input_files *files, const struct operand *a, const struct op
 	return true;
 }
 
-static bool
-operands_same(struct input_files *files, const struct operand *a, const struct operand *b)
+static bool operands_same(struct input_files *files, const struct operand *a, const struct operand *b)
 {
 	if (!is_listed(a) || !is_listed(b))
 		return false;
@@ -96,8 +88,7 @@ operands_same(struct input_files *files, const struct operand *a, const struct o
 	return files_same(files, a, a->path, b, b->folder ? b->tree.paths[0] : b->path);
 }
 
-bool
-trace_bytes_same(const char *a, const char *b, const struct format *of, struct input_files *files)
+bool trace_bytes_same(const char *a, const char *b, const struct format *of, struct input_files *files)
 {
 	const char *const paths[] = { a, b };
 	struct operands o;
@@ -114,8 +105,7 @@ trace_bytes_same(const char *a, const char *b, const struct format *of, struct i
 enum { TRACK_DIGEST = 1 };
 
 /* The track that the event is counted on; NULL: no memory. */
-static struct digest_track *
-track_of(struct digest *d, const struct event *e)
+static struct digest_track *track_of(struct digest *d, const struct event *e)
 {
 	const struct track *track = event_compared_track(e);
 
@@ -129,8 +119,7 @@ track_of(struct digest *d, const struct event *e)
 }
 
 /* Whether the event takes part; one of the classes that do not is counted. */
-static bool
-takes_part(struct digest *d, const struct event *e)
+static bool takes_part(struct digest *d, const struct event *e)
 {
 	if (!event_is_compared(e) || (e->flags & EVENT_LEFT_OUT) != 0)
 		return false;
@@ -139,8 +128,7 @@ takes_part(struct digest *d, const struct event *e)
 	return !more;
 }
 
-bool
-digest_add(struct digest *d, const struct batch *b)
+bool digest_add(struct digest *d, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -157,8 +145,7 @@ digest_add(struct digest *d, const struct batch *b)
 }
 
 /* Tracks of one identity, as several files have them, are one: their sums are added to that of the first. */
-static bool
-join(struct digest *d, const struct trace *trace)
+static bool join(struct digest *d, const struct trace *trace)
 {
 	struct table64 first = { .slots = NULL };
 	bool ok = true;
@@ -180,8 +167,7 @@ join(struct digest *d, const struct trace *trace)
 	return ok && !d->identities.failed;
 }
 
-bool
-digest_end(struct digest *d, const struct trace *trace, struct wide_hash *out)
+bool digest_end(struct digest *d, const struct trace *trace, struct wide_hash *out)
 {
 	*out = (struct wide_hash){ 0, 0 };
 	if (!d->rules.no_tracks && !join(d, trace))
@@ -200,8 +186,7 @@ digest_end(struct digest *d, const struct trace *trace, struct wide_hash *out)
 	return !d->identities.failed;
 }
 
-void
-digest_free(struct digest *d)
+void digest_free(struct digest *d)
 {
 	canon_free(&d->canon);
 	track_identities_free(&d->identities);

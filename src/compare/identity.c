@@ -7,8 +7,7 @@
 
 /* ---- by name ---- */
 
-static bool
-add(struct by_name *t, struct slice name, uint64_t key)
+static bool add(struct by_name *t, struct slice name, uint64_t key)
 {
 	const bool rest = t->n + 1 == BY_NAME_MAX;
 	struct slice copy = slice_of(name.p, name.n < BY_NAME_MAX_TEXT ? name.n : BY_NAME_MAX_TEXT);
@@ -22,8 +21,7 @@ add(struct by_name *t, struct slice name, uint64_t key)
 	return true;
 }
 
-struct by_name_row *
-by_name_row(struct by_name *t, struct slice name, const struct event_identity *id)
+struct by_name_row *by_name_row(struct by_name *t, struct slice name, const struct event_identity *id)
 {
 	const uint64_t key = id->name.a;
 
@@ -40,8 +38,7 @@ by_name_row(struct by_name *t, struct slice name, const struct event_identity *i
 	return &t->rows[i];
 }
 
-void
-by_name_free(struct by_name *t)
+void by_name_free(struct by_name *t)
 {
 	free(t->rows);
 	table64_free(&t->index);
@@ -52,14 +49,12 @@ by_name_free(struct by_name *t)
 
 enum { PROCESS = 1, TRACK, NAME };
 
-static bool
-counts(const struct track *t)
+static bool counts(const struct track *t)
 {
 	return t->has_id && t->id <= TRACK_MAX_NUMBER;
 }
 
-static struct wide_hash
-process_identity(const struct track *p, unsigned without)
+static struct wide_hash process_identity(const struct track *p, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(PROCESS);
 
@@ -71,8 +66,7 @@ process_identity(const struct track *p, unsigned without)
 	return wide_hash_end(h);
 }
 
-static struct wide_hash
-own_identity(const struct track *t, unsigned without)
+static struct wide_hash own_identity(const struct track *t, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(TRACK);
 
@@ -86,8 +80,7 @@ own_identity(const struct track *t, unsigned without)
 }
 
 /* What the tracks of this name have in common. */
-static uint64_t
-name_key(const struct track *t, struct slice name)
+static uint64_t name_key(const struct track *t, struct slice name)
 {
 	struct wide_hash h = wide_hash_start(NAME);
 
@@ -96,8 +89,7 @@ name_key(const struct track *t, struct slice name)
 	return wide_hash_end(h).a;
 }
 
-static void
-learn_names(struct track_identities *t, const struct trace *trace)
+static void learn_names(struct track_identities *t, const struct trace *trace)
 {
 	for (; t->named < trace->ntracks && !t->failed; t->named++) {
 		const struct track *const k = trace->tracks[t->named];
@@ -108,8 +100,7 @@ learn_names(struct track_identities *t, const struct trace *trace)
 }
 
 /* The name before " (N)"; p NULL: there is no such end. */
-static struct slice
-lane_of(struct slice name)
+static struct slice lane_of(struct slice name)
 {
 	uint32_t n = name.n, digits = 0;
 
@@ -123,8 +114,8 @@ lane_of(struct slice name)
 }
 
 /* The track that this one is a lane of; itself if it is none. */
-static const struct track *
-base_of(const struct track_identities *t, const struct trace *trace, const struct track *k)
+static const struct track *base_of(const struct track_identities *t, const struct trace *trace,
+                                   const struct track *k)
 {
 	while (k->lane > 0 && k->parent != NULL)
 		k = k->parent;
@@ -136,8 +127,8 @@ base_of(const struct track_identities *t, const struct trace *trace, const struc
 	return !counts(k) || (counts(base) && base->id == k->id) ? base : k;
 }
 
-struct wide_hash
-track_identity(struct track_identities *t, const struct trace *trace, const struct track *track)
+struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
+                                const struct track *track)
 {
 	const bool no_names = (t->without & TRACKS_WITHOUT_NAMES) != 0;
 
@@ -155,8 +146,7 @@ track_identity(struct track_identities *t, const struct trace *trace, const stru
 	return *known;
 }
 
-void
-track_identities_free(struct track_identities *t)
+void track_identities_free(struct track_identities *t)
 {
 	free(t->known);
 	table64_free(&t->names);
@@ -166,8 +156,7 @@ track_identities_free(struct track_identities *t)
 
 enum { TEXT = 1, FIELD, EVENT, CATEGORY };
 
-static struct wide_hash
-text(struct slice s)
+static struct wide_hash text(struct slice s)
 {
 	struct wide_hash h = wide_hash_start(TEXT);
 
@@ -175,8 +164,7 @@ text(struct slice s)
 	return wide_hash_end(h);
 }
 
-struct wide_hash
-event_field_hash(struct canon *c, const struct field *f)
+struct wide_hash event_field_hash(struct canon *c, const struct field *f)
 {
 	struct wide_hash h = wide_hash_start(FIELD);
 
@@ -187,8 +175,7 @@ event_field_hash(struct canon *c, const struct field *f)
 	return wide_hash_end(h);
 }
 
-uint32_t
-event_words_at(const char *const *lists, struct slice name)
+uint32_t event_words_at(const char *const *lists, struct slice name)
 {
 	uint32_t at = 0;
 
@@ -202,8 +189,7 @@ event_words_at(const char *const *lists, struct slice name)
 	return UINT32_MAX;
 }
 
-bool
-event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen)
+bool event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen)
 {
 	const uint32_t at = f->added != NULL ? event_words_at(f->added, name) : UINT32_MAX;
 
@@ -214,9 +200,8 @@ event_field_counts_in(const struct event_fields *f, struct slice name, unsigned 
 	return f->counts == NULL || f->counts(f->ctx, name);
 }
 
-struct event_identity
-event_identity(struct canon *c, const struct batch *b, const struct event *e,
-               const struct event_fields *fields)
+struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
+                                     const struct event_fields *fields)
 {
 	struct event_identity id = {
 		.name = text(e->name),
@@ -240,8 +225,7 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e,
 	return id;
 }
 
-static struct wide_hash
-category_of(struct category_memo *m, const struct event *e)
+static struct wide_hash category_of(struct category_memo *m, const struct event *e)
 {
 	if (m->of != e->cls) {
 		struct wide_hash h = wide_hash_start(CATEGORY);
@@ -252,9 +236,8 @@ category_of(struct category_memo *m, const struct event *e)
 }
 
 /* All but the fields is one chain of words; what is hashed by itself is added to that. */
-struct wide_hash
-event_hash(struct canon *c, struct category_memo *m, const struct batch *b, const struct event *e,
-           const struct event_fields *fields)
+struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
+                            const struct event *e, const struct event_fields *fields)
 {
 	const bool all = event_all_fields_count(fields);
 	struct wide_hash sum = { 0, 0 }, h = wide_hash_start(EVENT);
@@ -279,8 +262,7 @@ event_hash(struct canon *c, struct category_memo *m, const struct batch *b, cons
 	return wide_hash_end(h);
 }
 
-struct wide_hash
-event_identity_hash(const struct event_identity *id, unsigned without)
+struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(EVENT);
 

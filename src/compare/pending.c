@@ -7,14 +7,12 @@
 
 /* ---- heads ---- */
 
-bool
-heads_is_more(const struct differ *d, int which, const struct event *e)
+bool heads_is_more(const struct differ *d, int which, const struct event *e)
 {
 	return which == DIFFER_B && d->rules.more != NULL && event_words_have(d->rules.more, e->cls->name);
 }
 
-unsigned
-heads_differences(struct differ *d)
+unsigned heads_differences(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const struct alike x = { .batch = { a->batch, b->batch },
@@ -27,8 +25,7 @@ heads_differences(struct differ *d)
 }
 
 /* Whether an event can be reported before the events behind it are known. */
-static bool
-at_once(const struct differ *d)
+static bool at_once(const struct differ *d)
 {
 	return d->rules.sorted && d->rules.pair_all && d->rules.tolerance == 0 &&
 	       (d->rules.ignore & PART_TIME) == 0 && d->names == NULL &&
@@ -36,8 +33,7 @@ at_once(const struct differ *d)
 }
 
 /* Whether the next event of its side has a later time; false, too, if that is in the next batch. */
-static bool
-is_last_of_time(const struct differ *d, int which)
+static bool is_last_of_time(const struct differ *d, int which)
 {
 	const struct differ_side *const s = &d->sides[which];
 	uint32_t i = s->at + 1;
@@ -48,15 +44,13 @@ is_last_of_time(const struct differ *d, int which)
 	return i < s->batch->n && heads_time(s, i) > s->id.ts;
 }
 
-bool
-heads_are_alone(const struct differ *d)
+bool heads_are_alone(const struct differ *d)
 {
 	return at_once(d) && d->sides[DIFFER_A].id.ts == d->sides[DIFFER_B].id.ts &&
 	       is_last_of_time(d, DIFFER_A) && is_last_of_time(d, DIFFER_B);
 }
 
-bool
-heads_is_alone(const struct differ *d, int which)
+bool heads_is_alone(const struct differ *d, int which)
 {
 	const struct differ_side *const other = &d->sides[!which];
 
@@ -64,8 +58,7 @@ heads_is_alone(const struct differ *d, int which)
 }
 
 /* The head in a batch of its own. */
-static struct batch
-view(const struct differ_side *s)
+static struct batch view(const struct differ_side *s)
 {
 	struct batch b = *s->batch;
 
@@ -75,8 +68,7 @@ view(const struct differ_side *s)
 	return b;
 }
 
-enum differ_status
-heads_report_both(struct differ *d, unsigned parts)
+enum differ_status heads_report_both(struct differ *d, unsigned parts)
 {
 	const struct batch a = view(&d->sides[DIFFER_A]), b = view(&d->sides[DIFFER_B]);
 	const struct difference diff = { .in = { &a, &b }, .parts = parts };
@@ -85,8 +77,7 @@ heads_report_both(struct differ *d, unsigned parts)
 	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
 }
 
-enum differ_status
-heads_report(struct differ *d, int which)
+enum differ_status heads_report(struct differ *d, int which)
 {
 	const struct batch b = view(&d->sides[which]);
 	struct difference diff = { .parts = 0 };
@@ -103,8 +94,7 @@ heads_report(struct differ *d, int which)
 #define FIRST_ROOM 4096U
 
 /* A copy of the event; NULL: no memory. */
-static char *
-pack(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
+static char *pack(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 {
 	while ((*size = p->room != NULL ? event_pack(p->room, p->room_size, b, i, NULL, false) : 0) == 0) {
 		const uint64_t want = p->room_size > 0 ? p->room_size * 2 : FIRST_ROOM;
@@ -121,8 +111,7 @@ pack(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 }
 
 /* Puts list[i] behind the others of its key.  false: no memory. */
-static bool
-link(struct pending *p, uint32_t i)
+static bool link(struct pending *p, uint32_t i)
 {
 	struct pending_event *const e = &p->list[i];
 	const uint32_t first = table64_get(&p->keys, e->key.a);
@@ -136,9 +125,8 @@ link(struct pending *p, uint32_t i)
 	return true;
 }
 
-bool
-pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct event_identity *id,
-            struct wide_hash track, struct wide_hash key)
+bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct event_identity *id,
+                 struct wide_hash track, struct wide_hash key)
 {
 	uint64_t size;
 
@@ -158,8 +146,7 @@ pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct e
 	return true;
 }
 
-void
-pending_drop(struct pending *p, struct pending_event *e)
+void pending_drop(struct pending *p, struct pending_event *e)
 {
 	p->bytes -= event_packed_size(e->packed);
 	free(e->packed);
@@ -168,8 +155,7 @@ pending_drop(struct pending *p, struct pending_event *e)
 	p->alive--;
 }
 
-bool
-pending_oldest(struct pending *p, uint64_t *ts)
+bool pending_oldest(struct pending *p, uint64_t *ts)
 {
 	while (p->oldest < p->n && p->list[p->oldest].gone)
 		p->oldest++;
@@ -178,15 +164,13 @@ pending_oldest(struct pending *p, uint64_t *ts)
 	return p->oldest < p->n;
 }
 
-static bool
-within(uint64_t x, uint64_t y, uint64_t limit)
+static bool within(uint64_t x, uint64_t y, uint64_t limit)
 {
 	return (x > y ? x - y : y - x) <= limit;
 }
 
 /* The first that is there still of those from `first` on; what is gone is passed only once. */
-static uint32_t
-first_alive(struct pending *p, uint64_t key, uint32_t first)
+static uint32_t first_alive(struct pending *p, uint64_t key, uint32_t first)
 {
 	const uint32_t tail = p->list[first].tail;
 	uint32_t i = first;
@@ -198,9 +182,8 @@ first_alive(struct pending *p, uint64_t key, uint32_t first)
 	return i;
 }
 
-bool
-pending_take(struct pending *p, const struct event_identity *id, struct wide_hash key,
-             struct pending_limits limits)
+bool pending_take(struct pending *p, const struct event_identity *id, struct wide_hash key,
+                  struct pending_limits limits)
 {
 	uint32_t i = p->alive > 0 ? table64_get(&p->keys, key.a) : TABLE_NONE;
 
@@ -218,8 +201,7 @@ pending_take(struct pending *p, const struct event_identity *id, struct wide_has
 	return false;
 }
 
-bool
-pending_compact(struct pending *p)
+bool pending_compact(struct pending *p)
 {
 	uint32_t n = 0;
 	bool ok = true;
@@ -236,8 +218,7 @@ pending_compact(struct pending *p)
 	return ok;
 }
 
-void
-pending_free(struct pending *p)
+void pending_free(struct pending *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		free(p->list[i].packed);

@@ -6,22 +6,19 @@
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 
-static void
-put_string(struct text *t, struct slice s, struct fields_json_lost *lost)
+static void put_string(struct text *t, struct slice s, struct fields_json_lost *lost)
 {
 	lost->bad_text += text_json_string(t, s) > 0;
 }
 
-static void
-put_bytes(struct text *t, const struct value *v)
+static void put_bytes(struct text *t, const struct value *v)
 {
 	text_str(t, "\"0x");
 	text_hex(t, v->p, v->count);
 	text_char(t, '"');
 }
 
-static void
-put_address(struct text *t, uint64_t v)
+static void put_address(struct text *t, uint64_t v)
 {
 	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
 
@@ -36,8 +33,7 @@ put_address(struct text *t, uint64_t v)
 static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth);
 
 /* A map whose keys are all text is an object, any other a list of pairs. */
-static void
-put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+static void put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
 
@@ -54,8 +50,7 @@ put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, un
 	text_char(t, object ? '}' : ']');
 }
 
-static void
-put_list(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+static void put_list(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
 {
 	text_char(t, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -66,8 +61,7 @@ put_list(struct text *t, const struct value *v, struct fields_json_lost *lost, u
 	text_char(t, ']');
 }
 
-static void
-put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -120,8 +114,7 @@ put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, 
 	}
 }
 
-static bool
-is_unsigned(const struct value *v)
+static bool is_unsigned(const struct value *v)
 {
 	return v->type >= VALUE_U8 && v->type <= VALUE_U64;
 }
@@ -129,8 +122,7 @@ is_unsigned(const struct value *v)
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are written as text */
 
 /* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go. */
-static void
-put_field(struct text *t, const struct field *f, struct fields_json_lost *lost, bool first)
+static void put_field(struct text *t, const struct field *f, struct fields_json_lost *lost, bool first)
 {
 
 	if ((f->name.flags & SLICE_JSON) == 0) {
@@ -158,14 +150,12 @@ put_field(struct text *t, const struct field *f, struct fields_json_lost *lost, 
 	put_value(t, &f->value, lost, 0);
 }
 
-void
-fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost)
+void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost)
 {
 	put_value(t, v, lost, 0);
 }
 
-void
-fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)
+void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)
 {
 	for (size_t i = 0; i < n; i++)
 		put_field(t, &fields[i], lost, i == 0);

@@ -20,8 +20,7 @@ void fields_json_value(struct text *t, const struct value *v, struct fields_json
 /* `"name":value`, with commas between the fields, without braces. */
 void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost);
 
-static inline bool
-fields_json_lost_any(const struct fields_json_lost *lost)
+static inline bool fields_json_lost_any(const struct fields_json_lost *lost)
 {
 	return (lost->bad_text | lost->not_a_number | lost->too_deep) != 0;
 }

@@ -17,8 +17,8 @@
 
 /* A format: a folder formats/X, a line in formats.def, one of these, X_format.  Its files include this. */
 struct format {
-	const char *name, *title, *spec;     /* spec: which document it follows */
-	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
+	const char *name, *title, *spec; /* spec: which document it follows */
+	const char *const *suffixes;     /* ".tick", ...; NULL-terminated; the first is the usual one */
 	const char *const *dialects, *const *recounted; /* NULL-terminated; NULL: none; writer_modes.h */
 	const struct format_option *options; /* on the command line, ended by a name of NULL; NULL: none */
 	const struct reader_ops *reader;     /* NULL: cannot be read */

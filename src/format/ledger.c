@@ -6,8 +6,7 @@
 
 /* ---- ledger ---- */
 
-void
-ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count)
+void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count)
 {
 	size_t i = 0;
 
@@ -28,16 +27,14 @@ ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t 
 	l->rows[i].count += count;
 }
 
-void
-ledger_merge(struct ledger *into, const struct ledger *from)
+void ledger_merge(struct ledger *into, const struct ledger *from)
 {
 	into->failed |= from->failed;
 	for (size_t i = 0; i < from->n; i++)
 		ledger_add(into, from->rows[i].loss, from->rows[i].first_offset, from->rows[i].count);
 }
 
-void
-ledger_free(struct ledger *l)
+void ledger_free(struct ledger *l)
 {
 	free(l->rows);
 	*l = (struct ledger){ .n = 0 };
@@ -47,8 +44,7 @@ ledger_free(struct ledger *l)
 
 #define BORROW_LEAST (64U << 10) /* bytes: those that output_write() takes as they are */
 
-void
-chunk_file(struct chunk *c, const char *name)
+void chunk_file(struct chunk *c, const char *name)
 {
 	if (c->files.n > 0 && c->files.parts[c->files.n - 1].name == name)
 		return;
@@ -59,8 +55,7 @@ chunk_file(struct chunk *c, const char *name)
 	c->files.parts[c->files.n++] = (struct chunk_part){ name, c->text.n };
 }
 
-void
-chunk_borrow(struct chunk *c, struct slice s)
+void chunk_borrow(struct chunk *c, struct slice s)
 {
 	struct chunk_files *const f = &c->files;
 
@@ -75,8 +70,7 @@ chunk_borrow(struct chunk *c, struct slice s)
 	f->borrowed[f->nborrowed++] = (struct chunk_borrowed){ c->text.n, s };
 }
 
-void
-chunk_clear(struct chunk *c)
+void chunk_clear(struct chunk *c)
 {
 	c->files.nborrowed = 0;
 	text_clear(&c->text);
@@ -85,8 +79,7 @@ chunk_clear(struct chunk *c)
 	c->end = (struct chunk_end){ .more = false };
 }
 
-void
-chunk_free(struct chunk *c)
+void chunk_free(struct chunk *c)
 {
 	text_free(&c->text);
 	ledger_free(&c->ledger);

@@ -31,17 +31,17 @@ struct reader {
 	unsigned want;             /* enum want */
 	const char *dialect;       /* asked for by the user, or NULL */
 	const struct option_value *options;
-	void *state;      /* state_size bytes, zeroed and freed by the engine */
-	void *shared;     /* trace_ops.shared_size bytes, for all inputs of one trace */
-	uint64_t records; /* of this input, counted by the reader; the first one is number 1 */
+	void *state;          /* state_size bytes, zeroed and freed by the engine */
+	void *shared;         /* trace_ops.shared_size bytes, for all inputs of one trace */
+	uint64_t records;     /* of this input, counted by the reader; the first one is number 1 */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that asked for it; else NULL */
 	size_t folder; /* so many bytes of its path are the folder it was found in; 0: it was named itself */
 	char unreadable[256]; /* why a file beside the input could not be read, for a quiet pass; or "" */
 	const struct input_archive *archive; /* for reader_open_beside() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
-	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
-	bool counts_lost;     /* set in open: records are numbered, so that missing ones are noticed */
-	uint64_t lost;        /* records that are missing by these numbers */
+	uint64_t unread;  /* with READ_BAD: bytes that were not read because they cannot be trusted */
+	bool counts_lost; /* set in open: records are numbered, so that missing ones are noticed */
+	uint64_t lost;    /* records that are missing by these numbers */
 };
 
 enum read_status {

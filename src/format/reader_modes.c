@@ -3,15 +3,13 @@
 #include "model/class.h"
 #include "model/trace_engine.h"
 
-const struct track *
-reader_gap_track(struct reader *r, const struct track *track)
+const struct track *reader_gap_track(struct reader *r, const struct track *track)
 {
 	return r->trace->ntracks < TRACE_MAX_TRACKS ? trace_child_track(r->trace, track, SLICE_LIT("lost"))
 	                                            : track;
 }
 
-bool
-reader_gap_put(struct reader *r, struct batch *b, const struct reader_gap *g)
+bool reader_gap_put(struct reader *r, struct batch *b, const struct reader_gap *g)
 {
 	static const struct class_field declared = {
 		.name = SLICE_LIT("missing"), .type = SLICE_LIT("u64"), .value = VALUE_U64, .size = 8

@@ -28,8 +28,7 @@ enum want_copy {
  */
 enum want_gaps { WANT_GAPS = 512 };
 
-static inline bool
-reader_wants_gaps(const struct reader *r)
+static inline bool reader_wants_gaps(const struct reader *r)
 {
 	return (r->want & (WANT_GAPS | WANT_TIMES | WANT_RAW)) == (WANT_GAPS | WANT_TIMES);
 }
@@ -54,7 +53,7 @@ struct reader;
 
 enum look_ahead {
 	LOOK_AHEAD_DONE,
-	LOOK_AHEAD_ONE_PASS,  /* the input can be read only once */
+	LOOK_AHEAD_ONE_PASS, /* the input can be read only once */
 	LOOK_AHEAD_FAILED,   /* memory, a thread, reading: return READ_NO_MEMORY, the engine reports which */
 };
 

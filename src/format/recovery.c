@@ -6,24 +6,21 @@
 
 /* ---- what is written ---- */
 
-void
-recover_flush(struct recovery *rc)
+void recover_flush(struct recovery *rc)
 {
 	if (rc->run_n > 0 && !rc->failed)
 		rc->failed = !rc->put(rc->ctx, rc->run, rc->run_n);
 	rc->run_n = 0;
 }
 
-static uint64_t
-bytes_up_to(const struct recovery *rc, const char *to)
+static uint64_t bytes_up_to(const struct recovery *rc, const char *to)
 {
 	return input_offset(rc->r->in, to) - rc->at;
 }
 
 /* ---- what is listed ---- */
 
-static const struct rule *
-rule_of(const struct recovery *rc, const char *id)
+static const struct rule *rule_of(const struct recovery *rc, const char *id)
 {
 	const struct rule *r = rc->r->format->rules;
 
@@ -32,8 +29,7 @@ rule_of(const struct recovery *rc, const char *id)
 	return r;
 }
 
-static void
-list_gap(struct recovery *rc)
+static void list_gap(struct recovery *rc)
 {
 	struct recover_gap *const gap = &rc->gap;
 
@@ -56,8 +52,7 @@ list_gap(struct recovery *rc)
 	*gap = (struct recover_gap){ .length = 0 };
 }
 
-static bool
-is_structure(const struct recovery *rc, const struct rule *rule)
+static bool is_structure(const struct recovery *rc, const struct rule *rule)
 {
 	for (const char *const *id = rc->ops->structure; *id != NULL; id++)
 		if (strcmp(*id, rule->id) == 0)
@@ -66,16 +61,14 @@ is_structure(const struct recovery *rc, const struct rule *rule)
 }
 
 /* Findings are shown a number of times for each rule; those about bytes that are dropped, always. */
-static void
-count_anew(struct findings *j, const struct rule *rule)
+static void count_anew(struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].rule == rule)
 			j->counts[i].count = 0;
 }
 
-void
-recover_finding(struct recovery *rc, const struct finding *f)
+void recover_finding(struct recovery *rc, const struct finding *f)
 {
 	struct recover_gap *const gap = &rc->gap;
 	const bool structure = is_structure(rc, f->rule);
@@ -96,8 +89,7 @@ recover_finding(struct recovery *rc, const struct finding *f)
 
 /* ---- for formats ---- */
 
-void
-recover_keep(struct recovery *rc, const char *to)
+void recover_keep(struct recovery *rc, const char *to)
 {
 	const uint64_t n = bytes_up_to(rc, to);
 
@@ -116,8 +108,7 @@ recover_keep(struct recovery *rc, const char *to)
 	rc->last = to[-1];
 }
 
-void
-recover_drop(struct recovery *rc, const char *to)
+void recover_drop(struct recovery *rc, const char *to)
 {
 	const uint64_t n = bytes_up_to(rc, to);
 
@@ -127,8 +118,7 @@ recover_drop(struct recovery *rc, const char *to)
 	rc->at += n;
 }
 
-void
-recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why)
+void recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why)
 {
 	struct recover_gap *const gap = &rc->gap;
 
@@ -140,9 +130,8 @@ recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, c
 }
 
 /* `length` bytes are replaced by n others. */
-static void
-replace(struct recovery *rc, uint64_t length, const char *p, size_t n, const struct rule *rule,
-        const char *why)
+static void replace(struct recovery *rc, uint64_t length, const char *p, size_t n, const struct rule *rule,
+                    const char *why)
 {
 	const struct recover_change c = {
 		.offset = rc->at,
@@ -164,9 +153,8 @@ replace(struct recovery *rc, uint64_t length, const char *p, size_t n, const str
 	rc->list(rc->ctx, &c);
 }
 
-void
-recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
-                const char *fmt, ...)
+void recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
+                     const char *fmt, ...)
 {
 	char why[RECOVER_WHY];
 	va_list ap;
@@ -177,14 +165,13 @@ recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, co
 	replace(rc, bytes_up_to(rc, to), p, n, rule, why);
 }
 
-void
-recover_replace_copy(struct recovery *rc, const char *p, size_t n, const struct rule *rule, const char *why)
+void recover_replace_copy(struct recovery *rc, const char *p, size_t n, const struct rule *rule,
+                          const char *why)
 {
 	replace(rc, n, p, n, rule, why);
 }
 
-void
-recover_keep_copy(struct recovery *rc, const char *p, size_t n)
+void recover_keep_copy(struct recovery *rc, const char *p, size_t n)
 {
 	if (n == 0)
 		return;
@@ -196,8 +183,7 @@ recover_keep_copy(struct recovery *rc, const char *p, size_t n)
 	rc->last = p[n - 1];
 }
 
-void
-recover_end(struct recovery *rc)
+void recover_end(struct recovery *rc)
 {
 	recover_flush(rc);
 	list_gap(rc);

@@ -9,14 +9,12 @@
 
 /* ---- beside ---- */
 
-struct input *
-reader_open_beside(const struct reader *r, const char *path)
+struct input *reader_open_beside(const struct reader *r, const char *path)
 {
 	return input_open_in(r->files, r->archive, path);
 }
 
-bool
-reader_can_use(struct reader *r, struct input *file, const char *name)
+bool reader_can_use(struct reader *r, struct input *file, const char *name)
 {
 	if (!input_shrunk(file) &&
 	    (file->fault == INPUT_OK || file->fault == INPUT_EMPTY || file->fault == INPUT_TRAILING))
@@ -40,16 +38,14 @@ const struct format *const formats[] = {
 	NULL
 };
 
-const struct trace_ops *
-format_trace_ops(const struct format *f)
+const struct trace_ops *format_trace_ops(const struct format *f)
 {
 	static const struct trace_ops none = { .shared_size = 0 };
 
 	return f->trace != NULL ? f->trace : &none;
 }
 
-const struct format *
-format_by_name(const char *name)
+const struct format *format_by_name(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if (strcmp((*f)->name, name) == 0)
@@ -57,8 +53,7 @@ format_by_name(const char *name)
 	return NULL;
 }
 
-static bool
-ends_in(const char *path, size_t n, const char *suffix)
+static bool ends_in(const char *path, size_t n, const char *suffix)
 {
 	const size_t m = strlen(suffix);
 
@@ -67,8 +62,7 @@ ends_in(const char *path, size_t n, const char *suffix)
 
 /* The length of the name without what compression adds to it, and without slashes at its end.  What is read
  * can be packed in one way more than what is written. */
-static size_t
-unpacked_length(const char *name, bool input)
+static size_t unpacked_length(const char *name, bool input)
 {
 	size_t n = strlen(name);
 
@@ -80,8 +74,7 @@ unpacked_length(const char *name, bool input)
 }
 
 /* The length of the longest suffix of the format that the name has; 0: none. */
-static size_t
-suffix_length(const struct format *f, const char *name, bool input)
+static size_t suffix_length(const struct format *f, const char *name, bool input)
 {
 	const size_t n = unpacked_length(name, input);
 	size_t longest = 0;
@@ -92,14 +85,12 @@ suffix_length(const struct format *f, const char *name, bool input)
 	return longest;
 }
 
-static bool
-has_suffix(const struct format *f, const char *name)
+static bool has_suffix(const struct format *f, const char *name)
 {
 	return suffix_length(f, name, true) > 0;
 }
 
-const struct format *
-format_by_suffix_of(const struct format *const *list, const char *path)
+const struct format *format_by_suffix_of(const struct format *const *list, const char *path)
 {
 	const struct format *best = NULL;
 	size_t longest = 0;
@@ -114,14 +105,12 @@ format_by_suffix_of(const struct format *const *list, const char *path)
 	return best;
 }
 
-const struct format *
-format_by_suffix(const char *path)
+const struct format *format_by_suffix(const char *path)
 {
 	return format_by_suffix_of(formats, path);
 }
 
-static bool
-is_among(const char *const *names, const char *name)
+static bool is_among(const char *const *names, const char *name)
 {
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
 		if (strcmp(names[i], name) == 0)
@@ -129,8 +118,7 @@ is_among(const char *const *names, const char *name)
 	return false;
 }
 
-const struct format *
-format_of_sidecar(const struct format *format, const char *name)
+const struct format *format_of_sidecar(const struct format *format, const char *name)
 {
 	if (format != NULL)
 		return is_among(format_trace_ops(format)->sidecars, name) ? format : NULL;
@@ -140,8 +128,7 @@ format_of_sidecar(const struct format *format, const char *name)
 	return NULL;
 }
 
-bool
-format_opens_beside(const struct format *format, const char *name)
+bool format_opens_beside(const struct format *format, const char *name)
 {
 	if (format != NULL)
 		return is_among(format_trace_ops(format)->beside, name);
@@ -151,8 +138,7 @@ format_opens_beside(const struct format *format, const char *name)
 	return false;
 }
 
-bool
-format_wants_name(const struct format *format, const char *name)
+bool format_wants_name(const struct format *format, const char *name)
 {
 	if (format != NULL)
 		return has_suffix(format, name);
@@ -162,8 +148,7 @@ format_wants_name(const struct format *format, const char *name)
 	return false;
 }
 
-const struct format *
-format_of_name(const char *name)
+const struct format *format_of_name(const char *name)
 {
 	const struct format *best = NULL;
 	size_t longest = 0;
@@ -179,8 +164,7 @@ format_of_name(const char *name)
 	return best;
 }
 
-const struct format *
-format_probe(struct slice head, bool whole, bool *no_memory)
+const struct format *format_probe(struct slice head, bool whole, bool *no_memory)
 {
 	const struct format *best = NULL;
 	int most = 0;
@@ -200,8 +184,7 @@ format_probe(struct slice head, bool whole, bool *no_memory)
 	return best;
 }
 
-const char *
-option_find(const struct option_value *list, const char *name)
+const char *option_find(const struct option_value *list, const char *name)
 {
 	for (; list != NULL; list = list->next)
 		if (strcmp(list->name, name) == 0)
@@ -209,8 +192,7 @@ option_find(const struct option_value *list, const char *name)
 	return NULL;
 }
 
-void
-rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
+void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
 {
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		visit(ctx, &input_rules[i]);
@@ -230,8 +212,7 @@ struct rule_search {
 	size_t distance;
 };
 
-static void
-compare_id(void *ctx, const struct rule *rule)
+static void compare_id(void *ctx, const struct rule *rule)
 {
 	struct rule_search *const s = ctx;
 
@@ -239,8 +220,7 @@ compare_id(void *ctx, const struct rule *rule)
 		s->found = rule;
 }
 
-const struct rule *
-rule_by_id(const char *id)
+const struct rule *rule_by_id(const char *id)
 {
 	struct rule_search s = { .id = id };
 
@@ -248,8 +228,7 @@ rule_by_id(const char *id)
 	return s.found;
 }
 
-static void
-keep_nearer(const char *typed, const char *id, const char **best, size_t *distance)
+static void keep_nearer(const char *typed, const char *id, const char **best, size_t *distance)
 {
 	const char *const words = strchr(id, '/');
 	const size_t whole = edit_distance(typed, id);
@@ -263,16 +242,14 @@ keep_nearer(const char *typed, const char *id, const char **best, size_t *distan
 	}
 }
 
-static void
-approach(void *ctx, const struct rule *rule)
+static void approach(void *ctx, const struct rule *rule)
 {
 	struct rule_search *const s = ctx;
 
 	keep_nearer(s->id, rule->id, &s->nearest, &s->distance);
 }
 
-const char *
-rule_nearest_name(const char *id)
+const char *rule_nearest_name(const char *id)
 {
 	struct rule_search s = { .id = id, .distance = SIZE_MAX };
 

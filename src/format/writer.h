@@ -45,7 +45,7 @@ struct writer_ops {
 	 * state; it gives the same bytes wherever batches end.  write runs in order and may keep state. */
 	void (*render)(const void *state, const struct batch *b, struct chunk *chunk);
 	void (*write)(void *state, const struct batch *b, struct chunk *chunk);
-	void (*survey)(void *state, const struct batch *b); /* NULL, or see format/writer_modes.h */
+	void (*survey)(void *state, const struct batch *b);   /* NULL, or see format/writer_modes.h */
 	bool (*close)(struct writer *w, struct chunk *chunk); /* writes the end of the output */
 	void (*free)(void *state);                            /* NULL: the state owns nothing */
 };

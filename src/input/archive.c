@@ -44,8 +44,7 @@ struct input_archive {
 	uint32_t nproblems, nmore;             /* how many there are, and how many more were met */
 };
 
-bool
-input_is_archive(const char *path)
+bool input_is_archive(const char *path)
 {
 	static const char *const suffixes[] = { ".tar",  ".tar.gz", ".tgz", ".tar.zst",
 		                                ".tzst", ".tar.xz", ".txz" };
@@ -61,8 +60,8 @@ input_is_archive(const char *path)
 
 /* ---- reading ---- */
 
-__attribute__((format(printf, 3, 4))) static bool
-fail(struct input_archive *a, enum input_fault fault, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct input_archive *a, enum input_fault fault,
+                                                       const char *fmt, ...)
 {
 	va_list ap;
 
@@ -78,8 +77,7 @@ fail(struct input_archive *a, enum input_fault fault, const char *fmt, ...)
 	return false;
 }
 
-static bool
-fail_spill(struct input_archive *a)
+static bool fail_spill(struct input_archive *a)
 {
 	char why[300];
 
@@ -88,8 +86,7 @@ fail_spill(struct input_archive *a)
 }
 
 /* The input ended before its time; if it is damaged, that is told at the end. */
-static bool
-fail_cut(struct input_archive *a, const struct input *in, const char *what, uint64_t missing)
+static bool fail_cut(struct input_archive *a, const struct input *in, const char *what, uint64_t missing)
 {
 	if (in->fault != INPUT_OK && in->fault != INPUT_TRAILING)
 		return false;
@@ -98,8 +95,7 @@ fail_cut(struct input_archive *a, const struct input *in, const char *what, uint
 }
 
 /* Passes n bytes, to the temporary file if `keep`.  Returns how many were there. */
-static uint64_t
-pass(struct input_archive *a, struct input *in, uint64_t n, bool keep)
+static uint64_t pass(struct input_archive *a, struct input *in, uint64_t n, bool keep)
 {
 	uint64_t done = 0;
 
@@ -117,8 +113,7 @@ pass(struct input_archive *a, struct input *in, uint64_t n, bool keep)
 	return done;
 }
 
-static bool
-pass_all(struct input_archive *a, struct input *in, uint64_t n, const char *what)
+static bool pass_all(struct input_archive *a, struct input *in, uint64_t n, const char *what)
 {
 	const uint64_t got = pass(a, in, n, false);
 
@@ -129,8 +124,7 @@ pass_all(struct input_archive *a, struct input *in, uint64_t n, const char *what
 
 /* The next record of a pax header of which `left` bytes are left, "LENGTH KEY=VALUE\n".  Returns how many of
  * them it has; 0: it makes no sense, or the input ends. */
-static uint64_t
-read_pax_record(struct input *in, struct tar_entry *e, uint64_t left)
+static uint64_t read_pax_record(struct input *in, struct tar_entry *e, uint64_t left)
 {
 	const size_t look = (size_t)(left < TAR_KEY_MAX ? left : TAR_KEY_MAX);
 	uint64_t length = 0;
@@ -159,8 +153,7 @@ read_pax_record(struct input *in, struct tar_entry *e, uint64_t left)
 	return tar_pax_set(e, key, nkey, key + nkey + 1, nvalue) ? length : 0;
 }
 
-static bool
-read_pax(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
+static bool read_pax(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const uint64_t at = input_offset(in, in->p);
 	uint64_t left = size, taken = 1;
@@ -180,8 +173,7 @@ read_pax(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_
 }
 
 /* Attributes of all further files: only those without a meaning here, and a comment, are common. */
-static bool
-read_global(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
+static bool read_global(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const uint64_t at = input_offset(in, in->p);
 	struct tar_entry *const all = calloc(1, sizeof *all);
@@ -198,8 +190,7 @@ read_global(struct input_archive *a, struct input *in, struct tar_entry *e, uint
 }
 
 /* A GNU name; one that is too long becomes empty. */
-static bool
-read_long_name(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
+static bool read_long_name(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const bool is_name = e->kind == TAR_LONG_NAME;
 	const size_t n = (size_t)(size < TAR_NAME_MAX ? size : TAR_NAME_MAX);
@@ -212,8 +203,7 @@ read_long_name(struct input_archive *a, struct input *in, struct tar_entry *e, u
 }
 
 /* What follows the header of an extension. */
-static bool
-read_extension(struct input_archive *a, struct input *in, struct tar_entry *e)
+static bool read_extension(struct input_archive *a, struct input *in, struct tar_entry *e)
 {
 	const uint64_t size = e->extension;
 	bool ok;
@@ -232,8 +222,7 @@ read_extension(struct input_archive *a, struct input *in, struct tar_entry *e)
 /* ---- files ---- */
 
 /* Why the bytes that follow are not those of a file; NULL: they are. */
-static const char *
-why_not(enum tar_kind kind)
+static const char *why_not(enum tar_kind kind)
 {
 	switch (kind) {
 	case TAR_HARD_LINK:
@@ -252,8 +241,7 @@ why_not(enum tar_kind kind)
 	}
 }
 
-static bool
-add_member(struct input_archive *a, const struct tar_entry *e, uint64_t offset)
+static bool add_member(struct input_archive *a, const struct tar_entry *e, uint64_t offset)
 {
 	const bool link = e->kind == TAR_HARD_LINK && e->target[0] != '\0';
 	const size_t n = strlen(a->path) + 2 + strlen(e->name) + 1;
@@ -275,8 +263,7 @@ add_member(struct input_archive *a, const struct tar_entry *e, uint64_t offset)
 }
 
 /* Whether the file is one that readers ask for. */
-static bool
-is_wanted(const struct input_archive *a, const struct tar_entry *e)
+static bool is_wanted(const struct input_archive *a, const struct tar_entry *e)
 {
 	const char *const slash = strrchr(e->name, '/'), *const name = slash != NULL ? slash + 1 : e->name;
 
@@ -285,8 +272,7 @@ is_wanted(const struct input_archive *a, const struct tar_entry *e)
 }
 
 /* The blocks of its map that did not fit into the header. */
-static bool
-pass_map(struct input_archive *a, struct input *in)
+static bool pass_map(struct input_archive *a, struct input *in)
 {
 	bool more = true;
 
@@ -299,8 +285,7 @@ pass_map(struct input_archive *a, struct input *in)
 	return true;
 }
 
-static bool
-read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
+static bool read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 {
 	const uint64_t at = input_offset(in, in->p);
 	const bool wanted = is_wanted(a, e), keep = wanted && a->packed && e->kind == TAR_FILE;
@@ -328,8 +313,7 @@ read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 /* ---- the whole ---- */
 
 /* Behind damage: up to what looks like a header. */
-static void
-find_header(struct input *in, struct tar_entry *e)
+static void find_header(struct input *in, struct tar_entry *e)
 {
 	do {
 		in->p += TAR_BLOCK;
@@ -340,8 +324,7 @@ find_header(struct input *in, struct tar_entry *e)
 	} while (e->kind == TAR_BAD || e->kind == TAR_END || memcmp(in->p + 257, "ustar", 5) != 0);
 }
 
-static bool
-is_zeros(const char *p, const char *end)
+static bool is_zeros(const char *p, const char *end)
 {
 	while (p < end && *p == '\0')
 		p++;
@@ -349,8 +332,7 @@ is_zeros(const char *p, const char *end)
 }
 
 /* One header and what belongs to it.  *ended: zeros were before it.  false: nothing behind it can be read. */
-static bool
-read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool *ended)
+static bool read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool *ended)
 {
 	if (!input_need(in, TAR_BLOCK)) {
 		if (!*ended || !is_zeros(in->p, in->end))
@@ -382,8 +364,7 @@ read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool 
 
 /* Up to the end of the input: behind zeros may be another archive, and a packed one tells at its end whether
  * it is damaged. */
-static void
-read_all(struct input_archive *a, struct input *in)
+static void read_all(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
 	bool ended = false, going = e != NULL || fail(a, INPUT_SYSTEM, "out of memory");
@@ -399,8 +380,7 @@ read_all(struct input_archive *a, struct input *in)
 
 /* ---- what is in it ---- */
 
-static int
-by_path(const void *x, const void *y)
+static int by_path(const void *x, const void *y)
 {
 	const struct member *const a = x, *const b = y;
 	const int order = strcmp(a->path, b->path);
@@ -409,8 +389,7 @@ by_path(const void *x, const void *y)
 }
 
 /* The last file of the path before the ordinal; NULL: none. */
-static const struct member *
-find_before(const struct input_archive *a, const char *way, uint32_t ordinal)
+static const struct member *find_before(const struct input_archive *a, const char *way, uint32_t ordinal)
 {
 	const size_t skip = strlen(a->path) + 2;
 	uint32_t from = 0, to = a->n;
@@ -427,8 +406,7 @@ find_before(const struct input_archive *a, const char *way, uint32_t ordinal)
 }
 
 /* A hard link is another name of a file that came before. */
-static void
-resolve_links(struct input_archive *a)
+static void resolve_links(struct input_archive *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		struct member *const m = &a->members[i];
@@ -442,16 +420,14 @@ resolve_links(struct input_archive *a)
 	}
 }
 
-static void
-free_member(struct member *m)
+static void free_member(struct member *m)
 {
 	free(m->path);
 	free(m->target);
 }
 
 /* Of files of one name the last counts, as when they are unpacked. */
-static void
-sort_members(struct input_archive *a)
+static void sort_members(struct input_archive *a)
 {
 	uint32_t n = 0;
 
@@ -471,8 +447,7 @@ sort_members(struct input_archive *a)
 	a->n = n;
 }
 
-void
-input_archive_close(struct input_archive *a)
+void input_archive_close(struct input_archive *a)
 {
 	if (a == NULL)
 		return;
@@ -487,8 +462,7 @@ input_archive_close(struct input_archive *a)
 }
 
 /* Whether it begins as an archive does; if not, that is told. */
-static bool
-begins_well(struct input_archive *a, struct input *in)
+static bool begins_well(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
 
@@ -506,8 +480,7 @@ begins_well(struct input_archive *a, struct input *in)
 }
 
 /* Where files are read from. */
-static bool
-open_place(struct input_archive *a)
+static bool open_place(struct input_archive *a)
 {
 	if (a->packed) {
 		if (!spill_open(&a->spill, NULL))
@@ -519,15 +492,13 @@ open_place(struct input_archive *a)
 	return a->fd >= 0 || fail(a, input_fault_of_errno(errno), "%s", strerror(errno));
 }
 
-static bool
-is_same(const struct stat *a, const struct stat *b)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void
-read_archive(struct input_archive *a, struct input *in, const struct stat *before)
+static void read_archive(struct input_archive *a, struct input *in, const struct stat *before)
 {
 	if (in->fault != INPUT_OK && in->fault != INPUT_TRAILING) {
 		fail(a, in->fault, "%s", in->fault_text);
@@ -544,8 +515,7 @@ read_archive(struct input_archive *a, struct input *in, const struct stat *befor
 		fail(a, INPUT_SYSTEM, "the file was changed while it was read");
 }
 
-struct input_archive *
-input_archive_open(const char *path, struct input_names names)
+struct input_archive *input_archive_open(const char *path, struct input_names names)
 {
 	struct input_archive *const a = calloc(1, sizeof *a);
 	struct stat before;
@@ -572,8 +542,7 @@ input_archive_open(const char *path, struct input_names names)
 /* ---- its files ---- */
 
 /* Where in the archive the path leads, "/a/b"; NULL: not into it. */
-static const char *
-way_of(const struct input_archive *a, const char *path)
+static const char *way_of(const struct input_archive *a, const char *path)
 {
 	const size_t n = strlen(a->path);
 
@@ -583,15 +552,13 @@ way_of(const struct input_archive *a, const char *path)
 	return *path == '/' ? path : NULL;
 }
 
-bool
-input_archive_holds(const struct input_archive *a, const char *path)
+bool input_archive_holds(const struct input_archive *a, const char *path)
 {
 	return a != NULL && way_of(a, path) != NULL;
 }
 
 /* NULL: there is none. */
-static const struct member *
-find_member(const struct input_archive *a, const char *way)
+static const struct member *find_member(const struct input_archive *a, const char *way)
 {
 	const size_t skip = strlen(a->path) + 1;
 
@@ -606,8 +573,7 @@ find_member(const struct input_archive *a, const char *way)
 }
 
 /* Where everything is below one folder, a file beside the archive's name is one in that folder. */
-static const struct member *
-find_below_top(const struct input_archive *a, const char *way)
+static const struct member *find_below_top(const struct input_archive *a, const char *way)
 {
 	const size_t skip = strlen(a->path) + 1;
 	const char *const first = a->n > 0 ? a->members[0].path + skip : "/";
@@ -626,8 +592,7 @@ find_below_top(const struct input_archive *a, const char *way)
 	return m;
 }
 
-void
-input_archive_start(struct input *in, const struct input_archive *a)
+void input_archive_start(struct input *in, const struct input_archive *a)
 {
 	const char *const way = way_of(a, in->path);
 	const struct member *m = find_member(a, way);
@@ -660,8 +625,7 @@ input_archive_start(struct input *in, const struct input_archive *a)
 
 /* ---- the list ---- */
 
-static void
-list_problems(const struct input_archive *a, struct input_tree *t)
+static void list_problems(const struct input_archive *a, struct input_tree *t)
 {
 	char more[80];
 
@@ -673,8 +637,7 @@ list_problems(const struct input_archive *a, struct input_tree *t)
 	input_tree_add_problem(t, a->path, INPUT_CORRUPT, more);
 }
 
-void
-input_archive_list(const struct input_archive *a, struct input_tree *t)
+void input_archive_list(const struct input_archive *a, struct input_tree *t)
 {
 	t->paths = calloc((size_t)a->n + 1, sizeof *t->paths);
 	t->no_memory |= t->paths == NULL;

@@ -22,8 +22,7 @@ struct gzip {
 	struct inflate_state inflate;
 };
 
-static void *
-gzip_start(void)
+static void *gzip_start(void)
 {
 	struct gzip *z = calloc(1, sizeof *z);
 
@@ -34,8 +33,7 @@ gzip_start(void)
 	return z;
 }
 
-static enum unpack_result
-begin_member(struct gzip *z, struct unpack_io *io)
+static enum unpack_result begin_member(struct gzip *z, struct unpack_io *io)
 {
 	if (io->nin == 0 && io->last && !z->first)
 		return UNPACK_END;
@@ -58,8 +56,7 @@ begin_member(struct gzip *z, struct unpack_io *io)
 	return UNPACK_GOING;
 }
 
-static enum unpack_result
-skip_padding(struct gzip *z, struct unpack_io *io)
+static enum unpack_result skip_padding(struct gzip *z, struct unpack_io *io)
 {
 	while (io->nin > 0 && io->in[0] == 0) {
 		io->in++;
@@ -71,8 +68,7 @@ skip_padding(struct gzip *z, struct unpack_io *io)
 	return io->nin > 0 ? UNPACK_GOING : io->last ? UNPACK_END : UNPACK_HUNGRY;
 }
 
-static const char *
-text_of(int error)
+static const char *text_of(int error)
 {
 	switch (error) {
 	case ISAL_INVALID_BLOCK:
@@ -92,15 +88,13 @@ text_of(int error)
 	}
 }
 
-static uint32_t
-at_most_u32(size_t n)
+static uint32_t at_most_u32(size_t n)
 {
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
 /* One call of the library, for the header or for the data. */
-static int
-run(struct gzip *z, struct unpack_io *io)
+static int run(struct gzip *z, struct unpack_io *io)
 {
 	struct inflate_state *s = &z->inflate;
 	const uint32_t nin = at_most_u32(io->nin), nout = at_most_u32(io->nout);
@@ -119,8 +113,7 @@ run(struct gzip *z, struct unpack_io *io)
 	return r;
 }
 
-static enum unpack_result
-in_member(struct gzip *z, struct unpack_io *io)
+static enum unpack_result in_member(struct gzip *z, struct unpack_io *io)
 {
 	const size_t nin = io->nin, nout = io->nout;
 	const int r = run(z, io);
@@ -149,8 +142,7 @@ in_member(struct gzip *z, struct unpack_io *io)
 	            : UNPACK_GOING;
 }
 
-static enum unpack_result
-gzip_step(void *state, struct unpack_io *io)
+static enum unpack_result gzip_step(void *state, struct unpack_io *io)
 {
 	struct gzip *z = state;
 
@@ -185,8 +177,7 @@ struct xz {
 	bool in_stream;
 };
 
-static void *
-xz_start(void)
+static void *xz_start(void)
 {
 	struct xz *z = calloc(1, sizeof *z);
 
@@ -197,8 +188,7 @@ xz_start(void)
 	return z;
 }
 
-static void
-xz_stop(void *state)
+static void xz_stop(void *state)
 {
 	struct xz *z = state;
 
@@ -207,8 +197,7 @@ xz_stop(void *state)
 }
 
 /* Whether the bytes begin a stream, as far as they go. */
-static bool
-is_magic(const unsigned char *p, size_t n)
+static bool is_magic(const unsigned char *p, size_t n)
 {
 	for (size_t i = 0; i < n && i < sizeof magic; i++)
 		if (p[i] != magic[i])
@@ -216,8 +205,7 @@ is_magic(const unsigned char *p, size_t n)
 	return true;
 }
 
-static void
-skip_padding_input_xz(struct xz *z, struct unpack_io *io)
+static void skip_padding_input_xz(struct xz *z, struct unpack_io *io)
 {
 	while (io->nin > 0 && io->in[0] == 0) {
 		io->in++;
@@ -227,19 +215,16 @@ skip_padding_input_xz(struct xz *z, struct unpack_io *io)
 	}
 }
 
-static enum unpack_result
-begin_stream(struct xz *z, struct unpack_io *io)
+static enum unpack_result begin_stream(struct xz *z, struct unpack_io *io)
 {
 	if (!z->first)
 		skip_padding_input_xz(z, io);
 	if (io->nin < sizeof magic && !io->last)
 		return UNPACK_HUNGRY;
 	if (z->padding != 0) /* what follows is not for us to guess */
-		return input_unpack_stop(io,
-		                         io->nin > 0 && is_magic(io->in, io->nin) ? UNPACK_CORRUPT
-		                                                                  : UNPACK_TRAILING,
-		                         "zeros that are no multiple of 4 bytes follow the xz stream, up to",
-		                         io->offset);
+		return input_unpack_stop(
+		    io, io->nin > 0 && is_magic(io->in, io->nin) ? UNPACK_CORRUPT : UNPACK_TRAILING,
+		    "zeros that are no multiple of 4 bytes follow the xz stream, up to", io->offset);
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
 	if (!is_magic(io->in, io->nin))
@@ -255,8 +240,7 @@ begin_stream(struct xz *z, struct unpack_io *io)
 	return UNPACK_GOING;
 }
 
-static enum unpack_result
-stop_with(struct unpack_io *io, lzma_ret error)
+static enum unpack_result stop_with(struct unpack_io *io, lzma_ret error)
 {
 	switch (error) {
 	case LZMA_MEMLIMIT_ERROR:
@@ -274,8 +258,7 @@ stop_with(struct unpack_io *io, lzma_ret error)
 	}
 }
 
-static enum unpack_result
-xz_step(void *state, struct unpack_io *io)
+static enum unpack_result xz_step(void *state, struct unpack_io *io)
 {
 	struct xz *const z = state;
 	lzma_stream *const s = &z->stream;
@@ -325,8 +308,7 @@ struct zstd {
 	bool in_frame;
 };
 
-static void
-zstd_stop(void *state)
+static void zstd_stop(void *state)
 {
 	struct zstd *z = state;
 
@@ -334,8 +316,7 @@ zstd_stop(void *state)
 	free(z);
 }
 
-static void *
-zstd_start(void)
+static void *zstd_start(void)
 {
 	struct zstd *z = calloc(1, sizeof *z);
 
@@ -352,8 +333,7 @@ zstd_start(void)
 }
 
 /* Whether the bytes begin a frame, as far as they go. */
-static bool
-is_magic_input_zstd(const unsigned char *p, size_t n)
+static bool is_magic_input_zstd(const unsigned char *p, size_t n)
 {
 	static const unsigned char data[4] = { 0x28, 0xb5, 0x2f, 0xfd }, skip[4] = { 0x50, 0x2a, 0x4d, 0x18 };
 	bool is_data = true, is_skip = true;
@@ -365,8 +345,7 @@ is_magic_input_zstd(const unsigned char *p, size_t n)
 	return is_data || is_skip;
 }
 
-static enum unpack_result
-begin_frame(struct zstd *z, struct unpack_io *io)
+static enum unpack_result begin_frame(struct zstd *z, struct unpack_io *io)
 {
 	if (io->nin < 4 && !io->last)
 		return UNPACK_HUNGRY;
@@ -382,8 +361,7 @@ begin_frame(struct zstd *z, struct unpack_io *io)
 	return UNPACK_GOING;
 }
 
-static enum unpack_result
-stop_with_input_zstd(struct unpack_io *io, size_t error)
+static enum unpack_result stop_with_input_zstd(struct unpack_io *io, size_t error)
 {
 	const char *text = "zstd stream is damaged near";
 	enum unpack_result step = UNPACK_CORRUPT;
@@ -409,8 +387,7 @@ stop_with_input_zstd(struct unpack_io *io, size_t error)
 	return input_unpack_stop(io, step, text, io->offset);
 }
 
-static enum unpack_result
-zstd_step(void *state, struct unpack_io *io)
+static enum unpack_result zstd_step(void *state, struct unpack_io *io)
 {
 	struct zstd *z = state;
 	ZSTD_inBuffer in = { .src = io->in, .size = io->nin };

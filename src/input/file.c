@@ -18,8 +18,7 @@
 #define SPOOL_BYTES ((size_t)256 << 10)
 
 /* Whether input_open() reads it, and only once. */
-static bool
-is_used_up(int fd)
+static bool is_used_up(int fd)
 {
 	struct stat st;
 
@@ -29,8 +28,7 @@ is_used_up(int fd)
 }
 
 /* 0, or the errno value of a read that failed; f->failed: a write did. */
-static int
-copy(struct spill_file *f, int fd)
+static int copy(struct spill_file *f, int fd)
 {
 	char *const room = malloc(SPOOL_BYTES);
 	int why = room != NULL ? 0 : ENOMEM;
@@ -46,8 +44,7 @@ copy(struct spill_file *f, int fd)
 	return why;
 }
 
-static void
-put_reason(const char *path, int error, char *why, size_t n)
+static void put_reason(const char *path, int error, char *why, size_t n)
 {
 	char reason[128];
 
@@ -57,8 +54,7 @@ put_reason(const char *path, int error, char *why, size_t n)
 	               reason);
 }
 
-bool
-input_spool(const char *path, const char *beside, char *why, size_t n)
+bool input_spool(const char *path, const char *beside, char *why, size_t n)
 {
 	const int fd = input_fd_of(path);
 	struct spill_file f = { .fd = -1 };
@@ -102,14 +98,12 @@ struct pieces {
 	struct stat st;                /* of the file when it was opened */
 };
 
-static void
-piece_destroy(struct input_buffer *b)
+static void piece_destroy(struct input_buffer *b)
 {
 	free(b);
 }
 
-static struct input_buffer *
-piece_new(size_t cap)
+static struct input_buffer *piece_new(size_t cap)
 {
 	struct input_buffer *const b = malloc(sizeof *b + cap);
 
@@ -121,8 +115,7 @@ piece_new(size_t cap)
 }
 
 /* Opened again: it must be the same file, and no shorter. */
-static int
-open_again(struct input *in, const struct pieces *s)
+static int open_again(struct input *in, const struct pieces *s)
 {
 	struct stat st;
 	const int fd = input_open_fd(in->path);
@@ -142,8 +135,7 @@ open_again(struct input *in, const struct pieces *s)
 }
 
 /* From here on the window is the rest of the file.  false: it cannot be mapped. */
-static bool
-map_the_rest(struct input *in, struct pieces *s, int fd)
+static bool map_the_rest(struct input *in, struct pieces *s, int fd)
 {
 	const size_t size = (size_t)s->source.file_size, here = (size_t)input_offset(in, in->p);
 	struct input_mapping *const m = input_map(fd, &s->st);
@@ -158,8 +150,7 @@ map_the_rest(struct input *in, struct pieces *s, int fd)
 }
 
 /* The unread bytes move to a new buffer, and a piece behind them is read. */
-static bool
-read_piece(struct input *in, struct pieces *s, int fd)
+static bool read_piece(struct input *in, struct pieces *s, int fd)
 {
 	const size_t unread = (size_t)(in->end - in->p), more = unread > s->piece ? unread : s->piece;
 	const uint64_t left = s->source.file_size - s->at;
@@ -185,8 +176,7 @@ read_piece(struct input *in, struct pieces *s, int fd)
 	return true;
 }
 
-static bool
-pieces_more(struct input *in)
+static bool pieces_more(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
 
@@ -205,15 +195,13 @@ pieces_more(struct input *in)
 	return got;
 }
 
-static struct input *
-pieces_reopen(const struct input *in)
+static struct input *pieces_reopen(const struct input *in)
 {
 	return input_open_in(in->files, NULL, in->path);
 }
 
 /* Pieces that were read hold the file's bytes; that it is shorter is noticed when the next one is. */
-static bool
-pieces_shrunk(struct input *in)
+static bool pieces_shrunk(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
 
@@ -224,16 +212,14 @@ pieces_shrunk(struct input *in)
 	return true;
 }
 
-static void
-pieces_close(struct input *in)
+static void pieces_close(struct input *in)
 {
 	free(in->source);
 }
 
 INPUT_SOURCE_OPS(pieces);
 
-bool
-input_pieces_start(struct input *in, const struct stat *st, size_t piece)
+bool input_pieces_start(struct input *in, const struct stat *st, size_t piece)
 {
 	struct pieces *const s = calloc(1, sizeof *s);
 
@@ -267,8 +253,7 @@ struct stream {
 	bool ended;
 };
 
-int
-input_open_fd(const char *path)
+int input_open_fd(const char *path)
 {
 	int fd;
 
@@ -278,8 +263,7 @@ input_open_fd(const char *path)
 	return fd;
 }
 
-ssize_t
-input_read_fd(int fd, void *to, size_t n)
+ssize_t input_read_fd(int fd, void *to, size_t n)
 {
 	for (;;) {
 		const ssize_t got = read(fd, to, n);
@@ -294,8 +278,7 @@ input_read_fd(int fd, void *to, size_t n)
 	}
 }
 
-enum input_fault
-input_fd_look(int fd, const struct input *in)
+enum input_fault input_fd_look(int fd, const struct input *in)
 {
 	struct stat st;
 
@@ -304,8 +287,7 @@ input_fd_look(int fd, const struct input *in)
 	return input_id_compare(&in->source->id, &st, in->again);
 }
 
-void
-input_widen_pipe(int fd)
+void input_widen_pipe(int fd)
 {
 #ifdef F_SETPIPE_SZ
 	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE);
@@ -313,8 +295,7 @@ input_widen_pipe(int fd)
 }
 
 /* The unread bytes move to a new buffer with room behind them. */
-static bool
-make_room(struct input *in, struct stream *s)
+static bool make_room(struct input *in, struct stream *s)
 {
 	const size_t unread = (size_t)(in->end - in->p);
 	struct input_buffer *b = NULL;
@@ -329,15 +310,13 @@ make_room(struct input *in, struct stream *s)
 	return true;
 }
 
-static bool
-stream_end(struct input *in, const struct stream *s)
+static bool stream_end(struct input *in, const struct stream *s)
 {
 	in->last = true;
 	return s->error != 0 ? input_fail_errno(in, "cannot read: ", s->error) : false;
 }
 
-static bool
-stream_more(struct input *in)
+static bool stream_more(struct input *in)
 {
 	struct stream *s = (struct stream *)in->source;
 	struct input_buffer *b = s->source.current;
@@ -362,23 +341,20 @@ stream_more(struct input *in)
 	return true;
 }
 
-static struct input *
-stream_reopen(const struct input *in)
+static struct input *stream_reopen(const struct input *in)
 {
 	return input_open_in(in->files, NULL, in->path);
 }
 
 /* What was read is what was there, but the end may have come too early. */
-static bool
-stream_shrunk(struct input *in)
+static bool stream_shrunk(struct input *in)
 {
 	const struct stream *const s = (const struct stream *)in->source;
 
 	return s->ended && input_fail_compared(in, input_fd_look(s->fd, in));
 }
 
-static void
-stream_close(struct input *in)
+static void stream_close(struct input *in)
 {
 	struct stream *s = (struct stream *)in->source;
 
@@ -389,8 +365,7 @@ stream_close(struct input *in)
 
 INPUT_SOURCE_OPS(stream);
 
-bool
-input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
+bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
 {
 	struct stream *s = calloc(1, sizeof *s);
 
@@ -424,23 +399,20 @@ struct file {
 	size_t looked;                 /* offset of the last look at the size */
 };
 
-static bool
-file_more(struct input *in)
+static bool file_more(struct input *in)
 {
 	in->last = true;
 	return false;
 }
 
-static void
-file_keep(struct input *in, size_t bytes)
+static void file_keep(struct input *in, size_t bytes)
 {
 	struct file *f = (struct file *)in->source;
 
 	f->step = bytes < FORGET_STEP ? bytes : FORGET_STEP;
 }
 
-static struct input *
-file_reopen(const struct input *in)
+static struct input *file_reopen(const struct input *in)
 {
 	const struct file *f = (const struct file *)in->source;
 	struct input *again = input_new(in->path);
@@ -454,8 +426,7 @@ file_reopen(const struct input *in)
 	return again;
 }
 
-static void
-file_behind(struct input *in)
+static void file_behind(struct input *in)
 {
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
@@ -469,8 +440,7 @@ file_behind(struct input *in)
 	f->forgotten = at;
 }
 
-static bool
-file_shrunk(struct input *in)
+static bool file_shrunk(struct input *in)
 {
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
@@ -481,16 +451,14 @@ file_shrunk(struct input *in)
 	return true;
 }
 
-static void
-file_close(struct input *in)
+static void file_close(struct input *in)
 {
 	free(in->source);
 }
 
 INPUT_SOURCE_OPS(file, .behind = file_behind, .keep = file_keep);
 
-bool
-input_file_start(struct input *in, struct input_mapping *m)
+bool input_file_start(struct input *in, struct input_mapping *m)
 {
 	struct file *f = calloc(1, sizeof *f);
 

@@ -35,15 +35,14 @@ struct walk {
 	bool closed;       /* the present folder can be listed, but not searched */
 	struct seen *seen; /* open addressing; ino 0 is no folder */
 	size_t nseen, seen_cap;
-	char *top; /* the folder, without links */
-	dev_t dev; /* its file system */
-	char *first_out;       /* the first that leads out of the folder, or to another file system ... */
+	char *top;              /* the folder, without links */
+	dev_t dev;              /* its file system */
+	char *first_out;        /* the first that leads out of the folder, or to another file system ... */
 	size_t nlinks, nmounts; /* ... and how many there are of both */
 };
 
 /* Makes room for one more in an array; false: no memory. */
-static bool
-room(void *array, size_t n, size_t *cap, size_t size)
+static bool room(void *array, size_t n, size_t *cap, size_t size)
 {
 	void **const at = array;
 
@@ -58,8 +57,7 @@ room(void *array, size_t n, size_t *cap, size_t size)
 	return true;
 }
 
-void
-input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text)
+void input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text)
 {
 	char *const copy = strdup(path), *const why = strdup(text);
 
@@ -73,14 +71,12 @@ input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault 
 	t->problems[t->nproblems++] = (struct input_tree_problem){ copy, fault, why };
 }
 
-static void
-add_problem(struct walk *w, const char *path, enum input_fault fault, const char *text)
+static void add_problem(struct walk *w, const char *path, enum input_fault fault, const char *text)
 {
 	input_tree_add_problem(w->tree, path, fault, text);
 }
 
-static size_t
-slot_of(const struct walk *w, dev_t dev, ino_t ino)
+static size_t slot_of(const struct walk *w, dev_t dev, ino_t ino)
 {
 	size_t i = ((size_t)ino * 0x9e3779b97f4a7c15U ^ (size_t)dev) % w->seen_cap;
 
@@ -89,8 +85,7 @@ slot_of(const struct walk *w, dev_t dev, ino_t ino)
 	return i;
 }
 
-static bool
-grow_seen(struct walk *w)
+static bool grow_seen(struct walk *w)
 {
 	struct seen *const old = w->seen;
 	const size_t n = w->seen_cap;
@@ -110,8 +105,7 @@ grow_seen(struct walk *w)
 }
 
 /* True the first time this folder is met. */
-static bool
-is_new(struct walk *w, const struct stat *st)
+static bool is_new(struct walk *w, const struct stat *st)
 {
 	if (w->nseen * 2 >= w->seen_cap && !grow_seen(w)) {
 		w->tree->no_memory = true;
@@ -125,8 +119,7 @@ is_new(struct walk *w, const struct stat *st)
 	return true;
 }
 
-static void
-add_todo(struct walk *w, char *path)
+static void add_todo(struct walk *w, char *path)
 {
 	if (path != NULL && room(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
 		w->todo[w->ntodo++] = (struct folder){ path };
@@ -136,8 +129,7 @@ add_todo(struct walk *w, char *path)
 	w->tree->no_memory = true;
 }
 
-static void
-add_file(struct walk *w, char *path)
+static void add_file(struct walk *w, char *path)
 {
 	struct input_tree *const t = w->tree;
 
@@ -152,16 +144,14 @@ add_file(struct walk *w, char *path)
 	free(path);
 }
 
-static void
-add_failure(struct walk *w, const char *path, int error)
+static void add_failure(struct walk *w, const char *path, int error)
 {
 	add_problem(w, path, input_fault_of_errno(error), strerror(error));
 }
 
 /* It may be a file with a wanted name, or lead to a folder with some in it; what is known to be neither is
  * not missed. */
-static void
-add_unreachable(struct walk *w, const char *path, bool wanted, int error)
+static void add_unreachable(struct walk *w, const char *path, bool wanted, int error)
 {
 	struct stat st;
 	const bool seen = lstat(path, &st) == 0;
@@ -175,8 +165,7 @@ add_unreachable(struct walk *w, const char *path, bool wanted, int error)
 }
 
 /* Whether the path, which can be reached, is a link that leads out of the folder. */
-static bool
-leads_out(struct walk *w, const char *path)
+static bool leads_out(struct walk *w, const char *path)
 {
 	struct stat st;
 	const size_t n = strlen(w->top);
@@ -195,8 +184,7 @@ leads_out(struct walk *w, const char *path)
 
 /* Files of other places are not read because of a name in a folder: who wants them names them.  *count: of
  * their kind. */
-static void
-leave_out(struct walk *w, const char *path, size_t *count)
+static void leave_out(struct walk *w, const char *path, size_t *count)
 {
 	(*count)++;
 	if (w->first_out == NULL)
@@ -205,8 +193,7 @@ leave_out(struct walk *w, const char *path, size_t *count)
 }
 
 /* One entry of a folder; takes over `path`. */
-static void
-visit(struct walk *w, char *path, const char *name)
+static void visit(struct walk *w, char *path, const char *name)
 {
 	struct stat st;
 	const bool wanted = w->wanted(w->ctx, name);
@@ -234,15 +221,13 @@ visit(struct walk *w, char *path, const char *name)
 	}
 }
 
-static int
-by_path(const void *a, const void *b)
+static int by_path(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The names in a folder, each with the folder's path before it. */
-static size_t
-read_names(struct walk *w, const char *path, DIR *dir, char ***names)
+static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***names)
 {
 	const size_t n = strlen(path);
 	const struct dirent *e;
@@ -266,8 +251,7 @@ read_names(struct walk *w, const char *path, DIR *dir, char ***names)
 }
 
 /* Without the permission to search, nothing in a folder can be looked at: that is told once. */
-static void
-check_search(struct walk *w, const char *path, size_t entries)
+static void check_search(struct walk *w, const char *path, size_t entries)
 {
 	const size_t size = strlen(path) + 3;
 	char *const self = malloc(size);
@@ -290,8 +274,7 @@ check_search(struct walk *w, const char *path, size_t entries)
 }
 
 /* In the order of the names, so that of two ways to a folder always the same one is taken. */
-static void
-read_folder(struct walk *w, const char *path)
+static void read_folder(struct walk *w, const char *path)
 {
 	DIR *const dir = opendir(path);
 	char **names = NULL;
@@ -310,15 +293,13 @@ read_folder(struct walk *w, const char *path)
 	free(names);
 }
 
-static int
-by_problem_path(const void *a, const void *b)
+static int by_problem_path(const void *a, const void *b)
 {
 	return strcmp(((const struct input_tree_problem *)a)->path,
 	              ((const struct input_tree_problem *)b)->path);
 }
 
-bool
-input_is_folder(const char *path)
+bool input_is_folder(const char *path)
 {
 	struct stat st;
 
@@ -326,8 +307,7 @@ input_is_folder(const char *path)
 	return (stat(path, &st) == 0 || stat(path, &st) == 0) && S_ISDIR(st.st_mode);
 }
 
-static void
-report_left_out(struct walk *w, const char *folder)
+static void report_left_out(struct walk *w, const char *folder)
 {
 	char why[500];
 
@@ -340,9 +320,8 @@ report_left_out(struct walk *w, const char *folder)
 	add_problem(w, folder, INPUT_ELSEWHERE, why);
 }
 
-void
-input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
-                void *ctx)
+void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
+                     void *ctx)
 {
 	struct walk w = { .tree = t, .wanted = wanted, .ctx = ctx, .top = realpath(folder, NULL) };
 	struct stat st;
@@ -370,8 +349,7 @@ input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *c
 		qsort(t->problems, t->nproblems, sizeof *t->problems, by_problem_path);
 }
 
-void
-input_tree_free(struct input_tree *t)
+void input_tree_free(struct input_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		free(t->paths[i]);
@@ -386,14 +364,12 @@ input_tree_free(struct input_tree *t)
 
 /* ---- input files ---- */
 
-struct input_id
-input_id_of(const struct stat *st)
+struct input_id input_id_of(const struct stat *st)
 {
 	return (struct input_id){ st->st_dev, st->st_ino, (uint64_t)st->st_size, st->st_mtim };
 }
 
-enum input_fault
-input_id_compare(const struct input_id *was, const struct stat *now, bool again)
+enum input_fault input_id_compare(const struct input_id *was, const struct stat *now, bool again)
 {
 	const bool touched =
 	    now->st_mtim.tv_sec != was->modified.tv_sec || now->st_mtim.tv_nsec != was->modified.tv_nsec;
@@ -406,8 +382,7 @@ input_id_compare(const struct input_id *was, const struct stat *now, bool again)
 }
 
 /* With the lock, when the fault is set. */
-static void
-note_changed(struct input_files *f, const struct input *in)
+static void note_changed(struct input_files *f, const struct input *in)
 {
 	if (!atomic_load(&f->changed)) {
 		f->changed_path = strdup(in->path);
@@ -416,8 +391,7 @@ note_changed(struct input_files *f, const struct input *in)
 	atomic_store(&f->changed, true);
 }
 
-bool
-input_fail_compared(struct input *in, enum input_fault fault)
+bool input_fail_compared(struct input *in, enum input_fault fault)
 {
 	if (fault == INPUT_OK)
 		return false;
@@ -434,15 +408,13 @@ input_fail_compared(struct input *in, enum input_fault fault)
 
 /* ---- rows; with the lock ---- */
 
-static uint64_t
-hash_of(const struct input *in)
+static uint64_t hash_of(const struct input *in)
 {
 	return hash_bytes(in->path, strlen(in->path), hash_seed());
 }
 
 /* NULL: none. */
-static struct input_files_row *
-find(const struct input_files *f, const struct input *in)
+static struct input_files_row *find(const struct input_files *f, const struct input *in)
 {
 	const uint32_t i = table64_get(&f->by_path, hash_of(in));
 
@@ -450,8 +422,7 @@ find(const struct input_files *f, const struct input *in)
 }
 
 /* NULL: no memory. */
-static struct input_files_row *
-add(struct input_files *f, const struct input *in)
+static struct input_files_row *add(struct input_files *f, const struct input *in)
 {
 	if (!array_room(&f->rows, f->n, &f->cap, sizeof *f->rows) ||
 	    !table64_put(&f->by_path, hash_of(in), f->n))
@@ -460,16 +431,14 @@ add(struct input_files *f, const struct input *in)
 	return &f->rows[f->n++];
 }
 
-static void
-no_memory(struct input *in)
+static void no_memory(struct input *in)
 {
 	(void)input_fail(in, INPUT_SYSTEM, "out of memory");
 }
 
 /* ---- what is known ---- */
 
-enum input_files_known
-input_files_look(struct input_files *f, struct input *in, int *fd)
+enum input_files_known input_files_look(struct input_files *f, struct input *in, int *fd)
 {
 	enum input_files_known known = INPUT_FILES_NEW;
 
@@ -491,17 +460,16 @@ input_files_look(struct input_files *f, struct input *in, int *fd)
 	return known;
 }
 
-void
-input_files_note_fault(struct input_files *f, struct input *in)
+void input_files_note_fault(struct input_files *f, struct input *in)
 {
 	char text[sizeof in->fault_text];
 
 	if (in->again) { /* an earlier pass could read it; what the system refuses now is told as it is */
 		memcpy(text, in->fault_text, sizeof text);
 		if (in->fault != INPUT_SYSTEM && in->fault != INPUT_DENIED)
-			(void)input_fail(in, INPUT_CHANGED, "changed while it was read: it %s%.200s",
-			                 strncmp(text, "is ", 3) == 0 ? "" : "cannot be opened again: ",
-			                 text);
+			(void)input_fail(
+			    in, INPUT_CHANGED, "changed while it was read: it %s%.200s",
+			    strncmp(text, "is ", 3) == 0 ? "" : "cannot be opened again: ", text);
 		pthread_mutex_lock(&f->lock);
 		note_changed(f, in);
 		pthread_mutex_unlock(&f->lock);
@@ -525,8 +493,7 @@ input_files_note_fault(struct input_files *f, struct input *in)
 }
 
 /* How it differs from what it was; false: not at all. */
-static bool
-fail_if_other(struct input *in, const struct input_id *was, const struct stat *now)
+static bool fail_if_other(struct input *in, const struct input_id *was, const struct stat *now)
 {
 	const uint64_t size = (uint64_t)now->st_size;
 
@@ -544,8 +511,7 @@ fail_if_other(struct input *in, const struct input_id *was, const struct stat *n
 	return true;
 }
 
-bool
-input_files_note(struct input_files *f, struct input *in, int fd, const struct stat *st)
+bool input_files_note(struct input_files *f, struct input *in, int fd, const struct stat *st)
 {
 	bool ok = true;
 
@@ -569,8 +535,7 @@ input_files_note(struct input_files *f, struct input *in, int fd, const struct s
 	return ok;
 }
 
-void
-input_files_unkeep(struct input_files *f, const struct input *in)
+void input_files_unkeep(struct input_files *f, const struct input *in)
 {
 	pthread_mutex_lock(&f->lock);
 	struct input_files_row *const row = find(f, in);
@@ -581,8 +546,7 @@ input_files_unkeep(struct input_files *f, const struct input *in)
 	pthread_mutex_unlock(&f->lock);
 }
 
-void
-input_files_free(struct input_files *f)
+void input_files_free(struct input_files *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (f->rows[i].fd >= 0)

@@ -23,13 +23,12 @@ enum input_fault {
 	INPUT_CORRUPT,    /* the compressed stream, or archive, is damaged (bits, checksum, length) */
 	INPUT_TRAILING, /* bytes after the compressed stream that are no further member; a warning, not an end
 	                 */
-	INPUT_REPLACED,  /* of several files of one name in an archive one is read; a warning too */
+	INPUT_REPLACED, /* of several files of one name in an archive one is read; a warning too */
 	INPUT_ELSEWHERE, /* links out of a folder, or other file systems in it, are left out; a warning too */
 };
 
 /* Whether the rest of the input is read all the same. */
-static inline bool
-input_fault_is_warning(enum input_fault fault)
+static inline bool input_fault_is_warning(enum input_fault fault)
 {
 	return fault == INPUT_TRAILING || fault == INPUT_REPLACED || fault == INPUT_ELSEWHERE;
 }
@@ -48,8 +47,8 @@ enum input_packing { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_XZ };
  * meanwhile.
  */
 struct input {
-	const char *p;   /* first byte not yet consumed; the reader moves it */
-	const char *end; /* one past the last byte of the window */
+	const char *p;    /* first byte not yet consumed; the reader moves it */
+	const char *end;  /* one past the last byte of the window */
 	bool last, again; /* nothing comes after `end`; for the engine: a further pass over a file */
 	/* For the engine: see input_open.h. */
 	const char *base;     /* a place in the window ... */
@@ -58,7 +57,7 @@ struct input {
 	const struct input_source_ops *ops;
 	struct input_source *source;
 	struct input_files *files; /* of the run; NULL: none */
-	const char *path; /* as given; "-" is standard input */
+	const char *path;          /* as given; "-" is standard input */
 	enum input_packing packing;
 	enum input_fault fault;
 	uint64_t fault_offset; /* in the unpacked trace */
@@ -71,8 +70,7 @@ bool input_more(struct input *in);
 
 /* Makes at least n bytes available at p.  false: the input ends before; the window then holds all that is
  * left. */
-static inline bool
-input_need(struct input *in, size_t n)
+static inline bool input_need(struct input *in, size_t n)
 {
 	while ((size_t)(in->end - in->p) < n)
 		if (in->last || !input_more(in))
@@ -81,8 +79,7 @@ input_need(struct input *in, size_t n)
 }
 
 /* The offset of a place in the current window, in the unpacked trace. */
-static inline uint64_t
-input_offset(const struct input *in, const char *at)
+static inline uint64_t input_offset(const struct input *in, const char *at)
 {
 	return in->base_offset + (uint64_t)(at - in->base);
 }

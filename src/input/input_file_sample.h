@@ -11,8 +11,7 @@
 
 static char sample_path[] = "/tmp/input-sample-XXXXXX";
 
-static inline void
-samples_begin(void)
+static inline void samples_begin(void)
 {
 	const int fd = mkstemp(sample_path);
 
@@ -21,14 +20,12 @@ samples_begin(void)
 	close(fd);
 }
 
-static inline void
-samples_end(void)
+static inline void samples_end(void)
 {
 	unlink(sample_path);
 }
 
-static inline const char *
-write_file(const struct bytes *b)
+static inline const char *write_file(const struct bytes *b)
 {
 	FILE *f = fopen(sample_path, "wb");
 
@@ -38,8 +35,7 @@ write_file(const struct bytes *b)
 }
 
 /* Reads to the end in windows of odd sizes; what comes must be the start of `text`.  The number of bytes. */
-static inline size_t
-read_all(struct input *in, const struct bytes *text)
+static inline size_t read_all(struct input *in, const struct bytes *text)
 {
 	size_t at = 0;
 	uint64_t seed = 5;

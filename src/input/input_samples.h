@@ -21,8 +21,7 @@ struct bytes {
 	size_t n, cap;
 };
 
-static inline void
-put(struct bytes *b, const void *p, size_t n)
+static inline void put(struct bytes *b, const void *p, size_t n)
 {
 	if (b->cap - b->n < n) {
 		b->cap = (b->n + n) * 2;
@@ -35,8 +34,7 @@ put(struct bytes *b, const void *p, size_t n)
 	b->n += n;
 }
 
-static inline void
-put_le32(struct bytes *b, uint32_t v)
+static inline void put_le32(struct bytes *b, uint32_t v)
 {
 	const unsigned char le[4] = { (unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
 		                      (unsigned char)(v >> 24) };
@@ -45,8 +43,7 @@ put_le32(struct bytes *b, uint32_t v)
 }
 
 /* xorshift; the state must not be 0 */
-static inline uint64_t
-random_next(uint64_t *state)
+static inline uint64_t random_next(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -55,8 +52,7 @@ random_next(uint64_t *state)
 }
 
 /* Text that packs about as well as a trace does. */
-static inline void
-put_text(struct bytes *b, size_t n, uint64_t seed)
+static inline void put_text(struct bytes *b, size_t n, uint64_t seed)
 {
 	static const char *const words[] = { "read", "write", "openat", "close", "epoll_wait", "mmap" };
 	char line[128];
@@ -72,8 +68,7 @@ put_text(struct bytes *b, size_t n, uint64_t seed)
 }
 
 /* Deflated data of one member, after a header. */
-static inline void
-put_deflated(struct bytes *b, const char *p, size_t n, uint32_t level)
+static inline void put_deflated(struct bytes *b, const char *p, size_t n, uint32_t level)
 {
 	struct isal_zstream *z = calloc(1, sizeof *z);
 	const size_t room = n + n / 2 + 1000;
@@ -101,15 +96,13 @@ put_deflated(struct bytes *b, const char *p, size_t n, uint32_t level)
 	free(z);
 }
 
-static inline void
-put_trailer(struct bytes *b, const char *p, size_t n)
+static inline void put_trailer(struct bytes *b, const char *p, size_t n)
 {
 	put_le32(b, crc32_gzip_refl(0, (const unsigned char *)p, n));
 	put_le32(b, (uint32_t)n);
 }
 
-static inline void
-put_gzip(struct bytes *b, const char *p, size_t n, uint32_t level)
+static inline void put_gzip(struct bytes *b, const char *p, size_t n, uint32_t level)
 {
 	put(b, "\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 	put_deflated(b, p, n, level);
@@ -117,8 +110,7 @@ put_gzip(struct bytes *b, const char *p, size_t n, uint32_t level)
 }
 
 /* All fields a header can have: FTEXT, FHCRC, FEXTRA, FNAME, FCOMMENT. */
-static inline void
-put_gzip_with_fields(struct bytes *b, const char *p, size_t n)
+static inline void put_gzip_with_fields(struct bytes *b, const char *p, size_t n)
 {
 	const size_t start = b->n;
 	uint32_t crc;
@@ -134,8 +126,7 @@ put_gzip_with_fields(struct bytes *b, const char *p, size_t n)
 }
 
 /* Stored blocks of at most 65535 bytes. */
-static inline void
-put_gzip_stored(struct bytes *b, const char *p, size_t n)
+static inline void put_gzip_stored(struct bytes *b, const char *p, size_t n)
 {
 	const char *const all = p;
 	const size_t all_n = n;
@@ -156,8 +147,7 @@ put_gzip_stored(struct bytes *b, const char *p, size_t n)
 	put_trailer(b, all, all_n);
 }
 
-static inline void
-put_zstd(struct bytes *b, const char *p, size_t n, int level)
+static inline void put_zstd(struct bytes *b, const char *p, size_t n, int level)
 {
 	const size_t room = ZSTD_compressBound(n);
 	char *out = malloc(room);
@@ -174,8 +164,7 @@ put_zstd(struct bytes *b, const char *p, size_t n, int level)
 	free(out);
 }
 
-static inline void
-put_xz(struct bytes *b, const char *p, size_t n, uint32_t preset)
+static inline void put_xz(struct bytes *b, const char *p, size_t n, uint32_t preset)
 {
 	const size_t room = lzma_stream_buffer_bound(n);
 	uint8_t *const out = malloc(room);
@@ -189,8 +178,7 @@ put_xz(struct bytes *b, const char *p, size_t n, uint32_t preset)
 }
 
 /* A child writes the bytes in portions; it may then keep the pipe open in silence. */
-static inline pid_t
-pipe_in(const char *p, size_t n, size_t portion, unsigned pause_us, bool then_wait)
+static inline pid_t pipe_in(const char *p, size_t n, size_t portion, unsigned pause_us, bool then_wait)
 {
 	int ends[2];
 	pid_t pid;

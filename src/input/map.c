@@ -31,8 +31,7 @@ static struct watched {
 static atomic_size_t next_slot;
 
 /* INPUT_NO_SLOT: full */
-static size_t
-input_sigbus_watch(const void *start, size_t size)
+static size_t input_sigbus_watch(const void *start, size_t size)
 {
 	const size_t first = atomic_load(&next_slot);
 
@@ -52,8 +51,7 @@ input_sigbus_watch(const void *start, size_t size)
 	return INPUT_NO_SLOT;
 }
 
-static void
-input_sigbus_unwatch(size_t slot)
+static void input_sigbus_unwatch(size_t slot)
 {
 	atomic_store(&slots[slot].end, 0); /* first: no address is below 0 */
 	atomic_store(&slots[slot].start, 0);
@@ -61,14 +59,12 @@ input_sigbus_unwatch(size_t slot)
 		atomic_store(&next_slot, slot);
 }
 
-static unsigned
-input_sigbus_faults(size_t slot)
+static unsigned input_sigbus_faults(size_t slot)
 {
 	return atomic_load(&slots[slot].faults);
 }
 
-static bool
-replace_page(uintptr_t at)
+static bool replace_page(uintptr_t at)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
@@ -85,8 +81,7 @@ replace_page(uintptr_t at)
 	return false;
 }
 
-static void
-on_sigbus(int signal_number, siginfo_t *info, void *context)
+static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 
@@ -98,8 +93,7 @@ on_sigbus(int signal_number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-void
-input_handle_signals(void)
+void input_handle_signals(void)
 {
 	struct sigaction action;
 
@@ -115,8 +109,7 @@ input_handle_signals(void)
 enum { STAT_STEP = 256 << 10 }; /* bytes read between two looks at the size of a file */
 
 /* A mapping is a buffer like others: it goes when the last input and the last holder are gone. */
-static void
-mapping_destroy(struct input_buffer *b)
+static void mapping_destroy(struct input_buffer *b)
 {
 	struct input_mapping *m = (struct input_mapping *)b; /* its first member */
 
@@ -125,8 +118,7 @@ mapping_destroy(struct input_buffer *b)
 	free(m);
 }
 
-static struct input_mapping *
-map(int fd, uint64_t offset, size_t size, const struct stat *st, int watched)
+static struct input_mapping *map(int fd, uint64_t offset, size_t size, const struct stat *st, int watched)
 {
 	const size_t skew = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
 	struct input_mapping *m = calloc(1, sizeof *m);
@@ -159,27 +151,23 @@ map(int fd, uint64_t offset, size_t size, const struct stat *st, int watched)
 	return m;
 }
 
-struct input_mapping *
-input_map(int fd, const struct stat *st)
+struct input_mapping *input_map(int fd, const struct stat *st)
 {
 	return map(fd, 0, (size_t)st->st_size, st, -1);
 }
 
-struct input_mapping *
-input_map_part(int fd, uint64_t offset, size_t size, const struct stat *st)
+struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, const struct stat *st)
 {
 	return map(fd, offset, size, st, fd);
 }
 
 /* How often a page of the mapping was found missing. */
-static unsigned
-input_map_faults(const struct input_mapping *m)
+static unsigned input_map_faults(const struct input_mapping *m)
 {
 	return input_sigbus_faults(m->slot);
 }
 
-void
-input_map_forget(const struct input_mapping *m, size_t from, size_t to)
+void input_map_forget(const struct input_mapping *m, size_t from, size_t to)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -189,8 +177,7 @@ input_map_forget(const struct input_mapping *m, size_t from, size_t to)
 		(void)madvise(m->buffer.bytes - m->skew + from, to - from, MADV_DONTNEED);
 }
 
-enum input_fault
-input_map_look(const struct input_mapping *m, const struct input *in)
+enum input_fault input_map_look(const struct input_mapping *m, const struct input *in)
 {
 	const int fd = m->watched >= 0 ? m->watched : input_fd_of(in->path);
 	struct stat st;
@@ -204,8 +191,7 @@ input_map_look(const struct input_mapping *m, const struct input *in)
 
 /* A file cut inside of a page, or inside of the last pages, reads as zeros without a signal: so its size is
  * looked at too, now and then and at the end. */
-bool
-input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
+bool input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
 {
 	if (input_map_faults(m) > 0)
 		return input_fail_compared(in, INPUT_SHRUNK);

@@ -65,8 +65,7 @@ static const struct signature {
 };
 
 /* JSON begins with a bracket, and with what may follow it. */
-static bool
-looks_like_json(const char *p, const char *end)
+static bool looks_like_json(const char *p, const char *end)
 {
 	static const char blanks[] = " \t\r\n";
 
@@ -82,8 +81,7 @@ looks_like_json(const char *p, const char *end)
 
 /* A message of protobuf: field 1 is a packet (bytes), and what is in it begins with a field of a packet
  * again. Packets begin with few of their fields; behind the first there is another, or the end. */
-static bool
-looks_like_packets(const char *p, size_t n)
+static bool looks_like_packets(const char *p, size_t n)
 {
 	const unsigned char *const b = (const unsigned char *)p;
 	size_t at = 1, length = 0;
@@ -103,8 +101,7 @@ looks_like_packets(const char *p, size_t n)
 	return length == n - at || (length < n - at && b[at + length] == 0x0a);
 }
 
-const struct input_foreign *
-input_foreign_find(const char *p, size_t n)
+const struct input_foreign *input_foreign_find(const char *p, size_t n)
 {
 	static const struct input_foreign json = {
 		"JSON, but not a trace (it has no traceEvents)",
@@ -129,8 +126,7 @@ input_foreign_find(const char *p, size_t n)
 
 /* From a path to a source: what is it, may it be read, is it packed. */
 
-int
-input_fd_of(const char *path)
+int input_fd_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	const char *digits = NULL;
@@ -148,15 +144,13 @@ input_fd_of(const char *path)
 	return *digits == '\0' ? fd : -1;
 }
 
-bool
-input_is_named(const char *path)
+bool input_is_named(const char *path)
 {
 	return input_fd_of(path) < 0;
 }
 
 /* What a named thing is that cannot be read; NULL: a regular file. */
-static const char *
-not_a_file(mode_t mode)
+static const char *not_a_file(mode_t mode)
 {
 	if (S_ISREG(mode))
 		return NULL;
@@ -171,8 +165,7 @@ not_a_file(mode_t mode)
 	return S_ISSOCK(mode) ? "is a socket" : "is not a regular file";
 }
 
-static bool
-fail_stat(struct input *in, int error)
+static bool fail_stat(struct input *in, int error)
 {
 	struct stat st;
 
@@ -182,8 +175,7 @@ fail_stat(struct input *in, int error)
 }
 
 /* Looked at before it is opened: opening a FIFO or a device can be felt on its other side. */
-static int
-open_named(struct input *in, struct stat *st)
+static int open_named(struct input *in, struct stat *st)
 {
 	const char *reason;
 	int fd;
@@ -212,8 +204,7 @@ open_named(struct input *in, struct stat *st)
 }
 
 /* A descriptor that somebody opened for us may be nearly anything. */
-static int
-open_given(struct input *in, int given, struct stat *st)
+static int open_given(struct input *in, int given, struct stat *st)
 {
 	const int fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
 
@@ -231,8 +222,7 @@ open_given(struct input *in, int given, struct stat *st)
 	return -1;
 }
 
-static uint32_t
-le32(const char *p)
+static uint32_t le32(const char *p)
 {
 	const unsigned char *u = (const unsigned char *)p;
 
@@ -240,8 +230,7 @@ le32(const char *p)
 }
 
 /* What the first bytes of a file say. */
-static enum input_packing
-input_packing_of(const char *p, size_t n)
+static enum input_packing input_packing_of(const char *p, size_t n)
 {
 	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
 		return INPUT_GZIP;
@@ -262,16 +251,14 @@ input_packing_of(const char *p, size_t n)
 	return n >= 4 && le32(p) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
 }
 
-bool
-input_mapped_start(struct input *in, struct input_mapping *m)
+bool input_mapped_start(struct input *in, struct input_mapping *m)
 {
 	in->packing = input_packing_of(m->buffer.bytes, m->buffer.cap);
 	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
 }
 
 /* The first bytes, as many as the first window has; they go to the source afterwards. */
-static bool
-probe(struct input *in, int fd, struct input_buffer *b)
+static bool probe(struct input *in, int fd, struct input_buffer *b)
 {
 	while (b->len < INPUT_FIRST_WINDOW) {
 		const ssize_t n = input_read_fd(fd, b->bytes + b->len, b->cap - b->len);
@@ -286,8 +273,7 @@ probe(struct input *in, int fd, struct input_buffer *b)
 	return true;
 }
 
-static bool
-start_stream(struct input *in, int fd)
+static bool start_stream(struct input *in, int fd)
 {
 	struct input_pool *pool = input_pool_new();
 	struct input_buffer *b = pool != NULL ? input_buffer_new(pool, INPUT_BUFFER_SIZE) : NULL;
@@ -304,8 +290,7 @@ start_stream(struct input *in, int fd)
 	return false;
 }
 
-int
-input_open_path(struct input *in, struct stat *st)
+int input_open_path(struct input *in, struct stat *st)
 {
 	const int given = input_fd_of(in->path);
 
@@ -314,8 +299,7 @@ input_open_path(struct input *in, struct stat *st)
 
 /* Mapped if it is a file from its start; read if not, or if it cannot be mapped.
  * (Files of /proc claim to be of size 0.) */
-static bool
-start(struct input *in, int fd, const struct stat *st)
+static bool start(struct input *in, int fd, const struct stat *st)
 {
 	struct input_mapping *m = NULL;
 
@@ -338,8 +322,7 @@ start(struct input *in, int fd, const struct stat *st)
 	return input_mapped_start(in, m);
 }
 
-void
-input_prime(struct input *in)
+void input_prime(struct input *in)
 {
 	(void)input_need(in, INPUT_FIRST_WINDOW);
 	if (in->p != in->end) {
@@ -355,8 +338,7 @@ input_prime(struct input *in)
 }
 
 /* Only plain regular files can be read by pieces; the others as always. */
-static void
-start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
+static void start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 {
 	char head[64];
 	const ssize_t n = pread(fd, head, sizeof head, 0);
@@ -375,8 +357,7 @@ start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 
 /* A descriptor of the file that the path leads to, which is the one that an earlier pass saw; -1: the fault
  * is set. */
-static int
-open_in_run(struct input *in, struct stat *st)
+static int open_in_run(struct input *in, struct stat *st)
 {
 	int fd = -1;
 
@@ -398,8 +379,7 @@ open_in_run(struct input *in, struct stat *st)
 	return fd;
 }
 
-static struct input *
-open_input(struct input_files *files, const char *path, size_t piece)
+static struct input *open_input(struct input_files *files, const char *path, size_t piece)
 {
 	struct input *in = input_new(path);
 	struct stat st;
@@ -419,14 +399,12 @@ open_input(struct input_files *files, const char *path, size_t piece)
 	return in;
 }
 
-struct input *
-input_open(const char *path)
+struct input *input_open(const char *path)
 {
 	return open_input(NULL, path, 0);
 }
 
-struct input *
-input_open_in(struct input_files *files, const struct input_archive *a, const char *path)
+struct input *input_open_in(struct input_files *files, const struct input_archive *a, const char *path)
 {
 	if (!input_archive_holds(a, path))
 		return open_input(files, path, 0);
@@ -438,8 +416,7 @@ input_open_in(struct input_files *files, const struct input_archive *a, const ch
 	return in;
 }
 
-struct input *
-input_open_pieces(struct input_files *files, const char *path, size_t piece)
+struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece)
 {
 	return open_input(files, path, piece);
 }

@@ -18,8 +18,7 @@ enum {
 	FORGET_STEP = 8 << 20, /* of a mapping, behind the unpacker */
 };
 
-static bool
-fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
+static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
 {
 	const struct input_buffer *b = &packed->mapping->buffer;
 	const size_t at = (size_t)io->offset;
@@ -36,8 +35,7 @@ fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
 }
 
 /* A writer that never writes must not keep us from closing. */
-static bool
-wait_readable(const struct packed_bytes *packed)
+static bool wait_readable(const struct packed_bytes *packed)
 {
 	struct pollfd wait[2] = {
 		{ .fd = packed->fd, .events = POLLIN },
@@ -51,8 +49,7 @@ wait_readable(const struct packed_bytes *packed)
 	return wait[1].revents == 0;
 }
 
-static bool
-fill_stream(struct packed_bytes *packed, struct unpack_io *io)
+static bool fill_stream(struct packed_bytes *packed, struct unpack_io *io)
 {
 	struct input_buffer *b = packed->buffer;
 	ssize_t got;
@@ -71,23 +68,21 @@ fill_stream(struct packed_bytes *packed, struct unpack_io *io)
 
 /* Makes more bytes available behind those that are left, or sets io->last.  false: cannot be read (errno);
  * errno 0: cancelled. */
-static bool
-input_packed_fill(struct packed_bytes *packed, struct unpack_io *io)
+static bool input_packed_fill(struct packed_bytes *packed, struct unpack_io *io)
 {
 	return packed->mapping != NULL ? fill_mapped(packed, io) : fill_stream(packed, io);
 }
 
 /* The first bytes; false: no descriptors left (errno).  Takes over what it is given only on success. */
-static bool
-input_packed_start_mapped(struct packed_bytes *packed, struct input_mapping *m, struct unpack_io *io)
+static bool input_packed_start_mapped(struct packed_bytes *packed, struct input_mapping *m,
+                                      struct unpack_io *io)
 {
 	*packed = (struct packed_bytes){ .mapping = m, .fd = -1, .cancel = { -1, -1 } };
 	return fill_mapped(packed, io);
 }
 
-static bool
-input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
-                          struct unpack_io *io)
+static bool input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
+                                      struct unpack_io *io)
 {
 	int cancel[2];
 
@@ -101,16 +96,14 @@ input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buff
 	return true;
 }
 
-static void
-input_packed_cancel(struct packed_bytes *packed)
+static void input_packed_cancel(struct packed_bytes *packed)
 {
 	/* A byte, not a close: another process may have inherited that end. */
 	if (packed->cancel[1] >= 0)
 		(void)!write(packed->cancel[1], "", 1);
 }
 
-static void
-input_packed_close(struct packed_bytes *packed)
+static void input_packed_close(struct packed_bytes *packed)
 {
 	for (int i = 0; i < 2; i++)
 		if (packed->cancel[i] >= 0)
@@ -156,15 +149,14 @@ struct unpack {
 	int error; /* errno, when not 0 */
 };
 
-enum unpack_result
-input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text, uint64_t offset)
+enum unpack_result input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text,
+                                     uint64_t offset)
 {
 	(void)snprintf(io->fault, sizeof io->fault, "%s packed byte %" PRIu64, text, offset);
 	return step;
 }
 
-static enum input_fault
-fault_of_step(enum unpack_result step)
+static enum input_fault fault_of_step(enum unpack_result step)
 {
 	switch (step) {
 	case UNPACK_CUT:
@@ -181,8 +173,7 @@ fault_of_step(enum unpack_result step)
 }
 
 /* Unpacks until the room is used up (GOING) or there is no more. */
-static enum unpack_result
-fill_buffer(struct unpack *u, int *error)
+static enum unpack_result fill_buffer(struct unpack *u, int *error)
 {
 	struct unpack_io *io = &u->io;
 
@@ -201,8 +192,7 @@ fill_buffer(struct unpack *u, int *error)
 }
 
 /* Waits for a place in the queue; false: nobody wants it any more. */
-static bool
-wait_for_room(struct unpack *u)
+static bool wait_for_room(struct unpack *u)
 {
 	bool wanted;
 
@@ -214,8 +204,7 @@ wait_for_room(struct unpack *u)
 	return wanted;
 }
 
-static void
-hand_over(struct unpack *u, struct input_buffer *b, enum unpack_result step, int error)
+static void hand_over(struct unpack *u, struct input_buffer *b, enum unpack_result step, int error)
 {
 	pthread_mutex_lock(&u->lock);
 	if (b != NULL && b->len > 0) {
@@ -234,8 +223,7 @@ hand_over(struct unpack *u, struct input_buffer *b, enum unpack_result step, int
 	input_buffer_drop(b);
 }
 
-static void *
-unpack_thread(void *arg)
+static void *unpack_thread(void *arg)
 {
 	struct unpack *u = arg;
 	enum unpack_result step = UNPACK_GOING;
@@ -259,8 +247,7 @@ unpack_thread(void *arg)
 }
 
 /* The next buffer; NULL: there are no more. */
-static struct input_buffer *
-take_buffer(struct unpack *u)
+static struct input_buffer *take_buffer(struct unpack *u)
 {
 	struct input_buffer *b;
 
@@ -281,16 +268,14 @@ take_buffer(struct unpack *u)
 }
 
 /* true after the fault is set. */
-static bool
-file_changed(struct input *in, const struct unpack *u)
+static bool file_changed(struct input *in, const struct unpack *u)
 {
 	return input_fail_compared(in, u->packed.mapping == NULL ? input_fd_look(u->packed.fd, in)
 	                                                         : input_map_look(u->packed.mapping, in));
 }
 
 /* After the last buffer, so the thread is done and its fields can be read. */
-static bool
-unpack_end(struct input *in, const struct unpack *u)
+static bool unpack_end(struct input *in, const struct unpack *u)
 {
 	in->last = true;
 	if (u->fault == INPUT_OK)
@@ -303,8 +288,7 @@ unpack_end(struct input *in, const struct unpack *u)
 }
 
 /* Unread bytes and those of b together in a new buffer with as much room again. */
-static bool
-join_in_new_buffer(struct input *in, struct unpack *u, const struct input_buffer *b)
+static bool join_in_new_buffer(struct input *in, struct unpack *u, const struct input_buffer *b)
 {
 	const size_t unread = (size_t)(in->end - in->p);
 	struct input_buffer *joined = NULL;
@@ -320,8 +304,7 @@ join_in_new_buffer(struct input *in, struct unpack *u, const struct input_buffer
 	return true;
 }
 
-static bool
-unpack_more(struct input *in)
+static bool unpack_more(struct input *in)
 {
 	struct unpack *u = (struct unpack *)in->source;
 	const size_t unread = (size_t)(in->end - in->p);
@@ -348,8 +331,7 @@ unpack_more(struct input *in)
 	return ok;
 }
 
-static struct input *
-unpack_reopen(const struct input *in)
+static struct input *unpack_reopen(const struct input *in)
 {
 	const struct unpack *u = (const struct unpack *)in->source;
 	struct input *again;
@@ -368,16 +350,14 @@ unpack_reopen(const struct input *in)
 	return again;
 }
 
-static bool
-unpack_shrunk(struct input *in)
+static bool unpack_shrunk(struct input *in)
 {
 	struct unpack *u = (struct unpack *)in->source;
 
 	return file_changed(in, u);
 }
 
-static void
-free_unpack(struct unpack *u)
+static void free_unpack(struct unpack *u)
 {
 	while (u->queue != NULL) {
 		struct input_buffer *b = u->queue;
@@ -394,8 +374,7 @@ free_unpack(struct unpack *u)
 	free(u);
 }
 
-static void
-unpack_close(struct input *in)
+static void unpack_close(struct input *in)
 {
 	struct unpack *u = (struct unpack *)in->source;
 
@@ -412,8 +391,7 @@ INPUT_SOURCE_OPS(unpack);
 
 /* Signals that are sent to the process go to the threads that expect them; faults stay with who makes them.
  */
-static int
-start_thread(struct unpack *u)
+static int start_thread(struct unpack *u)
 {
 	sigset_t most, before;
 	int error;
@@ -430,8 +408,7 @@ start_thread(struct unpack *u)
 }
 
 /* All but the packed bytes; NULL: no memory. */
-static struct unpack *
-new_unpack(const struct input *in, struct input_pool *pool)
+static struct unpack *new_unpack(const struct input *in, struct input_pool *pool)
 {
 	struct unpack *u = calloc(1, sizeof *u);
 
@@ -450,8 +427,7 @@ new_unpack(const struct input *in, struct input_pool *pool)
 }
 
 /* With packed bytes ready; frees u if it cannot run. */
-static bool
-run_unpack(struct input *in, struct unpack *u)
+static bool run_unpack(struct input *in, struct unpack *u)
 {
 	const int error = u->state != NULL && u->pool != NULL ? start_thread(u) : ENOMEM;
 
@@ -464,8 +440,7 @@ run_unpack(struct input *in, struct unpack *u)
 	return true;
 }
 
-bool
-input_unpack_start_mapped(struct input *in, struct input_mapping *m)
+bool input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 {
 	struct input_pool *pool = input_pool_new();
 	struct unpack *u = new_unpack(in, pool);
@@ -481,8 +456,7 @@ input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 	return run_unpack(in, u);
 }
 
-bool
-input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
+bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
 {
 	struct unpack *u = new_unpack(in, pool);
 	int error = ENOMEM;

@@ -288,8 +288,7 @@ bool tar_pax_wants(const char *key, size_t n);
 bool tar_pax_set(struct tar_entry *e, const char *key, size_t n, const char *value, uint64_t nvalue);
 
 /* How many bytes of padding follow data of this size. */
-static inline uint64_t
-tar_padding(uint64_t size)
+static inline uint64_t tar_padding(uint64_t size)
 {
 	return -size % TAR_BLOCK;
 }

@@ -21,8 +21,7 @@ enum {
 
 /* Octal digits between blanks and NULs, or with the highest bit set a number in base 256.  false: neither, or
  * more than 63 bits. */
-static bool
-read_number(const char *p, unsigned n, uint64_t *v)
+static bool read_number(const char *p, unsigned n, uint64_t *v)
 {
 	const unsigned char *const u = (const unsigned char *)p;
 	unsigned i = 0;
@@ -45,8 +44,7 @@ read_number(const char *p, unsigned n, uint64_t *v)
 }
 
 /* Some old programs added the bytes up as signed ones. */
-static bool
-checksum_fits(const char *block)
+static bool checksum_fits(const char *block)
 {
 	uint64_t want, sum = 0;
 	int64_t with_signs = 0;
@@ -60,8 +58,7 @@ checksum_fits(const char *block)
 	       (want == sum || (int64_t)want == with_signs);
 }
 
-void
-tar_set_name(char *to, const char *p, uint64_t n)
+void tar_set_name(char *to, const char *p, uint64_t n)
 {
 	to[0] = '\0';
 	if (n >= TAR_NAME_MAX)
@@ -76,8 +73,7 @@ tar_set_name(char *to, const char *p, uint64_t n)
 }
 
 /* prefix/name; the prefix of GNU headers is something else. */
-static void
-read_name(struct tar_entry *e, const char *block)
+static void read_name(struct tar_entry *e, const char *block)
 {
 	char whole[NAME_N + PREFIX_N + 1];
 	size_t n = 0;
@@ -94,8 +90,7 @@ read_name(struct tar_entry *e, const char *block)
 
 /* Types that nobody knows are regular files (POSIX).  So are the access rights of Solaris (A): they come
  * before the file and have its name, so that the file replaces them. */
-static enum tar_kind
-kind_of(char type, uint64_t size)
+static enum tar_kind kind_of(char type, uint64_t size)
 {
 	switch (type) {
 	case '1':
@@ -130,8 +125,7 @@ kind_of(char type, uint64_t size)
 }
 
 /* A file, with what was said of it before. */
-static void
-read_file(struct tar_entry *e, const char *block, uint64_t size)
+static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 {
 	const char type = block[TYPE];
 
@@ -156,8 +150,7 @@ read_file(struct tar_entry *e, const char *block, uint64_t size)
 		e->kind = TAR_SPARSE;
 }
 
-void
-tar_read_header(struct tar_entry *e, const char *block)
+void tar_read_header(struct tar_entry *e, const char *block)
 {
 	static const char zeros[TAR_BLOCK];
 	uint64_t size;
@@ -177,35 +170,30 @@ tar_read_header(struct tar_entry *e, const char *block)
 		read_file(e, block, size);
 }
 
-bool
-tar_map_goes_on(const char *block)
+bool tar_map_goes_on(const char *block)
 {
 	return block[MAP_MORE_AT] != 0;
 }
 
 /* ---- pax ---- */
 
-static bool
-is_key(const char *key, size_t n, const char *name)
+static bool is_key(const char *key, size_t n, const char *name)
 {
 	return n == strlen(name) && memcmp(key, name, n) == 0;
 }
 
-static bool
-begins(const char *key, size_t n, const char *with)
+static bool begins(const char *key, size_t n, const char *with)
 {
 	return n >= strlen(with) && memcmp(key, with, strlen(with)) == 0;
 }
 
-bool
-tar_pax_wants(const char *key, size_t n)
+bool tar_pax_wants(const char *key, size_t n)
 {
 	return is_key(key, n, "path") || is_key(key, n, "linkpath") || is_key(key, n, "size") ||
 	       is_key(key, n, "GNU.sparse.name") || is_key(key, n, "GNU.volume.offset");
 }
 
-static bool
-read_decimal(const char *p, uint64_t n, uint64_t *v)
+static bool read_decimal(const char *p, uint64_t n, uint64_t *v)
 {
 	*v = 0;
 	if (n == 0 || n > 19)
@@ -218,8 +206,7 @@ read_decimal(const char *p, uint64_t n, uint64_t *v)
 	return true;
 }
 
-bool
-tar_pax_set(struct tar_entry *e, const char *key, size_t n, const char *value, uint64_t nvalue)
+bool tar_pax_set(struct tar_entry *e, const char *key, size_t n, const char *value, uint64_t nvalue)
 {
 	uint64_t number;
 

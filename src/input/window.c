@@ -29,8 +29,7 @@ struct input_pool {
 	bool closed;
 };
 
-struct input_pool *
-input_pool_new(void)
+struct input_pool *input_pool_new(void)
 {
 	struct input_pool *pool = calloc(1, sizeof *pool);
 
@@ -45,8 +44,7 @@ input_pool_new(void)
 }
 
 /* Called with the lock, which is given up. */
-static void
-pool_unref_and_unlock(struct input_pool *pool)
+static void pool_unref_and_unlock(struct input_pool *pool)
 {
 	bool gone = --pool->refs == 0;
 
@@ -57,8 +55,7 @@ pool_unref_and_unlock(struct input_pool *pool)
 	free(pool);
 }
 
-void
-input_pool_close(struct input_pool *pool)
+void input_pool_close(struct input_pool *pool)
 {
 	if (pool == NULL)
 		return;
@@ -73,8 +70,7 @@ input_pool_close(struct input_pool *pool)
 	pool_unref_and_unlock(pool);
 }
 
-static void
-pooled_destroy(struct input_buffer *b)
+static void pooled_destroy(struct input_buffer *b)
 {
 	struct input_pool *pool = b->pool;
 
@@ -89,8 +85,7 @@ pooled_destroy(struct input_buffer *b)
 	pool_unref_and_unlock(pool);
 }
 
-static struct input_buffer *
-take_idle(struct input_pool *pool)
+static struct input_buffer *take_idle(struct input_pool *pool)
 {
 	struct input_buffer *b = pool->idle;
 
@@ -101,8 +96,7 @@ take_idle(struct input_pool *pool)
 	return b;
 }
 
-struct input_buffer *
-input_buffer_new(struct input_pool *pool, size_t cap)
+struct input_buffer *input_buffer_new(struct input_pool *pool, size_t cap)
 {
 	/* The bytes follow the head, on a cache line of their own. */
 	const size_t head = (sizeof(struct input_buffer) + 63) / 64 * 64;
@@ -126,14 +120,12 @@ input_buffer_new(struct input_pool *pool, size_t cap)
 	return b;
 }
 
-void
-input_buffer_ref(struct input_buffer *b)
+void input_buffer_ref(struct input_buffer *b)
 {
 	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
 }
 
-void
-input_buffer_drop(struct input_buffer *b)
+void input_buffer_drop(struct input_buffer *b)
 {
 	if (b != NULL && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
 		b->destroy(b);
@@ -152,8 +144,7 @@ struct memory {
 
 static struct input *open_memory(const char *p, size_t n, size_t step);
 
-static void
-portion_destroy(struct input_buffer *b)
+static void portion_destroy(struct input_buffer *b)
 {
 	free(b->bytes);
 	free(b);
@@ -161,8 +152,7 @@ portion_destroy(struct input_buffer *b)
 
 /* The bytes are an allocation of their own, and not one byte longer: a checker of memory sees each step
  * outside. */
-static struct input_buffer *
-portion_new(size_t n)
+static struct input_buffer *portion_new(size_t n)
 {
 	struct input_buffer *b = calloc(1, sizeof *b);
 
@@ -179,8 +169,7 @@ portion_new(size_t n)
 	return b;
 }
 
-static bool
-memory_more(struct input *in)
+static bool memory_more(struct input *in)
 {
 	struct memory *m = (struct memory *)in->source;
 	const size_t unread = (size_t)(in->end - in->p);
@@ -203,31 +192,27 @@ memory_more(struct input *in)
 	return true;
 }
 
-static struct input *
-memory_reopen(const struct input *in)
+static struct input *memory_reopen(const struct input *in)
 {
 	const struct memory *m = (const struct memory *)in->source;
 
 	return open_memory(m->bytes, m->n, m->step);
 }
 
-static bool
-memory_shrunk(struct input *in)
+static bool memory_shrunk(struct input *in)
 {
 	(void)in;
 	return false;
 }
 
-static void
-memory_close(struct input *in)
+static void memory_close(struct input *in)
 {
 	free(in->source);
 }
 
 INPUT_SOURCE_OPS(memory);
 
-static struct input *
-open_memory(const char *p, size_t n, size_t step)
+static struct input *open_memory(const char *p, size_t n, size_t step)
 {
 	struct input *in = input_new("memory");
 	struct memory *m = calloc(1, sizeof *m);
@@ -254,14 +239,12 @@ open_memory(const char *p, size_t n, size_t step)
 	return in;
 }
 
-struct input *
-input_from_memory(const char *p, size_t n)
+struct input *input_from_memory(const char *p, size_t n)
 {
 	return open_memory(p, n, 0);
 }
 
-struct input *
-input_from_memory_slowly(const char *p, size_t n, size_t step)
+struct input *input_from_memory_slowly(const char *p, size_t n, size_t step)
 {
 	return open_memory(p, n, step > 0 ? step : 1);
 }
@@ -271,8 +254,7 @@ input_from_memory_slowly(const char *p, size_t n, size_t step)
 enum { FIRST_ROOM = 16 << 10 };
 
 /* To the end, or to one byte more than it may have. */
-static bool
-read_all(struct input_whole *w, int fd, size_t most)
+static bool read_all(struct input_whole *w, int fd, size_t most)
 {
 	size_t room = 0;
 
@@ -300,8 +282,7 @@ read_all(struct input_whole *w, int fd, size_t most)
 	return false;
 }
 
-bool
-input_read_whole_fd(struct input_whole *w, int fd, size_t most)
+bool input_read_whole_fd(struct input_whole *w, int fd, size_t most)
 {
 	*w = (struct input_whole){ .p = NULL };
 	if (read_all(w, fd, most))
@@ -311,8 +292,7 @@ input_read_whole_fd(struct input_whole *w, int fd, size_t most)
 	return false;
 }
 
-bool
-input_read_whole(struct input_whole *w, const char *path, size_t most)
+bool input_read_whole(struct input_whole *w, const char *path, size_t most)
 {
 	struct input *const in = input_new(path);
 	struct stat st;
@@ -338,8 +318,7 @@ input_read_whole(struct input_whole *w, const char *path, size_t most)
 
 /* What is the same for all sources: faults, the window, who holds which buffer. */
 
-struct input *
-input_new(const char *path)
+struct input *input_new(const char *path)
 {
 	const size_t n = strlen(path) + 1;
 	struct input *in = calloc(1, sizeof *in + n);
@@ -351,8 +330,7 @@ input_new(const char *path)
 	return in;
 }
 
-bool
-input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
+bool input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -365,8 +343,7 @@ input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
 	return false;
 }
 
-enum input_fault
-input_fault_of_errno(int error)
+enum input_fault input_fault_of_errno(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -383,8 +360,7 @@ input_fault_of_errno(int error)
 	}
 }
 
-bool
-input_fail_errno(struct input *in, const char *what, int error)
+bool input_fail_errno(struct input *in, const char *what, int error)
 {
 	char text[128];
 
@@ -393,8 +369,7 @@ input_fail_errno(struct input *in, const char *what, int error)
 	return input_fail(in, input_fault_of_errno(error), "%s%s", what, text);
 }
 
-static void
-hold(struct input *in)
+static void hold(struct input *in)
 {
 	struct input_holds *h = in->holds;
 	struct input_buffer *b = in->source != NULL ? in->source->current : NULL;
@@ -420,8 +395,7 @@ hold(struct input *in)
 	h->buffers[h->n++] = b;
 }
 
-void
-input_show(struct input *in, struct input_buffer *b, const char *p, const char *end)
+void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end)
 {
 	struct input_buffer *old = in->source->current;
 
@@ -433,8 +407,7 @@ input_show(struct input *in, struct input_buffer *b, const char *p, const char *
 	hold(in);
 }
 
-bool
-input_more(struct input *in)
+bool input_more(struct input *in)
 {
 	if (in->last || in->ops == NULL) {
 		in->last = true;
@@ -443,20 +416,17 @@ input_more(struct input *in)
 	return in->ops->more(in);
 }
 
-bool
-input_can_reopen(const struct input *in)
+bool input_can_reopen(const struct input *in)
 {
 	return in->source != NULL && in->source->can_reopen;
 }
 
-struct input *
-input_reopen(const struct input *in)
+struct input *input_reopen(const struct input *in)
 {
 	return input_can_reopen(in) ? in->ops->reopen(in) : NULL;
 }
 
-struct slice
-input_name(const struct input *in)
+struct slice input_name(const struct input *in)
 {
 	const char *const slash = strrchr(in->path, '/');
 	const char *const name = strcmp(in->path, "-") == 0          ? "standard input"
@@ -466,14 +436,12 @@ input_name(const struct input *in)
 	return textscan_slice(name, (uint32_t)strlen(name));
 }
 
-uint64_t
-input_file_size(const struct input *in)
+uint64_t input_file_size(const struct input *in)
 {
 	return in->source != NULL ? in->source->file_size : 0;
 }
 
-uint64_t
-input_drain(struct input *in)
+uint64_t input_drain(struct input *in)
 {
 	struct input_holds *holds = in->holds;
 	uint64_t n = 0;
@@ -487,31 +455,27 @@ input_drain(struct input *in)
 	return n;
 }
 
-void
-input_hold(struct input *in, struct input_holds *holds)
+void input_hold(struct input *in, struct input_holds *holds)
 {
 	in->holds = holds;
 	hold(in);
 }
 
-void
-input_release(struct input_holds *holds)
+void input_release(struct input_holds *holds)
 {
 	for (size_t i = 0; i < holds->n; i++)
 		input_buffer_drop(holds->buffers[i]);
 	holds->n = 0;
 }
 
-void
-input_holds_free(struct input_holds *holds)
+void input_holds_free(struct input_holds *holds)
 {
 	input_release(holds);
 	free(holds->buffers);
 	*holds = (struct input_holds){ 0 };
 }
 
-uint64_t
-input_holds_size(const struct input_holds *holds)
+uint64_t input_holds_size(const struct input_holds *holds)
 {
 	uint64_t n = 0;
 
@@ -520,29 +484,25 @@ input_holds_size(const struct input_holds *holds)
 	return n;
 }
 
-void
-input_keep(struct input *in, size_t bytes)
+void input_keep(struct input *in, size_t bytes)
 {
 	if (in->ops != NULL && in->ops->keep != NULL)
 		in->ops->keep(in, bytes);
 }
 
-void
-input_behind(struct input *in)
+void input_behind(struct input *in)
 {
 	if (in->ops != NULL && in->ops->behind != NULL)
 		in->ops->behind(in);
 }
 
-bool
-input_shrunk(struct input *in)
+bool input_shrunk(struct input *in)
 {
 	return in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED ||
 	       (in->ops != NULL && in->ops->shrunk(in));
 }
 
-void
-input_close(struct input *in)
+void input_close(struct input *in)
 {
 	if (in == NULL)
 		return;

@@ -18,8 +18,7 @@ struct random_text {
 };
 
 /* splitmix64, below `most` */
-static inline uint32_t
-random_below(struct random_text *x, uint32_t most)
+static inline uint32_t random_below(struct random_text *x, uint32_t most)
 {
 	uint64_t z = x->state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -28,8 +27,7 @@ random_below(struct random_text *x, uint32_t most)
 	return (uint32_t)((z ^ z >> 31) >> 16) % most;
 }
 
-static inline void
-random_put(struct random_text *x, const char *s)
+static inline void random_put(struct random_text *x, const char *s)
 {
 	const size_t n = strlen(s);
 
@@ -39,15 +37,13 @@ random_put(struct random_text *x, const char *s)
 	}
 }
 
-static inline void
-random_blank(struct random_text *x)
+static inline void random_blank(struct random_text *x)
 {
 	if (!x->plain && random_below(x, 8) == 0)
 		random_put(x, random_below(x, 2) == 0 ? " " : "\t");
 }
 
-static inline void
-random_string(struct random_text *x)
+static inline void random_string(struct random_text *x)
 {
 	static const char *const pieces[] = { "a",
 		                              "read",
@@ -79,8 +75,7 @@ random_string(struct random_text *x)
 	random_put(x, "\"");
 }
 
-static inline void
-random_number(struct random_text *x)
+static inline void random_number(struct random_text *x)
 {
 	static const char *const odd[] = { "0",
 		                           "-0",
@@ -106,8 +101,7 @@ random_number(struct random_text *x)
 
 static inline void random_value(struct random_text *x, unsigned depth);
 
-static inline void
-random_list(struct random_text *x, unsigned depth, bool object)
+static inline void random_list(struct random_text *x, unsigned depth, bool object)
 {
 	random_put(x, object ? "{" : "[");
 	for (uint32_t i = 0, n = random_below(x, 4); i < n; i++) {
@@ -123,8 +117,7 @@ random_list(struct random_text *x, unsigned depth, bool object)
 	random_put(x, object ? "}" : "]");
 }
 
-static inline void
-random_value(struct random_text *x, unsigned depth)
+static inline void random_value(struct random_text *x, unsigned depth)
 {
 	switch (random_below(x, depth < 5 ? 12 : 9)) {
 	case 0:
@@ -151,8 +144,7 @@ random_value(struct random_text *x, unsigned depth)
 }
 
 /* Some bytes changed, taken out, or doubled. */
-static inline void
-random_spoil(struct random_text *x)
+static inline void random_spoil(struct random_text *x)
 {
 	static const char bytes[] = "\"\"\"{}[]:,,\\\\ \t\r-+.eE0019nulltrufasqx\x01\x7f\x80\xc3\xff";
 

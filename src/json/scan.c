@@ -4,8 +4,7 @@
 
 /* ---- json number ---- */
 
-bool
-json_digits_any(const char *p, uint32_t n, uint64_t *v)
+bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
 {
 	*v = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -28,16 +27,14 @@ json_digits_any(const char *p, uint32_t n, uint64_t *v)
 
 #define INLINE static inline __attribute__((always_inline))
 
-static bool
-always(void)
+static bool always(void)
 {
 	return true;
 }
 
 /* ---- from bits to positions ---- */
 
-INLINE unsigned
-count_bits(uint64_t w)
+INLINE unsigned count_bits(uint64_t w)
 {
 #if defined(__POPCNT__) || defined(NEON)
 	return (unsigned)__builtin_popcountll(w);
@@ -52,8 +49,7 @@ count_bits(uint64_t w)
 
 /* Eight at a time without asking how many there are: how many can hardly be foreseen, and what is written too
  * much is overwritten.  A w of 0 has no lowest bit; whatever comes of it is one of those. */
-INLINE void
-put_eight(uint32_t *to, uint64_t *w, uint32_t at)
+INLINE void put_eight(uint32_t *to, uint64_t *w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		to[i] = at + (uint32_t)__builtin_ctzll(*w | UINT64_C(1) << 63);
@@ -61,8 +57,7 @@ put_eight(uint32_t *to, uint64_t *w, uint32_t at)
 	}
 }
 
-INLINE void
-flatten(const uint64_t *masks, size_t blocks, struct json_positions *out)
+INLINE void flatten(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	uint32_t *to = out->at;
 
@@ -83,8 +78,7 @@ flatten(const uint64_t *masks, size_t blocks, struct json_positions *out)
 	out->n = (uint32_t)(to - out->at);
 }
 
-static void
-flatten_plain(const uint64_t *masks, size_t blocks, struct json_positions *out)
+static void flatten_plain(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	flatten(masks, blocks, out);
 }
@@ -95,16 +89,14 @@ flatten_plain(const uint64_t *masks, size_t blocks, struct json_positions *out)
 #define HIGHS UINT64_C(0x8080808080808080)
 
 /* The highest bit of each byte of w, as eight bits. */
-INLINE uint64_t
-gather(uint64_t w)
+INLINE uint64_t gather(uint64_t w)
 {
 	return ((w & HIGHS) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
 /* 0x80 in each byte that is c; exact, for bytes below 0x80 are compared without a carry into their
  * neighbours. */
-INLINE uint64_t
-equal(uint64_t w, char c)
+INLINE uint64_t equal(uint64_t w, char c)
 {
 	const uint64_t x = w ^ LANES * (unsigned char)c;
 
@@ -112,14 +104,12 @@ equal(uint64_t w, char c)
 }
 
 /* 0x80 in each byte that is less than 0x20, DEL or not ASCII. */
-INLINE uint64_t
-beyond(uint64_t w)
+INLINE uint64_t beyond(uint64_t w)
 {
 	return (~((w & ~HIGHS) + LANES * (0x80 - 0x20)) | ((w & ~HIGHS) + LANES) | w) & HIGHS;
 }
 
-static void
-masks_plain(const char *p, size_t blocks, struct json_masks *out)
+static void masks_plain(const char *p, size_t blocks, struct json_masks *out)
 {
 	for (size_t i = 0; i < blocks; i++) {
 		uint64_t quotes = 0, lines = 0, odd = 0;
@@ -144,8 +134,7 @@ masks_plain(const char *p, size_t blocks, struct json_masks *out)
 #if defined(__x86_64__)
 
 /* Signed bytes with one added: at most ' ' are the control bytes, DEL and all that is not ASCII. */
-static void
-masks_sse2(const char *p, size_t blocks, struct json_masks *out)
+static void masks_sse2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m128i quote = _mm_set1_epi8('"'), line = _mm_set1_epi8('\n');
 	const __m128i back = _mm_set1_epi8('\\'), one = _mm_set1_epi8(1);
@@ -169,8 +158,7 @@ masks_sse2(const char *p, size_t blocks, struct json_masks *out)
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-AVX2 static void
-masks_avx2(const char *p, size_t blocks, struct json_masks *out)
+AVX2 static void masks_avx2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m256i quote = _mm256_set1_epi8('"'), line = _mm256_set1_epi8('\n');
 	const __m256i back = _mm256_set1_epi8('\\'), one = _mm256_set1_epi8(1);
@@ -180,9 +168,8 @@ masks_avx2(const char *p, size_t blocks, struct json_masks *out)
 		uint64_t quotes = 0, lines = 0, odd = 0;
 		for (unsigned k = 0; k < 2; k++, p += 32) {
 			const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
-			const __m256i o =
-			    _mm256_or_si256(_mm256_cmpgt_epi8(above, _mm256_add_epi8(v, one)),
-			                    _mm256_cmpeq_epi8(v, back));
+			const __m256i o = _mm256_or_si256(_mm256_cmpgt_epi8(above, _mm256_add_epi8(v, one)),
+			                                  _mm256_cmpeq_epi8(v, back));
 			quotes |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, quote))
 			          << 32 * k;
 			lines |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, line))
@@ -196,8 +183,7 @@ masks_avx2(const char *p, size_t blocks, struct json_masks *out)
 }
 
 /* The lowest bit of 0 is 64 to this instruction; what is written for it is overwritten. */
-AVX2 static inline uint64_t
-put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
+AVX2 static inline uint64_t put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		to[i] = at + (uint32_t)_tzcnt_u64(w);
@@ -206,8 +192,7 @@ put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
 	return w;
 }
 
-AVX2 static void
-flatten_avx2(const uint64_t *masks, size_t blocks, struct json_positions *out)
+AVX2 static void flatten_avx2(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	uint32_t *to = out->at;
 
@@ -225,8 +210,7 @@ flatten_avx2(const uint64_t *masks, size_t blocks, struct json_positions *out)
 	out->n = (uint32_t)(to - out->at);
 }
 
-static bool
-has_avx2(void)
+static bool has_avx2(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
 	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
@@ -234,8 +218,7 @@ has_avx2(void)
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
-AVX512 static void
-masks_avx512(const char *p, size_t blocks, struct json_masks *out)
+AVX512 static void masks_avx512(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m512i quote = _mm512_set1_epi8('"'), line = _mm512_set1_epi8('\n');
 	const __m512i back = _mm512_set1_epi8('\\'), one = _mm512_set1_epi8(1);
@@ -253,15 +236,13 @@ masks_avx512(const char *p, size_t blocks, struct json_masks *out)
 }
 
 /* Sixteen of the bytes as positions. */
-AVX512 static inline void
-put_sixteen(uint32_t *to, __m128i bytes, __m512i at)
+AVX512 static inline void put_sixteen(uint32_t *to, __m128i bytes, __m512i at)
 {
 	_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), at));
 }
 
 /* The numbers 0 to 63 of the bits that are set, pushed together. */
-AVX512 static void
-flatten_avx512(const uint64_t *masks, size_t blocks, struct json_positions *out)
+AVX512 static void flatten_avx512(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	static const uint8_t counting[64] = {
 		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -289,8 +270,7 @@ flatten_avx512(const uint64_t *masks, size_t blocks, struct json_positions *out)
 	out->n = (uint32_t)(to - out->at);
 }
 
-static bool
-has_avx512(void)
+static bool has_avx512(void)
 {
 	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
@@ -300,8 +280,7 @@ has_avx512(void)
 #elif defined(NEON)
 
 /* Sixteen answers of 0 or 0xff for each of four vectors, as 64 bits. */
-INLINE uint64_t
-bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
+INLINE uint64_t bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
 	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
 	const uint8x16_t weight = vld1q_u8(weights);
@@ -312,17 +291,14 @@ bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 	return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(abcd, abcd)), 0);
 }
 
-INLINE uint8x16_t
-odd_of(uint8x16_t v)
+INLINE uint8x16_t odd_of(uint8x16_t v)
 {
-	const uint8x16_t low =
-	    vcgtq_s8(vdupq_n_s8(' ' + 1), vreinterpretq_s8_u8(vaddq_u8(v, vdupq_n_u8(1))));
+	const uint8x16_t low = vcgtq_s8(vdupq_n_s8(' ' + 1), vreinterpretq_s8_u8(vaddq_u8(v, vdupq_n_u8(1))));
 
 	return vorrq_u8(low, vceqq_u8(v, vdupq_n_u8('\\')));
 }
 
-static void
-masks_neon(const char *p, size_t blocks, struct json_masks *out)
+static void masks_neon(const char *p, size_t blocks, struct json_masks *out)
 {
 	const uint8x16_t quote = vdupq_n_u8('"'), line = vdupq_n_u8('\n');
 
@@ -353,8 +329,7 @@ const struct json_scanner json_scanners[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-const struct json_scanner *
-json_scanner_best(void)
+const struct json_scanner *json_scanner_best(void)
 {
 	const struct json_scanner *s = json_scanners;
 
@@ -363,16 +338,15 @@ json_scanner_best(void)
 	return s;
 }
 
-static void
-put_guards(struct json_positions *out)
+static void put_guards(struct json_positions *out)
 {
 	for (unsigned i = 0; i < JSON_GUARDS; i++)
 		out->at[out->n + i] = UINT32_MAX;
 }
 
 /* The bytes that fill no block, with blanks behind them, which are nothing. */
-static void
-last_block(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n, size_t block)
+static void last_block(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n,
+                       size_t block)
 {
 	char padded[JSON_BLOCK];
 	struct json_masks last;
@@ -385,8 +359,7 @@ last_block(struct json_index *ix, const struct json_scanner *how, const char *p,
 	ix->masks.odd[block] = last.odd[0];
 }
 
-void
-json_index_make(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n)
+void json_index_make(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n)
 {
 	size_t blocks;
 

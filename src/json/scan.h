@@ -16,8 +16,7 @@
  */
 
 /* Eight digits, the first in the lowest byte. */
-static inline uint64_t
-json_eight_digits(uint64_t w)
+static inline uint64_t json_eight_digits(uint64_t w)
 {
 	w = w * 10 + (w >> 8);
 	return ((w & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
@@ -26,8 +25,7 @@ json_eight_digits(uint64_t w)
 }
 
 /* The n digits (1 to 8) that end at `end`; 8 bytes can be read before it. */
-static inline uint64_t
-json_last_digits(const char *end, uint32_t n)
+static inline uint64_t json_last_digits(const char *end, uint32_t n)
 {
 	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
 
@@ -35,8 +33,7 @@ json_last_digits(const char *end, uint32_t n)
 }
 
 /* Whether json_last_digits() reads the stretch and stays inside the text. */
-static inline bool
-json_few_digits(uint32_t at, uint32_t n)
+static inline bool json_few_digits(uint32_t at, uint32_t n)
 {
 	return n - 1 < 8 && at + n >= 8;
 }
@@ -45,8 +42,7 @@ json_few_digits(uint32_t at, uint32_t n)
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 
 /* The number of a stretch that is known to be digits; false: more than 64 bits. */
-static inline bool
-json_digits(const char *text, uint32_t at, uint32_t n, uint64_t *v)
+static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64_t *v)
 {
 	const char *const end = text + at + n;
 

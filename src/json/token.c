@@ -7,8 +7,7 @@
 
 /* Strings: where they end, and what they say. */
 
-static int
-hex_digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -18,8 +17,7 @@ hex_digit(char c)
 }
 
 /* The number of four hexadecimal digits; -1: they are not there. */
-static int32_t
-hex4(const char *p, const char *e)
+static int32_t hex4(const char *p, const char *e)
 {
 	int32_t v = 0;
 
@@ -35,8 +33,7 @@ hex4(const char *p, const char *e)
 }
 
 /* The bytes of a valid escape at the backslash, a pair of surrogates as one; 0: there is none. */
-static uint32_t
-escape_length(const char *p, const char *e)
+static uint32_t escape_length(const char *p, const char *e)
 {
 	if (e - p < 2)
 		return 0;
@@ -55,8 +52,7 @@ escape_length(const char *p, const char *e)
 
 /* Notes a flaw inside a string; false: it is an error.  Without a closing quote behind it the text may be cut
  * inside a character or escape, which then is no flaw. */
-static bool
-flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const char *why)
+static bool flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const char *why)
 {
 	if (x->lenient) {
 		json_flaw_add(x, flaw, at);
@@ -70,8 +66,7 @@ flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const
 }
 
 /* Bytes that are not ASCII, up to the next that is: all of them must be UTF-8.  NULL: an error. */
-static const char *
-beyond_ascii(struct json *x, const char *p, const char *e, enum json_kind *kind)
+static const char *beyond_ascii(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = p;
 
@@ -85,8 +80,7 @@ beyond_ascii(struct json *x, const char *p, const char *e, enum json_kind *kind)
 }
 
 /* Behind the backslash or the escape at p; NULL: an error. */
-static const char *
-escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
+static const char *escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const uint32_t n = escape_length(p, e);
 
@@ -100,8 +94,7 @@ escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
 	return p + 1;
 }
 
-const char *
-json_string(struct json *x, const char *p, const char *e, enum json_kind *kind)
+const char *json_string(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *const open = p++;
 
@@ -127,8 +120,7 @@ json_string(struct json *x, const char *p, const char *e, enum json_kind *kind)
 
 /* ---- escapes resolved ---- */
 
-static char *
-put_utf8(char *to, uint32_t c)
+static char *put_utf8(char *to, uint32_t c)
 {
 	if (c < 0x80) {
 		*to++ = (char)c;
@@ -149,8 +141,7 @@ put_utf8(char *to, uint32_t c)
 }
 
 /* One escape of n bytes, as escape_length() measured it. */
-static char *
-put_escape(char *to, const char *p, uint32_t n)
+static char *put_escape(char *to, const char *p, uint32_t n)
 {
 	static const char names[] = "bfnrt", bytes[] = "\b\f\n\r\t";
 	uint32_t c;
@@ -166,8 +157,7 @@ put_escape(char *to, const char *p, uint32_t n)
 	return put_utf8(to, c);
 }
 
-struct slice
-json_unescape(struct arena *a, struct slice s)
+struct slice json_unescape(struct arena *a, struct slice s)
 {
 	char *const start = arena_alloc(a, s.n), *to = start;
 	const char *const e = s.p + s.n;
@@ -188,8 +178,7 @@ json_unescape(struct arena *a, struct slice s)
 
 /* ---- json token ---- */
 
-void
-json_flaw_add(struct json *x, unsigned kind, const char *at)
+void json_flaw_add(struct json *x, unsigned kind, const char *at)
 {
 	x->met++;
 	/* one bad path has many bad bytes */
@@ -200,15 +189,13 @@ json_flaw_add(struct json *x, unsigned kind, const char *at)
 		x->flaws[x->nflaws++] = (struct json_flaw_at){ at, (uint8_t)kind };
 }
 
-const char *
-json_fail(struct json *x, const char *at, const char *why)
+const char *json_fail(struct json *x, const char *at, const char *why)
 {
 	x->error = (struct json_error){ at, why, false };
 	return NULL;
 }
 
-const char *
-json_cut(struct json *x, const char *at, const char *why)
+const char *json_cut(struct json *x, const char *at, const char *why)
 {
 	x->error = (struct json_error){ at, why, true };
 	return NULL;
@@ -216,16 +203,14 @@ json_cut(struct json *x, const char *at, const char *why)
 
 /* ---- numbers and words ---- */
 
-static const char *
-digits(const char *p, const char *e)
+static const char *digits(const char *p, const char *e)
 {
 	while (p < e && *p >= '0' && *p <= '9')
 		p++;
 	return p;
 }
 
-const char *
-json_number(const char *p, const char *e, enum json_kind *kind)
+const char *json_number(const char *p, const char *e, enum json_kind *kind)
 {
 	const bool minus = p < e && *p == '-';
 	const char *const first = p + minus;
@@ -254,22 +239,19 @@ json_number(const char *p, const char *e, enum json_kind *kind)
 	return p;
 }
 
-static bool
-ends_value(const char *p, const char *e)
+static bool ends_value(const char *p, const char *e)
 {
 	return p == e || *p == ',' || *p == '}' || *p == ']' || *p == ' ' || *p == '\t' || *p == '\r' ||
 	       *p == '\n';
 }
 
-static bool
-is_word_byte(char c)
+static bool is_word_byte(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
 	       c == '-' || c == '.' || c == '_' || c == '#';
 }
 
-static bool
-is_word(struct slice s, const char *w)
+static bool is_word(struct slice s, const char *w)
 {
 	if (s.n != strlen(w))
 		return false;
@@ -280,8 +262,7 @@ is_word(struct slice s, const char *w)
 }
 
 /* As the C and C++ libraries print them. */
-static bool
-is_not_finite(struct slice s)
+static bool is_not_finite(struct slice s)
 {
 	if (s.n > 0 && (*s.p == '-' || *s.p == '+'))
 		s = slice_of(s.p + 1, s.n - 1);
@@ -289,8 +270,7 @@ is_not_finite(struct slice s)
 }
 
 /* A run of letters, digits and signs that is no JSON value. */
-static const char *
-bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
+static const char *bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = p;
 
@@ -310,16 +290,14 @@ bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
 	return q;
 }
 
-static const char *
-literal(const char *p, const char *e, const char *word)
+static const char *literal(const char *p, const char *e, const char *word)
 {
 	const size_t n = strlen(word);
 
 	return (size_t)(e - p) >= n && memcmp(p, word, n) == 0 && ends_value(p + n, e) ? p + n : NULL;
 }
 
-const char *
-json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
+const char *json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = NULL;
 
@@ -342,14 +320,12 @@ json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 
 /* ---- walking through an object or array ---- */
 
-static const char *
-unterminated(struct json *x, const char *p, bool object)
+static const char *unterminated(struct json *x, const char *p, bool object)
 {
 	return json_cut(x, p, object ? "unterminated object" : "unterminated array");
 }
 
-const char *
-json_first(struct json *x, const char *p, const char *e, bool *more)
+const char *json_first(struct json *x, const char *p, const char *e, bool *more)
 {
 	const bool object = *p == '{';
 
@@ -360,8 +336,7 @@ json_first(struct json *x, const char *p, const char *e, bool *more)
 	return *more ? p : p + 1;
 }
 
-const char *
-json_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind)
+const char *json_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind)
 {
 	if (p == e)
 		return unterminated(x, p, true);
@@ -377,8 +352,7 @@ json_key(struct json *x, const char *p, const char *e, struct slice *key, enum j
 	return *p == ':' ? json_skip_blanks(p + 1, e) : json_fail(x, p, "expected a colon");
 }
 
-const char *
-json_next(struct json *x, const char *p, const char *e, char close, bool *more)
+const char *json_next(struct json *x, const char *p, const char *e, char close, bool *more)
 {
 	p = json_skip_blanks(p, e);
 	if (p == e)
@@ -408,15 +382,13 @@ struct nest {
 	unsigned depth;
 };
 
-static bool
-in_object(const struct nest *n)
+static bool in_object(const struct nest *n)
 {
 	return (n->objects & 1) != 0;
 }
 
 /* Behind a value: closes what ends here.  *more: another key or value follows. */
-static const char *
-close_levels(struct json *x, struct nest *n, const char *p, const char *e, bool *more)
+static const char *close_levels(struct json *x, struct nest *n, const char *p, const char *e, bool *more)
 {
 	*more = false;
 	while (n->depth > 0 && !*more) {
@@ -432,8 +404,8 @@ close_levels(struct json *x, struct nest *n, const char *p, const char *e, bool 
 }
 
 /* A key if one belongs here, then the start of a value or all of it; *more: what follows is inside. */
-static const char *
-member(struct json *x, struct nest *n, const char *p, const char *e, enum json_kind *kind, bool *more)
+static const char *member(struct json *x, struct nest *n, const char *p, const char *e, enum json_kind *kind,
+                          bool *more)
 {
 	struct slice key;
 	enum json_kind key_kind;
@@ -454,8 +426,7 @@ member(struct json *x, struct nest *n, const char *p, const char *e, enum json_k
 	return p;
 }
 
-const char *
-json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind)
+const char *json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const uint32_t met = x->met;
 	const enum json_kind outer = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
@@ -471,16 +442,14 @@ json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind)
 	return p;
 }
 
-const char *
-json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)
+const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	return p < e && (*p == '{' || *p == '[') ? json_nested(x, p, e, kind) : json_scalar(x, p, e, kind);
 }
 
 /* ---- documents ---- */
 
-const char *
-json_document_fault(const char *p, size_t n, unsigned depth, size_t *at)
+const char *json_document_fault(const char *p, size_t n, unsigned depth, size_t *at)
 {
 	const char *const e = p + n;
 	struct json x = { .complete = true, .depth = depth };

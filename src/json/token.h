@@ -41,8 +41,7 @@ enum json_kind {
 	JSON_BAD_NESTED, /* lenient: an object or array with flaws inside */
 };
 
-static inline bool
-json_is_string(enum json_kind kind)
+static inline bool json_is_string(enum json_kind kind)
 {
 	return kind >= JSON_STRING && kind <= JSON_BAD_STRING;
 }
@@ -83,8 +82,7 @@ struct json {
 };
 
 /* Forgets the flaws. */
-static inline void
-json_clear(struct json *x)
+static inline void json_clear(struct json *x)
 {
 	x->nflaws = 0;
 }
@@ -95,8 +93,7 @@ void json_flaw_add(struct json *x, unsigned kind, const char *at);
 const char *json_fail(struct json *x, const char *at, const char *why);
 const char *json_cut(struct json *x, const char *at, const char *why);
 
-static inline const char *
-json_skip_blanks(const char *p, const char *e)
+static inline const char *json_skip_blanks(const char *p, const char *e)
 {
 	while (p < e && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
 		p++;
@@ -121,8 +118,7 @@ const char *json_value(struct json *x, const char *p, const char *e, enum json_k
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
 
 /* What stands between the quotes of a string [p, q), and all of any other value. */
-static inline struct slice
-json_text(const char *p, const char *q, enum json_kind kind)
+static inline struct slice json_text(const char *p, const char *q, enum json_kind kind)
 {
 	return json_is_string(kind) ? slice_of(p + 1, (size_t)(q - p) - 2) : slice_of(p, (size_t)(q - p));
 }

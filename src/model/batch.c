@@ -4,22 +4,19 @@
 
 #include "base/memory.h"
 
-void
-shared_memory_init(struct shared_memory *m, void (*destroy)(struct shared_memory *))
+void shared_memory_init(struct shared_memory *m, void (*destroy)(struct shared_memory *))
 {
 	atomic_init(&m->refs, 1);
 	m->destroy = destroy;
 }
 
-void
-shared_memory_drop(struct shared_memory *m)
+void shared_memory_drop(struct shared_memory *m)
 {
 	if (m != NULL && atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) == 1)
 		m->destroy(m);
 }
 
-bool
-batch_hold(struct batch *b, struct shared_memory *m)
+bool batch_hold(struct batch *b, struct shared_memory *m)
 {
 	struct batch_engine *const to = &b->engine;
 
@@ -35,8 +32,7 @@ batch_hold(struct batch *b, struct shared_memory *m)
 }
 
 /* Whatever its events pointed to. */
-static void
-let_go(struct batch *b)
+static void let_go(struct batch *b)
 {
 	while (b->engine.blocks != NULL) {
 		struct batch_block *const block = b->engine.blocks;
@@ -48,8 +44,7 @@ let_go(struct batch *b)
 	input_release(&b->holds);
 }
 
-bool
-batch_init(struct batch *b, uint32_t cap, bool with_bytes)
+bool batch_init(struct batch *b, uint32_t cap, bool with_bytes)
 {
 	*b = (struct batch){ .cap = cap };
 	b->events = calloc(cap, sizeof *b->events);
@@ -60,8 +55,7 @@ batch_init(struct batch *b, uint32_t cap, bool with_bytes)
 	return false;
 }
 
-void
-batch_free(struct batch *b)
+void batch_free(struct batch *b)
 {
 	let_go(b);
 	free(b->engine.shared);
@@ -73,8 +67,7 @@ batch_free(struct batch *b)
 	*b = (struct batch){ .cap = 0 };
 }
 
-void
-batch_recycle(struct batch *b)
+void batch_recycle(struct batch *b)
 {
 	b->n = 0;
 	b->nfields = 0;
@@ -94,8 +87,7 @@ struct moved_memory {
 	struct batch batch; /* nothing but memory */
 };
 
-static void
-free_moved(struct shared_memory *m)
+static void free_moved(struct shared_memory *m)
 {
 	struct moved_memory *const moved = (struct moved_memory *)m;
 
@@ -103,8 +95,7 @@ free_moved(struct shared_memory *m)
 	free(moved);
 }
 
-struct shared_memory *
-batch_share_memory(struct batch *b)
+struct shared_memory *batch_share_memory(struct batch *b)
 {
 	struct moved_memory *const m = calloc(1, sizeof *m);
 
@@ -127,15 +118,13 @@ batch_share_memory(struct batch *b)
 
 /* ---- pools ---- */
 
-bool
-batch_pool_init(struct batch_pool *p, uint32_t cap, bool with_bytes)
+bool batch_pool_init(struct batch_pool *p, uint32_t cap, bool with_bytes)
 {
 	*p = (struct batch_pool){ .cap = cap, .with_bytes = with_bytes };
 	return pthread_mutex_init(&p->lock, NULL) == 0;
 }
 
-void
-batch_pool_free(struct batch_pool *p)
+void batch_pool_free(struct batch_pool *p)
 {
 	if (p->cap == 0)
 		return;
@@ -148,8 +137,7 @@ batch_pool_free(struct batch_pool *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-struct batch *
-batch_pool_take(struct batch_pool *p)
+struct batch *batch_pool_take(struct batch_pool *p)
 {
 	pthread_mutex_lock(&p->lock);
 	struct batch *b = p->idle;
@@ -170,8 +158,7 @@ batch_pool_take(struct batch_pool *p)
 	return b;
 }
 
-void
-batch_release(struct batch *b)
+void batch_release(struct batch *b)
 {
 	if (b == NULL)
 		return;
@@ -182,14 +169,12 @@ batch_release(struct batch *b)
 	pthread_mutex_unlock(&p->lock);
 }
 
-bool
-batch_grow_fields(struct batch *b, uint32_t n)
+bool batch_grow_fields(struct batch *b, uint32_t n)
 {
 	uint64_t want = (uint64_t)b->fields_cap * 2 + (b->cap < 64 ? b->cap : 64);
 	if (want < (uint64_t)b->nfields + n)
 		want = (uint64_t)b->nfields + n;
-	struct field *const p =
-	    want <= UINT32_MAX ? realloc(b->fields, (size_t)want * sizeof *p) : NULL;
+	struct field *const p = want <= UINT32_MAX ? realloc(b->fields, (size_t)want * sizeof *p) : NULL;
 	if (p == NULL) {
 		b->engine.failed = true;
 		return false;

@@ -12,8 +12,7 @@ bool batch_grow_fields(struct batch *b, uint32_t n);
 
 /* A place for n fields behind those in use; the caller adds to b->nfields what it filled.  NULL: no memory,
  * which the batch remembers.  Fields may move: keep indexes. */
-static inline struct field *
-batch_fields(struct batch *b, uint32_t n)
+static inline struct field *batch_fields(struct batch *b, uint32_t n)
 {
 	if (n > b->fields_cap - b->nfields && !batch_grow_fields(b, n))
 		return NULL;
@@ -41,8 +40,7 @@ struct batch_block {
 };
 
 /* Gives a block to the batch. */
-static inline void
-batch_own(struct batch *b, struct batch_block *block)
+static inline void batch_own(struct batch *b, struct batch_block *block)
 {
 	block->next = b->engine.blocks;
 	b->engine.blocks = block;

@@ -19,8 +19,7 @@ void batch_recycle(struct batch *b);
 struct shared_memory *batch_share_memory(struct batch *b);
 
 /* Whether memory ran out for it some time: its events may lack parts. */
-static inline bool
-batch_failed(const struct batch *b)
+static inline bool batch_failed(const struct batch *b)
 {
 	return b->engine.failed || b->scratch.failed;
 }

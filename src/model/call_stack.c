@@ -2,8 +2,7 @@
 
 #include "base/numbers.h"
 
-bool
-call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e)
+bool call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e)
 {
 	const struct field *const fields = b->fields + e->first_field;
 
@@ -18,8 +17,7 @@ call_stack_get(struct call_stack *stack, const struct batch *b, const struct eve
 	return false;
 }
 
-struct slice
-call_stack_frame(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS])
+struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS])
 {
 	const struct value *const v = &stack->frames[i];
 

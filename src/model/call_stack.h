@@ -21,15 +21,13 @@ struct call_stack {
 #define CALL_STACK_ADDRESS 20
 
 /* Classes whose events have stacks: what a writer asks in `declare`. */
-static inline bool
-call_stack_of_class(const struct class *cls)
+static inline bool call_stack_of_class(const struct class *cls)
 {
 	return cls->plan != NULL && cls->plan->stack.p != NULL;
 }
 
 /* What the stacks of a class tell of: enum plan_stack. */
-static inline enum plan_stack
-call_stack_kind(const struct class *cls)
+static inline enum plan_stack call_stack_kind(const struct class *cls)
 {
 	return cls->plan != NULL ? (enum plan_stack)cls->plan->stack_of : PLAN_STACK_ANY;
 }
@@ -42,8 +40,8 @@ bool call_stack_get(struct call_stack *stack, const struct batch *b, const struc
 struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS]);
 
 /* The same from the root on. */
-static inline struct slice
-call_stack_from_root(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS])
+static inline struct slice call_stack_from_root(const struct call_stack *stack, uint32_t i,
+                                                char room[CALL_STACK_ADDRESS])
 {
 	return call_stack_frame(stack, stack->n - 1 - i, room);
 }

@@ -12,22 +12,19 @@
 #define ERA_PUTS 4096U
 #define LAST_ERA UINT16_MAX
 
-void
-numbers_free(struct numbers *t)
+void numbers_free(struct numbers *t)
 {
 	free(t->slots);
 	*t = (struct numbers){ .slots = NULL };
 }
 
 /* Where the search for a key starts.  Eight keys in a row share a hash and lie side by side. */
-static uint32_t
-first_place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+static uint32_t first_place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 {
 	return (uint32_t)(hash_u64((uint64_t)whose << 32 | key >> 3, seed) << 3 | (key & 7)) & (t->cap - 1);
 }
 
-static uint32_t
-place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+static uint32_t place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 {
 	uint32_t i = first_place(t, seed, whose, key);
 
@@ -36,8 +33,7 @@ place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 	return i;
 }
 
-static bool
-grow(struct numbers *t, uint64_t seed)
+static bool grow(struct numbers *t, uint64_t seed)
 {
 	struct numbers to = *t;
 
@@ -55,8 +51,7 @@ grow(struct numbers *t, uint64_t seed)
 }
 
 /* Empties a slot; those behind it that it kept from their places move up. */
-static void
-take_out(struct numbers *t, uint64_t seed, uint32_t hole)
+static void take_out(struct numbers *t, uint64_t seed, uint32_t hole)
 {
 	const uint32_t mask = t->cap - 1;
 
@@ -73,8 +68,7 @@ take_out(struct numbers *t, uint64_t seed, uint32_t hole)
 }
 
 /* The first era that is kept when at least half of the numbers go, or all but the present one's. */
-static bool
-first_kept(const struct numbers *t, uint32_t *era)
+static bool first_kept(const struct numbers *t, uint32_t *era)
 {
 	uint32_t *const counts = calloc((size_t)LAST_ERA + 1, sizeof *counts);
 	uint32_t older = 0;
@@ -90,8 +84,7 @@ first_kept(const struct numbers *t, uint32_t *era)
 	return true;
 }
 
-static bool
-forget(struct numbers *t, uint64_t seed)
+static bool forget(struct numbers *t, uint64_t seed)
 {
 	uint32_t keep;
 
@@ -104,8 +97,7 @@ forget(struct numbers *t, uint64_t seed)
 }
 
 /* After so many eras that they can no longer be told apart all that is there is equally old. */
-static void
-count_put(struct numbers *t)
+static void count_put(struct numbers *t)
 {
 	if (++t->puts < ERA_PUTS)
 		return;
@@ -117,8 +109,7 @@ count_put(struct numbers *t)
 	t->era = 1;
 }
 
-bool
-numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value)
+bool numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value)
 {
 	uint32_t i = t->cap > 0 ? place(t, seed, whose, key) : 0;
 	const bool there = t->cap > 0 && t->slots[i].whose != 0;
@@ -134,8 +125,7 @@ numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint
 	return true;
 }
 
-bool
-numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t *value)
+bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t *value)
 {
 	if (t->cap == 0)
 		return false;
@@ -144,8 +134,7 @@ numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key
 	return s->whose != 0;
 }
 
-void
-numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 {
 	const uint32_t i = t->cap > 0 ? place(t, seed, whose, key) : 0;
 
@@ -164,8 +153,7 @@ struct definition_slot {
 	bool used;
 };
 
-void
-definitions_free(struct definitions *d)
+void definitions_free(struct definitions *d)
 {
 	free(d->slots);
 	numbers_free(&d->numbers);
@@ -176,8 +164,8 @@ definitions_free(struct definitions *d)
 
 /* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places
  * side by side: eight of them share a hash. */
-static uint32_t
-first_place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+static uint32_t first_place_definitions(const struct definitions *d, uint8_t table, uint32_t scope,
+                                        uint64_t key1, uint64_t key2)
 {
 	const uint64_t whose = (uint64_t)table << 32 | scope;
 	const uint64_t h =
@@ -186,8 +174,8 @@ first_place_definitions(const struct definitions *d, uint8_t table, uint32_t sco
 	return (uint32_t)h & (d->cap - 1);
 }
 
-static uint32_t
-place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+static uint32_t place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                                  uint64_t key2)
 {
 	for (uint32_t i = first_place_definitions(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
 		const struct definition_slot *const s = &d->slots[i];
@@ -198,8 +186,7 @@ place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, ui
 }
 
 /* Lays the table anew with room for `cap` slots, or fails and leaves it. */
-static void
-lay(struct definitions *d, uint32_t cap)
+static void lay(struct definitions *d, uint32_t cap)
 {
 	struct definitions to = *d;
 
@@ -221,8 +208,7 @@ lay(struct definitions *d, uint32_t cap)
 /* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in
  * the way of an entry but what has its place already, so each finds one at or before the slot that it leaves.
  */
-static void
-take_out_definitions(struct definitions *d, uint64_t tick)
+static void take_out_definitions(struct definitions *d, uint64_t tick)
 {
 	const uint32_t mask = d->cap - 1;
 	uint32_t empty = 0;
@@ -246,8 +232,7 @@ take_out_definitions(struct definitions *d, uint64_t tick)
 
 /* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and
  * again. */
-static uint64_t
-kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
+static uint64_t kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 {
 	uint64_t low = 0, high = end;
 
@@ -266,8 +251,7 @@ kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 
 /* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new
  * ones. */
-static void
-forget_definitions(struct definitions *d)
+static void forget_definitions(struct definitions *d)
 {
 	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
 	uint32_t n = 0;
@@ -285,8 +269,7 @@ forget_definitions(struct definitions *d)
 }
 
 /* Whether there is a free slot for one more; it is made if it can be. */
-static bool
-have_room(struct definitions *d)
+static bool have_room(struct definitions *d)
 {
 	if (d->n < d->cap / 4 * 3)
 		return true;
@@ -298,20 +281,19 @@ have_room(struct definitions *d)
 }
 
 /* The slot of this key, made if there is none; NULL: there is no room for it. */
-static struct definition_slot *
-slot_for(struct definitions *d, struct definition_slot key)
+static struct definition_slot *slot_for(struct definitions *d, struct definition_slot key)
 {
 	struct definition_slot *const slot =
 	    d->cap > 0 ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 
 	if (slot != NULL && (slot->used || d->n < d->cap / 4 * 3))
 		return slot;
-	return have_room(d) ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+	return have_room(d) ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)]
+	                    : NULL;
 }
 
-static void
-put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
-             struct value value)
+static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+                         struct value value)
 {
 	const struct definition_slot key = {
 		.key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true
@@ -347,15 +329,13 @@ put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1
 
 #define MOST_PAIRS (UINT16_MAX - 1U)
 
-static uint32_t
-whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
+static uint32_t whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
 {
 	return table64_get(&d->pairs, (uint64_t)table << 32 | scope);
 }
 
 /* The same, made if there is none; TABLE_NONE: there are too many. */
-static uint32_t
-whose_for(struct definitions *d, uint8_t table, uint32_t scope)
+static uint32_t whose_for(struct definitions *d, uint8_t table, uint32_t scope)
 {
 	const uint32_t known = whose_of(d, table, scope);
 
@@ -365,15 +345,13 @@ whose_for(struct definitions *d, uint8_t table, uint32_t scope)
 	return d->npairs++;
 }
 
-static bool
-is_small(uint64_t key1, uint64_t key2, struct value v)
+static bool is_small(uint64_t key1, uint64_t key2, struct value v)
 {
 	return key2 == 0 && key1 <= UINT32_MAX && v.type != VALUE_STRING && v.u64 <= UINT32_MAX;
 }
 
 /* Puts a small number where it takes little room.  false: it cannot be. */
-static bool
-put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value)
+static bool put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value)
 {
 	const uint32_t whose = whose_for(d, table, scope);
 
@@ -383,8 +361,7 @@ put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, ui
 	return true;
 }
 
-static void
-drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+static void drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
 	const uint32_t whose =
 	    d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? whose_of(d, table, scope) : TABLE_NONE;
@@ -393,8 +370,8 @@ drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, 
 		numbers_drop(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1);
 }
 
-static struct value
-get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+static struct value get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                              uint64_t key2)
 {
 	const struct value none = { .type = VALUE_NONE };
 	uint32_t value;
@@ -410,15 +387,14 @@ get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t k
 
 /* ---- all ---- */
 
-static bool
-is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+static bool is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                        uint64_t key2)
 {
 	return d->cap > 0 && d->slots[place_definitions(d, table, scope, key1, key2)].used;
 }
 
-void
-definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
-                struct value value)
+void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+                     struct value value)
 {
 	if (d->seed == 0)
 		d->seed = hash_seed() | 1;
@@ -430,8 +406,8 @@ definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t k
 	put_in_slots(d, table, scope, key1, key2, value);
 }
 
-struct value
-definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+struct value definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                             uint64_t key2)
 {
 	const struct definition_slot *const s =
 	    d->cap > 0 ? &d->slots[place_definitions(d, table, scope, key1, key2)] : NULL;

@@ -81,8 +81,7 @@ struct definitions {
 };
 
 /* Definitions that were not kept. */
-static inline uint64_t
-definitions_forgotten(const struct definitions *d)
+static inline uint64_t definitions_forgotten(const struct definitions *d)
 {
 	return d->forgotten + d->numbers.forgotten;
 }

@@ -86,8 +86,7 @@ enum event_flags {
 };
 
 /* The text of a STRING, BYTES or JSON value. */
-static inline struct slice
-value_text(const struct value *v)
+static inline struct slice value_text(const struct value *v)
 {
 	return (struct slice){ v->p, v->count, v->flags };
 }

@@ -12,36 +12,31 @@ enum event_traits {
 };
 
 /* Whether it is a span that overlaps others of its track at will. */
-static inline bool
-event_is_async(const struct event *e)
+static inline bool event_is_async(const struct event *e)
 {
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
 }
 
 /* Whether an arrow leaves or arrives here: dur is the number that its ends share. */
-static inline bool
-event_is_flow(const struct event *e)
+static inline bool event_is_flow(const struct event *e)
 {
 	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 }
 
 /* Whether dur is a duration in nanoseconds: of spans, and of others that were given one. */
-static inline bool
-event_has_duration(const struct event *e)
+static inline bool event_has_duration(const struct event *e)
 {
 	return e->phase == PHASE_SPAN || (!event_is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
 }
 
 /* Whether an arrow arrives here and goes on. */
-static inline bool
-event_is_step(const struct event *e)
+static inline bool event_is_step(const struct event *e)
 {
 	return e->phase == PHASE_FLOW_IN && (e->flags & EVENT_STEP) != 0;
 }
 
 /* Its category; empty where it is "no category", which outputs that must name one write. */
-static inline struct slice
-event_category(const struct event *e)
+static inline struct slice event_category(const struct event *e)
 {
 	const struct slice c = e->cls->category;
 
@@ -49,8 +44,7 @@ event_category(const struct event *e)
 }
 
 /* Whether it has a category that its name does not say. */
-static inline bool
-event_has_category(const struct event *e)
+static inline bool event_has_category(const struct event *e)
 {
 	const struct slice c = event_category(e);
 

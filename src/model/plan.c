@@ -10,8 +10,7 @@
 /* ---- class parts ---- */
 
 /* The last place in name[0, end) where the text stands; UINT32_MAX: none. */
-static uint32_t
-last_place(struct slice name, uint32_t end, struct slice text)
+static uint32_t last_place(struct slice name, uint32_t end, struct slice text)
 {
 	for (uint32_t i = end; i >= text.n; i--)
 		if (memcmp(name.p + i - text.n, text.p, text.n) == 0)
@@ -21,8 +20,7 @@ last_place(struct slice name, uint32_t end, struct slice text)
 
 /* Whether a name has the shape: its text in place, and something for each reference, the first of which takes
  * as much as it can.  part[i] becomes the text of the i-th part's reference, p NULL: it has none. */
-static bool
-class_parts_match(const struct plan_template *shape, struct slice name, struct slice *part)
+static bool class_parts_match(const struct plan_template *shape, struct slice name, struct slice *part)
 {
 	uint32_t end = name.n;
 
@@ -46,8 +44,7 @@ class_parts_match(const struct plan_template *shape, struct slice name, struct s
 }
 
 /* A number of 19 digits fits 64 bits; one that begins with 0 would be written another way. */
-static struct value
-value_of(struct slice text)
+static struct value value_of(struct slice text)
 {
 	uint64_t number = 0;
 
@@ -63,8 +60,7 @@ value_of(struct slice text)
 }
 
 /* false: no memory.  Without a shape that fits there are no parts. */
-static bool
-find_parts(struct class *cls, const struct plan *m, struct arena *arena)
+static bool find_parts(struct class *cls, const struct plan *m, struct arena *arena)
 {
 	struct slice part[PLAN_MAX_PARTS];
 	uint32_t shape = 0, n = 0;
@@ -85,8 +81,7 @@ find_parts(struct class *cls, const struct plan *m, struct arena *arena)
 	return true;
 }
 
-static const struct field *
-part_named(const struct class *cls, struct slice name)
+static const struct field *part_named(const struct class *cls, struct slice name)
 {
 	for (uint32_t i = 0; i < cls->nparts; i++)
 		if (slice_equal(cls->parts[i].name, name))
@@ -101,8 +96,7 @@ struct made {
 };
 
 /* Adds a text as far as there is room; characters are not cut. */
-static void
-add(struct made *to, struct slice text)
+static void add(struct made *to, struct slice text)
 {
 	const uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
 	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, room);
@@ -114,8 +108,7 @@ add(struct made *to, struct slice text)
 }
 
 /* false: it needs a part that is not there. */
-static bool
-make_text(struct made *to, const struct class *cls, const struct plan_template *t)
+static bool make_text(struct made *to, const struct class *cls, const struct plan_template *t)
 {
 	char digits[24];
 
@@ -135,8 +128,7 @@ make_text(struct made *to, const struct class *cls, const struct plan_template *
 	return to->n > 0;
 }
 
-bool
-class_parts_find(struct class *cls, const struct plan *m, struct arena *arena)
+bool class_parts_find(struct class *cls, const struct plan *m, struct arena *arena)
 {
 	struct made made;
 
@@ -155,20 +147,17 @@ class_parts_find(struct class *cls, const struct plan *m, struct arena *arena)
 
 /* ---- class plan ---- */
 
-static bool
-is_integer(uint8_t type)
+static bool is_integer(uint8_t type)
 {
 	return (type >= VALUE_U8 && type <= VALUE_I64) || type == VALUE_ADDRESS;
 }
 
-static uint32_t
-field_named(const struct class_plan_fields *fields, struct slice name)
+static uint32_t field_named(const struct class_plan_fields *fields, struct slice name)
 {
 	return fields != NULL && name.p != NULL ? fields->find(fields->ctx, name) : CLASS_PLAN_NO_FIELD;
 }
 
-static uint32_t
-integer_named(const struct class_plan_fields *fields, struct slice name)
+static uint32_t integer_named(const struct class_plan_fields *fields, struct slice name)
 {
 	const uint32_t field = field_named(fields, name);
 
@@ -178,8 +167,7 @@ integer_named(const struct class_plan_fields *fields, struct slice name)
 }
 
 /* The one field that a template shows, with nothing around it; NULL: there is more to it. */
-static const struct plan_ref *
-only_field(const struct plan_template *t)
+static const struct plan_ref *only_field(const struct plan_template *t)
 {
 	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 &&
 	               t->parts[0].ref.ntables <= 1
@@ -188,8 +176,8 @@ only_field(const struct plan_template *t)
 }
 
 /* The first alternative whose field is there and fits. */
-static void
-take_name(struct class_plan *p, const struct class_plan_fields *fields, const struct plan_ref *ref)
+static void take_name(struct class_plan *p, const struct class_plan_fields *fields,
+                      const struct plan_ref *ref)
 {
 	const uint32_t field = field_named(fields, ref->field[0]);
 
@@ -202,8 +190,7 @@ take_name(struct class_plan *p, const struct class_plan_fields *fields, const st
 		p->name = field;
 }
 
-static void
-compile_names(struct class_plan *p, const struct class_plan_fields *fields)
+static void compile_names(struct class_plan *p, const struct class_plan_fields *fields)
 {
 	const struct plan *const m = p->plan;
 
@@ -227,8 +214,7 @@ compile_names(struct class_plan *p, const struct class_plan_fields *fields)
 	}
 }
 
-static void
-compile_track(struct class_plan *p, const struct class_plan_fields *fields)
+static void compile_track(struct class_plan *p, const struct class_plan_fields *fields)
 {
 	const struct plan *const m = p->plan;
 	const struct plan_track *const t = m->tracks;
@@ -246,8 +232,7 @@ compile_track(struct class_plan *p, const struct class_plan_fields *fields)
 	p->thread_prefix = t->name.parts->text;
 }
 
-static void
-compile_definition(struct class_plan *p, const struct class_plan_fields *fields)
+static void compile_definition(struct class_plan *p, const struct class_plan_fields *fields)
 {
 	const struct plan *const m = p->plan;
 	const struct plan_define *const d = m->defines;
@@ -264,8 +249,7 @@ compile_definition(struct class_plan *p, const struct class_plan_fields *fields)
 	p->table = d->table;
 }
 
-void
-class_plan_compile(struct class_plan *p, const struct plan *m, const struct class_plan_fields *fields)
+void class_plan_compile(struct class_plan *p, const struct plan *m, const struct class_plan_fields *fields)
 {
 	*p = (struct class_plan){ .plan = m, .name_table = PLAN_NO_TABLE, .table = PLAN_NO_TABLE };
 	p->duration = p->name = p->label = p->thread = CLASS_PLAN_NO_FIELD;
@@ -293,8 +277,7 @@ class_plan_compile(struct class_plan *p, const struct plan *m, const struct clas
 
 /* ---- plan ---- */
 
-uint32_t
-plan_width(uint8_t type)
+uint32_t plan_width(uint8_t type)
 {
 	static const uint8_t widths[] = {
 		[VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4,     [VALUE_U64] = 8,
@@ -305,8 +288,7 @@ plan_width(uint8_t type)
 	return type < sizeof widths ? widths[type] : 0;
 }
 
-struct slice
-plan_word(const struct plan *m, const char *name)
+struct slice plan_word(const struct plan *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->nwords; i++)
 		if (slice_is(m->words[i].name, name))
@@ -314,8 +296,7 @@ plan_word(const struct plan *m, const char *name)
 	return (struct slice){ NULL, 0, 0 };
 }
 
-static bool
-is_field(struct slice name, struct slice *field)
+static bool is_field(struct slice name, struct slice *field)
 {
 	if (name.p == NULL || !slice_equal(name, *field))
 		return false;
@@ -323,8 +304,7 @@ is_field(struct slice name, struct slice *field)
 	return true;
 }
 
-static bool
-ref_uses(const struct plan_ref *r, struct slice *field)
+static bool ref_uses(const struct plan_ref *r, struct slice *field)
 {
 	for (uint32_t i = 0; i < r->nfields; i++)
 		if (is_field(r->field[i], field))
@@ -332,8 +312,7 @@ ref_uses(const struct plan_ref *r, struct slice *field)
 	return false;
 }
 
-static bool
-template_uses(const struct plan_template *t, struct slice *field)
+static bool template_uses(const struct plan_template *t, struct slice *field)
 {
 	for (uint32_t i = 0; i < t->nparts; i++)
 		if (ref_uses(&t->parts[i].ref, field))
@@ -341,8 +320,7 @@ template_uses(const struct plan_template *t, struct slice *field)
 	return false;
 }
 
-static bool
-define_uses(const struct plan_define *d, struct slice *field)
+static bool define_uses(const struct plan_define *d, struct slice *field)
 {
 	for (uint32_t i = 0; i < d->nkeys; i++)
 		if (is_field(d->key[i], field))
@@ -350,8 +328,7 @@ define_uses(const struct plan_define *d, struct slice *field)
 	return ref_uses(&d->value, field);
 }
 
-static bool
-parts_use(const struct plan *m, struct slice *field)
+static bool parts_use(const struct plan *m, struct slice *field)
 {
 	bool uses = false;
 
@@ -365,8 +342,7 @@ parts_use(const struct plan *m, struct slice *field)
 	return uses;
 }
 
-bool
-plan_uses(const struct plan *m, struct slice *field)
+bool plan_uses(const struct plan *m, struct slice *field)
 {
 	for (; m != NULL; m = m->otherwise) {
 		const struct slice single[] = { m->duration, m->flow_out,

@@ -45,7 +45,7 @@ struct plan_none {
 struct plan_ref {
 	struct slice field[2];
 	struct plan_none none[2]; /* a field of such a value counts as absent */
-	uint8_t nfields; /* 0: nothing */
+	uint8_t nfields;          /* 0: nothing */
 	uint8_t ntables;
 	uint8_t tables[3]; /* numbers of tables */
 };
@@ -98,9 +98,9 @@ struct plan {
 	uint16_t
 	    pair; /* number of the word that both ends share; 0: END closes the innermost whatever it is */
 	uint16_t state; /* STATE, STATE_END: number of the word, > 0; pairs and states share no number */
-	struct slice state_name;           /* ... and the word itself */
-	struct plan_ref key;               /* BEGIN and END belong together only if this is equal too */
-	struct slice category;             /* p NULL: the class's own */
+	struct slice state_name;                /* ... and the word itself */
+	struct plan_ref key;                    /* BEGIN and END belong together only if this is equal too */
+	struct slice category;                  /* p NULL: the class's own */
 	const struct plan_template *categories; /* or the first of these that the parts of its name make */
 	uint32_t ncategories;
 	const struct plan_template *shapes; /* of the class's name; the first that fits names its parts */
@@ -148,15 +148,13 @@ struct slice plan_word(const struct plan *m, const char *name);
 
 /* The meaning whose layout the format's reader goes by: where a rule took the words of another one and has no
  * layout itself, the other one's, for the words are about its fields.  Its words are the same. */
-static inline const struct plan *
-plan_shape(const struct plan *m)
+static inline const struct plan *plan_shape(const struct plan *m)
 {
 	return m->shape != NULL ? m->shape : m;
 }
 
 /* The first meaning in the chain of which arrows leave; NULL: none. */
-static inline const struct plan *
-plan_with_arrows(const struct plan *m)
+static inline const struct plan *plan_with_arrows(const struct plan *m)
 {
 	while (m != NULL && m->flow_out.p == NULL)
 		m = m->otherwise;

@@ -16,8 +16,7 @@
  */
 
 /* One more class; `first`: of the same name, NULL: it is the first itself.  NULL: no memory. */
-static struct class *
-append(struct trace *t, struct slice name, struct class *first)
+static struct class *append(struct trace *t, struct slice name, struct class *first)
 {
 	struct class *const c = arena_zalloc(&t->arena, 1, sizeof *c);
 
@@ -37,16 +36,14 @@ append(struct trace *t, struct slice name, struct class *first)
 	return c;
 }
 
-static struct class *
-first_of(const struct trace *t, struct slice name)
+static struct class *first_of(const struct trace *t, struct slice name)
 {
 	const uint32_t i = tabletext_get(&t->class_names, name);
 
 	return i != TABLE_NONE ? t->classes[i] : NULL;
 }
 
-struct class *
-trace_name_class(struct trace *t, struct slice name)
+struct class *trace_name_class(struct trace *t, struct slice name)
 {
 	struct class *const c = first_of(t, name);
 
@@ -56,14 +53,12 @@ trace_name_class(struct trace *t, struct slice name)
 /* ---- what classes of one name differ in ---- */
 
 /* Whether the plan makes the category of the name, which class_parts_find() does: no other counts then. */
-static bool
-makes_category(const struct plan *m)
+static bool makes_category(const struct plan *m)
 {
 	return m != NULL && m->ncategories > 0;
 }
 
-static struct slice
-category_of(const struct class *like)
+static struct slice category_of(const struct class *like)
 {
 	const struct plan *const m = like->plan;
 
@@ -74,20 +69,17 @@ category_of(const struct class *like)
 	                                          : like->name;
 }
 
-static struct slice
-unit_of(const struct class_field *f)
+static struct slice unit_of(const struct class_field *f)
 {
 	return slice_str(f->unit != NULL ? f->unit : "");
 }
 
-static uint64_t
-hash_text(uint64_t h, struct slice s)
+static uint64_t hash_text(uint64_t h, struct slice s)
 {
 	return hash_u64(h ^ hash_bytes(s.p, s.n, hash_seed()), hash_seed());
 }
 
-static uint64_t
-hash_of(const struct class *like, const struct class *first)
+static uint64_t hash_of(const struct class *like, const struct class *first)
 {
 	uint64_t h = hash_u64((uintptr_t)first | like->reader_applies, hash_seed());
 
@@ -101,8 +93,7 @@ hash_of(const struct class *like, const struct class *first)
 	return h;
 }
 
-static bool
-is_alike(const struct class *c, const struct class *like)
+static bool is_alike(const struct class *c, const struct class *like)
 {
 	if (c->plan != like->plan || c->reader_applies != like->reader_applies ||
 	    c->nfields != like->nfields ||
@@ -119,8 +110,7 @@ is_alike(const struct class *c, const struct class *like)
 
 /* ---- planning ---- */
 
-static bool
-become(struct trace *t, struct class *c, const struct class *like)
+static bool become(struct trace *t, struct class *c, const struct class *like)
 {
 	struct class_field *f = NULL;
 
@@ -149,8 +139,7 @@ become(struct trace *t, struct class *c, const struct class *like)
 	return true;
 }
 
-struct class *
-trace_plan_class(struct trace *t, const struct class *like)
+struct class *trace_plan_class(struct trace *t, const struct class *like)
 {
 	struct class *const first = trace_name_class(t, like->name);
 	uint32_t known;
@@ -172,30 +161,28 @@ trace_plan_class(struct trace *t, const struct class *like)
 	return c;
 }
 
-struct class *
-trace_copy_class(struct trace *t, const struct class *like)
+struct class *trace_copy_class(struct trace *t, const struct class *like)
 {
 	struct class *const first = trace_name_class(t, like->name);
 	struct class *const c = first != NULL && first->planned ? append(t, like->name, first) : first;
 
-	if (c == NULL || !become(t, c, &(struct class){ .name = like->name,
-	                                                .category = like->category,
-	                                                .fields = like->fields,
-	                                                .nfields = like->nfields,
-	                                                .reader_applies = like->reader_applies }))
+	if (c == NULL || !become(t, c,
+	                         &(struct class){ .name = like->name,
+	                                          .category = like->category,
+	                                          .fields = like->fields,
+	                                          .nfields = like->nfields,
+	                                          .reader_applies = like->reader_applies }))
 		return NULL;
 	c->plan = like->plan;
 	return c;
 }
 
-struct class *
-trace_add_class(struct trace *t, struct slice name)
+struct class *trace_add_class(struct trace *t, struct slice name)
 {
 	return trace_plan_class(t, &(struct class){ .name = name });
 }
 
-bool
-trace_plan_rest(struct trace *t)
+bool trace_plan_rest(struct trace *t)
 {
 	for (uint32_t i = 0; i < t->nclasses && t->nplanned < t->nclasses; i++)
 		if (!t->classes[i]->planned && trace_add_class(t, t->classes[i]->name) == NULL)
@@ -203,8 +190,7 @@ trace_plan_rest(struct trace *t)
 	return true;
 }
 
-uint64_t
-trace_class_records(const struct class *first)
+uint64_t trace_class_records(const struct class *first)
 {
 	uint64_t n = 0;
 
@@ -215,14 +201,12 @@ trace_class_records(const struct class *first)
 
 /* ---- trace ---- */
 
-void
-trace_init(struct trace *t)
+void trace_init(struct trace *t)
 {
 	*t = (struct trace){ .format = "", .dialect = "", .clock = "unknown" };
 }
 
-void
-trace_free(struct trace *t)
+void trace_free(struct trace *t)
 {
 	arena_free(&t->arena);
 	free(t->classes);
@@ -236,8 +220,7 @@ trace_free(struct trace *t)
 	*t = (struct trace){ .format = "" };
 }
 
-static struct track *
-add_track(struct trace *t, struct slice name)
+static struct track *add_track(struct trace *t, struct slice name)
 {
 	struct track *k = arena_zalloc(&t->arena, 1, sizeof *k);
 	if (k == NULL || !array_room(&t->tracks, t->ntracks, &t->tracks_cap, sizeof(struct track *)))
@@ -252,16 +235,14 @@ add_track(struct trace *t, struct slice name)
 
 /* A file may say that tracks lie below tracks without end, and who looks for something above a track looks at
  * all of them. */
-static void
-put_below(struct track *k, const struct track *above)
+static void put_below(struct track *k, const struct track *above)
 {
 	while (above->depth >= TRACE_MAX_DEPTH)
 		above = above->parent;
 	track_put_below(k, above);
 }
 
-struct track *
-trace_add_process(struct trace *t, struct slice name)
+struct track *trace_add_process(struct trace *t, struct slice name)
 {
 	struct track *k = add_track(t, name);
 	if (k != NULL)
@@ -269,8 +250,7 @@ trace_add_process(struct trace *t, struct slice name)
 	return k;
 }
 
-struct track *
-trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name)
+struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name)
 {
 	struct track *k = add_track(t, name);
 	if (k == NULL)
@@ -283,8 +263,7 @@ trace_add_thread(struct trace *t, const struct track *process, uint64_t id, stru
 	return k;
 }
 
-bool
-trace_add_meta(struct trace *t, struct slice name, struct value value)
+bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 {
 	if (!array_room(&t->meta, t->nmeta, &t->meta_cap, sizeof *t->meta))
 		return false;
@@ -297,8 +276,7 @@ trace_add_meta(struct trace *t, struct slice name, struct value value)
 	return true;
 }
 
-const struct track *
-trace_child_track(struct trace *t, const struct track *track, struct slice what)
+const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what)
 {
 	const struct slice key =
 	    arena_printf(&t->arena, "%" PRIu32 ": %.*s", track->index, (int)what.n, what.p);
@@ -323,16 +301,15 @@ trace_child_track(struct trace *t, const struct track *track, struct slice what)
 
 /* ---- what vocabularies say ---- */
 
-const struct plan *
-trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has, const void *ctx)
+const struct plan *trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has,
+                                   const void *ctx)
 {
 	const struct vocabulary *const v = t->vocabulary;
 
 	return v != NULL ? v->ops->find(v, name, has, ctx) : NULL;
 }
 
-struct slice
-trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id)
+struct slice trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id)
 {
 	const struct vocabulary *const v = t->vocabulary;
 	const struct plan_template *const m = v != NULL ? v->ops->track_name(v, process, id) : NULL;
@@ -355,9 +332,8 @@ trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id)
 	return name;
 }
 
-void
-trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1, uint64_t key2,
-             struct value value)
+void trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1,
+                  uint64_t key2, struct value value)
 {
 	const struct vocabulary *const v = t->vocabulary;
 	const uint8_t number = v != NULL ? v->ops->table(v, slice_str(table)) : PLAN_NO_TABLE;

@@ -18,8 +18,8 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
-	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
-	uint64_t first_start, last_end; /* of ordered output, as order keys; last_end 0: unknown */
+	uint64_t epoch_ns;                 /* wall time at ts 0, ns since 1970; only if epoch_known */
+	uint64_t first_start, last_end;    /* of ordered output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none is known */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
@@ -57,8 +57,7 @@ const struct plan *trace_find_plan(const struct trace *t, struct slice name, tra
                                    const void *ctx);
 
 /* Whether fields of events of this class must be built even if nobody wants fields. */
-static inline bool
-class_needs_fields(const struct class *cls)
+static inline bool class_needs_fields(const struct class *cls)
 {
 	return cls->plan != NULL && cls->plan->needs_fields && !cls->reader_applies;
 }

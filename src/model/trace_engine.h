@@ -33,8 +33,7 @@ void trace_init(struct trace *t);
 void trace_free(struct trace *t);
 
 /* Whether memory ran out some time for what the trace holds. */
-static inline bool
-trace_failed(const struct trace *t)
+static inline bool trace_failed(const struct trace *t)
 {
 	return t->arena.failed || t->definitions.failed;
 }
@@ -54,8 +53,7 @@ uint64_t trace_class_records(const struct class *first);
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what);
 
 /* Puts a track below another one. */
-static inline void
-track_put_below(struct track *t, const struct track *parent)
+static inline void track_put_below(struct track *t, const struct track *parent)
 {
 	t->parent = parent;
 	t->process = track_process(parent);

@@ -20,8 +20,7 @@ struct track {
 };
 
 /* The process that a track is of; a process itself. */
-static inline const struct track *
-track_process(const struct track *t)
+static inline const struct track *track_process(const struct track *t)
 {
 	return t->process != NULL ? t->process : t;
 }

@@ -8,8 +8,7 @@
 
 /* ---- text units ---- */
 
-void
-text_iso8601(struct text *t, uint64_t ns)
+void text_iso8601(struct text *t, uint64_t ns)
 {
 	const time_t seconds = (time_t)(ns / 1000000000);
 	struct tm tm = { .tm_year = 70 };
@@ -19,8 +18,7 @@ text_iso8601(struct text *t, uint64_t ns)
 	            tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ns % 1000000000));
 }
 
-void
-text_wall(struct text *t, uint64_t ns)
+void text_wall(struct text *t, uint64_t ns)
 {
 	const time_t seconds = (time_t)(ns / 1000000000);
 	struct tm tm = { .tm_year = 70 };
@@ -31,8 +29,7 @@ text_wall(struct text *t, uint64_t ns)
 }
 
 /* With this many digits that count, 3 or 4. */
-static void
-put_time(struct text *t, unsigned __int128 ns, int digits)
+static void put_time(struct text *t, unsigned __int128 ns, int digits)
 {
 	static const char *const names[] = { "us", "ms", "s" };
 	const unsigned limit = digits == 3 ? 1000 : 10000;
@@ -62,20 +59,17 @@ put_time(struct text *t, unsigned __int128 ns, int digits)
 	}
 }
 
-void
-text_time(struct text *t, unsigned __int128 ns)
+void text_time(struct text *t, unsigned __int128 ns)
 {
 	put_time(t, ns, 4);
 }
 
-void
-text_time_short(struct text *t, unsigned __int128 ns)
+void text_time_short(struct text *t, unsigned __int128 ns)
 {
 	put_time(t, ns, 3);
 }
 
-void
-text_since(struct text *t, uint64_t ns)
+void text_since(struct text *t, uint64_t ns)
 {
 	const unsigned rest = (unsigned)(ns % 1000000000);
 
@@ -97,8 +91,7 @@ text_since(struct text *t, uint64_t ns)
 		text_printf(t, ".%09u s", rest);
 }
 
-void
-text_kib(struct text *t, uint64_t bytes)
+void text_kib(struct text *t, uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
 	uint64_t unit = 1024;
@@ -122,8 +115,7 @@ text_kib(struct text *t, uint64_t bytes)
 #define BETWEEN 2      /* spaces */
 #define LEAST 8        /* of a name, when there is nothing more to leave out */
 
-void
-columns_next(struct columns *c)
+void columns_next(struct columns *c)
 {
 	if (c->ncells == c->cap) {
 		const size_t cap = c->cap == 0 ? 64 : c->cap * 2;
@@ -138,36 +130,31 @@ columns_next(struct columns *c)
 	c->ends[c->ncells++] = c->text.n;
 }
 
-void
-columns_str(struct columns *c, const char *s)
+void columns_str(struct columns *c, const char *s)
 {
 	text_str(&c->text, s);
 	columns_next(c);
 }
 
-void
-columns_u64(struct columns *c, uint64_t v)
+void columns_u64(struct columns *c, uint64_t v)
 {
 	text_u64(&c->text, v);
 	columns_next(c);
 }
 
-void
-columns_name(struct columns *c, struct slice s)
+void columns_name(struct columns *c, struct slice s)
 {
 	text_visible_ends(&c->text, s, TEXT_BYTES);
 	columns_next(c);
 }
 
-void
-columns_time(struct columns *c, unsigned __int128 ns)
+void columns_time(struct columns *c, unsigned __int128 ns)
 {
 	text_time_short(&c->text, ns);
 	columns_next(c);
 }
 
-static struct slice
-cell(const struct columns *c, size_t i)
+static struct slice cell(const struct columns *c, size_t i)
 {
 	const size_t start = i == 0 ? 0 : c->ends[i - 1];
 
@@ -181,8 +168,7 @@ struct layout {
 	unsigned without;
 };
 
-static uint32_t
-longest_word(struct slice s)
+static uint32_t longest_word(struct slice s)
 {
 	uint32_t longest = 0;
 
@@ -196,21 +182,18 @@ longest_word(struct slice s)
 	return longest;
 }
 
-static uint32_t
-at_least(uint32_t a, uint32_t b)
+static uint32_t at_least(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
 
-static bool
-can_shrink(const struct column *k)
+static bool can_shrink(const struct column *k)
 {
 	return k->kind == COLUMN_NAME || k->kind == COLUMN_TEXT;
 }
 
 /* What each column takes, and needs, of its own. */
-static void
-measure(const struct columns *c, struct layout *l)
+static void measure(const struct columns *c, struct layout *l)
 {
 	const bool heads = c->list[0].head != NULL;
 
@@ -229,8 +212,7 @@ measure(const struct columns *c, struct layout *l)
 }
 
 /* Takes columns from those with most to spare; false: that is not enough. */
-static bool
-shrink(const struct columns *c, struct layout *l, unsigned width)
+static bool shrink(const struct columns *c, struct layout *l, unsigned width)
 {
 	uint64_t total = c->indent;
 
@@ -254,8 +236,7 @@ shrink(const struct columns *c, struct layout *l, unsigned width)
 }
 
 /* Leaves out the columns of the highest rank; false: all that are left stay. */
-static bool
-drop(const struct columns *c, struct layout *l)
+static bool drop(const struct columns *c, struct layout *l)
 {
 	unsigned rank = 0, without = 0;
 
@@ -269,8 +250,7 @@ drop(const struct columns *c, struct layout *l)
 	return rank > 0;
 }
 
-static void
-fit(const struct columns *c, struct layout *l, unsigned width)
+static void fit(const struct columns *c, struct layout *l, unsigned width)
 {
 	struct layout all = { .without = c->without };
 
@@ -292,15 +272,13 @@ fit(const struct columns *c, struct layout *l, unsigned width)
 
 /* ---- printing ---- */
 
-static void
-pad(struct text *out, size_t n)
+static void pad(struct text *out, size_t n)
 {
 	text_printf(out, "%*s", (int)n, "");
 }
 
 /* Puts what the line of the row shows of the cell, and takes it off the cell. */
-static void
-put_cell(struct text *out, const struct column *k, struct slice *s, size_t width)
+static void put_cell(struct text *out, const struct column *k, struct slice *s, size_t width)
 {
 	struct text shown = { .p = NULL };
 	size_t next = s->n;
@@ -322,8 +300,7 @@ put_cell(struct text *out, const struct column *k, struct slice *s, size_t width
 	*s = slice_of(s->p + next, s->n - next);
 }
 
-static void
-put_row(const struct columns *c, const struct layout *l, struct text *out, struct slice *cells)
+static void put_row(const struct columns *c, const struct layout *l, struct text *out, struct slice *cells)
 {
 	bool more = true;
 
@@ -343,8 +320,7 @@ put_row(const struct columns *c, const struct layout *l, struct text *out, struc
 	}
 }
 
-void
-columns_print(const struct columns *c, struct text *out, unsigned width)
+void columns_print(const struct columns *c, struct text *out, unsigned width)
 {
 	struct slice cells[COLUMNS_MAX];
 	struct layout l;
@@ -365,8 +341,7 @@ columns_print(const struct columns *c, struct text *out, unsigned width)
 	}
 }
 
-void
-columns_free(struct columns *c)
+void columns_free(struct columns *c)
 {
 	text_free(&c->text);
 	free(c->ends);

@@ -16,8 +16,7 @@
 
 enum { READ_STEP = 256 << 10 };
 
-static int
-read_all(struct byte_sum *s, int fd, char *room)
+static int read_all(struct byte_sum *s, int fd, char *room)
 {
 	for (;;) {
 		const ssize_t did = read(fd, room, READ_STEP);
@@ -30,8 +29,7 @@ read_all(struct byte_sum *s, int fd, char *room)
 	}
 }
 
-int
-byte_sum_read(struct byte_sum *s, const char *path)
+int byte_sum_read(struct byte_sum *s, const char *path)
 {
 	char *const room = malloc(READ_STEP);
 	struct stat st;
@@ -58,8 +56,7 @@ byte_sum_read(struct byte_sum *s, const char *path)
 #define LINKS_MOST 40 /* as the kernel */
 
 /* Where the link `at` leads, not looking further; malloced.  NULL: errno EINVAL says that it is no link. */
-static char *
-link_target(const char *at)
+static char *link_target(const char *at)
 {
 	char to[PATH_MAX];
 	const ssize_t n = readlink(at, to, sizeof to);
@@ -80,8 +77,7 @@ link_target(const char *at)
 	return path;
 }
 
-char *
-output_follow_links(const char *path)
+char *output_follow_links(const char *path)
 {
 	char *at = strdup(path);
 	for (int i = 0; at != NULL && i < LINKS_MOST; i++) {
@@ -130,14 +126,12 @@ struct output {
 	char *held;
 };
 
-static bool
-fail(struct output *o, int error)
+static bool fail(struct output *o, int error)
 {
 	return output_failure_set(&o->failure, error);
 }
 
-static bool
-fail_because(struct output *o, int error, const char *reason)
+static bool fail_because(struct output *o, int error, const char *reason)
 {
 	return output_failure_because(&o->failure, error, reason);
 }
@@ -145,8 +139,7 @@ fail_because(struct output *o, int error, const char *reason)
 /* ---- Opening ---- */
 
 /* Opened by name, a redirected /dev/stdout would be an existing file. */
-int
-output_fd_of(const char *path)
+int output_fd_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 
@@ -166,8 +159,7 @@ output_fd_of(const char *path)
 }
 
 /* keep_mode: of the file that is replaced; -1: there is none. */
-static bool
-open_temp(struct output *o, const char *path, int keep_mode)
+static bool open_temp(struct output *o, const char *path, int keep_mode)
 {
 	o->target = output_follow_links(path);
 	if (o->target == NULL)
@@ -182,8 +174,7 @@ open_temp(struct output *o, const char *path, int keep_mode)
 	return fail(o, errno);
 }
 
-static bool
-open_path(struct output *o, const char *path)
+static bool open_path(struct output *o, const char *path)
 {
 	struct stat st;
 	if (path[0] == '\0')
@@ -202,8 +193,7 @@ open_path(struct output *o, const char *path)
 	return o->fd >= 0 || fail(o, errno);
 }
 
-static bool
-open_somehow(struct output *o, const char *path)
+static bool open_somehow(struct output *o, const char *path)
 {
 	const int inherited = output_fd_of(path);
 	if (inherited >= 0) {
@@ -220,8 +210,7 @@ open_somehow(struct output *o, const char *path)
 	return open_path(o, path);
 }
 
-static void
-release(struct output *o)
+static void release(struct output *o)
 {
 	if (o->fd >= 0)
 		(void)close(o->fd);
@@ -236,8 +225,7 @@ release(struct output *o)
 }
 
 /* Everything in memory, nothing opened; NULL: no memory. */
-static struct output *
-output_new(const char *name)
+static struct output *output_new(const char *name)
 {
 	struct output *o = calloc(1, sizeof *o);
 	if (o == NULL)
@@ -251,8 +239,7 @@ output_new(const char *name)
 	return NULL;
 }
 
-struct output *
-output_open(const char *path, unsigned flags, char *why, size_t n)
+struct output *output_open(const char *path, unsigned flags, char *why, size_t n)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
 	struct output *o = output_new(name);
@@ -272,8 +259,7 @@ output_open(const char *path, unsigned flags, char *why, size_t n)
 /* ---- Below a folder ---- */
 
 /* Whether it is an earlier output: a regular file that begins with the head. */
-static bool
-begins_with(int fd, const char *head)
+static bool begins_with(int fd, const char *head)
 {
 	const size_t n = strlen(head);
 	char room[HEAD_MOST];
@@ -292,8 +278,7 @@ begins_with(int fd, const char *head)
 }
 
 /* false: something is there that is kept. */
-static bool
-look_below(struct output *o, const char *name, const char *head, int *keep_mode)
+static bool look_below(struct output *o, const char *name, const char *head, int *keep_mode)
 {
 	struct stat st;
 
@@ -315,8 +300,7 @@ look_below(struct output *o, const char *name, const char *head, int *keep_mode)
 	                                "of this kind; remove it, or name the report with --report");
 }
 
-static bool
-open_below(struct output *o, const char *folder, const char *path, const char *head)
+static bool open_below(struct output *o, const char *folder, const char *path, const char *head)
 {
 	const char *name;
 	int keep_mode;
@@ -337,8 +321,7 @@ open_below(struct output *o, const char *folder, const char *path, const char *h
 	return o->fd >= 0 || fail(o, errno);
 }
 
-struct output *
-output_open_below(const char *folder, const char *path, const char *head, char *why, size_t n)
+struct output *output_open_below(const char *folder, const char *path, const char *head, char *why, size_t n)
 {
 	char name[PATH_MAX];
 	struct output *o;
@@ -361,16 +344,14 @@ output_open_below(const char *folder, const char *path, const char *head, char *
 static bool send_all(struct output *o, const char *p, size_t n);
 
 /* Standard output may be a pipe that somebody else made non-blocking. */
-static int
-wait_writable(int fd)
+static int wait_writable(int fd)
 {
 	struct pollfd ask = { .fd = fd, .events = POLLOUT };
 	return poll(&ask, 1, -1) >= 0 || errno == EINTR ? 0 : errno;
 }
 
 /* Bytes of a mapped file that became shorter since cannot be written, but read: see input_sigbus.c. */
-static bool
-send_unmapped(struct output *o, const char *p, size_t n)
+static bool send_unmapped(struct output *o, const char *p, size_t n)
 {
 	for (size_t k; n > 0; p += k, n -= k) {
 		k = n < BUFFER_SIZE ? n : BUFFER_SIZE;
@@ -381,8 +362,7 @@ send_unmapped(struct output *o, const char *p, size_t n)
 	return true;
 }
 
-static bool
-send_all(struct output *o, const char *p, size_t n)
+static bool send_all(struct output *o, const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t done = write(o->fd, p, n < WRITE_MOST ? n : WRITE_MOST);
@@ -402,8 +382,7 @@ send_all(struct output *o, const char *p, size_t n)
 	return true;
 }
 
-static bool
-send_packed(void *to, const char *p, size_t n)
+static bool send_packed(void *to, const char *p, size_t n)
 {
 	struct output *const o = to;
 
@@ -413,8 +392,7 @@ send_packed(void *to, const char *p, size_t n)
 }
 
 /* Writes out what waits; `last`: and what ends the file. */
-static bool
-flush_held(struct output *o, bool last)
+static bool flush_held(struct output *o, bool last)
 {
 	const size_t n = o->nheld;
 	o->nheld = 0;
@@ -426,8 +404,7 @@ flush_held(struct output *o, bool last)
 	return o->failure.error == 0;
 }
 
-bool
-output_write(struct output *o, const char *p, size_t n)
+bool output_write(struct output *o, const char *p, size_t n)
 {
 	if (o->failure.error != 0 || o->finished)
 		return false;
@@ -449,34 +426,29 @@ output_write(struct output *o, const char *p, size_t n)
 	return true;
 }
 
-const char *
-output_error(const struct output *o)
+const char *output_error(const struct output *o)
 {
 	return output_failure_text(&o->failure);
 }
 
-bool
-output_pipe_closed(const struct output *o)
+bool output_pipe_closed(const struct output *o)
 {
 	return o->failure.error == EPIPE;
 }
 
-const char *
-output_written(const struct output *o)
+const char *output_written(const struct output *o)
 {
 	return o->temp.path;
 }
 
-unsigned long long
-output_bytes(const struct output *o)
+unsigned long long output_bytes(const struct output *o)
 {
 	return o->bytes;
 }
 
 /* ---- The end ---- */
 
-bool
-output_check(struct output *o)
+bool output_check(struct output *o)
 {
 	const struct byte_sum *const is = o->pack != NULL ? &o->stored : &o->given;
 	struct byte_sum back;
@@ -489,14 +461,12 @@ output_check(struct output *o)
 	return byte_sum_equal(&back, is) || fail_because(o, EIO, BYTE_SUM_DIFFERS);
 }
 
-const struct byte_sum *
-output_packed(const struct output *o)
+const struct byte_sum *output_packed(const struct output *o)
 {
 	return o->pack != NULL ? &o->given : NULL;
 }
 
-static bool
-close_checked(struct output *o)
+static bool close_checked(struct output *o)
 {
 	const int fd = o->fd;
 	o->fd = -1;
@@ -504,8 +474,7 @@ close_checked(struct output *o)
 	return close(fd) == 0 || errno == EINTR || fail(o, errno);
 }
 
-bool
-output_finish(struct output *o)
+bool output_finish(struct output *o)
 {
 	if (o->failure.error == 0 && !o->finished) {
 		o->finished = true;
@@ -515,31 +484,27 @@ output_finish(struct output *o)
 }
 
 /* What came of giving it its name: 0 or an errno value. */
-static bool
-named(struct output *o, int why)
+static bool named(struct output *o, int why)
 {
 	if (why == EEXIST && !o->force)
 		return fail_because(o, why, "appeared while it was written (use -f to replace it)");
 	return why == 0 || fail(o, why);
 }
 
-bool
-output_publish(struct output *o)
+bool output_publish(struct output *o)
 {
 	if (!output_finish(o))
 		return false;
 	return o->target == NULL || named(o, output_temp_try(&o->temp, o->force));
 }
 
-void
-output_take_back(struct output *o)
+void output_take_back(struct output *o)
 {
 	if (o->temp.path != NULL)
 		output_temp_take_back(&o->temp);
 }
 
-bool
-output_commit(struct output *o, char *why, size_t n)
+bool output_commit(struct output *o, char *why, size_t n)
 {
 	const bool done =
 	    output_finish(o) && (o->target == NULL || named(o, output_temp_publish(&o->temp, o->force)));
@@ -549,8 +514,7 @@ output_commit(struct output *o, char *why, size_t n)
 	return done;
 }
 
-void
-output_discard(struct output *o)
+void output_discard(struct output *o)
 {
 	if (o != NULL)
 		release(o);

@@ -17,8 +17,7 @@
 
 enum { PART_MOST = 255 };
 
-static const char *
-part_wrong(const char *p, size_t n)
+static const char *part_wrong(const char *p, size_t n)
 {
 	if (n == 0)
 		return "has an empty part";
@@ -29,8 +28,7 @@ part_wrong(const char *p, size_t n)
 	return NULL;
 }
 
-const char *
-folder_name_wrong(const char *name, size_t n)
+const char *folder_name_wrong(const char *name, size_t n)
 {
 	if (n == 0)
 		return "is empty";
@@ -60,8 +58,7 @@ enum { HELD_SIZE = 32 << 10, WRITE_MOST = 1 << 30 };
 
 #define NONE UINT32_MAX
 
-static void
-folder_files_init(struct folder_files *f, struct output_temp *temp)
+static void folder_files_init(struct folder_files *f, struct output_temp *temp)
 {
 	*f = (struct folder_files){ .temp = temp };
 	f->last = f->failed_file = NONE;
@@ -72,8 +69,7 @@ folder_files_init(struct folder_files *f, struct output_temp *temp)
 /* ---- creating ---- */
 
 /* 0, also if it exists; or an errno value. */
-static int
-make_folder(struct folder_files *f, const char *path)
+static int make_folder(struct folder_files *f, const char *path)
 {
 	if (mkdir(path, 0777) != 0)
 		return errno == EEXIST ? 0 : errno;
@@ -84,8 +80,7 @@ make_folder(struct folder_files *f, const char *path)
 }
 
 /* Makes the folders that the name has before its slashes, each once: that call is slow. */
-static int
-make_parents(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
+static int make_parents(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
 {
 	for (char *slash = strchr(path + from, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
 		const struct slice name = slice_of(file->name, (size_t)(slash - path) - from);
@@ -103,8 +98,7 @@ make_parents(struct folder_files *f, const struct folder_file *file, char *path,
 }
 
 /* A signal may interrupt it. */
-static int
-open_again(const char *path, int flags)
+static int open_again(const char *path, int flags)
 {
 	int fd;
 
@@ -115,8 +109,7 @@ open_again(const char *path, int flags)
 }
 
 /* The descriptor; -1: errno. */
-static int
-create(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
+static int create(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
 {
 	const int why = make_parents(f, file, path, from);
 
@@ -134,8 +127,7 @@ create(struct folder_files *f, const struct folder_file *file, char *path, size_
 	return fd;
 }
 
-static int
-open_file(struct folder_files *f, struct folder_file *file)
+static int open_file(struct folder_files *f, struct folder_file *file)
 {
 	const size_t folder = strlen(f->temp->path), size = folder + strlen(file->name) + 2;
 	char *const path = malloc(size);
@@ -161,8 +153,7 @@ open_file(struct folder_files *f, struct folder_file *file)
 
 /* ---- descriptors ---- */
 
-static int
-write_all(int fd, const char *p, size_t n)
+static int write_all(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t done = write(fd, p, n < WRITE_MOST ? n : WRITE_MOST);
@@ -178,16 +169,14 @@ write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-static int
-blame(struct folder_files *f, uint32_t file, int why)
+static int blame(struct folder_files *f, uint32_t file, int why)
 {
 	if (why != 0 && f->failed_file == NONE)
 		f->failed_file = file;
 	return why;
 }
 
-static int
-flush_slot(struct folder_files *f, struct folder_slot *s)
+static int flush_slot(struct folder_files *f, struct folder_slot *s)
 {
 	const size_t n = s->n;
 
@@ -195,8 +184,7 @@ flush_slot(struct folder_files *f, struct folder_slot *s)
 	return blame(f, s->file, write_all(s->fd, s->held, n));
 }
 
-static int
-close_slot(struct folder_files *f, struct folder_slot *s)
+static int close_slot(struct folder_files *f, struct folder_slot *s)
 {
 	const int why = flush_slot(f, s), fd = s->fd;
 
@@ -209,8 +197,7 @@ close_slot(struct folder_files *f, struct folder_slot *s)
 }
 
 /* The one that was not used for the longest time; NULL: all are free. */
-static struct folder_slot *
-oldest_slot(struct folder_files *f)
+static struct folder_slot *oldest_slot(struct folder_files *f)
 {
 	struct folder_slot *oldest = NULL;
 
@@ -220,8 +207,7 @@ oldest_slot(struct folder_files *f)
 	return oldest;
 }
 
-static struct folder_slot *
-free_slot(struct folder_files *f)
+static struct folder_slot *free_slot(struct folder_files *f)
 {
 	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
 		if (f->slots[i].fd < 0)
@@ -231,8 +217,7 @@ free_slot(struct folder_files *f)
 
 /* Opens the file into a slot of its own.  When the system gives no more descriptors, those that there are
  * must do. */
-static int
-open_slot(struct folder_files *f, uint32_t index)
+static int open_slot(struct folder_files *f, uint32_t index)
 {
 	struct folder_file *const file = &f->files[index];
 	struct folder_slot *s = free_slot(f);
@@ -261,8 +246,7 @@ open_slot(struct folder_files *f, uint32_t index)
 /* ---- files ---- */
 
 /* The index of the file of this name, a new one if there is none; NONE: no memory. */
-static uint32_t
-find_file(struct folder_files *f, const char *name)
+static uint32_t find_file(struct folder_files *f, const char *name)
 {
 	if (f->last != NONE && strcmp(f->files[f->last].name, name) == 0)
 		return f->last;
@@ -281,8 +265,7 @@ find_file(struct folder_files *f, const char *name)
 
 /* Adds to a file, whose name was checked, and makes it if there is none yet.  0, or an errno value, so too
  * below. */
-static int
-folder_files_put(struct folder_files *f, const char *name, const char *p, size_t n)
+static int folder_files_put(struct folder_files *f, const char *name, const char *p, size_t n)
 {
 	const uint32_t index = find_file(f, name);
 
@@ -311,8 +294,7 @@ folder_files_put(struct folder_files *f, const char *name, const char *p, size_t
 }
 
 /* Writes out what waits, and closes all. */
-static int
-folder_files_close(struct folder_files *f)
+static int folder_files_close(struct folder_files *f)
 {
 	int why = 0;
 
@@ -325,8 +307,7 @@ folder_files_close(struct folder_files *f)
 }
 
 /* After that: reads all files.  EBADMSG: the bytes of one are not those that were put. */
-static int
-folder_files_check(struct folder_files *f)
+static int folder_files_check(struct folder_files *f)
 {
 	const size_t folder = strlen(f->temp->path);
 	int why = 0;
@@ -348,8 +329,7 @@ folder_files_check(struct folder_files *f)
 }
 
 /* Closes what is open, and frees. */
-static void
-folder_files_free(struct folder_files *f)
+static void folder_files_free(struct folder_files *f)
 {
 	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++) {
 		if (f->slots[i].fd >= 0)
@@ -376,8 +356,7 @@ struct output_folder {
 	unsigned long long bytes;
 };
 
-static void
-release(struct output_folder *o)
+static void release(struct output_folder *o)
 {
 	folder_files_free(&o->files);
 	output_temp_remove(&o->temp);
@@ -389,8 +368,7 @@ release(struct output_folder *o)
 /* ---- opening ---- */
 
 /* Without the slashes at its end. */
-static char *
-name_of(const char *path)
+static char *name_of(const char *path)
 {
 	size_t n = strlen(path);
 
@@ -400,16 +378,14 @@ name_of(const char *path)
 }
 
 /* A name that a rename can give: not the root, and no other word for a folder that has its own name. */
-static bool
-is_name(const char *path)
+static bool is_name(const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *const last = slash != NULL ? slash + 1 : path;
 
 	return last[0] != '\0' && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
 }
 
-static bool
-find_target(struct output_folder *o, const char *path)
+static bool find_target(struct output_folder *o, const char *path)
 {
 	char *const name = name_of(path);
 
@@ -428,8 +404,7 @@ find_target(struct output_folder *o, const char *path)
 	       output_failure_because(&o->failure, EISDIR, "is no name that a new directory can be given");
 }
 
-static bool
-open_temp(struct output_folder *o)
+static bool open_temp(struct output_folder *o)
 {
 	if (output_temp_create_folder(&o->temp, o->target))
 		return true;
@@ -438,8 +413,7 @@ open_temp(struct output_folder *o)
 	return output_failure_set(&o->failure, errno);
 }
 
-struct output_folder *
-output_folder_open(const char *path, unsigned flags, char *why, size_t n)
+struct output_folder *output_folder_open(const char *path, unsigned flags, char *why, size_t n)
 {
 	struct output_folder *const o = calloc(1, sizeof *o);
 
@@ -463,8 +437,7 @@ output_folder_open(const char *path, unsigned flags, char *why, size_t n)
 
 /* ---- writing ---- */
 
-static bool
-put_failed(struct output_folder *o, int why)
+static bool put_failed(struct output_folder *o, int why)
 {
 	const uint32_t file = o->files.failed_file;
 
@@ -473,8 +446,7 @@ put_failed(struct output_folder *o, int why)
 	return output_failure_set(&o->failure, why);
 }
 
-static bool
-wrong_name(struct output_folder *o, const char *wrong)
+static bool wrong_name(struct output_folder *o, const char *wrong)
 {
 	char text[64];
 
@@ -482,8 +454,7 @@ wrong_name(struct output_folder *o, const char *wrong)
 	return output_failure_because(&o->failure, EINVAL, text);
 }
 
-bool
-output_folder_put(struct output_folder *o, const char *file, const char *p, size_t n)
+bool output_folder_put(struct output_folder *o, const char *file, const char *p, size_t n)
 {
 	if (o->failure.error != 0 || o->finished)
 		return false;
@@ -495,20 +466,17 @@ output_folder_put(struct output_folder *o, const char *file, const char *p, size
 	return why == 0 || put_failed(o, why);
 }
 
-const char *
-output_folder_error(const struct output_folder *o)
+const char *output_folder_error(const struct output_folder *o)
 {
 	return output_failure_text(&o->failure);
 }
 
-const char *
-output_folder_written(const struct output_folder *o)
+const char *output_folder_written(const struct output_folder *o)
 {
 	return o->temp.path;
 }
 
-unsigned long long
-output_folder_bytes(const struct output_folder *o)
+unsigned long long output_folder_bytes(const struct output_folder *o)
 {
 	return o->bytes;
 }
@@ -516,8 +484,7 @@ output_folder_bytes(const struct output_folder *o)
 /* ---- the end ---- */
 
 /* The list is a file like the others, and does not name itself. */
-static int
-put_list(struct output_folder *o)
+static int put_list(struct output_folder *o)
 {
 	struct text list = { .p = NULL };
 
@@ -528,8 +495,7 @@ put_list(struct output_folder *o)
 	return why;
 }
 
-bool
-output_folder_finish(struct output_folder *o)
+bool output_folder_finish(struct output_folder *o)
 {
 	if (o->failure.error != 0 || o->finished)
 		return o->failure.error == 0;
@@ -540,8 +506,7 @@ output_folder_finish(struct output_folder *o)
 	return why == 0 || put_failed(o, why);
 }
 
-bool
-output_folder_check(struct output_folder *o)
+bool output_folder_check(struct output_folder *o)
 {
 	int why = o->failure.error == 0 ? folder_files_check(&o->files) : 0;
 
@@ -551,8 +516,7 @@ output_folder_check(struct output_folder *o)
 	return o->failure.error == 0 && (why == 0 || put_failed(o, why));
 }
 
-bool
-output_folder_commit(struct output_folder *o, char *why, size_t n)
+bool output_folder_commit(struct output_folder *o, char *why, size_t n)
 {
 	const bool done =
 	    output_folder_finish(o) && folder_publish(&o->temp, o->force, rename_exchange, &o->failure);
@@ -563,8 +527,7 @@ output_folder_commit(struct output_folder *o, char *why, size_t n)
 	return done;
 }
 
-void
-output_folder_discard(struct output_folder *o)
+void output_folder_discard(struct output_folder *o)
 {
 	if (o != NULL)
 		release(o);

@@ -25,23 +25,20 @@ struct output_pack {
 	char out[OUT_SIZE];
 };
 
-static bool
-ends_with(const char *s, const char *tail)
+static bool ends_with(const char *s, const char *tail)
 {
 	const size_t n = strlen(s), k = strlen(tail);
 	return n >= k && memcmp(s + n - k, tail, k) == 0;
 }
 
-enum output_packing
-output_packing_of(const char *path)
+enum output_packing output_packing_of(const char *path)
 {
 	if (ends_with(path, ".gz"))
 		return OUTPUT_GZIP;
 	return ends_with(path, ".zst") ? OUTPUT_ZSTD : OUTPUT_PLAIN;
 }
 
-static bool
-gzip_open(struct output_pack *k)
+static bool gzip_open(struct output_pack *k)
 {
 	k->gzip = calloc(1, sizeof *k->gzip);
 	k->gzip_level = calloc(1, GZIP_LEVEL_SIZE); /* cleared: equal input, equal bytes */
@@ -55,8 +52,7 @@ gzip_open(struct output_pack *k)
 	return true;
 }
 
-static bool
-zstd_open(struct output_pack *k)
+static bool zstd_open(struct output_pack *k)
 {
 	k->zstd = ZSTD_createCCtx();
 	return k->zstd != NULL &&
@@ -64,8 +60,7 @@ zstd_open(struct output_pack *k)
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(k->zstd, ZSTD_c_checksumFlag, 1));
 }
 
-struct output_pack *
-output_pack_open(enum output_packing packing)
+struct output_pack *output_pack_open(enum output_packing packing)
 {
 	struct output_pack *k = calloc(1, sizeof *k);
 	if (k == NULL)
@@ -76,8 +71,7 @@ output_pack_open(enum output_packing packing)
 	return NULL;
 }
 
-void
-output_pack_close(struct output_pack *k)
+void output_pack_close(struct output_pack *k)
 {
 	if (k == NULL)
 		return;
@@ -87,8 +81,8 @@ output_pack_close(struct output_pack *k)
 	free(k);
 }
 
-static const char *
-gzip_feed(struct output_pack *k, const char *p, size_t n, bool last, output_pack_sink *sink, void *to)
+static const char *gzip_feed(struct output_pack *k, const char *p, size_t n, bool last,
+                             output_pack_sink *sink, void *to)
 {
 	struct isal_zstream *z = k->gzip;
 	z->next_in = (uint8_t *)(uintptr_t)p; /* only read, but not declared so */
@@ -108,8 +102,8 @@ gzip_feed(struct output_pack *k, const char *p, size_t n, bool last, output_pack
 	}
 }
 
-static const char *
-zstd_feed(struct output_pack *k, const char *p, size_t n, bool last, output_pack_sink *sink, void *to)
+static const char *zstd_feed(struct output_pack *k, const char *p, size_t n, bool last,
+                             output_pack_sink *sink, void *to)
 {
 	ZSTD_inBuffer in = { .src = p, .size = n, .pos = 0 };
 	for (;;) {
@@ -125,8 +119,8 @@ zstd_feed(struct output_pack *k, const char *p, size_t n, bool last, output_pack
 	}
 }
 
-const char *
-output_pack_feed(struct output_pack *k, const char *p, size_t n, bool last, output_pack_sink *sink, void *to)
+const char *output_pack_feed(struct output_pack *k, const char *p, size_t n, bool last,
+                             output_pack_sink *sink, void *to)
 {
 	if (k->gzip == NULL)
 		return zstd_feed(k, p, n, last, sink, to);

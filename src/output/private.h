@@ -19,16 +19,14 @@ struct byte_sum {
 	uint64_t bytes, sum;
 };
 
-static inline void
-byte_sum_add(struct byte_sum *s, const char *p, size_t n)
+static inline void byte_sum_add(struct byte_sum *s, const char *p, size_t n)
 {
 	s->bytes += n;
 	if (n > 0)
 		s->sum = crc64_ecma_refl(s->sum, (const unsigned char *)p, n);
 }
 
-static inline bool
-byte_sum_equal(const struct byte_sum *a, const struct byte_sum *b)
+static inline bool byte_sum_equal(const struct byte_sum *a, const struct byte_sum *b)
 {
 	return a->bytes == b->bytes && a->sum == b->sum;
 }

@@ -31,8 +31,7 @@ static const struct folder_wrong bad_list = { .text = not_ours };
 
 /* ---- writing ---- */
 
-static uint64_t
-sum_of(const char *p, size_t n)
+static uint64_t sum_of(const char *p, size_t n)
 {
 	struct byte_sum s = { .sum = 0 };
 
@@ -40,8 +39,7 @@ sum_of(const char *p, size_t n)
 	return s.sum;
 }
 
-void
-folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
+void folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
 {
 	struct text lines = { .p = NULL };
 
@@ -57,8 +55,7 @@ folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
 /* ---- reading ---- */
 
 /* The descriptor of the list; -1: *wrong says why. */
-static int
-open_list(const char *path, struct folder_wrong *wrong)
+static int open_list(const char *path, struct folder_wrong *wrong)
 {
 	struct stat st = { .st_mode = S_IFREG };
 	int fd;
@@ -78,8 +75,7 @@ open_list(const char *path, struct folder_wrong *wrong)
 }
 
 /* All bytes of the list. */
-static struct folder_wrong
-read_text(const char *folder, struct text *text)
+static struct folder_wrong read_text(const char *folder, struct text *text)
 {
 	const size_t size = strlen(folder) + sizeof "/" OUTPUT_FOLDER_LIST;
 	char *const path = malloc(size);
@@ -108,8 +104,7 @@ read_text(const char *folder, struct text *text)
 }
 
 /* A number and what stands behind it; moves *p behind that.  false: there is none. */
-static bool
-take_number(const char **p, const char *end, char behind, uint64_t *v)
+static bool take_number(const char **p, const char *end, char behind, uint64_t *v)
 {
 	const char *at = *p;
 
@@ -121,8 +116,7 @@ take_number(const char **p, const char *end, char behind, uint64_t *v)
 	return true;
 }
 
-static bool
-take_sum(const char **p, const char *end, char behind, uint64_t *v)
+static bool take_sum(const char **p, const char *end, char behind, uint64_t *v)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -139,8 +133,7 @@ take_sum(const char **p, const char *end, char behind, uint64_t *v)
 	return true;
 }
 
-static struct folder_wrong
-take_line(struct folder_list *l, const char **p, const char *end)
+static struct folder_wrong take_line(struct folder_list *l, const char **p, const char *end)
 {
 	struct folder_listed file;
 
@@ -161,8 +154,7 @@ take_line(struct folder_list *l, const char **p, const char *end)
 }
 
 /* Reads and checks that of a folder; free it in any case. */
-static struct folder_wrong
-folder_list_read(struct folder_list *l, const char *folder)
+static struct folder_wrong folder_list_read(struct folder_list *l, const char *folder)
 {
 	uint64_t count, sum;
 
@@ -182,8 +174,7 @@ folder_list_read(struct folder_list *l, const char *folder)
 	return wrong.text == NULL && wrong.error == 0 && l->n != count ? bad_list : wrong;
 }
 
-static void
-folder_list_free(struct folder_list *l)
+static void folder_list_free(struct folder_list *l)
 {
 	text_free(&l->text);
 	tabletext_free(&l->names);
@@ -191,8 +182,7 @@ folder_list_free(struct folder_list *l)
 	*l = (struct folder_list){ .n = 0 };
 }
 
-bool
-folder_is_complete(const char *folder, int *error)
+bool folder_is_complete(const char *folder, int *error)
 {
 	struct text path = { .p = NULL };
 	struct folder_list list;
@@ -226,21 +216,18 @@ static const struct folder_wrong changed = {
 };
 static const struct folder_wrong nothing = { .error = 0 };
 
-static struct folder_wrong
-failed(int error)
+static struct folder_wrong failed(int error)
 {
 	return (struct folder_wrong){ .error = error };
 }
 
-static bool
-is_wrong(struct folder_wrong w)
+static bool is_wrong(struct folder_wrong w)
 {
 	return w.text != NULL || w.error != 0;
 }
 
 /* "A/B"; NULL: no memory. */
-static char *
-join(const char *a, const char *b)
+static char *join(const char *a, const char *b)
 {
 	const size_t size = strlen(a) + strlen(b) + 2;
 	char *const path = malloc(size);
@@ -253,8 +240,8 @@ join(const char *a, const char *b)
 /* ---- the files ---- */
 
 /* Whether the file has the bytes that its line tells. */
-static struct folder_wrong
-check_file(const char *path, const struct stat *st, const struct folder_listed *listed)
+static struct folder_wrong check_file(const char *path, const struct stat *st,
+                                      const struct folder_listed *listed)
 {
 	struct byte_sum is;
 
@@ -267,8 +254,7 @@ check_file(const char *path, const struct stat *st, const struct folder_listed *
 /* ---- the folder ---- */
 
 /* Takes over the path. */
-static struct folder_wrong
-add(char ***list, uint32_t *n, uint32_t *cap, char *path)
+static struct folder_wrong add(char ***list, uint32_t *n, uint32_t *cap, char *path)
 {
 	if (!array_room(list, *n, cap, sizeof **list)) {
 		free(path);
@@ -279,8 +265,8 @@ add(char ***list, uint32_t *n, uint32_t *cap, char *path)
 }
 
 /* One entry; `name`: from the folder's own name on. */
-static struct folder_wrong
-check_entry(const struct folder_old *old, const char *path, const char *name, const struct stat *st)
+static struct folder_wrong check_entry(const struct folder_old *old, const char *path, const char *name,
+                                       const struct stat *st)
 {
 	const uint32_t listed = tabletext_get(&old->list.names, slice_str(name));
 
@@ -292,8 +278,7 @@ check_entry(const struct folder_old *old, const char *path, const char *name, co
 }
 
 /* Takes over the path; `root`: the bytes before the entry's name. */
-static struct folder_wrong
-take_entry(struct folder_old *old, size_t root, char *path)
+static struct folder_wrong take_entry(struct folder_old *old, size_t root, char *path)
 {
 	struct folder_wrong wrong = nothing;
 	struct stat st;
@@ -313,8 +298,7 @@ take_entry(struct folder_old *old, size_t root, char *path)
 	return wrong;
 }
 
-static struct folder_wrong
-read_entries(struct folder_old *old, size_t root, const char *path, DIR *dir)
+static struct folder_wrong read_entries(struct folder_old *old, size_t root, const char *path, DIR *dir)
 {
 	const struct dirent *e;
 	struct folder_wrong wrong = nothing;
@@ -326,8 +310,7 @@ read_entries(struct folder_old *old, size_t root, const char *path, DIR *dir)
 }
 
 /* Reads the folder itself, or one in it. */
-static struct folder_wrong
-read_one(struct folder_old *old, size_t root, const char *path)
+static struct folder_wrong read_one(struct folder_old *old, size_t root, const char *path)
 {
 	const uint32_t files = old->nfiles, folders = old->nfolders;
 	DIR *const dir = opendir(path);
@@ -339,12 +322,12 @@ read_one(struct folder_old *old, size_t root, const char *path)
 	if (is_wrong(wrong))
 		return wrong;
 	if (old->nfiles == files && old->nfolders == folders)
-		return strlen(path) < root ? nothing : not_ours_folder_old; /* no output has an empty folder in it */
+		return strlen(path) < root ? nothing
+		                           : not_ours_folder_old; /* no output has an empty folder in it */
 	return access(path, W_OK | X_OK) != 0 ? failed(errno) : nothing;
 }
 
-struct folder_wrong
-folder_old_read(struct folder_old *old, const char *path)
+struct folder_wrong folder_old_read(struct folder_old *old, const char *path)
 {
 	const size_t root = strlen(path) + 1;
 
@@ -360,8 +343,7 @@ folder_old_read(struct folder_old *old, const char *path)
 	return wrong;
 }
 
-int
-folder_old_remove(const struct folder_old *old, const char *path)
+int folder_old_remove(const struct folder_old *old, const char *path)
 {
 	int why = 0;
 
@@ -375,8 +357,7 @@ folder_old_remove(const struct folder_old *old, const char *path)
 	return rmdir(path) == 0 || why != 0 ? why : errno;
 }
 
-void
-folder_old_free(struct folder_old *old)
+void folder_old_free(struct folder_old *old)
 {
 	for (uint32_t i = 0; i < old->nfiles; i++)
 		free(old->files[i]);
@@ -390,15 +371,13 @@ folder_old_free(struct folder_old *old)
 
 /* ---- folder publish ---- */
 
-static bool
-refuse(struct output_failure *failure, struct folder_wrong wrong)
+static bool refuse(struct output_failure *failure, struct folder_wrong wrong)
 {
 	return wrong.error != 0 ? output_failure_set(failure, wrong.error)
 	                        : output_failure_because(failure, EEXIST, wrong.text);
 }
 
-bool
-folder_may_replace(const char *path, bool replace, struct output_failure *failure)
+bool folder_may_replace(const char *path, bool replace, struct output_failure *failure)
 {
 	struct stat st;
 	struct folder_old old;
@@ -416,8 +395,7 @@ folder_may_replace(const char *path, bool replace, struct output_failure *failur
 
 /* Where the system cannot exchange: the old one steps aside to a name that is new, and back if the new one
  * does not get the name.  `aside` is then the path of the old one. */
-static int
-step_aside(const struct output_temp *temp, const char *aside)
+static int step_aside(const struct output_temp *temp, const char *aside)
 {
 	int why = rename_new(temp->target, aside);
 
@@ -431,9 +409,8 @@ step_aside(const struct output_temp *temp, const char *aside)
 
 /* The old one is at `at` now: removes it.  What came into it since it was looked at stays, and all goes back.
  */
-static bool
-remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exchange *exchange,
-           struct output_failure *failure)
+static bool remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exchange *exchange,
+                       struct output_failure *failure)
 {
 	struct folder_old old;
 	char reason[128], room[512];
@@ -466,8 +443,7 @@ remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exch
 	return why == 0;
 }
 
-static bool
-replace_old(struct output_temp *temp, folder_exchange *exchange, struct output_failure *failure)
+static bool replace_old(struct output_temp *temp, folder_exchange *exchange, struct output_failure *failure)
 {
 	char *const aside = strdup(temp->path);
 
@@ -485,8 +461,8 @@ replace_old(struct output_temp *temp, folder_exchange *exchange, struct output_f
 	return done;
 }
 
-static bool
-publish(struct output_temp *temp, bool replace, folder_exchange *exchange, struct output_failure *failure)
+static bool publish(struct output_temp *temp, bool replace, folder_exchange *exchange,
+                    struct output_failure *failure)
 {
 	struct stat st;
 
@@ -507,9 +483,8 @@ publish(struct output_temp *temp, bool replace, folder_exchange *exchange, struc
 	return true;
 }
 
-bool
-folder_publish(struct output_temp *temp, bool replace, folder_exchange *exchange,
-               struct output_failure *failure)
+bool folder_publish(struct output_temp *temp, bool replace, folder_exchange *exchange,
+                    struct output_failure *failure)
 {
 	struct output_register_hold hold;
 	const bool done = output_register_begin(&hold) ? publish(temp, replace, exchange, failure)

@@ -22,8 +22,7 @@
 
 enum { REASON_SIZE = 256 };
 
-bool
-output_failure_init(struct output_failure *f, const char *name)
+bool output_failure_init(struct output_failure *f, const char *name)
 {
 	struct text shown = { .p = NULL };
 
@@ -35,23 +34,20 @@ output_failure_init(struct output_failure *f, const char *name)
 	return !shown.failed && f->text != NULL;
 }
 
-void
-output_failure_free(struct output_failure *f)
+void output_failure_free(struct output_failure *f)
 {
 	free(f->name);
 	free(f->text);
 	*f = (struct output_failure){ .error = 0 };
 }
 
-static void
-errno_text(char *reason, size_t size, int error)
+static void errno_text(char *reason, size_t size, int error)
 {
 	if (strerror_r(error, reason, size) != 0)
 		(void)snprintf(reason, size, "error %d", error);
 }
 
-bool
-output_failure_because(struct output_failure *f, int error, const char *reason)
+bool output_failure_because(struct output_failure *f, int error, const char *reason)
 {
 	if (f->error == 0) {
 		f->error = error;
@@ -60,8 +56,7 @@ output_failure_because(struct output_failure *f, int error, const char *reason)
 	return false;
 }
 
-bool
-output_failure_set(struct output_failure *f, int error)
+bool output_failure_set(struct output_failure *f, int error)
 {
 	char reason[REASON_SIZE / 2];
 
@@ -69,8 +64,7 @@ output_failure_set(struct output_failure *f, int error)
 	return output_failure_because(f, error, reason);
 }
 
-bool
-output_failure_in(struct output_failure *f, const char *file, int error, const char *reason)
+bool output_failure_in(struct output_failure *f, const char *file, int error, const char *reason)
 {
 	char room[REASON_SIZE / 2];
 
@@ -83,14 +77,12 @@ output_failure_in(struct output_failure *f, const char *file, int error, const c
 	return false;
 }
 
-const char *
-output_failure_text(const struct output_failure *f)
+const char *output_failure_text(const struct output_failure *f)
 {
 	return f->error != 0 ? f->text : NULL;
 }
 
-void
-output_failure_tell(const struct output_failure *f, char *why, size_t n)
+void output_failure_tell(const struct output_failure *f, char *why, size_t n)
 {
 	const size_t len = strlen(f->text);
 
@@ -104,8 +96,7 @@ output_failure_tell(const struct output_failure *f, char *why, size_t n)
 	}
 }
 
-void
-output_failure_no_memory(const char *name, char *why, size_t n)
+void output_failure_no_memory(const char *name, char *why, size_t n)
 {
 	char room[REASON_SIZE];
 	struct text shown = text_start(room, sizeof room);
@@ -152,8 +143,7 @@ static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU,
 
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 
-static sigset_t
-ending_set(void)
+static sigset_t ending_set(void)
 {
 	sigset_t set;
 	sigemptyset(&set);
@@ -162,14 +152,12 @@ ending_set(void)
 	return set;
 }
 
-static void
-remove_one(const char *path, bool folder)
+static void remove_one(const char *path, bool folder)
 {
 	(void)(folder ? rmdir(path) : unlink(path));
 }
 
-static void
-remove_with_all(struct output_registered *r)
+static void remove_with_all(struct output_registered *r)
 {
 	for (const struct inside *i = atomic_load(&r->inside); i != NULL; i = i->next)
 		remove_one(i->path, i->folder);
@@ -180,8 +168,7 @@ remove_with_all(struct output_registered *r)
 }
 
 /* Only what POSIX allows in a handler: poll, unlink, unlinkat, rmdir, signal, raise. */
-static void
-remove_all_and_die(int sig)
+static void remove_all_and_die(int sig)
 {
 	atomic_store(&dying, true);
 	for (int ms = 0; atomic_load(&creating) > 0 && ms < PATIENCE; ms++)
@@ -195,8 +182,7 @@ remove_all_and_die(int sig)
 	(void)raise(sig); /* blocked here; ends the process on return */
 }
 
-void
-output_handle_signals(void)
+void output_handle_signals(void)
 {
 	struct sigaction on = { .sa_handler = remove_all_and_die };
 	on.sa_mask = ending_set();
@@ -210,8 +196,7 @@ output_handle_signals(void)
 	(void)signal(SIGXFSZ, SIG_IGN); /* `ulimit -f` is an error of write() too */
 }
 
-bool
-output_register_begin(struct output_register_hold *h)
+bool output_register_begin(struct output_register_hold *h)
 {
 	const sigset_t ending = ending_set();
 
@@ -225,8 +210,7 @@ output_register_begin(struct output_register_hold *h)
 	return h->held;
 }
 
-void
-output_register_end(const struct output_register_hold *h)
+void output_register_end(const struct output_register_hold *h)
 {
 	const int why = errno;
 
@@ -239,8 +223,7 @@ output_register_end(const struct output_register_hold *h)
 
 /* Enters a file or a folder that exists; the path is copied.  dir: AT_FDCWD, or the open folder of a file,
  * which stays open as long as the entry.  NULL: no memory, or no slot left (EMFILE). */
-static struct output_registered *
-output_register_add(int dir, const char *path, bool folder)
+static struct output_registered *output_register_add(int dir, const char *path, bool folder)
 {
 	const size_t size = strlen(path) + 1;
 	struct output_registered *const r = calloc(1, sizeof *r + size);
@@ -260,8 +243,7 @@ output_register_add(int dir, const char *path, bool folder)
 	return NULL;
 }
 
-bool
-output_register_inside(struct output_registered *folder, const char *path, bool is_folder)
+bool output_register_inside(struct output_registered *folder, const char *path, bool is_folder)
 {
 	const size_t size = strlen(path) + 1;
 	struct inside *const i = malloc(sizeof *i + size);
@@ -276,8 +258,7 @@ output_register_inside(struct output_registered *folder, const char *path, bool 
 }
 
 /* false: the handler was faster, and it is the handler's. */
-static bool
-take_out(struct output_registered *r)
+static bool take_out(struct output_registered *r)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct output_registered *mine = r;
@@ -287,8 +268,7 @@ take_out(struct output_registered *r)
 	return false;
 }
 
-static void
-entry_free(struct output_registered *r)
+static void entry_free(struct output_registered *r)
 {
 	struct inside *i = atomic_load(&r->inside);
 
@@ -301,16 +281,14 @@ entry_free(struct output_registered *r)
 }
 
 /* Takes it out and frees the entry: it has a name of its own now. */
-static void
-output_register_forget(struct output_registered *r)
+static void output_register_forget(struct output_registered *r)
 {
 	if (take_out(r))
 		entry_free(r);
 }
 
 /* Removes it, takes it out and frees the entry. */
-static void
-output_register_remove(struct output_registered *r)
+static void output_register_remove(struct output_registered *r)
 {
 	if (!take_out(r))
 		return;
@@ -325,8 +303,7 @@ enum {
 	RANDOM_CHARS = 10,
 };
 
-static void
-random_chars(char out[RANDOM_CHARS + 1])
+static void random_chars(char out[RANDOM_CHARS + 1])
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
 	unsigned char r[RANDOM_CHARS];
@@ -344,8 +321,7 @@ random_chars(char out[RANDOM_CHARS + 1])
 }
 
 /* One new name: ".out.json.tracetool-x7c2...", or the short ".tracetool-x7c2..." when that is too long. */
-static char *
-name_new(const char *target, bool is_short)
+static char *name_new(const char *target, bool is_short)
 {
 	const char *slash = strrchr(target, '/');
 	const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - target);
@@ -366,8 +342,7 @@ name_new(const char *target, bool is_short)
 }
 
 /* The descriptor, or 0 for a folder; -1: errno. */
-static int
-create_thing(int dir, const char *name, bool folder, mode_t mode)
+static int create_thing(int dir, const char *name, bool folder, mode_t mode)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 
@@ -376,8 +351,7 @@ create_thing(int dir, const char *name, bool folder, mode_t mode)
 	return dir == AT_FDCWD ? open(name, flags, mode) : openat(dir, name, flags, mode);
 }
 
-static void
-remove_thing(int dir, const char *name, bool folder)
+static void remove_thing(int dir, const char *name, bool folder)
 {
 	if (dir != AT_FDCWD)
 		(void)unlinkat(dir, name, 0);
@@ -385,8 +359,7 @@ remove_thing(int dir, const char *name, bool folder)
 		(void)(folder ? rmdir(name) : unlink(name));
 }
 
-static int
-create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode)
+static int create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode)
 {
 	char *name = name_new(target, is_short);
 	if (name == NULL)
@@ -408,8 +381,7 @@ create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode
 	return -1;
 }
 
-static int
-create_some(struct output_temp *t, const char *target, mode_t mode)
+static int create_some(struct output_temp *t, const char *target, mode_t mode)
 {
 	bool is_short = false;
 	for (int i = 0; i < TRIES; i++) {
@@ -425,8 +397,7 @@ create_some(struct output_temp *t, const char *target, mode_t mode)
 }
 
 /* No signal between the thing and its entry in the register. */
-static int
-create_held(struct output_temp *t, const char *target, mode_t mode)
+static int create_held(struct output_temp *t, const char *target, mode_t mode)
 {
 	struct output_register_hold hold;
 	const int fd = output_register_begin(&hold) ? create_some(t, target, mode) : -1;
@@ -435,14 +406,12 @@ create_held(struct output_temp *t, const char *target, mode_t mode)
 	return fd;
 }
 
-int
-output_temp_create(struct output_temp *t, const char *target, int keep_mode)
+int output_temp_create(struct output_temp *t, const char *target, int keep_mode)
 {
 	return output_temp_create_in(t, AT_FDCWD, target, keep_mode);
 }
 
-int
-output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode)
+int output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode)
 {
 	*t = (struct output_temp){ .dir = dir };
 	const int fd = create_held(t, target, keep_mode < 0 ? 0666 : 0600);
@@ -458,23 +427,20 @@ output_temp_create_in(struct output_temp *t, int dir, const char *target, int ke
 	return fd;
 }
 
-bool
-output_temp_create_folder(struct output_temp *t, const char *target)
+bool output_temp_create_folder(struct output_temp *t, const char *target)
 {
 	*t = (struct output_temp){ .dir = AT_FDCWD, .folder = true };
 	return create_held(t, target, 0777) >= 0;
 }
 
-void
-output_temp_forget(struct output_temp *t)
+void output_temp_forget(struct output_temp *t)
 {
 	output_register_forget(t->entry);
 	free(t->path);
 	t->path = NULL;
 }
 
-int
-output_temp_publish(struct output_temp *t, bool replace)
+int output_temp_publish(struct output_temp *t, bool replace)
 {
 	int why = 0;
 
@@ -492,8 +458,7 @@ output_temp_publish(struct output_temp *t, bool replace)
 /* As an exchange, where the system has none: a second name keeps what is replaced.  EINVAL: it cannot be
  * kept.
  */
-static int
-exchange_by_link(const struct output_temp *t)
+static int exchange_by_link(const struct output_temp *t)
 {
 	char *const aside = strdup(t->path);
 	int why = aside == NULL ? ENOMEM : 0;
@@ -512,8 +477,7 @@ exchange_by_link(const struct output_temp *t)
 	return why;
 }
 
-int
-output_temp_try(struct output_temp *t, bool replace)
+int output_temp_try(struct output_temp *t, bool replace)
 {
 	int why = rename_new_in(t->dir, t->path, t->target);
 
@@ -533,8 +497,7 @@ output_temp_try(struct output_temp *t, bool replace)
 	return why;
 }
 
-void
-output_temp_take_back(struct output_temp *t)
+void output_temp_take_back(struct output_temp *t)
 {
 	if (t->named == TEMP_NAMED)
 		(void)renameat(t->dir, t->target, t->dir, t->path);
@@ -543,8 +506,7 @@ output_temp_take_back(struct output_temp *t)
 	t->named = TEMP_UNNAMED;
 }
 
-void
-output_temp_remove(struct output_temp *t)
+void output_temp_remove(struct output_temp *t)
 {
 	if (t->path == NULL)
 		return;

@@ -14,8 +14,7 @@
 
 /* ---- text utf8 ---- */
 
-size_t
-text_utf8(struct text *t, struct slice s)
+size_t text_utf8(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
 
@@ -39,8 +38,7 @@ text_utf8(struct text *t, struct slice s)
 /* The largest integer below which a double holds all others. */
 #define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)
 
-static void
-add_escape(struct text *t, unsigned char c)
+static void add_escape(struct text *t, unsigned char c)
 {
 	static const char digits[] = "0123456789abcdef";
 	static const char letters[32] = {
@@ -55,15 +53,13 @@ add_escape(struct text *t, unsigned char c)
 		text_add(t, (const char[]){ '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] }, 6);
 }
 
-static void
-add_unit(struct text *t, uint32_t unit)
+static void add_unit(struct text *t, uint32_t unit)
 {
 	text_printf(t, "\\u%04" PRIx32, unit);
 }
 
 /* Valid UTF-8 in which only hidden characters need an escape. */
-static void
-add_valid(struct text *t, const char *p, const char *end)
+static void add_valid(struct text *t, const char *p, const char *end)
 {
 	size_t size;
 
@@ -79,16 +75,14 @@ add_valid(struct text *t, const char *p, const char *end)
 	}
 }
 
-void
-text_json_text(struct text *t, const char *p, size_t n)
+void text_json_text(struct text *t, const char *p, size_t n)
 {
 	if (n > 0)
 		add_valid(t, p, p + n);
 }
 
 /* A stretch without ASCII; returns the replacements.  Where it ends, no character can go on. */
-static size_t
-add_high(struct text *t, const char *p, const char *end)
+static size_t add_high(struct text *t, const char *p, const char *end)
 {
 	for (size_t replaced = 0;; replaced++) {
 		const size_t valid = utf8_valid_prefix(p, (size_t)(end - p));
@@ -101,8 +95,7 @@ add_high(struct text *t, const char *p, const char *end)
 	}
 }
 
-size_t
-text_json_chars(struct text *t, struct slice s)
+size_t text_json_chars(struct text *t, struct slice s)
 {
 	if (s.n == 0)
 		return 0;
@@ -129,8 +122,7 @@ text_json_chars(struct text *t, struct slice s)
 	}
 }
 
-size_t
-text_json_quoted(struct text *t, struct slice s)
+size_t text_json_quoted(struct text *t, struct slice s)
 {
 	text_char(t, '"');
 	const size_t replaced = text_json_chars(t, s);
@@ -138,8 +130,7 @@ text_json_quoted(struct text *t, struct slice s)
 	return replaced;
 }
 
-void
-text_json_u64(struct text *t, uint64_t v)
+void text_json_u64(struct text *t, uint64_t v)
 {
 	const bool quoted = v > DOUBLE_EXACT;
 
@@ -150,8 +141,7 @@ text_json_u64(struct text *t, uint64_t v)
 		text_char(t, '"');
 }
 
-void
-text_json_i64(struct text *t, int64_t v)
+void text_json_i64(struct text *t, int64_t v)
 {
 	const bool quoted = v > (int64_t)DOUBLE_EXACT || v < -(int64_t)DOUBLE_EXACT;
 
@@ -162,8 +152,7 @@ text_json_i64(struct text *t, int64_t v)
 		text_char(t, '"');
 }
 
-static void
-add_not_finite(struct text *t, bool nan, bool negative)
+static void add_not_finite(struct text *t, bool nan, bool negative)
 {
 	if (nan)
 		text_str(t, "\"NaN\"");
@@ -171,8 +160,7 @@ add_not_finite(struct text *t, bool nan, bool negative)
 		text_str(t, negative ? "\"-Infinity\"" : "\"Infinity\"");
 }
 
-bool
-text_json_f64(struct text *t, double v)
+bool text_json_f64(struct text *t, double v)
 {
 	if (!isfinite(v)) {
 		add_not_finite(t, isnan(v), v < 0);
@@ -185,8 +173,7 @@ text_json_f64(struct text *t, double v)
 	return true;
 }
 
-bool
-text_json_f32(struct text *t, float v)
+bool text_json_f32(struct text *t, float v)
 {
 	if (!isfinite(v)) {
 		add_not_finite(t, isnan(v), v < 0);
@@ -204,16 +191,14 @@ text_json_f32(struct text *t, float v)
 #define TEXT_MIN ((size_t)256)
 
 /* Closes the text: no room is found from now on, so that nothing follows what is missing. */
-static bool
-fail(struct text *t)
+static bool fail(struct text *t)
 {
 	t->failed = true;
 	t->cap = t->n;
 	return false;
 }
 
-bool
-text_grow(struct text *t, size_t room)
+bool text_grow(struct text *t, size_t room)
 {
 	if (t->failed || room >= PTRDIFF_MAX - t->n)
 		return fail(t);
@@ -237,22 +222,19 @@ text_grow(struct text *t, size_t room)
 	return true;
 }
 
-void
-text_clear(struct text *t)
+void text_clear(struct text *t)
 {
 	t->n = 0;
 }
 
-void
-text_free(struct text *t)
+void text_free(struct text *t)
 {
 	if (!t->borrowed)
 		free(t->p);
 	*t = (struct text){ 0 };
 }
 
-void
-text_add(struct text *t, const char *p, size_t n)
+void text_add(struct text *t, const char *p, size_t n)
 {
 	char *const to = text_room(t, n);
 
@@ -260,20 +242,17 @@ text_add(struct text *t, const char *p, size_t n)
 		t->n += (size_t)(text_put(to, p, n) - to);
 }
 
-void
-text_str(struct text *t, const char *s)
+void text_str(struct text *t, const char *s)
 {
 	text_add(t, s, strlen(s));
 }
 
-void
-text_slice(struct text *t, struct slice s)
+void text_slice(struct text *t, struct slice s)
 {
 	text_add(t, s.p, s.n);
 }
 
-void
-text_u64(struct text *t, uint64_t v)
+void text_u64(struct text *t, uint64_t v)
 {
 	char *const to = text_room(t, DECIMAL_U64_MAX);
 
@@ -281,8 +260,7 @@ text_u64(struct text *t, uint64_t v)
 		t->n += (size_t)(decimal_u64(to, v) - to);
 }
 
-void
-text_i64(struct text *t, int64_t v)
+void text_i64(struct text *t, int64_t v)
 {
 	char *const to = text_room(t, DECIMAL_I64_MAX);
 
@@ -290,8 +268,7 @@ text_i64(struct text *t, int64_t v)
 		t->n += (size_t)(decimal_i64(to, v) - to);
 }
 
-void
-text_u128(struct text *t, unsigned __int128 v)
+void text_u128(struct text *t, unsigned __int128 v)
 {
 	char *const to = text_room(t, DECIMAL_U128_MAX);
 
@@ -299,8 +276,7 @@ text_u128(struct text *t, unsigned __int128 v)
 		t->n += (size_t)(decimal_u128(to, v) - to);
 }
 
-void
-text_hex(struct text *t, const char *p, size_t n)
+void text_hex(struct text *t, const char *p, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *to = text_room(t, n * 2);
@@ -314,8 +290,7 @@ text_hex(struct text *t, const char *p, size_t n)
 	t->n += n * 2;
 }
 
-void
-text_printf(struct text *t, const char *fmt, ...)
+void text_printf(struct text *t, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -23,8 +23,7 @@ void text_free(struct text *t);
 bool text_grow(struct text *t, size_t room); /* for text_room() */
 
 /* A place for at least `room` bytes; the caller writes there and then adds to t->n.  NULL: no memory. */
-static inline char *
-text_room(struct text *t, size_t room)
+static inline char *text_room(struct text *t, size_t room)
 {
 	/* `<`, not `<=`: memory that was never given must not pass for a room of 0 bytes. */
 	if (room < t->cap - t->n || text_grow(t, room))
@@ -32,8 +31,7 @@ text_room(struct text *t, size_t room)
 	return NULL;
 }
 
-static inline void
-text_char(struct text *t, char c)
+static inline void text_char(struct text *t, char c)
 {
 	char *const p = text_room(t, 1);
 

@@ -10,8 +10,7 @@
 
 /* Copies n bytes to `to` and returns one past them: for the short texts of which traces are full, where the
  * call of memcpy costs more than the copy. */
-static inline char *
-text_put(char *to, const char *from, size_t n)
+static inline char *text_put(char *to, const char *from, size_t n)
 {
 	if (n > 32)
 		return (char *)memcpy(to, from, n) + n;
@@ -47,8 +46,7 @@ size_t text_json_chars(struct text *t, struct slice s);
 /* The part of text_json_string that looks at the bytes; use that one. */
 size_t text_json_quoted(struct text *t, struct slice s);
 
-static inline size_t
-text_json_string(struct text *t, struct slice s)
+static inline size_t text_json_string(struct text *t, struct slice s)
 {
 	if ((s.flags & SLICE_JSON) == 0)
 		return text_json_quoted(t, s);
@@ -87,8 +85,7 @@ size_t text_utf8(struct text *t, struct slice s);
 
 /* An empty text in `room` bytes of the caller's, moved to memory of its own when it outgrows them.  What fits
  * needs no memory, so that a message can tell of its lack; where it fails, what fitted before stays. */
-static inline struct text
-text_start(char *p, size_t room)
+static inline struct text text_start(char *p, size_t room)
 {
 	return (struct text){ .p = p, .cap = room, .borrowed = true };
 }

@@ -9,8 +9,7 @@
 
 /* ---- text commands ---- */
 
-bool
-text_is_command(const char *p, const char *end)
+bool text_is_command(const char *p, const char *end)
 {
 	if (end - p < 3 || p[0] != '#' || p[1] != '#')
 		return false;
@@ -20,8 +19,7 @@ text_is_command(const char *p, const char *end)
 /* ---- the start of a line ---- */
 
 /* The bytes of a blank; 0: it is none.  Runners trim all that Unicode calls white space. */
-static size_t
-blank_size(const char *p, const char *end)
+static size_t blank_size(const char *p, const char *end)
 {
 	const unsigned char c = (unsigned char)*p;
 	const size_t size = c < 0xe0 ? 2 : 3;
@@ -37,8 +35,7 @@ blank_size(const char *p, const char *end)
 	return blank ? size : 0;
 }
 
-static const char *
-skip_blanks(const char *p, const char *end)
+static const char *skip_blanks(const char *p, const char *end)
 {
 	for (size_t n; p < end && (n = blank_size(p, end)) > 0; p += n)
 		;
@@ -46,8 +43,7 @@ skip_blanks(const char *p, const char *end)
 }
 
 /* Which character of a line that begins here is to be escaped; NULL: none. */
-static const char *
-line_command(const char *p, const char *end)
+static const char *line_command(const char *p, const char *end)
 {
 	const char *const begin = skip_blanks(p, end);
 
@@ -68,24 +64,21 @@ struct scan {
 	const char *line; /* the next line to be looked at; NULL: none is left */
 };
 
-static const char *
-find_hash(const char *p, const char *end)
+static const char *find_hash(const char *p, const char *end)
 {
 	while ((p = memchr(p, '#', (size_t)(end - p))) != NULL && !text_is_command(p, end))
 		p++;
 	return p;
 }
 
-static const char *
-next_line(const char *p, const char *end)
+static const char *next_line(const char *p, const char *end)
 {
 	const char *const newline = memchr(p, '\n', (size_t)(end - p));
 
 	return newline != NULL ? newline + 1 : NULL;
 }
 
-static struct scan
-scan_start(const char *p, size_t n, unsigned flags)
+static struct scan scan_start(const char *p, size_t n, unsigned flags)
 {
 	struct scan s = { .p = p, .end = p + n, .hash = find_hash(p, p + n), .line = p };
 
@@ -97,8 +90,7 @@ scan_start(const char *p, size_t n, unsigned flags)
 }
 
 /* The next byte that is to be escaped; end: none. */
-static const char *
-scan_next(struct scan *s)
+static const char *scan_next(struct scan *s)
 {
 	const char *at;
 
@@ -115,8 +107,7 @@ scan_next(struct scan *s)
 	return at;
 }
 
-bool
-text_has_commands(const char *p, size_t n, unsigned flags)
+bool text_has_commands(const char *p, size_t n, unsigned flags)
 {
 	struct scan s;
 
@@ -126,8 +117,7 @@ text_has_commands(const char *p, size_t n, unsigned flags)
 	return scan_next(&s) < s.end;
 }
 
-void
-text_add_guarded(struct text *t, const char *p, size_t n, unsigned flags)
+void text_add_guarded(struct text *t, const char *p, size_t n, unsigned flags)
 {
 	if (n == 0)
 		return;
@@ -140,8 +130,7 @@ text_add_guarded(struct text *t, const char *p, size_t n, unsigned flags)
 	}
 }
 
-unsigned
-text_line_state(const char *p, size_t n, unsigned flags)
+unsigned text_line_state(const char *p, size_t n, unsigned flags)
 {
 	size_t begin = n;
 
@@ -157,8 +146,7 @@ text_line_state(const char *p, size_t n, unsigned flags)
 #define DOTS 3
 
 /* Bytes of a character or an escape; *width: its columns. */
-static size_t
-unit(const char *p, size_t n, size_t *width)
+static size_t unit(const char *p, size_t n, size_t *width)
 {
 	size_t size = 1;
 
@@ -175,8 +163,7 @@ unit(const char *p, size_t n, size_t *width)
 }
 
 /* Bytes of the longest beginning of at most this width. */
-static size_t
-head(struct slice s, size_t width)
+static size_t head(struct slice s, size_t width)
 {
 	size_t i = 0, w;
 
@@ -190,8 +177,7 @@ head(struct slice s, size_t width)
 	return i;
 }
 
-size_t
-text_width(struct slice s)
+size_t text_width(struct slice s)
 {
 	size_t width = 0, w;
 
@@ -201,8 +187,7 @@ text_width(struct slice s)
 }
 
 /* Where the longest end of at most this width starts. */
-static size_t
-tail(struct slice s, size_t width)
+static size_t tail(struct slice s, size_t width)
 {
 	size_t over = text_width(s), i = 0, w;
 
@@ -214,8 +199,7 @@ tail(struct slice s, size_t width)
 }
 
 /* src/main.rs:115:9, a::b */
-static bool
-is_location(struct slice s)
+static bool is_location(struct slice s)
 {
 	size_t digits = 0;
 
@@ -226,8 +210,7 @@ is_location(struct slice s)
 	return s.n > 0 && (memchr(s.p, '/', s.n) != NULL || memmem(s.p, s.n, "::", 2) != NULL);
 }
 
-void
-text_shorten(struct text *t, struct slice s, size_t width)
+void text_shorten(struct text *t, struct slice s, size_t width)
 {
 	if (text_width(s) <= width) {
 		text_slice(t, s);
@@ -241,8 +224,7 @@ text_shorten(struct text *t, struct slice s, size_t width)
 	text_add(t, s.p + at, s.n - at);
 }
 
-size_t
-text_line(struct slice s, size_t width, size_t *next)
+size_t text_line(struct slice s, size_t width, size_t *next)
 {
 	size_t n = head(s, width), blank = n;
 
@@ -263,8 +245,7 @@ text_line(struct slice s, size_t width, size_t *next)
 	return n;
 }
 
-void
-text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
+void text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
 {
 	const size_t least = 20; /* of a line */
 	size_t next;
@@ -282,8 +263,7 @@ text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t w
 	}
 }
 
-void
-text_wrap_lines(struct text *t, const struct text *lines, size_t indent, size_t width)
+void text_wrap_lines(struct text *t, const struct text *lines, size_t indent, size_t width)
 {
 	for (size_t i = 0; i < lines->n;) {
 		const char *const line = lines->p + i, *const end = memchr(line, '\n', lines->n - i);
@@ -297,8 +277,7 @@ text_wrap_lines(struct text *t, const struct text *lines, size_t indent, size_t 
 
 /* ---- text visible ---- */
 
-static size_t
-size_of(unsigned char lead)
+static size_t size_of(unsigned char lead)
 {
 	if (lead < 0x80)
 		return 1;
@@ -306,16 +285,14 @@ size_of(unsigned char lead)
 }
 
 /* One character or one invalid byte at p, of n bytes; returns how many bytes that is. */
-static size_t
-visible_size(const char *p, size_t n)
+static size_t visible_size(const char *p, size_t n)
 {
 	const size_t size = size_of((unsigned char)*p);
 
 	return size <= n && utf8_valid(p, size) ? size : 1;
 }
 
-static void
-add_visible(struct text *t, const char *p, size_t size, const char *backslash)
+static void add_visible(struct text *t, const char *p, size_t size, const char *backslash)
 {
 	const unsigned char c = (unsigned char)*p;
 
@@ -334,8 +311,7 @@ add_visible(struct text *t, const char *p, size_t size, const char *backslash)
 	}
 }
 
-static void
-add_all(struct text *t, struct slice s, size_t max, const char *backslash)
+static void add_all(struct text *t, struct slice s, size_t max, const char *backslash)
 {
 	const size_t limit = max == 0 || max > s.n ? s.n : max;
 	size_t i = 0;
@@ -355,20 +331,17 @@ add_all(struct text *t, struct slice s, size_t max, const char *backslash)
 		text_add(t, "...", 3);
 }
 
-void
-text_visible(struct text *t, struct slice s, size_t max)
+void text_visible(struct text *t, struct slice s, size_t max)
 {
 	add_all(t, s, max, "\\\\");
 }
 
-void
-text_visible_message(struct text *t, struct slice s)
+void text_visible_message(struct text *t, struct slice s)
 {
 	add_all(t, s, 0, "\\");
 }
 
-void
-text_visible_ends(struct text *t, struct slice s, size_t max)
+void text_visible_ends(struct text *t, struct slice s, size_t max)
 {
 	size_t tail = max - max / 3;
 

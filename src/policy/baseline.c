@@ -50,8 +50,7 @@ struct baseline_draft {
 typedef bool member_fn(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                        enum json_kind kind, void *into);
 
-static bool
-bad(struct baseline_draft *d, const char *at, const char *wrong)
+static bool bad(struct baseline_draft *d, const char *at, const char *wrong)
 {
 	if (d->wrong == NULL && !d->b->failed) {
 		d->at = at;
@@ -60,8 +59,7 @@ bad(struct baseline_draft *d, const char *at, const char *wrong)
 	return false;
 }
 
-static bool
-out_of_memory(struct baseline_draft *d)
+static bool out_of_memory(struct baseline_draft *d)
 {
 	d->b->failed = true;
 	return false;
@@ -69,8 +67,7 @@ out_of_memory(struct baseline_draft *d)
 
 /* Hands each member of an object, or each item of an array with an empty key, to a function.  The text is
  * known to be JSON. */
-static bool
-walk(struct baseline_draft *d, const char *p, member_fn *take, void *into)
+static bool walk(struct baseline_draft *d, const char *p, member_fn *take, void *into)
 {
 	const char close = *p == '{' ? '}' : ']';
 	enum json_kind kind, key_kind;
@@ -92,8 +89,7 @@ walk(struct baseline_draft *d, const char *p, member_fn *take, void *into)
 }
 
 /* A number that is no less than 0; large ones are written as strings.  NaN: none. */
-static double
-number(const char *p, const char *q, enum json_kind kind)
+static double number(const char *p, const char *q, enum json_kind kind)
 {
 	const struct slice s = json_text(p, q, kind);
 	char digits[64];
@@ -109,8 +105,7 @@ number(const char *p, const char *q, enum json_kind kind)
 }
 
 /* A string without its escapes; p NULL: it is none, or memory is out. */
-static struct slice
-text_of(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
+static struct slice text_of(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
 {
 	if (kind == JSON_STRING)
 		return json_text(p, q, kind);
@@ -122,8 +117,8 @@ text_of(struct baseline_draft *d, const char *p, const char *q, enum json_kind k
 }
 
 /* "0name\0category" */
-static struct slice
-key_of(struct arena *a, enum baseline_table table, struct slice name, struct slice category)
+static struct slice key_of(struct arena *a, enum baseline_table table, struct slice name,
+                           struct slice category)
 {
 	char *const p = arena_alloc(a, (size_t)name.n + category.n + 2);
 
@@ -146,9 +141,8 @@ struct row_draft {
 	struct baseline_row row;
 };
 
-static bool
-take_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
-              void *into)
+static bool take_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                          enum json_kind kind, void *into)
 {
 	static const char *const keys[] = { "p50", "p90", "p99", "max", "sum", "mean" };
 	struct row_draft *const r = into;
@@ -159,9 +153,8 @@ take_duration(struct baseline_draft *d, struct slice key, const char *p, const c
 	return true;
 }
 
-static bool
-take_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
-                void *into)
+static bool take_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                            enum json_kind kind, void *into)
 {
 	struct row_draft *const r = into;
 
@@ -178,9 +171,8 @@ take_row_member(struct baseline_draft *d, struct slice key, const char *p, const
 	return !d->b->failed;
 }
 
-static bool
-take_row(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
-         void *into)
+static bool take_row(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                     enum json_kind kind, void *into)
 {
 	const enum baseline_table *const table = into;
 	struct baseline_input *const in = d->input;
@@ -211,9 +203,8 @@ struct input_draft {
 	double first, last;
 };
 
-static bool
-take_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
-                  enum json_kind kind, void *into)
+static bool take_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                              enum json_kind kind, void *into)
 {
 	struct input_draft *const n = into;
 
@@ -236,9 +227,8 @@ take_input_member(struct baseline_draft *d, struct slice key, const char *p, con
 	return true;
 }
 
-static bool
-take_input(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
-           void *into)
+static bool take_input(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                       enum json_kind kind, void *into)
 {
 	struct input_draft n = { .first = NAN, .last = NAN };
 
@@ -258,15 +248,14 @@ take_input(struct baseline_draft *d, struct slice key, const char *p, const char
 	return true;
 }
 
-static bool
-take_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
-                void *into)
+static bool take_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                            enum json_kind kind, void *into)
 {
 	return !slice_is(key, "inputs") || kind != JSON_ARRAY || walk(d, p, take_input, NULL);
 }
 
-static void
-say_bad(struct findings *findings, struct slice text, const char *at, const char *what, const char *wrong)
+static void say_bad(struct findings *findings, struct slice text, const char *at, const char *what,
+                    const char *wrong)
 {
 	uint64_t line = 1;
 	const char *begin = text.p;
@@ -280,8 +269,7 @@ say_bad(struct findings *findings, struct slice text, const char *at, const char
 	                 (uint64_t)(at - begin) + 1, 0, "%s%s", what, wrong);
 }
 
-static struct policy_baseline *
-parse(struct slice text, struct findings *findings, bool *no_memory)
+static struct policy_baseline *parse(struct slice text, struct findings *findings, bool *no_memory)
 {
 	struct policy_baseline *const b = calloc(1, sizeof *b);
 	struct baseline_draft d = { .b = b, .end = text.p + text.n };
@@ -310,8 +298,8 @@ parse(struct slice text, struct findings *findings, bool *no_memory)
 	return NULL;
 }
 
-struct policy_baseline *
-baseline_read(const char *folder, const char *path, struct findings *findings, bool *no_memory)
+struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
+                                      bool *no_memory)
 {
 	struct policy_baseline *b = NULL;
 	char *text;
@@ -327,8 +315,7 @@ baseline_read(const char *folder, const char *path, struct findings *findings, b
 	return b;
 }
 
-void
-baseline_free(struct policy_baseline *b)
+void baseline_free(struct policy_baseline *b)
 {
 	if (b == NULL)
 		return;
@@ -343,16 +330,14 @@ baseline_free(struct policy_baseline *b)
 
 /* ---- asking ---- */
 
-static const char *
-file_name(const char *path)
+static const char *file_name(const char *path)
 {
 	const char *const slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;
 }
 
-const struct baseline_input *
-baseline_input(const struct policy_baseline *b, const char *path)
+const struct baseline_input *baseline_input(const struct policy_baseline *b, const char *path)
 {
 	const struct baseline_input *found = NULL;
 	uint32_t n = 0;
@@ -370,9 +355,8 @@ baseline_input(const struct policy_baseline *b, const char *path)
 	return n == 1 ? found : NULL;
 }
 
-bool
-baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
-               struct slice category, enum policy_statistic statistic, double *value)
+bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
+                    struct slice category, enum policy_statistic statistic, double *value)
 {
 	struct arena room = { .head = NULL };
 	const struct slice key = key_of(&room, table, name, category);

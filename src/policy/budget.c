@@ -27,8 +27,7 @@ struct rows {
 	size_t n[BASELINE_TABLES];
 };
 
-static bool
-rows_init(struct rows *r, const struct stats *s)
+static bool rows_init(struct rows *r, const struct stats *s)
 {
 	*r = (struct rows){ .n = { 0 } };
 	return stats_span_rows(s, &s->spans, &r->spans[0], &r->n[BASELINE_SPANS]) &&
@@ -37,8 +36,7 @@ rows_init(struct rows *r, const struct stats *s)
 	       stats_tally_rows(&s->counters, &r->tallies[1], &r->n[BASELINE_COUNTERS]);
 }
 
-static void
-rows_free(struct rows *r)
+static void rows_free(struct rows *r)
 {
 	for (int i = 0; i < 2; i++) {
 		free(r->spans[i]);
@@ -46,8 +44,7 @@ rows_free(struct rows *r)
 	}
 }
 
-static struct row
-row_of(const struct rows *r, const struct stats *s, enum baseline_table table, size_t i)
+static struct row row_of(const struct rows *r, const struct stats *s, enum baseline_table table, size_t i)
 {
 	if (table == BASELINE_SPANS || table == BASELINE_ASYNC) {
 		const struct span_row *const k = &r->spans[table - BASELINE_SPANS][i];
@@ -65,8 +62,7 @@ struct amount {
 	char words[96]; /* exact, with its unit */
 };
 
-static void
-put_ns(struct amount *a, unsigned __int128 ns)
+static void put_ns(struct amount *a, unsigned __int128 ns)
 {
 	char digits[DECIMAL_U128_MAX + 1], room[64];
 	struct text t = text_start(room, sizeof room);
@@ -78,23 +74,21 @@ put_ns(struct amount *a, unsigned __int128 ns)
 	snprintf(a->words, sizeof a->words, ns < 1000 ? "%s ns" : "%s ns (%s)", digits, room);
 }
 
-static void
-put_number(struct amount *a, double v, const char *unit)
+static void put_number(struct amount *a, double v, const char *unit)
 {
 	a->v = v;
 	snprintf(a->words, sizeof a->words, "%.15g%s", v, unit);
 }
 
 /* How long the trace is; 0: it has no length. */
-static double
-seconds_of(const struct stats *s)
+static double seconds_of(const struct stats *s)
 {
 	return s->events > 0 ? (double)(s->last_ns - s->first_ns) / 1e9 : 0;
 }
 
 /* false: the row has no such statistic. */
-static bool
-amount_of(const struct stats *trace, const struct row *row, enum policy_statistic statistic, struct amount *a)
+static bool amount_of(const struct stats *trace, const struct row *row, enum policy_statistic statistic,
+                      struct amount *a)
 {
 	static const unsigned percents[] = { 50, 90, 99 };
 	const struct span_group *const g = row->group;
@@ -122,8 +116,7 @@ amount_of(const struct stats *trace, const struct row *row, enum policy_statisti
 }
 
 /* "; the longest is on "main" at +0.241 s": after the first event */
-static const char *
-place_words(const struct stats *trace, const struct row *row, char room[400])
+static const char *place_words(const struct stats *trace, const struct row *row, char room[400])
 {
 	const struct span_group *const g = row->group;
 	struct quoted q;
@@ -151,8 +144,7 @@ struct budget_run {
 };
 
 /* What a row is in messages: `"draw"`, `poll "main.rs"`, `category "poll"`, or what the budget says. */
-static const char *
-row_words(const struct budget_run *r, const struct row *row, char room[POLICY_WORDS])
+static const char *row_words(const struct budget_run *r, const struct row *row, char room[POLICY_WORDS])
 {
 	const struct policy_budget *const b = r->budget;
 	struct quoted name, category;
@@ -171,8 +163,7 @@ row_words(const struct budget_run *r, const struct row *row, char room[POLICY_WO
 	return room;
 }
 
-static void
-check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
+static void check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
 	char room[400], words[POLICY_WORDS];
@@ -186,8 +177,7 @@ check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
 	               place_words(&r->v->watch->stats, row, room));
 }
 
-static void
-check_baseline(struct budget_run *r, const struct row *row, const struct amount *a)
+static void check_baseline(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
 	char room[400], more[32] = "", words[POLICY_WORDS];
@@ -216,8 +206,7 @@ check_baseline(struct budget_run *r, const struct row *row, const struct amount 
 }
 
 /* What could not be looked at. */
-static void
-say_unchecked(const struct budget_run *r)
+static void say_unchecked(const struct budget_run *r)
 {
 	const struct policy_budget *const b = r->budget;
 	const char *const statistic = policy_statistics[b->statistic];
@@ -240,8 +229,7 @@ say_unchecked(const struct budget_run *r)
 }
 
 /* `p99 of "draw*"` */
-static void
-begin_check(const struct budget_run *r)
+static void begin_check(const struct budget_run *r)
 {
 	static const struct rule *const rules[FILE_CHECK_RULES] = { &policy_rules[POLICY_RULE_BUDGET],
 		                                                    &policy_rules[POLICY_RULE_REGRESSION] };
@@ -256,8 +244,7 @@ begin_check(const struct budget_run *r)
 	file_records_check(r->v->records, name, rules);
 }
 
-static bool
-is_meant(const struct policy_budget *b, const struct row *row)
+static bool is_meant(const struct policy_budget *b, const struct row *row)
 {
 	static const enum policy_kind kinds[BASELINE_TABLES] = { KIND_SPAN, KIND_ASYNC, KIND_INSTANT,
 		                                                 KIND_COUNTER };
@@ -268,8 +255,7 @@ is_meant(const struct policy_budget *b, const struct row *row)
 	       (who->category.p == NULL || glob_fits(who->category, row->category));
 }
 
-static void
-check_row(struct budget_run *r, const struct row *row)
+static void check_row(struct budget_run *r, const struct row *row)
 {
 	struct amount a;
 
@@ -282,8 +268,7 @@ check_row(struct budget_run *r, const struct row *row)
 
 /* ---- rows that count as one ---- */
 
-static void
-add_group(struct span_group *to, struct histogram_pool *pool, const struct row *row)
+static void add_group(struct span_group *to, struct histogram_pool *pool, const struct row *row)
 {
 	const struct span_group *const g = row->group;
 
@@ -299,8 +284,7 @@ add_group(struct span_group *to, struct histogram_pool *pool, const struct row *
 }
 
 /* Spans and async spans stand apart, and before what has a number alone. */
-static int
-by_group(const void *a, const void *b)
+static int by_group(const void *a, const void *b)
 {
 	const struct row *const x = a, *const y = b;
 
@@ -311,15 +295,13 @@ by_group(const void *a, const void *b)
 	return order != 0 ? order : (x->category.n > y->category.n) - (x->category.n < y->category.n);
 }
 
-static bool
-in_one(const struct policy_budget *b, const struct row *x, const struct row *y)
+static bool in_one(const struct policy_budget *b, const struct row *x, const struct row *y)
 {
 	return b->group == GROUP_ALL ? (x->group != NULL) == (y->group != NULL)
 	                             : x->table == y->table && slice_equal(x->category, y->category);
 }
 
-static void
-check_groups(struct budget_run *r, struct row *list, size_t n)
+static void check_groups(struct budget_run *r, struct row *list, size_t n)
 {
 	qsort(list, n, sizeof *list, by_group);
 	for (size_t i = 0, end; i < n; i = end) {
@@ -343,8 +325,7 @@ check_groups(struct budget_run *r, struct row *list, size_t n)
 /* ---- all ---- */
 
 /* false: no memory. */
-static bool
-run_budget(struct budget_run *r, const struct rows *rows)
+static bool run_budget(struct budget_run *r, const struct rows *rows)
 {
 	size_t n = 0, most = 0;
 
@@ -370,8 +351,7 @@ run_budget(struct budget_run *r, const struct rows *rows)
 }
 
 /* Of the threads that a budget names; 0: of the whole trace. */
-static uint32_t
-part_of(const struct policy_watch *w, const struct policy_budget *b)
+static uint32_t part_of(const struct policy_watch *w, const struct policy_budget *b)
 {
 	for (uint32_t i = 0; b->who.thread.p != NULL && i < w->nparts; i++)
 		if (slice_equal(w->parts[i].thread, b->who.thread))
@@ -379,8 +359,7 @@ part_of(const struct policy_watch *w, const struct policy_budget *b)
 	return 0;
 }
 
-bool
-policy_budgets(const struct policy_verdict *v)
+bool policy_budgets(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
 	const struct stats *const s = &v->watch->stats;

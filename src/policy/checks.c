@@ -13,9 +13,8 @@
 
 /* What is said when all was read. */
 
-void
-policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t offset, uint32_t line,
-               const char *fmt, ...)
+void policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t offset, uint32_t line,
+                    const char *fmt, ...)
 {
 	const struct policy_file *const file = v->watch->checks->file;
 	char text[800];
@@ -38,8 +37,7 @@ policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t o
 /* ---- events ---- */
 
 /* `"draw*" of category "gpu" on thread "main"` */
-const char *
-policy_words(const struct policy_who *who, char room[POLICY_WORDS])
+const char *policy_words(const struct policy_who *who, char room[POLICY_WORDS])
 {
 	struct quoted q;
 	size_t n = 0;
@@ -56,8 +54,8 @@ policy_words(const struct policy_who *who, char room[POLICY_WORDS])
 	return room;
 }
 
-static void
-check_event(const struct policy_verdict *v, const struct policy_event *e, const struct policy_tally *t)
+static void check_event(const struct policy_verdict *v, const struct policy_event *e,
+                        const struct policy_tally *t)
 {
 	char words[POLICY_WORDS];
 
@@ -77,8 +75,7 @@ check_event(const struct policy_verdict *v, const struct policy_event *e, const 
 /* ---- metadata ---- */
 
 /* Numbers as text; other values are compared as texts. */
-static struct slice
-value_words(const struct value *v, char room[64])
+static struct slice value_words(const struct value *v, char room[64])
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_STRING:
@@ -114,8 +111,7 @@ value_words(const struct value *v, char room[64])
 	return slice_str(room);
 }
 
-static void
-check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
+static void check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
 {
 	const struct trace *const trace = &v->pipeline->trace;
 	const struct field *found = NULL;
@@ -141,8 +137,7 @@ check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
 /* ---- times ---- */
 
 /* ns of the trace's clock as the policy wrote a time. */
-static const char *
-time_words(const struct trace *trace, uint64_t ns, bool wall, char room[64])
+static const char *time_words(const struct trace *trace, uint64_t ns, bool wall, char room[64])
 {
 	struct text t = text_start(room, 64);
 
@@ -155,16 +150,14 @@ time_words(const struct trace *trace, uint64_t ns, bool wall, char room[64])
 }
 
 /* Whether a time of the trace's clock is before the one of the policy: -1, 0, 1. */
-static int
-compare(const struct trace *trace, uint64_t ns, const struct policy_instant *at)
+static int compare(const struct trace *trace, uint64_t ns, const struct policy_instant *at)
 {
 	const unsigned __int128 mine = (unsigned __int128)(at->wall ? trace->epoch_ns : 0) + ns;
 
 	return mine < at->ns ? -1 : mine > at->ns;
 }
 
-static void
-check_epoch(const struct policy_verdict *v, const struct policy_epoch *e)
+static void check_epoch(const struct policy_verdict *v, const struct policy_epoch *e)
 {
 	const struct trace *const trace = &v->pipeline->trace;
 	char room[64];
@@ -184,8 +177,7 @@ check_epoch(const struct policy_verdict *v, const struct policy_epoch *e)
 		               time_words(trace, 0, true, room), e->before.text.p);
 }
 
-static void
-check_instants(const struct policy_verdict *v, const struct policy_times *t)
+static void check_instants(const struct policy_verdict *v, const struct policy_times *t)
 {
 	const struct trace *const trace = &v->pipeline->trace;
 	const struct policy_watch *const w = v->watch;
@@ -210,8 +202,7 @@ check_instants(const struct policy_verdict *v, const struct policy_times *t)
 		               time_words(trace, w->stats.last_ns, t->before.wall, room), t->before.text.p);
 }
 
-static void
-check_times(const struct policy_verdict *v, const struct policy_times *t)
+static void check_times(const struct policy_verdict *v, const struct policy_times *t)
 {
 	const struct stats *const s = &v->watch->stats;
 	const uint64_t lasts = s->events > 0 ? s->last_ns - s->first_ns : 0;
@@ -231,16 +222,14 @@ check_times(const struct policy_verdict *v, const struct policy_times *t)
 /* ---- threads and processes ---- */
 
 /* Whether it is one that is counted. */
-static bool
-counts(const struct stats *s, const struct track *track, enum track_kind kind)
+static bool counts(const struct stats *s, const struct track *track, enum track_kind kind)
 {
 	if (track->kind != kind || track->is_child || track->lane > 0)
 		return false;
 	return kind == TRACK_PROCESS || (track->index < s->nseen && s->seen[track->index] != 0);
 }
 
-static bool
-has_track(const struct policy_verdict *v, struct slice name, enum track_kind kind)
+static bool has_track(const struct policy_verdict *v, struct slice name, enum track_kind kind)
 {
 	const struct trace *const trace = &v->pipeline->trace;
 
@@ -251,8 +240,7 @@ has_track(const struct policy_verdict *v, struct slice name, enum track_kind kin
 	return false;
 }
 
-static void
-check_tracks(const struct policy_verdict *v, const struct policy_tracks *t, enum track_kind kind)
+static void check_tracks(const struct policy_verdict *v, const struct policy_tracks *t, enum track_kind kind)
 {
 	const enum policy_rule rule = kind == TRACK_THREAD ? POLICY_RULE_THREADS : POLICY_RULE_PROCESSES;
 	const char *const what = kind == TRACK_THREAD ? "thread" : "process";
@@ -276,8 +264,7 @@ check_tracks(const struct policy_verdict *v, const struct policy_tracks *t, enum
 
 /* ---- shares ---- */
 
-static void
-check_lost(const struct policy_verdict *v, const struct policy_most *m)
+static void check_lost(const struct policy_verdict *v, const struct policy_most *m)
 {
 	const struct policy_watch *const w = v->watch;
 	const double all = (double)w->lost + (double)w->records;
@@ -291,8 +278,7 @@ check_lost(const struct policy_verdict *v, const struct policy_most *m)
 		               all, 100 * (double)w->lost / all, m->text.p);
 }
 
-static uint64_t
-count_spans(const struct span_table *t)
+static uint64_t count_spans(const struct span_table *t)
 {
 	uint64_t n = t->other.count;
 
@@ -301,14 +287,12 @@ count_spans(const struct span_table *t)
 	return n;
 }
 
-uint64_t
-policy_spans(const struct stats *s)
+uint64_t policy_spans(const struct stats *s)
 {
 	return count_spans(&s->spans) + count_spans(&s->async);
 }
 
-static void
-check_unfinished(const struct policy_verdict *v, const struct policy_most *m)
+static void check_unfinished(const struct policy_verdict *v, const struct policy_most *m)
 {
 	const struct ledger *const l = interpret_ledger(&v->pipeline->interpret);
 	const uint64_t spans = policy_spans(&v->watch->stats);
@@ -326,8 +310,7 @@ check_unfinished(const struct policy_verdict *v, const struct policy_most *m)
 	}
 }
 
-bool
-policy_verdict(const struct policy_verdict *v)
+bool policy_verdict(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
 
@@ -353,8 +336,7 @@ policy_verdict(const struct policy_verdict *v)
 /* ---- policy checks ---- */
 
 /* Each replaces one of an earlier section, the first `before`; within a section a pattern may stand twice. */
-static void
-put_event(struct policy_checks *c, const struct policy_event *e, uint32_t before)
+static void put_event(struct policy_checks *c, const struct policy_event *e, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (policy_same_who(&c->events[i]->who, &e->who)) {
@@ -364,8 +346,7 @@ put_event(struct policy_checks *c, const struct policy_event *e, uint32_t before
 	c->events[c->nevents++] = e;
 }
 
-static void
-put_metadata(struct policy_checks *c, const struct policy_metadata *m, uint32_t before)
+static void put_metadata(struct policy_checks *c, const struct policy_metadata *m, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (slice_equal(c->metadata[i]->name, m->name)) {
@@ -375,8 +356,7 @@ put_metadata(struct policy_checks *c, const struct policy_metadata *m, uint32_t 
 	c->metadata[c->nmetadata++] = m;
 }
 
-static void
-put_budget(struct policy_checks *c, const struct policy_budget *b, uint32_t before)
+static void put_budget(struct policy_checks *c, const struct policy_budget *b, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (policy_same_who(&c->budgets[i]->who, &b->who) && c->budgets[i]->group == b->group &&
@@ -387,8 +367,7 @@ put_budget(struct policy_checks *c, const struct policy_budget *b, uint32_t befo
 	c->budgets[c->nbudgets++] = b;
 }
 
-static void
-put_section(struct policy_checks *c, const struct policy_section *s)
+static void put_section(struct policy_checks *c, const struct policy_section *s)
 {
 	const struct {
 		uint32_t events, metadata, budgets;
@@ -408,8 +387,7 @@ put_section(struct policy_checks *c, const struct policy_section *s)
 	c->times = s->times.line > 0 ? &s->times : c->times;
 }
 
-static void
-add_default(struct policy_checks *c)
+static void add_default(struct policy_checks *c)
 {
 	static const struct policy_budget usual = { .who = { .name = SLICE_LIT("*"),
 		                                             .kinds = 1U << KIND_SPAN | 1U << KIND_ASYNC },
@@ -424,8 +402,8 @@ add_default(struct policy_checks *c)
 	c->budgets[c->nbudgets++] = &usual;
 }
 
-bool
-policy_checks_init(struct policy_checks *c, const struct policy_file *file, uint32_t overrides, bool baseline)
+bool policy_checks_init(struct policy_checks *c, const struct policy_file *file, uint32_t overrides,
+                        bool baseline)
 {
 	const uint32_t nevents = file != NULL ? file->nevents : 0, nmeta = file != NULL ? file->nmetadata : 0,
 	               nbudgets = file != NULL ? file->nbudgets : 0;
@@ -450,8 +428,7 @@ policy_checks_init(struct policy_checks *c, const struct policy_file *file, uint
 	return true;
 }
 
-void
-policy_checks_free(struct policy_checks *c)
+void policy_checks_free(struct policy_checks *c)
 {
 	free(c->events);
 	free(c->metadata);

@@ -16,8 +16,7 @@
 
 /* Whether a file of this name is in the folder of n bytes; room has place for both.  *error: errno, if that
  * cannot be known. */
-static bool
-holds(char *room, const char *folder, size_t n, const char *name, int *error)
+static bool holds(char *room, const char *folder, size_t n, const char *name, int *error)
 {
 	struct stat st;
 
@@ -31,8 +30,7 @@ holds(char *room, const char *folder, size_t n, const char *name, int *error)
 }
 
 /* The bytes of the folder around it; 0: there is none. */
-static size_t
-parent(const char *folder, size_t n)
+static size_t parent(const char *folder, size_t n)
 {
 	if (n <= 1)
 		return 0;
@@ -42,8 +40,7 @@ parent(const char *folder, size_t n)
 }
 
 /* Where the search ends: the bytes of the path. */
-static size_t
-root_of(char *room, const char *folder, const char *here, int *error)
+static size_t root_of(char *room, const char *folder, const char *here, int *error)
 {
 	const size_t n = strlen(folder), h = strlen(here);
 
@@ -55,8 +52,7 @@ root_of(char *room, const char *folder, const char *here, int *error)
 	return n;
 }
 
-char *
-policy_find(const char *folder, const char *here, int *error)
+char *policy_find(const char *folder, const char *here, int *error)
 {
 	char *const full = realpath(folder, NULL);
 	bool found = false;
@@ -82,8 +78,7 @@ policy_find(const char *folder, const char *here, int *error)
 
 /* ---- policy choice ---- */
 
-static void
-count_rule(void *ctx, const struct rule *rule)
+static void count_rule(void *ctx, const struct rule *rule)
 {
 	size_t *const n = ctx;
 
@@ -99,8 +94,7 @@ struct choice_pattern {
 	bool fits;
 };
 
-static void
-try_rule(void *ctx, const struct rule *rule)
+static void try_rule(void *ctx, const struct rule *rule)
 {
 	struct choice_pattern *const k = ctx;
 	struct policy_effect *const e = k->next++;
@@ -114,8 +108,7 @@ try_rule(void *ctx, const struct rule *rule)
 		e->level = (int)k->level;
 }
 
-static bool
-make_effects(struct policy_choice *c)
+static bool make_effects(struct policy_choice *c)
 {
 	size_t n = 0;
 
@@ -128,9 +121,8 @@ make_effects(struct policy_choice *c)
 	return c->effects != NULL;
 }
 
-bool
-policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules, enum level level,
-                  bool *fits)
+bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
+                       enum level level, bool *fits)
 {
 	struct choice_pattern k = { .key = key, .rules = rules, .level = level };
 
@@ -143,8 +135,7 @@ policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct sl
 	return true;
 }
 
-void
-policy_choice_free(struct policy_choice *c)
+void policy_choice_free(struct policy_choice *c)
 {
 	free(c->effects);
 	*c = (struct policy_choice)POLICY_CHOICE_NONE;
@@ -158,8 +149,7 @@ struct rows {
 	bool failed;
 };
 
-static void
-add_row(void *ctx, const struct rule *rule)
+static void add_row(void *ctx, const struct rule *rule)
 {
 	struct rows *const rows = ctx;
 
@@ -169,8 +159,7 @@ add_row(void *ctx, const struct rule *rule)
 		rows->failed = true;
 }
 
-struct policy_row *
-policy_rows_new(size_t *n)
+struct policy_row *policy_rows_new(size_t *n)
 {
 	struct rows rows = { .n = 0 };
 
@@ -183,15 +172,13 @@ policy_rows_new(size_t *n)
 	return rows.list;
 }
 
-void
-policy_rows_reset(struct policy_row *rows, size_t n)
+void policy_rows_reset(struct policy_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		rows[i] = (struct policy_row){ .rule = rows[i].rule, .level = rows[i].rule->level };
 }
 
-void
-policy_apply(struct policy *p, struct policy_row *rows, const struct policy_choice *c)
+void policy_apply(struct policy *p, struct policy_row *rows, const struct policy_choice *c)
 {
 	for (size_t i = 0; c->effects != NULL && i < p->n; i++) {
 		const struct policy_effect *const e = &c->effects[i];

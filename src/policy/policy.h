@@ -181,7 +181,7 @@ struct policy_file {
 	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
 	struct slice parts[POLICY_MAX_PARTS];  /* patterns of threads in budgets */
 	uint32_t nparts;
-	uint32_t nrules;                       /* patterns of rules, likewise */
+	uint32_t nrules; /* patterns of rules, likewise */
 	/* of the whole run */
 	const struct policy_report *reports;
 	uint32_t nreports;

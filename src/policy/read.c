@@ -13,8 +13,7 @@
 
 /* The plain values of policies. */
 
-void *
-policy_alloc(struct policy_draft *d, size_t n, size_t size)
+void *policy_alloc(struct policy_draft *d, size_t n, size_t size)
 {
 	void *const p = arena_zalloc(&d->file->arena, n, size);
 
@@ -22,9 +21,8 @@ policy_alloc(struct policy_draft *d, size_t n, size_t size)
 	return p;
 }
 
-bool
-policy_map(struct policy_draft *d, const struct yaml_node *node, const char *what,
-           const struct policy_key *keys, size_t n, void *into)
+bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                const struct policy_key *keys, size_t n, void *into)
 {
 	const struct yaml_node *values[POLICY_MAX_KEYS];
 	const uint64_t mistakes = d->yaml.mistakes;
@@ -38,8 +36,7 @@ policy_map(struct policy_draft *d, const struct yaml_node *node, const char *wha
 	return ok;
 }
 
-bool
-policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+bool policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
 {
 	if (!yaml_is_text(&d->yaml, node, what))
 		return false;
@@ -48,8 +45,7 @@ policy_text(struct policy_draft *d, const struct yaml_node *node, const char *wh
 	return out->p != NULL;
 }
 
-bool
-policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
 {
 	if (!policy_text(d, node, what, out))
 		return false;
@@ -66,9 +62,8 @@ policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char 
 	return false;
 }
 
-bool
-policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
-                const struct slice **out, uint32_t *n)
+bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
+                     const struct slice **out, uint32_t *n)
 {
 	const bool list = node->kind == NODE_LIST;
 	struct slice *const texts = policy_alloc(d, list ? node->n : 1, sizeof *texts);
@@ -92,8 +87,7 @@ policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char
 	return i > 0;
 }
 
-bool
-policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out)
+bool policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out)
 {
 	static const char *const words[] = { "false", "true", NULL };
 	uint32_t i;
@@ -104,8 +98,8 @@ policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *wh
 	return true;
 }
 
-static bool
-policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out)
+static bool policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                         uint64_t *out)
 {
 	struct quoted q;
 
@@ -118,25 +112,22 @@ policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *w
 	return false;
 }
 
-static void
-take_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_min(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
 	policy_whole(d, node, "min", &r->min);
 }
 
-static void
-take_max(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_max(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
 	policy_whole(d, node, "max", &r->max);
 }
 
-bool
-policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *what,
-              struct policy_range *out)
+bool policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                   struct policy_range *out)
 {
 	static const struct policy_key keys[] = { { "min", take_min }, { "max", take_max } };
 	const uint64_t mistakes = d->yaml.mistakes;
@@ -157,26 +148,22 @@ policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *
 
 /* ---- which events ---- */
 
-void
-policy_take_name(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_take_name(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	policy_pattern(d, node, "name", &((struct policy_who *)who)->name);
 }
 
-void
-policy_take_category(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_take_category(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	policy_pattern(d, node, "category", &((struct policy_who *)who)->category);
 }
 
-void
-policy_take_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_take_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	policy_pattern(d, node, "thread", &((struct policy_who *)who)->thread);
 }
 
-void
-policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	static const char *const words[] = { "span", "async", "instant", "counter",
 		                             NULL }; /* enum policy_kind */
@@ -186,20 +173,17 @@ policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who
 		((struct policy_who *)who)->kinds = 1U << i;
 }
 
-bool
-policy_says_who(const struct policy_who *who)
+bool policy_says_who(const struct policy_who *who)
 {
 	return who->name.p != NULL || who->category.p != NULL || who->thread.p != NULL;
 }
 
-static bool
-same(struct slice a, struct slice b)
+static bool same(struct slice a, struct slice b)
 {
 	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
 }
 
-bool
-policy_same_who(const struct policy_who *a, const struct policy_who *b)
+bool policy_same_who(const struct policy_who *a, const struct policy_who *b)
 {
 	return same(a->name, b->name) && same(a->category, b->category) && same(a->thread, b->thread) &&
 	       a->kinds == b->kinds;
@@ -211,8 +195,8 @@ policy_same_who(const struct policy_who *a, const struct policy_who *b)
 
 /* ---- which findings count ---- */
 
-static void
-say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key, struct slice rules)
+static void say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
+                        struct slice rules)
 {
 	struct quoted q;
 
@@ -229,8 +213,7 @@ say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *ke
 }
 
 /* Whether the file may have as many patterns of rules more. */
-static bool
-has_room(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
+static bool has_room(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
 {
 	if (n > POLICY_MAX_RULES - d->file->nrules) {
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
@@ -241,9 +224,8 @@ has_room(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
 	return true;
 }
 
-static bool
-take_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
-             enum policy_choice_key which, enum level level)
+static bool take_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key,
+                         struct policy_choice *c, enum policy_choice_key which, enum level level)
 {
 	struct slice rules;
 	bool fits = true;
@@ -256,9 +238,8 @@ take_pattern(struct policy_draft *d, const struct yaml_node *node, const char *k
 	return fits;
 }
 
-static void
-take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
-              enum policy_choice_key which)
+static void take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key,
+                          struct policy_choice *c, enum policy_choice_key which)
 {
 	const bool list = node->kind == NODE_LIST;
 
@@ -269,24 +250,21 @@ take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *
 		take_pattern(d, item, key, c, which, LEVEL_NOTE);
 }
 
-static void
-take_select(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_select(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
 	take_patterns(d, node, "select", &s->choice, CHOICE_SELECT);
 }
 
-static void
-take_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
 	take_patterns(d, node, "ignore", &s->choice, CHOICE_IGNORE);
 }
 
-static void
-take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const char *const words[] = { "note", "warning", "error", NULL }; /* enum level */
 	struct policy_section *const s = into;
@@ -303,8 +281,7 @@ take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 			take_pattern(d, key, "level", &s->choice, CHOICE_LEVEL, (enum level)level);
 }
 
-static void
-take_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const char *const words[] = { "note", "warning", "error", "never", NULL };
 	struct policy_section *const s = into;
@@ -314,8 +291,7 @@ take_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into
 		s->choice.fail_level = (int)level;
 }
 
-static void
-take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 	bool yes;
@@ -327,8 +303,8 @@ take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
 /* ---- of the whole run ---- */
 
 /* Files that a policy names lie below its folder. */
-static bool
-lies_below(struct policy_draft *d, const struct yaml_node *node, const char *what, const char *path)
+static bool lies_below(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                       const char *path)
 {
 	const char *const mistake = below_mistake(path);
 
@@ -338,8 +314,7 @@ lies_below(struct policy_draft *d, const struct yaml_node *node, const char *wha
 	return mistake == NULL;
 }
 
-static bool
-is_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
+static bool is_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
 {
 	char list[200] = "auto";
 	size_t n = strlen(list);
@@ -357,8 +332,7 @@ is_report(struct policy_draft *d, const struct yaml_node *node, struct slice nam
 	return false;
 }
 
-static void
-take_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
+static void take_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
 {
 	struct slice text;
 
@@ -374,8 +348,7 @@ take_one_report(struct policy_draft *d, const struct yaml_node *node, struct pol
 	d->yaml.no_memory |= out->format == NULL;
 }
 
-static void
-take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	const bool list = node->kind == NODE_LIST;
 	struct policy_report *const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
@@ -395,21 +368,18 @@ take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
 	}
 }
 
-static void
-take_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	policy_whole(d, node, "max-findings", &d->file->max_findings);
 }
 
-static void
-take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	if (policy_whole(d, node, "threads", &d->file->threads) && d->file->threads == 0)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
 }
 
-static void
-take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct slice name;
 
@@ -419,8 +389,7 @@ take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
 
 /* ---- overrides ---- */
 
-static void
-take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
@@ -435,8 +404,7 @@ take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
 		"budgets", policy_take_budgets                                                               \
 	}
 
-static void
-take_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const struct policy_key keys[] = { { "paths", take_paths }, SECTION_KEYS };
 	struct policy_file *const f = d->file;
@@ -459,8 +427,7 @@ take_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
 	}
 }
 
-uint32_t
-policy_file_overrides(const struct policy_file *f, const char *path)
+uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 {
 	const size_t n = strlen(f->folder);
 	uint32_t bits = 0;
@@ -491,8 +458,7 @@ static const struct policy_key file_keys[] = {
 	{ "overrides", take_overrides },
 };
 
-static struct policy_file *
-new_file(const char *name, const char *folder)
+static struct policy_file *new_file(const char *name, const char *folder)
 {
 	struct policy_file *const f = calloc(1, sizeof *f);
 
@@ -508,8 +474,7 @@ new_file(const char *name, const char *folder)
 	return NULL;
 }
 
-void
-policy_file_free(struct policy_file *f)
+void policy_file_free(struct policy_file *f)
 {
 	if (f == NULL)
 		return;
@@ -520,9 +485,8 @@ policy_file_free(struct policy_file *f)
 	free(f);
 }
 
-struct policy_file *
-policy_file_parse(struct slice text, const char *name, const char *folder, struct findings *findings,
-                  bool *no_memory)
+struct policy_file *policy_file_parse(struct slice text, const char *name, const char *folder,
+                                      struct findings *findings, bool *no_memory)
 {
 	struct policy_draft d = { .yaml = { .text = text, .rules = policy_rules, .findings = findings } };
 	const struct yaml_node *root;
@@ -542,9 +506,8 @@ policy_file_parse(struct slice text, const char *name, const char *folder, struc
 	return NULL;
 }
 
-struct policy_file *
-policy_file_read(const char *path, const char *name, const char *folder,
-                 struct findings *findings, bool *no_memory)
+struct policy_file *policy_file_read(const char *path, const char *name, const char *folder,
+                                     struct findings *findings, bool *no_memory)
 {
 	char *text;
 	size_t n;

@@ -18,8 +18,7 @@ struct budget_draft {
 	bool statistic;
 };
 
-static void
-take_group(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_group(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const char *const words[] = { "name", "category", "all", NULL }; /* enum policy_group */
 	struct budget_draft *const b = into;
@@ -29,8 +28,7 @@ take_group(struct policy_draft *d, const struct yaml_node *node, void *into)
 		b->budget->group = (enum policy_group)i;
 }
 
-static void
-take_statistic(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_statistic(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 	uint32_t i;
@@ -40,8 +38,7 @@ take_statistic(struct policy_draft *d, const struct yaml_node *node, void *into)
 		b->budget->statistic = (enum policy_statistic)i;
 }
 
-static void
-take_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 
@@ -49,8 +46,7 @@ take_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
 	b->limit = node;
 }
 
-static void
-take_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 	struct quoted q;
@@ -61,8 +57,7 @@ take_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
 		         quoted(&q, b->budget->tolerance_text));
 }
 
-static void
-parse_limit(struct policy_draft *d, struct budget_draft *b)
+static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 {
 	struct policy_budget *const k = b->budget;
 	const char *form = "a time such as 5ms (ns, us, ms, s, min, h)";
@@ -87,8 +82,7 @@ parse_limit(struct policy_draft *d, struct budget_draft *b)
 }
 
 /* Without a kind, durations are those of spans, and what is counted may be of any kind but async. */
-static void
-finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
+static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
 {
 	struct policy_budget *const k = b->budget;
 	struct policy_file *const f = d->file;
@@ -111,8 +105,7 @@ finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_d
 		         POLICY_MAX_PARTS);
 }
 
-static void
-take_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
+static void take_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
 	static const struct policy_key keys[] = { POLICY_WHO_KEYS,
 		                                  { "group", take_group },
@@ -140,8 +133,7 @@ take_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_
 	finish_who(d, node, &b);
 }
 
-void
-policy_take_budgets(struct policy_draft *d, const struct yaml_node *node, void *section)
+void policy_take_budgets(struct policy_draft *d, const struct yaml_node *node, void *section)
 {
 	struct policy_section *const s = section;
 
@@ -164,9 +156,8 @@ policy_take_budgets(struct policy_draft *d, const struct yaml_node *node, void *
 /* The key "expect". */
 
 /* Room for the entries of a list, of which a file may have `most` in all; NULL after a mistake. */
-static void *
-entries(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t *n, uint32_t most,
-        size_t size)
+static void *entries(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t *n,
+                     uint32_t most, size_t size)
 {
 	if (node->kind != NODE_LIST) {
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a list", what);
@@ -183,16 +174,14 @@ entries(struct policy_draft *d, const struct yaml_node *node, const char *what, 
 
 /* ---- events ---- */
 
-static void
-event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_event *const e = into;
 
 	policy_counts(d, node, "count", &e->count);
 }
 
-static void
-take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const struct policy_key keys[] = { POLICY_WHO_KEYS, { "count", event_count } };
 	struct policy_section *const s = into;
@@ -219,8 +208,7 @@ take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
 
 /* ---- metadata ---- */
 
-static void
-take_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 	const bool map = node->kind == NODE_MAP;
@@ -249,9 +237,8 @@ take_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
 
 /* ---- times ---- */
 
-static void
-take_instant(struct policy_draft *d, const struct yaml_node *node, const char *what, bool wall_only,
-             struct policy_instant *at)
+static void take_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                         bool wall_only, struct policy_instant *at)
 {
 	struct quoted q;
 
@@ -265,24 +252,21 @@ take_instant(struct policy_draft *d, const struct yaml_node *node, const char *w
 		         wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
 }
 
-static void
-epoch_after(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void epoch_after(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_epoch *const e = into;
 
 	take_instant(d, node, "after", true, &e->after);
 }
 
-static void
-epoch_before(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void epoch_before(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_epoch *const e = into;
 
 	take_instant(d, node, "before", true, &e->before);
 }
 
-static void
-take_epoch(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_epoch(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const struct policy_key keys[] = { { "after", epoch_after }, { "before", epoch_before } };
 	struct policy_section *const s = into;
@@ -295,8 +279,7 @@ take_epoch(struct policy_draft *d, const struct yaml_node *node, void *into)
 		s->epoch.unknown = !known;
 }
 
-static bool
-take_time(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *ns)
+static bool take_time(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *ns)
 {
 	struct quoted q;
 
@@ -309,24 +292,21 @@ take_time(struct policy_draft *d, const struct yaml_node *node, const char *what
 	return false;
 }
 
-static void
-duration_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void duration_min(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
 	take_time(d, node, "min", &r->min);
 }
 
-static void
-duration_max(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void duration_max(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
 	take_time(d, node, "max", &r->max);
 }
 
-static void
-time_duration(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void time_duration(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const struct policy_key keys[] = { { "min", duration_min }, { "max", duration_max } };
 	struct policy_times *const t = into;
@@ -337,24 +317,21 @@ time_duration(struct policy_draft *d, const struct yaml_node *node, void *into)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "duration: min is more than max");
 }
 
-static void
-time_after(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void time_after(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_times *const t = into;
 
 	take_instant(d, node, "after", false, &t->after);
 }
 
-static void
-time_before(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void time_before(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_times *const t = into;
 
 	take_instant(d, node, "before", false, &t->before);
 }
 
-static void
-take_times(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_times(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const struct policy_key keys[] = { { "duration", time_duration },
 		                                  { "after", time_after },
@@ -367,24 +344,22 @@ take_times(struct policy_draft *d, const struct yaml_node *node, void *into)
 
 /* ---- threads and processes ---- */
 
-static void
-tracks_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void tracks_count(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_tracks *const t = into;
 
 	policy_counts(d, node, "count", &t->count);
 }
 
-static void
-tracks_names(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void tracks_names(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_tracks *const t = into;
 
 	policy_patterns(d, node, "names", POLICY_MAX_NAMES, &t->names, &t->nnames);
 }
 
-static void
-take_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what, struct policy_tracks *t)
+static void take_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                        struct policy_tracks *t)
 {
 	static const struct policy_key keys[] = { { "count", tracks_count }, { "names", tracks_names } };
 
@@ -395,16 +370,14 @@ take_tracks(struct policy_draft *d, const struct yaml_node *node, const char *wh
 		POLICY_MAP(d, node, what, keys, t);
 }
 
-static void
-take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
 	take_tracks(d, node, "threads", &s->threads);
 }
 
-static void
-take_processes(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_processes(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
@@ -413,8 +386,8 @@ take_processes(struct policy_draft *d, const struct yaml_node *node, void *into)
 
 /* ---- shares ---- */
 
-static void
-take_most(struct policy_draft *d, const struct yaml_node *node, const char *what, struct policy_most *m)
+static void take_most(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                      struct policy_most *m)
 {
 	struct quoted q;
 
@@ -426,24 +399,21 @@ take_most(struct policy_draft *d, const struct yaml_node *node, const char *what
 		         quoted(&q, m->text));
 }
 
-static void
-take_lost(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_lost(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
 	take_most(d, node, "lost-packets", &s->lost);
 }
 
-static void
-take_unfinished(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void take_unfinished(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
 	take_most(d, node, "unfinished-spans", &s->unfinished);
 }
 
-void
-policy_take_expect(struct policy_draft *d, const struct yaml_node *node, void *section)
+void policy_take_expect(struct policy_draft *d, const struct yaml_node *node, void *section)
 {
 	static const struct policy_key keys[] = {
 		{ "events", take_events },

@@ -17,8 +17,7 @@
 /* ---- patterns ---- */
 
 /* The bytes of the character at p, if YAML and people can read it; 0: no such one. */
-static size_t
-plain_character(const char *p, size_t n)
+static size_t plain_character(const char *p, size_t n)
 {
 	for (size_t i = 1; i <= 4 && i <= n; i++)
 		if (utf8_valid(p, i)) {
@@ -32,8 +31,7 @@ plain_character(const char *p, size_t n)
 }
 
 /* The bytes before ":LINE" or ":LINE:COLUMN" at the end of a place in a source; n: it is none. */
-static uint32_t
-place_end(struct slice name)
+static uint32_t place_end(struct slice name)
 {
 	uint32_t end = name.n;
 
@@ -50,8 +48,7 @@ place_end(struct slice name)
 
 /* Where the part of a path begins that is the same on another machine and in the next version: behind a
  * registry of packages, behind somebody's home. */
-static uint32_t
-place_begin(struct slice name, uint32_t end)
+static uint32_t place_begin(struct slice name, uint32_t end)
 {
 	static const char *const marks[] = { "/registry/src/", "/site-packages/", "/node_modules/",
 		                             "/home/",         "/Users/",         "/root/" };
@@ -70,8 +67,7 @@ place_begin(struct slice name, uint32_t end)
 }
 
 /* Bytes of the name; what cannot be written stands as ?, what is too long as *, versions as *. */
-static void
-put_part(struct text *t, struct slice name, uint32_t i, uint32_t end, bool place)
+static void put_part(struct text *t, struct slice name, uint32_t i, uint32_t end, bool place)
 {
 	const uint32_t stop = i + STARTER_NAME < end ? i + STARTER_NAME : end;
 
@@ -98,8 +94,7 @@ put_part(struct text *t, struct slice name, uint32_t i, uint32_t end, bool place
 }
 
 /* One that fits the name, and of a place in a source those that it will have. */
-static void
-make_pattern(struct text *t, struct slice name, bool *place)
+static void make_pattern(struct text *t, struct slice name, bool *place)
 {
 	const uint32_t end = place_end(name);
 	const uint32_t begin = end < name.n ? place_begin(name, end) : 0;
@@ -114,8 +109,7 @@ make_pattern(struct text *t, struct slice name, bool *place)
 }
 
 /* raw: it is a name yet. */
-static void
-put_pattern(struct text *t, struct slice name, bool raw)
+static void put_pattern(struct text *t, struct slice name, bool raw)
 {
 	struct text pattern = { .p = NULL };
 
@@ -132,8 +126,7 @@ put_pattern(struct text *t, struct slice name, bool raw)
 /* ---- numbers ---- */
 
 /* Twice as much, with two digits that count; ns: at most a quarter of what fits. */
-static uint64_t
-generous(uint64_t ns)
+static uint64_t generous(uint64_t ns)
 {
 	uint64_t v = ns * 2, unit = 1;
 
@@ -145,8 +138,7 @@ generous(uint64_t ns)
 	return v * unit;
 }
 
-static void
-put_time(struct text *t, uint64_t ns)
+static void put_time(struct text *t, uint64_t ns)
 {
 	static const struct {
 		const char *name;
@@ -161,8 +153,7 @@ put_time(struct text *t, uint64_t ns)
 }
 
 /* A share in percent, rounded up to a tenth, or 0. */
-static void
-put_share(struct text *t, double share)
+static void put_share(struct text *t, double share)
 {
 	const uint64_t tenths = share > 0 ? (uint64_t)(share * 1000) + 1 : 0;
 
@@ -170,8 +161,7 @@ put_share(struct text *t, double share)
 }
 
 /* For people: "560 us". */
-static void
-put_human(struct text *t, uint64_t ns)
+static void put_human(struct text *t, uint64_t ns)
 {
 	text_time(t, ns);
 }
@@ -179,8 +169,7 @@ put_human(struct text *t, uint64_t ns)
 /* ---- what traces have ---- */
 
 /* Time that passes while nothing is done, and lives, which are as long as the run. */
-static bool
-is_waiting(struct slice name, struct slice category, const struct span_group *g)
+static bool is_waiting(struct slice name, struct slice category, const struct span_group *g)
 {
 	static const char *const words[] = { "*park*",        "*Park*", "*idle*",  "*Idle*",  "*sleep*",
 		                             "*Sleep*",       "*wait*", "*Wait*",  "*pause*", "*block*",
@@ -192,8 +181,7 @@ is_waiting(struct slice name, struct slice category, const struct span_group *g)
 	return g->longest_track != NULL && g->longest_track->is_child;
 }
 
-static struct starter_row *
-find_row(struct policy_starter *s, struct slice name, struct slice category)
+static struct starter_row *find_row(struct policy_starter *s, struct slice name, struct slice category)
 {
 	for (uint32_t i = 0; i < s->nrows; i++)
 		if (slice_equal(s->rows[i].name, name) && slice_equal(s->rows[i].category, category))
@@ -207,8 +195,8 @@ find_row(struct policy_starter *s, struct slice name, struct slice category)
 	return row;
 }
 
-static void
-add_row(struct policy_starter *s, struct text *pattern, const struct span_row *r, const struct stats *stats)
+static void add_row(struct policy_starter *s, struct text *pattern, const struct span_row *r,
+                    const struct stats *stats)
 {
 	const uint64_t p99 = histogram_percentile(&r->group->durations, &stats->pool, 99);
 	bool place;
@@ -228,8 +216,7 @@ add_row(struct policy_starter *s, struct text *pattern, const struct span_row *r
 	row->last = s->ntraces;
 }
 
-static double
-unfinished_share(const struct policy_watch *w, const struct pipeline *p)
+static double unfinished_share(const struct policy_watch *w, const struct pipeline *p)
 {
 	const struct ledger *const l = interpret_ledger(&p->interpret);
 	const uint64_t spans = policy_spans(&w->stats);
@@ -240,8 +227,7 @@ unfinished_share(const struct policy_watch *w, const struct pipeline *p)
 	return 0;
 }
 
-static void
-add_facts(struct policy_starter *s, const struct trace *trace)
+static void add_facts(struct policy_starter *s, const struct trace *trace)
 {
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
 		const struct slice name = trace->meta[i].name;
@@ -256,8 +242,7 @@ add_facts(struct policy_starter *s, const struct trace *trace)
 	}
 }
 
-void
-policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p)
+void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p)
 {
 	const struct stats *const stats = &w->stats;
 	struct text pattern = { .p = NULL };
@@ -292,8 +277,7 @@ policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const
 
 /* ---- what is written ---- */
 
-static int
-by_sum(const void *a, const void *b)
+static int by_sum(const void *a, const void *b)
 {
 	const struct starter_row *const x = a, *const y = b;
 
@@ -301,21 +285,18 @@ by_sum(const void *a, const void *b)
 }
 
 /* A category stands for its names where these are places. */
-static bool
-by_category(const struct starter_row *r)
+static bool by_category(const struct starter_row *r)
 {
 	return r->place && r->category.n > 0;
 }
 
-static bool
-is_expected(const struct policy_starter *s, const struct starter_row *r)
+static bool is_expected(const struct policy_starter *s, const struct starter_row *r)
 {
 	return !r->waits && r->traces == s->ntraces;
 }
 
 /* Whether what stands for row i stands for one before it too: rows of one name have several categories. */
-static bool
-is_said(const struct policy_starter *s, uint32_t i)
+static bool is_said(const struct policy_starter *s, uint32_t i)
 {
 	const struct starter_row *const r = &s->rows[i];
 
@@ -326,8 +307,7 @@ is_said(const struct policy_starter *s, uint32_t i)
 	return false;
 }
 
-static void
-put_events(struct policy_starter *s, struct text *t)
+static void put_events(struct policy_starter *s, struct text *t)
 {
 	for (uint32_t i = 0; i < s->nrows && s->nevents < STARTER_EVENTS; i++) {
 		const struct starter_row *const r = &s->rows[i];
@@ -343,8 +323,7 @@ put_events(struct policy_starter *s, struct text *t)
 	}
 }
 
-static void
-put_facts(const struct policy_starter *s, struct text *t)
+static void put_facts(const struct policy_starter *s, struct text *t)
 {
 	bool any = false;
 
@@ -362,8 +341,7 @@ put_facts(const struct policy_starter *s, struct text *t)
 	}
 }
 
-static void
-put_trace(const struct policy_starter *s, struct text *t)
+static void put_trace(const struct policy_starter *s, struct text *t)
 {
 	if (!s->no_epoch)
 		text_str(t, "\n  # The wall time of events is known.\n  epoch: true\n");
@@ -389,8 +367,7 @@ put_trace(const struct policy_starter *s, struct text *t)
 	text_str(t, "}\n");
 }
 
-static void
-put_budgets(struct policy_starter *s, struct text *t)
+static void put_budgets(struct policy_starter *s, struct text *t)
 {
 	text_str(
 	    t, "\n# Limits for the spans of each name: p50, p90, p99, max, sum, mean, self, count, rate.\n");
@@ -415,8 +392,7 @@ put_budgets(struct policy_starter *s, struct text *t)
 	            "# baseline: base.json # what tracetool stats --format json wrote of an earlier run\n");
 }
 
-bool
-policy_starter_write(struct policy_starter *s, struct text *t, const char *shown)
+bool policy_starter_write(struct policy_starter *s, struct text *t, const char *shown)
 {
 	qsort(s->rows, s->nrows, sizeof s->rows[0], by_sum);
 	text_printf(t,
@@ -441,8 +417,7 @@ policy_starter_write(struct policy_starter *s, struct text *t, const char *shown
 	return !t->failed && !s->failed;
 }
 
-void
-policy_starter_free(struct policy_starter *s)
+void policy_starter_free(struct policy_starter *s)
 {
 	arena_free(&s->arena);
 }

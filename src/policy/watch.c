@@ -5,8 +5,7 @@
 #include "base/table.h"
 #include "policy/policy.h"
 
-static void
-sort_events(struct policy_watch *w)
+static void sort_events(struct policy_watch *w)
 {
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
 		const struct policy_who *const who = &w->checks->events[i]->who;
@@ -17,8 +16,7 @@ sort_events(struct policy_watch *w)
 }
 
 /* A part for each pattern of threads that the budgets have. */
-static bool
-make_parts(struct policy_watch *w)
+static bool make_parts(struct policy_watch *w)
 {
 	const struct policy_checks *const c = w->checks;
 
@@ -34,8 +32,7 @@ make_parts(struct policy_watch *w)
 	return true;
 }
 
-bool
-policy_watch_init(struct policy_watch *w, const struct policy_checks *checks)
+bool policy_watch_init(struct policy_watch *w, const struct policy_checks *checks)
 {
 	*w = (struct policy_watch){ .checks = checks };
 	stats_init(&w->stats);
@@ -44,8 +41,7 @@ policy_watch_init(struct policy_watch *w, const struct policy_checks *checks)
 	return make_parts(w);
 }
 
-void
-policy_watch_free(struct policy_watch *w)
+void policy_watch_free(struct policy_watch *w)
 {
 	stats_free(&w->stats);
 	for (uint32_t i = 0; i < w->nparts; i++) {
@@ -61,8 +57,7 @@ policy_watch_free(struct policy_watch *w)
 /* ---- threads ---- */
 
 /* What a thread is of.  Its name may come later than its first event. */
-static const struct policy_line *
-line_of(struct policy_watch *w, const struct track *t)
+static const struct policy_line *line_of(struct policy_watch *w, const struct track *t)
 {
 	while (t->parent != NULL && (t->lane > 0 || t->is_child))
 		t = t->parent;
@@ -82,8 +77,7 @@ line_of(struct policy_watch *w, const struct track *t)
 }
 
 /* The events of a part's threads, to its statistics. */
-static bool
-part_batch(struct policy_watch *w, uint32_t part, const struct batch *b)
+static bool part_batch(struct policy_watch *w, uint32_t part, const struct batch *b)
 {
 	struct policy_part *const p = &w->parts[part];
 	struct batch some = *b;
@@ -110,8 +104,7 @@ part_batch(struct policy_watch *w, uint32_t part, const struct batch *b)
 
 /* ---- events that are expected ---- */
 
-static uint64_t
-match(const struct policy_watch *w, const struct event *e)
+static uint64_t match(const struct policy_watch *w, const struct event *e)
 {
 	uint64_t mask = 0;
 
@@ -126,8 +119,7 @@ match(const struct policy_watch *w, const struct event *e)
 
 /* Patterns are tried once for each name of a class.  The seed is secret: no trace has two names of one hash.
  */
-static bool
-find_mask(struct policy_watch *w, const struct event *e, uint64_t *mask)
+static bool find_mask(struct policy_watch *w, const struct event *e, uint64_t *mask)
 {
 	struct policy_known *const k = &w->known;
 	const uint64_t hash =
@@ -151,8 +143,7 @@ find_mask(struct policy_watch *w, const struct event *e, uint64_t *mask)
 	return true;
 }
 
-static enum policy_kind
-kind_of(const struct event *e)
+static enum policy_kind kind_of(const struct event *e)
 {
 	if (e->phase == PHASE_SPAN)
 		return (e->flags & EVENT_ASYNC) != 0 ? KIND_ASYNC : KIND_SPAN;
@@ -161,8 +152,7 @@ kind_of(const struct event *e)
 	                                   : KIND_OTHER;
 }
 
-static bool
-count_event(struct policy_watch *w, const struct event *e)
+static bool count_event(struct policy_watch *w, const struct event *e)
 {
 	uint64_t mask;
 
@@ -187,8 +177,7 @@ count_event(struct policy_watch *w, const struct event *e)
 	return true;
 }
 
-static void
-see_times(struct policy_watch *w, const struct event *e)
+static void see_times(struct policy_watch *w, const struct event *e)
 {
 	uint64_t end = e->ts;
 
@@ -205,8 +194,7 @@ see_times(struct policy_watch *w, const struct event *e)
 	w->any = true;
 }
 
-bool
-policy_watch_batch(struct policy_watch *w, const struct batch *b)
+bool policy_watch_batch(struct policy_watch *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -222,8 +210,7 @@ policy_watch_batch(struct policy_watch *w, const struct batch *b)
 	return stats_batch(&w->stats, b);
 }
 
-bool
-policy_watch_end(struct policy_watch *w)
+bool policy_watch_end(struct policy_watch *w)
 {
 	bool ok = stats_end(&w->stats);
 
@@ -232,8 +219,7 @@ policy_watch_end(struct policy_watch *w)
 	return ok;
 }
 
-void
-policy_watch_input(struct policy_watch *w, const struct source *s)
+void policy_watch_input(struct policy_watch *w, const struct source *s)
 {
 	w->counts_lost |= s->reader.counts_lost;
 	w->lost += s->reader.lost;

@@ -16,8 +16,7 @@ struct github_state {
 };
 
 /* A value of a command.  property: of one before the second "::". */
-static void
-put_value(struct text *t, const char *s, bool property)
+static void put_value(struct text *t, const char *s, bool property)
 {
 	const char *const end = s + strlen(s);
 
@@ -33,8 +32,8 @@ put_value(struct text *t, const char *s, bool property)
 	}
 }
 
-static void
-put_command(struct report *r, struct text *t, const struct report_file *file, const struct finding *f)
+static void put_command(struct report *r, struct text *t, const struct report_file *file,
+                        const struct finding *f)
 {
 	static const char *const commands[] = { "notice", "warning", "error" };
 	struct text raw = { .p = NULL }, path = { .p = NULL };
@@ -59,8 +58,7 @@ put_command(struct report *r, struct text *t, const struct report_file *file, co
 }
 
 /* What the log says goes out before the next is made. */
-static void
-take_log(struct report *r)
+static void take_log(struct report *r)
 {
 	struct github_state *const s = r->state;
 
@@ -71,16 +69,14 @@ take_log(struct report *r)
 	text_clear(&s->text.out);
 }
 
-static void
-begin(struct report *r)
+static void begin(struct report *r)
 {
 	struct github_state *const s = r->state;
 
 	r->failed |= !report_init(&s->text, &report_text, r->context);
 }
 
-static void
-finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct github_state *const s = r->state;
 
@@ -88,8 +84,7 @@ finding(struct report *r, const struct report_file *file, const struct finding *
 		put_command(r, &s->commands[f->level], file, f);
 }
 
-static void
-file_end(struct report *r, const struct report_file *file)
+static void file_end(struct report *r, const struct report_file *file)
 {
 	struct github_state *const s = r->state;
 
@@ -99,8 +94,7 @@ file_end(struct report *r, const struct report_file *file)
 	take_log(r);
 }
 
-static void
-end(struct report *r, const struct report_totals *totals)
+static void end(struct report *r, const struct report_totals *totals)
 {
 	struct github_state *const s = r->state;
 	uint64_t more = 0;
@@ -117,8 +111,7 @@ end(struct report *r, const struct report_totals *totals)
 	text_char(&r->out, '\n');
 }
 
-static void
-free_state(struct report *r)
+static void free_state(struct report *r)
 {
 	struct github_state *const s = r->state;
 

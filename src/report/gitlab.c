@@ -10,8 +10,7 @@ struct gitlab_state {
 	struct report_prints prints;
 };
 
-static void
-finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	static const char *const severity[] = { "info", "minor", "major" };
 	struct gitlab_state *const s = r->state;
@@ -36,20 +35,17 @@ finding(struct report *r, const struct report_file *file, const struct finding *
 	text_printf(t, ",\"lines\":{\"begin\":%" PRIu64 "}}}", f->line > 0 ? f->line : 1);
 }
 
-static void
-begin(struct report *r)
+static void begin(struct report *r)
 {
 	text_char(&r->out, '[');
 }
 
-static void
-end(struct report *r, const struct report_totals *totals)
+static void end(struct report *r, const struct report_totals *totals)
 {
 	text_str(&r->out, "]\n");
 }
 
-static void
-free_state(struct report *r)
+static void free_state(struct report *r)
 {
 	struct gitlab_state *const s = r->state;
 

@@ -8,8 +8,7 @@ struct json_state {
 };
 
 /* A string, or null where there is none. */
-static void
-put_string(struct text *t, const char *s)
+static void put_string(struct text *t, const char *s)
 {
 	if (s != NULL)
 		report_put_json(t, s);
@@ -17,15 +16,13 @@ put_string(struct text *t, const char *s)
 		text_str(t, "null");
 }
 
-static void
-put_number(struct text *t, const char *key, uint64_t n)
+static void put_number(struct text *t, const char *key, uint64_t n)
 {
 	text_str(t, key);
 	text_u64(t, n);
 }
 
-static void
-put_head(struct text *t, const struct file_record *r)
+static void put_head(struct text *t, const struct file_record *r)
 {
 	text_str(t, "\"path\":");
 	report_put_json(t, r->path);
@@ -36,8 +33,7 @@ put_head(struct text *t, const struct file_record *r)
 	put_number(t, ",\"records\":", r->records);
 }
 
-static void
-put_tail(struct text *t, const struct report_file *file)
+static void put_tail(struct text *t, const struct report_file *file)
 {
 	text_str(t, "\"counts\":");
 	report_put_levels(t, file->levels);
@@ -46,8 +42,7 @@ put_tail(struct text *t, const struct report_file *file)
 	text_char(t, '}');
 }
 
-static void
-put_totals(struct text *t, const struct report_totals *totals)
+static void put_totals(struct text *t, const struct report_totals *totals)
 {
 	text_str(t, "\"counts\":");
 	report_put_levels(t, totals->levels);
@@ -56,16 +51,14 @@ put_totals(struct text *t, const struct report_totals *totals)
 
 #define JSON_HEAD "{\"tool\":\"tracetool"
 
-static void
-begin(struct report *r)
+static void begin(struct report *r)
 {
 	text_str(&r->out, "{\"tool\":");
 	report_put_json(&r->out, r->context->tool); /* see JSON_HEAD */
 	text_str(&r->out, ",\"files\":[");
 }
 
-static void
-file_end(struct report *r, const struct report_file *file)
+static void file_end(struct report *r, const struct report_file *file)
 {
 	struct json_state *const s = r->state;
 	struct text *const t = &r->out;
@@ -84,8 +77,7 @@ file_end(struct report *r, const struct report_file *file)
 	put_tail(t, file);
 }
 
-static void
-end(struct report *r, const struct report_totals *totals)
+static void end(struct report *r, const struct report_totals *totals)
 {
 	text_str(&r->out, "\n],\n");
 	put_totals(&r->out, totals);
@@ -103,8 +95,7 @@ const struct report_ops report_json = {
 
 /* ---- lines ---- */
 
-static void
-line_finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void line_finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	text_str(&r->out, "{\"type\":\"finding\",\"path\":");
 	report_put_json(&r->out, file->record->path);
@@ -113,8 +104,7 @@ line_finding(struct report *r, const struct report_file *file, const struct find
 	text_str(&r->out, "}\n");
 }
 
-static void
-line_file(struct report *r, const struct report_file *file)
+static void line_file(struct report *r, const struct report_file *file)
 {
 	text_str(&r->out, "{\"type\":\"file\",");
 	put_head(&r->out, file->record);
@@ -123,8 +113,7 @@ line_file(struct report *r, const struct report_file *file)
 	text_char(&r->out, '\n');
 }
 
-static void
-line_end(struct report *r, const struct report_totals *totals)
+static void line_end(struct report *r, const struct report_totals *totals)
 {
 	text_str(&r->out, "{\"type\":\"end\",\"tool\":");
 	report_put_json(&r->out, r->context->tool);

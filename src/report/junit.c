@@ -26,22 +26,19 @@ struct junit_case {
 	bool fails;
 };
 
-static bool
-is_of(const struct junit_case *c, const struct finding *f)
+static bool is_of(const struct junit_case *c, const struct finding *f)
 {
 	return c->check > 0 ? f->check == c->check : f->rule == c->rule && f->check == 0;
 }
 
-static void
-put_attribute(struct text *t, const char *name, const char *value)
+static void put_attribute(struct text *t, const char *name, const char *value)
 {
 	text_printf(t, " %s=\"", name);
 	report_put_xml(t, value);
 	text_char(t, '"');
 }
 
-static void
-open_case(struct report *r, const char *rule)
+static void open_case(struct report *r, const char *rule)
 {
 	struct junit_state *const s = r->state;
 
@@ -52,8 +49,7 @@ open_case(struct report *r, const char *rule)
 }
 
 /* Its findings, one a line, as editors know them. */
-static void
-put_lines(struct report *r, const struct report_file *file, const struct junit_case *c)
+static void put_lines(struct report *r, const struct report_file *file, const struct junit_case *c)
 {
 	struct junit_state *const s = r->state;
 	struct text line = { .p = NULL };
@@ -78,8 +74,7 @@ put_lines(struct report *r, const struct report_file *file, const struct junit_c
 	text_free(&safe);
 }
 
-static const char *
-first_message(const struct report_file *file, const struct junit_case *c)
+static const char *first_message(const struct report_file *file, const struct junit_case *c)
 {
 	for (size_t i = 0; i < file->nfindings; i++)
 		if (is_of(c, &file->findings[i]))
@@ -87,14 +82,12 @@ first_message(const struct report_file *file, const struct junit_case *c)
 	return c->rule != NULL ? c->rule->text : c->name;
 }
 
-static bool
-fails(const struct report_file *file, enum level level)
+static bool fails(const struct report_file *file, enum level level)
 {
 	return (int)level >= file->policy->fail_level;
 }
 
-static void
-put_case(struct report *r, const struct report_file *file, const struct junit_case *c)
+static void put_case(struct report *r, const struct report_file *file, const struct junit_case *c)
 {
 	struct text *const t = &r->out;
 
@@ -115,8 +108,7 @@ put_case(struct report *r, const struct report_file *file, const struct junit_ca
 	}
 }
 
-static struct junit_case
-rule_case(const struct report_file *file, const struct report_rule *rule)
+static struct junit_case rule_case(const struct report_file *file, const struct report_rule *rule)
 {
 	return (struct junit_case){ .name = rule->rule->id,
 		                    .rule = rule->rule,
@@ -127,8 +119,7 @@ rule_case(const struct report_file *file, const struct report_rule *rule)
 }
 
 /* Whether its findings are all of checks, which have cases of their own. */
-static bool
-is_checked(const struct report_file *file, const struct rule *rule)
+static bool is_checked(const struct report_file *file, const struct rule *rule)
 {
 	for (size_t i = 0; i < file->record->nchecks; i++)
 		for (int k = 0; k < FILE_CHECK_RULES; k++)
@@ -138,8 +129,7 @@ is_checked(const struct report_file *file, const struct rule *rule)
 }
 
 /* false: all that it may break is left out. */
-static bool
-check_case(const struct report_file *file, uint32_t i, struct junit_case *c)
+static bool check_case(const struct report_file *file, uint32_t i, struct junit_case *c)
 {
 	const struct file_check *const check = &file->record->checks[i];
 	bool seen = false;
@@ -161,8 +151,8 @@ check_case(const struct report_file *file, uint32_t i, struct junit_case *c)
 }
 
 /* Cases of rules that were found and of checks; put: writes them. */
-static void
-found_cases(struct report *r, const struct report_file *file, bool put, uint64_t *n, uint64_t *failures)
+static void found_cases(struct report *r, const struct report_file *file, bool put, uint64_t *n,
+                        uint64_t *failures)
 {
 	struct junit_case c;
 
@@ -185,8 +175,7 @@ found_cases(struct report *r, const struct report_file *file, bool put, uint64_t
 	}
 }
 
-static bool
-was_found(const struct report_file *file, const struct rule *rule)
+static bool was_found(const struct report_file *file, const struct rule *rule)
 {
 	for (size_t i = 0; i < file->nrules; i++)
 		if (file->rules[i].rule == rule)
@@ -195,8 +184,7 @@ was_found(const struct report_file *file, const struct rule *rule)
 }
 
 /* Rules of its format that can be seen to hold; those that are left out are not among them. */
-static uint64_t
-passing(struct report *r, const struct report_file *file, bool put)
+static uint64_t passing(struct report *r, const struct report_file *file, bool put)
 {
 	uint64_t n = 0;
 
@@ -212,8 +200,7 @@ passing(struct report *r, const struct report_file *file, bool put)
 	return n;
 }
 
-static void
-put_suite(struct report *r, const struct report_file *file)
+static void put_suite(struct report *r, const struct report_file *file)
 {
 	struct junit_state *const s = r->state;
 	struct text *const t = &r->out;
@@ -242,8 +229,7 @@ put_suite(struct report *r, const struct report_file *file)
 	text_str(t, " </testsuite>\n");
 }
 
-static void
-file_end(struct report *r, const struct report_file *file)
+static void file_end(struct report *r, const struct report_file *file)
 {
 	struct junit_state *const s = r->state;
 	const size_t from = r->out.n;
@@ -268,20 +254,17 @@ file_end(struct report *r, const struct report_file *file)
 static const char head[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n";
 
-static void
-begin(struct report *r)
+static void begin(struct report *r)
 {
 	text_str(&r->out, head);
 }
 
-static void
-end(struct report *r, const struct report_totals *totals)
+static void end(struct report *r, const struct report_totals *totals)
 {
 	text_str(&r->out, "</testsuites>\n");
 }
 
-static void
-free_state(struct report *r)
+static void free_state(struct report *r)
 {
 	struct junit_state *const s = r->state;
 

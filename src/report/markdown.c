@@ -15,8 +15,7 @@ struct markdown_state {
 };
 
 /* Nothing in it means anything in Markdown or HTML. */
-static void
-put_plain(struct text *t, struct slice s)
+static void put_plain(struct text *t, struct slice s)
 {
 	static const char marks[] = "\\`*_{}[]#|~";
 
@@ -38,8 +37,7 @@ put_plain(struct text *t, struct slice s)
 	}
 }
 
-static void
-put_visible(struct text *t, const char *s)
+static void put_visible(struct text *t, const char *s)
 {
 	struct text visible = { .p = NULL };
 
@@ -49,8 +47,7 @@ put_visible(struct text *t, const char *s)
 	text_free(&visible);
 }
 
-static void
-finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct markdown_state *const s = r->state;
 	struct text *const t = &s->rows[f->level];
@@ -70,14 +67,12 @@ finding(struct report *r, const struct report_file *file, const struct finding *
 	r->failed |= t->failed;
 }
 
-static void
-put_table_head(struct text *t)
+static void put_table_head(struct text *t)
 {
 	text_str(t, "\n| level | file | place | finding | rule |\n|---|---|---|---|---|\n");
 }
 
-static void
-put_rows(struct report *r)
+static void put_rows(struct report *r)
 {
 	struct markdown_state *const s = r->state;
 	size_t n = 0;
@@ -97,8 +92,7 @@ put_rows(struct report *r)
 		text_str(&r->out, "\n</details>\n");
 }
 
-static void
-end(struct report *r, const struct report_totals *totals)
+static void end(struct report *r, const struct report_totals *totals)
 {
 	text_str(&r->out, MARKDOWN_HEAD);
 	report_put_sum(&r->out, totals);
@@ -110,8 +104,7 @@ end(struct report *r, const struct report_totals *totals)
 	text_char(&r->out, '\n');
 }
 
-static void
-free_state(struct report *r)
+static void free_state(struct report *r)
 {
 	struct markdown_state *const s = r->state;
 

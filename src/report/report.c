@@ -9,8 +9,7 @@
 
 /* ---- report parts ---- */
 
-void
-report_put_json(struct text *t, const char *s)
+void report_put_json(struct text *t, const char *s)
 {
 	const char *const end = s + strlen(s);
 
@@ -25,8 +24,7 @@ report_put_json(struct text *t, const char *s)
 	text_char(t, '"');
 }
 
-void
-report_put_xml(struct text *t, const char *s)
+void report_put_xml(struct text *t, const char *s)
 {
 	const char *const end = s + strlen(s);
 
@@ -51,8 +49,7 @@ report_put_xml(struct text *t, const char *s)
 	}
 }
 
-void
-report_put_guarded(struct text *t, const char *p, size_t n)
+void report_put_guarded(struct text *t, const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (text_is_command(p + i, p + n)) {
@@ -67,8 +64,7 @@ report_put_guarded(struct text *t, const char *p, size_t n)
 	}
 }
 
-void
-report_put_levels(struct text *t, const uint64_t *levels)
+void report_put_levels(struct text *t, const uint64_t *levels)
 {
 	text_str(t, "{\"error\":");
 	text_u64(t, levels[LEVEL_ERROR]);
@@ -80,8 +76,7 @@ report_put_levels(struct text *t, const uint64_t *levels)
 }
 
 /* A number from 1 on, or null where there is none. */
-static void
-put_place(struct text *t, const char *key, uint64_t place)
+static void put_place(struct text *t, const char *key, uint64_t place)
 {
 	text_str(t, key);
 	if (place > 0)
@@ -90,8 +85,7 @@ put_place(struct text *t, const char *key, uint64_t place)
 		text_str(t, "null");
 }
 
-void
-report_put_finding(struct text *t, const struct finding *f)
+void report_put_finding(struct text *t, const struct finding *f)
 {
 	text_str(t, "\"rule\":");
 	report_put_json(t, f->rule->id);
@@ -107,14 +101,12 @@ report_put_finding(struct text *t, const struct finding *f)
 	report_put_json(t, f->message);
 }
 
-static void
-put_number(struct text *t, const char *before, uint64_t n, const char *what)
+static void put_number(struct text *t, const char *before, uint64_t n, const char *what)
 {
 	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
-void
-report_put_sum(struct text *t, const struct report_totals *totals)
+void report_put_sum(struct text *t, const struct report_totals *totals)
 {
 	uint64_t sum = 0;
 
@@ -136,8 +128,7 @@ report_put_sum(struct text *t, const struct report_totals *totals)
 /* ---- names of files ---- */
 
 /* Appends the parts of a path to an absolute one, without "." and "..". */
-static void
-put_parts(struct text *t, const char *path)
+static void put_parts(struct text *t, const char *path)
 {
 	while (*path != '\0') {
 		const size_t n = strcspn(path, "/");
@@ -153,8 +144,7 @@ put_parts(struct text *t, const char *path)
 	}
 }
 
-void
-report_put_path(struct text *t, const struct report_context *c, const char *path)
+void report_put_path(struct text *t, const struct report_context *c, const char *path)
 {
 	struct text full = { .p = NULL }, root = { .p = NULL };
 
@@ -183,8 +173,7 @@ report_put_path(struct text *t, const struct report_context *c, const char *path
 #define FNV_START 0xcbf29ce484222325U
 #define FNV_PRIME 0x100000001b3U
 
-static uint64_t
-hash_on(uint64_t hash, const char *s)
+static uint64_t hash_on(uint64_t hash, const char *s)
 {
 	do
 		hash = (hash ^ (unsigned char)*s) * FNV_PRIME;
@@ -192,8 +181,7 @@ hash_on(uint64_t hash, const char *s)
 	return hash;
 }
 
-bool
-report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f)
+bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f)
 {
 	uint64_t hash = hash_on(hash_on(FNV_START, f->rule->id), file);
 
@@ -204,8 +192,7 @@ report_put_print(struct text *t, struct report_prints *k, const char *file, cons
 	return table64_put(&k->seen, hash, now);
 }
 
-void
-report_prints_free(struct report_prints *k)
+void report_prints_free(struct report_prints *k)
 {
 	table64_free(&k->seen);
 }
@@ -217,16 +204,14 @@ const struct report_ops *const report_kinds[] = {
 	&report_junit, &report_github, &report_markdown, &report_gitlab, NULL,
 };
 
-bool
-report_init(struct report *r, const struct report_ops *ops, const struct report_context *context)
+bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context)
 {
 	*r = (struct report){ .ops = ops, .context = context };
 	r->state = calloc(1, ops->state_size > 0 ? ops->state_size : 1);
 	return r->state != NULL;
 }
 
-void
-report_free(struct report *r)
+void report_free(struct report *r)
 {
 	if (r->state != NULL && r->ops->free != NULL)
 		r->ops->free(r);
@@ -235,15 +220,13 @@ report_free(struct report *r)
 	*r = (struct report){ .ops = NULL };
 }
 
-void
-report_begin(struct report *r)
+void report_begin(struct report *r)
 {
 	if (r->ops->begin != NULL)
 		r->ops->begin(r);
 }
 
-void
-report_file(struct report *r, const struct report_file *file)
+void report_file(struct report *r, const struct report_file *file)
 {
 	for (size_t i = 0; r->ops->finding != NULL && i < file->nfindings; i++)
 		r->ops->finding(r, file, &file->findings[i]);
@@ -251,8 +234,7 @@ report_file(struct report *r, const struct report_file *file)
 		r->ops->file(r, file);
 }
 
-void
-report_end(struct report *r, const struct report_totals *t)
+void report_end(struct report *r, const struct report_totals *t)
 {
 	if (r->ops->end != NULL)
 		r->ops->end(r, t);

@@ -15,10 +15,10 @@ struct report_context {
 	const char *tool; /* its name and version */
 	const char *version;
 	const struct policy *policy; /* of the run as a whole; a file may obey another */
-	const char *root;   /* absolute: reports name files relative to it */
-	const char *folder; /* absolute: where the names of the command line start */
-	bool in_actions;    /* the log is read for workflow commands */
-	bool quiet;         /* text: errors only */
+	const char *root;            /* absolute: reports name files relative to it */
+	const char *folder;          /* absolute: where the names of the command line start */
+	bool in_actions;             /* the log is read for workflow commands */
+	bool quiet;                  /* text: errors only */
 };
 
 /* Findings of one rule in one file. */

@@ -24,8 +24,7 @@ struct sarif_state {
 };
 
 /* Bytes of names that stand for themselves; others are percent-encoded. */
-static void
-put_uri(struct text *t, const char *s)
+static void put_uri(struct text *t, const char *s)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
 
@@ -36,8 +35,7 @@ put_uri(struct text *t, const char *s)
 			text_printf(t, "%%%02X", (unsigned)(unsigned char)*s);
 }
 
-static void
-put_capped(struct text *t, const char *s)
+static void put_capped(struct text *t, const char *s)
 {
 	char part[MOST_TEXT + 1];
 	size_t n = strlen(s);
@@ -51,8 +49,7 @@ put_capped(struct text *t, const char *s)
 }
 
 /* Its index among those that results name; UINT32_MAX: no memory. */
-static uint32_t
-rule_index(struct sarif_state *s, const struct rule *rule)
+static uint32_t rule_index(struct sarif_state *s, const struct rule *rule)
 {
 	for (uint32_t i = 0; i < s->nrules; i++)
 		if (s->rules[i] == rule)
@@ -63,8 +60,7 @@ rule_index(struct sarif_state *s, const struct rule *rule)
 	return s->nrules++;
 }
 
-static void
-enter_file(struct report *r, const struct file_record *file)
+static void enter_file(struct report *r, const struct file_record *file)
 {
 	struct sarif_state *const s = r->state;
 
@@ -74,8 +70,7 @@ enter_file(struct report *r, const struct file_record *file)
 	text_char(&s->path, '\0');
 }
 
-static void
-put_region(struct text *t, const struct finding *f)
+static void put_region(struct text *t, const struct finding *f)
 {
 	const uint64_t line = f->line > 0 ? f->line : 1,
 	               column = f->line > 0 && f->column > 0 ? f->column : 1;
@@ -86,8 +81,7 @@ put_region(struct text *t, const struct finding *f)
 	            line, column, line, column + 1, f->offset);
 }
 
-static void
-put_result(struct report *r, const struct finding *f, uint32_t rule)
+static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 {
 	struct sarif_state *const s = r->state;
 	struct text *const t = &s->result;
@@ -106,8 +100,7 @@ put_result(struct report *r, const struct finding *f, uint32_t rule)
 	text_printf(t, "\"},\"properties\":{\"record\":%" PRIu64 "}}", f->record);
 }
 
-static void
-finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct sarif_state *const s = r->state;
 	struct text *const all = &s->results[f->level];
@@ -131,8 +124,7 @@ finding(struct report *r, const struct report_file *file, const struct finding *
 	s->nresults[f->level]++;
 }
 
-static void
-file_end(struct report *r, const struct report_file *file)
+static void file_end(struct report *r, const struct report_file *file)
 {
 	struct sarif_state *const s = r->state;
 
@@ -144,15 +136,13 @@ static const char head[] =
     "\"runs\":[{\n\"columnKind\":\"unicodeCodePoints\","
     "\"automationDetails\":{\"id\":\"tracetool/validate/\"},\n\"results\":[";
 
-static void
-begin(struct report *r)
+static void begin(struct report *r)
 {
 	text_str(&r->out, head);
 }
 
 /* Results of all levels, the worst first, as many as there is room for. */
-static void
-put_results(struct report *r)
+static void put_results(struct report *r)
 {
 	struct sarif_state *const s = r->state;
 	size_t bytes = 0;
@@ -175,8 +165,7 @@ put_results(struct report *r)
 }
 
 /* "htdump/cut-record" is HtdumpCutRecord. */
-static void
-put_name(struct text *t, const char *id)
+static void put_name(struct text *t, const char *id)
 {
 	bool first = true;
 
@@ -188,16 +177,14 @@ put_name(struct text *t, const char *id)
 	}
 }
 
-static void
-put_sentence(struct text *t, const char *s)
+static void put_sentence(struct text *t, const char *s)
 {
 	text_str(t, "{\"text\":");
 	put_capped(t, s);
 	text_char(t, '}');
 }
 
-static void
-put_rule(struct report *r, const struct rule *rule)
+static void put_rule(struct report *r, const struct rule *rule)
 {
 	static const char *const severity[] = { "recommendation", "warning", "error" };
 	struct text *const t = &r->out;
@@ -227,8 +214,7 @@ put_rule(struct report *r, const struct rule *rule)
 }
 
 /* What is not among the results. */
-static void
-put_invocation(struct report *r, const struct report_totals *totals)
+static void put_invocation(struct report *r, const struct report_totals *totals)
 {
 	struct text *const t = &r->out;
 	struct text sum = { .p = NULL };
@@ -248,8 +234,7 @@ put_invocation(struct report *r, const struct report_totals *totals)
 	text_free(&sum);
 }
 
-static void
-end(struct report *r, const struct report_totals *totals)
+static void end(struct report *r, const struct report_totals *totals)
 {
 	struct sarif_state *const s = r->state;
 	struct text *const t = &r->out;
@@ -267,8 +252,7 @@ end(struct report *r, const struct report_totals *totals)
 	text_str(t, "]}}}]}\n");
 }
 
-static void
-free_state(struct report *r)
+static void free_state(struct report *r)
 {
 	struct sarif_state *const s = r->state;
 

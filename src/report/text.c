@@ -13,14 +13,12 @@ static const char *const level_colors[LEVEL_COUNT] = {
 	[LEVEL_ERROR] = "\033[31m",
 };
 
-static void
-put_path(struct text *t, const char *path)
+static void put_path(struct text *t, const char *path)
 {
 	text_visible(t, slice_str(path), 0);
 }
 
-bool
-report_text_is_system(const struct finding *f)
+bool report_text_is_system(const struct finding *f)
 {
 	const struct rule *const r = f->rule;
 
@@ -29,8 +27,7 @@ report_text_is_system(const struct finding *f)
 	        r == &input_rules[INPUT_RULE_SYSTEM] || r == &input_rules[INPUT_RULE_NO_MEMORY]);
 }
 
-void
-report_text_finding(struct text *t, const char *path, const struct finding *f, bool color)
+void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color)
 {
 	put_path(t, path);
 	if (report_text_is_system(f)) {
@@ -50,23 +47,20 @@ report_text_finding(struct text *t, const char *path, const struct finding *f, b
 }
 
 /* For a rule that was found more often than shown: how often. */
-static void
-report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more)
+static void report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more)
 {
 	put_path(t, path);
 	text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n", more, rule->id);
 }
 
-void
-report_text_rest(struct text *t, const struct findings *j, enum level least)
+void report_text_rest(struct text *t, const struct findings *j, enum level least)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= least)
 			report_text_more(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
 }
 
-static void
-put_count(struct text *t, uint64_t n, const char *what)
+static void put_count(struct text *t, uint64_t n, const char *what)
 {
 	if (n > 0)
 		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
@@ -74,15 +68,14 @@ put_count(struct text *t, uint64_t n, const char *what)
 
 /* What one closing line says: of a file, or of the streams of a trace. */
 struct summary {
-	char *trace; /* of streams: its path; NULL: none is waiting */
+	char *trace;         /* of streams: its path; NULL: none is waiting */
 	char own_format[32]; /* its format's name, which outlives the record */
 	const char *path, *format, *dialect;
 	bool valid, whole;
 	uint64_t streams, records, levels[LEVEL_COUNT], left_out, unread_bytes;
 };
 
-static void
-add_file(struct summary *s, const struct report_file *file)
+static void add_file(struct summary *s, const struct report_file *file)
 {
 	s->valid &= file->valid;
 	s->records += file->record->records;
@@ -93,8 +86,7 @@ add_file(struct summary *s, const struct report_file *file)
 }
 
 /* Valid or not, what was read. */
-static void
-put_summary(struct text *t, const struct summary *s)
+static void put_summary(struct text *t, const struct summary *s)
 {
 	put_path(t, s->path);
 	text_str(t, s->valid ? ": valid" : ": not valid");
@@ -116,8 +108,7 @@ put_summary(struct text *t, const struct summary *s)
 }
 
 /* Takes what was put behind `from`, and puts it back in a form that is no command. */
-static void
-guard(struct report *r, size_t from)
+static void guard(struct report *r, size_t from)
 {
 	struct text safe = { .p = NULL };
 
@@ -131,8 +122,7 @@ guard(struct report *r, size_t from)
 }
 
 /* The streams of a trace were all read. */
-static void
-end_trace(struct report *r)
+static void end_trace(struct report *r)
 {
 	struct summary *const s = r->state;
 	const size_t from = r->out.n;
@@ -146,22 +136,18 @@ end_trace(struct report *r)
 	*s = (struct summary){ .trace = NULL };
 }
 
-static bool
-is_of_trace(const struct summary *s, const struct report_file *file)
+static bool is_of_trace(const struct summary *s, const struct report_file *file)
 {
 	return s->trace != NULL && file->record->trace != NULL && strcmp(s->trace, file->record->trace) == 0;
 }
 
 /* One of the trace's streams, or what was found in the trace as a whole. */
-static void
-add_stream(struct report *r, const struct report_file *file)
+static void add_stream(struct report *r, const struct report_file *file)
 {
 	struct summary *const s = r->state;
 
 	if (s->trace == NULL) {
-		*s = (struct summary){ .trace = strdup(file->record->trace),
-			               .dialect = "",
-			               .valid = true };
+		*s = (struct summary){ .trace = strdup(file->record->trace), .dialect = "", .valid = true };
 		r->failed |= s->trace == NULL;
 	}
 	if (file->record->format != NULL) {
@@ -172,8 +158,7 @@ add_stream(struct report *r, const struct report_file *file)
 	add_file(s, file);
 }
 
-static void
-finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	if (!is_of_trace(r->state, file))
 		end_trace(r);
@@ -185,8 +170,7 @@ finding(struct report *r, const struct report_file *file, const struct finding *
 	guard(r, from);
 }
 
-static void
-put_more(struct report *r, const struct report_file *file)
+static void put_more(struct report *r, const struct report_file *file)
 {
 	for (size_t i = 0; i < file->nrules; i++)
 		if (file->rules[i].count > file->rules[i].listed)
@@ -194,8 +178,7 @@ put_more(struct report *r, const struct report_file *file)
 			                 file->rules[i].count - file->rules[i].listed);
 }
 
-static void
-file_end(struct report *r, const struct report_file *file)
+static void file_end(struct report *r, const struct report_file *file)
 {
 	const struct file_record *const k = file->record;
 	struct summary s = {
@@ -217,15 +200,13 @@ file_end(struct report *r, const struct report_file *file)
 	guard(r, from);
 }
 
-static void
-text_end(struct report *r, const struct report_totals *t)
+static void text_end(struct report *r, const struct report_totals *t)
 {
 	(void)t;
 	end_trace(r);
 }
 
-static void
-text_free_state(struct report *r)
+static void text_free_state(struct report *r)
 {
 	const struct summary *const s = r->state;
 
@@ -243,8 +224,7 @@ const struct report_ops report_text = {
 
 /* ---- gcc: FILE:LINE:COLUMN: LEVEL: MESSAGE [RULE], which editors know ---- */
 
-static void
-gcc_finding(struct report *r, const struct report_file *file, const struct finding *f)
+static void gcc_finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
 	struct text *const t = &r->out;
 	const size_t from = t->n;
@@ -261,8 +241,7 @@ gcc_finding(struct report *r, const struct report_file *file, const struct findi
 	guard(r, from);
 }
 
-static void
-gcc_file(struct report *r, const struct report_file *file)
+static void gcc_file(struct report *r, const struct report_file *file)
 {
 	const size_t from = r->out.n;
 

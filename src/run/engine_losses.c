@@ -6,14 +6,12 @@
 #include "format/registry.h"
 
 const struct loss engine_losses[ENGINE_LOSSES + 1] = {
-#define LOSS(row, key, line, ...)                                                                            \
-	{ .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "run/engine_losses.def"
 #undef LOSS
 };
 
-static const struct loss *
-in_list(const struct loss *l, const char *id)
+static const struct loss *in_list(const struct loss *l, const char *id)
 {
 	for (; l != NULL && l->id != NULL; l++)
 		if (strcmp(l->id, id) == 0)
@@ -21,8 +19,7 @@ in_list(const struct loss *l, const char *id)
 	return NULL;
 }
 
-const struct loss *
-loss_by_id(const char *id)
+const struct loss *loss_by_id(const char *id)
 {
 	const struct loss *found = in_list(engine_losses, id);
 
@@ -31,8 +28,7 @@ loss_by_id(const char *id)
 	return found;
 }
 
-static void
-keep_nearer(const struct loss *l, const char *id, const char **best, size_t *distance)
+static void keep_nearer(const struct loss *l, const char *id, const char **best, size_t *distance)
 {
 	for (; l != NULL && l->id != NULL; l++) {
 		const size_t d = edit_distance(id, l->id);
@@ -43,8 +39,7 @@ keep_nearer(const struct loss *l, const char *id, const char **best, size_t *dis
 	}
 }
 
-const char *
-loss_nearest_id(const char *id)
+const char *loss_nearest_id(const char *id)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -55,15 +50,13 @@ loss_nearest_id(const char *id)
 	return best;
 }
 
-static void
-visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+static void visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 {
 	for (; l != NULL && l->id != NULL; l++)
 		visit(ctx, l);
 }
 
-void
-losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 {
 	const struct loss *last = engine_losses;
 

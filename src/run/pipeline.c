@@ -10,8 +10,7 @@
 #include "run/choose/split.h"
 
 /* Findings that are of no input: of what is open when all of them were read. */
-static struct source *
-rest_of(struct pipeline *p)
+static struct source *rest_of(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
@@ -23,16 +22,14 @@ rest_of(struct pipeline *p)
 	return &p->rest;
 }
 
-void
-pipeline_no_memory(struct pipeline *p)
+void pipeline_no_memory(struct pipeline *p)
 {
 	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
 
 	source_no_memory(present != NULL ? present : rest_of(p));
 }
 
-void
-pipeline_failed(struct pipeline *p, const char *why)
+void pipeline_failed(struct pipeline *p, const char *why)
 {
 	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
 
@@ -41,8 +38,7 @@ pipeline_failed(struct pipeline *p, const char *why)
 	s->unreadable = p->context.system_failed = true;
 }
 
-void
-pipeline_refused(struct pipeline *p, const char *fmt, ...)
+void pipeline_refused(struct pipeline *p, const char *fmt, ...)
 {
 	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
 	va_list ap;
@@ -54,8 +50,7 @@ pipeline_refused(struct pipeline *p, const char *fmt, ...)
 	s->unreadable = p->context.system_failed = true;
 }
 
-const struct select_found *
-pipeline_found(struct pipeline *p)
+const struct select_found *pipeline_found(struct pipeline *p)
 {
 	if (p->joining != NULL)
 		return joining_found(p->joining);
@@ -64,8 +59,7 @@ pipeline_found(struct pipeline *p)
 	return p->select.p != NULL ? p->select.found : NULL;
 }
 
-static enum stage_status
-no_memory(struct pipeline *p, struct batch *b)
+static enum stage_status no_memory(struct pipeline *p, struct batch *b)
 {
 	pipeline_no_memory(p);
 	batch_release(b);
@@ -75,8 +69,7 @@ no_memory(struct pipeline *p, struct batch *b)
 /* ---- interpret ---- */
 
 /* What was still open at the end. */
-static enum stage_status
-finish(struct interpret_stage *st, struct batch **out)
+static enum stage_status finish(struct interpret_stage *st, struct batch **out)
 {
 	struct pipeline *const p = st->p;
 
@@ -95,8 +88,7 @@ finish(struct interpret_stage *st, struct batch **out)
 }
 
 /* Arrows that had no room in the last batch.  *out NULL: there are none. */
-static enum stage_status
-more_arrows(struct interpret_stage *st, struct batch **out)
+static enum stage_status more_arrows(struct interpret_stage *st, struct batch **out)
 {
 	struct batch *const b = batch_pool_take(&st->p->pool);
 
@@ -111,8 +103,7 @@ more_arrows(struct interpret_stage *st, struct batch **out)
 	return STAGE_MORE;
 }
 
-static enum stage_status
-interpret_next(struct stage *stage, struct batch **out)
+static enum stage_status interpret_next(struct stage *stage, struct batch **out)
 {
 	struct interpret_stage *const st = (struct interpret_stage *)stage;
 	struct pipeline *const p = st->p;
@@ -141,8 +132,7 @@ interpret_next(struct stage *stage, struct batch **out)
 
 /* ---- repeats ---- */
 
-static enum stage_status
-repeats_next(struct stage *stage, struct batch **out)
+static enum stage_status repeats_next(struct stage *stage, struct batch **out)
 {
 	struct repeats_stage *const st = (struct repeats_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
@@ -156,8 +146,7 @@ repeats_next(struct stage *stage, struct batch **out)
 
 /* ---- another trace ---- */
 
-static enum stage_status
-rehome_next(struct stage *stage, struct batch **out)
+static enum stage_status rehome_next(struct stage *stage, struct batch **out)
 {
 	struct rehome_stage *const st = (struct rehome_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
@@ -165,14 +154,12 @@ rehome_next(struct stage *stage, struct batch **out)
 	return status != STAGE_MORE || rehome_batch(&st->rehome, *out) ? status : no_memory(st->p, *out);
 }
 
-static struct trace *
-out_trace(struct pipeline *p)
+static struct trace *out_trace(struct pipeline *p)
 {
 	return p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
 }
 
-const struct trace *
-pipeline_trace(struct pipeline *p)
+const struct trace *pipeline_trace(struct pipeline *p)
 {
 	if (p->rehome.p != NULL)
 		rehome_facts(&p->rehome.rehome, &p->trace);
@@ -181,15 +168,13 @@ pipeline_trace(struct pipeline *p)
 
 /* ---- lanes ---- */
 
-static bool
-put_on_lanes(struct pipeline *p, struct batch *b)
+static bool put_on_lanes(struct pipeline *p, struct batch *b)
 {
 	return !(p->job->lanes || p->job->lanes_off) || p->context.raw ||
 	       lanes_batch(&p->lanes.lanes, b, &p->ledger);
 }
 
-static enum stage_status
-lanes_next(struct stage *stage, struct batch **out)
+static enum stage_status lanes_next(struct stage *stage, struct batch **out)
 {
 	struct lanes_stage *const st = (struct lanes_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
@@ -197,22 +182,20 @@ lanes_next(struct stage *stage, struct batch **out)
 	return status != STAGE_MORE || put_on_lanes(st->p, *out) ? status : no_memory(st->p, *out);
 }
 
-bool
-pipeline_late(struct pipeline *p, struct batch *b)
+bool pipeline_late(struct pipeline *p, struct batch *b)
 {
 	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
 }
 
-bool
-pipeline_join_lanes(struct pipeline *p)
+bool pipeline_join_lanes(struct pipeline *p)
 {
 	return lanes_join(&p->lanes.lanes, out_trace(p));
 }
 
 /* ---- the whole ---- */
 
-static void
-add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct stage *, struct batch **))
+static void add_stage(struct pipeline *p, struct stage *st,
+                      enum stage_status (*next)(struct stage *, struct batch **))
 {
 	st->next = next;
 	st->from = p->last;
@@ -220,8 +203,7 @@ add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct
 }
 
 /* Which records a selection of raw events is made of, or, in the pass that finds them, where they go. */
-static bool
-begin_marks(struct pipeline *p)
+static bool begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
@@ -237,8 +219,7 @@ begin_marks(struct pipeline *p)
 }
 
 /* Events of several traces, each of which was read as job says. */
-static bool
-begin_joining(struct pipeline *p)
+static bool begin_joining(struct pipeline *p)
 {
 	if ((p->joining = joining_new(p)) == NULL) {
 		pipeline_no_memory(p);
@@ -250,8 +231,7 @@ begin_joining(struct pipeline *p)
 }
 
 /* What is written of an event, and its time, is bounded and moved. */
-static void
-add_limits(struct pipeline *p)
+static void add_limits(struct pipeline *p)
 {
 	if ((p->job->want & WANT_TIMES) != 0) {
 		p->repeats.p = p;
@@ -263,8 +243,7 @@ add_limits(struct pipeline *p)
 }
 
 /* Events of one trace, from the input up to those that are selected.  false after a finding. */
-static bool
-begin_reading(struct pipeline *p)
+static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
@@ -293,8 +272,7 @@ begin_reading(struct pipeline *p)
 }
 
 /* The order of the events that come out, and their lanes. */
-static void
-add_order(struct pipeline *p)
+static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
@@ -312,8 +290,7 @@ add_order(struct pipeline *p)
 		add_stage(p, &p->lanes.stage, lanes_next);
 }
 
-bool
-pipeline_reads_twice(const struct pipeline_job *job)
+bool pipeline_reads_twice(const struct pipeline_job *job)
 {
 	for (size_t i = 0; i < job->npaths; i++)
 		if (!input_is_named(job->paths[i]))
@@ -321,8 +298,7 @@ pipeline_reads_twice(const struct pipeline_job *job)
 	return job->input == NULL;
 }
 
-bool
-pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
+bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 {
 	const struct input_files *const files = pass->job->files;
 
@@ -331,8 +307,7 @@ pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 }
 
 /* Findings about the bytes come again in the pass that reports them; what the system refused may not. */
-void
-pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
+void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct pipeline_why *const why = ctx;
 
@@ -341,14 +316,12 @@ pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
 		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
 }
 
-const char *
-pipeline_why_text(const struct pipeline_why *why)
+const char *pipeline_why_text(const struct pipeline_why *why)
 {
 	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
 }
 
-bool
-pipeline_open(struct pipeline *p, const struct pipeline_job *job)
+bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
 	const bool fields = job->select != NULL && select_needs_fields(job->select);
 	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
@@ -377,9 +350,8 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	return true;
 }
 
-bool
-pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
-                   struct stage *first)
+bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
+                        struct stage *first)
 {
 	*p = (struct pipeline){ .job = job, .trace = of->trace, .lent_tracks = of->trace.ntracks };
 	trace_init(&of->trace);
@@ -409,8 +381,7 @@ pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pi
 	return true;
 }
 
-void
-pipeline_close_part(struct pipeline *p, struct pipeline *of)
+void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 {
 	pipeline_end(p);
 	of->trace = p->trace;
@@ -420,16 +391,14 @@ pipeline_close_part(struct pipeline *p, struct pipeline *of)
 }
 
 /* Whether tracks without selected events are not shown; another trace does not have them. */
-static bool
-shows_selected(const struct pipeline *p)
+static bool shows_selected(const struct pipeline *p)
 {
 	return p->select.p != NULL && p->rehome.p == NULL;
 }
 
 /* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
  * memory. */
-static bool
-show_new(struct pipeline *p, struct batch *b)
+static bool show_new(struct pipeline *p, struct batch *b)
 {
 	const struct trace *const t = out_trace(p);
 	struct track *const *const all = shows_selected(p) ? p->select.tracks : t->tracks;
@@ -456,8 +425,7 @@ show_new(struct pipeline *p, struct batch *b)
 }
 
 /* At the end: tracks and classes without events, in a batch of their own. */
-static enum stage_status
-show_rest(struct pipeline *p, struct batch **out)
+static enum stage_status show_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
@@ -477,8 +445,7 @@ show_rest(struct pipeline *p, struct batch **out)
 	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
 }
 
-enum stage_status
-pipeline_next(struct pipeline *p, struct batch **out)
+enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 {
 	const enum stage_status status = stage_next(p->last, out);
 
@@ -491,8 +458,7 @@ pipeline_next(struct pipeline *p, struct batch **out)
 	return status;
 }
 
-enum stage_status
-pipeline_drain(struct pipeline *p)
+enum stage_status pipeline_drain(struct pipeline *p)
 {
 	enum stage_status status;
 	struct batch *b;
@@ -502,8 +468,7 @@ pipeline_drain(struct pipeline *p)
 	return status;
 }
 
-static void
-report(struct pipeline *p, struct source *s)
+static void report(struct pipeline *p, struct source *s)
 {
 	if (p->job->hooks.closed != NULL)
 		p->job->hooks.closed(p->job->hooks.ctx, s);
@@ -512,8 +477,7 @@ report(struct pipeline *p, struct source *s)
 
 /* After the last input: what was found in the trace as a whole, and, if all was read, what only the whole
  * shows. */
-static void
-check_trace(struct pipeline *p)
+static void check_trace(struct pipeline *p)
 {
 	struct trace_context *const c = &p->context;
 	struct source s = {
@@ -546,8 +510,7 @@ check_trace(struct pipeline *p)
 		source_close(&s);
 }
 
-void
-pipeline_end(struct pipeline *p)
+void pipeline_end(struct pipeline *p)
 {
 	if (p->ended)
 		return;
@@ -562,8 +525,7 @@ pipeline_end(struct pipeline *p)
 	check_trace(p);
 }
 
-void
-pipeline_close(struct pipeline *p)
+void pipeline_close(struct pipeline *p)
 {
 	pipeline_end(p);
 	reading_free(p->reading);
@@ -584,8 +546,7 @@ pipeline_close(struct pipeline *p)
 	vocabularies_free(&p->vocabularies);
 }
 
-void
-pipeline_losses(const struct pipeline *p, struct ledger *into)
+void pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
 	if (p->joining != NULL)
 		joining_losses(p->joining, into);

@@ -42,7 +42,7 @@ struct pipeline_job {
 	 * traces are read, in the order of the bytes of their paths. */
 	const char *const *paths;
 	size_t npaths;
-	const struct operand *operand; /* instead of listing paths[0], which is its name; NULL: list it */
+	const struct operand *operand;   /* instead of listing paths[0], which is its name; NULL: list it */
 	const struct operands *operands; /* instead of listing paths; NULL: list them */
 	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
 	const struct format *from; /* NULL: told by content */
@@ -58,8 +58,8 @@ struct pipeline_job {
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
 	bool raw_fields; /* fields of raw events are looked at although the writer needs their bytes only */
-	bool raw_bare; /* fields of raw events are not looked at, those of structure are: WRITER_RAW_BARE */
-	bool raw_runs; /* the writer takes runs of raw records: WRITER_RAW_RUNS */
+	bool raw_bare;   /* fields of raw events are not looked at, those of structure are: WRITER_RAW_BARE */
+	bool raw_runs;   /* the writer takes runs of raw records: WRITER_RAW_RUNS */
 	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
 	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
 	const struct select *select;
@@ -69,22 +69,22 @@ struct pipeline_job {
 	bool select_keeps;
 	/* Of events that this does not select findings are not reported; NULL: of all they are. */
 	const struct select *scope;
-	struct split *split; /* of whose parts events come out, of one alone; NULL: it is not split */
+	struct split *split;     /* of whose parts events come out, of one alone; NULL: it is not split */
 	uint32_t part, part_end; /* [part, part_end); SPLIT_ALL: see split_route.h; when the split is planned;
 	                            `select` is not NULL then */
-	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
-	enum event_order order;        /* of the events that come out */
-	uint64_t sort_memory;          /* bytes for that; 0: the usual */
-	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
-	bool lanes;                    /* spans of one track nest, */
-	bool lanes_off;                /* or it is counted where they do not */
+	struct record_marks *marks; /* for the engine: this pass fills them; NULL: it does not */
+	enum event_order order;     /* of the events that come out */
+	uint64_t sort_memory;       /* bytes for that; 0: the usual */
+	const char *sort_beside;    /* where its temporary file goes: see sorter_options.beside */
+	bool lanes;                 /* spans of one track nest, */
+	bool lanes_off;             /* or it is counted where they do not */
 	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	const struct join *join;           /* traces that paths are, as one; NULL: paths are of one trace */
 	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: they stay.  Not with raw */
 	finding_sink *sink;                /* of each finding; may be NULL */
-	void *ctx;          /* of the sink */
+	void *ctx;                         /* of the sink */
 	struct pipeline_hooks hooks;
 };
 
@@ -209,8 +209,7 @@ void pipeline_losses(const struct pipeline *p, struct ledger *into);
 const struct trace *pipeline_trace(struct pipeline *p);
 
 /* The format that the trace turned out to have; NULL: none was recognised. */
-static inline const struct format *
-pipeline_format(const struct pipeline *p)
+static inline const struct format *pipeline_format(const struct pipeline *p)
 {
 	return p->context.format;
 }

@@ -19,8 +19,7 @@ struct stage {
 	struct stage *from; /* NULL: it is the first */
 };
 
-static inline enum stage_status
-stage_next(struct stage *st, struct batch **out)
+static inline enum stage_status stage_next(struct stage *st, struct batch **out)
 {
 	return st->next(st, out);
 }

@@ -3,16 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-histogram_pool_free(struct histogram_pool *pool)
+void histogram_pool_free(struct histogram_pool *pool)
 {
 	free(pool->buckets);
 	*pool = (struct histogram_pool){ 0 };
 }
 
 /* Room for n blocks more; false: the pool or memory is at its end. */
-static bool
-pool_reserve(struct histogram_pool *pool, uint32_t n)
+static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 {
 	if (pool->n == 0)
 		n++; /* block 0 stands for none */
@@ -32,8 +30,7 @@ pool_reserve(struct histogram_pool *pool, uint32_t n)
 }
 
 /* The caller has reserved it. */
-static uint16_t
-pool_take(struct histogram_pool *pool)
+static uint16_t pool_take(struct histogram_pool *pool)
 {
 	if (pool->n == 0)
 		pool->n = 1;
@@ -42,8 +39,7 @@ pool_take(struct histogram_pool *pool)
 	return (uint16_t)pool->n++;
 }
 
-static void
-count_one(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+static void count_one(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	uint32_t block, bucket;
 
@@ -54,8 +50,7 @@ count_one(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 }
 
 /* Moves the numbers kept into blocks; false: there are not enough. */
-static bool
-leave_kept(struct histogram *h, struct histogram_pool *pool)
+static bool leave_kept(struct histogram *h, struct histogram_pool *pool)
 {
 	uint64_t kept[HISTOGRAM_KEPT];
 	uint64_t needed = 0;
@@ -76,8 +71,7 @@ leave_kept(struct histogram *h, struct histogram_pool *pool)
 }
 
 /* Counts v at the near end of the nearest block there is. */
-static void
-count_nearest_name(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+static void count_nearest_name(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	uint32_t block, bucket;
 
@@ -98,8 +92,7 @@ count_nearest_name(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 	}
 }
 
-void
-histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	if (!h->spread && !leave_kept(h, pool)) {
 		pool->coarse++;
@@ -116,16 +109,14 @@ histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 	h->count++;
 }
 
-static int
-by_value(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static uint64_t
-bucket_middle(uint32_t block, uint32_t bucket)
+static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
 {
 	if (block < 2)
 		return block * 64 + bucket;
@@ -134,8 +125,7 @@ bucket_middle(uint32_t block, uint32_t bucket)
 }
 
 /* A number that was met n times. */
-static void
-add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
+static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
 	uint32_t block, bucket;
 
@@ -156,9 +146,8 @@ add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t
 	}
 }
 
-void
-histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
-                const struct histogram_pool *of)
+void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
+                     const struct histogram_pool *of)
 {
 	const uint64_t min = h->count == 0 || from->min < h->min ? from->min : h->min;
 	const uint64_t max = h->count == 0 || from->max > h->max ? from->max : h->max;
@@ -175,8 +164,7 @@ histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct h
 	h->max = max;
 }
 
-uint64_t
-histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent)
+uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent)
 {
 	if (h->count == 0)
 		return 0;

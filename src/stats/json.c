@@ -6,8 +6,7 @@
 #include "output/text_units.h"
 #include "stats/stats.h"
 
-bool
-stats_json_begin(struct text *t, const char *tool)
+bool stats_json_begin(struct text *t, const char *tool)
 {
 	text_str(t, "{\"tool\":");
 	text_json_string(t, slice_str(tool));
@@ -15,29 +14,25 @@ stats_json_begin(struct text *t, const char *tool)
 	return !t->failed;
 }
 
-bool
-stats_json_end(struct text *t)
+bool stats_json_end(struct text *t)
 {
 	text_str(t, "\n]}\n");
 	return !t->failed;
 }
 
-static void
-put_u64(struct text *t, const char *before, uint64_t v)
+static void put_u64(struct text *t, const char *before, uint64_t v)
 {
 	text_str(t, before);
 	text_u64(t, v);
 }
 
-static void
-put_string(struct text *t, const char *before, struct slice s)
+static void put_string(struct text *t, const char *before, struct slice s)
 {
 	text_str(t, before);
 	text_json_string(t, s);
 }
 
-static void
-put_u64_or_null(struct text *t, const char *before, uint64_t v, bool known)
+static void put_u64_or_null(struct text *t, const char *before, uint64_t v, bool known)
 {
 	text_str(t, before);
 	if (known)
@@ -47,14 +42,12 @@ put_u64_or_null(struct text *t, const char *before, uint64_t v, bool known)
 }
 
 /* The line that an element of a list stands on. */
-static void
-put_line(struct text *t, size_t i)
+static void put_line(struct text *t, size_t i)
 {
 	text_str(t, i == 0 ? "\n   " : ",\n   ");
 }
 
-static void
-put_head(struct text *t, const struct stats_view *v)
+static void put_head(struct text *t, const struct stats_view *v)
 {
 	const struct trace *trace = v->trace;
 	const struct stats *s = v->stats;
@@ -72,8 +65,7 @@ put_head(struct text *t, const struct stats_view *v)
 	put_u64(t, ",\"self_inexact\":", s->times.inexact);
 }
 
-static void
-put_classes(struct text *t, const struct trace *trace)
+static void put_classes(struct text *t, const struct trace *trace)
 {
 	size_t n = 0;
 
@@ -91,8 +83,7 @@ put_classes(struct text *t, const struct trace *trace)
 	text_char(t, ']');
 }
 
-static void
-put_span(struct text *t, const struct span_row *row, const struct histogram_pool *pool, bool self)
+static void put_span(struct text *t, const struct span_row *row, const struct histogram_pool *pool, bool self)
 {
 	const struct span_group *g = row->group;
 
@@ -119,8 +110,8 @@ put_span(struct text *t, const struct span_row *row, const struct histogram_pool
 	text_char(t, '}');
 }
 
-static bool
-put_spans(struct text *t, const char *before, const struct stats *s, const struct span_table *table)
+static bool put_spans(struct text *t, const char *before, const struct stats *s,
+                      const struct span_table *table)
 {
 	struct span_row *rows;
 	size_t n;
@@ -137,8 +128,7 @@ put_spans(struct text *t, const char *before, const struct stats *s, const struc
 	return true;
 }
 
-static bool
-put_tally(struct text *t, const char *before, const struct tally *tally)
+static bool put_tally(struct text *t, const char *before, const struct tally *tally)
 {
 	struct tally_row *rows;
 	size_t n;
@@ -157,8 +147,7 @@ put_tally(struct text *t, const char *before, const struct tally *tally)
 	return true;
 }
 
-static void
-put_number(struct text *t, const char *before, double v)
+static void put_number(struct text *t, const char *before, double v)
 {
 	char room[DECIMAL_F64_MAX];
 
@@ -166,8 +155,7 @@ put_number(struct text *t, const char *before, double v)
 	text_add(t, room, (size_t)(decimal_f64(room, v) - room));
 }
 
-static void
-put_series(struct text *t, const struct series_row *row)
+static void put_series(struct text *t, const struct series_row *row)
 {
 	const struct series *const s = row->series;
 
@@ -184,8 +172,7 @@ put_series(struct text *t, const struct series_row *row)
 	text_char(t, '}');
 }
 
-static bool
-put_counters(struct text *t, const struct stats *s)
+static bool put_counters(struct text *t, const struct stats *s)
 {
 	struct counter_row *rows;
 	struct series_row *list;
@@ -212,8 +199,7 @@ put_counters(struct text *t, const struct stats *s)
 	return true;
 }
 
-bool
-stats_json_input(struct text *t, const struct stats_view *v, bool first)
+bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 {
 	text_str(t, first ? "\n" : ",\n");
 	put_head(t, v);

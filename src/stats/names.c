@@ -2,22 +2,19 @@
 
 #include <stdlib.h>
 
-void
-names_init(struct names *t, struct arena *text)
+void names_init(struct names *t, struct arena *text)
 {
 	*t = (struct names){ .text = text, .seed = hash_seed() };
 }
 
-void
-names_free(struct names *t)
+void names_free(struct names *t)
 {
 	free(t->names);
 	free(t->slots);
 	*t = (struct names){ 0 };
 }
 
-static void
-slot_put(struct names *t, uint64_t hash, uint32_t index)
+static void slot_put(struct names *t, uint64_t hash, uint32_t index)
 {
 	size_t i = hash & t->mask;
 
@@ -27,8 +24,7 @@ slot_put(struct names *t, uint64_t hash, uint32_t index)
 }
 
 /* Twice the names, and twice as many slots as names. */
-static bool
-names_grow(struct names *t)
+static bool names_grow(struct names *t)
 {
 	uint32_t cap = t->cap == 0 ? 64 : t->cap * 2;
 	struct name *names = realloc(t->names, cap * sizeof *names);
@@ -48,8 +44,7 @@ names_grow(struct names *t)
 	return true;
 }
 
-uint32_t
-names_add(struct names *t, struct slice name, uint32_t with, uint64_t hash)
+uint32_t names_add(struct names *t, struct slice name, uint32_t with, uint64_t hash)
 {
 	if (t->n == NAMES_MAX || t->text->used > NAMES_MAX_BYTES || name.n > NAMES_MAX_BYTES - t->text->used)
 		return NAMES_OTHER;

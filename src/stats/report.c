@@ -12,8 +12,7 @@
 
 static const struct slice other_names = SLICE_LIT("(other names)");
 
-static int
-by_bytes(struct slice a, struct slice b)
+static int by_bytes(struct slice a, struct slice b)
 {
 	uint32_t n = a.n < b.n ? a.n : b.n;
 	int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
@@ -21,8 +20,7 @@ by_bytes(struct slice a, struct slice b)
 	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
 }
 
-static int
-by_total(const void *a, const void *b)
+static int by_total(const void *a, const void *b)
 {
 	const struct span_row *x = a, *y = b;
 
@@ -32,8 +30,7 @@ by_total(const void *a, const void *b)
 	return c != 0 ? c : by_bytes(x->category, y->category);
 }
 
-static int
-by_count(const void *a, const void *b)
+static int by_count(const void *a, const void *b)
 {
 	const struct tally_row *x = a, *y = b;
 
@@ -42,14 +39,13 @@ by_count(const void *a, const void *b)
 	return by_bytes(x->name, y->name);
 }
 
-static struct slice
-category_text(const struct stats *s, uint32_t category)
+static struct slice category_text(const struct stats *s, uint32_t category)
 {
 	return category == NAMES_MAX ? other_names : names_text(&s->categories, category);
 }
 
-static struct span_row
-row_of(const struct stats *s, const struct span_table *t, const struct span_group *g, uint32_t who)
+static struct span_row row_of(const struct stats *s, const struct span_table *t, const struct span_group *g,
+                              uint32_t who)
 {
 	const struct self_name *const times = self_times_of(&s->times, who);
 
@@ -61,8 +57,7 @@ row_of(const struct stats *s, const struct span_table *t, const struct span_grou
 		                  .recursive = times->recursive };
 }
 
-bool
-stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n)
+bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n)
 {
 	struct span_row *r = malloc(((size_t)t->names.n + 1) * sizeof *r);
 
@@ -86,8 +81,7 @@ stats_span_rows(const struct stats *s, const struct span_table *t, struct span_r
 	return true;
 }
 
-bool
-stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
+bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 {
 	struct tally_row *r = malloc(((size_t)t->names.n + 1) * sizeof *r);
 
@@ -105,8 +99,7 @@ stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 }
 
 /* Of one counter those stand together. */
-static int
-by_counter(const void *a, const void *b)
+static int by_counter(const void *a, const void *b)
 {
 	const struct series_row *x = a, *y = b;
 
@@ -115,8 +108,7 @@ by_counter(const void *a, const void *b)
 	return (x->series > y->series) - (x->series < y->series);
 }
 
-bool
-stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n, struct series_row **list)
+bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n, struct series_row **list)
 {
 	const struct series_set *const set = &s->series;
 	struct tally_row *tally;
@@ -163,15 +155,13 @@ stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n, 
 
 /* ---- stats report ---- */
 
-static void
-put_count(struct text *t, const char *before, uint64_t n, const char *what)
+static void put_count(struct text *t, const char *before, uint64_t n, const char *what)
 {
 	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
 /* Appends the line, broken where it is wider than the report, and empties it. */
-static void
-put_line(struct text *t, const struct stats_view *v, struct text *line)
+static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
 	if (line->n > 0)
 		text_wrap(t, slice_of(line->p, line->n), 0, 4, v->width);
@@ -180,8 +170,7 @@ put_line(struct text *t, const struct stats_view *v, struct text *line)
 	text_clear(line);
 }
 
-static void
-put_head(struct text *t, const struct stats_view *v)
+static void put_head(struct text *t, const struct stats_view *v)
 {
 	const struct trace *trace = v->trace;
 	const struct stats *s = v->stats;
@@ -211,8 +200,8 @@ put_head(struct text *t, const struct stats_view *v)
 	text_free(&line);
 }
 
-static void
-put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one, const char *many)
+static void put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one,
+                     const char *many)
 {
 	struct text line = { .p = NULL };
 
@@ -223,8 +212,7 @@ put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one
 	text_free(&line);
 }
 
-static void
-put_notes(struct text *t, const struct stats_view *v)
+static void put_notes(struct text *t, const struct stats_view *v)
 {
 	const struct stats *const s = v->stats;
 
@@ -240,8 +228,7 @@ put_notes(struct text *t, const struct stats_view *v)
 }
 
 /* Names of which spans lie in others of the same name, below their table. */
-static void
-put_recursive(struct text *t, const struct stats_view *v, const struct span_row *rows, size_t n)
+static void put_recursive(struct text *t, const struct stats_view *v, const struct span_row *rows, size_t n)
 {
 	struct text line = { .p = NULL };
 
@@ -257,9 +244,8 @@ put_recursive(struct text *t, const struct stats_view *v, const struct span_row 
 }
 
 /* Prints the table, with a line on what is not in it. */
-static void
-finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v, size_t n,
-             size_t shown)
+static void finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v,
+                         size_t n, size_t shown)
 {
 	if (n > 0) {
 		text_printf(t, "\n%s\n", title);
@@ -281,8 +267,7 @@ static const struct column span_columns[] = {
 	{ "p99", COLUMN_NUMBER, 0, 1 },   { "max", COLUMN_NUMBER, 0, 0 },
 };
 
-static void
-span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool)
+static void span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool)
 {
 	const struct span_group *g = row->group;
 
@@ -298,9 +283,8 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 	columns_time(c, g->durations.max);
 }
 
-static bool
-put_spans(struct text *t, const char *title, const struct stats_view *v, const struct span_table *table,
-          size_t top)
+static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
+                      const struct span_table *table, size_t top)
 {
 	struct columns c = { .list = span_columns,
 		             .n = sizeof span_columns / sizeof *span_columns,
@@ -323,9 +307,8 @@ put_spans(struct text *t, const char *title, const struct stats_view *v, const s
 /* Names behind a count. */
 static const struct column count_columns[] = { { NULL, COLUMN_NUMBER, 0, 0 }, { NULL, COLUMN_NAME, 16, 0 } };
 
-static bool
-put_tally(struct text *t, const char *title, const struct stats_view *v, const struct tally *tally,
-          size_t top)
+static bool put_tally(struct text *t, const char *title, const struct stats_view *v,
+                      const struct tally *tally, size_t top)
 {
 	struct columns c = { .list = count_columns, .n = 2, .indent = 2 };
 	struct tally_row *rows;
@@ -351,8 +334,7 @@ static const struct column counter_columns[] = {
 };
 
 /* Six digits, or all of an integer. */
-static void
-number_cell(struct columns *c, double v)
+static void number_cell(struct columns *c, double v)
 {
 	const bool whole = v > -1e15 && v < 1e15 && !(v > (double)(int64_t)v) && !(v < (double)(int64_t)v);
 
@@ -361,8 +343,7 @@ number_cell(struct columns *c, double v)
 }
 
 /* row NULL: it has no numbers. */
-static void
-series_cells(struct columns *c, const struct counter_row *counter, const struct series_row *row)
+static void series_cells(struct columns *c, const struct counter_row *counter, const struct series_row *row)
 {
 	columns_name(c, counter->name);
 	if (row == NULL) {
@@ -385,8 +366,7 @@ series_cells(struct columns *c, const struct counter_row *counter, const struct 
 	number_cell(c, s->max);
 }
 
-static bool
-put_counters(struct text *t, const struct stats_view *v, size_t top)
+static bool put_counters(struct text *t, const struct stats_view *v, size_t top)
 {
 	struct columns c = { .list = counter_columns,
 		             .n = sizeof counter_columns / sizeof *counter_columns,
@@ -409,8 +389,7 @@ put_counters(struct text *t, const struct stats_view *v, size_t top)
 	return !t->failed;
 }
 
-static bool
-put_classes(struct text *t, const struct stats_view *v, size_t top)
+static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
 	const struct trace *const trace = v->trace;
 	struct columns c = { .list = count_columns, .n = 2, .indent = 2 };
@@ -432,8 +411,7 @@ put_classes(struct text *t, const struct stats_view *v, size_t top)
 	return !t->failed;
 }
 
-bool
-stats_text(struct text *t, const struct stats_view *v, size_t top)
+bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
 	put_notes(t, v);

@@ -17,16 +17,14 @@ struct tree {
 	uint32_t n;         /* of them */
 };
 
-static int
-by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static uint32_t
-rank_of(const struct tree *t, uint64_t time)
+static uint32_t rank_of(const struct tree *t, uint64_t time)
 {
 	uint32_t lo = 0, hi = t->n;
 
@@ -40,8 +38,7 @@ rank_of(const struct tree *t, uint64_t time)
 	return lo;
 }
 
-static void
-join(struct node *to, const struct node *a, const struct node *b)
+static void join(struct node *to, const struct node *a, const struct node *b)
 {
 	if (a->most == b->most) {
 		to->most = a->most;
@@ -56,8 +53,7 @@ join(struct node *to, const struct node *a, const struct node *b)
 }
 
 /* Points are the stretches [times[i], times[i + 1]), lo <= i < hi. */
-static void
-build(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi)
+static void build(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi)
 {
 	if (hi - lo == 1) {
 		t->nodes[at] = (struct node){ UINT32_MAX, 0, t->times[lo + 1] - t->times[lo] };
@@ -69,16 +65,15 @@ build(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi)
 	join(&t->nodes[at], &t->nodes[2 * at], &t->nodes[2 * at + 1]);
 }
 
-static void
-lower(struct node *n, uint32_t v)
+static void lower(struct node *n, uint32_t v)
 {
 	if (n->most > v)
 		n->most = v;
 }
 
 /* Lowers the points [from, to) to v; the time of those that change.  As deep as the tree: 18. */
-static uint64_t
-change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to, uint32_t v)
+static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to,
+                       uint32_t v)
 {
 	struct node *const n = &t->nodes[at];
 
@@ -97,8 +92,7 @@ change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uin
 	return changed;
 }
 
-bool
-self_chmin(const struct self_item *items, uint32_t n, uint64_t *self)
+bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self)
 {
 	struct tree t = { .times = malloc(((size_t)n * 2 + 1) * sizeof *t.times) };
 
@@ -154,14 +148,12 @@ struct self_piece {
 	uint32_t look;
 };
 
-void
-self_times_init(struct self_times *t)
+void self_times_init(struct self_times *t)
 {
 	*t = (struct self_times){ .limit = SELF_ROOM };
 }
 
-void
-self_times_free(struct self_times *t)
+void self_times_free(struct self_times *t)
 {
 	for (uint32_t i = 0; i < t->ntracks; i++) {
 		free(t->tracks[i].spans);
@@ -177,24 +169,21 @@ self_times_free(struct self_times *t)
 	*t = (struct self_times){ .limit = 0 };
 }
 
-const struct self_name *
-self_times_of(const struct self_times *t, uint32_t who)
+const struct self_name *self_times_of(const struct self_times *t, uint32_t who)
 {
 	static const struct self_name none = { .look = 0 };
 
 	return who == SELF_OTHER ? &t->other : who < t->nnames ? &t->names[who] : &none;
 }
 
-static bool
-reach(void *list, uint32_t *cap, uint32_t n, size_t size)
+static bool reach(void *list, uint32_t *cap, uint32_t n, size_t size)
 {
 	return n == 0 || array_reach(list, cap, n - 1, size);
 }
 
 /* ---- order ---- */
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct self_span *const x = a, *const y = b;
 
@@ -207,22 +196,19 @@ by_start(const void *a, const void *b)
 
 /* Spans in order of their end are in order of their start if time runs backwards.  Nesting is the same then.
  */
-static inline struct self_item
-item_of(uint64_t start, uint64_t end, uint32_t index, bool backwards)
+static inline struct self_item item_of(uint64_t start, uint64_t end, uint32_t index, bool backwards)
 {
 	return backwards ? (struct self_item){ ~end, ~start, index }
 	                 : (struct self_item){ start, end, index };
 }
 
-static inline bool
-comes_first(const struct self_item *a, const struct self_item *b)
+static inline bool comes_first(const struct self_item *a, const struct self_item *b)
 {
 	return a->start != b->start ? a->start < b->start : a->end >= b->end;
 }
 
 /* Lists spans and blocks as self_chmin.h says; returns how many. */
-static uint32_t
-list_items(struct self_times *t, const struct self_track *k, bool backwards)
+static uint32_t list_items(struct self_times *t, const struct self_track *k, bool backwards)
 {
 	uint32_t n = 0, b = 0;
 
@@ -248,15 +234,13 @@ list_items(struct self_times *t, const struct self_track *k, bool backwards)
 
 /* ---- what is covered ---- */
 
-static inline void
-finish(struct self_times *t, const struct self_open *o)
+static inline void finish(struct self_times *t, const struct self_open *o)
 {
 	if (o->index != SELF_NOBODY)
 		t->self[o->index] = o->end - o->start - o->covered;
 }
 
-static inline void
-cover(struct self_open *o, uint64_t start, uint64_t end)
+static inline void cover(struct self_open *o, uint64_t start, uint64_t end)
 {
 	const uint64_t from = start > o->until ? start : o->until;
 
@@ -267,8 +251,7 @@ cover(struct self_open *o, uint64_t start, uint64_t end)
 }
 
 /* What is over and lies below others that last leaves now and then. */
-static uint32_t
-sweep_open(struct self_times *t, uint32_t n, uint64_t time)
+static uint32_t sweep_open(struct self_times *t, uint32_t n, uint64_t time)
 {
 	uint32_t kept = 0;
 
@@ -287,8 +270,7 @@ sweep_open(struct self_times *t, uint32_t n, uint64_t time)
 /* Within a run each span ends no later than those before it, so the one that lies closest around an item is
  * found by halving, and the time it takes is taken from that one alone: the others have taken all of that.
  * false: there are too many runs. */
-static bool
-place(struct self_times *t, uint32_t n, const struct self_item *x)
+static bool place(struct self_times *t, uint32_t n, const struct self_item *x)
 {
 	unsigned looks = 0;
 
@@ -315,8 +297,7 @@ place(struct self_times *t, uint32_t n, const struct self_item *x)
 }
 
 /* Sets self[] of all spans.  false: too many overlap. */
-static bool
-sweep(struct self_times *t, uint32_t nitems)
+static bool sweep(struct self_times *t, uint32_t nitems)
 {
 	uint32_t n = 0, sweep_at = 64;
 
@@ -340,15 +321,13 @@ sweep(struct self_times *t, uint32_t nitems)
 
 /* ---- names ---- */
 
-static struct self_name *
-name_of(struct self_times *t, uint32_t who)
+static struct self_name *name_of(struct self_times *t, uint32_t who)
 {
 	return who == SELF_OTHER ? &t->other : &t->names[who];
 }
 
 /* The piece of a name and track; NULL: there is none, and none is to be made or can be. */
-static struct self_piece *
-piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
+static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
 {
 	struct self_name *const name = &t->names[who];
 	const uint64_t key = (uint64_t)track << 32 | who;
@@ -373,8 +352,8 @@ piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
 }
 
 /* A span that is counted may lie around spans of its name that were forgotten, which were counted, too. */
-static void
-take_back(struct self_times *t, struct self_name *name, struct self_stretch *p, const struct self_span *s)
+static void take_back(struct self_times *t, struct self_name *name, struct self_stretch *p,
+                      const struct self_span *s)
 {
 	if (p->count == 0 || s->start >= p->end)
 		return;
@@ -387,8 +366,7 @@ take_back(struct self_times *t, struct self_name *name, struct self_stretch *p, 
 	p->count = 0;
 }
 
-static void
-extend(struct self_stretch *p, const struct self_stretch *by)
+static void extend(struct self_stretch *p, const struct self_stretch *by)
 {
 	if (p->count == 0) {
 		*p = *by;
@@ -401,9 +379,8 @@ extend(struct self_stretch *p, const struct self_stretch *by)
 }
 
 /* Counts a span of which `ns` are no other's with what was forgotten of its name and track. */
-static void
-count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p, const struct self_span *s,
-               uint64_t ns)
+static void count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p,
+                           const struct self_span *s, uint64_t ns)
 {
 	if (p->look != t->look) {
 		if (p->now.count > 0)
@@ -416,8 +393,7 @@ count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *
 }
 
 /* Counts those spans that end by `time`, with what self[] says. */
-static void
-count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool forgets)
+static void count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool forgets)
 {
 	const struct self_track *const k = &t->tracks[track];
 	const bool pieces = forgets || t->npieces > 0;
@@ -455,8 +431,7 @@ count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool
 /* ---- what is forgotten ---- */
 
 /* Gives back what the blocks of a track do not need. */
-static void
-trim_blocks(struct self_times *t, struct self_track *k)
+static void trim_blocks(struct self_times *t, struct self_track *k)
 {
 	struct self_block *const p = realloc(k->blocks, (k->nblocks + 1) * sizeof *p);
 
@@ -468,8 +443,7 @@ trim_blocks(struct self_times *t, struct self_track *k)
 	k->blocks_counted = k->blocks_cap;
 }
 
-static bool
-add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
+static bool add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
 {
 	if (!array_room(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)) {
 		t->failed = true;
@@ -479,8 +453,7 @@ add_block(struct self_times *t, struct self_track *k, const struct self_block *g
 	return true;
 }
 
-static int
-block_by_start(const void *a, const void *b)
+static int block_by_start(const void *a, const void *b)
 {
 	const struct self_block *const x = a, *const y = b;
 
@@ -490,8 +463,7 @@ block_by_start(const void *a, const void *b)
 }
 
 /* Of blocks by start: those that share time become one. */
-static void
-unite_blocks(struct self_track *k)
+static void unite_blocks(struct self_track *k)
 {
 	uint32_t n = 0;
 
@@ -512,8 +484,7 @@ unite_blocks(struct self_track *k)
 }
 
 /* Where a span begins that stays, a block must not begin before and end behind. */
-static void
-merge_blocks(struct self_track *k, uint32_t most)
+static void merge_blocks(struct self_track *k, uint32_t most)
 {
 	while (k->nblocks > most) {
 		uint32_t n = 0, s = 0;
@@ -535,8 +506,7 @@ merge_blocks(struct self_track *k, uint32_t most)
 }
 
 /* Whether it begins or ends within time of which it is not known what is covered. */
-static bool
-is_cut(const struct self_track *k, const struct self_span *s)
+static bool is_cut(const struct self_track *k, const struct self_span *s)
 {
 	uint32_t lo = 0, hi = k->nblocks;
 
@@ -554,8 +524,7 @@ is_cut(const struct self_track *k, const struct self_span *s)
 }
 
 /* The time by which all but about `keep` spans are over. */
-static uint64_t
-time_to_forget(const struct self_track *k, uint32_t keep, bool backwards)
+static uint64_t time_to_forget(const struct self_track *k, uint32_t keep, bool backwards)
 {
 	if (keep == 0 || keep >= k->n)
 		return UINT64_MAX;
@@ -565,8 +534,7 @@ time_to_forget(const struct self_track *k, uint32_t keep, bool backwards)
 }
 
 /* Takes away the spans that end by `time`; blocks remember them. */
-static void
-forget(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
+static void forget(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
 {
 	uint32_t n = 0;
 
@@ -615,8 +583,7 @@ forget(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
 /* ---- a look ---- */
 
 /* Counts what is over and, unless it is the last look, forgets it, so that about `keep` spans stay. */
-static void
-look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
+static void look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 {
 	struct self_track *const k = &t->tracks[track];
 
@@ -665,8 +632,7 @@ look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 
 /* ---- room ---- */
 
-static void
-resize(struct self_times *t, struct self_track *k, uint32_t cap)
+static void resize(struct self_times *t, struct self_track *k, uint32_t cap)
 {
 	struct self_span *const p = cap > 0 ? realloc(k->spans, cap * sizeof *p) : NULL;
 
@@ -682,8 +648,7 @@ resize(struct self_times *t, struct self_track *k, uint32_t cap)
 }
 
 /* All room is given out: everybody does with half, and if that is not enough, keeps nothing. */
-static void
-make_total_room(struct self_times *t)
+static void make_total_room(struct self_times *t)
 {
 	if (t->limit > ROOM_FIRST)
 		t->limit /= 2;
@@ -703,8 +668,7 @@ make_total_room(struct self_times *t)
 	}
 }
 
-bool
-self_times_make_room(struct self_times *t, uint32_t track)
+bool self_times_make_room(struct self_times *t, uint32_t track)
 {
 	if (track >= t->ntracks) {
 		const uint32_t before = t->ntracks;
@@ -729,8 +693,7 @@ self_times_make_room(struct self_times *t, uint32_t track)
 	return !t->failed;
 }
 
-void
-self_times_end(struct self_times *t)
+void self_times_end(struct self_times *t)
 {
 	for (uint32_t i = 0; i < t->ntracks && !t->failed; i++)
 		look(t, i, 0, true);

@@ -9,15 +9,13 @@
 
 #define KEY_SHIFT 45 /* a sign, 11 bits of exponent, 7 of the number itself */
 
-void
-series_init(struct series_set *s, struct arena *text)
+void series_init(struct series_set *s, struct arena *text)
 {
 	*s = (struct series_set){ .n = 0 };
 	names_init(&s->names, text);
 }
 
-void
-series_free(struct series_set *s)
+void series_free(struct series_set *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		free(s->list[i].steps);
@@ -29,8 +27,7 @@ series_free(struct series_set *s)
 }
 
 /* false: it is no number that can be counted. */
-static bool
-number_of(const struct value *v, double *to)
+static bool number_of(const struct value *v, double *to)
 {
 	struct value number; /* never JSON */
 
@@ -49,8 +46,7 @@ number_of(const struct value *v, double *to)
 
 /* ---- percentiles ---- */
 
-static int32_t
-key_of(double v)
+static int32_t key_of(double v)
 {
 	uint64_t bits;
 
@@ -61,8 +57,7 @@ key_of(double v)
 }
 
 /* The least of the values, in size: so integers are themselves. */
-static double
-value_of(int32_t key)
+static double value_of(int32_t key)
 {
 	const uint64_t bits = (uint64_t)(key < 0 ? -(key + 1) : key) << KEY_SHIFT;
 	double v;
@@ -72,8 +67,7 @@ value_of(int32_t key)
 }
 
 /* The first step whose key is not less. */
-static uint32_t
-step_at(const struct series *s, int32_t key)
+static uint32_t step_at(const struct series *s, int32_t key)
 {
 	uint32_t lo = 0, hi = s->nsteps;
 
@@ -88,8 +82,7 @@ step_at(const struct series *s, int32_t key)
 }
 
 /* Without memory, or room, with what is near. */
-static void
-count_step(struct series_set *set, struct series *s, double v)
+static void count_step(struct series_set *set, struct series *s, double v)
 {
 	const int32_t key = key_of(v);
 	uint32_t at = step_at(s, key);
@@ -109,8 +102,7 @@ count_step(struct series_set *set, struct series *s, double v)
 	}
 }
 
-double
-series_percentile(const struct series *s, unsigned percent)
+double series_percentile(const struct series *s, unsigned percent)
 {
 	uint64_t all = 0, upto = 0;
 
@@ -130,8 +122,7 @@ series_percentile(const struct series *s, unsigned percent)
 /* ---- time ---- */
 
 /* The value that the series has on a track; NULL: there is no room. */
-static struct series_state *
-state_of(struct series_set *set, uint32_t number, uint32_t track, bool *known)
+static struct series_state *state_of(struct series_set *set, uint32_t number, uint32_t track, bool *known)
 {
 	struct series *const s = &set->list[number];
 	const uint64_t key = (uint64_t)track << 32 | number;
@@ -154,8 +145,7 @@ state_of(struct series_set *set, uint32_t number, uint32_t track, bool *known)
 	return &set->states[at];
 }
 
-static void
-hold(struct series_set *set, uint32_t number, const struct event *e, double v)
+static void hold(struct series_set *set, uint32_t number, const struct event *e, double v)
 {
 	bool known;
 	struct series_state *const state = state_of(set, number, e->track->index, &known);
@@ -171,28 +161,25 @@ hold(struct series_set *set, uint32_t number, const struct event *e, double v)
 }
 
 /* Sums of large numbers are rounded, or infinite. */
-static double
-within(const struct series *s, double mean)
+static double within(const struct series *s, double mean)
 {
 	return mean < s->min ? s->min : mean <= s->max ? mean : s->max;
 }
 
-double
-series_mean(const struct series *s)
+double series_mean(const struct series *s)
 {
 	return within(s, s->sum / (double)s->count);
 }
 
-double
-series_time_mean(const struct series *s)
+double series_time_mean(const struct series *s)
 {
 	return s->held_ns > 0 ? within(s, s->held / s->held_ns) : series_mean(s);
 }
 
 /* ---- values ---- */
 
-static bool
-add_value(struct series_set *set, uint32_t counter, struct slice name, const struct event *e, double v)
+static bool add_value(struct series_set *set, uint32_t counter, struct slice name, const struct event *e,
+                      double v)
 {
 	const uint32_t number = names_index(&set->names, name, counter);
 
@@ -223,8 +210,7 @@ add_value(struct series_set *set, uint32_t counter, struct slice name, const str
 	return true;
 }
 
-bool
-series_add(struct series_set *set, uint32_t counter, const struct batch *b, const struct event *e)
+bool series_add(struct series_set *set, uint32_t counter, const struct batch *b, const struct event *e)
 {
 	double v;
 

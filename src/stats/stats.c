@@ -8,16 +8,14 @@
 
 /* ---- stats thread ---- */
 
-static void
-count(struct stats_thread *t, struct batch *b)
+static void count(struct stats_thread *t, struct batch *b)
 {
 	if (!atomic_load(&t->no_memory) && !stats_batch(t->stats, b))
 		atomic_store(&t->no_memory, true);
 	batch_release(b);
 }
 
-static void
-finish(void *ctx, size_t slot)
+static void finish(void *ctx, size_t slot)
 {
 	struct stats_thread *const t = ctx;
 
@@ -25,8 +23,7 @@ finish(void *ctx, size_t slot)
 	t->slots[slot] = NULL;
 }
 
-bool
-stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads)
+bool stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads)
 {
 	static const struct workers_ops ops = { .finish = finish };
 
@@ -34,8 +31,7 @@ stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads)
 	return threads < 2 || (t->workers = workers_new(STATS_SLOTS, 1, &ops, t)) != NULL;
 }
 
-bool
-stats_thread_put(struct stats_thread *t, struct batch *b)
+bool stats_thread_put(struct stats_thread *t, struct batch *b)
 {
 	if (t->workers == NULL) {
 		count(t, b);
@@ -46,16 +42,14 @@ stats_thread_put(struct stats_thread *t, struct batch *b)
 	return !atomic_load(&t->no_memory);
 }
 
-bool
-stats_thread_settle(struct stats_thread *t)
+bool stats_thread_settle(struct stats_thread *t)
 {
 	if (t->workers != NULL)
 		workers_settle(t->workers);
 	return !atomic_load(&t->no_memory);
 }
 
-void
-stats_thread_end(struct stats_thread *t)
+void stats_thread_end(struct stats_thread *t)
 {
 	stats_thread_settle(t);
 	workers_free(t->workers);
@@ -64,8 +58,7 @@ stats_thread_end(struct stats_thread *t)
 
 /* ---- stats ---- */
 
-bool
-stats_init(struct stats *s)
+bool stats_init(struct stats *s)
 {
 	*s = (struct stats){ .first_ns = UINT64_MAX };
 	self_times_init(&s->times);
@@ -78,8 +71,7 @@ stats_init(struct stats *s)
 	return true;
 }
 
-void
-stats_free(struct stats *s)
+void stats_free(struct stats *s)
 {
 	free(s->seen);
 	free(s->class_category);
@@ -102,8 +94,7 @@ stats_free(struct stats *s)
 
 /* ---- names ---- */
 
-static bool
-class_category(struct stats *s, const struct class *cls, uint32_t *category)
+static bool class_category(struct stats *s, const struct class *cls, uint32_t *category)
 {
 	if (cls->index < s->nclasses && s->class_category[cls->index] != 0) {
 		*category = s->class_category[cls->index] - 1;
@@ -121,8 +112,7 @@ class_category(struct stats *s, const struct class *cls, uint32_t *category)
 }
 
 /* The number of a span's name and category, with a group behind it. */
-static bool
-find_span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
+static bool find_span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	uint32_t category;
 
@@ -138,8 +128,7 @@ find_span_name(struct stats *s, struct span_table *t, const struct event *e, uin
 	return true;
 }
 
-static inline struct stats_known *
-known_place(struct stats_known *known, struct slice name, uint32_t cls)
+static inline struct stats_known *known_place(struct stats_known *known, struct slice name, uint32_t cls)
 {
 	const uint64_t place = (uint64_t)(uintptr_t)name.p ^ (uint64_t)cls << 16;
 
@@ -147,8 +136,7 @@ known_place(struct stats_known *known, struct slice name, uint32_t cls)
 }
 
 /* The same; a text that stays is not looked at twice. */
-static inline bool
-span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
+static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	if ((e->name.flags & SLICE_STAYS) == 0)
 		return find_span_name(s, t, e, name);
@@ -165,14 +153,12 @@ span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t
 
 /* ---- one event ---- */
 
-static inline struct span_group *
-group_of(struct span_table *t, uint32_t name)
+static inline struct span_group *group_of(struct span_table *t, uint32_t name)
 {
 	return name == NAMES_OTHER ? &t->other : &t->groups[name];
 }
 
-static inline void
-count_span(struct stats *s, struct span_group *g, const struct event *e)
+static inline void count_span(struct stats *s, struct span_group *g, const struct event *e)
 {
 	if (e->dur > g->durations.max || g->count == 0) {
 		g->longest_offset = e->offset;
@@ -184,8 +170,7 @@ count_span(struct stats *s, struct span_group *g, const struct event *e)
 	histogram_add(&g->durations, &s->pool, e->dur);
 }
 
-static bool
-add_span(struct stats *s, const struct event *e)
+static bool add_span(struct stats *s, const struct event *e)
 {
 	uint32_t name;
 
@@ -196,8 +181,7 @@ add_span(struct stats *s, const struct event *e)
 	return true;
 }
 
-static bool
-add_async(struct stats *s, const struct event *e)
+static bool add_async(struct stats *s, const struct event *e)
 {
 	uint32_t name;
 
@@ -208,8 +192,7 @@ add_async(struct stats *s, const struct event *e)
 }
 
 /* *number: of the name, or NAMES_OTHER. */
-static bool
-tally_add(struct tally *t, struct slice name, uint32_t *number)
+static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
 	const bool stays = (name.flags & SLICE_STAYS) != 0;
 	struct stats_known *const k = known_place(t->known, name, 0);
@@ -235,8 +218,7 @@ tally_add(struct tally *t, struct slice name, uint32_t *number)
 	return true;
 }
 
-static bool
-see_track(struct stats *s, const struct track *track)
+static bool see_track(struct stats *s, const struct track *track)
 {
 	if (!array_reach(&s->seen, &s->nseen, track->index, 1))
 		return false;
@@ -245,8 +227,7 @@ see_track(struct stats *s, const struct track *track)
 	return true;
 }
 
-static void
-see_time(struct stats *s, const struct event *e)
+static void see_time(struct stats *s, const struct event *e)
 {
 	uint64_t end = e->ts;
 
@@ -259,8 +240,7 @@ see_time(struct stats *s, const struct event *e)
 	s->events++;
 }
 
-static bool
-add_counter(struct stats *s, const struct batch *b, const struct event *e)
+static bool add_counter(struct stats *s, const struct batch *b, const struct event *e)
 {
 	uint32_t number;
 
@@ -275,8 +255,7 @@ add_counter(struct stats *s, const struct batch *b, const struct event *e)
 	return series_add(&s->series, number, b, e);
 }
 
-static bool
-add_event(struct stats *s, const struct batch *b, const struct event *e)
+static bool add_event(struct stats *s, const struct batch *b, const struct event *e)
 {
 	uint32_t number;
 
@@ -297,8 +276,7 @@ add_event(struct stats *s, const struct batch *b, const struct event *e)
 	return true;
 }
 
-bool
-stats_batch(struct stats *s, const struct batch *b)
+bool stats_batch(struct stats *s, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *e = &b->events[i];
@@ -320,15 +298,13 @@ stats_batch(struct stats *s, const struct batch *b)
 	return !s->times.failed;
 }
 
-bool
-stats_end(struct stats *s)
+bool stats_end(struct stats *s)
 {
 	self_times_end(&s->times);
 	return !s->times.failed;
 }
 
-uint64_t
-stats_other_names(const struct stats *s)
+uint64_t stats_other_names(const struct stats *s)
 {
 	return s->spans.other.count + s->async.other.count + s->instants.other + s->counters.other;
 }

@@ -54,8 +54,7 @@ void histogram_pool_free(struct histogram_pool *pool);
 /* Counts v when it is not among the first 16. */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
 
-static inline void
-histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
+static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
 {
 	uint32_t log = v < 64 ? 6 : 63 - (uint32_t)__builtin_clzll(v);
 
@@ -64,8 +63,7 @@ histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
 }
 
 /* Never fails: when memory is out, precision is lost, and pool->coarse counts it. */
-static inline void
-histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+static inline void histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	if (v < h->min || h->count == 0)
 		h->min = v;
@@ -132,16 +130,14 @@ void names_free(struct names *t); /* not the arena */
 /* Adds a name that is not there: its number, NAMES_OTHER, or NAMES_FAILED when memory is out. */
 uint32_t names_add(struct names *t, struct slice name, uint32_t with, uint64_t hash);
 
-static inline uint64_t
-names_hash(const struct names *t, struct slice name, uint32_t with)
+static inline uint64_t names_hash(const struct names *t, struct slice name, uint32_t with)
 {
 	/* A different start for each `with`; `seed` stays secret. */
 	return hash_bytes(name.p, name.n, t->seed + with * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The number of a name, new ones are added: or NAMES_OTHER, or NAMES_FAILED when memory is out. */
-static inline uint32_t
-names_index(struct names *t, struct slice name, uint32_t with)
+static inline uint32_t names_index(struct names *t, struct slice name, uint32_t with)
 {
 	uint64_t hash = names_hash(t, name, with);
 
@@ -157,8 +153,7 @@ names_index(struct names *t, struct slice name, uint32_t with)
 	return names_add(t, name, with, hash);
 }
 
-static inline struct slice
-names_text(const struct names *t, uint32_t index)
+static inline struct slice names_text(const struct names *t, uint32_t index)
 {
 	return slice_of(t->names[index].p, t->names[index].n);
 }
@@ -170,20 +165,17 @@ struct total {
 	uint64_t low, high;
 };
 
-static inline void
-total_add(struct total *t, uint64_t v)
+static inline void total_add(struct total *t, uint64_t v)
 {
 	t->high += __builtin_add_overflow(t->low, v, &t->low);
 }
 
-static inline void
-total_subtract(struct total *t, uint64_t v)
+static inline void total_subtract(struct total *t, uint64_t v)
 {
 	t->high -= __builtin_sub_overflow(t->low, v, &t->low);
 }
 
-static inline unsigned __int128
-total_of(struct total t)
+static inline unsigned __int128 total_of(struct total t)
 {
 	return (unsigned __int128)t.high << 64 | t.low;
 }
@@ -282,8 +274,8 @@ void self_times_end(struct self_times *t);
 const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
 
 /* Notes a span; who: small numbers from 0, or one of the above.  An end beyond 2^64 - 1 counts as that. */
-static inline void
-self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur, uint32_t who)
+static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
+                                  uint32_t who)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 
@@ -388,8 +380,7 @@ struct span_group {
 };
 
 /* The nearest integer; halves up.  count > 0. */
-static inline uint64_t
-span_mean(const struct span_group *g)
+static inline uint64_t span_mean(const struct span_group *g)
 {
 	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
 }

@@ -14,8 +14,7 @@ _Static_assert((int)VOCAB_RULE_UNREADABLE == (int)YAML_UNREADABLE &&
                    (int)VOCAB_RULE_BAD_VALUE == (int)YAML_BAD_VALUE,
                "rules stand in the order of enum yaml_mistake");
 
-void
-vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt, ...)
+void vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -24,8 +23,7 @@ vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *a
 	va_end(ap);
 }
 
-void *
-vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
+void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
 {
 	void *const p = arena_zalloc(&d->v->arena, n, size);
 
@@ -33,8 +31,7 @@ vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
 	return p;
 }
 
-struct slice
-vocab_copy(struct vocab_draft *d, struct slice s)
+struct slice vocab_copy(struct vocab_draft *d, struct slice s)
 {
 	const char *const known = tabletext_key(&d->v->texts, s);
 	const struct slice copy =
@@ -45,8 +42,7 @@ vocab_copy(struct vocab_draft *d, struct slice s)
 	return copy;
 }
 
-bool
-vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
 {
 	if (!yaml_is_text(&d->file, node, what))
 		return false;
@@ -54,9 +50,8 @@ vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what
 	return out->p != NULL;
 }
 
-bool
-vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what, const struct slice **out,
-            uint32_t *n)
+bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
+                 const struct slice **out, uint32_t *n)
 {
 	const bool list = node->kind == NODE_LIST;
 	struct slice *const texts = vocab_alloc(d, list ? node->n : 1, sizeof *texts);
@@ -77,8 +72,7 @@ vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *wha
 	return i > 0;
 }
 
-bool
-vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out)
+bool vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out)
 {
 	static const char *const words[] = { "false", "true", NULL };
 	uint32_t i;
@@ -89,16 +83,14 @@ vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what
 	return true;
 }
 
-bool
-vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what, const char *const *words,
-             uint32_t *out)
+bool vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what,
+                  const char *const *words, uint32_t *out)
 {
 	return yaml_word(&d->file, node, what, words, out);
 }
 
-bool
-vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct yaml_node *node,
-                  const char *what, uint16_t *out, struct slice *text)
+bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct yaml_node *node,
+                       const char *what, uint16_t *out, struct slice *text)
 {
 	if (!vocab_text(d, node, what, text))
 		return false;
@@ -121,8 +113,7 @@ vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct y
 	return true;
 }
 
-bool
-vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out)
+bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out)
 {
 	const struct slice *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -152,9 +143,8 @@ vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name
 
 /* ---- mappings ---- */
 
-bool
-vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what, const struct vocab_key *keys,
-          size_t nkeys, void *ctx)
+bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
+               const struct vocab_key *keys, size_t nkeys, void *ctx)
 {
 	const struct yaml_node *values[VOCAB_MAX_KEYS];
 
@@ -172,8 +162,7 @@ vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
 
 /* ---- names of processes and threads ---- */
 
-void
-vocab_names_free(struct vocab_names *n)
+void vocab_names_free(struct vocab_names *n)
 {
 	table64_free(&n->by_id);
 	free(n->single);
@@ -181,8 +170,8 @@ vocab_names_free(struct vocab_names *n)
 }
 
 /* The template of one name, whose only reference can be to the number. */
-static const struct plan_template *
-take_name(struct vocab_draft *d, const struct yaml_node *value, const char *what)
+static const struct plan_template *take_name(struct vocab_draft *d, const struct yaml_node *value,
+                                             const char *what)
 {
 	struct plan_template *const t = vocab_alloc(d, 1, sizeof *t);
 	uint32_t refs = 0;
@@ -203,8 +192,7 @@ take_name(struct vocab_draft *d, const struct yaml_node *value, const char *what
 	return NULL;
 }
 
-static bool
-put_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
+static bool put_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
 {
 	if (n->nsingle == n->single_cap) {
 		const uint32_t cap = n->single_cap == 0 ? 16 : n->single_cap * 2;
@@ -219,8 +207,7 @@ put_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
 	return table64_put(&n->by_id, id, n->nsingle++);
 }
 
-bool
-vocab_take_id(struct slice s, uint64_t *id)
+bool vocab_take_id(struct slice s, uint64_t *id)
 {
 	*id = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -232,8 +219,8 @@ vocab_take_id(struct slice s, uint64_t *id)
 	return s.n > 0;
 }
 
-static void
-take_singles(struct vocab_draft *d, const struct yaml_node *value, const char *what, struct vocab_names *n)
+static void take_singles(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                         struct vocab_names *n)
 {
 	struct quoted q;
 	uint64_t id;
@@ -260,32 +247,27 @@ take_singles(struct vocab_draft *d, const struct yaml_node *value, const char *w
 	}
 }
 
-static void
-take_process(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_process(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	d->processes.all = take_name(d, value, "process");
 }
 
-static void
-take_thread(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_thread(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	d->threads.all = take_name(d, value, "thread");
 }
 
-static void
-take_processes(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_processes(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_singles(d, value, "processes", &d->processes);
 }
 
-static void
-take_threads(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_threads(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_singles(d, value, "threads", &d->threads);
 }
 
-static void
-take_tracks(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_tracks(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	static const struct vocab_key keys[] = { { "process", take_process },
 		                                 { "thread", take_thread },
@@ -296,8 +278,7 @@ take_tracks(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 }
 
 /* An earlier file wins; if it names all, it also names those that this one names singly. */
-static bool
-merge_names(struct vocab_names *to, const struct vocab_names *from)
+static bool merge_names(struct vocab_names *to, const struct vocab_names *from)
 {
 	if (to->all != NULL)
 		return true;
@@ -313,8 +294,7 @@ merge_names(struct vocab_names *to, const struct vocab_names *from)
 
 /* ---- format, tables, events ---- */
 
-static void
-take_format(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_format(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	const char *const *const known = d->v->formats, *best = NULL;
 	size_t distance = SIZE_MAX, used = 0;
@@ -348,8 +328,7 @@ take_format(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 }
 
 /* Tables of one name and one scope are one, whichever files declare them. */
-static void
-declare_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t scope)
+static void declare_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t scope)
 {
 	struct vocab *const v = d->v;
 	uint32_t i = 0;
@@ -369,8 +348,7 @@ declare_table(struct vocab_draft *d, const struct yaml_node *at, struct slice na
 	d->tables[d->ntables++] = (uint8_t)i;
 }
 
-static void
-take_tables(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_tables(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	static const char *const scopes[] = { "process", "thread", "trace", NULL }; /* enum meaning_scope */
 	struct quoted q;
@@ -400,8 +378,7 @@ take_tables(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	}
 }
 
-static void
-take_events(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_events(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	if (value->kind != NODE_LIST) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "events is a list of rules");
@@ -420,17 +397,13 @@ take_events(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 
 /* Tables and what means nothing before those who name them. */
 static const struct vocab_key file_keys[] = {
-	{ "format", take_format },
-	{ "tables", take_tables },
-	{ "none", vocab_take_none },
-	{ "tracks", take_tracks },
-	{ "events", take_events },
+	{ "format", take_format }, { "tables", take_tables }, { "none", vocab_take_none },
+	{ "tracks", take_tracks }, { "events", take_events },
 };
 
 /* ---- the whole ---- */
 
-static bool
-read_nodes(struct vocab_draft *d)
+static bool read_nodes(struct vocab_draft *d)
 {
 	const struct yaml_node *const root = yaml_root(&d->file);
 
@@ -443,8 +416,7 @@ read_nodes(struct vocab_draft *d)
 }
 
 /* Takes what was read, unless it is for another format. */
-static bool
-keep(struct vocab_draft *d, uint32_t first)
+static bool keep(struct vocab_draft *d, uint32_t first)
 {
 	struct vocab *const v = d->v;
 
@@ -457,15 +429,14 @@ keep(struct vocab_draft *d, uint32_t first)
 	       merge_names(&v->threads, &d->threads);
 }
 
-bool
-vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct findings *findings,
-               size_t *rules)
+bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct findings *findings,
+                    size_t *rules)
 {
 	struct vocab *const v = (struct vocab *)vocabulary;
-	struct vocab_draft d = { .v = v,
-		                 .file = { .text = { text, (uint32_t)n, 0 },
-		                           .rules = vocab_rules,
-		                           .findings = findings } };
+	struct vocab_draft d = {
+		.v = v,
+		.file = { .text = { text, (uint32_t)n, 0 }, .rules = vocab_rules, .findings = findings }
+	};
 	const uint32_t nrows = v->nrows, ntables = v->ntables, nnamed = v->nnamed;
 	bool ok = false;
 

@@ -20,8 +20,7 @@ static const struct {
 };
 
 /* The index in types[], and whether it is repeated. */
-static bool
-take_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
+static bool take_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
 {
 	struct yaml_node one = *node;
 
@@ -38,8 +37,7 @@ take_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, b
 	return false;
 }
 
-static bool
-is_repeated_name(const struct plan *m, const struct plan_layout_field *fields, struct slice name)
+static bool is_repeated_name(const struct plan *m, const struct plan_layout_field *fields, struct slice name)
 {
 	for (uint32_t i = 0; i < m->nlayout; i++)
 		if (slice_equal(fields[i].name, name))
@@ -47,9 +45,8 @@ is_repeated_name(const struct plan *m, const struct plan_layout_field *fields, s
 	return false;
 }
 
-static void
-take_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
-                  struct plan_layout_field *fields)
+static void take_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
+                              struct plan_layout_field *fields)
 {
 	struct plan_layout_field *const f = &fields[m->nlayout];
 	const struct plan_layout_field *const before = m->nlayout > 0 ? f - 1 : NULL;
@@ -78,8 +75,7 @@ take_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct pla
 }
 
 /* [a: u8, b: u16] is a list of mappings of one key each; {a: u8, b: u16} means the same. */
-void
-vocab_take_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	const uint32_t most = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
 	struct plan_layout_field *const fields = vocab_alloc(d, most + 1, sizeof *fields);
@@ -117,8 +113,7 @@ struct track_draft {
 	bool named;
 };
 
-static void
-track_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void track_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 	uint32_t refs = 0;
@@ -136,24 +131,21 @@ track_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		          "the name of a track has one reference at most, this has %u", refs);
 }
 
-static void
-track_id(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void track_id(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 
 	vocab_text(d, value, "id", &t->track.id);
 }
 
-static void
-track_below(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void track_below(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 
 	vocab_bool(d, value, "below", &t->track.child);
 }
 
-static void
-take_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan_track *out)
+static void take_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan_track *out)
 {
 	static const struct vocab_key keys[] = { { "name", track_name },
 		                                 { "id", track_id },
@@ -167,8 +159,7 @@ take_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan
 	*out = t.track;
 }
 
-void
-vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	const bool list = value->kind == NODE_LIST;
 	struct plan_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
@@ -190,8 +181,7 @@ struct define_draft {
 	bool table, key, value;
 };
 
-static void
-define_table(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void define_table(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct define_draft *const t = ctx;
 	struct slice name;
@@ -201,8 +191,7 @@ define_table(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		vocab_table(d, value, name, &t->define.table);
 }
 
-static void
-define_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void define_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct define_draft *const t = ctx;
 	const struct slice *fields;
@@ -220,8 +209,7 @@ define_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		t->define.key[i] = fields[i];
 }
 
-static void
-define_value(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void define_value(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct define_draft *const t = ctx;
 
@@ -229,8 +217,7 @@ define_value(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_ref(d, value, "value", true, &t->define.value);
 }
 
-static void
-take_one_define(struct vocab_draft *d, const struct yaml_node *value, struct plan_define *out)
+static void take_one_define(struct vocab_draft *d, const struct yaml_node *value, struct plan_define *out)
 {
 	static const struct vocab_key keys[] = { { "table", define_table },
 		                                 { "key", define_key },
@@ -246,8 +233,7 @@ take_one_define(struct vocab_draft *d, const struct yaml_node *value, struct pla
 	*out = t.define;
 }
 
-void
-vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	const bool list = value->kind == NODE_LIST;
 	struct plan_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
@@ -264,32 +250,28 @@ vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct p
 
 /* ---- flow ---- */
 
-static void
-flow_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void flow_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct plan *const m = ctx;
 
 	vocab_text(d, value, "name", &m->flow_name);
 }
 
-static void
-flow_out(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void flow_out(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct plan *const m = ctx;
 
 	vocab_text(d, value, "out", &m->flow_out);
 }
 
-static void
-flow_in(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void flow_in(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct plan *const m = ctx;
 
 	vocab_text(d, value, "in", &m->flow_in);
 }
 
-void
-vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	static const struct vocab_key keys[] = { { "name", flow_name },
 		                                 { "out", flow_out },
@@ -308,8 +290,7 @@ vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct pla
 
 /* ---- reader ---- */
 
-void
-vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	if (value->kind != NODE_MAP) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
@@ -344,9 +325,8 @@ vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct p
 #define MAX_TEXT 255U /* bytes between two parts */
 
 /* A template, or a list of them. */
-void
-vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                const struct plan_template **out, uint32_t *n)
+void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                     const struct plan_template **out, uint32_t *n)
 {
 	const bool list = value->kind == NODE_LIST;
 	struct plan_template *const all = vocab_alloc(d, list ? value->n : 1, sizeof *all);
@@ -363,8 +343,7 @@ vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char
 }
 
 /* Whether a name can be taken apart by it. */
-static bool
-is_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan_template *t)
+static bool is_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan_template *t)
 {
 	uint32_t refs = 0;
 
@@ -387,8 +366,7 @@ is_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan
 	return refs > 0;
 }
 
-void
-vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	vocab_templates(d, value, "parts", &m->shapes, &m->nshapes);
 	if (m->named.p != NULL)
@@ -399,8 +377,7 @@ vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct pl
 			return;
 }
 
-static bool
-has_part(const struct plan *m, struct slice name)
+static bool has_part(const struct plan *m, struct slice name)
 {
 	for (uint32_t i = 0; i < m->nshapes; i++)
 		for (uint32_t k = 0; k < m->shapes[i].nparts; k++)
@@ -411,9 +388,8 @@ has_part(const struct plan *m, struct slice name)
 }
 
 /* A category is the class's: it can only refer to parts of the name. */
-static void
-check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
-               const struct plan_template *t)
+static void check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
+                           const struct plan_template *t)
 {
 	struct quoted q;
 
@@ -427,8 +403,7 @@ check_category(struct vocab_draft *d, const struct yaml_node *value, const struc
 	}
 }
 
-void
-vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	if (value->kind == NODE_SCALAR && memchr(value->text.p, '{', value->text.n) == NULL) {
 		vocab_text(d, value, "category", &m->category);
@@ -441,8 +416,7 @@ vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct
 
 /* ---- values that mean nothing ---- */
 
-static bool
-take_number(struct vocab_draft *d, const struct yaml_node *node, uint64_t *number)
+static bool take_number(struct vocab_draft *d, const struct yaml_node *node, uint64_t *number)
 {
 	struct quoted q;
 
@@ -453,8 +427,7 @@ take_number(struct vocab_draft *d, const struct yaml_node *node, uint64_t *numbe
 	return false;
 }
 
-static void
-take_field(struct vocab_draft *d, const struct yaml_node *key)
+static void take_field(struct vocab_draft *d, const struct yaml_node *key)
 {
 	const struct yaml_node *const value = key->next;
 	const bool list = value->kind == NODE_LIST;
@@ -477,8 +450,7 @@ take_field(struct vocab_draft *d, const struct yaml_node *key)
 	d->nones = none;
 }
 
-void
-vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+void vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	uint32_t fields = 0;
 
@@ -493,8 +465,7 @@ vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "none has more than %u fields", VOCAB_MAX_NONE);
 }
 
-struct plan_none
-vocab_none_of(const struct vocab_draft *d, struct slice field)
+struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field)
 {
 	const struct vocab_none *n = d->nones;
 

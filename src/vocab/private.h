@@ -12,16 +12,16 @@
 
 #define VOCAB_NONE UINT32_MAX
 #define VOCAB_MAX_BYTES (4U << 20) /* of a file */
-#define VOCAB_MAX_RULES 16384U  /* of a vocabulary */
-#define VOCAB_MAX_GLOBS 256U    /* patterns of a vocabulary: each class is compared with all of them */
-#define VOCAB_MAX_STARS 16U     /* in a pattern */
-#define VOCAB_MAX_NAMED 1024U   /* of them with `named` */
-#define VOCAB_MAX_WORDS 65535U  /* of pairs and states: their numbers are 16 bits */
-#define VOCAB_MAX_CHAINS 32768U /* see struct vocab_chains */
-#define VOCAB_MAX_LAYOUT 256U   /* fields of a layout */
-#define VOCAB_MAX_READER 64U    /* words for a reader */
-#define VOCAB_MAX_NONE 64U     /* fields that have values that mean nothing; such values of one */
-#define VOCAB_MAX_KEYS 32       /* of a mapping */
+#define VOCAB_MAX_RULES 16384U     /* of a vocabulary */
+#define VOCAB_MAX_GLOBS 256U       /* patterns of a vocabulary: each class is compared with all of them */
+#define VOCAB_MAX_STARS 16U        /* in a pattern */
+#define VOCAB_MAX_NAMED 1024U      /* of them with `named` */
+#define VOCAB_MAX_WORDS 65535U     /* of pairs and states: their numbers are 16 bits */
+#define VOCAB_MAX_CHAINS 32768U    /* see struct vocab_chains */
+#define VOCAB_MAX_LAYOUT 256U      /* fields of a layout */
+#define VOCAB_MAX_READER 64U       /* words for a reader */
+#define VOCAB_MAX_NONE 64U         /* fields that have values that mean nothing; such values of one */
+#define VOCAB_MAX_KEYS 32          /* of a mapping */
 
 /* A rule of a file, compiled. */
 struct vocab_row {
@@ -69,7 +69,7 @@ struct vocab {
 	const char *format;         /* rules for others are checked and dropped; NULL: all are taken */
 	const char *const *formats; /* those there are; NULL: not known */
 	struct slice last_format;   /* p NULL: none */
-	bool no_memory; /* of the last text */
+	bool no_memory;             /* of the last text */
 	struct arena arena;
 	struct vocab_row **rows;
 	uint32_t nrows, rows_cap;
@@ -101,7 +101,7 @@ struct vocab_none {
 struct vocab_draft {
 	struct vocab *v;
 	struct yaml_file file;
-	struct slice format; /* p NULL: not said (yet) */
+	struct slice format;             /* p NULL: not said (yet) */
 	uint8_t tables[PLAN_MAX_TABLES]; /* that this file declares */
 	uint32_t ntables;
 	uint32_t nrules;

@@ -9,8 +9,7 @@
 
 /* Texts with references in them: "poll {spawn_loc}", "{type,value|label}". */
 
-static struct slice
-trim(const char *p, const char *end)
+static struct slice trim(const char *p, const char *end)
 {
 	while (p < end && *p == ' ')
 		p++;
@@ -20,17 +19,15 @@ trim(const char *p, const char *end)
 }
 
 /* Where the word ends: at one of these bytes. */
-static const char *
-word_end(const char *p, const char *end, char a, char b)
+static const char *word_end(const char *p, const char *end, char a, char b)
 {
 	while (p < end && *p != a && *p != b)
 		p++;
 	return p;
 }
 
-static bool
-take_fields(struct vocab_draft *d, const struct yaml_node *at, const char *p, const char *end,
-            struct plan_ref *out)
+static bool take_fields(struct vocab_draft *d, const struct yaml_node *at, const char *p, const char *end,
+                        struct plan_ref *out)
 {
 	struct quoted q;
 
@@ -58,9 +55,8 @@ take_fields(struct vocab_draft *d, const struct yaml_node *at, const char *p, co
 }
 
 /* What stands between the braces. */
-static bool
-take_ref(struct vocab_draft *d, const struct yaml_node *at, const char *p, const char *end,
-         struct plan_ref *out)
+static bool take_ref(struct vocab_draft *d, const struct yaml_node *at, const char *p, const char *end,
+                     struct plan_ref *out)
 {
 	const char *to = word_end(p, end, '|', '|');
 
@@ -94,8 +90,8 @@ struct parts {
 };
 
 /* Ends the present part, with a reference or without. */
-static bool
-end_part(struct vocab_draft *d, const struct yaml_node *at, struct parts *t, const struct plan_ref *ref)
+static bool end_part(struct vocab_draft *d, const struct yaml_node *at, struct parts *t,
+                     const struct plan_ref *ref)
 {
 	if (t->n == PLAN_MAX_PARTS) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d references in one text",
@@ -111,8 +107,7 @@ end_part(struct vocab_draft *d, const struct yaml_node *at, struct parts *t, con
 	return true;
 }
 
-static bool
-take_parts(struct vocab_draft *d, const struct yaml_node *node, struct parts *t)
+static bool take_parts(struct vocab_draft *d, const struct yaml_node *node, struct parts *t)
 {
 	const char *p = node->text.p, *const end = p + node->text.n;
 	struct plan_ref ref;
@@ -144,9 +139,8 @@ take_parts(struct vocab_draft *d, const struct yaml_node *node, struct parts *t)
 	return (t->ntext == 0 && t->n > 0) || end_part(d, node, t, NULL);
 }
 
-bool
-vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-               struct plan_template *out)
+bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
+                    struct plan_template *out)
 {
 	struct parts t = { .n = 0 };
 	struct slice ignored;
@@ -162,9 +156,8 @@ vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *
 	return true;
 }
 
-bool
-vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
-          struct plan_ref *out)
+bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
+               struct plan_ref *out)
 {
 	struct plan_template t;
 	struct slice field;
@@ -200,8 +193,7 @@ struct rule_draft {
 	struct plan *m;
 };
 
-static void
-take_event(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_event(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -209,8 +201,8 @@ take_event(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 }
 
 /* A pattern that does not take long to compare. */
-static void
-check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what, struct slice glob)
+static void check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                       struct slice glob)
 {
 	if (glob_stars(glob) > VOCAB_MAX_STARS)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
@@ -219,8 +211,7 @@ check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *wha
 		          GLOB_LINEAR);
 }
 
-static void
-take_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	const uint32_t n = value->kind == NODE_LIST ? value->n : 1;
@@ -237,16 +228,14 @@ take_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		check_glob(d, value, "match", r->row->globs[i]);
 }
 
-static void
-take_fields_vocab_rule(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_fields_vocab_rule(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_texts(d, value, "fields", &r->row->fields, &r->row->nfields);
 }
 
-static void
-take_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -259,8 +248,7 @@ take_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		d->v->nnamed++;
 }
 
-static void
-take_phase(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_phase(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	/* in the order of enum meaning_phase, the first left out */
 	static const char *const phases[] = { "span",    "begin",   "end",       "state", "state-end",
@@ -273,16 +261,14 @@ take_phase(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 }
 
 /* A key that only says something with some of the phases. */
-static void
-needs_phase(struct vocab_draft *d, const struct yaml_node *value, const struct rule_draft *r,
-            const char *key, unsigned phases, const char *names)
+static void needs_phase(struct vocab_draft *d, const struct yaml_node *value, const struct rule_draft *r,
+                        const char *key, unsigned phases, const char *names)
 {
 	if (r->m->phase != PLAN_AS_READ && (phases & 1U << r->m->phase) == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s goes with phase %s", key, names);
 }
 
-static void
-take_pair(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_pair(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	struct slice ignored;
@@ -291,8 +277,7 @@ take_pair(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_number_word(d, &d->v->pairs, value, "pair", &r->m->pair, &ignored);
 }
 
-static void
-take_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -300,8 +285,7 @@ take_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_ref(d, value, "key", false, &r->m->key);
 }
 
-static void
-take_async(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_async(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -310,8 +294,7 @@ take_async(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_bool(d, value, "async", &r->m->async);
 }
 
-static void
-take_state(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_state(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -319,17 +302,15 @@ take_state(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_number_word(d, &d->v->states, value, "state", &r->m->state, &r->m->state_name);
 }
 
-static void
-take_parts_vocab_rule(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_parts_vocab_rule(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_take_parts(d, value, r->m);
 }
 
-static void
-take_stack_of(struct vocab_draft *d, const struct yaml_node *value, struct plan *m, const char *kind,
-              enum plan_stack of)
+static void take_stack_of(struct vocab_draft *d, const struct yaml_node *value, struct plan *m,
+                          const char *kind, enum plan_stack of)
 {
 	if (m->stack.p != NULL)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "an event has one stack: cpu, off-cpu or alloc");
@@ -337,27 +318,23 @@ take_stack_of(struct vocab_draft *d, const struct yaml_node *value, struct plan 
 	m->stack_of = (uint8_t)of;
 }
 
-static void
-take_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_stack_of(d, value, ctx, "cpu", PLAN_STACK_CPU);
 }
 
-static void
-take_off_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_off_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_stack_of(d, value, ctx, "off-cpu", PLAN_STACK_OFF_CPU);
 }
 
-static void
-take_alloc_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_alloc_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_stack_of(d, value, ctx, "alloc", PLAN_STACK_ALLOC);
 }
 
 /* A field, or what its stacks tell of and the field. */
-static void
-take_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	static const struct vocab_key keys[] = { { "cpu", take_cpu_stack },
 		                                 { "off-cpu", take_off_cpu_stack },
@@ -370,8 +347,7 @@ take_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		vocab_text(d, value, "stack", &r->m->stack);
 }
 
-static void
-take_category(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_category(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -381,23 +357,20 @@ take_category(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		          "category does not go with named: the events of a class share theirs");
 }
 
-static void
-take_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	vocab_templates(d, value, "name", &r->m->names, &r->m->nnames);
 }
 
-static void
-take_track(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_track(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_take_track(d, value, r->m);
 }
 
-static void
-take_duration(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_duration(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -405,8 +378,7 @@ take_duration(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_text(d, value, "duration", &r->m->duration);
 }
 
-static void
-take_values(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_values(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -414,8 +386,7 @@ take_values(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_texts(d, value, "values", &r->m->values, &r->m->nvalues);
 }
 
-static void
-take_series(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_series(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	struct slice table = { NULL, 0, 0 };
@@ -425,16 +396,14 @@ take_series(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	r->m->has_series = table.p != NULL && vocab_table(d, value, table, &r->m->series);
 }
 
-static void
-take_flow(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_flow(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_take_flow(d, value, r->m);
 }
 
-static void
-take_layout(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_layout(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -443,40 +412,35 @@ take_layout(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 		r->m->payload = SLICE_LIT("payload");
 }
 
-static void
-take_payload(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_payload(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_text(d, value, "payload", &r->m->payload);
 }
 
-static void
-take_define(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_define(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_take_define(d, value, r->m);
 }
 
-static void
-take_epoch(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_epoch(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_text(d, value, "epoch", &r->m->epoch);
 }
 
-static void
-take_facts(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_facts(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
 	vocab_text(d, value, "facts", &r->m->facts);
 }
 
-static void
-take_reader(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+static void take_reader(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -486,19 +450,33 @@ take_reader(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 /* The phase first: others are checked by it.  The payload before the layout, which has a default for it; the
  * parts before the category, which can refer to them. */
 static const struct vocab_key rule_keys[] = {
-	{ "event", take_event },       { "match", take_match },   { "fields", take_fields_vocab_rule },
-	{ "named", take_named },       { "phase", take_phase },   { "pair", take_pair },
-	{ "key", take_key },           { "async", take_async },   { "state", take_state },
-	{ "parts", take_parts_vocab_rule },       { "stack", take_stack },
-	{ "category", take_category }, { "name", take_name },     { "track", take_track },
-	{ "duration", take_duration }, { "values", take_values }, { "flow", take_flow },
-	{ "payload", take_payload },   { "layout", take_layout }, { "define", take_define },
-	{ "epoch", take_epoch },       { "facts", take_facts },   { "reader", take_reader },
+	{ "event", take_event },
+	{ "match", take_match },
+	{ "fields", take_fields_vocab_rule },
+	{ "named", take_named },
+	{ "phase", take_phase },
+	{ "pair", take_pair },
+	{ "key", take_key },
+	{ "async", take_async },
+	{ "state", take_state },
+	{ "parts", take_parts_vocab_rule },
+	{ "stack", take_stack },
+	{ "category", take_category },
+	{ "name", take_name },
+	{ "track", take_track },
+	{ "duration", take_duration },
+	{ "values", take_values },
+	{ "flow", take_flow },
+	{ "payload", take_payload },
+	{ "layout", take_layout },
+	{ "define", take_define },
+	{ "epoch", take_epoch },
+	{ "facts", take_facts },
+	{ "reader", take_reader },
 	{ "series", take_series },
 };
 
-static bool
-template_needs_fields(const struct plan_template *t)
+static bool template_needs_fields(const struct plan_template *t)
 {
 	for (uint32_t i = 0; i < t->nparts; i++)
 		if (t->parts[i].ref.nfields > 0)
@@ -507,8 +485,7 @@ template_needs_fields(const struct plan_template *t)
 }
 
 /* A layout alone changes nothing for who wants no fields.  The fields of a counter are what it says. */
-static bool
-needs_fields(const struct plan *m)
+static bool needs_fields(const struct plan *m)
 {
 	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL ||
 	             m->flow_in.p != NULL || m->ndefines > 0 || m->epoch.p != NULL || m->facts.p != NULL ||
@@ -521,8 +498,7 @@ needs_fields(const struct plan *m)
 	return needs;
 }
 
-static bool
-add_row(struct vocab_draft *d, struct vocab_row *row)
+static bool add_row(struct vocab_draft *d, struct vocab_row *row)
 {
 	struct vocab *const v = d->v;
 
@@ -534,8 +510,7 @@ add_row(struct vocab_draft *d, struct vocab_row *row)
 	return true;
 }
 
-void
-vocab_take_rule(struct vocab_draft *d, const struct yaml_node *node)
+void vocab_take_rule(struct vocab_draft *d, const struct yaml_node *node)
 {
 	struct vocab_row *const row = vocab_alloc(d, 1, sizeof *row);
 	struct rule_draft r = { .row = row };

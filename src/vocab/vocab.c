@@ -10,8 +10,7 @@
 
 /* Which rules are for a class, and what they make together. */
 
-static uint32_t
-add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
+static uint32_t add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
 {
 	if (!array_room(&p->rows, p->n, &p->cap, sizeof *p->rows))
 		return VOCAB_NONE;
@@ -21,8 +20,7 @@ add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
 
 /* Rows are put in from the last to the first, so that the newest pattern of a text goes before the others of
  * the same file. */
-static bool
-index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
+static bool index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
 {
 	const uint32_t i = add_pattern(&v->exact, text, row);
 	uint32_t head = tabletext_get(&v->exact_index, text), before = VOCAB_NONE;
@@ -38,8 +36,7 @@ index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
 	return true;
 }
 
-bool
-vocab_index_rows(struct vocab *v, uint32_t first)
+bool vocab_index_rows(struct vocab *v, uint32_t first)
 {
 	for (uint32_t i = v->nrows; i-- > first;)
 		for (uint32_t k = 0; k < v->rows[i]->nexact; k++)
@@ -62,8 +59,7 @@ struct search {
 	uint32_t exact, glob; /* where each list goes on */
 };
 
-static bool
-has_fields(const struct search *s, const struct vocab_row *row)
+static bool has_fields(const struct search *s, const struct vocab_row *row)
 {
 	for (uint32_t i = 0; i < row->nfields; i++)
 		if (s->has == NULL || !s->has(s->ctx, row->fields[i]))
@@ -72,8 +68,7 @@ has_fields(const struct search *s, const struct vocab_row *row)
 }
 
 /* The next rule for the class; VOCAB_NONE: no more. */
-static uint32_t
-next_row(struct search *s)
+static uint32_t next_row(struct search *s)
 {
 	const struct vocab_patterns *const exact = &s->v->exact, *const globs = &s->v->globs;
 
@@ -95,8 +90,7 @@ next_row(struct search *s)
 }
 
 /* The next rule that has words for the reader, whatever an event is called; VOCAB_NONE: no more. */
-static uint32_t
-next_worded(struct search *s)
+static uint32_t next_worded(struct search *s)
 {
 	uint32_t row;
 
@@ -111,8 +105,7 @@ next_worded(struct search *s)
 /* ---- meanings of more than one rule: those that ask for the event's own name, and those without words for
  * the reader ---- */
 
-static void
-vocab_chains_free(struct vocab_chains *c)
+static void vocab_chains_free(struct vocab_chains *c)
 {
 	if (c == NULL)
 		return;
@@ -121,16 +114,14 @@ vocab_chains_free(struct vocab_chains *c)
 	free(c);
 }
 
-static uint32_t
-code_of_row(uint32_t row)
+static uint32_t code_of_row(uint32_t row)
 {
 	return VOCAB_MAX_CHAINS + 1 + row;
 }
 
 /* A copy of a rule's meaning that is one with something else; `code` says with what, and then what both are.
  * *fresh: it is new, and the rest is to be put in.  NULL: there are too many, or memory is out. */
-static struct plan *
-made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
+static struct plan *made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 {
 	struct vocab_chains *const c = v->chains;
 	const uint64_t key = (uint64_t)row << 32 | *code;
@@ -150,8 +141,7 @@ made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 
 /* The words for the reader are facts of the format: a rule that says nothing of them leaves them as they are.
  */
-static void
-inherit_words(struct plan *m, const struct plan *from)
+static void inherit_words(struct plan *m, const struct plan *from)
 {
 	if (m->words != NULL || from == NULL || from->words == NULL)
 		return;
@@ -162,8 +152,7 @@ inherit_words(struct plan *m, const struct plan *from)
 }
 
 /* The meaning of a rule that holds for any name; `words` is the rule whose words it has. */
-static const struct plan *
-plain(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
+static const struct plan *plain(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
 {
 	if (words != VOCAB_NONE) {
 		bool fresh;
@@ -179,9 +168,8 @@ plain(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
 }
 
 /* The meaning of a rule that asks for a name, with what counts for other names. */
-static const struct plan *
-chain(const struct vocab *v, uint32_t row, const struct plan *otherwise, const struct plan *words,
-      uint32_t *code)
+static const struct plan *chain(const struct vocab *v, uint32_t row, const struct plan *otherwise,
+                                const struct plan *words, uint32_t *code)
 {
 	bool fresh;
 	struct plan *const m = made(v, row, code, &fresh);
@@ -204,9 +192,8 @@ chain(const struct vocab *v, uint32_t row, const struct plan *otherwise, const s
 }
 
 /* Looks classes up; see struct vocabulary_ops. */
-static const struct plan *
-vocab_find(const struct vocabulary *vocabulary, struct slice class_name, trace_has_field *has,
-           const void *ctx)
+static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct slice class_name,
+                                     trace_has_field *has, const void *ctx)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 	struct search s = { v, class_name, has, ctx, tabletext_get(&v->exact_index, class_name), 0 };
@@ -239,8 +226,7 @@ const struct rule vocab_rules[] = {
 	{ .id = NULL }
 };
 
-static uint8_t
-find_table(const struct vocabulary *vocabulary, struct slice name)
+static uint8_t find_table(const struct vocabulary *vocabulary, struct slice name)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 
@@ -251,8 +237,7 @@ find_table(const struct vocabulary *vocabulary, struct slice name)
 	return PLAN_NO_TABLE;
 }
 
-static const struct plan_template *
-track_name(const struct vocabulary *vocabulary, bool process, uint64_t id)
+static const struct plan_template *track_name(const struct vocabulary *vocabulary, bool process, uint64_t id)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 	const struct vocab_names *const n = process ? &v->processes : &v->threads;
@@ -263,8 +248,7 @@ track_name(const struct vocabulary *vocabulary, bool process, uint64_t id)
 
 static const struct vocabulary_ops ops = { vocab_find, find_table, track_name };
 
-struct vocabulary *
-vocab_new(const char *format)
+struct vocabulary *vocab_new(const char *format)
 {
 	struct vocab *const v = calloc(1, sizeof *v);
 
@@ -279,8 +263,7 @@ vocab_new(const char *format)
 	return NULL;
 }
 
-void
-vocab_free(struct vocabulary *vocabulary)
+void vocab_free(struct vocabulary *vocabulary)
 {
 	struct vocab *const v = (struct vocab *)vocabulary;
 
@@ -300,34 +283,29 @@ vocab_free(struct vocabulary *vocabulary)
 	free(v);
 }
 
-void
-vocab_set_formats(struct vocabulary *vocabulary, const char *const *formats)
+void vocab_set_formats(struct vocabulary *vocabulary, const char *const *formats)
 {
 	((struct vocab *)vocabulary)->formats = formats;
 }
 
-const char *
-vocab_last_format(const struct vocabulary *vocabulary)
+const char *vocab_last_format(const struct vocabulary *vocabulary)
 {
 	return ((const struct vocab *)vocabulary)->last_format.p;
 }
 
-bool
-vocab_no_memory(const struct vocabulary *vocabulary)
+bool vocab_no_memory(const struct vocabulary *vocabulary)
 {
 	return ((const struct vocab *)vocabulary)->no_memory;
 }
 
 /* ---- files ---- */
 
-bool
-vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n)
+bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n)
 {
 	return yaml_read(path, VOCAB_MAX_BYTES, vocab_rules, findings, text, n);
 }
 
-bool
-vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules)
+bool vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules)
 {
 	char *text;
 	size_t n;
@@ -343,8 +321,7 @@ vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings
 
 /* ---- what is built in ---- */
 
-struct slice
-vocab_builtin(const char *format)
+struct slice vocab_builtin(const char *format)
 {
 	for (const struct vocab_schema *s = vocab_schemas; s->format != NULL; s++)
 		if (strcmp(s->format, format) == 0)

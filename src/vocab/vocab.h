@@ -20,7 +20,6 @@ enum vocab_rule {
 	VOCAB_RULE_COUNT
 };
 
-
 /* An empty vocabulary for traces of one format (NULL: rules for any are taken).  The name is borrowed.  NULL:
  * no memory. */
 struct vocabulary *vocab_new(const char *format);

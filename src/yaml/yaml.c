@@ -26,8 +26,7 @@ struct nodes {
 	uint32_t depth, n;
 };
 
-__attribute__((format(printf, 3, 4))) static bool
-fail(struct nodes *t, yaml_mark_t at, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(struct nodes *t, yaml_mark_t at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -40,8 +39,7 @@ fail(struct nodes *t, yaml_mark_t at, const char *fmt, ...)
 }
 
 /* A node where the parser is, hung into the tree.  NULL: no memory, or one too many. */
-static struct yaml_node *
-add_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
+static struct yaml_node *add_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 {
 	struct yaml_node *const node = arena_zalloc(t->arena, 1, sizeof *node);
 
@@ -68,8 +66,7 @@ add_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 	return node;
 }
 
-static bool
-open_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
+static bool open_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 {
 	if (t->depth == YAML_MAX_DEPTH)
 		return fail(t, e->start_mark, "lists and mappings lie more than %d deep in one another",
@@ -82,8 +79,7 @@ open_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 	return true;
 }
 
-static bool
-add_scalar(struct nodes *t, const yaml_event_t *e)
+static bool add_scalar(struct nodes *t, const yaml_event_t *e)
 {
 	if (memchr(e->data.scalar.value, '\0', e->data.scalar.length) != NULL)
 		return fail(t, e->start_mark, "a text holds a NUL character");
@@ -100,8 +96,7 @@ add_scalar(struct nodes *t, const yaml_event_t *e)
 
 /* Anchors and tags are no part of the language: a name that means something elsewhere must not be lost in
  * silence. */
-static bool
-take_event(struct nodes *t, const yaml_event_t *e)
+static bool take_event(struct nodes *t, const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_ALIAS_EVENT:
@@ -137,8 +132,7 @@ take_event(struct nodes *t, const yaml_event_t *e)
 }
 
 /* Where a byte stands, for errors that come with an offset alone. */
-static yaml_mark_t
-mark_of(struct slice text, size_t offset)
+static yaml_mark_t mark_of(struct slice text, size_t offset)
 {
 	yaml_mark_t m = { 0, 0, 0 };
 
@@ -153,8 +147,7 @@ mark_of(struct slice text, size_t offset)
 	return m;
 }
 
-static void
-say_parser(struct nodes *t, const yaml_parser_t *p)
+static void say_parser(struct nodes *t, const yaml_parser_t *p)
 {
 	const char *const why = p->problem != NULL ? p->problem : "it is no YAML";
 
@@ -169,8 +162,7 @@ say_parser(struct nodes *t, const yaml_parser_t *p)
 }
 
 /* The one document of a text, which is valid UTF-8.  NULL: it is none, *error says why. */
-static struct yaml_node *
-yaml_node_parse(struct arena *a, struct slice text, struct yaml_node_error *error)
+static struct yaml_node *yaml_node_parse(struct arena *a, struct slice text, struct yaml_node_error *error)
 {
 	struct nodes t = { .arena = a, .text = text, .error = error };
 	yaml_parser_t p;
@@ -203,8 +195,7 @@ yaml_node_parse(struct arena *a, struct slice text, struct yaml_node_error *erro
 /* ---- mistakes ---- */
 
 /* Where a place of the text stands, whose column counts characters: findings count bytes. */
-static const char *
-place_of(struct slice text, uint32_t line, uint32_t column)
+static const char *place_of(struct slice text, uint32_t line, uint32_t column)
 {
 	const char *p = text.p, *const end = text.p + text.n;
 
@@ -220,9 +211,8 @@ place_of(struct slice text, uint32_t line, uint32_t column)
 	return p;
 }
 
-void
-yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column, const char *fmt,
-           va_list ap)
+void yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column, const char *fmt,
+                va_list ap)
 {
 	const struct rule *const rule = &f->rules[which];
 	char text[800];
@@ -243,9 +233,8 @@ yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t
 	                 "%s", text);
 }
 
-void
-yaml_say_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column, const char *fmt,
-            ...)
+void yaml_say_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
+                 const char *fmt, ...)
 {
 	va_list ap;
 
@@ -254,8 +243,7 @@ yaml_say_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_
 	va_end(ap);
 }
 
-void
-yaml_say(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt, ...)
+void yaml_say(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -266,15 +254,14 @@ yaml_say(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *a
 
 /* ---- the file ---- */
 
-static bool
-unreadable(struct findings *findings, const struct rule *rules, const char *why)
+static bool unreadable(struct findings *findings, const struct rule *rules, const char *why)
 {
 	finding_add(findings, &rules[YAML_UNREADABLE], 0, 0, "%s", why);
 	return false;
 }
 
-static bool
-say_why(const struct input_whole *w, size_t most, const struct rule *rules, struct findings *findings)
+static bool say_why(const struct input_whole *w, size_t most, const struct rule *rules,
+                    struct findings *findings)
 {
 	char why[64];
 
@@ -287,9 +274,8 @@ say_why(const struct input_whole *w, size_t most, const struct rule *rules, stru
 	return unreadable(findings, rules, w->too_large ? why : w->why);
 }
 
-bool
-yaml_read(const char *path, size_t most, const struct rule *rules, struct findings *findings, char **text,
-          size_t *n)
+bool yaml_read(const char *path, size_t most, const struct rule *rules, struct findings *findings,
+               char **text, size_t *n)
 {
 	struct input_whole w;
 	const bool ok = input_read_whole(&w, path, most) || say_why(&w, most, rules, findings);
@@ -299,9 +285,8 @@ yaml_read(const char *path, size_t most, const struct rule *rules, struct findin
 	return ok;
 }
 
-bool
-yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
-                struct findings *findings, char **text, size_t *n)
+bool yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
+                     struct findings *findings, char **text, size_t *n)
 {
 	const int fd = below_open_file(folder, path);
 	struct input_whole w = { .p = NULL };
@@ -316,8 +301,7 @@ yaml_read_below(const char *folder, const char *path, size_t most, const struct 
 	return ok;
 }
 
-static bool
-is_utf8(struct yaml_file *f)
+static bool is_utf8(struct yaml_file *f)
 {
 	const size_t valid = utf8_valid_prefix(f->text.p, f->text.n);
 	uint32_t line = 1, column = 1;
@@ -335,8 +319,7 @@ is_utf8(struct yaml_file *f)
 	return false;
 }
 
-const struct yaml_node *
-yaml_root(struct yaml_file *f)
+const struct yaml_node *yaml_root(struct yaml_file *f)
 {
 	struct yaml_node_error error;
 
@@ -352,8 +335,7 @@ yaml_root(struct yaml_file *f)
 
 /* ---- values ---- */
 
-bool
-yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what)
+bool yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what)
 {
 	if (node->kind != NODE_SCALAR)
 		yaml_say(f, YAML_BAD_VALUE, node, "%s is a text, not a %s", what,
@@ -365,9 +347,8 @@ yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what
 	return false;
 }
 
-bool
-yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *words,
-          uint32_t *out)
+bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *words,
+               uint32_t *out)
 {
 	char list[200] = "";
 	struct quoted q;
@@ -395,14 +376,13 @@ struct key_names {
 	size_t stride, n;
 };
 
-static const char *
-key_name(const struct key_names *k, size_t i)
+static const char *key_name(const struct key_names *k, size_t i)
 {
 	return *(const char *const *)(const void *)((const char *)k->names + i * k->stride);
 }
 
-static void
-say_unknown(struct yaml_file *f, const struct yaml_node *key, const char *what, const struct key_names *k)
+static void say_unknown(struct yaml_file *f, const struct yaml_node *key, const char *what,
+                        const struct key_names *k)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -423,9 +403,8 @@ say_unknown(struct yaml_file *f, const struct yaml_node *key, const char *what, 
 		yaml_say(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }
 
-bool
-yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *names,
-          size_t stride, size_t n, const struct yaml_node **values)
+bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *names,
+               size_t stride, size_t n, const struct yaml_node **values)
 {
 	const struct key_names keys = { names, stride, n };
 	struct quoted q;

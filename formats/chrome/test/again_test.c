@@ -17,8 +17,7 @@ struct sums {
 };
 
 /* What is not ASCII may not be UTF-8, and is replaced then. */
-static uint64_t
-hash_of(struct slice s)
+static uint64_t hash_of(struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++)
 		if ((unsigned char)s.p[i] >= 0x80)
@@ -26,8 +25,7 @@ hash_of(struct slice s)
 	return hash_bytes(s.p, s.n, 1);
 }
 
-static void
-add(struct sums *s, const struct event *e)
+static void add(struct sums *s, const struct event *e)
 {
 	const bool async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
 
@@ -48,8 +46,7 @@ add(struct sums *s, const struct event *e)
 	s->texts += hash_of(e->name);
 }
 
-static struct sums
-sums_of(const char *path)
+static struct sums sums_of(const char *path)
 {
 	const char *const paths[] = { path };
 	const struct pipeline_job job = {
@@ -70,8 +67,7 @@ sums_of(const char *path)
 	return s;
 }
 
-static void
-expect_same(const char *path)
+static void expect_same(const char *path)
 {
 	char *const dir = make_folder();
 	char out[512];

@@ -159,8 +159,7 @@ Test(chrome, instants_of_threads_and_of_processes)
 }
 
 /* Two events of a thread with an odd number; of each the first field numbers it. */
-static void
-numbered_events(struct chrome_rig *r, const struct option_value *options)
+static void numbered_events(struct chrome_rig *r, const struct option_value *options)
 {
 	chrome_rig_begin(r);
 	r->trace.record_id = "id";

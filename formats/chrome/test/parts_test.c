@@ -13,15 +13,13 @@ struct lines {
 	size_t n;
 };
 
-static bool
-is_event(const char *line)
+static bool is_event(const char *line)
 {
 	return strstr(line, "\"ph\":\"") != NULL && strstr(line, "\"ph\":\"M\"") == NULL;
 }
 
 /* The events, without the comma behind them. */
-static void
-take_events(struct lines *l, char *text)
+static void take_events(struct lines *l, char *text)
 {
 	for (char *save = NULL, *p = strtok_r(text, "\n", &save); p != NULL;
 	     p = strtok_r(NULL, "\n", &save)) {
@@ -34,14 +32,12 @@ take_events(struct lines *l, char *text)
 	}
 }
 
-static int
-compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void
-free_lines(struct lines *l)
+static void free_lines(struct lines *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		free(l->list[i]);
@@ -49,8 +45,7 @@ free_lines(struct lines *l)
 }
 
 /* Whether the thread of an event has its name in the same part. */
-static void
-expect_named(const char *text, const char *event)
+static void expect_named(const char *text, const char *event)
 {
 	const char *const pid = strstr(event, ",\"pid\":"), *const tid = strstr(pid, ",\"tid\":");
 	const size_t n = strcspn(tid + 7, ",}");
@@ -61,8 +56,7 @@ expect_named(const char *text, const char *event)
 	cr_expect_not_null(strstr(text, want), "%s has no name in the part", want);
 }
 
-static void
-take_part(struct lines *l, const char *path, size_t size)
+static void take_part(struct lines *l, const char *path, size_t size)
 {
 	size_t n, at = 0;
 	char *const text = read_whole(path, &n), *const copy = strdup(text);
@@ -85,8 +79,7 @@ take_part(struct lines *l, const char *path, size_t size)
 
 static const char sample[] = "testdata/heph/good/mixed.bin.log";
 
-static size_t
-convert_parts(struct lines *l, const char *dir, const char *size, const char *threads)
+static size_t convert_parts(struct lines *l, const char *dir, const char *size, const char *threads)
 {
 	char out[512], path[1024];
 	size_t n = 0;
@@ -155,8 +148,7 @@ Test(chrome_parts, of_nothing)
 	remove_folder(dir);
 }
 
-static void
-expect_mistake(const char *const *args, const char *says)
+static void expect_mistake(const char *const *args, const char *says)
 {
 	struct ran r = run_tool(args, NULL, 0);
 

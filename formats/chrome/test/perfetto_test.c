@@ -7,8 +7,7 @@
 
 #include "cmd/test/cli_test_util.h"
 
-static const char *
-importer(void)
+static const char *importer(void)
 {
 	const char *const set = getenv("PERFETTO");
 	const char *const path = set != NULL ? set : "../shared/tools/perfetto";
@@ -19,8 +18,7 @@ importer(void)
 }
 
 /* Rows of a query about the output for an input, to be freed. */
-static char *
-ask(const char *input, const char *query)
+static char *ask(const char *input, const char *query)
 {
 	const char *const perfetto = importer();
 	char *const dir = make_folder();
@@ -37,8 +35,7 @@ ask(const char *input, const char *query)
 	return rows;
 }
 
-static void
-expect_rows(const char *input, const char *query, const char *want)
+static void expect_rows(const char *input, const char *query, const char *want)
 {
 	char *const got = ask(input, query);
 

@@ -8,8 +8,7 @@
 
 #define HEAD 65536 /* bytes that the engine shows */
 
-static const char *
-format_of(const char *text, size_t n)
+static const char *format_of(const char *text, size_t n)
 {
 	const bool complete = n <= HEAD;
 	bool no_memory;
@@ -64,8 +63,7 @@ Test(chrome_probe, tells_json_apart)
 	}
 }
 
-static size_t
-each_in(const char *dir, const char *kind, size_t (*look)(const char *path))
+static size_t each_in(const char *dir, const char *kind, size_t (*look)(const char *path))
 {
 	char folder[256], path[1024];
 	size_t n = 0;
@@ -83,8 +81,7 @@ each_in(const char *dir, const char *kind, size_t (*look)(const char *path))
 }
 
 /* What a sample is converted to is Chrome JSON, and nothing else. */
-static size_t
-converted(const char *path)
+static size_t converted(const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-q", "--to", "chrome", path, "-", NULL }, NULL, 0);
@@ -107,8 +104,7 @@ Test(chrome_probe, what_is_converted_is_recognised)
 }
 
 /* Samples of DFTracer are taken for nothing else, the spoiled ones too. */
-static size_t
-dftracer_sample(const char *path)
+static size_t dftracer_sample(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);
 

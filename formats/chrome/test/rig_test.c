@@ -6,8 +6,7 @@
 #include "format/registry.h"
 #include "test/fuzz/strict_json.h"
 
-void
-chrome_rig_begin(struct chrome_rig *r)
+void chrome_rig_begin(struct chrome_rig *r)
 {
 	*r = (struct chrome_rig){ .chrome = format_by_name("chrome") };
 	trace_init(&r->trace);
@@ -20,8 +19,7 @@ chrome_rig_begin(struct chrome_rig *r)
 	cr_assert(r->writer.state != NULL && r->chrome->writer->open(&r->writer, &r->chunk));
 }
 
-const struct track *
-chrome_rig_thread(struct chrome_rig *r, uint64_t id, const char *name)
+const struct track *chrome_rig_thread(struct chrome_rig *r, uint64_t id, const char *name)
 {
 	const struct track *const t = trace_add_thread(&r->trace, r->process, id, slice_str(name));
 
@@ -29,9 +27,8 @@ chrome_rig_thread(struct chrome_rig *r, uint64_t id, const char *name)
 	return t;
 }
 
-struct event *
-chrome_rig_event(struct chrome_rig *r, enum phase phase, const char *name, const struct track *track,
-                 uint64_t ts, uint64_t dur)
+struct event *chrome_rig_event(struct chrome_rig *r, enum phase phase, const char *name,
+                               const struct track *track, uint64_t ts, uint64_t dur)
 {
 	struct event *const e = &r->batch.events[r->batch.n++];
 
@@ -46,8 +43,7 @@ chrome_rig_event(struct chrome_rig *r, enum phase phase, const char *name, const
 	return e;
 }
 
-void
-chrome_rig_field(struct chrome_rig *r, const char *name, struct value v)
+void chrome_rig_field(struct chrome_rig *r, const char *name, struct value v)
 {
 	struct field *const f = batch_fields(&r->batch, 1);
 
@@ -57,8 +53,7 @@ chrome_rig_field(struct chrome_rig *r, const char *name, struct value v)
 	r->batch.events[r->batch.n - 1].nfields++;
 }
 
-void
-chrome_rig_render(struct chrome_rig *r)
+void chrome_rig_render(struct chrome_rig *r)
 {
 	const struct writer_ops *const ops = r->chrome->writer;
 	struct text *const t = &r->chunk.text;
@@ -80,8 +75,7 @@ chrome_rig_render(struct chrome_rig *r)
 	batch_recycle(&r->batch);
 }
 
-void
-chrome_rig_parse(struct chrome_rig *r)
+void chrome_rig_parse(struct chrome_rig *r)
 {
 	struct text *const t = &r->chunk.text;
 	size_t at = 0;
@@ -99,8 +93,7 @@ chrome_rig_parse(struct chrome_rig *r)
 	cr_assert(cJSON_IsArray(r->events));
 }
 
-void
-chrome_rig_finish(struct chrome_rig *r)
+void chrome_rig_finish(struct chrome_rig *r)
 {
 	cJSON_Delete(r->json);
 	r->chrome->writer->free(r->writer.state);
@@ -110,24 +103,21 @@ chrome_rig_finish(struct chrome_rig *r)
 	trace_free(&r->trace);
 }
 
-const char *
-chrome_text_of(const cJSON *o, const char *name)
+const char *chrome_text_of(const cJSON *o, const char *name)
 {
 	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(o, name);
 
 	return cJSON_IsString(v) ? v->valuestring : "";
 }
 
-double
-chrome_number_of(const cJSON *o, const char *name)
+double chrome_number_of(const cJSON *o, const char *name)
 {
 	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(o, name);
 
 	return cJSON_IsNumber(v) ? v->valuedouble : -1;
 }
 
-const cJSON *
-chrome_rig_next(struct chrome_rig *r)
+const cJSON *chrome_rig_next(struct chrome_rig *r)
 {
 	const cJSON *e;
 
@@ -138,8 +128,7 @@ chrome_rig_next(struct chrome_rig *r)
 	return e;
 }
 
-const cJSON *
-chrome_args_of(const cJSON *e)
+const cJSON *chrome_args_of(const cJSON *e)
 {
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(e, "args");
 
@@ -149,8 +138,7 @@ chrome_args_of(const cJSON *e)
 	return args;
 }
 
-uint64_t
-chrome_rig_loss_of(const struct chrome_rig *r, const char *id)
+uint64_t chrome_rig_loss_of(const struct chrome_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->total.n; i++)
 		if (strcmp(r->total.rows[i].loss->id, id) == 0)

@@ -6,8 +6,7 @@
 #include "model/test/lane_track_test.h"
 
 /* The sort index that the output gives to the track of this name; -1: none. */
-static double
-sort_of(const struct chrome_rig *r, const char *name)
+static double sort_of(const struct chrome_rig *r, const char *name)
 {
 	double pid = -1, tid = -1, sort = -1;
 	const cJSON *e;

@@ -11,8 +11,8 @@
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
 
-static void
-put_texts(struct batch *b, const struct class *cls, const struct track *process, const struct track *thread)
+static void put_texts(struct batch *b, const struct class *cls, const struct track *process,
+                      const struct track *thread)
 {
 	static const char bad[] = "b\xff,\x1b", nul[] = "n\0l";
 	struct event *e = writer_rig_event(b, cls, thread, 1, SLICE_LIT("-[A b]"));
@@ -37,8 +37,7 @@ put_texts(struct batch *b, const struct class *cls, const struct track *process,
 }
 
 /* The value of each field, by its name. */
-static void
-put_values(struct batch *b, const struct class *cls, const struct track *thread)
+static void put_values(struct batch *b, const struct class *cls, const struct track *thread)
 {
 	static const struct value list[] = { { .type = VALUE_U8, .u64 = 1 },
 		                             { .type = VALUE_STRING, .count = 2, .p = "\"," } };
@@ -64,8 +63,7 @@ put_values(struct batch *b, const struct class *cls, const struct track *thread)
 	                 (struct value){ .type = VALUE_JSON, .count = 9, .p = "{\"a\":\n\t1}" });
 }
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	if (number > 0)
 		return false;
@@ -81,8 +79,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return true;
 }
 
-static uint64_t
-lost(const struct writer_rig *r, const char *id)
+static uint64_t lost(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -91,8 +88,7 @@ lost(const struct writer_rig *r, const char *id)
 }
 
 /* With 1, 2 and 7 threads. */
-static void
-run(struct writer_rig *r, const char *format)
+static void run(struct writer_rig *r, const char *format)
 {
 	const struct writer_rig_job job = { .to = format_by_name(format), .fill = fill };
 

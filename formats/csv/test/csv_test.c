@@ -12,8 +12,7 @@
 
 /* The cell at *at without its quotes, into `cell`; what ends it is returned: ',', '\n', or 0 where the text
  * breaks a rule. */
-static char
-next_cell(const char **at, const char *end, struct text *cell)
+static char next_cell(const char **at, const char *end, struct text *cell)
 {
 	const char *p = *at;
 	const bool quoted = p < end && *p == '"';
@@ -37,8 +36,7 @@ next_cell(const char **at, const char *end, struct text *cell)
 	return line_end ? '\n' : comma ? ',' : '\0';
 }
 
-static bool
-is_integer(const struct text *cell, bool may_be_empty)
+static bool is_integer(const struct text *cell, bool may_be_empty)
 {
 	const size_t sign = cell->n > 0 && cell->p[0] == '-';
 
@@ -48,8 +46,7 @@ is_integer(const struct text *cell, bool may_be_empty)
 	return cell->n > sign || (may_be_empty && cell->n == 0);
 }
 
-static void
-expect_cell(const char *path, unsigned column, const struct text *cell, bool header)
+static void expect_cell(const char *path, unsigned column, const struct text *cell, bool header)
 {
 	size_t at;
 
@@ -66,11 +63,10 @@ expect_cell(const char *path, unsigned column, const struct text *cell, bool hea
 	}
 }
 
-static size_t
-expect_strict(const char *path)
+static size_t expect_strict(const char *path)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "-q", "--to", "csv", path, "-", NULL },
-	                        NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-q", "--to", "csv", path, "-", NULL }, NULL, 0);
 	const char *at = r.out, *const end = r.out + r.out_n;
 	struct text cell = { .p = NULL };
 	size_t rows = 0;
@@ -88,8 +84,7 @@ expect_strict(const char *path)
 	return rows;
 }
 
-static size_t
-for_samples(size_t (*each)(const char *path))
+static size_t for_samples(size_t (*each)(const char *path))
 {
 	static const char find[] = "find testdata/*/good -maxdepth 1 -type f ! -name '*.expect' | sort";
 	struct ran r = run_program((const char *const[]){ "sh", "-c", find, NULL }, NULL, 0);
@@ -130,12 +125,11 @@ static const char script[] =
 /* Both forms of a trace say the same, but for bytes that only one of them can hold. */
 Test(csv, python_reads_both)
 {
-	static const char *const paths[] = { "testdata/htdump/good/overlapping.htdump",
-		                             "testdata/htdump/good/odd-doubles.htdump",
-		                             "testdata/htdump/bad/invalid-utf8.htdump",
-		                             "testdata/heph/good/all-types.bin.log",
-		                             "testdata/dftracer/good/sound.pfw",
-		                             "testdata/ovni/good/document.obs" };
+	static const char *const paths[] = {
+		"testdata/htdump/good/overlapping.htdump", "testdata/htdump/good/odd-doubles.htdump",
+		"testdata/htdump/bad/invalid-utf8.htdump", "testdata/heph/good/all-types.bin.log",
+		"testdata/dftracer/good/sound.pfw",        "testdata/ovni/good/document.obs"
+	};
 	char *const dir = make_folder(), a[1024], b[1024];
 
 	if (system("python3 -c 'import csv' 2>/dev/null") != 0) {

@@ -13,8 +13,7 @@
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 #define MISSING "testdata/htdump/good/there-is-none.htdump"
 
-static struct ran
-convert(const char *in, const char *out, const char *option)
+static struct ran convert(const char *in, const char *out, const char *option)
 {
 	const char *const args[] = { "convert", "--quiet", "--to", "ctf", in, out, option, NULL };
 
@@ -22,8 +21,7 @@ convert(const char *in, const char *out, const char *option)
 }
 
 /* false: there is no such file. */
-static char *
-file_of(const char *dir, const char *name, size_t *n)
+static char *file_of(const char *dir, const char *name, size_t *n)
 {
 	char path[1024];
 
@@ -31,8 +29,7 @@ file_of(const char *dir, const char *name, size_t *n)
 	return read_whole(path, n);
 }
 
-static void
-read_output(struct ctf_oracle *o, const char *dir, const char *what)
+static void read_output(struct ctf_oracle *o, const char *dir, const char *what)
 {
 	size_t n = 0, stream_n = 0;
 	char *const metadata = file_of(dir, "metadata", &n), *const stream =
@@ -47,8 +44,7 @@ read_output(struct ctf_oracle *o, const char *dir, const char *what)
 /* ---- all samples, against statistics ---- */
 
 /* Spans and their time, as stats counts them. */
-static void
-add_stats(const char *json, uint64_t *spans, uint64_t *dur)
+static void add_stats(const char *json, uint64_t *spans, uint64_t *dur)
 {
 	static const char mark[] = ",\"dur_ns\":{\"sum\":", before[] = "\"count\":";
 	const char *at = json;
@@ -64,8 +60,7 @@ add_stats(const char *json, uint64_t *spans, uint64_t *dur)
 }
 
 /* true: it is a trace. */
-static bool
-expect_sums(const char *in, const char *dir)
+static bool expect_sums(const char *in, const char *dir)
 {
 	char out[1024];
 	struct ctf_oracle o;
@@ -109,8 +104,7 @@ Test(ctf_cli, sums_of_all_samples_are_those_of_stats)
 
 /* ---- the folder ---- */
 
-static void
-expect_names(const char *dir, const char *const *want)
+static void expect_names(const char *dir, const char *const *want)
 {
 	char **const names = list_folder(dir, "");
 	size_t i = 0;

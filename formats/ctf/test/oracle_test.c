@@ -13,8 +13,7 @@ struct at {
 	uint64_t content_size, packet_size, begin, last; /* likewise, of packets */
 };
 
-static void
-fail(struct at *a, const char *what)
+static void fail(struct at *a, const char *what)
 {
 	struct ctf_oracle *const o = a->o;
 
@@ -23,8 +22,7 @@ fail(struct at *a, const char *what)
 		               o->packets, o->events, what);
 }
 
-static uint64_t
-take_bits(struct at *a, uint32_t size)
+static uint64_t take_bits(struct at *a, uint32_t size)
 {
 	uint64_t v = 0;
 
@@ -39,8 +37,7 @@ take_bits(struct at *a, uint32_t size)
 	return v;
 }
 
-static void
-show_float(struct text *t, uint64_t bits, uint32_t size)
+static void show_float(struct text *t, uint64_t bits, uint32_t size)
 {
 	const uint32_t half = (uint32_t)bits;
 	double d;
@@ -52,8 +49,7 @@ show_float(struct text *t, uint64_t bits, uint32_t size)
 }
 
 /* One value, shown; the number it is. */
-static uint64_t
-take_scalar(struct at *a, const struct ctf_tsdl_type *type, struct text *t)
+static uint64_t take_scalar(struct at *a, const struct ctf_tsdl_type *type, struct text *t)
 {
 	if (type->kind == TSDL_STRING) {
 		const char *const nul = memchr(a->p, '\0', (size_t)(a->end - a->p));
@@ -78,8 +74,7 @@ take_scalar(struct at *a, const struct ctf_tsdl_type *type, struct text *t)
 }
 
 /* Numbers that mean something to the reader. */
-static void
-learn(struct at *a, const char *name, uint64_t v)
+static void learn(struct at *a, const char *name, uint64_t v)
 {
 	struct ctf_oracle *const o = a->o;
 
@@ -103,8 +98,7 @@ learn(struct at *a, const char *name, uint64_t v)
 		fail(a, "a packet is missing");
 }
 
-static void
-take_struct(struct at *a, uint32_t index, struct text *t)
+static void take_struct(struct at *a, uint32_t index, struct text *t)
 {
 	const struct ctf_tsdl_type *const types = a->o->tsdl.types, *const s = &types[index];
 	uint64_t values[600];
@@ -130,8 +124,7 @@ take_struct(struct at *a, uint32_t index, struct text *t)
 	}
 }
 
-static void
-take_event(struct at *a)
+static void take_event(struct at *a)
 {
 	struct ctf_oracle *const o = a->o;
 	const uint64_t before = a->time;
@@ -162,8 +155,7 @@ take_event(struct at *a)
 	}
 }
 
-static void
-take_packet(struct at *a)
+static void take_packet(struct at *a)
 {
 	const char *const start = a->p, *const end = a->end;
 	struct text unused = { .p = NULL };
@@ -186,8 +178,7 @@ take_packet(struct at *a)
 	a->o->packets++;
 }
 
-bool
-ctf_oracle_read(struct ctf_oracle *o, const char *metadata, const char *stream, size_t n)
+bool ctf_oracle_read(struct ctf_oracle *o, const char *metadata, const char *stream, size_t n)
 {
 	*o = (struct ctf_oracle){ .events = 0 };
 	struct at a = { .o = o, .p = stream, .end = stream != NULL ? stream + n : NULL };
@@ -200,8 +191,7 @@ ctf_oracle_read(struct ctf_oracle *o, const char *metadata, const char *stream, 
 	return o->error[0] == '\0';
 }
 
-void
-ctf_oracle_free(struct ctf_oracle *o)
+void ctf_oracle_free(struct ctf_oracle *o)
 {
 	ctf_tsdl_free(&o->tsdl);
 	text_free(&o->lines);

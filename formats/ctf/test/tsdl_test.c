@@ -7,8 +7,7 @@
 
 /* The part of TSDL that one needs: section 7 and appendix C of CTF 1.8.  The first failure sticks. */
 
-static void
-fail(struct ctf_tsdl *t, const char *what)
+static void fail(struct ctf_tsdl *t, const char *what)
 {
 	if (t->error[0] == '\0')
 		(void)snprintf(t->error, sizeof t->error, "%s at: %.60s", what, t->at);
@@ -16,8 +15,7 @@ fail(struct ctf_tsdl *t, const char *what)
 
 /* ---- tokens ---- */
 
-static void
-skip_blanks(struct ctf_tsdl *t)
+static void skip_blanks(struct ctf_tsdl *t)
 {
 	for (;;) {
 		t->at += strspn(t->at, " \t\n");
@@ -32,8 +30,7 @@ skip_blanks(struct ctf_tsdl *t)
 	}
 }
 
-static bool
-take(struct ctf_tsdl *t, const char *what)
+static bool take(struct ctf_tsdl *t, const char *what)
 {
 	skip_blanks(t);
 	const size_t n = strlen(what);
@@ -43,8 +40,7 @@ take(struct ctf_tsdl *t, const char *what)
 	return true;
 }
 
-static void
-need(struct ctf_tsdl *t, const char *what)
+static void need(struct ctf_tsdl *t, const char *what)
 {
 	if (!take(t, what))
 		fail(t, what);
@@ -53,8 +49,7 @@ need(struct ctf_tsdl *t, const char *what)
 #define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 /* An identifier, with dots where they may be. */
-static bool
-take_word(struct ctf_tsdl *t, char *to, size_t size, const char *more)
+static bool take_word(struct ctf_tsdl *t, char *to, size_t size, const char *more)
 {
 	char set[80];
 
@@ -73,8 +68,7 @@ take_word(struct ctf_tsdl *t, char *to, size_t size, const char *more)
 }
 
 /* A literal in quotes, or a word or number; cut to the size. */
-static void
-take_value(struct ctf_tsdl *t, char *to, size_t size)
+static void take_value(struct ctf_tsdl *t, char *to, size_t size)
 {
 	size_t n = 0;
 
@@ -98,8 +92,7 @@ take_value(struct ctf_tsdl *t, char *to, size_t size)
 
 /* ---- types ---- */
 
-static uint32_t
-add_type(struct ctf_tsdl *t, enum ctf_tsdl_kind kind)
+static uint32_t add_type(struct ctf_tsdl *t, enum ctf_tsdl_kind kind)
 {
 	if (!array_room(&t->types, t->ntypes, &t->types_cap, sizeof *t->types))
 		abort();
@@ -107,8 +100,7 @@ add_type(struct ctf_tsdl *t, enum ctf_tsdl_kind kind)
 	return t->ntypes++;
 }
 
-static void
-take_attributes(struct ctf_tsdl *t, struct ctf_tsdl_type *to)
+static void take_attributes(struct ctf_tsdl *t, struct ctf_tsdl_type *to)
 {
 	char name[64], value[64];
 
@@ -139,8 +131,7 @@ take_attributes(struct ctf_tsdl *t, struct ctf_tsdl_type *to)
 
 static uint32_t take_type(struct ctf_tsdl *t);
 
-static void
-take_field(struct ctf_tsdl *t, uint32_t into)
+static void take_field(struct ctf_tsdl *t, uint32_t into)
 {
 	struct ctf_tsdl_field f = { .length = "" };
 
@@ -161,8 +152,7 @@ take_field(struct ctf_tsdl *t, uint32_t into)
 }
 
 /* Its index in types; 0 after a failure. */
-static uint32_t
-take_type(struct ctf_tsdl *t)
+static uint32_t take_type(struct ctf_tsdl *t)
 {
 	char word[64];
 
@@ -193,8 +183,7 @@ take_type(struct ctf_tsdl *t)
 
 /* ---- blocks ---- */
 
-static void
-take_event_entry(struct ctf_tsdl *t, struct ctf_tsdl_event *e, const char *name)
+static void take_event_entry(struct ctf_tsdl *t, struct ctf_tsdl_event *e, const char *name)
 {
 	char value[256];
 
@@ -205,8 +194,7 @@ take_event_entry(struct ctf_tsdl *t, struct ctf_tsdl_event *e, const char *name)
 		e->id = (uint32_t)strtoul(value, NULL, 10);
 }
 
-static void
-take_entry(struct ctf_tsdl *t, const char *block, const char *name)
+static void take_entry(struct ctf_tsdl *t, const char *block, const char *name)
 {
 	char value[4096];
 
@@ -225,8 +213,7 @@ take_entry(struct ctf_tsdl *t, const char *block, const char *name)
 		fail(t, "another frequency");
 }
 
-static void
-take_block(struct ctf_tsdl *t, const char *block)
+static void take_block(struct ctf_tsdl *t, const char *block)
 {
 	struct ctf_tsdl_event e = { .name = "" };
 	char name[64];
@@ -256,8 +243,7 @@ take_block(struct ctf_tsdl *t, const char *block)
 	t->events[t->nevents++] = e;
 }
 
-bool
-ctf_tsdl_parse(struct ctf_tsdl *t, const char *metadata)
+bool ctf_tsdl_parse(struct ctf_tsdl *t, const char *metadata)
 {
 	char word[64];
 
@@ -277,8 +263,7 @@ ctf_tsdl_parse(struct ctf_tsdl *t, const char *metadata)
 	return t->error[0] == '\0';
 }
 
-void
-ctf_tsdl_free(struct ctf_tsdl *t)
+void ctf_tsdl_free(struct ctf_tsdl *t)
 {
 	for (uint32_t i = 0; i < t->ntypes; i++)
 		free(t->types[i].fields);

@@ -19,8 +19,7 @@ struct made {
 	uint32_t batches;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct made *const m = ctx;
 
@@ -29,9 +28,8 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static void
-run(struct writer_rig *r, struct ctf_oracle *o, void (*make)(struct trace *, struct batch *, uint32_t),
-    uint32_t batches)
+static void run(struct writer_rig *r, struct ctf_oracle *o,
+                void (*make)(struct trace *, struct batch *, uint32_t), uint32_t batches)
 {
 	struct made m = { make, batches };
 	const struct writer_rig_job job = { .to = &ctf_format, .fill = fill, .ctx = &m };
@@ -48,15 +46,13 @@ run(struct writer_rig *r, struct ctf_oracle *o, void (*make)(struct trace *, str
 	cr_assert(ctf_oracle_read(o, metadata, stream, n), "%s", o->error);
 }
 
-static void
-done(struct writer_rig *r, struct ctf_oracle *o)
+static void done(struct writer_rig *r, struct ctf_oracle *o)
 {
 	ctf_oracle_free(o);
 	writer_rig_free(r);
 }
 
-static uint64_t
-lost(const struct writer_rig *r, const char *id)
+static uint64_t lost(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -64,8 +60,8 @@ lost(const struct writer_rig *r, const char *id)
 	return 0;
 }
 
-static const struct track *
-thread(struct trace *t, uint64_t pid, uint64_t tid, struct slice process_name, struct slice name)
+static const struct track *thread(struct trace *t, uint64_t pid, uint64_t tid, struct slice process_name,
+                                  struct slice name)
 {
 	struct track *const process = trace_add_process(t, process_name);
 
@@ -78,8 +74,7 @@ thread(struct trace *t, uint64_t pid, uint64_t tid, struct slice process_name, s
 
 /* ---- types ---- */
 
-static void
-make_types(struct trace *t, struct batch *b, uint32_t number)
+static void make_types(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const struct value bytes = { .type = VALUE_U8, .u64 = 255 },
 	                          negative = { .type = VALUE_I8, .i64 = -1 };
@@ -141,8 +136,7 @@ Test(ctf_write, values_keep_their_types)
 
 /* ---- hostile names ---- */
 
-static void
-make_names(struct trace *t, struct batch *b, uint32_t number)
+static void make_names(struct trace *t, struct batch *b, uint32_t number)
 {
 	struct class *const cls = trace_add_class(t, TEXT("c\"; }; */\\\n\0\x1b\xff"));
 	static const char *const names[] = { "name", "dur", "struct", "a",        "_a",
@@ -183,8 +177,7 @@ Test(ctf_write, hostile_names_are_data)
 
 /* ---- phases ---- */
 
-static void
-make_phases(struct trace *t, struct batch *b, uint32_t number)
+static void make_phases(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const uint8_t phases[] = { PHASE_SPAN,     PHASE_SPAN,    PHASE_BEGIN,
 		                          PHASE_END,      PHASE_INSTANT, PHASE_COUNTER,
@@ -227,8 +220,7 @@ Test(ctf_write, each_kind_has_events_of_its_own)
 enum { BATCHES = 40, EVENTS = 200 };
 
 /* In no order, of several threads. */
-static void
-make_many(struct trace *t, struct batch *b, uint32_t number)
+static void make_many(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const struct track *tracks[3];
 	static struct class *cls;
@@ -260,8 +252,7 @@ Test(ctf_write, packets_are_in_order_and_hold_everything)
 	done(&r, &o);
 }
 
-static void
-make_one_large(struct trace *t, struct batch *b, uint32_t number)
+static void make_one_large(struct trace *t, struct batch *b, uint32_t number)
 {
 	static char large[3 * CTF_PACKET_SIZE];
 	static struct class *cls;
@@ -286,8 +277,7 @@ Test(ctf_write, an_event_may_be_larger_than_a_packet)
 	done(&r, &o);
 }
 
-static void
-make_nothing(struct trace *t, struct batch *b, uint32_t number)
+static void make_nothing(struct trace *t, struct batch *b, uint32_t number)
 {
 }
 
@@ -307,8 +297,7 @@ Test(ctf_write, a_trace_without_events_has_no_stream)
 enum { SHAPES = 200 }; /* of a batch */
 
 /* Each event has a field of a name of its own. */
-static void
-make_shapes(struct trace *t, struct batch *b, uint32_t number)
+static void make_shapes(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const struct track *track;
 	static struct class *cls;
@@ -324,8 +313,7 @@ make_shapes(struct trace *t, struct batch *b, uint32_t number)
 	}
 }
 
-static void
-make_wide(struct trace *t, struct batch *b, uint32_t number)
+static void make_wide(struct trace *t, struct batch *b, uint32_t number)
 {
 	const struct class like = { .name = TEXT("wide"), .category = TEXT("c") };
 
@@ -368,8 +356,7 @@ Test(ctf_write, classes_of_the_output_are_bounded)
 
 /* ---- times ---- */
 
-static void
-make_times(struct trace *t, struct batch *b, uint32_t number)
+static void make_times(struct trace *t, struct batch *b, uint32_t number)
 {
 	struct class *const cls = trace_add_class(t, TEXT("c"));
 	const struct track *const track = thread(t, 1, 2, TEXT("p"), TEXT("t"));
@@ -390,8 +377,7 @@ Test(ctf_write, the_epoch_is_in_the_offset)
 	done(&r, &o);
 }
 
-static void
-make_late(struct trace *t, struct batch *b, uint32_t number)
+static void make_late(struct trace *t, struct batch *b, uint32_t number)
 {
 	make_times(t, b, 0);
 	writer_rig_event(b, b->events[0].cls, b->events[0].track, UINT64_MAX, TEXT("late"));

@@ -35,8 +35,7 @@ struct outcome {
 	char *json;
 };
 
-static struct outcome
-convert(const char *text)
+static struct outcome convert(const char *text)
 {
 	char *const dir = make_folder();
 	char in[512], out[512];
@@ -52,16 +51,14 @@ convert(const char *text)
 	return o;
 }
 
-static void
-outcome_free(struct outcome *o)
+static void outcome_free(struct outcome *o)
 {
 	ran_free(&o->ran);
 	free(o->json);
 }
 
 /* Enough events that a definition lies far behind them. */
-static char *
-text_of(const char *event, size_t times, const char *definition)
+static char *text_of(const char *event, size_t times, const char *definition)
 {
 	const size_t n = strlen(event), d = strlen(definition);
 	char *const text = malloc(2 + times * n + d + 1);
@@ -115,8 +112,7 @@ struct seen {
 	char messages[2048];
 };
 
-static void
-take_finding(void *ctx, const struct findings *all, const struct finding *f)
+static void take_finding(void *ctx, const struct findings *all, const struct finding *f)
 {
 	struct seen *const s = ctx;
 	const size_t n = strlen(s->messages);
@@ -125,24 +121,21 @@ take_finding(void *ctx, const struct findings *all, const struct finding *f)
 	snprintf(s->messages + n, sizeof s->messages - n, "%s: %s\n", f->rule->id, f->message);
 }
 
-static void
-closed(void *ctx, const struct source *source)
+static void closed(void *ctx, const struct source *source)
 {
 	struct seen *const s = ctx;
 
 	s->complete = source->complete;
 }
 
-static bool
-stop_after_some(struct input *in)
+static bool stop_after_some(struct input *in)
 {
 	return input_fail_errno(in, "cannot unpack: ", EAGAIN);
 }
 
 static struct input_source_ops stopping; /* set before a test reads */
 
-static struct input *
-reopen_stops(const struct input *in)
+static struct input *reopen_stops(const struct input *in)
 {
 	struct input *const again = input_from_memory_slowly(in->base, 200, 100);
 
@@ -154,8 +147,7 @@ reopen_stops(const struct input *in)
 	return again;
 }
 
-static struct input *
-reopen_fails_at_once(const struct input *in)
+static struct input *reopen_fails_at_once(const struct input *in)
 {
 	struct input *const again = input_new(in->path);
 
@@ -164,15 +156,13 @@ reopen_fails_at_once(const struct input *in)
 	return again;
 }
 
-static struct input *
-reopen_has_no_memory(const struct input *in)
+static struct input *reopen_has_no_memory(const struct input *in)
 {
 	(void)in;
 	return NULL;
 }
 
-static void
-read_with(struct input *(*reopen)(const struct input *), bool once, struct seen *s)
+static void read_with(struct input *(*reopen)(const struct input *), bool once, struct seen *s)
 {
 	static const char *const paths[] = { "memory" };
 	char *const text = text_of(USE, 300, definitions[0]);

@@ -12,8 +12,7 @@
 
 /* For tests: what batches hold, as text. */
 
-static inline void
-print_value(struct text *t, const struct value *v)
+static inline void print_value(struct text *t, const struct value *v)
 {
 	text_printf(t, " %u:", v->type);
 	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
@@ -23,8 +22,7 @@ print_value(struct text *t, const struct value *v)
 }
 
 /* Every byte that can be reached from a batch. */
-static inline void
-batch_print(struct text *t, const struct batch *b)
+static inline void batch_print(struct text *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -47,8 +45,7 @@ batch_print(struct text *t, const struct batch *b)
 }
 
 /* All of them; to be freed. */
-static inline struct text
-batches_print(const struct live_batches *l)
+static inline struct text batches_print(const struct live_batches *l)
 {
 	struct text t = { .p = NULL };
 

@@ -27,14 +27,12 @@ struct generator {
 	bool ok;
 };
 
-static uint64_t
-hash_of(uint64_t n)
+static uint64_t hash_of(uint64_t n)
 {
 	return splitmix_next(&n);
 }
 
-__attribute__((format(printf, 2, 3))) static void
-put(struct generator *g, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct generator *g, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -43,8 +41,8 @@ put(struct generator *g, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void
-metadata(struct generator *g, struct process *p, const char *kind, const char *name, uint64_t hash)
+static void metadata(struct generator *g, struct process *p, const char *kind, const char *name,
+                     uint64_t hash)
 {
 	put(g,
 	    "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ph\":\"M\","
@@ -52,8 +50,7 @@ metadata(struct generator *g, struct process *p, const char *kind, const char *n
 	    p->id++, kind, p->pid, p->pid, hash_of(7), name, hash);
 }
 
-static void
-begin_process(struct generator *g, struct process *p)
+static void begin_process(struct generator *g, struct process *p)
 {
 	metadata(g, p, "HH", "node0173", hash_of(7));
 	metadata(g, p, "SH", "/usr/bin/simulate", hash_of(8));
@@ -65,8 +62,7 @@ begin_process(struct generator *g, struct process *p)
 	    p->id++, p->pid, p->pid, p->now, hash_of(7), hash_of(8));
 }
 
-static void
-call(struct generator *g, struct process *p)
+static void call(struct generator *g, struct process *p)
 {
 	static const char *const names[] = { "read",    "write",    "open64",  "close", "lseek64",
 		                             "__xstat", "__fxstat", "fopen64", "fread", "fwrite" };
@@ -89,8 +85,7 @@ call(struct generator *g, struct process *p)
 	put(g, "}}\n");
 }
 
-static void
-turn(struct generator *g, struct process *p, uint64_t *left)
+static void turn(struct generator *g, struct process *p, uint64_t *left)
 {
 	char name[80];
 
@@ -105,8 +100,7 @@ turn(struct generator *g, struct process *p, uint64_t *left)
 	}
 }
 
-static bool
-make(FILE *f, uint64_t records)
+static bool make(FILE *f, uint64_t records)
 {
 	struct generator g = { .f = f, .random = 1, .ok = true };
 

@@ -24,8 +24,7 @@ Test(dftracer_cli, bad_samples)
 
 /* ---- what converting makes of them ---- */
 
-static struct ran
-convert(const char *path, const char *option)
+static struct ran convert(const char *path, const char *option)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", option, NULL }, NULL, 0);
@@ -37,8 +36,7 @@ convert(const char *path, const char *option)
 }
 
 /* Each of these texts stands in what comes out. */
-static void
-expect_words(const char *path, int status, const char *const *words)
+static void expect_words(const char *path, int status, const char *const *words)
 {
 	struct ran r = convert(path, NULL);
 

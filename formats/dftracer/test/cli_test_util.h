@@ -9,15 +9,13 @@
 
 /* What tests read JSON with, beside the reader. */
 
-static inline const char *
-text_of(const cJSON *o, const char *key)
+static inline const char *text_of(const cJSON *o, const char *key)
 {
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
 }
 
 /* The value of a key in the text of a flat part of a record, without quotes. */
-static inline void
-raw_value(const char *line, const char *key, char *to, size_t size)
+static inline void raw_value(const char *line, const char *key, char *to, size_t size)
 {
 	char pattern[40];
 

@@ -43,16 +43,14 @@ struct oracle {
 	size_t nunits;
 };
 
-static double
-pid_of(const cJSON *o)
+static double pid_of(const cJSON *o)
 {
 	const cJSON *const pid = cJSON_GetObjectItemCaseSensitive(o, "pid");
 
 	return cJSON_IsString(pid) ? strtod(pid->valuestring, NULL) : pid->valuedouble;
 }
 
-static void
-take_hash(struct oracle *o, const cJSON *json, const char *line, size_t number)
+static void take_hash(struct oracle *o, const cJSON *json, const char *line, size_t number)
 {
 	struct hash *const h = &o->hashes[o->nhashes++];
 	const char *const args = strstr(line, "\"args\":");
@@ -67,8 +65,7 @@ take_hash(struct oracle *o, const cJSON *json, const char *line, size_t number)
 }
 
 /* Of the process: by pid and host as they are written; without a word about it, microseconds. */
-static struct unit *
-unit_of(struct oracle *o, const cJSON *json, const char *line)
+static struct unit *unit_of(struct oracle *o, const cJSON *json, const char *line)
 {
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
 	struct unit who = { .ns = 1000 };
@@ -86,8 +83,7 @@ unit_of(struct oracle *o, const cJSON *json, const char *line)
 	return &o->units[o->nunits++];
 }
 
-static void
-take_metadata(struct oracle *o, const cJSON *json, const char *line, size_t number)
+static void take_metadata(struct oracle *o, const cJSON *json, const char *line, size_t number)
 {
 	static const struct {
 		const char *name;
@@ -105,8 +101,7 @@ take_metadata(struct oracle *o, const cJSON *json, const char *line, size_t numb
 }
 
 /* What becomes of a record: X, C or i; M: metadata; 0: none of these. */
-static char
-phase_of(const cJSON *json)
+static char phase_of(const cJSON *json)
 {
 	const cJSON *const ph = cJSON_GetObjectItemCaseSensitive(json, "ph"),
 	                   *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
@@ -121,8 +116,7 @@ phase_of(const cJSON *json)
 	return c == 'A' ? 'i' : c == 'H' ? 'M' : c;
 }
 
-static void
-take_line(struct oracle *o, const char *text, size_t n, size_t number)
+static void take_line(struct oracle *o, const char *text, size_t n, size_t number)
 {
 	cJSON *const json = cJSON_ParseWithLength(text, n);
 	const char ph = phase_of(json);
@@ -143,8 +137,7 @@ take_line(struct oracle *o, const char *text, size_t n, size_t number)
 	o->events[o->n++] = (struct event){ json, line, number, ph, unit_of(o, json, line)->ns };
 }
 
-static void
-oracle_read(struct oracle *o, const char *text, size_t n)
+static void oracle_read(struct oracle *o, const char *text, size_t n)
 {
 	size_t number = 0;
 
@@ -158,8 +151,7 @@ oracle_read(struct oracle *o, const char *text, size_t n)
 	}
 }
 
-static void
-oracle_free(struct oracle *o)
+static void oracle_free(struct oracle *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		cJSON_Delete(o->events[i].json);
@@ -171,8 +163,8 @@ oracle_free(struct oracle *o)
 }
 
 /* Of the process, the last before the line, else the first behind it. */
-static const char *
-name_of(const struct oracle *o, const char *kind, const char *value, double pid, size_t line)
+static const char *name_of(const struct oracle *o, const char *kind, const char *value, double pid,
+                           size_t line)
 {
 	const struct hash *before = NULL, *behind = NULL;
 
@@ -197,8 +189,8 @@ static const struct {
 };
 
 /* An argument that is a hash: shown as its name. */
-static bool
-is_shown_by_name(const struct oracle *o, const struct event *e, const cJSON *arg, const cJSON *shown)
+static bool is_shown_by_name(const struct oracle *o, const struct event *e, const cJSON *arg,
+                             const cJSON *shown)
 {
 	char value[40];
 
@@ -216,8 +208,7 @@ is_shown_by_name(const struct oracle *o, const struct event *e, const cJSON *arg
 }
 
 /* Its digits, too: more than 53 bits are written as text, all else as it stood. */
-static void
-expect_same_digits(const struct event *e, const char *line, const char *key)
+static void expect_same_digits(const struct event *e, const char *line, const char *key)
 {
 	char want[80], got[80];
 
@@ -226,8 +217,7 @@ expect_same_digits(const struct event *e, const char *line, const char *key)
 	cr_expect_str_eq(got, want, "%s of %s", key, e->line);
 }
 
-static void
-expect_args(const struct oracle *o, const struct event *e, const char *line, const cJSON *shown)
+static void expect_args(const struct oracle *o, const struct event *e, const char *line, const cJSON *shown)
 {
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(e->json, "args"), *arg;
 
@@ -248,8 +238,7 @@ expect_args(const struct oracle *o, const struct event *e, const char *line, con
 }
 
 /* Fields of the record that are args here, unless an argument has their name. */
-static void
-expect_own_fields(const struct event *e, const cJSON *shown, const cJSON *ids)
+static void expect_own_fields(const struct event *e, const cJSON *shown, const cJSON *ids)
 {
 	static const char *const keys[] = { "id", "type" };
 	char want[40];
@@ -258,8 +247,7 @@ expect_own_fields(const struct event *e, const cJSON *shown, const cJSON *ids)
 		if (!cJSON_HasObjectItem(e->json, keys[i]) || e->ph == 'C')
 			continue;
 		const cJSON *const id = i == 0 ? cJSON_GetObjectItemCaseSensitive(ids, keys[i]) : NULL;
-		const cJSON *const got =
-		    id != NULL ? id : cJSON_GetObjectItemCaseSensitive(shown, keys[i]);
+		const cJSON *const got = id != NULL ? id : cJSON_GetObjectItemCaseSensitive(shown, keys[i]);
 		raw_value(e->line, keys[i], want, sizeof want);
 		cr_assert_not_null(got, "%s of %s", keys[i], e->line);
 		if (cJSON_IsString(got))
@@ -270,8 +258,7 @@ expect_own_fields(const struct event *e, const cJSON *shown, const cJSON *ids)
 }
 
 /* In microseconds, to the nanosecond. */
-static void
-expect_time(const struct event *e, const char *line, const char *key)
+static void expect_time(const struct event *e, const char *line, const char *key)
 {
 	char raw[64], want[64], got[64];
 
@@ -284,8 +271,7 @@ expect_time(const struct event *e, const char *line, const char *key)
 
 /* Viewers have no process or thread 0, and tell processes apart by their numbers alone: others are numbered
  * anew, and their true numbers told. */
-static void
-expect_who(const struct event *e, const char *line, const char *all)
+static void expect_who(const struct event *e, const char *line, const char *all)
 {
 	char want[40], got[40], declared[100];
 
@@ -303,8 +289,8 @@ expect_who(const struct event *e, const char *line, const char *all)
 	cr_expect(strstr(p, declared) != NULL && strstr(p, declared) < strchr(p, '\n'), "%s", line);
 }
 
-static void
-expect_event(const struct oracle *o, const struct event *e, const char *text, size_t n, const char *all)
+static void expect_event(const struct oracle *o, const struct event *e, const char *text, size_t n,
+                         const char *all)
 {
 	cJSON *const json = cJSON_ParseWithLength(text, n);
 	char *const line = strndup(text, n);
@@ -325,15 +311,13 @@ expect_event(const struct oracle *o, const struct event *e, const char *text, si
 	cJSON_Delete(json);
 }
 
-static bool
-is_event(const char *p, size_t n)
+static bool is_event(const char *p, size_t n)
 {
 	return memmem(p, n, "\"ph\":\"X\"", 8) != NULL || memmem(p, n, "\"ph\":\"C\"", 8) != NULL ||
 	       memmem(p, n, "\"ph\":\"i\"", 8) != NULL;
 }
 
-static void
-expect_conversion(const char *path)
+static void expect_conversion(const char *path)
 {
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "--to", "chrome", "--lanes", "off", path, "-", NULL }, NULL, 0);

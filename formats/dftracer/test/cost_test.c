@@ -13,8 +13,7 @@ struct lines {
 	size_t n;
 };
 
-static void
-begin(struct lines *l, size_t room)
+static void begin(struct lines *l, size_t room)
 {
 	*l = (struct lines){ .p = malloc(room) };
 	cr_assert_not_null(l->p);
@@ -22,8 +21,7 @@ begin(struct lines *l, size_t room)
 }
 
 /* A hash and the name of a file that it stands for. */
-static void
-define(struct lines *l, unsigned hash, const char *name)
+static void define(struct lines *l, unsigned hash, const char *name)
 {
 	l->n += (size_t)sprintf(l->p + l->n,
 	                        "{\"id\":1,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,"
@@ -31,8 +29,7 @@ define(struct lines *l, unsigned hash, const char *name)
 	                        name, hash);
 }
 
-static void
-use(struct lines *l, unsigned hash, unsigned ts)
+static void use(struct lines *l, unsigned hash, unsigned ts)
 {
 	l->n += (size_t)sprintf(l->p + l->n,
 	                        "{\"id\":2,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":7,\"ts\":%u,"
@@ -41,8 +38,7 @@ use(struct lines *l, unsigned hash, unsigned ts)
 }
 
 /* What a command writes, in bytes.  CPU seconds are limited to many times what is needed. */
-static double
-bytes_of(const struct lines *l, const char *what, const char *loss)
+static double bytes_of(const struct lines *l, const char *what, const char *loss)
 {
 	char command[200];
 

@@ -14,23 +14,20 @@ struct packed {
 	size_t n;
 };
 
-static void
-put(struct packed *to, const void *p, size_t n)
+static void put(struct packed *to, const void *p, size_t n)
 {
 	if (n > 0)
 		memcpy(to->p + to->n, p, n);
 	to->n += n;
 }
 
-static void
-put_le(struct packed *to, uint32_t v, unsigned bytes)
+static void put_le(struct packed *to, uint32_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		to->p[to->n++] = (unsigned char)(v >> 8 * i);
 }
 
-static uint32_t
-crc_of(const unsigned char *p, size_t n)
+static uint32_t crc_of(const unsigned char *p, size_t n)
 {
 	uint32_t crc = UINT32_MAX;
 
@@ -43,8 +40,7 @@ crc_of(const unsigned char *p, size_t n)
 }
 
 /* One member of at most 65,535 bytes (RFC 1952, one stored block of RFC 1951). */
-static void
-put_member(struct packed *to, const char *p, size_t n)
+static void put_member(struct packed *to, const char *p, size_t n)
 {
 	static const unsigned char head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
 
@@ -57,8 +53,7 @@ put_member(struct packed *to, const char *p, size_t n)
 	put_le(to, (uint32_t)n, 4);
 }
 
-static void
-pack(struct packed *to, const struct dft_sample *s)
+static void pack(struct packed *to, const struct dft_sample *s)
 {
 	static const unsigned char nuls[512] = { 0 };
 
@@ -92,8 +87,7 @@ pack(struct packed *to, const struct dft_sample *s)
 
 /* ---- one sample ---- */
 
-static size_t
-find(const struct dft_sample *s, const char *marker)
+static size_t find(const struct dft_sample *s, const char *marker)
 {
 	const size_t n = strlen(marker);
 
@@ -104,8 +98,7 @@ find(const struct dft_sample *s, const char *marker)
 	return s->n;
 }
 
-static bool
-write_expected(const char *stem, const struct dft_sample *s)
+static bool write_expected(const char *stem, const struct dft_sample *s)
 {
 	char path[512], text[2048];
 	int n = snprintf(text, sizeof text, "exit %d\ndialect %s\nrecords %u\n", s->exit_status, s->dialect,
@@ -121,8 +114,7 @@ write_expected(const char *stem, const struct dft_sample *s)
 	return testdata_file(path, text, (size_t)n);
 }
 
-static bool
-write_sample(const char *dir, const char *kind, const struct dft_sample *s)
+static bool write_sample(const char *dir, const char *kind, const struct dft_sample *s)
 {
 	struct packed packed = { malloc(2 * s->n + 4096), 0 };
 	char stem[400], path[512];
@@ -137,8 +129,7 @@ write_sample(const char *dir, const char *kind, const struct dft_sample *s)
 	return ok;
 }
 
-bool
-dftracer_write_testdata(const char *dir)
+bool dftracer_write_testdata(const char *dir)
 {
 	bool ok = true;
 

@@ -10,16 +10,14 @@
 
 static struct live_batches kept;
 
-static void *
-count_changed(void *to)
+static void *count_changed(void *to)
 {
 	*(size_t *)to = live_batches_changed(&kept);
 	return NULL;
 }
 
 /* All batches are as they were when they were new, for two threads at once. */
-static void
-expect_unchanged(const char *what)
+static void expect_unchanged(const char *what)
 {
 	pthread_t threads[2];
 	size_t changed[2];
@@ -34,14 +32,12 @@ expect_unchanged(const char *what)
 	live_batches_free(&kept);
 }
 
-static void
-read_all(struct input *in, unsigned want)
+static void read_all(struct input *in, unsigned want)
 {
 	live_batches_read(&kept, format_by_name("dftracer"), in, want, 16);
 }
 
-static void
-expect_file(const char *path, unsigned want)
+static void expect_file(const char *path, unsigned want)
 {
 	size_t n;
 	char *const p = read_unpacked(path, &n);
@@ -54,8 +50,7 @@ expect_file(const char *path, unsigned want)
 	expect_unchanged(path);
 }
 
-static void
-expect_folder(const char *folder)
+static void expect_folder(const char *folder)
 {
 	char **const names = list_folder(folder, "");
 	char path[1024];
@@ -112,8 +107,7 @@ Test(dftracer_lifetime, names_found_by_looking_ahead)
 
 /* ---- without memory for a second pass ---- */
 
-static struct input *
-cannot_reopen(const struct input *in)
+static struct input *cannot_reopen(const struct input *in)
 {
 	(void)in;
 	return NULL;

@@ -12,14 +12,12 @@
 	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,\"ph\":\"X\"," \
 	"\"args\":{\"hhash\":1}}\n"
 
-static struct ran
-validate(const struct text *t)
+static struct ran validate(const struct text *t)
 {
 	return run_tool((const char *const[]){ "validate", "-", NULL }, t->p, t->n);
 }
 
-static void
-expect(struct text *t, int status, const char *words)
+static void expect(struct text *t, int status, const char *words)
 {
 	struct ran r = validate(t);
 
@@ -29,8 +27,7 @@ expect(struct text *t, int status, const char *words)
 	text_free(t);
 }
 
-static void
-fill(struct text *t, char c, size_t n)
+static void fill(struct text *t, char c, size_t n)
 {
 	char *const p = text_room(t, n);
 

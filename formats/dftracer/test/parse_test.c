@@ -21,24 +21,21 @@ struct parser {
 	struct dft_keys keys;
 };
 
-static void
-parser_init(struct parser *x)
+static void parser_init(struct parser *x)
 {
 	cr_assert(dft_record_init(&x->rec));
 	x->keys = (struct dft_keys){ .keys = NULL };
 	cr_assert(dft_keys_init(&x->keys));
 }
 
-static void
-parser_free(struct parser *x)
+static void parser_free(struct parser *x)
 {
 	dft_record_free(&x->rec);
 	dft_keys_free(&x->keys);
 }
 
 /* True: a record with nothing but blanks behind, no flaw. */
-static bool
-is_valid(struct parser *x, const char *p, size_t n)
+static bool is_valid(struct parser *x, const char *p, size_t n)
 {
 	if (n == 0 || *p != '{' || !dft_parse(&x->rec, &x->keys, p, p + n))
 		return false;
@@ -48,8 +45,7 @@ is_valid(struct parser *x, const char *p, size_t n)
 	return json_skip_blanks(x->rec.end, p + n) == p + n;
 }
 
-static void
-same_text(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
+static void same_text(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
 {
 	struct arena arena = { 0 };
 	const struct slice raw = dft_token_text(rec, a->value);
@@ -64,8 +60,7 @@ same_text(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
 }
 
 /* As cJSON_Compare(), but names may come twice. */
-static bool
-same_json(const cJSON *a, const cJSON *b)
+static bool same_json(const cJSON *a, const cJSON *b)
 {
 	const cJSON *x = a->child, *y = b->child;
 
@@ -83,8 +78,7 @@ same_json(const cJSON *a, const cJSON *b)
 }
 
 /* Objects and arrays stay text: the text says the same. */
-static void
-same_nested(struct slice raw, const cJSON *v)
+static void same_nested(struct slice raw, const cJSON *v)
 {
 	cJSON *const again = cJSON_ParseWithLength(raw.p, raw.n), of_v = *v;
 
@@ -94,8 +88,7 @@ same_nested(struct slice raw, const cJSON *v)
 	cJSON_Delete(again);
 }
 
-static void
-same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
+static void same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
 {
 	const struct slice raw = dft_token_text(rec, a->value);
 	char number[64];
@@ -135,8 +128,7 @@ same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v
 }
 
 /* The arguments, in order. */
-static void
-same_args(const struct dft_record *rec, const cJSON *json)
+static void same_args(const struct dft_record *rec, const cJSON *json)
 {
 	const cJSON *args = cJSON_GetObjectItemCaseSensitive(json, "args"), *v;
 	uint32_t i = 0;
@@ -152,8 +144,7 @@ same_args(const struct dft_record *rec, const cJSON *json)
 }
 
 /* The fields of the record: those that it knows, each but once, and the others in order. */
-static void
-same_fields(const struct dft_record *rec, const cJSON *json)
+static void same_fields(const struct dft_record *rec, const cJSON *json)
 {
 	const cJSON *v;
 	uint32_t known = 0, extras = 0;
@@ -176,8 +167,7 @@ same_fields(const struct dft_record *rec, const cJSON *json)
 	cr_expect_eq(extras, rec->nextras);
 }
 
-static void
-agree_on(struct parser *x, const char *bytes, size_t n)
+static void agree_on(struct parser *x, const char *bytes, size_t n)
 {
 	char *const p = malloc(n + 1); /* cJSON wants one byte more */
 	size_t at;

@@ -16,16 +16,14 @@ struct paths {
 	unsigned long followed, learned;
 };
 
-static void
-paths_init(struct paths *x)
+static void paths_init(struct paths *x)
 {
 	*x = (struct paths){ .index = malloc(sizeof *x->index) };
 	cr_assert(x->index != NULL && dft_record_init(&x->fast) && dft_record_init(&x->slow) &&
 	          dft_keys_init(&x->keys) && dft_paths_init(&x->paths));
 }
 
-static void
-paths_free(struct paths *x)
+static void paths_free(struct paths *x)
 {
 	free(x->index);
 	dft_record_free(&x->fast);
@@ -34,14 +32,12 @@ paths_free(struct paths *x)
 	dft_paths_free(&x->paths);
 }
 
-static bool
-same_token(struct dft_token a, struct dft_token b)
+static bool same_token(struct dft_token a, struct dft_token b)
 {
 	return a.at == b.at && a.n == b.n;
 }
 
-static void
-expect_same(const struct dft_record *a, const struct dft_record *b)
+static void expect_same(const struct dft_record *a, const struct dft_record *b)
 {
 	cr_assert_eq(a->end, b->end);
 	cr_assert_eq(a->shape, b->shape);
@@ -63,8 +59,7 @@ expect_same(const struct dft_record *a, const struct dft_record *b)
 }
 
 /* p: n bytes without a line end, and behind them room for one and DFT_SPARE bytes. */
-static void
-both_paths(struct paths *x, const struct json_scanner *scanner, char *p, size_t n)
+static void both_paths(struct paths *x, const struct json_scanner *scanner, char *p, size_t n)
 {
 	const char *const e = p + n;
 
@@ -90,8 +85,7 @@ both_paths(struct paths *x, const struct json_scanner *scanner, char *p, size_t 
 }
 
 /* Another digit in one place, or what else may stand among digits: mostly the same path. */
-static void
-change_number(struct random_text *t, char *p, size_t n)
+static void change_number(struct random_text *t, char *p, size_t n)
 {
 	size_t at = random_below(t, (uint32_t)n);
 
@@ -102,8 +96,7 @@ change_number(struct random_text *t, char *p, size_t n)
 }
 
 /* Each record a few times with other values, so that later ones take the path of the first. */
-static void
-try_scanner(struct paths *x, const struct json_scanner *scanner, unsigned long rounds)
+static void try_scanner(struct paths *x, const struct json_scanner *scanner, unsigned long rounds)
 {
 	static struct random_text t;
 	static char p[RANDOM_TEXT + DFT_SPARE + 1];

@@ -10,8 +10,7 @@
 
 static struct live_batches raw;
 
-static bool
-is_gap(const struct event *e)
+static bool is_gap(const struct event *e)
 {
 	return slice_is(e->cls->name, "between records") || slice_is(e->cls->name, "unreadable bytes");
 }
@@ -19,8 +18,7 @@ is_gap(const struct event *e)
 /* ---- bytes ---- */
 
 /* The bytes of all events, one behind the other, are the input. */
-static void
-expect_tiles(const struct live_batches *k, const char *p, size_t n, const char *what)
+static void expect_tiles(const struct live_batches *k, const char *p, size_t n, const char *what)
 {
 	uint64_t at = 0, records = 0;
 
@@ -40,16 +38,14 @@ expect_tiles(const struct live_batches *k, const char *p, size_t n, const char *
 	             k->trace.records);
 }
 
-static void
-read_raw(struct input *in, uint32_t cap)
+static void read_raw(struct input *in, uint32_t cap)
 {
 	live_batches_read(&raw, format_by_name("dftracer"), in, RAW, cap);
 	cr_assert_eq(raw.status, READ_END);
 }
 
 /* The same events, wherever windows and batches end. */
-static void
-expect_same_slowly(const char *p, size_t n, size_t step, const char *what)
+static void expect_same_slowly(const char *p, size_t n, size_t step, const char *what)
 {
 	struct live_batches slow;
 	struct text want = batches_print(&raw), got;
@@ -65,8 +61,7 @@ expect_same_slowly(const char *p, size_t n, size_t step, const char *what)
 
 /* ---- fields ---- */
 
-static void
-put_value(struct text *t, const struct value *v)
+static void put_value(struct text *t, const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_U64:
@@ -94,8 +89,7 @@ put_value(struct text *t, const struct value *v)
 
 /* The fields, written as JSON, are the record: byte for byte if it has no escapes and no blanks that JSON
  * does not need. */
-static void
-expect_record(const struct batch *b, const struct event *e, struct slice bytes, const char *what)
+static void expect_record(const struct batch *b, const struct event *e, struct slice bytes, const char *what)
 {
 	struct text t = { .p = NULL };
 
@@ -125,8 +119,7 @@ expect_record(const struct batch *b, const struct event *e, struct slice bytes, 
 	text_free(&t);
 }
 
-static void
-expect_records(const struct live_batches *k, const char *what)
+static void expect_records(const struct live_batches *k, const char *what)
 {
 	for (size_t i = 0; i < k->n; i++)
 		for (uint32_t j = 0; j < k->batches[i]->n; j++)
@@ -137,8 +130,7 @@ expect_records(const struct live_batches *k, const char *what)
 
 /* ---- files ---- */
 
-static void
-expect_raw(const char *path, bool good)
+static void expect_raw(const char *path, bool good)
 {
 	size_t n;
 	char *const p = read_unpacked(path, &n);
@@ -157,8 +149,7 @@ expect_raw(const char *path, bool good)
 	free(p);
 }
 
-static void
-expect_folder(const char *folder, bool good)
+static void expect_folder(const char *folder, bool good)
 {
 	char **const names = list_folder(folder, "");
 	char path[1024];
@@ -194,8 +185,7 @@ Test(dftracer_raw, real_traces)
 
 /* ---- by hand ---- */
 
-static void
-read_text(const char *text)
+static void read_text(const char *text)
 {
 	read_raw(input_from_memory(text, strlen(text)), 1024);
 	expect_tiles(&raw, text, strlen(text), text);
@@ -259,8 +249,7 @@ Test(dftracer_raw, any_number_of_unknown_members)
 #define R2 "{\"id\":2,\"name\":\"b\",\"ph\":\"M\"}"
 
 /* Bytes of each event; a record has the rest of its line. */
-static void
-expect_pieces(const char *text, const char *const *pieces)
+static void expect_pieces(const char *text, const char *const *pieces)
 {
 	read_text(text);
 	const struct batch *const b = raw.batches[0];

@@ -26,8 +26,7 @@ struct run {
 	uint64_t now; /* us since the epoch */
 };
 
-__attribute__((format(printf, 2, 3))) static void
-put(struct run *r, const char *form, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct run *r, const char *form, ...)
 {
 	va_list args;
 
@@ -43,24 +42,21 @@ put(struct run *r, const char *form, ...)
 }
 
 /* 0 to n - 1 */
-static uint64_t
-any(struct run *r, uint64_t n)
+static uint64_t any(struct run *r, uint64_t n)
 {
 	r->random = r->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (r->random >> 33) % n;
 }
 
 /* A duration about `usual`, in us; of 50 one is slow. */
-static uint64_t
-takes(struct run *r, uint64_t usual)
+static uint64_t takes(struct run *r, uint64_t usual)
 {
 	const uint64_t us = usual / 2 + any(r, usual + 1);
 
 	return any(r, 50) == 0 ? us * (4 + any(r, 12)) : us;
 }
 
-static uint64_t
-hash_of(const char *text)
+static uint64_t hash_of(const char *text)
 {
 	uint64_t h = UINT64_C(14695981039346656037);
 
@@ -72,8 +68,7 @@ hash_of(const char *text)
 static const char *const hosts[] = { "node17", "node18" };
 
 /* What a hash stands for: a file (FH), a host (HH), a text (SH). */
-static void
-name_hash(struct run *r, const char *kind, const char *text)
+static void name_hash(struct run *r, const char *kind, const char *text)
 {
 	put(r,
 	    "{\"id\":%u,\"name\":\"%s\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ph\":\"M\",\"args\":{"
@@ -82,8 +77,7 @@ name_hash(struct run *r, const char *kind, const char *text)
 }
 
 /* A call; it ends before the next one of the rank begins.  `args` begins with a comma, or is empty. */
-static void
-call(struct run *r, const char *category, const char *name, uint64_t us, const char *args)
+static void call(struct run *r, const char *category, const char *name, uint64_t us, const char *args)
 {
 	put(r,
 	    "{\"id\":%u,\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
@@ -92,9 +86,8 @@ call(struct run *r, const char *category, const char *name, uint64_t us, const c
 	r->now += us + 1 + any(r, 3);
 }
 
-static void
-io(struct run *r, const char *category, const char *name, uint64_t us, const char *file, const char *key,
-   int64_t ret)
+static void io(struct run *r, const char *category, const char *name, uint64_t us, const char *file,
+               const char *key, int64_t ret)
 {
 	char args[200];
 	int n = snprintf(args, sizeof args, ",\"fhash\":\"%016" PRIx64 "\"", hash_of(file));
@@ -105,8 +98,7 @@ io(struct run *r, const char *category, const char *name, uint64_t us, const cha
 	call(r, category, name, us, args);
 }
 
-static void
-read_file(struct run *r, const char *file, unsigned blocks, unsigned size)
+static void read_file(struct run *r, const char *file, unsigned blocks, unsigned size)
 {
 	name_hash(r, "FH", file);
 	io(r, "POSIX", "open64", takes(r, 90), file, NULL, 9);
@@ -115,8 +107,7 @@ read_file(struct run *r, const char *file, unsigned blocks, unsigned size)
 	io(r, "POSIX", "close", takes(r, 3), file, NULL, 0);
 }
 
-static void
-checkpoint(struct run *r, unsigned rank, unsigned step)
+static void checkpoint(struct run *r, unsigned rank, unsigned step)
 {
 	char file[100];
 	const unsigned blocks = rank == 0 ? 34 : 24; /* rank 0 writes the index as well */
@@ -130,8 +121,7 @@ checkpoint(struct run *r, unsigned rank, unsigned step)
 	io(r, "POSIX", "close", takes(r, 12), file, NULL, 0);
 }
 
-static void
-log_step(struct run *r, unsigned step)
+static void log_step(struct run *r, unsigned step)
 {
 	static const char file[] = "/scratch/run7/solver.log";
 
@@ -143,8 +133,7 @@ log_step(struct run *r, unsigned step)
 	io(r, "STDIO", "fclose", takes(r, 25), file, NULL, 0);
 }
 
-static void
-rank(struct run *r, unsigned number)
+static void rank(struct run *r, unsigned number)
 {
 	char file[100], args[100];
 
@@ -179,8 +168,7 @@ rank(struct run *r, unsigned number)
 	call(r, "C_APP", "main", ended - began, "");
 }
 
-bool
-dftracer_write_run(const char *dir)
+bool dftracer_write_run(const char *dir)
 {
 	struct run r = { .random = 7 };
 	char path[500];

@@ -14,8 +14,7 @@ struct trace {
 	size_t n;
 };
 
-static void
-add(struct trace *t, const char *s)
+static void add(struct trace *t, const char *s)
 {
 	const size_t n = strlen(s);
 
@@ -23,8 +22,7 @@ add(struct trace *t, const char *s)
 	t->n += n;
 }
 
-static void
-add_lines(struct trace *t, unsigned pid, unsigned from)
+static void add_lines(struct trace *t, unsigned pid, unsigned from)
 {
 	char line[200];
 
@@ -37,8 +35,7 @@ add_lines(struct trace *t, unsigned pid, unsigned from)
 	}
 }
 
-static struct trace
-new_trace(void)
+static struct trace new_trace(void)
 {
 	struct trace t = { malloc(1 << 20), 0 };
 
@@ -46,9 +43,8 @@ new_trace(void)
 	return t;
 }
 
-static void
-expect_copy(const char *dir, const struct trace *in, size_t n, const struct trace *wanted,
-            const char *threads)
+static void expect_copy(const char *dir, const struct trace *in, size_t n, const struct trace *wanted,
+                        const char *threads)
 {
 	const char *args[12] = { "convert", "-f", "--to", "dftracer", "--threads", threads, "-o" };
 	char names[3][300];

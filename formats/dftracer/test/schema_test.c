@@ -5,8 +5,7 @@
 
 #include "cmd/test/cli_test_util.h"
 
-static struct ran
-with_rules(const char *command, const char *sample, const char *rules)
+static struct ran with_rules(const char *command, const char *sample, const char *rules)
 {
 	char *const dir = make_folder();
 	char path[1024], text[1024];

@@ -4,8 +4,7 @@
 #include "dftracer/test/cli_test_util.h"
 
 /* Times are beyond what a double holds: compared as text. */
-static void
-expect_raw(const char *report, const char *text, const char *key)
+static void expect_raw(const char *report, const char *text, const char *key)
 {
 	char got[40], expected[40];
 
@@ -15,8 +14,7 @@ expect_raw(const char *report, const char *text, const char *key)
 	cr_expect_str_eq(got, expected, "%s", key);
 }
 
-static void
-expect_stats(const char *dir, const cJSON *want, const char *text)
+static void expect_stats(const char *dir, const cJSON *want, const char *text)
 {
 	char path[1024];
 	const cJSON *row, *name;

@@ -24,22 +24,19 @@ struct groups {
 	size_t n;
 };
 
-static void
-add(struct groups *g, const char *name, uint64_t count, uint64_t sum)
+static void add(struct groups *g, const char *name, uint64_t count, uint64_t sum)
 {
 	g->list = realloc(g->list, (g->n + 1) * sizeof *g->list);
 	cr_assert_not_null(g->list);
 	g->list[g->n++] = (struct group){ strdup(name != NULL ? name : ""), count, sum };
 }
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
 }
 
-static void
-merge(struct groups *g)
+static void merge(struct groups *g)
 {
 	size_t n = 0;
 
@@ -56,8 +53,7 @@ merge(struct groups *g)
 	g->n = n;
 }
 
-static void
-groups_free(struct groups *g)
+static void groups_free(struct groups *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		free(g->list[i].name);
@@ -69,16 +65,14 @@ groups_free(struct groups *g)
 #define MOST_EXACT 9e15 /* what a double holds */
 #define UNKNOWN 0
 
-static uint64_t
-number(const cJSON *v)
+static uint64_t number(const cJSON *v)
 {
 	if (cJSON_IsString(v))
 		return strtoull(v->valuestring, NULL, 10);
 	return cJSON_IsNumber(v) && v->valuedouble < MOST_EXACT ? (uint64_t)v->valuedouble : UNKNOWN;
 }
 
-static struct groups
-groups_of_stats(const char *path)
+static struct groups groups_of_stats(const char *path)
 {
 	static const char *const keys[] = { "spans", "async_spans", "instants", "counters" };
 	struct ran r =
@@ -103,8 +97,7 @@ groups_of_stats(const char *path)
 /* ---- the output ---- */
 
 /* Keys of a record, "name,cat,...", with the kind of record before them. */
-static void
-keys_of(const cJSON *record, char *to, size_t size)
+static void keys_of(const cJSON *record, char *to, size_t size)
 {
 	const cJSON *member;
 	size_t n = 0;
@@ -114,8 +107,7 @@ keys_of(const cJSON *record, char *to, size_t size)
 	    (size_t)snprintf(to + n, n < size ? size - n : 0, "%s%s", n > 0 ? "," : "", member->string);
 }
 
-static void
-expect_keys(const char *path, const char *dialect, const cJSON *record, bool metadata)
+static void expect_keys(const char *path, const char *dialect, const cJSON *record, bool metadata)
 {
 	static const char *const known[] = {
 		"d1 id,name,cat,pid,tid,ts,dur,ph,args",
@@ -144,8 +136,7 @@ expect_keys(const char *path, const char *dialect, const cJSON *record, bool met
 	cr_expect(!metadata || strcmp(dialect, "d1") != 0, "%s: metadata in d1", path);
 }
 
-static void
-take_line(const char *path, const char *dialect, struct groups *g, const char *p, size_t n)
+static void take_line(const char *path, const char *dialect, struct groups *g, const char *p, size_t n)
 {
 	const char *end = NULL;
 	cJSON *const record = cJSON_ParseWithLengthOpts(p, n, &end, false);
@@ -163,8 +154,7 @@ take_line(const char *path, const char *dialect, struct groups *g, const char *p
 }
 
 /* A bracket alone on the first line in d1 and d3, and on the last in d3; a record on each other line. */
-static struct groups
-groups_of_lines(const char *path, const char *dialect, const struct ran *r)
+static struct groups groups_of_lines(const char *path, const char *dialect, const struct ran *r)
 {
 	const bool open = strcmp(dialect, "d5") != 0, close = strcmp(dialect, "d3") == 0;
 	const char *p = r->out, *end = r->out + r->out_n;
@@ -185,8 +175,7 @@ groups_of_lines(const char *path, const char *dialect, const struct ran *r)
 
 /* ---- the comparison ---- */
 
-static bool
-loses(const struct ran *r, const char *kind)
+static bool loses(const struct ran *r, const char *kind)
 {
 	char word[80];
 
@@ -194,9 +183,8 @@ loses(const struct ran *r, const char *kind)
 	return strstr(r->err, word) != NULL;
 }
 
-static void
-expect_same(const char *path, const struct ran *r, const struct groups *want, const struct groups *got,
-            uint64_t unit)
+static void expect_same(const char *path, const struct ran *r, const struct groups *want,
+                        const struct groups *got, uint64_t unit)
 {
 	if (loses(r, "arrow") || loses(r, "text-cut"))
 		return;
@@ -213,8 +201,7 @@ expect_same(const char *path, const struct ran *r, const struct groups *want, co
 }
 
 /* Nothing worse than a note, and nobody takes it for another format. */
-static void
-expect_valid(const char *path, const char *dialect, const struct ran *r)
+static void expect_valid(const char *path, const char *dialect, const struct ran *r)
 {
 	const struct format *const dftracer = format_by_name("dftracer");
 	struct live_batches l;
@@ -234,8 +221,7 @@ expect_valid(const char *path, const char *dialect, const struct ran *r)
 	live_batches_free(&l);
 }
 
-static void
-check(const char *path, const char *dialect, const struct groups *want)
+static void check(const char *path, const char *dialect, const struct groups *want)
 {
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "--to", "dftracer", "--to-dialect", dialect, path, "-", NULL },
@@ -251,8 +237,7 @@ check(const char *path, const char *dialect, const struct groups *want)
 }
 
 /* The traces of a folder: all as d5, every third as d1 and d3 too. */
-static size_t
-check_folder(const char *dir)
+static size_t check_folder(const char *dir)
 {
 	static const char *const not [] = { ".expect", ".md" };
 	char **const names = list_folder(dir, "");

@@ -8,8 +8,7 @@
 #define GOOD "testdata/dftracer/good"
 #define BAD "testdata/dftracer/bad"
 
-static void
-expect_copy(const char *path, const char *threads, int status)
+static void expect_copy(const char *path, const char *threads, int status)
 {
 	size_t n;
 	char *const p = read_unpacked(path, &n);
@@ -23,8 +22,7 @@ expect_copy(const char *path, const char *threads, int status)
 	free(p);
 }
 
-static size_t
-expect_copies(const char *dir, const char *threads, int status)
+static size_t expect_copies(const char *dir, const char *threads, int status)
 {
 	char **const names = list_folder(dir, "");
 	char path[1024];
@@ -96,8 +94,7 @@ Test(dftracer_write_raw, names_tell_the_format)
 	"{\"id\":3,\"name\":\"c\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":2,\"ph\":\"X\","        \
 	"\"args\":{}}"
 
-static void
-expect_joined(const char *a, const char *b, const char *want)
+static void expect_joined(const char *a, const char *b, const char *want)
 {
 	char *const dir = make_folder(), first[1024], second[1024], out[1024];
 	size_t n;
@@ -150,8 +147,7 @@ Test(dftracer_write_raw, sessions_in_the_first_input)
 	"{\"id\":2,\"name\":\"CM\",\"cat\":\"dftracer\",\"pid\":" pid                                        \
 	",\"tid\":1,\"ph\":\"M\",\"args\":{\"name\":\"time_metric\",\"value\":\"" unit "\"}}\n"
 
-static void
-expect_moved(const char *in, const char *want, const char *loss)
+static void expect_moved(const char *in, const char *want, const char *loss)
 {
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "--rebase", "--to=dftracer", "-", "-", NULL }, in, strlen(in));

@@ -6,8 +6,7 @@
 
 #define GOOD "testdata/dftracer/good"
 
-static void
-expect_selected(const char *const *inputs, const char *name, const char *want, const char *said)
+static void expect_selected(const char *const *inputs, const char *name, const char *want, const char *said)
 {
 	char *const dir = make_folder(), paths[2][1024], out[1024];
 	const char *args[] = {
@@ -172,8 +171,7 @@ Test(dftracer_write_select, of_joined_inputs)
 /* ---- samples ---- */
 
 /* Each line of the output is one of the input. */
-static void
-expect_lines(const char *path, const struct ran *r, const char *whole)
+static void expect_lines(const char *path, const struct ran *r, const char *whole)
 {
 	for (const char *p = r->out; *p != '\0'; p += *p == '\n') {
 		p += strspn(p, " ");
@@ -187,8 +185,7 @@ expect_lines(const char *path, const struct ran *r, const char *whole)
 }
 
 /* No finding of a rule that the input has none of. */
-static void
-expect_no_new_finding(const char *path, const struct ran *r)
+static void expect_no_new_finding(const char *path, const struct ran *r)
 {
 	struct ran before = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
 	struct ran after =
@@ -203,8 +200,7 @@ expect_no_new_finding(const char *path, const struct ran *r)
 	ran_free(&after);
 }
 
-static void
-expect_selection(const char *path, const char *option, const char *value)
+static void expect_selection(const char *path, const char *option, const char *value)
 {
 	size_t n;
 	struct ran r = run_tool(

@@ -11,8 +11,7 @@
 
 /* ---- MD5, with the examples of RFC 1321 ---- */
 
-static void
-expect_md5(const char *text, const char *want)
+static void expect_md5(const char *text, const char *want)
 {
 	unsigned char digest[DFT_MD5_SIZE];
 	struct text t = { .p = NULL };
@@ -48,8 +47,7 @@ struct made {
 	bool done;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct made *const m = ctx;
 
@@ -64,9 +62,8 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return true;
 }
 
-static struct writer_rig
-run(const char *dialect,
-    void (*events)(struct trace *, struct batch *, const struct track *, const struct class *))
+static struct writer_rig run(const char *dialect, void (*events)(struct trace *, struct batch *,
+                                                                 const struct track *, const struct class *))
 {
 	struct made m = { events, false };
 	const struct option_value option = { "to-dialect", dialect, NULL };
@@ -81,8 +78,7 @@ run(const char *dialect,
 }
 
 /* The n-th line that is no metadata, from 0. */
-static void
-expect_record(const struct writer_rig *r, size_t n, const char *want)
+static void expect_record(const struct writer_rig *r, size_t n, const char *want)
 {
 	const char *p = writer_rig_text(r, NULL);
 
@@ -98,8 +94,7 @@ expect_record(const struct writer_rig *r, size_t n, const char *want)
 	cr_expect_fail("no line for %s", want);
 }
 
-static void
-expect_losses(const struct writer_rig *r, const char *want)
+static void expect_losses(const struct writer_rig *r, const char *want)
 {
 	struct text t = { .p = NULL };
 
@@ -111,8 +106,7 @@ expect_losses(const struct writer_rig *r, const char *want)
 	text_free(&t);
 }
 
-static void
-expect_clean(const struct writer_rig *r)
+static void expect_clean(const struct writer_rig *r)
 {
 	const char *const p = writer_rig_text(r, NULL);
 	struct live_batches l;
@@ -125,8 +119,7 @@ expect_clean(const struct writer_rig *r)
 
 /* ---- phases ---- */
 
-static void
-all_phases(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void all_phases(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
 {
 	(void)t;
 	writer_rig_event(b, cls, thread, 1500, SLICE_LIT("span"))->phase = PHASE_SPAN;
@@ -189,17 +182,16 @@ Test(dftracer_write, phases_in_d1)
 	expect_record(&r, 0,
 	              "{\"id\":\"1\",\"name\":\"span\",\"cat\":\"cat\",\"pid\":\"12\",\"tid\":\"7\",\"ts\":"
 	              "\"1\",\"dur\":\"3\",\"ph\":\"X\",\"args\":{}}");
-	expect_losses(&r,
-	              "no-metadata 1, track-changed 5, id-added 5, time-rounded 2, instant 1, counter 1, "
-	              "arrow 1, late-end 1");
+	expect_losses(&r, "no-metadata 1, track-changed 5, id-added 5, time-rounded 2, instant 1, counter 1, "
+	                  "arrow 1, late-end 1");
 	expect_clean(&r);
 	writer_rig_free(&r);
 }
 
 /* ---- arguments ---- */
 
-static void
-odd_arguments(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void odd_arguments(struct trace *t, struct batch *b, const struct track *thread,
+                          const struct class *cls)
 {
 	(void)t;
 	writer_rig_event(b, cls, thread, 1000, slice_str("a\"b\n"))->phase = PHASE_SPAN;
@@ -229,8 +221,8 @@ Test(dftracer_write, arguments)
 	writer_rig_free(&r);
 }
 
-static void
-many_arguments(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void many_arguments(struct trace *t, struct batch *b, const struct track *thread,
+                           const struct class *cls)
 {
 	(void)t;
 	writer_rig_event(b, cls, thread, 1000, SLICE_LIT("many"))->phase = PHASE_SPAN;
@@ -241,8 +233,8 @@ many_arguments(struct trace *t, struct batch *b, const struct track *thread, con
 		writer_rig_field(b, SLICE_LIT("x"), value_u64(i));
 }
 
-static void
-escaped_names(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void escaped_names(struct trace *t, struct batch *b, const struct track *thread,
+                          const struct class *cls)
 {
 	(void)t;
 	writer_rig_event(b, cls, thread, 1000, SLICE_LIT("escaped"))->phase = PHASE_SPAN;
@@ -277,8 +269,7 @@ Test(dftracer_write, many_arguments)
 
 static char huge[9 << 20];
 
-static void
-long_texts(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void long_texts(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
 {
 	(void)t;
 	memset(huge, 'x', sizeof huge);
@@ -296,8 +287,7 @@ Test(dftracer_write, long_texts)
 	writer_rig_free(&r);
 }
 
-static void
-deep_values(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void deep_values(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
 {
 	static struct value lists[61];
 
@@ -322,8 +312,8 @@ Test(dftracer_write, deep_values)
 
 /* ---- who ---- */
 
-static void
-same_numbers(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+static void same_numbers(struct trace *t, struct batch *b, const struct track *thread,
+                         const struct class *cls)
 {
 	struct track *const other = trace_add_process(t, SLICE_LIT("other"));
 

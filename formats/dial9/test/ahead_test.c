@@ -8,16 +8,14 @@
 #include "format/registry.h"
 #include "input/private.h"
 
-static struct input *
-no_second_input(const struct input *in)
+static struct input *no_second_input(const struct input *in)
 {
 	(void)in;
 	return NULL;
 }
 
 /* Reads a sample that needs the pass; `reopens`: its input says that it can be read again. */
-static void
-expect(const char *path, unsigned want, bool reopens, enum read_status status, bool late)
+static void expect(const char *path, unsigned want, bool reopens, enum read_status status, bool late)
 {
 	const struct rule *const rule = rule_by_id("dial9/names-late");
 	struct input_source_ops ops;

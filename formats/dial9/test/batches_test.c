@@ -13,8 +13,7 @@
 #define WANT (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
 /* Each batch as text when it is filled, and all of them when the reader is closed. */
-static void
-compare(struct input *in, unsigned want, uint32_t cap, const char *what)
+static void compare(struct input *in, unsigned want, uint32_t cap, const char *what)
 {
 	struct text then = { .p = NULL }, now = { .p = NULL };
 	struct d9t_run t;
@@ -35,8 +34,7 @@ compare(struct input *in, unsigned want, uint32_t cap, const char *what)
 	text_free(&now);
 }
 
-static void
-compare_file(const char *path)
+static void compare_file(const char *path)
 {
 	static const uint32_t caps[] = { 1, 7, 1024 };
 	size_t n;
@@ -68,8 +66,7 @@ static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
 	                                       { "symbol_name", D9T_POOLED_STRING },
 	                                       { "inline_depth", D9T_VARINT } };
 
-static void
-segment(struct d9_build *b, unsigned nth)
+static void segment(struct d9_build *b, unsigned nth)
 {
 	char text[64];
 
@@ -98,8 +95,7 @@ segment(struct d9_build *b, unsigned nth)
 	}
 }
 
-static void
-build(struct d9_build *b)
+static void build(struct d9_build *b)
 {
 	d9b_init(b);
 	for (unsigned nth = 0; nth < 50; nth++)
@@ -123,8 +119,7 @@ struct look {
 	struct text text;
 };
 
-static void *
-look_and_release(void *arg)
+static void *look_and_release(void *arg)
 {
 	struct look *const l = arg;
 

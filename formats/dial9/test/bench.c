@@ -67,8 +67,7 @@ struct generator {
 	unsigned worker;
 };
 
-static void
-begin_segment(struct generator *g)
+static void begin_segment(struct generator *g)
 {
 	static const size_t counts[EVENTS] = { 4, 5, 4, 1, 3, 2, 5, 4, 1, 1 };
 	uint64_t addresses[24];
@@ -90,16 +89,14 @@ begin_segment(struct generator *g)
 	g->requests = 0;
 }
 
-static void
-event(struct generator *g, uint16_t id)
+static void event(struct generator *g, uint16_t id)
 {
 	g->now += 100 + splitmix_next(&g->random) % 3000;
 	d9b_event(&g->b, id, g->now);
 	g->left -= g->left > 0;
 }
 
-static void
-wake(struct generator *g, uint64_t task)
+static void wake(struct generator *g, uint64_t task)
 {
 	event(g, WAKE);
 	d9b_varint(&g->b, task);
@@ -108,8 +105,7 @@ wake(struct generator *g, uint64_t task)
 }
 
 /* A request gets a name of its own, as services give them. */
-static void
-new_request(struct generator *g)
+static void new_request(struct generator *g)
 {
 	char id[] = "00000000-2b90-405c-8670-b5aa71c5b13a";
 	uint64_t r = splitmix_next(&g->random);
@@ -120,8 +116,7 @@ new_request(struct generator *g)
 	d9b_string(&g->b, g->request, id);
 }
 
-static void
-span(struct generator *g, uint64_t task)
+static void span(struct generator *g, uint64_t task)
 {
 	const uint64_t id = 274877906944u + task;
 
@@ -148,8 +143,7 @@ span(struct generator *g, uint64_t task)
 	}
 }
 
-static void
-poll(struct generator *g)
+static void poll(struct generator *g)
 {
 	const uint64_t r = splitmix_next(&g->random), task = r % TASKS;
 
@@ -171,8 +165,7 @@ poll(struct generator *g)
 	d9b_varint(&g->b, g->worker);
 }
 
-static void
-park(struct generator *g)
+static void park(struct generator *g)
 {
 	for (uint16_t id = PARK; id <= UNPARK; id++) {
 		event(g, id);
@@ -190,8 +183,7 @@ park(struct generator *g)
 	}
 }
 
-static bool
-make(FILE *f, uint64_t events)
+static bool make(FILE *f, uint64_t events)
 {
 	struct generator g = { .random = 1, .left = events, .now = START };
 	uint64_t began = START;

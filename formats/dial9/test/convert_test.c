@@ -19,8 +19,7 @@ struct lines {
 	size_t n, cap;
 };
 
-static void
-find_lines(struct lines *l, char *text)
+static void find_lines(struct lines *l, char *text)
 {
 	*l = (struct lines){ .n = 0 };
 	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
@@ -36,8 +35,7 @@ find_lines(struct lines *l, char *text)
 }
 
 /* The members "args", or an empty object. */
-static char *
-arguments_of(const char *line)
+static char *arguments_of(const char *line)
 {
 	const char *const from = strstr(line, ",\"args\":{");
 	char *const text = calloc(1, strlen(line) + 3);
@@ -49,8 +47,7 @@ arguments_of(const char *line)
 	return text;
 }
 
-static void
-expect_arguments(const struct d9o *o, size_t i, const char *line, const char *path)
+static void expect_arguments(const struct d9o *o, size_t i, const char *line, const char *path)
 {
 	char *const want = d9o_arguments(o, i), *const got = arguments_of(line);
 	cJSON *const a = cJSON_Parse(want), *const b = cJSON_Parse(got);
@@ -65,8 +62,7 @@ expect_arguments(const struct d9o *o, size_t i, const char *line, const char *pa
 	free(got);
 }
 
-static void
-expect_name_and_time(const struct d9o *o, size_t i, const char *line, const char *path)
+static void expect_name_and_time(const struct d9o *o, size_t i, const char *line, const char *path)
 {
 	char ts[64];
 	cJSON *const json = cJSON_ParseWithLength(line, strlen(line) - (line[strlen(line) - 1] == ','));
@@ -81,8 +77,7 @@ expect_name_and_time(const struct d9o *o, size_t i, const char *line, const char
 }
 
 /* The first and the last `edge` events of the file. */
-static void
-agree(const char *path, size_t edge)
+static void agree(const char *path, size_t edge)
 {
 	const char *const args[] = { "convert", "--to", "chrome", "--vocabulary", PLAIN, path, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);

@@ -8,8 +8,7 @@
 #include "dial9/test/build.h"
 
 /* From a file, which can be read twice. */
-static void
-expect_in_proportion(const struct d9_build *b, const char *to, const char *loss)
+static void expect_in_proportion(const struct d9_build *b, const char *to, const char *loss)
 {
 	const double most = 50.0 * (double)b->n + (double)(64 << 20);
 	char *const dir = make_folder(), in[600], command[200];

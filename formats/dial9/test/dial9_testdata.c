@@ -6,8 +6,7 @@
 
 /* Writes testdata/dial9: the samples, and beside the bad ones what must be found in them. */
 
-static bool
-write_good(const char *dir, const struct d9_good *sample)
+static bool write_good(const char *dir, const struct d9_good *sample)
 {
 	struct d9_build b;
 	char path[500];
@@ -20,8 +19,7 @@ write_good(const char *dir, const struct d9_good *sample)
 	return ok;
 }
 
-static bool
-write_bad(const char *dir, const struct d9_bad *sample)
+static bool write_bad(const char *dir, const struct d9_bad *sample)
 {
 	struct d9_expected e = { .n = 0 };
 	struct d9_build b;
@@ -40,8 +38,7 @@ write_bad(const char *dir, const struct d9_bad *sample)
 	return ok && testdata_file(path, text, (size_t)n);
 }
 
-bool
-dial9_write_testdata(const char *dir)
+bool dial9_write_testdata(const char *dir)
 {
 	bool ok = true;
 

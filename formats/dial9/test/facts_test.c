@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct d9f_row *
-d9f_row(struct d9f_facts *f, const char *phase, const char *category, const char *name, const char *track)
+struct d9f_row *d9f_row(struct d9f_facts *f, const char *phase, const char *category, const char *name,
+                        const char *track)
 {
 	char key[600];
 
@@ -31,8 +31,7 @@ d9f_row(struct d9f_facts *f, const char *phase, const char *category, const char
 	return r;
 }
 
-void
-d9f_free(struct d9f_facts *f)
+void d9f_free(struct d9f_facts *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct slice key = { f->rows[i].key, (uint32_t)strlen(f->rows[i].key), 0 };
@@ -45,8 +44,7 @@ d9f_free(struct d9f_facts *f)
 /* ---- fields ---- */
 
 /* Moves to the field; false: there is none. */
-static bool
-seek(struct d9o *o, size_t event, const char *field, uint8_t *type)
+static bool seek(struct d9o *o, size_t event, const char *field, uint8_t *type)
 {
 	const struct d9o_event *const e = &o->events[event];
 	const struct d9o_schema *const s = &o->schemas[e->schema];
@@ -65,8 +63,7 @@ seek(struct d9o *o, size_t event, const char *field, uint8_t *type)
 	return false;
 }
 
-bool
-d9f_number(struct d9o *o, size_t event, const char *field, uint64_t *v)
+bool d9f_number(struct d9o *o, size_t event, const char *field, uint64_t *v)
 {
 	uint8_t type;
 
@@ -83,8 +80,7 @@ static struct {
 	size_t at;              /* the first that is not in it */
 } defined;
 
-static bool
-pooled(const struct d9o *o, size_t event, uint32_t id, char *to, size_t room)
+static bool pooled(const struct d9o *o, size_t event, uint32_t id, char *to, size_t room)
 {
 	const struct d9o_event *const e = &o->events[event];
 
@@ -106,8 +102,7 @@ pooled(const struct d9o *o, size_t event, uint32_t id, char *to, size_t room)
 	return true;
 }
 
-bool
-d9f_text(struct d9o *o, size_t event, const char *field, char *to, size_t room)
+bool d9f_text(struct d9o *o, size_t event, const char *field, char *to, size_t room)
 {
 	uint8_t type;
 
@@ -154,14 +149,12 @@ struct maker {
 	struct table64 by_id, worker_of;
 };
 
-static bool
-starts(const char *s, const char *with)
+static bool starts(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
 }
 
-static void
-worker_track(char *to, uint64_t worker)
+static void worker_track(char *to, uint64_t worker)
 {
 	if (worker < 254)
 		snprintf(to, 64, "worker %" PRIu64, worker);
@@ -170,8 +163,7 @@ worker_track(char *to, uint64_t worker)
 }
 
 /* SpanEnter:MODULE::FUNCTION:FILE:LINE -> MODULE */
-static void
-module_of(const char *schema, char *to)
+static void module_of(const char *schema, char *to)
 {
 	const char *const from = schema + strlen("SpanEnter:"), *end = from;
 
@@ -183,8 +175,7 @@ module_of(const char *schema, char *to)
 	}
 }
 
-static void
-begin(struct maker *m, size_t i, enum kind kind, const char *schema)
+static void begin(struct maker *m, size_t i, enum kind kind, const char *schema)
 {
 	static const char *const categories[] = { "poll", "park", "" };
 	uint64_t worker = 254, key = 0;
@@ -204,8 +195,7 @@ begin(struct maker *m, size_t i, enum kind kind, const char *schema)
 		    d9f_text(m->o, i, kind == POLL ? "spawn_loc" : "span_name", b->name, sizeof b->name));
 }
 
-static void
-add_span(struct maker *m, const struct begun *b, uint64_t worker, uint64_t end)
+static void add_span(struct maker *m, const struct begun *b, uint64_t worker, uint64_t end)
 {
 	char track[64];
 
@@ -215,8 +205,7 @@ add_span(struct maker *m, const struct begun *b, uint64_t worker, uint64_t end)
 	r->ns += end > b->ts ? end - b->ts : 0;
 }
 
-static void
-end(struct maker *m, size_t i, enum kind kind)
+static void end(struct maker *m, size_t i, enum kind kind)
 {
 	static const char *const categories[] = { "poll", "park", "span" };
 	uint64_t worker = 254, key = 0;
@@ -246,8 +235,7 @@ end(struct maker *m, size_t i, enum kind kind)
 	    ->count++;
 }
 
-static void
-task(struct maker *m, size_t i, bool spawn)
+static void task(struct maker *m, size_t i, bool spawn)
 {
 	uint64_t id;
 
@@ -271,8 +259,7 @@ task(struct maker *m, size_t i, bool spawn)
 }
 
 /* A worker tells its thread: in each park, and in samples that name one. */
-static void
-link_worker(struct maker *m, size_t i)
+static void link_worker(struct maker *m, size_t i)
 {
 	uint64_t tid, worker;
 
@@ -280,8 +267,7 @@ link_worker(struct maker *m, size_t i)
 		cr_assert(table64_put(&m->worker_of, tid, (uint32_t)worker));
 }
 
-static void
-on_thread(struct maker *m, size_t i, const char *category, const char *name)
+static void on_thread(struct maker *m, size_t i, const char *category, const char *name)
 {
 	char track[64];
 	uint64_t tid;
@@ -295,8 +281,7 @@ on_thread(struct maker *m, size_t i, const char *category, const char *name)
 	d9f_row(m->facts, "i", category, name, track)->count++;
 }
 
-static void
-instant(struct maker *m, size_t i, const char *schema)
+static void instant(struct maker *m, size_t i, const char *schema)
 {
 	static const char *const others[][3] = { { "TaskDumpEvent", "task dump", "task dump" },
 		                                 { "SpanCloseEvent", "span", "span closed" },
@@ -331,8 +316,7 @@ instant(struct maker *m, size_t i, const char *schema)
 		d9f_row(m->facts, "i", others[k][1], others[k][2], k == 0 ? track : "no thread")->count++;
 }
 
-static void
-one(struct maker *m, size_t i)
+static void one(struct maker *m, size_t i)
 {
 	const char *const schema = m->o->schemas[m->o->events[i].schema].name;
 	const uint64_t ts = m->o->events[i].ts;
@@ -361,8 +345,7 @@ one(struct maker *m, size_t i)
 }
 
 /* What is open, and the lives of tasks. */
-static void
-finish(struct maker *m)
+static void finish(struct maker *m)
 {
 	for (size_t k = 0; k < KINDS * (size_t)WORKERS; k++)
 		for (size_t i = 0; i < m->open[k].n; i++) {
@@ -380,8 +363,7 @@ finish(struct maker *m)
 	}
 }
 
-void
-d9f_expected(struct d9f_facts *f, struct d9o *o)
+void d9f_expected(struct d9f_facts *f, struct d9o *o)
 {
 	struct maker m = { .facts = f, .o = o };
 

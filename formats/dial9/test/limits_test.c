@@ -10,8 +10,7 @@
 static const struct d9_field_desc text[] = { { "text", D9T_STRING }, { "number", D9T_VARINT } };
 static const struct d9_field_desc pooled[] = { { "text", D9T_POOLED_STRING } };
 
-static struct ran
-run(const char *const *args, struct d9_build *b)
+static struct ran run(const char *const *args, struct d9_build *b)
 {
 	struct ran r = run_tool(args, b->p, b->n);
 
@@ -19,20 +18,17 @@ run(const char *const *args, struct d9_build *b)
 	return r;
 }
 
-static struct ran
-validate(struct d9_build *b)
+static struct ran validate(struct d9_build *b)
 {
 	return run((const char *const[]){ "validate", "-", NULL }, b);
 }
 
-static struct ran
-convert(struct d9_build *b)
+static struct ran convert(struct d9_build *b)
 {
 	return run((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, b);
 }
 
-static void
-filler(struct d9_build *b, size_t n)
+static void filler(struct d9_build *b, size_t n)
 {
 	char block[4096];
 

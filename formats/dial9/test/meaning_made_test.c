@@ -16,8 +16,7 @@ static const struct d9_field_desc by_instance[] = { { "tid", D9T_U32 }, { "span_
 static const struct d9_field_desc sample[] = { { "worker_id", D9T_VARINT }, { "tid", D9T_U32 } };
 
 /* A trace, and what a command makes of it: the program runs on a pipe. */
-static struct ran
-run(struct d9_build *b, const char *command)
+static struct ran run(struct d9_build *b, const char *command)
 {
 	const bool converts = strcmp(command, "convert") == 0;
 	struct ran r =
@@ -29,14 +28,12 @@ run(struct d9_build *b, const char *command)
 	return r;
 }
 
-static void
-expect(const struct ran *r, const char *text)
+static void expect(const struct ran *r, const char *text)
 {
 	cr_expect_not_null(strstr(r->out, text), "%s\nis not in\n%s%s", text, r->out, r->err);
 }
 
-static void
-put_span(struct d9_build *b, uint16_t schema, uint64_t ts, uint64_t worker, uint64_t id)
+static void put_span(struct d9_build *b, uint16_t schema, uint64_t ts, uint64_t worker, uint64_t id)
 {
 	d9b_event(b, schema, ts);
 	d9b_varint(b, worker);
@@ -127,8 +124,7 @@ Test(dial9_meaning, a_span_that_stays_open)
 	ran_free(&r);
 }
 
-static void
-put_sample(struct d9_build *b, uint16_t schema, uint64_t ts, uint64_t worker, uint32_t tid)
+static void put_sample(struct d9_build *b, uint16_t schema, uint64_t ts, uint64_t worker, uint32_t tid)
 {
 	d9b_event(b, schema, ts);
 	d9b_varint(b, worker);

@@ -10,8 +10,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "dial9/test/facts_test.h"
 
-static const char *
-real_trace(char path[1024], const char *name)
+static const char *real_trace(char path[1024], const char *name)
 {
 	const char *const dir = real_traces();
 
@@ -19,8 +18,7 @@ real_trace(char path[1024], const char *name)
 	return path;
 }
 
-static struct ran
-converted(const char *path)
+static struct ran converted(const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", NULL }, NULL, 0);
@@ -30,8 +28,7 @@ converted(const char *path)
 }
 
 /* Each row of a is in b. */
-static void
-is_in(const struct d9f_facts *a, const struct d9f_facts *b, const char *path)
+static void is_in(const struct d9f_facts *a, const struct d9f_facts *b, const char *path)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct d9f_row *const r = &a->rows[i];
@@ -45,8 +42,7 @@ is_in(const struct d9f_facts *a, const struct d9f_facts *b, const char *path)
 	}
 }
 
-static void
-times_agree(const struct d9f_facts *want, const char *path)
+static void times_agree(const struct d9f_facts *want, const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
 	char first[64], last[64];
@@ -63,8 +59,7 @@ times_agree(const struct d9f_facts *want, const char *path)
 	ran_free(&r);
 }
 
-static uint64_t
-sum_of(const struct d9f_facts *f, const char *start)
+static uint64_t sum_of(const struct d9f_facts *f, const char *start)
 {
 	uint64_t n = 0;
 
@@ -74,8 +69,7 @@ sum_of(const struct d9f_facts *f, const char *start)
 }
 
 /* *want: to be freed. */
-static void
-agree(const char *name, struct d9f_facts *want)
+static void agree(const char *name, struct d9f_facts *want)
 {
 	struct d9f_facts got;
 	char path[1024];

@@ -17,15 +17,13 @@ static const unsigned types[] = {
 #define KINDS (2 * TYPES) /* optional ones too */
 #define ROUNDS 6U
 
-static unsigned
-kind(size_t i)
+static unsigned kind(size_t i)
 {
 	return types[i % TYPES] | (i % KINDS >= TYPES ? D9T_OPTIONAL : 0);
 }
 
 /* The three fields of the i-th schema: all pairs of kinds come first and second. */
-static void
-fields_of(size_t i, struct d9_field_desc *f)
+static void fields_of(size_t i, struct d9_field_desc *f)
 {
 	f[0] = (struct d9_field_desc){ "a", kind(i / KINDS) };
 	f[1] = (struct d9_field_desc){ "b", kind(i) };
@@ -39,8 +37,7 @@ struct content {
 	uint64_t booleans; /* how many there are */
 };
 
-static void
-put(struct d9_build *b, unsigned type, unsigned round, struct content *c)
+static void put(struct d9_build *b, unsigned type, unsigned round, struct content *c)
 {
 	static const uint64_t numbers[ROUNDS] = { 0, 127, 128, 16384, UINT64_C(1) << 60, UINT64_MAX };
 	static const char *const texts[ROUNDS] = { "",         "x",        "seven b",
@@ -73,15 +70,13 @@ put(struct d9_build *b, unsigned type, unsigned round, struct content *c)
 		d9b_u32(b, 0); /* an empty run or map */
 }
 
-static uint64_t
-count_of(const struct d9t_run *t, enum d9_rule rule)
+static uint64_t count_of(const struct d9t_run *t, enum d9_rule rule)
 {
 	return findings_count(&t->findings, &d9_rules[rule]);
 }
 
 /* What is reported of Bool values. */
-static void
-note_bools(void *ctx, const struct findings *j, const struct finding *f)
+static void note_bools(void *ctx, const struct findings *j, const struct finding *f)
 {
 	(void)j;
 	if (f->rule == &d9_rules[D9_RULE_BOOL_VALUE])
@@ -89,8 +84,7 @@ note_bools(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 /* Reads a trace of all pairs, and compares what was counted. */
-static void
-expect_all(struct content c, bool odd)
+static void expect_all(struct content c, bool odd)
 {
 	struct d9_build b;
 	struct d9_field_desc f[3];

@@ -16,8 +16,7 @@ struct out {
 	size_t n, cap;
 };
 
-static void
-put(struct out *t, const char *s, size_t n)
+static void put(struct out *t, const char *s, size_t n)
 {
 	if (t->n + n + 1 > t->cap) {
 		t->cap = 2 * (t->n + n) + 256;
@@ -29,8 +28,7 @@ put(struct out *t, const char *s, size_t n)
 	t->s[t->n] = '\0';
 }
 
-__attribute__((format(printf, 2, 3))) static void
-print(struct out *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void print(struct out *t, const char *fmt, ...)
 {
 	char text[80];
 	va_list ap;
@@ -41,8 +39,7 @@ print(struct out *t, const char *fmt, ...)
 	put(t, text, (size_t)n);
 }
 
-static void
-put_text(struct out *t, const unsigned char *p, size_t n)
+static void put_text(struct out *t, const unsigned char *p, size_t n)
 {
 	put(t, "\"", 1);
 	for (size_t i = 0; i < n; i++)
@@ -54,22 +51,19 @@ put_text(struct out *t, const unsigned char *p, size_t n)
 }
 
 /* Integers that a double does not hold are text. */
-static void
-put_unsigned(struct out *t, uint64_t v)
+static void put_unsigned(struct out *t, uint64_t v)
 {
 	print(t, v < UINT64_C(1) << 53 ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
 }
 
-static void
-put_signed(struct out *t, int64_t v)
+static void put_signed(struct out *t, int64_t v)
 {
 	const bool exact = v < INT64_C(1) << 53 && v > -(INT64_C(1) << 53);
 
 	print(t, exact ? "%" PRId64 : "\"%" PRId64 "\"", v);
 }
 
-static void
-put_double(struct out *t, uint64_t bits)
+static void put_double(struct out *t, uint64_t bits)
 {
 	double v;
 
@@ -81,8 +75,8 @@ put_double(struct out *t, uint64_t bits)
 }
 
 /* The definition that stands last before the event, else the first one behind it. */
-static const struct d9o_entry *
-find_entry(const struct d9o *o, uint8_t kind, uint32_t id, uint32_t segment, size_t offset)
+static const struct d9o_entry *find_entry(const struct d9o *o, uint8_t kind, uint32_t id, uint32_t segment,
+                                          size_t offset)
 {
 	const struct d9o_entry *found = NULL;
 
@@ -95,8 +89,7 @@ find_entry(const struct d9o *o, uint8_t kind, uint32_t id, uint32_t segment, siz
 	return found;
 }
 
-static void
-put_address(struct out *t, uint64_t address)
+static void put_address(struct out *t, uint64_t address)
 {
 	const struct d9o_entry *best = NULL;
 
@@ -113,8 +106,7 @@ put_address(struct out *t, uint64_t address)
 		print(t, "\"0x%" PRIx64 "\"", address);
 }
 
-static void
-put_stack(struct out *t, size_t at, uint32_t n)
+static void put_stack(struct out *t, size_t at, uint32_t n)
 {
 	struct d9o c = { .p = t->o->p, .n = t->o->n, .at = at };
 
@@ -126,8 +118,7 @@ put_stack(struct out *t, size_t at, uint32_t n)
 	put(t, "]", n == 0 ? 0 : 1);
 }
 
-static void
-put_pooled(struct out *t, uint8_t kind)
+static void put_pooled(struct out *t, uint8_t kind)
 {
 	const uint32_t id = (uint32_t)d9o_number(&t->in, 4);
 	const struct d9o_entry *const e = find_entry(t->o, kind, id, t->e->segment, t->e->offset);
@@ -142,8 +133,7 @@ put_pooled(struct out *t, uint8_t kind)
 
 static void put_value(struct out *t, uint8_t type);
 
-static void
-put_bytes(struct out *t)
+static void put_bytes(struct out *t)
 {
 	const uint64_t n = d9o_number(&t->in, 4);
 
@@ -154,8 +144,7 @@ put_bytes(struct out *t)
 	d9o_skip(&t->in, n);
 }
 
-static void
-put_string(struct out *t)
+static void put_string(struct out *t)
 {
 	const size_t n = (size_t)d9o_number(&t->in, 4);
 
@@ -164,8 +153,7 @@ put_string(struct out *t)
 }
 
 /* Whether all keys of the map whose entries begin here are text. */
-static bool
-keys_are_text(const struct out *t, uint64_t n)
+static bool keys_are_text(const struct out *t, uint64_t n)
 {
 	struct d9o c = t->in;
 	bool all = true;
@@ -185,8 +173,7 @@ keys_are_text(const struct out *t, uint64_t n)
 }
 
 /* type 10: keys and values are text without tags; 15: any. */
-static void
-put_map(struct out *t, uint8_t type)
+static void put_map(struct out *t, uint8_t type)
 {
 	const uint64_t n = d9o_number(&t->in, 4);
 	const bool object = type == 10 || keys_are_text(t, n);
@@ -203,8 +190,7 @@ put_map(struct out *t, uint8_t type)
 	put(t, object ? "}" : "]", 1);
 }
 
-static void
-put_list(struct out *t)
+static void put_list(struct out *t)
 {
 	put(t, "[", 1);
 	for (uint64_t n = d9o_number(&t->in, 4), i = 0; i < n; i++) {
@@ -214,8 +200,7 @@ put_list(struct out *t)
 	put(t, "]", 1);
 }
 
-static void
-put_value(struct out *t, uint8_t type)
+static void put_value(struct out *t, uint8_t type)
 {
 	if (type >= 0x80 && d9o_number(&t->in, 1) == 0) {
 		put(t, "null", 4);
@@ -249,8 +234,7 @@ put_value(struct out *t, uint8_t type)
 	}
 }
 
-char *
-d9o_arguments(const struct d9o *o, size_t i)
+char *d9o_arguments(const struct d9o *o, size_t i)
 {
 	struct out t = { .o = o, .in = *o, .e = &o->events[i] };
 	const struct d9o_schema *const s = &o->schemas[t.e->schema];

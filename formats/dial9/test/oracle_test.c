@@ -9,8 +9,7 @@
 
 /* ---- bytes ---- */
 
-uint64_t
-d9o_number(struct d9o *o, size_t size)
+uint64_t d9o_number(struct d9o *o, size_t size)
 {
 	uint64_t v = 0;
 
@@ -24,8 +23,7 @@ d9o_number(struct d9o *o, size_t size)
 	return v;
 }
 
-uint64_t
-d9o_leb(struct d9o *o)
+uint64_t d9o_leb(struct d9o *o)
 {
 	uint64_t v = 0, byte = 0x80;
 
@@ -36,8 +34,7 @@ d9o_leb(struct d9o *o)
 	return v;
 }
 
-void
-d9o_skip(struct d9o *o, uint64_t n)
+void d9o_skip(struct d9o *o, uint64_t n)
 {
 	if (n > o->n - o->at)
 		o->fault = "cut";
@@ -45,8 +42,7 @@ d9o_skip(struct d9o *o, uint64_t n)
 		o->at += (size_t)n;
 }
 
-static void
-name(struct d9o *o, char *to)
+static void name(struct d9o *o, char *to)
 {
 	const size_t n = (size_t)d9o_number(o, 2);
 
@@ -56,8 +52,7 @@ name(struct d9o *o, char *to)
 	o->at += n;
 }
 
-static void *
-append(void *list, size_t *n, size_t *cap, size_t size)
+static void *append(void *list, size_t *n, size_t *cap, size_t size)
 {
 	void **const at = list;
 
@@ -72,8 +67,7 @@ append(void *list, size_t *n, size_t *cap, size_t size)
 
 /* ---- frames ---- */
 
-void
-d9o_skip_value(struct d9o *o, uint8_t type)
+void d9o_skip_value(struct d9o *o, uint8_t type)
 {
 	if (type >= 0x80 && d9o_number(o, 1) == 0)
 		return;
@@ -118,8 +112,7 @@ d9o_skip_value(struct d9o *o, uint8_t type)
 	}
 }
 
-static void
-schema(struct d9o *o)
+static void schema(struct d9o *o)
 {
 	struct d9o_schema *const s = append(&o->schemas, &o->nschemas, &o->schemas_cap, sizeof *s);
 
@@ -135,8 +128,7 @@ schema(struct d9o *o)
 	}
 }
 
-static uint32_t
-find_schema(const struct d9o *o, uint16_t id)
+static uint32_t find_schema(const struct d9o *o, uint16_t id)
 {
 	for (size_t i = o->nschemas; i-- > 0;)
 		if (o->schemas[i].segment == o->segments && o->schemas[i].id == id)
@@ -146,8 +138,7 @@ find_schema(const struct d9o *o, uint16_t id)
 }
 
 /* What a SymbolTableEntry at `values` says. */
-static void
-symbol(struct d9o *o, const struct d9o_schema *s, size_t offset)
+static void symbol(struct d9o *o, const struct d9o_schema *s, size_t offset)
 {
 	struct d9o_entry *const e = append(&o->entries, &o->nentries, &o->entries_cap, sizeof *e);
 
@@ -165,8 +156,7 @@ symbol(struct d9o *o, const struct d9o_schema *s, size_t offset)
 	}
 }
 
-static void
-event(struct d9o *o, size_t offset, uint64_t *base)
+static void event(struct d9o *o, size_t offset, uint64_t *base)
 {
 	struct d9o_event *const e = append(&o->events, &o->nevents, &o->events_cap, sizeof *e);
 
@@ -186,8 +176,7 @@ event(struct d9o *o, size_t offset, uint64_t *base)
 		d9o_skip_value(o, s->fields[i].type);
 }
 
-static void
-pool(struct d9o *o, uint8_t tag, size_t offset)
+static void pool(struct d9o *o, uint8_t tag, size_t offset)
 {
 	for (uint64_t n = d9o_number(o, 4); n > 0 && o->fault == NULL; n--) {
 		struct d9o_entry *const e = append(&o->entries, &o->nentries, &o->entries_cap, sizeof *e);
@@ -201,8 +190,7 @@ pool(struct d9o *o, uint8_t tag, size_t offset)
 	}
 }
 
-static void
-annotations(struct d9o *o)
+static void annotations(struct d9o *o)
 {
 	d9o_leb(o);
 	for (uint64_t n = d9o_number(o, 2); n > 0; n--) {
@@ -212,8 +200,7 @@ annotations(struct d9o *o)
 	}
 }
 
-void
-d9o_decode(struct d9o *o, const unsigned char *p, size_t n)
+void d9o_decode(struct d9o *o, const unsigned char *p, size_t n)
 {
 	uint64_t base = 0;
 
@@ -242,8 +229,7 @@ d9o_decode(struct d9o *o, const unsigned char *p, size_t n)
 	}
 }
 
-void
-d9o_free(struct d9o *o)
+void d9o_free(struct d9o *o)
 {
 	free(o->schemas);
 	free(o->events);

@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* The text behind a key, up to the next `until`. */
-static bool
-take(const char *line, const char *key, char until, char *to, size_t room)
+static bool take(const char *line, const char *key, char until, char *to, size_t room)
 {
 	const char *const p = strstr(line, key);
 
@@ -22,8 +21,7 @@ take(const char *line, const char *key, char until, char *to, size_t room)
 }
 
 /* Microseconds with three digits behind the point, as ns. */
-static uint64_t
-nanoseconds(const char *line, const char *key)
+static uint64_t nanoseconds(const char *line, const char *key)
 {
 	char text[64];
 	uint64_t us = 0;
@@ -44,8 +42,7 @@ struct output {
 	uint32_t *rows;
 };
 
-static void
-take_track(struct output *o, const char *line)
+static void take_track(struct output *o, const char *line)
 {
 	char tid[32];
 
@@ -60,8 +57,7 @@ take_track(struct output *o, const char *line)
 }
 
 /* An async span begins, or ends. */
-static void
-take_async(struct output *o, const char *line, struct d9f_row *row, bool begins)
+static void take_async(struct output *o, const char *line, struct d9f_row *row, bool begins)
 {
 	const uint64_t ts = nanoseconds(line, "\"ts\":");
 	char id[32];
@@ -85,8 +81,7 @@ take_async(struct output *o, const char *line, struct d9f_row *row, bool begins)
 	o->facts->rows[o->rows[at]].ns += ts - o->starts[at];
 }
 
-static void
-take_line(struct output *o, const char *line)
+static void take_line(struct output *o, const char *line)
 {
 	char phase[8], name[300], category[200], tid[32];
 
@@ -116,8 +111,7 @@ take_line(struct output *o, const char *line)
 		r->ns += nanoseconds(line, "\"dur\":");
 }
 
-void
-d9f_converted(struct d9f_facts *f, char *text)
+void d9f_converted(struct d9f_facts *f, char *text)
 {
 	struct output o = { .facts = f };
 	char *next;

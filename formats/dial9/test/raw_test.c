@@ -14,8 +14,7 @@
 
 /* ---- their bytes ---- */
 
-static void
-tiles(struct input *in, const char *p, size_t n, const char *path)
+static void tiles(struct input *in, const char *p, size_t n, const char *path)
 {
 	struct text all = { .p = NULL };
 	struct d9t_run t;
@@ -34,8 +33,7 @@ tiles(struct input *in, const char *p, size_t n, const char *path)
 	text_free(&all);
 }
 
-static void
-tiles_file(const char *path)
+static void tiles_file(const char *path)
 {
 	size_t n;
 	char *const p = read_unpacked(path, &n);
@@ -59,8 +57,7 @@ struct again {
 	uint32_t left;         /* entries to come */
 };
 
-static const struct value *
-field(const struct batch *b, const struct event *e, uint32_t i, const char *name)
+static const struct value *field(const struct batch *b, const struct event *e, uint32_t i, const char *name)
 {
 	cr_assert_lt(i, e->nfields);
 	const struct field *const f = &b->fields[e->first_field + i];
@@ -68,8 +65,8 @@ field(const struct batch *b, const struct event *e, uint32_t i, const char *name
 	return &f->value;
 }
 
-static uint64_t
-number(const struct batch *b, const struct event *e, uint32_t i, const char *name, enum value_type type)
+static uint64_t number(const struct batch *b, const struct event *e, uint32_t i, const char *name,
+                       enum value_type type)
 {
 	const struct value *const v = field(b, e, i, name);
 
@@ -77,8 +74,7 @@ number(const struct batch *b, const struct event *e, uint32_t i, const char *nam
 	return v->u64;
 }
 
-static void
-put_text(struct again *a, const struct value *v, unsigned bits)
+static void put_text(struct again *a, const struct value *v, unsigned bits)
 {
 	cr_assert(v->type == VALUE_STRING || v->type == VALUE_BYTES);
 	if (bits == 16)
@@ -88,8 +84,7 @@ put_text(struct again *a, const struct value *v, unsigned bits)
 	d9b_bytes(&a->b, v->p, v->count);
 }
 
-static void
-put_addresses(struct again *a, const struct value *v)
+static void put_addresses(struct again *a, const struct value *v)
 {
 	d9b_u32(&a->b, v->count);
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -99,8 +94,7 @@ put_addresses(struct again *a, const struct value *v)
 }
 
 /* The type of an element; an id of a pool and a map of texts look like others. */
-static uint8_t
-type_of(const struct value *v)
+static uint8_t type_of(const struct value *v)
 {
 	static const uint8_t types[] = {
 		[VALUE_BOOL] = D9T_BOOL, [VALUE_U8] = D9T_U8,         [VALUE_U16] = D9T_U16,
@@ -115,8 +109,7 @@ type_of(const struct value *v)
 	return types[v->type];
 }
 
-static void
-put_value(struct again *a, uint8_t type, const struct value *v)
+static void put_value(struct again *a, uint8_t type, const struct value *v)
 {
 	static const uint8_t expected[] = {
 		[D9T_I64] = VALUE_I64,     [D9T_F64] = VALUE_F64,          [D9T_STRING] = VALUE_STRING,
@@ -175,8 +168,7 @@ put_value(struct again *a, uint8_t type, const struct value *v)
 	}
 }
 
-static void
-put_schema(struct again *a, const struct batch *b, const struct event *e)
+static void put_schema(struct again *a, const struct batch *b, const struct event *e)
 {
 	const uint16_t id = (uint16_t)number(b, e, 0, "type_id", VALUE_U16);
 	const struct value *const map = field(b, e, 3, "fields");
@@ -196,8 +188,7 @@ put_schema(struct again *a, const struct batch *b, const struct event *e)
 	}
 }
 
-static void
-put_pool(struct again *a, const struct batch *b, const struct event *e, bool strings)
+static void put_pool(struct again *a, const struct batch *b, const struct event *e, bool strings)
 {
 	uint32_t i = 0;
 
@@ -217,8 +208,7 @@ put_pool(struct again *a, const struct batch *b, const struct event *e, bool str
 	cr_expect_eq(e->nfields, i + 2);
 }
 
-static void
-put_annotations(struct again *a, const struct batch *b, const struct event *e)
+static void put_annotations(struct again *a, const struct batch *b, const struct event *e)
 {
 	uint32_t i = 0;
 
@@ -237,8 +227,7 @@ put_annotations(struct again *a, const struct batch *b, const struct event *e)
 	cr_expect_eq(e->nfields, i + 3);
 }
 
-static void
-put_event(struct again *a, const struct batch *b, const struct event *e)
+static void put_event(struct again *a, const struct batch *b, const struct event *e)
 {
 	const uint16_t id = (uint16_t)number(b, e, 0, "type_id", VALUE_U16);
 	const struct field *const f = &b->fields[e->first_field];
@@ -262,8 +251,7 @@ put_event(struct again *a, const struct batch *b, const struct event *e)
 	}
 }
 
-static void
-put(struct again *a, const struct batch *b, const struct event *e)
+static void put(struct again *a, const struct batch *b, const struct event *e)
 {
 	const struct slice name = e->cls->name;
 
@@ -285,14 +273,12 @@ put(struct again *a, const struct batch *b, const struct event *e)
 }
 
 /* Numbers of more bytes than they need are told apart by their bytes alone, and so are ids in lists. */
-static bool
-is_ambiguous(const char *path)
+static bool is_ambiguous(const char *path)
 {
 	return strstr(path, "max-integers") != NULL || strstr(path, "all-types-0.4") != NULL;
 }
 
-static void
-write_again(const char *path)
+static void write_again(const char *path)
 {
 	struct again *const a = calloc(1, sizeof *a);
 	struct d9t_run t;
@@ -354,8 +340,7 @@ static const struct {
 #define WIDTHS (sizeof widths / sizeof widths[0])
 
 /* One event of one field of each type, whose names are all the same. */
-static void
-build_widths(struct d9_build *b)
+static void build_widths(struct d9_build *b)
 {
 	struct d9_field_desc fields[WIDTHS];
 
@@ -371,8 +356,7 @@ build_widths(struct d9_build *b)
 		d9b_bytes(b, widths[i].bytes, widths[i].n);
 }
 
-static void
-expect_width(const struct batch *b, const struct event *e, size_t i)
+static void expect_width(const struct batch *b, const struct event *e, size_t i)
 {
 	const struct field *const f = &b->fields[e->first_field + 2 + i];
 	const struct class_field *const declared = &e->cls->fields[2 + i];
@@ -412,8 +396,7 @@ Test(dial9_raw, every_type_keeps_its_width)
 
 /* ---- findings ---- */
 
-static struct text
-findings_of(const char *p, size_t n, unsigned want)
+static struct text findings_of(const char *p, size_t n, unsigned want)
 {
 	struct text to = { .p = NULL };
 	struct d9t_run t;

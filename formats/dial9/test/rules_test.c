@@ -18,8 +18,7 @@ static const char *const elsewhere[] = {
 	"dial9/pool-limit",      NULL,
 };
 
-static bool
-is_elsewhere(const char *id)
+static bool is_elsewhere(const char *id)
 {
 	for (size_t i = 0; elsewhere[i] != NULL; i++)
 		if (strcmp(elsewhere[i], id) == 0)
@@ -27,15 +26,13 @@ is_elsewhere(const char *id)
 	return false;
 }
 
-static bool
-has_prefix(const char *s, const char *prefix)
+static bool has_prefix(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
 /* A sample is named after the rule it is there for, and expects nothing else. */
-static bool
-provokes(const char *name, const char *id)
+static bool provokes(const char *name, const char *id)
 {
 	const char *const words = strchr(id, '/') + 1;
 	char path[1024], line[200];

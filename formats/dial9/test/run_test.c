@@ -10,8 +10,7 @@
 #include "format/registry.h"
 #include "vocab/vocab.h"
 
-void
-d9t_open(struct d9t_run *t, struct input *in, unsigned want)
+void d9t_open(struct d9t_run *t, struct input *in, unsigned want)
 {
 	const struct format *const format = format_by_name("dial9");
 	const struct slice text = vocab_builtin("dial9");
@@ -30,8 +29,7 @@ d9t_open(struct d9t_run *t, struct input *in, unsigned want)
 	cr_assert(t->r.state != NULL && format->reader->open(&t->r));
 }
 
-enum read_status
-d9t_next(struct d9t_run *t, uint32_t cap)
+enum read_status d9t_next(struct d9t_run *t, uint32_t cap)
 {
 	t->batches = realloc(t->batches, (t->n + 1) * sizeof *t->batches);
 	cr_assert_not_null(t->batches);
@@ -43,15 +41,13 @@ d9t_next(struct d9t_run *t, uint32_t cap)
 	return t->status;
 }
 
-void
-d9t_read(struct d9t_run *t, uint32_t cap)
+void d9t_read(struct d9t_run *t, uint32_t cap)
 {
 	while (d9t_next(t, cap) == READ_MORE)
 		;
 }
 
-void
-d9t_close_reader(struct d9t_run *t)
+void d9t_close_reader(struct d9t_run *t)
 {
 	if (t->r.state != NULL)
 		t->r.format->reader->close(&t->r);
@@ -59,8 +55,7 @@ d9t_close_reader(struct d9t_run *t)
 	t->r.state = NULL;
 }
 
-void
-d9t_free(struct d9t_run *t)
+void d9t_free(struct d9t_run *t)
 {
 	d9t_close_reader(t);
 	for (size_t i = 0; i < t->n; i++)
@@ -74,8 +69,7 @@ d9t_free(struct d9t_run *t)
 
 /* ---- as text ---- */
 
-static void
-put_value(struct text *to, const struct value *v)
+static void put_value(struct text *to, const struct value *v)
 {
 	text_printf(to, " %u:", v->type);
 	switch (v->type) {
@@ -98,15 +92,13 @@ put_value(struct text *to, const struct value *v)
 	}
 }
 
-static void
-put_slice(struct text *to, struct slice s)
+static void put_slice(struct text *to, struct slice s)
 {
 	text_printf(to, " %" PRIx32 "/%" PRIu32 "=", s.flags, s.n);
 	text_add(to, s.p, s.n);
 }
 
-void
-d9t_put_batch(struct text *to, const struct batch *b)
+void d9t_put_batch(struct text *to, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -130,8 +122,7 @@ d9t_put_batch(struct text *to, const struct batch *b)
 
 /* ---- inputs ---- */
 
-void
-d9t_each_trace(void (*check)(const char *path))
+void d9t_each_trace(void (*check)(const char *path))
 {
 	static const char *const real[] = { "block-in-place.bin", "metrics-service.bin" };
 	char **const names = list_folder("testdata/dial9/good", ".dial9");

@@ -11,7 +11,7 @@ struct d9_good {
 	void (*make)(struct d9_build *b);
 };
 
-extern const struct d9_good d9_good[]; /* ended by a name of NULL */
+extern const struct d9_good d9_good[];      /* ended by a name of NULL */
 extern const struct d9_good d9_made_good[]; /* likewise: what this program writes */
 
 #define D9_MAX_EXPECTED 16

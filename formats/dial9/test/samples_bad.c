@@ -11,8 +11,7 @@ static const struct d9_field_desc pooled[] = { { "text", D9T_POOLED_STRING } };
 static const struct d9_field_desc list[] = { { "list", D9T_LIST } };
 static const struct d9_field_desc stack[] = { { "stack", D9T_POOLED_STACK } };
 
-void
-d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset)
+void d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset)
 {
 	if (e->n < D9_MAX_EXPECTED) {
 		e->row[e->n].rule = rule;
@@ -20,8 +19,7 @@ d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset)
 	}
 }
 
-void
-d9s_begin(struct d9_build *b, const struct d9_field_desc *field)
+void d9s_begin(struct d9_build *b, const struct d9_field_desc *field)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "Number", true, number, 1);
@@ -31,31 +29,27 @@ d9s_begin(struct d9_build *b, const struct d9_field_desc *field)
 		d9b_schema(b, 2, "Own", true, field, 1);
 }
 
-void
-d9s_end(struct d9_build *b)
+void d9s_end(struct d9_build *b)
 {
 	d9b_event(b, 1, b->base + 10);
 	d9b_varint(b, 8);
 }
 
-static void
-bad_version(struct d9_build *b, struct d9_expected *e)
+static void bad_version(struct d9_build *b, struct d9_expected *e)
 {
 	d9b_bytes(b, "TRC\0\2", 5);
 	d9b_schema(b, 1, "Number", true, number, 1);
 	d9s_expect(e, "bad-version", 4);
 }
 
-static void
-bad_version_later(struct d9_build *b, struct d9_expected *e)
+static void bad_version_later(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9s_expect(e, "bad-version", b->n + 4);
 	d9b_bytes(b, "TRC\0\0", 5);
 }
 
-static void
-unknown_tag(struct d9_build *b, struct d9_expected *e)
+static void unknown_tag(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9s_expect(e, "unknown-tag", b->n);
@@ -63,8 +57,7 @@ unknown_tag(struct d9_build *b, struct d9_expected *e)
 	d9s_end(b);
 }
 
-static void
-unknown_tag_zero(struct d9_build *b, struct d9_expected *e)
+static void unknown_tag_zero(struct d9_build *b, struct d9_expected *e)
 {
 	d9b_header(b);
 	d9s_expect(e, "unknown-tag", b->n);
@@ -72,16 +65,14 @@ unknown_tag_zero(struct d9_build *b, struct d9_expected *e)
 }
 
 /* The first letter of a header, but no header. */
-static void
-unknown_tag_magic(struct d9_build *b, struct d9_expected *e)
+static void unknown_tag_magic(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9s_expect(e, "unknown-tag", b->n);
 	d9b_bytes(b, "TRUE\1", 5);
 }
 
-static void
-event_before_schema(struct d9_build *b, struct d9_expected *e)
+static void event_before_schema(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9s_expect(e, "event-before-schema", d9b_event_delta(b, 3, 0));
@@ -90,8 +81,7 @@ event_before_schema(struct d9_build *b, struct d9_expected *e)
 }
 
 /* Schemas do not reach into the next segment. */
-static void
-event_before_schema_segment(struct d9_build *b, struct d9_expected *e)
+static void event_before_schema_segment(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9b_header(b);
@@ -99,8 +89,7 @@ event_before_schema_segment(struct d9_build *b, struct d9_expected *e)
 	d9b_varint(b, 1);
 }
 
-static void
-schema_redefined(struct d9_build *b, struct d9_expected *e)
+static void schema_redefined(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9s_expect(e, "schema-redefined", d9b_schema(b, 1, "Number", true, text, 1));
@@ -111,8 +100,7 @@ schema_redefined(struct d9_build *b, struct d9_expected *e)
 	d9s_end(b);
 }
 
-static void
-unknown_field_type(struct d9_build *b, struct d9_expected *e)
+static void unknown_field_type(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc fields[] = { { "fine", D9T_U8 }, { "strange", 16 } };
 
@@ -122,8 +110,7 @@ unknown_field_type(struct d9_build *b, struct d9_expected *e)
 	d9s_end(b);
 }
 
-static void
-unknown_field_type_used(struct d9_build *b, struct d9_expected *e)
+static void unknown_field_type_used(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "zero", 0 };
 
@@ -135,8 +122,7 @@ unknown_field_type_used(struct d9_build *b, struct d9_expected *e)
 	d9b_bytes(b, "???", 3);
 }
 
-static void
-optional_unknown_type(struct d9_build *b, struct d9_expected *e)
+static void optional_unknown_type(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "strange", 16 | D9T_OPTIONAL };
 
@@ -148,8 +134,7 @@ optional_unknown_type(struct d9_build *b, struct d9_expected *e)
 	d9b_bytes(b, "\0", 1);
 }
 
-static void
-has_timestamp(struct d9_build *b, struct d9_expected *e)
+static void has_timestamp(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	const size_t at = d9b_schema(b, 5, "Strange", true, number, 1);
@@ -160,8 +145,7 @@ has_timestamp(struct d9_build *b, struct d9_expected *e)
 	d9b_varint(b, 1);
 }
 
-static void
-duplicate_field(struct d9_build *b, struct d9_expected *e)
+static void duplicate_field(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc fields[] = {
 		{ "x", D9T_U8 }, { "x", D9T_U8 }, { "x (2)", D9T_U8 }, { "x", D9T_U8 }
@@ -175,8 +159,7 @@ duplicate_field(struct d9_build *b, struct d9_expected *e)
 	d9b_bytes(b, "\1\2\3\4", 4);
 }
 
-static void
-unknown_element_type(struct d9_build *b, struct d9_expected *e)
+static void unknown_element_type(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9b_schema(b, 2, "Own", true, list, 1);
@@ -187,8 +170,7 @@ unknown_element_type(struct d9_build *b, struct d9_expected *e)
 }
 
 /* The optional bit has no meaning before an element. */
-static void
-unknown_element_type_optional(struct d9_build *b, struct d9_expected *e)
+static void unknown_element_type_optional(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc map = { "map", D9T_MAP };
 
@@ -200,8 +182,7 @@ unknown_element_type_optional(struct d9_build *b, struct d9_expected *e)
 	d9b_bytes(b, "\x8b\1\1", 3);
 }
 
-static void
-nesting(struct d9_build *b, struct d9_expected *e)
+static void nesting(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9b_schema(b, 2, "Own", true, list, 1);
@@ -212,8 +193,7 @@ nesting(struct d9_build *b, struct d9_expected *e)
 	d9b_u32(b, 0);
 }
 
-static void
-presence_byte(struct d9_build *b, struct d9_expected *e)
+static void presence_byte(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "maybe", D9T_U8 | D9T_OPTIONAL };
 
@@ -224,8 +204,7 @@ presence_byte(struct d9_build *b, struct d9_expected *e)
 	d9s_end(b);
 }
 
-static void
-leb128_too_long(struct d9_build *b, struct d9_expected *e)
+static void leb128_too_long(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, number);
 	d9b_event_delta(b, 2, 1);
@@ -233,8 +212,7 @@ leb128_too_long(struct d9_build *b, struct d9_expected *e)
 	d9b_bytes(b, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11);
 }
 
-static void
-leb128_too_long_annotation(struct d9_build *b, struct d9_expected *e)
+static void leb128_too_long_annotation(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9b_u8(b, 6);
@@ -242,8 +220,7 @@ leb128_too_long_annotation(struct d9_build *b, struct d9_expected *e)
 	d9b_bytes(b, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11);
 }
 
-static void
-leb128_overflow(struct d9_build *b, struct d9_expected *e)
+static void leb128_overflow(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, number);
 	d9b_event_delta(b, 2, 1);
@@ -252,8 +229,7 @@ leb128_overflow(struct d9_build *b, struct d9_expected *e)
 	d9s_end(b);
 }
 
-static void
-bool_value(struct d9_build *b, struct d9_expected *e)
+static void bool_value(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "flag", D9T_BOOL };
 
@@ -267,8 +243,7 @@ bool_value(struct d9_build *b, struct d9_expected *e)
 }
 
 /* Each place where text may stand. */
-static void
-invalid_utf8(struct d9_build *b, struct d9_expected *e)
+static void invalid_utf8(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc fields[] = { { "\xff field", D9T_STRING }, { "map", D9T_STRING_MAP } };
 
@@ -288,8 +263,7 @@ invalid_utf8(struct d9_build *b, struct d9_expected *e)
 	d9s_expect(e, "invalid-utf8", b->n - 5);
 }
 
-static void
-undefined_string(struct d9_build *b, struct d9_expected *e)
+static void undefined_string(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, pooled);
 	d9b_string(b, 1, "another");
@@ -304,8 +278,7 @@ undefined_string(struct d9_build *b, struct d9_expected *e)
 }
 
 /* Pools do not reach into the next segment, and a later one does not define for an earlier. */
-static void
-undefined_string_segment(struct d9_build *b, struct d9_expected *e)
+static void undefined_string_segment(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, pooled);
 	const size_t at = d9b_event_delta(b, 2, 1);
@@ -315,8 +288,7 @@ undefined_string_segment(struct d9_build *b, struct d9_expected *e)
 	d9s_expect(e, "undefined-string", at);
 }
 
-static void
-undefined_stack(struct d9_build *b, struct d9_expected *e)
+static void undefined_stack(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9b_schema(b, 2, "Own", true, stack, 1);
@@ -326,8 +298,7 @@ undefined_stack(struct d9_build *b, struct d9_expected *e)
 	d9s_end(b);
 }
 
-static void
-late_definition(struct d9_build *b, struct d9_expected *e)
+static void late_definition(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, pooled);
 	d9b_event_delta(b, 2, 1);
@@ -337,8 +308,7 @@ late_definition(struct d9_build *b, struct d9_expected *e)
 	d9b_u32(b, 0);
 }
 
-static void
-pool_redefined(struct d9_build *b, struct d9_expected *e)
+static void pool_redefined(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, pooled);
 	d9b_string(b, 0, "one");
@@ -349,8 +319,7 @@ pool_redefined(struct d9_build *b, struct d9_expected *e)
 	d9b_string(b, 0, "three");
 }
 
-static void
-time_overflow(struct d9_build *b, struct d9_expected *e)
+static void time_overflow(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	d9b_reset(b, UINT64_MAX - 5);
@@ -363,24 +332,21 @@ time_overflow(struct d9_build *b, struct d9_expected *e)
 
 /* ---- what only 0.4 has ---- */
 
-static void
-annotation_field(struct d9_build *b, struct d9_expected *e)
+static void annotation_field(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	const size_t at = d9b_annotation(b, 1, 1, "metrique.unit", "ms");
 	d9s_expect(e, "annotation-field", at);
 }
 
-static void
-annotation_schema(struct d9_build *b, struct d9_expected *e)
+static void annotation_schema(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_begin(b, NULL);
 	const size_t at = d9b_annotation(b, 70000, 0, "metrique.unit", "ms");
 	d9s_expect(e, "annotation-schema", at);
 }
 
-static void
-clock_changed(struct d9_build *b, struct d9_expected *e)
+static void clock_changed(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "realtime_ns", D9T_VARINT };
 
@@ -394,8 +360,7 @@ clock_changed(struct d9_build *b, struct d9_expected *e)
 	d9b_varint(b, 1779308084928417749);
 }
 
-static void
-metadata_changed(struct d9_build *b, struct d9_expected *e)
+static void metadata_changed(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "entries", D9T_STRING_MAP };
 
@@ -412,8 +377,7 @@ metadata_changed(struct d9_build *b, struct d9_expected *e)
 }
 
 /* One entry more than are retained. */
-static void
-metadata_limit(struct d9_build *b, struct d9_expected *e)
+static void metadata_limit(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "entries", D9T_STRING_MAP };
 
@@ -427,8 +391,7 @@ metadata_limit(struct d9_build *b, struct d9_expected *e)
 	}
 }
 
-static void
-older_format(struct d9_build *b, struct d9_expected *e)
+static void older_format(struct d9_build *b, struct d9_expected *e)
 {
 	d9s_expect(e, "older-format", 0);
 	d9b_bytes(b, "TOKIOTRC\6\0\0\0", 12);

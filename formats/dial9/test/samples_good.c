@@ -13,15 +13,13 @@ static const struct d9_field_desc poll_end[] = { { "worker_id", D9T_VARINT } };
 static const struct d9_field_desc sample[] = { { "tid", D9T_U32 }, { "callchain", D9T_POOLED_STACK } };
 static const struct d9_field_desc text[] = { { "text", D9T_STRING } };
 
-static void
-no_events(struct d9_build *b)
+static void no_events(struct d9_build *b)
 {
 	d9b_header(b);
 }
 
 /* The document alone: a schema, a pool, a reset, two events. */
-static void
-document(struct d9_build *b)
+static void document(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "PollStartEvent", true, poll_start, COUNT(poll_start));
@@ -54,8 +52,7 @@ static const struct d9_field_desc every_optional[] = {
 };
 
 /* One value of type `which` among the twelve above; presence: 2 writes none, 0 and 1 themselves first. */
-static void
-put_value(struct d9_build *b, size_t which, unsigned presence)
+static void put_value(struct d9_build *b, size_t which, unsigned presence)
 {
 	if (presence < 2)
 		d9b_u8(b, (uint8_t)presence);
@@ -107,8 +104,7 @@ put_value(struct d9_build *b, size_t which, unsigned presence)
 	}
 }
 
-static void
-all_types(struct d9_build *b)
+static void all_types(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "Every", true, every, COUNT(every));
@@ -124,8 +120,7 @@ all_types(struct d9_build *b)
 	}
 }
 
-static void
-max_integers(struct d9_build *b)
+static void max_integers(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = {
 		{ "a", D9T_VARINT }, { "b", D9T_VARINT }, { "c", D9T_I64 }, { "d", D9T_I64 }, { "e", D9T_U32 }
@@ -143,8 +138,7 @@ max_integers(struct d9_build *b)
 	d9b_u32(b, UINT32_MAX);
 }
 
-static void
-odd_doubles(struct d9_build *b)
+static void odd_doubles(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = { { "v", D9T_F64 } };
 	const double values[] = { (double)NAN, (double)INFINITY, -(double)INFINITY,
@@ -159,8 +153,7 @@ odd_doubles(struct d9_build *b)
 	}
 }
 
-static void
-strange_texts(struct d9_build *b)
+static void strange_texts(struct d9_build *b)
 {
 	static const char *const texts[] = { "",
 		                             "\"quoted\" and \\",
@@ -183,8 +176,7 @@ strange_texts(struct d9_build *b)
 }
 
 /* Events without a time of their own stand where the time is. */
-static void
-untimed(struct d9_build *b)
+static void untimed(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "Note", false, text, 1);
@@ -198,8 +190,7 @@ untimed(struct d9_build *b)
 }
 
 /* Times that step back through resets, as buffers of several threads make them. */
-static void
-time_back(struct d9_build *b)
+static void time_back(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 2, "PollEndEvent", true, poll_end, COUNT(poll_end));
@@ -210,8 +201,7 @@ time_back(struct d9_build *b)
 }
 
 /* The same schema again is fine; so is the same text under the same id. */
-static void
-again(struct d9_build *b)
+static void again(struct d9_build *b)
 {
 	d9b_header(b);
 	for (int i = 0; i < 2; i++) {
@@ -223,8 +213,7 @@ again(struct d9_build *b)
 }
 
 /* Several entries in a frame, none at all, and ids that are far apart. */
-static void
-pools(struct d9_build *b)
+static void pools(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "PollStartEvent", true, poll_start, COUNT(poll_start));
@@ -244,8 +233,7 @@ pools(struct d9_build *b)
 }
 
 /* A string that is defined after its first use, and one whose id gets another text. */
-static void
-late(struct d9_build *b)
+static void late(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "PollStartEvent", true, poll_start, COUNT(poll_start));
@@ -260,8 +248,7 @@ late(struct d9_build *b)
 
 /* ---- 0.4 ---- */
 
-static void
-all_types_0_4(struct d9_build *b)
+static void all_types_0_4(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = { { "stack", D9T_POOLED_STACK },
 		                                       { "list", D9T_LIST },
@@ -300,8 +287,7 @@ all_types_0_4(struct d9_build *b)
 }
 
 /* 64 lists in one another are the most that is read. */
-static void
-deep(struct d9_build *b)
+static void deep(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = { { "list", D9T_LIST } };
 
@@ -317,8 +303,7 @@ static const struct d9_field_desc clock_sync[] = { { "realtime_ns", D9T_VARINT }
 static const struct d9_field_desc metadata[] = { { "entries", D9T_STRING_MAP } };
 
 /* Several headers: ids mean something else in each segment, and the time base is 0 again. */
-static void
-segments(struct d9_build *b)
+static void segments(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 0, "ClockSyncEvent", true, clock_sync, 1);
@@ -347,8 +332,7 @@ segments(struct d9_build *b)
 }
 
 /* The symbol table comes last, at time 0, and names addresses of all segments; a stack may come late too. */
-static void
-symbols(struct d9_build *b)
+static void symbols(struct d9_build *b)
 {
 	static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
 		                                       { "size", D9T_VARINT },
@@ -381,8 +365,7 @@ symbols(struct d9_build *b)
 }
 
 /* The thread, else the worker, else nobody. */
-static void
-tracks(struct d9_build *b)
+static void tracks(struct d9_build *b)
 {
 	static const struct d9_field_desc who[] = { { "worker_id", D9T_VARINT | D9T_OPTIONAL },
 		                                    { "tid", D9T_U32 | D9T_OPTIONAL } };
@@ -399,8 +382,7 @@ tracks(struct d9_build *b)
 	d9b_bytes(b, "\0\1\5\0\0\0", 6); /* thread 5 is not worker 5 */
 }
 
-static void
-annotations(struct d9_build *b)
+static void annotations(struct d9_build *b)
 {
 	d9b_header(b);
 	d9b_schema(b, 300, "PollStartEvent", true, poll_start, COUNT(poll_start));

@@ -5,8 +5,7 @@
 #define TRACK 0
 #define SPAN 1
 
-static void
-track_schema(struct d9_build *b)
+static void track_schema(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = { { "track", D9T_VARINT },
 		                                       { "parent", D9T_VARINT | D9T_OPTIONAL },
@@ -18,8 +17,8 @@ track_schema(struct d9_build *b)
 }
 
 /* parent, id: 0: none. */
-static size_t
-track(struct d9_build *b, uint64_t number, uint64_t parent, const char *kind, uint64_t id, const char *name)
+static size_t track(struct d9_build *b, uint64_t number, uint64_t parent, const char *kind, uint64_t id,
+                    const char *name)
 {
 	const size_t at = d9b_untimed(b, TRACK);
 
@@ -35,8 +34,7 @@ track(struct d9_build *b, uint64_t number, uint64_t parent, const char *kind, ui
 	return at;
 }
 
-static void
-span_schema(struct d9_build *b)
+static void span_schema(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = {
 		{ "tracetool.track", D9T_VARINT }, { "tracetool.duration", D9T_VARINT },
@@ -50,8 +48,7 @@ span_schema(struct d9_build *b)
 	d9b_schema(b, SPAN, "tracetool:span:io%3aread:my:class", true, fields, 11);
 }
 
-static void
-span(struct d9_build *b, uint64_t ts, uint64_t on, uint64_t dur)
+static void span(struct d9_build *b, uint64_t ts, uint64_t on, uint64_t dur)
 {
 	d9b_event(b, SPAN, ts);
 	d9b_varint(b, on);
@@ -71,8 +68,7 @@ span(struct d9_build *b, uint64_t ts, uint64_t on, uint64_t dur)
 
 /* Two processes with threads of one number; a span that ends past the last time; a track that is not there.
  */
-static void
-made(struct d9_build *b)
+static void made(struct d9_build *b)
 {
 	d9b_header(b);
 	track_schema(b);
@@ -88,8 +84,7 @@ made(struct d9_build *b)
 	span(b, 900000000, 99, 1);
 }
 
-static void
-track_limit(struct d9_build *b, struct d9_expected *e)
+static void track_limit(struct d9_build *b, struct d9_expected *e)
 {
 	d9b_header(b);
 	track_schema(b);

@@ -89,15 +89,14 @@ static const char *const frames[] = {
 };
 static const uint64_t stacks[][4] = { { 0, 1, 2 }, { 4, 3, 2 }, { 5, 3, 2 }, { 5, 6, 2 }, { 4, 7, 2 } };
 
-static uint64_t
-any(struct service *s, uint64_t n)
+static uint64_t any(struct service *s, uint64_t n)
 {
 	s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (s->random >> 33) % n;
 }
 
-static void
-add(struct service *s, enum kind kind, unsigned worker, uint64_t ts, uint64_t a, uint64_t b, uint64_t c)
+static void add(struct service *s, enum kind kind, unsigned worker, uint64_t ts, uint64_t a, uint64_t b,
+                uint64_t c)
 {
 	if (s->n == s->cap) {
 		s->cap = 2 * s->cap + 1024;
@@ -116,8 +115,7 @@ add(struct service *s, enum kind kind, unsigned worker, uint64_t ts, uint64_t a,
 }
 
 /* A request that a connection's task serves, from its wake on: gives the time when the poll ended. */
-static uint64_t
-serve(struct service *s, unsigned worker, uint64_t woken, uint64_t free_at)
+static uint64_t serve(struct service *s, unsigned worker, uint64_t woken, uint64_t free_at)
 {
 	const unsigned task = 10 + (unsigned)any(s, CONNECTIONS);
 	const bool checkout = any(s, 3) == 0;
@@ -138,8 +136,7 @@ serve(struct service *s, unsigned worker, uint64_t woken, uint64_t free_at)
 	return ends;
 }
 
-static uint64_t
-flush(struct service *s, unsigned worker, uint64_t at)
+static uint64_t flush(struct service *s, unsigned worker, uint64_t at)
 {
 	const uint64_t ends =
 	    at + 9 * MS + any(s, 4 * MS); /* it writes to a file within a poll: what one must not do */
@@ -152,8 +149,7 @@ flush(struct service *s, unsigned worker, uint64_t at)
 	return ends;
 }
 
-static void
-work(struct service *s, unsigned worker)
+static void work(struct service *s, unsigned worker)
 {
 	uint64_t now = START + 200000 + worker * 31000, woken = now, flushes = START + 70 * MS, cpu = 0;
 
@@ -177,8 +173,7 @@ work(struct service *s, unsigned worker)
 	}
 }
 
-static int
-by_time(const void *left, const void *right)
+static int by_time(const void *left, const void *right)
 {
 	const struct happening *const a = left, *const b = right;
 
@@ -191,8 +186,7 @@ by_time(const void *left, const void *right)
 	d9b_schema(&s->out, kind, name, true, (const struct d9_field_desc[]){ __VA_ARGS__ },                 \
 	           COUNT(((const struct d9_field_desc[]){ __VA_ARGS__ })))
 
-static void
-put_schemas(struct service *s)
+static void put_schemas(struct service *s)
 {
 	SCHEMA(CLOCK, "ClockSyncEvent", { "realtime_ns", D9T_VARINT });
 	SCHEMA(FACTS, "SegmentMetadataEvent", { "entries", D9T_STRING_MAP });
@@ -227,8 +221,7 @@ put_schemas(struct service *s)
 	       { "span_id", D9T_VARINT }, { "span_name", D9T_POOLED_STRING });
 }
 
-static void
-put_pools(struct service *s)
+static void put_pools(struct service *s)
 {
 	for (uint32_t i = 0; i < COUNT(strings); i++)
 		d9b_string(&s->out, i, strings[i]);
@@ -242,8 +235,7 @@ put_pools(struct service *s)
 	}
 }
 
-static void
-put_happening(struct service *s, const struct happening *h)
+static void put_happening(struct service *s, const struct happening *h)
 {
 	struct d9_build *const b = &s->out;
 
@@ -313,8 +305,7 @@ put_happening(struct service *s, const struct happening *h)
 	}
 }
 
-bool
-dial9_write_service(const char *dir)
+bool dial9_write_service(const char *dir)
 {
 	static const char *const facts[][2] = { { "service", "shop" }, { "worker_threads", "2" } };
 	struct service s = { .random = 9 };

@@ -11,8 +11,7 @@
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 /* The frames of one event, leaf first, behind each other. */
-static void
-expect(const struct d9t_run *t, uint32_t i, uint8_t element, const char *text)
+static void expect(const struct d9t_run *t, uint32_t i, uint8_t element, const char *text)
 {
 	const struct event *const e = &t->batches[0].events[i];
 	char room[CALL_STACK_ADDRESS], got[300] = "";

@@ -12,8 +12,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "dial9/test/oracle.h"
 
-static uint64_t
-count_of(const cJSON *rows, const char *name)
+static uint64_t count_of(const cJSON *rows, const char *name)
 {
 	const cJSON *row;
 	uint64_t count = 0;
@@ -28,8 +27,7 @@ count_of(const cJSON *rows, const char *name)
 }
 
 /* Frames, as EXPECTED.json names them by their tags, and how the program calls them. */
-static void
-frames_agree(const cJSON *classes, const cJSON *frames)
+static void frames_agree(const cJSON *classes, const cJSON *frames)
 {
 	static const char *const names[][2] = { { "header", "Header" },
 		                                { "1", "Schema" },
@@ -46,8 +44,7 @@ frames_agree(const cJSON *classes, const cJSON *frames)
 /* What the vocabulary makes structure. */
 static const char *const structure[] = { "SymbolTableEntry", "CallframeDefEvent", "SegmentMetadataEvent" };
 
-static bool
-is_structure(const char *name)
+static bool is_structure(const char *name)
 {
 	for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
 		if (strcmp(name, structure[i]) == 0)
@@ -56,8 +53,7 @@ is_structure(const char *name)
 }
 
 /* The earliest and the latest time of all others. */
-static void
-times_of(const char *path, uint64_t *first, uint64_t *last)
+static void times_of(const char *path, uint64_t *first, uint64_t *last)
 {
 	struct d9o o;
 	size_t n;
@@ -77,8 +73,7 @@ times_of(const char *path, uint64_t *first, uint64_t *last)
 	free(p);
 }
 
-static void
-agree(const char *dir, const cJSON *want, const char *text)
+static void agree(const char *dir, const cJSON *want, const char *text)
 {
 	char path[1024];
 	uint64_t first, last;

@@ -7,8 +7,7 @@
 #include "format/registry.h"
 #include "test/fuzz/fuzz_sweep.h"
 
-static void
-sweep(const char *name, size_t stride)
+static void sweep(const char *name, size_t stride)
 {
 	struct fuzz_swept swept;
 	char path[256];

@@ -9,8 +9,7 @@
 
 #define ORACLE_FIELDS 16U /* what the oracle keeps of a schema */
 
-static struct ran
-convert(const char *path, const char *version, const char *threads)
+static struct ran convert(const char *path, const char *version, const char *threads)
 {
 	return run_tool((const char *const[]){ "convert", "-q", threads, "--to-dialect", version, "--to",
 	                                       "dial9", path, "-", NULL },
@@ -18,8 +17,7 @@ convert(const char *path, const char *version, const char *threads)
 }
 
 /* The line of `info` that sums up all events, to be freed. */
-static char *
-digest(const char *path, const void *in, size_t n)
+static char *digest(const char *path, const void *in, size_t n)
 {
 	struct ran r = run_tool((const char *const[]){ "info", "-q", "--digest", path, NULL }, in, n);
 	const char *const line = strstr(r.out, "\ndigest:");
@@ -32,8 +30,7 @@ digest(const char *path, const void *in, size_t n)
 }
 
 /* With --from-dialect 0.3, the document of 0.3 is what it is valid by. */
-static void
-expect_valid(const char *path, const char *version, const struct ran *r)
+static void expect_valid(const char *path, const char *version, const struct ran *r)
 {
 	struct ran v =
 	    run_tool((const char *const[]){ "validate", "-q", "--from-dialect", version, "-", NULL }, r->out,
@@ -44,8 +41,7 @@ expect_valid(const char *path, const char *version, const struct ran *r)
 }
 
 /* Frame by frame, by a decoder that knows nothing of the writer. */
-static void
-expect_decodes(const char *path, const struct ran *r, uint32_t most_fields)
+static void expect_decodes(const char *path, const struct ran *r, uint32_t most_fields)
 {
 	struct d9o o;
 
@@ -58,8 +54,7 @@ expect_decodes(const char *path, const struct ran *r, uint32_t most_fields)
 	d9o_free(&o);
 }
 
-static void
-expect_as_it_was(const char *path, const char *version, uint32_t most_fields)
+static void expect_as_it_was(const char *path, const char *version, uint32_t most_fields)
 {
 	struct ran one = convert(path, version, "--threads=1"), many = convert(path, version, "--threads=3");
 	char *const want = digest(path, NULL, 0), *const got = digest("-", one.out, one.out_n);

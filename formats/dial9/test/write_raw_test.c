@@ -12,16 +12,14 @@
 #define GOOD "testdata/dial9/good/"
 #define BAD "testdata/dial9/bad/"
 
-static struct ran
-convert(const char *option, const char *path, const void *in, size_t n)
+static struct ran convert(const char *option, const char *path, const void *in, size_t n)
 {
 	return run_tool((const char *const[]){ "convert", "-q", option, "--to", "dial9", path, "-", NULL },
 	                in, n);
 }
 
 /* Valid, and without a finding but notes. */
-static void
-expect_valid(const char *what, const char *p, size_t n)
+static void expect_valid(const char *what, const char *p, size_t n)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", "-q", "-", NULL }, p, n);
 
@@ -31,8 +29,7 @@ expect_valid(const char *what, const char *p, size_t n)
 
 /* ---- one input ---- */
 
-static void
-same(const char *path)
+static void same(const char *path)
 {
 	static const char *const options[] = { "--threads=1", "--threads=3", "--raw" };
 	size_t n;
@@ -79,8 +76,7 @@ Test(dial9_write_raw, of_bad_samples_what_is_complete)
 
 /* ---- several inputs ---- */
 
-static struct ran
-convert_both(const char *a, const char *b)
+static struct ran convert_both(const char *a, const char *b)
 {
 	return run_tool((const char *const[]){ "convert", "--to", "dial9", "-o", "-", a, b, NULL }, NULL, 0);
 }
@@ -127,8 +123,7 @@ Test(dial9_write_raw, nothing_stands_behind_half_a_frame)
 
 #define LARGE (5U << 20)
 
-static void
-large(struct d9_build *b)
+static void large(struct d9_build *b)
 {
 	char *const p = calloc(1, LARGE);
 
@@ -138,8 +133,7 @@ large(struct d9_build *b)
 	free(p);
 }
 
-static void
-entry(struct d9_build *b, uint32_t id, const char *s)
+static void entry(struct d9_build *b, uint32_t id, const char *s)
 {
 	d9b_u32(b, id);
 	if (s != NULL)
@@ -148,8 +142,7 @@ entry(struct d9_build *b, uint32_t id, const char *s)
 		large(b);
 }
 
-static void
-make_large(struct d9_build *b)
+static void make_large(struct d9_build *b)
 {
 	static const struct d9_field_desc text[] = { { "text", D9T_BYTES }, { "name", D9T_POOLED_STRING } };
 
@@ -176,8 +169,7 @@ make_large(struct d9_build *b)
 	d9b_u32(b, 6);
 }
 
-static void
-expect_without_large(const char *option, uint64_t first)
+static void expect_without_large(const char *option, uint64_t first)
 {
 	struct d9_build b;
 	struct d9o o;
@@ -205,8 +197,7 @@ Test(dial9_write_raw, large_records_are_dropped)
 
 /* ---- times from 0 ---- */
 
-static void
-expect_moved(const char *path)
+static void expect_moved(const char *path)
 {
 	struct ran r = convert("--rebase", path, NULL, 0);
 	struct d9o was, is;

@@ -8,15 +8,13 @@
 #include "dial9/test/build.h"
 #include "dial9/test/oracle.h"
 
-static void
-text_event(struct d9_build *b, uint16_t id, uint64_t ts, uint32_t text)
+static void text_event(struct d9_build *b, uint16_t id, uint64_t ts, uint32_t text)
 {
 	d9b_event(b, id, ts);
 	d9b_u32(b, text);
 }
 
-static void
-make_segment(struct d9_build *b, uint64_t start)
+static void make_segment(struct d9_build *b, uint64_t start)
 {
 	static const struct d9_field_desc text = { "text", D9T_POOLED_STRING };
 	static const struct d9_field_desc list = { "list", D9T_LIST };
@@ -45,8 +43,7 @@ make_segment(struct d9_build *b, uint64_t start)
 	d9b_u32(b, 3);
 }
 
-static struct ran
-run_selection(const char *option, const char *name, const char *extra)
+static struct ran run_selection(const char *option, const char *name, const char *extra)
 {
 	char *const dir = make_folder(), path[500];
 	struct d9_build b;
@@ -68,9 +65,8 @@ run_selection(const char *option, const char *name, const char *extra)
 	return r;
 }
 
-static void
-expect(const struct ran *r, size_t segments, size_t schemas, size_t entries, size_t notes, const uint64_t *ts,
-       size_t n)
+static void expect(const struct ran *r, size_t segments, size_t schemas, size_t entries, size_t notes,
+                   const uint64_t *ts, size_t n)
 {
 	struct d9o o;
 
@@ -138,8 +134,7 @@ Test(dial9_write_select, segments_without_events_and_rebase)
 
 /* ---- symbols ---- */
 
-static void
-put_symbols(struct d9_build *b)
+static void put_symbols(struct d9_build *b)
 {
 	static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
 		                                       { "symbol_name", D9T_POOLED_STRING } };
@@ -154,8 +149,7 @@ put_symbols(struct d9_build *b)
 }
 
 /* One event with its own stack, one with a stack of the pool. */
-static void
-put_stacks(struct d9_build *b)
+static void put_stacks(struct d9_build *b)
 {
 	static const struct d9_field_desc own = { "frames", D9T_STACK };
 	static const struct d9_field_desc pooled = { "frames", D9T_POOLED_STACK };
@@ -198,9 +192,9 @@ Test(dial9_write_select, symbols_of_its_stacks)
 		(cases[i].first ? put_stacks : put_symbols)(&b);
 		cr_assert(write_whole(path, b.p, b.n));
 		d9b_free(&b);
-		struct ran r = run_tool((const char *const[]){ "convert", "-qf", "--name",
-		                                               cases[i].name, path, out, NULL },
-		                        NULL, 0);
+		struct ran r = run_tool(
+		    (const char *const[]){ "convert", "-qf", "--name", cases[i].name, path, out, NULL }, NULL,
+		    0);
 		cr_expect_eq(r.status, 0, "case %zu: %s", i, r.err);
 		ran_free(&r);
 		char *const bytes = read_whole(out, &n);
@@ -216,8 +210,7 @@ Test(dial9_write_select, symbols_of_its_stacks)
 	remove_folder(dir);
 }
 
-static char *
-digest(const char *option, const char *path)
+static char *digest(const char *option, const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "info", "-q", "--digest", option, path, NULL }, NULL, 0);

@@ -19,8 +19,7 @@ struct made {
 	const struct track *thread;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -38,8 +37,7 @@ struct run {
 	const struct batch *b; /* the first */
 };
 
-static void
-run(struct run *r, void (*f)(struct made *m, struct batch *b), const char *version)
+static void run(struct run *r, void (*f)(struct made *m, struct batch *b), const char *version)
 {
 	const struct option_value option = { "to-dialect", version, NULL };
 	struct made m = { .fill = f };
@@ -57,15 +55,13 @@ run(struct run *r, void (*f)(struct made *m, struct batch *b), const char *versi
 	r->b = &r->back.batches[0];
 }
 
-static void
-run_free(struct run *r)
+static void run_free(struct run *r)
 {
 	d9t_free(&r->back);
 	writer_rig_free(&r->rig);
 }
 
-static uint64_t
-lost(const struct run *r, const char *id)
+static uint64_t lost(const struct run *r, const char *id)
 {
 	for (size_t i = 0; i < r->rig.losses.n; i++)
 		if (strcmp(r->rig.losses.rows[i].loss->id, id) == 0)
@@ -111,16 +107,14 @@ static const struct field values[] = {
 
 #define NVALUES (sizeof values / sizeof values[0])
 
-static void
-fill_values(struct made *m, struct batch *b)
+static void fill_values(struct made *m, struct batch *b)
 {
 	writer_rig_event(b, m->cls, m->thread, 5, SLICE_LIT("all"));
 	for (size_t i = 0; i < NVALUES; i++)
 		writer_rig_field(b, values[i].name, values[i].value);
 }
 
-static bool
-equal(const struct value *a, const struct value *b)
+static bool equal(const struct value *a, const struct value *b)
 {
 	if (a->type != b->type)
 		return false;
@@ -169,8 +163,7 @@ Test(dial9_write, version_0_3_has_no_lists)
 
 /* ---- kinds ---- */
 
-static void
-fill_kinds(struct made *m, struct batch *b)
+static void fill_kinds(struct made *m, struct batch *b)
 {
 	for (int phase = PHASE_SPAN; phase < PHASE_STRUCTURE; phase++) {
 		struct event *const e =
@@ -209,8 +202,7 @@ Test(dial9_write, kinds)
 
 /* ---- names and limits ---- */
 
-static void
-fill_names(struct made *m, struct batch *b)
+static void fill_names(struct made *m, struct batch *b)
 {
 	writer_rig_event(b, m->cls, m->thread, 1, SLICE_LIT("one"));
 	writer_rig_field(b, SLICE_LIT("n"), value_u64(1));
@@ -237,8 +229,7 @@ Test(dial9_write, names)
 
 #define LONG (5U << 20)
 
-static void
-fill_long(struct made *m, struct batch *b)
+static void fill_long(struct made *m, struct batch *b)
 {
 	char *const p = arena_alloc(&b->scratch, LONG);
 	struct value *const list = arena_zalloc(&b->scratch, 300000, sizeof *list);
@@ -274,8 +265,7 @@ Test(dial9_write, long_texts_and_lists)
 
 #define MANY 60001U
 
-static void
-fill_many(struct made *m, struct batch *b)
+static void fill_many(struct made *m, struct batch *b)
 {
 	writer_rig_event(b, m->cls, m->thread, 1, SLICE_LIT("x"));
 	for (uint32_t i = 0; i < MANY; i++) {

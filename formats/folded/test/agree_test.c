@@ -17,8 +17,7 @@ struct sums {
 	size_t n;
 };
 
-static struct sum *
-sum_of(struct sums *s, const char *name, size_t n)
+static struct sum *sum_of(struct sums *s, const char *name, size_t n)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (strlen(s->sums[i].name) == n && memcmp(s->sums[i].name, name, n) == 0)
@@ -28,8 +27,7 @@ sum_of(struct sums *s, const char *name, size_t n)
 	return &s->sums[s->n++];
 }
 
-static void
-sums_free(struct sums *s)
+static void sums_free(struct sums *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		free(s->sums[i].name);
@@ -37,8 +35,7 @@ sums_free(struct sums *s)
 }
 
 /* The rule of the manual, once more; for names of printable characters. */
-static char *
-frame_of(const char *name)
+static char *frame_of(const char *name)
 {
 	char *const out = calloc(4, strlen(name) + 16), *p = out;
 
@@ -60,8 +57,7 @@ frame_of(const char *name)
 	return out;
 }
 
-static struct sums
-sums_of_lines(const char *path, char *lines)
+static struct sums sums_of_lines(const char *path, char *lines)
 {
 	struct sums out = { NULL, 0 };
 
@@ -78,8 +74,7 @@ sums_of_lines(const char *path, char *lines)
 	return out;
 }
 
-static bool
-is_plain(const char *name)
+static bool is_plain(const char *name)
 {
 	for (const char *c = name; *c != '\0'; c++)
 		if ((unsigned char)*c >= 127)
@@ -88,8 +83,7 @@ is_plain(const char *name)
 }
 
 /* Returns how many names were compared. */
-static size_t
-expect_self_times(const char *path)
+static size_t expect_self_times(const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "stats", "--quiet", "--format", "json", path, NULL }, NULL, 0);
@@ -127,8 +121,7 @@ expect_self_times(const char *path)
 	return n;
 }
 
-static size_t
-expect_of_all(const char *find, const char *dir)
+static size_t expect_of_all(const char *find, const char *dir)
 {
 	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
 	size_t n = 0;

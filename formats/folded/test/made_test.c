@@ -22,8 +22,7 @@ struct made {
 	struct made_span *spans; /* of random ones */
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -37,8 +36,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static void
-span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur, struct slice name)
+static void span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur, struct slice name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, m->track, ts, name);
 
@@ -46,8 +44,7 @@ span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur, struct slice na
 	e->dur = dur;
 }
 
-static uint64_t
-lost(const struct writer_rig *r, const char *id)
+static uint64_t lost(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -55,8 +52,7 @@ lost(const struct writer_rig *r, const char *id)
 	return 0;
 }
 
-static void
-run(struct writer_rig *r, struct made *m)
+static void run(struct writer_rig *r, struct made *m)
 {
 	writer_rig_run_all(
 	    r, &(struct writer_rig_job){ .to = format_by_name("folded"), .fill = fill, .ctx = m });
@@ -65,8 +61,7 @@ run(struct writer_rig *r, struct made *m)
 
 /* ---- names ---- */
 
-static void
-hostile(struct made *m, struct batch *b, uint32_t number)
+static void hostile(struct made *m, struct batch *b, uint32_t number)
 {
 	static const char *const names[] = { "a;b", "a\nb 1",        "",   "x 12", "x 1.5",
 		                             "12",  "\xff\x1b[2J\\", "# x" };
@@ -95,8 +90,7 @@ Test(folded_made, names_do_not_break_lines)
 
 /* ---- times ---- */
 
-static void
-nested(struct made *m, struct batch *b, uint32_t number)
+static void nested(struct made *m, struct batch *b, uint32_t number)
 {
 	span(m, b, 10, 5, number == 0 ? SLICE_LIT("first") : SLICE_LIT("second"));
 	if (number == 0) {
@@ -130,8 +124,7 @@ Test(folded_made, time_counts_once)
 
 #define SPANS 300
 
-static bool
-is_within(const struct made_span *s, size_t a, size_t b)
+static bool is_within(const struct made_span *s, size_t a, size_t b)
 {
 	const uint64_t a_end = s[a].start + s[a].dur, b_end = s[b].start + s[b].dur;
 
@@ -141,8 +134,7 @@ is_within(const struct made_span *s, size_t a, size_t b)
 }
 
 /* Nanosecond by nanosecond: what of span i no span within it covers. */
-static uint64_t
-slow_self(const struct made_span *s, size_t i)
+static uint64_t slow_self(const struct made_span *s, size_t i)
 {
 	uint64_t self = 0;
 
@@ -156,15 +148,13 @@ slow_self(const struct made_span *s, size_t i)
 	return self;
 }
 
-static void
-random_spans(struct made *m, struct batch *b, uint32_t number)
+static void random_spans(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint32_t i = 30 * number; i < 30 * (number + 1); i++)
 		span(m, b, m->spans[i].start, m->spans[i].dur, slice_str(m->spans[i].name));
 }
 
-static uint64_t
-sum_of_lines(const char *lines, const char *name)
+static uint64_t sum_of_lines(const char *lines, const char *name)
 {
 	const size_t n = strlen(name);
 	uint64_t sum = 0;
@@ -207,8 +197,7 @@ Test(folded_made, any_spans_have_the_self_time_of_the_slow_way)
 
 /* ---- bounds ---- */
 
-static void
-many(struct made *m, struct batch *b, uint32_t number)
+static void many(struct made *m, struct batch *b, uint32_t number)
 {
 	if (number == 0)
 		span(m, b, 0, 1000000000, SLICE_LIT("all"));
@@ -244,8 +233,7 @@ Test(folded_made, a_full_table_is_written_and_goes_on)
 	writer_rig_free(&r);
 }
 
-static void
-deep(struct made *m, struct batch *b, uint32_t number)
+static void deep(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint64_t i = 0; i < 100; i++)
 		span(m, b, 100 * (uint64_t)number + i, 20000 - 2 * (100 * (uint64_t)number + i),
@@ -264,8 +252,7 @@ Test(folded_made, stacks_are_cut_at_their_depth)
 }
 
 /* Functions of one name in two modules are one frame. */
-static void
-modules(struct made *m, struct batch *b, uint32_t number)
+static void modules(struct made *m, struct batch *b, uint32_t number)
 {
 	static const struct class classes[] = {
 		{ .name = SLICE_LIT("1"), .category = SLICE_LIT("one") },

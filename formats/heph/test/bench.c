@@ -17,8 +17,7 @@ struct making {
 	uint64_t now[STREAMS];
 };
 
-static void
-arrays(struct heph_build *b, uint64_t r)
+static void arrays(struct heph_build *b, uint64_t r)
 {
 	heph_attribute(b, "times", 0x83);
 	heph_u16(b, 3);
@@ -30,8 +29,7 @@ arrays(struct heph_build *b, uint64_t r)
 		heph_u64(b, r >> 20 * i & 0xfffff);
 }
 
-static void
-attributes(struct heph_build *b, uint64_t r)
+static void attributes(struct heph_build *b, uint64_t r)
 {
 	switch (r % 6) {
 	case 0:
@@ -54,8 +52,7 @@ attributes(struct heph_build *b, uint64_t r)
 	heph_end(b);
 }
 
-static void
-event(struct making *m)
+static void event(struct making *m)
 {
 	static const char *const names[] = { "running thread-local process", "receiving message",
 		                             "sending message", "polling I/O \xc3\xa9v\xc3\xa9nements",
@@ -69,8 +66,7 @@ event(struct making *m)
 	attributes(&m->b, splitmix_next(&m->random));
 }
 
-static bool
-make(FILE *f, uint64_t events)
+static bool make(FILE *f, uint64_t events)
 {
 	struct making m = { .random = 1 };
 	bool ok = true;

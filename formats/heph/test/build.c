@@ -3,21 +3,18 @@
 
 #include "heph/test/build.h"
 
-void
-heph_init(struct heph_build *b)
+void heph_init(struct heph_build *b)
 {
 	*b = (struct heph_build){ 0 };
 }
 
-void
-heph_free(struct heph_build *b)
+void heph_free(struct heph_build *b)
 {
 	free(b->p);
 	*b = (struct heph_build){ 0 };
 }
 
-void
-heph_bytes(struct heph_build *b, const void *p, size_t n)
+void heph_bytes(struct heph_build *b, const void *p, size_t n)
 {
 	if (n > b->cap - b->n) {
 		const size_t cap = 2 * b->cap + n + 4096;
@@ -33,15 +30,13 @@ heph_bytes(struct heph_build *b, const void *p, size_t n)
 	b->n += n;
 }
 
-static void
-put(unsigned char *to, uint64_t v, unsigned size)
+static void put(unsigned char *to, uint64_t v, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)
 		to[i] = (unsigned char)(v >> 8 * (size - 1 - i) & 0xff);
 }
 
-static void
-put_uint(struct heph_build *b, uint64_t v, unsigned size)
+static void put_uint(struct heph_build *b, uint64_t v, unsigned size)
 {
 	unsigned char bytes[8];
 
@@ -49,32 +44,27 @@ put_uint(struct heph_build *b, uint64_t v, unsigned size)
 	heph_bytes(b, bytes, size);
 }
 
-void
-heph_u8(struct heph_build *b, uint8_t v)
+void heph_u8(struct heph_build *b, uint8_t v)
 {
 	put_uint(b, v, 1);
 }
 
-void
-heph_u16(struct heph_build *b, uint16_t v)
+void heph_u16(struct heph_build *b, uint16_t v)
 {
 	put_uint(b, v, 2);
 }
 
-void
-heph_u32(struct heph_build *b, uint32_t v)
+void heph_u32(struct heph_build *b, uint32_t v)
 {
 	put_uint(b, v, 4);
 }
 
-void
-heph_u64(struct heph_build *b, uint64_t v)
+void heph_u64(struct heph_build *b, uint64_t v)
 {
 	put_uint(b, v, 8);
 }
 
-void
-heph_f64(struct heph_build *b, double v)
+void heph_f64(struct heph_build *b, double v)
 {
 	uint64_t bits;
 
@@ -82,27 +72,23 @@ heph_f64(struct heph_build *b, double v)
 	heph_u64(b, bits);
 }
 
-void
-heph_string(struct heph_build *b, const char *s)
+void heph_string(struct heph_build *b, const char *s)
 {
 	heph_u16(b, (uint16_t)strlen(s));
 	heph_bytes(b, s, strlen(s));
 }
 
-void
-heph_set_size(struct heph_build *b, uint32_t size)
+void heph_set_size(struct heph_build *b, uint32_t size)
 {
 	put(b->p + b->packet + 4, size, 4);
 }
 
-void
-heph_end(struct heph_build *b)
+void heph_end(struct heph_build *b)
 {
 	heph_set_size(b, (uint32_t)(b->n - b->packet));
 }
 
-static size_t
-begin(struct heph_build *b, uint32_t magic)
+static size_t begin(struct heph_build *b, uint32_t magic)
 {
 	b->packet = b->n;
 	heph_u32(b, magic);
@@ -110,8 +96,7 @@ begin(struct heph_build *b, uint32_t magic)
 	return b->packet;
 }
 
-size_t
-heph_metadata(struct heph_build *b, const char *option)
+size_t heph_metadata(struct heph_build *b, const char *option)
 {
 	const size_t at = begin(b, 0x75D11D4D);
 
@@ -120,9 +105,8 @@ heph_metadata(struct heph_build *b, const char *option)
 	return at;
 }
 
-size_t
-heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, uint64_t substream, uint64_t start,
-              uint64_t end, const char *description)
+size_t heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, uint64_t substream,
+                     uint64_t start, uint64_t end, const char *description)
 {
 	const size_t at = begin(b, 0xC1FC1FB7);
 
@@ -136,15 +120,13 @@ heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, uint64_t 
 	return at;
 }
 
-size_t
-heph_event(struct heph_build *b, uint32_t stream, uint64_t substream, uint64_t start, uint64_t end,
-           const char *description)
+size_t heph_event(struct heph_build *b, uint32_t stream, uint64_t substream, uint64_t start, uint64_t end,
+                  const char *description)
 {
 	return heph_event_at(b, stream, b->counters[stream]++, substream, start, end, description);
 }
 
-size_t
-heph_epoch(struct heph_build *b, uint64_t ns)
+size_t heph_epoch(struct heph_build *b, uint64_t ns)
 {
 	const size_t at = heph_metadata(b, "epoch");
 
@@ -153,14 +135,12 @@ heph_epoch(struct heph_build *b, uint64_t ns)
 	return at;
 }
 
-size_t
-heph_plain(struct heph_build *b, uint32_t stream, uint64_t start, uint64_t end)
+size_t heph_plain(struct heph_build *b, uint32_t stream, uint64_t start, uint64_t end)
 {
 	return heph_event(b, stream, 1, start, end, "plain");
 }
 
-size_t
-heph_attribute(struct heph_build *b, const char *name, uint8_t type)
+size_t heph_attribute(struct heph_build *b, const char *name, uint8_t type)
 {
 	const size_t at = b->n;
 
@@ -169,46 +149,40 @@ heph_attribute(struct heph_build *b, const char *name, uint8_t type)
 	return at;
 }
 
-void
-heph_unsigned(struct heph_build *b, const char *name, uint64_t v)
+void heph_unsigned(struct heph_build *b, const char *name, uint64_t v)
 {
 	heph_attribute(b, name, 1);
 	heph_u64(b, v);
 	heph_end(b);
 }
 
-void
-heph_signed(struct heph_build *b, const char *name, int64_t v)
+void heph_signed(struct heph_build *b, const char *name, int64_t v)
 {
 	heph_attribute(b, name, 2);
 	heph_u64(b, (uint64_t)v);
 	heph_end(b);
 }
 
-void
-heph_float(struct heph_build *b, const char *name, double v)
+void heph_float(struct heph_build *b, const char *name, double v)
 {
 	heph_attribute(b, name, 3);
 	heph_f64(b, v);
 	heph_end(b);
 }
 
-void
-heph_text_value(struct heph_build *b, const char *name, const char *s)
+void heph_text_value(struct heph_build *b, const char *name, const char *s)
 {
 	heph_attribute(b, name, 4);
 	heph_string(b, s);
 	heph_end(b);
 }
 
-void
-heph_spec_epoch(struct heph_build *b)
+void heph_spec_epoch(struct heph_build *b)
 {
 	heph_epoch(b, 1610113734118010000u);
 }
 
-void
-heph_spec_event(struct heph_build *b)
+void heph_spec_event(struct heph_build *b)
 {
 	heph_event(b, 0, 1, 100, 200, "My event");
 	heph_unsigned(b, "Test", 123);

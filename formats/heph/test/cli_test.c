@@ -54,11 +54,9 @@ Test(heph_cli, streams_are_processes)
 	    (const char *const[]){ "convert", "--to", "chrome", GOOD "/interleaved.bin.log", "-", NULL },
 	    NULL, 0);
 
-	cr_expect_not_null(
-	    strstr(r.out,
-	           "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":3,\"tid\":4194308,"
-	           "\"args\":{\"name\":\"stream 3\"}}"),
-	    "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":3,\"tid\":4194308,"
+	                                 "\"args\":{\"name\":\"stream 3\"}}"),
+	                   "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":3,\"tid\":2,"
 	                                 "\"args\":{\"name\":\"substream 2\"}}"));
 	/* a pid of 0 is none for viewers; the others have their numbers */

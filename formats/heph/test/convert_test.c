@@ -15,8 +15,7 @@
 #define SAFE_INTEGER ((UINT64_C(1) << 53) - 1) /* what a double holds, and JavaScript */
 
 /* Microseconds with three decimals behind a key, exactly, as ns. */
-static uint64_t
-exact_ns(const char *line, const char *key)
+static uint64_t exact_ns(const char *line, const char *key)
 {
 	unsigned long long us = 0;
 	unsigned ns = 0;
@@ -27,8 +26,7 @@ exact_ns(const char *line, const char *key)
 	return us * 1000 + ns;
 }
 
-static void
-expect_text(const cJSON *json, const char *s, size_t n, const char *path)
+static void expect_text(const cJSON *json, const char *s, size_t n, const char *path)
 {
 	const char *const got = cJSON_GetStringValue(json);
 
@@ -38,8 +36,7 @@ expect_text(const cJSON *json, const char *s, size_t n, const char *path)
 	          got, (int)n, s);
 }
 
-static void
-expect_integer(const cJSON *json, uint64_t bits, bool is_signed, const char *path)
+static void expect_integer(const cJSON *json, uint64_t bits, bool is_signed, const char *path)
 {
 	const bool negative = is_signed && bits >> 63 != 0;
 	const uint64_t size = negative ? 0 - bits : bits;
@@ -55,8 +52,7 @@ expect_integer(const cJSON *json, uint64_t bits, bool is_signed, const char *pat
 	expect_text(json, text, strlen(text), path);
 }
 
-static void
-expect_double(const cJSON *json, double want, const char *path)
+static void expect_double(const cJSON *json, double want, const char *path)
 {
 	if (isfinite(want)) {
 		cr_assert(cJSON_IsNumber(json), "%s: no number", path);
@@ -68,8 +64,8 @@ expect_double(const cJSON *json, double want, const char *path)
 	expect_text(json, text, strlen(text), path);
 }
 
-static void
-expect_value(const cJSON *json, unsigned type, const struct heph_oracle_value *v, const char *path)
+static void expect_value(const cJSON *json, unsigned type, const struct heph_oracle_value *v,
+                         const char *path)
 {
 	if (type == 4)
 		expect_text(json, v->s, v->n, path);
@@ -79,8 +75,7 @@ expect_value(const cJSON *json, unsigned type, const struct heph_oracle_value *v
 		expect_integer(json, v->bits, type == 2, path);
 }
 
-static void
-expect_attribute(const cJSON *json, const struct heph_oracle_attribute *a, const char *path)
+static void expect_attribute(const cJSON *json, const struct heph_oracle_attribute *a, const char *path)
 {
 	if ((a->type & 128) == 0) {
 		expect_value(json, a->type, a->values, path);
@@ -92,8 +87,7 @@ expect_attribute(const cJSON *json, const struct heph_oracle_attribute *a, const
 		expect_value(cJSON_GetArrayItem(json, (int)i), a->type & 127, &a->values[i], path);
 }
 
-static void
-expect_event(const char *line, size_t n, const struct heph_oracle_event *e, const char *path)
+static void expect_event(const char *line, size_t n, const struct heph_oracle_event *e, const char *path)
 {
 	cJSON *const json = cJSON_ParseWithLength(line, n);
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
@@ -121,8 +115,7 @@ expect_event(const char *line, size_t n, const struct heph_oracle_event *e, cons
 	cJSON_Delete(json);
 }
 
-static void
-expect_document(const struct ran *r, const struct heph_oracle *o, const char *path)
+static void expect_document(const struct ran *r, const struct heph_oracle *o, const char *path)
 {
 	const char *end = NULL;
 	cJSON *const all = cJSON_ParseWithLengthOpts(r->out, r->out_n + 1, &end, true);
@@ -137,8 +130,7 @@ expect_document(const struct ran *r, const struct heph_oracle *o, const char *pa
 	cJSON_Delete(all);
 }
 
-static void
-agree(const char *path)
+static void agree(const char *path)
 {
 	struct heph_oracle o;
 	size_t n, shown = 0;
@@ -167,8 +159,7 @@ agree(const char *path)
 }
 
 /* Its arguments get other names (names_are_unique), or its events mean more (heph_own_test.c). */
-static bool
-is_apart(const char *name)
+static bool is_apart(const char *name)
 {
 	return strcmp(name, "own-names.bin.log") == 0 || strcmp(name, "own-words.bin.log") == 0;
 }
@@ -202,8 +193,7 @@ Test(heph_convert, real_traces_equal_the_oracle)
 	list_free(names);
 }
 
-static void
-expect_in_output(const char *path, const char *want)
+static void expect_in_output(const char *path, const char *want)
 {
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "--quiet", "--to", "chrome", path, "-", NULL }, NULL, 0);
@@ -215,12 +205,10 @@ expect_in_output(const char *path, const char *want)
 /* Names that come twice, or that the program uses itself, get a number. */
 Test(heph_convert, names_are_unique)
 {
-	expect_in_output(GOOD "/own-names.bin.log",
-	                 "\"args\":{\"stream_counter (2)\":77,\"end\":78,"
-	                 "\"stream_counter (2) (2)\":79}");
-	expect_in_output(
-	    "testdata/heph/bad/attribute-repeated.bin.log",
-	    "\"args\":{\"x\":1,\"x (2)\":2,\"x (3)\":3,\"x (4)\":\"four\"}");
+	expect_in_output(GOOD "/own-names.bin.log", "\"args\":{\"stream_counter (2)\":77,\"end\":78,"
+	                                            "\"stream_counter (2) (2)\":79}");
+	expect_in_output("testdata/heph/bad/attribute-repeated.bin.log",
+	                 "\"args\":{\"x\":1,\"x (2)\":2,\"x (3)\":3,\"x (4)\":\"four\"}");
 	expect_in_output("testdata/heph/bad/end-before-start.bin.log",
 	                 "\"ts\":0.020,\"dur\":0.000,\"pid\":1,\"tid\":1,\"args\":{"
 	                 "\"end\":10,\"end (2)\":7}");

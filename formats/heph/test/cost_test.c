@@ -8,8 +8,7 @@
 #include "heph/test/build.h"
 
 /* What a command writes, in bytes.  CPU seconds are limited to many times what is needed. */
-static void
-expect_in_proportion(const struct heph_build *b, const char *what)
+static void expect_in_proportion(const struct heph_build *b, const char *what)
 {
 	const double most = 50.0 * (double)b->n + (double)(64 << 20);
 	char command[200];

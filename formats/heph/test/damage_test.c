@@ -14,8 +14,7 @@
 #define MAX_PACKETS 512
 
 /* The offsets of the packets of a sound trace. */
-static size_t
-offsets_of(const unsigned char *p, size_t n, size_t *offsets)
+static size_t offsets_of(const unsigned char *p, size_t n, size_t *offsets)
 {
 	size_t count = 0;
 
@@ -32,23 +31,20 @@ struct seen {
 	uint64_t errors;
 };
 
-static void
-take(struct seen *s, const struct batch *b)
+static void take(struct seen *s, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && s->n < MAX_PACKETS; i++)
 		s->offsets[s->n++] = b->events[i].offset;
 }
 
-static void
-closed(void *ctx, const struct source *source)
+static void closed(void *ctx, const struct source *source)
 {
 	struct seen *const s = ctx;
 
 	s->errors += source->findings.levels[LEVEL_ERROR];
 }
 
-static bool
-was_seen(const struct seen *s, uint64_t offset)
+static bool was_seen(const struct seen *s, uint64_t offset)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->offsets[i] == offset)
@@ -57,9 +53,8 @@ was_seen(const struct seen *s, uint64_t offset)
 }
 
 /* All packets but the damaged one come out. */
-static void
-expect_others(const unsigned char *p, size_t n, const size_t *offsets, size_t count, size_t damaged,
-              const char *what)
+static void expect_others(const unsigned char *p, size_t n, const size_t *offsets, size_t count,
+                          size_t damaged, const char *what)
 {
 	static const char *const paths[] = { "memory" };
 	struct seen s = { .n = 0 };

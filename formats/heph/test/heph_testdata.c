@@ -6,8 +6,7 @@
 
 /* Writes testdata/heph: each sample, and for the bad ones what must be found in them. */
 
-static bool
-write_good(const char *dir, const struct heph_good *sample)
+static bool write_good(const char *dir, const struct heph_good *sample)
 {
 	struct heph_build b;
 	char path[500];
@@ -20,8 +19,7 @@ write_good(const char *dir, const struct heph_good *sample)
 	return ok;
 }
 
-static bool
-write_bad(const char *dir, const struct heph_bad *sample)
+static bool write_bad(const char *dir, const struct heph_bad *sample)
 {
 	struct heph_expected e = { 0 };
 	struct heph_build b;
@@ -41,8 +39,7 @@ write_bad(const char *dir, const struct heph_bad *sample)
 	return ok;
 }
 
-bool
-heph_write_testdata(const char *dir)
+bool heph_write_testdata(const char *dir)
 {
 	bool ok = true;
 

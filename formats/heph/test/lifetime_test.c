@@ -11,8 +11,7 @@
 
 #define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_GAPS)
 
-static size_t
-expect_lasting(const char *what, struct input *in, unsigned want)
+static size_t expect_lasting(const char *what, struct input *in, unsigned want)
 {
 	struct live_batches l;
 	size_t n;
@@ -26,8 +25,7 @@ expect_lasting(const char *what, struct input *in, unsigned want)
 }
 
 /* All samples of a folder: as files, packed, and through windows of all sizes. */
-static size_t
-read_folder(const char *dir)
+static size_t read_folder(const char *dir)
 {
 	static const size_t steps[] = { 0, 7, 64, 4096 };
 	char **const names = list_folder(dir, ".bin.log");

@@ -7,8 +7,7 @@
 #include "heph/test/build.h"
 #include "cmd/test/cli_test_util.h"
 
-static struct ran
-run_on(const struct heph_build *b, const char *command)
+static struct ran run_on(const struct heph_build *b, const char *command)
 {
 	const char *const validate[] = { "validate", "-", NULL };
 	const char *const convert[] = { "convert", "--to", "chrome", "-", "-", NULL };
@@ -17,8 +16,7 @@ run_on(const struct heph_build *b, const char *command)
 }
 
 /* Both commands report this, and exit with this status. */
-static void
-expect_reported(struct heph_build *b, int status, const char *want)
+static void expect_reported(struct heph_build *b, int status, const char *want)
 {
 	struct ran r = run_on(b, "validate"), c = run_on(b, "convert");
 
@@ -104,8 +102,7 @@ Test(heph_limits, elements)
 	}
 }
 
-static void
-expect_valid(struct heph_build *b)
+static void expect_valid(struct heph_build *b)
 {
 	struct ran r = run_on(b, "validate");
 

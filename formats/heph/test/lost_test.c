@@ -15,8 +15,7 @@ struct lost {
 	uint64_t events;
 };
 
-static struct lost
-lost_of(const struct heph_build *b, unsigned want, uint32_t cap)
+static struct lost lost_of(const struct heph_build *b, unsigned want, uint32_t cap)
 {
 	struct live_batches l;
 	struct lost sum = { 0 };

@@ -13,8 +13,7 @@ struct bytes {
 	const char *fault;
 };
 
-static uint64_t
-number(struct bytes *b, unsigned size)
+static uint64_t number(struct bytes *b, unsigned size)
 {
 	uint64_t v = 0;
 
@@ -28,8 +27,7 @@ number(struct bytes *b, unsigned size)
 	return v;
 }
 
-static const char *
-text(struct bytes *b, size_t *n)
+static const char *text(struct bytes *b, size_t *n)
 {
 	*n = number(b, 2);
 	if (*n > b->end - b->at) {
@@ -42,8 +40,7 @@ text(struct bytes *b, size_t *n)
 }
 
 /* Room for one more than n, twice as much when it is full: checkers of memory copy all each time. */
-static void *
-grown(void *old, size_t n, size_t size)
+static void *grown(void *old, size_t n, size_t size)
 {
 	void *const p = (n & (n - 1)) == 0 ? realloc(old, (n > 0 ? 2 * n : 1) * size) : old;
 
@@ -53,8 +50,7 @@ grown(void *old, size_t n, size_t size)
 	return p;
 }
 
-static struct heph_oracle_value
-one_value(struct bytes *b, unsigned type)
+static struct heph_oracle_value one_value(struct bytes *b, unsigned type)
 {
 	struct heph_oracle_value v = { 0 };
 
@@ -67,8 +63,7 @@ one_value(struct bytes *b, unsigned type)
 	return v;
 }
 
-static struct heph_oracle_attribute
-one_attribute(struct bytes *b)
+static struct heph_oracle_attribute one_attribute(struct bytes *b)
 {
 	struct heph_oracle_attribute a = { 0 };
 
@@ -82,8 +77,7 @@ one_attribute(struct bytes *b)
 	return a;
 }
 
-static bool
-is_new_track(const struct heph_oracle *o, const struct heph_oracle_event *e)
+static bool is_new_track(const struct heph_oracle *o, const struct heph_oracle_event *e)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->events[i].stream == e->stream && o->events[i].substream == e->substream)
@@ -91,8 +85,7 @@ is_new_track(const struct heph_oracle *o, const struct heph_oracle_event *e)
 	return true;
 }
 
-static void
-one_event(struct heph_oracle *o, struct bytes *b, size_t offset)
+static void one_event(struct heph_oracle *o, struct bytes *b, size_t offset)
 {
 	struct heph_oracle_event e = { .offset = offset };
 
@@ -112,8 +105,7 @@ one_event(struct heph_oracle *o, struct bytes *b, size_t offset)
 	o->events[o->n++] = e;
 }
 
-static void
-one_option(struct heph_oracle *o, struct bytes *b)
+static void one_option(struct heph_oracle *o, struct bytes *b)
 {
 	size_t n;
 	const char *const name = text(b, &n);
@@ -124,8 +116,7 @@ one_option(struct heph_oracle *o, struct bytes *b)
 	}
 }
 
-void
-heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n)
+void heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n)
 {
 	*o = (struct heph_oracle){ 0 };
 	for (size_t at = 0; at < n && o->fault == NULL; o->packets++) {
@@ -147,8 +138,7 @@ heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n)
 	}
 }
 
-void
-heph_oracle_free(struct heph_oracle *o)
+void heph_oracle_free(struct heph_oracle *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		for (size_t k = 0; k < o->events[i].n; k++)
@@ -158,8 +148,7 @@ heph_oracle_free(struct heph_oracle *o)
 	free(o->events);
 }
 
-double
-heph_oracle_double(uint64_t bits)
+double heph_oracle_double(uint64_t bits)
 {
 	double v;
 

@@ -8,8 +8,7 @@
 #define WORDS "testdata/heph/good/own-words.bin.log"
 
 /* Each of these lines is what cat shows of an event. */
-static void
-expect_lines(const char *const *lines, size_t n)
+static void expect_lines(const char *const *lines, size_t n)
 {
 	struct ran r = run_tool((const char *const[]){ "cat", WORDS, NULL }, NULL, 0);
 
@@ -60,8 +59,7 @@ Test(heph_own, tracks_and_facts)
 }
 
 /* A value that ends too early is a fault of its packet, and nothing else of the file's. */
-static void
-expect_fault(struct heph_build *b, const char *want)
+static void expect_fault(struct heph_build *b, const char *want)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", "-", NULL }, b->p, b->n);
 

@@ -13,8 +13,7 @@
 #define GOOD "testdata/heph/good"
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)
 
-static void
-read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
+static void read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
 {
 	live_batches_read(l, format_by_name("heph"),
 	                  step > 0 ? input_from_memory_slowly(p, n, step) : input_from_memory(p, n), RAW, 50);
@@ -22,21 +21,18 @@ read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
 
 /* ---- writing from fields alone ---- */
 
-static void
-put_text(struct heph_build *w, struct slice s)
+static void put_text(struct heph_build *w, struct slice s)
 {
 	heph_u16(w, (uint16_t)s.n);
 	heph_bytes(w, s.p, s.n);
 }
 
-static uint8_t
-type_byte(uint8_t value)
+static uint8_t type_byte(uint8_t value)
 {
 	return value == VALUE_U64 ? 1 : value == VALUE_I64 ? 2 : value == VALUE_F64 ? 3 : 4;
 }
 
-static void
-put_value(struct heph_build *w, const struct value *v)
+static void put_value(struct heph_build *w, const struct value *v)
 {
 	if (v->type == VALUE_U32)
 		heph_u32(w, (uint32_t)v->u64);
@@ -48,8 +44,7 @@ put_value(struct heph_build *w, const struct value *v)
 		heph_u64(w, v->u64);
 }
 
-static void
-put_attribute(struct heph_build *w, const struct field *f)
+static void put_attribute(struct heph_build *w, const struct field *f)
 {
 	const struct value *const v = &f->value;
 
@@ -68,8 +63,7 @@ put_attribute(struct heph_build *w, const struct field *f)
 }
 
 /* The declared fields, then attributes. */
-static void
-put_packet(struct heph_build *w, const struct batch *b, const struct event *e)
+static void put_packet(struct heph_build *w, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -86,8 +80,7 @@ put_packet(struct heph_build *w, const struct batch *b, const struct event *e)
 	}
 }
 
-static void
-expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
+static void expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
 {
 	struct live_batches l;
 	struct heph_build w;
@@ -114,8 +107,7 @@ expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
 /* ---- files ---- */
 
 /* The samples, and the real traces if wanted. */
-static size_t
-load_all(struct file *files, bool traces)
+static size_t load_all(struct file *files, bool traces)
 {
 	char dir[1024];
 	size_t n = load_files(files, 0, GOOD, ".bin.log");
@@ -196,9 +188,8 @@ Test(heph_raw, attributes_keep_their_names_and_types)
 	heph_free(&b);
 }
 
-static void
-expect_event(const struct file *file, const struct batch *b, const struct event *e,
-             const struct heph_oracle_event *want)
+static void expect_event(const struct file *file, const struct batch *b, const struct event *e,
+                         const struct heph_oracle_event *want)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const uint64_t numbers[] = { want->stream, want->counter, want->substream, want->start, want->end };

@@ -9,7 +9,7 @@
 
 /* Rules that no small file can provoke, with where they are tested. */
 static const char *const elsewhere[] = {
-	"heph/stream-limit",    /* heph_limits: a file of some MB */
+	"heph/stream-limit", /* heph_limits: a file of some MB */
 	NULL,
 };
 
@@ -19,8 +19,7 @@ Test(heph_rules, every_rule_has_a_sample)
 }
 
 /* The number with commas, as the manual page has it, behind these words. */
-static void
-expect_limit(const char *page, const char *words, unsigned v)
+static void expect_limit(const char *page, const char *words, unsigned v)
 {
 	char item[128];
 

@@ -7,8 +7,7 @@
 
 #define BAD "\xff\xfe" /* never UTF-8 */
 
-static void
-expect(struct heph_expected *e, const char *rule, uint64_t offset)
+static void expect(struct heph_expected *e, const char *rule, uint64_t offset)
 {
 	if (e->n < HEPH_MAX_EXPECTED) {
 		e->row[e->n].rule = rule;
@@ -18,8 +17,7 @@ expect(struct heph_expected *e, const char *rule, uint64_t offset)
 
 /* ---- where packets start and end ---- */
 
-static void
-bad_magic(struct heph_build *b, struct heph_expected *e)
+static void bad_magic(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	heph_plain(b, 1, 10, 20);
@@ -28,8 +26,7 @@ bad_magic(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 50, 60);
 }
 
-static void
-bad_magic_first(struct heph_build *b, struct heph_expected *e)
+static void bad_magic_first(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	expect(e, "bad-magic", 0);
@@ -39,8 +36,7 @@ bad_magic_first(struct heph_build *b, struct heph_expected *e)
 }
 
 /* A text that looks like a packet lies in what is skipped: its size is absurd, or no packet follows it. */
-static void
-bad_magic_decoys(struct heph_build *b, struct heph_expected *e)
+static void bad_magic_decoys(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "bad-magic", b->n);
@@ -52,8 +48,7 @@ bad_magic_decoys(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 50, 60);
 }
 
-static void
-bad_magic_at_end(struct heph_build *b, struct heph_expected *e)
+static void bad_magic_at_end(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "bad-magic", b->n);
@@ -61,8 +56,7 @@ bad_magic_at_end(struct heph_build *b, struct heph_expected *e)
 }
 
 /* A size that reaches into the next packet, and one that swallows it and leads to a third. */
-static void
-packet_too_large(struct heph_build *b, struct heph_expected *e)
+static void packet_too_large(struct heph_build *b, struct heph_expected *e)
 {
 	static const unsigned extra[] = { 60, 47 };
 
@@ -76,8 +70,7 @@ packet_too_large(struct heph_build *b, struct heph_expected *e)
 	}
 }
 
-static void
-size_too_small(struct heph_build *b, struct heph_expected *e)
+static void size_too_small(struct heph_build *b, struct heph_expected *e)
 {
 	const size_t at = heph_event(b, 1, 1, 10, 20, "first"), value = b->n + 4;
 
@@ -88,8 +81,7 @@ size_too_small(struct heph_build *b, struct heph_expected *e)
 	expect(e, "bad-magic", heph_plain(b, 1, 50, 60) - 47 - 5);
 }
 
-static void
-too_small_event(struct heph_build *b, struct heph_expected *e)
+static void too_small_event(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "packet-too-small", heph_plain(b, 2, 30, 40) + 4);
@@ -97,8 +89,7 @@ too_small_event(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 50, 60);
 }
 
-static void
-too_small_metadata(struct heph_build *b, struct heph_expected *e)
+static void too_small_metadata(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "packet-too-small", heph_epoch(b, 1) + 4);
@@ -106,24 +97,21 @@ too_small_metadata(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 50, 60);
 }
 
-static void
-cut_packet(struct heph_build *b, struct heph_expected *e)
+static void cut_packet(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "cut-packet", heph_plain(b, 1, 30, 40));
 	b->n -= 3;
 }
 
-static void
-cut_in_start(struct heph_build *b, struct heph_expected *e)
+static void cut_in_start(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "cut-packet", heph_plain(b, 1, 30, 40));
 	b->n = b->packet + 5;
 }
 
-static void
-cut_in_magic(struct heph_build *b, struct heph_expected *e)
+static void cut_in_magic(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "cut-packet", heph_epoch(b, 5));
@@ -131,8 +119,7 @@ cut_in_magic(struct heph_build *b, struct heph_expected *e)
 }
 
 /* The size is damaged, not the file: others follow. */
-static void
-cut_not_last(struct heph_build *b, struct heph_expected *e)
+static void cut_not_last(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "cut-packet", heph_plain(b, 2, 30, 40));
@@ -141,8 +128,7 @@ cut_not_last(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 70, 80);
 }
 
-static void
-too_large(struct heph_build *b, struct heph_expected *e)
+static void too_large(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "limit", heph_plain(b, 2, 30, 40) + 4);
@@ -152,16 +138,14 @@ too_large(struct heph_build *b, struct heph_expected *e)
 
 /* ---- inside packets ---- */
 
-static void
-past_option_name(struct heph_build *b, struct heph_expected *e)
+static void past_option_name(struct heph_build *b, struct heph_expected *e)
 {
 	expect(e, "past-packet", heph_epoch(b, 7) + 8);
 	b->p[b->packet + 9] = 14;
 	heph_plain(b, 1, 10, 20);
 }
 
-static void
-past_description(struct heph_build *b, struct heph_expected *e)
+static void past_description(struct heph_build *b, struct heph_expected *e)
 {
 	expect(e, "past-packet", heph_plain(b, 1, 10, 20) + 40);
 	b->p[b->packet + 41] = 6;
@@ -169,23 +153,20 @@ past_description(struct heph_build *b, struct heph_expected *e)
 }
 
 /* An event with an attribute that is whole, and room for one that is not. */
-static size_t
-begin_bad_attribute(struct heph_build *b)
+static size_t begin_bad_attribute(struct heph_build *b)
 {
 	heph_event(b, 1, 1, 10, 20, "first");
 	heph_unsigned(b, "kept", 1);
 	return b->n;
 }
 
-static void
-end_bad_attribute(struct heph_build *b)
+static void end_bad_attribute(struct heph_build *b)
 {
 	heph_end(b);
 	heph_plain(b, 1, 30, 40);
 }
 
-static void
-past_attribute_name(struct heph_build *b, struct heph_expected *e)
+static void past_attribute_name(struct heph_build *b, struct heph_expected *e)
 {
 	expect(e, "past-packet", begin_bad_attribute(b));
 	heph_u16(b, 6);
@@ -194,8 +175,7 @@ past_attribute_name(struct heph_build *b, struct heph_expected *e)
 }
 
 /* The value begins to follow, and lacks a byte. */
-static void
-past_value(struct heph_build *b, struct heph_expected *e)
+static void past_value(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);
 	heph_attribute(b, "name", 2);
@@ -204,8 +184,7 @@ past_value(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-static void
-past_string(struct heph_build *b, struct heph_expected *e)
+static void past_string(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);
 	heph_attribute(b, "name", 4);
@@ -215,8 +194,7 @@ past_string(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-static void
-past_array(struct heph_build *b, struct heph_expected *e)
+static void past_array(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);
 	heph_attribute(b, "name", 0x81);
@@ -226,8 +204,7 @@ past_array(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-static void
-past_array_string(struct heph_build *b, struct heph_expected *e)
+static void past_array_string(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);
 	heph_attribute(b, "name", 0x84);
@@ -239,8 +216,7 @@ past_array_string(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-static void
-past_count(struct heph_build *b, struct heph_expected *e)
+static void past_count(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);
 	heph_attribute(b, "name", 0x83);
@@ -249,16 +225,14 @@ past_count(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-static void
-left_over(struct heph_build *b, struct heph_expected *e)
+static void left_over(struct heph_build *b, struct heph_expected *e)
 {
 	expect(e, "left-over", begin_bad_attribute(b));
 	heph_bytes(b, "\0\0\0\0", 4);
 	end_bad_attribute(b);
 }
 
-static void
-unknown_types(struct heph_build *b, struct heph_expected *e)
+static void unknown_types(struct heph_build *b, struct heph_expected *e)
 {
 	static const uint8_t types[] = { 0, 5, 0x7f, 0x85, 0xff };
 
@@ -270,8 +244,7 @@ unknown_types(struct heph_build *b, struct heph_expected *e)
 	}
 }
 
-static void
-untyped_array(struct heph_build *b, struct heph_expected *e)
+static void untyped_array(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);
 	expect(e, "untyped-array", heph_attribute(b, "name", 0x80) + 6);
@@ -279,8 +252,7 @@ untyped_array(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-static void
-invalid_utf8(struct heph_build *b, struct heph_expected *e)
+static void invalid_utf8(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	expect(e, "invalid-utf8", heph_event(b, 1, 1, 10, 20, BAD) + 42);
@@ -300,8 +272,7 @@ invalid_utf8(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 30, 40);
 }
 
-static void
-invalid_utf8_option(struct heph_build *b, struct heph_expected *e)
+static void invalid_utf8_option(struct heph_build *b, struct heph_expected *e)
 {
 	const size_t at = heph_metadata(b, BAD);
 
@@ -310,8 +281,7 @@ invalid_utf8_option(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 30, 40);
 }
 
-static void
-attribute_repeated(struct heph_build *b, struct heph_expected *e)
+static void attribute_repeated(struct heph_build *b, struct heph_expected *e)
 {
 	expect(e, "attribute-repeated", 0);
 	for (unsigned i = 0; i < 2; i++) {
@@ -325,8 +295,7 @@ attribute_repeated(struct heph_build *b, struct heph_expected *e)
 
 /* ---- options and times ---- */
 
-static void
-unknown_option(struct heph_build *b, struct heph_expected *e)
+static void unknown_option(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	expect(e, "unknown-option", heph_metadata(b, "host") + 10);
@@ -336,8 +305,7 @@ unknown_option(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 10, 20);
 }
 
-static void
-epoch_size(struct heph_build *b, struct heph_expected *e)
+static void epoch_size(struct heph_build *b, struct heph_expected *e)
 {
 	static const size_t sizes[] = { 0, 7, 9 };
 
@@ -350,16 +318,14 @@ epoch_size(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 10, 20);
 }
 
-static void
-epoch_changed(struct heph_build *b, struct heph_expected *e)
+static void epoch_changed(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	heph_plain(b, 1, 10, 20);
 	expect(e, "epoch-changed", heph_epoch(b, 1) + 15);
 }
 
-static void
-end_before_start(struct heph_build *b, struct heph_expected *e)
+static void end_before_start(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	expect(e, "end-before-start", heph_event(b, 1, 1, 20, 10, "back") + 32);
@@ -367,8 +333,7 @@ end_before_start(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 30, 30);
 }
 
-static void
-time_overflow(struct heph_build *b, struct heph_expected *e)
+static void time_overflow(struct heph_build *b, struct heph_expected *e)
 {
 	heph_spec_epoch(b);
 	expect(e, "time-overflow", heph_plain(b, 1, UINT64_MAX - 5, UINT64_MAX - 5) + 24);
@@ -376,8 +341,7 @@ time_overflow(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 30, UINT64_MAX - 1610113734118010000u);
 }
 
-static void
-time_overflow_late(struct heph_build *b, struct heph_expected *e)
+static void time_overflow_late(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 30, 40);
 	expect(e, "time-overflow", heph_plain(b, 1, UINT64_MAX - 5, UINT64_MAX));
@@ -387,8 +351,7 @@ time_overflow_late(struct heph_build *b, struct heph_expected *e)
 
 /* ---- counters ---- */
 
-static void
-counter_gap(struct heph_build *b, struct heph_expected *e)
+static void counter_gap(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	heph_plain(b, 2, 10, 20);
@@ -397,8 +360,7 @@ counter_gap(struct heph_build *b, struct heph_expected *e)
 	expect(e, "counter-gap", heph_event_at(b, 1, 3u + INT32_MAX, 1, 50, 60, "and many more") + 12);
 }
 
-static void
-counter_gap_shared(struct heph_build *b, struct heph_expected *e)
+static void counter_gap_shared(struct heph_build *b, struct heph_expected *e)
 {
 	static const uint32_t order[] = { 1, 0, 3, 2, 5, 8, 4, 6 };
 
@@ -409,24 +371,21 @@ counter_gap_shared(struct heph_build *b, struct heph_expected *e)
 	}
 }
 
-static void
-counter_gap_wraps(struct heph_build *b, struct heph_expected *e)
+static void counter_gap_wraps(struct heph_build *b, struct heph_expected *e)
 {
 	expect(e, "counter-gap", heph_event_at(b, 1, UINT32_MAX, 1, 10, 20, "last") + 55 + 3);
 	heph_event_at(b, 1, 1, 1, 30, 40, "0 is missing");
 	expect(e, "counter-start", 12);
 }
 
-static void
-counter_repeated(struct heph_build *b, struct heph_expected *e)
+static void counter_repeated(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "counter-repeated", heph_event_at(b, 1, 0, 1, 10, 20, "plain") + 12);
 	heph_plain(b, 1, 30, 40);
 }
 
-static void
-counter_back(struct heph_build *b, struct heph_expected *e)
+static void counter_back(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	heph_plain(b, 1, 30, 40);
@@ -434,8 +393,7 @@ counter_back(struct heph_build *b, struct heph_expected *e)
 	heph_event_at(b, 1, 1, 1, 30, 40, "again");
 }
 
-static void
-counter_start(struct heph_build *b, struct heph_expected *e)
+static void counter_start(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
 	expect(e, "counter-start", heph_event_at(b, 0, 100, 1, 10, 20, "shared") + 12);

@@ -4,29 +4,25 @@
 
 #include "heph/test/samples.h"
 
-static void
-spec_example(struct heph_build *b)
+static void spec_example(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_spec_event(b);
 }
 
 /* "a trace without any metadata packets is valid" */
-static void
-no_metadata(struct heph_build *b)
+static void no_metadata(struct heph_build *b)
 {
 	heph_spec_event(b);
 	heph_plain(b, 1, 300, 400);
 }
 
-static void
-no_events(struct heph_build *b)
+static void no_events(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 }
 
-static void
-epoch_late(struct heph_build *b)
+static void epoch_late(struct heph_build *b)
 {
 	heph_plain(b, 1, 100, 200);
 	heph_plain(b, 2, 50, 90);
@@ -36,8 +32,7 @@ epoch_late(struct heph_build *b)
 }
 
 /* The least packets there are. */
-static void
-smallest(struct heph_build *b)
+static void smallest(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_event(b, 1, 0, 0, 0, "");
@@ -48,8 +43,7 @@ smallest(struct heph_build *b)
 	heph_end(b);
 }
 
-static void
-all_types(struct heph_build *b)
+static void all_types(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	for (unsigned i = 0; i < 3; i++) {
@@ -74,8 +68,7 @@ all_types(struct heph_build *b)
 	}
 }
 
-static void
-max_integers(struct heph_build *b)
+static void max_integers(struct heph_build *b)
 {
 	heph_epoch(b, 0);
 	heph_event_at(b, UINT32_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, "latest");
@@ -88,8 +81,7 @@ max_integers(struct heph_build *b)
 	heph_signed(b, "-1", -1);
 }
 
-static void
-odd_floats(struct heph_build *b)
+static void odd_floats(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_event(b, 1, 1, 5, 6, "floats");
@@ -102,8 +94,7 @@ odd_floats(struct heph_build *b)
 	heph_float(b, "tenth", 0.1);
 }
 
-static void
-strange_texts(struct heph_build *b)
+static void strange_texts(struct heph_build *b)
 {
 	static const char *const texts[] = { "quote \" backslash \\",
 		                             "tab\tnewline\nbell\a",
@@ -128,8 +119,7 @@ strange_texts(struct heph_build *b)
 }
 
 /* Counters start anew for each stream, and packets of streams stand as they were appended. */
-static void
-interleaved(struct heph_build *b)
+static void interleaved(struct heph_build *b)
 {
 	for (unsigned i = 0; i < 24; i++) {
 		if (i == 5)
@@ -140,8 +130,7 @@ interleaved(struct heph_build *b)
 }
 
 /* A parent, its children, and spans that overlap in part. */
-static void
-nested(struct heph_build *b)
+static void nested(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_event(b, 1, 1, 110, 120, "child");
@@ -152,8 +141,7 @@ nested(struct heph_build *b)
 }
 
 /* "The counter may wrap-around on overflow" */
-static void
-counter_wraps(struct heph_build *b)
+static void counter_wraps(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -163,8 +151,7 @@ counter_wraps(struct heph_build *b)
 }
 
 /* Several threads take a number from stream 0 and append later. */
-static void
-shared_out_of_order(struct heph_build *b)
+static void shared_out_of_order(struct heph_build *b)
 {
 	static const uint32_t order[] = { 2, 0, 1, 4, 3, 7, 5, 6 };
 
@@ -174,8 +161,7 @@ shared_out_of_order(struct heph_build *b)
 }
 
 /* Attributes with the names of fields that the program adds. */
-static void
-own_names(struct heph_build *b)
+static void own_names(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_event(b, 1, 1, 5, 6, "own names");
@@ -185,8 +171,7 @@ own_names(struct heph_build *b)
 }
 
 /* More than are compared one by one. */
-static void
-many_attributes(struct heph_build *b)
+static void many_attributes(struct heph_build *b)
 {
 	char name[16];
 
@@ -199,8 +184,7 @@ many_attributes(struct heph_build *b)
 }
 
 /* Numbers that look like the start of a packet. */
-static void
-magic_in_values(struct heph_build *b)
+static void magic_in_values(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_event(b, 1, 1, 5, 6, "magic");
@@ -210,8 +194,7 @@ magic_in_values(struct heph_build *b)
 }
 
 /* Some 4 KiB of everything, for sweeps. */
-static void
-mixed(struct heph_build *b)
+static void mixed(struct heph_build *b)
 {
 	spec_example(b);
 	all_types(b);
@@ -224,8 +207,8 @@ mixed(struct heph_build *b)
 	}
 }
 
-static void
-own_track(struct heph_build *b, uint32_t stream, uint64_t substream, const char *kind, const char *name)
+static void own_track(struct heph_build *b, uint32_t stream, uint64_t substream, const char *kind,
+                      const char *name)
 {
 	heph_metadata(b, "tracetool.track");
 	heph_u32(b, stream);
@@ -235,8 +218,8 @@ own_track(struct heph_build *b, uint32_t stream, uint64_t substream, const char 
 	heph_text_value(b, "name", name);
 }
 
-static void
-own_event(struct heph_build *b, uint64_t substream, uint64_t start, uint64_t end, const char *kind)
+static void own_event(struct heph_build *b, uint64_t substream, uint64_t start, uint64_t end,
+                      const char *kind)
 {
 	heph_event(b, 3, substream, start, end, kind);
 	heph_unsigned(b, "number", 200);
@@ -252,8 +235,7 @@ own_event(struct heph_build *b, uint64_t substream, uint64_t start, uint64_t end
 }
 
 /* What the writer says of events that are more than spans; some words do not fit their values. */
-static void
-own_words(struct heph_build *b)
+static void own_words(struct heph_build *b)
 {
 	static const char *const kinds[] = { "async span", "begin", "end",     "instant",
 		                             "counter",    "span",  "no kind", "arrow out" };

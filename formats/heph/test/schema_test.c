@@ -7,8 +7,7 @@
 
 #define SAMPLE "testdata/heph/good/interleaved.bin.log"
 
-static struct ran
-with_rules(const char *command, const char *rules)
+static struct ran with_rules(const char *command, const char *rules)
 {
 	char *const dir = make_folder();
 	char path[1024], text[1024];

@@ -9,8 +9,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "heph/test/oracle.h"
 
-static void
-agree_on_names(const cJSON *in, const cJSON *want, const char *path)
+static void agree_on_names(const cJSON *in, const cJSON *want, const char *path)
 {
 	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "spans");
 	const cJSON *row;
@@ -31,8 +30,7 @@ agree_on_names(const cJSON *in, const cJSON *want, const char *path)
 }
 
 /* The types of attributes, and the epoch, which `info` shows. */
-static void
-agree_on_bytes(const cJSON *want, const char *path)
+static void agree_on_bytes(const cJSON *want, const char *path)
 {
 	const cJSON *const types = cJSON_GetObjectItemCaseSensitive(want, "attribute_types");
 	const cJSON *const metadata = cJSON_GetObjectItemCaseSensitive(want, "metadata");
@@ -58,8 +56,7 @@ agree_on_bytes(const cJSON *want, const char *path)
 	free(p);
 }
 
-static void
-agree_with_expected(const char *dir, const cJSON *want, const char *text)
+static void agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	static const char *const keys[] = { "events", "first_ns", "last_ns", "tracks" };
 	char path[1024];
@@ -80,8 +77,7 @@ Test(heph_stats, agrees_with_expected)
 	cr_expect_gt(each_expected(real_traces(), "heph/", agree_with_expected), 0);
 }
 
-static void
-agree_with_oracle(const char *path)
+static void agree_with_oracle(const char *path)
 {
 	struct heph_oracle o;
 	const cJSON *in;

@@ -19,16 +19,14 @@ struct reading_of {
 	uint32_t i;
 };
 
-static void
-count_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void count_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	(void)j;
 	(void)f;
 	++*(uint32_t *)ctx;
 }
 
-static void
-begin(struct reading_of *r, const char *const *path, uint32_t *findings)
+static void begin(struct reading_of *r, const char *const *path, uint32_t *findings)
 {
 	*r = (struct reading_of){ .job = { .paths = path,
 		                           .npaths = 1,
@@ -40,8 +38,7 @@ begin(struct reading_of *r, const char *const *path, uint32_t *findings)
 }
 
 /* The next event that is not structure, NULL: the end. */
-static const struct event *
-next(struct reading_of *r)
+static const struct event *next(struct reading_of *r)
 {
 	for (;;) {
 		while (r->b != NULL && r->i < r->b->n) {
@@ -58,8 +55,7 @@ next(struct reading_of *r)
 	}
 }
 
-static void
-end(struct reading_of *r)
+static void end(struct reading_of *r)
 {
 	if (r->b != NULL)
 		batch_release(r->b);
@@ -69,8 +65,7 @@ end(struct reading_of *r)
 
 /* ---- writing it ---- */
 
-static bool
-put(void *ctx, const char *file, const char *p, size_t n)
+static bool put(void *ctx, const char *file, const char *p, size_t n)
 {
 	(void)file;
 	text_add(ctx, p, n);
@@ -78,8 +73,7 @@ put(void *ctx, const char *file, const char *p, size_t n)
 }
 
 /* Also of a Heph trace what its events mean, and not its packets. */
-static void
-write_trace(const char *path, struct text *out, struct ledger *losses)
+static void write_trace(const char *path, struct text *out, struct ledger *losses)
 {
 	static const struct writing_options options = { .tool = "test", .threads = 1 };
 	uint32_t findings = 0;
@@ -102,14 +96,12 @@ write_trace(const char *path, struct text *out, struct ledger *losses)
 
 /* ---- the same ---- */
 
-static bool
-same_text(struct slice a, struct slice b)
+static bool same_text(struct slice a, struct slice b)
 {
 	return slice_equal(a, b);
 }
 
-static bool
-same_value(const struct value *a, const struct value *b)
+static bool same_value(const struct value *a, const struct value *b)
 {
 	if (a->type != b->type)
 		return false;
@@ -125,8 +117,7 @@ same_value(const struct value *a, const struct value *b)
 	return true;
 }
 
-static bool
-same_track(const struct track *a, const struct track *b)
+static bool same_track(const struct track *a, const struct track *b)
 {
 	for (; a != NULL && b != NULL; a = a->parent, b = b->parent)
 		if (!same_text(a->name, b->name) || a->has_id != b->has_id || (a->has_id && a->id != b->id) ||
@@ -136,9 +127,8 @@ same_track(const struct track *a, const struct track *b)
 }
 
 /* What is different; NULL: nothing. */
-static const char *
-difference(const struct reading_of *x, const struct event *a, const struct reading_of *y,
-           const struct event *b, bool lossy)
+static const char *difference(const struct reading_of *x, const struct event *a, const struct reading_of *y,
+                              const struct event *b, bool lossy)
 {
 	const struct field *const f = x->b->fields + a->first_field, *const g = y->b->fields + b->first_field;
 	const bool arrow = (a->flags & EVENT_ARROW) != 0 && a->phase == PHASE_INSTANT;
@@ -165,8 +155,7 @@ difference(const struct reading_of *x, const struct event *a, const struct readi
 }
 
 /* What the trace says of itself, but for its clock. */
-static void
-same_facts(const char *path, const struct trace *a, const struct trace *b)
+static void same_facts(const char *path, const struct trace *a, const struct trace *b)
 {
 	cr_expect(a->epoch_known == b->epoch_known && a->epoch_ns == b->epoch_ns, "%s: the epoch", path);
 	cr_assert_eq(a->nmeta, b->nmeta, "%s: %u facts, not %u", path, b->nmeta, a->nmeta);
@@ -176,8 +165,7 @@ same_facts(const char *path, const struct trace *a, const struct trace *b)
 		          "%s: fact %.*s", path, (int)a->meta[i].name.n, a->meta[i].name.p);
 }
 
-static void
-compare(const char *path, const char *written, bool lossy)
+static void compare(const char *path, const char *written, bool lossy)
 {
 	uint32_t before = 0, findings = 0, n = 0;
 	const struct event *a, *b;
@@ -202,8 +190,7 @@ compare(const char *path, const char *written, bool lossy)
 }
 
 /* The decoder of the tests takes it too; it is slow with many tracks. */
-static void
-decode(const char *path, const struct text *t)
+static void decode(const char *path, const struct text *t)
 {
 	struct heph_oracle o;
 
@@ -215,8 +202,7 @@ decode(const char *path, const struct text *t)
 }
 
 /* Whether Heph could not hold something; what the engine lost is lost on both sides. */
-static bool
-loses(const struct ledger *l)
+static bool loses(const struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (strncmp(l->rows[i].loss->id, "heph/", 5) == 0)
@@ -229,8 +215,7 @@ struct checking {
 	size_t n, lossy;
 };
 
-static void
-check(struct checking *c, const char *path)
+static void check(struct checking *c, const char *path)
 {
 	struct ledger losses = { 0 };
 	struct text out = { 0 };
@@ -248,8 +233,7 @@ check(struct checking *c, const char *path)
 }
 
 /* The files of a folder, or folders where each of them is a trace. */
-static void
-check_folder(struct checking *c, const char *dir)
+static void check_folder(struct checking *c, const char *dir)
 {
 	static const char *const not [] = { ".expect", ".json.", ".prv", ".pcf", ".row", ".md" };
 	char **const names = list_folder(dir, "");

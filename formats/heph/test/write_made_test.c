@@ -17,8 +17,7 @@ struct made {
 	struct heph_oracle o;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -38,8 +37,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 }
 
 /* Threads give the same bytes, and these are valid. */
-static void
-run(struct made *m, void (*events)(struct made *, struct batch *))
+static void run(struct made *m, void (*events)(struct made *, struct batch *))
 {
 	*m = (struct made){ .fill = events };
 	writer_rig_run_all(&m->rig,
@@ -54,15 +52,13 @@ run(struct made *m, void (*events)(struct made *, struct batch *))
 	cr_assert_null(m->o.fault, "%s", m->o.fault);
 }
 
-static void
-made_free(struct made *m)
+static void made_free(struct made *m)
 {
 	heph_oracle_free(&m->o);
 	writer_rig_free(&m->rig);
 }
 
-static struct event *
-span(struct made *m, struct batch *b, const char *name)
+static struct event *span(struct made *m, struct batch *b, const char *name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, m->thread, 100, slice_str(name));
 
@@ -71,8 +67,7 @@ span(struct made *m, struct batch *b, const char *name)
 	return e;
 }
 
-static uint64_t
-lost(const struct made *m, const char *id)
+static uint64_t lost(const struct made *m, const char *id)
 {
 	for (size_t i = 0; i < m->rig.losses.n; i++)
 		if (strcmp(m->rig.losses.rows[i].loss->id, id) == 0)
@@ -80,8 +75,7 @@ lost(const struct made *m, const char *id)
 	return 0;
 }
 
-static const struct heph_oracle_attribute *
-attribute(const struct heph_oracle_event *e, const char *name)
+static const struct heph_oracle_attribute *attribute(const struct heph_oracle_event *e, const char *name)
 {
 	for (size_t i = 0; i < e->n; i++)
 		if (e->attributes[i].name_n == strlen(name) &&
@@ -91,8 +85,7 @@ attribute(const struct heph_oracle_event *e, const char *name)
 	return NULL;
 }
 
-static void
-expect_text(const struct heph_oracle_event *e, const char *name, const char *want)
+static void expect_text(const struct heph_oracle_event *e, const char *name, const char *want)
 {
 	const struct heph_oracle_attribute *const a = attribute(e, name);
 
@@ -103,8 +96,7 @@ expect_text(const struct heph_oracle_event *e, const char *name, const char *wan
 
 /* ---- values ---- */
 
-static void
-values(struct made *m, struct batch *b)
+static void values(struct made *m, struct batch *b)
 {
 	static const struct value bools[] = { { .type = VALUE_BOOL, .u64 = 1 }, { .type = VALUE_BOOL } };
 	static const struct value mixed[] = { { .type = VALUE_U64, .u64 = 1 }, { .type = VALUE_NONE } };
@@ -159,8 +151,7 @@ Test(heph_write_made, values)
 /* ---- texts ---- */
 
 /* 65,534 bytes, then a character of two: it does not fit, nor does what follows. */
-static void
-texts(struct made *m, struct batch *b)
+static void texts(struct made *m, struct batch *b)
 {
 	char *const p = arena_alloc(&b->scratch, 70000);
 
@@ -195,8 +186,7 @@ Test(heph_write_made, texts)
 /* ---- bounds of readers ---- */
 
 /* Lists of 70,000 numbers: three fit, cut; of the fourth and what else is too long nothing is written. */
-static void
-large(struct made *m, struct batch *b)
+static void large(struct made *m, struct batch *b)
 {
 	static const char names[][2] = { "a", "b", "c", "d", "e" };
 	struct value *const list = arena_zalloc(&b->scratch, 70000, sizeof *list);
@@ -228,8 +218,7 @@ Test(heph_write_made, large_packets)
 
 /* ---- times, tracks ---- */
 
-static void
-tracks(struct made *m, struct batch *b)
+static void tracks(struct made *m, struct batch *b)
 {
 	span(m, b, "first")->dur = UINT64_MAX;
 	span(m, b, "of the process")->track = m->process;

@@ -13,8 +13,7 @@
 #define BAD "testdata/heph/bad"
 
 /* Runs convert --to heph of up to two inputs; p: what comes down a pipe. */
-static struct ran
-to_heph(const char *option, const char *a, const char *b, const void *p, size_t n)
+static struct ran to_heph(const char *option, const char *a, const char *b, const void *p, size_t n)
 {
 	const char *args[] = { "convert", option, "--to=heph", a, b, b != NULL ? "-o-" : "-", NULL, NULL };
 
@@ -25,8 +24,7 @@ to_heph(const char *option, const char *a, const char *b, const void *p, size_t 
 	return run_tool(args, p, n);
 }
 
-static void
-expect_same(const char *path, const char *p, size_t n)
+static void expect_same(const char *path, const char *p, size_t n)
 {
 	static const char *const options[] = { "--threads=1", "--threads=3", "--raw" };
 
@@ -54,8 +52,7 @@ Test(heph_write_raw, real_traces_stay_what_they_are)
 }
 
 /* What is whole is kept, and the status says that there was an error. */
-static void
-expect_whole(const char *path, const char *p, size_t n)
+static void expect_whole(const char *path, const char *p, size_t n)
 {
 	struct ran check = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
 	struct ran r = to_heph("--quiet", path, NULL, NULL, 0);
@@ -81,8 +78,7 @@ Test(heph_write_raw, of_bad_samples_what_is_whole)
 }
 
 /* Also the bytes left out, and times moved to 0: see test/fuzz/fuzz_outputs.c. */
-static void
-expect_promises(const char *path, const char *p, size_t n)
+static void expect_promises(const char *path, const char *p, size_t n)
 {
 	struct fuzz_result result;
 
@@ -111,8 +107,7 @@ Test(heph_write_raw, damaged_size)
 /* ---- several inputs ---- */
 
 /* A trace of stream 1 (and 0), in a file of its own; `first`: the counter of stream 1. */
-static char *
-make_trace(const char *dir, const char *name, uint64_t epoch, uint32_t first, bool with_shared)
+static char *make_trace(const char *dir, const char *name, uint64_t epoch, uint32_t first, bool with_shared)
 {
 	struct heph_build b;
 	char path[1024];
@@ -138,8 +133,7 @@ struct joined {
 	struct heph_oracle o;
 };
 
-static void
-join(struct joined *j, const char *a, const char *b)
+static void join(struct joined *j, const char *a, const char *b)
 {
 	j->r = to_heph("--threads=2", a, b, NULL, 0);
 	struct ran v = run_tool((const char *const[]){ "validate", "-", NULL }, j->r.out, j->r.out_n);
@@ -151,8 +145,7 @@ join(struct joined *j, const char *a, const char *b)
 	ran_free(&v);
 }
 
-static void
-joined_free(struct joined *j)
+static void joined_free(struct joined *j)
 {
 	heph_oracle_free(&j->o);
 	ran_free(&j->r);
@@ -203,8 +196,7 @@ Test(heph_write_raw, streams_of_two_runs)
 
 /* ---- times from 0 ---- */
 
-static void
-expect_moved(const char *path, const char *p, size_t n)
+static void expect_moved(const char *path, const char *p, size_t n)
 {
 	struct ran r = to_heph("--rebase", path, NULL, NULL, 0);
 	struct heph_oracle was, is;

@@ -15,8 +15,7 @@ struct selected {
 };
 
 /* Makes the trace a file, and takes the events whose names match. */
-static void
-take(struct selected *s, struct heph_build *b, const char * not, const char *name)
+static void take(struct selected *s, struct heph_build *b, const char * not, const char *name)
 {
 	char path[1024];
 
@@ -36,8 +35,7 @@ take(struct selected *s, struct heph_build *b, const char * not, const char *nam
 	cr_assert_null(s->is.fault, "%s", s->is.fault);
 }
 
-static void
-selected_free(struct selected *s)
+static void selected_free(struct selected *s)
 {
 	heph_oracle_free(&s->was);
 	heph_oracle_free(&s->is);
@@ -46,8 +44,7 @@ selected_free(struct selected *s)
 }
 
 /* No more than `validate` finds in the input. */
-static void
-expect_clean(const struct selected *s)
+static void expect_clean(const struct selected *s)
 {
 	struct ran v = run_tool((const char *const[]){ "validate", "-", NULL }, s->r.out, s->r.out_n);
 
@@ -56,15 +53,13 @@ expect_clean(const struct selected *s)
 	ran_free(&v);
 }
 
-static bool
-is_named(const struct heph_oracle_event *e, const char *name)
+static bool is_named(const struct heph_oracle_event *e, const char *name)
 {
 	return e->name_n == strlen(name) && memcmp(e->name, name, e->name_n) == 0;
 }
 
 /* The events of the output are those of this name (or the others), in order; only counters may differ. */
-static void
-expect_events(const struct selected *s, const char *name, bool wanted)
+static void expect_events(const struct selected *s, const char *name, bool wanted)
 {
 	size_t n = 0;
 
@@ -83,8 +78,7 @@ expect_events(const struct selected *s, const char *name, bool wanted)
 	cr_expect_eq(n, s->is.n);
 }
 
-static void
-make(struct heph_build *b)
+static void make(struct heph_build *b)
 {
 	heph_init(b);
 	heph_spec_epoch(b);
@@ -152,8 +146,7 @@ Test(heph_write_select, shared_stream)
 	}
 }
 
-static bool
-holds(const struct ran *r, const char *word)
+static bool holds(const struct ran *r, const char *word)
 {
 	const size_t n = strlen(word);
 

@@ -19,8 +19,7 @@ struct seen {
 	char messages[1024];
 };
 
-static void
-take_finding(void *ctx, const struct findings *all, const struct finding *f)
+static void take_finding(void *ctx, const struct findings *all, const struct finding *f)
 {
 	struct seen *const s = ctx;
 
@@ -31,8 +30,7 @@ take_finding(void *ctx, const struct findings *all, const struct finding *f)
 	strncat(s->messages, "\n", sizeof s->messages - strlen(s->messages) - 1);
 }
 
-static void
-take(struct seen *s, const struct batch *b)
+static void take(struct seen *s, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && s->n < 8; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
@@ -40,24 +38,21 @@ take(struct seen *s, const struct batch *b)
 			         b->events[i].name.p);
 }
 
-static void
-closed(void *ctx, const struct source *source)
+static void closed(void *ctx, const struct source *source)
 {
 	struct seen *const s = ctx;
 
 	s->complete = source->complete;
 }
 
-static struct input *
-reopen_fails(const struct input *in)
+static struct input *reopen_fails(const struct input *in)
 {
 	(void)in;
 	return NULL;
 }
 
 /* Reads n bytes; `fails`: a second input cannot be had, `once`: the bytes come only once. */
-static bool
-read_late(const char *p, size_t n, bool fails, bool once, struct seen *s)
+static bool read_late(const char *p, size_t n, bool fails, bool once, struct seen *s)
 {
 	static const char *const paths[] = { "memory" };
 	struct input *const in = input_from_memory_slowly(p, n, 100);

@@ -26,8 +26,7 @@ struct generator {
 	uint64_t left; /* spans not yet begun */
 };
 
-static void
-begin_span(struct generator *g, struct thread *t, unsigned which)
+static void begin_span(struct generator *g, struct thread *t, unsigned which)
 {
 	/* HawkTracer numbers a span when it begins, and writes it when it ends. */
 	t->open[t->depth++] = (struct open_span){
@@ -38,8 +37,7 @@ begin_span(struct generator *g, struct thread *t, unsigned which)
 	g->left--;
 }
 
-static void
-end_span(struct generator *g, struct thread *t, unsigned which)
+static void end_span(struct generator *g, struct thread *t, unsigned which)
 {
 	static const char stems[][6] = { "frame", "parse", "drawx", "fetch", "store",
 		                         "merge", "apply", "write", "visit", "stepx" };
@@ -58,8 +56,7 @@ end_span(struct generator *g, struct thread *t, unsigned which)
 }
 
 /* Lets one thread run until it has a block of finished spans. */
-static void
-run_thread(struct generator *g, unsigned which)
+static void run_thread(struct generator *g, unsigned which)
 {
 	struct thread *const t = &g->threads[which];
 
@@ -76,8 +73,7 @@ run_thread(struct generator *g, unsigned which)
 	}
 }
 
-static bool
-flush(struct generator *g, FILE *f, size_t above)
+static bool flush(struct generator *g, FILE *f, size_t above)
 {
 	if (g->b.n <= above)
 		return true;
@@ -86,8 +82,7 @@ flush(struct generator *g, FILE *f, size_t above)
 	return ok;
 }
 
-static bool
-working(const struct generator *g)
+static bool working(const struct generator *g)
 {
 	bool open = g->left > 0;
 
@@ -96,8 +91,7 @@ working(const struct generator *g)
 	return open;
 }
 
-static bool
-make(FILE *f, uint64_t spans)
+static bool make(FILE *f, uint64_t spans)
 {
 	struct generator g = { .random = 1, .left = spans };
 	bool ok = true;

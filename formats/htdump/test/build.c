@@ -3,8 +3,7 @@
 
 #include "htdump/test/build.h"
 
-void
-ht_init(struct ht_build *b, enum ht_layout layout, bool big)
+void ht_init(struct ht_build *b, enum ht_layout layout, bool big)
 {
 	*b = (struct ht_build){
 		.layout = layout,
@@ -15,15 +14,13 @@ ht_init(struct ht_build *b, enum ht_layout layout, bool big)
 	};
 }
 
-void
-ht_free(struct ht_build *b)
+void ht_free(struct ht_build *b)
 {
 	free(b->p);
 	*b = (struct ht_build){ 0 };
 }
 
-void
-ht_bytes(struct ht_build *b, const void *p, size_t n)
+void ht_bytes(struct ht_build *b, const void *p, size_t n)
 {
 	if (n > b->cap - b->n) {
 		const size_t cap = 2 * b->cap + n + 4096;
@@ -38,8 +35,7 @@ ht_bytes(struct ht_build *b, const void *p, size_t n)
 	b->n += n;
 }
 
-static void
-put_uint(struct ht_build *b, uint64_t v, unsigned size)
+static void put_uint(struct ht_build *b, uint64_t v, unsigned size)
 {
 	unsigned char bytes[8];
 
@@ -51,32 +47,27 @@ put_uint(struct ht_build *b, uint64_t v, unsigned size)
 	ht_bytes(b, bytes, size);
 }
 
-void
-ht_u8(struct ht_build *b, uint8_t v)
+void ht_u8(struct ht_build *b, uint8_t v)
 {
 	put_uint(b, v, 1);
 }
 
-void
-ht_u16(struct ht_build *b, uint16_t v)
+void ht_u16(struct ht_build *b, uint16_t v)
 {
 	put_uint(b, v, 2);
 }
 
-void
-ht_u32(struct ht_build *b, uint32_t v)
+void ht_u32(struct ht_build *b, uint32_t v)
 {
 	put_uint(b, v, 4);
 }
 
-void
-ht_u64(struct ht_build *b, uint64_t v)
+void ht_u64(struct ht_build *b, uint64_t v)
 {
 	put_uint(b, v, 8);
 }
 
-void
-ht_f32(struct ht_build *b, float v)
+void ht_f32(struct ht_build *b, float v)
 {
 	uint32_t bits;
 
@@ -84,8 +75,7 @@ ht_f32(struct ht_build *b, float v)
 	ht_u32(b, bits);
 }
 
-void
-ht_f64(struct ht_build *b, double v)
+void ht_f64(struct ht_build *b, double v)
 {
 	uint64_t bits;
 
@@ -93,22 +83,19 @@ ht_f64(struct ht_build *b, double v)
 	ht_u64(b, bits);
 }
 
-void
-ht_string(struct ht_build *b, const char *s)
+void ht_string(struct ht_build *b, const char *s)
 {
 	ht_bytes(b, s, strlen(s) + 1);
 }
 
-uint8_t
-ht_data_type(enum ht_layout layout, enum ht_type type)
+uint8_t ht_data_type(enum ht_layout layout, enum ht_type type)
 {
 	static const uint8_t wire[] = { 1, 2, 3, 4, 5, 6, 99 };
 
 	return layout == HT_WIRE ? wire[type] : (uint8_t)type;
 }
 
-size_t
-ht_event_with_id(struct ht_build *b, uint32_t class_id, uint64_t ts, uint64_t id)
+size_t ht_event_with_id(struct ht_build *b, uint32_t class_id, uint64_t ts, uint64_t id)
 {
 	const size_t at = b->n;
 
@@ -121,14 +108,12 @@ ht_event_with_id(struct ht_build *b, uint32_t class_id, uint64_t ts, uint64_t id
 	return at;
 }
 
-size_t
-ht_event(struct ht_build *b, uint32_t class_id, uint64_t ts)
+size_t ht_event(struct ht_build *b, uint32_t class_id, uint64_t ts)
 {
 	return ht_event_with_id(b, class_id, ts, b->next_id++);
 }
 
-size_t
-ht_endianness(struct ht_build *b)
+size_t ht_endianness(struct ht_build *b)
 {
 	/* HawkTracer leaves time and id of this one at 0. */
 	const size_t at = ht_event(b, HT_ID_ENDIANNESS, 0);
@@ -137,15 +122,13 @@ ht_endianness(struct ht_build *b)
 	return at;
 }
 
-static size_t
-description(struct ht_build *b, uint32_t class_id)
+static size_t description(struct ht_build *b, uint32_t class_id)
 {
 	b->now += 100;
 	return ht_event(b, class_id, b->now);
 }
 
-size_t
-ht_class(struct ht_build *b, uint32_t id, const char *name, unsigned field_count)
+size_t ht_class(struct ht_build *b, uint32_t id, const char *name, unsigned field_count)
 {
 	const size_t at = description(b, HT_ID_CLASS_INFO);
 
@@ -155,8 +138,7 @@ ht_class(struct ht_build *b, uint32_t id, const char *name, unsigned field_count
 	return at;
 }
 
-size_t
-ht_field_raw(struct ht_build *b, uint32_t id, struct ht_field_desc f, uint8_t data_type)
+size_t ht_field_raw(struct ht_build *b, uint32_t id, struct ht_field_desc f, uint8_t data_type)
 {
 	const size_t at = description(b, HT_ID_FIELD_INFO);
 
@@ -168,15 +150,13 @@ ht_field_raw(struct ht_build *b, uint32_t id, struct ht_field_desc f, uint8_t da
 	return at;
 }
 
-size_t
-ht_field(struct ht_build *b, uint32_t id, struct ht_field_desc f)
+size_t ht_field(struct ht_build *b, uint32_t id, struct ht_field_desc f)
 {
 	return ht_field_raw(b, id, f, ht_data_type(b->layout, f.type));
 }
 
-void
-ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *base,
-            const struct ht_field_desc *fields, size_t n)
+void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *base,
+                 const struct ht_field_desc *fields, size_t n)
 {
 	const bool listed = b->list_base || base != NULL;
 	const bool counted = listed && b->count_base;
@@ -192,8 +172,7 @@ ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *base,
 		ht_field(b, id, fields[i]);
 }
 
-size_t
-ht_span(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, const char *label)
+size_t ht_span(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, const char *label)
 {
 	const size_t at = ht_event(b, HT_ID_SPAN, ts);
 
@@ -203,8 +182,7 @@ ht_span(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, const ch
 	return at;
 }
 
-size_t
-ht_span_int(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, uint64_t label)
+size_t ht_span_int(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, uint64_t label)
 {
 	const size_t at = ht_event(b, HT_ID_SPAN_INT, ts);
 
@@ -214,8 +192,7 @@ ht_span_int(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, uint
 	return at;
 }
 
-size_t
-ht_mapping(struct ht_build *b, uint64_t identifier, const char *label)
+size_t ht_mapping(struct ht_build *b, uint64_t identifier, const char *label)
 {
 	const size_t at = description(b, HT_ID_MAPPING);
 

@@ -38,8 +38,7 @@ Test(htdump_cli, packed_samples_are_clean)
 		expect_findings(&samples, validate_json(paths[i], NULL, 0), "exit 0\n", false, paths[i]);
 }
 
-static struct ran
-convert(const char *path, const void *in, size_t n)
+static struct ran convert(const char *path, const void *in, size_t n)
 {
 	const char *const args[] = { "convert", "--to", "chrome", path, "-", NULL };
 
@@ -48,8 +47,7 @@ convert(const char *path, const void *in, size_t n)
 
 /* The lines of one kind, in order: what must not depend on how the bytes came (names of the input are in
  * others). */
-static char *
-event_lines(const struct ran *r)
+static char *event_lines(const struct ran *r)
 {
 	char *const lines = calloc(1, r->out_n + 1);
 	size_t used = 0;
@@ -73,14 +71,12 @@ event_lines(const struct ran *r)
 }
 
 /* Labels that are named later stay unresolved on a pipe: it cannot be read twice. */
-static bool
-needs_two_passes(const char *name)
+static bool needs_two_passes(const char *name)
 {
 	return strcmp(name, "late-mapping.htdump") == 0;
 }
 
-static void
-expect_same_events(const struct ran *a, struct ran b, const char *path, const char *way)
+static void expect_same_events(const struct ran *a, struct ran b, const char *path, const char *way)
 {
 	char *const x = event_lines(a), *const y = event_lines(&b);
 
@@ -213,8 +209,7 @@ Test(htdump_cli, cut_compressed_files)
 }
 
 /* Whatever is cut or changed: no crash, no hang, and a reason for every refusal. */
-static void
-expect_explained(const void *p, size_t n, const char *what, size_t at)
+static void expect_explained(const void *p, size_t n, const char *what, size_t at)
 {
 	struct ran r = validate_json("-", p, n);
 
@@ -293,8 +288,7 @@ Test(htdump_cli, label_map_names_what_no_mapping_does)
 	remove_folder(dir);
 }
 
-static void
-expect_valid_together(const char *first, const char *second)
+static void expect_valid_together(const char *first, const char *second)
 {
 	size_t n, m;
 	char *const a = read_whole(first, &n), *const b = read_whole(second, &m);

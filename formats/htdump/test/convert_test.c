@@ -28,8 +28,7 @@ struct output {
 };
 
 /* Where the value of a key of the outermost object begins in a line; NULL: it is not there. */
-static const char *
-top_value(const char *line, const char *key)
+static const char *top_value(const char *line, const char *key)
 {
 	const size_t n = strlen(key);
 	int depth = 0;
@@ -51,8 +50,7 @@ top_value(const char *line, const char *key)
 }
 
 /* Microseconds with three decimals, exactly, as ns. */
-static uint64_t
-exact_ns(const char *line, const char *key, const char *path)
+static uint64_t exact_ns(const char *line, const char *key, const char *path)
 {
 	const char *const p = top_value(line, key);
 	unsigned long long us = 0;
@@ -66,8 +64,7 @@ exact_ns(const char *line, const char *key, const char *path)
 	return us * 1000 + ns;
 }
 
-static uint64_t
-id_of(const cJSON *item, const char *what)
+static uint64_t id_of(const cJSON *item, const char *what)
 {
 	cr_assert(item != NULL, "no %s", what);
 	if (cJSON_IsString(item))
@@ -76,8 +73,7 @@ id_of(const cJSON *item, const char *what)
 	return (uint64_t)item->valuedouble;
 }
 
-static void
-take_line(struct output *o, const char *line, size_t n, const char *path)
+static void take_line(struct output *o, const char *line, size_t n, const char *path)
 {
 	struct shown e = { .json = cJSON_ParseWithLength(line, n) };
 	const cJSON *const ph = cJSON_GetObjectItemCaseSensitive(e.json, "ph");
@@ -106,8 +102,7 @@ take_line(struct output *o, const char *line, size_t n, const char *path)
 }
 
 /* cJSON lets these through: raw control characters, and bytes that are not UTF-8. */
-static void
-expect_clean_text(const char *text, size_t n, const char *path)
+static void expect_clean_text(const char *text, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char c = (unsigned char)text[i];
@@ -122,8 +117,7 @@ expect_clean_text(const char *text, size_t n, const char *path)
 	}
 }
 
-static void
-read_output(struct output *o, const struct ran *r, const char *id_key, const char *path)
+static void read_output(struct output *o, const struct ran *r, const char *id_key, const char *path)
 {
 	const char *end = NULL;
 	cJSON *const all = cJSON_ParseWithLengthOpts(r->out, r->out_n + 1, &end, true);
@@ -156,22 +150,19 @@ read_output(struct output *o, const struct ran *r, const char *id_key, const cha
 	cJSON_Delete(all);
 }
 
-static void
-free_output(struct output *o)
+static void free_output(struct output *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		cJSON_Delete(o->events[i].json);
 	free(o->events);
 }
 
-static int
-order(uint64_t a, uint64_t b)
+static int order(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int
-compare_shown(const void *a, const void *b)
+static int compare_shown(const void *a, const void *b)
 {
 	const struct shown *const x = a, *const y = b;
 	int c = order(x->ts, y->ts);
@@ -181,8 +172,7 @@ compare_shown(const void *a, const void *b)
 	return c != 0 ? c : strcmp(x->name, y->name);
 }
 
-static int
-compare_wanted(const void *a, const void *b)
+static int compare_wanted(const void *a, const void *b)
 {
 	const struct oracle_event *const x = *(struct oracle_event *const *)a,
 	                                 *const y = *(struct oracle_event *const *)b;
@@ -193,8 +183,7 @@ compare_wanted(const void *a, const void *b)
 	return c != 0 ? c : strcmp(x->name, y->name);
 }
 
-static bool
-same_integer(const struct oracle_field *f, const cJSON *v)
+static bool same_integer(const struct oracle_field *f, const cJSON *v)
 {
 	const int64_t i = (int64_t)f->u;
 	const bool negative = f->kind == ORACLE_SIGNED && i < 0;
@@ -208,8 +197,7 @@ same_integer(const struct oracle_field *f, const cJSON *v)
 	return cJSON_IsString(v) && strcmp(v->valuestring, text) == 0;
 }
 
-static bool
-same_real(const struct oracle_field *f, const cJSON *v)
+static bool same_real(const struct oracle_field *f, const cJSON *v)
 {
 	if (isnan(f->d))
 		return cJSON_IsString(v) && strcmp(v->valuestring, "NaN") == 0;
@@ -220,8 +208,7 @@ same_real(const struct oracle_field *f, const cJSON *v)
 	return f->kind == ORACLE_FLOAT ? (float)v->valuedouble == (float)f->d : v->valuedouble == f->d;
 }
 
-static bool
-same_value(const struct oracle_field *f, const cJSON *v)
+static bool same_value(const struct oracle_field *f, const cJSON *v)
 {
 	char text[32];
 
@@ -244,15 +231,13 @@ same_value(const struct oracle_field *f, const cJSON *v)
 }
 
 /* What has a place of its own in the output need not be repeated among the arguments. */
-static bool
-has_own_place(const struct oracle_event *e, const struct oracle_field *f)
+static bool has_own_place(const struct oracle_event *e, const struct oracle_field *f)
 {
 	return f == e->named_by || (e->span && strcmp(f->key, "duration") == 0) ||
 	       strcmp(f->key, "thread_id") == 0;
 }
 
-static void
-same_event(const struct oracle_event *want, const struct shown *got, const char *path)
+static void same_event(const struct oracle_event *want, const struct shown *got, const char *path)
 {
 	const cJSON *const true_tid = cJSON_GetObjectItemCaseSensitive(got->ids, "true_tid");
 	size_t known = 0;
@@ -287,8 +272,7 @@ same_event(const struct oracle_event *want, const struct shown *got, const char 
 }
 
 /* A viewer must be able to draw it: on one tid, spans are apart or nested. */
-static void
-expect_nested(const struct output *o, const char *path)
+static void expect_nested(const struct output *o, const char *path)
 {
 	for (size_t i = 0; i < o->n; i++)
 		for (size_t k = 0; k < o->n; k++) {
@@ -303,8 +287,8 @@ expect_nested(const struct output *o, const char *path)
 }
 
 /* A tid of the output shows one thread only; with lanes off, a thread also has one tid only. */
-static void
-expect_tracks(struct oracle_event *const *want, const struct output *o, bool lanes, const char *path)
+static void expect_tracks(struct oracle_event *const *want, const struct output *o, bool lanes,
+                          const char *path)
 {
 	for (size_t i = 0; i < o->n; i++)
 		for (size_t k = 0; k < i; k++) {
@@ -320,8 +304,7 @@ expect_tracks(struct oracle_event *const *want, const struct output *o, bool lan
 }
 
 /* Subtracts the minimum of all times. */
-static void
-rebase(struct oracle *o)
+static void rebase(struct oracle *o)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -333,8 +316,7 @@ rebase(struct oracle *o)
 
 enum how { UNCHANGED, NO_LANES, REBASED };
 
-static void
-compare_file(const char *path, enum how how)
+static void compare_file(const char *path, enum how how)
 {
 	static const char *const options[] = { "--lanes=on", "--lanes=off", "--rebase" };
 	const char *const args[] = { "convert", options[how], "--ids", "--to", "chrome", path, "-", NULL };
@@ -373,8 +355,7 @@ compare_file(const char *path, enum how how)
 	free(p);
 }
 
-static void
-compare_folder(const char *dir)
+static void compare_folder(const char *dir)
 {
 	char **const names = list_folder(dir, ".htdump");
 	char path[1024];

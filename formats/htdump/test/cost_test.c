@@ -8,8 +8,7 @@
 #include "htdump/test/build.h"
 
 /* Runs a shell line with the program as $0.  CPU seconds are limited to many times what is needed. */
-static struct ran
-run(const struct ht_build *b, const char *line)
+static struct ran run(const struct ht_build *b, const char *line)
 {
 	char command[300];
 
@@ -20,8 +19,7 @@ run(const struct ht_build *b, const char *line)
 	return r;
 }
 
-static void
-expect_in_proportion(const struct ht_build *b, const char *to)
+static void expect_in_proportion(const struct ht_build *b, const char *to)
 {
 	const double most = 50.0 * (double)b->n + (double)(64 << 20);
 	char line[100];

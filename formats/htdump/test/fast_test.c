@@ -11,8 +11,7 @@
 #include "test/support/splitmix.h"
 
 /* Spans, and among them what has to be reported or is of another class. */
-static void
-record(struct ht_build *b, uint64_t r, uint64_t ts)
+static void record(struct ht_build *b, uint64_t r, uint64_t ts)
 {
 	static const char *const labels[] = { "",
 		                              "main",
@@ -57,8 +56,7 @@ record(struct ht_build *b, uint64_t r, uint64_t ts)
 
 /* The findings of this format in a report that the command writes to `to`, one a line, to be freed; labels
  * have no names in raw records. */
-static char *
-findings(const char *const *args, const char *to)
+static char *findings(const char *const *args, const char *to)
 {
 	struct ran r = run_tool(args, NULL, 0);
 	size_t size, used = 0;
@@ -80,8 +78,7 @@ findings(const char *const *args, const char *to)
 	return lines;
 }
 
-static void
-expect_same(const char *in, const char *copy, const struct ht_build *b)
+static void expect_same(const char *in, const char *copy, const struct ht_build *b)
 {
 	char to[320], report[330];
 	size_t n;

@@ -16,8 +16,7 @@ struct bits {
 	unsigned count;
 };
 
-static void
-put_bits(struct bits *b, uint32_t v, unsigned count)
+static void put_bits(struct bits *b, uint32_t v, unsigned count)
 {
 	b->held |= v << b->count;
 	for (b->count += count; b->count >= 8; b->count -= 8) {
@@ -27,15 +26,13 @@ put_bits(struct bits *b, uint32_t v, unsigned count)
 }
 
 /* Huffman codes go in from their highest bit. */
-static void
-put_code(struct bits *b, uint32_t code, unsigned count)
+static void put_code(struct bits *b, uint32_t code, unsigned count)
 {
 	while (count-- > 0)
 		put_bits(b, code >> count & 1, 1);
 }
 
-static void
-put_le32(struct bits *b, uint32_t v)
+static void put_le32(struct bits *b, uint32_t v)
 {
 	put_bits(b, v & 0xffff, 16);
 	put_bits(b, v >> 16, 16);
@@ -44,8 +41,7 @@ put_le32(struct bits *b, uint32_t v)
 /* One gzip member with neither name nor time in its head: RFC 1952, and RFC 1951 with literals in the fixed
  * code only. Written out here because what a library makes differs between processors, and a sample must not.
  * At most 9 bits a byte and 32 bytes more. */
-static size_t
-gzip(unsigned char *out, const unsigned char *p, size_t n)
+static size_t gzip(unsigned char *out, const unsigned char *p, size_t n)
 {
 	static const unsigned char head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
 	struct bits b = { .out = out };
@@ -72,8 +68,7 @@ gzip(unsigned char *out, const unsigned char *p, size_t n)
 	return b.n;
 }
 
-static bool
-write_packed(const char *stem, const struct ht_build *b, enum ht_packing packing)
+static bool write_packed(const char *stem, const struct ht_build *b, enum ht_packing packing)
 {
 	static const char *const suffix[] = { "", ".gz", ".gz", ".zst" };
 	const size_t cap = 2 * b->n + 4096;
@@ -101,8 +96,7 @@ write_packed(const char *stem, const struct ht_build *b, enum ht_packing packing
 	return ok;
 }
 
-static bool
-write_expected(const char *stem, const struct ht_bad *sample, const struct ht_expected *e)
+static bool write_expected(const char *stem, const struct ht_bad *sample, const struct ht_expected *e)
 {
 	char path[512], text[1024];
 	int n = snprintf(text, sizeof text, "exit %d\n", sample->exit_status);
@@ -114,8 +108,7 @@ write_expected(const char *stem, const struct ht_bad *sample, const struct ht_ex
 	return testdata_file(path, text, (size_t)n);
 }
 
-static bool
-write_good(const char *dir, const struct ht_good *sample)
+static bool write_good(const char *dir, const struct ht_good *sample)
 {
 	struct ht_build b;
 	char stem[400];
@@ -128,8 +121,7 @@ write_good(const char *dir, const struct ht_good *sample)
 	return ok;
 }
 
-static bool
-write_bad(const char *dir, const struct ht_bad *sample)
+static bool write_bad(const char *dir, const struct ht_bad *sample)
 {
 	struct ht_expected e = { 0 };
 	struct ht_build b;
@@ -143,8 +135,7 @@ write_bad(const char *dir, const struct ht_bad *sample)
 	return ok;
 }
 
-bool
-htdump_write_testdata(const char *dir)
+bool htdump_write_testdata(const char *dir)
 {
 	bool ok = true;
 

@@ -12,8 +12,7 @@
 
 #define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
-static size_t
-expect_lasting(const char *what, struct input *in, unsigned want, uint32_t cap)
+static size_t expect_lasting(const char *what, struct input *in, unsigned want, uint32_t cap)
 {
 	struct live_batches l;
 	size_t n;
@@ -27,8 +26,7 @@ expect_lasting(const char *what, struct input *in, unsigned want, uint32_t cap)
 }
 
 /* All samples of a folder: through windows of all sizes from memory, and as files, packed ones too. */
-static size_t
-read_folder(const char *dir)
+static size_t read_folder(const char *dir)
 {
 	static const size_t steps[] = { 0, 7, 64, 4096 };
 	char **const names = list_folder(dir, "");

@@ -9,8 +9,7 @@
 #include "cmd/test/cli_test_util.h"
 
 /* Findings of this rule, when there are no others but notes; -1: there are others. */
-static int
-only_rule(const struct ran *r, const char *rule)
+static int only_rule(const struct ran *r, const char *rule)
 {
 	cJSON *const report = cJSON_Parse(r->out);
 	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
@@ -33,8 +32,7 @@ only_rule(const struct ran *r, const char *rule)
 	return n;
 }
 
-static void
-expect_rule(struct ht_build *b, const char *rule, int status)
+static void expect_rule(struct ht_build *b, const char *rule, int status)
 {
 	const char *const args[] = { "validate", "--format", "json", "-", NULL };
 	struct ran r = run_tool(args, b->p, b->n);
@@ -136,8 +134,7 @@ Test(htdump_limits, deep_inheritance)
 	ht_free(&b);
 }
 
-static uint64_t
-rows_read(struct ht_build *b)
+static uint64_t rows_read(struct ht_build *b)
 {
 	const char *const args[] = { "stats", "--format", "json", "-", NULL };
 	struct ran r = run_tool(args, b->p, b->n);
@@ -152,8 +149,7 @@ rows_read(struct ht_build *b)
 }
 
 /* Converts under a bound of memory; 0: without one. */
-static void
-converts_within(const struct ht_build *b, unsigned kib)
+static void converts_within(const struct ht_build *b, unsigned kib)
 {
 	char command[200];
 

@@ -41,8 +41,7 @@ struct decoder {
 	struct oracle *o;
 };
 
-static uint64_t
-number(struct decoder *d, size_t size)
+static uint64_t number(struct decoder *d, size_t size)
 {
 	uint64_t v = 0;
 
@@ -56,8 +55,7 @@ number(struct decoder *d, size_t size)
 	return v;
 }
 
-static const char *
-string(struct decoder *d)
+static const char *string(struct decoder *d)
 {
 	const unsigned char *const s = d->p + d->at;
 	const unsigned char *const end = memchr(s, 0, d->n - d->at);
@@ -70,8 +68,7 @@ string(struct decoder *d)
 	return (const char *)s;
 }
 
-static enum type
-type_of(bool wire, uint64_t v)
+static enum type type_of(bool wire, uint64_t v)
 {
 	if (wire)
 		return v == 99 ? T_UNSIGNED : v >= 1 && v <= 6 ? (enum type)(v - 1) : T_UNKNOWN;
@@ -86,8 +83,7 @@ static const char *const builtin_names[] = {
 	"HT_EventKlassFieldInfoEvent",
 };
 
-static struct oclass *
-class_by_id(struct decoder *d, uint32_t id)
+static struct oclass *class_by_id(struct decoder *d, uint32_t id)
 {
 	for (size_t i = 0; i < d->nclasses; i++)
 		if (d->classes[i].id == id)
@@ -95,8 +91,7 @@ class_by_id(struct decoder *d, uint32_t id)
 	return NULL;
 }
 
-static struct oclass *
-class_by_name(struct decoder *d, const char *name)
+static struct oclass *class_by_name(struct decoder *d, const char *name)
 {
 	for (size_t i = 0; i < d->nclasses; i++)
 		if (strcmp(d->classes[i].name, name) == 0)
@@ -104,8 +99,7 @@ class_by_name(struct decoder *d, const char *name)
 	return NULL;
 }
 
-static void
-count_class(struct oracle *o, const char *name)
+static void count_class(struct oracle *o, const char *name)
 {
 	size_t i = 0;
 
@@ -118,8 +112,7 @@ count_class(struct oracle *o, const char *name)
 	o->counts[i].count++;
 }
 
-static void
-class_info(struct decoder *d)
+static void class_info(struct decoder *d)
 {
 	const uint32_t id = (uint32_t)number(d, 4);
 	const char *const name = string(d);
@@ -133,8 +126,7 @@ class_info(struct decoder *d)
 	snprintf(d->classes[d->nclasses++].name, sizeof d->classes[0].name, "%s", name);
 }
 
-static void
-field_info(struct decoder *d)
+static void field_info(struct decoder *d)
 {
 	const uint32_t id = (uint32_t)number(d, 4);
 	struct oclass *const c = class_by_id(d, id);
@@ -154,8 +146,7 @@ field_info(struct decoder *d)
 		c->fields[c->nfields++] = f;
 }
 
-static struct oracle_field
-scalar(struct decoder *d, const struct ofield *f, const char *prefix)
+static struct oracle_field scalar(struct decoder *d, const struct ofield *f, const char *prefix)
 {
 	static const enum oracle_kind kinds[] = {
 		[T_STRING] = ORACLE_STRING, [T_INTEGER] = ORACLE_SIGNED,  [T_FLOAT] = ORACLE_FLOAT,
@@ -183,9 +174,8 @@ scalar(struct decoder *d, const struct ofield *f, const char *prefix)
 	return v;
 }
 
-static void
-class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e, const char *prefix,
-             unsigned depth)
+static void class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e,
+                         const char *prefix, unsigned depth)
 {
 	for (size_t i = 0; i < c->nfields && d->o->fault == NULL; i++) {
 		const struct ofield *const f = &c->fields[i];
@@ -214,8 +204,7 @@ class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e, 
 	}
 }
 
-const struct oracle_field *
-oracle_find(const struct oracle_event *e, const char *key)
+const struct oracle_field *oracle_find(const struct oracle_event *e, const char *key)
 {
 	for (size_t i = 0; i < e->nfields; i++)
 		if (strcmp(e->fields[i].key, key) == 0)
@@ -223,8 +212,7 @@ oracle_find(const struct oracle_event *e, const char *key)
 	return NULL;
 }
 
-static void
-keep_event(struct oracle *o, const struct oracle_event *e)
+static void keep_event(struct oracle *o, const struct oracle_event *e)
 {
 	if (o->n == o->cap) {
 		o->cap = 2 * o->cap + 64;
@@ -234,8 +222,7 @@ keep_event(struct oracle *o, const struct oracle_event *e)
 	o->events[o->n++] = *e;
 }
 
-static void
-own_record(struct decoder *d, uint32_t id, struct oracle_event *e)
+static void own_record(struct decoder *d, uint32_t id, struct oracle_event *e)
 {
 	const struct oclass *const c = class_by_id(d, id);
 
@@ -255,8 +242,7 @@ own_record(struct decoder *d, uint32_t id, struct oracle_event *e)
 	}
 }
 
-static void
-record(struct decoder *d)
+static void record(struct decoder *d)
 {
 	struct oracle_event e = { .offset = d->at };
 	uint32_t id;
@@ -285,8 +271,7 @@ record(struct decoder *d)
 	}
 }
 
-static void
-name_event(const struct decoder *d, struct oracle_event *e)
+static void name_event(const struct decoder *d, struct oracle_event *e)
 {
 	const struct oracle_field *const label = oracle_find(e, "label"), *const name =
 	                                                                      oracle_find(e, "name");
@@ -311,8 +296,7 @@ name_event(const struct decoder *d, struct oracle_event *e)
 	}
 }
 
-void
-oracle_decode(struct oracle *o, const unsigned char *p, size_t n)
+void oracle_decode(struct oracle *o, const unsigned char *p, size_t n)
 {
 	struct decoder *const d = calloc(1, sizeof *d);
 
@@ -333,15 +317,13 @@ oracle_decode(struct oracle *o, const unsigned char *p, size_t n)
 	free(d);
 }
 
-void
-oracle_free(struct oracle *o)
+void oracle_free(struct oracle *o)
 {
 	free(o->events);
 	*o = (struct oracle){ 0 };
 }
 
-static void
-agree_with_expected(const char *dir, const cJSON *want, const char *text)
+static void agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	struct oracle o;
 	char path[1024];

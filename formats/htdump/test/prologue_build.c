@@ -8,8 +8,7 @@
 
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
-void
-ht_describe_builtins(struct ht_build *b)
+void ht_describe_builtins(struct ht_build *b)
 {
 	static const struct ht_field_desc endianness[] = {
 		{ "uint8_t", "endianness", 1, HT_UNSIGNED },
@@ -41,8 +40,7 @@ ht_describe_builtins(struct ht_build *b)
 	ht_describe(b, HT_ID_FIELD_INFO, "HT_EventKlassFieldInfoEvent", NULL, FIELDS(field_info));
 }
 
-void
-ht_describe_common(struct ht_build *b)
+void ht_describe_common(struct ht_build *b)
 {
 	static const struct ht_field_desc span_base[] = {
 		{ "HT_DurationNs", "duration", 8, HT_UNSIGNED },
@@ -71,8 +69,7 @@ ht_describe_common(struct ht_build *b)
 	ht_describe(b, HT_ID_SYSTEM, "HT_SystemInfoEvent", NULL, FIELDS(version));
 }
 
-size_t
-ht_system_info(struct ht_build *b)
+size_t ht_system_info(struct ht_build *b)
 {
 	const size_t at = ht_event(b, HT_ID_SYSTEM, 0);
 
@@ -82,8 +79,7 @@ ht_system_info(struct ht_build *b)
 	return at;
 }
 
-void
-ht_prologue(struct ht_build *b)
+void ht_prologue(struct ht_build *b)
 {
 	ht_endianness(b);
 	if (b->layout == HT_WIRE)

@@ -11,8 +11,7 @@
 
 /* Files appended to each other; each describes its class with more fields than the one before, every fourth
  * begins anew: without a duration, with one, with a thread, with a name. */
-static void
-appended_files(struct ht_build *b)
+static void appended_files(struct ht_build *b)
 {
 	static const struct ht_field_desc fields[] = { { "uint64_t", "x", 8, HT_UNSIGNED },
 		                                       { "uint64_t", "duration", 8, HT_UNSIGNED },
@@ -33,8 +32,7 @@ appended_files(struct ht_build *b)
 	}
 }
 
-static void
-expect_same(const struct ht_build *b, const char *format)
+static void expect_same(const struct ht_build *b, const char *format)
 {
 	static const char *const numbers[] = { "1", "2", "7" };
 	struct ran first, r;

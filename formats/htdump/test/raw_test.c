@@ -20,8 +20,7 @@ struct encoder {
 	bool big;
 };
 
-static void
-put_bytes(struct encoder *w, const void *p, size_t n)
+static void put_bytes(struct encoder *w, const void *p, size_t n)
 {
 	if (n > w->cap - w->n) {
 		w->cap = 2 * (w->n + n);
@@ -33,8 +32,7 @@ put_bytes(struct encoder *w, const void *p, size_t n)
 	w->n += n;
 }
 
-static void
-put_number(struct encoder *w, uint64_t v, unsigned size)
+static void put_number(struct encoder *w, uint64_t v, unsigned size)
 {
 	unsigned char bytes[8];
 
@@ -44,8 +42,7 @@ put_number(struct encoder *w, uint64_t v, unsigned size)
 }
 
 /* The bits of the float that a double was made of; no arithmetic, which would make quiet NaNs of others. */
-static uint32_t
-narrowed(uint64_t bits)
+static uint32_t narrowed(uint64_t bits)
 {
 	double d;
 
@@ -58,8 +55,7 @@ narrowed(uint64_t bits)
 	return narrow;
 }
 
-static void
-put_value(struct encoder *w, const struct value *v)
+static void put_value(struct encoder *w, const struct value *v)
 {
 	static const unsigned sizes[] = {
 		[VALUE_U8] = 1, [VALUE_U16] = 2, [VALUE_U32] = 4, [VALUE_U64] = 8, [VALUE_ADDRESS] = 8,
@@ -77,8 +73,7 @@ put_value(struct encoder *w, const struct value *v)
 	}
 }
 
-static const struct field *
-field_named(const struct batch *b, const struct event *e, const char *name)
+static const struct field *field_named(const struct batch *b, const struct event *e, const char *name)
 {
 	for (uint32_t i = 0; i < e->nfields; i++)
 		if (slice_is(b->fields[e->first_field + i].name, name))
@@ -87,8 +82,7 @@ field_named(const struct batch *b, const struct event *e, const char *name)
 }
 
 /* Writes a record from its fields alone.  The byte order that one of class 0 sets holds from the next on. */
-static void
-put_record(struct encoder *w, const struct batch *b, const struct event *e)
+static void put_record(struct encoder *w, const struct batch *b, const struct event *e)
 {
 	const struct field *const id = field_named(b, e, "klass_id");
 	const struct field *const order = field_named(b, e, "endianness");
@@ -100,16 +94,14 @@ put_record(struct encoder *w, const struct batch *b, const struct event *e)
 		w->big = order->value.u64 == 1;
 }
 
-static void
-read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
+static void read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
 {
 	live_batches_read(l, format_by_name("htdump"),
 	                  step > 0 ? input_from_memory_slowly(p, n, step) : input_from_memory(p, n), RAW, 50);
 }
 
 /* The records lie one behind the other and are the input, and so is what is written from their fields. */
-static void
-expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
+static void expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
 {
 	struct live_batches l;
 	struct encoder w = { .n = 0 };
@@ -135,8 +127,7 @@ expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
 /* ---- files ---- */
 
 /* The samples, and the real traces if wanted. */
-static size_t
-load_all(struct file *files, bool traces)
+static size_t load_all(struct file *files, bool traces)
 {
 	char dir[1024];
 	size_t n = load_files(files, 0, GOOD, ".htdump");
@@ -161,8 +152,7 @@ Test(htdump_raw, fields_write_the_file_again)
 	free_files(files, n);
 }
 
-static bool
-is_document(const struct file *f)
+static bool is_document(const struct file *f)
 {
 	return f->n >= 41 && memcmp(f->p + 16, "\0\0\0", 4) == 0 &&
 	       f->p[37] + f->p[38] + f->p[39] + f->p[40] == 2 &&
@@ -196,8 +186,7 @@ Test(htdump_raw, appended_files)
 
 /* ---- fields ---- */
 
-static bool
-value_is(const struct value *v, const struct oracle_field *want)
+static bool value_is(const struct value *v, const struct oracle_field *want)
 {
 	switch (want->kind) {
 	case ORACLE_STRING:
@@ -218,8 +207,8 @@ value_is(const struct value *v, const struct oracle_field *want)
 	return false;
 }
 
-static void
-expect_event(const char *path, const struct batch *b, const struct event *e, const struct oracle_event *want)
+static void expect_event(const char *path, const struct batch *b, const struct event *e,
+                         const struct oracle_event *want)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -233,8 +222,7 @@ expect_event(const char *path, const struct batch *b, const struct event *e, con
 		          "%s: event at %zu, field %s", path, (size_t)e->offset, want->fields[i].key);
 }
 
-static void
-expect_oracle(const struct file *file)
+static void expect_oracle(const struct file *file)
 {
 	struct live_batches l;
 	struct oracle o;
@@ -271,8 +259,7 @@ Test(htdump_raw, fields_equal_the_oracle)
 /* ---- what raw events are not ---- */
 
 /* The names of the fields of the last event, each with a blank behind. */
-static void
-last_names(const struct live_batches *l, char *to, size_t room)
+static void last_names(const struct live_batches *l, char *to, size_t room)
 {
 	const struct batch *const b = l->batches[l->n - 1];
 	const struct event *const e = &b->events[b->n - 1];

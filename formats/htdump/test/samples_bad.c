@@ -10,8 +10,7 @@
 static const struct ht_field_desc plain_base = { "HT_Event", "base", 24, HT_STRUCT };
 static const struct ht_field_desc value = { "uint32_t", "value", 4, HT_UNSIGNED };
 
-static void
-expect(struct ht_expected *e, const char *rule, uint64_t offset)
+static void expect(struct ht_expected *e, const char *rule, uint64_t offset)
 {
 	if (e->n < HT_MAX_EXPECTED) {
 		e->row[e->n].rule = rule;
@@ -19,30 +18,26 @@ expect(struct ht_expected *e, const char *rule, uint64_t offset)
 	}
 }
 
-static void
-own_class(struct ht_build *b)
+static void own_class(struct ht_build *b)
 {
 	ht_prologue(b);
 	ht_describe(b, HT_ID_OWN, "Own", NULL, &value, 1);
 }
 
-static void
-own_event(struct ht_build *b, uint64_t ts)
+static void own_event(struct ht_build *b, uint64_t ts)
 {
 	ht_event(b, HT_ID_OWN, ts);
 	ht_u32(b, 5);
 }
 
-static void
-no_byte_order(struct ht_build *b, struct ht_expected *e)
+static void no_byte_order(struct ht_build *b, struct ht_expected *e)
 {
 	ht_describe_common(b);
 	ht_span(b, 100, 5, 1, "work");
 	expect(e, "no-byte-order", 0);
 }
 
-static void
-bad_byte_order(struct ht_build *b, struct ht_expected *e)
+static void bad_byte_order(struct ht_build *b, struct ht_expected *e)
 {
 	expect(e, "bad-byte-order", 20);
 	ht_prologue(b);
@@ -50,8 +45,7 @@ bad_byte_order(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 100, 5, 1, "work");
 }
 
-static void
-unknown_class(struct ht_build *b, struct ht_expected *e)
+static void unknown_class(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	own_event(b, 10);
@@ -60,16 +54,14 @@ unknown_class(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 100, 5, 1, "never seen");
 }
 
-static void
-class_after_use(struct ht_build *b, struct ht_expected *e)
+static void class_after_use(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	own_event(b, 10);
 	expect(e, "class-after-use", ht_class(b, HT_ID_OWN, "Own", 2));
 }
 
-static void
-field_after_use(struct ht_build *b, struct ht_expected *e)
+static void field_after_use(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	own_event(b, 10);
@@ -77,22 +69,19 @@ field_after_use(struct ht_build *b, struct ht_expected *e)
 	       ht_field(b, HT_ID_OWN, (struct ht_field_desc){ "uint8_t", "late", 1, HT_UNSIGNED }));
 }
 
-static void
-redefined_name(struct ht_build *b, struct ht_expected *e)
+static void redefined_name(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	expect(e, "class-redefined", ht_class(b, HT_ID_OWN, "Other", 2));
 }
 
-static void
-redefined_count(struct ht_build *b, struct ht_expected *e)
+static void redefined_count(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	expect(e, "class-redefined", ht_class(b, HT_ID_OWN, "Own", 3));
 }
 
-static void
-redefined_field(struct ht_build *b, struct ht_expected *e)
+static void redefined_field(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	ht_class(b, HT_ID_OWN, "Own", 2);
@@ -101,8 +90,7 @@ redefined_field(struct ht_build *b, struct ht_expected *e)
 	       ht_field(b, HT_ID_OWN, (struct ht_field_desc){ "uint64_t", "value", 8, HT_UNSIGNED }));
 }
 
-static void
-too_few_fields(struct ht_build *b, struct ht_expected *e)
+static void too_few_fields(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_class(b, HT_ID_OWN, "Own", 3);
@@ -114,8 +102,7 @@ too_few_fields(struct ht_build *b, struct ht_expected *e)
 	own_event(b, 20);
 }
 
-static void
-too_many_fields(struct ht_build *b, struct ht_expected *e)
+static void too_many_fields(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_class(b, HT_ID_OWN, "Own", 1);
@@ -127,8 +114,7 @@ too_many_fields(struct ht_build *b, struct ht_expected *e)
 }
 
 /* The class is never used, so nothing but its description can be wrong. */
-static void
-field_type(struct ht_build *b, struct ht_expected *e)
+static void field_type(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_class(b, HT_ID_OWN, "Own", b->layout == HT_WIRE ? 2 : 1);
@@ -138,8 +124,7 @@ field_type(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 100, 5, 1, "work");
 }
 
-static void
-field_size(struct ht_build *b, struct ht_expected *e)
+static void field_size(struct ht_build *b, struct ht_expected *e)
 {
 	static const struct ht_field_desc sizes[] = {
 		{ "int24_t", "three", 3, HT_INTEGER },
@@ -160,8 +145,7 @@ field_size(struct ht_build *b, struct ht_expected *e)
 }
 
 /* As programs with HawkTracer 0.11 write it. */
-static void
-float_as_double(struct ht_build *b, struct ht_expected *e)
+static void float_as_double(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_class(b, HT_ID_OWN, "Own", 3);
@@ -175,8 +159,7 @@ float_as_double(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 100, 5, 1, "work");
 }
 
-static void
-struct_unknown(struct ht_build *b, struct ht_expected *e)
+static void struct_unknown(struct ht_build *b, struct ht_expected *e)
 {
 	const struct ht_field_desc nowhere = { "Nowhere", "inner", 8, HT_STRUCT };
 
@@ -186,8 +169,7 @@ struct_unknown(struct ht_build *b, struct ht_expected *e)
 	ht_u64(b, 1);
 }
 
-static void
-base_unknown(struct ht_build *b, struct ht_expected *e)
+static void base_unknown(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_describe(b, HT_ID_OWN, "Own", "Nowhere", &value, 1);
@@ -195,8 +177,7 @@ base_unknown(struct ht_build *b, struct ht_expected *e)
 	ht_u64(b, 1);
 }
 
-static void
-nested_unknown(struct ht_build *b, struct ht_expected *e)
+static void nested_unknown(struct ht_build *b, struct ht_expected *e)
 {
 	const struct ht_field_desc outer = { "Middle", "middle", 8, HT_STRUCT };
 	const struct ht_field_desc middle = { "Nowhere", "inner", 8, HT_STRUCT };
@@ -208,8 +189,7 @@ nested_unknown(struct ht_build *b, struct ht_expected *e)
 	ht_u64(b, 1);
 }
 
-static void
-own_base(struct ht_build *b, struct ht_expected *e)
+static void own_base(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_describe(b, HT_ID_OWN, "Own", "Own", &value, 1);
@@ -217,8 +197,7 @@ own_base(struct ht_build *b, struct ht_expected *e)
 	ht_u32(b, 1);
 }
 
-static void
-recursion(struct ht_build *b, struct ht_expected *e)
+static void recursion(struct ht_build *b, struct ht_expected *e)
 {
 	const struct ht_field_desc to_b = { "B", "b", 8, HT_STRUCT };
 	const struct ht_field_desc to_c = { "C", "c", 8, HT_STRUCT };
@@ -232,16 +211,14 @@ recursion(struct ht_build *b, struct ht_expected *e)
 	ht_u32(b, 1);
 }
 
-static void
-field_without_class(struct ht_build *b, struct ht_expected *e)
+static void field_without_class(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	expect(e, "field-without-class", ht_field(b, 50, value));
 	ht_span(b, 100, 5, 1, "work");
 }
 
-static void
-string_unterminated(struct ht_build *b, struct ht_expected *e)
+static void string_unterminated(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_span(b, 100, 5, 1, "work");
@@ -249,8 +226,7 @@ string_unterminated(struct ht_build *b, struct ht_expected *e)
 	b->n--;
 }
 
-static void
-class_name_unterminated(struct ht_build *b, struct ht_expected *e)
+static void class_name_unterminated(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	expect(e, "string-unterminated", ht_class(b, HT_ID_OWN, "Own", 1));
@@ -258,8 +234,7 @@ class_name_unterminated(struct ht_build *b, struct ht_expected *e)
 }
 
 /* Longer than any name: the NUL is there, but far away. */
-static void
-string_too_long(struct ht_build *b, struct ht_expected *e)
+static void string_too_long(struct ht_build *b, struct ht_expected *e)
 {
 	char text[4096];
 
@@ -274,8 +249,7 @@ string_too_long(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 200, 5, 1, "never seen");
 }
 
-static void
-cut_in_head(struct ht_build *b, struct ht_expected *e)
+static void cut_in_head(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	own_event(b, 10);
@@ -283,8 +257,7 @@ cut_in_head(struct ht_build *b, struct ht_expected *e)
 	b->n -= 9;
 }
 
-static void
-cut_in_field(struct ht_build *b, struct ht_expected *e)
+static void cut_in_field(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	own_event(b, 10);
@@ -293,15 +266,13 @@ cut_in_field(struct ht_build *b, struct ht_expected *e)
 	b->n -= 3;
 }
 
-static void
-cut_before_fields(struct ht_build *b, struct ht_expected *e)
+static void cut_before_fields(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	expect(e, "cut-record", ht_event(b, HT_ID_OWN, 20));
 }
 
-static void
-cut_in_description(struct ht_build *b, struct ht_expected *e)
+static void cut_in_description(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_class(b, HT_ID_OWN, "Own", 2);
@@ -309,8 +280,7 @@ cut_in_description(struct ht_build *b, struct ht_expected *e)
 	b->n -= 4;
 }
 
-static void
-invalid_utf8(struct ht_build *b, struct ht_expected *e)
+static void invalid_utf8(struct ht_build *b, struct ht_expected *e)
 {
 	static const char *const labels[] = { "caf\xe9", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
 		                              "cut \xe2\x82" };
@@ -322,8 +292,7 @@ invalid_utf8(struct ht_build *b, struct ht_expected *e)
 	}
 }
 
-static void
-invalid_utf8_class(struct ht_build *b, struct ht_expected *e)
+static void invalid_utf8_class(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	expect(e, "invalid-utf8", ht_class(b, HT_ID_OWN, "Own\xff", 2));
@@ -331,8 +300,7 @@ invalid_utf8_class(struct ht_build *b, struct ht_expected *e)
 	ht_field(b, HT_ID_OWN, value);
 }
 
-static void
-id_repeated(struct ht_build *b, struct ht_expected *e)
+static void id_repeated(struct ht_build *b, struct ht_expected *e)
 {
 	own_class(b);
 	own_event(b, 10);
@@ -342,8 +310,7 @@ id_repeated(struct ht_build *b, struct ht_expected *e)
 	own_event(b, 30);
 }
 
-static void
-duration_overflow(struct ht_build *b, struct ht_expected *e)
+static void duration_overflow(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_span(b, UINT64_MAX - 10, 10, 1, "just fits");
@@ -351,8 +318,7 @@ duration_overflow(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 100, 10, 2, "fine");
 }
 
-static void
-mapping_changed(struct ht_build *b, struct ht_expected *e)
+static void mapping_changed(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_mapping(b, 1, "one");
@@ -362,8 +328,7 @@ mapping_changed(struct ht_build *b, struct ht_expected *e)
 	ht_span_int(b, 100, 10, 2, 1);
 }
 
-static void
-label_unresolved(struct ht_build *b, struct ht_expected *e)
+static void label_unresolved(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_mapping(b, 1, "one");
@@ -373,8 +338,7 @@ label_unresolved(struct ht_build *b, struct ht_expected *e)
 	ht_span_int(b, 300, 5, 1, 0);
 }
 
-static void
-no_base(struct ht_build *b, struct ht_expected *e)
+static void no_base(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
 	ht_class(b, HT_ID_OWN, "Own", 1);

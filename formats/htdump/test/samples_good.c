@@ -6,8 +6,7 @@
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
 /* The specification's own example. */
-static void
-spec_example(struct ht_build *b)
+static void spec_example(struct ht_build *b)
 {
 	static const struct ht_field_desc usage[] = {
 		{ "string", "thread_name", 0, HT_STRING },
@@ -27,8 +26,7 @@ spec_example(struct ht_build *b)
 	}
 }
 
-static void
-all_types(struct ht_build *b)
+static void all_types(struct ht_build *b)
 {
 	static const struct ht_field_desc types[] = {
 		{ "int8_t", "i8", 1, HT_INTEGER },       { "int16_t", "i16", 2, HT_INTEGER },
@@ -61,8 +59,7 @@ all_types(struct ht_build *b)
 }
 
 /* Values at the ends of their ranges. */
-static void
-max_integers(struct ht_build *b)
+static void max_integers(struct ht_build *b)
 {
 	static const struct ht_field_desc ends[] = {
 		{ "uint64_t", "largest", 8, HT_UNSIGNED }, { "int64_t", "smallest", 8, HT_INTEGER },
@@ -83,8 +80,7 @@ max_integers(struct ht_build *b)
 	ht_span(b, UINT64_MAX - 7, 7, 3, "ends at the end");
 }
 
-static void
-odd_doubles(struct ht_build *b)
+static void odd_doubles(struct ht_build *b)
 {
 	static const struct ht_field_desc both[] = {
 		{ "double", "d", 8, HT_DOUBLE },
@@ -110,8 +106,7 @@ odd_doubles(struct ht_build *b)
 }
 
 /* Bases of one, two and five steps, and one structure inlined at two places. */
-static void
-inheritance(struct ht_build *b)
+static void inheritance(struct ht_build *b)
 {
 	static const char *const names[] = { "Level1", "Level2", "Level3", "Level4", "Level5" };
 	static const struct ht_field_desc point[] = {
@@ -156,8 +151,7 @@ inheritance(struct ht_build *b)
 }
 
 /* Integer labels whose names come later: with the class of the mappings described only then. */
-static void
-late_mapping(struct ht_build *b)
+static void late_mapping(struct ht_build *b)
 {
 	static const struct ht_field_desc mapping[] = {
 		{ "uint64_t", "identifier", 8, HT_UNSIGNED },
@@ -185,8 +179,7 @@ late_mapping(struct ht_build *b)
 	}
 }
 
-static void
-append_again(struct ht_build *b, bool big)
+static void append_again(struct ht_build *b, bool big)
 {
 	b->big = big;
 	b->next_id = 0;
@@ -194,8 +187,7 @@ append_again(struct ht_build *b, bool big)
 }
 
 /* One file behind another, of the other byte order. */
-static void
-concatenated(struct ht_build *b)
+static void concatenated(struct ht_build *b)
 {
 	spec_example(b);
 	append_again(b, true);
@@ -203,8 +195,7 @@ concatenated(struct ht_build *b)
 }
 
 /* Two programs give the same class id to different classes. */
-static void
-concatenated_other_classes(struct ht_build *b)
+static void concatenated_other_classes(struct ht_build *b)
 {
 	static const struct ht_field_desc first[] = { { "uint32_t", "apples", 4, HT_UNSIGNED } };
 	static const struct ht_field_desc second[] = {
@@ -224,21 +215,18 @@ concatenated_other_classes(struct ht_build *b)
 	ht_u8(b, 3);
 }
 
-static void
-no_events(struct ht_build *b)
+static void no_events(struct ht_build *b)
 {
 	ht_prologue(b);
 }
 
-static void
-only_endianness(struct ht_build *b)
+static void only_endianness(struct ht_build *b)
 {
 	ht_endianness(b);
 }
 
 /* On one thread, neither apart nor nested; also one that begins where the other ends. */
-static void
-overlapping(struct ht_build *b)
+static void overlapping(struct ht_build *b)
 {
 	ht_prologue(b);
 	ht_span(b, 1000, 1000, 1, "first");
@@ -249,8 +237,7 @@ overlapping(struct ht_build *b)
 	ht_span(b, 5000, 10, 1, "apart");
 }
 
-static void
-strange_labels(struct ht_build *b)
+static void strange_labels(struct ht_build *b)
 {
 	static const char *const labels[] = {
 		"d\xc3\xa9j\xc3\xa0 vu",
@@ -278,8 +265,7 @@ strange_labels(struct ht_build *b)
 	}
 }
 
-static void
-empty_labels(struct ht_build *b)
+static void empty_labels(struct ht_build *b)
 {
 	ht_prologue(b);
 	ht_mapping(b, 5, "");
@@ -288,8 +274,7 @@ empty_labels(struct ht_build *b)
 	ht_span(b, 30, 0, 1, "");
 }
 
-static void
-thread_ids(struct ht_build *b)
+static void thread_ids(struct ht_build *b)
 {
 	static const uint32_t threads[] = { 0, 1, UINT32_MAX, UINT32_MAX - 1, 0x80000000u };
 
@@ -300,8 +285,7 @@ thread_ids(struct ht_build *b)
 
 /* Parent and child begin together; children come first; spans of no length; and all of it backwards in time.
  */
-static void
-equal_starts(struct ht_build *b)
+static void equal_starts(struct ht_build *b)
 {
 	ht_prologue(b);
 	for (unsigned i = 4; i-- > 0;) {
@@ -315,8 +299,7 @@ equal_starts(struct ht_build *b)
 }
 
 /* The four known classes, some more than once and in another order, between events. */
-static void
-builtins_again(struct ht_build *b)
+static void builtins_again(struct ht_build *b)
 {
 	ht_endianness(b);
 	ht_describe_common(b);
@@ -328,8 +311,7 @@ builtins_again(struct ht_build *b)
 }
 
 /* The descriptions of two classes in turns; a field may even come after the first use of the other class. */
-static void
-interleaved(struct ht_build *b)
+static void interleaved(struct ht_build *b)
 {
 	const struct ht_field_desc base = { "HT_Event", "base", 24, HT_STRUCT };
 
@@ -350,8 +332,7 @@ interleaved(struct ht_build *b)
 
 /* Naming: `label`, else `name`, else the class; a thread id in an event that is no span; no thread id in one
  * that is. */
-static void
-naming(struct ht_build *b)
+static void naming(struct ht_build *b)
 {
 	static const struct ht_field_desc named[] = {
 		{ "const char*", "name", 8, HT_STRING },
@@ -380,15 +361,13 @@ naming(struct ht_build *b)
 }
 
 /* In the document's layout the base may be listed too, and then be counted or not. */
-static void
-base_listed(struct ht_build *b)
+static void base_listed(struct ht_build *b)
 {
 	b->list_base = true;
 	spec_example(b);
 }
 
-static void
-base_counted(struct ht_build *b)
+static void base_counted(struct ht_build *b)
 {
 	b->list_base = b->count_base = true;
 	spec_example(b);

@@ -9,8 +9,7 @@
 #define GOOD "testdata/htdump/good/"
 
 /* The output of a command for a sample with these rules; ran_free() afterwards. */
-static struct ran
-with_rules(const char *command, const char *rules, const char *sample)
+static struct ran with_rules(const char *command, const char *rules, const char *sample)
 {
 	char *const dir = make_folder();
 	char path[1024], text[2048];
@@ -27,8 +26,7 @@ with_rules(const char *command, const char *rules, const char *sample)
 	return r;
 }
 
-static void
-expect_lines(struct ran r, const char *const *lines)
+static void expect_lines(struct ran r, const char *const *lines)
 {
 	for (; *lines != NULL; lines++)
 		cr_expect_not_null(strstr(r.out, *lines), "no %s in:\n%.2000s", *lines, r.out);

@@ -10,8 +10,7 @@
 
 /* The counts of all rows with this name, or of all: a name may stand in several categories, and behind a
  * concatenation two classes may have one name. */
-static uint64_t
-count_named(const cJSON *rows, const char *name, const char *path)
+static uint64_t count_named(const cJSON *rows, const char *name, const char *path)
 {
 	const cJSON *row;
 	uint64_t count = 0;
@@ -26,8 +25,7 @@ count_named(const cJSON *rows, const char *name, const char *path)
 	return count;
 }
 
-static void
-agree_with_expected(const char *dir, const cJSON *want, const char *text)
+static void agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	char path[1024];
 	const cJSON *in, *c, *row;
@@ -66,8 +64,7 @@ struct sums {
 	uint64_t spans, instants, sum, first, last;
 };
 
-static struct sums
-sums_of(const struct oracle *o)
+static struct sums sums_of(const struct oracle *o)
 {
 	struct sums s = { .first = UINT64_MAX };
 
@@ -83,8 +80,7 @@ sums_of(const struct oracle *o)
 	return s;
 }
 
-static void
-agree_with_oracle(const char *path)
+static void agree_with_oracle(const char *path)
 {
 	struct oracle o;
 	const cJSON *in;

@@ -25,16 +25,14 @@ struct groups {
 	size_t n;
 };
 
-static uint64_t
-number(const cJSON *v)
+static uint64_t number(const cJSON *v)
 {
 	return cJSON_IsString(v)   ? strtoull(v->valuestring, NULL, 10)
 	       : cJSON_IsNumber(v) ? (uint64_t)v->valuedouble
 	                           : 0;
 }
 
-static void
-add_rows(struct groups *g, const cJSON *input, const char *key)
+static void add_rows(struct groups *g, const cJSON *input, const char *key)
 {
 	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(input, key), *row;
 
@@ -51,14 +49,12 @@ add_rows(struct groups *g, const cJSON *input, const char *key)
 	}
 }
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
 }
 
-static void
-merge(struct groups *g)
+static void merge(struct groups *g)
 {
 	size_t n = 0;
 
@@ -78,8 +74,7 @@ struct counts {
 	struct groups spans, others; /* others: instants and counters */
 };
 
-static struct counts
-counts_of(const char *path)
+static struct counts counts_of(const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "stats", "-q", "--format", "json", path, NULL }, NULL, 0);
@@ -100,16 +95,15 @@ counts_of(const char *path)
 	return c;
 }
 
-static void
-counts_free(struct counts *c)
+static void counts_free(struct counts *c)
 {
 	free(c->spans.list);
 	free(c->others.list);
 	cJSON_Delete(c->report);
 }
 
-static void
-same_groups(const char *path, const char *what, const struct groups *want, const struct groups *got)
+static void same_groups(const char *path, const char *what, const struct groups *want,
+                        const struct groups *got)
 {
 	cr_expect_eq(want->n, got->n, "%s: %zu names of %s, should be %zu", path, got->n, what, want->n);
 	for (size_t i = 0; i < want->n && i < got->n; i++) {
@@ -122,15 +116,13 @@ same_groups(const char *path, const char *what, const struct groups *want, const
 
 /* ---- one input ---- */
 
-static struct ran
-convert(const char *path, const char *threads)
+static struct ran convert(const char *path, const char *threads)
 {
 	return run_tool((const char *const[]){ "convert", threads, "--to", "htdump", path, "-", NULL }, NULL,
 	                0);
 }
 
-static bool
-loses(const struct ran *r, const char *kind)
+static bool loses(const struct ran *r, const char *kind)
 {
 	char word[80];
 
@@ -138,8 +130,7 @@ loses(const struct ran *r, const char *kind)
 	return strstr(r->err, word) != NULL;
 }
 
-static void
-expect_valid(const char *path, const char *file)
+static void expect_valid(const char *path, const char *file)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", file, NULL }, NULL, 0);
 
@@ -151,8 +142,7 @@ expect_valid(const char *path, const char *file)
 }
 
 /* Names with NUL, and arrows, which are instants, are what stats shows otherwise. */
-static void
-expect_counts(const char *path, const struct ran *r, const char *file)
+static void expect_counts(const char *path, const struct ran *r, const char *file)
 {
 	struct counts want = counts_of(path), got = counts_of(file);
 
@@ -165,8 +155,7 @@ expect_counts(const char *path, const struct ran *r, const char *file)
 	counts_free(&got);
 }
 
-static void
-expect_oracle(const char *path, const struct ran *r)
+static void expect_oracle(const char *path, const struct ran *r)
 {
 	const uint64_t most = UINT64_MAX;
 	struct oracle o;
@@ -184,8 +173,7 @@ expect_oracle(const char *path, const struct ran *r)
 	oracle_free(&o);
 }
 
-static void
-check(const char *path)
+static void check(const char *path)
 {
 	char *const dir = make_folder(), file[1024];
 	struct ran one = convert(path, "--threads=1");
@@ -208,8 +196,7 @@ check(const char *path)
 }
 
 /* The files of a folder, or folders where each of them is a trace. */
-static size_t
-check_folder(const char *dir)
+static size_t check_folder(const char *dir)
 {
 	static const char *const not [] = { ".expect", ".json", ".prv", ".pcf", ".row", ".md" };
 	char **const names = list_folder(dir, "");

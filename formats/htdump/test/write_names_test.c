@@ -16,8 +16,7 @@ struct who {
 	uint64_t has_pid, pid, has_tid, tid;
 };
 
-static void
-expect_track(const struct oracle_event *e, const struct who *want, uint64_t number)
+static void expect_track(const struct oracle_event *e, const struct who *want, uint64_t number)
 {
 	cr_assert_not_null(e);
 	htw_run_expect_number(e, "thread_id", ORACLE_UNSIGNED, number);
@@ -153,8 +152,7 @@ Test(htdump_write_names, sets_of_fields)
 /* ---- bounds ---- */
 
 /* An event of a class of its own: n fields named by a number. */
-static void
-own_fields(struct htw_run *r, uint32_t which, uint32_t n)
+static void own_fields(struct htw_run *r, uint32_t which, uint32_t n)
 {
 	char name[32];
 

@@ -13,8 +13,7 @@
 #define GOOD "testdata/htdump/good"
 #define BAD "testdata/htdump/bad"
 
-static void
-expect_same(const char *path, const char *p, size_t n)
+static void expect_same(const char *path, const char *p, size_t n)
 {
 	static const char *const threads[] = { "--threads=1", "--threads=2", "--threads=7", "--raw",
 		                               "--lanes=off" };
@@ -29,8 +28,7 @@ expect_same(const char *path, const char *p, size_t n)
 	}
 }
 
-static void
-expect_same_piped(const char *path, const char *p, size_t n)
+static void expect_same_piped(const char *path, const char *p, size_t n)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-q", "--to", "htdump", "-", "-", NULL }, p, n);
@@ -76,8 +74,7 @@ Test(htdump_write_raw, files_by_name)
 }
 
 /* What is whole is kept, and the status says that there was an error. */
-static void
-expect_start(const char *path, const char *p, size_t n)
+static void expect_start(const char *path, const char *p, size_t n)
 {
 	struct ran check = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
 	struct ran r =
@@ -97,8 +94,7 @@ Test(htdump_write_raw, of_bad_samples_what_is_whole)
 }
 
 /* Also the bytes left out, and times moved to 0: see test/fuzz/fuzz_outputs.c. */
-static void
-expect_promises(const char *path, const char *p, size_t n)
+static void expect_promises(const char *path, const char *p, size_t n)
 {
 	struct fuzz_result result;
 
@@ -114,16 +110,14 @@ Test(htdump_write_raw, promises)
 
 /* ---- several inputs ---- */
 
-static struct ran
-convert_both(const char *a, const char *b)
+static struct ran convert_both(const char *a, const char *b)
 {
 	char out[] = "-o-";
 
 	return run_tool((const char *const[]){ "convert", "--to", "htdump", a, b, out, NULL }, NULL, 0);
 }
 
-static void
-expect_both(const char *a, const char *b)
+static void expect_both(const char *a, const char *b)
 {
 	size_t an, bn;
 	char *const ap = read_unpacked(a, &an), *const bp = read_unpacked(b, &bn);
@@ -181,8 +175,7 @@ Test(htdump_write_raw, other_layout)
 
 /* ---- times from 0 ---- */
 
-static void
-expect_moved(const char *path, const char *p, size_t n)
+static void expect_moved(const char *path, const char *p, size_t n)
 {
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "-q", "--rebase", "--to", "htdump", path, "-", NULL }, NULL, 0);

@@ -8,8 +8,7 @@
 #include "format/registry.h"
 #include "htdump/htdump.h"
 
-void
-htw_run_begin_with(struct htw_run *r, bool signed_time)
+void htw_run_begin_with(struct htw_run *r, bool signed_time)
 {
 	*r = (struct htw_run){ .ops = format_by_name("htdump")->writer };
 	trace_init(&r->trace);
@@ -23,15 +22,13 @@ htw_run_begin_with(struct htw_run *r, bool signed_time)
 	cr_assert(r->writer.state != NULL && r->ops->open(&r->writer, &r->chunk));
 }
 
-void
-htw_run_begin(struct htw_run *r)
+void htw_run_begin(struct htw_run *r)
 {
 	htw_run_begin_with(r, false);
 }
 
 /* What is new is shown, then all events are written. */
-void
-htw_run_flush(struct htw_run *r)
+void htw_run_flush(struct htw_run *r)
 {
 	r->batch.tracks = r->trace.tracks + r->tracks;
 	r->batch.ntracks = r->trace.ntracks - r->tracks;
@@ -44,8 +41,7 @@ htw_run_flush(struct htw_run *r)
 	batch_recycle(&r->batch);
 }
 
-struct event *
-htw_run_event(struct htw_run *r, enum phase phase, struct slice name, uint64_t ts, uint64_t dur)
+struct event *htw_run_event(struct htw_run *r, enum phase phase, struct slice name, uint64_t ts, uint64_t dur)
 {
 	if (r->batch.n == RUN_EVENTS)
 		htw_run_flush(r);
@@ -63,8 +59,7 @@ htw_run_event(struct htw_run *r, enum phase phase, struct slice name, uint64_t t
 }
 
 /* Adds a field to the event that was made last. */
-void
-htw_run_field(struct htw_run *r, struct slice name, struct value v)
+void htw_run_field(struct htw_run *r, struct slice name, struct value v)
 {
 	struct field *const f = batch_fields(&r->batch, 1);
 
@@ -74,15 +69,13 @@ htw_run_field(struct htw_run *r, struct slice name, struct value v)
 	r->batch.events[r->batch.n - 1].nfields++;
 }
 
-void
-htw_run_named(struct htw_run *r, const char *name, struct value v)
+void htw_run_named(struct htw_run *r, const char *name, struct value v)
 {
 	htw_run_field(r, slice_str(name), v);
 }
 
 /* Ends the output, which is read without a finding. */
-void
-htw_run_finish_output(struct htw_run *r)
+void htw_run_finish_output(struct htw_run *r)
 {
 	const struct text *const t = &r->chunk.text;
 	const struct format *const htdump = format_by_name("htdump");
@@ -100,8 +93,7 @@ htw_run_finish_output(struct htw_run *r)
 }
 
 /* The same, for outputs that are no more than the oracle reads. */
-const struct oracle *
-htw_run_decode(struct htw_run *r)
+const struct oracle *htw_run_decode(struct htw_run *r)
 {
 	htw_run_finish_output(r);
 	oracle_decode(&r->oracle, (const unsigned char *)r->chunk.text.p, r->chunk.text.n);
@@ -109,8 +101,7 @@ htw_run_decode(struct htw_run *r)
 	return &r->oracle;
 }
 
-void
-htw_run_finish(struct htw_run *r)
+void htw_run_finish(struct htw_run *r)
 {
 	cr_expect_eq(live_batches_free(&r->live), 0);
 	oracle_free(&r->oracle);
@@ -123,8 +114,7 @@ htw_run_finish(struct htw_run *r)
 	trace_free(&r->trace);
 }
 
-uint64_t
-htw_run_loss_of(const struct htw_run *r, const char *id)
+uint64_t htw_run_loss_of(const struct htw_run *r, const char *id)
 {
 	for (size_t i = 0; i < r->total.n; i++)
 		if (strcmp(r->total.rows[i].loss->id, id) == 0)
@@ -132,8 +122,7 @@ htw_run_loss_of(const struct htw_run *r, const char *id)
 	return 0;
 }
 
-uint64_t
-htw_run_count_of(const struct oracle *o, const char *name)
+uint64_t htw_run_count_of(const struct oracle *o, const char *name)
 {
 	for (size_t i = 0; i < o->ncounts; i++)
 		if (strcmp(o->counts[i].name, name) == 0)
@@ -142,8 +131,7 @@ htw_run_count_of(const struct oracle *o, const char *name)
 }
 
 /* The n-th event that is of a class of the trace: their ids ascend like their places. */
-const struct oracle_event *
-htw_run_nth(const struct oracle *o, size_t n)
+const struct oracle_event *htw_run_nth(const struct oracle *o, size_t n)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (oracle_find(&o->events[i], "label") != NULL && n-- == 0)
@@ -153,8 +141,7 @@ htw_run_nth(const struct oracle *o, size_t n)
 }
 
 /* The n-th record with a field of this name. */
-const struct oracle_event *
-htw_run_with(const struct oracle *o, const char *key, size_t n)
+const struct oracle_event *htw_run_with(const struct oracle *o, const char *key, size_t n)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (oracle_find(&o->events[i], key) != NULL && n-- == 0)
@@ -162,8 +149,7 @@ htw_run_with(const struct oracle *o, const char *key, size_t n)
 	return NULL;
 }
 
-void
-htw_run_expect_text(const struct oracle_event *e, const char *key, const char *want)
+void htw_run_expect_text(const struct oracle_event *e, const char *key, const char *want)
 {
 	const struct oracle_field *const f = oracle_find(e, key);
 
@@ -171,8 +157,8 @@ htw_run_expect_text(const struct oracle_event *e, const char *key, const char *w
 	cr_expect_str_eq(f->s, want, "%s", key);
 }
 
-void
-htw_run_expect_number(const struct oracle_event *e, const char *key, enum oracle_kind kind, uint64_t want)
+void htw_run_expect_number(const struct oracle_event *e, const char *key, enum oracle_kind kind,
+                           uint64_t want)
 {
 	const struct oracle_field *const f = oracle_find(e, key);
 
@@ -180,8 +166,7 @@ htw_run_expect_number(const struct oracle_event *e, const char *key, enum oracle
 	cr_expect_eq(f->u, want, "%s is %" PRIu64, key, f->u);
 }
 
-const char *
-htw_run_fact(const struct oracle *o, const char *name)
+const char *htw_run_fact(const struct oracle *o, const char *name)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		const struct oracle_field *const f = oracle_find(&o->events[i], "name"),
@@ -192,8 +177,7 @@ htw_run_fact(const struct oracle *o, const char *name)
 	return NULL;
 }
 
-char *
-htw_run_filled(size_t n, char c)
+char *htw_run_filled(size_t n, char c)
 {
 	char *const p = malloc(n + 1);
 
@@ -204,8 +188,7 @@ htw_run_filled(size_t n, char c)
 }
 
 /* The n-th event of the output, with its batch. */
-const struct event *
-htw_run_live_event(const struct htw_run *r, size_t n, const struct batch **in)
+const struct event *htw_run_live_event(const struct htw_run *r, size_t n, const struct batch **in)
 {
 	for (size_t i = 0; i < r->live.n; i++) {
 		const struct batch *const b = r->live.batches[i];
@@ -219,8 +202,7 @@ htw_run_live_event(const struct htw_run *r, size_t n, const struct batch **in)
 	return NULL;
 }
 
-uint64_t
-htw_run_live_events(const struct htw_run *r)
+uint64_t htw_run_live_events(const struct htw_run *r)
 {
 	uint64_t n = 0;
 

@@ -16,8 +16,7 @@
 enum { ID_SMALL = 40, ID_LARGE, ID_OTHER };
 
 /* Spans named by numbers, and events of classes that are made of others. */
-static void
-make_trace(struct ht_build *b, enum ht_layout layout, bool big)
+static void make_trace(struct ht_build *b, enum ht_layout layout, bool big)
 {
 	static const struct ht_field_desc part[] = { { "uint32_t", "n", 4, HT_UNSIGNED } };
 	static const struct ht_field_desc made[] = { { "Small", "small", 4, HT_STRUCT } };
@@ -48,8 +47,7 @@ struct selected {
 	struct oracle oracle;
 };
 
-static struct selected
-select_from(const void *p, size_t n, const char *option, const char *value)
+static struct selected select_from(const void *p, size_t n, const char *option, const char *value)
 {
 	struct selected s = { .dir = make_folder() };
 
@@ -70,8 +68,7 @@ select_from(const void *p, size_t n, const char *option, const char *value)
 	return s;
 }
 
-static void
-selected_free(struct selected *s)
+static void selected_free(struct selected *s)
 {
 	oracle_free(&s->oracle);
 	free(s->bytes);
@@ -79,8 +76,7 @@ selected_free(struct selected *s)
 }
 
 /* How often a text with its NUL stands there. */
-static unsigned
-times(const struct selected *s, const char *text)
+static unsigned times(const struct selected *s, const char *text)
 {
 	const size_t n = strlen(text) + 1;
 	unsigned found = 0;
@@ -90,8 +86,7 @@ times(const struct selected *s, const char *text)
 	return found;
 }
 
-static void
-expect_texts(const struct selected *s, const char *const *there, const char *const *absent)
+static void expect_texts(const struct selected *s, const char *const *there, const char *const *absent)
 {
 	for (; *there != NULL; there++)
 		cr_expect_gt(times(s, *there), 0, "%s is missing", *there);
@@ -99,8 +94,7 @@ expect_texts(const struct selected *s, const char *const *there, const char *con
 		cr_expect_eq(times(s, *absent), 0, "%s is there", *absent);
 }
 
-static void
-in_each_layout(void (*f)(const void *p, size_t n))
+static void in_each_layout(void (*f)(const void *p, size_t n))
 {
 	for (unsigned i = 0; i < 4; i++) {
 		struct ht_build b;
@@ -130,8 +124,7 @@ Test(htdump_write_select, classes_with_names_beyond_ascii)
 	}
 }
 
-static void
-expect_labels(const void *p, size_t n)
+static void expect_labels(const void *p, size_t n)
 {
 	struct selected s = select_from(p, n, "--until", "2000");
 
@@ -155,8 +148,7 @@ Test(htdump_write_select, labels_that_are_used)
 	in_each_layout(expect_labels);
 }
 
-static void
-expect_classes(const void *p, size_t n)
+static void expect_classes(const void *p, size_t n)
 {
 	struct selected s = select_from(p, n, "--name", "Large");
 
@@ -180,8 +172,7 @@ Test(htdump_write_select, classes_that_are_used)
 	in_each_layout(expect_classes);
 }
 
-static void
-expect_nothing(const void *p, size_t n)
+static void expect_nothing(const void *p, size_t n)
 {
 	struct selected s = select_from(p, n, "--name", "of no event");
 
@@ -199,8 +190,7 @@ Test(htdump_write_select, no_event_at_all)
 /* ---- the samples ---- */
 
 /* The events of the first that the second has too, which are in the same order. */
-static void
-expect_part(const char *path, const struct oracle *all, const struct oracle *part, uint64_t until)
+static void expect_part(const char *path, const struct oracle *all, const struct oracle *part, uint64_t until)
 {
 	size_t k = 0;
 
@@ -217,8 +207,7 @@ expect_part(const char *path, const struct oracle *all, const struct oracle *par
 	cr_expect_eq(k, part->n, "%s: %zu events, %zu expected", path, part->n, k);
 }
 
-static void
-expect_window(const char *path, uint64_t until)
+static void expect_window(const char *path, uint64_t until)
 {
 	char value[24];
 	size_t n, m;
@@ -280,8 +269,7 @@ Test(htdump_write_select, several_inputs)
 	ran_free(&two);
 }
 
-static void
-expect_refused(const char *const *args, const void *in, size_t n, int status, const char *words)
+static void expect_refused(const char *const *args, const void *in, size_t n, int status, const char *words)
 {
 	struct ran r = run_tool(args, in, n);
 

@@ -10,8 +10,7 @@
 
 /* ---- values ---- */
 
-static void
-add_numbers(struct htw_run *r)
+static void add_numbers(struct htw_run *r)
 {
 	static const struct {
 		const char *name;

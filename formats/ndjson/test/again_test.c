@@ -8,15 +8,13 @@
 #include "format/registry.h"
 #include "ndjson/test/agree_test.h"
 
-static struct ran
-to_lines(const char *path, const char *text, size_t n)
+static struct ran to_lines(const char *path, const char *text, size_t n)
 {
 	return run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", path, "-", NULL }, text, n);
 }
 
 /* A report without what is of the file and not of the events. */
-static char *
-stats_text(const char *path, const char *text, size_t n)
+static char *stats_text(const char *path, const char *text, size_t n)
 {
 	static const char *const left_out[] = { "path",    "format", "dialect", "bytes",
 		                                "records", "events", "classes" };
@@ -32,8 +30,7 @@ stats_text(const char *path, const char *text, size_t n)
 	return printed;
 }
 
-static void
-read_back(const char *path, void *ctx)
+static void read_back(const char *path, void *ctx)
 {
 	size_t *const count = ctx;
 	struct ran first = to_lines(path, NULL, 0);
@@ -63,8 +60,7 @@ struct part {
 	size_t i, of, n;
 };
 
-static void
-read_part(const char *path, void *ctx)
+static void read_part(const char *path, void *ctx)
 {
 	struct part *const part = ctx;
 
@@ -72,8 +68,7 @@ read_part(const char *path, void *ctx)
 		read_back(path, &part->n);
 }
 
-static void
-expect_part(size_t of)
+static void expect_part(size_t of)
 {
 	struct part part = { .of = of };
 
@@ -159,8 +154,7 @@ Test(ndjson_again, what_was_said_is_said_again)
 }
 
 /* As far as the trace itself is written: what is said of the file differs. */
-static size_t
-events_n(const struct ran *r)
+static size_t events_n(const struct ran *r)
 {
 	const char *const other = strstr(r->out, "\"otherData\"");
 

@@ -32,16 +32,14 @@ static const char *const type_words[] = {
 	[VALUE_BYTES] = "bytes", [VALUE_MAP] = "map",         [VALUE_JSON] = "json",
 };
 
-static const struct writer_ops *
-ops(void)
+static const struct writer_ops *ops(void)
 {
 	return format_by_name("ndjson")->writer;
 }
 
 /* ---- values ---- */
 
-static bool
-same_value(const struct value *v, const struct oracle_value *o)
+static bool same_value(const struct value *v, const struct oracle_value *o)
 {
 	const uint64_t all = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 
@@ -71,9 +69,8 @@ same_value(const struct value *v, const struct oracle_value *o)
 	}
 }
 
-static void
-expect_fields(struct agree *g, struct slice line, const struct oracle_json *json,
-              const struct oracle_json *cls, const struct field *f, uint32_t n)
+static void expect_fields(struct agree *g, struct slice line, const struct oracle_json *json,
+                          const struct oracle_json *cls, const struct field *f, uint32_t n)
 {
 	struct oracle_field *got;
 	uint32_t ngot;
@@ -90,9 +87,8 @@ expect_fields(struct agree *g, struct slice line, const struct oracle_json *json
 
 /* ---- members ---- */
 
-static void
-expect_text(struct agree *g, struct slice line, const struct oracle_json *json, const char *name,
-            struct slice want)
+static void expect_text(struct agree *g, struct slice line, const struct oracle_json *json, const char *name,
+                        struct slice want)
 {
 	const struct slice got = oracle_text(&g->arena, json, name);
 
@@ -100,9 +96,8 @@ expect_text(struct agree *g, struct slice line, const struct oracle_json *json, 
 }
 
 /* The integer, or none. */
-static void
-expect_integer(struct agree *g, struct slice line, const struct oracle_json *json, const char *name,
-               bool there, uint64_t want)
+static void expect_integer(struct agree *g, struct slice line, const struct oracle_json *json,
+                           const char *name, bool there, uint64_t want)
 {
 	const struct oracle_json *const got = oracle_member(json, name);
 
@@ -111,8 +106,8 @@ expect_integer(struct agree *g, struct slice line, const struct oracle_json *jso
 	     "%s is not %" PRIu64, name, want);
 }
 
-static void
-expect_flag(struct agree *g, struct slice line, const struct oracle_json *json, const char *name, bool want)
+static void expect_flag(struct agree *g, struct slice line, const struct oracle_json *json, const char *name,
+                        bool want)
 {
 	const struct oracle_json *const got = oracle_member(json, name);
 
@@ -122,8 +117,7 @@ expect_flag(struct agree *g, struct slice line, const struct oracle_json *json, 
 
 /* ---- lines ---- */
 
-static void
-expect_track(struct agree *g, struct slice line, const struct oracle_json *json)
+static void expect_track(struct agree *g, struct slice line, const struct oracle_json *json)
 {
 	const struct track *const k = g->ntracks < g->trace->ntracks ? g->trace->tracks[g->ntracks] : NULL;
 
@@ -137,8 +131,7 @@ expect_track(struct agree *g, struct slice line, const struct oracle_json *json)
 	expect_flag(g, line, json, "child", k->is_child);
 }
 
-static void
-expect_class(struct agree *g, struct slice line, const struct oracle_json *json)
+static void expect_class(struct agree *g, struct slice line, const struct oracle_json *json)
 {
 	const uint64_t index = oracle_integer(json, "index", UINT64_MAX);
 
@@ -163,16 +156,15 @@ expect_class(struct agree *g, struct slice line, const struct oracle_json *json)
 	}
 }
 
-static const struct track *
-numbered(const struct track *k, enum track_kind kind)
+static const struct track *numbered(const struct track *k, enum track_kind kind)
 {
 	while (k != NULL && !(k->kind == kind && k->has_id))
 		k = k->parent;
 	return k;
 }
 
-static void
-expect_place(struct agree *g, struct slice line, const struct oracle_json *json, const struct event *e)
+static void expect_place(struct agree *g, struct slice line, const struct oracle_json *json,
+                         const struct event *e)
 {
 	const struct track *const process = numbered(e->track, TRACK_PROCESS);
 	const struct track *const thread = numbered(e->track, TRACK_THREAD);
@@ -184,9 +176,8 @@ expect_place(struct agree *g, struct slice line, const struct oracle_json *json,
 	expect_integer(g, line, json, "offset", true, e->offset);
 }
 
-static void
-expect_event(struct agree *g, struct slice line, const struct oracle_json *json, const struct batch *b,
-             const struct event *e)
+static void expect_event(struct agree *g, struct slice line, const struct oracle_json *json,
+                         const struct batch *b, const struct event *e)
 {
 	static const char *const words[] = {
 		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
@@ -219,8 +210,7 @@ expect_event(struct agree *g, struct slice line, const struct oracle_json *json,
 /* ---- runs of lines ---- */
 
 /* Parses the line at *at, and moves behind it. */
-static struct slice
-next_line(struct agree *g, size_t *at, struct arena *a, struct oracle_json *json)
+static struct slice next_line(struct agree *g, size_t *at, struct arena *a, struct oracle_json *json)
 {
 	const struct text *const t = &g->chunk.text;
 	struct slice line = slice_of("", 0);
@@ -238,8 +228,7 @@ next_line(struct agree *g, size_t *at, struct arena *a, struct oracle_json *json
 	return line;
 }
 
-static void
-take_class(struct agree *g, size_t *at)
+static void take_class(struct agree *g, size_t *at)
 {
 	struct oracle_json *const json = arena_alloc(&g->lasting, sizeof *json);
 	const struct slice line = next_line(g, at, &g->lasting, json);
@@ -252,8 +241,7 @@ take_class(struct agree *g, size_t *at)
 	g->classes[g->nclasses++] = json;
 }
 
-static void
-keep_lines(struct agree *g)
+static void keep_lines(struct agree *g)
 {
 	if (g->keep != NULL)
 		text_add(g->keep, g->chunk.text.p, g->chunk.text.n);
@@ -261,8 +249,7 @@ keep_lines(struct agree *g)
 	chunk_clear(&g->chunk);
 }
 
-void
-agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep)
+void agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep)
 {
 	struct oracle_json json;
 	size_t at = 0;
@@ -282,8 +269,7 @@ agree_begin(struct agree *g, const char *what, struct writer w, struct text *kee
 }
 
 /* The same bytes, wherever batches end. */
-static void
-expect_same_alone(struct agree *g, const struct batch *b)
+static void expect_same_alone(struct agree *g, const struct batch *b)
 {
 	struct batch part = *b;
 
@@ -301,8 +287,7 @@ expect_same_alone(struct agree *g, const struct batch *b)
 	          "%s: other bytes where events are rendered one by one", g->what);
 }
 
-void
-agree_batch(struct agree *g, const struct batch *b)
+void agree_batch(struct agree *g, const struct batch *b)
 {
 	struct slice line = slice_of("", 0);
 	struct oracle_json json;
@@ -328,8 +313,7 @@ agree_batch(struct agree *g, const struct batch *b)
 	keep_lines(g);
 }
 
-static void
-expect_last(struct agree *g, size_t *at)
+static void expect_last(struct agree *g, size_t *at)
 {
 	const struct trace *const t = g->trace;
 	struct oracle_json json;
@@ -352,8 +336,7 @@ expect_last(struct agree *g, size_t *at)
 	MUST(*at == g->chunk.text.n, "something behind the last line");
 }
 
-void
-agree_end(struct agree *g)
+void agree_end(struct agree *g)
 {
 	size_t at = 0;
 
@@ -379,8 +362,7 @@ agree_end(struct agree *g)
 
 /* ---- inputs ---- */
 
-void
-agree_input(const char *path, bool raw, struct text *keep)
+void agree_input(const char *path, bool raw, struct text *keep)
 {
 	const struct pipeline_job job = {
 		.paths = &path,
@@ -409,8 +391,7 @@ agree_input(const char *path, bool raw, struct text *keep)
 	pipeline_close(&p);
 }
 
-static void
-each_of_folder(const char *folder, void (*each)(const char *path, void *ctx), void *ctx)
+static void each_of_folder(const char *folder, void (*each)(const char *path, void *ctx), void *ctx)
 {
 	char **const names = list_folder(folder, "");
 	char path[1024];
@@ -424,8 +405,7 @@ each_of_folder(const char *folder, void (*each)(const char *path, void *ctx), vo
 	list_free(names);
 }
 
-void
-agree_samples(void (*each)(const char *path, void *ctx), void *ctx)
+void agree_samples(void (*each)(const char *path, void *ctx), void *ctx)
 {
 	char folder[512];
 

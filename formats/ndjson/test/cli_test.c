@@ -9,8 +9,7 @@
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 
-static struct ran
-convert(const char *in, const char *threads, bool raw)
+static struct ran convert(const char *in, const char *threads, bool raw)
 {
 	const char *const args[] = { "convert", "--quiet",   "--to",
 		                     "ndjson",  "--threads", threads,
@@ -22,8 +21,7 @@ convert(const char *in, const char *threads, bool raw)
 
 /* ---- any number of threads ---- */
 
-static void
-expect_same_bytes(const char *path, bool raw)
+static void expect_same_bytes(const char *path, bool raw)
 {
 	static const char *const threads[] = { "2", "7" };
 	struct ran one = convert(path, "1", raw);
@@ -40,8 +38,7 @@ expect_same_bytes(const char *path, bool raw)
 	ran_free(&one);
 }
 
-static void
-expect_same_of_input(const struct bench_input *in, const char *dir)
+static void expect_same_of_input(const struct bench_input *in, const char *dir)
 {
 	char path[1024];
 

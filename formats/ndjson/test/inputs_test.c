@@ -7,8 +7,7 @@
 
 /* What the lines of an input say is what its events hold. */
 
-static void
-agree_both(const char *path, void *ctx)
+static void agree_both(const char *path, void *ctx)
 {
 	size_t *const n = ctx;
 
@@ -26,8 +25,7 @@ Test(ndjson_inputs, samples_read_back)
 }
 
 /* `files` and `folders` below the folder of real traces: words for the shell. */
-static void
-expect_read_back(const char *files, const char *folders)
+static void expect_read_back(const char *files, const char *folders)
 {
 	const char *const dir = real_traces();
 	char find[300];

@@ -4,8 +4,7 @@
 
 #include <criterion/criterion.h>
 
-void
-made_begin(struct made *r, struct writer w)
+void made_begin(struct made *r, struct writer w)
 {
 	*r = (struct made){ .state = 7 };
 	trace_init(&r->trace);
@@ -19,8 +18,7 @@ made_begin(struct made *r, struct writer w)
 	agree_begin(&r->g, "made by hand", w, &r->lines);
 }
 
-struct event *
-made_event(struct made *r, enum phase phase, const char *name)
+struct event *made_event(struct made *r, enum phase phase, const char *name)
 {
 	struct event *const e = &r->batch.events[r->batch.n++];
 
@@ -33,8 +31,7 @@ made_event(struct made *r, enum phase phase, const char *name)
 	return e;
 }
 
-void
-made_field(struct made *r, struct slice name, struct value v)
+void made_field(struct made *r, struct slice name, struct value v)
 {
 	struct field *const f = batch_fields(&r->batch, 1);
 
@@ -44,8 +41,7 @@ made_field(struct made *r, struct slice name, struct value v)
 	r->batch.events[r->batch.n - 1].nfields++;
 }
 
-void
-made_render(struct made *r)
+void made_render(struct made *r)
 {
 	r->batch.tracks = r->trace.tracks + r->tracks;
 	r->batch.ntracks = r->trace.ntracks - r->tracks;
@@ -57,23 +53,20 @@ made_render(struct made *r)
 	batch_recycle(&r->batch);
 }
 
-void
-made_finish(struct made *r)
+void made_finish(struct made *r)
 {
 	agree_end(&r->g);
 	made_free(r);
 }
 
-void
-made_free(struct made *r)
+void made_free(struct made *r)
 {
 	text_free(&r->lines);
 	batch_free(&r->batch);
 	trace_free(&r->trace);
 }
 
-void
-made_expect_line(struct made *r, const char *want)
+void made_expect_line(struct made *r, const char *want)
 {
 	made_render(r);
 	const char *p = r->lines.p + r->lines.n - 1;
@@ -83,8 +76,7 @@ made_expect_line(struct made *r, const char *want)
 	cr_expect(slice_is(line, want), "%.*s\n  instead of\n%s", (int)line.n, line.p, want);
 }
 
-void
-made_declare(struct made *r, const char *name, enum value_type type)
+void made_declare(struct made *r, const char *name, enum value_type type)
 {
 	struct class_field *const f = arena_alloc(&r->trace.arena, (r->cls->nfields + 1) * sizeof *f);
 
@@ -97,20 +89,17 @@ made_declare(struct made *r, const char *name, enum value_type type)
 	r->cls->nfields++;
 }
 
-struct value
-made_integer(enum value_type type, int64_t v)
+struct value made_integer(enum value_type type, int64_t v)
 {
 	return (struct value){ .type = (uint8_t)type, .i64 = v };
 }
 
-struct value
-made_number(enum value_type type, double v)
+struct value made_number(enum value_type type, double v)
 {
 	return (struct value){ .type = (uint8_t)type, .f64 = v };
 }
 
-struct value
-made_bytes(enum value_type type, const char *p, size_t n)
+struct value made_bytes(enum value_type type, const char *p, size_t n)
 {
 	return (struct value){ .type = (uint8_t)type, .count = (uint32_t)n, .p = p };
 }

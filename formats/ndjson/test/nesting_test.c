@@ -21,24 +21,21 @@ struct spans {
 	size_t n;
 };
 
-static void
-trace_path(char *to, size_t size, const char *name)
+static void trace_path(char *to, size_t size, const char *name)
 {
 	snprintf(to, size, "%s/%s", real_traces(), name);
 	if (access(to, R_OK) != 0)
 		cr_skip_test("no %s", to);
 }
 
-static const char *
-text_of(const cJSON *object, const char *key)
+static const char *text_of(const cJSON *object, const char *key)
 {
 	const char *const text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
 
 	return text != NULL ? text : "";
 }
 
-static double
-number_of(const cJSON *object, const char *key)
+static double number_of(const cJSON *object, const char *key)
 {
 	const cJSON *const item = cJSON_GetObjectItemCaseSensitive(object, key);
 
@@ -46,15 +43,13 @@ number_of(const cJSON *object, const char *key)
 	return item->valuedouble;
 }
 
-static struct span *
-add(struct spans *to)
+static struct span *add(struct spans *to)
 {
 	to->spans = realloc(to->spans, (to->n + 1) * sizeof *to->spans);
 	return &to->spans[to->n++];
 }
 
-static struct spans
-spans_of_lines(const char *path)
+static struct spans spans_of_lines(const char *path)
 {
 	const char *const args[] = { "convert", "--to", "ndjson", path, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);
@@ -76,8 +71,7 @@ spans_of_lines(const char *path)
 	return out;
 }
 
-static bool
-is_within(const struct spans *s, size_t a, size_t b)
+static bool is_within(const struct spans *s, size_t a, size_t b)
 {
 	const struct span *const x = &s->spans[a], *const y = &s->spans[b];
 
@@ -86,16 +80,14 @@ is_within(const struct spans *s, size_t a, size_t b)
 	return y->start <= x->start && x->end <= y->end;
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct span *const x = a, *const y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static uint64_t
-slow_self(const struct spans *s, size_t i)
+static uint64_t slow_self(const struct spans *s, size_t i)
 {
 	struct spans in = { NULL, 0 };
 	uint64_t self = s->spans[i].end - s->spans[i].start, until = s->spans[i].start;
@@ -115,8 +107,7 @@ slow_self(const struct spans *s, size_t i)
 }
 
 /* The sum over the spans of a name and category. */
-static uint64_t
-slow_sum(const struct spans *s, const char *name, const char *category)
+static uint64_t slow_sum(const struct spans *s, const char *name, const char *category)
 {
 	uint64_t sum = 0;
 
@@ -127,8 +118,7 @@ slow_sum(const struct spans *s, const char *name, const char *category)
 }
 
 /* Returns how many names have a self time that is less than their total. */
-static int
-expect_self_times(const char *path)
+static int expect_self_times(const char *path)
 {
 	const char *const args[] = { "stats", "--format", "json", path, NULL };
 	const struct spans spans = spans_of_lines(path);
@@ -157,8 +147,7 @@ expect_self_times(const char *path)
 }
 
 /* Returns how many spans there are. */
-static size_t
-expect_lanes(const char *path)
+static size_t expect_lanes(const char *path)
 {
 	const char *const args[] = { "convert", "--to", "chrome", path, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);

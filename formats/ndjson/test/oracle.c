@@ -8,8 +8,7 @@ struct parser {
 	const char *fault;
 };
 
-static void *
-get(struct arena *a, size_t count, size_t size)
+static void *get(struct arena *a, size_t count, size_t size)
 {
 	void *const p = arena_zalloc(a, count, size);
 
@@ -18,16 +17,14 @@ get(struct arena *a, size_t count, size_t size)
 	return p;
 }
 
-static void
-fail(struct parser *s, const char *fault)
+static void fail(struct parser *s, const char *fault)
 {
 	if (s->fault == NULL)
 		s->fault = fault;
 	s->p = s->end;
 }
 
-static bool
-take(struct parser *s, char c)
+static bool take(struct parser *s, char c)
 {
 	if (s->p == s->end || *s->p != c)
 		return false;
@@ -38,8 +35,7 @@ take(struct parser *s, char c)
 /* ---- text ---- */
 
 /* Four hexadecimal digits. */
-static uint32_t
-unit(struct parser *s)
+static uint32_t unit(struct parser *s)
 {
 	char digits[5] = "";
 
@@ -53,8 +49,7 @@ unit(struct parser *s)
 }
 
 /* What an escape stands for, at most four bytes; the character behind the backslash is next. */
-static uint32_t
-escape(struct parser *s, char *to)
+static uint32_t escape(struct parser *s, char *to)
 {
 	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
 	const char c = *s->p++;
@@ -86,16 +81,14 @@ escape(struct parser *s, char *to)
 }
 
 /* One past the text that begins at p, at most. */
-static const char *
-text_end(const char *p, const char *end)
+static const char *text_end(const char *p, const char *end)
 {
 	for (; p < end && *p != '"'; p++)
 		p += *p == '\\' && end - p > 1;
 	return p;
 }
 
-static struct slice
-text(struct parser *s)
+static struct slice text(struct parser *s)
 {
 	if (!take(s, '"')) {
 		fail(s, "no text");
@@ -122,15 +115,13 @@ text(struct parser *s)
 static void value(struct parser *s, struct oracle_json *to);
 
 /* They are met in values of type json only. */
-static void
-blanks(struct parser *s)
+static void blanks(struct parser *s)
 {
 	while (s->p < s->end && (*s->p == ' ' || *s->p == '\t'))
 		s->p++;
 }
 
-static void
-add(struct parser *s, struct oracle_json *to, uint32_t *cap)
+static void add(struct parser *s, struct oracle_json *to, uint32_t *cap)
 {
 	if (to->n == *cap) {
 		const uint32_t more = *cap * 2 + 4;
@@ -148,8 +139,7 @@ add(struct parser *s, struct oracle_json *to, uint32_t *cap)
 }
 
 /* Behind the bracket or brace. */
-static void
-members(struct parser *s, struct oracle_json *to, char close)
+static void members(struct parser *s, struct oracle_json *to, char close)
 {
 	uint32_t cap = 0;
 
@@ -171,8 +161,7 @@ members(struct parser *s, struct oracle_json *to, char close)
 		fail(s, "a list or an object without its end");
 }
 
-static void
-word(struct parser *s, struct oracle_json *to)
+static void word(struct parser *s, struct oracle_json *to)
 {
 	static const char number[] = "+-.0123456789eE";
 	const size_t left = (size_t)(s->end - s->p);
@@ -196,8 +185,7 @@ word(struct parser *s, struct oracle_json *to)
 	}
 }
 
-static void
-value(struct parser *s, struct oracle_json *to)
+static void value(struct parser *s, struct oracle_json *to)
 {
 	blanks(s);
 	const char *const start = s->p;
@@ -218,8 +206,7 @@ value(struct parser *s, struct oracle_json *to)
 	blanks(s);
 }
 
-const char *
-oracle_parse(struct arena *a, struct slice line, struct oracle_json *to)
+const char *oracle_parse(struct arena *a, struct slice line, struct oracle_json *to)
 {
 	struct parser s = { a, line.p, line.p + line.n, NULL };
 
@@ -232,8 +219,7 @@ oracle_parse(struct arena *a, struct slice line, struct oracle_json *to)
 
 /* ---- members ---- */
 
-const struct oracle_json *
-oracle_member(const struct oracle_json *o, const char *name)
+const struct oracle_json *oracle_member(const struct oracle_json *o, const char *name)
 {
 	for (uint32_t i = 0; i < o->n && o->form == ORACLE_OBJECT; i++)
 		if (slice_is(o->names[i], name))
@@ -242,8 +228,7 @@ oracle_member(const struct oracle_json *o, const char *name)
 }
 
 /* \xHH and \\ back to bytes. */
-struct slice
-oracle_unescape(struct arena *a, struct slice s)
+struct slice oracle_unescape(struct arena *a, struct slice s)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *const to = get(a, (size_t)s.n + 1, 1);
@@ -269,8 +254,7 @@ oracle_unescape(struct arena *a, struct slice s)
 	return slice_of(to, n);
 }
 
-struct slice
-oracle_text(struct arena *a, const struct oracle_json *o, const char *name)
+struct slice oracle_text(struct arena *a, const struct oracle_json *o, const char *name)
 {
 	const struct oracle_json *const v = oracle_member(o, name), *const escaped =
 	                                                                oracle_member(o, "escaped");
@@ -283,8 +267,7 @@ oracle_text(struct arena *a, const struct oracle_json *o, const char *name)
 	return v->text;
 }
 
-uint64_t
-oracle_integer(const struct oracle_json *o, const char *name, uint64_t absent)
+uint64_t oracle_integer(const struct oracle_json *o, const char *name, uint64_t absent)
 {
 	const struct oracle_json *const v = oracle_member(o, name);
 

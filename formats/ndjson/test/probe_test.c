@@ -9,8 +9,7 @@
 
 #define HEAD 65536 /* bytes that the engine shows */
 
-static const char *
-format_of(const char *text, size_t n)
+static const char *format_of(const char *text, size_t n)
 {
 	const bool complete = n <= HEAD;
 	bool no_memory;
@@ -51,8 +50,7 @@ Test(ndjson_probe, tells_json_apart)
 
 /* A sample is of the format in whose folder it lies or of none; so is a real trace.  What is made of it is
  * NDJSON, interpreted and raw. */
-static void
-look(const char *path, void *ctx)
+static void look(const char *path, void *ctx)
 {
 	static const char *const modes[] = { "--quiet", "--raw" };
 	size_t *const count = ctx, n;
@@ -77,8 +75,7 @@ struct part {
 	size_t i, of, n;
 };
 
-static void
-look_part(const char *path, void *ctx)
+static void look_part(const char *path, void *ctx)
 {
 	struct part *const part = ctx;
 
@@ -118,8 +115,7 @@ Test(ndjson_probe, real_traces)
 }
 
 /* Our own samples, the spoiled ones too. */
-static void
-own(const char *folder)
+static void own(const char *folder)
 {
 	char **const names = list_folder(folder, ".ndjson");
 	char path[1024];

@@ -9,14 +9,12 @@
 
 /* Events at random: what no reader gives yet, or seldom. */
 
-static uint64_t
-any(struct made *r, uint64_t below)
+static uint64_t any(struct made *r, uint64_t below)
 {
 	return splitmix_next(&r->state) % below;
 }
 
-static struct slice
-any_text(struct made *r)
+static struct slice any_text(struct made *r)
 {
 	static const char *const texts[] = {
 		"",     "a",           "b",    "name",         "NaN",   "0x10", "$u8",
@@ -38,8 +36,7 @@ any_text(struct made *r)
 	return any(r, 2) == 0 ? slice_str(texts[i]) : textscan_slice(texts[i], (uint32_t)strlen(texts[i]));
 }
 
-static int64_t
-any_integer(struct made *r, unsigned bits)
+static int64_t any_integer(struct made *r, unsigned bits)
 {
 	const uint64_t v = splitmix_next(&r->state);
 
@@ -55,8 +52,7 @@ any_integer(struct made *r, unsigned bits)
 	}
 }
 
-static double
-any_double(struct made *r)
+static double any_double(struct made *r)
 {
 	static const uint64_t odd[] = { 0,
 		                        UINT64_C(0x8000000000000000),
@@ -77,16 +73,14 @@ any_double(struct made *r)
 
 static struct value any_value(struct made *r, enum value_type type, unsigned depth);
 
-static enum value_type
-any_type(struct made *r, unsigned depth)
+static enum value_type any_type(struct made *r, unsigned depth)
 {
 	const enum value_type type = (enum value_type)any(r, VALUE_JSON + 1);
 
 	return depth > 3 && (type == VALUE_LIST || type == VALUE_MAP) ? VALUE_NONE : type;
 }
 
-static struct value
-any_list(struct made *r, enum value_type type, unsigned depth)
+static struct value any_list(struct made *r, enum value_type type, unsigned depth)
 {
 	const uint32_t n = (uint32_t)any(r, any(r, 8) == 0 ? 40 : 4);
 	const size_t all = (size_t)n << (type == VALUE_MAP);
@@ -108,8 +102,7 @@ any_list(struct made *r, enum value_type type, unsigned depth)
 		               .values = values };
 }
 
-static struct value
-any_value(struct made *r, enum value_type type, unsigned depth)
+static struct value any_value(struct made *r, enum value_type type, unsigned depth)
 {
 	static const char *const json[] = { "1",           "-0",      "1.50",
 		                            "\"\\u20ac\"", "null",    "{\"a\" : [ ]}",
@@ -152,8 +145,7 @@ any_value(struct made *r, enum value_type type, unsigned depth)
 	}
 }
 
-static void
-any_class(struct made *r)
+static void any_class(struct made *r)
 {
 	char name[32];
 
@@ -170,8 +162,7 @@ any_class(struct made *r)
 	}
 }
 
-static void
-any_track(struct made *r)
+static void any_track(struct made *r)
 {
 	struct track *k = NULL;
 
@@ -193,8 +184,7 @@ any_track(struct made *r)
 }
 
 /* Mostly a name that the class declares. */
-static struct slice
-any_name(struct made *r)
+static struct slice any_name(struct made *r)
 {
 	static const char *const plain[] = { "one", "two", "three", "four", "five", "six", "seven", "eight" };
 	char name[24];
@@ -209,8 +199,7 @@ any_name(struct made *r)
 	return arena_copy(&r->trace.arena, slice_str(name));
 }
 
-static void
-any_event(struct made *r)
+static void any_event(struct made *r)
 {
 	struct event *const e = made_event(r, (enum phase)any(r, PHASE_STRUCTURE + 1), "");
 	const uint64_t n = any(r, 16) == 0 ? any(r, 400) : any(r, 6);

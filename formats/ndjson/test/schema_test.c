@@ -11,15 +11,13 @@
 
 #define SCHEMA "schemas/ndjson.schema.json"
 
-static void
-keep_both(const char *path, void *ctx)
+static void keep_both(const char *path, void *ctx)
 {
 	agree_input(path, false, ctx);
 	agree_input(path, true, ctx);
 }
 
-static void
-write_lines(const char *dir, const char *name, struct text *t)
+static void write_lines(const char *dir, const char *name, struct text *t)
 {
 	char path[1024];
 
@@ -67,15 +65,13 @@ Test(ndjson_schema, all_samples_by_ajv)
 /* ---- jsonschema ---- */
 
 /* Debian's command; another one may be first in PATH and not work. */
-static const char *
-validator(void)
+static const char *validator(void)
 {
 	return access("/usr/bin/jsonschema", X_OK) == 0 ? "/usr/bin/jsonschema" : "jsonschema";
 }
 
 /* The schema of a list of lines, for a validator that takes long to start. */
-static void
-write_schema(const char *path)
+static void write_schema(const char *path)
 {
 	static const char id[] = "{\"$id\":\"urn:tracetool:line\",";
 	struct text t = { .p = NULL };
@@ -94,8 +90,7 @@ write_schema(const char *path)
 }
 
 /* A document that is the list of these lines. */
-static void
-write_document(const char *dir, const char *name, const struct text *lines)
+static void write_document(const char *dir, const char *name, const struct text *lines)
 {
 	struct text t = { .p = NULL };
 
@@ -107,8 +102,7 @@ write_document(const char *dir, const char *name, const struct text *lines)
 }
 
 /* Validates all documents of the folder. */
-static struct ran
-check_documents(const char *dir)
+static struct ran check_documents(const char *dir)
 {
 	static const char command[] =
 	    "for f in \"$2\"/*.json; do set -- \"$@\" -i \"$f\"; done; v=$1 d=$2; shift 2; "

@@ -10,8 +10,7 @@ struct reading {
 	const char *fault;
 };
 
-static void *
-get(struct arena *a, size_t count, size_t size)
+static void *get(struct arena *a, size_t count, size_t size)
 {
 	void *const p = arena_zalloc(a, count, size);
 
@@ -20,16 +19,14 @@ get(struct arena *a, size_t count, size_t size)
 	return p;
 }
 
-static void
-fail(struct reading *r, const char *fault)
+static void fail(struct reading *r, const char *fault)
 {
 	if (r->fault == NULL)
 		r->fault = fault;
 }
 
 /* The same word as a constant; NULL: there is none. */
-static const char *
-constant(struct slice word)
+static const char *constant(struct slice word)
 {
 	static const char *const words[] = { "none", "bool", "u8",   "u16",   "u32",     "u64",      "i8",
 		                             "i16",  "i32",  "i64",  "f32",   "f64",     "address",  "string",
@@ -41,34 +38,29 @@ constant(struct slice word)
 	return NULL;
 }
 
-static bool
-is(const char *type, const char *word)
+static bool is(const char *type, const char *word)
 {
 	return type != NULL && strcmp(type, word) == 0;
 }
 
-static bool
-is_integer_type(const char *t)
+static bool is_integer_type(const char *t)
 {
 	return t != NULL && (t[0] == 'u' || t[0] == 'i') && t[1] >= '1' && t[1] <= '8';
 }
 
-static bool
-is_float_type(const char *t)
+static bool is_float_type(const char *t)
 {
 	return t != NULL && t[0] == 'f';
 }
 
-static bool
-is_integer(const struct oracle_json *j)
+static bool is_integer(const struct oracle_json *j)
 {
 	return j->form == ORACLE_NUMBER && memchr(j->raw.p, '.', j->raw.n) == NULL &&
 	       memchr(j->raw.p, 'e', j->raw.n) == NULL;
 }
 
 /* Whether a value in this form is of this type where it is expected. */
-static bool
-fits(const struct oracle_json *j, const char *type)
+static bool fits(const struct oracle_json *j, const char *type)
 {
 	if (is_integer_type(type))
 		return is_integer(j);
@@ -79,8 +71,7 @@ fits(const struct oracle_json *j, const char *type)
 
 /* ---- numbers and bytes ---- */
 
-static uint64_t
-bits_of(double v)
+static uint64_t bits_of(double v)
 {
 	uint64_t bits;
 
@@ -88,8 +79,7 @@ bits_of(double v)
 	return bits;
 }
 
-static void
-read_integer(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
+static void read_integer(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
 {
 	const unsigned width = (unsigned)strtoul(v->type + 1, NULL, 10);
 	char *end;
@@ -112,8 +102,7 @@ read_integer(struct reading *r, const struct oracle_json *j, struct oracle_value
 		fail(r, "an integer that does not fit its width");
 }
 
-static void
-read_float(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
+static void read_float(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
 {
 	char *end;
 
@@ -135,8 +124,7 @@ read_float(struct reading *r, const struct oracle_json *j, struct oracle_value *
 	}
 }
 
-static unsigned
-digit(struct reading *r, char c)
+static unsigned digit(struct reading *r, char c)
 {
 	if (c >= '0' && c <= '9')
 		return (unsigned)(c - '0');
@@ -146,8 +134,7 @@ digit(struct reading *r, char c)
 	return 0;
 }
 
-static void
-read_bytes(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
+static void read_bytes(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
 {
 	char *const to = get(r->a, j->text.n / 2 + 1, 1);
 
@@ -163,8 +150,8 @@ read_bytes(struct reading *r, const struct oracle_json *j, struct oracle_value *
 static struct oracle_value read_value(struct reading *r, const struct oracle_json *j, const char *expected);
 static struct oracle_value read_as(struct reading *r, const struct oracle_json *j, struct slice kind);
 
-static void
-read_list(struct reading *r, const struct oracle_json *j, const char *expected, struct oracle_value *v)
+static void read_list(struct reading *r, const struct oracle_json *j, const char *expected,
+                      struct oracle_value *v)
 {
 	v->type = "list";
 	v->n = j->n;
@@ -177,8 +164,7 @@ read_list(struct reading *r, const struct oracle_json *j, const char *expected, 
 		v->values[i] = read_value(r, &j->items[i], expected);
 }
 
-static void
-read_pairs(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
+static void read_pairs(struct reading *r, const struct oracle_json *j, struct oracle_value *v)
 {
 	v->type = "map";
 	v->n = j->n;
@@ -195,8 +181,7 @@ read_pairs(struct reading *r, const struct oracle_json *j, struct oracle_value *
 }
 
 /* Readers of JSON keep one of them at most. */
-static void
-expect_distinct(struct reading *r, const struct oracle_json *object)
+static void expect_distinct(struct reading *r, const struct oracle_json *object)
 {
 	for (uint32_t i = 0; i < object->n; i++)
 		for (uint32_t k = 0; k < i; k++)
@@ -205,8 +190,7 @@ expect_distinct(struct reading *r, const struct oracle_json *object)
 }
 
 /* An object of one member whose name begins with $ says the kind of the value in it. */
-static struct oracle_value
-read_object(struct reading *r, const struct oracle_json *j)
+static struct oracle_value read_object(struct reading *r, const struct oracle_json *j)
 {
 	struct oracle_value v = { .type = "map", .n = j->n };
 
@@ -222,8 +206,7 @@ read_object(struct reading *r, const struct oracle_json *j)
 }
 
 /* Of a type that was said, or is expected and fits. */
-static struct oracle_value
-read_type(struct reading *r, const struct oracle_json *j, const char *type)
+static struct oracle_value read_type(struct reading *r, const struct oracle_json *j, const char *type)
 {
 	struct oracle_value v = { .type = type, .text = j->text };
 
@@ -250,8 +233,7 @@ read_type(struct reading *r, const struct oracle_json *j, const char *type)
 	return v;
 }
 
-static struct oracle_value
-read_as(struct reading *r, const struct oracle_json *j, struct slice kind)
+static struct oracle_value read_as(struct reading *r, const struct oracle_json *j, struct slice kind)
 {
 	const bool list = kind.n > 2 && kind.p[0] == '[' && kind.p[kind.n - 1] == ']';
 	const bool same = list && kind.p[kind.n - 2] == '?';
@@ -268,8 +250,7 @@ read_as(struct reading *r, const struct oracle_json *j, struct slice kind)
 	return v;
 }
 
-static struct oracle_value
-read_value(struct reading *r, const struct oracle_json *j, const char *expected)
+static struct oracle_value read_value(struct reading *r, const struct oracle_json *j, const char *expected)
 {
 	struct oracle_value v = { .type = "none" };
 
@@ -296,8 +277,7 @@ read_value(struct reading *r, const struct oracle_json *j, const char *expected)
 /* ---- fields ---- */
 
 /* What the line of the class declares for fields of this name; the first counts. */
-static const char *
-declared(struct reading *r, const struct oracle_json *cls, struct slice name)
+static const char *declared(struct reading *r, const struct oracle_json *cls, struct slice name)
 {
 	const struct oracle_json *const fields = cls != NULL ? oracle_member(cls, "fields") : NULL;
 
@@ -309,8 +289,7 @@ declared(struct reading *r, const struct oracle_json *cls, struct slice name)
 	return NULL;
 }
 
-static const struct oracle_json *
-said_type(const struct oracle_json *types, struct slice name)
+static const struct oracle_json *said_type(const struct oracle_json *types, struct slice name)
 {
 	for (uint32_t i = 0; types != NULL && i < types->n; i++)
 		if (slice_equal(types->names[i], name))
@@ -318,8 +297,8 @@ said_type(const struct oracle_json *types, struct slice name)
 	return NULL;
 }
 
-static struct oracle_field *
-read_members(struct reading *r, const struct oracle_json *line, const struct oracle_json *cls)
+static struct oracle_field *read_members(struct reading *r, const struct oracle_json *line,
+                                         const struct oracle_json *cls)
 {
 	const struct oracle_json *const fields = oracle_member(line, "args");
 	const struct oracle_json *const types = oracle_member(line, "types");
@@ -340,8 +319,7 @@ read_members(struct reading *r, const struct oracle_json *line, const struct ora
 	return to;
 }
 
-static struct oracle_field *
-read_list_of_pairs(struct reading *r, const struct oracle_json *pairs)
+static struct oracle_field *read_list_of_pairs(struct reading *r, const struct oracle_json *pairs)
 {
 	struct oracle_field *const to = get(r->a, pairs->n, sizeof *to);
 	struct oracle_value map = { .type = NULL };
@@ -356,9 +334,8 @@ read_list_of_pairs(struct reading *r, const struct oracle_json *pairs)
 	return to;
 }
 
-const char *
-oracle_fields(struct arena *a, const struct oracle_json *line, const struct oracle_json *cls,
-              struct oracle_field **fields, uint32_t *n)
+const char *oracle_fields(struct arena *a, const struct oracle_json *line, const struct oracle_json *cls,
+                          struct oracle_field **fields, uint32_t *n)
 {
 	const struct oracle_json *const object = oracle_member(line, "args"), *const pairs = oracle_member(
 	                                                                          line, "pairs");

@@ -6,8 +6,7 @@
 
 /* What all checks of an event use: its payload, and reports about it. */
 
-void
-state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
+void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -16,8 +15,7 @@ state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, 
 	va_end(ap);
 }
 
-bool
-state_has_payload(const struct state_event *x, uint32_t n, bool exact)
+bool state_has_payload(const struct state_event *x, uint32_t n, bool exact)
 {
 	if (x->too_large)
 		return false;
@@ -28,30 +26,26 @@ state_has_payload(const struct state_event *x, uint32_t n, bool exact)
 	return false;
 }
 
-bool
-state_is_jumbo(const struct state_event *x)
+bool state_is_jumbo(const struct state_event *x)
 {
 	if (!x->jumbo)
 		state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s is not a jumbo event", state_name(x));
 	return x->jumbo;
 }
 
-uint32_t
-state_u32(const struct state_event *x, uint8_t place)
+uint32_t state_u32(const struct state_event *x, uint8_t place)
 {
 	return place != STATE_NOWHERE && place + 4U <= x->payload.n
 	           ? load_u32(x->payload.p + place, x->stream->big)
 	           : 0;
 }
 
-void
-state_no_memory(const struct state_event *x)
+void state_no_memory(const struct state_event *x)
 {
 	x->checker->system->no_memory = true;
 }
 
-void
-state_limit(const struct state_event *x, const char *what, uint32_t most)
+void state_limit(const struct state_event *x, const char *what, uint32_t most)
 {
 	ovni_system_limit(x->checker->system, x->r, what, most);
 }
@@ -63,8 +57,7 @@ state_limit(const struct state_event *x, const char *what, uint32_t most)
 #define GATE_NS (UINT64_C(3600) * 1000000000)
 
 /* S11 */
-static void
-check_lives(struct reader *r, const struct state_checker *c)
+static void check_lives(struct reader *r, const struct state_checker *c)
 {
 	static const char *const lives[] = { "has not started", "is running", "is paused",
 		                             "is cooling",      "is warming", "" };
@@ -79,8 +72,7 @@ check_lives(struct reader *r, const struct state_checker *c)
 }
 
 /* T5: all against the first stream, in order of paths, that has events. */
-static void
-check_gate(struct reader *r, const struct state_checker *c)
+static void check_gate(struct reader *r, const struct state_checker *c)
 {
 	const struct state_thread *first = c->threads;
 
@@ -101,8 +93,7 @@ check_gate(struct reader *r, const struct state_checker *c)
 }
 
 /* P5: states besides the bodies of tasks, which have a rule of their own. */
-static void
-check_open(struct reader *r, const struct state_checker *c, const struct state_stack *s)
+static void check_open(struct reader *r, const struct state_checker *c, const struct state_stack *s)
 {
 	const struct state_thread *const t = &c->threads[s->thread];
 	const struct state_entry *inner = NULL;
@@ -122,8 +113,7 @@ check_open(struct reader *r, const struct state_checker *c, const struct state_s
 }
 
 /* TK19 */
-static void
-check_unfinished(struct reader *r, const struct state_checker *c, const struct state_stack *s)
+static void check_unfinished(struct reader *r, const struct state_checker *c, const struct state_stack *s)
 {
 	const struct state_thread *const t = &c->threads[s->thread];
 	const struct state_entry *const e = s->top != TABLE_NONE ? &c->entries[s->top] : NULL;
@@ -136,8 +126,7 @@ check_unfinished(struct reader *r, const struct state_checker *c, const struct s
 		            e->offset);
 }
 
-void
-state_check_end(const struct state_checker *c, struct reader *r)
+void state_check_end(const struct state_checker *c, struct reader *r)
 {
 	if (c->nthreads == 0)
 		return;
@@ -156,8 +145,7 @@ state_check_end(const struct state_checker *c, struct reader *r)
 /* The checks of one event, in their order. */
 
 /* Events that ovniemu does not know, or whose model no stream requires.  Once for each code. */
-static bool
-is_known(const struct state_event *x)
+static bool is_known(const struct state_event *x)
 {
 	struct state_code *const c = x->code;
 	struct quoted q, q2;
@@ -176,8 +164,7 @@ is_known(const struct state_event *x)
 }
 
 /* S14, P6: the state that the thread must have. */
-static void
-check_thread(const struct state_event *x)
+static void check_thread(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 	const struct state_code *const c = x->code;
@@ -198,8 +185,7 @@ check_thread(const struct state_event *x)
 	t->needs_reported = true;
 }
 
-static void
-check_stack(const struct state_event *x)
+static void check_stack(const struct state_event *x)
 {
 	const struct state_code *const c = x->code;
 
@@ -215,8 +201,7 @@ check_stack(const struct state_event *x)
 	}
 }
 
-static void
-apply(const struct state_event *x)
+static void apply(const struct state_event *x)
 {
 	switch ((enum state_role)x->code->role) {
 	case STATE_ROLE_STACK:
@@ -254,8 +239,7 @@ apply(const struct state_event *x)
 
 /* ---- the event ---- */
 
-static void
-find_payload(struct state_event *x, const struct batch *b)
+static void find_payload(struct state_event *x, const struct batch *b)
 {
 	for (uint32_t i = 0; i < x->e->nfields; i++) {
 		const struct field *const f = &b->fields[x->e->first_field + i];
@@ -267,9 +251,8 @@ find_payload(struct state_event *x, const struct batch *b)
 	x->too_large = x->jumbo && x->payload.p == NULL;
 }
 
-void
-state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
-                  const struct batch *b, const struct event *e)
+void state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
+                       const struct batch *b, const struct event *e)
 {
 	struct state_event x = { .checker = c, .stream = stream, .r = r, .e = e };
 
@@ -284,14 +267,12 @@ state_check_event(struct state_checker *c, struct ovni_stream *stream, struct re
 }
 
 /* S11 */
-void
-state_check_no_events(struct reader *r)
+void state_check_no_events(struct reader *r)
 {
 	ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
 }
 
-struct state_checker *
-state_checker_new(struct ovni_system *system)
+struct state_checker *state_checker_new(struct ovni_system *system)
 {
 	struct state_checker *const c = calloc(1, sizeof *c);
 
@@ -303,8 +284,7 @@ state_checker_new(struct ovni_system *system)
 	return c;
 }
 
-void
-state_checker_free(struct state_checker *c)
+void state_checker_free(struct state_checker *c)
 {
 	if (c == NULL)
 		return;

@@ -10,20 +10,17 @@
  * holds: those that have ended are evicted then.
  */
 
-uint32_t
-state_unit_find(const struct state_units *t, uint64_t key)
+uint32_t state_unit_find(const struct state_units *t, uint64_t key)
 {
 	return table64_get(&t->index, key);
 }
 
-bool
-state_units_are_full(const struct state_units *t)
+bool state_units_are_full(const struct state_units *t)
 {
 	return t->n >= t->most && t->free == 0;
 }
 
-uint32_t
-state_unit_add(struct state_units *t, uint64_t key)
+uint32_t state_unit_add(struct state_units *t, uint64_t key)
 {
 	const uint32_t i = t->free != 0 ? t->free - 1 : t->n;
 
@@ -40,8 +37,7 @@ state_unit_add(struct state_units *t, uint64_t key)
 
 /* Places do not change, for stacks and bodies refer to them.  The index cannot remove keys: those that
  * remain are added to a new one. */
-bool
-state_units_evict(struct state_units *t, uint32_t *evicted)
+bool state_units_evict(struct state_units *t, uint32_t *evicted)
 {
 	bool ok = true;
 
@@ -62,8 +58,7 @@ state_units_evict(struct state_units *t, uint32_t *evicted)
 	return ok;
 }
 
-void
-state_units_free(struct state_units *t)
+void state_units_free(struct state_units *t)
 {
 	free(t->units);
 	table64_free(&t->index);
@@ -84,8 +79,7 @@ struct words {
 	uint32_t a, b, c;
 };
 
-static void
-mix(struct words *w)
+static void mix(struct words *w)
 {
 	static const uint8_t shifts[3][3] = { { 13, 8, 13 }, { 12, 16, 5 }, { 3, 10, 15 } };
 
@@ -97,8 +91,7 @@ mix(struct words *w)
 }
 
 /* Up to four bytes, the first one lowest. */
-static uint32_t
-low_bytes(const char *p, size_t n)
+static uint32_t low_bytes(const char *p, size_t n)
 {
 	uint32_t v = 0;
 
@@ -107,8 +100,7 @@ low_bytes(const char *p, size_t n)
 	return v;
 }
 
-static uint32_t
-number_of_label(struct slice label)
+static uint32_t number_of_label(struct slice label)
 {
 	struct words w = { 0x9e3779b9U, 0x9e3779b9U, 0xfeedbeefU };
 	const char *p = label.p;
@@ -129,8 +121,7 @@ number_of_label(struct slice label)
 	return number != 0 ? number : 1;
 }
 
-void
-state_check_label(const struct state_event *x, struct slice label, uint32_t hash)
+void state_check_label(const struct state_event *x, struct slice label, uint32_t hash)
 {
 	struct state_checker *const c = x->checker;
 	const uint64_t key = (uint64_t)x->code->model << 32 | number_of_label(label);
@@ -155,8 +146,7 @@ state_check_label(const struct state_event *x, struct slice label, uint32_t hash
 /* Marks and hardware counters, which metadata declares. */
 
 /* K2, K4, K5: the type is declared, and of the kind that the event is for. */
-static bool
-check_mark_type(const struct state_event *x, uint32_t type)
+static bool check_mark_type(const struct state_event *x, uint32_t type)
 {
 	static const struct ovni_mark none;
 	const struct ovni_system *const s = x->checker->system;
@@ -178,8 +168,7 @@ check_mark_type(const struct state_event *x, uint32_t type)
 	return false;
 }
 
-void
-state_check_mark(const struct state_event *x)
+void state_check_mark(const struct state_event *x)
 {
 	const struct state_code *const c = x->code;
 
@@ -199,8 +188,7 @@ state_check_mark(const struct state_event *x)
 }
 
 /* HW1, HW2. */
-void
-state_check_counters(const struct state_event *x)
+void state_check_counters(const struct state_event *x)
 {
 	const struct ovni_system *const s = x->checker->system;
 
@@ -223,8 +211,7 @@ state_check_counters(const struct state_event *x)
  * They are lists in one pool, so that memory has one bound for all.
  */
 
-static struct state_stack *
-find_stack(const struct state_checker *c, uint32_t thread, uint8_t id)
+static struct state_stack *find_stack(const struct state_checker *c, uint32_t thread, uint8_t id)
 {
 	const uint32_t i = table64_get(&c->stack_index, (uint64_t)thread << 8 | id);
 
@@ -232,8 +219,7 @@ find_stack(const struct state_checker *c, uint32_t thread, uint8_t id)
 }
 
 /* NULL: no more of them. */
-static struct state_stack *
-make_stack(const struct state_event *x, uint8_t id)
+static struct state_stack *make_stack(const struct state_event *x, uint8_t id)
 {
 	struct state_checker *const c = x->checker;
 
@@ -251,8 +237,7 @@ make_stack(const struct state_event *x, uint8_t id)
 }
 
 /* TABLE_NONE: the pool is full. */
-static uint32_t
-make_entry(const struct state_event *x)
+static uint32_t make_entry(const struct state_event *x)
 {
 	struct state_checker *const c = x->checker;
 	const uint32_t i = c->free_entry;
@@ -272,8 +257,7 @@ make_entry(const struct state_event *x)
 	return c->nentries++;
 }
 
-const struct state_entry *
-state_top(const struct state_checker *c, uint32_t thread, uint8_t id)
+const struct state_entry *state_top(const struct state_checker *c, uint32_t thread, uint8_t id)
 {
 	const struct state_stack *const s = find_stack(c, thread, id);
 
@@ -286,14 +270,12 @@ struct state_text {
 	char s[360];
 };
 
-static int
-shown(struct slice s)
+static int shown(struct slice s)
 {
 	return s.n < 40 ? (int)s.n : 40;
 }
 
-static const char *
-state_text(struct state_text *t, const struct state_code *a, uint64_t value)
+static const char *state_text(struct state_text *t, const struct state_code *a, uint64_t value)
 {
 	struct quoted q;
 
@@ -309,8 +291,7 @@ state_text(struct state_text *t, const struct state_code *a, uint64_t value)
 	return t->s;
 }
 
-static void
-report_mismatch(const struct state_event *x, uint64_t value, const struct state_entry *top)
+static void report_mismatch(const struct state_event *x, uint64_t value, const struct state_entry *top)
 {
 	const struct state_code *const opener = &x->checker->codes[top->cls];
 	struct state_text t, t2;
@@ -323,8 +304,7 @@ report_mismatch(const struct state_event *x, uint64_t value, const struct state_
 }
 
 /* P3, P4: what is wrong with pushing. */
-static void
-check_push(const struct state_event *x, const struct state_stack *s, uint64_t value)
+static void check_push(const struct state_event *x, const struct state_stack *s, uint64_t value)
 {
 	const struct state_entry *const top = s->top != TABLE_NONE ? &x->checker->entries[s->top] : NULL;
 	struct state_text t;
@@ -340,8 +320,7 @@ check_push(const struct state_event *x, const struct state_stack *s, uint64_t va
 
 /* ---- push and pop ---- */
 
-void
-state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet)
+void state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet)
 {
 	struct state_stack *s = find_stack(x->checker, x->thread, id);
 
@@ -360,8 +339,7 @@ state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, b
 	s->depth++;
 }
 
-static void
-drop(struct state_checker *c, struct state_stack *s)
+static void drop(struct state_checker *c, struct state_stack *s)
 {
 	const uint32_t i = s->top;
 
@@ -371,8 +349,7 @@ drop(struct state_checker *c, struct state_stack *s)
 	c->free_entry = i;
 }
 
-static bool
-holds(const struct state_checker *c, const struct state_stack *s, uint64_t value)
+static bool holds(const struct state_checker *c, const struct state_stack *s, uint64_t value)
 {
 	for (uint32_t i = s->top; i != TABLE_NONE; i = c->entries[i].below)
 		if (c->entries[i].value == value)
@@ -380,8 +357,7 @@ holds(const struct state_checker *c, const struct state_stack *s, uint64_t value
 	return false;
 }
 
-static void
-report_empty(const struct state_event *x, uint64_t value)
+static void report_empty(const struct state_event *x, uint64_t value)
 {
 	struct state_text t;
 
@@ -391,8 +367,7 @@ report_empty(const struct state_event *x, uint64_t value)
 
 /* P1, P2.  A state that is open further below is closed with all that lies on it; one that is not open
  * changes nothing. */
-uint32_t
-state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet)
+uint32_t state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet)
 {
 	struct state_stack *const s = find_stack(x->checker, x->thread, id);
 	uint32_t n = 0;
@@ -427,8 +402,7 @@ struct word {
 	uint8_t n;
 };
 
-static uint8_t
-word_of(const struct plan *m, const char *key, const struct word *words)
+static uint8_t word_of(const struct plan *m, const char *key, const struct word *words)
 {
 	const struct slice s = plan_word(m, key);
 
@@ -438,8 +412,7 @@ word_of(const struct plan *m, const char *key, const struct word *words)
 	return 0;
 }
 
-static bool
-word_is(const struct plan *m, const char *key, const char *text)
+static bool word_is(const struct plan *m, const char *key, const char *text)
 {
 	const struct slice s = plan_word(m, key);
 
@@ -502,8 +475,7 @@ static const struct {
 
 /* ---- places in the payload ---- */
 
-static uint8_t
-place_of(const struct plan *m, const char *name, uint32_t size)
+static uint8_t place_of(const struct plan *m, const char *name, uint32_t size)
 {
 	uint32_t at = 0;
 
@@ -519,8 +491,7 @@ place_of(const struct plan *m, const char *name, uint32_t size)
 	return STATE_NOWHERE;
 }
 
-static void
-find_places(struct state_code *c, const struct plan *m)
+static void find_places(struct state_code *c, const struct plan *m)
 {
 	c->least = m->layout_size < STATE_NOWHERE ? (uint8_t)m->layout_size : STATE_NOWHERE;
 	c->at_task = place_of(m, "taskid", 4);
@@ -535,8 +506,7 @@ find_places(struct state_code *c, const struct plan *m)
 /* ---- numbers for words ---- */
 
 /* From 1; 0: no such word, or too many of them. */
-static uint8_t
-number_of(struct slice *list, uint32_t *n, uint32_t most, struct slice word)
+static uint8_t number_of(struct slice *list, uint32_t *n, uint32_t most, struct slice word)
 {
 	if (word.p == NULL)
 		return 0;
@@ -550,8 +520,7 @@ number_of(struct slice *list, uint32_t *n, uint32_t most, struct slice word)
 }
 
 /* States of one text are one state, whichever code names it. */
-static bool
-number_value(struct state_checker *c, struct state_code *code)
+static bool number_value(struct state_checker *c, struct state_code *code)
 {
 	code->value = tabletext_get(&c->values, code->value_text);
 	if (code->value != TABLE_NONE)
@@ -560,8 +529,7 @@ number_value(struct state_checker *c, struct state_code *code)
 	return tabletext_put(&c->values, code->value_text, code->value);
 }
 
-static bool
-is_required(const struct ovni_system *s, struct slice model)
+static bool is_required(const struct ovni_system *s, struct slice model)
 {
 	/* single streams, and those without the list, do not show what the trace requires */
 	if (!s->in_folder || s->nrequired == 0 || model.p == NULL || slice_is(model, "ovni"))
@@ -572,8 +540,7 @@ is_required(const struct ovni_system *s, struct slice model)
 	return s->nrequired >= OVNI_MAX_REQUIRED;
 }
 
-static void
-find_role(struct state_code *code, const struct plan *m)
+static void find_role(struct state_code *code, const struct plan *m)
 {
 	for (size_t i = 0; i < sizeof roles / sizeof roles[0] && code->role == STATE_ROLE_STACK; i++) {
 		code->action = word_of(m, roles[i].key, roles[i].words);
@@ -581,8 +548,7 @@ find_role(struct state_code *code, const struct plan *m)
 	}
 }
 
-static void
-find_stack_code(struct state_checker *c, struct state_code *code, const struct plan *m)
+static void find_stack_code(struct state_checker *c, struct state_code *code, const struct plan *m)
 {
 	const struct slice stack = plan_word(m, "stack"), value = plan_word(m, "value");
 
@@ -598,8 +564,7 @@ find_stack_code(struct state_checker *c, struct state_code *code, const struct p
 	code->label = value.n > 6 && memcmp(value.p + value.n - 6, ".label", 6) == 0;
 }
 
-static bool
-resolve(struct state_checker *c, struct state_code *code, const struct plan *m)
+static bool resolve(struct state_checker *c, struct state_code *code, const struct plan *m)
 {
 	const struct slice model = plan_word(m, "model");
 
@@ -615,8 +580,7 @@ resolve(struct state_checker *c, struct state_code *code, const struct plan *m)
 	return number_value(c, code);
 }
 
-struct state_code *
-state_code_of(struct state_checker *c, const struct class *cls)
+struct state_code *state_code_of(struct state_checker *c, const struct class *cls)
 {
 	if (cls->index < c->ncodes && c->codes[cls->index].cls != NULL)
 		return &c->codes[cls->index];

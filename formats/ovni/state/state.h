@@ -94,7 +94,7 @@ struct state_thread {
 	uint32_t cpu;      /* in ovni_system.cpus, or STATE_CPU_... */
 	uint32_t progress; /* two bits for each model */
 	int32_t pid, tid;
-	uint8_t life; /* enum state_life */
+	uint8_t life;                 /* enum state_life */
 	uint8_t nbursts, slow_bursts; /* of the present hundred */
 	bool flushing;
 	bool out;                          /* the kernel took it off its CPU */
@@ -199,22 +199,19 @@ struct state_event {
 	bool jumbo, too_large; /* too_large: a jumbo event whose data was dropped */
 };
 
-static inline struct state_thread *
-state_thread(const struct state_event *x)
+static inline struct state_thread *state_thread(const struct state_event *x)
 {
 	return &x->checker->threads[x->thread];
 }
 
-static inline bool
-state_is_active(const struct state_thread *t)
+static inline bool state_is_active(const struct state_thread *t)
 {
 	return t->life == STATE_THREAD_RUNNING || t->life == STATE_THREAD_COOLING ||
 	       t->life == STATE_THREAD_WARMING;
 }
 
 /* The code of the event, for messages. */
-static inline const char *
-state_name(const struct state_event *x)
+static inline const char *state_name(const struct state_event *x)
 {
 	return x->code->cls->name.p; /* ended by a NUL */
 }

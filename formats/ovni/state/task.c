@@ -14,8 +14,7 @@ struct task_rules {
 	bool create_exact; /* no bytes behind those that are known */
 };
 
-static const struct task_rules *
-rules_of(const struct state_event *x)
+static const struct task_rules *rules_of(const struct state_event *x)
 {
 	static const struct task_rules models[] = {
 		{ "nanos6", false, false, false, true },
@@ -30,23 +29,20 @@ rules_of(const struct state_event *x)
 	return &other;
 }
 
-static uint64_t
-key_of(const struct state_event *x, enum state_unit_kind kind, uint32_t id)
+static uint64_t key_of(const struct state_event *x, enum state_unit_kind kind, uint32_t id)
 {
 	return (uint64_t)kind << 62 | (uint64_t)state_thread(x)->scope << 40 |
 	       (uint64_t)x->code->model << 36 | id;
 }
 
 /* Bodies of parallel tasks; those of others are the task itself. */
-static uint64_t
-body_key(uint32_t task, uint32_t body)
+static uint64_t body_key(uint32_t task, uint32_t body)
 {
 	return (uint64_t)STATE_UNIT_BODY << 62 | (uint64_t)task << 32 | body;
 }
 
 /* Makes room by evicting what has ended; not again and again for a few. */
-static bool
-make_room(const struct state_event *x)
+static bool make_room(const struct state_event *x)
 {
 	struct state_units *const t = &x->checker->units;
 	const bool first = !t->evicted;
@@ -64,8 +60,7 @@ make_room(const struct state_event *x)
 }
 
 /* TABLE_NONE: no more of them, which was reported. */
-static uint32_t
-add_unit(const struct state_event *x, uint64_t key)
+static uint32_t add_unit(const struct state_event *x, uint64_t key)
 {
 	struct state_units *const t = &x->checker->units;
 
@@ -80,16 +75,14 @@ add_unit(const struct state_event *x, uint64_t key)
 }
 
 /* Whether what is missing may be in streams that are not read, or evicted. */
-static bool
-may_be_elsewhere(const struct state_event *x)
+static bool may_be_elsewhere(const struct state_event *x)
 {
 	return !x->checker->system->in_folder || x->checker->units.evicted || x->checker->units.full;
 }
 
 /* ---- types ---- */
 
-static void
-declare_type(const struct state_event *x)
+static void declare_type(const struct state_event *x)
 {
 	const uint32_t from = x->code->least, id = state_u32(x, x->code->at_type);
 
@@ -115,8 +108,7 @@ declare_type(const struct state_event *x)
 }
 
 /* The label of a type; of one that is not known, a number that stands for it. */
-static uint32_t
-label_of(const struct state_event *x, uint32_t type)
+static uint32_t label_of(const struct state_event *x, uint32_t type)
 {
 	const uint32_t i = state_unit_find(&x->checker->units, key_of(x, STATE_UNIT_TYPE, type));
 
@@ -129,8 +121,7 @@ label_of(const struct state_event *x, uint32_t type)
 
 /* ---- tasks ---- */
 
-static void
-create(const struct state_event *x)
+static void create(const struct state_event *x)
 {
 	const uint32_t id = state_u32(x, x->code->at_task);
 
@@ -152,8 +143,7 @@ create(const struct state_event *x)
 }
 
 /* TK6, TK8.  A task that nobody created is one from here on.  *ok: nothing was wrong. */
-static uint32_t
-find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
+static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 {
 	const uint64_t key = key_of(x, STATE_UNIT_TASK, id);
 	const bool zero = id == 0 && x->code->action == STATE_EXECUTE && !rules_of(x)->zero_at_create;
@@ -175,8 +165,7 @@ find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 
 /* TK9.  The body that an event is about; TABLE_NONE: none can be tracked.  A wrong number is reported at
  * its first use. */
-static uint32_t
-find_body(const struct state_event *x, bool *ok)
+static uint32_t find_body(const struct state_event *x, bool *ok)
 {
 	const uint32_t id = state_u32(x, x->code->at_task), body = state_u32(x, x->code->at_body);
 	const uint32_t task = find_task(x, id, body, ok);
@@ -201,15 +190,13 @@ find_body(const struct state_event *x, bool *ok)
 
 static const char *const states[] = { "not run yet", "running", "paused", "ended" };
 
-static bool
-is_parallel(const struct state_unit *u)
+static bool is_parallel(const struct state_unit *u)
 {
 	return u->key >> 62 == STATE_UNIT_BODY;
 }
 
 /* TK10, TK11, TK12. */
-static bool
-check_execute(const struct state_event *x, const struct state_unit *u, uint32_t id)
+static bool check_execute(const struct state_event *x, const struct state_unit *u, uint32_t id)
 {
 	const struct task_rules *const rules = rules_of(x);
 	const struct state_entry *const top =
@@ -242,8 +229,7 @@ check_execute(const struct state_event *x, const struct state_unit *u, uint32_t 
 	return true;
 }
 
-static void
-execute(const struct state_event *x)
+static void execute(const struct state_event *x)
 {
 	const uint32_t id = state_u32(x, x->code->at_task);
 	bool ok = true;
@@ -270,8 +256,7 @@ execute(const struct state_event *x)
 }
 
 /* TK14 to TK17: the body is in the state that the action requires, and on top in this thread. */
-static bool
-check_change(const struct state_event *x, const struct state_unit *u, uint32_t unit, uint32_t id)
+static bool check_change(const struct state_event *x, const struct state_unit *u, uint32_t unit, uint32_t id)
 {
 	const uint8_t wanted = x->code->action == STATE_RESUME ? STATE_BODY_PAUSED : STATE_BODY_RUNNING;
 	const struct state_entry *const top =
@@ -303,8 +288,7 @@ check_change(const struct state_event *x, const struct state_unit *u, uint32_t u
 	return false;
 }
 
-static void
-change(const struct state_event *x)
+static void change(const struct state_event *x)
 {
 	static const uint8_t to[] = { [STATE_PAUSE] = STATE_BODY_PAUSED,
 		                      [STATE_RESUME] = STATE_BODY_RUNNING,
@@ -329,8 +313,7 @@ change(const struct state_event *x)
 		state_pop(x, x->code->stack, value, !ok || n > 0);
 }
 
-void
-state_check_task(const struct state_event *x)
+void state_check_task(const struct state_event *x)
 {
 	if (x->code->action == STATE_TYPE)
 		declare_type(x);
@@ -347,8 +330,7 @@ state_check_task(const struct state_event *x)
 /* ---- worksharing, counters ---- */
 
 /* WS1 to WS3: regions named by a type's label, on the stack of labels. */
-void
-state_check_worksharing(const struct state_event *x)
+void state_check_worksharing(const struct state_event *x)
 {
 	const uint32_t type = state_u32(x, x->code->at_type);
 

@@ -7,8 +7,7 @@
 /* CPUs, and the threads that hold them. */
 
 /* The lists of CPUs are complete before the first event. */
-static bool
-index_cpus(struct state_checker *c)
+static bool index_cpus(struct state_checker *c)
 {
 	const struct ovni_system *const s = c->system;
 
@@ -30,8 +29,7 @@ index_cpus(struct state_checker *c)
 
 /* The CPU of an index in the loom of a thread, or STATE_CPU_... */
 /* S10, A4 */
-static uint32_t
-state_find_cpu(const struct state_event *x, const struct state_thread *t, int32_t index)
+static uint32_t state_find_cpu(const struct state_event *x, const struct state_thread *t, int32_t index)
 {
 	struct state_checker *const c = x->checker;
 
@@ -56,16 +54,14 @@ state_find_cpu(const struct state_event *x, const struct state_thread *t, int32_
 }
 
 /* NULL: the virtual one, or none that is known. */
-static struct state_cpu *
-physical(const struct state_event *x, uint32_t cpu)
+static struct state_cpu *physical(const struct state_event *x, uint32_t cpu)
 {
 	return cpu < x->checker->ncpus ? &x->checker->cpus[cpu] : NULL;
 }
 
 /* A thread begins, or ends, to run on the CPU that it holds. */
 /* S12: at most one thread runs on a CPU. */
-static void
-state_run_on(const struct state_event *x, uint32_t thread)
+static void state_run_on(const struct state_event *x, uint32_t thread)
 {
 	const struct state_checker *const c = x->checker;
 	const struct state_thread *const t = &c->threads[thread];
@@ -84,8 +80,7 @@ state_run_on(const struct state_event *x, uint32_t thread)
 	cpu->who = thread;
 }
 
-static void
-state_run_off(const struct state_event *x, uint32_t thread)
+static void state_run_off(const struct state_event *x, uint32_t thread)
 {
 	struct state_cpu *const cpu = physical(x, x->checker->threads[thread].cpu);
 
@@ -95,8 +90,7 @@ state_run_off(const struct state_event *x, uint32_t thread)
 
 /* ---- affinity ---- */
 
-static void
-move_to(const struct state_event *x, uint32_t thread, uint32_t cpu)
+static void move_to(const struct state_event *x, uint32_t thread, uint32_t cpu)
 {
 	struct state_thread *const t = &x->checker->threads[thread];
 
@@ -110,8 +104,7 @@ move_to(const struct state_event *x, uint32_t thread, uint32_t cpu)
 }
 
 /* A5: of the process, else of any process of the loom. */
-static uint32_t
-find_thread(const struct state_event *x, uint32_t tid)
+static uint32_t find_thread(const struct state_event *x, uint32_t tid)
 {
 	const struct state_thread *const t = state_thread(x);
 	const struct table64 *const by_tid = &x->checker->by_tid;
@@ -124,8 +117,7 @@ find_thread(const struct state_event *x, uint32_t tid)
 	return found;
 }
 
-static void
-move_other(const struct state_event *x)
+static void move_other(const struct state_event *x)
 {
 	const uint32_t tid = state_u32(x, x->code->at_tid), other = find_thread(x, tid);
 	const struct state_thread *const t =
@@ -148,8 +140,7 @@ move_other(const struct state_event *x)
 	move_to(x, other, cpu);
 }
 
-static void
-move_self(const struct state_event *x)
+static void move_self(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 
@@ -163,8 +154,7 @@ move_self(const struct state_event *x)
 	t->needs_reported = true;
 }
 
-void
-state_check_affinity(const struct state_event *x)
+void state_check_affinity(const struct state_event *x)
 {
 	if (!state_has_payload(x, x->code->least, true))
 		return;
@@ -181,8 +171,7 @@ state_check_affinity(const struct state_event *x)
 /* ---- the thread of a stream ---- */
 
 /* A thread that leaves out its loom is of the process of that number in a loom that others named. */
-static uint32_t
-process_of(const struct ovni_system *s, uint32_t process)
+static uint32_t process_of(const struct ovni_system *s, uint32_t process)
 {
 	uint32_t named = TABLE_NONE;
 
@@ -192,14 +181,12 @@ process_of(const struct ovni_system *s, uint32_t process)
 }
 
 /* The first thread of a number counts. */
-static bool
-index_thread(struct state_checker *c, uint64_t key, uint32_t thread)
+static bool index_thread(struct state_checker *c, uint64_t key, uint32_t thread)
 {
 	return table64_get(&c->by_tid, key) != TABLE_NONE || table64_put(&c->by_tid, key, thread);
 }
 
-static bool
-add_thread(struct state_event *x)
+static bool add_thread(struct state_event *x)
 {
 	const struct ovni_stream *const stream = x->stream;
 	struct state_checker *const c = x->checker;
@@ -232,8 +219,7 @@ add_thread(struct state_event *x)
 	return true;
 }
 
-bool
-state_find_thread(struct state_event *x)
+bool state_find_thread(struct state_event *x)
 {
 	if (x->stream->checked == 0 && x->checker->nthreads >= OVNI_MAX_THREADS) {
 		state_limit(x, "threads", OVNI_MAX_THREADS);
@@ -249,8 +235,7 @@ state_find_thread(struct state_event *x)
 
 /* ---- life ---- */
 
-static void
-set_life(const struct state_event *x, uint8_t life)
+static void set_life(const struct state_event *x, uint8_t life)
 {
 	struct state_thread *const t = state_thread(x);
 
@@ -264,8 +249,7 @@ set_life(const struct state_event *x, uint8_t life)
 		t->cpu = STATE_CPU_NONE;
 }
 
-static void
-start(const struct state_event *x)
+static void start(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 	const uint8_t place = x->code->at_cpu;
@@ -297,8 +281,7 @@ static const struct life_rule {
 	[STATE_END] = { IN(RUNNING) | IN(COOLING), STATE_THREAD_ENDED, "running or cooling" },
 };
 
-void
-state_check_life(const struct state_event *x)
+void state_check_life(const struct state_event *x)
 {
 	static const char *const lives[] = {
 		"not started", "running", "paused", "cooling", "warming", "ended"
@@ -322,8 +305,7 @@ state_check_life(const struct state_event *x)
 
 #define FLUSH_SLOW_NS 10000000
 
-void
-state_check_flush(const struct state_event *x)
+void state_check_flush(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 	const bool open = x->code->action == STATE_OPEN;
@@ -339,8 +321,7 @@ state_check_flush(const struct state_event *x)
 	t->flushing = open;
 }
 
-void
-state_check_progress(const struct state_event *x)
+void state_check_progress(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 	const uint32_t shift = 2U * x->code->model;
@@ -359,8 +340,7 @@ state_check_progress(const struct state_event *x)
 #define BURST_NS 100
 
 /* B1: the median of the 99 times between 100 events is too large exactly when 50 of them are. */
-void
-state_check_burst(const struct state_event *x)
+void state_check_burst(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 

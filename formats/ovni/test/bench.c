@@ -22,16 +22,14 @@ struct stream {
 	uint32_t created, run;     /* tasks of this thread so far */
 };
 
-static void
-put_number(struct stream *s, uint64_t v, unsigned bytes)
+static void put_number(struct stream *s, uint64_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		s->block[s->n++] = (char)(v >> 8 * i & 0xff);
 }
 
 /* The head of an event; `flags` is the size of its payload - 1. */
-static void
-put(struct stream *s, unsigned flags, const char *code)
+static void put(struct stream *s, unsigned flags, const char *code)
 {
 	if (s->n > sizeof s->block - 256) {
 		s->ok = s->ok && fwrite(s->block, 1, s->n, s->f) == s->n;
@@ -46,29 +44,25 @@ put(struct stream *s, unsigned flags, const char *code)
 }
 
 /* Task numbers of all threads of a process are different. */
-static uint32_t
-task(const struct stream *s, uint32_t k)
+static uint32_t task(const struct stream *s, uint32_t k)
 {
 	return 1 + k * s->nthreads + s->thread;
 }
 
-static void
-put_task(struct stream *s, const char *code, uint32_t id, uint32_t second)
+static void put_task(struct stream *s, const char *code, uint32_t id, uint32_t second)
 {
 	put(s, 7, code);
 	put_number(s, id, 4);
 	put_number(s, second, 4);
 }
 
-static void
-put_create(struct stream *s)
+static void put_create(struct stream *s)
 {
 	put_task(s, "VTc", task(s, s->created), 1 + s->created % 4);
 	s->created++;
 }
 
-static void
-put_type(struct stream *s, uint32_t id, const char *label)
+static void put_type(struct stream *s, uint32_t id, const char *label)
 {
 	const size_t n = strlen(label) + 1;
 
@@ -81,8 +75,7 @@ put_type(struct stream *s, uint32_t id, const char *label)
 
 #define PROLOGUE 6 /* events, with the types of the process */
 
-static void
-put_prologue(struct stream *s, int32_t cpu)
+static void put_prologue(struct stream *s, int32_t cpu)
 {
 	static const char *const labels[] = { "solve block", "exchange halo", "reduce norms",
 		                              "write checkpoint" };
@@ -98,8 +91,7 @@ put_prologue(struct stream *s, int32_t cpu)
 
 #define ROUND 20 /* events */
 
-static void
-put_round(struct stream *s)
+static void put_round(struct stream *s)
 {
 	static const char first[][4] = { "VSh", "VS[", "VS]", "VSf" },
 	                  create[][4] = { "VMa", "VMA", "VAR", "VAs", "VU[", "VU]", "VAS" },
@@ -117,8 +109,7 @@ put_round(struct stream *s)
 	put_task(s, "VTe", task(s, s->run++), 0);
 }
 
-static bool
-make_stream(FILE *f, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t events)
+static bool make_stream(FILE *f, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t events)
 {
 	/* the first thread declares the types before the others begin */
 	struct stream s = { .f = f,
@@ -140,22 +131,19 @@ make_stream(FILE *f, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t e
 	return s.ok && fwrite(s.block, 1, s.n, f) == s.n;
 }
 
-static bool
-make(FILE *f, uint64_t events)
+static bool make(FILE *f, uint64_t events)
 {
 	return make_stream(f, 0, 1, 0, events);
 }
 
 /* ---- folders ---- */
 
-static bool
-make_dir(const char *path)
+static bool make_dir(const char *path)
 {
 	return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
 
-static bool
-put_metadata(FILE *f, uint32_t tid, uint32_t pid, bool cpus)
+static bool put_metadata(FILE *f, uint32_t tid, uint32_t pid, bool cpus)
 {
 	fprintf(f,
 	        "{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1.14.0\",\"commit\":\"none\"},\"part\":"
@@ -172,9 +160,8 @@ put_metadata(FILE *f, uint32_t tid, uint32_t pid, bool cpus)
 }
 
 /* A thread's folder: its events and its metadata. */
-static bool
-make_thread(const char *process, uint32_t pid, uint32_t thread, uint32_t nthreads, int32_t cpu,
-            uint64_t events)
+static bool make_thread(const char *process, uint32_t pid, uint32_t thread, uint32_t nthreads, int32_t cpu,
+                        uint64_t events)
 {
 	char dir[700], path[800];
 
@@ -195,8 +182,8 @@ make_thread(const char *process, uint32_t pid, uint32_t thread, uint32_t nthread
 	return fclose(f) == 0 && ok;
 }
 
-static bool
-make_folder(const char *dir, uint32_t nprocesses, uint32_t nthreads, bool on_cpus, uint64_t events)
+static bool make_folder(const char *dir, uint32_t nprocesses, uint32_t nthreads, bool on_cpus,
+                        uint64_t events)
 {
 	char loom[620], process[660];
 
@@ -216,14 +203,12 @@ make_folder(const char *dir, uint32_t nprocesses, uint32_t nthreads, bool on_cpu
 	return true;
 }
 
-static bool
-make_four(const char *dir, uint64_t events)
+static bool make_four(const char *dir, uint64_t events)
 {
 	return make_folder(dir, 1, 4, true, events);
 }
 
-static bool
-make_many(const char *dir, uint64_t events)
+static bool make_many(const char *dir, uint64_t events)
 {
 	return make_folder(dir, 20, 1000, false, events);
 }

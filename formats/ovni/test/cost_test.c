@@ -12,15 +12,13 @@ struct bytes {
 	size_t n;
 };
 
-static void
-put_number(struct bytes *b, uint64_t v, unsigned size)
+static void put_number(struct bytes *b, uint64_t v, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)
 		b->p[b->n++] = (char)(v >> 8 * i & 0xff);
 }
 
-static void
-put_event(struct bytes *b, unsigned flags, const char *code, uint64_t clock)
+static void put_event(struct bytes *b, unsigned flags, const char *code, uint64_t clock)
 {
 	b->p[b->n++] = (char)flags;
 	memcpy(b->p + b->n, code, 3);
@@ -28,8 +26,7 @@ put_event(struct bytes *b, unsigned flags, const char *code, uint64_t clock)
 	put_number(b, clock, 8);
 }
 
-static void
-begin(struct bytes *b, size_t room)
+static void begin(struct bytes *b, size_t room)
 {
 	*b = (struct bytes){ .p = malloc(room) };
 	cr_assert_not_null(b->p);
@@ -37,8 +34,7 @@ begin(struct bytes *b, size_t room)
 	b->n = 8;
 }
 
-static void
-declare_type(struct bytes *b, uint32_t id, size_t label, uint64_t clock)
+static void declare_type(struct bytes *b, uint32_t id, size_t label, uint64_t clock)
 {
 	put_event(b, 0x13, "VYc", clock);
 	put_number(b, 4 + label + 1, 4);
@@ -48,16 +44,14 @@ declare_type(struct bytes *b, uint32_t id, size_t label, uint64_t clock)
 	b->p[b->n++] = '\0';
 }
 
-static void
-create_task(struct bytes *b, uint32_t task, uint32_t type, uint64_t clock)
+static void create_task(struct bytes *b, uint32_t task, uint32_t type, uint64_t clock)
 {
 	put_event(b, 7, "VTc", clock);
 	put_number(b, task, 4);
 	put_number(b, type, 4);
 }
 
-static void
-run_task(struct bytes *b, uint32_t task, uint64_t clock)
+static void run_task(struct bytes *b, uint32_t task, uint64_t clock)
 {
 	put_event(b, 3, "VTx", clock);
 	put_number(b, task, 4);
@@ -66,8 +60,7 @@ run_task(struct bytes *b, uint32_t task, uint64_t clock)
 }
 
 /* CPU seconds are limited to many times what is needed. */
-static struct ran
-run(const struct bytes *b, const char *what)
+static struct ran run(const struct bytes *b, const char *what)
 {
 	char command[200];
 

@@ -25,8 +25,7 @@
 
 #define BYTES(s) (s), sizeof(s) - 1
 
-static void
-put(const char *dir, const char *name, const void *p, size_t n)
+static void put(const char *dir, const char *name, const void *p, size_t n)
 {
 	char path[1024];
 
@@ -34,8 +33,7 @@ put(const char *dir, const char *name, const void *p, size_t n)
 	cr_assert(write_whole(path, p, n), "%s", path);
 }
 
-static void
-make_sub(const char *dir, const char *name)
+static void make_sub(const char *dir, const char *name)
 {
 	char path[1024];
 
@@ -43,23 +41,21 @@ make_sub(const char *dir, const char *name)
 	cr_assert_eq(mkdir(path, 0700), 0, "%s", path);
 }
 
-static struct ran
-run_on(const char *command, const char *path, const void *p, size_t n)
+static struct ran run_on(const char *command, const char *path, const void *p, size_t n)
 {
 	if (strcmp(command, "convert") == 0)
 		return run_tool((const char *const[]){ command, "--to", "chrome", path, "-", NULL }, p, n);
 	return run_tool((const char *const[]){ command, path, NULL }, p, n);
 }
 
-static struct ran
-run(const char *command, const char *path)
+static struct ran run(const char *command, const char *path)
 {
 	return run_on(command, path, NULL, 0);
 }
 
 /* A stream alone through a command: the exit status, and texts that its output has and lacks (NULL: none). */
-static void
-expect_stream(const char *command, const void *p, size_t n, int status, const char *has, const char *lacks)
+static void expect_stream(const char *command, const void *p, size_t n, int status, const char *has,
+                          const char *lacks)
 {
 	struct ran r = run_on(command, "-", p, n);
 
@@ -71,8 +67,7 @@ expect_stream(const char *command, const void *p, size_t n, int status, const ch
 }
 
 /* A folder through validate. */
-static void
-expect_folder(const char *dir, int status, const char *has)
+static void expect_folder(const char *dir, int status, const char *has)
 {
 	struct ran r = run("validate", dir);
 
@@ -82,8 +77,7 @@ expect_folder(const char *dir, int status, const char *has)
 }
 
 /* NAME/stream.json and NAME/stream.obs; an empty NAME is the folder itself. */
-static void
-put_stream(const char *dir, const char *name, const char *json, const void *p, size_t n)
+static void put_stream(const char *dir, const char *name, const char *json, const void *p, size_t n)
 {
 	char file[200];
 
@@ -227,8 +221,7 @@ Test(ovni_danger, d9_d10_d11_nothing_is_written_into_the_trace)
 }
 
 /* No byte of the output can move a cursor; lines begin as they must. */
-static void
-expect_harmless(const char *command, const void *p, size_t n, const char *start)
+static void expect_harmless(const char *command, const void *p, size_t n, const char *start)
 {
 	struct ran r = run_on(command, "-", p, n);
 

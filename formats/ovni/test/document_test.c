@@ -10,8 +10,7 @@ struct expected {
 	const char *at, *code, *time, *fields;
 };
 
-static void
-expect_lines(const char *path, const struct expected *want, size_t n)
+static void expect_lines(const char *path, const struct expected *want, size_t n)
 {
 	const char *const args[] = { "cat", path, NULL };
 	struct ran r = run_tool(args, NULL, 0);

@@ -17,15 +17,13 @@
 
 /* ---- what can be reached from a batch ---- */
 
-static void
-put_slice(struct text *t, struct slice s)
+static void put_slice(struct text *t, struct slice s)
 {
 	text_printf(t, "%" PRIu32 "/%" PRIu32 ":", s.n, s.flags);
 	text_slice(t, s);
 }
 
-static void
-put_event(struct text *t, const struct batch *b, uint32_t i)
+static void put_event(struct text *t, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 
@@ -49,8 +47,7 @@ put_event(struct text *t, const struct batch *b, uint32_t i)
 	put_slice(t, b->bytes[i]);
 }
 
-static struct text
-text_of(const struct batch *b)
+static struct text text_of(const struct batch *b)
 {
 	struct text t = { .p = NULL };
 
@@ -76,8 +73,7 @@ struct reading {
 };
 
 /* One for the process: vocabularies outlive all traces. */
-static const struct vocabulary *
-vocabulary(void)
+static const struct vocabulary *vocabulary(void)
 {
 	static struct vocabulary *v;
 	const struct slice text = vocab_builtin("ovni");
@@ -87,8 +83,7 @@ vocabulary(void)
 	return v;
 }
 
-static void
-open_reader(struct reading *x, struct input *in, unsigned want)
+static void open_reader(struct reading *x, struct input *in, unsigned want)
 {
 	cr_assert_not_null(in);
 	memset(x, 0, sizeof *x);
@@ -105,8 +100,7 @@ open_reader(struct reading *x, struct input *in, unsigned want)
 	cr_assert(ovni_trace_ops.open(&x->r) && ovni_reader_ops.open(&x->r));
 }
 
-static void
-close_reader(struct reading *x)
+static void close_reader(struct reading *x)
 {
 	input_hold(x->r.in, NULL);
 	ovni_reader_ops.close(&x->r);
@@ -117,8 +111,7 @@ close_reader(struct reading *x)
 	findings_free(&x->findings);
 }
 
-static void
-read_all(struct reading *x, uint32_t cap)
+static void read_all(struct reading *x, uint32_t cap)
 {
 	enum read_status status = READ_MORE;
 
@@ -136,8 +129,7 @@ read_all(struct reading *x, uint32_t cap)
 }
 
 /* On a thread of its own. */
-static void *
-compare(void *reading)
+static void *compare(void *reading)
 {
 	struct reading *const x = reading;
 	size_t wrong = 0;
@@ -158,8 +150,7 @@ compare(void *reading)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void
-expect_retained(struct input *in, unsigned want, uint32_t cap, const char *what)
+static void expect_retained(struct input *in, unsigned want, uint32_t cap, const char *what)
 {
 	struct reading x;
 	pthread_t thread;
@@ -176,8 +167,7 @@ expect_retained(struct input *in, unsigned want, uint32_t cap, const char *what)
 /* ---- inputs ---- */
 
 /* Mapped, read by pieces, through a window that moves, and unpacked. */
-static void
-expect_file(const char *path, const char *dir)
+static void expect_file(const char *path, const char *dir)
 {
 	char packed[600];
 	size_t n, packed_n;
@@ -197,8 +187,7 @@ expect_file(const char *path, const char *dir)
 	free(p);
 }
 
-static void
-expect_files(const char *find)
+static void expect_files(const char *find)
 {
 	struct ran r = run_program((const char *const[]){ "sh", "-c", find, NULL }, NULL, 0);
 	char *const dir = make_folder();

@@ -11,8 +11,7 @@
 
 /* ---- metadata ---- */
 
-static struct marked *
-mark_of(struct marks_found *m, unsigned type, int64_t value)
+static struct marked *mark_of(struct marks_found *m, unsigned type, int64_t value)
 {
 	for (unsigned i = m->n; i > 0; i--)
 		if (m->list[i - 1].type == type && m->list[i - 1].value == value)
@@ -23,8 +22,7 @@ mark_of(struct marks_found *m, unsigned type, int64_t value)
 	return &m->list[m->n++];
 }
 
-static void
-take_labels(struct marks_found *m, unsigned type, const cJSON *labels)
+static void take_labels(struct marks_found *m, unsigned type, const cJSON *labels)
 {
 	const cJSON *label;
 
@@ -37,8 +35,7 @@ take_labels(struct marks_found *m, unsigned type, const cJSON *labels)
 	}
 }
 
-static void
-take_types(struct marks_found *m, const cJSON *marks)
+static void take_types(struct marks_found *m, const cJSON *marks)
 {
 	const cJSON *mark;
 
@@ -55,8 +52,7 @@ take_types(struct marks_found *m, const cJSON *marks)
 	}
 }
 
-static void
-take_metadata(struct marks_found *m, const char *path)
+static void take_metadata(struct marks_found *m, const char *path)
 {
 	static const char *const numbers[] = { "tid", "pid", "app_id", "finished" };
 	size_t n;
@@ -93,8 +89,8 @@ struct stack {
 	unsigned n;
 };
 
-static void
-take_mark(struct marks_found *m, struct stack *stacks, const char *p, uint64_t clock, const char *path)
+static void take_mark(struct marks_found *m, struct stack *stacks, const char *p, uint64_t clock,
+                      const char *path)
 {
 	const int64_t value = (int64_t)load_u64(p + 12, false);
 	const uint32_t type = load_u32(p + 20, false);
@@ -115,8 +111,7 @@ take_mark(struct marks_found *m, struct stack *stacks, const char *p, uint64_t c
 	k->ns += clock - s->since[--s->n];
 }
 
-static void
-take_stream(struct marks_found *m, const char *path)
+static void take_stream(struct marks_found *m, const char *path)
 {
 	struct stack *const stacks = calloc(100, sizeof *stacks);
 	uint64_t last = 0, events = 0;
@@ -152,9 +147,8 @@ take_stream(struct marks_found *m, const char *path)
 /* ---- the whole ---- */
 
 /* `f` of each stream's file of this name. */
-static unsigned
-for_streams(struct marks_found *m, const char *dir, const char *file,
-            void (*f)(struct marks_found *, const char *))
+static unsigned for_streams(struct marks_found *m, const char *dir, const char *file,
+                            void (*f)(struct marks_found *, const char *))
 {
 	char looms[600], path[2048];
 	unsigned n = 0;
@@ -174,8 +168,7 @@ for_streams(struct marks_found *m, const char *dir, const char *file,
 	return n;
 }
 
-void
-marks_decode(struct marks_found *m, const char *dir)
+void marks_decode(struct marks_found *m, const char *dir)
 {
 	*m = (struct marks_found){ .names = strdup("\n") };
 	m->streams = for_streams(m, dir, "stream.json", take_metadata);
@@ -183,8 +176,7 @@ marks_decode(struct marks_found *m, const char *dir)
 	for_streams(m, dir, "stream.obs", take_stream);
 }
 
-void
-marks_free(struct marks_found *m)
+void marks_free(struct marks_found *m)
 {
 	for (unsigned i = 0; i < m->n; i++)
 		free(m->list[i].label);
@@ -194,8 +186,7 @@ marks_free(struct marks_found *m)
 	free(m->names);
 }
 
-const struct marked *
-marks_find(const struct marks_found *m, unsigned type, const char *label)
+const struct marked *marks_find(const struct marks_found *m, unsigned type, const char *label)
 {
 	for (unsigned i = 0; i < m->n; i++)
 		if (m->list[i].type == type && m->list[i].label != NULL &&

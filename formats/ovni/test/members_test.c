@@ -10,8 +10,7 @@
 
 #define STREAM "testdata/ovni/folders/good-two-threads/a/stream.obs"
 
-static void
-put(const char *dir, const char *name, const char *text)
+static void put(const char *dir, const char *name, const char *text)
 {
 	char path[1024];
 
@@ -19,8 +18,7 @@ put(const char *dir, const char *name, const char *text)
 	cr_assert(write_whole(path, text, strlen(text)), "%s", path);
 }
 
-static struct ran
-run(const char *command, const char *dir)
+static struct ran run(const char *command, const char *dir)
 {
 	if (strcmp(command, "convert") == 0)
 		return run_tool((const char *const[]){ "convert", "--to", "chrome", dir, "-", NULL }, NULL,
@@ -29,8 +27,7 @@ run(const char *command, const char *dir)
 }
 
 /* The whole output of a command on a folder holds `text`, and its status is `status`. */
-static void
-expect(const char *command, const char *dir, int status, const char *text)
+static void expect(const char *command, const char *dir, int status, const char *text)
 {
 	struct ran r = run(command, dir);
 

@@ -16,8 +16,7 @@ struct oracle_event {
 	size_t n;
 };
 
-static uint64_t
-number(const unsigned char *p, int n)
+static uint64_t number(const unsigned char *p, int n)
 {
 	uint64_t v = 0;
 
@@ -27,8 +26,7 @@ number(const unsigned char *p, int n)
 }
 
 /* The event at *at of a well-formed little-endian stream; false: no more. */
-static bool
-next(const unsigned char *p, size_t n, size_t *at, struct oracle_event *e)
+static bool next(const unsigned char *p, size_t n, size_t *at, struct oracle_event *e)
 {
 	if (*at >= n)
 		return false;
@@ -48,8 +46,7 @@ next(const unsigned char *p, size_t n, size_t *at, struct oracle_event *e)
 	return true;
 }
 
-static void
-expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
+static void expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
 {
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(got, "args");
 	const cJSON *const payload = cJSON_GetObjectItemCaseSensitive(args, "payload");
@@ -74,8 +71,7 @@ expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
 }
 
 /* The first and last 1000 events of a stream that the program converted. */
-static void
-agree(const char *path)
+static void agree(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "--vocabulary", "testdata/ovni/raw.yaml",
 	                                               "--to", "chrome", path, "-", NULL },
@@ -125,8 +121,7 @@ Test(ovni_oracle, streams_of_real_traces)
 
 /* ---- EXPECTED.json ---- */
 
-static void
-agree_with_expected(const char *dir, const cJSON *want, const char *text)
+static void agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	char path[600];
 	const cJSON *name, *row;
@@ -180,8 +175,7 @@ static const struct {
 	  { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-thread-end" } },
 };
 
-static int
-count_rules(const cJSON *report)
+static int count_rules(const cJSON *report)
 {
 	const cJSON *file;
 	int n = 0;

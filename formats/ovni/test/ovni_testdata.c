@@ -7,8 +7,7 @@
 
 /* Writes testdata/ovni: streams, folders, and for the bad ones what must be found in them. */
 
-static bool
-write_expected(const char *stem, int status, const char *rule, unsigned offset)
+static bool write_expected(const char *stem, int status, const char *rule, unsigned offset)
 {
 	char path[600], text[200];
 	const int n = snprintf(text, sizeof text, "exit %d\novni/%s %u\n", status, rule, offset);
@@ -17,8 +16,7 @@ write_expected(const char *stem, int status, const char *rule, unsigned offset)
 	return testdata_file(path, text, (size_t)n);
 }
 
-static bool
-write_sample(const char *dir, const struct ovni_sample *s)
+static bool write_sample(const char *dir, const struct ovni_sample *s)
 {
 	char stem[500], path[600];
 
@@ -28,8 +26,7 @@ write_sample(const char *dir, const struct ovni_sample *s)
 	       (s->rule == NULL || write_expected(stem, s->exit_status, s->rule, s->offset));
 }
 
-static bool
-write_stream(const char *folder, const char *json, const char *file, bool events)
+static bool write_stream(const char *folder, const char *json, const char *file, bool events)
 {
 	static const char stream[] = "ovni\1\0\0\0\0OHe\1\0\0\0\0\0\0\0";
 	char path[700];
@@ -43,8 +40,7 @@ write_stream(const char *folder, const char *json, const char *file, bool events
 	return !events || testdata_file(path, stream, sizeof stream - 1);
 }
 
-static bool
-write_folder(const char *dir, const struct ovni_folder *f)
+static bool write_folder(const char *dir, const struct ovni_folder *f)
 {
 	char stem[500], path[600];
 
@@ -60,8 +56,7 @@ write_folder(const char *dir, const struct ovni_folder *f)
 	return f->b == NULL || write_stream(path, f->b, "stream.json", true);
 }
 
-static bool
-write_emulated(const char *dir, const struct ovni_emulated *s)
+static bool write_emulated(const char *dir, const struct ovni_emulated *s)
 {
 	char folder[500], path[600];
 	bool ok;
@@ -79,8 +74,7 @@ write_emulated(const char *dir, const struct ovni_emulated *s)
 	return ok;
 }
 
-bool
-ovni_write_testdata(const char *dir)
+bool ovni_write_testdata(const char *dir)
 {
 	static const char *const below[] = { "folders", "folders-state" };
 	char path[500];

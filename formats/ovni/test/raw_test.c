@@ -20,16 +20,14 @@ struct rebuilt {
 	uint64_t events, headers;
 };
 
-static void
-put_number(struct rebuilt *r, uint64_t v, unsigned size, bool big)
+static void put_number(struct rebuilt *r, uint64_t v, unsigned size, bool big)
 {
 	cr_assert(r->nfields + size <= r->cap);
 	for (unsigned i = 0; i < size; i++)
 		r->fields[r->nfields++] = (char)(v >> 8 * (big ? size - 1 - i : i));
 }
 
-static void
-put_field(struct rebuilt *r, const struct field *f, const struct class_field *declared, bool big)
+static void put_field(struct rebuilt *r, const struct field *f, const struct class_field *declared, bool big)
 {
 	const struct slice text = value_text(&f->value);
 
@@ -49,8 +47,7 @@ put_field(struct rebuilt *r, const struct field *f, const struct class_field *de
 }
 
 /* The fields of a record are those of its class, in that order; some may be missing. */
-static void
-put_fields(struct rebuilt *r, const struct batch *b, const struct event *e)
+static void put_fields(struct rebuilt *r, const struct batch *b, const struct event *e)
 {
 	const struct class *const cls = e->cls;
 	uint32_t next = 0;
@@ -64,8 +61,7 @@ put_fields(struct rebuilt *r, const struct batch *b, const struct event *e)
 	}
 }
 
-static void
-take(struct rebuilt *r, const struct batch *b)
+static void take(struct rebuilt *r, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -81,8 +77,7 @@ take(struct rebuilt *r, const struct batch *b)
 	}
 }
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct rebuilt *const r = ctx;
 
@@ -90,8 +85,7 @@ closed(void *ctx, const struct source *s)
 }
 
 /* Through a window that moves by `step` bytes; 0: the file itself. */
-static void
-expect_rebuilt(const char *path, size_t step)
+static void expect_rebuilt(const char *path, size_t step)
 {
 	struct rebuilt r = { .nbytes = 0 };
 	struct pipeline f;
@@ -176,8 +170,7 @@ struct seen {
 	size_t n;
 };
 
-static void
-see(struct seen *s, const struct batch *b)
+static void see(struct seen *s, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE && s->n < 4)

@@ -16,8 +16,7 @@ struct stream {
 };
 
 /* payload: 0 or 2 to 16 bytes. */
-static void
-put_event(struct stream *s, const char *mcv, uint64_t clock, size_t payload, bool big)
+static void put_event(struct stream *s, const char *mcv, uint64_t clock, size_t payload, bool big)
 {
 	char *const p = s->p + s->n;
 
@@ -29,16 +28,14 @@ put_event(struct stream *s, const char *mcv, uint64_t clock, size_t payload, boo
 	s->n += 12 + payload;
 }
 
-static void
-begin(struct stream *s, bool big)
+static void begin(struct stream *s, bool big)
 {
 	memcpy(s->p, big ? "ovni\0\0\0\1" : "ovni\1\0\0\0", HEADER);
 	s->n = HEADER;
 }
 
 /* Runs recover on the bytes, and checks its status. */
-static struct ran
-recover(const struct stream *s, const char *option, int status)
+static struct ran recover(const struct stream *s, const char *option, int status)
 {
 	const char *const args[] = { "recover", "--from", "ovni", option, "-", "-", NULL };
 	struct ran r = run_tool(args, s->p, s->n);
@@ -47,8 +44,7 @@ recover(const struct stream *s, const char *option, int status)
 	return r;
 }
 
-static void
-expect_same(const struct ran *r, const struct stream *s)
+static void expect_same(const struct ran *r, const struct stream *s)
 {
 	cr_expect(r->out_n == s->n && memcmp(r->out, s->p, s->n) == 0,
 	          "%zu bytes, not %zu, or other ones: %s", r->out_n, s->n, r->err);
@@ -63,8 +59,7 @@ struct model {
 };
 
 /* As ovnisort: from the last event before the region that is older than all of it, up to OU]. */
-static void
-sort_region(struct model *e, size_t open, size_t end)
+static void sort_region(struct model *e, size_t open, size_t end)
 {
 	uint64_t least = UINT64_MAX;
 	size_t first = open;
@@ -84,8 +79,7 @@ sort_region(struct model *e, size_t open, size_t end)
 }
 
 /* Events in order, with regions in between whose events are up to `back` older. */
-static size_t
-make_events(struct model *e, size_t most, uint64_t *seed, uint64_t back)
+static size_t make_events(struct model *e, size_t most, uint64_t *seed, uint64_t back)
 {
 	uint64_t clock = 1000;
 	size_t n = 0;
@@ -105,8 +99,7 @@ make_events(struct model *e, size_t most, uint64_t *seed, uint64_t back)
 	return n;
 }
 
-static void
-put_events(struct stream *s, const struct model *e, size_t n, bool big)
+static void put_events(struct stream *s, const struct model *e, size_t n, bool big)
 {
 	begin(s, big);
 	for (size_t i = 0; i < n; i++)
@@ -212,8 +205,7 @@ Test(ovni_recover, the_size_code_of_a_jumbo_event_is_repaired)
 
 /* ---- folders ---- */
 
-static void
-expect_same_files(const char *a, const char *b)
+static void expect_same_files(const char *a, const char *b)
 {
 	struct ran r =
 	    run_program((const char *const[]){ "diff", "-r", "-x", ".tracetool-files", a, b, NULL }, NULL, 0);

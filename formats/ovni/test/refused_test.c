@@ -9,8 +9,7 @@
 #include "cmd/test/cli_test_util.h"
 
 /* `level` and `rule` are in the report of a folder, whose status is `status`. */
-static void
-expect(const char *folder, const char *group, int status, const char *level, const char *rule)
+static void expect(const char *folder, const char *group, int status, const char *level, const char *rule)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", "--check", group, folder, NULL }, NULL, 0);
 	char id[100];
@@ -27,8 +26,7 @@ expect(const char *folder, const char *group, int status, const char *level, con
 	ran_free(&r);
 }
 
-static void
-expect_folder(const char *name, const char *rule, bool refused)
+static void expect_folder(const char *name, const char *rule, bool refused)
 {
 	char folder[200];
 
@@ -53,8 +51,7 @@ Test(trust, nranks_without_a_rank)
 	expect_folder("nranks-alone", "nranks-alone", false);
 }
 
-static void
-put(const char *dir, const char *name, const void *p, size_t n)
+static void put(const char *dir, const char *name, const void *p, size_t n)
 {
 	char path[1024];
 
@@ -63,8 +60,7 @@ put(const char *dir, const char *name, const void *p, size_t n)
 }
 
 /* A folder of one stream that starts and ends. */
-static char *
-one_stream(const char *loom, const char *part, const char *more, const void *events, size_t n)
+static char *one_stream(const char *loom, const char *part, const char *more, const void *events, size_t n)
 {
 	static const char head[] = "ovni\1\0\0\0\x0fOHx\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
 	                  end[] = "\0OHe\xff\xff\xff\xff\0\0\0";
@@ -126,8 +122,7 @@ Test(trust, breakdown_of_nosv)
 }
 
 /* Burst events, `slow` of whose times apart are 101 ns and the others 100. */
-static char *
-burst_stream(int events, int slow)
+static char *burst_stream(int events, int slow)
 {
 	char bytes[101 * 12];
 	uint64_t clock = 1;

@@ -13,8 +13,7 @@
 
 /* What `validate` finds in all files of its report: "exit N", then "rule offset"; to be freed.  Being read
  * without metadata is not mentioned; other notes only if they are asked for. */
-static char *
-found(struct ran r, const char *path, bool notes)
+static char *found(struct ran r, const char *path, bool notes)
 {
 	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
 	const cJSON *file, *f;
@@ -39,8 +38,7 @@ found(struct ran r, const char *path, bool notes)
 	return text;
 }
 
-static void
-expect(const char *path, const void *in, size_t n, const char *want)
+static void expect(const char *path, const void *in, size_t n, const char *want)
 {
 	const char *const args[] = { "validate", "--format", "json", path, NULL };
 	char *const got = found(run_tool(args, in, n), path, strchr(want, '/') != NULL);
@@ -117,8 +115,7 @@ Test(ovni_rules, bad_magic_and_no_metadata)
 }
 
 /* A jumbo event of n bytes of data, and OHe behind it. */
-static void
-expect_jumbo(uint32_t size, const char *want)
+static void expect_jumbo(uint32_t size, const char *want)
 {
 	const size_t n = 8 + 16 + (size_t)size + 12;
 	char *const p = calloc(1, n);

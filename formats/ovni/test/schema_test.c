@@ -37,8 +37,7 @@ static struct row rows[EVENTS];
 static char *table;
 
 /* The table in the folder next to the traces; NULL: it is not here. */
-static char *
-read_table(void)
+static char *read_table(void)
 {
 	const char *const traces = getenv("TRACETOOL_TRACES");
 	char path[1024];
@@ -49,8 +48,7 @@ read_table(void)
 	return read_whole(path, &n);
 }
 
-static bool
-load_rows(void)
+static bool load_rows(void)
 {
 	size_t n = 0;
 	char *line = table = read_table();
@@ -73,8 +71,7 @@ load_rows(void)
 	return true;
 }
 
-static struct vocabulary *
-load_vocabulary(void)
+static struct vocabulary *load_vocabulary(void)
 {
 	const struct slice text = vocab_builtin("ovni");
 	struct vocabulary *const v = vocab_new("ovni");
@@ -89,14 +86,12 @@ load_vocabulary(void)
 	return v;
 }
 
-static const struct plan *
-find(const struct vocabulary *v, const char *code)
+static const struct plan *find(const struct vocabulary *v, const char *code)
 {
 	return v->ops->find(v, slice_str(code), NULL, NULL);
 }
 
-static const char *
-type_name(const struct plan_layout_field *f)
+static const char *type_name(const struct plan_layout_field *f)
 {
 	static const char *const names[] = {
 		[VALUE_U8] = "u8",   [VALUE_U16] = "u16", [VALUE_U32] = "u32",
@@ -108,8 +103,7 @@ type_name(const struct plan_layout_field *f)
 }
 
 /* The layout as the table writes it: "u32:typeid,str:label". */
-static void
-expect_layout(const struct plan *m, const struct row *row)
+static void expect_layout(const struct plan *m, const struct row *row)
 {
 	char text[256] = "-";
 	size_t n = 0;
@@ -122,14 +116,12 @@ expect_layout(const struct plan *m, const struct row *row)
 	cr_expect_str_eq(text, row->columns[ARGS], "%s", row->columns[CODE]);
 }
 
-static void
-expect_word(const struct plan *m, const char *word, const char *value, const char *code)
+static void expect_word(const struct plan *m, const char *word, const char *value, const char *code)
 {
 	cr_expect(slice_is(plan_word(m, word), value), "%s: %s is not %s", code, word, value);
 }
 
-static void
-expect_phase(const struct plan *m, const struct row *row)
+static void expect_phase(const struct plan *m, const struct row *row)
 {
 	const char *const kind = row->columns[KIND];
 
@@ -142,8 +134,7 @@ expect_phase(const struct plan *m, const struct row *row)
 }
 
 /* All codes whose state a thread's stack holds say which; the others say nothing of a stack. */
-static void
-expect_state(const struct plan *m, const struct row *row)
+static void expect_state(const struct plan *m, const struct row *row)
 {
 	const char *const nesting = row->columns[NESTING];
 	const bool push = strcmp(row->columns[KIND], "push") == 0 || strcmp(row->columns[KIND], "pop") == 0;
@@ -162,8 +153,7 @@ expect_state(const struct plan *m, const struct row *row)
 		            row->columns[CODE]);
 }
 
-static void
-expect_needs(const struct plan *m, const struct row *row)
+static void expect_needs(const struct plan *m, const struct row *row)
 {
 	static const char *const words[][2] = {
 		{ "any+oncpu", "any" },   { "active", "active" },

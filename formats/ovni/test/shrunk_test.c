@@ -12,8 +12,7 @@
 #define JUMBO (300 << 10)             /* more than a piece of a file: from here on it is mapped */
 #define EVENTS 20000
 
-static void
-put_stream(const char *dir, int number, const char *bytes, size_t n)
+static void put_stream(const char *dir, int number, const char *bytes, size_t n)
 {
 	static const char json[] = "{\"version\":3,\"ovni\":{\"part\":\"thread\",\"tid\":1,\"pid\":1}}";
 	char path[1024];
@@ -27,8 +26,7 @@ put_stream(const char *dir, int number, const char *bytes, size_t n)
 }
 
 /* Head, a jumbo event, and a megabyte of others. */
-static size_t
-large_stream(char *to)
+static size_t large_stream(char *to)
 {
 	size_t n = 8 + 12;
 
@@ -43,8 +41,7 @@ large_stream(char *to)
 }
 
 /* More streams than are mapped side by side. */
-static void
-put_streams(const char *dir)
+static void put_streams(const char *dir)
 {
 	char path[1024], *const large = malloc(JUMBO + EVENTS * 12 + 100);
 
@@ -64,8 +61,7 @@ put_streams(const char *dir)
 
 /* The stream on standard input gives enough to be recognised, then waits until the large file was mapped and
  * cut behind its jumbo event. */
-static struct ran
-cut_while_read(const char *dir, const char *command)
+static struct ran cut_while_read(const char *dir, const char *command)
 {
 	static const char script[] = "mkfifo \"$1/fifo\" || exit 99\n"
 	                             "tool=$(readlink -f \"$0\")\n"
@@ -84,8 +80,7 @@ cut_while_read(const char *dir, const char *command)
 	                   0);
 }
 
-static void
-expect_nothing_made(const char *command)
+static void expect_nothing_made(const char *command)
 {
 	char *const dir = make_folder();
 

@@ -24,8 +24,7 @@ Test(ovni_state, each_sample_breaks_its_rule_and_no_other)
 }
 
 /* The rules of the group that `validate` finds in a folder, in all files of its report: "ID COUNT" lines. */
-static int
-validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT])
+static int validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT])
 {
 	const char *const args[] = { "validate",
 		                     "--format",
@@ -59,8 +58,7 @@ validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT
 	return status;
 }
 
-static void
-expect_validated(const char *folder, const char *want, int status)
+static void expect_validated(const char *folder, const char *want, int status)
 {
 	char text[RIG_TEXT];
 
@@ -113,8 +111,7 @@ Test(ovni_state, each_rule_has_a_sample)
 
 /* ---- real traces ---- */
 
-static void
-expect_trace(const char *name, const char *want)
+static void expect_trace(const char *name, const char *want)
 {
 	const char *const traces = real_traces();
 	char folder[600];

@@ -25,15 +25,13 @@ struct stack_counts {
 	uint64_t mismatch, empty, repeat;
 };
 
-static void
-pile_push(struct pile *s, int state, struct stack_counts *c)
+static void pile_push(struct pile *s, int state, struct stack_counts *c)
 {
 	c->repeat += !s->repeats && s->n > 0 && s->states[s->n - 1] == state;
 	s->states[s->n++] = state;
 }
 
-static void
-pile_pop(struct pile *s, int state, struct stack_counts *c)
+static void pile_pop(struct pile *s, int state, struct stack_counts *c)
 {
 	int at = s->n;
 
@@ -49,8 +47,7 @@ pile_pop(struct pile *s, int state, struct stack_counts *c)
 }
 
 /* Mostly well nested, with mistakes: a pop names the top nine times of ten. */
-static void
-stacks_once(uint64_t seed)
+static void stacks_once(uint64_t seed)
 {
 	static const char *const codes[2][3][2] = {
 		{ { "VS[", "VS]" }, { "VU[", "VU]" }, { "VAs", "VAS" } },
@@ -121,8 +118,7 @@ struct model_thread {
 	int cpu;          /* -2: none */
 };
 
-static bool
-one_of(const char *life, const char *list)
+static bool one_of(const char *life, const char *list)
 {
 	const char *const at = strstr(list, life);
 
@@ -130,8 +126,7 @@ one_of(const char *life, const char *list)
 }
 
 /* How many threads run on a CPU, counted anew. */
-static int
-running_on(const struct model_thread *threads, int cpu)
+static int running_on(const struct model_thread *threads, int cpu)
 {
 	int n = 0;
 
@@ -152,8 +147,7 @@ static const struct {
 	{ "OHr", "paused warming", "running" }, { "OHe", "running cooling", "dead" },
 };
 
-static void
-change_life(struct model_thread *threads, int i, int action, int cpu, struct life_counts *c)
+static void change_life(struct model_thread *threads, int i, int action, int cpu, struct life_counts *c)
 {
 	struct model_thread *const t = &threads[i];
 	const bool ran = strcmp(t->life, "running") == 0;
@@ -168,8 +162,7 @@ change_life(struct model_thread *threads, int i, int action, int cpu, struct lif
 		t->cpu = -2;
 }
 
-static void
-change_cpu(struct model_thread *threads, int i, int cpu, struct life_counts *c)
+static void change_cpu(struct model_thread *threads, int i, int cpu, struct life_counts *c)
 {
 	struct model_thread *const t = &threads[i];
 
@@ -183,8 +176,7 @@ change_cpu(struct model_thread *threads, int i, int cpu, struct life_counts *c)
 	c->busy += moved && strcmp(t->life, "running") == 0 && cpu >= 0 && running_on(threads, cpu) > 1;
 }
 
-static void
-lives_once(uint64_t seed)
+static void lives_once(uint64_t seed)
 {
 	struct model_thread threads[THREADS];
 	struct life_counts c = { 0, 0, 0, 0, 0 };

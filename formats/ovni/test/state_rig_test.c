@@ -14,8 +14,7 @@
 uint32_t rig_units;
 
 /* One for the process: reading it takes longer than a small trace does. */
-static const struct vocabulary *
-rig_vocabulary(void)
+static const struct vocabulary *rig_vocabulary(void)
 {
 	static struct vocabulary *v;
 	size_t n;
@@ -29,8 +28,7 @@ rig_vocabulary(void)
 	return v;
 }
 
-static void
-rig_stream(struct rig *rig, const char *path, const struct option_value *options)
+static void rig_stream(struct rig *rig, const char *path, const struct option_value *options)
 {
 	struct rig_stream *const s = &rig->streams[rig->n++];
 
@@ -54,8 +52,7 @@ rig_stream(struct rig *rig, const char *path, const struct option_value *options
 }
 
 /* The stream with the least time; NULL: all are at their end. */
-static struct rig_stream *
-rig_next(struct rig *rig)
+static struct rig_stream *rig_next(struct rig *rig)
 {
 	struct rig_stream *best = NULL;
 
@@ -69,8 +66,7 @@ rig_next(struct rig *rig)
 }
 
 /* Reads and checks the streams that `find` has in a folder. */
-void
-rig_read(struct rig *rig, const char *folder)
+void rig_read(struct rig *rig, const char *folder)
 {
 	static const struct option_value options[] = { { "check", "state", NULL } };
 	struct ran r =
@@ -105,15 +101,13 @@ rig_read(struct rig *rig, const char *folder)
 	ran_free(&r);
 }
 
-bool
-rig_is_state(int rule)
+bool rig_is_state(int rule)
 {
 	return rule >= OVNI_RULE_THREAD_STATE || rule == OVNI_RULE_MODEL_VERSION ||
 	       rule == OVNI_RULE_REQUIRE_VERSION;
 }
 
-uint64_t
-rig_count(const struct rig *rig, enum ovni_rule rule)
+uint64_t rig_count(const struct rig *rig, enum ovni_rule rule)
 {
 	uint64_t n = findings_count(&rig->findings, &ovni_rules[rule]);
 
@@ -123,8 +117,7 @@ rig_count(const struct rig *rig, enum ovni_rule rule)
 }
 
 /* "rule count" for each rule of the group. */
-void
-rig_text(const struct rig *rig, char text[RIG_TEXT])
+void rig_text(const struct rig *rig, char text[RIG_TEXT])
 {
 	size_t n = 0;
 
@@ -135,8 +128,7 @@ rig_text(const struct rig *rig, char text[RIG_TEXT])
 			                      (int)rig_count(rig, (enum ovni_rule)i));
 }
 
-void
-rig_free(struct rig *rig)
+void rig_free(struct rig *rig)
 {
 	for (uint32_t i = 0; i < rig->n; i++) {
 		struct rig_stream *const s = &rig->streams[i];
@@ -153,8 +145,7 @@ rig_free(struct rig *rig)
 	trace_free(&rig->trace);
 }
 
-void
-rig_expect(const char *folder, const char *want)
+void rig_expect(const char *folder, const char *want)
 {
 	static struct rig rig;
 	char text[RIG_TEXT];
@@ -165,8 +156,7 @@ rig_expect(const char *folder, const char *want)
 	rig_free(&rig);
 }
 
-void
-rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts)
+void rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts)
 {
 	static struct rig rig;
 	char text[RIG_TEXT], want[RIG_TEXT] = "";

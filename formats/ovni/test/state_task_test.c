@@ -22,8 +22,7 @@ struct task_model {
 	uint64_t busy, again, nested, parallel, wrong, elsewhere;
 };
 
-static void
-execute(struct task_model *m, int t, int b)
+static void execute(struct task_model *m, int t, int b)
 {
 	if (m->state[b] == 'r' || m->state[b] == 'p') {
 		m->busy++;
@@ -39,8 +38,7 @@ execute(struct task_model *m, int t, int b)
 }
 
 /* To 'p'aused, 'r'unning again, or 'd'ead. */
-static void
-change(struct task_model *m, int t, int b, char to)
+static void change(struct task_model *m, int t, int b, char to)
 {
 	const char from = to == 'r' ? 'p' : 'r';
 	int at = m->n[t];
@@ -58,8 +56,7 @@ change(struct task_model *m, int t, int b, char to)
 		m->n[t] = at - 1;
 }
 
-static void
-make_tasks(struct written *w)
+static void make_tasks(struct written *w)
 {
 	static const char type[] = "\x13VYc\2\0\0\0\0\0\0\0\6\0\0\0\1\0\0\0t";
 
@@ -69,8 +66,7 @@ make_tasks(struct written *w)
 		written_put(w, i < 4 ? "VTc" : "VTC", 3, (const int32_t[]){ i, 1 }, 8);
 }
 
-static void
-tasks_once(uint64_t seed)
+static void tasks_once(uint64_t seed)
 {
 	static struct task_model m;
 	uint64_t random = seed * 0x9e3779b97f4a7c15 + 1;
@@ -125,8 +121,7 @@ Test(ovni_state_task, tasks)
 
 #define KEY(i) ((uint64_t)STATE_UNIT_TASK << 62 | (i))
 
-static void
-expect_units(const struct state_units *t, uint32_t n, uint32_t gone)
+static void expect_units(const struct state_units *t, uint32_t n, uint32_t gone)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (state_unit_find(t, KEY(i)) != (gone > 0 && i % gone == 0 ? TABLE_NONE : i))

@@ -10,8 +10,7 @@
 #include "run/pipeline.h"
 #include "ovni/test/written_test.h"
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *state >> 33;
@@ -35,8 +34,7 @@ struct trace_made {
 
 enum { NORMAL = 0, BACKWARDS = 1, JUMBO = 2 };
 
-static void
-put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *clock, unsigned kind)
+static void put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *clock, unsigned kind)
 {
 	const bool jumbo = (kind & JUMBO) != 0 && number % 16 == 3;
 	const uint32_t data = jumbo ? 100000 : 8;
@@ -65,8 +63,7 @@ put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *cloc
 }
 
 /* Streams are named so that their order by path is that of their numbers. */
-static void
-put_stream(struct trace_made *t, uint32_t stream, uint32_t events, unsigned kind)
+static void put_stream(struct trace_made *t, uint32_t stream, uint32_t events, unsigned kind)
 {
 	char path[600];
 	uint64_t clock = 1000, key = 0;
@@ -85,8 +82,7 @@ put_stream(struct trace_made *t, uint32_t stream, uint32_t events, unsigned kind
 	free(t->stream);
 }
 
-static int
-by_key(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
 	const struct made *const x = a, *const y = b;
 
@@ -97,8 +93,7 @@ by_key(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-static struct trace_made
-make_trace(uint32_t streams, uint32_t events, unsigned kind)
+static struct trace_made make_trace(uint32_t streams, uint32_t events, unsigned kind)
 {
 	struct trace_made t = { .dir = make_folder(), .random = streams * 1000 + events };
 
@@ -108,8 +103,7 @@ make_trace(uint32_t streams, uint32_t events, unsigned kind)
 	return t;
 }
 
-static void
-free_trace(struct trace_made *t)
+static void free_trace(struct trace_made *t)
 {
 	remove_folder(t->dir);
 	free(t->events);
@@ -122,8 +116,7 @@ struct taken {
 	size_t n, opened, closed, findings;
 };
 
-static bool
-opened(void *ctx, const struct source *f)
+static bool opened(void *ctx, const struct source *f)
 {
 	struct taken *const t = ctx;
 
@@ -133,8 +126,7 @@ opened(void *ctx, const struct source *f)
 	return true;
 }
 
-static void
-take(struct taken *t, const struct batch *b)
+static void take(struct taken *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -154,8 +146,7 @@ take(struct taken *t, const struct batch *b)
 	}
 }
 
-static void
-closed(void *ctx, const struct source *f)
+static void closed(void *ctx, const struct source *f)
 {
 	struct taken *const t = ctx;
 
@@ -164,8 +155,7 @@ closed(void *ctx, const struct source *f)
 	t->closed++;
 }
 
-static void
-expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
+static void expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
 {
 	struct trace_made made = make_trace(streams, events, kind);
 	struct taken t = { .made = &made };
@@ -222,8 +212,7 @@ Test(ovni_streams, thousands)
 
 /* ---- as a user sees it ---- */
 
-static struct ran
-run(const char *a, const char *b, const char *c, const char *d)
+static struct ran run(const char *a, const char *b, const char *c, const char *d)
 {
 	const char *const args[] = { a, b, c, d, NULL };
 
@@ -231,8 +220,7 @@ run(const char *a, const char *b, const char *c, const char *d)
 }
 
 /* The clocks of the lines of `cat`. */
-static size_t
-expect_lines(const struct trace_made *t, const char *text)
+static size_t expect_lines(const struct trace_made *t, const char *text)
 {
 	size_t n = 0;
 
@@ -415,8 +403,8 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 	char report[600];
 	size_t length;
 	snprintf(report, sizeof report, "--report=text=%s/report.txt", dir);
-	const char *const args[] = { "convert", "--vocabulary", schema, report, "--to", "chrome",
-		                     dir,       "-",            NULL };
+	const char *const args[] = { "convert", "--vocabulary", schema, report, "--to", "chrome", dir, "-",
+		                     NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	char *const said = read_whole(strchr(strchr(report, '=') + 1, '=') + 1, &length);
 	cr_assert_not_null(said);

@@ -16,8 +16,7 @@ struct sum {
 	uint64_t count, ns;
 };
 
-static struct sum
-sum_of(const cJSON *input, const char *list, const char *name)
+static struct sum sum_of(const cJSON *input, const char *list, const char *name)
 {
 	struct sum s = { 0, 0 };
 	const cJSON *row;
@@ -33,8 +32,7 @@ sum_of(const cJSON *input, const char *list, const char *name)
 	return s;
 }
 
-static void
-expect_spans(const struct marks_found *m, const cJSON *input, const char *path)
+static void expect_spans(const struct marks_found *m, const cJSON *input, const char *path)
 {
 	static const char *const lists[] = { "spans", "async_spans" };
 	struct sum found = { 0, 0 }, all = { 0, 0 };
@@ -63,8 +61,7 @@ expect_spans(const struct marks_found *m, const cJSON *input, const char *path)
 	          found.count, found.ns, all.count, all.ns);
 }
 
-static cJSON *
-report_of(const char *path)
+static cJSON *report_of(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "stats", "--format=json", path, NULL }, NULL, 0);
 	cJSON *const root = cJSON_Parse(r.out);
@@ -74,8 +71,7 @@ report_of(const char *path)
 	return root;
 }
 
-static void
-expect_valid(const char *out, const char *path)
+static void expect_valid(const char *out, const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "validate", "--quiet", "--check=state", out, NULL }, NULL, 0);
@@ -85,8 +81,7 @@ expect_valid(const char *out, const char *path)
 	ran_free(&r);
 }
 
-static void
-expect_marks(const char *path)
+static void expect_marks(const char *path)
 {
 	char *const dir = make_folder();
 	char out[1024];
@@ -109,8 +104,7 @@ expect_marks(const char *path)
 }
 
 /* The first samples of a folder, or those of one name. */
-static void
-expect_all(const char *dir, size_t most)
+static void expect_all(const char *dir, size_t most)
 {
 	char **const names = list_folder(dir, "");
 	char path[1024];

@@ -13,8 +13,7 @@
 enum { SPANS, INSTANTS, ARROWS_OUT, ARROWS_IN, COUNTERS };
 
 /* Converts Chrome JSON; what is said is *err, to be freed. */
-static void
-convert(const char *json, struct marks_found *m, char **err)
+static void convert(const char *json, struct marks_found *m, char **err)
 {
 	char *const dir = make_folder();
 	char out[1024];
@@ -33,9 +32,8 @@ convert(const char *json, struct marks_found *m, char **err)
 	remove_folder(dir);
 }
 
-static void
-expect_mark(const struct marks_found *m, unsigned type, const char *label, int64_t value, uint64_t count,
-            uint64_t ns)
+static void expect_mark(const struct marks_found *m, unsigned type, const char *label, int64_t value,
+                        uint64_t count, uint64_t ns)
 {
 	const struct marked *found = label != NULL ? marks_find(m, type, label) : NULL;
 
@@ -49,8 +47,7 @@ expect_mark(const struct marks_found *m, unsigned type, const char *label, int64
 	          (unsigned long long)found->ns);
 }
 
-static void
-expect_loss(const char *err, const char *id, unsigned count)
+static void expect_loss(const char *err, const char *id, unsigned count)
 {
 	const char *const at = strstr(err, id);
 	const char *line = at;
@@ -216,8 +213,7 @@ Test(ovni_marks_made, many_counters)
 	marks_free(&m);
 }
 
-static char *
-stream_of(const char *dir, const char *threads, size_t *n)
+static char *stream_of(const char *dir, const char *threads, size_t *n)
 {
 	char out[1024], path[1200];
 
@@ -246,8 +242,7 @@ Test(ovni_marks_made, threads)
 
 /* ---- many threads ---- */
 
-static int
-convert_threads(const char *dir, int n, struct ran *r)
+static int convert_threads(const char *dir, int n, struct ran *r)
 {
 	char in[1024], out[1024];
 

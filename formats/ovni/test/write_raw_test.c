@@ -12,8 +12,7 @@
 #define REAL "../shared/traces/ovni/good"
 #define MADE "testdata/ovni/folders/"
 
-static bool
-is_folder(const char *path)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
@@ -21,8 +20,7 @@ is_folder(const char *path)
 }
 
 /* Both have the same files, but for the list that the output has; how many they are. */
-static unsigned
-expect_same_files(const char *a, const char *b)
+static unsigned expect_same_files(const char *a, const char *b)
 {
 	char **const names = list_folder(a, ""), **const others = list_folder(b, "");
 	char from[1024], to[1024];
@@ -52,8 +50,7 @@ expect_same_files(const char *a, const char *b)
 }
 
 /* What the conversion says is *err, to be freed, or "" if that is NULL. */
-static void
-convert(const char *in, const char *more, const char *out, int status, char **err)
+static void convert(const char *in, const char *more, const char *out, int status, char **err)
 {
 	const char *const args[] = { "convert", "--to=ovni", "--output", out, in, more, NULL };
 	struct ran r = run_tool(args, NULL, 0);
@@ -66,8 +63,7 @@ convert(const char *in, const char *more, const char *out, int status, char **er
 	ran_free(&r);
 }
 
-static void
-expect_copied(const char *in, const char *option)
+static void expect_copied(const char *in, const char *option)
 {
 	char *const dir = make_folder();
 	char out[1024];
@@ -106,8 +102,7 @@ Test(ovni_copy, real_traces)
 
 /* ---- streams alone ---- */
 
-static void
-expect_file(const char *path, const void *p, size_t n)
+static void expect_file(const char *path, const void *p, size_t n)
 {
 	size_t have;
 	char *const q = read_whole(path, &have);

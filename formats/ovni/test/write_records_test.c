@@ -12,15 +12,13 @@
 #include "run/pipeline.h"
 
 /* Clocks of the records that have a payload of so many bytes, or none. */
-static uint64_t
-clock_at(const char *p, size_t n, size_t at, bool big)
+static uint64_t clock_at(const char *p, size_t n, size_t at, bool big)
 {
 	cr_assert_leq(at + 12, n);
 	return load_u64(p + at + 4, big);
 }
 
-static char *
-converted(const char *dir, const char *option, const char *file, size_t *n, char **err)
+static char *converted(const char *dir, const char *option, const char *file, size_t *n, char **err)
 {
 	char in[1024], out[1024], path[1200];
 
@@ -37,8 +35,7 @@ converted(const char *dir, const char *option, const char *file, size_t *n, char
 	return p;
 }
 
-static char *
-make_input(char in[1024])
+static char *make_input(char in[1024])
 {
 	char *const dir = make_folder();
 
@@ -150,8 +147,7 @@ Test(ovni_copied_records, large_metadata)
 /* ---- runs ---- */
 
 /* Put together they are the file, wherever windows end. */
-static void
-expect_runs(const char *path, size_t step)
+static void expect_runs(const char *path, size_t step)
 {
 	struct pipeline f;
 	struct batch *b;

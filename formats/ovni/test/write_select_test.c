@@ -11,8 +11,7 @@
 
 #define REAL "../shared/traces/ovni/good/"
 
-static char *
-make_input(char in[1024])
+static char *make_input(char in[1024])
 {
 	char *const dir = make_folder();
 
@@ -22,8 +21,7 @@ make_input(char in[1024])
 }
 
 /* Writes DIR/out; the selection is one option and its value. */
-static void
-select_events(const char *in, const char *dir, const char *option, const char *value)
+static void select_events(const char *in, const char *dir, const char *option, const char *value)
 {
 	char out[1100];
 
@@ -39,8 +37,7 @@ select_events(const char *in, const char *dir, const char *option, const char *v
 }
 
 /* The codes of the records of a stream, one behind the other; NULL: there is no such stream. */
-static char *
-codes_of(const char *dir, const char *stream)
+static char *codes_of(const char *dir, const char *stream)
 {
 	char path[1200], *codes;
 	size_t n, at = 8, k = 0;
@@ -63,8 +60,7 @@ codes_of(const char *dir, const char *stream)
 	return codes;
 }
 
-static void
-expect_codes(const char *dir, const char *stream, const char *codes)
+static void expect_codes(const char *dir, const char *stream, const char *codes)
 {
 	char *const found = codes_of(dir, stream);
 
@@ -77,8 +73,7 @@ expect_codes(const char *dir, const char *stream, const char *codes)
 }
 
 /* Two threads on CPUs of their own, with a flush and a burst each. */
-static void
-write_two(const char *in)
+static void write_two(const char *in)
 {
 	struct written w;
 

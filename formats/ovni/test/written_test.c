@@ -8,8 +8,7 @@
 
 #include "cmd/test/cli_test_util.h"
 
-uint64_t
-written_random(uint64_t *seed)
+uint64_t written_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
 	*seed ^= *seed >> 7;
@@ -17,8 +16,7 @@ written_random(uint64_t *seed)
 	return *seed >> 11;
 }
 
-void
-written_number(void *to, uint64_t v, unsigned bytes)
+void written_number(void *to, uint64_t v, unsigned bytes)
 {
 	unsigned char *const p = to;
 
@@ -26,8 +24,7 @@ written_number(void *to, uint64_t v, unsigned bytes)
 		p[i] = (unsigned char)(v >> 8 * i);
 }
 
-void
-written_put(struct written *w, const char *code, uint64_t clock, const void *words, unsigned n)
+void written_put(struct written *w, const char *code, uint64_t clock, const void *words, unsigned n)
 {
 	char *const p = w->p + w->n;
 
@@ -42,14 +39,12 @@ written_put(struct written *w, const char *code, uint64_t clock, const void *wor
 	w->n += 12 + n;
 }
 
-void
-written_start(struct written *w, uint64_t clock, int32_t cpu)
+void written_start(struct written *w, uint64_t clock, int32_t cpu)
 {
 	written_put(w, "OHx", clock, (const int32_t[4]){ cpu }, 16);
 }
 
-void
-written_init(struct written *w, size_t events)
+void written_init(struct written *w, size_t events)
 {
 	w->p = malloc(8 + events * 28);
 	cr_assert_not_null(w->p);
@@ -57,8 +52,7 @@ written_init(struct written *w, size_t events)
 	w->n = 8;
 }
 
-void
-written_save(struct written *w, const char *dir, int tid)
+void written_save(struct written *w, const char *dir, int tid)
 {
 	char path[600], json[800];
 

@@ -8,15 +8,13 @@
 
 /* The whole way: traces converted by the program; what is in them is read by paraver_check.py. */
 
-static struct ran
-convert(const char *in, const char *out, const char *to, const char *option)
+static struct ran convert(const char *in, const char *out, const char *to, const char *option)
 {
 	return run_tool((const char *const[]){ "convert", "--quiet", "--to", to, in, out, option, NULL },
 	                NULL, 0);
 }
 
-static bool
-is_there(const char *dir, const char *name)
+static bool is_there(const char *dir, const char *name)
 {
 	char path[2048];
 
@@ -24,8 +22,7 @@ is_there(const char *dir, const char *name)
 	return access(path, R_OK) == 0;
 }
 
-static void
-expect_read(const char *option, const char *in, const char *dir, const char *other)
+static void expect_read(const char *option, const char *in, const char *dir, const char *other)
 {
 	const char *const args[] = { "python3",
 		                     "formats/paraver/test/check.py",
@@ -39,8 +36,7 @@ expect_read(const char *option, const char *in, const char *dir, const char *oth
 	ran_free(&r);
 }
 
-static void
-expect_same_as_lines(const char *in, const char *dir)
+static void expect_same_as_lines(const char *in, const char *dir)
 {
 	char out[1024], lines[1024];
 
@@ -54,8 +50,7 @@ expect_same_as_lines(const char *in, const char *dir)
 	expect_read(NULL, in, out, lines);
 }
 
-static bool
-has_python(void)
+static bool has_python(void)
 {
 	return system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1") == 0;
 }

@@ -17,8 +17,7 @@ struct made {
 	const struct class *cls, *second;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -36,9 +35,8 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static struct event *
-add(struct made *m, struct batch *b, enum phase phase, const struct track *track, uint64_t ts, uint64_t dur,
-    const char *name)
+static struct event *add(struct made *m, struct batch *b, enum phase phase, const struct track *track,
+                         uint64_t ts, uint64_t dur, const char *name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, track, ts, slice_str(name));
 
@@ -48,8 +46,8 @@ add(struct made *m, struct batch *b, enum phase phase, const struct track *track
 }
 
 /* 1, 2 and 7 threads; *r is to be freed. */
-static void
-run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t), uint32_t batches)
+static void run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t),
+                uint32_t batches)
 {
 	struct made m = { .fill = events, .batches = batches };
 
@@ -58,8 +56,7 @@ run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t
 	cr_assert(r->written);
 }
 
-static uint64_t
-lost(const struct writer_rig *r, enum paraver_loss kind)
+static uint64_t lost(const struct writer_rig *r, enum paraver_loss kind)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (r->losses.rows[i].loss == &paraver_losses[kind])
@@ -67,14 +64,12 @@ lost(const struct writer_rig *r, enum paraver_loss kind)
 	return 0;
 }
 
-static void
-expect_records(const struct writer_rig *r, const char *want)
+static void expect_records(const struct writer_rig *r, const char *want)
 {
 	cr_expect_str_eq(writer_rig_text(r, PARAVER_PRV), want);
 }
 
-static void
-expect_label(const struct writer_rig *r, const char *line)
+static void expect_label(const struct writer_rig *r, const char *line)
 {
 	cr_expect_not_null(strstr(writer_rig_text(r, PARAVER_PCF), line), "no \"%s\" in\n%s", line,
 	                   strstr(writer_rig_text(r, PARAVER_PCF), "EVENT_TYPE"));
@@ -82,8 +77,7 @@ expect_label(const struct writer_rig *r, const char *line)
 
 /* ---- spans ---- */
 
-static void
-nested(struct made *m, struct batch *b, uint32_t number)
+static void nested(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
 	add(m, b, PHASE_SPAN, m->track, 120, 30, "inner");
@@ -125,8 +119,7 @@ Test(paraver_made, what_is_innermost_and_each_level)
 	writer_rig_free(&r);
 }
 
-static void
-overlapping(struct made *m, struct batch *b, uint32_t number)
+static void overlapping(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
 	add(m, b, PHASE_SPAN, m->track, 0, 10, "a");
@@ -162,8 +155,7 @@ Test(paraver_made, overlapping_spans_have_types_of_their_own)
 	writer_rig_free(&r);
 }
 
-static void
-deep(struct made *m, struct batch *b, uint32_t number)
+static void deep(struct made *m, struct batch *b, uint32_t number)
 {
 	char name[32];
 
@@ -189,8 +181,7 @@ Test(paraver_made, too_deep_spans_are_shown_while_innermost)
 	writer_rig_free(&r);
 }
 
-static void
-many_async(struct made *m, struct batch *b, uint32_t number)
+static void many_async(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint32_t i = 0; i < 200; i++)
 		add(m, b, PHASE_SPAN, m->track, 200 * number + i, 5000, "life")->flags = EVENT_ASYNC;
@@ -208,8 +199,7 @@ Test(paraver_made, async_spans_beyond_the_types_are_counted)
 
 /* ---- the rest ---- */
 
-static void
-points(struct made *m, struct batch *b, uint32_t number)
+static void points(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
 	add(m, b, PHASE_INSTANT, m->process, 1000, 0, "start");
@@ -249,8 +239,7 @@ Test(paraver_made, instants_and_counters)
 	writer_rig_free(&r);
 }
 
-static void
-arrows(struct made *m, struct batch *b, uint32_t number)
+static void arrows(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
 	add(m, b, PHASE_FLOW_IN, m->track, 5, 7, "no sender");
@@ -278,8 +267,7 @@ Test(paraver_made, arrows_stand_where_they_leave)
 	writer_rig_free(&r);
 }
 
-static void
-nothing(struct made *m, struct batch *b, uint32_t number)
+static void nothing(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)m;
 	(void)b;
@@ -301,8 +289,7 @@ Test(paraver_made, a_trace_without_events)
 
 #define EACH 200U
 
-static void
-many(struct made *m, struct batch *b, uint32_t number)
+static void many(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint32_t i = 0; i < EACH; i++) {
 		const uint64_t n = (uint64_t)number * EACH + i;

@@ -8,8 +8,7 @@
 
 /* What a user sees: files, statuses and messages, over the samples. */
 
-static size_t
-count_lines(const struct ran *r, const char *word)
+static size_t count_lines(const struct ran *r, const char *word)
 {
 	size_t n = 0;
 
@@ -19,8 +18,7 @@ count_lines(const struct ran *r, const char *word)
 }
 
 /* Each row of the file, by a way that is another than that of the statistics. */
-static void
-expect_events(const char *input, const char *path)
+static void expect_events(const char *input, const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", input, "-", NULL }, NULL, 0);
@@ -66,8 +64,7 @@ Test(parquet_cli, samples)
 
 static const char sample[] = "testdata/dftracer/good/sound.pfw";
 
-static void
-expect_mistake(const char *option, const char *value, const char *out, const char *says)
+static void expect_mistake(const char *option, const char *value, const char *out, const char *says)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", option, value, sample, out, NULL }, NULL, 0);

@@ -12,8 +12,7 @@
 
 /* ---- the run ---- */
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct parquet_made *const m = ctx;
 
@@ -22,8 +21,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-void
-parquet_run(struct parquet_run *run, const struct parquet_made *made)
+void parquet_run(struct parquet_run *run, const struct parquet_made *made)
 {
 	struct parquet_made m = *made;
 	const struct writer_rig_job job = {
@@ -48,15 +46,13 @@ parquet_run(struct parquet_run *run, const struct parquet_made *made)
 	cr_assert(pq_read(&run->file, t->p, t->n), "%s", run->file.error);
 }
 
-void
-parquet_run_free(struct parquet_run *run)
+void parquet_run_free(struct parquet_run *run)
 {
 	pq_free(&run->file);
 	writer_rig_free(&run->rig);
 }
 
-uint64_t
-parquet_lost(const struct parquet_run *run, const char *id)
+uint64_t parquet_lost(const struct parquet_run *run, const char *id)
 {
 	for (size_t i = 0; i < run->rig.losses.n; i++)
 		if (strcmp(run->rig.losses.rows[i].loss->id, id) == 0)
@@ -69,14 +65,12 @@ parquet_lost(const struct parquet_run *run, const char *id)
 #define A_BATCH 1000U
 
 /* The number of an event says all of it.  They come in another order than that of their times. */
-static uint64_t
-time_of(uint64_t i)
+static uint64_t time_of(uint64_t i)
 {
 	return i ^ 5;
 }
 
-static void
-make_many(struct trace *t, struct batch *b, uint32_t number)
+static void make_many(struct trace *t, struct batch *b, uint32_t number)
 {
 	const struct track *const process = t->ntracks > 0 ? t->tracks[0] : trace_add_process(t, TEXT("p"));
 	const struct track *const thread =
@@ -94,8 +88,7 @@ make_many(struct trace *t, struct batch *b, uint32_t number)
 	}
 }
 
-static void
-expect_many(const struct pq_file *f, uint64_t from)
+static void expect_many(const struct pq_file *f, uint64_t from)
 {
 	const struct pq_column *const ts = pq_column(f, "ts_ns"), *const name = pq_column(f, "name");
 	const struct pq_column *const n = pq_column(f, "n"), *const args = pq_column(f, "args");
@@ -151,8 +144,7 @@ Test(parquet_groups, little_memory_for_sorting)
 
 #define BLOB 100000U
 
-static void
-make_blobs(struct trace *t, struct batch *b, uint32_t number)
+static void make_blobs(struct trace *t, struct batch *b, uint32_t number)
 {
 	struct class *const cls = trace_add_class(t, TEXT("blobs"));
 	const struct track *const process = t->ntracks > 0 ? t->tracks[0] : trace_add_process(t, TEXT("p"));
@@ -169,8 +161,7 @@ make_blobs(struct trace *t, struct batch *b, uint32_t number)
 	}
 }
 
-static void
-expect_blobs(const struct pq_file *f)
+static void expect_blobs(const struct pq_file *f)
 {
 	const struct pq_column *const args = pq_column(f, "args");
 

@@ -14,8 +14,7 @@
 
 /* ---- cells ---- */
 
-static void
-expect_i64(const struct pq_file *f, const char *column, uint64_t row, int64_t want)
+static void expect_i64(const struct pq_file *f, const char *column, uint64_t row, int64_t want)
 {
 	const struct pq_cell *const c = &pq_column(f, column)->cells[row];
 
@@ -23,14 +22,12 @@ expect_i64(const struct pq_file *f, const char *column, uint64_t row, int64_t wa
 	          want);
 }
 
-static void
-expect_null(const struct pq_file *f, const char *column, uint64_t row)
+static void expect_null(const struct pq_file *f, const char *column, uint64_t row)
 {
 	cr_expect(pq_column(f, column)->cells[row].null, "%s[%" PRIu64 "]", column, row);
 }
 
-static void
-expect_text(const struct pq_file *f, const char *column, uint64_t row, struct slice want)
+static void expect_text(const struct pq_file *f, const char *column, uint64_t row, struct slice want)
 {
 	const struct pq_cell *const c = &pq_column(f, column)->cells[row];
 
@@ -40,8 +37,7 @@ expect_text(const struct pq_file *f, const char *column, uint64_t row, struct sl
 
 /* ---- all that a row has ---- */
 
-static void
-make_rows(struct trace *t, struct batch *b, uint32_t number)
+static void make_rows(struct trace *t, struct batch *b, uint32_t number)
 {
 	struct track *const process = trace_add_process(t, TEXT("p\xc3\xa4th"));
 	struct track *const thread = trace_add_thread(t, process, UINT64_MAX, TEXT(""));
@@ -75,8 +71,7 @@ make_rows(struct trace *t, struct batch *b, uint32_t number)
 	e->offset = 8;
 }
 
-static void
-expect_first_rows(const struct pq_file *f)
+static void expect_first_rows(const struct pq_file *f)
 {
 	expect_i64(f, "ts_ns", 0, 0);
 	expect_i64(f, "dur_ns", 0, INT64_MAX);
@@ -135,8 +130,7 @@ Test(parquet_made, rows_have_exact_values)
 
 /* ---- columns for arguments ---- */
 
-static void
-make_args(struct trace *t, struct batch *b, uint32_t number)
+static void make_args(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const struct value values[] = {
 		{ .type = VALUE_U64, .u64 = UINT64_MAX },
@@ -167,8 +161,7 @@ make_args(struct trace *t, struct batch *b, uint32_t number)
 }
 
 /* "null" or the value, separated by blanks. */
-static void
-expect_column(const struct pq_file *f, const char *name, const char *want)
+static void expect_column(const struct pq_file *f, const char *name, const char *want)
 {
 	const struct pq_column *const c = pq_column(f, name);
 	struct text t = { .p = NULL };
@@ -226,8 +219,7 @@ Test(parquet_made, arguments_become_columns)
 
 /* ---- times below 0, nothing at all ---- */
 
-static void
-make_nothing(struct trace *t, struct batch *b, uint32_t number)
+static void make_nothing(struct trace *t, struct batch *b, uint32_t number)
 {
 	(void)t;
 	(void)b;
@@ -245,8 +237,7 @@ Test(parquet_made, a_trace_without_events_is_a_file)
 	parquet_run_free(&run);
 }
 
-static void
-make_long(struct trace *t, struct batch *b, uint32_t number)
+static void make_long(struct trace *t, struct batch *b, uint32_t number)
 {
 	static char zeros[(VALUE_MOST >> 1) + 10];
 	struct class *const cls = trace_add_class(t, TEXT("c"));

@@ -7,8 +7,7 @@
 
 #define MOST_DEPTH 12
 
-bool
-pq_fault(struct pq_file *f, const char *fmt, ...)
+bool pq_fault(struct pq_file *f, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -27,8 +26,7 @@ struct node_input {
 	bool bad;
 };
 
-static uint8_t
-take_byte(struct node_input *in)
+static uint8_t take_byte(struct node_input *in)
 {
 	if (in->p >= in->end) {
 		in->bad = true;
@@ -37,8 +35,7 @@ take_byte(struct node_input *in)
 	return (uint8_t)*in->p++;
 }
 
-static uint64_t
-take_varint(struct node_input *in)
+static uint64_t take_varint(struct node_input *in)
 {
 	uint64_t v = 0;
 
@@ -52,8 +49,7 @@ take_varint(struct node_input *in)
 	return 0;
 }
 
-static int64_t
-take_zigzag(struct node_input *in)
+static int64_t take_zigzag(struct node_input *in)
 {
 	const uint64_t v = take_varint(in);
 
@@ -62,8 +58,7 @@ take_zigzag(struct node_input *in)
 
 static void take_value(struct node_input *in, struct node *to, unsigned depth);
 
-static struct node *
-new_node(struct node_input *in, int id, int type)
+static struct node *new_node(struct node_input *in, int id, int type)
 {
 	struct node *const to = arena_zalloc(in->arena, 1, sizeof *to);
 
@@ -73,8 +68,7 @@ new_node(struct node_input *in, int id, int type)
 	return to;
 }
 
-static void
-take_fields(struct node_input *in, struct node *to, unsigned depth)
+static void take_fields(struct node_input *in, struct node *to, unsigned depth)
 {
 	struct node **end = &to->first;
 	int id = 0;
@@ -94,8 +88,7 @@ take_fields(struct node_input *in, struct node *to, unsigned depth)
 	}
 }
 
-static void
-take_list(struct node_input *in, struct node *to, unsigned depth)
+static void take_list(struct node_input *in, struct node *to, unsigned depth)
 {
 	struct node **end = &to->first;
 	const uint8_t head = take_byte(in);
@@ -108,8 +101,7 @@ take_list(struct node_input *in, struct node *to, unsigned depth)
 	}
 }
 
-static void
-take_value(struct node_input *in, struct node *to, unsigned depth)
+static void take_value(struct node_input *in, struct node *to, unsigned depth)
 {
 	in->bad |= depth > MOST_DEPTH;
 	if (in->bad)
@@ -132,8 +124,7 @@ take_value(struct node_input *in, struct node *to, unsigned depth)
 	}
 }
 
-struct node *
-node_read(struct arena *a, const char **p, const char *end)
+struct node *node_read(struct arena *a, const char **p, const char *end)
 {
 	struct node_input in = { a, *p, end, false };
 	struct node *const to = new_node(&in, 0, 12);
@@ -143,8 +134,7 @@ node_read(struct arena *a, const char **p, const char *end)
 	return in.bad ? NULL : to;
 }
 
-const struct node *
-node_get(const struct node *of, int id)
+const struct node *node_get(const struct node *of, int id)
 {
 	const struct node *k = of != NULL ? of->first : NULL;
 
@@ -153,8 +143,7 @@ node_get(const struct node *of, int id)
 	return k;
 }
 
-int64_t
-node_number(const struct node *of, int id, int64_t otherwise)
+int64_t node_number(const struct node *of, int id, int64_t otherwise)
 {
 	const struct node *const k = node_get(of, id);
 
@@ -163,8 +152,7 @@ node_number(const struct node *of, int id, int64_t otherwise)
 
 /* ---- the file ---- */
 
-static bool
-take_footer(struct pq_file *f)
+static bool take_footer(struct pq_file *f)
 {
 	if (f->n < 12 || memcmp(f->p, "PAR1", 4) != 0 || memcmp(f->p + f->n - 4, "PAR1", 4) != 0)
 		return pq_fault(f, "no magic at both ends");
@@ -180,8 +168,7 @@ take_footer(struct pq_file *f)
 	return true;
 }
 
-static bool
-take_schema(struct pq_file *f)
+static bool take_schema(struct pq_file *f)
 {
 	const struct node *k = node_get(f->footer, 2);
 
@@ -203,8 +190,7 @@ take_schema(struct pq_file *f)
 	return true;
 }
 
-static bool
-take_group(struct pq_file *f, const struct node *group, uint64_t first)
+static bool take_group(struct pq_file *f, const struct node *group, uint64_t first)
 {
 	const uint64_t rows = (uint64_t)node_number(group, 3, -1);
 	const struct node *const chunks = node_get(group, 1);
@@ -229,8 +215,7 @@ take_group(struct pq_file *f, const struct node *group, uint64_t first)
 	return true;
 }
 
-static bool
-is_sorted(const struct pq_file *f)
+static bool is_sorted(const struct pq_file *f)
 {
 	for (uint64_t i = 1; i < f->rows; i++)
 		if (f->columns[0].cells[i].i < f->columns[0].cells[i - 1].i)
@@ -238,8 +223,7 @@ is_sorted(const struct pq_file *f)
 	return true;
 }
 
-bool
-pq_read(struct pq_file *f, const char *p, size_t n)
+bool pq_read(struct pq_file *f, const char *p, size_t n)
 {
 	uint64_t rows = 0;
 
@@ -258,14 +242,12 @@ pq_read(struct pq_file *f, const char *p, size_t n)
 	return is_sorted(f) || pq_fault(f, "the rows are not sorted by time");
 }
 
-void
-pq_free(struct pq_file *f)
+void pq_free(struct pq_file *f)
 {
 	arena_free(&f->arena);
 }
 
-const struct pq_column *
-pq_column(const struct pq_file *f, const char *name)
+const struct pq_column *pq_column(const struct pq_file *f, const char *name)
 {
 	for (uint32_t i = 0; i < f->ncolumns; i++)
 		if (slice_is(f->columns[i].name, name))
@@ -274,8 +256,7 @@ pq_column(const struct pq_file *f, const char *name)
 	return NULL;
 }
 
-struct slice
-pq_about(const struct pq_file *f, const char *key)
+struct slice pq_about(const struct pq_file *f, const char *key)
 {
 	const struct node *const list = node_get(f->footer, 5);
 

@@ -20,8 +20,7 @@ struct pages {
 };
 
 /* n numbers in runs and packed groups. */
-static bool
-take_hybrid(struct cursor *c, unsigned width, uint32_t *to, uint32_t n)
+static bool take_hybrid(struct cursor *c, unsigned width, uint32_t *to, uint32_t n)
 {
 	uint32_t at = 0;
 
@@ -56,8 +55,7 @@ take_hybrid(struct cursor *c, unsigned width, uint32_t *to, uint32_t n)
 	return c->missing == NULL;
 }
 
-static struct pq_cell
-take_plain(struct cursor *c, enum pq_type type)
+static struct pq_cell take_plain(struct cursor *c, enum pq_type type)
 {
 	struct pq_cell cell = { .null = false };
 	uint64_t bits;
@@ -77,9 +75,8 @@ take_plain(struct cursor *c, enum pq_type type)
 	return cell;
 }
 
-static bool
-take_values(const struct pages *g, struct cursor *c, int64_t encoding, struct pq_cell *cells,
-            const uint32_t *present, uint32_t rows, uint32_t n)
+static bool take_values(const struct pages *g, struct cursor *c, int64_t encoding, struct pq_cell *cells,
+                        const uint32_t *present, uint32_t rows, uint32_t n)
 {
 	uint32_t *const numbers = arena_zalloc(&g->file->arena, n + 1, sizeof *numbers);
 	const bool numbered = encoding == RLE_DICTIONARY;
@@ -111,9 +108,8 @@ take_values(const struct pages *g, struct cursor *c, int64_t encoding, struct pq
 	return c->missing == NULL || pq_fault(g->file, "values end early");
 }
 
-static bool
-take_data(const struct pages *g, const struct node *header, struct slice page, struct pq_cell *cells,
-          uint64_t room, uint32_t *rows)
+static bool take_data(const struct pages *g, const struct node *header, struct slice page,
+                      struct pq_cell *cells, uint64_t room, uint32_t *rows)
 {
 	struct cursor c = cursor_on(page.p, page.p + page.n, false);
 	const int64_t encoding = node_number(header, 2, -1);
@@ -140,8 +136,7 @@ take_data(const struct pages *g, const struct node *header, struct slice page, s
 	       (c.p == c.end || pq_fault(g->file, "bytes behind the values of a page"));
 }
 
-static bool
-take_dictionary(struct pages *g, const struct node *header, struct slice page)
+static bool take_dictionary(struct pages *g, const struct node *header, struct slice page)
 {
 	struct cursor c = cursor_on(page.p, page.p + page.n, false);
 
@@ -156,8 +151,7 @@ take_dictionary(struct pages *g, const struct node *header, struct slice page)
 
 /* ---- statistics ---- */
 
-static int
-compare(enum pq_type type, const struct pq_cell *a, const struct pq_cell *b)
+static int compare(enum pq_type type, const struct pq_cell *a, const struct pq_cell *b)
 {
 	if (type == PQ_F64)
 		return (a->f > b->f) - (a->f < b->f);
@@ -168,8 +162,7 @@ compare(enum pq_type type, const struct pq_cell *a, const struct pq_cell *b)
 	return d != 0 ? d : (a->text.n > b->text.n) - (a->text.n < b->text.n);
 }
 
-static struct pq_cell
-bound_of(const struct pq_column *c, const struct node *k)
+static struct pq_cell bound_of(const struct pq_column *c, const struct node *k)
 {
 	struct pq_cell cell = { .text = k->text };
 	struct cursor at = cursor_on(k->text.p, k->text.p + k->text.n, false);
@@ -179,9 +172,8 @@ bound_of(const struct pq_column *c, const struct node *k)
 	return cell;
 }
 
-static bool
-statistics_hold(struct pq_file *f, const struct pq_column *c, const struct node *meta,
-                const struct pq_cell *cells, uint64_t rows)
+static bool statistics_hold(struct pq_file *f, const struct pq_column *c, const struct node *meta,
+                            const struct pq_cell *cells, uint64_t rows)
 {
 	const struct node *const s = node_get(meta, 12);
 	const struct node *const max = node_get(s, 5), *const min = node_get(s, 6);
@@ -212,8 +204,8 @@ statistics_hold(struct pq_file *f, const struct pq_column *c, const struct node 
 /* ---- chunks ---- */
 
 /* The page behind the header, unpacked. */
-static bool
-unpack(struct pq_file *f, const struct node *header, const char **p, const char *end, struct slice *page)
+static bool unpack(struct pq_file *f, const struct node *header, const char **p, const char *end,
+                   struct slice *page)
 {
 	const size_t unpacked = (size_t)node_number(header, 2, -1),
 	             packed = (size_t)node_number(header, 3, -1);
@@ -229,8 +221,7 @@ unpack(struct pq_file *f, const struct node *header, const char **p, const char 
 }
 
 /* The counts of pages by kind and encoding. */
-static bool
-pages_hold(const struct pages *g, const struct node *meta)
+static bool pages_hold(const struct pages *g, const struct node *meta)
 {
 	int64_t all = 0, told = 0;
 
@@ -245,9 +236,8 @@ pages_hold(const struct pages *g, const struct node *meta)
 	return told == all || pq_fault(g->file, "pages that are not counted");
 }
 
-bool
-pq_chunk(struct pq_file *f, struct pq_column *c, const struct node *meta, struct pq_cell *cells,
-         uint64_t rows)
+bool pq_chunk(struct pq_file *f, struct pq_column *c, const struct node *meta, struct pq_cell *cells,
+              uint64_t rows)
 {
 	const int64_t data = node_number(meta, 9, -1), dictionary = node_number(meta, 11, data);
 	const int64_t size = node_number(meta, 7, -1);

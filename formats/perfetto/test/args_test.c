@@ -7,21 +7,18 @@
 
 /* Arguments: true types, all digits, and what the importer would lose. */
 
-static struct value
-json(const char *s)
+static struct value json(const char *s)
 {
 	return (struct value){ .type = VALUE_JSON, .count = (uint32_t)strlen(s), .p = s };
 }
 
-static struct value
-text(const char *s)
+static struct value text(const char *s)
 {
 	return value_string(slice_str(s));
 }
 
 /* What a field of these values is read as. */
-static void
-expect_args(const char *what, struct value v, const char *loss, uint64_t times)
+static void expect_args(const char *what, struct value v, const char *loss, uint64_t times)
 {
 	char expected[4096];
 	struct rig r;

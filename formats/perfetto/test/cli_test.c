@@ -18,38 +18,33 @@ struct sums {
 	uint64_t spans, hash, dur, counters, arrows;
 };
 
-static void
-add(struct sums *s, uint64_t ts, uint64_t dur, struct slice name)
+static void add(struct sums *s, uint64_t ts, uint64_t dur, struct slice name)
 {
 	s->spans++;
 	s->dur += dur;
 	s->hash += hash_u64(ts ^ dur << 20, hash_bytes(name.p, name.n, 7));
 }
 
-static struct ran
-convert(const char *in, const char *to, const char *threads)
+static struct ran convert(const char *in, const char *to, const char *threads)
 {
 	const char *const args[] = { "convert", "--quiet", "--to", to, "--threads", threads, in, "-", NULL };
 
 	return run_tool(args, NULL, 0);
 }
 
-static uint64_t
-number_of(const char *line, const char *key)
+static uint64_t number_of(const char *line, const char *key)
 {
 	const char *const p = strstr(line, key);
 
 	return p != NULL ? strtoull(p + strlen(key), NULL, 10) : 0;
 }
 
-static bool
-is_of(const char *line, const char *type)
+static bool is_of(const char *line, const char *type)
 {
 	return strncmp(line + strlen("{\"kind\":\""), type, strlen(type)) == 0;
 }
 
-static void
-take_line(struct sums *s, const char *line)
+static void take_line(struct sums *s, const char *line)
 {
 	cJSON *const json = cJSON_Parse(line);
 	const cJSON *const fields = cJSON_GetObjectItem(json, "args"), *f;
@@ -65,8 +60,7 @@ take_line(struct sums *s, const char *line)
 }
 
 /* false: it has texts that are changed on the way. */
-static bool
-sums_of_lines(struct sums *s, char *text)
+static bool sums_of_lines(struct sums *s, char *text)
 {
 	if (strstr(text, "\"escaped\":") != NULL || strstr(text, "\\u0000") != NULL)
 		return false;
@@ -80,22 +74,19 @@ sums_of_lines(struct sums *s, char *text)
 }
 
 /* Times that the importer does not take. */
-static bool
-has_odd_times(const struct model *m)
+static bool has_odd_times(const struct model *m)
 {
 	return model_attribute(m, "loss.perfetto/time-range") != NULL ||
 	       model_attribute(m, "loss.perfetto/clipped") != NULL;
 }
 
 /* A span that an arrow brought with it: of no length, and without a category. */
-static bool
-is_brought(const struct model_slice *s)
+static bool is_brought(const struct model_slice *s)
 {
 	return s->dur == 0 && s->category.n == 0;
 }
 
-static void
-expect_same_sums(const char *path)
+static void expect_same_sums(const char *path)
 {
 	struct ran lines = convert(path, "ndjson", "1"), packets = convert(path, "perfetto", "1");
 	struct sums a = { 0 }, b = { 0 };
@@ -120,8 +111,7 @@ expect_same_sums(const char *path)
 	ran_free(&packets);
 }
 
-static void
-expect_folder(const char *dir, const char *suffix, size_t least)
+static void expect_folder(const char *dir, const char *suffix, size_t least)
 {
 	char **const names = list_folder(dir, suffix), path[1024];
 	size_t n = 0;

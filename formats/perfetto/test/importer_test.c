@@ -32,15 +32,13 @@ struct forest {
 	uint64_t random;
 };
 
-static uint64_t
-below(struct forest *f, uint64_t most)
+static uint64_t below(struct forest *f, uint64_t most)
 {
 	return splitmix_next(&f->random) % most;
 }
 
 /* Children of [from, to] one after the other; borders coincide as often as not. */
-static void
-grow(struct forest *f, int64_t parent, uint64_t from, uint64_t to, uint32_t depth)
+static void grow(struct forest *f, int64_t parent, uint64_t from, uint64_t to, uint32_t depth)
 {
 	uint64_t at = from;
 
@@ -57,8 +55,7 @@ grow(struct forest *f, int64_t parent, uint64_t from, uint64_t to, uint32_t dept
 	}
 }
 
-static int
-by_start(const void *x, const void *y)
+static int by_start(const void *x, const void *y)
 {
 	const struct node *const a = *(const struct node *const *)x, *const b =
 	                                                                 *(const struct node *const *)y;
@@ -70,8 +67,7 @@ by_start(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void
-plant(struct forest *f, struct rig *r, const struct track *t, uint64_t from)
+static void plant(struct forest *f, struct rig *r, const struct track *t, uint64_t from)
 {
 	static const struct node *order[MOST];
 	const uint32_t first = f->n;
@@ -87,9 +83,8 @@ plant(struct forest *f, struct rig *r, const struct track *t, uint64_t from)
 
 /* One line of the importer's answer, or of the model's: what is known of spans that have a length, and of the
  * lengths of all. */
-static void
-expect_node(const struct forest *f, const char *name, uint64_t ts, int64_t dur, uint32_t depth,
-            const char *parent)
+static void expect_node(const struct forest *f, const char *name, uint64_t ts, int64_t dur, uint32_t depth,
+                        const char *parent)
 {
 	const unsigned i = (unsigned)strtoul(name + 1, NULL, 10);
 
@@ -103,8 +98,7 @@ expect_node(const struct forest *f, const char *name, uint64_t ts, int64_t dur, 
 		          "%s: depth %u in %s, not %u", name, depth, parent, x->depth);
 }
 
-static void
-expect_model(const struct forest *f, const struct rig *r)
+static void expect_model(const struct forest *f, const struct rig *r)
 {
 	char name[16], parent[16];
 
@@ -118,8 +112,7 @@ expect_model(const struct forest *f, const struct rig *r)
 	}
 }
 
-static char *
-ask(const char *path, const char *sql)
+static char *ask(const char *path, const char *sql)
 {
 	struct ran r = run_program((const char *const[]){ IMPORTER, path, sql, NULL }, NULL, 0);
 	char *const out = r.out;
@@ -130,8 +123,7 @@ ask(const char *path, const char *sql)
 	return out;
 }
 
-static void
-expect_no_errors(const char *path)
+static void expect_no_errors(const char *path)
 {
 	struct ran r = run_program((const char *const[]){ IMPORTER, path, NULL }, NULL, 0);
 
@@ -139,8 +131,7 @@ expect_no_errors(const char *path)
 	ran_free(&r);
 }
 
-static void
-expect_importer(const struct forest *f, const struct rig *r)
+static void expect_importer(const struct forest *f, const struct rig *r)
 {
 	char *const dir = make_folder(), path[1024], name[16], parent[16];
 	uint32_t n = 0;
@@ -165,8 +156,7 @@ expect_importer(const struct forest *f, const struct rig *r)
 	remove_folder(dir);
 }
 
-static void
-try_forest(uint64_t seed, bool import)
+static void try_forest(uint64_t seed, bool import)
 {
 	static struct forest f;
 	struct rig r;

@@ -17,8 +17,7 @@ struct replay {
 	struct table64 tracks, starts;
 };
 
-static int
-by_time(const void *x, const void *y)
+static int by_time(const void *x, const void *y)
 {
 	const struct model_event *const a = x, *const b = y;
 
@@ -28,8 +27,7 @@ by_time(const void *x, const void *y)
 }
 
 /* Instants end when something comes later, or another begins beside them. */
-static void
-drop_instants(struct replay *r, struct stack *s, uint64_t ts, bool begin)
+static void drop_instants(struct replay *r, struct stack *s, uint64_t ts, bool begin)
 {
 	while (s->n > 0) {
 		const struct model_slice *const top = &r->m->slices[s->open[s->n - 1]];
@@ -39,8 +37,7 @@ drop_instants(struct replay *r, struct stack *s, uint64_t ts, bool begin)
 	}
 }
 
-static uint32_t
-push(struct replay *r, struct stack *s, const struct model_event *e)
+static uint32_t push(struct replay *r, struct stack *s, const struct model_event *e)
 {
 	const uint32_t i = r->m->nslices;
 
@@ -58,8 +55,7 @@ push(struct replay *r, struct stack *s, const struct model_event *e)
 	return i;
 }
 
-static void
-end(struct replay *r, struct stack *s, const struct model_event *e)
+static void end(struct replay *r, struct stack *s, const struct model_event *e)
 {
 	drop_instants(r, s, e->ts, true);
 	cr_assert_gt(s->n, 0, "an end at %" PRIu64 " of nothing", e->ts);
@@ -68,8 +64,7 @@ end(struct replay *r, struct stack *s, const struct model_event *e)
 	x->dur = (int64_t)(e->ts - x->ts);
 }
 
-static void
-arrow(struct replay *r, struct stack *s, const struct model_event *e)
+static void arrow(struct replay *r, struct stack *s, const struct model_event *e)
 {
 	const struct model_track *const t = model_track(r->m, e->track);
 
@@ -89,8 +84,7 @@ arrow(struct replay *r, struct stack *s, const struct model_event *e)
 	*ADD(r->m->arrows, r->m->narrows, r->m->arrows_cap) = (struct model_arrow){ from, at };
 }
 
-static void
-take(struct replay *r, const struct model_event *e)
+static void take(struct replay *r, const struct model_event *e)
 {
 	const uint32_t place = table64_get(&r->tracks, e->track);
 
@@ -115,8 +109,7 @@ take(struct replay *r, const struct model_event *e)
 	}
 }
 
-void
-model_replay(struct model *m)
+void model_replay(struct model *m)
 {
 	struct replay r = { .m = m, .stacks = calloc(m->ntracks + 1, sizeof *r.stacks) };
 
@@ -136,8 +129,7 @@ model_replay(struct model *m)
 	table64_free(&r.starts);
 }
 
-const struct model_track *
-model_track(const struct model *m, uint64_t uuid)
+const struct model_track *model_track(const struct model *m, uint64_t uuid)
 {
 	uint32_t low = 0, high = m->ntracks; /* uuids ascend */
 
@@ -153,8 +145,7 @@ model_track(const struct model *m, uint64_t uuid)
 	return NULL;
 }
 
-const struct model_track *
-model_track_named(const struct model *m, const char *name)
+const struct model_track *model_track_named(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		if (slice_is(m->tracks[i].name, name))
@@ -162,8 +153,7 @@ model_track_named(const struct model *m, const char *name)
 	return NULL;
 }
 
-const struct model_slice *
-model_slice_named(const struct model *m, const char *name)
+const struct model_slice *model_slice_named(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->nslices; i++)
 		if (slice_is(m->slices[i].name, name))
@@ -171,8 +161,7 @@ model_slice_named(const struct model *m, const char *name)
 	return NULL;
 }
 
-const struct model_attribute *
-model_attribute(const struct model *m, const char *key)
+const struct model_attribute *model_attribute(const struct model *m, const char *key)
 {
 	for (uint32_t i = 0; i < m->nattributes; i++)
 		if (slice_is(m->attributes[i].key, key))

@@ -5,8 +5,7 @@
 #include "perfetto/test/model_events_test.h"
 #include "perfetto/test/wire_test.h"
 
-void
-model_room(void *list, uint32_t *n, uint32_t *cap, size_t size)
+void model_room(void *list, uint32_t *n, uint32_t *cap, size_t size)
 {
 	cr_assert(array_room(list, *n, cap, size));
 	++*n;
@@ -14,8 +13,7 @@ model_room(void *list, uint32_t *n, uint32_t *cap, size_t size)
 
 /* ---- interned data ---- */
 
-static void
-take_interned(struct model *m, struct proto p)
+static void take_interned(struct model *m, struct proto p)
 {
 	struct model_events *const x = m->events;
 	struct proto_field f, g;
@@ -38,8 +36,7 @@ take_interned(struct model *m, struct proto p)
 	}
 }
 
-static struct slice
-interned(const struct model *m, unsigned field, uint64_t iid)
+static struct slice interned(const struct model *m, unsigned field, uint64_t iid)
 {
 	cr_assert(iid > 0 && iid <= m->events->ninterned[field], "%" PRIu64 " of field %u is not defined",
 	          iid, field);
@@ -50,8 +47,7 @@ interned(const struct model *m, unsigned field, uint64_t iid)
 
 static void put_annotation(const struct model *m, struct text *t, struct proto p, bool named, unsigned depth);
 
-static void
-put_value(const struct model *m, struct text *t, const struct proto_field *f)
+static void put_value(const struct model *m, struct text *t, const struct proto_field *f)
 {
 	switch (f->number) {
 	case 2:
@@ -82,8 +78,7 @@ put_value(const struct model *m, struct text *t, const struct proto_field *f)
 	}
 }
 
-static void
-put_annotation(const struct model *m, struct text *t, struct proto p, bool named, unsigned depth)
+static void put_annotation(const struct model *m, struct text *t, struct proto p, bool named, unsigned depth)
 {
 	struct proto_field f;
 	struct slice name = { 0 };
@@ -118,8 +113,7 @@ put_annotation(const struct model *m, struct text *t, struct proto p, bool named
 /* ---- call stacks ---- */
 
 /* All frames are there. */
-static void
-expect_stack(const struct model *m, uint64_t iid)
+static void expect_stack(const struct model *m, uint64_t iid)
 {
 	const struct slice stack = interned(m, 7, iid);
 	struct proto p = { (const unsigned char *)stack.p, (const unsigned char *)stack.p + stack.n };
@@ -134,8 +128,7 @@ expect_stack(const struct model *m, uint64_t iid)
 	cr_assert_gt(n, 0);
 }
 
-static void
-take_sample(struct model *m, struct proto p)
+static void take_sample(struct model *m, struct proto p)
 {
 	struct proto_field f;
 
@@ -149,8 +142,7 @@ take_sample(struct model *m, struct proto p)
 
 /* ---- events ---- */
 
-static void
-take_legacy(struct model_event *e, struct proto p)
+static void take_legacy(struct model_event *e, struct proto p)
 {
 	struct proto_field f;
 
@@ -164,8 +156,7 @@ take_legacy(struct model_event *e, struct proto p)
 	}
 }
 
-static void
-take_event(struct model *m, struct model_event *e, struct proto p, bool flagged)
+static void take_event(struct model *m, struct model_event *e, struct proto p, bool flagged)
 {
 	struct proto_field f;
 	struct text args = { 0 };
@@ -203,8 +194,7 @@ take_event(struct model *m, struct model_event *e, struct proto p, bool flagged)
 
 /* ---- tracks ---- */
 
-static void
-take_member(struct model_track *k, char kind, struct proto p)
+static void take_member(struct model_track *k, char kind, struct proto p)
 {
 	struct proto_field f;
 
@@ -225,8 +215,7 @@ take_member(struct model_track *k, char kind, struct proto p)
 	}
 }
 
-static void
-take_track(struct model *m, struct proto p)
+static void take_track(struct model *m, struct proto p)
 {
 	struct model_track *const k = ADD(m->tracks, m->ntracks, m->tracks_cap);
 	struct proto_field f;
@@ -258,8 +247,7 @@ take_track(struct model *m, struct proto p)
 
 /* ---- packets ---- */
 
-static void
-take_attributes(struct model *m, struct proto p)
+static void take_attributes(struct model *m, struct proto p)
 {
 	struct proto_field f, g;
 
@@ -277,8 +265,7 @@ take_attributes(struct model *m, struct proto p)
 	}
 }
 
-static void
-take_clocks(struct model *m, struct proto p)
+static void take_clocks(struct model *m, struct proto p)
 {
 	struct proto_field f, g;
 
@@ -290,8 +277,7 @@ take_clocks(struct model *m, struct proto p)
 	}
 }
 
-static void
-take_packet(struct model *m, struct proto p)
+static void take_packet(struct model *m, struct proto p)
 {
 	struct model_event e = { .place = m->events->n };
 	struct proto event = { 0 }, sample = { 0 };
@@ -332,8 +318,7 @@ take_packet(struct model *m, struct proto p)
 	*ADD(m->events->list, m->events->n, m->events->cap) = e;
 }
 
-void
-model_read(struct model *m, const char *p, size_t n)
+void model_read(struct model *m, const char *p, size_t n)
 {
 	struct proto file = { (const unsigned char *)p, (const unsigned char *)p + n };
 	struct proto_field f;
@@ -347,8 +332,7 @@ model_read(struct model *m, const char *p, size_t n)
 	model_replay(m);
 }
 
-void
-model_free(struct model *m)
+void model_free(struct model *m)
 {
 	for (uint32_t i = 0; i < m->events->n; i++)
 		free(m->events->list[i].args);

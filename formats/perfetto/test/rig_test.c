@@ -7,8 +7,7 @@
 
 #define BATCH 64
 
-void
-perf_rig_begin(struct rig *r)
+void perf_rig_begin(struct rig *r)
 {
 	*r = (struct rig){ .to = format_by_name("perfetto") };
 	trace_init(&r->trace);
@@ -24,8 +23,7 @@ perf_rig_begin(struct rig *r)
 	cr_assert(r->writer.state != NULL && r->to->writer->open(&r->writer, &r->chunk));
 }
 
-void
-perf_rig_write(struct rig *r)
+void perf_rig_write(struct rig *r)
 {
 	const struct writer_ops *const ops = r->to->writer;
 
@@ -44,9 +42,8 @@ perf_rig_write(struct rig *r)
 	batch_recycle(&r->batch);
 }
 
-struct event *
-perf_rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t, uint64_t ts,
-               uint64_t dur)
+struct event *perf_rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t,
+                             uint64_t ts, uint64_t dur)
 {
 	if (r->batch.n == r->batch.cap)
 		perf_rig_write(r);
@@ -63,8 +60,7 @@ perf_rig_event(struct rig *r, enum phase phase, const char *name, const struct t
 	return e;
 }
 
-void
-perf_rig_field(struct rig *r, struct slice name, struct value v)
+void perf_rig_field(struct rig *r, struct slice name, struct value v)
 {
 	struct field *const f = batch_fields(&r->batch, 1);
 
@@ -74,8 +70,7 @@ perf_rig_field(struct rig *r, struct slice name, struct value v)
 	r->batch.events[r->batch.n - 1].nfields++;
 }
 
-void
-perf_rig_end(struct rig *r)
+void perf_rig_end(struct rig *r)
 {
 	perf_rig_write(r);
 	cr_assert(r->to->writer->close(&r->writer, &r->chunk));
@@ -83,8 +78,7 @@ perf_rig_end(struct rig *r)
 	model_read(&r->model, r->chunk.text.p, r->chunk.text.n);
 }
 
-void
-perf_rig_free(struct rig *r)
+void perf_rig_free(struct rig *r)
 {
 	r->to->writer->free(r->writer.state);
 	free(r->writer.state);
@@ -96,8 +90,7 @@ perf_rig_free(struct rig *r)
 	trace_free(&r->trace);
 }
 
-uint64_t
-perf_rig_lost(const struct rig *r, const char *id)
+uint64_t perf_rig_lost(const struct rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->total.n; i++)
 		if (strcmp(r->total.rows[i].loss->id, id) == 0)

@@ -14,8 +14,7 @@ static const struct value leaf_first[] = { FRAME("leaf"),
 	                                   { .type = VALUE_ADDRESS, .u64 = 0x1234 } };
 static const struct plan with_stack = { .stack = SLICE_LIT("callchain") };
 
-static void
-add(struct rig *r, enum phase phase, const struct track *t, uint64_t ts, uint32_t frames)
+static void add(struct rig *r, enum phase phase, const struct track *t, uint64_t ts, uint32_t frames)
 {
 	perf_rig_event(r, phase, "sample", t, ts, 0);
 	perf_rig_field(r, SLICE_LIT("callchain"),

@@ -16,8 +16,7 @@ struct proto_field {
 	struct proto bytes;
 };
 
-static inline uint64_t
-proto_varint(struct proto *m)
+static inline uint64_t proto_varint(struct proto *m)
 {
 	uint64_t v = 0;
 
@@ -32,8 +31,7 @@ proto_varint(struct proto *m)
 	return 0;
 }
 
-static inline bool
-proto_next(struct proto *m, struct proto_field *f)
+static inline bool proto_next(struct proto *m, struct proto_field *f)
 {
 	if (m->p == m->end)
 		return false;
@@ -54,15 +52,13 @@ proto_next(struct proto *m, struct proto_field *f)
 	return true;
 }
 
-static inline struct slice
-proto_text(const struct proto_field *f)
+static inline struct slice proto_text(const struct proto_field *f)
 {
 	cr_assert_eq(f->type, 2);
 	return slice_of((const char *)f->bytes.p, (size_t)(f->bytes.end - f->bytes.p));
 }
 
-static inline double
-proto_double(const struct proto_field *f)
+static inline double proto_double(const struct proto_field *f)
 {
 	double d;
 

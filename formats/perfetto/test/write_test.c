@@ -7,8 +7,7 @@
 
 /* Tracks, spans, instants, counters, arrows, and the trace as a whole. */
 
-static void
-expect_slice(const struct rig *r, const char *name, uint64_t ts, int64_t dur, uint32_t depth)
+static void expect_slice(const struct rig *r, const char *name, uint64_t ts, int64_t dur, uint32_t depth)
 {
 	const struct model_slice *const s = model_slice_named(&r->model, name);
 

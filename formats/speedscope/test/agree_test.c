@@ -7,16 +7,14 @@
 #include "cmd/test/samples_test_util.h"
 #include "speedscope/test/check_test.h"
 
-static const char *
-text_of(const cJSON *object, const char *key)
+static const char *text_of(const cJSON *object, const char *key)
 {
 	const char *const text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
 
 	return text != NULL && *text != '\0' ? text : strcmp(key, "name") == 0 ? "(no name)" : "";
 }
 
-static double
-number_of(const cJSON *object, const char *key)
+static double number_of(const cJSON *object, const char *key)
 {
 	const cJSON *const item = cJSON_GetObjectItemCaseSensitive(object, key);
 
@@ -24,8 +22,7 @@ number_of(const cJSON *object, const char *key)
 }
 
 /* Returns how many frames were compared. */
-static size_t
-expect_totals(const char *path, const cJSON *spans, const struct check *c)
+static size_t expect_totals(const char *path, const cJSON *spans, const struct check *c)
 {
 	const cJSON *row;
 	size_t n = 0;
@@ -47,8 +44,7 @@ expect_totals(const char *path, const cJSON *spans, const struct check *c)
 	return n;
 }
 
-static size_t
-expect_agreement(const char *path, uint64_t *samples)
+static size_t expect_agreement(const char *path, uint64_t *samples)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "stats", "--quiet", "--format", "json", path, NULL }, NULL, 0);
@@ -72,8 +68,7 @@ expect_agreement(const char *path, uint64_t *samples)
 	return n;
 }
 
-static size_t
-expect_of_all(const char *find, const char *dir, uint64_t *samples)
+static size_t expect_of_all(const char *find, const char *dir, uint64_t *samples)
 {
 	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
 	size_t n = 0;

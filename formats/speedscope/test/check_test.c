@@ -10,22 +10,19 @@
 
 #define MUST(condition) cr_assert(condition, "%s: not so: %s", what, #condition)
 
-static const cJSON *
-member(const cJSON *object, const char *key)
+static const cJSON *member(const cJSON *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
-static bool
-is_text(const cJSON *object, const char *key, const char *want)
+static bool is_text(const cJSON *object, const char *key, const char *want)
 {
 	const char *const s = cJSON_GetStringValue(member(object, key));
 
 	return s != NULL && (want == NULL || strcmp(s, want) == 0);
 }
 
-static double
-number(const char *what, const cJSON *object, const char *key)
+static double number(const char *what, const cJSON *object, const char *key)
 {
 	const cJSON *const item = member(object, key);
 
@@ -33,8 +30,7 @@ number(const char *what, const cJSON *object, const char *key)
 	return item->valuedouble;
 }
 
-static size_t
-frame_number(const char *what, const struct check *c, const cJSON *item)
+static size_t frame_number(const char *what, const struct check *c, const cJSON *item)
 {
 	MUST(cJSON_IsNumber(item));
 	MUST(item->valuedouble >= 0 && item->valuedouble < (double)c->n);
@@ -42,8 +38,7 @@ frame_number(const char *what, const struct check *c, const cJSON *item)
 	return (size_t)item->valuedouble;
 }
 
-static void
-check_frames(const char *what, struct check *c, const cJSON *frames)
+static void check_frames(const char *what, struct check *c, const cJSON *frames)
 {
 	const cJSON *frame;
 
@@ -67,8 +62,7 @@ struct open {
 	double at;
 };
 
-static void
-check_evented(const char *what, struct check *c, const cJSON *profile)
+static void check_evented(const char *what, struct check *c, const cJSON *profile)
 {
 	struct open *open = NULL;
 	size_t n = 0, cap = 0;
@@ -104,8 +98,7 @@ check_evented(const char *what, struct check *c, const cJSON *profile)
 	free(open);
 }
 
-static void
-check_sampled(const char *what, struct check *c, const cJSON *profile)
+static void check_sampled(const char *what, struct check *c, const cJSON *profile)
 {
 	const cJSON *const samples = member(profile, "samples"), *const weights = member(profile, "weights");
 	const cJSON *sample, *frame, *weight = weights != NULL ? weights->child : NULL;
@@ -131,8 +124,7 @@ check_sampled(const char *what, struct check *c, const cJSON *profile)
 	c->sampled++;
 }
 
-struct check
-check_speedscope(const char *what, const char *text, size_t n)
+struct check check_speedscope(const char *what, const char *text, size_t n)
 {
 	struct check c = { .exact = true };
 	size_t at;
@@ -162,8 +154,7 @@ check_speedscope(const char *what, const char *text, size_t n)
 	return c;
 }
 
-const struct check_sum *
-check_find(const struct check *c, const char *name, const char *file)
+const struct check_sum *check_find(const struct check *c, const char *name, const char *file)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->sums[i].name, name) == 0 && strcmp(c->sums[i].file, file) == 0)
@@ -171,8 +162,7 @@ check_find(const struct check *c, const char *name, const char *file)
 	return NULL;
 }
 
-void
-check_free(struct check *c)
+void check_free(struct check *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->sums[i].name);

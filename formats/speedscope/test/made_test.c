@@ -15,8 +15,7 @@ struct made {
 	const struct class *cls;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -32,8 +31,8 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static void
-span(struct made *m, struct batch *b, const struct track *track, uint64_t ts, uint64_t dur, const char *name)
+static void span(struct made *m, struct batch *b, const struct track *track, uint64_t ts, uint64_t dur,
+                 const char *name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, track, ts, slice_str(name));
 
@@ -42,8 +41,8 @@ span(struct made *m, struct batch *b, const struct track *track, uint64_t ts, ui
 }
 
 /* 1, 2 and 7 threads; *r is to be freed. */
-static struct check
-run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t), uint32_t batches)
+static struct check run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t),
+                        uint32_t batches)
 {
 	struct made m = { .fill = events, .batches = batches };
 
@@ -53,8 +52,7 @@ run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t
 	return check_speedscope("made", writer_rig_text(r, NULL), r->files[0].text.n);
 }
 
-static uint64_t
-lost(const struct writer_rig *r, const char *id)
+static uint64_t lost(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -62,8 +60,7 @@ lost(const struct writer_rig *r, const char *id)
 	return 0;
 }
 
-static void
-expect_sum(const struct check *c, const char *name, uint64_t calls, double total)
+static void expect_sum(const struct check *c, const char *name, uint64_t calls, double total)
 {
 	const struct check_sum *const s = check_find(c, name, "cls");
 
@@ -74,8 +71,7 @@ expect_sum(const struct check *c, const char *name, uint64_t calls, double total
 
 /* ---- order ---- */
 
-static void
-shuffled(struct made *m, struct batch *b, uint32_t number)
+static void shuffled(struct made *m, struct batch *b, uint32_t number)
 {
 	span(m, b, m->track, 1000 * (uint64_t)number + 20, 10, "inner");
 	span(m, b, m->other, 1000 * (uint64_t)number + 20, 10, "elsewhere");
@@ -119,8 +115,7 @@ Test(speedscope_made, spans_nest_in_any_order)
 	writer_rig_free(&r);
 }
 
-static void
-equal(struct made *m, struct batch *b, uint32_t number)
+static void equal(struct made *m, struct batch *b, uint32_t number)
 {
 	span(m, b, m->track, 10, 5, number == 0 ? "first" : "second");
 	if (number == 1) {
@@ -146,8 +141,7 @@ Test(speedscope_made, of_equal_spans_the_later_is_the_outer_one)
 	writer_rig_free(&r);
 }
 
-static void
-overlapping(struct made *m, struct batch *b, uint32_t number)
+static void overlapping(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint64_t i = 0; i < 3; i++)
 		span(m, b, m->track, 100 * (uint64_t)number + 20 * i, 50, "crosses");
@@ -168,8 +162,7 @@ Test(speedscope_made, what_overlaps_stands_in_lanes)
 /* ---- bounds ---- */
 
 /* In order of their ends, as the lanes of deep stacks need them. */
-static void
-deep(struct made *m, struct batch *b, uint32_t number)
+static void deep(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint64_t i = 0; i < 100; i++) {
 		const uint64_t level = 4199 - 100 * (uint64_t)number - i;
@@ -189,8 +182,7 @@ Test(speedscope_made, stacks_are_cut_at_their_depth)
 	writer_rig_free(&r);
 }
 
-static void
-long_names(struct made *m, struct batch *b, uint32_t number)
+static void long_names(struct made *m, struct batch *b, uint32_t number)
 {
 	char *const name = arena_alloc(&b->scratch, 1 << 20);
 

@@ -18,8 +18,7 @@ struct made {
 	struct class *cls;
 };
 
-static void
-add_sample(const struct made *m, struct batch *b, uint64_t ts, uint64_t kind)
+static void add_sample(const struct made *m, struct batch *b, uint64_t ts, uint64_t kind)
 {
 	struct value *const frames = arena_alloc(&b->scratch, m->depth * sizeof *frames);
 
@@ -30,8 +29,7 @@ add_sample(const struct made *m, struct batch *b, uint64_t ts, uint64_t kind)
 	                 (struct value){ .type = VALUE_LIST, .count = m->depth, .values = frames });
 }
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -51,8 +49,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static uint64_t
-lost(const struct writer_rig *r, const char *id)
+static uint64_t lost(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)

@@ -14,8 +14,7 @@
 enum { TIMES, P99, GAPS, OPENS, WAKES, TREE, QUERIES };
 
 /* To be freed, each. */
-static void
-read_queries(char *queries[QUERIES])
+static void read_queries(char *queries[QUERIES])
 {
 	size_t n;
 	char *const page = read_whole(PAGE, &n);
@@ -39,8 +38,7 @@ read_queries(char *queries[QUERIES])
 }
 
 /* All rows: cells with '|' between them, a line for each.  To be freed. */
-static char *
-ask(const char *path, const char *query)
+static char *ask(const char *path, const char *query)
 {
 	struct text t = { .p = NULL };
 	sqlite3_stmt *row = NULL;
@@ -64,8 +62,7 @@ ask(const char *path, const char *query)
 	return t.p;
 }
 
-static void
-expect(const char *path, const char *query, const char *want)
+static void expect(const char *path, const char *query, const char *want)
 {
 	char *const got = ask(path, query);
 
@@ -73,8 +70,7 @@ expect(const char *path, const char *query, const char *want)
 	free(got);
 }
 
-static void
-make(const char *input, const char *path)
+static void make(const char *input, const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "-qf", input, path, NULL }, NULL, 0);
 
@@ -83,8 +79,7 @@ make(const char *input, const char *path)
 }
 
 /* The query with other words in it, to be freed. */
-static char *
-with(const char *query, const char *words, const char *others)
+static char *with(const char *query, const char *words, const char *others)
 {
 	const char *const at = strstr(query, words);
 	struct text t = { .p = NULL };
@@ -95,8 +90,8 @@ with(const char *query, const char *words, const char *others)
 	return t.p;
 }
 
-static void
-expect_with(const char *path, const char *query, const char *words, const char *others, const char *want)
+static void expect_with(const char *path, const char *query, const char *words, const char *others,
+                        const char *want)
 {
 	char *const changed = with(query, words, others);
 
@@ -104,8 +99,7 @@ expect_with(const char *path, const char *query, const char *words, const char *
 	free(changed);
 }
 
-static void
-expect_answers(char *const queries[QUERIES], const char *path)
+static void expect_answers(char *const queries[QUERIES], const char *path)
 {
 	make("testdata/htdump/good/wire-little.htdump", path);
 	expect(path, queries[TIMES], "frame|4|2800|1800\ndraw|4|1000|1000\n");
@@ -120,8 +114,7 @@ expect_answers(char *const queries[QUERIES], const char *path)
 }
 
 /* Task lives are no time that a thread spent, and make no gap between its spans. */
-static void
-expect_async_apart(char *const queries[QUERIES], const char *path)
+static void expect_async_apart(char *const queries[QUERIES], const char *path)
 {
 	static const char real[] = "../shared/traces/dial9/metrics-service.bin";
 

@@ -12,8 +12,7 @@
 /* ---- parents ---- */
 
 /* The last one before it that lies around it. */
-static int64_t
-slow_parent(const uint64_t (*spans)[2], uint32_t i)
+static int64_t slow_parent(const uint64_t (*spans)[2], uint32_t i)
 {
 	for (uint32_t j = i; j-- > 0;)
 		if (spans[j][1] >= spans[i][1] && spans[j][1] > spans[i][0])
@@ -21,8 +20,7 @@ slow_parent(const uint64_t (*spans)[2], uint32_t i)
 	return 0;
 }
 
-static int
-by_start(const void *x, const void *y)
+static int by_start(const void *x, const void *y)
 {
 	const uint64_t *const a = x, *const b = y;
 
@@ -55,8 +53,7 @@ Test(sqlite, parents_are_the_innermost_spans_around)
 /* ---- databases ---- */
 
 /* The first column of the first row, to be freed. */
-static char *
-ask(const char *path, const char *query)
+static char *ask(const char *path, const char *query)
 {
 	sqlite3_stmt *row = NULL;
 	sqlite3 *db = NULL;
@@ -73,8 +70,7 @@ ask(const char *path, const char *query)
 	return copy;
 }
 
-static void
-expect(const char *path, const char *query, const char *want)
+static void expect(const char *path, const char *query, const char *want)
 {
 	char *const got = ask(path, query);
 
@@ -82,8 +78,7 @@ expect(const char *path, const char *query, const char *want)
 	free(got);
 }
 
-static void
-make(const char *input, const char *path, const char *lanes)
+static void make(const char *input, const char *path, const char *lanes)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-qf", "--lanes", lanes, input, path, NULL }, NULL, 0);
@@ -93,8 +88,7 @@ make(const char *input, const char *path, const char *lanes)
 }
 
 /* Sums of `stats` are those of the tables. */
-static void
-expect_stats(const char *input, const char *path)
+static void expect_stats(const char *input, const char *path)
 {
 	static const char query[] =
 	    "SELECT count(*) FROM (SELECT json_extract(j.value, '$.name') AS n,"
@@ -142,8 +136,7 @@ Test(sqlite, samples_are_sound_databases)
 
 /* ---- values ---- */
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	static const char nul[] = "n\0l", bad[] = "b\xff";
 	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
@@ -208,8 +201,7 @@ Test(sqlite, arrows_go_from_where_they_leave_to_each_place_they_reach)
 
 /* Texts of batches that are gone when the rows are inserted, large ones between them, and a last group that
  * is not full. */
-static bool
-fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
 	const size_t most = 3 * SQLITE_GROUP_BYTES / 2;

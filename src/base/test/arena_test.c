@@ -3,8 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdalign.h>
 
-static uint32_t
-next_random(uint64_t *state)
+static uint32_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
 	return (uint32_t)(*state >> 33);

@@ -12,8 +12,7 @@ struct record {
 	struct slice e;
 };
 
-static struct record
-read_record(struct cursor *c)
+static struct record read_record(struct cursor *c)
 {
 	struct record r;
 

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -18,8 +17,7 @@ next_random(uint64_t *state)
 	return *state;
 }
 
-static void
-check(const char *made, const char *end, const char *want, size_t max, const char *what)
+static void check(const char *made, const char *end, const char *want, size_t max, const char *what)
 {
 	const size_t n = (size_t)(end - made);
 
@@ -37,8 +35,7 @@ check(const char *made, const char *end, const char *want, size_t max, const cha
 		check(buf, end, want, (max), what);                                                          \
 	} while (0)
 
-static void
-check_unsigned(uint64_t v)
+static void check_unsigned(uint64_t v)
 {
 	char want[64];
 
@@ -51,8 +48,7 @@ check_unsigned(uint64_t v)
 	CHECK(DECIMAL_HEX_MAX, decimal_hex(buf, v), "hex");
 }
 
-static void
-check_signed(int64_t v)
+static void check_signed(int64_t v)
 {
 	const uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 	char want[64];
@@ -64,8 +60,7 @@ check_signed(int64_t v)
 	CHECK(DECIMAL_USEC_MAX, decimal_usec_signed(buf, v), "usec_signed");
 }
 
-static void
-check_integer(uint64_t v)
+static void check_integer(uint64_t v)
 {
 	check_unsigned(v);
 	check_signed((int64_t)v);
@@ -109,8 +104,7 @@ Test(decimal, each_group_of_digits)
 }
 
 /* Long division, digit by digit. */
-static void
-check_u128(unsigned __int128 v)
+static void check_u128(unsigned __int128 v)
 {
 	char digits[40], want[64];
 	size_t n = 0;
@@ -140,8 +134,7 @@ Test(decimal, wide_integers)
 	}
 }
 
-static void
-check_f64(double v)
+static void check_f64(double v)
 {
 	char want[64];
 
@@ -153,8 +146,7 @@ check_f64(double v)
 	CHECK(DECIMAL_F64_MAX, decimal_f64(buf, v), "f64");
 }
 
-static void
-check_f32(float v)
+static void check_f32(float v)
 {
 	char want[64];
 

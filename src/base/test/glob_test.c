@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 /* The meaning of a pattern, as short as it can be said. */
-static bool
-fits(const char *p, const char *pe, const char *t, const char *te)
+static bool fits(const char *p, const char *pe, const char *t, const char *te)
 {
 	if (p == pe)
 		return t == te;
@@ -20,8 +19,7 @@ fits(const char *p, const char *pe, const char *t, const char *te)
 	return *p == *t && fits(p + 1, pe, t + 1, te);
 }
 
-static bool
-expect_same(struct slice pattern, struct slice text)
+static bool expect_same(struct slice pattern, struct slice text)
 {
 	const bool is = glob_fits(pattern, text);
 
@@ -30,8 +28,7 @@ expect_same(struct slice pattern, struct slice text)
 	return is;
 }
 
-static uint32_t
-fill(char *to, uint32_t most, const char *letters, size_t n, unsigned *seed)
+static uint32_t fill(char *to, uint32_t most, const char *letters, size_t n, unsigned *seed)
 {
 	const uint32_t length = (uint32_t)rand_r(seed) % (most + 1);
 

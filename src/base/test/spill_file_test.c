@@ -9,8 +9,7 @@
 
 TestSuite(spill_file, .init = folder_make, .fini = folder_remove);
 
-static const char *
-reason(const struct spill_file *f)
+static const char *reason(const struct spill_file *f)
 {
 	static char why[300];
 
@@ -18,8 +17,7 @@ reason(const struct spill_file *f)
 	return why;
 }
 
-static int
-open_descriptors(void)
+static int open_descriptors(void)
 {
 	struct dirent **names = NULL;
 	const int n = scandir("/proc/self/fd", &names, NULL, NULL);

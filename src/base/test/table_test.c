@@ -3,8 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -137,8 +136,7 @@ Test(table, hash_reads_all_bytes_and_no_others)
 }
 
 /* Each input bit must flip about half of the output bits, each output bit about half of the time. */
-static void
-check_avalanche(size_t n, bool number)
+static void check_avalanche(size_t n, bool number)
 {
 	enum { TRIALS = 1000 };
 	static unsigned flips[64];

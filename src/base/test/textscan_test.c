@@ -8,8 +8,7 @@
 #include "base/utf8.h"
 
 /* The end of readable memory: a touch of the byte behind it is a crash. */
-static char *
-fence(void)
+static char *fence(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -20,8 +19,7 @@ fence(void)
 }
 
 /* And the same before the first byte. */
-static char *
-fence_before(void)
+static char *fence_before(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -31,14 +29,12 @@ fence_before(void)
 	return p + page;
 }
 
-static bool
-slow_escape(char c)
+static bool slow_escape(char c)
 {
 	return (unsigned char)c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
 
-static uint32_t
-slow_flags(const char *p, size_t n)
+static uint32_t slow_flags(const char *p, size_t n)
 {
 	bool escape = false;
 
@@ -54,16 +50,15 @@ slow_flags(const char *p, size_t n)
 	return escape ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 
-static const char *
-slow_plain_end(const char *p, const char *end)
+static const char *slow_plain_end(const char *p, const char *end)
 {
 	while (p < end && !slow_escape(*p) && (unsigned char)*p < 0x80)
 		p++;
 	return p;
 }
 
-static void
-check_cstring(bool (*scan)(const char *, const char *, struct slice *), const char *p, const char *end)
+static void check_cstring(bool (*scan)(const char *, const char *, struct slice *), const char *p,
+                          const char *end)
 {
 	const struct slice untouched = { "x", 77, 99 };
 	struct slice s = untouched;
@@ -79,20 +74,18 @@ check_cstring(bool (*scan)(const char *, const char *, struct slice *), const ch
 }
 
 /* It finds each NUL but one near the end. */
-static void
-check_ascii_end(const char *found, const char *p, const char *end)
+static void check_ascii_end(const char *found, const char *p, const char *end)
 {
 	const char *nul = p;
 
-	while (nul < end && *nul > 0)
+	while (nul<end && * nul> 0)
 		nul++;
 	if (found != NULL ? nul == end || *nul != '\0' || found != nul
 	                  : nul < end && *nul == '\0' && end - nul >= 16)
 		cr_assert_fail("ascii_end, %zu bytes, NUL at %zu", (size_t)(end - p), (size_t)(nul - p));
 }
 
-static void
-check_all(const char *p, const char *end)
+static void check_all(const char *p, const char *end)
 {
 	const struct slice s = textscan_slice(p, (uint32_t)(end - p));
 
@@ -113,8 +106,7 @@ static const char kinds[] = { 0,    1,   0x1f, 0x20, '!',        '"',        '#'
 	                      '\\', ']', 0x7e, 0x7f, (char)0x80, (char)0xa0, (char)0xc3, (char)0xff };
 
 /* `behind` bytes of other text stand between the end and the fence, so that all alignments occur. */
-static void
-check_lengths(char *limit, size_t behind)
+static void check_lengths(char *limit, size_t behind)
 {
 	memset(limit - behind, 'y', behind);
 	for (size_t n = 0; n <= 70; n++) {

@@ -19,8 +19,7 @@ static const struct row {
 };
 
 /* How many bytes at p agree with the row. */
-static size_t
-agreeing(const struct row *r, const unsigned char *p, size_t n)
+static size_t agreeing(const struct row *r, const unsigned char *p, size_t n)
 {
 	size_t i = 0;
 
@@ -29,8 +28,7 @@ agreeing(const struct row *r, const unsigned char *p, size_t n)
 	return i;
 }
 
-static size_t
-slow_valid_prefix(const unsigned char *p, size_t n)
+static size_t slow_valid_prefix(const unsigned char *p, size_t n)
 {
 	size_t i = 0, step;
 
@@ -44,8 +42,7 @@ slow_valid_prefix(const unsigned char *p, size_t n)
 	return i;
 }
 
-static size_t
-slow_invalid_run(const unsigned char *p, size_t n)
+static size_t slow_invalid_run(const unsigned char *p, size_t n)
 {
 	size_t best = 1;
 
@@ -57,8 +54,7 @@ slow_invalid_run(const unsigned char *p, size_t n)
 	return best;
 }
 
-static void
-compare(const unsigned char *p, size_t n)
+static void compare(const unsigned char *p, size_t n)
 {
 	const size_t valid = slow_valid_prefix(p, n);
 

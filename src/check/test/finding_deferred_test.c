@@ -12,8 +12,7 @@ struct said {
 	size_t n;
 };
 
-static void
-note(void *ctx, const struct findings *j, const struct finding *f)
+static void note(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct said *const s = ctx;
 

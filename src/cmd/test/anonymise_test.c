@@ -14,8 +14,7 @@
 
 static char key_dir[64], key_path[128];
 
-static void
-make_key(void)
+static void make_key(void)
 {
 	char *const dir = make_folder();
 
@@ -25,16 +24,14 @@ make_key(void)
 	free(dir);
 }
 
-static void
-drop_key(void)
+static void drop_key(void)
 {
 	remove_folder(strdup(key_dir));
 }
 
 TestSuite(anonymise, .init = make_key, .fini = drop_key);
 
-static void
-expect_lacks(struct ran r, const char *word)
+static void expect_lacks(struct ran r, const char *word)
 {
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	cr_expect_null(strstr(r.out, word), "%s is in: %s", word, r.out);
@@ -91,15 +88,13 @@ Test(anonymise, mistakes)
 /* ---- nothing is left ---- */
 
 /* The same form of a trace that has nothing in common with the sample: what is in it is of the form. */
-static bool
-is_of_the_form(const char *word, const char *form)
+static bool is_of_the_form(const char *word, const char *form)
 {
 	return strlen(word) < 5 || format_by_name(word) != NULL || strstr(form, word) != NULL;
 }
 
 /* Every text that is a value of one line, but for those that tell what the line is. */
-static void
-expect_gone(const cJSON *j, const char *out, const char *form, const char *what)
+static void expect_gone(const cJSON *j, const char *out, const char *form, const char *what)
 {
 	const cJSON *i;
 
@@ -118,8 +113,7 @@ expect_gone(const cJSON *j, const char *out, const char *form, const char *what)
 }
 
 /* The declared fields of a class: their names and types stay. */
-static void
-forget_class_fields(cJSON *line)
+static void forget_class_fields(cJSON *line)
 {
 	const cJSON *const type = cJSON_GetObjectItem(line, "type");
 
@@ -128,8 +122,7 @@ forget_class_fields(cJSON *line)
 }
 
 /* Without NUL bytes within. */
-static struct ran
-hide(const char *in, const char *to)
+static struct ran hide(const char *in, const char *to)
 {
 	struct ran r = RUN("convert", "-q", "--anonymise", key_path, "--to", to, in, "-");
 
@@ -140,8 +133,7 @@ hide(const char *in, const char *to)
 	return r;
 }
 
-static void
-check_sample(const char *in)
+static void check_sample(const char *in)
 {
 	const char *const other = strstr(in, ".json") == NULL ? "testdata/chrome/good/object.json" : SAMPLE;
 	static const char *const to[] = { "ndjson", "chrome", "csv", "htdump", "folded" };

@@ -10,8 +10,7 @@
 #define SAMPLE "testdata/htdump/good/late-mapping.htdump"
 #define MOST 200
 
-static struct ran
-cat(const char *const *args)
+static struct ran cat(const char *const *args)
 {
 	const char *argv[20] = { "cat", "-q" };
 	size_t n = 2;
@@ -24,8 +23,7 @@ cat(const char *const *args)
 
 #define CAT(...) cat((const char *const[]){ __VA_ARGS__, NULL })
 
-static size_t
-lines_of(char *text, char **lines)
+static size_t lines_of(char *text, char **lines)
 {
 	size_t n = 0;
 
@@ -36,8 +34,7 @@ lines_of(char *text, char **lines)
 
 /* Every byte of the file is shown by the record that has it, as the whole listing says where records begin.
  */
-static void
-expect_each_byte(const char *raw)
+static void expect_each_byte(const char *raw)
 {
 	struct ran all = raw != NULL ? CAT(raw, SAMPLE) : CAT(SAMPLE);
 	char *lines[MOST];
@@ -79,8 +76,7 @@ Test(cat, at_a_byte_and_those_behind_it)
 	ran_free(&r);
 }
 
-static void
-expect_mistake(struct ran r, int status, const char *words)
+static void expect_mistake(struct ran r, int status, const char *words)
 {
 	cr_expect_eq(r.status, status, "status %d: %s", r.status, r.err);
 	cr_expect_str_eq(r.out, "");
@@ -115,8 +111,7 @@ Test(cat, raw_and_selected)
 
 /* ---- objects ---- */
 
-static const char *
-text_of(const cJSON *o, const char *key)
+static const char *text_of(const cJSON *o, const char *key)
 {
 	const char *const s = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
 
@@ -124,8 +119,7 @@ text_of(const cJSON *o, const char *key)
 }
 
 /* What the line of text begins with, up to its fields. */
-static void
-expect_same(const char *line, const char *json)
+static void expect_same(const char *line, const char *json)
 {
 	cJSON *const o = cJSON_Parse(json);
 	const cJSON *const fields = cJSON_GetObjectItemCaseSensitive(o, "args");
@@ -145,8 +139,7 @@ expect_same(const char *line, const char *json)
 	cJSON_Delete(o);
 }
 
-static void
-expect_objects(const char *raw, const char *path)
+static void expect_objects(const char *raw, const char *path)
 {
 	struct ran text = CAT(raw, path), json = CAT(raw, "--format", "json", path);
 	char *a[MOST], *b[MOST];
@@ -184,8 +177,7 @@ Test(cat, objects_with_bytes_and_inputs)
 
 /* ---- the schema ---- */
 
-static size_t
-write_objects(const char *dir, size_t n, const char *raw, const char *path)
+static size_t write_objects(const char *dir, size_t n, const char *raw, const char *path)
 {
 	struct ran r = CAT(raw, "--format=json", "-x", path, path);
 	char *lines[MOST], name[1024];

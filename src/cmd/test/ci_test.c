@@ -17,8 +17,7 @@
  */
 
 /* false, and it is said: it cannot be run here. */
-static bool
-can_run_steps(void)
+static bool can_run_steps(void)
 {
 	struct ran r =
 	    run_program((const char *const[]){ "/usr/bin/python3", "-c", "import yaml", NULL }, NULL, 0);
@@ -31,8 +30,8 @@ can_run_steps(void)
 }
 
 /* Runs a CI file in the folder of the place; $1.. are further operands. */
-static struct ran
-run_steps(const struct place *p, const char *file, const char *a, const char *b, const char *c, const char *d)
+static struct ran run_steps(const struct place *p, const char *file, const char *a, const char *b,
+                            const char *c, const char *d)
 {
 	static const char script[] =
 	    "PATH=\"$1:$PATH\" GITHUB_STEP_SUMMARY=\"$2/summary.md\"; export PATH GITHUB_STEP_SUMMARY\n"
@@ -45,8 +44,7 @@ run_steps(const struct place *p, const char *file, const char *a, const char *b,
 	    0);
 }
 
-static void
-expect_run(struct ran r, const char *what, int status, const char *words)
+static void expect_run(struct ran r, const char *what, int status, const char *words)
 {
 	cr_expect_eq(r.status, status, "%s: %d: %s", what, r.status, r.out);
 	cr_expect_not_null(strstr(r.out, words), "%s: %s is not in: %s", what, words, r.out);
@@ -54,8 +52,7 @@ expect_run(struct ran r, const char *what, int status, const char *words)
 }
 
 /* A place with the folder "traces": a sound trace, a cut one in "traces/a b". */
-static struct place
-place_with_traces(void)
+static struct place place_with_traces(void)
 {
 	const struct place p = place_make(tool_path());
 	struct ran r =
@@ -71,8 +68,7 @@ place_with_traces(void)
 	return p;
 }
 
-static void
-discard_place(struct place *p)
+static void discard_place(struct place *p)
 {
 	struct ran r = run_program((const char *const[]){ "rm", "-rf", p->dir, NULL }, NULL, 0);
 
@@ -82,8 +78,7 @@ discard_place(struct place *p)
 }
 
 /* The text of a file of the place, to be freed. */
-static char *
-place_text(const struct place *p, const char *name)
+static char *place_text(const struct place *p, const char *name)
 {
 	char path[PATH_MAX];
 
@@ -182,8 +177,7 @@ Test(ci, the_scripts_of_the_action_are_linted)
 
 /* A block of YAML begins with its name as a comment.  Those of services are run; the name is kept in `ran`.
  */
-static size_t
-run_yaml(const struct place *p, const char *block, int status)
+static size_t run_yaml(const struct place *p, const char *block, int status)
 {
 	char name[256] = "", path[PATH_MAX];
 
@@ -201,8 +195,7 @@ run_yaml(const struct place *p, const char *block, int status)
 }
 
 /* All blocks of YAML; how many were run. */
-static size_t
-run_services(const struct place *p, const char *text, int status)
+static size_t run_services(const struct place *p, const char *text, int status)
 {
 	const char *at = text;
 	char *block;

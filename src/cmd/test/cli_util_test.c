@@ -26,24 +26,21 @@ struct sink {
 	size_t cap; /* of text */
 };
 
-const char *
-tool_path(void)
+const char *tool_path(void)
 {
 	const char *const path = getenv("TRACETOOL_BIN");
 
 	return path != NULL && *path != '\0' ? path : "./tracetool";
 }
 
-static void *
-must(void *p)
+static void *must(void *p)
 {
 	if (p == NULL)
 		abort();
 	return p;
 }
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	struct timespec t;
 
@@ -51,8 +48,7 @@ now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void
-drain(struct sink *s)
+static void drain(struct sink *s)
 {
 	char piece[65536];
 	const ssize_t n = read(s->fd, piece, sizeof piece);
@@ -74,8 +70,7 @@ drain(struct sink *s)
 }
 
 /* Gives what the pipe takes; closes it when all is given, or nobody reads. */
-static void
-give(int *fd, const char *p, size_t n, size_t *given)
+static void give(int *fd, const char *p, size_t n, size_t *given)
 {
 	const ssize_t did = *given < n ? write(*fd, p + *given, n - *given) : 0;
 
@@ -87,8 +82,7 @@ give(int *fd, const char *p, size_t n, size_t *given)
 	*fd = -1;
 }
 
-static bool
-talk(int to, const char *in, size_t in_n, struct sink sinks[2])
+static bool talk(int to, const char *in, size_t in_n, struct sink sinks[2])
 {
 	const int64_t deadline = now_ms() + TIMEOUT_MS;
 	size_t given = 0;
@@ -117,8 +111,7 @@ talk(int to, const char *in, size_t in_n, struct sink sinks[2])
 	return now_ms() < deadline;
 }
 
-static pid_t
-start(const char *const *argv, int in, int out, int err)
+static pid_t start(const char *const *argv, int in, int out, int err)
 {
 	const pid_t pid = fork();
 
@@ -139,8 +132,7 @@ start(const char *const *argv, int in, int out, int err)
 	_exit(127);
 }
 
-static int
-wait_status(pid_t pid)
+static int wait_status(pid_t pid)
 {
 	int status;
 
@@ -152,8 +144,7 @@ wait_status(pid_t pid)
 	return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
-struct ran
-run_program(const char *const *argv, const void *in, size_t in_n)
+struct ran run_program(const char *const *argv, const void *in, size_t in_n)
 {
 	struct ran r = { .status = -1, .out = must(calloc(1, 1)), .err = must(calloc(1, 1)) };
 	int out[2], err[2], to[2] = { -1, -1 };
@@ -179,8 +170,7 @@ run_program(const char *const *argv, const void *in, size_t in_n)
 	return r;
 }
 
-struct ran
-run_tool(const char *const *args, const void *in, size_t in_n)
+struct ran run_tool(const char *const *args, const void *in, size_t in_n)
 {
 	const char *argv[32] = { tool_path() };
 
@@ -189,16 +179,14 @@ run_tool(const char *const *args, const void *in, size_t in_n)
 	return run_program(argv, in, in_n);
 }
 
-void
-ran_free(struct ran *r)
+void ran_free(struct ran *r)
 {
 	free(r->out);
 	free(r->err);
 	*r = (struct ran){ 0 };
 }
 
-void
-expect_ran(struct ran r, int status, const char *words)
+void expect_ran(struct ran r, int status, const char *words)
 {
 	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
 	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
@@ -206,8 +194,7 @@ expect_ran(struct ran r, int status, const char *words)
 	ran_free(&r);
 }
 
-char *
-read_whole(const char *path, size_t *n)
+char *read_whole(const char *path, size_t *n)
 {
 	FILE *const f = fopen(path, "rb");
 	size_t cap = 65536, did;
@@ -226,8 +213,7 @@ read_whole(const char *path, size_t *n)
 	return p;
 }
 
-bool
-write_whole(const char *path, const void *p, size_t n)
+bool write_whole(const char *path, const void *p, size_t n)
 {
 	FILE *const f = fopen(path, "wb");
 
@@ -237,8 +223,7 @@ write_whole(const char *path, const void *p, size_t n)
 	return fclose(f) == 0 && ok;
 }
 
-void *
-gzip_copy(const void *p, size_t n, size_t *packed)
+void *gzip_copy(const void *p, size_t n, size_t *packed)
 {
 	const size_t cap = 2 * n + 4096;
 	unsigned char *const out = must(malloc(cap)), *const copy = must(malloc(n + 1));
@@ -260,8 +245,7 @@ gzip_copy(const void *p, size_t n, size_t *packed)
 	return out;
 }
 
-void *
-zstd_copy(const void *p, size_t n, size_t *packed)
+void *zstd_copy(const void *p, size_t n, size_t *packed)
 {
 	const size_t cap = ZSTD_compressBound(n);
 	void *const out = must(malloc(cap));
@@ -272,8 +256,7 @@ zstd_copy(const void *p, size_t n, size_t *packed)
 	return out;
 }
 
-char *
-make_folder(void)
+char *make_folder(void)
 {
 	const char *const tmp = getenv("TMPDIR");
 	char *const dir = must(malloc(512));
@@ -283,8 +266,7 @@ make_folder(void)
 }
 
 /* Tests make what they make by hand: folders are a few deep.  Links are not followed. */
-static void
-empty_folder(const char *dir)
+static void empty_folder(const char *dir)
 {
 	char path[4096];
 
@@ -299,29 +281,25 @@ empty_folder(const char *dir)
 	rmdir(dir);
 }
 
-void
-remove_folder(char *dir)
+void remove_folder(char *dir)
 {
 	empty_folder(dir);
 	free(dir);
 }
 
-static int
-compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool
-ends_in(const char *name, const char *suffix)
+static bool ends_in(const char *name, const char *suffix)
 {
 	const size_t n = strlen(name), m = strlen(suffix);
 
 	return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-char **
-list_folder(const char *dir, const char *suffix)
+char **list_folder(const char *dir, const char *suffix)
 {
 	DIR *const d = opendir(dir);
 	char **names = must(calloc(1, sizeof *names));
@@ -342,8 +320,7 @@ list_folder(const char *dir, const char *suffix)
 	return names;
 }
 
-void
-list_free(char **names)
+void list_free(char **names)
 {
 	for (size_t i = 0; names[i] != NULL; i++)
 		free(names[i]);

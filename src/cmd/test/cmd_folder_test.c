@@ -12,8 +12,7 @@
 #define GOOD "testdata/htdump/good/"
 #define BAD "testdata/htdump/bad/"
 
-static void
-copy(const char *from, const char *dir, const char *name)
+static void copy(const char *from, const char *dir, const char *name)
 {
 	char path[1024];
 	size_t n;
@@ -25,8 +24,7 @@ copy(const char *from, const char *dir, const char *name)
 	free(p);
 }
 
-static void
-sub_folder(const char *dir, const char *name)
+static void sub_folder(const char *dir, const char *name)
 {
 	char path[1024];
 
@@ -35,8 +33,7 @@ sub_folder(const char *dir, const char *name)
 }
 
 /* b/ before c, a loop, a file that is no trace, and one that is broken. */
-static char *
-make_tree(void)
+static char *make_tree(void)
 {
 	char *const dir = make_folder();
 	char path[1024];
@@ -51,8 +48,7 @@ make_tree(void)
 	return dir;
 }
 
-static size_t
-count(const char *text, const char *word)
+static size_t count(const char *text, const char *word)
 {
 	size_t n = 0;
 
@@ -61,8 +57,7 @@ count(const char *text, const char *word)
 	return n;
 }
 
-static struct ran
-run(const char *a, const char *b, const char *c, const char *d, const char *e)
+static struct ran run(const char *a, const char *b, const char *c, const char *d, const char *e)
 {
 	const char *const args[] = { a, b, c, d, e, NULL };
 

@@ -17,8 +17,7 @@
 static const char *const readers[] = { "validate", "stats", "cat", "info", "convert" };
 
 /* Every command that reads says this, on the output that is for it, and ends with status 2. */
-static void
-expect_refused(const char *path, const char *words)
+static void expect_refused(const char *path, const char *words)
 {
 	for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
 		const bool convert = strcmp(readers[i], "convert") == 0;

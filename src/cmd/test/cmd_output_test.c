@@ -17,14 +17,12 @@
 #define BAD(name) "testdata/htdump/bad/" name ".htdump"
 
 /* The program in a shell: $0 is the program, $1 the folder. */
-static struct ran
-shell(const char *dir, const char *command)
+static struct ran shell(const char *dir, const char *command)
 {
 	return run_program((const char *const[]){ "sh", "-c", command, tool_path(), dir, NULL }, NULL, 0);
 }
 
-static void
-expect_folder(const char *dir, const char *const *want)
+static void expect_folder(const char *dir, const char *const *want)
 {
 	char **const names = list_folder(dir, "");
 	size_t i = 0;
@@ -36,8 +34,7 @@ expect_folder(const char *dir, const char *const *want)
 	list_free(names);
 }
 
-static void
-expect_status(struct ran r, int status, const char *said)
+static void expect_status(struct ran r, int status, const char *said)
 {
 	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
 	if (said[0] == '\0')
@@ -198,15 +195,14 @@ Test(cmd_output, losses)
 	expect_status(RUN("convert", "--fail-on-loss", "-q", nan, "/dev/null", "--to=chrome"), 1,
 	              "[chrome/not-a-number]");
 	expect_status(RUN("convert", "-q", nan, "/dev/null", "--to=chrome"), 0, "");
-	expect_status(RUN("convert", "--fail-on-loss", "--lanes=off", OVERLAPPING,
-	                   "/dev/null", "--to=chrome"),
-	              1, "[lanes/off]");
+	expect_status(
+	    RUN("convert", "--fail-on-loss", "--lanes=off", OVERLAPPING, "/dev/null", "--to=chrome"), 1,
+	    "[lanes/off]");
 	expect_status(RUN("convert", "--fail-on-loss", SAMPLE, "/dev/null", "--to=chrome"), 0, "");
 }
 
 /* The lines of events, without their tracks' names. */
-static size_t
-count_matches(const char *text, const char *word)
+static size_t count_matches(const char *text, const char *word)
 {
 	size_t n = 0;
 

@@ -18,8 +18,7 @@ static const char finding_form[] =
     "^[^[:cntrl:]]+:@[0-9]+: (error|warning|note): [^[:cntrl:]]+ \\[[a-z0-9]+/[a-z0-9-]+\\]$";
 
 /* All lines of text that hold an id in brackets have the form; returns how many do. */
-static size_t
-count_findings(const char *text, const char *path)
+static size_t count_findings(const char *text, const char *path)
 {
 	regex_t form;
 	size_t n = 0;
@@ -99,8 +98,7 @@ Test(cmd_report, quiet)
 	ran_free(&r);
 }
 
-static void
-expect_color(const char *command, const char *option, bool want)
+static void expect_color(const char *command, const char *option, bool want)
 {
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), option, NULL }, NULL, 0);

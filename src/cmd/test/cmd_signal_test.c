@@ -10,15 +10,13 @@
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
-static struct ran
-shell(const char *dir, const char *command)
+static struct ran shell(const char *dir, const char *command)
 {
 	return run_program((const char *const[]){ "sh", "-c", command, tool_path(), dir, NULL }, NULL, 0);
 }
 
 /* A trace far longer than a pipe holds: the sample, which may be appended to itself, many times. */
-static void
-write_long_trace(const char *dir)
+static void write_long_trace(const char *dir)
 {
 	size_t n;
 	char *const p = read_whole(SAMPLE, &n), path[1024];
@@ -56,8 +54,7 @@ Test(cmd_signal, closed_pipe)
 
 /* Its standard input is a FIFO that gives a little and then stays open: it is certainly running, with its
  * temporary file there, when the signal comes. */
-static void
-expect_clean_end(const char *signal, int status)
+static void expect_clean_end(const char *signal, int status)
 {
 	char *const dir = make_folder();
 	char command[1024];

@@ -11,8 +11,7 @@
 
 /* ---- archives made by tar ---- */
 
-static void
-run_tar(const char *how, const char *form, const char *to, const char *folder)
+static void run_tar(const char *how, const char *form, const char *to, const char *folder)
 {
 	struct ran r = run_program(
 	    (const char *const[]){ "tar", how, form, "-f", to, "-C", folder, ".", NULL }, NULL, 0);
@@ -22,8 +21,7 @@ run_tar(const char *how, const char *form, const char *to, const char *folder)
 }
 
 /* The text with `from` replaced by `to`; to be freed. */
-static char *
-replaced(const char *text, const char *from, const char *to)
+static char *replaced(const char *text, const char *from, const char *to)
 {
 	char *const out = calloc(2, strlen(text) + 1), *p = out;
 
@@ -40,8 +38,7 @@ replaced(const char *text, const char *from, const char *to)
 }
 
 /* The same findings, of the same places, and the same status as of the folder. */
-static void
-expect_as_folder(const char *archive, const char *folder)
+static void expect_as_folder(const char *archive, const char *folder)
 {
 	struct ran a = run_tool((const char *const[]){ "validate", archive, NULL }, NULL, 0);
 	struct ran b = run_tool((const char *const[]){ "validate", folder, NULL }, NULL, 0);
@@ -109,8 +106,7 @@ struct made {
 	size_t n;
 };
 
-static void
-add_up(char *head)
+static void add_up(char *head)
 {
 	unsigned sum = 0;
 
@@ -120,8 +116,7 @@ add_up(char *head)
 	snprintf(head + 148, 8, "%06o", sum);
 }
 
-static void
-add(struct made *m, const char *name, char type, const void *p, size_t n)
+static void add(struct made *m, const char *name, char type, const void *p, size_t n)
 {
 	char *const head = m->bytes + m->n;
 
@@ -139,15 +134,13 @@ add(struct made *m, const char *name, char type, const void *p, size_t n)
 }
 
 /* `blocks` of zeros: two end an archive. */
-static void
-add_zeros(struct made *m, unsigned blocks)
+static void add_zeros(struct made *m, unsigned blocks)
 {
 	memset(m->bytes + m->n, 0, (size_t)blocks * 512);
 	m->n += (size_t)blocks * 512;
 }
 
-static void
-expect_of(const char *command, const char *path, int status, const char *said)
+static void expect_of(const char *command, const char *path, int status, const char *said)
 {
 	struct ran r = run_tool((const char *const[]){ command, path, NULL }, NULL, 0);
 	cr_expect_eq(r.status, status, "%d, not %d: %s%s", r.status, status, r.out, r.err);
@@ -156,8 +149,8 @@ expect_of(const char *command, const char *path, int status, const char *said)
 	ran_free(&r);
 }
 
-static void
-expect(const char *command, const char *dir, const struct made *m, size_t n, int status, const char *said)
+static void expect(const char *command, const char *dir, const struct made *m, size_t n, int status,
+                   const char *said)
 {
 	char path[600];
 
@@ -225,8 +218,7 @@ struct traces {
 	size_t ngood, nbad;
 };
 
-static void
-setup_traces(struct traces *t)
+static void setup_traces(struct traces *t)
 {
 	t->m = calloc(1, sizeof *t->m);
 	t->dir = make_folder();
@@ -236,23 +228,20 @@ setup_traces(struct traces *t)
 	add(t->m, "good.htdump", '0', t->good, t->ngood);
 }
 
-static void
-free_traces(struct traces *t)
+static void free_traces(struct traces *t)
 {
 	free(t->good);
 	free(t->m);
 	remove_folder(t->dir);
 }
 
-static void
-add_bad(struct traces *t, const char *name, char type)
+static void add_bad(struct traces *t, const char *name, char type)
 {
 	add(t->m, name, type, t->good, t->nbad);
 }
 
 /* Ends the archive, and starts the next one. */
-static void
-expect_end(struct traces *t, int status, const char *said)
+static void expect_end(struct traces *t, int status, const char *said)
 {
 	add_zeros(t->m, 2);
 	expect("validate", t->dir, t->m, t->m->n, status, said);
@@ -261,8 +250,7 @@ expect_end(struct traces *t, int status, const char *said)
 }
 
 /* A pax header with one record; of `long_n` bytes if that is not 0. */
-static void
-add_pax(struct made *m, char type, const char *key, const char *value, size_t long_n)
+static void add_pax(struct made *m, char type, const char *key, const char *value, size_t long_n)
 {
 	const size_t nvalue = long_n != 0 ? long_n : strlen(value), room = nvalue + 100;
 	char *const record = malloc(room), *const text = calloc(1, nvalue + 1);
@@ -404,8 +392,7 @@ Test(cmd_tar, what_is_no_plain_file)
 	free_traces(&t);
 }
 
-static void
-add_link(struct made *m, const char *name, const char *target)
+static void add_link(struct made *m, const char *name, const char *target)
 {
 	char *const head = m->bytes + m->n;
 
@@ -446,8 +433,8 @@ Test(cmd_tar, is_never_read_as_a_trace)
 	t.m->bytes[3] ^= 1;
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
 		cr_assert(write_whole(path, t.m->bytes, i % 2 == 0 ? t.m->n : 100));
-		struct ran r = run_tool((const char *const[]){ "validate", "--from", formats[i], path, NULL },
-		                        NULL, 0);
+		struct ran r =
+		    run_tool((const char *const[]){ "validate", "--from", formats[i], path, NULL }, NULL, 0);
 		cr_expect_eq(r.status, 2, "%s: %s%s", formats[i], r.out, r.err);
 		cr_expect_not_null(strstr(r.out, "is no tar archive, or a damaged one"), "%s", r.out);
 		ran_free(&r);

@@ -12,8 +12,7 @@
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
-static size_t
-count_lines(const char *s)
+static size_t count_lines(const char *s)
 {
 	size_t n = 0;
 
@@ -24,8 +23,7 @@ count_lines(const char *s)
 
 /* Status 3, nothing on stdout, one line on stderr that holds these words, and the row of --help about the
  * option at most. */
-static void
-expect_mistake(struct ran r, const char *words)
+static void expect_mistake(struct ran r, const char *words)
 {
 	cr_expect_eq(r.status, STATUS_USAGE, "%s: status %d: %s", words, r.status, r.err);
 	cr_expect_str_eq(r.out, "", "%s: %s", words, r.out);
@@ -38,8 +36,7 @@ expect_mistake(struct ran r, const char *words)
 	ran_free(&r);
 }
 
-static void
-expect_help(struct ran r, const char *words)
+static void expect_help(struct ran r, const char *words)
 {
 	cr_expect_eq(r.status, 0);
 	cr_expect_str_eq(r.err, "");
@@ -81,8 +78,9 @@ Test(cmd, version_is_one_line)
 
 Test(cmd, version_says_what_it_is_made_of)
 {
-	static const char *const words[] = { "\nlibrary: cJSON ", "\nlibrary: ISA-L ", "\nlibrary: libyaml ",
-		                             "\nlibrary: zstd ", "\ncompression: gzip", "\ncpu: " };
+	static const char *const words[] = { "\nlibrary: cJSON ",   "\nlibrary: ISA-L ",
+		                             "\nlibrary: libyaml ", "\nlibrary: zstd ",
+		                             "\ncompression: gzip", "\ncpu: " };
 	struct ran r = RUN("--version", "--verbose"), listed = RUN("formats");
 	char name[64];
 

@@ -25,15 +25,13 @@ struct folder {
 	char schema[256], first[256], second[256], out[256];
 };
 
-static void
-put(char *path, const char *dir, const char *name, const char *text)
+static void put(char *path, const char *dir, const char *name, const char *text)
 {
 	snprintf(path, 256, "%s/%s", dir, name);
 	cr_assert(write_whole(path, text, strlen(text)));
 }
 
-static void
-folder_make(struct folder *f)
+static void folder_make(struct folder *f)
 {
 	char text[2048];
 	int n;
@@ -51,8 +49,7 @@ folder_make(struct folder *f)
 }
 
 /* The which-th event of a name, from 0 on; or NULL. */
-static const cJSON *
-nth(const cJSON *root, const char *name, int which)
+static const cJSON *nth(const cJSON *root, const char *name, int which)
 {
 	const cJSON *e;
 
@@ -66,14 +63,12 @@ nth(const cJSON *root, const char *name, int which)
 	return NULL;
 }
 
-static double
-number(const cJSON *e, const char *key)
+static double number(const cJSON *e, const char *key)
 {
 	return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(e, key));
 }
 
-static cJSON *
-converted(const struct folder *f, const char *second, struct ran *r)
+static cJSON *converted(const struct folder *f, const char *second, struct ran *r)
 {
 	size_t n;
 

@@ -10,8 +10,7 @@
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
 /* To be freed. */
-static char *
-xz_copy(const char *p, size_t n, size_t *packed)
+static char *xz_copy(const char *p, size_t n, size_t *packed)
 {
 	const size_t room = lzma_stream_buffer_bound(n);
 	char *const to = malloc(room);
@@ -22,8 +21,7 @@ xz_copy(const char *p, size_t n, size_t *packed)
 	return to;
 }
 
-static void
-expect(const char *const *args, const char *in, size_t n, int status, const char *said)
+static void expect(const char *const *args, const char *in, size_t n, int status, const char *said)
 {
 	struct ran r = run_tool(args, in, n);
 

@@ -34,8 +34,7 @@ static const char fish_lines[] = "$argv[1] completion fish | source\n"
                                  "end\n";
 
 /* What a shell answers to lines of input; NULL: it is not installed.  To be freed. */
-static char *
-answers(const char *shell, const char *lines)
+static char *answers(const char *shell, const char *lines)
 {
 	const bool bash = strcmp(shell, "bash") == 0;
 	char *const tool = realpath(tool_path(), NULL);
@@ -67,8 +66,7 @@ try {
 	const char *line, *want;
 };
 
-static void
-expect_answers(const char *shell, const struct try *tries, size_t n)
+static void expect_answers(const char *shell, const struct try *tries, size_t n)
 {
 	struct text lines = { .p = NULL };
 
@@ -207,16 +205,14 @@ Test(completion, of_zsh)
 
 /* ---- the tables ---- */
 
-static void
-put_option(void *ctx, const struct cmd_option *o, const char *const *words)
+static void put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	(void)words;
 	text_printf(ctx, "      --%s ", o->name);
 }
 
 /* How many options the help shows: in rows, and one behind the other. */
-static size_t
-count_options(const char *help)
+static size_t count_options(const char *help)
 {
 	size_t n = 0;
 
@@ -253,8 +249,7 @@ Test(completion, offers_the_options_of_the_help)
 	}
 }
 
-static void
-check_words(void *ctx, const struct cmd_option *o, const char *const *words)
+static void check_words(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct command *const cmd = ctx;
 	char argument[128], want[512];

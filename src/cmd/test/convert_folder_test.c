@@ -14,20 +14,17 @@
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 #define MISSING "testdata/htdump/good/there-is-none.htdump"
 
-static bool
-two_open(struct writer *w, struct chunk *chunk)
+static bool two_open(struct writer *w, struct chunk *chunk)
 {
 	return true;
 }
 
-static bool
-two_declare(struct writer *w, const struct batch *b)
+static bool two_declare(struct writer *w, const struct batch *b)
 {
 	return true;
 }
 
-static void
-two_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void two_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		chunk_file(chunk, "times");
@@ -38,8 +35,7 @@ two_render(const void *state, const struct batch *b, struct chunk *chunk)
 	}
 }
 
-static bool
-two_close(struct writer *w, struct chunk *chunk)
+static bool two_close(struct writer *w, struct chunk *chunk)
 {
 	chunk_file(chunk, "losses");
 	return true;
@@ -60,8 +56,7 @@ static const struct format two = { .name = "two", .suffixes = suffixes, .writer 
 static char said[2048]; /* by the last run */
 
 /* Calls the function with standard error in `said`. */
-static enum exit_status
-listen_to(enum exit_status (*call)(struct convert *), struct convert *c)
+static enum exit_status listen_to(enum exit_status (*call)(struct convert *), struct convert *c)
 {
 	FILE *const f = tmpfile();
 	const int before = dup(STDERR_FILENO);
@@ -77,8 +72,8 @@ listen_to(enum exit_status (*call)(struct convert *), struct convert *c)
 }
 
 /* Runs it in the folder. */
-static enum exit_status
-convert(const char *dir, const char *const *in, size_t n, const char *name, bool force, bool keep_partial)
+static enum exit_status convert(const char *dir, const char *const *in, size_t n, const char *name,
+                                bool force, bool keep_partial)
 {
 	char out[1024];
 	char program[] = "convert", *argv[] = { program, NULL };
@@ -94,8 +89,7 @@ convert(const char *dir, const char *const *in, size_t n, const char *name, bool
 	return status;
 }
 
-static size_t
-lines_of(const char *dir, const char *name)
+static size_t lines_of(const char *dir, const char *name)
 {
 	char path[1024];
 	size_t n, lines = 0;
@@ -109,8 +103,7 @@ lines_of(const char *dir, const char *name)
 	return lines;
 }
 
-static void
-expect_folder(const char *dir, const char *const *want)
+static void expect_folder(const char *dir, const char *const *want)
 {
 	char **const names = list_folder(dir, "");
 	size_t i = 0;
@@ -159,14 +152,12 @@ Test(convert_folder, an_input_that_is_missing_leaves_the_old_one)
 
 static struct options options;
 
-static enum exit_status
-fit(struct convert *c)
+static enum exit_status fit(struct convert *c)
 {
 	return output_format_fits(&options, c->to, c->out, c->raw) ? STATUS_CLEAN : options.status;
 }
 
-static void
-expect_misfit(const char *out, bool raw, const char *words)
+static void expect_misfit(const char *out, bool raw, const char *words)
 {
 	struct convert c = { .out = out, .to = &two, .raw = raw };
 

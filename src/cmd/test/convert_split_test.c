@@ -17,8 +17,7 @@ struct division {
 	size_t parts;
 };
 
-static void
-expect_run(const char *const *args, int status, const char *says)
+static void expect_run(const char *const *args, int status, const char *says)
 {
 	struct ran r = run_tool(args, NULL, 0);
 
@@ -27,8 +26,7 @@ expect_run(const char *const *args, int status, const char *says)
 	ran_free(&r);
 }
 
-static void
-split(const struct division *d, const char *out)
+static void split(const struct division *d, const char *out)
 {
 	expect_run(
 	    (const char *const[]){ "convert", "-q", "--to", d->to, d->option, d->value, d->in, out, NULL }, 0,
@@ -36,8 +34,7 @@ split(const struct division *d, const char *out)
 }
 
 /* The events of the trace, and of all parts together, are the same; each part is valid. */
-static void
-expect_whole(const struct division *d, const char *out)
+static void expect_whole(const struct division *d, const char *out)
 {
 	char **const names = list_folder(out, "");
 	char path[1024];
@@ -101,8 +98,7 @@ Test(convert_split, folders_of_streams)
 /* ---- parts of a size ---- */
 
 /* None is larger, and they are no smaller than need be. */
-static void
-expect_sizes(const char *out, size_t most)
+static void expect_sizes(const char *out, size_t most)
 {
 	char **const names = list_folder(out, "");
 	size_t n = 0, sum = 0;
@@ -161,8 +157,7 @@ static const char hostile[] =
     "{\"name\":\"b/..\",\"ph\":\"X\",\"ts\":2010,\"dur\":5,\"pid\":1,\"tid\":18446744073709551615},\n"
     "{\"name\":\"\\u001b[31m\",\"ph\":\"X\",\"ts\":2020,\"dur\":5,\"pid\":2,\"tid\":7}]\n";
 
-static void
-expect_names(const char *out, const char *const *want)
+static void expect_names(const char *out, const char *const *want)
 {
 	char **const names = list_folder(out, "");
 	size_t n = 0;
@@ -193,8 +188,7 @@ Test(convert_split, names_are_words_and_numbers)
 }
 
 /* The offsets of the events in lines of NDJSON, as a set of those below 64 * 1024, and how many there are. */
-static size_t
-take_offsets(const char *text, unsigned char *seen)
+static size_t take_offsets(const char *text, unsigned char *seen)
 {
 	size_t n = 0;
 
@@ -300,8 +294,7 @@ Test(convert_split, each_part_is_a_selection)
 }
 
 /* Of NDJSON, with so many threads. */
-static void
-put_threads(const char *path, int threads)
+static void put_threads(const char *path, int threads)
 {
 	FILE *const f = fopen(path, "w");
 

@@ -78,14 +78,12 @@ static bool zero;                 /* the event that is changed has no duration *
 static struct ledger true_losses; /* of the event that is changed */
 static const struct event *other; /* of another class and track */
 
-static bool
-is_target(const struct event *e)
+static bool is_target(const struct event *e)
 {
 	return zero ? slice_is(e->name, "zero") : slice_is(e->name, "target") && e->ts == 4000;
 }
 
-static void
-put(void *state, const struct batch *b, struct chunk *chunk)
+static void put(void *state, const struct batch *b, struct chunk *chunk)
 {
 	if (honest->writer->render != NULL)
 		honest->writer->render(state, b, chunk);
@@ -93,8 +91,7 @@ put(void *state, const struct batch *b, struct chunk *chunk)
 		honest->writer->write(state, b, chunk);
 }
 
-static void
-change(struct batch *b, struct event *e)
+static void change(struct batch *b, struct event *e)
 {
 	e->name = damage == NAME ? SLICE_LIT("lie") : e->name;
 	e->ts += damage == TIME;
@@ -108,8 +105,7 @@ change(struct batch *b, struct event *e)
 }
 
 /* The changed event, and what the true one lost; that is learned where nothing is changed. */
-static void
-put_target(void *state, struct batch *one, struct chunk *chunk)
+static void put_target(void *state, struct batch *one, struct chunk *chunk)
 {
 	const struct ledger before = chunk->ledger;
 
@@ -124,8 +120,7 @@ put_target(void *state, struct batch *one, struct chunk *chunk)
 }
 
 /* One event after the other. */
-static void
-put_changed(void *state, const struct batch *b, struct chunk *chunk)
+static void put_changed(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct batch one = *b;
 
@@ -147,16 +142,15 @@ put_changed(void *state, const struct batch *b, struct chunk *chunk)
 	}
 }
 
-static void
-render_changed(const void *state, const struct batch *b, struct chunk *chunk)
+static void render_changed(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	put_changed((void *)(uintptr_t)state, b, chunk);
 }
 
 /* ---- converting with it ---- */
 
-static enum exit_status
-run_convert(const struct format *to, const char *in, const char *out, char *said, size_t size)
+static enum exit_status run_convert(const struct format *to, const char *in, const char *out, char *said,
+                                    size_t size)
 {
 	const char *const ins[] = { in };
 	char program[] = "convert", *argv[] = { program, NULL };
@@ -178,8 +172,7 @@ run_convert(const struct format *to, const char *in, const char *out, char *said
 	return status;
 }
 
-static enum exit_status
-convert(const char *in, const char *out, char *said, size_t size)
+static enum exit_status convert(const char *in, const char *out, char *said, size_t size)
 {
 	struct writer_ops ops = *honest->writer;
 	struct format changed = *honest;
@@ -190,8 +183,7 @@ convert(const char *in, const char *out, char *said, size_t size)
 	return run_convert(&changed, in, out, said, size);
 }
 
-static unsigned
-lacks(const struct format *f)
+static unsigned lacks(const struct format *f)
 {
 	for (size_t i = 0; i < sizeof blind / sizeof *blind; i++)
 		if (strcmp(blind[i].format, f->name) == 0)
@@ -200,8 +192,7 @@ lacks(const struct format *f)
 }
 
 /* What no change and then this one says. */
-static void
-expect(const char *in, const char *dir, enum damage d)
+static void expect(const char *in, const char *dir, enum damage d)
 {
 	const enum damage both[] = { NONE, d };
 	char out[512], said[4096];
@@ -246,8 +237,7 @@ static const char *changed_folder;
 static long changed_at;
 
 /* Near the end of a long output: its first bytes are in the temporary file already. */
-static bool
-close_and_change(struct writer *w, struct chunk *chunk)
+static bool close_and_change(struct writer *w, struct chunk *chunk)
 {
 	char pattern[600];
 	glob_t found;

@@ -11,9 +11,8 @@
 
 enum { MOST_SAMPLES = 4 }; /* of a format */
 
-static void
-expect_verified(const char *path, const char *out, const struct format *f, const char *option,
-                const char *arg)
+static void expect_verified(const char *path, const char *out, const struct format *f, const char *option,
+                            const char *arg)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "-qf", "--verify", option, arg, "--to",
 	                                               f->name, "-o", out, path, NULL },
@@ -24,28 +23,24 @@ expect_verified(const char *path, const char *out, const struct format *f, const
 	ran_free(&r);
 }
 
-static void
-expect_all(const char *path, const char *out, const struct format *f)
+static void expect_all(const char *path, const char *out, const struct format *f)
 {
-	static const char *const cases[][2] = { { "--since", "40%" },
-		                                { "--until", "60%" },
-		                                { "--name", "*e*" },
-		                                { "--rebase", "--quiet" } };
+	static const char *const cases[][2] = {
+		{ "--since", "40%" }, { "--until", "60%" }, { "--name", "*e*" }, { "--rebase", "--quiet" }
+	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect_verified(path, out, f, cases[i][0], cases[i][1]);
 }
 
-static bool
-is_folder(const char *path)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool
-is_copied(const struct format *f)
+static bool is_copied(const struct format *f)
 {
 	return f->reader != NULL && f->writer != NULL && (f->writer->modes & WRITER_RAW_SELECT) != 0;
 }

@@ -13,8 +13,7 @@
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
-static void
-expect_status(const char *in, const char *out, int status, const char *words)
+static void expect_status(const char *in, const char *out, int status, const char *words)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "-q", "--verify", in, out, NULL }, NULL, 0);
 
@@ -69,33 +68,28 @@ static const struct loss declared = { .id = "lies/dur", .touches = TOUCHES_DURAT
 static const struct loss omitted = { .id = "lies/missing", .touches = TOUCHES_MISSING };
 static const struct loss other = { .id = "lies/name", .touches = TOUCHES_NAME };
 
-static void
-longer(struct event *e)
+static void longer(struct event *e)
 {
 	e->dur++;
 }
 
-static void
-renamed(struct event *e)
+static void renamed(struct event *e)
 {
 	e->name = SLICE_LIT("lie");
 }
 
-static void
-later(struct event *e)
+static void later(struct event *e)
 {
 	e->ts++;
 }
 
-static void
-gone(struct event *e)
+static void gone(struct event *e)
 {
 	e->phase = PHASE_STRUCTURE;
 }
 
 /* The third span of the trace; of raw events, the third. */
-static void
-lying_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void lying_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	int spans = 0;
 
@@ -113,8 +107,7 @@ lying_render(const void *state, const struct batch *b, struct chunk *chunk)
 /* Converts the sample with it; what was said is in `said`. */
 static char said[2048];
 
-static enum exit_status
-convert(const char *out, void (*how)(struct event *), const struct loss *loss)
+static enum exit_status convert(const char *out, void (*how)(struct event *), const struct loss *loss)
 {
 	char path[32];
 	const char *const in[] = { once ? path : SAMPLE };
@@ -149,8 +142,8 @@ convert(const char *out, void (*how)(struct event *), const struct loss *loss)
 	return status;
 }
 
-static void
-expect(void (*how)(struct event *), const struct loss *loss, enum exit_status want, const char *words)
+static void expect(void (*how)(struct event *), const struct loss *loss, enum exit_status want,
+                   const char *words)
 {
 	char *const dir = make_folder();
 	char out[512];
@@ -165,8 +158,7 @@ expect(void (*how)(struct event *), const struct loss *loss, enum exit_status wa
 	remove_folder(dir);
 }
 
-static void
-expect_errors(void)
+static void expect_errors(void)
 {
 	expect(NULL, NULL, STATUS_CLEAN, "");
 	expect(longer, NULL, STATUS_UNREADABLE, ": span draw at 5001101 ns: other duration\n");

@@ -22,8 +22,7 @@ struct pair {
 	char *dir, a[512], b[512];
 };
 
-static void
-write_trace(const char *path, const char *events)
+static void write_trace(const char *path, const char *events)
 {
 	char text[2048];
 
@@ -31,8 +30,7 @@ write_trace(const char *path, const char *events)
 	cr_assert(write_whole(path, text, strlen(text)));
 }
 
-static struct pair
-make_pair(const char *a, const char *b)
+static struct pair make_pair(const char *a, const char *b)
 {
 	struct pair p = { .dir = make_folder() };
 
@@ -43,15 +41,13 @@ make_pair(const char *a, const char *b)
 	return p;
 }
 
-static void
-expect_words(const struct ran *r, const char *words)
+static void expect_words(const struct ran *r, const char *words)
 {
 	cr_expect_not_null(strstr(r->out, words), "%s\nnot in\n%s%s", words, r->out, r->err);
 }
 
 /* The status, and words of the report (NULL: none). */
-static void
-expect(const char *a, const char *b, const char *option, int status, const char *words)
+static void expect(const char *a, const char *b, const char *option, int status, const char *words)
 {
 	struct pair p = make_pair(a, b);
 	struct ran r = option != NULL ? RUN(option, p.a, p.b) : RUN(p.a, p.b);

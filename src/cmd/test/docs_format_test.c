@@ -46,8 +46,7 @@ static const char script[] =
     "$(pkg-config --libs $(sed -n 's/^LIB_PC *:= *//p' Makefile)) -lpthread -lm\n";
 
 /* A C block of it begins with a comment that is its path; one without goes to formats.def. */
-static void
-write_block(const char *dir, const char *block)
+static void write_block(const char *dir, const char *block)
 {
 	char name[256] = "formats/formats.def", path[1024];
 
@@ -57,8 +56,7 @@ write_block(const char *dir, const char *block)
 	cr_assert(write_whole(path, text, strlen(text)), "cannot write %s", path);
 }
 
-static size_t
-write_blocks(const char *dir, const char *tutorial)
+static size_t write_blocks(const char *dir, const char *tutorial)
 {
 	char *block;
 	size_t n = 0;
@@ -70,8 +68,7 @@ write_blocks(const char *dir, const char *tutorial)
 	return n;
 }
 
-static void
-run_quietly(const char *const *argv)
+static void run_quietly(const char *const *argv)
 {
 	struct ran r = run_program(argv, NULL, 0);
 

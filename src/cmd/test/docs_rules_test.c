@@ -20,8 +20,7 @@
 
 /* The manual pages agree with the tables of the program: rules, losses, options, commands. */
 
-static void
-expect_rule(const char *page, const char *text, const struct rule *r)
+static void expect_rule(const char *page, const char *text, const struct rule *r)
 {
 	char line[256];
 
@@ -56,8 +55,7 @@ Test(docs_rules, each_rule_is_in_its_page)
 }
 
 /* ".It Sy ID Pq LEVEL" is a rule, ".It Sy a/b" without a level a kind of loss. */
-static size_t
-check_ids(const char *page, const char *text)
+static size_t check_ids(const char *page, const char *text)
 {
 	size_t n = 0;
 
@@ -79,8 +77,7 @@ check_ids(const char *page, const char *text)
 }
 
 /* The text of all manual pages, one behind the other. */
-static char *
-all_pages(void)
+static char *all_pages(void)
 {
 	struct ran r = run_program((const char *const[]){ "sh", "-c", "cat man/*", NULL }, NULL, 0);
 
@@ -105,8 +102,7 @@ Test(docs_rules, each_rule_of_a_page_exists)
 	list_free(names);
 }
 
-static size_t
-expect_losses(const char *page, const char *text, const struct loss *l)
+static size_t expect_losses(const char *page, const char *text, const struct loss *l)
 {
 	size_t n = 0;
 
@@ -139,8 +135,7 @@ Test(docs_rules, each_kind_of_loss_is_in_a_page)
 /* ---- options ---- */
 
 /* "\n.It Fl o , Fl -output" or "\n.It Fl -output", followed by the argument or the line's end. */
-static bool
-page_has_option(const char *text, char letter, const char *name)
+static bool page_has_option(const char *text, char letter, const char *name)
 {
 	char item[128];
 
@@ -159,8 +154,7 @@ page_has_option(const char *text, char letter, const char *name)
 
 /* The next option of a help text: that of a row, "  -o, --output OUT   ...", or of a line "  --since TIME
  * --until TIME"; false: no more. */
-static bool
-help_option(const char *help, const char **at, char *letter, char name[64])
+static bool help_option(const char *help, const char **at, char *letter, char name[64])
 {
 	for (const char *p = *at; (p = strstr(p, "--")) != NULL; p += 2) {
 		*letter = 0;
@@ -182,8 +176,7 @@ help_option(const char *help, const char **at, char *letter, char name[64])
 	return false;
 }
 
-static void
-check_options(const struct command *c, const char *page, const char *text, const char *help)
+static void check_options(const struct command *c, const char *page, const char *text, const char *help)
 {
 	const char *at = help;
 	char letter, name[64];
@@ -205,8 +198,7 @@ check_options(const struct command *c, const char *page, const char *text, const
 }
 
 /* With the page that commands share which select events. */
-static char *
-page_of_command(const struct command *c, const char *page)
+static char *page_of_command(const struct command *c, const char *page)
 {
 	char *const own = doc_text(page), *const shared = doc_text("man/tracetool-select.7");
 	const size_t n = strlen(own), more = c->selects ? strlen(shared) : 0;
@@ -264,8 +256,7 @@ Test(docs_rules, options_of_formats_are_in_their_pages)
 /* ---- limits ---- */
 
 /* The number with commas, as the pages write it, then these words. */
-static void
-expect_limit(const char *page, const char *text, uint64_t v, const char *words)
+static void expect_limit(const char *page, const char *text, uint64_t v, const char *words)
 {
 	char digits[32], item[128];
 	size_t n = 0;

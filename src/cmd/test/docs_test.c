@@ -12,16 +12,14 @@
 
 /* The examples of the README and of the manual pages write what they say. */
 
-static void *
-must(void *p)
+static void *must(void *p)
 {
 	if (p == NULL)
 		abort();
 	return p;
 }
 
-char *
-doc_text(const char *path)
+char *doc_text(const char *path)
 {
 	size_t n;
 	char *const text = read_whole(path, &n);
@@ -30,8 +28,7 @@ doc_text(const char *path)
 	return text;
 }
 
-struct place
-place_make(const char *tool)
+struct place place_make(const char *tool)
 {
 	const struct place p = { make_folder(), make_folder() };
 	char to[1024], *const testdata = realpath("testdata", NULL), *const program = realpath(tool, NULL);
@@ -46,28 +43,24 @@ place_make(const char *tool)
 	return p;
 }
 
-void
-place_free(struct place *p)
+void place_free(struct place *p)
 {
 	remove_folder(p->dir);
 	remove_folder(p->bin);
 }
 
-static size_t
-line_length(const char *s)
+static size_t line_length(const char *s)
 {
 	return strcspn(s, "\n");
 }
 
-static const char *
-next_line(const char *s)
+static const char *next_line(const char *s)
 {
 	s += line_length(s);
 	return *s == '\n' ? s + 1 : s;
 }
 
-static size_t
-trimmed_length(const char *s)
+static size_t trimmed_length(const char *s)
 {
 	size_t n = line_length(s);
 
@@ -76,8 +69,7 @@ trimmed_length(const char *s)
 	return n;
 }
 
-static bool
-lines_match(const char *want, const char *got)
+static bool lines_match(const char *want, const char *got)
 {
 	for (; *want != '\0'; want = next_line(want), got = next_line(got)) {
 		const size_t n = trimmed_length(want);
@@ -94,8 +86,7 @@ lines_match(const char *want, const char *got)
 	return *got == '\0';
 }
 
-static void
-run_example(const struct place *p, const char *doc, const char *command, const char *want)
+static void run_example(const struct place *p, const char *doc, const char *command, const char *want)
 {
 	const char *const argv[] = {
 		"sh",
@@ -114,8 +105,7 @@ run_example(const struct place *p, const char *doc, const char *command, const c
 	ran_free(&r);
 }
 
-size_t
-run_examples(const struct place *p, const char *doc, const char *block)
+size_t run_examples(const struct place *p, const char *doc, const char *block)
 {
 	size_t n = 0;
 
@@ -134,8 +124,7 @@ run_examples(const struct place *p, const char *doc, const char *block)
 	return n;
 }
 
-char *
-markdown_block(const char **at, const char *info)
+char *markdown_block(const char **at, const char *info)
 {
 	char fence[64];
 
@@ -167,8 +156,7 @@ Test(docs, examples_of_the_readme)
 }
 
 /* The literal text of mdoc: \e is a backslash, \& nothing. */
-static void
-unescape(char *s)
+static void unescape(char *s)
 {
 	char *to = s;
 
@@ -185,8 +173,7 @@ unescape(char *s)
 }
 
 /* The displays of EXAMPLES that are literal text. */
-static size_t
-run_manual(const char *path)
+static size_t run_manual(const char *path)
 {
 	char *const text = doc_text(path), *section = strstr(text, "\n.Sh EXAMPLES\n");
 	struct place p = place_make(tool_path());

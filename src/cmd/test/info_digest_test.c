@@ -11,8 +11,7 @@
 #define GOOD "testdata/"
 
 /* The line of the digest of a trace; to be freed. */
-static char *
-digest_of(const char *path)
+static char *digest_of(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "info", "-q", "--digest", path, NULL }, NULL, 0);
 	char *const line = strstr(r.out, "digest:   ");
@@ -25,8 +24,7 @@ digest_of(const char *path)
 	return copy;
 }
 
-static void
-expect_digest(const char *path, const char *want)
+static void expect_digest(const char *path, const char *want)
 {
 	char *const got = digest_of(path);
 
@@ -35,8 +33,7 @@ expect_digest(const char *path, const char *want)
 }
 
 /* The file `name` in the folder; a text that is valid until the next call. */
-static const char *
-in(const char *dir, const char *name)
+static const char *in(const char *dir, const char *name)
 {
 	static char path[512];
 
@@ -44,8 +41,7 @@ in(const char *dir, const char *name)
 	return path;
 }
 
-static void
-convert(const char *from, const char *to)
+static void convert(const char *from, const char *to)
 {
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "-q", "-f", "--fail-on-loss", from, to, NULL }, NULL, 0);
@@ -91,8 +87,7 @@ Test(info_digest, conversion_and_compression_keep_it)
 #define THREE "{\"name\":\"b\",\"ph\":\"i\",\"ts\":5,\"s\":\"t\",\"pid\":7,\"tid\":8}"
 #define TAIL "\n]}"
 
-static void
-write_text(const char *path, const char *text)
+static void write_text(const char *path, const char *text)
 {
 	cr_assert(write_whole(path, text, strlen(text)));
 }
@@ -120,8 +115,7 @@ Test(info_digest, files_of_a_folder_are_traces)
 
 Test(info_digest, steps_of_arrows_are_no_ends)
 {
-#define END(phase, time)                                                                                     \
-	"{\"name\":\"w\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" time ",\"pid\":7,\"tid\":8}"
+#define END(phase, time) "{\"name\":\"w\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" time ",\"pid\":7,\"tid\":8}"
 #define ARROW(end) HEAD END("s", "1") "," END(end, "2") TAIL
 	char *const dir = make_folder(), *const path = strdup(in(dir, "arrow.json"));
 

@@ -26,8 +26,7 @@ Test(losses, kinds_that_fail)
 }
 
 /* Lines on stderr. */
-static size_t
-count_lines(const struct ran *r)
+static size_t count_lines(const struct ran *r)
 {
 	size_t n = 0;
 
@@ -159,8 +158,7 @@ Test(losses, matrix)
 }
 
 /* The ids of one pair; NULL: it is not in the matrix. */
-static const cJSON *
-pair_of(const cJSON *matrix, const char *from, const char *to, const char *list)
+static const cJSON *pair_of(const cJSON *matrix, const char *from, const char *to, const char *list)
 {
 	const cJSON *pair;
 
@@ -171,8 +169,7 @@ pair_of(const cJSON *matrix, const char *from, const char *to, const char *list)
 	return NULL;
 }
 
-static bool
-lists(const cJSON *ids, const char *id)
+static bool lists(const cJSON *ids, const char *id)
 {
 	const cJSON *i;
 
@@ -181,8 +178,7 @@ lists(const cJSON *ids, const char *id)
 }
 
 /* Converts it; every loss that is reported has to be in the matrix. */
-static void
-expect_declared(const cJSON *matrix, const char *from, const char *to, const char *in)
+static void expect_declared(const cJSON *matrix, const char *from, const char *to, const char *in)
 {
 	char *const dir = make_folder(), out[1024];
 	const cJSON *row;

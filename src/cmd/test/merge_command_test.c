@@ -15,8 +15,7 @@
 #define RANKS "testdata/dftracer/good/merged.pfw"
 
 /* How many lines have these words. */
-static unsigned
-count(const char *text, const char *words)
+static unsigned count(const char *text, const char *words)
 {
 	unsigned n = 0;
 
@@ -27,15 +26,13 @@ count(const char *text, const char *words)
 	return n;
 }
 
-static unsigned
-count_events(const char *text)
+static unsigned count_events(const char *text)
 {
 	return count(text, "\"offset\":");
 }
 
 /* The times of events do not decrease; returns the first. */
-static double
-expect_in_order(const char *text)
+static double expect_in_order(const char *text)
 {
 	double first = -1, last = -1;
 
@@ -172,8 +169,7 @@ Test(merge, time_windows)
 }
 
 /* As if it were a file, but for its name. */
-static void
-expect_piped(const char *align, const void *in, size_t n)
+static void expect_piped(const char *align, const void *in, size_t n)
 {
 	struct ran r = MERGE(align, WIRE, OVERLAPPING),
 	           piped = run_tool((const char *const[]){ "merge", "-q", "--to=ndjson", "-o", "-", align,

@@ -10,8 +10,8 @@
 #define QUIET "ignore: chrome/unbalanced\n"
 
 /* Writes what stats says of a trace, with a text replaced by another. */
-static void
-put_baseline(const char *dir, const char *name, const char *traces, const char *from, const char *to)
+static void put_baseline(const char *dir, const char *name, const char *traces, const char *from,
+                         const char *to)
 {
 	char command[2048], *text;
 

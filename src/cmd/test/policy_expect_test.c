@@ -13,8 +13,7 @@ struct expectation {
 	const char *said; /* of the broken one */
 };
 
-static void
-expect_both(const char *dir, const struct expectation *x)
+static void expect_both(const char *dir, const struct expectation *x)
 {
 	char text[1024];
 
@@ -108,8 +107,7 @@ static const struct expectation budgets[] = {
 	  "a.json: not valid chrome, 9 records, 1 error," },
 };
 
-static void
-expect_list(const struct expectation *list, size_t n)
+static void expect_list(const struct expectation *list, size_t n)
 {
 	char *const dir = policy_folder();
 

@@ -22,8 +22,7 @@ static const char faults[] =
     "{\"ph\":\"X\",\"name\":\"frame\",\"cat\":\"a\",\"pid\":7,\"tid\":1,\"ts\":1400,\"dur\":30}\n"
     "]}\n";
 
-static struct ran
-report(const char *dir, const char *kind, const char *more)
+static struct ran report(const char *dir, const char *kind, const char *more)
 {
 	char args[512];
 
@@ -32,8 +31,7 @@ report(const char *dir, const char *kind, const char *more)
 }
 
 /* The rules that were found, from the JSON report; each once. */
-static size_t
-rules_of(const char *json, char rules[][64], size_t most)
+static size_t rules_of(const char *json, char rules[][64], size_t most)
 {
 	cJSON *const doc = cJSON_Parse(json);
 	const cJSON *finding;
@@ -165,14 +163,12 @@ Test(policy_reports, any_number_of_threads)
 }
 
 /* A line, and a word in it that a comparison must not depend on. */
-static int
-by_text(const void *a, const void *b)
+static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static size_t
-sorted_lines(char *text, const char **lines, size_t most)
+static size_t sorted_lines(char *text, const char **lines, size_t most)
 {
 	size_t n = 0;
 

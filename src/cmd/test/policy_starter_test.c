@@ -11,8 +11,7 @@
 #define SCHEMA "schemas/policy.schema.json"
 
 /* The traces of a folder of samples: the starter policy of each good one is kept by it. */
-static size_t
-expect_kept(const char *folder, const char *suffix)
+static size_t expect_kept(const char *folder, const char *suffix)
 {
 	char **const names = list_folder(folder, suffix);
 	char *const dir = make_folder(), policy[1024], trace[1024];
@@ -93,8 +92,7 @@ Test(policy_starter, mistakes)
 /* ---- the schema ---- */
 
 /* Writes a policy as JSON into a folder, as another reader of YAML has it. */
-static void
-as_json(const char *policy, const char *dir, const char *name)
+static void as_json(const char *policy, const char *dir, const char *name)
 {
 	char to[1024];
 
@@ -109,8 +107,7 @@ as_json(const char *policy, const char *dir, const char *name)
 	ran_free(&r);
 }
 
-static struct ran
-validate_json(const char *path)
+static struct ran validate_json(const char *path)
 {
 	const char *const tool =
 	    access("/usr/bin/jsonschema", X_OK) == 0 ? "/usr/bin/jsonschema" : "jsonschema";
@@ -118,8 +115,7 @@ validate_json(const char *path)
 	return run_program((const char *const[]){ tool, "-i", path, SCHEMA, NULL }, NULL, 0);
 }
 
-static bool
-has_yaml(void)
+static bool has_yaml(void)
 {
 	struct ran r =
 	    run_program((const char *const[]){ "/usr/bin/python3", "-c", "import yaml", NULL }, NULL, 0);
@@ -130,8 +126,7 @@ has_yaml(void)
 }
 
 /* A policy of one line: whether our reader and the schema take it. */
-static void
-expect_judged(const char *dir, const char *text, bool taken)
+static void expect_judged(const char *dir, const char *text, bool taken)
 {
 	char path[1024];
 
@@ -238,8 +233,7 @@ Test(policy_starter, the_next_build_keeps_it)
 #define OWN_SERVICE "testdata/dial9/service.bin"
 
 /* A later build of the sample service, whose lines have moved: its texts are as long as before. */
-static char *
-moved_lines(size_t *n)
+static char *moved_lines(size_t *n)
 {
 	static const char before[] = "src/http.rs:88:17", after[] = "src/http.rs:91:23";
 	char *const text = read_whole(OWN_SERVICE, n);

@@ -6,8 +6,7 @@
 
 #define BAD(name) "testdata/htdump/bad/" name ".htdump"
 
-static void
-expect(const char *args, int status, const char *holds, const char *lacks)
+static void expect(const char *args, int status, const char *holds, const char *lacks)
 {
 	struct ran r = validate_sh("X=", args);
 

@@ -21,8 +21,7 @@ const char policy_trace[] =
     "{\"ph\":\"C\",\"name\":\"load\",\"pid\":7,\"tid\":1,\"ts\":2600,\"args\":{\"v\":1}}\n"
     "],\"otherData\":{\"version\":\"1.2\",\"host\":\"a\"}}\n";
 
-void
-policy_put(const char *dir, const char *name, const char *text)
+void policy_put(const char *dir, const char *name, const char *text)
 {
 	char path[1024];
 
@@ -35,8 +34,7 @@ policy_put(const char *dir, const char *name, const char *text)
 	cr_assert(write_whole(path, text, strlen(text)), "%s", path);
 }
 
-char *
-policy_folder(void)
+char *policy_folder(void)
 {
 	char *const dir = make_folder();
 
@@ -45,8 +43,7 @@ policy_folder(void)
 	return dir;
 }
 
-struct ran
-policy_run(const char *dir, const char *args)
+struct ran policy_run(const char *dir, const char *args)
 {
 	char command[8192], *const program = realpath(tool_path(), NULL);
 
@@ -61,8 +58,7 @@ policy_run(const char *dir, const char *args)
 	return r;
 }
 
-void
-policy_expect(const char *dir, const char *args, int status, const char *has, const char *lacks)
+void policy_expect(const char *dir, const char *args, int status, const char *has, const char *lacks)
 {
 	struct ran r = policy_run(dir, args);
 

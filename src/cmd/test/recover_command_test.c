@@ -17,8 +17,7 @@ struct place {
 	char *dir, out[1100], report[1100], report_option[1110], out_option[1110];
 };
 
-static struct place
-place_make(void)
+static struct place place_make(void)
 {
 	struct place p = { .dir = make_folder() };
 
@@ -30,8 +29,7 @@ place_make(void)
 }
 
 /* Runs it without standard input; `said` is on standard error. */
-static void
-expect(const char *const *args, int status, const char *said)
+static void expect(const char *const *args, int status, const char *said)
 {
 	struct ran r = run_tool(args, NULL, 0);
 
@@ -42,8 +40,7 @@ expect(const char *const *args, int status, const char *said)
 
 #define EXPECT(status, said, ...) expect((const char *const[]){ "recover", __VA_ARGS__, NULL }, status, said)
 
-static void
-expect_file(const char *path, const char *p, size_t n)
+static void expect_file(const char *path, const char *p, size_t n)
 {
 	size_t there;
 	char *const text = read_whole(path, &there);

@@ -8,8 +8,7 @@
 
 #include "cmd/test/reports_util_test.h"
 
-static const char *
-text_of(const cJSON *object, const char *key, const char *inner)
+static const char *text_of(const cJSON *object, const char *key, const char *inner)
 {
 	const cJSON *const part = cJSON_GetObjectItem(object, key);
 	const cJSON *const text = inner != NULL ? cJSON_GetObjectItem(part, inner) : part;
@@ -18,8 +17,7 @@ text_of(const cJSON *object, const char *key, const char *inner)
 	return text->valuestring;
 }
 
-static void
-check_rule(const cJSON *rules, int index)
+static void check_rule(const cJSON *rules, int index)
 {
 	const cJSON *const rule = cJSON_GetArrayItem(rules, index);
 	const char *const level = text_of(cJSON_GetObjectItem(rule, "defaultConfiguration"), "level", NULL);
@@ -37,8 +35,7 @@ check_rule(const cJSON *rules, int index)
 		                  text_of(rule, "id", NULL));
 }
 
-static void
-check_uri(const char *uri)
+static void check_uri(const char *uri)
 {
 	cr_expect(uri[0] != '/' && strstr(uri, "://") == NULL, "%s is absolute", uri);
 	cr_expect(strstr(uri, "./") == NULL && strstr(uri, "..") == NULL, "%s", uri);
@@ -46,8 +43,7 @@ check_uri(const char *uri)
 		cr_expect(strchr(" \"<>\\^`{|}#?", *p) == NULL && *p > 0x20 && *p < 0x7f, "%s", uri);
 }
 
-static void
-check_place(const cJSON *result)
+static void check_place(const cJSON *result)
 {
 	static const char *const places[] = { "startLine", "startColumn", "endLine", "endColumn" };
 	const cJSON *const locations = cJSON_GetObjectItem(result, "locations");
@@ -63,8 +59,7 @@ check_place(const cJSON *result)
 }
 
 /* The print of each result; all are different. */
-static void
-check_print(const cJSON *results, const cJSON *result)
+static void check_print(const cJSON *results, const cJSON *result)
 {
 	const char *const print = text_of(result, "partialFingerprints", "primaryLocationLineHash");
 
@@ -72,8 +67,7 @@ check_print(const cJSON *results, const cJSON *result)
 		cr_expect_str_neq(text_of(r, "partialFingerprints", "primaryLocationLineHash"), print);
 }
 
-static int
-check_sarif(const char *report)
+static int check_sarif(const char *report)
 {
 	cJSON *const doc = cJSON_Parse(report);
 	cr_assert_not_null(doc, "%.2000s", report);
@@ -171,8 +165,7 @@ Test(report_forms, sarif_has_a_limit)
 	remove_folder(dir);
 }
 
-static double
-xpath(const char *path, const char *what)
+static double xpath(const char *path, const char *what)
 {
 	struct ran r = run_program((const char *const[]){ "xmllint", "--xpath", what, path, NULL }, NULL, 0);
 	const double n = strtod(r.out, NULL);

@@ -9,8 +9,7 @@
 
 #include "cmd/test/reports_util_test.h"
 
-static struct ran
-report_of(const char *environment, const char *kind, const char *args)
+static struct ran report_of(const char *environment, const char *kind, const char *args)
 {
 	char all[5000];
 
@@ -31,17 +30,15 @@ static const char *const places[REPORT_KINDS] = {
 };
 
 /* The form with the value for the dollar. */
-static void
-fill(char *to, size_t n, const char *form, const char *value)
+static void fill(char *to, size_t n, const char *form, const char *value)
 {
 	const char *const at = strchr(form, '$');
 
 	snprintf(to, n, "%.*s%s%s", (int)(at - form), form, value, at + 1);
 }
 
-static void
-expect_finding(const char *kind, const char *report, const char *form, const char *place,
-               const cJSON *finding, size_t times)
+static void expect_finding(const char *kind, const char *report, const char *form, const char *place,
+                           const cJSON *finding, size_t times)
 {
 	const char *const rule = cJSON_GetObjectItem(finding, "rule")->valuestring;
 	char mark[200], offset[32];
@@ -56,8 +53,7 @@ expect_finding(const char *kind, const char *report, const char *form, const cha
 	cr_expect_not_null(strstr(report, mark), "%s lacks %s of %s", kind, mark, rule);
 }
 
-static void
-expect_all(const char *args, size_t least)
+static void expect_all(const char *args, size_t least)
 {
 	struct ran json = report_of("X=", "json", args);
 	cJSON *const doc = cJSON_Parse(json.out);
@@ -117,8 +113,7 @@ Test(reports, the_same_bytes_for_any_number_of_threads)
 }
 
 /* Lines that a runner takes for commands; ours begin with "::LEVEL file=". */
-static size_t
-foreign_commands(const char *text)
+static size_t foreign_commands(const char *text)
 {
 	size_t n = count_word(text, "##[");
 
@@ -193,8 +188,7 @@ Test(reports, several_at_once)
 	remove_folder(dir);
 }
 
-static void
-expect_refused(const char *args, const char *why)
+static void expect_refused(const char *args, const char *why)
 {
 	struct ran r = validate_sh("X=", args);
 

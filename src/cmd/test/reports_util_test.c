@@ -10,8 +10,7 @@ static const char faults[] = "testdata/htdump/bad/cut-record.htdump testdata/htd
                              "testdata/htdump/bad/no-base.htdump testdata/dftracer/bad/array-on-a-line.pfw "
                              "testdata/dftracer/bad/blank-lines.pfw testdata/htdump/good/wire-little.htdump";
 
-size_t
-count_word(const char *text, const char *word)
+size_t count_word(const char *text, const char *word)
 {
 	size_t n = 0;
 
@@ -20,8 +19,7 @@ count_word(const char *text, const char *word)
 	return n;
 }
 
-struct ran
-validate_sh(const char *environment, const char *args)
+struct ran validate_sh(const char *environment, const char *args)
 {
 	char command[8192];
 

@@ -12,15 +12,13 @@
 
 /* ---- samples ---- */
 
-static const cJSON *
-member(const cJSON *object, const char *key)
+static const cJSON *member(const cJSON *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
 /* The line and the column of a finding are where its offset is, which is not behind the text. */
-static void
-expect_place(const cJSON *finding, const char *text, const char *what)
+static void expect_place(const cJSON *finding, const char *text, const char *what)
 {
 	const size_t offset = (size_t)number_at(finding, "offset");
 	size_t line = 1, column = 1;
@@ -33,8 +31,8 @@ expect_place(const cJSON *finding, const char *text, const char *what)
 	cr_expect_eq(number_at(finding, "column"), column, "%s: column at %zu", what, offset);
 }
 
-char *
-findings_text(const struct samples *s, const struct ran *r, bool notes, const char *text, const char *what)
+char *findings_text(const struct samples *s, const struct ran *r, bool notes, const char *text,
+                    const char *what)
 {
 	const char *end = NULL;
 	cJSON *const report = cJSON_ParseWithLengthOpts(r->out, r->out_n + 1, &end, true);
@@ -66,9 +64,8 @@ findings_text(const struct samples *s, const struct ran *r, bool notes, const ch
 	return to;
 }
 
-static void
-expect_report(const struct samples *s, struct ran r, const char *want, bool notes, const char *text,
-              const char *what, const char *way)
+static void expect_report(const struct samples *s, struct ran r, const char *want, bool notes,
+                          const char *text, const char *what, const char *way)
 {
 	char *const got = findings_text(s, &r, notes, text, what);
 
@@ -77,28 +74,24 @@ expect_report(const struct samples *s, struct ran r, const char *want, bool note
 	ran_free(&r);
 }
 
-void
-expect_findings(const struct samples *s, struct ran r, const char *want, bool notes, const char *what)
+void expect_findings(const struct samples *s, struct ran r, const char *want, bool notes, const char *what)
 {
 	expect_report(s, r, want, notes, NULL, what, "given");
 }
 
-struct ran
-validate_json(const char *given, const void *in, size_t n)
+struct ran validate_json(const char *given, const void *in, size_t n)
 {
 	return run_tool((const char *const[]){ "validate", "--format", "json", given, NULL }, in, n);
 }
 
-static bool
-is_packed(const char *name)
+static bool is_packed(const char *name)
 {
 	const size_t n = strlen(name);
 
 	return (n > 3 && strcmp(name + n - 3, ".gz") == 0) || (n > 4 && strcmp(name + n - 4, ".zst") == 0);
 }
 
-void
-expect_by_all_ways(const struct samples *s, const char *path, const char *want, bool notes)
+void expect_by_all_ways(const struct samples *s, const char *path, const char *want, bool notes)
 {
 	size_t n, packed;
 	char *const p = read_whole(path, &n), *const dir = make_folder();
@@ -123,8 +116,7 @@ expect_by_all_ways(const struct samples *s, const char *path, const char *want, 
 }
 
 /* The sample that the .expect at `path` is about: its suffix is replaced. */
-static void
-name_sample(const struct samples *s, char *path, size_t size)
+static void name_sample(const struct samples *s, char *path, size_t size)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };
 	const size_t stem = strlen(path) - strlen(".expect");
@@ -138,8 +130,7 @@ name_sample(const struct samples *s, char *path, size_t size)
 	cr_assert_fail("no sample %s", path);
 }
 
-size_t
-expect_samples(const struct samples *s, const char *folder)
+size_t expect_samples(const struct samples *s, const char *folder)
 {
 	char **const names = list_folder(folder, ".expect");
 	char path[1024];
@@ -158,8 +149,7 @@ expect_samples(const struct samples *s, const char *folder)
 	return i;
 }
 
-size_t
-expect_sound_samples(const struct samples *s, const char *folder)
+size_t expect_sound_samples(const struct samples *s, const char *folder)
 {
 	char **const names = list_folder(folder, s->suffix);
 	char path[1024];
@@ -176,8 +166,7 @@ expect_sound_samples(const struct samples *s, const char *folder)
 
 /* ---- rules ---- */
 
-static bool
-is_among(const char *id, const char *const *ids)
+static bool is_among(const char *id, const char *const *ids)
 {
 	for (; *ids != NULL; ids++)
 		if (strcmp(*ids, id) == 0)
@@ -186,8 +175,7 @@ is_among(const char *id, const char *const *ids)
 }
 
 /* Whether the .expect of a sample in the folder has the rule. */
-static bool
-is_expected(const char *format, const char *folder, const char *id)
+static bool is_expected(const char *format, const char *folder, const char *id)
 {
 	char dir[128], path[1024], line[200];
 	bool found = false;
@@ -207,8 +195,7 @@ is_expected(const char *format, const char *folder, const char *id)
 	return found;
 }
 
-void
-expect_samples_of_rules(const char *format, const char *const *elsewhere)
+void expect_samples_of_rules(const char *format, const char *const *elsewhere)
 {
 	for (const struct rule *r = format_by_name(format)->rules; r->id != NULL; r++) {
 		const bool found = is_expected(format, "bad", r->id) ||
@@ -219,8 +206,7 @@ expect_samples_of_rules(const char *format, const char *const *elsewhere)
 
 /* ---- bytes ---- */
 
-char *
-read_unpacked(const char *path, size_t *n)
+char *read_unpacked(const char *path, size_t *n)
 {
 	struct input *const in = input_open(path);
 
@@ -236,8 +222,7 @@ read_unpacked(const char *path, size_t *n)
 	return p;
 }
 
-void
-expect_bytes(const char *what, const struct ran *r, const void *p, size_t n)
+void expect_bytes(const char *what, const struct ran *r, const void *p, size_t n)
 {
 	cr_expect_eq(r->status, 0, "%s: status %d: %s", what, r->status, r->err);
 	cr_expect_eq(r->err_n, 0, "%s: %s", what, r->err);
@@ -245,8 +230,7 @@ expect_bytes(const char *what, const struct ran *r, const void *p, size_t n)
 	          r->out_n, n);
 }
 
-static bool
-has_suffix(const char *name, const char *suffix)
+static bool has_suffix(const char *name, const char *suffix)
 {
 	const size_t k = strlen(suffix), packed = is_packed(name) ? strlen(strrchr(name, '.')) : 0;
 	const size_t n = strlen(name) - packed;
@@ -254,8 +238,7 @@ has_suffix(const char *name, const char *suffix)
 	return n >= k && memcmp(name + n - k, suffix, k) == 0;
 }
 
-size_t
-each_file(const char *folder, const char *suffix, void (*f)(const char *path, const char *p, size_t n))
+size_t each_file(const char *folder, const char *suffix, void (*f)(const char *path, const char *p, size_t n))
 {
 	char **const names = list_folder(folder, "");
 	char path[1024];
@@ -276,8 +259,7 @@ each_file(const char *folder, const char *suffix, void (*f)(const char *path, co
 	return count;
 }
 
-size_t
-load_files(struct file *files, size_t count, const char *folder, const char *suffix)
+size_t load_files(struct file *files, size_t count, const char *folder, const char *suffix)
 {
 	char **const names = list_folder(folder, suffix);
 
@@ -291,8 +273,7 @@ load_files(struct file *files, size_t count, const char *folder, const char *suf
 	return count;
 }
 
-void
-free_files(struct file *files, size_t n)
+void free_files(struct file *files, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(files[i].p);
@@ -300,33 +281,29 @@ free_files(struct file *files, size_t n)
 
 /* ---- real traces ---- */
 
-static const char *
-traces_folder(void)
+static const char *traces_folder(void)
 {
 	const char *const set = getenv("TRACETOOL_TRACES");
 
 	return set != NULL && *set != '\0' ? set : "../shared/traces";
 }
 
-bool
-has_real_traces(void)
+bool has_real_traces(void)
 {
 	struct stat st;
 
 	return stat(traces_folder(), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-const char *
-real_traces(void)
+const char *real_traces(void)
 {
 	if (!has_real_traces())
 		cr_skip_test("no real traces at %s", traces_folder());
 	return traces_folder();
 }
 
-size_t
-each_expected(const char *folder, const char *prefix,
-              void (*f)(const char *folder, const cJSON *want, const char *text))
+size_t each_expected(const char *folder, const char *prefix,
+                     void (*f)(const char *folder, const cJSON *want, const char *text))
 {
 	char path[1024];
 	size_t n, count = 0;
@@ -351,8 +328,7 @@ each_expected(const char *folder, const char *prefix,
 
 /* ---- reports ---- */
 
-cJSON *
-stats_of(const char *path, const cJSON **input)
+cJSON *stats_of(const char *path, const cJSON **input)
 {
 	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
 	const char *end = NULL;
@@ -365,8 +341,7 @@ stats_of(const char *path, const cJSON **input)
 	return report;
 }
 
-uint64_t
-number_at(const cJSON *object, const char *key)
+uint64_t number_at(const cJSON *object, const char *key)
 {
 	const cJSON *const v = member(object, key);
 

@@ -2,8 +2,7 @@
 
 #include <criterion/criterion.h>
 
-static void
-expect(uint64_t at, uint64_t size, uint64_t read, int64_t ms, const char *want)
+static void expect(uint64_t at, uint64_t size, uint64_t read, int64_t ms, const char *want)
 {
 	struct text t = { .p = NULL };
 

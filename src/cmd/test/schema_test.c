@@ -12,14 +12,12 @@
 #define SCHEMA(name) "schemas/" name ".schema.json"
 
 /* Debian's command; another one may be first in PATH and not work. */
-static const char *
-validator(void)
+static const char *validator(void)
 {
 	return access("/usr/bin/jsonschema", X_OK) == 0 ? "/usr/bin/jsonschema" : "jsonschema";
 }
 
-static void
-write_report(const char *dir, const char *name, const char *const *args, int status)
+static void write_report(const char *dir, const char *name, const char *const *args, int status)
 {
 	struct ran r = run_tool(args, NULL, 0);
 	char path[1024];
@@ -32,8 +30,7 @@ write_report(const char *dir, const char *name, const char *const *args, int sta
 }
 
 /* Runs the validator on all files of a folder. */
-static struct ran
-check_folder(const char *dir, const char *schema)
+static struct ran check_folder(const char *dir, const char *schema)
 {
 	const char *const argv[] = {
 		"sh",
@@ -50,8 +47,7 @@ check_folder(const char *dir, const char *schema)
 	return run_program(argv, NULL, 0);
 }
 
-static void
-expect_all_valid(char *dir, const char *schema)
+static void expect_all_valid(char *dir, const char *schema)
 {
 	struct ran r = check_folder(dir, schema);
 
@@ -61,8 +57,7 @@ expect_all_valid(char *dir, const char *schema)
 }
 
 /* Every file of the folder must be complained about. */
-static void
-expect_all_refused(char *dir, const char *schema)
+static void expect_all_refused(char *dir, const char *schema)
 {
 	struct ran r = check_folder(dir, schema);
 	char **const names = list_folder(dir, ".json");
@@ -202,8 +197,7 @@ struct spoil {
 };
 
 /* One broken copy of the report for each way to spoil it. */
-static char *
-spoiled_copies(const char *const *args, int status, const struct spoil *s, size_t n)
+static char *spoiled_copies(const char *const *args, int status, const struct spoil *s, size_t n)
 {
 	char *const dir = make_folder(), path[1024];
 	struct ran r = run_tool(args, NULL, 0);
@@ -291,10 +285,10 @@ Test(schema, diff)
 	             (const char *const[]){ "diff", "--format=json", GOOD("wire-little"),
 	                                    GOOD("document-little"), NULL },
 	             1);
-	write_report(dir, "same.json",
-	             (const char *const[]){ "diff", "--format=json", GOOD("wire-little"), GOOD("wire-little"),
-	                                    NULL },
-	             0);
+	write_report(
+	    dir, "same.json",
+	    (const char *const[]){ "diff", "--format=json", GOOD("wire-little"), GOOD("wire-little"), NULL },
+	    0);
 	expect_all_valid(dir, SCHEMA("diff"));
 }
 

@@ -40,8 +40,7 @@ struct list {
 	cJSON **lines;
 };
 
-static uint64_t
-number(const cJSON *line, const char *key, bool *has)
+static uint64_t number(const cJSON *line, const char *key, bool *has)
 {
 	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(line, key);
 
@@ -52,8 +51,7 @@ number(const cJSON *line, const char *key, bool *has)
 	                           : (uint64_t)v->valuedouble;
 }
 
-static void
-copy(char *to, size_t room, const cJSON *line, const char *key)
+static void copy(char *to, size_t room, const cJSON *line, const char *key)
 {
 	const char *const s = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, key));
 
@@ -61,8 +59,7 @@ copy(char *to, size_t room, const cJSON *line, const char *key)
 }
 
 /* The events of NDJSON.  Times of the inputs are below 2^53, which is as far as cJSON counts. */
-static struct list
-read_lines(char *text)
+static struct list read_lines(char *text)
 {
 	struct list l = { calloc(MOST_EVENTS, sizeof *l.all), 0, calloc(MOST_EVENTS, sizeof *l.lines) };
 
@@ -90,8 +87,7 @@ read_lines(char *text)
 	return l;
 }
 
-static void
-free_lines(struct list *l)
+static void free_lines(struct list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		cJSON_Delete(l->lines[i]);
@@ -99,8 +95,7 @@ free_lines(struct list *l)
 	free(l->all);
 }
 
-static struct list
-run(const char *input, const char *const *options, size_t n)
+static struct list run(const char *input, const char *const *options, size_t n)
 {
 	const char *args[40] = { "convert", "-q", "--to", "ndjson" };
 	size_t k = 4;
@@ -129,16 +124,14 @@ struct question {
 	int edges; /* 0 clip, 1 keep, 2 drop */
 };
 
-static void
-say(struct question *q, const char *option, const char *arg)
+static void say(struct question *q, const char *option, const char *arg)
 {
 	snprintf(q->text[q->n++], 64, "%s", option);
 	if (arg != NULL)
 		snprintf(q->text[q->n++], 64, "%s", arg);
 }
 
-static void
-say_number(struct question *q, const char *option, uint64_t v)
+static void say_number(struct question *q, const char *option, uint64_t v)
 {
 	char text[32];
 
@@ -146,21 +139,18 @@ say_number(struct question *q, const char *option, uint64_t v)
 	say(q, option, text);
 }
 
-static uint32_t
-next(uint32_t *seed)
+static uint32_t next(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
 	return *seed >> 8;
 }
 
-static bool
-plain(const char *s)
+static bool plain(const char *s)
 {
 	return strlen(s) < 60 && strpbrk(s, "*?[]\\,") == NULL;
 }
 
-static struct question
-ask(const struct list *l, uint32_t *seed)
+static struct question ask(const struct list *l, uint32_t *seed)
 {
 	static const char *const edges[] = { "clip", "keep", "drop" };
 	struct question q = { .max_dur = UINT64_MAX, .until = UINT64_MAX };
@@ -193,8 +183,7 @@ ask(const struct list *l, uint32_t *seed)
 	return q;
 }
 
-static bool
-is_answer(const struct question *q, const struct happening *h)
+static bool is_answer(const struct question *q, const struct happening *h)
 {
 	const uint64_t end = h->ts + h->dur;
 	const bool inside = h->ts >= q->since && h->ts < q->until;
@@ -209,8 +198,7 @@ is_answer(const struct question *q, const struct happening *h)
 	return q->edges == 2 ? h->ts >= q->since && end <= q->until : end > q->since && h->ts < q->until;
 }
 
-static void
-compare(const char *input, const struct question *q, const struct list *whole)
+static void compare(const char *input, const struct question *q, const struct list *whole)
 {
 	const char *options[24];
 	char shown[800] = "";
@@ -263,14 +251,12 @@ Test(select, random_questions)
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 
-static struct ran
-shell(const char *script)
+static struct ran shell(const char *script)
 {
 	return run_program((const char *const[]){ "sh", "-c", script, tool_path(), NULL }, NULL, 0);
 }
 
-static void
-expect_output(const char *script, int status, const char *out)
+static void expect_output(const char *script, int status, const char *out)
 {
 	struct ran r = shell(script);
 
@@ -279,8 +265,7 @@ expect_output(const char *script, int status, const char *out)
 	ran_free(&r);
 }
 
-static void
-expect_message(const char *script, int status, const char *words)
+static void expect_message(const char *script, int status, const char *words)
 {
 	struct ran r = shell(script);
 

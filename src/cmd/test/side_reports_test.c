@@ -7,8 +7,7 @@
 
 /* Reports of commands that read a trace for something else. */
 
-static struct ran
-shell(const char *script, const char *dir)
+static struct ran shell(const char *script, const char *dir)
 {
 	return run_program((const char *const[]){ "sh", "-c", script, tool_path(), dir, NULL }, NULL, 0);
 }

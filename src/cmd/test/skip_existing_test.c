@@ -15,14 +15,12 @@
 static char *dir;
 static char path[1100];
 
-static void
-set_up(void)
+static void set_up(void)
 {
 	dir = make_folder();
 }
 
-static void
-tear_down(void)
+static void tear_down(void)
 {
 	remove_folder(dir);
 }
@@ -30,16 +28,14 @@ tear_down(void)
 TestSuite(skip_existing, .init = set_up, .fini = tear_down);
 TestSuite(host_race, .init = set_up, .fini = tear_down);
 
-static const char *
-at(const char *name)
+static const char *at(const char *name)
 {
 	snprintf(path, sizeof path, "%s/%s", dir, name);
 	return path;
 }
 
 /* said: in the message; "": there is none. */
-static void
-expect_run(const char *option, const char *in, const char *out, int status, const char *said)
+static void expect_run(const char *option, const char *in, const char *out, int status, const char *said)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "--skip-existing", option, in, out, NULL }, NULL, 0);
@@ -52,8 +48,7 @@ expect_run(const char *option, const char *in, const char *out, int status, cons
 	ran_free(&r);
 }
 
-static void
-expect_text(const char *name, const char *want)
+static void expect_text(const char *name, const char *want)
 {
 	size_t n;
 	char *const text = read_whole(at(name), &n);

@@ -7,8 +7,7 @@
 #include "cmd/test/cli_test_util.h"
 
 /* Writes a Chrome trace and runs stats on it. */
-static struct ran
-stats_of(const char *json, const char *form)
+static struct ran stats_of(const char *json, const char *form)
 {
 	char path[300], *const dir = make_folder();
 
@@ -21,8 +20,7 @@ stats_of(const char *json, const char *form)
 	return r;
 }
 
-static void
-expect_in(const struct ran *r, const char *text)
+static void expect_in(const struct ran *r, const char *text)
 {
 	cr_expect_not_null(strstr(r->out, text), "%s is not in %s", text, r->out);
 }

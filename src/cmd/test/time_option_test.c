@@ -3,8 +3,7 @@
 
 #include "cli/options.h"
 
-static void
-expect_time(const char *s, enum select_time_kind kind, uint64_t v)
+static void expect_time(const char *s, enum select_time_kind kind, uint64_t v)
 {
 	struct select_time t = { .kind = SELECT_ANY_TIME };
 

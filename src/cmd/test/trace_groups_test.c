@@ -5,8 +5,7 @@
 
 #include "cmd/test/reports_util_test.h"
 
-static struct ran
-sh(const char *script, const char *dir)
+static struct ran sh(const char *script, const char *dir)
 {
 	const char *const argv[] = { "sh", "-c", script, tool_path(), dir, NULL };
 
@@ -77,8 +76,7 @@ Test(trace_groups, a_name_alone_is_no_trace)
 /* ---- a folder is a list of traces for all commands ---- */
 
 /* Five traces of five formats, and a folder of two heph logs of different epochs. */
-static char *
-make_mixture(void)
+static char *make_mixture(void)
 {
 	char *const dir = make_folder();
 	struct ran r = sh("d=$1; mkdir -p $d/mix/run $d/logs && cd testdata && "
@@ -94,8 +92,7 @@ make_mixture(void)
 	return dir;
 }
 
-static void
-expect_sh(const char *dir, const char *script, int status, const char *want, size_t times)
+static void expect_sh(const char *dir, const char *script, int status, const char *want, size_t times)
 {
 	struct ran r = sh(script, dir);
 
@@ -124,8 +121,8 @@ Test(trace_groups, convert_writes_one_trace)
 	char *const dir = make_mixture();
 
 	expect_sh(dir,
-	          "cd $1 && \"$OLDPWD\"/\"$0\" convert mix o.json 2>&1; s=$?; test ! -e o.json && exit $s",
-	          3, "mix holds 5 traces of 5 formats (", 1);
+	          "cd $1 && \"$OLDPWD\"/\"$0\" convert mix o.json 2>&1; s=$?; test ! -e o.json && exit $s", 3,
+	          "mix holds 5 traces of 5 formats (", 1);
 	expect_sh(dir, "cd $1 && exec \"$OLDPWD\"/\"$0\" convert --from heph mix o.json 2>&1", 0, "error", 0);
 	expect_sh(dir,
 	          "cd $1 && \"$OLDPWD\"/\"$0\" convert logs l.json 2>&1; s=$?; test ! -e l.json && exit $s",
@@ -142,9 +139,8 @@ Test(trace_groups, convert_writes_one_trace)
 /* Neither is what another one is; what both are is named. */
 Test(trace_groups, dialects_do_not_leak)
 {
-	static const char script[] =
-	    "cd $1 && cp $OLDPWD/testdata/dftracer/good/d3.pfw run-2.pfw && "
-	    "cp $OLDPWD/testdata/dftracer/good/sound.pfw run-1.pfw && ";
+	static const char script[] = "cd $1 && cp $OLDPWD/testdata/dftracer/good/d3.pfw run-2.pfw && "
+	                             "cp $OLDPWD/testdata/dftracer/good/sound.pfw run-1.pfw && ";
 	char *const dir = make_folder(), text[400];
 
 	snprintf(text, sizeof text, "%s\"$OLDPWD\"/\"$0\" validate . 2>&1; :", script);

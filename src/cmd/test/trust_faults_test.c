@@ -10,16 +10,14 @@
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 
 /* $0 is the program, $1 a folder. */
-static struct ran
-shell(const char *script, const char *dir)
+static struct ran shell(const char *script, const char *dir)
 {
 	const char *const argv[] = { "sh", "-c", script, tool_path(), dir, NULL };
 
 	return run_program(argv, NULL, 0);
 }
 
-static void
-expect_empty(const char *dir, const char *script)
+static void expect_empty(const char *dir, const char *script)
 {
 	char **const names = list_folder(dir, "");
 
@@ -29,8 +27,7 @@ expect_empty(const char *dir, const char *script)
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Below what the loader takes, it says so itself. */
-static void
-limited(const char *command, unsigned kib)
+static void limited(const char *command, unsigned kib)
 {
 	char *const dir = make_folder(), script[400];
 

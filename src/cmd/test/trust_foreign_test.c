@@ -8,8 +8,7 @@
 #include "cli/command.h"
 
 /* What validate says of bytes in a file of this name. */
-static void
-expect(const char *name, const void *p, size_t n, const char *want)
+static void expect(const char *name, const void *p, size_t n, const char *want)
 {
 	char *const dir = make_folder(), path[1100], line[600];
 

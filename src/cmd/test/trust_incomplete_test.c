@@ -15,8 +15,7 @@
 #define NOT_WRITTEN "not written, as an input could not be read (--keep-partial writes what could)"
 
 /* $0 is the program, $1 a folder with good.htdump. */
-static struct ran
-shell(const char *dir, const char *command)
+static struct ran shell(const char *dir, const char *command)
 {
 	char all[4096];
 
@@ -24,8 +23,7 @@ shell(const char *dir, const char *command)
 	return run_program((const char *const[]){ "sh", "-c", all, tool_path(), dir, NULL }, NULL, 0);
 }
 
-static bool
-exists(const char *dir, const char *name)
+static bool exists(const char *dir, const char *name)
 {
 	char path[1024];
 
@@ -34,8 +32,7 @@ exists(const char *dir, const char *name)
 }
 
 /* inputs: operands in the shell.  Both ways, with and without --keep-partial. */
-static void
-expect_incomplete(const char *prepare, const char *inputs, const char *rule)
+static void expect_incomplete(const char *prepare, const char *inputs, const char *rule)
 {
 	char *const dir = make_folder();
 	char command[2048];

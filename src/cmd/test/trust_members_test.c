@@ -14,8 +14,7 @@
 
 #define GOOD "testdata/htdump/good/wire-little.htdump"
 
-static char *
-folder_with_a_trace(void)
+static char *folder_with_a_trace(void)
 {
 	char *const dir = make_folder(), path[1024];
 	size_t n;
@@ -29,8 +28,7 @@ folder_with_a_trace(void)
 }
 
 /* validate says `what` of dir/name, and reads the trace all the same. */
-static void
-expect_told(const char *dir, const char *name, const char *what)
+static void expect_told(const char *dir, const char *name, const char *what)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", dir, NULL }, NULL, 0);
 	char line[1200];
@@ -57,8 +55,7 @@ Test(trust, links_that_lead_nowhere)
 }
 
 /* Folders in folders, deeper than a path can name. */
-static int
-make_deep(const char *dir, const char *name, int depth)
+static int make_deep(const char *dir, const char *name, int depth)
 {
 	int at = open(dir, O_RDONLY | O_DIRECTORY);
 
@@ -71,8 +68,7 @@ make_deep(const char *dir, const char *name, int depth)
 	return at;
 }
 
-static void
-remove_deep(const char *dir)
+static void remove_deep(const char *dir)
 {
 	struct ran r = run_program((const char *const[]){ "rm", "-rf", dir, NULL }, NULL, 0);
 
@@ -97,15 +93,13 @@ Test(trust, a_path_that_is_too_long)
 	free(dir);
 }
 
-static bool
-named_like_a_trace(void *ctx, const char *name)
+static bool named_like_a_trace(void *ctx, const char *name)
 {
 	(void)ctx;
 	return strstr(name, ".htdump") != NULL;
 }
 
-static const struct input_tree_problem *
-problem_of(const struct input_tree *t, const char *suffix)
+static const struct input_tree_problem *problem_of(const struct input_tree *t, const char *suffix)
 {
 	for (size_t i = 0; i < t->nproblems; i++) {
 		const size_t n = strlen(t->problems[i].path), m = strlen(suffix);
@@ -115,8 +109,7 @@ problem_of(const struct input_tree *t, const char *suffix)
 	return NULL;
 }
 
-static void
-expect_problem(const struct input_tree *t, const char *suffix, const char *text)
+static void expect_problem(const struct input_tree *t, const char *suffix, const char *text)
 {
 	const struct input_tree_problem *const p = problem_of(t, suffix);
 

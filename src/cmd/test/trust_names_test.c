@@ -12,8 +12,7 @@
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
 /* A shell in a folder with what lines read, each for 10 s at most; $T is the program. */
-static struct ran
-in_folder(const char *dir, const char *command)
+static struct ran in_folder(const char *dir, const char *command)
 {
 	static const char prepare[] =
 	    "T=\"timeout 60 $(realpath \"$0\")\"; S=$(realpath " SAMPLE
@@ -32,8 +31,7 @@ in_folder(const char *dir, const char *command)
 }
 
 /* It is a mistake of the command line, after which all files are as they were. */
-static void
-expect_refused(const char *dir, const char *command, const char *words)
+static void expect_refused(const char *dir, const char *command, const char *words)
 {
 	char script[4096];
 
@@ -51,8 +49,7 @@ expect_refused(const char *dir, const char *command, const char *words)
 	ran_free(&r);
 }
 
-static void
-expect_clashes(const char *const *lines, size_t n)
+static void expect_clashes(const char *const *lines, size_t n)
 {
 	char *const dir = make_folder();
 
@@ -199,8 +196,7 @@ Test(trust_names, skip_existing_believes_what_is_complete)
 
 /* ---- what cannot be written is not there ---- */
 
-static void
-expect_nothing_new(const char *dir, const char *command)
+static void expect_nothing_new(const char *dir, const char *command)
 {
 	char script[2048];
 

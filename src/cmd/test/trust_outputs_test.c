@@ -15,8 +15,7 @@
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 #define RED "\x1b[31m"
 
-static void
-expect(struct ran r, int status, const char *words)
+static void expect(struct ran r, int status, const char *words)
 {
 	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
 	cr_expect_not_null(strstr(r.err, words), "%s is not in: %s", words, r.err);
@@ -138,8 +137,7 @@ Test(trust, the_longest_suffix_chooses_the_format)
 /* ---- whoever reads goes away ---- */
 
 /* The shell of $0 and $1 writes what the program's status was; its standard error comes first. */
-static void
-expect_end(const char *before, const char *command, const char *status)
+static void expect_end(const char *before, const char *command, const char *status)
 {
 	char *const dir = make_folder();
 	char all[2048];

@@ -13,8 +13,7 @@
 
 /* The program in a shell that stands in a folder with the sample: $T is the program, a.htdump the sample,
  * in/b.htdump another copy, and links to both. */
-static struct ran
-in_folder(const char *dir, const char *command)
+static struct ran in_folder(const char *dir, const char *command)
 {
 	static const char prepare[] =
 	    "T=$(realpath \"$0\"); cp " SAMPLE " \"$1/a.htdump\" && mkdir -p \"$1/in\" && cp " SAMPLE
@@ -27,8 +26,7 @@ in_folder(const char *dir, const char *command)
 	return run_program((const char *const[]){ "sh", "-c", all, tool_path(), dir, NULL }, NULL, 0);
 }
 
-static void
-expect_refused(const char *dir, const char *command, const char *words)
+static void expect_refused(const char *dir, const char *command, const char *words)
 {
 	size_t before_n, n;
 	char path[1024], *const before = read_whole(SAMPLE, &before_n);

@@ -27,8 +27,7 @@ static const char trace[] = "[\n"
 
 static char *dir, path[300], other[300];
 
-static void
-begin(void)
+static void begin(void)
 {
 	dir = make_folder();
 	snprintf(path, sizeof path, "%s/run-a.pfw", dir);
@@ -37,16 +36,14 @@ begin(void)
 	cr_assert(write_whole(other, trace, sizeof trace - 1));
 }
 
-static void
-end(void)
+static void end(void)
 {
 	remove_folder(dir);
 }
 
 TestSuite(validate_scope, .init = begin, .fini = end);
 
-static struct ran
-validate(const char *const *args, const char *input)
+static struct ran validate(const char *const *args, const char *input)
 {
 	const char *argv[16] = { "validate", "--no-config", "--scope" };
 	size_t n = 3;
@@ -59,8 +56,8 @@ validate(const char *const *args, const char *input)
 }
 
 /* The lines of the findings: "3 5 ". */
-static void
-expect_lines(const char *const *args, const char *input, int status, const char *want, const char *left)
+static void expect_lines(const char *const *args, const char *input, int status, const char *want,
+                         const char *left)
 {
 	struct ran r = validate(args, input);
 	char got[200] = "";
@@ -121,8 +118,7 @@ Test(validate_scope, a_trace_that_is_cut)
 	free(p);
 }
 
-static void
-expect_mistake(const char *const *args, const char *words)
+static void expect_mistake(const char *const *args, const char *words)
 {
 	struct ran r = run_tool(args, NULL, 0);
 

@@ -10,16 +10,14 @@
 #define TRACE "testdata/dial9/good/document.dial9"
 
 /* A file of this text in a folder; the name is the caller's buffer. */
-static const char *
-write_schema(const char *dir, char path[1024], const char *text)
+static const char *write_schema(const char *dir, char path[1024], const char *text)
 {
 	snprintf(path, 1024, "%s/mine.yaml", dir);
 	cr_assert(write_whole(path, text, strlen(text)));
 	return path;
 }
 
-static void
-expect(const char *const *args, int status, const char *out, const char *err)
+static void expect(const char *const *args, int status, const char *out, const char *err)
 {
 	struct ran r = run_tool(args, NULL, 0);
 

@@ -8,15 +8,13 @@
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 
 /* Output of a shell command, in which $0 is the tool. */
-static struct ran
-run_shell(const char *command)
+static struct ran run_shell(const char *command)
 {
 	return run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
 }
 
 /* No line of it is wider; some are nearly as wide. */
-static void
-expect_width(const char *arguments, unsigned columns)
+static void expect_width(const char *arguments, unsigned columns)
 {
 	char command[600];
 	size_t widest = 0;

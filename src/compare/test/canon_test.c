@@ -15,8 +15,7 @@
 #define OF(t, n, ...)                                                                                        \
 	((struct value){ .type = VALUE_##t, .count = (n), .values = (struct value[]){ __VA_ARGS__ } })
 
-static struct wide_hash
-hash(struct value v)
+static struct wide_hash hash(struct value v)
 {
 	struct canon c = { .scratch = { .head = NULL } };
 	const struct wide_hash h = canon_value(&c, &v);

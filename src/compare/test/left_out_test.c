@@ -13,8 +13,7 @@ struct side {
 	const char *events; /* a letter each, its name and time; a capital: it was left out */
 };
 
-static enum stage_status
-next(void *ctx, struct batch **out)
+static enum stage_status next(void *ctx, struct batch **out)
 {
 	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
 	struct side *const s = ctx;
@@ -24,21 +23,19 @@ next(void *ctx, struct batch **out)
 		return STAGE_END;
 	for (; *s->events != '\0' && b->n < b->cap; s->events++) {
 		const bool left_out = *s->events >= 'A' && *s->events <= 'Z';
-		b->events[b->n++] =
-		    (struct event){ .ts = (uint64_t)(unsigned char)*s->events | 0x20,
-			            .name = slice_of(s->events, 1),
-			            .cls = s->cls,
-			            .track = s->track,
-			            .phase = PHASE_INSTANT,
-			            .flags = left_out ? (uint8_t)EVENT_LEFT_OUT : 0 };
+		b->events[b->n++] = (struct event){ .ts = (uint64_t)(unsigned char)*s->events | 0x20,
+			                            .name = slice_of(s->events, 1),
+			                            .cls = s->cls,
+			                            .track = s->track,
+			                            .phase = PHASE_INSTANT,
+			                            .flags = left_out ? (uint8_t)EVENT_LEFT_OUT : 0 };
 		if (left_out)
 			b->events[b->n - 1].name = slice_of(lower + (*s->events - 'A'), 1);
 	}
 	return STAGE_MORE;
 }
 
-static void
-expect(const char *input, const char *output, uint64_t missing, uint64_t more)
+static void expect(const char *input, const char *output, uint64_t missing, uint64_t more)
 {
 	struct trace trace;
 	struct differ d;
@@ -53,10 +50,9 @@ expect(const char *input, const char *output, uint64_t missing, uint64_t more)
 		sides[i].cls = trace_plan_class(&trace, &(struct class){ .name = SLICE_LIT("c") });
 		sides[i].track = process;
 	}
-	differ_init(&d, &rules,
-	            (struct differ_source){ .next = next, .ctx = &sides[DIFFER_A], .trace = &trace },
-	            (struct differ_source){ .next = next, .ctx = &sides[DIFFER_B], .trace = &trace }, NULL,
-	            NULL);
+	differ_init(
+	    &d, &rules, (struct differ_source){ .next = next, .ctx = &sides[DIFFER_A], .trace = &trace },
+	    (struct differ_source){ .next = next, .ctx = &sides[DIFFER_B], .trace = &trace }, NULL, NULL);
 	cr_expect_eq(differ_run(&d), DIFFER_DONE);
 	cr_expect_eq(d.only[DIFFER_A], missing, "%s, %s: %d missing", input, output, (int)d.only[DIFFER_A]);
 	cr_expect_eq(d.only[DIFFER_B], more, "%s, %s: %d more", input, output, (int)d.only[DIFFER_B]);

@@ -8,20 +8,17 @@
 #include "base/scan.h"
 #include "test/support/splitmix.h"
 
-static uint64_t
-any(struct random_events *r)
+static uint64_t any(struct random_events *r)
 {
 	return splitmix_next(&r->state);
 }
 
-static uint32_t
-below(struct random_events *r, uint32_t n)
+static uint32_t below(struct random_events *r, uint32_t n)
 {
 	return (uint32_t)(any(r) % n);
 }
 
-static void
-begin_case(struct random_events *r, uint64_t seed)
+static void begin_case(struct random_events *r, uint64_t seed)
 {
 	r->state = seed;
 	r->begun = 0;
@@ -29,8 +26,7 @@ begin_case(struct random_events *r, uint64_t seed)
 	r->per_batch = 1 + below(r, 12);
 }
 
-void
-random_events_begin(struct random_events *r, uint64_t seed, uint32_t cases)
+void random_events_begin(struct random_events *r, uint64_t seed, uint32_t cases)
 {
 	*r = (struct random_events){ .seed = seed, .cases = cases };
 	begin_case(r, seed);
@@ -60,8 +56,7 @@ static const struct slice texts[] = {
 	SLICE_LIT("{\"x\":1}"),
 };
 
-static struct slice
-text(struct random_events *r, struct arena *a)
+static struct slice text(struct random_events *r, struct arena *a)
 {
 	const uint32_t kind = below(r, 24), n = 1000 + below(r, 3000);
 
@@ -78,8 +73,7 @@ text(struct random_events *r, struct arena *a)
 
 /* ---- values ---- */
 
-static uint64_t
-number(struct random_events *r)
+static uint64_t number(struct random_events *r)
 {
 	static const uint64_t odd[] = { 0,
 		                        1,
@@ -100,8 +94,7 @@ number(struct random_events *r)
 	return i < sizeof odd / sizeof *odd ? odd[i] : any(r) >> below(r, 64);
 }
 
-static double
-real(struct random_events *r)
+static double real(struct random_events *r)
 {
 	static const double odd[] = { 0.0,           -0.0,   0.1,    -1.5,   1e300,   5e-324, 1e22,
 		                      123456789.125, 0x1p53, 0x1p63, 0x1p64, -0x1p63, 3.0 };
@@ -121,8 +114,7 @@ real(struct random_events *r)
 
 static struct value value(struct random_events *r, struct arena *a, unsigned depth);
 
-static struct value
-nested(struct random_events *r, struct arena *a, unsigned depth, bool map)
+static struct value nested(struct random_events *r, struct arena *a, unsigned depth, bool map)
 {
 	const uint32_t n = below(r, 4), all = map ? 2 * n : n;
 	struct value *const v = arena_zalloc(a, all + 1, sizeof *v);
@@ -140,8 +132,7 @@ nested(struct random_events *r, struct arena *a, unsigned depth, bool map)
 	return (struct value){ .type = map ? VALUE_MAP : VALUE_LIST, .count = n, .values = v };
 }
 
-static struct value
-integer(struct random_events *r, uint8_t type)
+static struct value integer(struct random_events *r, uint8_t type)
 {
 	static const uint8_t bits[] = {
 		[VALUE_U8] = 8,   [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64, [VALUE_I8] = 8,
@@ -155,8 +146,7 @@ integer(struct random_events *r, uint8_t type)
 	return out;
 }
 
-static struct value
-value(struct random_events *r, struct arena *a, unsigned depth)
+static struct value value(struct random_events *r, struct arena *a, unsigned depth)
 {
 	static const struct slice json[] = { SLICE_LIT("null"), SLICE_LIT("[1,-2.5e3,\"x\\u00e9\"]"),
 		                             SLICE_LIT("{\"b\":{\"a\":[]},\"a\":true}"), SLICE_LIT("0.10"),
@@ -186,8 +176,7 @@ value(struct random_events *r, struct arena *a, unsigned depth)
 
 /* ---- tracks and classes ---- */
 
-static void
-make_tracks(struct random_events *r, struct trace *trace)
+static void make_tracks(struct random_events *r, struct trace *trace)
 {
 	char name[32];
 
@@ -210,8 +199,7 @@ make_tracks(struct random_events *r, struct trace *trace)
 	}
 }
 
-static void
-make_classes(struct random_events *r, struct trace *trace)
+static void make_classes(struct random_events *r, struct trace *trace)
 {
 	char name[32];
 
@@ -225,8 +213,7 @@ make_classes(struct random_events *r, struct trace *trace)
 
 /* ---- events ---- */
 
-static void
-add_fields(struct random_events *r, struct batch *b, struct event *e)
+static void add_fields(struct random_events *r, struct batch *b, struct event *e)
 {
 	const uint32_t n = below(r, 5);
 	char name[16];
@@ -245,8 +232,7 @@ add_fields(struct random_events *r, struct batch *b, struct event *e)
 	}
 }
 
-static void
-add_event(struct random_events *r, struct batch *b)
+static void add_event(struct random_events *r, struct batch *b)
 {
 	static const uint8_t phases[] = { PHASE_SPAN, PHASE_SPAN, PHASE_SPAN, PHASE_INSTANT, PHASE_COUNTER };
 	struct event *const e = &b->events[b->n++];
@@ -279,8 +265,7 @@ add_event(struct random_events *r, struct batch *b)
 	add_fields(r, b, e);
 }
 
-bool
-random_events_fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number_of_batch)
+bool random_events_fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number_of_batch)
 {
 	struct random_events *const r = ctx;
 

@@ -39,8 +39,7 @@ struct roundtrip {
 	char first[512]; /* difference */
 };
 
-static enum stage_status
-next_made(void *ctx, struct batch **out)
+static enum stage_status next_made(void *ctx, struct batch **out)
 {
 	struct roundtrip *const t = ctx;
 
@@ -52,16 +51,14 @@ next_made(void *ctx, struct batch **out)
 	return STAGE_END;
 }
 
-static enum stage_status
-next_back(void *ctx, struct batch **out)
+static enum stage_status next_back(void *ctx, struct batch **out)
 {
 	struct roundtrip *const t = ctx;
 
 	return pipeline_next(&t->back, out);
 }
 
-static void
-keep_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void keep_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct roundtrip *const t = ctx;
 
@@ -70,8 +67,7 @@ keep_finding(void *ctx, const struct findings *j, const struct finding *f)
 		(void)snprintf(t->found, sizeof t->found, "%s [%s]", f->message, f->rule->id);
 }
 
-static bool
-take(void *ctx, const struct difference *d)
+static bool take(void *ctx, const struct difference *d)
 {
 	struct roundtrip *const t = ctx;
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
@@ -94,8 +90,7 @@ take(void *ctx, const struct difference *d)
 /* ---- the output as an input ---- */
 
 /* A folder's files; the folder is to be removed. */
-static char *
-write_folder(const struct writer_rig *r)
+static char *write_folder(const struct writer_rig *r)
 {
 	char *const dir = make_folder();
 	char path[1024];
@@ -111,8 +106,7 @@ write_folder(const struct writer_rig *r)
 	return dir;
 }
 
-static void
-compare(struct roundtrip *t, struct vocabularies *vocabularies)
+static void compare(struct roundtrip *t, struct vocabularies *vocabularies)
 {
 	const bool folder = t->format->writer->shape == WRITER_FOLDER;
 	char *const dir = folder ? write_folder(&t->rig) : NULL;
@@ -160,8 +154,7 @@ compare(struct roundtrip *t, struct vocabularies *vocabularies)
 		remove_folder(dir);
 }
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct roundtrip *const t = ctx;
 	const bool any = random_events_fill(&t->written, trace, b, number);
@@ -172,8 +165,8 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 }
 
 /* false: it is not the same. */
-static bool
-roundtrip(const struct format *format, uint64_t seed, uint32_t cases, struct vocabularies *vocabularies)
+static bool roundtrip(const struct format *format, uint64_t seed, uint32_t cases,
+                      struct vocabularies *vocabularies)
 {
 	struct roundtrip *const t = calloc(1, sizeof *t);
 	const struct writer_rig_job job = { .to = format, .threads = 1, .fill = fill, .ctx = t };
@@ -194,8 +187,7 @@ roundtrip(const struct format *format, uint64_t seed, uint32_t cases, struct voc
 	return ok;
 }
 
-static uint64_t
-from_environment(const char *name, uint64_t otherwise)
+static uint64_t from_environment(const char *name, uint64_t otherwise)
 {
 	const char *const s = getenv(name);
 

@@ -11,22 +11,19 @@
 
 static char *dir;
 
-static void
-set_up(void)
+static void set_up(void)
 {
 	dir = make_folder();
 }
 
-static void
-tear_down(void)
+static void tear_down(void)
 {
 	remove_folder(dir);
 }
 
 TestSuite(trace_bytes, .init = set_up, .fini = tear_down);
 
-static void
-put(const char *name, const char *text, size_t n)
+static void put(const char *name, const char *text, size_t n)
 {
 	char path[512];
 
@@ -40,8 +37,7 @@ put(const char *name, const char *text, size_t n)
 
 #define PUT(name, text) put(name, text, sizeof(text) - 1)
 
-static bool
-same(const char *a, const char *b)
+static bool same(const char *a, const char *b)
 {
 	char path_a[512], path_b[512];
 

@@ -7,8 +7,7 @@
 #include "model/value.h"
 
 /* What a reader of JSON sees. */
-static cJSON *
-read_back(const struct field *fields, size_t n, struct fields_json_lost *lost)
+static cJSON *read_back(const struct field *fields, size_t n, struct fields_json_lost *lost)
 {
 	struct text t = { 0 };
 
@@ -23,8 +22,7 @@ read_back(const struct field *fields, size_t n, struct fields_json_lost *lost)
 	return json;
 }
 
-static const char *
-text_at(const cJSON *json, const char *name)
+static const char *text_at(const cJSON *json, const char *name)
 {
 	const char *const s = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
 

@@ -4,8 +4,7 @@
 
 enum { KINDS = 100 };
 
-static void
-make_kinds(struct loss kinds[KINDS])
+static void make_kinds(struct loss kinds[KINDS])
 {
 	for (size_t i = 0; i < KINDS; i++)
 		kinds[i] = (struct loss){ .id = "toy/kind", .text = "the same words, another kind" };

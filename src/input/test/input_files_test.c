@@ -17,8 +17,7 @@ struct place {
 	struct input_files files;
 };
 
-static struct place
-begin(void)
+static struct place begin(void)
 {
 	struct place p = { .dir = make_folder(), .files = { .lock = PTHREAD_MUTEX_INITIALIZER } };
 
@@ -27,16 +26,14 @@ begin(void)
 	return p;
 }
 
-static void
-end(struct place *p)
+static void end(struct place *p)
 {
 	input_files_free(&p->files);
 	remove_folder(p->dir);
 }
 
 /* Times of files are too coarse to tell writes apart that follow each other at once. */
-static void
-put(const char *path, const char *text, time_t modified)
+static void put(const char *path, const char *text, time_t modified)
 {
 	const struct timespec times[2] = { { .tv_sec = modified }, { .tv_sec = modified } };
 
@@ -44,8 +41,7 @@ put(const char *path, const char *text, time_t modified)
 	cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void
-expect(struct place *p, const char *path, enum input_fault fault, const char *says)
+static void expect(struct place *p, const char *path, enum input_fault fault, const char *says)
 {
 	struct input *const in = input_open_in(&p->files, NULL, path);
 
@@ -60,8 +56,7 @@ expect(struct place *p, const char *path, enum input_fault fault, const char *sa
 }
 
 /* So many that none of the files that follow stays open. */
-static void
-open_others(struct place *p)
+static void open_others(struct place *p)
 {
 	char path[300];
 

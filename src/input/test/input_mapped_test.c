@@ -14,8 +14,7 @@ TestSuite(input_mapped, .init = samples_begin, .fini = samples_end);
 
 static char ten[] = "0123456789";
 
-static uint64_t
-sum(const char *p, const char *end)
+static uint64_t sum(const char *p, const char *end)
 {
 	uint64_t total = 0;
 
@@ -83,8 +82,7 @@ Test(input_mapped, other_sigbus_still_kills, .signal = SIGBUS)
 
 TestSuite(host_input, .init = samples_begin, .fini = samples_end);
 
-static long
-resident_kb(void)
+static long resident_kb(void)
 {
 	FILE *f = fopen("/proc/self/statm", "r");
 	long size = 0, resident = 0;
@@ -97,8 +95,7 @@ resident_kb(void)
 
 /* Runs `fn` on a sparse file of so many MiB three times; the least growth of resident memory counts, as the
  * kernel counts pages in lots and takes others back when it likes. */
-static void
-grows_less_than(long kib, unsigned mib, long (*fn)(const char *path))
+static void grows_less_than(long kib, unsigned mib, long (*fn)(const char *path))
 {
 	const char *path = write_file(&(struct bytes){ .p = ten });
 	long least = LONG_MAX;
@@ -112,8 +109,7 @@ grows_less_than(long kib, unsigned mib, long (*fn)(const char *path))
 }
 
 /* Batches look at records that the reader is done with. */
-static long
-look_back(const char *path)
+static long look_back(const char *path)
 {
 	const size_t step = 1 << 20;
 	const long before = resident_kb();
@@ -135,8 +131,7 @@ Test(host_input, memory_that_is_looked_at_later_stays_small_too)
 	grows_less_than(28 << 10, 128, look_back);
 }
 
-static long
-read_on(const char *path)
+static long read_on(const char *path)
 {
 	const long before = resident_kb();
 	struct input *const in = input_open(path);

@@ -10,8 +10,7 @@
 
 TestSuite(input_packed, .init = samples_begin, .fini = samples_end);
 
-static void
-expect(const struct bytes *packed, const struct bytes *text, size_t n, enum input_fault fault)
+static void expect(const struct bytes *packed, const struct bytes *text, size_t n, enum input_fault fault)
 {
 	struct input *in = input_open(write_file(packed));
 	size_t got;
@@ -141,8 +140,7 @@ Test(input_packed, not_unpacked_twice)
 	free(twice.p);
 }
 
-static void
-cut_everywhere(const struct bytes *packed, const struct bytes *text, size_t first)
+static void cut_everywhere(const struct bytes *packed, const struct bytes *text, size_t first)
 {
 	size_t last = 0;
 
@@ -202,8 +200,7 @@ Test(input_packed, cut_in_the_second_member)
 	free(packed.p);
 }
 
-static size_t
-flip_everywhere(const struct bytes *packed, const struct bytes *text)
+static size_t flip_everywhere(const struct bytes *packed, const struct bytes *text)
 {
 	size_t faults = 0;
 
@@ -332,7 +329,7 @@ Test(input_packed, xz_that_wants_too_much)
 	size_t at = 2;
 	for (unsigned sizes = (block[1] >> 6 & 1U) + (block[1] >> 7); sizes > 0; at++)
 		sizes -= block[at] < 0x80; /* the last byte of a number */
-	cr_assert_eq(block[at], 0x21); /* LZMA2; then a size of 1, and the dictionary's */
+	cr_assert_eq(block[at], 0x21);     /* LZMA2; then a size of 1, and the dictionary's */
 	block[at + 2] = 40;
 	const uint32_t sum = lzma_crc32(block, size, 0);
 	for (size_t i = 0; i < 4; i++)

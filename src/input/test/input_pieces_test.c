@@ -9,8 +9,7 @@
 /* Files of which only a piece is in memory. */
 TestSuite(input_pieces, .init = samples_begin, .fini = samples_end);
 
-static struct bytes
-some_text(size_t n)
+static struct bytes some_text(size_t n)
 {
 	struct bytes b = { .p = malloc(n), .n = n };
 	uint64_t seed = 7;

@@ -15,8 +15,7 @@
 static char folder[] = "/tmp/input-test-XXXXXX";
 static bool have_folder;
 
-static const char *
-in_folder(const char *name)
+static const char *in_folder(const char *name)
 {
 	static char path[256];
 
@@ -27,8 +26,7 @@ in_folder(const char *name)
 	return path;
 }
 
-static void
-clean(void)
+static void clean(void)
 {
 	char command[256];
 
@@ -39,8 +37,7 @@ clean(void)
 
 TestSuite(input, .fini = clean);
 
-static const char *
-file_with(const char *name, const char *p, size_t n)
+static const char *file_with(const char *name, const char *p, size_t n)
 {
 	const char *path = in_folder(name);
 	FILE *f = fopen(path, "wb");
@@ -50,8 +47,7 @@ file_with(const char *name, const char *p, size_t n)
 	return path;
 }
 
-static void
-expect_fault(const char *path, enum input_fault fault, const char *text)
+static void expect_fault(const char *path, enum input_fault fault, const char *text)
 {
 	struct input *in = input_open(path);
 
@@ -69,8 +65,7 @@ expect_fault(const char *path, enum input_fault fault, const char *text)
 	input_close(in);
 }
 
-static void
-expect_name(const char *path, const char *name)
+static void expect_name(const char *path, const char *name)
 {
 	const struct input in = { .path = path };
 
@@ -192,8 +187,7 @@ struct retained {
 	size_t at, n;
 };
 
-static size_t
-make_records(char *to, size_t size, size_t longest, uint64_t seed)
+static size_t make_records(char *to, size_t size, size_t longest, uint64_t seed)
 {
 	size_t n = 0;
 
@@ -210,8 +204,7 @@ make_records(char *to, size_t size, size_t longest, uint64_t seed)
 	}
 }
 
-static void
-read_records(struct input *in, const char *bytes, size_t n, bool use_holds)
+static void read_records(struct input *in, const char *bytes, size_t n, bool use_holds)
 {
 	struct retained *kept = malloc(n * sizeof *kept / 4 + sizeof *kept);
 	struct input_holds holds = { 0 };

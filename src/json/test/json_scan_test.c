@@ -5,23 +5,21 @@
 
 #include "json/scan.h"
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *state >> 33;
 }
 
-static bool
-is_odd(char c)
+static bool is_odd(char c)
 {
 	const unsigned char u = (unsigned char)c;
 
 	return u >= 0x7f || c == '\\' || (u < 0x20 && c != '\n');
 }
 
-static void
-expect_positions(const struct json_positions *got, const char *p, size_t n, int what, const char *name)
+static void expect_positions(const struct json_positions *got, const char *p, size_t n, int what,
+                             const char *name)
 {
 	uint32_t k = 0;
 
@@ -39,8 +37,7 @@ expect_positions(const struct json_positions *got, const char *p, size_t n, int 
 }
 
 /* The bytes are an allocation of just their number: a checker of memory sees each step outside. */
-static void
-expect_all_agree(const char *bytes, size_t n)
+static void expect_all_agree(const char *bytes, size_t n)
 {
 	struct json_index *const ix = malloc(sizeof *ix);
 	char *const p = malloc(n > 0 ? n : 1);

@@ -20,8 +20,7 @@
 /* ---- against cJSON, by the functions that walk ---- */
 
 /* The text of a string; a NUL, which JSON allows as an escape, ends cJSON's. */
-static void
-same_text(struct slice raw, enum json_kind kind, const char *want)
+static void same_text(struct slice raw, enum json_kind kind, const char *want)
 {
 	struct arena arena = { 0 };
 	const struct slice text = kind == JSON_ESCAPED ? json_unescape(&arena, raw) : raw;
@@ -33,8 +32,7 @@ same_text(struct slice raw, enum json_kind kind, const char *want)
 	arena_free(&arena);
 }
 
-static void
-same_number(struct slice raw, enum json_kind kind, double want)
+static void same_number(struct slice raw, enum json_kind kind, double want)
 {
 	char number[64];
 	uint64_t v;
@@ -51,8 +49,7 @@ same_number(struct slice raw, enum json_kind kind, double want)
 		cr_expect_eq((double)v, want, "%.*s", (int)raw.n, raw.p);
 }
 
-static void
-same_scalar(const char *p, const char *q, enum json_kind kind, const cJSON *v)
+static void same_scalar(const char *p, const char *q, enum json_kind kind, const cJSON *v)
 {
 	const struct slice raw = json_text(p, q, kind);
 
@@ -81,8 +78,7 @@ same_scalar(const char *p, const char *q, enum json_kind kind, const cJSON *v)
 }
 
 /* The value at p, member by member; returns where it ends. */
-static const char *
-same_value(struct json *x, const char *p, const char *e, const cJSON *v)
+static const char *same_value(struct json *x, const char *p, const char *e, const cJSON *v)
 {
 	const bool object = *p == '{';
 	const cJSON *child = v->child;
@@ -115,8 +111,7 @@ same_value(struct json *x, const char *p, const char *e, const cJSON *v)
 /* ---- what is accepted ---- */
 
 /* Lenient reading of the same bytes: no flaw if they are valid, at least one if it accepts what is not. */
-static void
-lenient_agrees(const char *p, size_t n, bool valid)
+static void lenient_agrees(const char *p, size_t n, bool valid)
 {
 	struct json x = { .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH };
 	const char *const from = json_skip_blanks(p, p + n);
@@ -135,8 +130,7 @@ lenient_agrees(const char *p, size_t n, bool valid)
 }
 
 /* The bytes are an allocation of their own: each byte read outside is seen by a checker of memory. */
-static bool
-agree_on(const char *bytes, size_t n)
+static bool agree_on(const char *bytes, size_t n)
 {
 	char *const p = malloc(n + (n == 0));
 	size_t at, strict_at;
@@ -168,7 +162,7 @@ static const char *const documents[] = {
 	"\"\"",
 	"{\"id\":1,\"name\":\"read\",\"ts\":1727387307981693,\"args\":{\"hhash\":5692,\"p_idx\":-1}}",
 	("{\"a\":[1,2,{\"b\":[]},\"\\u00e9\\ud83d\\ude00\"],\"t\":true,\"f\":false,\"n\":null,\"e\":"
-	"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}"),
+	 "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}"),
 	"{\n\t\"x\" : -0.5e-3 ,\r\n \"y\" : 1E+9, \"z\":0 , \"\":{} }\n",
 	"[\"na\xc3\xafve \xe6\x89\x93 \xf0\x9f\x98\x80\",18446744073709551615,-9223372036854775808]",
 	"[[[[[[[[{\"a\":[{}]}]]]]]]],[true,false,null,\"x\",0.1]]",

@@ -12,21 +12,18 @@ struct counted {
 	int destroyed;
 };
 
-static void
-count_destroy(struct shared_memory *m)
+static void count_destroy(struct shared_memory *m)
 {
 	((struct counted *)m)->destroyed++;
 }
 
-static void
-hold_new(struct counted *c)
+static void hold_new(struct counted *c)
 {
 	c->destroyed = 0;
 	shared_memory_init(&c->shared, count_destroy);
 }
 
-static struct batch_pool
-new_pool(void)
+static struct batch_pool new_pool(void)
 {
 	struct batch_pool p;
 
@@ -171,8 +168,7 @@ struct giver {
 	bool ok;
 };
 
-static void *
-take_and_release(void *arg)
+static void *take_and_release(void *arg)
 {
 	struct giver *const g = arg;
 

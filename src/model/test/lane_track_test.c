@@ -1,7 +1,6 @@
 #include "model/test/lane_track_test.h"
 
-const struct track *
-trace_lane(struct trace *t, const struct track *track, uint16_t lane)
+const struct track *trace_lane(struct trace *t, const struct track *track, uint16_t lane)
 {
 	for (uint32_t i = 0; i < t->ntracks; i++)
 		if (t->tracks[i]->parent == track && t->tracks[i]->lane == lane)

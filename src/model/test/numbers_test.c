@@ -5,8 +5,7 @@
 #define KEYS 512U
 #define OWNERS 3U
 
-static uint32_t
-next_random(uint64_t *state)
+static uint32_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
 	return (uint32_t)(*state >> 33);

@@ -5,8 +5,7 @@
 #include "base/match.h"
 
 /* By the definition, one byte after the other; slow. */
-static bool
-oracle(const char *p, size_t np, const char *t, size_t nt)
+static bool oracle(const char *p, size_t np, const char *t, size_t nt)
 {
 	if (np == 0)
 		return nt == 0;

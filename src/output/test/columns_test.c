@@ -9,8 +9,7 @@ static const struct column list[] = {
 	{ "p99", COLUMN_NUMBER, 0, 1 },
 };
 
-static void
-expect(const struct columns *c, unsigned width, const char *want)
+static void expect(const struct columns *c, unsigned width, const char *want)
 {
 	struct text t = { .p = NULL };
 
@@ -20,8 +19,7 @@ expect(const struct columns *c, unsigned width, const char *want)
 	text_free(&t);
 }
 
-static struct columns
-sample(void)
+static struct columns sample(void)
 {
 	struct columns c = { .list = list, .n = 4, .indent = 2 };
 

@@ -17,8 +17,7 @@ TestSuite(folder_replace, .init = folder_make, .fini = folder_remove);
 #define BAD_LIST "exists, and its list .tracetool-files is not as tracetool writes it: not replaced"
 #define CHANGED "exists, and a file in it is not as its list .tracetool-files tells: not replaced"
 
-static struct output_folder *
-opened_folder(unsigned flags)
+static struct output_folder *opened_folder(unsigned flags)
 {
 	char why[512] = "";
 	struct output_folder *const o = output_folder_open("out", flags, why, sizeof why);
@@ -27,8 +26,7 @@ opened_folder(unsigned flags)
 	return o;
 }
 
-static void
-refused_folder(unsigned flags, const char *message)
+static void refused_folder(unsigned flags, const char *message)
 {
 	char why[512] = "";
 
@@ -36,22 +34,19 @@ refused_folder(unsigned flags, const char *message)
 	cr_expect_str_eq(why, message);
 }
 
-static void
-put(struct output_folder *o, const char *file, const char *text)
+static void put(struct output_folder *o, const char *file, const char *text)
 {
 	cr_assert(output_folder_put(o, file, text, strlen(text)), "%s", output_folder_error(o));
 }
 
-static void
-commit(struct output_folder *o)
+static void commit(struct output_folder *o)
 {
 	char why[512] = "";
 
 	cr_assert(output_folder_commit(o, why, sizeof why), "%s", why);
 }
 
-static void
-not_committed_folder(struct output_folder *o, const char *message)
+static void not_committed_folder(struct output_folder *o, const char *message)
 {
 	char why[512] = "";
 
@@ -59,8 +54,7 @@ not_committed_folder(struct output_folder *o, const char *message)
 	cr_expect_str_eq(why, message);
 }
 
-static bool
-is_complete(const char *path)
+static bool is_complete(const char *path)
 {
 	int error;
 	const bool complete = folder_is_complete(path, &error);
@@ -70,8 +64,7 @@ is_complete(const char *path)
 }
 
 /* An output with files "old" and "sub/old". */
-static void
-make_old(void)
+static void make_old(void)
 {
 	struct output_folder *const o = opened_folder(0);
 
@@ -80,8 +73,7 @@ make_old(void)
 	commit(o);
 }
 
-static void
-expect_old(const char *names)
+static void expect_old(const char *names)
 {
 	cr_expect_str_eq(listing("."), "out");
 	cr_expect_str_eq(listing("out"), names);
@@ -151,14 +143,12 @@ Test(folder_replace, what_is_not_ours_is_never_removed)
 }
 
 /* The list of the folder, as it is. */
-static struct bytes
-the_list(void)
+static struct bytes the_list(void)
 {
 	return file_read("out/.tracetool-files");
 }
 
-static void
-write_list(const char *p, size_t n)
+static void write_list(const char *p, size_t n)
 {
 	FILE *const f = fopen("out/.tracetool-files", "wb");
 
@@ -168,8 +158,7 @@ write_list(const char *p, size_t n)
 }
 
 /* A list of these lines with the head that belongs to them. */
-static void
-forge_list(unsigned count, const char *lines)
+static void forge_list(unsigned count, const char *lines)
 {
 	struct byte_sum is = { .bytes = 0 };
 	char text[512];
@@ -370,21 +359,18 @@ Test(folder_replace, a_folder_that_vanishes_meanwhile_is_made)
 
 /* ---- systems that cannot exchange, and what goes wrong just then ---- */
 
-static int
-cannot_exchange(const char *a, const char *b)
+static int cannot_exchange(const char *a, const char *b)
 {
 	return EINVAL;
 }
 
-static int
-fails(const char *a, const char *b)
+static int fails(const char *a, const char *b)
 {
 	return EIO;
 }
 
 /* Somebody adds a file while the exchange happens. */
-static int
-exchange_and_add(const char *a, const char *b)
+static int exchange_and_add(const char *a, const char *b)
 {
 	char path[256];
 
@@ -396,16 +382,14 @@ exchange_and_add(const char *a, const char *b)
 }
 
 /* As above, where exchanges cannot be done: the file is there already when the old one steps aside. */
-static int
-cannot_exchange_and_add(const char *a, const char *b)
+static int cannot_exchange_and_add(const char *a, const char *b)
 {
 	file_write("out/mine", "x");
 	return ENOSYS;
 }
 
 /* Publishes a temporary folder with a file "new". */
-static bool
-publish(folder_exchange *exchange, char *why, size_t n)
+static bool publish(folder_exchange *exchange, char *why, size_t n)
 {
 	struct output_failure failure = { .error = 0 };
 	struct output_temp temp;

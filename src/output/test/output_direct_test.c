@@ -46,8 +46,7 @@ Test(output_direct, first_failure_sticks)
 	free(b.p);
 }
 
-static void *
-fifo_reader(void *arg)
+static void *fifo_reader(void *arg)
 {
 	struct bytes *b = arg;
 	*b = file_read("fifo");
@@ -72,8 +71,7 @@ Test(output_direct, fifo_is_written_directly)
 }
 
 /* Puts another file in the place of standard output; every test is a process of its own. */
-static void
-stdout_becomes(int fd)
+static void stdout_becomes(int fd)
 {
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(dup2(fd, 1), 1);
@@ -132,8 +130,7 @@ Test(output_direct, closed_pipe)
 	not_committed(o, "standard output: Broken pipe");
 }
 
-static void *
-slow_reader(void *arg)
+static void *slow_reader(void *arg)
 {
 	const int fd = *(const int *)arg;
 	size_t total = 0;

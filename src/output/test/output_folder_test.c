@@ -7,8 +7,7 @@
 
 TestSuite(output_folder, .init = folder_make, .fini = folder_remove);
 
-static struct output_folder *
-opened_folder(const char *path, unsigned flags)
+static struct output_folder *opened_folder(const char *path, unsigned flags)
 {
 	char why[512] = "";
 	struct output_folder *const o = output_folder_open(path, flags, why, sizeof why);
@@ -17,8 +16,7 @@ opened_folder(const char *path, unsigned flags)
 	return o;
 }
 
-static void
-refused_folder(const char *path, unsigned flags, const char *message)
+static void refused_folder(const char *path, unsigned flags, const char *message)
 {
 	char why[512] = "";
 
@@ -26,22 +24,19 @@ refused_folder(const char *path, unsigned flags, const char *message)
 	cr_expect_str_eq(why, message);
 }
 
-static void
-put(struct output_folder *o, const char *file, const char *text)
+static void put(struct output_folder *o, const char *file, const char *text)
 {
 	cr_assert(output_folder_put(o, file, text, strlen(text)), "%s", output_folder_error(o));
 }
 
-static void
-committed_folder(struct output_folder *o)
+static void committed_folder(struct output_folder *o)
 {
 	char why[512] = "";
 
 	cr_assert(output_folder_commit(o, why, sizeof why), "%s", why);
 }
 
-static void
-text_is(const char *path, const char *text)
+static void text_is(const char *path, const char *text)
 {
 	file_is(path, text, strlen(text));
 }
@@ -110,8 +105,7 @@ Test(output_folder, modes_obey_the_umask)
 enum { MANY = 300 };
 
 /* Lines of numbers go round over all files; each file has its own at the end. */
-static void
-expect_round_robin(void)
+static void expect_round_robin(void)
 {
 	struct output_folder *const o = opened_folder("out", 0);
 	char name[32], line[32], want[20 * 16];
@@ -132,8 +126,7 @@ expect_round_robin(void)
 	}
 }
 
-static int
-open_descriptors(void)
+static int open_descriptors(void)
 {
 	int n = 0;
 

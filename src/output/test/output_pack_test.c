@@ -8,8 +8,7 @@
 TestSuite(output_pack, .init = folder_make, .fini = folder_remove);
 
 /* Exactly one gzip member, checksum and length right, nothing after it. */
-static struct bytes
-gunzipped(struct bytes packed, size_t room)
+static struct bytes gunzipped(struct bytes packed, size_t room)
 {
 	struct inflate_state z;
 	struct bytes b = { .p = malloc(room + 1) };
@@ -26,8 +25,7 @@ gunzipped(struct bytes packed, size_t room)
 	return b;
 }
 
-static struct bytes
-unzstded(struct bytes packed, size_t room)
+static struct bytes unzstded(struct bytes packed, size_t room)
 {
 	struct bytes b = { .p = malloc(room + 1) };
 	cr_assert_eq(ZSTD_findFrameCompressedSize(packed.p, packed.n), packed.n);
@@ -37,8 +35,7 @@ unzstded(struct bytes packed, size_t room)
 	return b;
 }
 
-static void
-packs_and_unpacks(const char *path, struct bytes b, size_t most)
+static void packs_and_unpacks(const char *path, struct bytes b, size_t most)
 {
 	struct output *o = opened(path, OUTPUT_FORCE);
 	write_pieces(o, b, most, (uint32_t)most);

@@ -14,8 +14,7 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
 /* Runs `body` in a child that handles signals; the signal that ended it, or the exit status below 0. */
-static int
-ended_by(void (*body)(int sig), int sig, bool ignored)
+static int ended_by(void (*body)(int sig), int sig, bool ignored)
 {
 	const pid_t child = fork();
 	int status = 0;
@@ -32,8 +31,7 @@ ended_by(void (*body)(int sig), int sig, bool ignored)
 }
 
 /* Two files open, one committed. */
-static void
-write_files(int sig)
+static void write_files(int sig)
 {
 	char why[256];
 	struct output *const a = output_open("a.json", 0, why, sizeof why);
@@ -70,8 +68,7 @@ Test(output_signal, ignored_signals_stay_ignored)
 }
 
 /* A folder with files and sub-folders, more than are open at once. */
-static void
-write_folder(int sig)
+static void write_folder(int sig)
 {
 	char why[256], name[32];
 	struct output_folder *const o = output_folder_open("out", 0, why, sizeof why);
@@ -106,8 +103,7 @@ struct maker {
 	atomic_int made;
 };
 
-static void *
-make_files(void *arg)
+static void *make_files(void *arg)
 {
 	struct maker *const m = arg;
 	char name[32];
@@ -121,8 +117,7 @@ make_files(void *arg)
 	return NULL;
 }
 
-static void
-write_on_a_thread(int sig)
+static void write_on_a_thread(int sig)
 {
 	char why[256];
 	struct maker m = { .o = output_folder_open("out", 0, why, sizeof why) };

@@ -348,8 +348,7 @@ Test(output, nothing_is_written_after_finish)
 
 /* ---- reading back ---- */
 
-static void
-flip(const char *path, long at)
+static void flip(const char *path, long at)
 {
 	FILE *const f = fopen(path, "r+b");
 

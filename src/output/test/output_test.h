@@ -17,8 +17,7 @@
 /* Every test has a folder of its own and stands in it, so that paths are short. */
 static char folder[64];
 
-static inline void
-folder_make(void)
+static inline void folder_make(void)
 {
 	(void)snprintf(folder, sizeof folder, "/tmp/output_test-XXXXXX");
 	cr_assert_not_null(mkdtemp(folder));
@@ -27,8 +26,7 @@ folder_make(void)
 }
 
 /* What a folder holds, sorted, "a b c". */
-static inline const char *
-listing(const char *path)
+static inline const char *listing(const char *path)
 {
 	static char all[4096];
 	struct dirent **names = NULL;
@@ -48,8 +46,7 @@ listing(const char *path)
 	return all;
 }
 
-static inline void
-remove_all(const char *path)
+static inline void remove_all(const char *path)
 {
 	struct dirent **names = NULL;
 	const int n = scandir(path, &names, NULL, NULL);
@@ -66,8 +63,7 @@ remove_all(const char *path)
 	(void)rmdir(path);
 }
 
-static inline void
-folder_remove(void)
+static inline void folder_remove(void)
 {
 	remove_all(folder);
 }
@@ -77,8 +73,7 @@ struct bytes {
 	size_t n;
 };
 
-static inline struct bytes
-file_read(const char *path)
+static inline struct bytes file_read(const char *path)
 {
 	FILE *f = fopen(path, "rb");
 	cr_assert_not_null(f, "%s", path);
@@ -88,8 +83,7 @@ file_read(const char *path)
 	return b;
 }
 
-static inline void
-file_write(const char *path, const char *text)
+static inline void file_write(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "wb");
 	cr_assert_not_null(f);
@@ -97,8 +91,7 @@ file_write(const char *path, const char *text)
 	cr_assert_eq(fclose(f), 0);
 }
 
-static inline void
-file_is(const char *path, const char *p, size_t n)
+static inline void file_is(const char *path, const char *p, size_t n)
 {
 	struct bytes b = file_read(path);
 	cr_assert_eq(b.n, n, "%s: %zu bytes, not %zu", path, b.n, n);
@@ -106,8 +99,7 @@ file_is(const char *path, const char *p, size_t n)
 	free(b.p);
 }
 
-static inline struct output *
-opened(const char *path, unsigned flags)
+static inline struct output *opened(const char *path, unsigned flags)
 {
 	char why[512] = "";
 	struct output *o = output_open(path, flags, why, sizeof why);
@@ -116,45 +108,39 @@ opened(const char *path, unsigned flags)
 	return o;
 }
 
-static inline void
-refused(const char *path, unsigned flags, const char *message)
+static inline void refused(const char *path, unsigned flags, const char *message)
 {
 	char why[512] = "";
 	cr_assert_null(output_open(path, flags, why, sizeof why), "%s", path);
 	cr_assert_str_eq(why, message);
 }
 
-static inline void
-committed(struct output *o)
+static inline void committed(struct output *o)
 {
 	char why[512] = "";
 	cr_assert(output_commit(o, why, sizeof why), "%s", why);
 }
 
-static inline void
-not_committed(struct output *o, const char *message)
+static inline void not_committed(struct output *o, const char *message)
 {
 	char why[512] = "";
 	cr_assert_not(output_commit(o, why, sizeof why));
 	cr_assert_str_eq(why, message);
 }
 
-static inline void
-write_text(struct output *o, const char *text)
+static inline void write_text(struct output *o, const char *text)
 {
 	cr_assert(output_write(o, text, strlen(text)));
 }
 
-static inline uint32_t
-random_next(uint32_t *x)
+static inline uint32_t random_next(uint32_t *x)
 {
 	*x = *x * 1664525u + 1013904223u;
 	return *x >> 8;
 }
 
 /* Lines that compress about as traces do. */
-static inline struct bytes
-some_json(size_t n)
+static inline struct bytes some_json(size_t n)
 {
 	struct bytes b = { .p = malloc(n + 200) };
 	uint32_t x = 7;
@@ -169,8 +155,7 @@ some_json(size_t n)
 }
 
 /* Writes in pieces of random sizes up to `most`. */
-static inline void
-write_pieces(struct output *o, struct bytes b, size_t most, uint32_t seed)
+static inline void write_pieces(struct output *o, struct bytes b, size_t most, uint32_t seed)
 {
 	for (size_t at = 0; at < b.n;) {
 		size_t k = random_next(&seed) % most + 1;

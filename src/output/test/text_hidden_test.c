@@ -15,8 +15,7 @@
 #define HIDDEN "a\x7f\xc2\x9b\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xf3\xa0\x80\x81z"
 #define ESCAPED "a\\u007f\\u009b\\u2028\\u2029\\u202e\\u2066\\u200f\\udb40\\udc01z"
 
-static bool
-has_hidden(const char *p, size_t n)
+static bool has_hidden(const char *p, size_t n)
 {
 	size_t size;
 

@@ -12,8 +12,7 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -21,8 +20,7 @@ next_random(uint64_t *state)
 	return *state;
 }
 
-static void
-check(struct text *t, const char *want)
+static void check(struct text *t, const char *want)
 {
 	cr_assert_not(t->failed);
 	cr_assert(slice_is(slice_of(t->p, t->n), want), "%.*s instead of %s", (int)t->n, t->p, want);
@@ -123,8 +121,7 @@ Test(text, room_is_there)
 }
 
 /* What a JSON reader must get: the bytes, with U+FFFD for each maximal subpart. */
-static size_t
-repaired(const char *p, size_t n, char *to, size_t *replaced)
+static size_t repaired(const char *p, size_t n, char *to, size_t *replaced)
 {
 	size_t made = 0;
 
@@ -148,8 +145,7 @@ repaired(const char *p, size_t n, char *to, size_t *replaced)
 	return made;
 }
 
-static void
-check_json_string(struct text *t, struct slice s)
+static void check_json_string(struct text *t, struct slice s)
 {
 	char want[1024];
 	size_t replaced;
@@ -261,8 +257,7 @@ Test(text, json_integers)
 	text_free(&t);
 }
 
-static void
-check_json_number(struct text *t, double want, bool single)
+static void check_json_number(struct text *t, double want, bool single)
 {
 	cJSON *json = cJSON_ParseWithLengthOpts(t->p, t->n, NULL, 0);
 

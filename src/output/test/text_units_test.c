@@ -2,8 +2,7 @@
 
 #include <criterion/criterion.h>
 
-static void
-expect(struct text *t, const char *want)
+static void expect(struct text *t, const char *want)
 {
 	text_char(t, 0);
 	cr_expect_str_eq(t->p, want);

@@ -3,8 +3,7 @@
 
 #include <criterion/criterion.h>
 
-static struct policy_file *
-parse(const char *text)
+static struct policy_file *parse(const char *text)
 {
 	struct findings findings;
 	bool no_memory;
@@ -17,8 +16,7 @@ parse(const char *text)
 	return f;
 }
 
-static bool
-any(const char *text, uint32_t overrides, bool baseline)
+static bool any(const char *text, uint32_t overrides, bool baseline)
 {
 	struct policy_file *const f = text != NULL ? parse(text) : NULL;
 	struct policy_checks c;

@@ -13,8 +13,7 @@ struct said {
 	size_t n;
 };
 
-static void
-take(void *ctx, const struct findings *j, const struct finding *f)
+static void take(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct said *const s = ctx;
 
@@ -23,8 +22,7 @@ take(void *ctx, const struct findings *j, const struct finding *f)
 	s->n = s->n < sizeof s->text ? s->n : sizeof s->text - 1;
 }
 
-static bool
-parse(struct slice text, struct said *s)
+static bool parse(struct slice text, struct said *s)
 {
 	struct findings findings;
 	bool no_memory;
@@ -147,8 +145,7 @@ Test(policy_mistakes, a_policy_without_any)
 }
 
 /* A text of n times a part. */
-static void
-expect_bounded(const char *head, const char *part, size_t n, const char *message)
+static void expect_bounded(const char *head, const char *part, size_t n, const char *message)
 {
 	const size_t length = strlen(part);
 	char *const text = malloc(strlen(head) + n * length + 1);
@@ -178,8 +175,7 @@ Test(policy_mistakes, hostile_texts_are_bounded)
 	expect_bounded("", "\xf0\x9f\x98", 1000, "no UTF-8");
 }
 
-static void
-expect_list(const char *head, const char *part, size_t n, const char *tail, const char *message)
+static void expect_list(const char *head, const char *part, size_t n, const char *tail, const char *message)
 {
 	char text[32768];
 	size_t k = (size_t)snprintf(text, sizeof text, "%s", head);

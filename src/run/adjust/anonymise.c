@@ -10,14 +10,12 @@
 
 /* ---- rehome ---- */
 
-void
-rehome_init(struct rehome *r, struct trace *to)
+void rehome_init(struct rehome *r, struct trace *to)
 {
 	*r = (struct rehome){ .to = to };
 }
 
-void
-rehome_free(struct rehome *r)
+void rehome_free(struct rehome *r)
 {
 	free(r->tracks);
 	free(r->classes);
@@ -30,8 +28,7 @@ rehome_free(struct rehome *r)
 static struct slice anonymise_text(const struct anonymise *a, struct slice s, struct arena *into);
 
 /* A text of the first trace, in memory of the second. */
-static struct slice
-text_of(const struct rehome *r, struct slice s)
+static struct slice text_of(const struct rehome *r, struct slice s)
 {
 	return r->words != NULL ? anonymise_text(r->words, s, &r->to->arena) : arena_copy(&r->to->arena, s);
 }
@@ -40,15 +37,13 @@ text_of(const struct rehome *r, struct slice s)
 
 static uint64_t anonymise_number(const struct anonymise *a, uint64_t v, unsigned bits);
 
-static uint64_t
-id_of(const struct rehome *r, const struct track *t)
+static uint64_t id_of(const struct rehome *r, const struct track *t)
 {
 	return r->words != NULL && r->words->hide_numbers ? anonymise_number(r->words, t->id, 31) : t->id;
 }
 
 /* parent: in the second trace. */
-static struct track *
-make_track(struct rehome *r, const struct track *t, const struct track *parent)
+static struct track *make_track(struct rehome *r, const struct track *t, const struct track *parent)
 {
 	struct track *const known = r->same_track != NULL ? r->same_track(r->ctx, t, parent) : NULL;
 
@@ -72,8 +67,7 @@ make_track(struct rehome *r, const struct track *t, const struct track *parent)
 }
 
 /* The track of the second trace; NULL: no memory.  Above it are a few others at most. */
-static struct track *
-track_of(struct rehome *r, const struct track *t)
+static struct track *track_of(struct rehome *r, const struct track *t)
 {
 	const struct track *parent = NULL;
 
@@ -88,8 +82,7 @@ track_of(struct rehome *r, const struct track *t)
 /* ---- classes ---- */
 
 /* The class of the second trace; NULL: no memory. */
-static struct class *
-class_of(struct rehome *r, const struct class *c)
+static struct class *class_of(struct rehome *r, const struct class *c)
 {
 	struct class like = *c;
 
@@ -108,8 +101,7 @@ class_of(struct rehome *r, const struct class *c)
 
 /* ---- events ---- */
 
-static void
-move_time(struct rehome *r, struct event *e)
+static void move_time(struct rehome *r, struct event *e)
 {
 	const __int128 ts = (__int128)e->ts + r->later + (r->words != NULL ? r->words->shift : 0);
 
@@ -123,15 +115,13 @@ move_time(struct rehome *r, struct event *e)
 		ledger_add(&r->ledger, &engine_losses[ENGINE_LOSS_TIME_CUT], e->offset, 1);
 }
 
-uint64_t
-rehome_flow_id(uint64_t trace, uint64_t id)
+uint64_t rehome_flow_id(uint64_t trace, uint64_t id)
 {
 	return siphash(&(struct siphash_key){ trace, trace }, &id, sizeof id);
 }
 
 /* So that who anonymises can be told. */
-static bool
-note_name(struct rehome *r, struct slice name)
+static bool note_name(struct rehome *r, struct slice name)
 {
 	if (r->nnames == REHOME_MOST_NAMES || tabletext_get(&r->readable, name) != TABLE_NONE)
 		return true;
@@ -141,8 +131,7 @@ note_name(struct rehome *r, struct slice name)
 
 static bool anonymise_value(const struct anonymise *a, struct value *v, struct arena *into);
 
-static bool
-hide_texts(struct rehome *r, struct batch *b, struct event *e)
+static bool hide_texts(struct rehome *r, struct batch *b, struct event *e)
 {
 	e->name = anonymise_text(r->words, e->name, &b->scratch);
 	if (e->name.p == NULL)
@@ -155,8 +144,7 @@ hide_texts(struct rehome *r, struct batch *b, struct event *e)
 	return true;
 }
 
-bool
-rehome_batch(struct rehome *r, struct batch *b)
+bool rehome_batch(struct rehome *r, struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
@@ -177,8 +165,7 @@ rehome_batch(struct rehome *r, struct batch *b)
 
 /* ---- the trace as a whole ---- */
 
-void
-rehome_facts(struct rehome *r, const struct trace *from)
+void rehome_facts(struct rehome *r, const struct trace *from)
 {
 	const bool shifted = r->words != NULL && r->words->shift != 0;
 
@@ -193,8 +180,7 @@ rehome_facts(struct rehome *r, const struct trace *from)
 	r->to->events = from->events;
 }
 
-bool
-rehome_rest(struct rehome *r, const struct trace *from)
+bool rehome_rest(struct rehome *r, const struct trace *from)
 {
 	for (uint32_t i = 0; i < from->ntracks; i++)
 		if (!from->tracks[i]->hidden && track_of(r, from->tracks[i]) == NULL)
@@ -215,8 +201,7 @@ rehome_rest(struct rehome *r, const struct trace *from)
 #define SUFFIX_MOST 8  /* letters of a suffix, without its dot */
 #define MOST_DEPTH 256 /* of lists; formats bound it well below */
 
-void
-anonymise_set_key(struct anonymise *a, const void *p, size_t n)
+void anonymise_set_key(struct anonymise *a, const void *p, size_t n)
 {
 	static const struct siphash_key first = { 1, 2 }, second = { 3, 4 };
 
@@ -224,16 +209,14 @@ anonymise_set_key(struct anonymise *a, const void *p, size_t n)
 	a->key.k1 = siphash(&second, p, n);
 }
 
-void
-anonymise_set_shift(struct anonymise *a)
+void anonymise_set_shift(struct anonymise *a)
 {
 	a->shift = siphash(&a->key, "the shift of times", 18) >> 9; /* up to 417 days */
 }
 
 /* ---- texts ---- */
 
-static char *
-put_word(const struct anonymise *a, char *to, const char *p, size_t n)
+static char *put_word(const struct anonymise *a, char *to, const char *p, size_t n)
 {
 	static const char letters[32] = "abcdefghijkmnpqrstuvwxyz23456789";
 	uint64_t h = siphash(&a->key, p, n);
@@ -244,15 +227,13 @@ put_word(const struct anonymise *a, char *to, const char *p, size_t n)
 	return to;
 }
 
-static bool
-is_letter(char c)
+static bool is_letter(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Bytes at the end of [p, p + n) that are a suffix; 0: none. */
-static size_t
-suffix_of(const char *p, size_t n)
+static size_t suffix_of(const char *p, size_t n)
 {
 	size_t k = 0;
 
@@ -262,8 +243,7 @@ suffix_of(const char *p, size_t n)
 }
 
 /* What lies between slashes, or all of a text.  A path is made of parts, and only the last has a suffix. */
-static char *
-put_part(const struct anonymise *a, char *to, const char *p, size_t n, bool last)
+static char *put_part(const struct anonymise *a, char *to, const char *p, size_t n, bool last)
 {
 	const size_t suffix = a->keep_suffixes && last ? suffix_of(p, n) : 0;
 
@@ -274,8 +254,7 @@ put_part(const struct anonymise *a, char *to, const char *p, size_t n, bool last
 }
 
 /* The pseudonym of a text, in the arena; no text has none.  p NULL: no memory. */
-static struct slice
-anonymise_text(const struct anonymise *a, struct slice s, struct arena *into)
+static struct slice anonymise_text(const struct anonymise *a, struct slice s, struct arena *into)
 {
 	const char *p = s.p, *const end = s.p + s.n;
 	size_t parts = 1;
@@ -302,8 +281,7 @@ anonymise_text(const struct anonymise *a, struct slice s, struct arena *into)
 /* ---- values ---- */
 
 /* Of a number.  bits: how many it has. */
-static uint64_t
-anonymise_number(const struct anonymise *a, uint64_t v, unsigned bits)
+static uint64_t anonymise_number(const struct anonymise *a, uint64_t v, unsigned bits)
 {
 	unsigned char p[9] = { 'n' };
 
@@ -313,8 +291,7 @@ anonymise_number(const struct anonymise *a, uint64_t v, unsigned bits)
 }
 
 /* One that a field holds: its type stays. */
-static void
-hide_number(const struct anonymise *a, struct value *v)
+static void hide_number(const struct anonymise *a, struct value *v)
 {
 	static const uint8_t bits[] = {
 		[VALUE_U8] = 8,   [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,    [VALUE_I8] = 7,
@@ -328,8 +305,7 @@ hide_number(const struct anonymise *a, struct value *v)
 }
 
 /* As many bytes as there were, made of the key and them; at most 32. */
-static bool
-hide_bytes(const struct anonymise *a, struct value *v, struct arena *into)
+static bool hide_bytes(const struct anonymise *a, struct value *v, struct arena *into)
 {
 	const uint32_t n = v->count < 32 ? v->count : 32;
 	char *const p = arena_alloc(into, n);
@@ -348,8 +324,8 @@ hide_bytes(const struct anonymise *a, struct value *v, struct arena *into)
 }
 
 /* A token of JSON that begins at p: a text, a number, or one byte of all else.  NULL: no memory. */
-static const char *
-put_token(const struct anonymise *a, struct text *t, const char *p, const char *end, struct arena *into)
+static const char *put_token(const struct anonymise *a, struct text *t, const char *p, const char *end,
+                             struct arena *into)
 {
 	struct json x = { .lenient = true, .complete = true, .depth = 1 };
 	enum json_kind kind;
@@ -377,8 +353,7 @@ put_token(const struct anonymise *a, struct text *t, const char *p, const char *
 	return p + 1;
 }
 
-static bool
-hide_json(const struct anonymise *a, struct value *v, struct arena *into)
+static bool hide_json(const struct anonymise *a, struct value *v, struct arena *into)
 {
 	const char *p = v->p, *const end = v->p + v->count;
 	struct text t = { .p = NULL };
@@ -396,8 +371,7 @@ hide_json(const struct anonymise *a, struct value *v, struct arena *into)
 
 static bool hide(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth);
 
-static bool
-hide_entries(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
+static bool hide_entries(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
 {
 	const size_t n = v->type == VALUE_MAP ? (size_t)v->count * 2 : v->count;
 	struct value *const copy = arena_alloc(into, n * sizeof *copy);
@@ -417,8 +391,7 @@ hide_entries(const struct anonymise *a, struct value *v, struct arena *into, uns
 	return true;
 }
 
-static bool
-hide(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
+static bool hide(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
 {
 	if (v->type == VALUE_STRING) {
 		*v = value_string(anonymise_text(a, value_text(v), into));
@@ -436,8 +409,7 @@ hide(const struct anonymise *a, struct value *v, struct arena *into, unsigned de
 }
 
 /* A value with all texts in it replaced, and with hide_numbers the numbers.  false: no memory. */
-static bool
-anonymise_value(const struct anonymise *a, struct value *v, struct arena *into)
+static bool anonymise_value(const struct anonymise *a, struct value *v, struct arena *into)
 {
 	return hide(a, v, into, 0);
 }

@@ -10,8 +10,7 @@
 
 /* ---- rebase ---- */
 
-enum stage_status
-rebase_next(struct stage *stage, struct batch **out)
+enum stage_status rebase_next(struct stage *stage, struct batch **out)
 {
 	struct rebase_stage *const st = (struct rebase_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
@@ -31,8 +30,7 @@ rebase_next(struct stage *stage, struct batch **out)
 	return STAGE_MORE;
 }
 
-bool
-rebase_init(struct pipeline *p)
+bool rebase_init(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
 
@@ -56,8 +54,7 @@ struct bounds {
 	bool any;
 };
 
-static struct bounds
-bounds_of(const struct join *j)
+static struct bounds bounds_of(const struct join *j)
 {
 	struct bounds b = { .any = false };
 
@@ -75,8 +72,7 @@ bounds_of(const struct join *j)
 }
 
 /* On the clock of the whole. */
-static __int128
-time_of(const struct join *j, const struct bounds *b, const struct select_time *t)
+static __int128 time_of(const struct join *j, const struct bounds *b, const struct select_time *t)
 {
 	switch (t->kind) {
 	case SELECT_WALL:
@@ -92,8 +88,7 @@ time_of(const struct join *j, const struct bounds *b, const struct select_time *
 	}
 }
 
-static struct select_time
-in_part(const struct join_part *part, const struct select_time *t, __int128 at)
+static struct select_time in_part(const struct join_part *part, const struct select_time *t, __int128 at)
 {
 	const __int128 local = at - part->later;
 
@@ -104,8 +99,7 @@ in_part(const struct join_part *part, const struct select_time *t, __int128 at)
 	return (struct select_time){ .kind = SELECT_AT, .v = v };
 }
 
-static const char *
-why_reversed(struct join *j, const struct select *s, __int128 since, __int128 until)
+static const char *why_reversed(struct join *j, const struct select *s, __int128 since, __int128 until)
 {
 	const uint64_t from = since > 0 ? (uint64_t)since : 0, to = until > 0 ? (uint64_t)until : 0;
 	const struct slice why = arena_printf(&j->arena,
@@ -116,8 +110,7 @@ why_reversed(struct join *j, const struct select *s, __int128 since, __int128 un
 	return why.p != NULL ? why.p : "--since is not before --until";
 }
 
-const char *
-join_window(struct join *j, const struct select *s)
+const char *join_window(struct join *j, const struct select *s)
 {
 	const struct bounds b = bounds_of(j);
 
@@ -145,8 +138,7 @@ join_window(struct join *j, const struct select *s)
 
 /* ---- join ---- */
 
-bool
-join_init(struct join *j, const struct trace_groups *traces)
+bool join_init(struct join *j, const struct trace_groups *traces)
 {
 	*j = (struct join){ .parts = calloc(traces->n, sizeof *j->parts), .n = traces->n };
 	for (uint32_t i = 0; j->parts != NULL && i < traces->n; i++) {
@@ -156,8 +148,7 @@ join_init(struct join *j, const struct trace_groups *traces)
 	return j->parts != NULL;
 }
 
-void
-join_free(struct join *j)
+void join_free(struct join *j)
 {
 	free(j->parts);
 	arena_free(&j->arena);
@@ -168,8 +159,7 @@ join_free(struct join *j)
 
 /* ---- the first pass ---- */
 
-static void
-see_times(struct join_part *part, const struct batch *b)
+static void see_times(struct join_part *part, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -184,8 +174,7 @@ see_times(struct join_part *part, const struct batch *b)
 }
 
 /* Which of the parts has it, or that several have. */
-static void
-see_process(struct join *j, const struct track *t, uint32_t part)
+static void see_process(struct join *j, const struct track *t, uint32_t part)
 {
 	const uint32_t known = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 	bool ok = true;
@@ -203,14 +192,12 @@ see_process(struct join *j, const struct track *t, uint32_t part)
 	j->failed |= !ok;
 }
 
-static const char *
-keep(struct join *j, const char *s)
+static const char *keep(struct join *j, const char *s)
 {
 	return s != NULL ? arena_copy(&j->arena, slice_str(s)).p : NULL;
 }
 
-static void
-look(struct join *j, uint32_t number, const struct pipeline_job *like)
+static void look(struct join *j, uint32_t number, const struct pipeline_job *like)
 {
 	struct join_part *const part = &j->parts[number];
 	struct pipeline p;
@@ -254,8 +241,7 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 	pipeline_close(&p);
 }
 
-bool
-join_look(struct join *j, const struct pipeline_job *job)
+bool join_look(struct join *j, const struct pipeline_job *job)
 {
 	for (size_t i = 0; i < j->n && !j->failed; i++)
 		look(j, (uint32_t)i, job);
@@ -265,15 +251,13 @@ join_look(struct join *j, const struct pipeline_job *job)
 
 /* ---- offsets ---- */
 
-static bool
-set(struct join_part *part, __int128 later)
+static bool set(struct join_part *part, __int128 later)
 {
 	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
 	return part->later == later;
 }
 
-bool
-join_by_epoch(struct join *j)
+bool join_by_epoch(struct join *j)
 {
 	uint64_t least = UINT64_MAX;
 	bool fits = true;
@@ -288,8 +272,7 @@ join_by_epoch(struct join *j)
 	return fits;
 }
 
-bool
-join_by_start(struct join *j)
+bool join_by_start(struct join *j)
 {
 	bool fits = true;
 
@@ -298,8 +281,7 @@ join_by_start(struct join *j)
 	return fits;
 }
 
-bool
-join_rebase(struct join *j)
+bool join_rebase(struct join *j)
 {
 	__int128 least = 0;
 	bool any = false, fits = true;
@@ -334,17 +316,16 @@ struct joining {
 	struct pipeline *p;
 	const struct join *join;
 	struct inner *list;
-	size_t at;                /* which is read */
+	size_t at;                  /* which is read */
 	struct select_found *found; /* in all of them, when somebody asked */
-	struct tabletext globals; /* "parent id name" of tracks that are one in all traces -> their index */
+	struct tabletext globals;   /* "parent id name" of tracks that are one in all traces -> their index */
 	struct arena arena;
 };
 
 /* ---- processes ---- */
 
 /* rehome.same_track: a process that is one whichever trace tells of it, and its threads. */
-static struct track *
-same_track(void *ctx, const struct track *t, const struct track *parent)
+static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
 {
 	struct inner *const in = ctx;
 	struct joining *const g = in->joining;
@@ -364,8 +345,7 @@ same_track(void *ctx, const struct track *t, const struct track *parent)
 }
 
 /* The part's path, or what is behind its last slash if that is enough. */
-static const char *
-label_of(const struct inner *in)
+static const char *label_of(const struct inner *in)
 {
 	const struct join *const j = in->joining->join;
 	const char *const slash = strrchr(in->part->path, '/');
@@ -383,8 +363,7 @@ label_of(const struct inner *in)
 }
 
 /* rehome.process_name: renamed apart where several traces have it. */
-static struct slice
-process_name(void *ctx, const struct track *t, struct arena *into)
+static struct slice process_name(void *ctx, const struct track *t, struct arena *into)
 {
 	const struct inner *const in = ctx;
 	const struct join *const j = in->joining->join;
@@ -397,8 +376,7 @@ process_name(void *ctx, const struct track *t, struct arena *into)
 
 /* ---- the stage ---- */
 
-static void
-open_inner(struct joining *g, struct inner *in)
+static void open_inner(struct joining *g, struct inner *in)
 {
 	const size_t number = (size_t)(in - g->list);
 
@@ -423,8 +401,7 @@ open_inner(struct joining *g, struct inner *in)
 }
 
 /* All of it was read.  false: no memory. */
-static bool
-finish(struct joining *g, struct inner *in)
+static bool finish(struct joining *g, struct inner *in)
 {
 	struct trace *const to = &g->p->trace;
 	const uint64_t records = to->records, events = to->events;
@@ -449,8 +426,7 @@ finish(struct joining *g, struct inner *in)
 	return true;
 }
 
-static enum stage_status
-next(struct stage *st, struct batch **out)
+static enum stage_status next(struct stage *st, struct batch **out)
 {
 	struct joining *const g = (struct joining *)st;
 
@@ -486,8 +462,7 @@ next(struct stage *st, struct batch **out)
 }
 
 /* What all parts agree in. */
-static const char *
-common(const struct join *j, size_t member, const char *none)
+static const char *common(const struct join *j, size_t member, const char *none)
 {
 	const char *first = NULL;
 
@@ -500,8 +475,7 @@ common(const struct join *j, size_t member, const char *none)
 	return first;
 }
 
-struct joining *
-joining_new(struct pipeline *p)
+struct joining *joining_new(struct pipeline *p)
 {
 	const struct join *const j = p->job->join;
 	struct joining *const g = calloc(1, sizeof *g);
@@ -522,14 +496,12 @@ joining_new(struct pipeline *p)
 	return g;
 }
 
-struct stage *
-joining_stage(struct joining *g)
+struct stage *joining_stage(struct joining *g)
 {
 	return &g->stage;
 }
 
-void
-joining_end(struct joining *g)
+void joining_end(struct joining *g)
 {
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
@@ -538,8 +510,7 @@ joining_end(struct joining *g)
 		}
 }
 
-void
-joining_losses(const struct joining *g, struct ledger *into)
+void joining_losses(const struct joining *g, struct ledger *into)
 {
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
@@ -548,8 +519,7 @@ joining_losses(const struct joining *g, struct ledger *into)
 		}
 }
 
-const struct select_found *
-joining_found(struct joining *g)
+const struct select_found *joining_found(struct joining *g)
 {
 	if (g->p->job->select == NULL || g->found != NULL)
 		return g->found;
@@ -566,8 +536,7 @@ joining_found(struct joining *g)
 	return g->found;
 }
 
-void
-joining_free(struct joining *g)
+void joining_free(struct joining *g)
 {
 	if (g == NULL)
 		return;

@@ -15,15 +15,14 @@
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
                           uint64_t *entries);
 
-static inline uint64_t
-least(uint64_t a, uint64_t b)
+static inline uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* A text or a list. */
-static uint64_t
-long_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth, uint64_t *entries)
+static uint64_t long_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
+                          uint64_t *entries)
 {
 	switch (v->type) {
 	case VALUE_STRING:
@@ -37,15 +36,14 @@ long_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsig
 	}
 }
 
-static inline uint64_t
-plain_cost(const struct value *v)
+static inline uint64_t plain_cost(const struct value *v)
 {
 	return v->type < VALUE_STRING && (v->type == VALUE_ADDRESS || v->u64 >> 32 != 0) ? COST_WIDE
 	                                                                                 : COST_VALUE;
 }
 
-static uint64_t
-list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth, uint64_t *entries)
+static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
+                          uint64_t *entries)
 {
 	const uint64_t n = least(cost_entries(v), limits.entries);
 	uint64_t sum = 0;
@@ -61,8 +59,7 @@ list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsig
 }
 
 /* Tables have the names of all tracks around it in each row. */
-static uint64_t
-track_cost(const struct track *k)
+static uint64_t track_cost(const struct track *k)
 {
 	uint64_t sum = 0;
 
@@ -73,9 +70,8 @@ track_cost(const struct track *k)
 
 /* Adds the event and its fields.  Looking at a list ends when it takes more than `most`: of the texts then
  * more than that is added. */
-static void
-cost_add_event(const struct batch *b, const struct event *e, struct cost_limits limits, uint64_t most,
-               struct cost *sum)
+static void cost_add_event(const struct batch *b, const struct event *e, struct cost_limits limits,
+                           uint64_t most, struct cost *sum)
 {
 	const struct field *const f = b->fields + e->first_field;
 	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* its begin and its end are apart */
@@ -97,8 +93,7 @@ cost_add_event(const struct batch *b, const struct event *e, struct cost_limits 
 }
 
 /* A byte, at most; what is not UTF-8 may be written as \\xff. */
-static inline uint32_t
-byte_cost(unsigned char c, bool utf8)
+static inline uint32_t byte_cost(unsigned char c, bool utf8)
 {
 	if (c < 0x20 || c == 0x7f)
 		return COST_ESCAPED;
@@ -107,8 +102,7 @@ byte_cost(unsigned char c, bool utf8)
 	return c == '\\' ? 4 : c == '"' ? 2 : 1;
 }
 
-uint32_t
-cost_prefix(struct slice s, uint32_t most)
+uint32_t cost_prefix(struct slice s, uint32_t most)
 {
 	const bool utf8 = (s.flags & SLICE_UTF8) != 0;
 	uint32_t n = 0, sum = utf8 ? 0 : 10; /* of lines that say what is escaped */
@@ -140,38 +134,33 @@ static const struct cut cuts[] = {
 	{ { REPEATS_LEAST, REPEATS_FEW }, ENGINE_LOSS_SHORT_CUT },
 };
 
-void
-repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger)
+void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger)
 {
 	*r = (struct repeats){ .trace = trace,
 		               .factor = factor > 0 ? factor : REPEATS_FACTOR,
 		               .ledger = ledger };
 }
 
-void
-repeats_free(struct repeats *r)
+void repeats_free(struct repeats *r)
 {
 	free(r->cut);
 }
 
 /* ---- what may be spent ---- */
 
-static inline uint64_t
-less(uint64_t a, uint64_t b)
+static inline uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-static inline void
-spend(struct repeats *r, const struct cost *c)
+static inline void spend(struct repeats *r, const struct cost *c)
 {
 	r->spent.texts += c->texts;
 	r->spent.all += c->all;
 }
 
 /* For an event of whatever kind. */
-static inline uint64_t
-left(const struct repeats *r)
+static inline uint64_t left(const struct repeats *r)
 {
 	const uint64_t texts = less(r->allowed.texts, r->spent.texts);
 	const uint64_t all = less(r->allowed.all, r->spent.all);
@@ -180,8 +169,7 @@ left(const struct repeats *r)
 }
 
 /* Whether so much is left; it is spent then. */
-static bool
-fits(struct repeats *r, const struct cost *c)
+static bool fits(struct repeats *r, const struct cost *c)
 {
 	if (c->texts > less(r->allowed.texts, r->spent.texts) || c->all > less(r->allowed.all, r->spent.all))
 		return false;
@@ -191,14 +179,12 @@ fits(struct repeats *r, const struct cost *c)
 
 /* ---- texts and lists ---- */
 
-static void
-lose(struct repeats *r, enum engine_loss what, uint64_t offset)
+static void lose(struct repeats *r, enum engine_loss what, uint64_t offset)
 {
 	ledger_add(r->ledger, &engine_losses[what], offset, 1);
 }
 
-static void
-cut_text(struct repeats *r, const struct cut *how, struct slice *s, uint64_t offset)
+static void cut_text(struct repeats *r, const struct cut *how, struct slice *s, uint64_t offset)
 {
 	const uint32_t n = cost_prefix(*s, how->limits.text);
 
@@ -209,8 +195,7 @@ cut_text(struct repeats *r, const struct cut *how, struct slice *s, uint64_t off
 }
 
 /* A STRING, BYTES or JSON. */
-static void
-cut_text_value(struct repeats *r, const struct cut *how, struct value *v, uint64_t offset)
+static void cut_text_value(struct repeats *r, const struct cut *how, struct value *v, uint64_t offset)
 {
 	struct slice s = value_text(v);
 
@@ -228,23 +213,20 @@ cut_text_value(struct repeats *r, const struct cut *how, struct value *v, uint64
 	}
 }
 
-static inline bool
-is_list(const struct value *v)
+static inline bool is_list(const struct value *v)
 {
 	return v->type == VALUE_LIST || v->type == VALUE_MAP;
 }
 
 /* Lists of numbers say so; what has texts or lists in it must be looked through. */
-static inline bool
-may_hold_texts(const struct value *v)
+static inline bool may_hold_texts(const struct value *v)
 {
 	return v->type == VALUE_MAP || v->element == VALUE_NONE || v->element >= VALUE_STRING;
 }
 
 /* Cuts a list and what is in it, in a copy.  false: no memory. */
-static bool
-cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value *v, uint64_t offset,
-         unsigned depth)
+static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value *v,
+                     uint64_t offset, unsigned depth)
 {
 	const uint32_t most = depth < COST_DEPTH ? how->limits.entries : 0;
 	uint64_t n = cost_entries(v);
@@ -273,8 +255,7 @@ cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value
 /* ---- classes ---- */
 
 /* The same class with a name and category of REPEATS_LEAST.  NULL: no memory. */
-static const struct class *
-least_class(struct repeats *r, const struct class *cls)
+static const struct class *least_class(struct repeats *r, const struct class *cls)
 {
 	if (!array_reach(&r->cut, &r->ncut, cls->index, sizeof(struct class *)))
 		return NULL;
@@ -287,8 +268,7 @@ least_class(struct repeats *r, const struct class *cls)
 	return r->cut[cls->index];
 }
 
-static bool
-cut_class(struct repeats *r, const struct cut *how, struct event *e)
+static bool cut_class(struct repeats *r, const struct cut *how, struct event *e)
 {
 	if (cost_prefix(e->cls->name, how->limits.text) == e->cls->name.n &&
 	    cost_prefix(e->cls->category, how->limits.text) == e->cls->category.n)
@@ -301,8 +281,7 @@ cut_class(struct repeats *r, const struct cut *how, struct event *e)
 /* ---- events ---- */
 
 /* false: no memory. */
-static bool
-cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e)
+static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e)
 {
 	cut_text(r, how, &e->name, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
@@ -317,8 +296,7 @@ cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct even
 }
 
 /* Whole, cut, or cut as much as can be, which is spent whether it is there or not. */
-static bool
-check_event(struct repeats *r, struct batch *b, struct event *e)
+static bool check_event(struct repeats *r, struct batch *b, struct event *e)
 {
 	struct cost c = { .texts = 0 };
 
@@ -336,14 +314,12 @@ check_event(struct repeats *r, struct batch *b, struct event *e)
 	return cut_event(r, b, &cuts[1], e);
 }
 
-static uint64_t
-times(uint64_t read, uint64_t factor)
+static uint64_t times(uint64_t read, uint64_t factor)
 {
 	return read > (UINT64_MAX - REPEATS_FREE) / factor ? UINT64_MAX : read * factor + REPEATS_FREE;
 }
 
-bool
-repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
+bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 {
 	struct cost sum = { .texts = 0 };
 	bool ok = true;

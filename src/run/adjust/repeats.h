@@ -29,21 +29,18 @@ struct cost {
 };
 
 /* As it is written, at most. */
-static inline uint64_t
-cost_text(uint32_t n, uint32_t flags)
+static inline uint64_t cost_text(uint32_t n, uint32_t flags)
 {
 	return (flags & (SLICE_JSON | SLICE_RAW_JSON)) != 0 ? n : (uint64_t)COST_ESCAPED * n;
 }
 
-static inline uint64_t
-cost_slice(const struct slice *s)
+static inline uint64_t cost_slice(const struct slice *s)
 {
 	return cost_text(s->n, s->flags);
 }
 
 /* How many values a list or map has in itself. */
-static inline uint64_t
-cost_entries(const struct value *v)
+static inline uint64_t cost_entries(const struct value *v)
 {
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 }

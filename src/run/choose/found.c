@@ -9,8 +9,7 @@
 #include "model/track.h"
 #include "run/choose/select.h"
 
-struct select_found *
-select_found_new(const struct select *s)
+struct select_found *select_found_new(const struct select *s)
 {
 	struct select_found *const f = calloc(1, sizeof *f);
 
@@ -23,8 +22,7 @@ select_found_new(const struct select *s)
 	return f;
 }
 
-void
-select_found_free(struct select_found *f)
+void select_found_free(struct select_found *f)
 {
 	if (f == NULL)
 		return;
@@ -36,8 +34,7 @@ select_found_free(struct select_found *f)
 /* ---- texts ---- */
 
 /* As a word of letters that differ in case only count as one. */
-static void
-plain_word(char *to, const char *from)
+static void plain_word(char *to, const char *from)
 {
 	size_t n = 0;
 
@@ -47,8 +44,7 @@ plain_word(char *to, const char *from)
 }
 
 /* The shown part of a text; false: it is cut, or holds a byte that ends a C string. */
-static bool
-copy(char to[FOUND_TEXT + 1], struct slice text)
+static bool copy(char to[FOUND_TEXT + 1], struct slice text)
 {
 	const bool cut = text.n > FOUND_TEXT;
 	const size_t n = cut ? FOUND_TEXT - 3 : text.n;
@@ -60,8 +56,7 @@ copy(char to[FOUND_TEXT + 1], struct slice text)
 }
 
 /* A pattern without what makes it one. */
-static void
-wanted(char to[FOUND_TEXT + 1], struct slice glob)
+static void wanted(char to[FOUND_TEXT + 1], struct slice glob)
 {
 	size_t n = 0;
 
@@ -71,8 +66,7 @@ wanted(char to[FOUND_TEXT + 1], struct slice glob)
 	to[n] = '\0';
 }
 
-static void
-compare(struct select_near *near, const char *text, struct slice glob)
+static void compare(struct select_near *near, const char *text, struct slice glob)
 {
 	char typed[FOUND_TEXT + 1], known[FOUND_TEXT + 1], word[FOUND_TEXT + 1];
 
@@ -86,8 +80,7 @@ compare(struct select_near *near, const char *text, struct slice glob)
 	}
 }
 
-static void
-look(struct select_near *near, struct slice text, struct slice glob)
+static void look(struct select_near *near, struct slice text, struct slice glob)
 {
 	char shown[FOUND_TEXT + 1];
 
@@ -110,8 +103,7 @@ look(struct select_near *near, struct slice text, struct slice glob)
 		compare(near, shown, glob);
 }
 
-static void
-look_at_id(struct select_near *near, const struct track *t)
+static void look_at_id(struct select_near *near, const struct track *t)
 {
 	char text[24];
 
@@ -123,9 +115,8 @@ look_at_id(struct select_near *near, const struct track *t)
 
 /* ---- conditions ---- */
 
-static void
-look_at_fields(struct select_near *near, const struct select_condition *c, const struct field *fields,
-               uint32_t n)
+static void look_at_fields(struct select_near *near, const struct select_condition *c,
+                           const struct field *fields, uint32_t n)
 {
 	char room[SELECT_VALUE_TEXT];
 
@@ -144,8 +135,8 @@ look_at_fields(struct select_near *near, const struct select_condition *c, const
 	}
 }
 
-static void
-note(struct select_near *near, const struct select_condition *c, const struct batch *b, const struct event *e)
+static void note(struct select_near *near, const struct select_condition *c, const struct batch *b,
+                 const struct event *e)
 {
 	switch (c->kind) {
 	case SELECT_NAME:
@@ -181,8 +172,7 @@ note(struct select_near *near, const struct select_condition *c, const struct ba
 	}
 }
 
-void
-select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i)
+void select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 
@@ -203,8 +193,7 @@ select_found_see(struct select_found *f, const struct select *s, const struct ba
 	}
 }
 
-static void
-add_near(struct select_near *to, const struct select_near *from)
+static void add_near(struct select_near *to, const struct select_near *from)
 {
 	if (from->has_key != to->has_key) {
 		if (from->has_key)
@@ -224,8 +213,7 @@ add_near(struct select_near *to, const struct select_near *from)
 	}
 }
 
-void
-select_found_add(struct select_found *f, const struct select_found *other)
+void select_found_add(struct select_found *f, const struct select_found *other)
 {
 	f->events += other->events;
 	f->left_out += other->left_out;

@@ -18,8 +18,7 @@
 
 /* Sorts by one byte after the other, through as much memory again; a byte that is the same in all numbers
  * costs no pass.  false: no memory. */
-static bool
-sort_bytes(uint64_t *keys, uint32_t n)
+static bool sort_bytes(uint64_t *keys, uint32_t n)
 {
 	uint64_t *const room = malloc((size_t)n * sizeof *room), *from = keys, *to = room;
 	uint64_t same = UINT64_MAX;
@@ -43,14 +42,12 @@ sort_bytes(uint64_t *keys, uint32_t n)
 }
 
 /* Words of an entry. */
-static inline uint32_t
-stride(const struct mark_set *s)
+static inline uint32_t stride(const struct mark_set *s)
 {
 	return s->pages ? MARK_PAGE_WORDS : 1;
 }
 
-static int
-compare_pages(const void *a, const void *b)
+static int compare_pages(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -58,16 +55,14 @@ compare_pages(const void *a, const void *b)
 }
 
 /* Adds the bits of a page to another one of the same number. */
-static inline void
-unite(uint64_t *to, const uint64_t *page)
+static inline void unite(uint64_t *to, const uint64_t *page)
 {
 	for (uint32_t i = 1; i < MARK_PAGE_WORDS; i++)
 		to[i] |= page[i];
 }
 
 /* Of entries in order, one of each number stays. */
-static void
-unite_all(struct mark_set *s)
+static void unite_all(struct mark_set *s)
 {
 	const uint32_t step = stride(s);
 	uint32_t n = 0;
@@ -84,8 +79,7 @@ unite_all(struct mark_set *s)
 }
 
 /* Sorts what is in memory; each number stands there once then.  Traces often are in order already. */
-static void
-sort(struct mark_set *s)
+static void sort(struct mark_set *s)
 {
 	const uint32_t step = stride(s);
 	uint32_t i = step;
@@ -101,8 +95,7 @@ sort(struct mark_set *s)
 }
 
 /* Writes what is in memory as a run. */
-static void
-spill(struct mark_set *s)
+static void spill(struct mark_set *s)
 {
 	sort(s);
 	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->beside)) ||
@@ -116,8 +109,7 @@ spill(struct mark_set *s)
 	s->n = 0;
 }
 
-static void
-add_entry(struct mark_set *s, const uint64_t *entry)
+static void add_entry(struct mark_set *s, const uint64_t *entry)
 {
 	const uint32_t step = stride(s);
 
@@ -135,8 +127,7 @@ add_entry(struct mark_set *s, const uint64_t *entry)
 
 /* ---- pages ---- */
 
-static bool
-is_empty(const struct mark_page *p)
+static bool is_empty(const struct mark_page *p)
 {
 	uint64_t any = 0;
 
@@ -146,16 +137,14 @@ is_empty(const struct mark_page *p)
 }
 
 /* Its bits come with the next numbers. */
-static void
-begin_page(struct mark_set *s, struct mark_page *p, uint64_t number)
+static void begin_page(struct mark_set *s, struct mark_page *p, uint64_t number)
 {
 	if (!is_empty(p))
 		add_entry(s, p->words);
 	*p = (struct mark_page){ { number } };
 }
 
-static void
-add_to_page(struct mark_set *s, uint64_t key)
+static void add_to_page(struct mark_set *s, uint64_t key)
 {
 	const uint64_t number = key >> MARK_PAGE_BITS;
 
@@ -170,8 +159,7 @@ add_to_page(struct mark_set *s, uint64_t key)
 }
 
 /* From the least one on: mostly they are in order from there. */
-static void
-close_pages(struct mark_set *s)
+static void close_pages(struct mark_set *s)
 {
 	uint32_t first = 0;
 	uint64_t least = UINT64_MAX;
@@ -186,8 +174,7 @@ close_pages(struct mark_set *s)
 	s->open = NULL;
 }
 
-void
-mark_set_add_other(struct mark_set *s, uint64_t key)
+void mark_set_add_other(struct mark_set *s, uint64_t key)
 {
 	if (s->no_memory)
 		return;
@@ -215,8 +202,7 @@ struct merging {
 };
 
 /* The next entry of a run becomes its first: m->parts[i].p. */
-static struct merge_entry
-first_of(struct mark_set *s, struct merging *m, uint32_t i)
+static struct merge_entry first_of(struct mark_set *s, struct merging *m, uint32_t i)
 {
 	struct run_part *const r = &m->parts[i];
 
@@ -233,15 +219,13 @@ first_of(struct mark_set *s, struct merging *m, uint32_t i)
 	return (struct merge_entry){ *r->p, i };
 }
 
-static struct merge_entry
-next_of(struct mark_set *s, struct merging *m, uint32_t i)
+static struct merge_entry next_of(struct mark_set *s, struct merging *m, uint32_t i)
 {
 	m->parts[i].p += stride(s);
 	return first_of(s, m, i);
 }
 
-static void
-put(struct mark_set *s, struct merging *m)
+static void put(struct mark_set *s, struct merging *m)
 {
 	if (m->n == 0)
 		return;
@@ -251,8 +235,7 @@ put(struct mark_set *s, struct merging *m)
 }
 
 /* What is written last stays in memory as long as others of its number may come. */
-static void
-take_entry(struct mark_set *s, struct merging *m, const uint64_t *entry)
+static void take_entry(struct mark_set *s, struct merging *m, const uint64_t *entry)
 {
 	const uint32_t step = stride(s);
 
@@ -267,8 +250,7 @@ take_entry(struct mark_set *s, struct merging *m, const uint64_t *entry)
 	m->n += step;
 }
 
-static void
-merge_all(struct mark_set *s, struct merging *m, const struct merge_entry *first)
+static void merge_all(struct mark_set *s, struct merging *m, const struct merge_entry *first)
 {
 	struct merge merge;
 
@@ -288,8 +270,7 @@ merge_all(struct mark_set *s, struct merging *m, const struct merge_entry *first
 }
 
 /* All runs become one at the end of the file. */
-static void
-merge_runs(struct mark_set *s)
+static void merge_runs(struct mark_set *s)
 {
 	struct merging m = { .room = MERGE_MEMORY / sizeof(uint64_t) / (s->nruns + 1) };
 	struct merge_entry *const first = calloc(s->nruns, sizeof *first);
@@ -316,8 +297,7 @@ merge_runs(struct mark_set *s)
 }
 
 /* Runs that lie one behind the other in the file, and in order, are one. */
-static bool
-join_runs(struct mark_set *s)
+static bool join_runs(struct mark_set *s)
 {
 	uint64_t n = 0;
 
@@ -331,8 +311,7 @@ join_runs(struct mark_set *s)
 	return true;
 }
 
-bool
-mark_set_finish(struct mark_set *s)
+bool mark_set_finish(struct mark_set *s)
 {
 	close_pages(s);
 	if (s->no_memory)
@@ -352,8 +331,7 @@ mark_set_finish(struct mark_set *s)
 	return !s->no_memory;
 }
 
-void
-mark_set_free(struct mark_set *s)
+void mark_set_free(struct mark_set *s)
 {
 	free(s->keys);
 	free(s->open);
@@ -364,8 +342,7 @@ mark_set_free(struct mark_set *s)
 
 /* ---- asking ---- */
 
-static bool
-read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
+static bool read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
 {
 	const uint64_t left = s->total - from, most = MARK_SET_BLOCK / stride(s);
 	const size_t size = stride(s) * sizeof *c->block;
@@ -383,8 +360,7 @@ read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
 static const uint64_t no_entry[MARK_PAGE_WORDS] = { UINT64_MAX };
 
 /* The i-th entry, which there is. */
-static inline const uint64_t *
-entry_at(struct mark_cursor *c, struct mark_set *s, uint64_t i, bool *failed)
+static inline const uint64_t *entry_at(struct mark_cursor *c, struct mark_set *s, uint64_t i, bool *failed)
 {
 	if (s->nruns == 0)
 		return &s->keys[i * stride(s)];
@@ -396,8 +372,7 @@ entry_at(struct mark_cursor *c, struct mark_set *s, uint64_t i, bool *failed)
 }
 
 /* Where the first entry stands that is not less. */
-static uint64_t
-search(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+static uint64_t search(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	uint64_t from = 0, to = s->total;
 
@@ -414,8 +389,7 @@ search(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 #define NEAR 64
 
 /* Moves to the first entry that is not less.  NULL: there is none. */
-static inline const uint64_t *
-move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+static inline const uint64_t *move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	unsigned steps = 0;
 
@@ -434,8 +408,7 @@ move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 	return NULL;
 }
 
-bool
-mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	const uint64_t number = s->pages ? key >> MARK_PAGE_BITS : key;
 
@@ -452,8 +425,8 @@ mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *
 /* The same for the greatest number of the set that is not beyond `key`.  false: there is none.  Not with
  * pages.
  */
-static bool
-mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint64_t *floor, bool *failed)
+static bool mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint64_t *floor,
+                              bool *failed)
 {
 	*floor = key;
 	if (mark_cursor_has(c, s, key, failed))
@@ -464,8 +437,7 @@ mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint6
 	return !*failed;
 }
 
-void
-mark_cursor_free(struct mark_cursor *c)
+void mark_cursor_free(struct mark_cursor *c)
 {
 	free(c->block);
 	*c = (struct mark_cursor){ .at = 0 };
@@ -475,8 +447,7 @@ mark_cursor_free(struct mark_cursor *c)
 
 /* ---- marks ---- */
 
-void
-record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part)
+void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part)
 {
 	const unsigned bits = m->split != NULL ? SPLIT_BITS : 0;
 
@@ -487,8 +458,7 @@ record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint
 		mark_set_add(&m->set, m->others[i] << bits | part);
 }
 
-unsigned
-record_marks_shift(size_t inputs)
+unsigned record_marks_shift(size_t inputs)
 {
 	unsigned shift = 62;
 
@@ -497,8 +467,7 @@ record_marks_shift(size_t inputs)
 	return shift;
 }
 
-struct record_extents *
-record_marks_extents(struct record_marks *m, uint32_t input)
+struct record_extents *record_marks_extents(struct record_marks *m, uint32_t input)
 {
 	if (!array_reach(&m->inputs, &m->ninputs, input, sizeof *m->inputs))
 		return NULL;
@@ -508,15 +477,13 @@ record_marks_extents(struct record_marks *m, uint32_t input)
 }
 
 /* Of what begins at a place: odd if it is no event. */
-static uint64_t
-extent(const struct record_marks *m, uint32_t input, uint64_t offset, bool event)
+static uint64_t extent(const struct record_marks *m, uint32_t input, uint64_t offset, bool event)
 {
 	return (offset | (uint64_t)input << m->shift) << 1 | !event;
 }
 
 /* Notes where the records of a batch begin, and where nothing is known between them. */
-static void
-note_extents(struct record_marks *m, uint32_t input, const struct batch *b)
+static void note_extents(struct record_marks *m, uint32_t input, const struct batch *b)
 {
 	struct record_extents *const x = record_marks_extents(m, input);
 
@@ -532,8 +499,7 @@ note_extents(struct record_marks *m, uint32_t input, const struct batch *b)
 }
 
 /* What follows the last record of each input is of none. */
-static bool
-end_extents(struct record_marks *m)
+static bool end_extents(struct record_marks *m)
 {
 	for (uint32_t i = 0; i < m->ninputs; i++)
 		if (m->inputs[i] != NULL)
@@ -541,8 +507,7 @@ end_extents(struct record_marks *m)
 	return !m->failed && mark_set_finish(&m->extents);
 }
 
-bool
-record_marks_left_out(void *extents, uint64_t offset)
+bool record_marks_left_out(void *extents, uint64_t offset)
 {
 	struct record_extents *const x = extents;
 	struct record_marks *const m = x->marks;
@@ -556,8 +521,7 @@ record_marks_left_out(void *extents, uint64_t offset)
 	return !mark_cursor_has(&x->selected, &m->set, found >> 1, &m->failed) && !m->failed;
 }
 
-static void
-tag(struct record_marks *m, uint32_t input, struct batch *b)
+static void tag(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
@@ -571,8 +535,7 @@ tag(struct record_marks *m, uint32_t input, struct batch *b)
 	}
 }
 
-static void
-take_away(struct record_marks *m, struct batch *b)
+static void take_away(struct record_marks *m, struct batch *b)
 {
 	uint32_t n = 0;
 
@@ -590,8 +553,7 @@ take_away(struct record_marks *m, struct batch *b)
 }
 
 /* The part of the record of an event; SPLIT_ALL; SPLIT_NONE: it was not selected. */
-static uint32_t
-part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
+static uint32_t part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
 {
 	uint64_t found;
 
@@ -607,8 +569,7 @@ part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
 	return part;
 }
 
-static bool
-is_marked(struct record_marks *m, struct mark_input *c, uint64_t place, uint32_t i)
+static bool is_marked(struct record_marks *m, struct mark_input *c, uint64_t place, uint32_t i)
 {
 	if (m->split == NULL)
 		return mark_cursor_has(&c->cursor, &m->set, place, &m->failed);
@@ -616,8 +577,7 @@ is_marked(struct record_marks *m, struct mark_input *c, uint64_t place, uint32_t
 	return part == SPLIT_ALL || (part >= m->part && part < m->end);
 }
 
-static void
-apply(struct record_marks *m, uint32_t input, struct batch *b)
+static void apply(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
@@ -637,8 +597,7 @@ apply(struct record_marks *m, uint32_t input, struct batch *b)
 		take_away(m, b);
 }
 
-bool
-record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
+bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	if (m->state == MARKS_GATHERING)
 		tag(m, input, b);
@@ -647,8 +606,7 @@ record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 	return !m->failed;
 }
 
-void
-record_marks_free(struct record_marks *m)
+void record_marks_free(struct record_marks *m)
 {
 	for (uint32_t i = 0; i < m->ncursors; i++)
 		mark_cursor_free(&m->cursors[i].cursor);
@@ -668,8 +626,7 @@ record_marks_free(struct record_marks *m)
 	*m = (struct record_marks){ .state = MARKS_NOT };
 }
 
-void
-record_marks_reason(const struct record_marks *m, char *why, size_t size)
+void record_marks_reason(const struct record_marks *m, char *why, size_t size)
 {
 	const struct spill_file *const f =
 	    m->set.file.failed != SPILL_NOTHING ? &m->set.file : &m->extents.file;
@@ -685,8 +642,7 @@ record_marks_reason(const struct record_marks *m, char *why, size_t size)
 /* ---- the first pass ---- */
 
 /* The first input that can be read tells whether records are copied at all. */
-static bool
-is_copied(void *ctx, const struct source *s)
+static bool is_copied(void *ctx, const struct source *s)
 {
 	struct record_marks *const m = ctx;
 
@@ -697,8 +653,7 @@ is_copied(void *ctx, const struct source *s)
 }
 
 /* Notes all that is selected.  false: it failed. */
-static bool
-gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *job)
+static bool gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *job)
 {
 	struct record_marks *const m = &p->marks;
 	const struct loss *const lost = &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN];
@@ -725,8 +680,7 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 }
 
 /* Of a pass of its own over the inputs of a pipeline. */
-static struct pipeline_job
-job_of_pass(struct pipeline *p)
+static struct pipeline_job job_of_pass(struct pipeline *p)
 {
 	struct pipeline_job job = *p->job;
 
@@ -744,16 +698,14 @@ job_of_pass(struct pipeline *p)
 	return job;
 }
 
-static bool
-refuse(struct pipeline *p)
+static bool refuse(struct pipeline *p)
 {
 	pipeline_failed(p, "the input can be read only once, and to tell what is in the scope it has to be "
 	                   "read twice: read it from a file");
 	return false;
 }
 
-bool
-record_marks_make(struct pipeline *p)
+bool record_marks_make(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
 	struct pipeline_job job = job_of_pass(p);
@@ -793,8 +745,7 @@ record_marks_make(struct pipeline *p)
 	return false;
 }
 
-void
-record_marks_of_part(struct pipeline *p)
+void record_marks_of_part(struct pipeline *p)
 {
 	struct split *const s = p->job->split;
 
@@ -807,8 +758,7 @@ record_marks_of_part(struct pipeline *p)
 		                          .drops = p->job->raw_drops };
 }
 
-bool
-record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
+bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
 {
 	struct pipeline_job job = job_of_pass(p);
 	struct pipeline *const pass = malloc(sizeof *pass);

@@ -63,15 +63,13 @@ struct mark_cursor {
 };
 
 /* Where the page of this number is, if it is open. */
-static inline struct mark_page *
-mark_page_at(const struct mark_set *s, uint64_t number)
+static inline struct mark_page *mark_page_at(const struct mark_set *s, uint64_t number)
 {
 	/* what is high in the number are inputs, which are not to share their places */
 	return &s->open[(number + (number >> 32) * 0x9E3779B1U) % MARK_SET_OPEN];
 }
 
-static inline void
-mark_page_set(struct mark_page *p, uint64_t key)
+static inline void mark_page_set(struct mark_page *p, uint64_t key)
 {
 	p->words[1 + key % MARK_PAGE / 64] |= UINT64_C(1) << key % 64;
 }
@@ -81,8 +79,7 @@ void mark_set_add_other(struct mark_set *s, uint64_t key);
 
 /* Zero-initialise *s; `pages`, `most` and `beside` may be set then.  Failures stick: mark_set_finish() tells.
  */
-static inline void
-mark_set_add(struct mark_set *s, uint64_t key)
+static inline void mark_set_add(struct mark_set *s, uint64_t key)
 {
 	struct mark_page *const p = s->open != NULL ? mark_page_at(s, key >> MARK_PAGE_BITS) : NULL;
 
@@ -101,8 +98,7 @@ bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, b
 
 /* Whether the set has the number.  Cheap if it is not less than what this cursor was asked for before.  After
  * a failure, as for mark_set_finish(), *failed is set. */
-static inline bool
-mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+static inline bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	if (c->page == NULL || *c->page != key >> MARK_PAGE_BITS)
 		return mark_cursor_find(c, s, key, failed);
@@ -168,7 +164,7 @@ struct record_marks {
 	struct mark_input {
 		struct mark_cursor cursor;
 		uint32_t part; /* of the last record that has one alone */
-	} *cursors; /* by number of the input */
+	} * cursors;           /* by number of the input */
 	uint32_t ncursors;
 	uint64_t
 	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */

@@ -20,28 +20,24 @@
 
 /* ---- select match ---- */
 
-const struct track *
-select_thread_of(const struct track *t)
+const struct track *select_thread_of(const struct track *t)
 {
 	while (t->is_child && t->parent != NULL)
 		t = t->parent;
 	return t;
 }
 
-static bool
-has_id(const struct track *t, enum track_kind kind, uint64_t id)
+static bool has_id(const struct track *t, enum track_kind kind, uint64_t id)
 {
 	return t->kind == kind && t->has_id && t->id == id;
 }
 
-static bool
-has_name(const struct track *t, enum track_kind kind, struct slice glob)
+static bool has_name(const struct track *t, enum track_kind kind, struct slice glob)
 {
 	return t->kind == kind && glob_fits(glob, t->name);
 }
 
-static bool
-track_matches(const struct track *t, struct slice glob)
+static bool track_matches(const struct track *t, struct slice glob)
 {
 	for (; t != NULL; t = t->parent)
 		if (glob_fits(glob, t->name))
@@ -49,8 +45,7 @@ track_matches(const struct track *t, struct slice glob)
 	return false;
 }
 
-struct slice
-select_value_text(const struct value *v, char room[SELECT_VALUE_TEXT])
+struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEXT])
 {
 	char *end = room;
 
@@ -91,8 +86,7 @@ select_value_text(const struct value *v, char room[SELECT_VALUE_TEXT])
 }
 
 /* What a text says, if it is a number, is compared too: DFTracer and others write numbers as text. */
-static bool
-compares(const struct select_condition *c, const struct value *v)
+static bool compares(const struct select_condition *c, const struct value *v)
 {
 	struct value number;
 	int order;
@@ -116,8 +110,7 @@ compares(const struct select_condition *c, const struct value *v)
 	}
 }
 
-static bool
-scalar_matches(const struct select_condition *c, const struct value *v)
+static bool scalar_matches(const struct select_condition *c, const struct value *v)
 {
 	char room[SELECT_VALUE_TEXT];
 
@@ -125,8 +118,7 @@ scalar_matches(const struct select_condition *c, const struct value *v)
 }
 
 /* One of a list's entries is enough; entries of lists within it are not looked at. */
-static bool
-value_matches(const struct select_condition *c, const struct value *v)
+static bool value_matches(const struct select_condition *c, const struct value *v)
 {
 	if (v->type != VALUE_LIST && v->type != VALUE_MAP)
 		return scalar_matches(c, v);
@@ -137,8 +129,7 @@ value_matches(const struct select_condition *c, const struct value *v)
 	return false;
 }
 
-static bool
-field_matches(const struct field *fields, uint32_t n, const struct select_condition *c)
+static bool field_matches(const struct field *fields, uint32_t n, const struct select_condition *c)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (slice_equal(fields[i].name, c->key) && value_matches(c, &fields[i].value))
@@ -146,8 +137,7 @@ field_matches(const struct field *fields, uint32_t n, const struct select_condit
 	return false;
 }
 
-bool
-select_meets(const struct select_condition *c, const struct batch *b, const struct event *e)
+bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e)
 {
 	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
 
@@ -179,8 +169,7 @@ select_meets(const struct select_condition *c, const struct batch *b, const stru
 }
 
 /* Whether the conditions choose the i-th event of a batch; the time window is not looked at. */
-static bool
-select_matches(const struct select *s, const struct batch *b, uint32_t i)
+static bool select_matches(const struct select *s, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 	unsigned asked = 0, met = 0;
@@ -201,8 +190,7 @@ select_matches(const struct select *s, const struct batch *b, uint32_t i)
 
 /* ---- select ---- */
 
-bool
-select_needs_fields(const struct select *s)
+bool select_needs_fields(const struct select *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->conditions[i].kind == SELECT_WHERE)
@@ -210,8 +198,7 @@ select_needs_fields(const struct select *s)
 	return false;
 }
 
-bool
-select_is_reversed(const struct select *s)
+bool select_is_reversed(const struct select *s)
 {
 	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)
 		return false;
@@ -220,14 +207,12 @@ select_is_reversed(const struct select *s)
 
 /* ---- the window ---- */
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
+static uint64_t plus(uint64_t a, uint64_t b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-static uint64_t
-end_of(const struct event *e)
+static uint64_t end_of(const struct event *e)
 {
 	return e->phase == PHASE_SPAN ? plus(e->ts, e->dur) : e->ts;
 }
@@ -240,15 +225,13 @@ struct range {
 	uint64_t epoch;
 };
 
-static bool
-is_relative(const struct select_time *t)
+static bool is_relative(const struct select_time *t)
 {
 	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
 }
 
 /* A pass of its own over the inputs.  false after a finding: it failed. */
-static bool
-find_range(struct pipeline *of, struct range *r)
+static bool find_range(struct pipeline *of, struct range *r)
 {
 	struct pipeline_job job = *of->job;
 	struct pipeline_why why = { "" };
@@ -295,8 +278,7 @@ find_range(struct pipeline *of, struct range *r)
 }
 
 /* false: it cannot be known. */
-static bool
-resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
+static bool resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
 {
 	switch (t->kind) {
 	case SELECT_AT:
@@ -322,8 +304,7 @@ resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
 }
 
 /* Whether there is a time in the window; false after a message. */
-static bool
-check_window(struct select_stage *st)
+static bool check_window(struct select_stage *st)
 {
 	const struct select *const s = st->select;
 
@@ -336,8 +317,7 @@ check_window(struct select_stage *st)
 	return false;
 }
 
-static bool
-set_window(struct select_stage *st, const struct range *r)
+static bool set_window(struct select_stage *st, const struct range *r)
 {
 	const struct select *const s = st->select;
 
@@ -353,8 +333,7 @@ set_window(struct select_stage *st, const struct range *r)
 	return false;
 }
 
-bool
-select_stage_begin(struct select_stage *st, struct pipeline *p)
+bool select_stage_begin(struct select_stage *st, struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 	struct range r;
@@ -382,8 +361,7 @@ select_stage_begin(struct select_stage *st, struct pipeline *p)
 }
 
 /* An input that can be read once: its first event, as good as any. */
-static bool
-begin_late(struct select_stage *st, const struct batch *b)
+static bool begin_late(struct select_stage *st, const struct batch *b)
 {
 	const struct select *const s = st->select;
 	const struct trace *const t = &st->p->trace;
@@ -402,8 +380,7 @@ begin_late(struct select_stage *st, const struct batch *b)
 /* ---- events ---- */
 
 /* A copy of its fields, with one more. */
-static bool
-mark(struct batch *b, struct event *e, const char *what)
+static bool mark(struct batch *b, struct event *e, const char *what)
 {
 	struct field *const to = batch_fields(b, (uint32_t)e->nfields + 1);
 
@@ -418,15 +395,13 @@ mark(struct batch *b, struct event *e, const char *what)
 	return true;
 }
 
-static bool
-crosses(const struct select_stage *st, const struct event *e)
+static bool crosses(const struct select_stage *st, const struct event *e)
 {
 	return e->ts < st->since || end_of(e) > st->until;
 }
 
 /* Cuts a span to the window.  false: no memory. */
-static bool
-clip(struct select_stage *st, struct batch *b, struct event *e)
+static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 {
 	const uint64_t end = end_of(e);
 	const uint64_t from = e->ts < st->since ? st->since : e->ts, to = end > st->until ? st->until : end;
@@ -444,8 +419,7 @@ clip(struct select_stage *st, struct batch *b, struct event *e)
 	                                                                     : "end");
 }
 
-static inline bool
-in_window(const struct select_stage *st, const struct event *e)
+static inline bool in_window(const struct select_stage *st, const struct event *e)
 {
 	if (e->phase != PHASE_SPAN || e->dur == 0)
 		return e->ts >= st->since && (e->ts < st->until || st->until == UINT64_MAX);
@@ -454,15 +428,13 @@ in_window(const struct select_stage *st, const struct event *e)
 	return end_of(e) > st->since && e->ts < st->until;
 }
 
-static inline bool
-is_noted(const struct select_stage *st, const struct track *t)
+static inline bool is_noted(const struct select_stage *st, const struct track *t)
 {
 	return t == NULL || (t->index < st->nseen && st->seen[t->index] != 0);
 }
 
 /* Notes its track, and those above it first. */
-static bool
-note_track(struct select_stage *st, const struct track *t)
+static bool note_track(struct select_stage *st, const struct track *t)
 {
 	struct track *const *const all = st->p->trace.tracks;
 
@@ -477,8 +449,7 @@ note_track(struct select_stage *st, const struct track *t)
 }
 
 /* Of an event that was selected, where there are parts. */
-static uint32_t
-part_of(struct select_stage *st, const struct event *e)
+static uint32_t part_of(struct select_stage *st, const struct event *e)
 {
 	const struct pipeline_job *const job = st->p->job;
 	const uint64_t input = job->marks != NULL ? e->offset >> job->marks->shift : 0;
@@ -486,15 +457,13 @@ part_of(struct select_stage *st, const struct event *e)
 	return split_part_of(job->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
 }
 
-static inline bool
-matches(const struct select_stage *st, const struct batch *b, uint32_t i)
+static inline bool matches(const struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	return st->select->n == 0 || select_matches(st->select, b, i);
 }
 
 /* Counts an event before anything is taken away. */
-static inline void
-see(struct select_stage *st, const struct batch *b, uint32_t i)
+static inline void see(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	struct select_found *const f = st->found;
 	const uint64_t end = end_of(&b->events[i]);
@@ -507,8 +476,7 @@ see(struct select_stage *st, const struct batch *b, uint32_t i)
 }
 
 /* Notes the records of the events that are selected. */
-static void
-mark_batch(struct select_stage *st, const struct batch *b)
+static void mark_batch(struct select_stage *st, const struct batch *b)
 {
 	struct record_marks *const marks = st->p->job->marks;
 	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
@@ -530,8 +498,7 @@ mark_batch(struct select_stage *st, const struct batch *b)
 }
 
 /* Whether an event is of the part that is wanted.  If all are, its offset tells which it is of. */
-static bool
-is_of_part(struct select_stage *st, struct event *e)
+static bool is_of_part(struct select_stage *st, struct event *e)
 {
 	const uint32_t wanted = st->p->job->part, part = part_of(st, e);
 
@@ -543,8 +510,7 @@ is_of_part(struct select_stage *st, struct event *e)
 }
 
 /* Takes away what is not selected.  false: no memory. */
-static bool
-select_batch(struct select_stage *st, struct batch *b)
+static bool select_batch(struct select_stage *st, struct batch *b)
 {
 	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
 	uint32_t n = 0;
@@ -577,8 +543,7 @@ select_batch(struct select_stage *st, struct batch *b)
 	return true;
 }
 
-bool
-select_stage_note(struct select_stage *st, const struct batch *b)
+bool select_stage_note(struct select_stage *st, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (!is_noted(st, b->events[i].track) && !note_track(st, b->events[i].track))
@@ -586,8 +551,7 @@ select_stage_note(struct select_stage *st, const struct batch *b)
 	return true;
 }
 
-enum stage_status
-select_stage_next(struct stage *stage, struct batch **out)
+enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 {
 	struct select_stage *const st = (struct select_stage *)stage;
 	enum stage_status status;
@@ -612,8 +576,7 @@ select_stage_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
-void
-select_stage_hide(struct select_stage *st)
+void select_stage_hide(struct select_stage *st)
 {
 	const struct trace *const t = &st->p->trace;
 
@@ -622,8 +585,7 @@ select_stage_hide(struct select_stage *st)
 			t->tracks[i]->hidden = true;
 }
 
-void
-select_stage_free(struct select_stage *st)
+void select_stage_free(struct select_stage *st)
 {
 	free(st->tracks);
 	free(st->seen);

@@ -26,8 +26,8 @@ struct select;
 
 /* Of a condition that nothing met. */
 struct select_near {
-	char best[FOUND_TEXT + 1]; /* the text nearest to it; "": none is near */
-	size_t distance;           /* of that */
+	char best[FOUND_TEXT + 1];               /* the text nearest to it; "": none is near */
+	size_t distance;                         /* of that */
 	char first[FOUND_SHOWN][FOUND_TEXT + 1]; /* texts that there are, the first few */
 	unsigned n;                              /* of them; FOUND_SHOWN + 1: there are more */
 	uint32_t looks;
@@ -36,12 +36,12 @@ struct select_near {
 };
 
 struct select_found {
-	uint64_t events;      /* that were looked at */
-	uint64_t left_out;    /* of them, not selected */
-	uint64_t clipped;     /* selected spans that cross an end of the time window */
-	uint64_t first, last; /* ns, if there are events: their first and last time */
-	bool complete;        /* the trace was read to its end */
-	uint64_t unmet;       /* bit i: no event met conditions[i] */
+	uint64_t events;              /* that were looked at */
+	uint64_t left_out;            /* of them, not selected */
+	uint64_t clipped;             /* selected spans that cross an end of the time window */
+	uint64_t first, last;         /* ns, if there are events: their first and last time */
+	bool complete;                /* the trace was read to its end */
+	uint64_t unmet;               /* bit i: no event met conditions[i] */
 	struct select_near *near[64]; /* of those; NULL: nothing was noted */
 };
 
@@ -128,8 +128,7 @@ struct select {
 	uint32_t n;
 };
 
-static inline bool
-select_is_any(const struct select *s)
+static inline bool select_is_any(const struct select *s)
 {
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }

@@ -13,22 +13,19 @@
 
 /* ---- split route ---- */
 
-static uint32_t
-part_of(const struct event *e)
+static uint32_t part_of(const struct event *e)
 {
 	return (uint32_t)(e->offset >> ORDER_PART_SHIFT);
 }
 
-static void
-take_part_off(struct event *e)
+static void take_part_off(struct event *e)
 {
 	e->offset &= (UINT64_C(1) << ORDER_PART_SHIFT) - 1;
 }
 
 /* ---- reading ---- */
 
-static bool
-sorter_failed(struct split_route *r, struct pipeline *p)
+static bool sorter_failed(struct split_route *r, struct pipeline *p)
 {
 	char why[512];
 
@@ -37,8 +34,7 @@ sorter_failed(struct split_route *r, struct pipeline *p)
 	return false;
 }
 
-bool
-split_route_fill(struct split_route *r, struct pipeline *p)
+bool split_route_fill(struct split_route *r, struct pipeline *p)
 {
 	const struct sorter_options options = {
 		.order = { .order = ORDER_FILE, .by_part = true },
@@ -65,8 +61,7 @@ split_route_fill(struct split_route *r, struct pipeline *p)
 
 /* ---- a part ---- */
 
-static void
-let_go(struct split_route *r)
+static void let_go(struct split_route *r)
 {
 	batch_release(r->held);
 	shared_memory_drop(r->memory);
@@ -75,8 +70,7 @@ let_go(struct split_route *r)
 	r->at = 0;
 }
 
-static enum stage_status
-no_memory(struct split_route *r, struct batch *b)
+static enum stage_status no_memory(struct split_route *r, struct batch *b)
 {
 	batch_release(b);
 	pipeline_no_memory(r->to);
@@ -84,8 +78,7 @@ no_memory(struct split_route *r, struct batch *b)
 }
 
 /* STAGE_MORE: there is an event at r->at. */
-static enum stage_status
-take_more(struct split_route *r)
+static enum stage_status take_more(struct split_route *r)
 {
 	if (r->held != NULL && r->at < r->held->n)
 		return STAGE_MORE;
@@ -106,8 +99,7 @@ take_more(struct split_route *r)
 }
 
 /* Copies the events of the part from the batch that is held, which others may have some of, too. */
-static bool
-copy_events(struct split_route *r, struct batch *b)
+static bool copy_events(struct split_route *r, struct batch *b)
 {
 	if (r->memory == NULL && (r->memory = batch_share_memory(r->held)) == NULL)
 		return false;
@@ -132,8 +124,7 @@ copy_events(struct split_route *r, struct batch *b)
 }
 
 /* The batch that is held is of one part alone. */
-static struct batch *
-hand_on(struct split_route *r)
+static struct batch *hand_on(struct split_route *r)
 {
 	struct batch *const b = r->held;
 
@@ -143,8 +134,7 @@ hand_on(struct split_route *r)
 	return b;
 }
 
-static enum stage_status
-next(struct stage *st, struct batch **out)
+static enum stage_status next(struct stage *st, struct batch **out)
 {
 	struct split_route *const r = (struct split_route *)st;
 	const enum stage_status status = take_more(r);
@@ -163,8 +153,7 @@ next(struct stage *st, struct batch **out)
 	return select_stage_note(&r->to->select, *out) ? STAGE_MORE : no_memory(r, *out);
 }
 
-struct stage *
-split_route_part(struct split_route *r, struct pipeline *to, uint32_t part)
+struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part)
 {
 	r->stage.next = next;
 	r->to = to;
@@ -172,8 +161,7 @@ split_route_part(struct split_route *r, struct pipeline *to, uint32_t part)
 	return &r->stage;
 }
 
-void
-split_route_free(struct split_route *r)
+void split_route_free(struct split_route *r)
 {
 	let_go(r);
 	if (r->begun)
@@ -185,8 +173,7 @@ split_route_free(struct split_route *r)
 
 /* ---- parts ---- */
 
-static uint32_t
-add_part(struct split *s, const char *name)
+static uint32_t add_part(struct split *s, const char *name)
 {
 	const struct slice copy = arena_copy(&s->names, slice_of(name, strlen(name) + 1));
 
@@ -203,15 +190,13 @@ add_part(struct split *s, const char *name)
 	return s->nparts++;
 }
 
-static uint32_t
-absent(struct split *s)
+static uint32_t absent(struct split *s)
 {
 	s->is_changed = true;
 	return SPLIT_NONE;
 }
 
-static uint32_t
-part_of_number(struct split *s, uint64_t number)
+static uint32_t part_of_number(struct split *s, uint64_t number)
 {
 	char name[SPLIT_NAME_SIZE];
 	uint32_t part = table64_get(&s->by_number, number);
@@ -226,8 +211,7 @@ part_of_number(struct split *s, uint64_t number)
 	return part;
 }
 
-static uint32_t
-part_of_name(struct split *s, const char *name)
+static uint32_t part_of_name(struct split *s, const char *name)
 {
 	const uint32_t part = tabletext_get(&s->by_name, slice_str(name));
 
@@ -236,8 +220,7 @@ part_of_name(struct split *s, const char *name)
 	return s->planned ? absent(s) : add_part(s, name);
 }
 
-static size_t
-put_id(char *to, size_t n, const char *word, const struct track *t, enum track_kind kind)
+static size_t put_id(char *to, size_t n, const char *word, const struct track *t, enum track_kind kind)
 {
 	const int k = t->kind == kind && t->has_id ? snprintf(to, n, "%s-%" PRIu64, word, t->id)
 	                                           : snprintf(to, n, "%s-none", word);
@@ -245,8 +228,7 @@ put_id(char *to, size_t n, const char *word, const struct track *t, enum track_k
 	return (size_t)k;
 }
 
-static uint32_t
-part_of_track(struct split *s, const struct track *t)
+static uint32_t part_of_track(struct split *s, const struct track *t)
 {
 	char name[SPLIT_NAME_SIZE];
 	size_t n = put_id(name, sizeof name, "pid", track_process(t), TRACK_PROCESS);
@@ -264,15 +246,13 @@ part_of_track(struct split *s, const struct track *t)
 
 #define WORDS 4 /* of a name: "pid-17-tid-18" */
 
-static bool
-is_number(const char *word)
+static bool is_number(const char *word)
 {
 	return *word >= '0' && *word <= '9';
 }
 
 /* Numbers get as many digits as the longest of their place has, so that names sort as the numbers do. */
-static bool
-pad_names(struct split *s)
+static bool pad_names(struct split *s)
 {
 	size_t most[WORDS] = { 0 };
 	char name[SPLIT_NAME_SIZE];
@@ -301,16 +281,14 @@ pad_names(struct split *s)
 
 /* ---- units ---- */
 
-static uint64_t
-unit_number(const struct split *s, uint64_t input, uint64_t offset)
+static uint64_t unit_number(const struct split *s, uint64_t input, uint64_t offset)
 {
 	const uint64_t bytes = s->step / SPLIT_UNITS;
 
 	return input << 40 | offset / (bytes > 0 ? bytes : 1);
 }
 
-static uint32_t
-add_unit(struct split *s, uint64_t number)
+static uint32_t add_unit(struct split *s, uint64_t number)
 {
 	if (s->nunits == SPLIT_ALL) {
 		s->too_many = true;
@@ -325,8 +303,7 @@ add_unit(struct split *s, uint64_t number)
 	return s->nunits++;
 }
 
-void
-split_note(struct split *s, const struct batch *b, uint64_t input)
+void split_note(struct split *s, const struct batch *b, uint64_t input)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const uint64_t number = unit_number(s, input, b->events[i].offset);
@@ -341,8 +318,8 @@ split_note(struct split *s, const struct batch *b, uint64_t input)
 	}
 }
 
-uint32_t
-split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start, uint64_t input)
+uint32_t split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start,
+                       uint64_t input)
 {
 	if (s->by == SPLIT_SIZE) {
 		const uint64_t offset = e->offset & ((UINT64_C(1) << s->marks.shift) - 1);
@@ -368,8 +345,7 @@ split_part_of(struct split *s, struct split_cache *c, const struct event *e, uin
 	return *part - 1;
 }
 
-void
-split_cache_free(struct split_cache *c)
+void split_cache_free(struct split_cache *c)
 {
 	free(c->of_track);
 	*c = (struct split_cache){ .part = 0 };
@@ -378,8 +354,7 @@ split_cache_free(struct split_cache *c)
 /* ---- the plan ---- */
 
 /* The first input that can be read tells whether records are copied. */
-static bool
-is_opened(void *ctx, const struct source *s)
+static bool is_opened(void *ctx, const struct source *s)
 {
 	struct split *const split = ctx;
 	struct record_marks *const m = &split->marks;
@@ -400,8 +375,7 @@ is_opened(void *ctx, const struct source *s)
 }
 
 /* The pass that finds the parts. */
-static struct pipeline_job
-job_of_plan(struct split *s, const struct pipeline_job *of)
+static struct pipeline_job job_of_plan(struct split *s, const struct pipeline_job *of)
 {
 	struct pipeline_job job = *of;
 
@@ -421,14 +395,12 @@ job_of_plan(struct split *s, const struct pipeline_job *of)
 	return job;
 }
 
-static bool
-is_well(const struct split *s)
+static bool is_well(const struct split *s)
 {
 	return !s->no_memory && !s->too_many && s->why[0] == '\0';
 }
 
-static bool
-find_first(struct split *s, struct pipeline *p)
+static bool find_first(struct split *s, struct pipeline *p)
 {
 	if (s->by != SPLIT_TIME)
 		return true;
@@ -440,8 +412,7 @@ find_first(struct split *s, struct pipeline *p)
 	return !m.failed;
 }
 
-static bool
-gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
+static bool gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
@@ -462,8 +433,7 @@ gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
 }
 
-static void
-set_reason(struct split *s)
+static void set_reason(struct split *s)
 {
 	if (s->too_many)
 		(void)snprintf(s->why, sizeof s->why,
@@ -476,8 +446,7 @@ set_reason(struct split *s)
 		record_marks_reason(&s->marks, s->why, sizeof s->why);
 }
 
-bool
-split_plan(struct split *s, const struct pipeline_job *of)
+bool split_plan(struct split *s, const struct pipeline_job *of)
 {
 	struct pipeline_job job = job_of_plan(s, of);
 	struct pipeline *const p = malloc(sizeof *p);
@@ -512,8 +481,7 @@ split_plan(struct split *s, const struct pipeline_job *of)
 	return ok;
 }
 
-void
-split_free(struct split *s)
+void split_free(struct split *s)
 {
 	select_found_free(s->found);
 	record_marks_free(&s->marks);

@@ -67,11 +67,11 @@ struct split {
 	struct operands operands; /* of the job: what is written meanwhile is none of them */
 	struct record_marks marks;
 	struct select_found *found; /* by the pass that plans */
-	bool no_memory;    /* so is a name that could not be made; */
-	bool too_many;     /* parts; */
-	bool is_refused;   /* this trace has no such parts; */
-	bool is_changed;   /* later, an event was of no part that there is; nothing is to be used then */
-	char why[512];     /* the plan failed */
+	bool no_memory;             /* so is a name that could not be made; */
+	bool too_many;              /* parts; */
+	bool is_refused;            /* this trace has no such parts; */
+	bool is_changed; /* later, an event was of no part that there is; nothing is to be used then */
+	char why[512];   /* the plan failed */
 };
 
 /* Finds the parts of what the job would write, of whose events that it selects (job->select is not NULL).

@@ -18,14 +18,12 @@ struct arrow_end {
 #define NOWHERE UINT32_MAX
 #define BUCKETS 65536U
 
-void
-arrows_init(struct arrows *a)
+void arrows_init(struct arrows *a)
 {
 	*a = (struct arrows){ .ends = NULL };
 }
 
-void
-arrows_free(struct arrows *a)
+void arrows_free(struct arrows *a)
 {
 	free(a->ends);
 	free(a->order);
@@ -38,8 +36,7 @@ arrows_free(struct arrows *a)
 
 /* The number of a name, TABLE_NONE: no memory.  There are as many as the vocabulary has; the same bytes come
  * again and again. */
-static uint32_t
-number(struct arrows *a, struct slice name)
+static uint32_t number(struct arrows *a, struct slice name)
 {
 	for (uint32_t i = 0; i < a->nnames && i < 4; i++)
 		if (a->list[i].p == name.p && a->list[i].n == name.n)
@@ -58,8 +55,7 @@ number(struct arrows *a, struct slice name)
 	return a->nnames++;
 }
 
-static bool
-grow_list(void *list, uint32_t cap, size_t size)
+static bool grow_list(void *list, uint32_t cap, size_t size)
 {
 	void **const at = list;
 	void *const p = realloc(*at, (size_t)cap * size);
@@ -69,8 +65,7 @@ grow_list(void *list, uint32_t cap, size_t size)
 	return p != NULL;
 }
 
-static bool
-grow(struct arrows *a)
+static bool grow(struct arrows *a)
 {
 	const uint32_t cap = a->cap == 0 ? 1024 : a->cap * 2;
 
@@ -83,8 +78,7 @@ grow(struct arrows *a)
 	return true;
 }
 
-static void
-add(struct arrows *a, struct slice name, struct arrow_end end)
+static void add(struct arrows *a, struct slice name, struct arrow_end end)
 {
 	if (a->n == ROOM) {
 		a->dropped += end.out;
@@ -97,16 +91,14 @@ add(struct arrows *a, struct slice name, struct arrow_end end)
 		a->ends[a->n++] = end;
 }
 
-static struct arrow_end
-end_at(const struct event *e, uint64_t key)
+static struct arrow_end end_at(const struct event *e, uint64_t key)
 {
 	return (struct arrow_end){
 		.key = key, .ts = e->ts, .offset = e->offset, .track = e->track, .cls = e->cls
 	};
 }
 
-void
-arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
+void arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
 {
 	struct arrow_end end = end_at(e, key);
 
@@ -116,23 +108,20 @@ arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event
 	add(a, name, end);
 }
 
-void
-arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
+void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
 {
 	add(a, name, end_at(e, key));
 }
 
 /* ---- resolving ---- */
 
-static bool
-same(const struct arrow_end *x, const struct arrow_end *y)
+static bool same(const struct arrow_end *x, const struct arrow_end *y)
 {
 	return x->key == y->key && x->name == y->name;
 }
 
 /* By name, key and time; at one time the outs come first, for an in of the same time is theirs. */
-static bool
-before(const struct arrow_end *x, const struct arrow_end *y)
+static bool before(const struct arrow_end *x, const struct arrow_end *y)
 {
 	if (x->name != y->name)
 		return x->name < y->name;
@@ -142,16 +131,14 @@ before(const struct arrow_end *x, const struct arrow_end *y)
 }
 
 /* Where equal names and keys meet.  An input made to fill one bucket costs the time of a sort, no more. */
-static uint32_t
-bucket_of(const struct arrow_end *e)
+static uint32_t bucket_of(const struct arrow_end *e)
 {
 	return (uint32_t)((e->key + e->name) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 }
 
 /* order[] becomes the numbers of all ends, bucket by bucket, in each as they came; buckets[i] is where the
  * i-th ends. */
-static void
-fill_buckets(struct arrows *a)
+static void fill_buckets(struct arrows *a)
 {
 	uint32_t sum = 0;
 
@@ -167,8 +154,7 @@ fill_buckets(struct arrows *a)
 		a->order[a->buckets[bucket_of(&a->ends[i])]++] = i;
 }
 
-static void
-sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
+static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		const uint32_t x = p[i];
@@ -180,8 +166,7 @@ sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
 }
 
 /* p[0, first) and p[first, n) are in order; spare has room for `first`. */
-static void
-merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uint32_t *spare)
+static void merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uint32_t *spare)
 {
 	uint32_t i = 0, k = first, to = 0;
 
@@ -193,8 +178,7 @@ merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uin
 #define FEW 16
 
 /* Equal ends stay as they came.  Blocks of threads are in order of time already: those are only looked at. */
-static void
-sort(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
+static void sort(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
 {
 	for (uint32_t i = 0; i < n; i += FEW)
 		sort_few(ends, p + i, n - i < FEW ? n - i : FEW);
@@ -209,8 +193,7 @@ sort(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
 }
 
 /* From the last to the first: the in that was met last is the nearest. */
-static void
-find_arrivals(struct arrows *a)
+static void find_arrivals(struct arrows *a)
 {
 	uint32_t in = NOWHERE;
 
@@ -225,8 +208,7 @@ find_arrivals(struct arrows *a)
 }
 
 /* Nothing is being handed out: what waits becomes what is handed out. */
-static void
-resolve(struct arrows *a, bool all)
+static void resolve(struct arrows *a, bool all)
 {
 	fill_buckets(a);
 	for (uint32_t i = 0, from = 0; i < BUCKETS; from = a->buckets[i++])
@@ -238,15 +220,13 @@ resolve(struct arrows *a, bool all)
 }
 
 /* An arrow whose ends are both of the newer half waits: a nearer in may still come. */
-static bool
-is_due(const struct arrows *a, uint32_t i)
+static bool is_due(const struct arrows *a, uint32_t i)
 {
 	return a->to[i] != NOWHERE && (i < a->old || a->to[i] < a->old);
 }
 
 /* What was handed out, and the older half, leaves. */
-static void
-close_up(struct arrows *a)
+static void close_up(struct arrows *a)
 {
 	uint32_t kept = 0;
 
@@ -259,8 +239,8 @@ close_up(struct arrows *a)
 
 /* ---- handing out ---- */
 
-static void
-put(const struct arrows *a, struct batch *b, const struct arrow_end *end, uint64_t id, enum phase phase)
+static void put(const struct arrows *a, struct batch *b, const struct arrow_end *end, uint64_t id,
+                enum phase phase)
 {
 	if (b->bytes != NULL)
 		b->bytes[b->n] = (struct slice){ "", 0, 0 };
@@ -278,8 +258,7 @@ put(const struct arrows *a, struct batch *b, const struct arrow_end *end, uint64
 }
 
 /* false: the batch is full. */
-static bool
-hand_out(struct arrows *a, struct batch *b, bool end)
+static bool hand_out(struct arrows *a, struct batch *b, bool end)
 {
 	const uint32_t i = a->at;
 
@@ -295,8 +274,7 @@ hand_out(struct arrows *a, struct batch *b, bool end)
 	return true;
 }
 
-bool
-arrows_give(struct arrows *a, struct batch *b, bool end)
+bool arrows_give(struct arrows *a, struct batch *b, bool end)
 {
 	for (;;) {
 		while (a->at < a->resolved)

@@ -14,8 +14,7 @@
 /* ---- interpret class parts ---- */
 
 /* Whether the event itself has a field of this name. */
-static bool
-has_own(const struct batch *b, const struct event *e, struct slice name)
+static bool has_own(const struct batch *b, const struct event *e, struct slice name)
 {
 	for (uint32_t i = 0; i < e->nfields; i++)
 		if (slice_equal(b->fields[e->first_field + i].name, name))
@@ -23,8 +22,7 @@ has_own(const struct batch *b, const struct event *e, struct slice name)
 	return false;
 }
 
-void
-interpret_class_parts(struct interpret *in, struct batch *b, struct event *e)
+void interpret_class_parts(struct interpret *in, struct batch *b, struct event *e)
 {
 	const uint32_t n = e->cls->nparts;
 	uint32_t to = e->nfields;
@@ -53,8 +51,7 @@ interpret_class_parts(struct interpret *in, struct batch *b, struct event *e)
 
 #define LIST_MAX 65536U /* values of a repeated field; a value takes more room than its byte */
 
-static uint64_t
-load_bytes(const char *p, uint32_t n, bool big)
+static uint64_t load_bytes(const char *p, uint32_t n, bool big)
 {
 	switch (n) {
 	case 1:
@@ -69,8 +66,7 @@ load_bytes(const char *p, uint32_t n, bool big)
 }
 
 /* The value of a type with a size. */
-static struct value
-value_at(const char *p, uint8_t type, bool big)
+static struct value value_at(const char *p, uint8_t type, bool big)
 {
 	const uint64_t raw = load_bytes(p, plan_width(type), big);
 	struct value v = { .type = type, .u64 = raw };
@@ -101,8 +97,7 @@ value_at(const char *p, uint8_t type, bool big)
 }
 
 /* A list of all that is left. */
-static void
-take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
+static void take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 {
 	const size_t left = cursor_left(c) / plan_width(type);
 	const uint32_t n = left < LIST_MAX ? (uint32_t)left : LIST_MAX;
@@ -115,8 +110,7 @@ take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 }
 
 /* false: there are too few bytes. */
-static bool
-take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
+static bool take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
 {
 	const uint32_t left = (uint32_t)cursor_left(c);
 
@@ -146,9 +140,8 @@ take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f,
 	return true;
 }
 
-static void
-check_size(const struct interpret *in, const struct batch *b, const struct event *e, const struct plan *m,
-           uint32_t size, uint32_t lacking, size_t rest)
+static void check_size(const struct interpret *in, const struct batch *b, const struct event *e,
+                       const struct plan *m, uint32_t size, uint32_t lacking, size_t rest)
 {
 	struct quoted q, q2;
 
@@ -166,8 +159,7 @@ check_size(const struct interpret *in, const struct batch *b, const struct event
 }
 
 /* The event's payload, or NULL. */
-static const struct field *
-find_payload(const struct batch *b, const struct event *e, const struct plan *m)
+static const struct field *find_payload(const struct batch *b, const struct event *e, const struct plan *m)
 {
 	const struct field *const first = b->fields + e->first_field;
 
@@ -177,8 +169,7 @@ find_payload(const struct batch *b, const struct event *e, const struct plan *m)
 	return NULL;
 }
 
-void
-interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
+void interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
 {
 	const struct field *from = find_payload(b, e, m);
 	const uint32_t at = from != NULL ? (uint32_t)(from - (b->fields + e->first_field)) : e->nfields;
@@ -220,8 +211,7 @@ interpret_layout(const struct interpret *in, struct batch *b, struct event *e, c
 #define PIECES 16
 #define MADE_BYTES 4096U /* of a text that is put together; a single reference is not cut */
 
-const struct value *
-interpret_field(const struct batch *b, const struct event *e, struct slice name)
+const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name)
 {
 	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
 
@@ -234,8 +224,7 @@ interpret_field(const struct batch *b, const struct event *e, struct slice name)
 	return NULL;
 }
 
-bool
-interpret_number(const struct value *v, uint64_t *number)
+bool interpret_number(const struct value *v, uint64_t *number)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_BOOL:
@@ -259,8 +248,7 @@ interpret_number(const struct value *v, uint64_t *number)
 	}
 }
 
-uint32_t
-interpret_scope(const struct interpret *in, const struct event *e, uint8_t table)
+uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint8_t table)
 {
 	const uint8_t scope =
 	    in->trace->vocabulary != NULL ? in->trace->vocabulary->scopes[table] : PLAN_SCOPE_TRACE;
@@ -271,8 +259,7 @@ interpret_scope(const struct interpret *in, const struct event *e, uint8_t table
 }
 
 /* Whether the value says that there is none. */
-static bool
-is_none(const struct plan_none *none, const struct value *v)
+static bool is_none(const struct plan_none *none, const struct value *v)
 {
 	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
 
@@ -283,17 +270,16 @@ is_none(const struct plan_none *none, const struct value *v)
 }
 
 /* The i-th field of a reference; NULL: it is not there, or says that there is nothing. */
-static const struct value *
-ref_field(const struct batch *b, const struct event *e, const struct plan_ref *r, uint32_t i)
+static const struct value *ref_field(const struct batch *b, const struct event *e, const struct plan_ref *r,
+                                     uint32_t i)
 {
 	const struct value *const v = interpret_field(b, e, r->field[i]);
 
 	return v == NULL || (r->none[i].n > 0 && is_none(&r->none[i], v)) ? NULL : v;
 }
 
-struct value
-interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,
-              const struct plan_ref *r)
+struct value interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,
+                           const struct plan_ref *r)
 {
 	const struct value none = { .type = VALUE_NONE };
 	const struct value *const first = r->nfields > 0 ? ref_field(b, e, r, 0) : NULL;
@@ -320,8 +306,7 @@ interpret_ref(const struct interpret *in, const struct batch *b, const struct ev
 
 /* What a value looks like; p NULL: it has no text.  Numbers are written to `to`, which has room for
  * DECIMAL_F64_MAX bytes. */
-static struct slice
-piece_of(const struct value *v, char *to)
+static struct slice piece_of(const struct value *v, char *to)
 {
 	const char *end = to;
 
@@ -359,8 +344,7 @@ piece_of(const struct value *v, char *to)
 }
 
 /* Puts pieces behind each other; what is too long is cut. */
-static struct slice
-joined(struct arena *a, const struct slice *pieces, uint32_t n)
+static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t n)
 {
 	uint32_t flags = SLICE_UTF8 | SLICE_JSON;
 	uint64_t size = 0;
@@ -387,9 +371,8 @@ joined(struct arena *a, const struct slice *pieces, uint32_t n)
 }
 
 /* One reference without text around it needs no copy. */
-static bool
-single(const struct interpret *in, struct batch *b, const struct event *e, const struct plan_ref *r,
-       struct slice *text, bool *lasting)
+static bool single(const struct interpret *in, struct batch *b, const struct event *e,
+                   const struct plan_ref *r, struct slice *text, bool *lasting)
 {
 	const struct value v = interpret_ref(in, b, e, r);
 	char number[DECIMAL_F64_MAX];
@@ -402,9 +385,8 @@ single(const struct interpret *in, struct batch *b, const struct event *e, const
 	return text->p != NULL;
 }
 
-bool
-interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
-                   const struct plan_template *t, struct slice *text, bool *lasting)
+bool interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
+                        const struct plan_template *t, struct slice *text, bool *lasting)
 {
 	char numbers[PIECES][DECIMAL_F64_MAX];
 	struct slice pieces[PIECES];
@@ -439,15 +421,13 @@ interpret_template(const struct interpret *in, struct batch *b, const struct eve
 
 /* ---- interpret series ---- */
 
-static bool
-is_number(const struct value *v)
+static bool is_number(const struct value *v)
 {
 	return v->type >= VALUE_U8 && v->type <= VALUE_F64;
 }
 
 /* How many series a field is: a list of numbers is as many as it has. */
-static uint32_t
-series_of(const struct plan *m, const struct field *f)
+static uint32_t series_of(const struct plan *m, const struct field *f)
 {
 	uint32_t n = f->value.type == VALUE_LIST ? f->value.count : is_number(&f->value);
 
@@ -461,8 +441,8 @@ series_of(const struct plan *m, const struct field *f)
 }
 
 /* What the vocabulary's table has for a place in a list; p NULL: nothing, or something else than a text. */
-static struct slice
-name_of(const struct interpret *in, const struct event *e, const struct plan *m, uint32_t place)
+static struct slice name_of(const struct interpret *in, const struct event *e, const struct plan *m,
+                            uint32_t place)
 {
 	const struct slice none = { NULL, 0, 0 };
 
@@ -474,9 +454,8 @@ name_of(const struct interpret *in, const struct event *e, const struct plan *m,
 }
 
 /* As the table has it, else "NAME 1", "NAME 2" ... */
-static void
-put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct plan *m,
-         const struct field *list, struct field *to)
+static void put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct plan *m,
+                     const struct field *list, struct field *to)
 {
 	for (uint32_t i = 0; i < list->value.count; i++) {
 		struct slice name = name_of(in, e, m, i);
@@ -489,8 +468,7 @@ put_list(const struct interpret *in, struct batch *b, const struct event *e, con
 	}
 }
 
-void
-interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
+void interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
 {
 	uint64_t all = 0;
 	uint32_t n = 0;

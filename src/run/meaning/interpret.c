@@ -13,8 +13,8 @@
 #define FACTS_MAX 512U
 #define FACTS_BYTES (256U << 10)
 
-static void
-define(struct interpret *in, const struct batch *b, const struct event *e, const struct plan_define *d)
+static void define(struct interpret *in, const struct batch *b, const struct event *e,
+                   const struct plan_define *d)
 {
 	const struct value v = interpret_ref(in, b, e, &d->value);
 	uint64_t key[2] = { 0, 0 };
@@ -30,8 +30,7 @@ define(struct interpret *in, const struct batch *b, const struct event *e, const
 	                v);
 }
 
-static bool
-has_fact(const struct trace *t, struct slice name)
+static bool has_fact(const struct trace *t, struct slice name)
 {
 	for (uint32_t i = 0; i < t->nmeta; i++)
 		if (slice_equal(t->meta[i].name, name))
@@ -40,8 +39,7 @@ has_fact(const struct trace *t, struct slice name)
 }
 
 /* The first one of a name counts; texts and numbers only. */
-static void
-add_facts(struct interpret *in, const struct value *map)
+static void add_facts(struct interpret *in, const struct value *map)
 {
 	for (uint32_t i = 0; map->type == VALUE_MAP && i < map->count; i++) {
 		const struct value *const key = &map->values[2 * (size_t)i], *const v = key + 1;
@@ -56,8 +54,7 @@ add_facts(struct interpret *in, const struct value *map)
 	}
 }
 
-static void
-learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
+static void learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
 {
 	uint64_t wall;
 
@@ -68,8 +65,8 @@ learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
 }
 
 /* Definitions, facts and the epoch. */
-static void
-interpret_learn(struct interpret *in, const struct batch *b, const struct event *e, const struct plan *m)
+static void interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
+                            const struct plan *m)
 {
 	const struct value *v;
 
@@ -82,8 +79,8 @@ interpret_learn(struct interpret *in, const struct batch *b, const struct event 
 }
 
 /* The ends of arrows. */
-static void
-interpret_arrows(struct interpret *in, const struct batch *b, struct event *e, const struct plan *m)
+static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
+                             const struct plan *m)
 {
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
 	const struct value *const arrives = m->flow_in.p != NULL ? interpret_field(b, e, m->flow_in) : NULL;
@@ -119,8 +116,7 @@ struct known_class {
 	bool fields;    /* its events have their fields, whoever asks */
 };
 
-void
-interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
+void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
 {
 	*in = (struct interpret){ .trace = trace, .want = want };
 	in->spans = mode == INTERPRET_SPANS;
@@ -129,8 +125,7 @@ interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mo
 	arrows_init(&in->arrows); /* allocates nothing yet */
 }
 
-void
-interpret_free(struct interpret *in)
+void interpret_free(struct interpret *in)
 {
 	free(in->classes);
 	arena_free(&in->arena);
@@ -142,8 +137,8 @@ interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
-static void
-know_one(const struct interpret *in, struct known_class *k, const struct class *cls, const struct plan *m)
+static void know_one(const struct interpret *in, struct known_class *k, const struct class *cls,
+                     const struct plan *m)
 {
 	const bool simple = m->phase == PLAN_AS_READ || m->phase == PLAN_BEGIN || m->phase == PLAN_END ||
 	                    m->phase == PLAN_INSTANT;
@@ -162,8 +157,7 @@ know_one(const struct interpret *in, struct known_class *k, const struct class *
 		k->simple = SIMPLE_NOT;
 }
 
-static void
-know(struct interpret *in, struct known_class *k, const struct class *cls)
+static void know(struct interpret *in, struct known_class *k, const struct class *cls)
 {
 	*k = (struct known_class){ .m = NULL };
 	if (cls->plan == NULL || cls->reader_applies)
@@ -181,8 +175,7 @@ know(struct interpret *in, struct known_class *k, const struct class *cls)
 }
 
 /* Without memory nothing is known of it. */
-static const struct known_class *
-new_class(struct interpret *in, const struct class *cls)
+static const struct known_class *new_class(struct interpret *in, const struct class *cls)
 {
 	static const struct known_class nothing;
 
@@ -195,8 +188,7 @@ new_class(struct interpret *in, const struct class *cls)
 }
 
 /* NULL: it is not known yet.  A class without a plan is as zeroes say. */
-static inline const struct known_class *
-known_class_of(const struct interpret *in, const struct class *cls)
+static inline const struct known_class *known_class_of(const struct interpret *in, const struct class *cls)
 {
 	const struct known_class *const k = cls->index < in->nclasses ? &in->classes[cls->index] : NULL;
 
@@ -206,8 +198,7 @@ known_class_of(const struct interpret *in, const struct class *cls)
 /* ---- names ---- */
 
 /* true: the name outlives the batch. */
-static bool
-find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+static bool find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	const struct plan *const m = k->m;
 	struct slice name;
@@ -231,8 +222,7 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct k
 
 /* ---- phases: each tells whether the event comes out ---- */
 
-static bool
-paired(struct interpret *in, struct event *e, enum pairing_result result)
+static bool paired(struct interpret *in, struct event *e, enum pairing_result result)
 {
 	switch (result) {
 	case PAIRING_SPAN:
@@ -248,23 +238,20 @@ paired(struct interpret *in, struct event *e, enum pairing_result result)
 	return false;
 }
 
-static bool
-begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_BEGIN;
 	return !in->spans || paired(in, e, pairing_begin(&in->pairing, b, e, how));
 }
 
-static bool
-end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_END;
 	return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
 }
 
 /* The state before ends, and comes out; the new one begins. */
-static bool
-state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	struct event closing = *e;
 
@@ -279,8 +266,7 @@ state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end
 	return result == PAIRING_SPAN;
 }
 
-static void
-span(struct batch *b, struct event *e, const struct plan *m)
+static void span(struct batch *b, struct event *e, const struct plan *m)
 {
 	struct field *const first = b->fields + e->first_field;
 	uint32_t i = 0;
@@ -306,8 +292,7 @@ span(struct batch *b, struct event *e, const struct plan *m)
 }
 
 /* What the reader calls a beginning or an end is one. */
-static bool
-own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	return e->phase == PHASE_BEGIN ? begin(in, b, e, how)
 	       : e->phase == PHASE_END ? end(in, b, e, how)
@@ -315,17 +300,15 @@ own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing
 }
 
 /* Nobody says what it means. */
-static bool
-as_read(struct interpret *in, struct batch *b, struct event *e)
+static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 {
 	return own_phase(
 	    in, b, e,
 	    (struct pairing_end_of){ .lasting = e->name.p == e->cls->name.p, .fields = in->fields });
 }
 
-static bool
-apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-            struct pairing_end_of how)
+static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+                        struct pairing_end_of how)
 {
 	how.fields = in->fields;
 	switch ((enum plan_phase)m->phase) {
@@ -358,9 +341,8 @@ apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct
 /* ---- one event ---- */
 
 /* The track, and the key and kind of an end of a span. */
-static void
-find_place(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
-           struct pairing_end_of *how)
+static void find_place(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+                       struct pairing_end_of *how)
 {
 	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
 	const struct track *const own = e->track;
@@ -382,16 +364,15 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 }
 
 /* What is said of an event of this name; NULL: nothing. */
-static inline const struct known_class *
-choose(const struct known_class *k, struct slice name)
+static inline const struct known_class *choose(const struct known_class *k, struct slice name)
 {
 	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, name))
 		k = k->otherwise;
 	return k;
 }
 
-static bool
-interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+static bool interpret_event(struct interpret *in, struct batch *b, struct event *e,
+                            const struct known_class *k)
 {
 	struct pairing_end_of how = { .pair = 0 };
 
@@ -414,8 +395,7 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 
 /* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing.
  */
-static bool
-untimed(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+static bool untimed(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	if (k->m != NULL)
 		k = choose(k, e->name);
@@ -427,8 +407,7 @@ untimed(struct interpret *in, struct batch *b, struct event *e, const struct kno
 	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
 }
 
-static bool
-one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+static bool one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	bool comes_out;
 
@@ -455,8 +434,7 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct known_c
 	return comes_out;
 }
 
-static inline void
-move(struct batch *b, uint32_t to, uint32_t from)
+static inline void move(struct batch *b, uint32_t to, uint32_t from)
 {
 	if (to == from)
 		return;
@@ -466,23 +444,21 @@ move(struct batch *b, uint32_t to, uint32_t from)
 }
 
 /* Which record ended the event that comes out as the i-th. */
-static inline void
-note_other(const struct interpret *in, uint32_t i, uint64_t offset)
+static inline void note_other(const struct interpret *in, uint32_t i, uint64_t offset)
 {
 	if (in->others != NULL)
 		in->others[i] = offset;
 }
 
 /* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
-static inline bool
-has_nothing_to_do(const struct interpret *in, const struct known_class *k, const struct event *e)
+static inline bool has_nothing_to_do(const struct interpret *in, const struct known_class *k,
+                                     const struct event *e)
 {
 	return k->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
 }
 
 /* the fast path, from the i-th event on, as far as they lead.  *n: how many events come out so far. */
-static uint32_t
-fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
+static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 {
 	const struct class *cls = NULL;
 	const struct known_class *k = NULL;
@@ -516,15 +492,13 @@ fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 }
 
 /* Asked once a batch: what ran out of memory did something harmless and went on. */
-static bool
-failed(const struct interpret *in, const struct batch *b)
+static bool failed(const struct interpret *in, const struct batch *b)
 {
 	return in->failed || in->arena.failed || in->pairing.failed || in->arrows.failed || batch_failed(b) ||
 	       trace_failed(in->trace);
 }
 
-bool
-interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
+bool interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 {
 	uint32_t n = 0;
 
@@ -552,8 +526,7 @@ interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 	return !failed(in, b);
 }
 
-bool
-interpret_more(struct interpret *in, struct batch *b)
+bool interpret_more(struct interpret *in, struct batch *b)
 {
 	const uint32_t n = b->n;
 
@@ -562,8 +535,7 @@ interpret_more(struct interpret *in, struct batch *b)
 	return b->n > n;
 }
 
-bool
-interpret_finish(struct interpret *in, struct batch *b, bool *more)
+bool interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	if (!in->open_given) {
 		uint32_t i = b->n;
@@ -584,14 +556,12 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 	return !failed(in, b);
 }
 
-const struct ledger *
-interpret_ledger(const struct interpret *in)
+const struct ledger *interpret_ledger(const struct interpret *in)
 {
 	return &in->pairing.ledger;
 }
 
-uint64_t
-interpret_unpaired(const struct interpret *in)
+uint64_t interpret_unpaired(const struct interpret *in)
 {
 	return in->pairing.unpaired;
 }

@@ -93,7 +93,7 @@ bool retained_equal(const struct value *a, const struct value *b);
 /* The fields of a span: those of its BEGIN, then what the END adds; one of the same name and another value is
  * "end.NAME".  `to` has room for all; returns how many there are.  Without memory the batch has failed. */
 uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
-                   uint32_t nend, struct field *to);
+                       uint32_t nend, struct field *to);
 
 /* ---- pending end ---- */
 
@@ -224,8 +224,7 @@ void pairing_alone(struct pairing *p, const struct event *e);
 bool pairing_finish(struct pairing *p, struct batch *b, bool fields);
 
 /* A time was met on a track. */
-static inline void
-pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
+static inline void pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
 {
 	uint64_t *const last = track->index < p->ntracks ? &p->tracks[track->index].last : &p->last;
 
@@ -234,8 +233,7 @@ pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
 }
 
 /* The time at which an event is over. */
-static inline void
-pairing_see_span(struct pairing *p, const struct event *e)
+static inline void pairing_see_span(struct pairing *p, const struct event *e)
 {
 	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
 
@@ -246,8 +244,8 @@ pairing_see_span(struct pairing *p, const struct event *e)
  * The common cases, where nothing has to be copied or counted, without a call.  false: not that simple,
  * nothing was done; the functions above do it.  `name` outlives the batch; nobody wants fields; no key.
  */
-static inline bool
-pairing_begin_fast(struct pairing *p, const struct event *e, struct slice name, uint16_t pair)
+static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, struct slice name,
+                                      uint16_t pair)
 {
 	const uint32_t place = p->free, track = e->track->index;
 
@@ -276,8 +274,7 @@ pairing_begin_fast(struct pairing *p, const struct event *e, struct slice name, 
 }
 
 /* Writes the span to `to`, which may be e itself. */
-static inline bool
-pairing_end_fast(struct pairing *p, const struct event *e, uint16_t pair, struct event *to)
+static inline bool pairing_end_fast(struct pairing *p, const struct event *e, uint16_t pair, struct event *to)
 {
 	const uint64_t end = e->ts;
 	const uint32_t track = e->track->index;
@@ -374,8 +371,7 @@ uint64_t interpret_unpaired(const struct interpret *in);
  * interpret_batch() asks. */
 
 /* What is found in an event of the batch is reported here; may be NULL. */
-static inline struct findings *
-interpret_findings(const struct batch *b, const struct event *e)
+static inline struct findings *interpret_findings(const struct batch *b, const struct event *e)
 {
 	return b->engine.inputs != NULL ? b->engine.input_findings[b->engine.inputs[e - b->events]]
 	                                : b->engine.findings;

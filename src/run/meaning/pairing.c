@@ -19,8 +19,7 @@ struct pending_end {
 	uint16_t pair;
 };
 
-static void
-pending_ends_free(struct pending_ends *a)
+static void pending_ends_free(struct pending_ends *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		retained_free(a->ends[i].retained);
@@ -29,9 +28,8 @@ pending_ends_free(struct pending_ends *a)
 	*a = (struct pending_ends){ .n = 0 };
 }
 
-static uint32_t *
-bucket_of(const struct pending_ends *a, const struct pairing *p, const struct track *track,
-          struct pairing_end_of how)
+static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p, const struct track *track,
+                           struct pairing_end_of how)
 {
 	const uint64_t which = (uint64_t)track_process(track)->index << 16 | how.pair;
 
@@ -39,8 +37,7 @@ bucket_of(const struct pending_ends *a, const struct pairing *p, const struct tr
 }
 
 /* 0: there are enough already, or there is no memory. */
-static uint32_t
-take_place(struct pending_ends *a, struct pairing *p)
+static uint32_t take_place(struct pending_ends *a, struct pairing *p)
 {
 	const uint32_t place = a->free;
 
@@ -63,8 +60,7 @@ take_place(struct pending_ends *a, struct pairing *p)
 }
 
 /* What it points to is the batch's from now on. */
-static void
-give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
+static void give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
@@ -78,9 +74,8 @@ give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, str
 
 /* Keeps an END that nothing was open for.  true: it is retained, and the event is no longer needed.  Without
  * memory p->failed is set. */
-static bool
-pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
-                 struct pairing_end_of how)
+static bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b,
+                             const struct event *e, struct pairing_end_of how)
 {
 	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t n = how.fields ? e->nfields : 0;
@@ -111,8 +106,8 @@ pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, con
 }
 
 /* The link to the earliest end that is not before the beginning, or NULL. */
-static uint32_t *
-find(const struct pending_ends *a, const struct pairing *p, const struct event *e, struct pairing_end_of how)
+static uint32_t *find(const struct pending_ends *a, const struct pairing *p, const struct event *e,
+                      struct pairing_end_of how)
 {
 	uint32_t *link = bucket_of(a, p, e->track, how), *best = NULL;
 
@@ -128,9 +123,8 @@ find(const struct pending_ends *a, const struct pairing *p, const struct event *
 }
 
 /* Whether the end of this BEGIN was met before; then e is the span. */
-static bool
-pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
-                 struct pairing_end_of how)
+static bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
+                             struct pairing_end_of how)
 {
 	uint32_t *const link = a->buckets != NULL ? find(a, p, e, how) : NULL;
 
@@ -157,8 +151,7 @@ pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, str
 
 /* At the end of the trace: those whose beginning never came become instants.  true: there was no room for
  * all. */
-static bool
-pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b)
+static bool pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b)
 {
 	for (; a->at < a->n && b->n < b->cap; a->at++) {
 		struct pending_end *const s = &a->ends[a->at];
@@ -190,14 +183,12 @@ pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b)
 
 #define BUCKETS_PAIRING 65536U
 
-void
-pairing_init(struct pairing *p, struct trace *trace)
+void pairing_init(struct pairing *p, struct trace *trace)
 {
 	*p = (struct pairing){ .trace = trace, .seed = hash_seed() };
 }
 
-void
-pairing_free(struct pairing *p)
+void pairing_free(struct pairing *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		retained_free(p->spans[i].retained);
@@ -213,8 +204,7 @@ pairing_free(struct pairing *p)
 /* ---- places ---- */
 
 /* Whether there is a place for the track; it is made if it can be. */
-static bool
-have_track(struct pairing *p, uint32_t index)
+static bool have_track(struct pairing *p, uint32_t index)
 {
 	if (index < p->ntracks)
 		return true;
@@ -230,8 +220,7 @@ have_track(struct pairing *p, uint32_t index)
 	return true;
 }
 
-static void
-more_places(struct pairing *p)
+static void more_places(struct pairing *p)
 {
 	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
 	struct open_span *const s = realloc(p->spans, cap * sizeof *s);
@@ -248,8 +237,7 @@ more_places(struct pairing *p)
 }
 
 /* A free place; the caller has seen that there may be one more.  NULL: no memory. */
-static struct open_span *
-take_place_pairing(struct pairing *p)
+static struct open_span *take_place_pairing(struct pairing *p)
 {
 	if (p->free == 0)
 		more_places(p);
@@ -261,8 +249,7 @@ take_place_pairing(struct pairing *p)
 }
 
 /* What it points to is the batch's from now on. */
-static void
-give_place_pairing(struct pairing *p, struct open_span *s, struct batch *b)
+static void give_place_pairing(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
@@ -276,17 +263,17 @@ give_place_pairing(struct pairing *p, struct open_span *s, struct batch *b)
 
 /* ---- lists ---- */
 
-static uint32_t *
-bucket_of_pairing(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
+static uint32_t *bucket_of_pairing(const struct pairing *p, const struct track *track, uint16_t pair,
+                                   uint64_t key)
 {
 	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
 
-	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS_PAIRING - 1)];
+	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
+	                   (BUCKETS_PAIRING - 1)];
 }
 
 /* Where the list starts in which a span stands, or is looked for. */
-static uint32_t *
-list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
 		return bucket_of_pairing(p, track, how.pair, how.key);
@@ -294,8 +281,7 @@ list_of(const struct pairing *p, const struct track *track, struct pairing_end_o
 	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
 
-static bool
-belong(const struct open_span *s, const struct track *track, struct pairing_end_of how)
+static bool belong(const struct open_span *s, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
 		return s->pair == how.pair && s->key == how.key &&
@@ -306,8 +292,7 @@ belong(const struct open_span *s, const struct track *track, struct pairing_end_
 }
 
 /* The link to the span that an end closes, or NULL. */
-static uint32_t *
-find_pairing(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *find_pairing(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	uint32_t *link;
 
@@ -325,24 +310,21 @@ find_pairing(const struct pairing *p, const struct track *track, struct pairing_
 
 /* ---- what is not retained ---- */
 
-static uint64_t
-beyond_key(const struct track *track, struct pairing_end_of how)
+static uint64_t beyond_key(const struct track *track, struct pairing_end_of how)
 {
 	const struct track *const t = (how.flags & PAIRING_ASYNC) != 0 ? track_process(track) : track;
 
 	return (uint64_t)t->index << 16 | how.pair;
 }
 
-static uint32_t
-beyond_count(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t beyond_count(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	const uint32_t n = p->nbeyond > 0 ? table64_get(&p->beyond, beyond_key(track, how)) : TABLE_NONE;
 
 	return n == TABLE_NONE ? 0 : n;
 }
 
-static void
-beyond_set(struct pairing *p, const struct track *track, struct pairing_end_of how, uint32_t n)
+static void beyond_set(struct pairing *p, const struct track *track, struct pairing_end_of how, uint32_t n)
 {
 	const uint32_t old = beyond_count(p, track, how);
 
@@ -352,8 +334,7 @@ beyond_set(struct pairing *p, const struct track *track, struct pairing_end_of h
 	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
 }
 
-static void
-leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
+static void leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	p->unpaired++;
 	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
@@ -363,9 +344,8 @@ leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
 /* ---- the two ends ---- */
 
 /* Copies what does not outlive the batch. */
-static void
-keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
-     struct pairing_end_of how)
+static void keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
+                 struct pairing_end_of how)
 {
 	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how.fields ? e->nfields : 0;
@@ -391,8 +371,7 @@ keep(struct pairing *p, const struct batch *b, const struct event *e, struct ope
 }
 
 /* Whether there is the list that a span would stand in; it is made if it can be. */
-static bool
-have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
+static bool have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
 		p->buckets = calloc(BUCKETS_PAIRING, sizeof *p->buckets);
@@ -402,8 +381,7 @@ have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
 	return have_track(p, e->track->index);
 }
 
-static bool
-have_room(const struct pairing *p, const struct event *e, struct pairing_end_of how)
+static bool have_room(const struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	const bool listed = (how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
 
@@ -413,8 +391,8 @@ have_room(const struct pairing *p, const struct event *e, struct pairing_end_of 
 }
 
 /* Keeps it open. */
-static void
-open_span(struct pairing *p, const struct batch *b, const struct event *e, struct pairing_end_of how)
+static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
+                      struct pairing_end_of how)
 {
 	if (!have_list(p, e, how))
 		return;
@@ -441,8 +419,8 @@ open_span(struct pairing *p, const struct batch *b, const struct event *e, struc
 		p->tracks[e->track->index].depth++;
 }
 
-enum pairing_result
-pairing_begin(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
+                                  struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0 && pending_end_meet(&p->pending, p, b, e, how))
 		return PAIRING_SPAN;
@@ -451,8 +429,7 @@ pairing_begin(struct pairing *p, struct batch *b, struct event *e, struct pairin
 }
 
 /* The span has the fields of its BEGIN, then what the END adds. */
-static void
-join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
+static void join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
 	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
 	struct field *const to = batch_fields(b, k->nfields + of_end);
@@ -468,8 +445,7 @@ join_fields(struct pairing *p, struct batch *b, struct event *e, const struct re
 }
 
 /* Makes e the span; its ts is where it ends. */
-static void
-make_span(const struct open_span *s, struct event *e)
+static void make_span(const struct open_span *s, struct event *e)
 {
 	e->dur = e->ts - s->ts;
 	e->ts = s->ts;
@@ -481,8 +457,8 @@ make_span(const struct open_span *s, struct event *e)
 	e->flags = (s->flags & PAIRING_ASYNC) != 0 ? EVENT_ASYNC : 0;
 }
 
-static enum pairing_result
-close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+static enum pairing_result close_span(struct pairing *p, struct batch *b, struct event *e,
+                                      struct pairing_end_of how)
 {
 	if (p->nbeyond > 0 && how.key == 0) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
@@ -516,8 +492,8 @@ close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_e
 	return PAIRING_SPAN;
 }
 
-enum pairing_result
-pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
+                                struct pairing_end_of how)
 {
 	const enum pairing_result result = close_span(p, b, e, how);
 
@@ -526,8 +502,7 @@ pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_
 	return pending_end_keep(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
 }
 
-void
-pairing_alone(struct pairing *p, const struct event *e)
+void pairing_alone(struct pairing *p, const struct event *e)
 {
 	p->unpaired++;
 	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_BEGIN], e->offset, 1);
@@ -535,15 +510,13 @@ pairing_alone(struct pairing *p, const struct event *e)
 
 /* ---- the end of the trace ---- */
 
-static uint64_t
-last_of(const struct pairing *p, const struct track *t)
+static uint64_t last_of(const struct pairing *p, const struct track *t)
 {
 	return t->index < p->ntracks ? p->tracks[t->index].last : 0;
 }
 
 /* When it ends.  A state of what is shown below a track lasts as long as that is heard of. */
-static uint64_t
-end_of_open(const struct pairing *p, const struct open_span *s)
+static uint64_t end_of_open(const struct pairing *p, const struct open_span *s)
 {
 	uint64_t last = s->ts;
 
@@ -555,8 +528,7 @@ end_of_open(const struct pairing *p, const struct open_span *s)
 	return last;
 }
 
-static void
-give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
+static void give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 {
 	struct event *const e = &b->events[b->n];
 	const uint32_t retained = fields && s->retained != NULL ? s->retained->nfields : 0,
@@ -583,8 +555,7 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 }
 
 /* The innermost first, as if their ends had come. */
-static void
-give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
+static void give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 {
 	while (*list != 0 && b->n < b->cap) {
 		struct open_span *const s = &p->spans[*list - 1];
@@ -595,8 +566,7 @@ give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 }
 
 /* Whether there was no room for all. */
-static bool
-give_all_open(struct pairing *p, struct batch *b, bool fields)
+static bool give_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {
 		struct open_track *const t = &p->tracks[p->at];
@@ -615,8 +585,7 @@ give_all_open(struct pairing *p, struct batch *b, bool fields)
 	return b->n == b->cap;
 }
 
-bool
-pairing_finish(struct pairing *p, struct batch *b, bool fields)
+bool pairing_finish(struct pairing *p, struct batch *b, bool fields)
 {
 	for (uint32_t i = 0; i < p->ntracks && p->at == 0; i++)
 		if (p->tracks[i].last > p->last)

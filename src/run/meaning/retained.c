@@ -16,27 +16,23 @@ struct place {
 	char *bytes;
 };
 
-static uint64_t
-entries(const struct value *v)
+static uint64_t entries(const struct value *v)
 {
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
 }
 
-static bool
-is_text(const struct value *v)
+static bool is_text(const struct value *v)
 {
 	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
 }
 
-static bool
-fits(const struct extent *x, uint64_t limit)
+static bool fits(const struct extent *x, uint64_t limit)
 {
 	return x->values <= limit / sizeof(struct value) &&
 	       x->bytes <= limit - x->values * sizeof(struct value);
 }
 
-static bool
-measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
+static bool measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
 {
 	const uint64_t n = entries(v);
 
@@ -51,8 +47,7 @@ measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
 }
 
 /* The copy goes when the span is over: it does not stay. */
-static struct slice
-copy_text(struct place *to, struct slice s)
+static struct slice copy_text(struct place *to, struct slice s)
 {
 	if (s.n > 0)
 		memcpy(to->bytes, s.p, s.n);
@@ -63,8 +58,7 @@ copy_text(struct place *to, struct slice s)
 }
 
 /* No deeper than measure() went. */
-static struct value
-copy_value(struct place *to, const struct value *v)
+static struct value copy_value(struct place *to, const struct value *v)
 {
 	const uint64_t n = entries(v);
 	struct value copy = *v;
@@ -83,9 +77,8 @@ copy_value(struct place *to, const struct value *v)
 	return copy;
 }
 
-enum retained_made
-retained_new(struct retained **made, struct slice name, const struct field *fields, uint32_t n,
-             uint32_t limit)
+enum retained_made retained_new(struct retained **made, struct slice name, const struct field *fields,
+                                uint32_t n, uint32_t limit)
 {
 	struct extent x = { 0, name.p != NULL ? name.n : 0 };
 	const uint64_t head = sizeof(struct retained) + (uint64_t)n * sizeof(struct field);
@@ -118,14 +111,12 @@ retained_new(struct retained **made, struct slice name, const struct field *fiel
 	return RETAINED_MADE;
 }
 
-void
-retained_free(struct retained *k)
+void retained_free(struct retained *k)
 {
 	free(k);
 }
 
-static bool
-equal(const struct value *a, const struct value *b, int depth)
+static bool equal(const struct value *a, const struct value *b, int depth)
 {
 	if (a->type != b->type)
 		return false;
@@ -141,8 +132,7 @@ equal(const struct value *a, const struct value *b, int depth)
 	return true;
 }
 
-bool
-retained_equal(const struct value *a, const struct value *b)
+bool retained_equal(const struct value *a, const struct value *b)
 {
 	return equal(a, b, 0);
 }
@@ -160,8 +150,7 @@ struct names {
 	uint64_t seed;
 };
 
-static uint32_t *
-name_slot(const struct names *names, struct slice name)
+static uint32_t *name_slot(const struct names *names, struct slice name)
 {
 	uint64_t h = hash_bytes(name.p, name.n, names->seed);
 
@@ -172,8 +161,7 @@ name_slot(const struct names *names, struct slice name)
 	}
 }
 
-static void
-names_of(struct names *names, struct batch *b, const struct field *fields, uint32_t n)
+static void names_of(struct names *names, struct batch *b, const struct field *fields, uint32_t n)
 {
 	uint32_t cap = 4 * FEW_NAMES;
 
@@ -194,8 +182,7 @@ names_of(struct names *names, struct batch *b, const struct field *fields, uint3
 }
 
 /* The place of the BEGIN's field that has the name of the END's i-th; as many as there are: none has. */
-static uint32_t
-same_name(const struct names *names, const struct field *f, uint32_t i)
+static uint32_t same_name(const struct names *names, const struct field *f, uint32_t i)
 {
 	if (i < names->n && slice_equal(names->fields[i].name, f->name))
 		return i;
@@ -211,8 +198,7 @@ same_name(const struct names *names, const struct field *f, uint32_t i)
 
 /* Whether the END says nothing but what the BEGIN said, in the same order: the ordinary case needs no
  * look-ups. */
-static bool
-in_step(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
+static bool in_step(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
 {
 	for (uint32_t i = 0; i < nend; i++)
 		if (i >= nbegin || !slice_equal(begin[i].name, end[i].name))
@@ -221,8 +207,7 @@ in_step(const struct field *begin, uint32_t nbegin, const struct field *end, uin
 }
 
 /* "end.NAME".  p NULL: no memory. */
-static struct slice
-end_name(struct batch *b, struct slice name)
+static struct slice end_name(struct batch *b, struct slice name)
 {
 	static const char before[] = "end.";
 	char *const p = arena_alloc(&b->scratch, sizeof before + name.n);
@@ -236,9 +221,8 @@ end_name(struct batch *b, struct slice name)
 		               name.flags & ~(uint32_t)SLICE_STAYS };
 }
 
-uint32_t
-retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
-              uint32_t nend, struct field *to)
+uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
+                       uint32_t nend, struct field *to)
 {
 	struct names names;
 	uint32_t n = nbegin;

@@ -22,8 +22,7 @@ struct line_cached {
 	const struct track *track;
 };
 
-void
-interpret_lines_free(struct interpret *in)
+void interpret_lines_free(struct interpret *in)
 {
 	tabletext_free(&in->lines);
 	free(in->cached);
@@ -31,8 +30,8 @@ interpret_lines_free(struct interpret *in)
 }
 
 /* NULL: no memory. */
-static struct line_cached *
-cached_at(struct interpret *in, const void *how, const struct track *base, uint64_t value)
+static struct line_cached *cached_at(struct interpret *in, const void *how, const struct track *base,
+                                     uint64_t value)
 {
 	uint64_t h = (uint64_t)(uintptr_t)how >> 3;
 
@@ -47,9 +46,8 @@ cached_at(struct interpret *in, const void *how, const struct track *base, uint6
 }
 
 /* A new line of this name.  NULL: no memory. */
-static const struct track *
-new_line(struct interpret *in, const struct track *base, bool child, struct slice name,
-         const struct value *id)
+static const struct track *new_line(struct interpret *in, const struct track *base, bool child,
+                                    struct slice name, const struct value *id)
 {
 	if (child)
 		return trace_child_track(in->trace, base, name);
@@ -61,8 +59,7 @@ new_line(struct interpret *in, const struct track *base, bool child, struct slic
 }
 
 /* Said once for a trace. */
-static void
-say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
+static void say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
 {
 	struct quoted q;
 
@@ -73,8 +70,7 @@ say_limit(struct interpret *in, const struct batch *b, const struct event *e, st
 }
 
 /* "t17:NAME", in memory of the batch.  p is NULL when there is no memory. */
-static struct slice
-line_key(struct batch *b, char kind, uint32_t base, struct slice name)
+static struct slice line_key(struct batch *b, char kind, uint32_t base, struct slice name)
 {
 	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
 
@@ -89,9 +85,9 @@ line_key(struct batch *b, char kind, uint32_t base, struct slice name)
 }
 
 /* The line of this name: lines of one process and one name are one.  Without memory the base. */
-static const struct track *
-named_line(struct interpret *in, struct batch *b, const struct event *e, const struct track *base, bool child,
-           struct slice name, const struct value *id)
+static const struct track *named_line(struct interpret *in, struct batch *b, const struct event *e,
+                                      const struct track *base, bool child, struct slice name,
+                                      const struct value *id)
 {
 	struct slice key = line_key(b, child ? 'b' : 't', base->index, name);
 	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
@@ -117,9 +113,8 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 }
 
 /* *track stays as it is where a field is not there. */
-static void
-try_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan_track *how,
-         const struct track **track)
+static void try_line(struct interpret *in, struct batch *b, const struct event *e,
+                     const struct plan_track *how, const struct track **track)
 {
 	const struct track *const base = how->child ? e->track : track_process(e->track);
 	const struct value v = interpret_ref(in, b, e, &how->number);
@@ -147,8 +142,8 @@ try_line(struct interpret *in, struct batch *b, const struct event *e, const str
 		*c = (struct line_cached){ how, base, v.u64, v.type, found };
 }
 
-const struct track *
-interpret_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan *m)
+const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e,
+                                   const struct plan *m)
 {
 	const struct track *track = NULL;
 
@@ -157,8 +152,8 @@ interpret_line(struct interpret *in, struct batch *b, const struct event *e, con
 	return track != NULL ? track : e->track;
 }
 
-const struct track *
-interpret_state_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan *m)
+const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,
+                                         const struct plan *m)
 {
 	struct line_cached *const c = cached_at(in, m->state_name.p, e->track, m->state);
 

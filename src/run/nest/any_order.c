@@ -8,8 +8,7 @@
 
 #define ROOM_FIRST 4 /* of a new lane; also the smallest limit of a track */
 
-static inline void
-raise(uint64_t *to, uint64_t v)
+static inline void raise(uint64_t *to, uint64_t v)
 {
 	if (v > *to)
 		*to = v;
@@ -17,8 +16,7 @@ raise(uint64_t *to, uint64_t v)
 
 /* Moves spans[from ..] down to spans[to ..].  Of trees that reached below spans[cut] nothing is left there.
  */
-static void
-move_down(struct nest_lane *l, uint32_t from, uint32_t to, uint32_t cut)
+static void move_down(struct nest_lane *l, uint32_t from, uint32_t to, uint32_t cut)
 {
 	for (uint32_t i = from; i < l->n; i++) {
 		const uint32_t largest = i < cut ? 1 : i - cut + 1;
@@ -32,8 +30,7 @@ move_down(struct nest_lane *l, uint32_t from, uint32_t to, uint32_t cut)
 
 /* Forgets spans within others, but for the last `recent` of the lane.  Goes through the trees from the last
  * down to those that it saw before. */
-static void
-forget_inner(struct nest_lane *l, uint32_t recent)
+static void forget_inner(struct nest_lane *l, uint32_t recent)
 {
 	if (l->n <= recent)
 		return;
@@ -54,8 +51,7 @@ forget_inner(struct nest_lane *l, uint32_t recent)
 }
 
 /* Forgets the first `count` spans. */
-static void
-forget_first(struct nest_lane *l, uint32_t count)
+static void forget_first(struct nest_lane *l, uint32_t count)
 {
 	uint32_t c = l->flat >= count ? count : l->n;
 
@@ -73,8 +69,7 @@ forget_first(struct nest_lane *l, uint32_t count)
 
 /* Before a look at a lane: if x ended long ago, what is within others there is forgotten, so that the look is
  * short. */
-static void
-nest_room_settle(struct nest_lane *l, const struct nest_span *x)
+static void nest_room_settle(struct nest_lane *l, const struct nest_span *x)
 {
 	const uint32_t much = 4 * NEST_WINDOW;
 
@@ -83,8 +78,7 @@ nest_room_settle(struct nest_lane *l, const struct nest_span *x)
 }
 
 /* Makes do with `keep` (at least one): first goes what is within others. */
-static void
-lane_reduce(struct nest_lane *l, uint32_t keep)
+static void lane_reduce(struct nest_lane *l, uint32_t keep)
 {
 	if (l->n <= keep)
 		return;
@@ -93,8 +87,7 @@ lane_reduce(struct nest_lane *l, uint32_t keep)
 		forget_first(l, l->n - keep);
 }
 
-static void
-lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lane *l, uint32_t cap)
+static void lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lane *l, uint32_t cap)
 {
 	lane_reduce(l, cap);
 	struct nest_span *const spans = realloc(l->spans, cap * sizeof *spans);
@@ -106,8 +99,7 @@ lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lane *l, uint32
 }
 
 /* false: every lane is as small as can be. */
-static bool
-track_halve(struct nesting *n, struct nest_track *t)
+static bool track_halve(struct nesting *n, struct nest_track *t)
 {
 	bool any = false;
 
@@ -122,8 +114,7 @@ track_halve(struct nesting *n, struct nest_track *t)
 }
 
 /* Takes room from lanes that do not use it. */
-static void
-track_trim(struct nesting *n, struct nest_track *t)
+static void track_trim(struct nesting *n, struct nest_track *t)
 {
 	for (uint32_t i = 0; i <= t->nmore; i++) {
 		struct nest_lane *const l = nest_lane_at(t, i);
@@ -138,8 +129,7 @@ track_trim(struct nesting *n, struct nest_track *t)
 /* All room is given out: collects what is not used, and if that is little, makes everybody do with half.  A
  * sweep looks at every track, so it must be earned by growth (or lower the limit, which happens a few times
  * only). false: nothing to be had. */
-static bool
-nesting_sweep(struct nesting *n)
+static bool nesting_sweep(struct nesting *n)
 {
 	if (n->limit <= ROOM_FIRST && n->grown < NEST_TOTAL_ROOM / 8)
 		return false;
@@ -156,20 +146,17 @@ nesting_sweep(struct nesting *n)
 }
 
 /* Free places for some time, so that what it took to make them is earned. */
-static bool
-has_room(const struct nest_lane *l)
+static bool has_room(const struct nest_lane *l)
 {
 	return l->n < l->cap - l->cap / 4;
 }
 
-static uint32_t
-lane_wants(const struct nest_lane *l)
+static uint32_t lane_wants(const struct nest_lane *l)
 {
 	return l->cap == 0 ? ROOM_FIRST : l->cap;
 }
 
-static bool
-lane_drop_half(struct nest_lane *l)
+static bool lane_drop_half(struct nest_lane *l)
 {
 	if (l->cap > 0)
 		lane_reduce(l, l->cap / 2);
@@ -177,8 +164,7 @@ lane_drop_half(struct nest_lane *l)
 }
 
 /* Makes room within the limit of the track.  true: the lane has free places now and need not grow. */
-static bool
-track_make_room(struct nesting *n, struct nest_track *t, struct nest_lane *l)
+static bool track_make_room(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	while (!has_room(l) && t->room + lane_wants(l) > n->limit) {
 		/* A lane that has most of the room itself helps itself; else all lanes give. */
@@ -190,8 +176,7 @@ track_make_room(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 	return has_room(l);
 }
 
-static bool
-lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane *l)
+static bool lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	const uint32_t more = lane_wants(l);
 	struct nest_span *const spans = realloc(l->spans, ((size_t)l->cap + more) * sizeof *spans);
@@ -207,8 +192,7 @@ lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 }
 
 /* A free place in a full lane; spans may have moved or be forgotten, here and in other lanes. */
-static enum nest_room
-nest_room_make(struct nesting *n, struct nest_track *t, struct nest_lane *l)
+static enum nest_room nest_room_make(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	if (l->cap >= 8 * NEST_WINDOW)
 		forget_inner(l, NEST_WINDOW);
@@ -225,15 +209,13 @@ nest_room_make(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 /* ---- nest lane ---- */
 
 /* The order that nesting.h states; of equal spans the later one lies around the earlier. */
-static inline bool
-goes_behind(const struct nest_span *s, const struct nest_span *x)
+static inline bool goes_behind(const struct nest_span *s, const struct nest_span *x)
 {
 	return s->end < x->end || (s->end == x->end && s->start >= x->start);
 }
 
 /* Gallops down from the newest, since that is where time is. */
-static uint32_t
-place_of(const struct nest_lane *l, const struct nest_span *x)
+static uint32_t place_of(const struct nest_lane *l, const struct nest_span *x)
 {
 	uint32_t hi = l->n, step = 1;
 
@@ -252,8 +234,7 @@ place_of(const struct nest_lane *l, const struct nest_span *x)
 	return lo;
 }
 
-static void
-add_piece(const struct nest_asked *asked, const struct nest_span *s)
+static void add_piece(const struct nest_asked *asked, const struct nest_span *s)
 {
 	struct nesting *const n = asked->n;
 
@@ -267,8 +248,7 @@ add_piece(const struct nest_asked *asked, const struct nest_span *s)
 }
 
 /* false: it is used up. */
-static inline bool
-pay(const struct nest_asked *asked, struct nest_look *at)
+static inline bool pay(const struct nest_asked *asked, struct nest_look *at)
 {
 	if (asked->n->looks == 0) {
 		at->unsure = true;
@@ -281,9 +261,8 @@ pay(const struct nest_asked *asked, struct nest_look *at)
 
 /* Those that end later.  Goes down the trees that `pos` lies in; a tree that begins behind it begins when x
  * is over. */
-static void
-look_behind(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
-            struct nest_look *at)
+static void look_behind(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
+                        struct nest_look *at)
 {
 	uint32_t c = l->n;
 
@@ -311,9 +290,8 @@ look_behind(const struct nest_lane *l, const struct nest_span *x, const struct n
 }
 
 /* Those that end within x, or with it. */
-static void
-look_before(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
-            struct nest_look *at)
+static void look_before(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
+                        struct nest_look *at)
 {
 	uint32_t i = at->pos;
 
@@ -336,9 +314,8 @@ look_before(const struct nest_lane *l, const struct nest_span *x, const struct n
 }
 
 /* Without memory for pieces nesting.failed is set. */
-static void
-nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
-               struct nest_look *at)
+static void nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
+                           struct nest_look *at)
 {
 	*at = (struct nest_look){ .pos = place_of(l, x), .fits = true };
 	look_behind(l, x, &asked, at);
@@ -349,8 +326,7 @@ nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest
 }
 
 /* Where nothing within others is kept: takes the place of those within it, or is forgotten itself. */
-static void
-put_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
+static void put_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
 {
 	const uint32_t inner = at->pos - at->first;
 	struct nest_span *const to = l->spans + at->first;
@@ -370,8 +346,7 @@ put_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look 
 }
 
 /* Puts it in where nest_lane_look said that it fits; there is room, and no more than NEST_WINDOW to move. */
-static void
-nest_lane_put(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
+static void nest_lane_put(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
 {
 	struct nest_span *const to = l->spans + at->pos;
 
@@ -400,16 +375,14 @@ nest_lane_put(struct nest_lane *l, const struct nest_span *x, const struct nest_
 
 #define FEW 32
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct nest_piece *const x = a, *const y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void
-sort(struct nest_piece *p, uint32_t n)
+static void sort(struct nest_piece *p, uint32_t n)
 {
 	if (n > FEW) {
 		qsort(p, n, sizeof *p, by_start);
@@ -424,15 +397,13 @@ sort(struct nest_piece *p, uint32_t n)
 	}
 }
 
-static inline bool
-is_within(const struct nest_piece *p, const struct nest_span *s)
+static inline bool is_within(const struct nest_piece *p, const struct nest_span *s)
 {
 	return s->start <= p->start && p->end <= s->end;
 }
 
 /* ns of x that is covered by those pieces which lie within it, or within the holder (may be NULL). */
-static uint64_t
-united(const struct nesting *n, const struct nest_span *x, const struct nest_span *holder)
+static uint64_t united(const struct nesting *n, const struct nest_span *x, const struct nest_span *holder)
 {
 	uint64_t covered = 0, until = x->start;
 
@@ -451,8 +422,7 @@ united(const struct nesting *n, const struct nest_span *x, const struct nest_spa
 }
 
 /* True if another one lies within it, so that x has no part of its own in it. */
-static bool
-is_outer(const struct nest_span *holders, uint32_t n, uint32_t i)
+static bool is_outer(const struct nest_span *holders, uint32_t n, uint32_t i)
 {
 	for (uint32_t j = 0; j < n; j++) {
 		const bool within = holders[i].start <= holders[j].start && holders[j].end <= holders[i].end;
@@ -463,8 +433,7 @@ is_outer(const struct nest_span *holders, uint32_t n, uint32_t i)
 	return false;
 }
 
-static void
-add_late(struct nesting *n, const struct nest_span *holder, uint64_t ns, struct nest_result *out)
+static void add_late(struct nesting *n, const struct nest_span *holder, uint64_t ns, struct nest_result *out)
 {
 	if (ns > 0)
 		n->late[out->nlate++] = (struct nest_late){ ns, holder->who };
@@ -472,9 +441,8 @@ add_late(struct nesting *n, const struct nest_span *holder, uint64_t ns, struct 
 
 /* From nesting.pieces: what of x is covered, and what it takes from the spans around it, `holders`, of which
  * there is at most one in a lane: the innermost.  Sets covered and nlate of *out, and nesting.late. */
-static void
-nest_cover(struct nesting *n, const struct nest_span *x, const struct nest_span *holders, uint32_t nholders,
-           struct nest_result *out)
+static void nest_cover(struct nesting *n, const struct nest_span *x, const struct nest_span *holders,
+                       uint32_t nholders, struct nest_result *out)
 {
 	const uint64_t dur = x->end - x->start;
 
@@ -487,9 +455,8 @@ nest_cover(struct nesting *n, const struct nest_span *x, const struct nest_span 
 
 /* The same if x fits into the only lane, where `covered` ns of it are covered.  holder: NULL if there is
  * none. */
-static void
-nest_cover_alone(struct nesting *n, const struct nest_span *x, const struct nest_span *holder,
-                 uint64_t covered, struct nest_result *out)
+static void nest_cover_alone(struct nesting *n, const struct nest_span *x, const struct nest_span *holder,
+                             uint64_t covered, struct nest_result *out)
 {
 	out->covered = covered;
 	if (holder != NULL)
@@ -505,16 +472,14 @@ nest_cover_alone(struct nesting *n, const struct nest_span *x, const struct nest
 #define MOVES_SPAN 64
 #define MOVES_MAX (1 << 24)
 
-void
-nesting_init(struct nesting *n, bool cover)
+void nesting_init(struct nesting *n, bool cover)
 {
 	*n = (struct nesting){
 		.limit = NEST_TRACK_ROOM, .looks = LOOKS_MAX, .moves = MOVES_MAX, .cover = cover
 	};
 }
 
-void
-nesting_free(struct nesting *n)
+void nesting_free(struct nesting *n)
 {
 	for (uint32_t i = 0; i < n->ntracks; i++) {
 		struct nest_track *const t = &n->tracks[i];
@@ -528,15 +493,13 @@ nesting_free(struct nesting *n)
 }
 
 /* Always false. */
-static bool
-fail(struct nesting *n)
+static bool fail(struct nesting *n)
 {
 	n->failed = true;
 	return false;
 }
 
-static bool
-track_at(struct nesting *n, uint32_t track)
+static bool track_at(struct nesting *n, uint32_t track)
 {
 	if (track < n->ntracks)
 		return true;
@@ -556,8 +519,7 @@ track_at(struct nesting *n, uint32_t track)
 }
 
 /* One lane more; false: there may be none. */
-static bool
-track_add_lane(struct nesting *n, struct nest_track *t)
+static bool track_add_lane(struct nesting *n, struct nest_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return false;
@@ -582,8 +544,8 @@ struct finding_place {
 };
 
 /* Looks at all lanes, or up to the first that fits. */
-static void
-look_around(struct nesting *n, struct nest_track *t, struct finding_place *f, struct nest_result *out)
+static void look_around(struct nesting *n, struct nest_track *t, struct finding_place *f,
+                        struct nest_result *out)
 {
 	const struct nest_asked asked = { n, n->cover, n->cover };
 
@@ -613,8 +575,8 @@ look_around(struct nesting *n, struct nest_track *t, struct finding_place *f, st
 }
 
 /* A lane for it.  out->dropped: there is none. */
-static void
-find_lane(struct nesting *n, struct nest_track *t, struct finding_place *f, struct nest_result *out)
+static void find_lane(struct nesting *n, struct nest_track *t, struct finding_place *f,
+                      struct nest_result *out)
 {
 	look_around(n, t, f, out);
 	if (f->fits)
@@ -625,8 +587,7 @@ find_lane(struct nesting *n, struct nest_track *t, struct finding_place *f, stru
 }
 
 /* The place in a lane whose spans have moved. */
-static void
-look_again(struct nesting *n, const struct nest_lane *l, struct finding_place *f)
+static void look_again(struct nesting *n, const struct nest_lane *l, struct finding_place *f)
 {
 	const uint32_t looks = n->looks;
 
@@ -635,8 +596,7 @@ look_again(struct nesting *n, const struct nest_lane *l, struct finding_place *f
 	n->looks = looks;
 }
 
-static bool
-pays_move(struct nesting *n, uint32_t spans)
+static bool pays_move(struct nesting *n, uint32_t spans)
 {
 	const uint32_t cost = spans > NEST_WINDOW ? spans - NEST_WINDOW : 0;
 
@@ -648,8 +608,8 @@ pays_move(struct nesting *n, uint32_t spans)
 
 /* Puts it in.  false: that would move too much, it may not be right where it is and later ones would rely on
  * it, or there is no room. */
-static bool
-keep(struct nesting *n, struct nest_track *t, struct finding_place *f, const struct nest_result *r)
+static bool keep(struct nesting *n, struct nest_track *t, struct finding_place *f,
+                 const struct nest_result *r)
 {
 	struct nest_lane *const l = nest_lane_at(t, r->lane);
 	const uint32_t behind = l->n - f->at.pos;
@@ -669,8 +629,7 @@ keep(struct nesting *n, struct nest_track *t, struct finding_place *f, const str
 	return true;
 }
 
-void
-nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out)
+void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out)
 {
 	struct nest_result r = { 0 };
 	struct finding_place f;

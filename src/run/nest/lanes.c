@@ -11,22 +11,19 @@
 #define FIRST_CAP 4U
 
 /* Forgets what is over. */
-static void
-close_until(struct nest_open_lane *l, uint64_t start)
+static void close_until(struct nest_open_lane *l, uint64_t start)
 {
 	while (l->n > 0 && l->spans[l->n - 1].end <= start)
 		l->n--;
 }
 
-static bool
-fits(const struct nest_open_lane *l, const struct nest_open *x)
+static bool fits(const struct nest_open_lane *l, const struct nest_open *x)
 {
 	return l->n == 0 || l->spans[l->n - 1].end >= x->end;
 }
 
 /* Whether the lane's last span lies around it; of equal ones the later does. */
-static bool
-is_inner(const struct nest_open_lane *l, const struct nest_open *x)
+static bool is_inner(const struct nest_open_lane *l, const struct nest_open *x)
 {
 	const struct nest_open *const last = l->n > 0 ? &l->spans[l->n - 1] : NULL;
 
@@ -34,8 +31,7 @@ is_inner(const struct nest_open_lane *l, const struct nest_open *x)
 }
 
 /* false: there is no room. */
-static bool
-put(struct nest_sorted *n, struct nest_open_lane *l, const struct nest_open *x)
+static bool put(struct nest_sorted *n, struct nest_open_lane *l, const struct nest_open *x)
 {
 	if (l->n == l->cap) {
 		const uint32_t cap = l->cap > 0 ? 2 * l->cap : FIRST_CAP;
@@ -55,8 +51,7 @@ put(struct nest_sorted *n, struct nest_open_lane *l, const struct nest_open *x)
 }
 
 /* One lane more; NULL: there may be none. */
-static struct nest_open_lane *
-add_lane(struct nest_sorted *n, struct nest_open_track *t)
+static struct nest_open_lane *add_lane(struct nest_sorted *n, struct nest_open_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return NULL;
@@ -72,9 +67,8 @@ add_lane(struct nest_sorted *n, struct nest_open_track *t)
 }
 
 /* The first lane that it fits, or a new one. */
-static struct nest_open_lane *
-find_lane(struct nest_sorted *n, struct nest_open_track *t, const struct nest_open *x,
-          struct nest_result *out)
+static struct nest_open_lane *find_lane(struct nest_sorted *n, struct nest_open_track *t,
+                                        const struct nest_open *x, struct nest_result *out)
 {
 	struct nest_open_lane *l = &t->first;
 
@@ -93,8 +87,8 @@ find_lane(struct nest_sorted *n, struct nest_open_track *t, const struct nest_op
 	return l;
 }
 
-void
-nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uint64_t dur, struct nest_result *out)
+void nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uint64_t dur,
+                      struct nest_result *out)
 {
 	const struct nest_open x = { start, dur > UINT64_MAX - start ? UINT64_MAX : start + dur };
 
@@ -115,8 +109,7 @@ nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uint64_t
 		t->missed = x.end;
 }
 
-void
-nest_sorted_free(struct nest_sorted *n)
+void nest_sorted_free(struct nest_sorted *n)
 {
 	for (uint32_t i = 0; i < n->ntracks; i++) {
 		struct nest_open_track *const t = &n->tracks[i];
@@ -131,15 +124,13 @@ nest_sorted_free(struct nest_sorted *n)
 
 /* ---- lanes ---- */
 
-void
-lanes_init(struct lanes *l, bool off)
+void lanes_init(struct lanes *l, bool off)
 {
 	*l = (struct lanes){ .off = off };
 	nesting_init(&l->nesting, false);
 }
 
-void
-lanes_free(struct lanes *l)
+void lanes_free(struct lanes *l)
 {
 	nesting_free(&l->nesting);
 	nest_sorted_free(&l->open);
@@ -149,8 +140,7 @@ lanes_free(struct lanes *l)
 }
 
 /* The extra lane (>= 1) of a track, made when it is asked for first.  Without memory the track. */
-static const struct track *
-lane_of(struct lanes *l, const struct track *track, uint16_t lane)
+static const struct track *lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 {
 	const uint64_t key = (uint64_t)track->index << 16 | lane;
 	const uint32_t known = table64_get(&l->places, key);
@@ -180,16 +170,14 @@ lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 	return k;
 }
 
-static const struct loss *
-loss_of(const struct lanes *l, const struct nest_result *r)
+static const struct loss *loss_of(const struct lanes *l, const struct nest_result *r)
 {
 	return &engine_losses[l->off && r->lane > 0 ? ENGINE_LOSS_LANES_OFF
 	                      : r->dropped          ? ENGINE_LOSS_OVERLAP_LEFT
 	                                            : ENGINE_LOSS_OUT_OF_ORDER];
 }
 
-bool
-lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
+bool lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *e = &b->events[i];
@@ -209,8 +197,7 @@ lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 	return !l->nesting.failed && !l->open.failed;
 }
 
-bool
-lanes_list(struct lanes *l, struct batch *b)
+bool lanes_list(struct lanes *l, struct batch *b)
 {
 	const uint32_t n = l->ntracks - l->listed;
 
@@ -228,8 +215,7 @@ lanes_list(struct lanes *l, struct batch *b)
 	return true;
 }
 
-bool
-lanes_join(const struct lanes *l, struct trace *trace)
+bool lanes_join(const struct lanes *l, struct trace *trace)
 {
 	for (uint32_t i = 0; i < l->ntracks; i++) {
 		if (!array_room(&trace->tracks, trace->ntracks, &trace->tracks_cap, sizeof(struct track *)))

@@ -62,7 +62,7 @@ struct lanes {
 	struct nesting nesting;
 	struct nest_sorted open; /* instead, if all events come in order of time */
 	bool sorted;             /* they do; set after lanes_init */
-	bool off; /* all stay: spans that overlap are counted only */
+	bool off;                /* all stay: spans that overlap are counted only */
 	struct arena arena;
 	struct track **tracks; /* that were made, in order */
 	uint32_t ntracks, tracks_cap;

@@ -103,9 +103,8 @@ void nesting_free(struct nesting *n);
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
 /* Takes the next span of a track; who: the number by which nest_late names it. */
-static inline void
-nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
-             struct nest_result *out)
+static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
+                                struct nest_result *out)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 	const struct nest_span x = { start, end, who, 1 };
@@ -165,8 +164,7 @@ struct nest_asked {
 };
 
 /* True if nothing known of this lane reaches beyond the start of x. */
-static inline bool
-nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
+static inline bool nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
 {
 	return l->n > 0 && l->spans[l->n - 1].end <= x->start;
 }
@@ -177,8 +175,7 @@ nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
 
 enum nest_room { NEST_ROOM_OK, NEST_ROOM_NONE, NEST_ROOM_NO_MEMORY };
 
-static inline struct nest_lane *
-nest_lane_at(struct nest_track *t, uint32_t i)
+static inline struct nest_lane *nest_lane_at(struct nest_track *t, uint32_t i)
 {
 	return i == 0 ? &t->first : &t->more[i - 1];
 }

@@ -17,8 +17,7 @@ struct vocabularies_row {
 	struct vocabulary *vocabulary;
 };
 
-static void
-say_no_memory(const struct pipeline_job *job)
+static void say_no_memory(const struct pipeline_job *job)
 {
 	struct findings findings;
 
@@ -28,8 +27,7 @@ say_no_memory(const struct pipeline_job *job)
 	findings_free(&findings);
 }
 
-static bool
-add(struct vocabulary *v, const struct pipeline_job *job, const char *path, struct slice text)
+static bool add(struct vocabulary *v, const struct pipeline_job *job, const char *path, struct slice text)
 {
 	struct findings findings;
 
@@ -41,8 +39,7 @@ add(struct vocabulary *v, const struct pipeline_job *job, const char *path, stru
 	return ok;
 }
 
-static struct vocabulary *
-load(const struct pipeline_job *job, const struct format *format)
+static struct vocabulary *load(const struct pipeline_job *job, const struct format *format)
 {
 	struct vocabulary *const v = vocab_new(format->name);
 	const struct slice builtin = vocab_builtin(format->name);
@@ -60,8 +57,8 @@ load(const struct pipeline_job *job, const struct format *format)
 	return NULL;
 }
 
-const struct vocabulary *
-vocabularies_of(struct vocabularies *m, const struct pipeline_job *job, const struct format *format)
+const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pipeline_job *job,
+                                         const struct format *format)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->rows[i].format == format)
@@ -76,8 +73,7 @@ vocabularies_of(struct vocabularies *m, const struct pipeline_job *job, const st
 	return rows[m->n].vocabulary != NULL ? rows[m->n++].vocabulary : NULL;
 }
 
-void
-vocabularies_free(struct vocabularies *m)
+void vocabularies_free(struct vocabularies *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		vocab_free(m->rows[i].vocabulary);
@@ -96,8 +92,7 @@ struct grouping {
 	struct arena arena;     /* of its keys */
 };
 
-static struct trace_group *
-add_group(struct trace_groups *g, const struct operand *o)
+static struct trace_group *add_group(struct trace_groups *g, const struct operand *o)
 {
 	if (!array_room(&g->list, g->n, &g->cap, sizeof *g->list))
 		return NULL;
@@ -107,8 +102,7 @@ add_group(struct trace_groups *g, const struct operand *o)
 	return &g->list[g->n++];
 }
 
-static bool
-add_path(struct trace_group *t, char *path)
+static bool add_path(struct trace_group *t, char *path)
 {
 	struct input_tree *const tree = &t->operand.tree;
 	uint32_t n = (uint32_t)tree->n; /* INPUT_TREE_MAX at most */
@@ -120,8 +114,7 @@ add_path(struct trace_group *t, char *path)
 }
 
 /* The part of the path that names its trace; empty: the operand does. */
-static struct slice
-trace_path(const struct grouping *g, const struct format *format, const char *path)
+static struct slice trace_path(const struct grouping *g, const struct format *format, const char *path)
 {
 	const struct trace_ops *const ops = format_trace_ops(format);
 	const size_t n = ops->trace_path != NULL ? ops->trace_path(path) : 0;
@@ -130,8 +123,7 @@ trace_path(const struct grouping *g, const struct format *format, const char *pa
 }
 
 /* What the files of a trace share is its name: their folder, or how their names begin. */
-static char *
-shared_name(struct slice path, const char *file)
+static char *shared_name(struct slice path, const char *file)
 {
 	char *const name = malloc((size_t)path.n + 2);
 
@@ -143,8 +135,7 @@ shared_name(struct slice path, const char *file)
 }
 
 /* The group of this trace. */
-static struct trace_group *
-group_of(struct grouping *g, const struct format *format, const char *file)
+static struct trace_group *group_of(struct grouping *g, const struct format *format, const char *file)
 {
 	const struct slice path = trace_path(g, format, file);
 	const struct slice key = arena_printf(&g->arena, "%s %.*s", format->name, (int)path.n, path.p);
@@ -162,8 +153,7 @@ group_of(struct grouping *g, const struct format *format, const char *file)
 	return t;
 }
 
-static bool
-add_file(struct grouping *g, char *path)
+static bool add_file(struct grouping *g, char *path)
 {
 	const struct operands *const all = &g->all->operands;
 	const struct format *const sidecar = operands_sidecar(all, path);
@@ -182,8 +172,7 @@ add_file(struct grouping *g, char *path)
 
 /* Files without events belong to a trace that lacks its others, or are of other programs: they are looked at
  * with the first trace of the folder. */
-static bool
-join_without_input(struct grouping *g)
+static bool join_without_input(struct grouping *g)
 {
 	struct trace_groups *const all = g->all;
 	uint32_t to = g->first;
@@ -209,8 +198,7 @@ join_without_input(struct grouping *g)
 }
 
 /* The only trace of a folder has its name; of several each has its own. */
-static void
-name_groups(const struct grouping *g)
+static void name_groups(const struct grouping *g)
 {
 	for (uint32_t i = g->first; i < g->all->n && g->all->n - g->first > 1; i++)
 		if (g->all->list[i].path != NULL)
@@ -218,8 +206,7 @@ name_groups(const struct grouping *g)
 }
 
 /* What stands in the way; a folder without a trace is said to be one. */
-static bool
-add_problems(struct trace_groups *all, const struct operand *o)
+static bool add_problems(struct trace_groups *all, const struct operand *o)
 {
 	struct trace_group *const t = add_group(all, o);
 
@@ -232,8 +219,7 @@ add_problems(struct trace_groups *all, const struct operand *o)
 	return true;
 }
 
-static bool
-add_folder(struct trace_groups *all, const struct operand *o)
+static bool add_folder(struct trace_groups *all, const struct operand *o)
 {
 	struct grouping g = { .all = all, .operand = o };
 	bool ok = (o->tree.nproblems == 0 && !o->tree.no_memory && o->tree.n > 0) || add_problems(all, o);
@@ -249,8 +235,7 @@ add_folder(struct trace_groups *all, const struct operand *o)
 	return true;
 }
 
-bool
-trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, const struct format *from)
+bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, const struct format *from)
 {
 	*g = (struct trace_groups){ .n = 0 };
 	if (!operands_init(&g->operands, paths, n, from))
@@ -263,8 +248,7 @@ trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, co
 	return true;
 }
 
-const char *
-trace_group_path(const struct trace_group *t)
+const char *trace_group_path(const struct trace_group *t)
 {
 	const struct operand *const o = &t->operand;
 	const bool is_file = t->format == NULL || format_trace_ops(t->format)->sidecars == NULL;
@@ -272,8 +256,7 @@ trace_group_path(const struct trace_group *t)
 	return o->folder && is_file && o->tree.n == 1 ? o->tree.paths[0] : o->path;
 }
 
-void
-trace_groups_free(struct trace_groups *g)
+void trace_groups_free(struct trace_groups *g)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		free(g->list[i].operand.tree.paths);
@@ -286,26 +269,22 @@ trace_groups_free(struct trace_groups *g)
 
 /* ---- operands ---- */
 
-bool
-operands_want_name(const struct format *from, const char *name)
+bool operands_want_name(const struct format *from, const char *name)
 {
 	return format_wants_name(from, name) || format_of_sidecar(from, name) != NULL;
 }
 
-static bool
-wants_name(void *format, const char *name)
+static bool wants_name(void *format, const char *name)
 {
 	return operands_want_name(format, name);
 }
 
-static bool
-opens_beside(void *format, const char *name)
+static bool opens_beside(void *format, const char *name)
 {
 	return format_opens_beside(format, name);
 }
 
-static void
-list_operand(struct operand *o, const struct format *format, const char *path)
+static void list_operand(struct operand *o, const struct format *format, const char *path)
 {
 	/* the callback takes a plain pointer; the format is only looked at */
 	union {
@@ -327,8 +306,7 @@ list_operand(struct operand *o, const struct format *format, const char *path)
 	}
 }
 
-bool
-operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from)
+bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from)
 {
 	*o = (struct operands){ .list = calloc(n, sizeof *o->list), .from = from };
 	if (o->list == NULL)
@@ -338,8 +316,7 @@ operands_init(struct operands *o, const char *const *paths, size_t n, const stru
 	return true;
 }
 
-bool
-operands_borrow(struct operands *o, const struct operand *list, size_t n, const struct format *from)
+bool operands_borrow(struct operands *o, const struct operand *list, size_t n, const struct format *from)
 {
 	*o = (struct operands){ .list = calloc(n, sizeof *o->list), .from = from, .borrowed = true };
 	if (o->list == NULL)
@@ -349,8 +326,7 @@ operands_borrow(struct operands *o, const struct operand *list, size_t n, const 
 	return true;
 }
 
-void
-operands_free(struct operands *o)
+void operands_free(struct operands *o)
 {
 	for (size_t i = 0; i < o->n && !o->borrowed; i++) {
 		input_tree_free(&o->list[i].tree);
@@ -360,16 +336,14 @@ operands_free(struct operands *o)
 	*o = (struct operands){ .n = 0 };
 }
 
-const struct format *
-operands_sidecar(const struct operands *o, const char *path)
+const struct format *operands_sidecar(const struct operands *o, const char *path)
 {
 	const char *const slash = strrchr(path, '/');
 
 	return format_of_sidecar(o->from, slash != NULL ? slash + 1 : path);
 }
 
-size_t
-operands_count(const struct operands *o)
+size_t operands_count(const struct operands *o)
 {
 	size_t inputs = 0;
 

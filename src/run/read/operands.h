@@ -50,11 +50,11 @@ size_t operands_count(const struct operands *o);
 struct trace_group {
 	struct operand operand;      /* to be read as a whole; a folder's lists files of this trace alone */
 	const struct format *format; /* of traces of several files; NULL: a file */
-	char *path; /* of such a trace, where a folder has several: what its files' paths have in common,
-	             * and * if that is no folder; else NULL */
-	bool by_prefix;              /* that is so */
-	uint32_t cap;                /* of operand.tree.paths */
-	bool holds_input;            /* besides files without events */
+	char *path;     /* of such a trace, where a folder has several: what its files' paths have in common,
+	                 * and * if that is no folder; else NULL */
+	bool by_prefix; /* that is so */
+	uint32_t cap;   /* of operand.tree.paths */
+	bool holds_input; /* besides files without events */
 };
 
 struct trace_groups {

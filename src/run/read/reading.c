@@ -5,14 +5,12 @@
 #include "check/rules.h"
 #include "format/registry.h"
 
-static const struct pipeline_hooks *
-hooks_of(const struct reading *r)
+static const struct pipeline_hooks *hooks_of(const struct reading *r)
 {
 	return &r->p->job->hooks;
 }
 
-void
-reading_report(struct reading *r, struct source *s)
+void reading_report(struct reading *r, struct source *s)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
 
@@ -25,8 +23,7 @@ reading_report(struct reading *r, struct source *s)
 }
 
 /* A finding that is about no input that could be opened. */
-static void
-report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
+static void report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
 {
 	struct source s = { .context = &r->p->context,
 		            .place = { .path = path },
@@ -38,8 +35,8 @@ report_problem(struct reading *r, const char *path, enum input_fault fault, cons
 }
 
 /* A file that belongs to traces of a format but holds no events. */
-static void
-check_sidecar(struct reading *r, const struct format *format, const struct operand *o, const char *path)
+static void check_sidecar(struct reading *r, const struct format *format, const struct operand *o,
+                          const char *path)
 {
 	struct trace_context *const c = &r->p->context;
 	struct source s = {
@@ -68,8 +65,7 @@ check_sidecar(struct reading *r, const struct format *format, const struct opera
 /* ---- one input ---- */
 
 /* Reads the present source alone from now on.  false: a hook said stop. */
-static bool
-read_alone(struct reading *r)
+static bool read_alone(struct reading *r)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
 	struct source *const s = &r->source;
@@ -82,8 +78,7 @@ read_alone(struct reading *r)
 	return h->opened == NULL || h->opened(h->ctx, s);
 }
 
-static struct input *
-open_input(const struct reading *r, const struct source_place *place)
+static struct input *open_input(const struct reading *r, const struct source_place *place)
 {
 	if (r->p->job->input != NULL)
 		return r->p->job->input;
@@ -94,8 +89,7 @@ open_input(const struct reading *r, const struct source_place *place)
 }
 
 /* false: no memory. */
-static bool
-defer(struct reading *r, struct source *s)
+static bool defer(struct reading *r, struct source *s)
 {
 	struct deferred_input *const d = malloc(sizeof *d);
 
@@ -110,8 +104,7 @@ defer(struct reading *r, struct source *s)
 }
 
 /* false: a hook said stop. */
-static bool
-take_input(struct reading *r, struct source_place place)
+static bool take_input(struct reading *r, struct source_place place)
 {
 	struct source *const s = &r->source;
 
@@ -131,8 +124,7 @@ take_input(struct reading *r, struct source_place place)
 }
 
 /* Those that were put off, one by one.  false: a hook said stop. */
-static bool
-take_deferred(struct reading *r)
+static bool take_deferred(struct reading *r)
 {
 	struct deferred_input *const d = r->deferred;
 	const struct source_place place = d->place;
@@ -152,8 +144,7 @@ take_deferred(struct reading *r)
 /* ---- operands ---- */
 
 /* What stands in the way of reading a folder. */
-static void
-report_problems(struct reading *r, const struct operand *o)
+static void report_problems(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
 
@@ -167,8 +158,7 @@ report_problems(struct reading *r, const struct operand *o)
 }
 
 /* A folder in which nothing can be read, and nobody said so yet. */
-static void
-report_no_input(struct reading *r, const struct operand *o)
+static void report_no_input(struct reading *r, const struct operand *o)
 {
 	if (o->folder && !o->problems_only && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
@@ -183,8 +173,7 @@ report_no_input(struct reading *r, const struct operand *o)
 }
 
 /* The next input, or the end of the operands.  false: a hook said stop. */
-static bool
-advance(struct reading *r)
+static bool advance(struct reading *r)
 {
 	const struct operand *const o = &r->operands.list[r->operand];
 
@@ -214,8 +203,7 @@ advance(struct reading *r)
 /* ---- the stage ---- */
 
 /* Events of the present source; NULL: it gives none any more, and is closed. */
-static enum stage_status
-read_source(struct reading *r, struct batch **out)
+static enum stage_status read_source(struct reading *r, struct batch **out)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
 	struct source *const s = &r->source;
@@ -243,8 +231,7 @@ read_source(struct reading *r, struct batch **out)
 	return STAGE_MORE;
 }
 
-static enum stage_status
-next(struct stage *st, struct batch **out)
+static enum stage_status next(struct stage *st, struct batch **out)
 {
 	struct reading *const r = (struct reading *)st;
 	enum stage_status status = r->ended;
@@ -267,8 +254,7 @@ next(struct stage *st, struct batch **out)
 }
 
 /* false: no memory. */
-static bool
-list_operands(struct operands *o, const struct pipeline_job *job)
+static bool list_operands(struct operands *o, const struct pipeline_job *job)
 {
 	if (job->operands != NULL)
 		return operands_borrow(o, job->operands->list, job->operands->n, job->from);
@@ -276,8 +262,7 @@ list_operands(struct operands *o, const struct pipeline_job *job)
 	                            : operands_init(o, job->paths, job->npaths, job->from);
 }
 
-struct reading *
-reading_new(struct pipeline *p)
+struct reading *reading_new(struct pipeline *p)
 {
 	struct reading *const r = calloc(1, sizeof *r);
 	const struct pipeline_job *const job = p->job;
@@ -297,14 +282,12 @@ reading_new(struct pipeline *p)
 	return r;
 }
 
-struct source *
-reading_present(struct reading *r)
+struct source *reading_present(struct reading *r)
 {
 	return r->has_source ? &r->source : streams_present(r);
 }
 
-void
-reading_end(struct reading *r)
+void reading_end(struct reading *r)
 {
 	if (r->has_source)
 		reading_report(r, &r->source);
@@ -315,8 +298,7 @@ reading_end(struct reading *r)
 		r->ended = STAGE_BAD;
 }
 
-void
-reading_free(struct reading *r)
+void reading_free(struct reading *r)
 {
 	if (r == NULL)
 		return;

@@ -26,14 +26,14 @@ struct reading {
 	struct stage stage;
 	struct pipeline *p;
 	struct operands operands;
-	size_t inputs;          /* at most */
-	size_t operand, file;   /* what is next */
-	uint32_t number;        /* of the next input */
+	size_t inputs;        /* at most */
+	size_t operand, file; /* what is next */
+	uint32_t number;      /* of the next input */
 	/* of the present operand */
 	bool problems_reported;
-	bool found;             /* an input */
-	bool told;              /* an error that is no input's */
-	struct source source;   /* the present one, read alone */
+	bool found;           /* an input */
+	bool told;            /* an error that is no input's */
+	struct source source; /* the present one, read alone */
 	bool has_source;
 	struct streams *streams; /* those that are merged; NULL: none */
 	bool merging;            /* all of them are opened */
@@ -106,8 +106,7 @@ struct merge {
 #define MERGE_ENDED (UINT32_C(1) << 31)
 
 /* Such an entry comes behind all others, also behind the largest key. */
-static inline struct merge_entry
-merge_ended(uint32_t source)
+static inline struct merge_entry merge_ended(uint32_t source)
 {
 	return (struct merge_entry){ UINT64_MAX, source | MERGE_ENDED };
 }
@@ -126,8 +125,7 @@ struct merge_entry merge_from_afar(struct merge *m, uint64_t winner);
 /* The winner's next key (or merge_ended()) takes part; gives the new winner: the least key of all.  One with
  * MERGE_ENDED: all have ended.  No branch depends on which key is less: which stream comes next cannot be
  * foretold. */
-static inline struct merge_entry
-merge_next(struct merge *m, struct merge_entry x)
+static inline struct merge_entry merge_next(struct merge *m, struct merge_entry x)
 {
 	const uint32_t bits = m->bits;
 	uint64_t word = x.key - m->base;

@@ -18,8 +18,7 @@
 
 /* Hands on what kept the second input from being read, other than damage that the first will meet itself.
  * false: nothing did. */
-static bool
-take_fault(struct input *to, const struct source *s, bool started)
+static bool take_fault(struct input *to, const struct source *s, bool started)
 {
 	const struct input *const from = s->in;
 
@@ -33,8 +32,7 @@ take_fault(struct input *to, const struct source *s, bool started)
 	return true;
 }
 
-enum look_ahead
-reader_look_ahead(struct reader *asking)
+enum look_ahead reader_look_ahead(struct reader *asking)
 {
 	struct trace trace;
 	struct trace_context context;
@@ -73,8 +71,7 @@ reader_look_ahead(struct reader *asking)
 
 /* ---- min time ---- */
 
-static void
-take_least(struct min_time *m, const struct batch *b)
+static void take_least(struct min_time *m, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (!m->known || b->events[i].ts < m->ns) {
@@ -84,8 +81,8 @@ take_least(struct min_time *m, const struct batch *b)
 }
 
 /* Takes over the input; NULL: it cannot be read twice. */
-static void
-look_through(struct min_time *m, struct trace_context *c, struct source_place place, struct input *in)
+static void look_through(struct min_time *m, struct trace_context *c, struct source_place place,
+                         struct input *in)
 {
 	struct source s;
 	struct batch b;
@@ -117,8 +114,8 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 }
 
 /* What a descriptor gives can be read once; its times may lie before all others. */
-static struct input *
-open_again(struct min_time *m, const struct pipeline_job *job, const struct source_place *at)
+static struct input *open_again(struct min_time *m, const struct pipeline_job *job,
+                                const struct source_place *at)
 {
 	struct input *in = NULL;
 
@@ -130,9 +127,8 @@ open_again(struct min_time *m, const struct pipeline_job *job, const struct sour
 	return in;
 }
 
-struct min_time
-min_time_find(const struct pipeline_job *job, const struct operands *operands,
-              struct vocabularies *vocabularies)
+struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,
+                              struct vocabularies *vocabularies)
 {
 	struct min_time m = { .complete = true };
 	struct trace trace;
@@ -167,9 +163,8 @@ _Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have
 
 /* ---- the trace ---- */
 
-void
-trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
-                   struct vocabularies *vocabularies, unsigned want)
+void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
+                        struct vocabularies *vocabularies, unsigned want)
 {
 	*c = (struct trace_context){
 		.job = job, .trace = trace, .vocabularies = vocabularies, .want = want, .dialect = ""
@@ -177,8 +172,7 @@ trace_context_init(struct trace_context *c, const struct pipeline_job *job, stru
 	c->deferred_room = DEFERRED_ROOM;
 }
 
-void
-trace_context_free(struct trace_context *c)
+void trace_context_free(struct trace_context *c)
 {
 	if (c->shared != NULL && format_trace_ops(c->format)->close != NULL)
 		format_trace_ops(c->format)->close(c->shared);
@@ -188,8 +182,7 @@ trace_context_free(struct trace_context *c)
 	findings_free(&c->findings);
 }
 
-static struct reader
-reader_of(const struct source *s, struct findings *findings)
+static struct reader reader_of(const struct source *s, struct findings *findings)
 {
 	const struct trace_context *const c = s->context;
 
@@ -209,8 +202,7 @@ reader_of(const struct source *s, struct findings *findings)
 }
 
 /* What belongs to all inputs of the trace; its findings are reported at the end.  false: no memory. */
-static bool
-open_trace(struct source *s)
+static bool open_trace(struct source *s)
 {
 	struct trace_context *const c = s->context;
 	const struct trace_ops *const ops = format_trace_ops(s->format);
@@ -239,21 +231,18 @@ open_trace(struct source *s)
 
 /* ---- the format ---- */
 
-static bool
-is_shrunk(void *in)
+static bool is_shrunk(void *in)
 {
 	return input_shrunk(in);
 }
 
-void
-source_report_no_memory(struct findings *j, const struct input *in)
+void source_report_no_memory(struct findings *j, const struct input *in)
 {
 	finding_add(j, &input_rules[INPUT_RULE_NO_MEMORY], in != NULL ? input_offset(in, in->p) : 0, 0,
 	            "the system gives no more memory");
 }
 
-void
-source_no_memory(struct source *s)
+void source_no_memory(struct source *s)
 {
 	source_report_no_memory(&s->findings, s->in);
 	s->unreadable = s->context->system_failed = true;
@@ -261,23 +250,20 @@ source_no_memory(struct source *s)
 
 /* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before
  * counts. */
-static bool
-is_damage(const struct input *in)
+static bool is_damage(const struct input *in)
 {
 	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
 }
 
 /* Another attempt may end otherwise.  That a file is not there, or may not be read, holds for the whole run
  * (input_files.h). */
-static bool
-is_failure(enum input_fault fault)
+static bool is_failure(enum input_fault fault)
 {
 	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
 }
 
 /* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
-static bool
-report_fault(struct findings *j, const struct input *in)
+static bool report_fault(struct findings *j, const struct input *in)
 {
 	const struct rule *const rule = input_fault_rule(in->fault);
 
@@ -289,8 +275,7 @@ report_fault(struct findings *j, const struct input *in)
 	return rule->level == LEVEL_ERROR;
 }
 
-static bool
-has_dialect(const struct format *format, const char *name)
+static bool has_dialect(const struct format *format, const char *name)
 {
 	for (const char *const *d = format->dialects; d != NULL && *d != NULL; d++)
 		if (strcmp(*d, name) == 0)
@@ -298,8 +283,7 @@ has_dialect(const struct format *format, const char *name)
 	return false;
 }
 
-static bool
-has_option(const struct format *format, const char *name)
+static bool has_option(const struct format *format, const char *name)
 {
 	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
 		if (strcmp(o->name, name) == 0 && !o->of_output)
@@ -308,8 +292,7 @@ has_option(const struct format *format, const char *name)
 }
 
 /* Options of readers of other formats do nothing here. */
-static void
-report_unused_options(struct source *s)
+static void report_unused_options(struct source *s)
 {
 	for (const struct option_value *v = s->context->job->options; v != NULL; v = v->next)
 		for (const struct format *const *other = formats;
@@ -322,8 +305,8 @@ report_unused_options(struct source *s)
 
 /* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen
  * to look like something else, so the format of the trace comes first. */
-static const struct format *
-recognise(const struct source *s, const struct format *before, size_t looked, bool *no_memory)
+static const struct format *recognise(const struct source *s, const struct format *before, size_t looked,
+                                      bool *no_memory)
 {
 	const struct input *const in = s->in;
 	const struct slice head = slice_of(in->p, looked);
@@ -336,8 +319,7 @@ recognise(const struct source *s, const struct format *before, size_t looked, bo
 	return format_probe(head, complete, no_memory);
 }
 
-static void
-report_unknown(struct source *s, size_t looked)
+static void report_unknown(struct source *s, size_t looked)
 {
 	const struct rule *const rule = &input_rules[INPUT_RULE_UNKNOWN_FORMAT];
 	const struct input_foreign *const foreign = input_foreign_find(s->in->p, looked);
@@ -359,16 +341,14 @@ report_unknown(struct source *s, size_t looked)
 }
 
 /* Whether all that is looked at of its raw events are their bytes. */
-static bool
-is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
+static bool is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
 {
 	return job->raw_from == f && !job->raw_fields && f->writer != NULL &&
 	       (f->writer->modes & WRITER_RAW_BYTES) != 0;
 }
 
 /* false after a finding. */
-static bool
-find_format(struct source *s)
+static bool find_format(struct source *s)
 {
 	struct trace_context *const c = s->context;
 	const char *const dialect = c->job->dialect;
@@ -419,8 +399,7 @@ find_format(struct source *s)
 /* ---- one input ---- */
 
 /* Findings of events that are not in the scope of the job are left out.  false: no memory. */
-static bool
-set_scope(struct source *s)
+static bool set_scope(struct source *s)
 {
 	struct record_marks *const m = s->context->marks;
 
@@ -434,8 +413,7 @@ set_scope(struct source *s)
 	return true;
 }
 
-bool
-source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
+bool source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
 {
 	*s = (struct source){ .context = c, .place = place, .in = in, .dialect = "", .status = READ_MORE };
 	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
@@ -456,8 +434,7 @@ source_begin(struct source *s, struct trace_context *c, struct source_place plac
 }
 
 /* Whether the word is one of "A, B and C". */
-static bool
-has_word(const char *list, const char *word)
+static bool has_word(const char *list, const char *word)
 {
 	const size_t n = strlen(word);
 
@@ -468,8 +445,7 @@ has_word(const char *list, const char *word)
 }
 
 /* The dialects of the inputs so far: "A and B". */
-static void
-end_dialect(struct source *s)
+static void end_dialect(struct source *s)
 {
 	struct trace *const t = s->context->trace;
 	const char *const before = s->context->dialect;
@@ -484,8 +460,7 @@ end_dialect(struct source *s)
 }
 
 /* Single files have clocks of their own: whether they are one is known when both were read. */
-static void
-begin_clock(struct trace_context *c, const struct format *format)
+static void begin_clock(struct trace_context *c, const struct format *format)
 {
 	if (format->trace == NULL)
 		c->trace->epoch_known = false;
@@ -494,8 +469,7 @@ begin_clock(struct trace_context *c, const struct format *format)
 /* Clocks that count from the start of the machine are read together with the wall time, more or less. */
 #define SAME_BOOT_NS UINT64_C(1000000000)
 
-static bool
-is_same_clock(const struct source_clock *a, const struct trace *t)
+static bool is_same_clock(const struct source_clock *a, const struct trace *t)
 {
 	const uint64_t apart =
 	    a->epoch_ns > t->epoch_ns ? a->epoch_ns - t->epoch_ns : t->epoch_ns - a->epoch_ns;
@@ -505,8 +479,7 @@ is_same_clock(const struct source_clock *a, const struct trace *t)
 	return a->epoch_known == t->epoch_known && (!t->epoch_known || apart == 0);
 }
 
-static void
-report_other_clock(struct source *s)
+static void report_other_clock(struct source *s)
 {
 	const struct source_clock *const first = &s->context->clock;
 	const struct trace *const t = s->context->trace;
@@ -526,8 +499,7 @@ report_other_clock(struct source *s)
 }
 
 /* Times of one trace count from one epoch, that of its first input. */
-static void
-end_clock(struct source *s)
+static void end_clock(struct source *s)
 {
 	struct trace_context *const c = s->context;
 	struct trace *const t = c->trace;
@@ -546,8 +518,7 @@ end_clock(struct source *s)
 	t->epoch_ns = c->clock.epoch_ns;
 }
 
-bool
-source_start(struct source *s)
+bool source_start(struct source *s)
 {
 	struct trace_context *const c = s->context;
 
@@ -580,8 +551,7 @@ source_start(struct source *s)
 }
 
 /* Which records are of a selection is noted, or known. */
-static void
-use_marks(struct source *s, struct batch *b)
+static void use_marks(struct source *s, struct batch *b)
 {
 	struct record_marks *const m = s->context->marks;
 	char why[512];
@@ -597,8 +567,7 @@ use_marks(struct source *s, struct batch *b)
 }
 
 /* Ids that a file gives to its arrows are its own, unless the format has traces of several files. */
-static void
-keep_arrows_apart(const struct source *s, struct batch *b)
+static void keep_arrows_apart(const struct source *s, struct batch *b)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 
@@ -611,8 +580,7 @@ keep_arrows_apart(const struct source *s, struct batch *b)
 	}
 }
 
-void
-source_next(struct source *s, struct batch *b)
+void source_next(struct source *s, struct batch *b)
 {
 	struct input *const in = s->in;
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
@@ -635,8 +603,7 @@ source_next(struct source *s, struct batch *b)
 	input_behind(in);
 }
 
-void
-source_check_events(struct source *s, const struct batch *b)
+void source_check_events(struct source *s, const struct batch *b)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 
@@ -646,14 +613,12 @@ source_check_events(struct source *s, const struct batch *b)
 }
 
 /* Faults that are no property of the bytes. */
-static bool
-prevents_reading(enum input_fault fault)
+static bool prevents_reading(enum input_fault fault)
 {
 	return fault != INPUT_OK && fault <= INPUT_CHANGED;
 }
 
-static void
-end_reader(struct source *s)
+static void end_reader(struct source *s)
 {
 	if (s->reader.state != NULL && s->format->reader->close != NULL)
 		s->format->reader->close(&s->reader);
@@ -662,16 +627,14 @@ end_reader(struct source *s)
 }
 
 /* A look ahead that failed for other reasons has said why. */
-static void
-end_without_memory(struct source *s)
+static void end_without_memory(struct source *s)
 {
 	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
 		source_no_memory(s);
 	s->unreadable = s->context->system_failed = true;
 }
 
-void
-source_end(struct source *s)
+void source_end(struct source *s)
 {
 	struct trace_context *const c = s->context;
 	struct input *const in = s->in;
@@ -699,8 +662,7 @@ source_end(struct source *s)
 	s->in = s->reader.in = NULL;
 }
 
-void
-source_close(struct source *s)
+void source_close(struct source *s)
 {
 	source_end(s);
 	findings_free(&s->findings);

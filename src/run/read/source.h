@@ -31,9 +31,9 @@ struct trace_context {
 	struct source_clock {
 		bool any, epoch_known;
 		uint64_t epoch_ns;
-	} clock;                             /* likewise, of traces of single files */
-	void *shared;                        /* trace_ops.shared_size bytes */
-	bool opened;                         /* trace_ops.open was called */
+	} clock;      /* likewise, of traces of single files */
+	void *shared; /* trace_ops.shared_size bytes */
+	bool opened;  /* trace_ops.open was called */
 	/* of the trace as a whole */
 	struct findings findings; /* path NULL: no input was recognised yet */
 	struct deferred_findings deferred;
@@ -109,8 +109,8 @@ struct min_time {
 	uint64_t ns;
 	bool known;    /* there is an event, and it can be looked at twice */
 	bool complete; /* no input was left out because it can be read only once */
-	bool failed;     /* memory or the system failed: nothing of this is to be used */
-	char why[256];   /* then, if it was not memory */
+	bool failed;   /* memory or the system failed: nothing of this is to be used */
+	char why[256]; /* then, if it was not memory */
 };
 
 struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,

@@ -8,8 +8,7 @@
 
 /* Behind the distances that are told stand two that are none: too far away, and ended. */
 
-uint64_t
-merge_far_word(struct merge *m, struct merge_entry x)
+uint64_t merge_far_word(struct merge *m, struct merge_entry x)
 {
 	const uint32_t source = x.source & ~MERGE_ENDED;
 
@@ -18,8 +17,7 @@ merge_far_word(struct merge *m, struct merge_entry x)
 	return (m->limit + m->ended[source]) << m->bits | source;
 }
 
-static uint64_t
-word_of(const struct merge *m, uint32_t source)
+static uint64_t word_of(const struct merge *m, uint32_t source)
 {
 	const uint64_t far = m->keys[source] - m->base;
 
@@ -27,8 +25,7 @@ word_of(const struct merge *m, uint32_t source)
 }
 
 /* Plays all matches below a node; gives the winner.  As deep as the tournament is high: 30 levels at most. */
-static uint64_t
-play(struct merge *m, uint32_t node)
+static uint64_t play(struct merge *m, uint32_t node)
 {
 	if (node >= m->leaves)
 		return word_of(m, node - m->leaves);
@@ -38,8 +35,7 @@ play(struct merge *m, uint32_t node)
 }
 
 /* With the keys of all that have not ended in keys[]. */
-static struct merge_entry
-begin_anew(struct merge *m)
+static struct merge_entry begin_anew(struct merge *m)
 {
 	m->base = UINT64_MAX;
 	for (uint32_t i = 0; i < m->leaves; i++)
@@ -51,16 +47,14 @@ begin_anew(struct merge *m)
 }
 
 /* All of them are too far away, or have ended: so their keys are in keys[]. */
-struct merge_entry
-merge_from_afar(struct merge *m, uint64_t winner)
+struct merge_entry merge_from_afar(struct merge *m, uint64_t winner)
 {
 	const uint32_t source = (uint32_t)winner & (m->leaves - 1);
 
 	return m->ended[source] ? merge_ended(source) : begin_anew(m);
 }
 
-bool
-merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
+bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
 {
 	*m = (struct merge){ .leaves = 2, .bits = 1 };
 	while (m->leaves < n) {
@@ -83,8 +77,7 @@ merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
 	return true;
 }
 
-void
-merge_free(struct merge *m)
+void merge_free(struct merge *m)
 {
 	free(m->words);
 	free(m->keys);
@@ -148,8 +141,7 @@ struct streams {
 	bool no_memory;
 };
 
-bool
-streams_wanted(const struct source *s)
+bool streams_wanted(const struct source *s)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 	const struct pipeline_job *const job = s->context->job;
@@ -159,16 +151,14 @@ streams_wanted(const struct source *s)
 	                       (ops->checks_order != NULL && ops->checks_order(job->options)));
 }
 
-bool
-streams_full(const struct reading *r, const struct source *s)
+bool streams_full(const struct reading *r, const struct source *s)
 {
 	return s->in->packing != INPUT_PLAIN && r->streams != NULL && r->streams->packed >= MOST_PACKED;
 }
 
 /* ---- opening ---- */
 
-static struct stream *
-new_stream(struct reading *r)
+static struct stream *new_stream(struct reading *r)
 {
 	if (r->streams == NULL && (r->streams = calloc(1, sizeof *r->streams)) == NULL)
 		return NULL;
@@ -189,8 +179,7 @@ new_stream(struct reading *r)
 }
 
 /* Its findings are kept: while it is read, others are too. */
-bool
-streams_add(struct reading *r, struct source *from)
+bool streams_add(struct reading *r, struct source *from)
 {
 	const struct pipeline_hooks *const h = &r->p->job->hooks;
 	struct stream *const s = new_stream(r);
@@ -215,8 +204,7 @@ streams_add(struct reading *r, struct source *from)
 /* ---- reading ---- */
 
 /* What a stream's events point to goes with those that were taken from it.  false: no memory. */
-static bool
-hold_memory(struct streams *all, struct stream *s, struct batch *out)
+static bool hold_memory(struct streams *all, struct stream *s, struct batch *out)
 {
 	struct batch *const b = &s->batch;
 
@@ -234,8 +222,7 @@ hold_memory(struct streams *all, struct stream *s, struct batch *out)
 }
 
 /* The next events of a stream, if there are any more; else it is ended. */
-static bool
-next_batch(struct stream *s)
+static bool next_batch(struct stream *s)
 {
 	struct batch *const b = &s->batch;
 
@@ -259,8 +246,7 @@ next_batch(struct stream *s)
 	return false;
 }
 
-static uint32_t
-events_at_hand(size_t streams)
+static uint32_t events_at_hand(size_t streams)
 {
 	const size_t each = EVENTS_AT_HAND / streams;
 
@@ -268,8 +254,7 @@ events_at_hand(size_t streams)
 }
 
 /* The first events; false: there are none. */
-static bool
-begin_stream(struct reading *r, struct stream *s)
+static bool begin_stream(struct reading *r, struct stream *s)
 {
 	if (s->source.status == READ_MORE) {
 		/* one that stays empty, so that there is a place behind the last */
@@ -284,8 +269,7 @@ begin_stream(struct reading *r, struct stream *s)
 
 /* ---- merging ---- */
 
-static void
-take_up(struct at_hand *h, const struct batch *b)
+static void take_up(struct at_hand *h, const struct batch *b)
 {
 	h->next = b->events;
 	h->end = b->events + b->n;
@@ -293,8 +277,7 @@ take_up(struct at_hand *h, const struct batch *b)
 }
 
 /* The next entry of a stream whose events at hand were all taken. */
-static struct merge_entry
-next_events(struct streams *all, struct merge_entry e, struct batch *out)
+static struct merge_entry next_events(struct streams *all, struct merge_entry e, struct batch *out)
 {
 	struct stream *const s = all->list[e.source];
 	struct at_hand *const h = &all->at_hand[e.source];
@@ -310,8 +293,7 @@ next_events(struct streams *all, struct merge_entry e, struct batch *out)
 }
 
 /* The fields of an event move with it. */
-static void
-put_fields(struct streams *all, struct batch *out, const struct batch *from, struct event *to)
+static void put_fields(struct streams *all, struct batch *out, const struct batch *from, struct event *to)
 {
 	struct field *const place = batch_fields(out, to->nfields);
 
@@ -325,8 +307,7 @@ put_fields(struct streams *all, struct batch *out, const struct batch *from, str
 	out->nfields += to->nfields;
 }
 
-static void
-put_event(struct streams *all, struct batch *out, const struct stream *s, const struct event *e)
+static void put_event(struct streams *all, struct batch *out, const struct stream *s, const struct event *e)
 {
 	struct event *const to = &out->events[out->n];
 
@@ -338,16 +319,14 @@ put_event(struct streams *all, struct batch *out, const struct stream *s, const 
 	out->n++;
 }
 
-static bool
-is_full(const struct streams *all, const struct batch *out)
+static bool is_full(const struct streams *all, const struct batch *out)
 {
 	return out->n == MERGED_EVENTS || out->nfields >= MERGED_FIELDS || all->out_bytes > MERGED_BYTES ||
 	       all->no_memory;
 }
 
 /* One event after the other, until the batch is full or all have ended. */
-static void
-merge_events(struct reading *r, struct batch *out)
+static void merge_events(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
 	const struct trace_context *const c = &r->p->context;
@@ -381,8 +360,7 @@ merge_events(struct reading *r, struct batch *out)
 
 /* What those events of the batch point to that are of the present batches of their streams.  Of few streams
  * all that gave something are held, which is cheaper than to ask each event. */
-static void
-hold_all(struct streams *all, struct batch *out)
+static void hold_all(struct streams *all, struct batch *out)
 {
 	const size_t n = all->n <= FEW_STREAMS ? all->n : out->n;
 
@@ -394,8 +372,7 @@ hold_all(struct streams *all, struct batch *out)
 }
 
 /* Of two with one path the one that was named first. */
-static int
-by_path(const void *a, const void *b)
+static int by_path(const void *a, const void *b)
 {
 	const struct stream *const x = *(struct stream *const *)a, *const y = *(struct stream *const *)b;
 	const int order = strcmp(x->source.place.path, y->source.place.path);
@@ -404,8 +381,7 @@ by_path(const void *a, const void *b)
 }
 
 /* The first events of all streams.  false: no memory. */
-static bool
-begin(struct reading *r)
+static bool begin(struct reading *r)
 {
 	struct streams *const all = r->streams;
 	struct merge_entry *const first = calloc(all->n, sizeof *first);
@@ -431,8 +407,7 @@ begin(struct reading *r)
 }
 
 /* Nothing to merge: as if it were read alone. */
-static void
-fill_from_one(struct reading *r, struct batch *out)
+static void fill_from_one(struct reading *r, struct batch *out)
 {
 	struct stream *const s = r->streams->list[0];
 	const struct pipeline_hooks *const h = &r->p->job->hooks;
@@ -447,8 +422,7 @@ fill_from_one(struct reading *r, struct batch *out)
 	out->engine.findings = &s->source.findings;
 }
 
-static void
-fill_from_all(struct reading *r, struct batch *out)
+static void fill_from_all(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
 	const struct pipeline_hooks *const h = &r->p->job->hooks;
@@ -468,8 +442,7 @@ fill_from_all(struct reading *r, struct batch *out)
 		h->progress(h->ctx, all->last->source.in);
 }
 
-enum stage_status
-streams_next(struct reading *r, struct batch **out)
+enum stage_status streams_next(struct reading *r, struct batch **out)
 {
 	struct streams *const all = r->streams;
 	struct trace_context *const c = &r->p->context;
@@ -497,14 +470,12 @@ streams_next(struct reading *r, struct batch **out)
 
 /* ---- the end ---- */
 
-struct source *
-streams_present(struct reading *r)
+struct source *streams_present(struct reading *r)
 {
 	return r->streams != NULL && r->streams->last != NULL ? &r->streams->last->source : NULL;
 }
 
-static void
-report_stream(struct reading *r, struct stream *s)
+static void report_stream(struct reading *r, struct stream *s)
 {
 	const struct pipeline_job *const job = r->p->job;
 	struct findings *const j = &s->source.findings;
@@ -519,8 +490,7 @@ report_stream(struct reading *r, struct stream *s)
 	free(s);
 }
 
-void
-streams_end(struct reading *r)
+void streams_end(struct reading *r)
 {
 	struct streams *const all = r->streams;
 	const struct pipeline_hooks *const h = &r->p->job->hooks;

@@ -29,41 +29,35 @@ _Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeo
 /* In a list that is packed, the address of a text that lies with the others. */
 #define PACKED_TEXT ((const char *)(uintptr_t)1)
 
-static inline bool
-is_text(const struct value *v)
+static inline bool is_text(const struct value *v)
 {
 	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
 }
 
-static inline bool
-is_list(const struct value *v)
+static inline bool is_list(const struct value *v)
 {
 	return v->type == VALUE_LIST || v->type == VALUE_MAP;
 }
 
-static inline uint64_t
-entries(const struct value *v)
+static inline uint64_t entries(const struct value *v)
 {
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
 }
 
-static inline enum kind
-kind_of(const char *p, uint32_t flags)
+static inline enum kind kind_of(const char *p, uint32_t flags)
 {
 	return (flags & SLICE_STAYS) != 0 ? KIND_STAYS : p == NULL ? KIND_NULL : KIND_TEXT;
 }
 
 /* Near 0 on both sides: small. */
-static inline uint64_t
-distance(uint64_t from, uint64_t to)
+static inline uint64_t distance(uint64_t from, uint64_t to)
 {
 	const uint64_t d = to - from;
 
 	return d << 1 ^ -(d >> 63);
 }
 
-static inline uint64_t
-at_distance(uint64_t from, uint64_t distance)
+static inline uint64_t at_distance(uint64_t from, uint64_t distance)
 {
 	return from + (distance >> 1 ^ -(distance & 1));
 }
@@ -73,14 +67,12 @@ at_distance(uint64_t from, uint64_t distance)
 #define HEAD_ROOM (6 + 3 * 8) /* what the numbers of an event may take */
 
 /* How many bytes a number takes without its leading zeros. */
-static unsigned
-bytes_of(uint64_t v)
+static unsigned bytes_of(uint64_t v)
 {
 	return v == 0 ? 0 : (71 - (unsigned)__builtin_clzll(v)) / 8;
 }
 
-static unsigned
-size_of_number(uint64_t v)
+static unsigned size_of_number(uint64_t v)
 {
 	return v == 0 ? 0 : v >> 8 == 0 ? 1 : v >> 16 == 0 ? 2 : v >> 32 == 0 ? 4 : 8;
 }
@@ -90,8 +82,7 @@ struct packing {
 	struct field_shapes *shapes;
 };
 
-static bool
-put(struct packing *k, const void *p, uint64_t n)
+static bool put(struct packing *k, const void *p, uint64_t n)
 {
 	if (n > (uint64_t)(k->end - k->at))
 		return false;
@@ -102,8 +93,7 @@ put(struct packing *k, const void *p, uint64_t n)
 }
 
 /* The length of a text of which `follow` bytes follow. */
-static bool
-put_length(struct packing *k, uint32_t n, uint64_t follow)
+static bool put_length(struct packing *k, uint32_t n, uint64_t follow)
 {
 	if (follow + (n < LONG_TEXT ? 1 : 5) > (uint64_t)(k->end - k->at))
 		return false;
@@ -115,8 +105,7 @@ put_length(struct packing *k, uint32_t n, uint64_t follow)
 	return true;
 }
 
-static bool
-put_text(struct packing *k, const char *p, uint32_t n)
+static bool put_text(struct packing *k, const char *p, uint32_t n)
 {
 	if (!put_length(k, n, n))
 		return false;
@@ -126,8 +115,7 @@ put_text(struct packing *k, const char *p, uint32_t n)
 	return true;
 }
 
-static bool
-put_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
+static bool put_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
 {
 	if (kind == KIND_TEXT)
 		return put_text(k, p, n);
@@ -136,8 +124,7 @@ put_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
 }
 
 /* The name, and what is known of the value. */
-static bool
-put_shape(struct packing *k, const struct field *f)
+static bool put_shape(struct packing *k, const struct field *f)
 {
 	const enum kind kind = kind_of(f->name.p, f->name.flags);
 	const struct packed_shape shape = {
@@ -151,8 +138,7 @@ put_shape(struct packing *k, const struct field *f)
 	return put(k, &shape, sizeof shape) && put_slice(k, f->name.p, f->name.n, kind);
 }
 
-static bool
-put_field(struct packing *k, const struct field *f)
+static bool put_field(struct packing *k, const struct field *f)
 {
 	const struct value *const v = &f->value;
 	const bool text = is_text(v), list = is_list(v);
@@ -170,16 +156,14 @@ put_field(struct packing *k, const struct field *f)
 }
 
 /* The entries of a list; texts among them follow later. */
-static bool
-put_list(struct packing *k, const struct value *list)
+static bool put_list(struct packing *k, const struct value *list)
 {
 	return put(k, list->values, entries(list) * sizeof *list);
 }
 
 /* The entries of all lists: what was copied is the queue of those whose own entries are still to be copied.
  */
-static bool
-put_lists(struct packing *k, const struct field *fields, uint32_t n)
+static bool put_lists(struct packing *k, const struct field *fields, uint32_t n)
 {
 	char *const count = k->at, *const first = count + sizeof(uint64_t);
 	const uint64_t none = 0;
@@ -211,8 +195,7 @@ put_lists(struct packing *k, const struct field *fields, uint32_t n)
 	return true;
 }
 
-static bool
-put_fields(struct packing *k, const struct field *fields, uint32_t n)
+static bool put_fields(struct packing *k, const struct field *fields, uint32_t n)
 {
 	bool lists = false;
 
@@ -225,8 +208,7 @@ put_fields(struct packing *k, const struct field *fields, uint32_t n)
 }
 
 /* large: room for its size follows. */
-static bool
-put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape, bool large)
+static bool put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape, bool large)
 {
 	const uint64_t ts = distance(base, e->ts);
 	const unsigned ndur = bytes_of(e->dur), noffset = bytes_of(e->offset), nts = bytes_of(ts);
@@ -254,8 +236,7 @@ put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape
 	return put(k, &whole, sizeof whole);
 }
 
-static bool
-put_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
+static bool put_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
 {
 	const struct event *const e = &b->events[i];
 
@@ -271,9 +252,8 @@ put_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
 	       put_slice(k, record.p, record.n, (enum kind)kind);
 }
 
-uint64_t
-event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, struct event_shapes *shapes,
-           bool with_bytes)
+uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, struct event_shapes *shapes,
+                    bool with_bytes)
 {
 	const struct event *const e = &b->events[i];
 	const uint16_t shape = shapes != NULL ? event_shapes_find(shapes, e) : EVENT_SHAPE_NONE;
@@ -312,8 +292,7 @@ struct packed_head {
 	struct event own; /* its shape, if it has no number */
 };
 
-static inline uint64_t
-number_at(const char *p, unsigned n)
+static inline uint64_t number_at(const char *p, unsigned n)
 {
 	uint64_t v;
 
@@ -321,8 +300,7 @@ number_at(const char *p, unsigned n)
 	return n == 0 ? 0 : v & UINT64_MAX >> (64 - 8 * n);
 }
 
-static inline void
-read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes)
+static inline void read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes)
 {
 	uint32_t sizes;
 	uint16_t shape;
@@ -345,8 +323,8 @@ read_head(struct packed_head *h, const char *packed, const struct event_shapes *
 	}
 }
 
-struct order_key
-event_packed_key(const char *packed, const struct event_shapes *shapes, struct order_rule rule)
+struct order_key event_packed_key(const char *packed, const struct event_shapes *shapes,
+                                  struct order_rule rule)
 {
 	struct packed_head h;
 
@@ -357,8 +335,7 @@ event_packed_key(const char *packed, const struct event_shapes *shapes, struct o
 	return order_key_of(&e, rule);
 }
 
-static const char *
-take(const char **at, void *to, size_t n)
+static const char *take(const char **at, void *to, size_t n)
 {
 	const char *const p = *at;
 
@@ -367,8 +344,7 @@ take(const char **at, void *to, size_t n)
 	return p;
 }
 
-static uint32_t
-take_length(const char **at)
+static uint32_t take_length(const char **at)
 {
 	uint32_t n = (uint8_t) * *at;
 
@@ -378,8 +354,7 @@ take_length(const char **at)
 	return n;
 }
 
-static struct slice
-take_text(const char **at, uint32_t flags)
+static struct slice take_text(const char **at, uint32_t flags)
 {
 	const uint32_t n = take_length(at);
 	const struct slice s = { *at, n, flags };
@@ -388,8 +363,7 @@ take_text(const char **at, uint32_t flags)
 	return s;
 }
 
-static struct slice
-take_slice(const char **at, enum kind kind, uint32_t flags)
+static struct slice take_slice(const char **at, enum kind kind, uint32_t flags)
 {
 	struct slice s = { .flags = flags };
 
@@ -401,8 +375,7 @@ take_slice(const char **at, enum kind kind, uint32_t flags)
 	return s;
 }
 
-static uint64_t
-take_number(const char **at, unsigned size)
+static uint64_t take_number(const char **at, unsigned size)
 {
 	uint64_t v = 0;
 
@@ -426,8 +399,7 @@ take_number(const char **at, unsigned size)
 	return v;
 }
 
-static void
-take_shape(const char **at, struct field *f)
+static void take_shape(const char **at, struct field *f)
 {
 	struct packed_shape shape;
 
@@ -436,8 +408,7 @@ take_shape(const char **at, struct field *f)
 	f->value = (struct value){ .type = shape.type, .flags = shape.flags, .element = shape.element };
 }
 
-static void
-take_field(const char **at, const struct field_shapes *shapes, struct field *f)
+static void take_field(const char **at, const struct field_shapes *shapes, struct field *f)
 {
 	struct packed_field head;
 	struct value *const v = &f->value;
@@ -459,8 +430,7 @@ take_field(const char **at, const struct field_shapes *shapes, struct field *f)
 }
 
 /* Gives a list the next entries of all. */
-static void
-place_list(struct value *v, struct value **next)
+static void place_list(struct value *v, struct value **next)
 {
 	if (!is_list(v))
 		return;
@@ -468,8 +438,7 @@ place_list(struct value *v, struct value **next)
 	*next += entries(v);
 }
 
-static bool
-take_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
+static bool take_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
 {
 	uint64_t count;
 
@@ -489,8 +458,7 @@ take_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
 	return true;
 }
 
-static bool
-take_fields(const char **at, struct batch *out, struct field_shapes *shapes, uint32_t n)
+static bool take_fields(const char **at, struct batch *out, struct field_shapes *shapes, uint32_t n)
 {
 	struct field *const fields = batch_fields(out, n);
 	bool lists = false;
@@ -504,8 +472,7 @@ take_fields(const char **at, struct batch *out, struct field_shapes *shapes, uin
 	return !lists || take_lists(at, out, fields, n);
 }
 
-static void
-take_record(const char *at, struct slice *record)
+static void take_record(const char *at, struct slice *record)
 {
 	uint8_t kind;
 	uint32_t flags;
@@ -516,9 +483,8 @@ take_record(const char *at, struct slice *record)
 }
 
 /* rest: where texts lie that the batch points to. */
-static bool
-unpack(struct batch *out, const struct packed_head *h, const char *rest, struct field_shapes *shapes,
-       bool with_bytes)
+static bool unpack(struct batch *out, const struct packed_head *h, const char *rest,
+                   struct field_shapes *shapes, bool with_bytes)
 {
 	struct event *const e = &out->events[out->n];
 
@@ -541,9 +507,8 @@ unpack(struct batch *out, const struct packed_head *h, const char *rest, struct 
 	return true;
 }
 
-bool
-event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
-                      bool with_bytes)
+bool event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
+                           bool with_bytes)
 {
 	struct packed_head h;
 
@@ -551,8 +516,8 @@ event_unpack_in_place(struct batch *out, const char *packed, const struct event_
 	return unpack(out, &h, h.rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
 }
 
-bool
-event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes, bool with_bytes)
+bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
+                       bool with_bytes)
 {
 	struct packed_head h;
 

@@ -10,8 +10,7 @@
 
 #define LONGEST 400U /* a double written without an exponent has no more digits than these */
 
-bool
-value_number(struct slice text, struct value *v)
+bool value_number(struct slice text, struct value *v)
 {
 	char copy[LONGEST + 1];
 	enum json_kind kind;
@@ -38,8 +37,7 @@ struct number {
 	double value;
 };
 
-static bool
-number_of(const struct value *v, struct number *n)
+static bool number_of(const struct value *v, struct number *n)
 {
 	*n = (struct number){ .real = false };
 	switch ((enum value_type)v->type) {
@@ -69,8 +67,7 @@ number_of(const struct value *v, struct number *n)
 	}
 }
 
-bool
-value_order(const struct value *a, const struct value *b, int *order)
+bool value_order(const struct value *a, const struct value *b, int *order)
 {
 	struct number x, y;
 
@@ -106,8 +103,7 @@ struct run {
 	unsigned power; /* of the border to the run before it */
 };
 
-static void
-reverse(struct order_key *keys, uint32_t n)
+static void reverse(struct order_key *keys, uint32_t n)
 {
 	for (uint32_t i = 0; i < n / 2; i++) {
 		const struct order_key k = keys[i];
@@ -117,8 +113,7 @@ reverse(struct order_key *keys, uint32_t n)
 }
 
 /* The first `sorted` of n keys are in order; then all are. */
-static void
-insert_rest(struct order_key *keys, uint32_t sorted, uint32_t n)
+static void insert_rest(struct order_key *keys, uint32_t sorted, uint32_t n)
 {
 	for (uint32_t i = sorted; i < n; i++) {
 		const struct order_key k = keys[i];
@@ -131,8 +126,7 @@ insert_rest(struct order_key *keys, uint32_t sorted, uint32_t n)
 
 /* Makes the first of n keys (at least one) a run; gives its length.  Only keys that get strictly less are
  * reversed, so equal ones keep their order. */
-static uint32_t
-first_run(struct order_key *keys, uint32_t n)
+static uint32_t first_run(struct order_key *keys, uint32_t n)
 {
 	uint32_t len = 1;
 
@@ -153,8 +147,8 @@ first_run(struct order_key *keys, uint32_t n)
 }
 
 /* How many of n keys in order come before `key`; or_equal: those equal to it too. */
-static uint32_t
-count_before(const struct order_key *keys, uint32_t n, const struct order_key *key, bool or_equal)
+static uint32_t count_before(const struct order_key *keys, uint32_t n, const struct order_key *key,
+                             bool or_equal)
 {
 	uint32_t low = 0, high = n;
 
@@ -169,8 +163,7 @@ count_before(const struct order_key *keys, uint32_t n, const struct order_key *k
 }
 
 /* One of two keys, without a branch: which one cannot be predicted, and compilers make a branch of a?b:c. */
-static const struct order_key *
-choose(bool second, const struct order_key *a, const struct order_key *b)
+static const struct order_key *choose(bool second, const struct order_key *a, const struct order_key *b)
 {
 	const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
 
@@ -178,8 +171,7 @@ choose(bool second, const struct order_key *a, const struct order_key *b)
 }
 
 /* The left run is the shorter one: it moves out of the way. */
-static void
-merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	const struct order_key *const left = scratch, *const right = keys + nleft;
 	const size_t nright = n - nleft;
@@ -196,8 +188,7 @@ merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_k
 }
 
 /* The right run is the shorter one. */
-static void
-merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+static void merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	const size_t nright = n - nleft;
 	size_t left = nleft, rest = n; /* not yet in their place: of the left run, of both */
@@ -212,8 +203,7 @@ merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_
 	memcpy(keys + left, scratch, (rest - left) * sizeof *keys);
 }
 
-static void
-merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+static void merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	/* What is in its place already at both ends stays there. */
 	const uint32_t skip = count_before(keys, nleft, &keys[nleft], true);
@@ -231,8 +221,7 @@ merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key 
 }
 
 /* The first bit in which the middles of two neighbours, as binary fractions of `total`, differ. */
-static unsigned
-border_power(struct run left, uint32_t nright, uint64_t total)
+static unsigned border_power(struct run left, uint32_t nright, uint64_t total)
 {
 	uint64_t a = 2 * (uint64_t)left.at + left.n, b = a + left.n + nright;
 	unsigned power = 1;
@@ -248,8 +237,7 @@ border_power(struct run left, uint32_t nright, uint64_t total)
 	return power;
 }
 
-static void
-merge_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
+static void merge_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 {
 	struct run pending[MAX_PENDING], last = { 0, n > 0 ? first_run(keys, n) : 0, 0 };
 	unsigned npending = 0;
@@ -287,14 +275,12 @@ struct spread {
 	uint32_t far;      /* keys that are less than one at least FAR before; others take few merges */
 };
 
-static unsigned
-bits_of(uint64_t v)
+static unsigned bits_of(uint64_t v)
 {
 	return v == 0 ? 0 : 64 - (unsigned)__builtin_clzll(v);
 }
 
-static struct spread
-spread_of(const struct order_key *keys, uint32_t n)
+static struct spread spread_of(const struct order_key *keys, uint32_t n)
 {
 	struct spread s = { .min_start = keys[0].start, .min_track = keys[0].track };
 	uint64_t max_start = s.min_start;
@@ -321,8 +307,8 @@ spread_of(const struct order_key *keys, uint32_t n)
 }
 
 /* A key as one number: the bits in which keys differ, above its place among them. */
-static void
-shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned place_bits, uint64_t *to)
+static void shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned place_bits,
+                    uint64_t *to)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const uint64_t track = keys[i].track - s->min_track;
@@ -331,8 +317,7 @@ shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsign
 }
 
 /* Keys that are in order but for durations. */
-static void
-sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
+static void sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
 {
 	for (uint32_t i = 0, end; i < n; i = end) {
 		bool in_order = true;
@@ -345,9 +330,8 @@ sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
 }
 
 /* place_bits: what the index of a key takes; with it, all bits in which keys differ fit a number. */
-static void
-radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s,
-           unsigned place_bits)
+static void radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s,
+                       unsigned place_bits)
 {
 	uint64_t *from = (uint64_t *)(void *)scratch, *to = from + n;
 	struct order_key *const sorted = scratch + n;
@@ -365,8 +349,7 @@ radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const 
 	sort_durations(keys, n, scratch);
 }
 
-void
-order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
+void order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 {
 	if (n >= RADIX_FEWEST) {
 		const struct spread s = spread_of(keys, n);

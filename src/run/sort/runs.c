@@ -22,8 +22,7 @@ struct run_reader {
 	uint64_t cap, at, have;
 };
 
-uint32_t
-run_merge_most(uint64_t memory)
+uint32_t run_merge_most(uint64_t memory)
 {
 	const uint64_t n = memory / BUFFER_GOOD;
 
@@ -31,8 +30,7 @@ run_merge_most(uint64_t memory)
 }
 
 /* The size of each of n buffers: a multiple of 64. */
-static uint64_t
-buffer_size(uint64_t memory, uint32_t n)
+static uint64_t buffer_size(uint64_t memory, uint32_t n)
 {
 	const uint64_t each = memory / n / 64 * 64;
 
@@ -42,8 +40,7 @@ buffer_size(uint64_t memory, uint32_t n)
 /* ---- one run ---- */
 
 /* Makes n <= cap bytes available at `at`; the run has them. */
-static bool
-reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
+static bool reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
 {
 	const uint64_t rest = r->have - r->at;
 
@@ -60,15 +57,13 @@ reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
 	return true;
 }
 
-static bool
-reader_ended(const struct run_reader *r)
+static bool reader_ended(const struct run_reader *r)
 {
 	return r->at == r->have && r->next == r->end;
 }
 
 /* Up to n bytes, at least one. */
-static bool
-reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char **p, uint64_t *got)
+static bool reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char **p, uint64_t *got)
 {
 	if (!reader_need(r, f, 1))
 		return false;
@@ -80,8 +75,7 @@ reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char *
 
 /* ---- the next one ---- */
 
-static bool
-comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
+static bool comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 {
 	const struct order_key *const x = &m->keys[a], *const y = &m->keys[b];
 
@@ -89,8 +83,7 @@ comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 }
 
 /* Puts a run into its place in the heap, from a place down ... */
-static void
-sift_down(struct run_merge *m, uint32_t at, uint32_t run)
+static void sift_down(struct run_merge *m, uint32_t at, uint32_t run)
 {
 	for (uint32_t child; (child = 2 * at + 1) < m->nactive; at = child) {
 		child += child + 1 < m->nactive && comes_first(m, m->active[child + 1], m->active[child]);
@@ -102,8 +95,7 @@ sift_down(struct run_merge *m, uint32_t at, uint32_t run)
 }
 
 /* ... or up. */
-static void
-sift_up(struct run_merge *m, uint32_t at, uint32_t run)
+static void sift_up(struct run_merge *m, uint32_t at, uint32_t run)
 {
 	for (uint32_t above; at > 0; at = above) {
 		above = (at - 1) / 2;
@@ -115,8 +107,7 @@ sift_up(struct run_merge *m, uint32_t at, uint32_t run)
 }
 
 /* Those that wait and come before what is active. */
-static void
-start_waiting(struct run_merge *m)
+static void start_waiting(struct run_merge *m)
 {
 	while (m->nstarted < m->n) {
 		const uint32_t run = m->waiting[m->nstarted].position;
@@ -128,8 +119,7 @@ start_waiting(struct run_merge *m)
 }
 
 /* The key of the next event of a run; there is one. */
-static bool
-read_key(struct run_merge *m, uint32_t i)
+static bool read_key(struct run_merge *m, uint32_t i)
 {
 	struct run_reader *const r = &m->readers[i];
 	const uint64_t left = r->have - r->at + (r->end - r->next);
@@ -141,8 +131,7 @@ read_key(struct run_merge *m, uint32_t i)
 }
 
 /* The first active run's event was taken. */
-static bool
-advance(struct run_merge *m)
+static bool advance(struct run_merge *m)
 {
 	const uint32_t run = m->active[0];
 
@@ -157,8 +146,7 @@ advance(struct run_merge *m)
 	return true;
 }
 
-static bool
-allocate(struct run_merge *m, uint32_t n, uint64_t each)
+static bool allocate(struct run_merge *m, uint32_t n, uint64_t each)
 {
 	m->readers = calloc(n, sizeof *m->readers);
 	m->active = calloc(n, sizeof *m->active);
@@ -169,9 +157,8 @@ allocate(struct run_merge *m, uint32_t n, uint64_t each)
 	       (m->buffers != NULL || m->file == NULL);
 }
 
-bool
-run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory, const struct spill_run *runs,
-               uint32_t n, const struct run_rule *rule)
+bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory,
+                    const struct spill_run *runs, uint32_t n, const struct run_rule *rule)
 {
 	const uint64_t each = f != NULL ? buffer_size(rule->memory, n) : 0;
 
@@ -198,8 +185,7 @@ run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory, co
 	return true;
 }
 
-void
-run_merge_free(struct run_merge *m)
+void run_merge_free(struct run_merge *m)
 {
 	free(m->readers);
 	free(m->active);
@@ -210,8 +196,7 @@ run_merge_free(struct run_merge *m)
 }
 
 /* An event that is larger than the buffer. */
-static bool
-next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
+static bool next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
 {
 	char *const packed = arena_alloc(&out->scratch, (size_t)size + EVENT_PACKED_SLACK);
 
@@ -226,8 +211,7 @@ next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_
 	return event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes) && advance(m);
 }
 
-bool
-run_merge_next(struct run_merge *m, struct batch *out)
+bool run_merge_next(struct run_merge *m, struct batch *out)
 {
 	struct run_reader *const r = &m->readers[m->active[0]];
 	const uint64_t size = event_packed_size(r->buffer + r->at);
@@ -253,8 +237,7 @@ struct run_writer {
 	uint64_t cap, used;
 };
 
-static bool
-writer_flush(struct run_writer *w)
+static bool writer_flush(struct run_writer *w)
 {
 	const bool ok = spill_write(w->file, w->buffer, (size_t)w->used);
 
@@ -262,8 +245,7 @@ writer_flush(struct run_writer *w)
 	return ok;
 }
 
-static bool
-writer_put(struct run_writer *w, const char *p, uint64_t n)
+static bool writer_put(struct run_writer *w, const char *p, uint64_t n)
 {
 	if (n > w->cap - w->used && !writer_flush(w))
 		return false;
@@ -274,8 +256,7 @@ writer_put(struct run_writer *w, const char *p, uint64_t n)
 	return true;
 }
 
-bool
-run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64_t cap)
+bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64_t cap)
 {
 	struct run_writer w = { .file = to, .buffer = buffer, .cap = cap };
 
@@ -296,9 +277,8 @@ run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64
 /* ---- fewer runs ---- */
 
 /* Makes one run of n neighbours. */
-static bool
-merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n, const struct run_rule *rule,
-               struct spill_run *made)
+static bool merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n,
+                           const struct run_rule *rule, struct spill_run *made)
 {
 	struct run_rule share = *rule;
 	const uint64_t cap = buffer_size(rule->memory, n + 1);
@@ -318,9 +298,8 @@ merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n, c
 }
 
 /* Once over all runs, or to where enough are merged. */
-static bool
-reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
-            const struct run_rule *rule, uint32_t *merges)
+static bool reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+                        const struct run_rule *rule, uint32_t *merges)
 {
 	uint32_t from = 0, to = 0, too_many = *n - most;
 
@@ -342,9 +321,8 @@ reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t 
 	return true;
 }
 
-bool
-runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
-            const struct run_rule *rule, uint32_t *merges)
+bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+                 const struct run_rule *rule, uint32_t *merges)
 {
 	*merges = 0;
 	while (*n > most)

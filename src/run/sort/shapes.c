@@ -8,8 +8,7 @@
 /* What is not found by then has no shape: whatever the input, this is cheap. */
 #define MOST_PROBES 16U
 
-static void
-destroy(struct shared_memory *shared)
+static void destroy(struct shared_memory *shared)
 {
 	struct field_shapes *const s = (struct field_shapes *)shared;
 
@@ -17,8 +16,7 @@ destroy(struct shared_memory *shared)
 	free(s);
 }
 
-struct field_shapes *
-field_shapes_new(uint32_t most)
+struct field_shapes *field_shapes_new(uint32_t most)
 {
 	uint32_t slots = 2;
 
@@ -41,8 +39,7 @@ field_shapes_new(uint32_t most)
 	return s;
 }
 
-static uint64_t
-word_at(const char *p)
+static uint64_t word_at(const char *p)
 {
 	uint64_t v;
 
@@ -50,8 +47,7 @@ word_at(const char *p)
 	return v;
 }
 
-static uint64_t
-half_at(const char *p)
+static uint64_t half_at(const char *p)
 {
 	uint32_t v;
 
@@ -60,8 +56,7 @@ half_at(const char *p)
 }
 
 /* Names of up to 16 bytes in two words, read from both ends. */
-static void
-read_name(struct slice name, uint64_t to[2])
+static void read_name(struct slice name, uint64_t to[2])
 {
 	const uint32_t n = name.n;
 
@@ -78,8 +73,7 @@ read_name(struct slice name, uint64_t to[2])
 	}
 }
 
-static struct field_key
-key_of(const struct field *f)
+static struct field_key key_of(const struct field *f)
 {
 	const bool stays = (f->name.flags & SLICE_STAYS) != 0;
 	struct field_key key = { .rest = (uint64_t)f->name.flags << 32 | (uint64_t)f->value.type << 16 |
@@ -95,8 +89,7 @@ key_of(const struct field *f)
 	return key;
 }
 
-static uint64_t
-hash(const struct field_shapes *s, const struct field_key *key)
+static uint64_t hash(const struct field_shapes *s, const struct field_key *key)
 {
 	const unsigned __int128 product =
 	    (unsigned __int128)(key->name[0] ^ s->seed) *
@@ -105,8 +98,7 @@ hash(const struct field_shapes *s, const struct field_key *key)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint16_t
-add(struct field_shapes *s, const struct field *f, const struct field_key *key)
+static uint16_t add(struct field_shapes *s, const struct field *f, const struct field_key *key)
 {
 	struct field_shape *const shape = &s->list[s->n++];
 
@@ -122,8 +114,7 @@ add(struct field_shapes *s, const struct field *f, const struct field_key *key)
 	return (uint16_t)s->n;
 }
 
-uint16_t
-field_shapes_find(struct field_shapes *s, const struct field *f)
+uint16_t field_shapes_find(struct field_shapes *s, const struct field *f)
 {
 	if ((f->name.flags & SLICE_STAYS) == 0 && (f->name.n > FIELD_SHAPE_NAME || f->name.p == NULL))
 		return FIELD_SHAPE_NONE;
@@ -147,8 +138,7 @@ field_shapes_find(struct field_shapes *s, const struct field *f)
 
 #define FIRST_CAP 16U
 
-struct event
-event_shape_of(const struct event *e)
+struct event event_shape_of(const struct event *e)
 {
 	struct event shape = *e;
 
@@ -161,8 +151,7 @@ event_shape_of(const struct event *e)
 	return shape;
 }
 
-static bool
-is_of_shape(const struct event *e, const struct event *shape)
+static bool is_of_shape(const struct event *e, const struct event *shape)
 {
 	const bool stays = (e->name.flags & SLICE_STAYS) != 0;
 
@@ -172,16 +161,14 @@ is_of_shape(const struct event *e, const struct event *shape)
 	              : (e->name.p == NULL) == (shape->name.p == NULL));
 }
 
-static uint64_t
-mix(uint64_t a, uint64_t b)
+static uint64_t mix(uint64_t a, uint64_t b)
 {
 	const unsigned __int128 product = (unsigned __int128)a * b;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint32_t
-hash_event_shapes(const struct event_shapes *s, const struct event *e)
+static uint32_t hash_event_shapes(const struct event_shapes *s, const struct event *e)
 {
 	const bool stays = (e->name.flags & SLICE_STAYS) != 0;
 	const uint64_t small = (uint64_t)e->nfields << 48 | (uint64_t)e->phase << 40 |
@@ -194,8 +181,7 @@ hash_event_shapes(const struct event_shapes *s, const struct event *e)
 }
 
 /* Where the number of an event's shape stands, or may be put: up to MOST_PROBES on.  NULL: neither. */
-static uint32_t *
-slot_of(const struct event_shapes *s, const struct event *e)
+static uint32_t *slot_of(const struct event_shapes *s, const struct event *e)
 {
 	uint32_t at = hash_event_shapes(s, e);
 
@@ -208,8 +194,7 @@ slot_of(const struct event_shapes *s, const struct event *e)
 }
 
 /* Twice the room.  A shape that no longer finds a slot is met as a new one, if at all. */
-static bool
-grow(struct event_shapes *s)
+static bool grow(struct event_shapes *s)
 {
 	const uint32_t cap = s->cap > 0 ? s->cap * 2 : FIRST_CAP;
 	struct event *const list = realloc(s->list, cap * sizeof *list);
@@ -233,8 +218,7 @@ grow(struct event_shapes *s)
 	return true;
 }
 
-uint16_t
-event_shapes_find(struct event_shapes *s, const struct event *e)
+uint16_t event_shapes_find(struct event_shapes *s, const struct event *e)
 {
 	if (s->n > 0 && is_of_shape(e, &s->list[s->last]))
 		return s->last;
@@ -255,8 +239,7 @@ event_shapes_find(struct event_shapes *s, const struct event *e)
 	return s->last = (uint16_t)(s->n - 1);
 }
 
-void
-event_shapes_free(struct event_shapes *s)
+void event_shapes_free(struct event_shapes *s)
 {
 	free(s->list);
 	free(s->slots);

@@ -26,27 +26,23 @@ struct sorter_memory {
 	alignas(max_align_t) char data[];
 };
 
-static void
-memory_destroy(struct shared_memory *shared)
+static void memory_destroy(struct shared_memory *shared)
 {
 	free(shared);
 }
 
-static bool
-failed(struct sorter *s)
+static bool failed(struct sorter *s)
 {
 	s->state = SORTER_FAILED;
 	return false;
 }
 
-static uint64_t
-between(uint64_t v, uint64_t least, uint64_t most)
+static uint64_t between(uint64_t v, uint64_t least, uint64_t most)
 {
 	return v < least ? least : v > most ? most : v;
 }
 
-void
-sorter_init(struct sorter *s, const struct sorter_options *options)
+void sorter_init(struct sorter *s, const struct sorter_options *options)
 {
 	const uint64_t memory = between(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
 	               load = between(memory / LOAD_PART, LOAD_MIN, LOAD_MAX),
@@ -62,8 +58,7 @@ sorter_init(struct sorter *s, const struct sorter_options *options)
 	    memory - 2 * load - 3 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
 }
 
-void
-sorter_free(struct sorter *s)
+void sorter_free(struct sorter *s)
 {
 	if (s->memory != NULL)
 		shared_memory_drop(&s->memory->shared);
@@ -78,8 +73,7 @@ sorter_free(struct sorter *s)
 	*s = (struct sorter){ .state = SORTER_FAILED };
 }
 
-void
-sorter_reason(const struct sorter *s, char *why, size_t size)
+void sorter_reason(const struct sorter *s, char *why, size_t size)
 {
 	if (s->file.failed != SPILL_NOTHING)
 		spill_reason(&s->file, "sorting", why, size);
@@ -87,16 +81,14 @@ sorter_reason(const struct sorter *s, char *why, size_t size)
 		(void)snprintf(why, size, "no memory to sort events");
 }
 
-static struct run_rule
-rule_of(const struct sorter *s)
+static struct run_rule rule_of(const struct sorter *s)
 {
 	return (struct run_rule){ s->options.order, s->options.with_bytes, &s->shapes, s->options.memory };
 }
 
 /* A run that starts where the last one ends makes it longer. */
-static bool
-add_run(struct sorter_runs *runs, const struct order_key *first, const struct order_key *last,
-        struct spill_run run)
+static bool add_run(struct sorter_runs *runs, const struct order_key *first, const struct order_key *last,
+                    struct spill_run run)
 {
 	if (runs->n > 0 && !order_key_less(first, &runs->last)) {
 		runs->list[runs->n - 1].bytes += run.bytes;
@@ -111,8 +103,7 @@ add_run(struct sorter_runs *runs, const struct order_key *first, const struct or
 
 /* ---- memory ---- */
 
-static bool
-resize(struct sorter *s, uint64_t size)
+static bool resize(struct sorter *s, uint64_t size)
 {
 	const bool is_new = s->memory == NULL;
 	struct sorter_memory *const m =
@@ -127,15 +118,13 @@ resize(struct sorter *s, uint64_t size)
 	return true;
 }
 
-static uint64_t
-room(const struct sorter *s)
+static uint64_t room(const struct sorter *s)
 {
 	return s->memory != NULL ? s->memory->size - s->used : 0;
 }
 
 /* Merges the runs in memory to one at the end of the file. */
-static bool
-merge_to_file(struct sorter *s)
+static bool merge_to_file(struct sorter *s)
 {
 	const struct run_rule rule = rule_of(s);
 	char *const buffer = malloc((size_t)s->load.cap);
@@ -149,8 +138,7 @@ merge_to_file(struct sorter *s)
 }
 
 /* Writes the runs in memory (at least one) to the file. */
-static bool
-spill(struct sorter *s)
+static bool spill(struct sorter *s)
 {
 	if (!s->file.is_open && !spill_open(&s->file, s->options.beside))
 		return failed(s);
@@ -168,8 +156,7 @@ spill(struct sorter *s)
 }
 
 /* For n bytes more. */
-static bool
-make_room(struct sorter *s, uint64_t n)
+static bool make_room(struct sorter *s, uint64_t n)
 {
 	bool ok = true;
 
@@ -187,8 +174,8 @@ make_room(struct sorter *s, uint64_t n)
 }
 
 /* n bytes behind what is in memory are a run. */
-static bool
-hold_run(struct sorter *s, const struct order_key *first, const struct order_key *last, uint64_t n)
+static bool hold_run(struct sorter *s, const struct order_key *first, const struct order_key *last,
+                     uint64_t n)
 {
 	const bool alone = s->held.n == 0;
 
@@ -204,8 +191,7 @@ hold_run(struct sorter *s, const struct order_key *first, const struct order_key
 
 /* ---- the load ---- */
 
-static bool
-begin_load(struct sorter *s)
+static bool begin_load(struct sorter *s)
 {
 	struct sorter_load *const l = &s->load;
 
@@ -218,8 +204,7 @@ begin_load(struct sorter *s)
 	return (l->data != NULL && l->keys != NULL && s->shapes.fields != NULL) || failed(s);
 }
 
-static void
-copy_load(const struct sorter_load *l, char *to)
+static void copy_load(const struct sorter_load *l, char *to)
 {
 	if (l->in_order) {
 		memcpy(to, l->data, (size_t)l->used);
@@ -234,8 +219,7 @@ copy_load(const struct sorter_load *l, char *to)
 }
 
 /* Puts what is loaded into memory, in order. */
-static bool
-move_load(struct sorter *s)
+static bool move_load(struct sorter *s)
 {
 	struct sorter_load *const l = &s->load;
 
@@ -259,8 +243,7 @@ move_load(struct sorter *s)
 
 /* An event that is larger than a load is a run of its own; one that is larger than the memory does not stay
  * there. */
-static bool
-add_large(struct sorter *s, const struct batch *b, uint32_t i)
+static bool add_large(struct sorter *s, const struct batch *b, uint32_t i)
 {
 	const struct order_key key = order_key_of(&b->events[i], s->options.order);
 	uint64_t n = 0;
@@ -273,8 +256,7 @@ add_large(struct sorter *s, const struct batch *b, uint32_t i)
 	return hold_run(s, &key, &key, n) && (s->memory->size <= s->most || spill(s));
 }
 
-static bool
-add_one(struct sorter *s, const struct batch *b, uint32_t i)
+static bool add_one(struct sorter *s, const struct batch *b, uint32_t i)
 {
 	struct sorter_load *const l = &s->load;
 	struct order_key key = order_key_of(&b->events[i], s->options.order);
@@ -295,8 +277,7 @@ add_one(struct sorter *s, const struct batch *b, uint32_t i)
 	return true;
 }
 
-bool
-sorter_add(struct sorter *s, const struct batch *b)
+bool sorter_add(struct sorter *s, const struct batch *b)
 {
 	if (s->state != SORTER_FILLING || !begin_load(s))
 		return false;
@@ -311,8 +292,7 @@ sorter_add(struct sorter *s, const struct batch *b)
 
 /* ---- coming out ---- */
 
-static bool
-merge_file(struct sorter *s)
+static bool merge_file(struct sorter *s)
 {
 	const struct run_rule rule = rule_of(s);
 	uint32_t merges = 0;
@@ -328,8 +308,7 @@ merge_file(struct sorter *s)
 	return s->merges && run_merge_init(&s->merge, &s->file, NULL, s->spilled.list, s->spilled.n, &rule);
 }
 
-static bool
-merge_memory(struct sorter *s)
+static bool merge_memory(struct sorter *s)
 {
 	const struct run_rule rule = rule_of(s);
 
@@ -337,8 +316,7 @@ merge_memory(struct sorter *s)
 	return !s->merges || run_merge_init(&s->merge, NULL, s->memory->data, s->held.list, s->held.n, &rule);
 }
 
-bool
-sorter_end(struct sorter *s)
+bool sorter_end(struct sorter *s)
 {
 	if (s->state != SORTER_FILLING || !move_load(s))
 		return false;
@@ -350,14 +328,12 @@ sorter_end(struct sorter *s)
 	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
 }
 
-static bool
-has_room(const struct batch *out)
+static bool has_room(const struct batch *out)
 {
 	return out->n < out->cap && out->scratch.used < OUT_BYTES && out->nfields < OUT_FIELDS;
 }
 
-static bool
-merge(struct sorter *s, struct batch *out)
+static bool merge(struct sorter *s, struct batch *out)
 {
 	if (run_merge_ended(&s->merge))
 		return true;
@@ -369,8 +345,7 @@ merge(struct sorter *s, struct batch *out)
 	return true;
 }
 
-enum sorter_status
-sorter_next(struct sorter *s, struct batch *out)
+enum sorter_status sorter_next(struct sorter *s, struct batch *out)
 {
 	if (s->state == SORTER_FILLING)
 		return SORTER_NEEDS_INPUT;
@@ -383,8 +358,7 @@ sorter_next(struct sorter *s, struct batch *out)
 
 /* ---- order stage ---- */
 
-static void
-begin(struct order_stage *st)
+static void begin(struct order_stage *st)
 {
 	const struct pipeline_job *const job = st->p->job;
 	const struct sorter_options options = {
@@ -398,8 +372,7 @@ begin(struct order_stage *st)
 	st->begun = true;
 }
 
-static enum stage_status
-failed_order_stage(struct order_stage *st)
+static enum stage_status failed_order_stage(struct order_stage *st)
 {
 	char why[512];
 
@@ -409,8 +382,7 @@ failed_order_stage(struct order_stage *st)
 }
 
 /* What the whole output spans is known before its first event. */
-static void
-note_times(struct order_stage *st, const struct batch *b)
+static void note_times(struct order_stage *st, const struct batch *b)
 {
 	struct pipeline *const p = st->p;
 	struct trace *const t = p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
@@ -430,8 +402,7 @@ note_times(struct order_stage *st, const struct batch *b)
 }
 
 /* Adds what the stage before gave: a batch, or its end.  false: it failed. */
-static bool
-take(struct order_stage *st, enum stage_status status, struct batch *b)
+static bool take(struct order_stage *st, enum stage_status status, struct batch *b)
 {
 	if (status == STAGE_END)
 		return sorter_end(&st->sorter);
@@ -442,8 +413,7 @@ take(struct order_stage *st, enum stage_status status, struct batch *b)
 }
 
 /* Fills a batch, adding input as long as that takes. */
-static enum stage_status
-fill(struct order_stage *st, struct batch *b)
+static enum stage_status fill(struct order_stage *st, struct batch *b)
 {
 	for (;;) {
 		const enum sorter_status given = sorter_next(&st->sorter, b);
@@ -460,8 +430,7 @@ fill(struct order_stage *st, struct batch *b)
 	}
 }
 
-enum stage_status
-order_stage_next(struct stage *stage, struct batch **out)
+enum stage_status order_stage_next(struct stage *stage, struct batch **out)
 {
 	struct order_stage *const st = (struct order_stage *)stage;
 	enum stage_status status;
@@ -485,8 +454,7 @@ order_stage_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
-void
-order_stage_free(struct order_stage *st)
+void order_stage_free(struct order_stage *st)
 {
 	if (st->begun)
 		sorter_free(&st->sorter);

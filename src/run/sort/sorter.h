@@ -32,14 +32,12 @@ struct order_key {
 };
 
 /* A time as it stands in order_key.start. */
-static inline uint64_t
-order_start(uint64_t ts, struct order_rule rule)
+static inline uint64_t order_start(uint64_t ts, struct order_rule rule)
 {
 	return ts ^ (uint64_t)rule.signed_time << 63;
 }
 
-static inline struct order_key
-order_key_of(const struct event *e, struct order_rule rule)
+static inline struct order_key order_key_of(const struct event *e, struct order_rule rule)
 {
 	if (rule.by_part)
 		return (struct order_key){ .track = (uint32_t)(e->offset >> ORDER_PART_SHIFT) };
@@ -54,8 +52,7 @@ order_key_of(const struct event *e, struct order_rule rule)
 
 /* Without a branch, which could not be predicted: x < y, or x == y and the rest is less, is x < y + 1 or x <
  * y. */
-static inline bool
-order_key_less(const struct order_key *a, const struct order_key *b)
+static inline bool order_key_less(const struct order_key *a, const struct order_key *b)
 {
 	const unsigned __int128 x = (unsigned __int128)a->track << 64 | a->start;
 	const unsigned __int128 y = (unsigned __int128)b->track << 64 | b->start;
@@ -71,8 +68,7 @@ struct order_watch {
 	bool in_order; /* all events so far */
 };
 
-static inline void
-order_watch_add(struct order_watch *w, const struct batch *b)
+static inline void order_watch_add(struct order_watch *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && w->in_order; i++) {
 		const struct order_key key = order_key_of(&b->events[i], w->rule);
@@ -208,8 +204,7 @@ bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memor
 void run_merge_free(struct run_merge *m);
 
 /* Whether no event is left. */
-static inline bool
-run_merge_ended(const struct run_merge *m)
+static inline bool run_merge_ended(const struct run_merge *m)
 {
 	return m->nactive == 0;
 }
@@ -431,8 +426,7 @@ uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, 
  * it belongs. */
 #define EVENT_PACKED_HEAD (40 + sizeof(struct event))
 
-static inline uint64_t
-event_packed_size(const char *packed)
+static inline uint64_t event_packed_size(const char *packed)
 {
 	uint32_t head;
 	uint64_t size;

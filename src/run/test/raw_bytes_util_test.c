@@ -8,8 +8,7 @@
 #include "format/registry.h"
 #include "run/pipeline.h"
 
-void
-expect_raw_bytes(const char *format, const char *path, size_t step)
+void expect_raw_bytes(const char *format, const char *path, size_t step)
 {
 	static const char *const paths[] = { "memory" };
 	size_t n, at = 0;
@@ -39,8 +38,7 @@ expect_raw_bytes(const char *format, const char *path, size_t step)
 	free(text);
 }
 
-void
-expect_raw_bytes_of_all(const char *format, const char *folder, const char *suffix)
+void expect_raw_bytes_of_all(const char *format, const char *folder, const char *suffix)
 {
 	char **const names = list_folder(folder, suffix);
 	char path[512];

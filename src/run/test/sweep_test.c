@@ -10,8 +10,7 @@
 #define GOOD "testdata/htdump/good"
 
 /* Every prefix of a sample, and some changes of some of its bytes; false: it is not small. */
-static bool
-sweep_sample(const char *name, struct fuzz_swept *all)
+static bool sweep_sample(const char *name, struct fuzz_swept *all)
 {
 	char path[512];
 	struct fuzz_sweep s = { .light = true, .stride = 1, .sparse = 11, .full_every = 128 };
@@ -54,8 +53,7 @@ Test(sweep, cut_and_damaged_samples_keep_every_promise)
 
 /* The text report of one prefix: the status it must have, and a line `NAME:@OFFSET: LEVEL: ...` when it is
  * not 0. */
-static void
-expect_explained(const char *p, size_t n)
+static void expect_explained(const char *p, size_t n)
 {
 	static const char *const args[] = { "validate", "-", NULL };
 	struct ran r = run_tool(args, p, n);

@@ -5,8 +5,7 @@
 #include "check/rules.h"
 
 /* What the format finds goes to its list; what is wrong with the input itself, to the job's sink. */
-static void
-found(void *ctx, const struct findings *j, const struct finding *f)
+static void found(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct recover_run *const run = ctx;
 
@@ -20,8 +19,7 @@ found(void *ctx, const struct findings *j, const struct finding *f)
 		recover_finding(&run->recovery, f);
 }
 
-static enum read_status
-read_some(struct recover_run *run, struct input_holds *holds)
+static enum read_status read_some(struct recover_run *run, struct input_holds *holds)
 {
 	struct input *const in = run->source.in;
 
@@ -40,8 +38,7 @@ read_some(struct recover_run *run, struct input_holds *holds)
 	return status;
 }
 
-static void
-read_all(struct recover_run *run)
+static void read_all(struct recover_run *run)
 {
 	struct input_holds holds = { 0 };
 	struct source *const s = &run->source;
@@ -53,8 +50,7 @@ read_all(struct recover_run *run)
 	input_holds_free(&holds);
 }
 
-static bool
-begin(struct recover_run *run)
+static bool begin(struct recover_run *run)
 {
 	const struct recover_ops *const ops = run->source.format->recover;
 
@@ -72,8 +68,7 @@ begin(struct recover_run *run)
 	return run->recovery.state != NULL;
 }
 
-bool
-recover_run(struct recover_run *run, struct input *in)
+bool recover_run(struct recover_run *run, struct input *in)
 {
 	struct source *const s = &run->source;
 	struct pipeline_job job = run->job;

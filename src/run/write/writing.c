@@ -29,8 +29,7 @@ struct workers {
 };
 
 /* Called with the lock: finishes what can be, in order. */
-static void
-finish_ready(struct workers *w)
+static void finish_ready(struct workers *w)
 {
 	while (!w->finishing && w->finished < w->taken && w->done[w->finished % w->slots]) {
 		const size_t slot = (size_t)(w->finished % w->slots);
@@ -46,8 +45,7 @@ finish_ready(struct workers *w)
 }
 
 /* Called with the lock, by the thread that has this job. */
-static void
-prepare(struct workers *w, unsigned long long job)
+static void prepare(struct workers *w, unsigned long long job)
 {
 	while (w->prepared < job)
 		pthread_cond_wait(&w->changed, &w->lock);
@@ -59,8 +57,7 @@ prepare(struct workers *w, unsigned long long job)
 }
 
 /* Called with the lock, and there is a job. */
-static void
-run_one(struct workers *w)
+static void run_one(struct workers *w)
 {
 	const unsigned long long job = w->taken++;
 	const size_t slot = (size_t)(job % w->slots);
@@ -77,14 +74,12 @@ run_one(struct workers *w)
 
 /* A thread that went to sleep starts again when half of the slots are full: to wake one for every job takes
  * more time than it gives, and whoever puts jobs works too when there is no slot left. */
-static bool
-is_worth_waking(const struct workers *w)
+static bool is_worth_waking(const struct workers *w)
 {
 	return w->put - w->taken >= (w->slots + 1) / 2 || (w->settling && w->taken < w->put);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	struct workers *const w = arg;
 
@@ -100,8 +95,7 @@ work(void *arg)
 }
 
 /* Signals are for the first thread, but those of a fault: see input_handle_signals(). */
-static void
-start_threads(struct workers *w, size_t threads)
+static void start_threads(struct workers *w, size_t threads)
 {
 	sigset_t all, before;
 
@@ -116,8 +110,7 @@ start_threads(struct workers *w, size_t threads)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct workers *
-workers_new(size_t slots, size_t threads, const struct workers_ops *ops, void *ctx)
+struct workers *workers_new(size_t slots, size_t threads, const struct workers_ops *ops, void *ctx)
 {
 	struct workers *const w = calloc(1, sizeof *w);
 
@@ -139,8 +132,7 @@ workers_new(size_t slots, size_t threads, const struct workers_ops *ops, void *c
 }
 
 /* Called with the lock: works, or waits for others, until `room` more jobs are finished. */
-static void
-help_until(struct workers *w, unsigned long long finished)
+static void help_until(struct workers *w, unsigned long long finished)
 {
 	while (w->finished < finished) {
 		if (w->taken < w->put)
@@ -150,8 +142,7 @@ help_until(struct workers *w, unsigned long long finished)
 	}
 }
 
-size_t
-workers_slot(struct workers *w)
+size_t workers_slot(struct workers *w)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->put >= w->slots)
@@ -161,8 +152,7 @@ workers_slot(struct workers *w)
 	return slot;
 }
 
-void
-workers_put(struct workers *w)
+void workers_put(struct workers *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->put++;
@@ -171,8 +161,7 @@ workers_put(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void
-workers_turn(struct workers *w, size_t slot)
+void workers_turn(struct workers *w, size_t slot)
 {
 	pthread_mutex_lock(&w->lock);
 	while (w->finishing || w->finished % w->slots != slot) {
@@ -183,8 +172,7 @@ workers_turn(struct workers *w, size_t slot)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void
-workers_settle(struct workers *w)
+void workers_settle(struct workers *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->settling = true;
@@ -194,8 +182,7 @@ workers_settle(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void
-workers_free(struct workers *w)
+void workers_free(struct workers *w)
 {
 	if (w == NULL)
 		return;
@@ -229,8 +216,7 @@ struct writing_job {
 
 /* ---- handing over ---- */
 
-static bool
-put(struct writing *w, const char *file, const char *p, size_t n)
+static bool put(struct writing *w, const char *file, const char *p, size_t n)
 {
 	if (!w->out.put(w->out.ctx, file, p, n))
 		atomic_store(&w->failed, true);
@@ -238,8 +224,7 @@ put(struct writing *w, const char *file, const char *p, size_t n)
 }
 
 /* What the batch has and the text between, from its byte `from` on. */
-static void
-put_borrowed(struct writing *w, const struct chunk *c, size_t from)
+static void put_borrowed(struct writing *w, const struct chunk *c, size_t from)
 {
 	const struct chunk_borrowed *const b = c->files.borrowed;
 
@@ -256,8 +241,7 @@ put_borrowed(struct writing *w, const struct chunk *c, size_t from)
 
 /* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same.
  */
-static void
-put_text(struct writing *w, const struct chunk *c, size_t from)
+static void put_text(struct writing *w, const struct chunk *c, size_t from)
 {
 	const struct chunk_part *const parts = c->files.parts;
 	const size_t first = c->files.n > 0 ? parts[0].at : c->text.n;
@@ -276,15 +260,13 @@ put_text(struct writing *w, const struct chunk *c, size_t from)
 	}
 }
 
-static bool
-is_well(const struct writing *w)
+static bool is_well(const struct writing *w)
 {
 	return !atomic_load(&w->no_memory) && !atomic_load(&w->failed);
 }
 
 /* In order, one at a time: what was made goes out. */
-static bool
-hand_over(struct writing *w, struct chunk *c, bool rendered)
+static bool hand_over(struct writing *w, struct chunk *c, bool rendered)
 {
 	const uint32_t joint = rendered && !w->writer.any && c->text.n > 0 ? w->to->writer->joint : 0;
 
@@ -306,8 +288,7 @@ hand_over(struct writing *w, struct chunk *c, bool rendered)
 
 /* Where the events end that are rendered in one go from the i-th on: labels of some MiB each must not become
  * text all at once. */
-static uint32_t
-slice_end(const struct batch *b, uint32_t i)
+static uint32_t slice_end(const struct batch *b, uint32_t i)
 {
 	uint64_t bytes = 0;
 
@@ -323,8 +304,7 @@ slice_end(const struct batch *b, uint32_t i)
 
 /* On any thread, or in order.  turn: called before the chunk is handed over early; after that it is this
  * job's turn. */
-static void
-render_slices(struct writing_job *job, size_t slot)
+static void render_slices(struct writing_job *job, size_t slot)
 {
 	struct writing *const w = job->w;
 	const struct writer_ops *const ops = w->to->writer;
@@ -351,8 +331,7 @@ render_slices(struct writing_job *job, size_t slot)
 }
 
 /* In order: what must know of all batches before. */
-static void
-prepare_writing(void *ctx, size_t slot)
+static void prepare_writing(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 	struct batch *const b = w->jobs[slot].batch;
@@ -364,8 +343,7 @@ prepare_writing(void *ctx, size_t slot)
 		atomic_store(&w->no_memory, true);
 }
 
-static void
-run(void *ctx, size_t slot)
+static void run(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 
@@ -373,8 +351,7 @@ run(void *ctx, size_t slot)
 		render_slices(&w->jobs[slot], slot);
 }
 
-static void
-finish(void *ctx, size_t slot)
+static void finish(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 	struct writing_job *const job = &w->jobs[slot];
@@ -391,8 +368,7 @@ finish(void *ctx, size_t slot)
 	job->batch = NULL;
 }
 
-bool
-writing_put(struct writing *w, struct batch *b)
+bool writing_put(struct writing *w, struct batch *b)
 {
 	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
 
@@ -415,15 +391,13 @@ writing_put(struct writing *w, struct batch *b)
 	return is_well(w);
 }
 
-bool
-writing_lend(struct writing *w, struct batch *b)
+bool writing_lend(struct writing *w, struct batch *b)
 {
 	w->jobs[0].lent = true;
 	return is_well(w) && writing_put(w, b);
 }
 
-void
-writing_settle(struct writing *w)
+void writing_settle(struct writing *w)
 {
 	if (w->workers != NULL)
 		workers_settle(w->workers);
@@ -431,8 +405,7 @@ writing_settle(struct writing *w)
 
 /* ---- the whole ---- */
 
-static bool
-start(struct writing *w, unsigned threads)
+static bool start(struct writing *w, unsigned threads)
 {
 	static const struct workers_ops ops = { prepare_writing, run, finish };
 
@@ -447,9 +420,8 @@ start(struct writing *w, unsigned threads)
 	return true;
 }
 
-bool
-writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
-              const struct writing_options *options)
+bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
+                   const struct writing_options *options)
 {
 	*w = (struct writing){ .pipeline = p, .to = to, .out = out };
 	w->writer = (struct writer){
@@ -475,8 +447,7 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 	return hand_over(w, &w->chunk, false);
 }
 
-bool
-writing_end(struct writing *w)
+bool writing_end(struct writing *w)
 {
 	struct pipeline *const p = w->pipeline;
 
@@ -498,8 +469,7 @@ writing_end(struct writing *w)
 	return is_well(w);
 }
 
-void
-writing_free(struct writing *w)
+void writing_free(struct writing *w)
 {
 	if (!w->begun)
 		return;

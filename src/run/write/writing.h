@@ -26,8 +26,8 @@ struct writing_options {
 	const struct option_value *values;
 	const char *tool;
 	const char *beside; /* where temporary files of the writer go: a path in that folder; NULL: $TMPDIR */
-	unsigned threads; /* in all; 0 counts as 1 */
-	bool surveyed;    /* the caller makes the survey: one pass for several writings */
+	unsigned threads;   /* in all; 0 counts as 1 */
+	bool surveyed;      /* the caller makes the survey: one pass for several writings */
 };
 
 struct writing_job;

@@ -3,8 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -12,8 +11,7 @@ next_random(uint64_t *state)
 	return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-static int
-by_value(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -21,8 +19,7 @@ by_value(const void *a, const void *b)
 }
 
 /* Sorts; all percentiles against the exact ones. */
-static void
-expect_percentiles(uint64_t *v, size_t n)
+static void expect_percentiles(uint64_t *v, size_t n)
 {
 	struct histogram_pool pool = { 0 };
 	struct histogram h = { 0 };

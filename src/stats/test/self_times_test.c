@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-
 #define NAMES 4U
 #define TRACKS 2U
 
@@ -13,8 +12,7 @@ struct one {
 	uint32_t track, who;
 };
 
-static uint64_t
-draw(uint64_t *state, uint64_t below)
+static uint64_t draw(uint64_t *state, uint64_t below)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (*state >> 33) % below;
@@ -22,8 +20,7 @@ draw(uint64_t *state, uint64_t below)
 
 /* ---- the oracle: every unit of time is looked at ---- */
 
-static bool
-is_within(const struct one *s, size_t a, size_t b)
+static bool is_within(const struct one *s, size_t a, size_t b)
 {
 	if (s[a].track != s[b].track || a == b)
 		return false;
@@ -32,8 +29,7 @@ is_within(const struct one *s, size_t a, size_t b)
 	return s[b].start <= s[a].start && s[a].end <= s[b].end;
 }
 
-static uint64_t
-oracle_self(const struct one *s, size_t n, size_t i)
+static uint64_t oracle_self(const struct one *s, size_t n, size_t i)
 {
 	uint64_t self = 0;
 
@@ -46,8 +42,7 @@ oracle_self(const struct one *s, size_t n, size_t i)
 	return self;
 }
 
-static uint64_t
-oracle_total(const struct one *s, size_t n, uint32_t who, uint64_t last)
+static uint64_t oracle_total(const struct one *s, size_t n, uint32_t who, uint64_t last)
 {
 	uint64_t total = 0;
 
@@ -62,8 +57,7 @@ oracle_total(const struct one *s, size_t n, uint32_t who, uint64_t last)
 	return total;
 }
 
-static void
-expect_oracle(const struct one *s, size_t n, uint64_t last)
+static void expect_oracle(const struct one *s, size_t n, uint64_t last)
 {
 	struct self_times t;
 
@@ -94,8 +88,7 @@ expect_oracle(const struct one *s, size_t n, uint64_t last)
 	self_times_free(&t);
 }
 
-static int
-by_end(const void *a, const void *b)
+static int by_end(const void *a, const void *b)
 {
 	const struct one *const x = a, *const y = b;
 
@@ -104,8 +97,7 @@ by_end(const void *a, const void *b)
 	return (x->start < y->start) - (x->start > y->start);
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct one *const x = a, *const y = b;
 

@@ -16,23 +16,20 @@ struct sample {
 	double v;
 };
 
-static uint64_t
-draw(uint64_t *state, uint64_t below)
+static uint64_t draw(uint64_t *state, uint64_t below)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (*state >> 33) % below;
 }
 
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void
-put(struct series_set *set, const struct track *tracks, const struct sample *s)
+static void put(struct series_set *set, const struct track *tracks, const struct sample *s)
 {
 	struct field field = { SLICE_LIT("depth"), { .type = VALUE_F64, .f64 = s->v } };
 	const struct event e = {
@@ -43,8 +40,7 @@ put(struct series_set *set, const struct track *tracks, const struct sample *s)
 	cr_assert(series_add(set, 0, &b, &e));
 }
 
-static double
-oracle_time_mean(const struct sample *s, size_t n)
+static double oracle_time_mean(const struct sample *s, size_t n)
 {
 	double held = 0, ns = 0;
 
@@ -60,8 +56,7 @@ oracle_time_mean(const struct sample *s, size_t n)
 	return ns > 0 ? held / ns : NAN;
 }
 
-static void
-expect_near(double got, double want, double part)
+static void expect_near(double got, double want, double part)
 {
 	cr_assert(fabs(got - want) <= part * fabs(want) + 1e-9, "%g, expected %g", got, want);
 }

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -23,8 +21,7 @@ struct rig {
 	const struct track *process, *threads[2];
 };
 
-static void
-stage_init(struct rig *g)
+static void stage_init(struct rig *g)
 {
 	trace_init(&g->trace);
 	g->trace.format = "toy";
@@ -38,15 +35,14 @@ stage_init(struct rig *g)
 	cr_assert(stats_init(&g->stats));
 }
 
-static void
-stage_free(struct rig *g)
+static void stage_free(struct rig *g)
 {
 	stats_free(&g->stats);
 	trace_free(&g->trace);
 }
 
-static void
-add(struct rig *g, enum phase phase, unsigned thread, struct slice name, uint64_t ts, uint64_t dur)
+static void add(struct rig *g, enum phase phase, unsigned thread, struct slice name, uint64_t ts,
+                uint64_t dur)
 {
 	struct event e = { .ts = ts,
 		           .dur = dur,
@@ -60,16 +56,14 @@ add(struct rig *g, enum phase phase, unsigned thread, struct slice name, uint64_
 	g->trace.events++;
 }
 
-static int
-by_value(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void
-expect_near(uint64_t got, uint64_t want)
+static void expect_near(uint64_t got, uint64_t want)
 {
 	uint64_t off = want > got ? want - got : got - want;
 
@@ -77,8 +71,8 @@ expect_near(uint64_t got, uint64_t want)
 }
 
 /* All spans of one name and category, gathered the slow way. */
-static void
-expect_group(const struct rig *g, const struct event *events, size_t n, const struct span_row *row)
+static void expect_group(const struct rig *g, const struct event *events, size_t n,
+                         const struct span_row *row)
 {
 	uint64_t *durs = malloc(n * sizeof *durs);
 	unsigned __int128 sum = 0;
@@ -243,8 +237,7 @@ Test(stats, bytes_of_names_are_bounded)
 	free(name);
 }
 
-static cJSON *
-report(const struct rig *g, struct text *t)
+static cJSON *report(const struct rig *g, struct text *t)
 {
 	struct stats_view v = { .path = "dir/\"x\"", .bytes = 77, .trace = &g->trace, .stats = &g->stats };
 
@@ -257,8 +250,7 @@ report(const struct rig *g, struct text *t)
 	return json;
 }
 
-static const cJSON *
-at(const cJSON *list, int i, const char *key)
+static const cJSON *at(const cJSON *list, int i, const char *key)
 {
 	return cJSON_GetObjectItem(cJSON_GetArrayItem(list, i), key);
 }

@@ -7,16 +7,14 @@
 
 #include "test/bench/bench_inputs.h"
 
-static bool
-exists(const char *path)
+static bool exists(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && st.st_size > 0;
 }
 
-static bool
-make_plain(const struct bench_input *in, const char *tmp, uint64_t events)
+static bool make_plain(const struct bench_input *in, const char *tmp, uint64_t events)
 {
 	FILE *const f = fopen(tmp, "wb");
 	bool ok;
@@ -27,8 +25,7 @@ make_plain(const struct bench_input *in, const char *tmp, uint64_t events)
 	return fclose(f) == 0 && ok;
 }
 
-static bool
-make_gzip(const char *plain, const char *tmp, bool fast)
+static bool make_gzip(const char *plain, const char *tmp, bool fast)
 {
 	const pid_t pid = fork();
 	int status;
@@ -47,9 +44,8 @@ make_gzip(const char *plain, const char *tmp, bool fast)
 	return pid > 0 && status == 0;
 }
 
-bool
-bench_input_ensure(const struct bench_input *in, const char *dir, bool big, bool gz, char *path,
-                   size_t path_cap)
+bool bench_input_ensure(const struct bench_input *in, const char *dir, bool big, bool gz, char *path,
+                        size_t path_cap)
 {
 	const uint64_t events = big ? in->big_events : in->events;
 	char plain[600], tmp[700];
@@ -70,8 +66,7 @@ bench_input_ensure(const struct bench_input *in, const char *dir, bool big, bool
 	return ok;
 }
 
-bool
-bench_folder_ensure(const struct bench_input *in, const char *dir, bool big, char *path, size_t path_cap)
+bool bench_folder_ensure(const struct bench_input *in, const char *dir, bool big, char *path, size_t path_cap)
 {
 	const uint64_t events = big ? in->big_events : in->events;
 	char tmp[700];

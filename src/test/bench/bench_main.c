@@ -70,16 +70,14 @@ struct row {
 	long rss_kib;                 /* the largest of the runs */
 };
 
-static int
-compare_double(const void *a, const void *b)
+static int compare_double(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void
-row_costs(struct row *row, const struct bench_cost *costs, unsigned n)
+static void row_costs(struct row *row, const struct bench_cost *costs, unsigned n)
 {
 	double wall[MAX_RUNS], cpu[MAX_RUNS];
 
@@ -96,14 +94,12 @@ row_costs(struct row *row, const struct bench_cost *costs, unsigned n)
 	row->best_wall = wall[0];
 }
 
-static double
-rate(uint64_t bytes, double seconds)
+static double rate(uint64_t bytes, double seconds)
 {
 	return seconds > 0 ? (double)bytes / 1e6 / seconds : 0;
 }
 
-static void
-print_row(struct bench *b, const struct row *r)
+static void print_row(struct bench *b, const struct row *r)
 {
 	if (b->json) {
 		printf("%s\n{\"format\":\"%s\",\"job\":\"%s\",\"in_bytes\":%llu,\"out_bytes\":%llu,\"wall_"
@@ -127,8 +123,7 @@ print_row(struct bench *b, const struct row *r)
 	fflush(stdout);
 }
 
-static uint64_t
-file_size(const char *path)
+static uint64_t file_size(const char *path)
 {
 	struct stat st;
 
@@ -136,8 +131,7 @@ file_size(const char *path)
 }
 
 /* The bytes of a folder's files; as deep as inputs of ours go. */
-static uint64_t
-folder_size(const char *path, unsigned depth)
+static uint64_t folder_size(const char *path, unsigned depth)
 {
 	DIR *const d = opendir(path);
 	uint64_t bytes = 0;
@@ -162,8 +156,7 @@ folder_size(const char *path, unsigned depth)
 }
 
 /* An output may be a file or a folder. */
-static uint64_t
-output_size(const char *path)
+static uint64_t output_size(const char *path)
 {
 	struct stat st;
 
@@ -171,8 +164,7 @@ output_size(const char *path)
 	                                                   : file_size(path);
 }
 
-static void
-remove_output(const char *path, unsigned depth)
+static void remove_output(const char *path, unsigned depth)
 {
 	DIR *const d = unlink(path) != 0 ? opendir(path) : NULL;
 
@@ -191,14 +183,12 @@ remove_output(const char *path, unsigned depth)
 	}
 }
 
-static const char *
-input_of(const struct job *job, const struct paths *p)
+static const char *input_of(const struct job *job, const struct paths *p)
 {
 	return job->from == FROM_FOLDER ? p->folder : job->from == FROM_GZIP ? p->gz : p->plain;
 }
 
-static const char *
-argument(const struct bench *b, const char *word, const char *in, const char *out)
+static const char *argument(const struct bench *b, const char *word, const char *in, const char *out)
 {
 	if (strcmp(word, "IN") == 0)
 		return in;
@@ -207,8 +197,7 @@ argument(const struct bench *b, const char *word, const char *in, const char *ou
 	return strcmp(word, "TO") == 0 ? b->writer : word;
 }
 
-static bool
-run_job(struct bench *b, const struct job *job, struct row *row, const struct paths *p)
+static bool run_job(struct bench *b, const struct job *job, struct row *row, const struct paths *p)
 {
 	const char *const in = input_of(job, p);
 	struct bench_cost costs[MAX_RUNS];
@@ -229,8 +218,8 @@ run_job(struct bench *b, const struct job *job, struct row *row, const struct pa
 	return true;
 }
 
-static void
-yardsticks(struct bench *b, const char *input, const char *plain, const char *scratch, uint64_t out_bytes)
+static void yardsticks(struct bench *b, const char *input, const char *plain, const char *scratch,
+                       uint64_t out_bytes)
 {
 	struct bench_cost costs[MAX_RUNS];
 	struct row row = { .input = input, .label = "(look at every byte)", .in_bytes = file_size(plain) };
@@ -257,8 +246,7 @@ yardsticks(struct bench *b, const char *input, const char *plain, const char *sc
 }
 
 /* Makes what is not there yet. */
-static bool
-ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
+static bool ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
 {
 	bool ok = true;
 
@@ -273,16 +261,14 @@ ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
 }
 
 /* The big input is there for the memory; its output would be several times as large. */
-static bool
-has_job(const struct bench *b, const struct job *job, const struct paths *p)
+static bool has_job(const struct bench *b, const struct job *job, const struct paths *p)
 {
 	return *input_of(job, p) != '\0' && (!b->big || !job->to_file) &&
 	       (b->only == NULL || strstr(job->label, b->only) != NULL);
 }
 
 /* One row for each format that can be written. */
-static bool
-bench_writers(struct bench *b, const char *name, const struct paths *p)
+static bool bench_writers(struct bench *b, const char *name, const struct paths *p)
 {
 	struct job job = { .args = { "convert", "-fq", "--to", "TO", "IN", "OUT" }, .to_file = true };
 	bool ok = true;
@@ -310,8 +296,7 @@ bench_writers(struct bench *b, const char *name, const struct paths *p)
 	return ok;
 }
 
-static bool
-bench_one(struct bench *b, const struct bench_input *in)
+static bool bench_one(struct bench *b, const struct bench_input *in)
 {
 	struct paths p;
 	uint64_t out_bytes = 0;
@@ -349,8 +334,7 @@ bench_one(struct bench *b, const struct bench_input *in)
 	return ok;
 }
 
-static const struct bench_input *
-inputs_of(const struct format *format)
+static const struct bench_input *inputs_of(const struct format *format)
 {
 	static const struct bench_input none[] = { { 0 } };
 	const struct format_aids *const aids = format_aids_of(format->name);
@@ -358,8 +342,7 @@ inputs_of(const struct format *format)
 	return aids != NULL && aids->bench_inputs != NULL ? aids->bench_inputs : none;
 }
 
-static int
-usage(FILE *f)
+static int usage(FILE *f)
 {
 	fputs(
 	    "usage: bench [-n RUNS] [-t TOOL] [-d FOLDER] [-j WORD] [-w FORMAT] [--big] [--json] [INPUT...]\n"
@@ -382,8 +365,7 @@ usage(FILE *f)
 	return f == stdout ? 0 : 3;
 }
 
-static bool
-wanted(const struct bench_input *in, int argc, char **argv)
+static bool wanted(const struct bench_input *in, int argc, char **argv)
 {
 	bool found = optind == argc && in->on_request == NULL;
 
@@ -392,8 +374,7 @@ wanted(const struct bench_input *in, int argc, char **argv)
 	return found;
 }
 
-static bool
-run_all(struct bench *b, int argc, char **argv)
+static bool run_all(struct bench *b, int argc, char **argv)
 {
 	bool ok = true;
 
@@ -413,8 +394,7 @@ run_all(struct bench *b, int argc, char **argv)
 }
 
 /* The format of this name that can be written; name NULL: the first that can only be written.  NULL: none. */
-static const char *
-writer_named(const char *name)
+static const char *writer_named(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if ((*f)->writer != NULL &&
@@ -423,8 +403,7 @@ writer_named(const char *name)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "big", no_argument, NULL, 'b' },

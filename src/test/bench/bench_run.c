@@ -15,8 +15,7 @@
 
 #define PIECE ((size_t)1 << 20)
 
-static double
-now(void)
+static double now(void)
 {
 	struct timespec t;
 
@@ -24,14 +23,12 @@ now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double
-seconds(struct timeval t)
+static double seconds(struct timeval t)
 {
 	return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-static bool
-collect(pid_t pid, double start, struct bench_cost *cost)
+static bool collect(pid_t pid, double start, struct bench_cost *cost)
 {
 	struct rusage used;
 	int status;
@@ -46,8 +43,7 @@ collect(pid_t pid, double start, struct bench_cost *cost)
 	return true;
 }
 
-static bool
-write_all(int fd, const char *p, size_t n)
+static bool write_all(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t did = write(fd, p, n);
@@ -63,8 +59,7 @@ write_all(int fd, const char *p, size_t n)
 }
 
 /* The left side of `cat FILE | program`. */
-static int
-feed(const char *path, int out)
+static int feed(const char *path, int out)
 {
 	const int in = open(path, O_RDONLY);
 	char *const piece = malloc(PIECE);
@@ -78,8 +73,7 @@ feed(const char *path, int out)
 	return n < 0;
 }
 
-static pid_t
-start_feeder(const char *path, int *in)
+static pid_t start_feeder(const char *path, int *in)
 {
 	int ends[2];
 
@@ -96,8 +90,7 @@ start_feeder(const char *path, int *in)
 	return pid;
 }
 
-static void
-become(const char *const *argv, int in, const char *out_path)
+static void become(const char *const *argv, int in, const char *out_path)
 {
 	const int out = open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	char *args[16] = { 0 };
@@ -118,8 +111,7 @@ become(const char *const *argv, int in, const char *out_path)
 	_exit(127);
 }
 
-bool
-bench_run(const char *const *argv, const char *fed, const char *out_path, struct bench_cost *cost)
+bool bench_run(const char *const *argv, const char *fed, const char *out_path, struct bench_cost *cost)
 {
 	pid_t feeder = 0;
 	int in = -1;
@@ -138,8 +130,7 @@ bench_run(const char *const *argv, const char *fed, const char *out_path, struct
 	return ok && cost->status != 126 && cost->status != 127;
 }
 
-static int
-sum_mapped(const char *path)
+static int sum_mapped(const char *path)
 {
 	const int fd = open(path, O_RDONLY);
 	struct stat st;
@@ -157,8 +148,7 @@ sum_mapped(const char *path)
 	return sum == 0;
 }
 
-bool
-bench_sum_mapped(const char *path, struct bench_cost *cost)
+bool bench_sum_mapped(const char *path, struct bench_cost *cost)
 {
 	const double start = now();
 	const pid_t pid = fork();
@@ -168,8 +158,7 @@ bench_sum_mapped(const char *path, struct bench_cost *cost)
 	return pid > 0 && collect(pid, start, cost) && cost->status == 0;
 }
 
-static int
-write_file(const char *path, uint64_t size)
+static int write_file(const char *path, uint64_t size)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	char *const piece = calloc(1, PIECE);
@@ -186,8 +175,7 @@ write_file(const char *path, uint64_t size)
 	return 0;
 }
 
-bool
-bench_write_file(const char *path, uint64_t size, struct bench_cost *cost)
+bool bench_write_file(const char *path, uint64_t size, struct bench_cost *cost)
 {
 	const double start = now();
 	const pid_t pid = fork();

@@ -11,8 +11,7 @@
 #include "format/registry.h"
 #include "test/support/format_aids.h"
 
-static char *
-copy(const char *s)
+static char *copy(const char *s)
 {
 	char *const c = strdup(s);
 
@@ -21,15 +20,13 @@ copy(const char *s)
 	return c;
 }
 
-static bool
-is_any_of(const char *word, const char *a, const char *b, const char *c)
+static bool is_any_of(const char *word, const char *a, const char *b, const char *c)
 {
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
 /* Words are parted by blanks. */
-static struct fault_case *
-add(struct fault_cases *all, const char *line)
+static struct fault_case *add(struct fault_cases *all, const char *line)
 {
 	if (all->n == all->cap) {
 		all->cap = all->cap * 2 + 64;
@@ -48,8 +45,7 @@ add(struct fault_cases *all, const char *line)
 }
 
 /* How the bytes are read, and how many threads make something of them. */
-static uint64_t
-kind_of(const char *command, const char *input, const char *piped)
+static uint64_t kind_of(const char *command, const char *input, const char *piped)
 {
 	const char *const dot = strrchr(piped != NULL ? piped : input, '.');
 	const uint64_t packing = dot == NULL                ? 0
@@ -62,8 +58,8 @@ kind_of(const char *command, const char *input, const char *piped)
 }
 
 /* A command that reads this trace; `output`: NULL, or a file. */
-static struct fault_case *
-add_reading(struct fault_cases *all, const char *command, const char *input, const char *output)
+static struct fault_case *add_reading(struct fault_cases *all, const char *command, const char *input,
+                                      const char *output)
 {
 	char line[1024];
 
@@ -76,8 +72,7 @@ add_reading(struct fault_cases *all, const char *command, const char *input, con
 }
 
 /* Whether the writer can hold raw records of this input, which is named after its format. */
-static bool
-takes_raw(const struct format *f, const char *input)
+static bool takes_raw(const struct format *f, const char *input)
 {
 	const char *const slash = strrchr(input, '/');
 	const char *const name = slash != NULL ? slash + 1 : input;
@@ -87,9 +82,8 @@ takes_raw(const struct format *f, const char *input)
 }
 
 /* To each `every`-th writer, from number `first` on; `packing`: of the output. */
-static void
-add_conversions(struct fault_cases *all, const char *input, const char *out, const char *packing,
-                const char *options, unsigned every, unsigned first)
+static void add_conversions(struct fault_cases *all, const char *input, const char *out, const char *packing,
+                            const char *options, unsigned every, unsigned first)
 {
 	char to[1024], command[256];
 	unsigned number = 0;
@@ -106,8 +100,7 @@ add_conversions(struct fault_cases *all, const char *input, const char *out, con
 }
 
 /* What is asked of a plain file or folder. */
-static void
-add_plain(struct fault_cases *all, const char *input, const char *out)
+static void add_plain(struct fault_cases *all, const char *input, const char *out)
 {
 	static const char *const commands[] = { "validate", "validate --format json",
 		                                "stats",    "stats --format json",
@@ -125,8 +118,7 @@ add_plain(struct fault_cases *all, const char *input, const char *out)
 }
 
 /* Packed, or through a pipe: what reads the bytes is another, what is made of them is not. */
-static void
-add_source(struct fault_cases *all, const char *input, const char *piped, const char *out)
+static void add_source(struct fault_cases *all, const char *input, const char *piped, const char *out)
 {
 	static const char *const commands[] = { "validate", "stats", "cat", "info", NULL };
 
@@ -142,15 +134,13 @@ add_source(struct fault_cases *all, const char *input, const char *piped, const 
 }
 
 /* Findings of streams that are merged are only counted when there is no memory to keep them. */
-static bool
-merges(const struct format *f)
+static bool merges(const struct format *f)
 {
 	return f->trace != NULL && f->trace->merges;
 }
 
 /* With a policy and a baseline, and for a policy. */
-static void
-add_policies(struct fault_cases *all, const char *testdata, const char *input)
+static void add_policies(struct fault_cases *all, const char *testdata, const char *input)
 {
 	char command[700];
 
@@ -161,9 +151,8 @@ add_policies(struct fault_cases *all, const char *testdata, const char *input)
 	add_reading(all, "validate --init", input, NULL);
 }
 
-static bool
-add_sample(struct fault_cases *all, const struct format *format, const char *from, const char *in,
-           const char *out, unsigned number)
+static bool add_sample(struct fault_cases *all, const struct format *format, const char *from, const char *in,
+                       const char *out, unsigned number)
 {
 	static const char *const packings[] = { "", ".gz", ".zst" };
 	char to[512], made[600];
@@ -183,8 +172,7 @@ add_sample(struct fault_cases *all, const struct format *format, const char *fro
 	return true;
 }
 
-static bool
-add_samples(struct fault_cases *all, const char *testdata, const char *in, const char *out)
+static bool add_samples(struct fault_cases *all, const char *testdata, const char *in, const char *out)
 {
 	char from[512];
 
@@ -201,8 +189,7 @@ add_samples(struct fault_cases *all, const char *testdata, const char *in, const
 }
 
 /* What reads no trace. */
-static void
-add_alone(struct fault_cases *all, const char *testdata)
+static void add_alone(struct fault_cases *all, const char *testdata)
 {
 	static const char *const alone[] = {
 		"--help",         "--version", "--version --verbose", "formats",         "formats --json",
@@ -227,8 +214,7 @@ add_alone(struct fault_cases *all, const char *testdata)
 /* ---- the list of command lines ---- */
 
 /* IN/ and OUT/ at the beginning of a word, or behind a =, become folders. */
-static void
-put_folders(char *to, size_t size, const char *line, const char *testdata, const char *out)
+static void put_folders(char *to, size_t size, const char *line, const char *testdata, const char *out)
 {
 	size_t at = 0;
 
@@ -247,8 +233,8 @@ put_folders(char *to, size_t size, const char *line, const char *testdata, const
 
 /* "put FILE": a file that is there before the next command; "old COMMAND": what this made is.  Cases that
  * only prepare others are not in the list. */
-static struct fault_case *
-add_line(struct fault_cases *all, const char *line, const struct fault_case *earlier)
+static struct fault_case *add_line(struct fault_cases *all, const char *line,
+                                   const struct fault_case *earlier)
 {
 	const bool puts = strncmp(line, "put ", 4) == 0, old = strncmp(line, "old ", 4) == 0;
 	struct fault_case *const c = add(all, line + (puts || old ? 4 : 0));
@@ -269,8 +255,7 @@ add_line(struct fault_cases *all, const char *line, const struct fault_case *ear
 	return apart;
 }
 
-static bool
-add_lines(struct fault_cases *all, const char *testdata, const char *out)
+static bool add_lines(struct fault_cases *all, const char *testdata, const char *out)
 {
 	char path[512], line[1024], words[2048];
 	const struct fault_case *earlier = NULL;
@@ -292,15 +277,13 @@ add_lines(struct fault_cases *all, const char *testdata, const char *out)
 	return true;
 }
 
-bool
-fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
+bool fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
 {
 	add_alone(all, testdata);
 	return add_lines(all, testdata, out) && add_samples(all, testdata, in, out);
 }
 
-void
-fault_case_show(const struct fault_case *c, char *to, unsigned n)
+void fault_case_show(const struct fault_case *c, char *to, unsigned n)
 {
 	unsigned at = 0;
 

@@ -15,8 +15,7 @@ struct judge {
 	size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static bool
-wrong(const struct judge *j, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static bool wrong(const struct judge *j, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -28,8 +27,7 @@ wrong(const struct judge *j, const char *fmt, ...)
 
 /* ---- the message ---- */
 
-static bool
-has_reason(const char *line, const struct fault_plan *plan)
+static bool has_reason(const char *line, const struct fault_plan *plan)
 {
 	/* the second is what pthread_create() says when its own memory fails */
 	static const char *const memory[] = { "memory", "Resource temporarily unavailable", NULL };
@@ -42,8 +40,7 @@ has_reason(const char *line, const struct fault_plan *plan)
 
 /* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name
  * inputs from the root on. */
-static bool
-has_path(const char *line, const struct judge *j)
+static bool has_path(const char *line, const struct judge *j)
 {
 	const struct fault_tree *const made = &j->without->made;
 
@@ -66,8 +63,7 @@ has_path(const char *line, const struct judge *j)
 }
 
 /* A line that says what failed, of whom. */
-static bool
-has_message(char *text, const struct judge *j)
+static bool has_message(char *text, const struct judge *j)
 {
 	const bool json = text[0] == '{'; /* path and reason stand on lines of their own */
 
@@ -87,8 +83,7 @@ has_message(char *text, const struct judge *j)
 }
 
 /* Whether a report in a file says it; its lines are of whatever form. */
-static bool
-has_report(const struct judge *j)
+static bool has_report(const struct judge *j)
 {
 	const struct fault_tree *const made = &j->with->made;
 	char text[65536];
@@ -105,15 +100,13 @@ has_report(const struct judge *j)
 /* ---- the files ---- */
 
 /* What cannot be removed stays. */
-static bool
-removes(enum fault_call call)
+static bool removes(enum fault_call call)
 {
 	return call == FAULT_unlink || call == FAULT_unlinkat || call == FAULT_rmdir;
 }
 
 /* An entry that is neither there before nor made: a temporary file.  NULL: none. */
-static const char *
-find_stray(const struct judge *j)
+static const char *find_stray(const struct judge *j)
 {
 	const struct fault_tree *const made = &j->with->made;
 
@@ -125,8 +118,7 @@ find_stray(const struct judge *j)
 }
 
 /* An entry of one of them that the run left otherwise than it is in `due`; NULL: none. */
-static const char *
-find_other(const struct judge *j, const struct fault_tree *due)
+static const char *find_other(const struct judge *j, const struct fault_tree *due)
 {
 	const struct fault_tree *const known[] = { j->before, &j->without->made };
 
@@ -142,8 +134,7 @@ find_other(const struct judge *j, const struct fault_tree *due)
 
 /* ---- the two ways to end ---- */
 
-static bool
-judge_failed(const struct judge *j)
+static bool judge_failed(const struct judge *j)
 {
 	const struct fault_outcome *const with = j->with;
 	const char *const other = find_other(j, j->before);
@@ -156,19 +147,16 @@ judge_failed(const struct judge *j)
 		return true;
 	if (has_message(with->err.p, j) || has_message(with->out.p, j) || has_report(j))
 		return true;
-	return with->err.n == 0 && with->out.n == 0
-	           ? wrong(j, "it failed without a word")
-	           : wrong(j, "no line of the message has path and reason");
+	return with->err.n == 0 && with->out.n == 0 ? wrong(j, "it failed without a word")
+	                                            : wrong(j, "no line of the message has path and reason");
 }
 
-static bool
-same(const struct fault_bytes *a, const struct fault_bytes *b)
+static bool same(const struct fault_bytes *a, const struct fault_bytes *b)
 {
 	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
 
-static bool
-judge_done(const struct judge *j)
+static bool judge_done(const struct judge *j)
 {
 	const struct fault_outcome *const without = j->without, *const with = j->with;
 	const char *const other = find_other(j, &without->made);
@@ -183,9 +171,8 @@ judge_done(const struct judge *j)
 	return true;
 }
 
-bool
-fault_judge(const struct fault_case *c, const struct fault_plan *plan, const struct fault_tree *before,
-            const struct fault_outcome *without, const struct fault_outcome *with, char *why, size_t n)
+bool fault_judge(const struct fault_case *c, const struct fault_plan *plan, const struct fault_tree *before,
+                 const struct fault_outcome *without, const struct fault_outcome *with, char *why, size_t n)
 {
 	const struct judge j = { c, plan, before, without, with, why, n };
 	const char *const stray = find_stray(&j);

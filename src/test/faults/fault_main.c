@@ -63,8 +63,7 @@ struct job {
 	const struct fault_case *c;
 };
 
-static void
-show_wrong(struct job *j, const char *what)
+static void show_wrong(struct job *j, const char *what)
 {
 	const struct fault_plan *const p = j->runner.plan;
 	char line[1024];
@@ -79,8 +78,7 @@ show_wrong(struct job *j, const char *what)
 	        j->with.err.n > 0 ? "; it said: " : "", j->with.err.n > 0 ? j->with.err.p : "");
 }
 
-static bool
-run_one(struct job *j)
+static bool run_one(struct job *j)
 {
 	if (!fault_run(&j->runner, j->c, &j->before, &j->with)) {
 		fprintf(stderr, "faults: a process could not be run or watched: %s\n", strerror(errno));
@@ -96,8 +94,7 @@ run_one(struct job *j)
 }
 
 /* Fails the nth call for each reason there is: once, and from there on. */
-static bool
-run_call(struct job *j, enum fault_call call, unsigned nth)
+static bool run_call(struct job *j, enum fault_call call, unsigned nth)
 {
 	const struct fault_errors *const e = &fault_errors[call];
 	const int reasons[] = { e->errors[0], e->errors[1], fault_call_moves(call) ? FAULT_SHORT : 0 };
@@ -121,8 +118,7 @@ run_call(struct job *j, enum fault_call call, unsigned nth)
 }
 
 /* Counts one more of a way; true: there were few. */
-static bool
-is_new(struct shared *s, uint64_t key)
+static bool is_new(struct shared *s, uint64_t key)
 {
 	uint64_t none = 0;
 	size_t i = key & (WAYS - 1);
@@ -136,8 +132,7 @@ is_new(struct shared *s, uint64_t key)
 }
 
 /* Runs the case while nothing fails.  false: it ends neither with status 0 nor 1, and that was said. */
-static bool
-run_sound(struct job *j, const struct fault_case *c)
+static bool run_sound(struct job *j, const struct fault_case *c)
 {
 	char line[1024];
 
@@ -153,8 +148,7 @@ run_sound(struct job *j, const struct fault_case *c)
 }
 
 /* Makes what is in the folder of outputs before the case. */
-static bool
-run_earlier(struct job *j, const struct fault_case *c)
+static bool run_earlier(struct job *j, const struct fault_case *c)
 {
 	if (c == NULL) {
 		j->before.n = 0;
@@ -174,8 +168,7 @@ run_earlier(struct job *j, const struct fault_case *c)
 }
 
 /* The calls of the case; NULL after a message. */
-static struct fault_logged *
-list_calls(struct job *j, unsigned *n)
+static struct fault_logged *list_calls(struct job *j, unsigned *n)
 {
 	struct fault_plan *const p = j->runner.plan;
 	struct fault_logged *list = NULL;
@@ -193,8 +186,7 @@ list_calls(struct job *j, unsigned *n)
 	return list;
 }
 
-static bool
-run_case(struct job *j)
+static bool run_case(struct job *j)
 {
 	const char *const only = j->sweep->call;
 	unsigned n = 0, nchosen = 0, last[FAULT_CALLS] = { 0 };
@@ -219,8 +211,7 @@ run_case(struct job *j)
 	return ok;
 }
 
-static bool
-is_wanted(const struct sweep *s, const struct fault_case *c)
+static bool is_wanted(const struct sweep *s, const struct fault_case *c)
 {
 	char line[1024];
 
@@ -229,16 +220,14 @@ is_wanted(const struct sweep *s, const struct fault_case *c)
 }
 
 /* In a folder of its own. */
-static bool
-begin_job(struct job *j, const char *folder)
+static bool begin_job(struct job *j, const char *folder)
 {
 	return mkdir(folder, 0777) == 0 && chdir(folder) == 0 && mkdir("out", 0777) == 0 &&
 	       fault_runner_init(&j->runner, "out") && fault_outcome_init(&j->without) &&
 	       fault_outcome_init(&j->with) && fault_tree_init(&j->before);
 }
 
-static bool
-work(const struct sweep *s, unsigned number)
+static bool work(const struct sweep *s, unsigned number)
 {
 	struct job j = { .sweep = s };
 	char folder[32];
@@ -265,8 +254,7 @@ work(const struct sweep *s, unsigned number)
 	return true;
 }
 
-static bool
-work_all(const struct sweep *s, unsigned jobs)
+static bool work_all(const struct sweep *s, unsigned jobs)
 {
 	bool ok = true;
 	int status;
@@ -284,8 +272,7 @@ work_all(const struct sweep *s, unsigned jobs)
 
 /* ---- one run, for whoever looks for the cause ---- */
 
-static bool
-show_one(const struct sweep *s, unsigned nth, int error, bool lasting)
+static bool show_one(const struct sweep *s, unsigned nth, int error, bool lasting)
 {
 	struct job j = { .sweep = s };
 	unsigned i = 0;
@@ -312,8 +299,7 @@ show_one(const struct sweep *s, unsigned nth, int error, bool lasting)
 
 /* ---- the whole ---- */
 
-static bool
-prepare(struct sweep *s, const char *testdata, char *root)
+static bool prepare(struct sweep *s, const char *testdata, char *root)
 {
 	char from[PATH_MAX], in[PATH_MAX + 8], data[PATH_MAX + 8];
 
@@ -326,16 +312,14 @@ prepare(struct sweep *s, const char *testdata, char *root)
 	       fault_cases_make(&s->cases, "../data", "../in", "out");
 }
 
-static int
-finish(const struct sweep *s, bool ok)
+static int finish(const struct sweep *s, bool ok)
 {
 	printf("%u command lines, %u runs, %u with a failing call, %u broken promises\n", s->cases.n,
 	       s->shared->runs, s->shared->failed, s->shared->wrong);
 	return ok && s->shared->wrong == 0 && s->shared->failed > 0 ? 0 : 1;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sweep s = { .shown = 40, .every = 1 };
 	const char *testdata = "testdata";

@@ -14,14 +14,12 @@ const struct fault_errors fault_errors[FAULT_CALLS] = {
 #undef CALL
 };
 
-const char *
-fault_call_name(enum fault_call call)
+const char *fault_call_name(enum fault_call call)
 {
 	return call < FAULT_CALLS ? names[call] : "none";
 }
 
-bool
-fault_call_moves(enum fault_call call)
+bool fault_call_moves(enum fault_call call)
 {
 	return call == FAULT_read || call == FAULT_pread || call == FAULT_write || call == FAULT_pwrite;
 }

@@ -24,8 +24,7 @@ enum {
 /* That of src/main.c, which is compiled under this name for us. */
 int tracetool_main(int argc, char **argv);
 
-bool
-fault_runner_init(struct fault_runner *r, const char *out_folder)
+bool fault_runner_init(struct fault_runner *r, const char *out_folder)
 {
 	sigset_t set;
 	void *frame;
@@ -40,8 +39,7 @@ fault_runner_init(struct fault_runner *r, const char *out_folder)
 	return r->plan != MAP_FAILED && r->out >= 0 && r->err >= 0 && sigprocmask(SIG_BLOCK, &set, NULL) == 0;
 }
 
-bool
-fault_outcome_init(struct fault_outcome *o)
+bool fault_outcome_init(struct fault_outcome *o)
 {
 	*o = (struct fault_outcome){ .status = 0 };
 	o->out.p = malloc(FAULT_KEPT + 1);
@@ -52,8 +50,7 @@ fault_outcome_init(struct fault_outcome *o)
 /* ---- the process ---- */
 
 /* A pipe with the bytes of a file, which must fit in. */
-static int
-pipe_of(const char *path)
+static int pipe_of(const char *path)
 {
 	char bytes[65536];
 	int fds[2];
@@ -67,8 +64,7 @@ pipe_of(const char *path)
 	return fds[0];
 }
 
-static void
-show_crash(int sig)
+static void show_crash(int sig)
 {
 	void *frames[FAULT_FRAMES];
 
@@ -79,8 +75,7 @@ show_crash(int sig)
 	raise(sig);
 }
 
-__attribute__((noreturn)) static void
-be_process(const struct fault_runner *r, const struct fault_case *c)
+__attribute__((noreturn)) static void be_process(const struct fault_runner *r, const struct fault_case *c)
 {
 	const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS };
 	const int in = c->stdin_ != NULL ? pipe_of(c->stdin_) : open("/dev/null", O_RDONLY);
@@ -105,8 +100,7 @@ be_process(const struct fault_runner *r, const struct fault_case *c)
 
 /* ---- what it left ---- */
 
-static void
-take(struct fault_bytes *b, int fd)
+static void take(struct fault_bytes *b, int fd)
 {
 	const ssize_t n = pread(fd, b->p, FAULT_KEPT, 0);
 
@@ -114,8 +108,7 @@ take(struct fault_bytes *b, int fd)
 	b->p[b->n] = '\0';
 }
 
-static bool
-wait_for(pid_t pid, struct fault_outcome *o)
+static bool wait_for(pid_t pid, struct fault_outcome *o)
 {
 	const struct timespec limit = { .tv_sec = WALL_SECONDS };
 	sigset_t set;
@@ -135,9 +128,8 @@ wait_for(pid_t pid, struct fault_outcome *o)
 	return done == pid;
 }
 
-bool
-fault_run(struct fault_runner *r, const struct fault_case *c, const struct fault_tree *before,
-          struct fault_outcome *o)
+bool fault_run(struct fault_runner *r, const struct fault_case *c, const struct fault_tree *before,
+               struct fault_outcome *o)
 {
 	memset(r->plan->counts, 0, sizeof r->plan->counts);
 	r->plan->failed = r->plan->nlogged = 0;

@@ -11,16 +11,14 @@
 
 enum { PATH_SIZE = 1024, LARGEST = 1 << 20, DEEPEST = 8 };
 
-static bool
-failed(const char *path, const char *why)
+static bool failed(const char *path, const char *why)
 {
 	fprintf(stderr, "faults: %s: %s\n", path, why);
 	return false;
 }
 
 /* Packed if the name `to` says so. */
-static bool
-copy_file(const char *from, const char *to)
+static bool copy_file(const char *from, const char *to)
 {
 	static char bytes[LARGEST];
 	char why[PATH_SIZE + 100];
@@ -39,16 +37,15 @@ copy_file(const char *from, const char *to)
 	return output_commit(o, why, sizeof why) || failed(to, why);
 }
 
-static bool
-is_folder(const char *path)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool
-copy_below(const struct format *format, const char *from, const char *to, const char *packing, int depth)
+static bool copy_below(const struct format *format, const char *from, const char *to, const char *packing,
+                       int depth)
 {
 	char source[PATH_SIZE], target[PATH_SIZE];
 	DIR *const d = depth < DEEPEST ? opendir(from) : NULL;
@@ -70,9 +67,8 @@ copy_below(const struct format *format, const char *from, const char *to, const 
 	return ok;
 }
 
-bool
-fault_sample_copy(const struct format *format, const char *from, const char *to, const char *packing,
-                  char *made, unsigned n)
+bool fault_sample_copy(const struct format *format, const char *from, const char *to, const char *packing,
+                       char *made, unsigned n)
 {
 	const char *const slash = strrchr(from, '/');
 	const char *const dot = strchr(slash != NULL ? slash : from, '.');

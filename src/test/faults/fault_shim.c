@@ -26,8 +26,7 @@
 /* A function that replaces another is handed nothing of ours, hence the static. */
 static struct fault_plan *plan;
 
-void
-fault_plan_set(struct fault_plan *p)
+void fault_plan_set(struct fault_plan *p)
 {
 	plan = p;
 }
@@ -35,8 +34,7 @@ fault_plan_set(struct fault_plan *p)
 /* Calls that are made for the shim itself are left alone. */
 static _Thread_local bool inside;
 
-static void
-show_where(void)
+static void show_where(void)
 {
 	void *frames[FAULT_FRAMES];
 
@@ -45,8 +43,7 @@ show_where(void)
 	inside = false;
 }
 
-static uint64_t
-stack_here(void)
+static uint64_t stack_here(void)
 {
 	void *frames[FAULT_FRAMES];
 	uint64_t hash = 0;
@@ -59,8 +56,7 @@ stack_here(void)
 	return hash;
 }
 
-static void
-note(struct fault_plan *p, enum fault_call call, unsigned nth)
+static void note(struct fault_plan *p, enum fault_call call, unsigned nth)
 {
 	const unsigned i = atomic_fetch_add(&p->nlogged, 1);
 
@@ -72,8 +68,7 @@ note(struct fault_plan *p, enum fault_call call, unsigned nth)
 #define EARLY __attribute__((no_sanitize("address", "undefined")))
 
 /* Whether this call fails; errno is set then. */
-EARLY static bool
-fails(enum fault_call call)
+EARLY static bool fails(enum fault_call call)
 {
 	struct fault_plan *const p = plan;
 
@@ -92,8 +87,7 @@ fails(enum fault_call call)
 }
 
 /* How many of n bytes a call moves; 0: it fails. */
-static size_t
-moved(enum fault_call call, size_t n)
+static size_t moved(enum fault_call call, size_t n)
 {
 	if (!fails(call))
 		return n;
@@ -113,26 +107,22 @@ void *BEHIND(calloc)(size_t count, size_t n);
 void *BEHIND(realloc)(void *p, size_t n);
 void *BEHIND(memalign)(size_t align, size_t n);
 
-EARLY void *
-malloc(size_t n)
+EARLY void *malloc(size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(malloc)(n);
 }
 
-EARLY void *
-calloc(size_t count, size_t n)
+EARLY void *calloc(size_t count, size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(calloc)(count, n);
 }
 
-EARLY void *
-realloc(void *p, size_t n)
+EARLY void *realloc(void *p, size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(realloc)(p, n);
 }
 
-EARLY void *
-reallocarray(void *p, size_t count, size_t n)
+EARLY void *reallocarray(void *p, size_t count, size_t n)
 {
 	if (n != 0 && count > SIZE_MAX / n) {
 		errno = ENOMEM;
@@ -141,8 +131,7 @@ reallocarray(void *p, size_t count, size_t n)
 	return realloc(p, count * n);
 }
 
-EARLY void *
-aligned_alloc(size_t align, size_t n)
+EARLY void *aligned_alloc(size_t align, size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(memalign)(align, n);
 }
@@ -150,8 +139,7 @@ aligned_alloc(size_t align, size_t n)
 /* ---- the others ---- */
 
 /* The function behind ours: of this name, or of the one it has where files may be large. */
-static void *
-behind(const char *name)
+static void *behind(const char *name)
 {
 	char large[64];
 	void *p;
@@ -237,8 +225,7 @@ REPLACE(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *a
 
 /* Closed all the same, as the kernel does. */
 REAL(int, close, (int fd))
-int
-close(int fd)
+int close(int fd)
 {
 	const bool failed = fails(FAULT_close);
 	const int why = errno, result = real_close(fd);
@@ -250,8 +237,7 @@ close(int fd)
 }
 
 REAL(int, fclose, (FILE * f))
-int
-fclose(FILE *f)
+int fclose(FILE *f)
 {
 	const bool failed = fails(FAULT_fclose);
 	const int why = errno, result = real_fclose(f);
@@ -263,8 +249,7 @@ fclose(FILE *f)
 }
 
 REAL(int, closedir, (DIR * d))
-int
-closedir(DIR *d)
+int closedir(DIR *d)
 {
 	const bool failed = fails(FAULT_closedir);
 	const int why = errno, result = real_closedir(d);
@@ -277,8 +262,7 @@ closedir(DIR *d)
 
 /* Only the duplication of descriptors can fail. */
 REAL(int, fcntl, (int fd, int what, ...))
-int
-fcntl(int fd, int what, ...)
+int fcntl(int fd, int what, ...)
 {
 	va_list ap;
 
@@ -293,8 +277,7 @@ fcntl(int fd, int what, ...)
 /* ---- bytes ---- */
 
 REAL(ssize_t, read, (int fd, void *to, size_t n))
-ssize_t
-read(int fd, void *to, size_t n)
+ssize_t read(int fd, void *to, size_t n)
 {
 	const size_t some = moved(FAULT_read, n);
 
@@ -302,8 +285,7 @@ read(int fd, void *to, size_t n)
 }
 
 REAL(ssize_t, pread, (int fd, void *to, size_t n, off_t from))
-ssize_t
-pread(int fd, void *to, size_t n, off_t from)
+ssize_t pread(int fd, void *to, size_t n, off_t from)
 {
 	const size_t some = moved(FAULT_pread, n);
 
@@ -311,8 +293,7 @@ pread(int fd, void *to, size_t n, off_t from)
 }
 
 REAL(ssize_t, write, (int fd, const void *p, size_t n))
-ssize_t
-write(int fd, const void *p, size_t n)
+ssize_t write(int fd, const void *p, size_t n)
 {
 	const size_t some = moved(FAULT_write, n);
 
@@ -324,8 +305,7 @@ write(int fd, const void *p, size_t n)
 }
 
 REAL(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t to))
-ssize_t
-pwrite(int fd, const void *p, size_t n, off_t to)
+ssize_t pwrite(int fd, const void *p, size_t n, off_t to)
 {
 	const size_t some = moved(FAULT_pwrite, n);
 
@@ -334,8 +314,7 @@ pwrite(int fd, const void *p, size_t n, off_t to)
 
 /* The stream's descriptor is taken away for a moment, so that its error flag is set by the library itself. */
 REAL(size_t, fread, (void *to, size_t size, size_t n, FILE *f))
-size_t
-fread(void *to, size_t size, size_t n, FILE *f)
+size_t fread(void *to, size_t size, size_t n, FILE *f)
 {
 	if (!fails(FAULT_fread))
 		return real_fread(to, size, n, f);
@@ -353,8 +332,7 @@ fread(void *to, size_t size, size_t n, FILE *f)
 
 #ifdef __SANITIZE_ADDRESS__
 /* Its own do not come by our malloc(). */
-char *
-strdup(const char *s)
+char *strdup(const char *s)
 {
 	const size_t n = strlen(s) + 1;
 	char *const copy = malloc(n);
@@ -362,8 +340,7 @@ strdup(const char *s)
 	return copy != NULL ? memcpy(copy, s, n) : NULL;
 }
 
-char *
-strndup(const char *s, size_t most)
+char *strndup(const char *s, size_t most)
 {
 	const size_t n = strnlen(s, most);
 	char *const copy = malloc(n + 1);
@@ -376,8 +353,7 @@ strndup(const char *s, size_t most)
 
 /* It asks for this in each thread, and gives up where that fails. */
 REAL(int, pthread_getattr_np, (pthread_t t, pthread_attr_t *attr))
-int
-pthread_getattr_np(pthread_t t, pthread_attr_t *attr)
+int pthread_getattr_np(pthread_t t, pthread_attr_t *attr)
 {
 	const bool was = inside;
 
@@ -389,8 +365,7 @@ pthread_getattr_np(pthread_t t, pthread_attr_t *attr)
 
 /* Its report is a status that no command has. */
 const char *__asan_default_options(void);
-const char *
-__asan_default_options(void)
+const char *__asan_default_options(void)
 {
 	return "detect_leaks=0:allocator_may_return_null=1:exitcode=99";
 }

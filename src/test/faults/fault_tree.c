@@ -12,8 +12,7 @@
 
 enum { PATH_SIZE = 1024, DEEPEST = 8 };
 
-bool
-fault_tree_init(struct fault_tree *t)
+bool fault_tree_init(struct fault_tree *t)
 {
 	*t = (struct fault_tree){ .list = malloc(FAULT_TREE_ENTRIES * sizeof *t->list),
 		                  .bytes = malloc(FAULT_TREE_BYTES) };
@@ -23,8 +22,7 @@ fault_tree_init(struct fault_tree *t)
 /* ---- reading ---- */
 
 /* A new entry with a copy of the path, and no bytes yet. */
-static struct fault_entry *
-add_entry(struct fault_tree *t, const char *path)
+static struct fault_entry *add_entry(struct fault_tree *t, const char *path)
 {
 	const size_t size = strlen(path) + 1;
 
@@ -38,8 +36,7 @@ add_entry(struct fault_tree *t, const char *path)
 	return e;
 }
 
-static bool
-add_file(struct fault_tree *t, const char *file, const char *path)
+static bool add_file(struct fault_tree *t, const char *file, const char *path)
 {
 	struct fault_entry *const e = add_entry(t, path);
 	const int fd = e != NULL ? open(file, O_RDONLY) : -1;
@@ -58,14 +55,12 @@ add_file(struct fault_tree *t, const char *file, const char *path)
 	return true;
 }
 
-static int
-is_entry(const struct dirent *e)
+static int is_entry(const struct dirent *e)
 {
 	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
-static bool
-is_folder(const char *path)
+static bool is_folder(const char *path)
 {
 	struct stat st;
 
@@ -73,8 +68,7 @@ is_folder(const char *path)
 }
 
 /* `inside`: the path of the folder from the root on, with a slash behind; "": the root. */
-static bool
-take_below(struct fault_tree *t, const char *folder, const char *inside, int depth)
+static bool take_below(struct fault_tree *t, const char *folder, const char *inside, int depth)
 {
 	struct dirent **list = NULL;
 	char from[PATH_SIZE], path[PATH_SIZE];
@@ -97,16 +91,14 @@ take_below(struct fault_tree *t, const char *folder, const char *inside, int dep
 	return ok;
 }
 
-bool
-fault_tree_take(struct fault_tree *t, const char *folder)
+bool fault_tree_take(struct fault_tree *t, const char *folder)
 {
 	t->n = 0;
 	t->used = 0;
 	return take_below(t, folder, "", 0);
 }
 
-bool
-fault_tree_add(struct fault_tree *t, const char *file)
+bool fault_tree_add(struct fault_tree *t, const char *file)
 {
 	const char *const slash = strrchr(file, '/');
 
@@ -115,8 +107,7 @@ fault_tree_add(struct fault_tree *t, const char *file)
 
 /* ---- writing ---- */
 
-bool
-fault_tree_put(const struct fault_tree *t, const char *folder)
+bool fault_tree_put(const struct fault_tree *t, const char *folder)
 {
 	char path[PATH_SIZE];
 	bool ok = true;
@@ -135,8 +126,7 @@ fault_tree_put(const struct fault_tree *t, const char *folder)
 	return ok;
 }
 
-static void
-empty_below(const char *folder, int depth)
+static void empty_below(const char *folder, int depth)
 {
 	char path[PATH_SIZE];
 	DIR *const d = depth < DEEPEST ? opendir(folder) : NULL;
@@ -154,16 +144,14 @@ empty_below(const char *folder, int depth)
 		closedir(d);
 }
 
-void
-fault_folder_empty(const char *path)
+void fault_folder_empty(const char *path)
 {
 	empty_below(path, 0);
 }
 
 /* ---- comparing ---- */
 
-const struct fault_entry *
-fault_tree_find(const struct fault_tree *t, const char *path)
+const struct fault_entry *fault_tree_find(const struct fault_tree *t, const char *path)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (strcmp(t->list[i].path, path) == 0)
@@ -171,8 +159,7 @@ fault_tree_find(const struct fault_tree *t, const char *path)
 	return NULL;
 }
 
-bool
-fault_entries_equal(const struct fault_entry *a, const struct fault_entry *b)
+bool fault_entries_equal(const struct fault_entry *a, const struct fault_entry *b)
 {
 	if (a == NULL || b == NULL || a->p == NULL || b->p == NULL)
 		return (a == NULL) == (b == NULL) && (a == NULL || (a->p == NULL) == (b->p == NULL));

@@ -15,14 +15,12 @@
 			return fuzz_broken(c->result, __VA_ARGS__);                                          \
 	while (0)
 
-static void
-mix(struct contract *c, uint64_t v)
+static void mix(struct contract *c, uint64_t v)
 {
 	c->hash = hash_u64(v ^ c->hash, SEED);
 }
 
-static void
-mix_text(struct contract *c, struct slice s)
+static void mix_text(struct contract *c, struct slice s)
 {
 	mix(c, s.n);
 	if (s.n > 0)
@@ -30,8 +28,7 @@ mix_text(struct contract *c, struct slice s)
 }
 
 /* The flags of text say no more than is true; all of it is read on the way. */
-static bool
-text_holds(struct contract *c, struct slice s, const char *what)
+static bool text_holds(struct contract *c, struct slice s, const char *what)
 {
 	bool utf8 = true, plain = true;
 
@@ -52,8 +49,7 @@ text_holds(struct contract *c, struct slice s, const char *what)
 	return true;
 }
 
-static bool
-json_holds(struct contract *c, struct slice s)
+static bool json_holds(struct contract *c, struct slice s)
 {
 	size_t at;
 	const char *const why = strict_json_fault(s.p, s.n, &at);
@@ -64,8 +60,7 @@ json_holds(struct contract *c, struct slice s)
 }
 
 /* Numbers fit their widths. */
-static bool
-number_holds(struct contract *c, const struct value *v)
+static bool number_holds(struct contract *c, const struct value *v)
 {
 	static const uint8_t bits[] = {
 		[VALUE_BOOL] = 1, [VALUE_U8] = 8,   [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
@@ -83,8 +78,7 @@ number_holds(struct contract *c, const struct value *v)
 	return true;
 }
 
-static bool
-value_holds(struct contract *c, const struct value *v, int depth)
+static bool value_holds(struct contract *c, const struct value *v, int depth)
 {
 	MUST(v->type <= VALUE_JSON, "a value of type %u", v->type);
 	MUST(depth < MAX_DEPTH, "lists nest without end");
@@ -111,8 +105,7 @@ value_holds(struct contract *c, const struct value *v, int depth)
 	}
 }
 
-static bool
-fields_hold(struct contract *c, const struct batch *b, const struct event *e)
+static bool fields_hold(struct contract *c, const struct batch *b, const struct event *e)
 {
 	MUST(e->first_field <= b->nfields && e->nfields <= b->nfields - e->first_field,
 	     "event at %" PRIu64 ": fields %" PRIu32 " + %u of %" PRIu32, e->offset, e->first_field,
@@ -129,8 +122,7 @@ fields_hold(struct contract *c, const struct batch *b, const struct event *e)
 	return true;
 }
 
-static bool
-owner_holds(struct contract *c, const struct trace *t, const struct event *e)
+static bool owner_holds(struct contract *c, const struct trace *t, const struct event *e)
 {
 	MUST(e->cls != NULL && e->cls->index < c->classes && t->planned[e->cls->index] == e->cls,
 	     "event at %" PRIu64 ": its class is none of the trace's", e->offset);
@@ -146,8 +138,7 @@ owner_holds(struct contract *c, const struct trace *t, const struct event *e)
 	return true;
 }
 
-static bool
-place_holds(struct contract *c, const struct event *e, struct slice record)
+static bool place_holds(struct contract *c, const struct event *e, struct slice record)
 {
 	MUST(e->offset >= c->end, "event at %" PRIu64 ": the one before ends at %" PRIu64, e->offset, c->end);
 	MUST(e->offset < c->n && record.n > 0 && record.n <= c->n - e->offset,
@@ -158,8 +149,7 @@ place_holds(struct contract *c, const struct event *e, struct slice record)
 	return true;
 }
 
-static bool
-event_holds(struct contract *c, const struct trace *t, const struct batch *b, uint32_t i)
+static bool event_holds(struct contract *c, const struct trace *t, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
 
@@ -178,8 +168,7 @@ event_holds(struct contract *c, const struct trace *t, const struct batch *b, ui
 }
 
 /* Tracks and classes come once, in order. */
-static bool
-new_ones_hold(struct contract *c, const struct trace *t, const struct batch *b)
+static bool new_ones_hold(struct contract *c, const struct trace *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++, c->tracks++)
 		MUST(c->tracks < t->ntracks && b->tracks[i] == t->tracks[c->tracks],
@@ -190,8 +179,7 @@ new_ones_hold(struct contract *c, const struct trace *t, const struct batch *b)
 	return true;
 }
 
-static bool
-batch_holds(struct contract *c, const struct trace *t, const struct batch *b)
+static bool batch_holds(struct contract *c, const struct trace *t, const struct batch *b)
 {
 	MUST(b->n <= b->cap && b->nfields <= b->fields_cap, "a batch holds more than it has room for");
 	if (!new_ones_hold(c, t, b))
@@ -202,8 +190,7 @@ batch_holds(struct contract *c, const struct trace *t, const struct batch *b)
 	return true;
 }
 
-bool
-contract_take(void *ctx, struct pipeline *f, struct batch *b)
+bool contract_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	const bool ok = batch_holds(ctx, &f->trace, b);
 
@@ -211,8 +198,7 @@ contract_take(void *ctx, struct pipeline *f, struct batch *b)
 	return ok;
 }
 
-static bool
-classes_hold(struct contract *c, const struct trace *t)
+static bool classes_hold(struct contract *c, const struct trace *t)
 {
 	uint64_t records = 0;
 
@@ -234,8 +220,7 @@ classes_hold(struct contract *c, const struct trace *t)
 	return true;
 }
 
-static bool
-tracks_hold(struct contract *c, const struct trace *t)
+static bool tracks_hold(struct contract *c, const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->ntracks; i++) {
 		const struct track *const k = t->tracks[i];
@@ -249,8 +234,7 @@ tracks_hold(struct contract *c, const struct trace *t)
 	return true;
 }
 
-bool
-contract_end(void *ctx, struct pipeline *f)
+bool contract_end(void *ctx, struct pipeline *f)
 {
 	struct contract *const c = ctx;
 	const struct trace *const t = &f->trace;

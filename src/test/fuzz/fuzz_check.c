@@ -25,8 +25,7 @@
 			return fuzz_broken(p->result, __VA_ARGS__);                                          \
 	while (0)
 
-bool
-fuzz_broken(struct fuzz_result *r, const char *fmt, ...)
+bool fuzz_broken(struct fuzz_result *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -43,8 +42,7 @@ fuzz_broken(struct fuzz_result *r, const char *fmt, ...)
 /* ---- findings ---- */
 
 /* A message is a line that may go to a terminal. */
-static bool
-message_holds(const char *s)
+static bool message_holds(const char *s)
 {
 	const char *const end = s + strlen(s);
 
@@ -58,8 +56,7 @@ message_holds(const char *s)
 }
 
 /* Readers see less ahead in a small window: after such a fault they may guess otherwise. */
-static bool
-goes_by_window(const struct rule *rule)
+static bool goes_by_window(const struct rule *rule)
 {
 	for (const struct format_aids *const *a = format_aids; *a != NULL; a++)
 		for (const char *const *id = (*a)->window_rules; id != NULL && *id != NULL; id++)
@@ -68,8 +65,7 @@ goes_by_window(const struct rule *rule)
 	return false;
 }
 
-static void
-take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct fuzz_pass *const p = ctx;
 	struct fuzz_outcome *const o = &p->outcome;
@@ -89,8 +85,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 
 /* ---- one pass ---- */
 
-static bool
-source_holds(struct fuzz_pass *p, const struct source *s)
+static bool source_holds(struct fuzz_pass *p, const struct source *s)
 {
 	const struct findings *const j = &s->findings;
 	const struct trace *const t = s->context->trace;
@@ -113,8 +108,7 @@ source_holds(struct fuzz_pass *p, const struct source *s)
 	return true;
 }
 
-static void
-note_outcome(struct fuzz_pass *p, const struct source *s)
+static void note_outcome(struct fuzz_pass *p, const struct source *s)
 {
 	struct fuzz_outcome *const o = &p->outcome;
 	const struct trace *const t = s->context->trace;
@@ -132,8 +126,7 @@ note_outcome(struct fuzz_pass *p, const struct source *s)
 		o->findings = hash_u64(o->findings ^ j->counts[i].count, (uintptr_t)j->counts[i].rule);
 }
 
-static bool
-opened(void *ctx, const struct source *s)
+static bool opened(void *ctx, const struct source *s)
 {
 	struct fuzz_pass *const p = ctx;
 
@@ -143,8 +136,7 @@ opened(void *ctx, const struct source *s)
 	return !p->stopped;
 }
 
-static void
-closed(void *ctx, const struct source *s)
+static void closed(void *ctx, const struct source *s)
 {
 	struct fuzz_pass *const p = ctx;
 
@@ -155,8 +147,7 @@ closed(void *ctx, const struct source *s)
 }
 
 /* true: all was read. */
-static bool
-take_all(struct fuzz_pass *p)
+static bool take_all(struct fuzz_pass *p)
 {
 	enum stage_status status;
 	struct batch *b;
@@ -169,8 +160,7 @@ take_all(struct fuzz_pass *p)
 	return status == STAGE_END;
 }
 
-bool
-fuzz_pass_run(struct fuzz_pass *p)
+bool fuzz_pass_run(struct fuzz_pass *p)
 {
 	static struct vocabularies retained; /* loading takes longer than a small input */
 	static const char *const paths[] = { "memory" };
@@ -206,8 +196,7 @@ fuzz_pass_run(struct fuzz_pass *p)
 
 /* ---- passes that must agree ---- */
 
-static bool
-outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want, const char *which)
+static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want, const char *which)
 {
 	const struct fuzz_outcome *const o = &p->outcome;
 
@@ -223,8 +212,7 @@ outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want, const char 
 }
 
 /* A pass with everything wanted, through a window of `step` bytes; 0: the whole. */
-static bool
-check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *hash)
+static bool check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *hash)
 {
 	struct contract c = { .result = pass.result, .p = pass.p, .n = pass.n };
 	struct fuzz_pass *const p = &pass;
@@ -243,8 +231,7 @@ check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *h
 	return true;
 }
 
-static bool
-check_steps(struct fuzz_pass pass, const struct fuzz_outcome *want, unsigned parts)
+static bool check_steps(struct fuzz_pass pass, const struct fuzz_outcome *want, unsigned parts)
 {
 	static const struct {
 		unsigned part;
@@ -267,9 +254,8 @@ check_steps(struct fuzz_pass pass, const struct fuzz_outcome *want, unsigned par
 	return true;
 }
 
-bool
-fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct format *format, const char *dialect,
-           unsigned parts)
+bool fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct format *format,
+                const char *dialect, unsigned parts)
 {
 	struct fuzz_pass validation = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
 

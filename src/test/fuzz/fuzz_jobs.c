@@ -16,8 +16,7 @@ struct shown {
 	bool done;
 };
 
-static void
-at_place(void *ctx, size_t place)
+static void at_place(void *ctx, size_t place)
 {
 	struct shown *const s = ctx;
 
@@ -25,8 +24,7 @@ at_place(void *ctx, size_t place)
 	alarm(PLACE_SECONDS);
 }
 
-static void
-work(const struct fuzz_sweep *sweep, struct shown *mine, unsigned job, unsigned jobs)
+static void work(const struct fuzz_sweep *sweep, struct shown *mine, unsigned job, unsigned jobs)
 {
 	struct fuzz_sweep part = *sweep;
 
@@ -37,8 +35,7 @@ work(const struct fuzz_sweep *sweep, struct shown *mine, unsigned job, unsigned 
 	mine->done = fuzz_sweep_run(&part, &mine->swept);
 }
 
-static bool
-report(const struct shown *s, int status, const char *path)
+static bool report(const struct shown *s, int status, const char *path)
 {
 	const struct fuzz_swept *const w = &s->swept;
 
@@ -56,8 +53,7 @@ report(const struct shown *s, int status, const char *path)
 	return false;
 }
 
-static void
-add(struct fuzz_swept *all, const struct fuzz_swept *one)
+static void add(struct fuzz_swept *all, const struct fuzz_swept *one)
 {
 	all->prefixes += one->prefixes;
 	all->changes += one->changes;
@@ -65,8 +61,7 @@ add(struct fuzz_swept *all, const struct fuzz_swept *one)
 		all->status[i] += one->status[i];
 }
 
-bool
-fuzz_jobs_sweep(const struct fuzz_sweep *s, unsigned jobs, const char *path, struct fuzz_swept *all)
+bool fuzz_jobs_sweep(const struct fuzz_sweep *s, unsigned jobs, const char *path, struct fuzz_swept *all)
 {
 	pid_t pids[FUZZ_MAX_JOBS];
 	const unsigned n = jobs < FUZZ_MAX_JOBS ? jobs : FUZZ_MAX_JOBS;

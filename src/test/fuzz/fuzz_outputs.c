@@ -27,8 +27,7 @@ struct conversion {
 	bool lossy;
 };
 
-static bool
-put(void *ctx, const char *file, const char *p, size_t n)
+static bool put(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct conversion *const c = ctx;
 
@@ -37,8 +36,7 @@ put(void *ctx, const char *file, const char *p, size_t n)
 	return !c->text.failed;
 }
 
-static bool
-conversion_begin(void *ctx, struct pipeline *f)
+static bool conversion_begin(void *ctx, struct pipeline *f)
 {
 	static const struct writing_options options = { .tool = TOOL };
 	struct conversion *const c = ctx;
@@ -47,8 +45,7 @@ conversion_begin(void *ctx, struct pipeline *f)
 	return true;
 }
 
-static bool
-conversion_take(void *ctx, struct pipeline *f, struct batch *b)
+static bool conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct conversion *const c = ctx;
 
@@ -60,8 +57,7 @@ conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 }
 
 /* The second line of a span that has two: its end. */
-static bool
-is_second(const char *p, const char *end)
+static bool is_second(const char *p, const char *end)
 {
 	static const char cat[] = ",\"cat\":", phase[] = ",\"ph\":\"e\"";
 
@@ -72,8 +68,7 @@ is_second(const char *p, const char *end)
 }
 
 /* Lines that hold an event; those of the output's own making have their phase right behind the name. */
-static uint64_t
-event_lines(struct slice text)
+static uint64_t event_lines(struct slice text)
 {
 	static const char begin[] = "{\"name\":", own[] = ",\"ph\":";
 	const char *const end = text.p + text.n;
@@ -93,8 +88,7 @@ event_lines(struct slice text)
 }
 
 /* What was written in a format that can be read has no errors. */
-static bool
-reads_back(const struct conversion *c)
+static bool reads_back(const struct conversion *c)
 {
 	struct fuzz_pass pass = { .result = c->result, .p = c->text.p, .n = c->text.n, .from = c->to };
 
@@ -105,8 +99,7 @@ reads_back(const struct conversion *c)
 	return true;
 }
 
-static bool
-conversion_end(void *ctx, struct pipeline *f)
+static bool conversion_end(void *ctx, struct pipeline *f)
 {
 	struct conversion *const c = ctx;
 	const struct text *const t = &c->text;
@@ -132,8 +125,7 @@ conversion_end(void *ctx, struct pipeline *f)
 
 /* Records written as they are: all that were read, byte for byte unless their times were moved, or losses
  * tell of it; and of an input without faults they are all bytes. */
-static bool
-raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
+static bool raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
 {
 	const struct text *const t = &c->text, *const records = &c->records;
 
@@ -147,8 +139,8 @@ raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
 	return true;
 }
 
-static bool
-convert_to(struct fuzz_pass pass, const struct format *to, bool raw, const struct fuzz_outcome *want)
+static bool convert_to(struct fuzz_pass pass, const struct format *to, bool raw,
+                       const struct fuzz_outcome *want)
 {
 	struct conversion conversion = { .result = pass.result, .to = to }, *const c = &conversion;
 
@@ -170,8 +162,7 @@ convert_to(struct fuzz_pass pass, const struct format *to, bool raw, const struc
 	return true;
 }
 
-bool
-fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
+bool fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const struct writer_ops *const w = (*f)->writer;
@@ -194,8 +185,7 @@ struct counting {
 	struct text text;
 };
 
-static bool
-counting_begin(void *ctx, struct pipeline *f)
+static bool counting_begin(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 
@@ -205,8 +195,7 @@ counting_begin(void *ctx, struct pipeline *f)
 	return true;
 }
 
-static bool
-counting_take(void *ctx, struct pipeline *f, struct batch *b)
+static bool counting_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct counting *const c = ctx;
 
@@ -218,8 +207,7 @@ counting_take(void *ctx, struct pipeline *f, struct batch *b)
 }
 
 /* Of one table; *all: events so far. */
-static bool
-tally_holds(struct counting *c, const struct tally *t, uint64_t *all)
+static bool tally_holds(struct counting *c, const struct tally *t, uint64_t *all)
 {
 	struct tally_row *rows;
 	size_t n;
@@ -234,8 +222,7 @@ tally_holds(struct counting *c, const struct tally *t, uint64_t *all)
 	return c->result->fault[0] == '\0';
 }
 
-static bool
-group_holds(struct counting *c, const struct span_row *r)
+static bool group_holds(struct counting *c, const struct span_row *r)
 {
 	const struct span_group *const g = r->group;
 
@@ -251,8 +238,7 @@ group_holds(struct counting *c, const struct span_row *r)
 	return true;
 }
 
-static bool
-sums_hold(struct counting *c, uint64_t events)
+static bool sums_hold(struct counting *c, uint64_t events)
 {
 	struct span_row *rows;
 	uint64_t all = 0;
@@ -276,8 +262,7 @@ sums_hold(struct counting *c, uint64_t events)
 	return true;
 }
 
-static bool
-counting_end(void *ctx, struct pipeline *f)
+static bool counting_end(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 	const struct stats_view view = {
@@ -297,8 +282,7 @@ counting_end(void *ctx, struct pipeline *f)
 	return true;
 }
 
-bool
-fuzz_stats(struct fuzz_pass pass, const struct fuzz_outcome *want)
+bool fuzz_stats(struct fuzz_pass pass, const struct fuzz_outcome *want)
 {
 	struct counting counting = { .result = pass.result }, *const c = &counting;
 

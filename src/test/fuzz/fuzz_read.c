@@ -15,8 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
-static void
-check(const char *p, size_t n, const struct format *format, const char *dialect, unsigned parts)
+static void check(const char *p, size_t n, const struct format *format, const char *dialect, unsigned parts)
 {
 	struct fuzz_result r;
 
@@ -28,8 +27,7 @@ check(const char *p, size_t n, const struct format *format, const char *dialect,
 }
 
 /* Small steps cost most of the time: long inputs take some of them only, which ones their length says. */
-static unsigned
-parts_for(size_t n)
+static unsigned parts_for(size_t n)
 {
 	if (n <= 256)
 		return FUZZ_ALL | FUZZ_FEW;
@@ -38,8 +36,7 @@ parts_for(size_t n)
 	return (FUZZ_ALL | FUZZ_FEW) & ~left_out;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	const struct format *const format = format_by_name(FORMAT_NAME(FUZZ_FORMAT));
 

@@ -24,8 +24,7 @@ struct replay {
 	bool failed;
 };
 
-static bool
-cannot(struct replay *r, const char *path, const char *why)
+static bool cannot(struct replay *r, const char *path, const char *why)
 {
 	fprintf(stderr, "fuzz_replay: %s: %s\n", path, why);
 	r->failed = true;
@@ -33,8 +32,7 @@ cannot(struct replay *r, const char *path, const char *why)
 }
 
 /* A whole file, unpacked, in an allocation of just its size; to be freed. */
-static char *
-read_unpacked(struct replay *r, const char *path, size_t *n)
+static char *read_unpacked(struct replay *r, const char *path, size_t *n)
 {
 	struct input *const in = input_open(path);
 	char *p = NULL;
@@ -53,8 +51,7 @@ read_unpacked(struct replay *r, const char *path, size_t *n)
 	return p;
 }
 
-static void
-check(struct replay *r, const char *path, const char *p, size_t n, const struct format *format)
+static void check(struct replay *r, const char *path, const char *p, size_t n, const struct format *format)
 {
 	struct fuzz_result result;
 
@@ -65,8 +62,7 @@ check(struct replay *r, const char *path, const char *p, size_t n, const struct 
 	r->failed = true;
 }
 
-static void
-replay_file(struct replay *r, const char *path)
+static void replay_file(struct replay *r, const char *path)
 {
 	size_t n = 0;
 	char *const p = read_unpacked(r, path, &n);
@@ -84,8 +80,7 @@ replay_file(struct replay *r, const char *path)
 }
 
 /* In order of names, so that each run says the same. */
-static void
-replay_path(struct replay *r, const char *path, int depth)
+static void replay_path(struct replay *r, const char *path, int depth)
 {
 	struct dirent **names;
 	struct stat st;
@@ -114,8 +109,7 @@ replay_path(struct replay *r, const char *path, int depth)
 	free(names);
 }
 
-static void
-sweep_file(struct replay *r, const char *path)
+static void sweep_file(struct replay *r, const char *path)
 {
 	size_t n = 0;
 	char *const p = read_unpacked(r, path, &n);
@@ -135,8 +129,7 @@ sweep_file(struct replay *r, const char *path)
 }
 
 /* An option and its argument: how many words they take; 0: neither. */
-static int
-option(struct replay *r, char **argv)
+static int option(struct replay *r, char **argv)
 {
 	if (strcmp(argv[0], "--sweep") == 0 || strcmp(argv[0], "--sweep-light") == 0) {
 		r->what = argv[0][7] == '\0' ? SWEEP : SWEEP_LIGHT;
@@ -151,8 +144,7 @@ option(struct replay *r, char **argv)
 	return 0;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct replay r = { .jobs = 1 };
 	int i = 1;

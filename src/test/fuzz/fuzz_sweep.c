@@ -5,8 +5,7 @@
 #define PARTS_FULL (FUZZ_ALL & ~(unsigned)(FUZZ_SLOW_7 | FUZZ_SLOW_1))
 
 /* Which parts the next case goes through. */
-static unsigned
-parts_of(const struct fuzz_sweep *s, const struct fuzz_swept *out)
+static unsigned parts_of(const struct fuzz_sweep *s, const struct fuzz_swept *out)
 {
 	const uint64_t ordinal = out->prefixes + out->changes;
 
@@ -15,8 +14,7 @@ parts_of(const struct fuzz_sweep *s, const struct fuzz_swept *out)
 	return ordinal / s->full_every % 512 == 0 ? FUZZ_ALL : PARTS_FULL;
 }
 
-static bool
-check(const struct fuzz_sweep *s, struct fuzz_swept *out, const char *p, size_t n)
+static bool check(const struct fuzz_sweep *s, struct fuzz_swept *out, const char *p, size_t n)
 {
 	const bool ok = fuzz_check(&out->result, p, n, s->format, NULL, parts_of(s, out));
 
@@ -25,8 +23,7 @@ check(const struct fuzz_sweep *s, struct fuzz_swept *out, const char *p, size_t 
 }
 
 /* Each prefix is an allocation of its own: one byte too far is outside. */
-static bool
-sweep_prefixes(const struct fuzz_sweep *s, struct fuzz_swept *out)
+static bool sweep_prefixes(const struct fuzz_sweep *s, struct fuzz_swept *out)
 {
 	bool ok = true;
 
@@ -47,8 +44,7 @@ sweep_prefixes(const struct fuzz_sweep *s, struct fuzz_swept *out)
 	return ok;
 }
 
-static bool
-is_light(unsigned char was, unsigned char is)
+static bool is_light(unsigned char was, unsigned char is)
 {
 	static const unsigned char values[] = { 0, 1, 2, 0x7f, 0x80, 0xff }, flips[] = { 0x01, 0x20, 0x80 };
 
@@ -61,8 +57,7 @@ is_light(unsigned char was, unsigned char is)
 	return false;
 }
 
-static bool
-sweep_bytes(const struct fuzz_sweep *s, struct fuzz_swept *out, char *p)
+static bool sweep_bytes(const struct fuzz_sweep *s, struct fuzz_swept *out, char *p)
 {
 	for (size_t i = s->first; i < s->n; i += s->stride * (s->sparse > 0 ? s->sparse : 1)) {
 		const unsigned char was = (unsigned char)p[i];
@@ -83,8 +78,7 @@ sweep_bytes(const struct fuzz_sweep *s, struct fuzz_swept *out, char *p)
 	return true;
 }
 
-bool
-fuzz_sweep_run(const struct fuzz_sweep *s, struct fuzz_swept *out)
+bool fuzz_sweep_run(const struct fuzz_sweep *s, struct fuzz_swept *out)
 {
 	*out = (struct fuzz_swept){ .byte = -1 };
 	if (!sweep_prefixes(s, out) || s->n == 0)

@@ -6,8 +6,7 @@
 #include "test/fuzz/fuzz_sweep.h"
 #include "test/fuzz/fuzz_sweep_test_util.h"
 
-void
-expect_sweep(const char *path, size_t sparse)
+void expect_sweep(const char *path, size_t sparse)
 {
 	struct fuzz_sweep s = { .light = true, .stride = 1, .sparse = sparse, .full_every = 97 };
 	struct fuzz_swept out;
@@ -21,8 +20,7 @@ expect_sweep(const char *path, size_t sparse)
 	free(p);
 }
 
-void
-expect_promises(const char *folder, const char *suffix)
+void expect_promises(const char *folder, const char *suffix)
 {
 	char **const names = list_folder(folder, suffix);
 	struct fuzz_result r;

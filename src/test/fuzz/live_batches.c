@@ -4,15 +4,13 @@
 
 #define SEED UINT64_C(0x11fe)
 
-static uint64_t
-text_digest(uint64_t h, struct slice s)
+static uint64_t text_digest(uint64_t h, struct slice s)
 {
 	h = hash_u64(h ^ s.n, SEED);
 	return s.n > 0 ? h ^ hash_bytes(s.p, s.n, SEED) : h;
 }
 
-static uint64_t
-value_digest(uint64_t h, const struct value *v)
+static uint64_t value_digest(uint64_t h, const struct value *v)
 {
 	const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 
@@ -33,8 +31,7 @@ value_digest(uint64_t h, const struct value *v)
 	}
 }
 
-static uint64_t
-event_digest(uint64_t h, const struct batch *b, const struct event *e)
+static uint64_t event_digest(uint64_t h, const struct batch *b, const struct event *e)
 {
 	h = hash_u64(h ^ e->ts, e->dur);
 	h = hash_u64(h ^ e->offset, (uint64_t)e->phase << 8 | e->flags);
@@ -50,8 +47,7 @@ event_digest(uint64_t h, const struct batch *b, const struct event *e)
 }
 
 /* Of every byte that can be reached. */
-static uint64_t
-batch_digest(const struct batch *b)
+static uint64_t batch_digest(const struct batch *b)
 {
 	uint64_t h = b->n;
 
@@ -63,8 +59,7 @@ batch_digest(const struct batch *b)
 	return h;
 }
 
-static struct batch *
-new_batch(struct live_batches *l, uint32_t cap, bool with_bytes)
+static struct batch *new_batch(struct live_batches *l, uint32_t cap, bool with_bytes)
 {
 	struct batch **const batches = realloc(l->batches, (l->n + 1) * sizeof(struct batch *));
 	uint64_t *const digests = realloc(l->digests, (l->n + 1) * sizeof *digests);
@@ -77,8 +72,7 @@ new_batch(struct live_batches *l, uint32_t cap, bool with_bytes)
 	return l->batches[l->n++] = b;
 }
 
-static void
-read_all(struct live_batches *l, struct source *s, uint32_t cap, bool with_bytes)
+static void read_all(struct live_batches *l, struct source *s, uint32_t cap, bool with_bytes)
 {
 	while (s->status == READ_MORE) {
 		struct batch *const b = new_batch(l, cap, with_bytes);
@@ -88,9 +82,8 @@ read_all(struct live_batches *l, struct source *s, uint32_t cap, bool with_bytes
 	l->status = s->status;
 }
 
-void
-live_batches_read(struct live_batches *l, const struct format *format, struct input *in, unsigned want,
-                  uint32_t cap)
+void live_batches_read(struct live_batches *l, const struct format *format, struct input *in, unsigned want,
+                       uint32_t cap)
 {
 	static struct vocabularies loaded; /* loading takes longer than a small input */
 	const struct pipeline_job job = { .from = format };
@@ -107,8 +100,7 @@ live_batches_read(struct live_batches *l, const struct format *format, struct in
 	trace_context_free(&c);
 }
 
-size_t
-live_batches_changed(const struct live_batches *l)
+size_t live_batches_changed(const struct live_batches *l)
 {
 	size_t changed = 0;
 
@@ -117,8 +109,7 @@ live_batches_changed(const struct live_batches *l)
 	return changed;
 }
 
-static bool
-same_findings(const struct findings *a, const struct findings *b)
+static bool same_findings(const struct findings *a, const struct findings *b)
 {
 	bool same = a->ncounts == b->ncounts;
 
@@ -128,8 +119,7 @@ same_findings(const struct findings *a, const struct findings *b)
 }
 
 /* In order, without overlap, and equal to the bytes where they lie. */
-static bool
-records_lie_in(const struct live_batches *l, const char *p, size_t n)
+static bool records_lie_in(const struct live_batches *l, const char *p, size_t n)
 {
 	uint64_t end = 0;
 
@@ -145,8 +135,7 @@ records_lie_in(const struct live_batches *l, const char *p, size_t n)
 	return true;
 }
 
-bool
-live_batches_raw_agrees(const struct format *format, const char *p, size_t n)
+bool live_batches_raw_agrees(const struct format *format, const char *p, size_t n)
 {
 	struct live_batches raw, check;
 
@@ -158,8 +147,7 @@ live_batches_raw_agrees(const struct format *format, const char *p, size_t n)
 	return live_batches_free(&check) + live_batches_free(&raw) == 0 && agrees;
 }
 
-char *
-live_batches_bytes(const struct live_batches *l, size_t *n)
+char *live_batches_bytes(const struct live_batches *l, size_t *n)
 {
 	char *all = NULL;
 
@@ -180,8 +168,7 @@ live_batches_bytes(const struct live_batches *l, size_t *n)
 	return all;
 }
 
-size_t
-live_batches_free(struct live_batches *l)
+size_t live_batches_free(struct live_batches *l)
 {
 	size_t changed = 0;
 

@@ -11,15 +11,13 @@
 enum { SWEPT_FILE = 900, SWEPT_BYTES = 1000 }; /* of one file, of all files of a format */
 
 /* Whether records of the format are copied. */
-static bool
-is_copied(const struct format *f)
+static bool is_copied(const struct format *f)
 {
 	return f->reader != NULL && f->writer != NULL && (f->writer->modes & WRITER_RAW_SAME) != 0;
 }
 
 /* Samples of a format that are not packed. */
-static size_t
-load(struct file *files, const struct format *format, const char *kind)
+static size_t load(struct file *files, const struct format *format, const char *kind)
 {
 	char folder[256], suffix[64];
 
@@ -46,8 +44,7 @@ Test(raw_agrees, findings_are_those_of_validation)
 }
 
 /* Each prefix, in an allocation of its own, and a change of each byte. */
-static void
-sweep(const struct format *format, const struct file *file)
+static void sweep(const struct format *format, const struct file *file)
 {
 	for (size_t n = 1; n <= file->n; n++) {
 		char *const p = malloc(n);

@@ -9,22 +9,19 @@ struct json {
 	const char *fault; /* the first; p then stays where it is */
 };
 
-static bool
-fail(struct json *j, const char *fault)
+static bool fail(struct json *j, const char *fault)
 {
 	if (j->fault == NULL)
 		j->fault = fault;
 	return false;
 }
 
-static bool
-next_is(const struct json *j, char c)
+static bool next_is(const struct json *j, char c)
 {
 	return j->p < j->end && *j->p == c;
 }
 
-static bool
-take(struct json *j, char c)
+static bool take(struct json *j, char c)
 {
 	if (!next_is(j, c))
 		return false;
@@ -32,15 +29,13 @@ take(struct json *j, char c)
 	return true;
 }
 
-static void
-skip_blanks(struct json *j)
+static void skip_blanks(struct json *j)
 {
 	while (next_is(j, ' ') || next_is(j, '\t') || next_is(j, '\n') || next_is(j, '\r'))
 		j->p++;
 }
 
-size_t
-strict_utf8_length(const char *p, const char *end)
+size_t strict_utf8_length(const char *p, const char *end)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char c = p < end ? (unsigned char)*p : 0xff;
@@ -62,8 +57,7 @@ strict_utf8_length(const char *p, const char *end)
 }
 
 /* The four hexadecimal digits of an escape; -1: they are not. */
-static int32_t
-hex4(struct json *j)
+static int32_t hex4(struct json *j)
 {
 	int32_t v = 0;
 
@@ -81,8 +75,7 @@ hex4(struct json *j)
 }
 
 /* Behind the backslash. */
-static bool
-escape(struct json *j)
+static bool escape(struct json *j)
 {
 	if (j->p < j->end && *j->p != '\0' && strchr("\"\\/bfnrt", *j->p) != NULL) {
 		j->p++;
@@ -101,8 +94,7 @@ escape(struct json *j)
 	return (second >= 0xdc00 && second <= 0xdfff) || fail(j, "half of a surrogate pair");
 }
 
-static bool
-string(struct json *j)
+static bool string(struct json *j)
 {
 	if (!take(j, '"'))
 		return fail(j, "no string where one must be");
@@ -124,16 +116,14 @@ string(struct json *j)
 	return true;
 }
 
-const char *
-strict_json_string_end(const char *p, const char *end)
+const char *strict_json_string_end(const char *p, const char *end)
 {
 	struct json j = { .p = p, .end = end };
 
 	return string(&j) ? j.p : NULL;
 }
 
-static bool
-digits(struct json *j)
+static bool digits(struct json *j)
 {
 	const char *const start = j->p;
 
@@ -142,8 +132,7 @@ digits(struct json *j)
 	return j->p > start || fail(j, "no digit where one must be");
 }
 
-static bool
-number(struct json *j)
+static bool number(struct json *j)
 {
 	take(j, '-');
 	if (!take(j, '0') && !digits(j))
@@ -158,8 +147,7 @@ number(struct json *j)
 	return true;
 }
 
-static bool
-word(struct json *j, const char *w)
+static bool word(struct json *j, const char *w)
 {
 	const size_t n = strlen(w);
 
@@ -172,8 +160,7 @@ word(struct json *j, const char *w)
 static bool value(struct json *j, int depth);
 
 /* Behind the opening bracket or brace. */
-static bool
-members(struct json *j, bool named, int depth)
+static bool members(struct json *j, bool named, int depth)
 {
 	const char close = named ? '}' : ']';
 
@@ -195,8 +182,7 @@ members(struct json *j, bool named, int depth)
 	return take(j, close) || fail(j, "neither a comma nor the end of a list");
 }
 
-static bool
-value(struct json *j, int depth)
+static bool value(struct json *j, int depth)
 {
 	bool ok;
 
@@ -217,8 +203,7 @@ value(struct json *j, int depth)
 	return ok;
 }
 
-const char *
-strict_json_fault(const char *p, size_t n, size_t *at)
+const char *strict_json_fault(const char *p, size_t n, size_t *at)
 {
 	struct json j = { .p = p, .end = p + n };
 

@@ -4,8 +4,7 @@
 #include <cJSON.h>
 #include <string.h>
 
-static bool
-accepts(const char *s)
+static bool accepts(const char *s)
 {
 	size_t at;
 

@@ -14,8 +14,7 @@ const struct format_aids *const format_aids[] = {
 	NULL
 };
 
-const struct format_aids *
-format_aids_of(const char *format)
+const struct format_aids *format_aids_of(const char *format)
 {
 	for (const struct format_aids *const *a = format_aids; *a != NULL; a++)
 		if (strcmp((*a)->format, format) == 0)

@@ -16,8 +16,7 @@ Test(format_aids, belong_to_formats)
 	cr_expect_null(format_aids_of("none"));
 }
 
-static unsigned
-inputs_named(const char *name)
+static unsigned inputs_named(const char *name)
 {
 	unsigned n = 0;
 

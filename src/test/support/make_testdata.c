@@ -6,8 +6,7 @@
 #include "test/support/format_aids.h"
 #include "test/support/testdata.h"
 
-static bool
-write_format(const char *dir, const struct format_aids *aids)
+static bool write_format(const char *dir, const struct format_aids *aids)
 {
 	static const char *const below[] = { "", "/good", "/bad" };
 	char own[400], path[420];
@@ -21,8 +20,7 @@ write_format(const char *dir, const struct format_aids *aids)
 	return ok && aids->write_testdata(own);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *const dir = argc > 1 ? argv[1] : "testdata";
 	bool ok = testdata_folder(dir);

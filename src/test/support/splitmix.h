@@ -4,8 +4,7 @@
 #include <stdint.h>
 
 /* The next number of a sequence that depends on the seed alone (splitmix64). */
-static inline uint64_t
-splitmix_next(uint64_t *state)
+static inline uint64_t splitmix_next(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 

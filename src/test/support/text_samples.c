@@ -6,8 +6,7 @@
 #include "test/support/testdata.h"
 
 /* Where a finding is: at the first place of the marker; without one at the end. */
-static size_t
-place_of(const struct text_sample *s, const char *marker)
+static size_t place_of(const struct text_sample *s, const char *marker)
 {
 	const size_t n = marker != NULL ? strlen(marker) : 0;
 
@@ -17,9 +16,8 @@ place_of(const struct text_sample *s, const char *marker)
 	return s->n;
 }
 
-static bool
-write_sample(const char *dir, const char *kind, const char *format, const char *suffix,
-             const struct text_sample *s)
+static bool write_sample(const char *dir, const char *kind, const char *format, const char *suffix,
+                         const struct text_sample *s)
 {
 	char path[512], text[1024];
 	int n = snprintf(text, sizeof text, "exit %d\nrecords %u\n", s->exit_status, s->records);
@@ -34,9 +32,8 @@ write_sample(const char *dir, const char *kind, const char *format, const char *
 	return testdata_file(path, text, (size_t)n);
 }
 
-bool
-text_samples_write(const char *dir, const char *kind, const char *format, const char *suffix,
-                   const struct text_sample *samples)
+bool text_samples_write(const char *dir, const char *kind, const char *format, const char *suffix,
+                        const struct text_sample *samples)
 {
 	bool ok = true;
 

@@ -18,8 +18,7 @@ struct found {
 };
 
 /* Keeps the last. */
-static void
-keep(void *ctx, const struct findings *j, const struct finding *f)
+static void keep(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct found *const k = ctx;
 
@@ -31,8 +30,7 @@ keep(void *ctx, const struct findings *j, const struct finding *f)
 	snprintf(k->message, sizeof k->message, "%s", f->message);
 }
 
-static bool
-load(struct vocabulary *v, const char *text, size_t n, struct found *k)
+static bool load(struct vocabulary *v, const char *text, size_t n, struct found *k)
 {
 	struct findings j;
 
@@ -280,8 +278,7 @@ Test(vocab_mistakes, nothing_of_a_bad_file_is_taken)
 /* ---- limits ---- */
 
 /* HEAD, then n times a piece with its number in it, then the end. */
-static bool
-load_many(const char *head, const char *piece, unsigned n, const char *end, struct found *k)
+static bool load_many(const char *head, const char *piece, unsigned n, const char *end, struct found *k)
 {
 	const size_t room = strlen(head) + (size_t)n * (strlen(piece) + 24) + strlen(end) + 1;
 	char *const text = malloc(room);
@@ -302,8 +299,7 @@ load_many(const char *head, const char *piece, unsigned n, const char *end, stru
 	return ok;
 }
 
-static void
-expect_limit(const char *head, const char *piece, unsigned n, const char *end, const char *says)
+static void expect_limit(const char *head, const char *piece, unsigned n, const char *end, const char *says)
 {
 	struct found k;
 
@@ -356,8 +352,7 @@ Test(vocab_mistakes, words_of_pairs_are_limited)
 
 /* ---- files that want harm ---- */
 
-static char *
-repeat(const char *piece, size_t n, const char *end)
+static char *repeat(const char *piece, size_t n, const char *end)
 {
 	const size_t len = strlen(piece);
 	char *const s = malloc(len * n + strlen(end) + 1);
@@ -370,8 +365,7 @@ repeat(const char *piece, size_t n, const char *end)
 	return s;
 }
 
-static void
-expect_refused(char *text, const char *says)
+static void expect_refused(char *text, const char *says)
 {
 	struct vocabulary *const v = vocab_new("heph");
 	struct found k;
@@ -433,8 +427,7 @@ static const char whole[] = "format: heph\n"
                             "    reader: {x: y}\n"
                             "  - {match: '*', named: '\\**', phase: counter, values: [v]}\n";
 
-static void
-try_text(const char *text, size_t n)
+static void try_text(const char *text, size_t n)
 {
 	struct vocabulary *const v = vocab_new("heph");
 	struct found k;

@@ -11,14 +11,12 @@
 
 /* What the keys of the language become. */
 
-static void
-show(void *ctx, const struct findings *j, const struct finding *f)
+static void show(void *ctx, const struct findings *j, const struct finding *f)
 {
 	cr_log_error("line %" PRIu64 ": %s [%s]", f->line, f->message, f->rule->id);
 }
 
-static void
-add(struct vocabulary *v, const char *text, size_t want)
+static void add(struct vocabulary *v, const char *text, size_t want)
 {
 	struct findings j;
 	size_t rules;
@@ -29,8 +27,7 @@ add(struct vocabulary *v, const char *text, size_t want)
 	findings_free(&j);
 }
 
-static struct vocabulary *
-make(const char *text, size_t want)
+static struct vocabulary *make(const char *text, size_t want)
 {
 	struct vocabulary *const v = vocab_new("heph");
 
@@ -39,14 +36,12 @@ make(const char *text, size_t want)
 	return v;
 }
 
-static const struct plan *
-find(const struct vocabulary *v, const char *name)
+static const struct plan *find(const struct vocabulary *v, const char *name)
 {
 	return v->ops->find(v, slice_str(name), NULL, NULL);
 }
 
-static void
-expect_slice(struct slice s, const char *want)
+static void expect_slice(struct slice s, const char *want)
 {
 	cr_expect(s.p != NULL && slice_is(s, want), "\"%.*s\", not \"%s\"", (int)s.n, s.p, want);
 }
@@ -219,8 +214,7 @@ Test(vocab, tracks_defines_flows_and_words)
 
 /* ---- which rule counts ---- */
 
-static bool
-has_one(const void *ctx, struct slice name)
+static bool has_one(const void *ctx, struct slice name)
 {
 	const char *const *const names = ctx;
 
@@ -230,8 +224,7 @@ has_one(const void *ctx, struct slice name)
 	return false;
 }
 
-static const char *
-category_of(const struct vocabulary *v, const char *name, const char *const *fields)
+static const char *category_of(const struct vocabulary *v, const char *name, const char *const *fields)
 {
 	const struct plan *const m =
 	    v->ops->find(v, slice_str(name), fields != NULL ? has_one : NULL, fields);
@@ -292,8 +285,7 @@ Test(vocab, files_that_come_first_win)
 	vocab_free(v);
 }
 
-static const char *
-word_of(const struct vocabulary *v, const char *name, const char *const *fields)
+static const char *word_of(const struct vocabulary *v, const char *name, const char *const *fields)
 {
 	const struct plan *const m =
 	    v->ops->find(v, slice_str(name), fields != NULL ? has_one : NULL, fields);
@@ -415,8 +407,7 @@ Test(vocab, named_rules_are_chained)
 
 /* ---- names of processes and threads ---- */
 
-static void
-expect_name(const struct vocabulary *v, bool process, uint64_t id, const char *want)
+static void expect_name(const struct vocabulary *v, bool process, uint64_t id, const char *want)
 {
 	struct trace t;
 

@@ -18,8 +18,7 @@ struct rig {
 	char *text; /* MANY times an "x", then a NUL */
 };
 
-static void
-begin(struct rig *g, uint64_t factor)
+static void begin(struct rig *g, uint64_t factor)
 {
 	*g = (struct rig){ .text = malloc(MANY + 1) };
 	trace_init(&g->trace);
@@ -29,8 +28,7 @@ begin(struct rig *g, uint64_t factor)
 	g->text[MANY] = '\0';
 }
 
-static void
-finish(struct rig *g)
+static void finish(struct rig *g)
 {
 	repeats_free(&g->repeats);
 	ledger_free(&g->ledger);
@@ -39,15 +37,13 @@ finish(struct rig *g)
 	free(g->text);
 }
 
-static struct slice
-text_of(const struct rig *g, uint32_t n)
+static struct slice text_of(const struct rig *g, uint32_t n)
 {
 	return (struct slice){ g->text, n, SLICE_UTF8 | SLICE_JSON };
 }
 
 /* The batch anew: one event of this name and with this field. */
-static struct event *
-event(struct rig *g, struct slice name, struct slice category, struct field f)
+static struct event *event(struct rig *g, struct slice name, struct slice category, struct field f)
 {
 	const struct class like = { .name = SLICE_LIT("class"), .category = category };
 
@@ -60,8 +56,7 @@ event(struct rig *g, struct slice name, struct slice category, struct field f)
 	return g->batch.events;
 }
 
-static uint64_t
-lost(const struct rig *g, const char *id)
+static uint64_t lost(const struct rig *g, const char *id)
 {
 	for (size_t i = 0; i < g->ledger.n; i++)
 		if (strcmp(g->ledger.rows[i].loss->id, id) == 0)
@@ -70,8 +65,7 @@ lost(const struct rig *g, const char *id)
 }
 
 /* How often a text of n bytes passes whole. */
-static uint64_t
-passes(struct rig *g, uint32_t n, uint64_t read)
+static uint64_t passes(struct rig *g, uint32_t n, uint64_t read)
 {
 	for (uint64_t i = 0;; i++) {
 		struct event *const e =
@@ -180,8 +174,7 @@ Test(repeats, prefixes)
 }
 
 /* Takes all that may be spent. */
-static void
-spend_all(struct rig *g)
+static void spend_all(struct rig *g)
 {
 	g->repeats.spent = (struct cost){ .texts = REPEATS_FREE, .all = REPEATS_FREE };
 }
@@ -212,8 +205,7 @@ Test(repeats, all_places_are_cut)
 }
 
 /* Once more with these bytes read; the event's field. */
-static const struct field *
-with_field(struct rig *g, struct value v, uint64_t read)
+static const struct field *with_field(struct rig *g, struct value v, uint64_t read)
 {
 	event(g, text_of(g, 3), SLICE_LIT("c"), (struct field){ text_of(g, 1), v });
 	cr_assert(repeats_batch(&g->repeats, &g->batch, read));

@@ -9,8 +9,7 @@
 
 #define NUMBERS 20000U
 
-static void
-expect_set_of(bool pages, uint32_t most, uint32_t added, bool sorted)
+static void expect_set_of(bool pages, uint32_t most, uint32_t added, bool sorted)
 {
 	static bool in[NUMBERS];
 	struct mark_set s = { .pages = pages, .most = most };
@@ -40,8 +39,7 @@ expect_set_of(bool pages, uint32_t most, uint32_t added, bool sorted)
 	mark_set_free(&s);
 }
 
-static void
-expect_set(uint32_t most, uint32_t added, bool sorted)
+static void expect_set(uint32_t most, uint32_t added, bool sorted)
 {
 	expect_set_of(false, most, added, sorted);
 	expect_set_of(true, most, added, sorted);
@@ -64,8 +62,7 @@ Test(mark_set, in_a_file)
 }
 
 /* Cursors of several inputs ask for their parts of the set in turn. */
-static void
-expect_several(bool pages)
+static void expect_several(bool pages)
 {
 	struct mark_set s = { .pages = pages, .most = 64 };
 	struct mark_cursor c[2] = { { .at = 0 }, { .at = 0 } };
@@ -107,8 +104,7 @@ Test(mark_set, pages_that_share_a_place)
 	cr_expect_eq(s.total, 100);
 	for (uint64_t k = 0; k < 100; k++)
 		for (uint64_t i = 0; i < 200; i++)
-			cr_assert_eq(mark_cursor_has(&c, &s, k * step + i, &failed),
-			             i <= 140 && i % 70 == 0);
+			cr_assert_eq(mark_cursor_has(&c, &s, k * step + i, &failed), i <= 140 && i % 70 == 0);
 	cr_expect_not(failed);
 	mark_cursor_free(&c);
 	mark_set_free(&s);

@@ -11,8 +11,7 @@
 #define OVNI "testdata/ovni/good/document.obs"
 #define DIAL9 "testdata/dial9/good/late.dial9"
 
-static struct select
-by_name(const char *glob)
+static struct select by_name(const char *glob)
 {
 	struct select s = { .edges = SELECT_CLIP };
 
@@ -20,8 +19,7 @@ by_name(const char *glob)
 	return s;
 }
 
-static void
-note(char *to, size_t room, const struct pipeline *p, const struct batch *b)
+static void note(char *to, size_t room, const struct pipeline *p, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -34,8 +32,8 @@ note(char *to, size_t room, const struct pipeline *p, const struct batch *b)
 }
 
 /* Offsets of the raw events that are retained: "102 118". */
-static void
-expect_records(const char *const *paths, size_t n, const struct select *select, bool drops, const char *want)
+static void expect_records(const char *const *paths, size_t n, const struct select *select, bool drops,
+                           const char *want)
 {
 	struct pipeline *const p = malloc(sizeof *p);
 	const struct pipeline_job job = {
@@ -62,8 +60,7 @@ expect_records(const char *const *paths, size_t n, const struct select *select, 
 	free(p);
 }
 
-static void
-expect_named(const char *path, const char *glob, const char *want)
+static void expect_named(const char *path, const char *glob, const char *want)
 {
 	const struct select s = by_name(glob);
 

@@ -6,8 +6,7 @@
 static const struct track track_a = { .index = 0 }, track_b = { .index = 1 };
 static const struct class class_out = { .index = 0 }, class_in = { .index = 1 };
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *state >> 33;
@@ -19,8 +18,7 @@ struct end {
 	bool out;
 };
 
-static void
-add(struct arrows *a, const struct end *e, uint64_t offset)
+static void add(struct arrows *a, const struct end *e, uint64_t offset)
 {
 	const struct event at = { .ts = e->ts,
 		                  .offset = offset,
@@ -35,8 +33,7 @@ add(struct arrows *a, const struct end *e, uint64_t offset)
 }
 
 /* The offset of the in where the out at offset i arrives, by looking at all of them; n: nowhere. */
-static size_t
-arrives_at(const struct end *ends, size_t n, size_t i)
+static size_t arrives_at(const struct end *ends, size_t n, size_t i)
 {
 	size_t best = n;
 
@@ -48,8 +45,7 @@ arrives_at(const struct end *ends, size_t n, size_t i)
 }
 
 /* Takes all arrows and notes for each out's offset where it arrived; returns how many there were. */
-static size_t
-take_all(struct arrows *a, struct batch *b, bool end, size_t *to)
+static size_t take_all(struct arrows *a, struct batch *b, bool end, size_t *to)
 {
 	size_t arrows = 0;
 	bool more;
@@ -74,8 +70,7 @@ take_all(struct arrows *a, struct batch *b, bool end, size_t *to)
 	return arrows;
 }
 
-static void
-check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times)
+static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times)
 {
 	struct end ends[300];
 	size_t to[300], expected = 0;

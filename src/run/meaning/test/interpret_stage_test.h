@@ -35,8 +35,7 @@ struct stage {
 	const struct track *process, *threads[2];
 };
 
-static inline void
-stage_init(struct stage *g, enum interpret_mode mode, unsigned want)
+static inline void stage_init(struct stage *g, enum interpret_mode mode, unsigned want)
 {
 	*g = (struct stage){ .format = { .name = "toy" } };
 	g->format.reader = &g->reader;
@@ -54,8 +53,7 @@ stage_init(struct stage *g, enum interpret_mode mode, unsigned want)
 	interpret_init(&g->in, &g->trace, mode, want);
 }
 
-static inline void
-stage_free(struct stage *g)
+static inline void stage_free(struct stage *g)
 {
 	interpret_free(&g->in);
 	findings_free(&g->findings);
@@ -63,8 +61,7 @@ stage_free(struct stage *g)
 	trace_free(&g->trace);
 }
 
-static inline struct event *
-add(struct stage *g, const struct class *cls, unsigned thread, uint64_t ts)
+static inline struct event *add(struct stage *g, const struct class *cls, unsigned thread, uint64_t ts)
 {
 	struct event *const e = &g->batch.events[g->batch.n++];
 
@@ -78,8 +75,7 @@ add(struct stage *g, const struct class *cls, unsigned thread, uint64_t ts)
 	return e;
 }
 
-static inline void
-add_field(struct stage *g, struct event *e, struct slice name, struct value value)
+static inline void add_field(struct stage *g, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(&g->batch, 1);
 
@@ -88,16 +84,14 @@ add_field(struct stage *g, struct event *e, struct slice name, struct value valu
 	e->nfields++;
 }
 
-static inline void
-run(struct stage *g)
+static inline void run(struct stage *g)
 {
 	g->batch.engine.findings = &g->findings;
 	cr_assert(interpret_batch(&g->in, &g->format, &g->batch));
 }
 
 /* What is left at the end, all in one batch. */
-static inline void
-run_out(struct stage *g)
+static inline void run_out(struct stage *g)
 {
 	bool more;
 
@@ -106,8 +100,7 @@ run_out(struct stage *g)
 	cr_assert_not(more);
 }
 
-static inline struct class *
-class_of(struct stage *g, const char *name, const struct plan *m)
+static inline struct class *class_of(struct stage *g, const char *name, const struct plan *m)
 {
 	struct class *const cls = trace_add_class(&g->trace, slice_str(name));
 
@@ -115,8 +108,7 @@ class_of(struct stage *g, const char *name, const struct plan *m)
 	return cls;
 }
 
-static inline const struct value *
-field(const struct stage *g, uint32_t event, const char *name)
+static inline const struct value *field(const struct stage *g, uint32_t event, const char *name)
 {
 	return interpret_field(&g->batch, &g->batch.events[event], slice_str(name));
 }

@@ -21,16 +21,14 @@ static const struct plan all_layout = {
 };
 
 /* Appends n bytes of v in a byte order. */
-static size_t
-put(char *to, size_t at, uint64_t v, size_t n, bool big)
+static size_t put(char *to, size_t at, uint64_t v, size_t n, bool big)
 {
 	for (size_t i = 0; i < n; i++)
 		to[at + (big ? n - 1 - i : i)] = (char)(v >> 8 * i & 0xff);
 	return at + n;
 }
 
-static size_t
-all_bytes(char *to, bool big)
+static size_t all_bytes(char *to, bool big)
 {
 	static const uint8_t sizes[] = { 1, 2, 4, 8, 1, 2, 4, 8 };
 	const float f = -1.5f;
@@ -53,8 +51,7 @@ all_bytes(char *to, bool big)
 	return put(to, n, 300, 2, big);
 }
 
-static void
-expect_all(const struct stage *g, uint32_t i)
+static void expect_all(const struct stage *g, uint32_t i)
 {
 	cr_assert_eq(field(g, i, "u8")->u64, 0x81);
 	cr_assert_eq(field(g, i, "u16")->u64, 0x8182);
@@ -71,8 +68,7 @@ expect_all(const struct stage *g, uint32_t i)
 	cr_assert(field(g, i, "before") != NULL && field(g, i, "behind") != NULL);
 }
 
-static struct event *
-add_payload(struct stage *g, const struct class *cls, const char *p, size_t n)
+static struct event *add_payload(struct stage *g, const struct class *cls, const char *p, size_t n)
 {
 	struct event *const e = add(g, cls, 0, 1);
 
@@ -167,8 +163,8 @@ static const struct plan_part plain[] = { { .text = SLICE_LIT("fixed") } };
 static const struct plan_template names[] = { TEMPLATE(looked_up), TEMPLATE(described), TEMPLATE(plain) };
 static const struct plan named_by_type = { .names = names, .nnames = 3, .needs_fields = true };
 
-static void
-add_typed(struct stage *g, const struct class *cls, const struct track *track, uint64_t id, const char *kind)
+static void add_typed(struct stage *g, const struct class *cls, const struct track *track, uint64_t id,
+                      const char *kind)
 {
 	struct event *const e = add(g, cls, 0, 5);
 

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -23,8 +22,7 @@ struct stage {
 	const struct track *process, *tracks[TRACKS];
 };
 
-static void
-stage_init(struct stage *g)
+static void stage_init(struct stage *g)
 {
 	char name[8];
 
@@ -40,16 +38,14 @@ stage_init(struct stage *g)
 	pairing_init(&g->p, &g->trace);
 }
 
-static void
-stage_free(struct stage *g)
+static void stage_free(struct stage *g)
 {
 	pairing_free(&g->p);
 	batch_free(&g->batch);
 	trace_free(&g->trace);
 }
 
-static struct event
-event_of(const struct stage *g, unsigned track, struct slice name, uint64_t ts)
+static struct event event_of(const struct stage *g, unsigned track, struct slice name, uint64_t ts)
 {
 	return (struct event){
 		.ts = ts, .offset = ts, .name = name, .cls = g->cls[0], .track = g->tracks[track]
@@ -57,8 +53,7 @@ event_of(const struct stage *g, unsigned track, struct slice name, uint64_t ts)
 }
 
 /* One field of the event's, in the batch. */
-static void
-add_field(struct stage *g, struct event *e, struct slice name, struct value value)
+static void add_field(struct stage *g, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(&g->batch, 1);
 
@@ -69,8 +64,7 @@ add_field(struct stage *g, struct event *e, struct slice name, struct value valu
 	e->nfields++;
 }
 
-static void
-begin(struct stage *g, unsigned track, struct slice name, uint64_t ts, struct pairing_end_of how)
+static void begin(struct stage *g, unsigned track, struct slice name, uint64_t ts, struct pairing_end_of how)
 {
 	struct event e = event_of(g, track, name, ts);
 
@@ -78,8 +72,8 @@ begin(struct stage *g, unsigned track, struct slice name, uint64_t ts, struct pa
 	cr_assert_eq(pairing_begin(&g->p, &g->batch, &e, how), PAIRING_OPEN);
 }
 
-static enum pairing_result
-finish(struct stage *g, unsigned track, uint64_t ts, struct pairing_end_of how, struct event *e)
+static enum pairing_result finish(struct stage *g, unsigned track, uint64_t ts, struct pairing_end_of how,
+                                  struct event *e)
 {
 	*e = event_of(g, track, SLICE_LIT("end"), ts);
 	pairing_see(&g->p, e->track, ts);
@@ -100,8 +94,7 @@ struct oracle {
 };
 
 /* The latest that fits, or NULL. */
-static struct opened *
-oracle_find(struct oracle *o, unsigned track, struct pairing_end_of how)
+static struct opened *oracle_find(struct oracle *o, unsigned track, struct pairing_end_of how)
 {
 	for (size_t i = o->n; i-- > 0;) {
 		struct opened *const s = &o->all[i];
@@ -116,8 +109,7 @@ oracle_find(struct oracle *o, unsigned track, struct pairing_end_of how)
 	return NULL;
 }
 
-static size_t
-count_open(const struct oracle *o)
+static size_t count_open(const struct oracle *o)
 {
 	size_t open = 0;
 
@@ -127,8 +119,7 @@ count_open(const struct oracle *o)
 }
 
 /* What is left comes out once each.  Returns how many ends came out that had waited for a beginning. */
-static uint64_t
-expect_rest(struct stage *g, struct oracle *o)
+static uint64_t expect_rest(struct stage *g, struct oracle *o)
 {
 	const size_t left = count_open(o);
 	uint64_t instants = 0;
@@ -153,8 +144,7 @@ expect_rest(struct stage *g, struct oracle *o)
 	return instants;
 }
 
-static struct pairing_end_of
-random_end(uint64_t *seed)
+static struct pairing_end_of random_end(uint64_t *seed)
 {
 	struct pairing_end_of how = { .lasting = true };
 

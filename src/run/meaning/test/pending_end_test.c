@@ -22,15 +22,13 @@ struct scene {
 	struct life *lives;
 };
 
-static uint32_t
-random_number(uint64_t *seed, uint32_t below)
+static uint32_t random_number(uint64_t *seed, uint32_t below)
 {
 	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (uint32_t)(*seed >> 33) % below;
 }
 
-static void
-set_up(struct scene *s)
+static void set_up(struct scene *s)
 {
 	*s = (struct scene){ .lives = calloc(TASKS, sizeof *s->lives) };
 	trace_init(&s->trace);
@@ -45,8 +43,7 @@ set_up(struct scene *s)
 	cr_assert(s->tracks[2] != NULL && s->cls != NULL && s->lives != NULL);
 }
 
-static void
-tear_down(struct scene *s)
+static void tear_down(struct scene *s)
 {
 	pairing_free(&s->pairing);
 	batch_free(&s->b);
@@ -55,8 +52,7 @@ tear_down(struct scene *s)
 }
 
 /* The task's number is its key, its offset and its one field. */
-static void
-give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track *track)
+static void give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track *track)
 {
 	const struct pairing_end_of how = {
 		.pair = 1, .flags = PAIRING_ASYNC, .lasting = true, .fields = true, .key = task / 2
@@ -88,8 +84,7 @@ give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track
 	life->spans++;
 }
 
-static void
-finish(struct scene *s)
+static void finish(struct scene *s)
 {
 	for (bool more = true; more;) {
 		batch_recycle(&s->b);

@@ -5,16 +5,14 @@
 #include <stdlib.h>
 
 /* The n-th name; each has bytes of its own. */
-static struct slice
-name_of(char (*texts)[12], uint32_t i, unsigned long n)
+static struct slice name_of(char (*texts)[12], uint32_t i, unsigned long n)
 {
 	snprintf(texts[i], sizeof texts[i], "n%lu", n);
 	return slice_str(texts[i]);
 }
 
 /* The first field of that name, or n. */
-static uint32_t
-first_named(const struct field *fields, uint32_t n, struct slice name)
+static uint32_t first_named(const struct field *fields, uint32_t n, struct slice name)
 {
 	uint32_t i = 0;
 

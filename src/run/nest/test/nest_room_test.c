@@ -4,8 +4,7 @@
 
 /* The bounds on memory and work. */
 
-static struct nest_result
-put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
+static struct nest_result put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
 {
 	struct nest_result r = { 0 };
 
@@ -13,8 +12,7 @@ put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
 	return r;
 }
 
-static void
-expect_bounds(const struct nesting *n)
+static void expect_bounds(const struct nesting *n)
 {
 	uint64_t total = 0;
 

@@ -8,8 +8,7 @@
 enum { SPANS = 3000 };
 
 /* Spans of a few tracks: the shorter `range` is against `longest`, the more overlap. */
-static void
-compare(uint64_t seed, uint64_t range, uint64_t longest)
+static void compare(uint64_t seed, uint64_t range, uint64_t longest)
 {
 	struct nest_case *const c = calloc(SPANS, sizeof *c);
 	struct nest_sorted sorted = { .ntracks = 0 };

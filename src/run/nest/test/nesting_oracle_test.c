@@ -3,8 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-uint64_t
-nest_random(uint64_t *state)
+uint64_t nest_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -12,8 +11,7 @@ nest_random(uint64_t *state)
 	return *state * UINT64_C(0x2545f4914f6cdd1d) >> 16;
 }
 
-void
-nest_run(struct nest_case *c, size_t n, uint32_t limit)
+void nest_run(struct nest_case *c, size_t n, uint32_t limit)
 {
 	struct nesting nest;
 
@@ -28,22 +26,19 @@ nest_run(struct nest_case *c, size_t n, uint32_t limit)
 	nesting_free(&nest);
 }
 
-static bool
-is_within(const struct nest_case *c, size_t a, size_t b)
+static bool is_within(const struct nest_case *c, size_t a, size_t b)
 {
 	if (c[a].start == c[b].start && c[a].end == c[b].end)
 		return a < b;
 	return c[b].start <= c[a].start && c[a].end <= c[b].end;
 }
 
-static bool
-is_crossing(const struct nest_case *c, size_t a, size_t b)
+static bool is_crossing(const struct nest_case *c, size_t a, size_t b)
 {
 	return c[a].start < c[b].end && c[b].start < c[a].end && !is_within(c, a, b) && !is_within(c, b, a);
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct nest_case *x = a, *y = b;
 
@@ -52,8 +47,7 @@ by_start(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-static int
-by_end(const void *a, const void *b)
+static int by_end(const void *a, const void *b)
 {
 	const struct nest_case *x = a, *y = b;
 
@@ -62,8 +56,7 @@ by_end(const void *a, const void *b)
 	return (x->start < y->start) - (x->start > y->start);
 }
 
-uint64_t
-nest_oracle_self(const struct nest_case *c, size_t n, size_t i)
+uint64_t nest_oracle_self(const struct nest_case *c, size_t n, size_t i)
 {
 	struct nest_case *in = malloc((n + 1) * sizeof *in);
 	uint64_t self = c[i].end - c[i].start, until = c[i].start;
@@ -83,8 +76,7 @@ nest_oracle_self(const struct nest_case *c, size_t n, size_t i)
 }
 
 /* As the header of nesting.h says, of all that came before. */
-static uint16_t
-first_lane(const struct nest_case *c, size_t i)
+static uint16_t first_lane(const struct nest_case *c, size_t i)
 {
 	bool taken[NEST_LANES] = { false };
 	uint16_t lane = 0;
@@ -99,8 +91,7 @@ first_lane(const struct nest_case *c, size_t i)
 	return lane;
 }
 
-void
-nest_expect_exact(const struct nest_case *c, size_t n)
+void nest_expect_exact(const struct nest_case *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		cr_assert(!c[i].r.inexact && !c[i].r.dropped, "span %zu of %zu", i, n);
@@ -113,8 +104,7 @@ nest_expect_exact(const struct nest_case *c, size_t n)
 	}
 }
 
-void
-nest_expect_counted(const struct nest_case *c, size_t n)
+void nest_expect_counted(const struct nest_case *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		cr_assert_leq(c[i].self, c[i].end - c[i].start);
@@ -128,20 +118,17 @@ nest_expect_counted(const struct nest_case *c, size_t n)
 	}
 }
 
-void
-nest_sort_by_end(struct nest_case *c, size_t n)
+void nest_sort_by_end(struct nest_case *c, size_t n)
 {
 	qsort(c, n, sizeof *c, by_end);
 }
 
-void
-nest_sort_by_start(struct nest_case *c, size_t n)
+void nest_sort_by_start(struct nest_case *c, size_t n)
 {
 	qsort(c, n, sizeof *c, by_start);
 }
 
-void
-nest_shuffle(struct nest_case *c, size_t n, size_t far, uint64_t *seed)
+void nest_shuffle(struct nest_case *c, size_t n, size_t far, uint64_t *seed)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
 		const size_t reach = n - i < far + 1 ? n - i : far + 1, j = i + nest_random(seed) % reach;

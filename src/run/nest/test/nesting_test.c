@@ -6,8 +6,7 @@
 
 enum order { BY_END, BY_START, SHUFFLED, NEARLY, ORDERS };
 
-static void
-put_in_order(struct nest_case *c, size_t n, enum order order, uint64_t *seed)
+static void put_in_order(struct nest_case *c, size_t n, enum order order, uint64_t *seed)
 {
 	if (order == BY_START)
 		nest_sort_by_start(c, n);
@@ -18,8 +17,7 @@ put_in_order(struct nest_case *c, size_t n, enum order order, uint64_t *seed)
 }
 
 /* Nested calls in the order of their ends; returns the end. */
-static uint64_t
-call_tree(uint64_t *seed, uint64_t now, int depth, struct nest_case *c, size_t *n, size_t max)
+static uint64_t call_tree(uint64_t *seed, uint64_t now, int depth, struct nest_case *c, size_t *n, size_t max)
 {
 	const uint64_t start = now;
 	const uint64_t children = depth < 7 ? nest_random(seed) % 5 : 0;
@@ -54,8 +52,7 @@ Test(nesting, call_trees_in_any_order)
 }
 
 /* How many spans share the moment that most share. */
-static size_t
-most_at_once(const struct nest_case *c, size_t n)
+static size_t most_at_once(const struct nest_case *c, size_t n)
 {
 	size_t most = 0;
 
@@ -114,8 +111,8 @@ Test(nesting, long_runs_within_the_window)
 				now = call_tree(&seed, now, 3, c + 0, &n, FAR);
 			put_in_order(c, n, order, &seed);
 			for (size_t i = 0; i < n; i++) {
-				nesting_span(&nest, 0, c[i].start, c[i].end - c[i].start,
-				             (uint32_t)i, &c[i].r);
+				nesting_span(&nest, 0, c[i].start, c[i].end - c[i].start, (uint32_t)i,
+				             &c[i].r);
 				c[i].self = c[i].end - c[i].start - c[i].r.covered;
 				for (uint32_t j = 0; j < c[i].r.nlate; j++)
 					c[nest.late[j].who].self -= nest.late[j].ns;
@@ -168,8 +165,7 @@ Test(nesting, beyond_the_window_is_counted)
 	cr_assert_gt(inexact, 1000);
 }
 
-static struct nest_result
-put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
+static struct nest_result put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
 {
 	struct nest_result r = { 0 };
 

@@ -4,8 +4,7 @@
 #include "run/read/reading.h"
 
 /* A small generator of its own, so that each run tries the same. */
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *state >> 33;
@@ -19,8 +18,7 @@ struct sequence {
 };
 
 /* The slow way: look at all. */
-static uint32_t
-least(const struct sequence *s, uint32_t n)
+static uint32_t least(const struct sequence *s, uint32_t n)
 {
 	uint32_t best = UINT32_MAX;
 
@@ -30,15 +28,13 @@ least(const struct sequence *s, uint32_t n)
 	return best;
 }
 
-static struct merge_entry
-present(const struct sequence *s, uint32_t i)
+static struct merge_entry present(const struct sequence *s, uint32_t i)
 {
 	return s[i].at < s[i].n ? (struct merge_entry){ s[i].keys[s[i].at], i } : merge_ended(i);
 }
 
 /* Sequences of `n` sources; few different keys `step` from each other, and often the largest there is. */
-static void
-try(uint32_t n, uint64_t step, uint64_t *random)
+static void try(uint32_t n, uint64_t step, uint64_t *random)
 {
 	struct sequence *const s = calloc(n, sizeof *s);
 	struct merge_entry *const first = calloc(n, sizeof *first);

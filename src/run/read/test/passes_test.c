@@ -26,8 +26,7 @@ struct place {
 };
 
 /* Before it is opened again: it becomes another one. */
-static void
-change(void *ctx, const char *path)
+static void change(void *ctx, const char *path)
 {
 	struct place *const p = ctx;
 
@@ -39,8 +38,7 @@ change(void *ctx, const char *path)
 		cr_assert(write_whole(path, p->bytes, p->n / 2));
 }
 
-static void
-begin(struct place *p, int left)
+static void begin(struct place *p, int left)
 {
 	*p = (struct place){ .dir = make_folder(), .left = left };
 	snprintf(p->path, sizeof p->path, "%s/a.htdump", p->dir);
@@ -53,16 +51,14 @@ begin(struct place *p, int left)
 		                         .ctx = p };
 }
 
-static void
-end(struct place *p)
+static void end(struct place *p)
 {
 	input_files_free(&p->files);
 	free(p->bytes);
 	remove_folder(p->dir);
 }
 
-static void
-take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct place *const p = ctx;
 
@@ -70,8 +66,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 	p->told |= input_rule_is_failure(f->rule);
 }
 
-static struct pipeline_job
-job_of(struct place *p)
+static struct pipeline_job job_of(struct place *p)
 {
 	return (struct pipeline_job){ .paths = p->paths,
 		                      .npaths = 1,
@@ -83,8 +78,7 @@ job_of(struct place *p)
 }
 
 /* Events come out, unless a pass failed; then that is a finding, and none does. */
-static void
-expect_failed(struct place *p, const struct pipeline_job *job, bool failed)
+static void expect_failed(struct place *p, const struct pipeline_job *job, bool failed)
 {
 	struct pipeline *const pipeline = malloc(sizeof *pipeline);
 	struct batch *b;

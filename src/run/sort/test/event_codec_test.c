@@ -6,8 +6,7 @@
 #include "run/sort/test/event_samples_test.h"
 
 /* Exactly as large as it may be, so that the sanitizers see a byte too many. */
-static char *
-packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, bool with_bytes)
+static char *packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, bool with_bytes)
 {
 	uint64_t room = 1024, size;
 	char *p = malloc(room);
@@ -25,8 +24,7 @@ packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, boo
 }
 
 /* The key is that of the event. */
-static void
-check_key(const char *packed, const struct event *e, const struct event_shapes *shapes)
+static void check_key(const char *packed, const struct event *e, const struct event_shapes *shapes)
 {
 	static const struct order_rule rules[] = { { .order = ORDER_TIME },
 		                                   { .order = ORDER_TRACK_TIME, .signed_time = true } };
@@ -40,8 +38,7 @@ check_key(const char *packed, const struct event *e, const struct event_shapes *
 	}
 }
 
-static void
-there_and_back(bool with_bytes, bool in_place, struct event_shapes *shapes)
+static void there_and_back(bool with_bytes, bool in_place, struct event_shapes *shapes)
 {
 	struct event_samples s;
 	struct batch b, out;
@@ -82,8 +79,7 @@ there_and_back(bool with_bytes, bool in_place, struct event_shapes *shapes)
 }
 
 /* With numbers for all shapes, for a few, for none. */
-static void
-with_shapes(bool with_bytes, bool in_place)
+static void with_shapes(bool with_bytes, bool in_place)
 {
 	for (uint32_t most = 0; most <= 4096; most += 64 + most * 3) {
 		struct event_shapes shapes = { .most = most,
@@ -131,8 +127,7 @@ Test(event_codec, any_room)
 	batch_free(&b);
 }
 
-static uint64_t
-packed_size(const struct batch *b, struct event_shapes *shapes, bool with_bytes)
+static uint64_t packed_size(const struct batch *b, struct event_shapes *shapes, bool with_bytes)
 {
 	char *const packed = packed_event(b, 0, shapes, with_bytes);
 	const uint64_t size = event_packed_size(packed);

@@ -10,27 +10,23 @@ static const struct class classes[3] = { { .name = SLICE_LIT("a") },
 static const struct track tracks[8] = { { .index = 5 }, { .index = 0 }, { .index = 7 }, { .index = 2 },
 	                                { .index = 1 }, { .index = 6 }, { .index = 4 }, { .index = 3 } };
 
-void
-event_samples_init(struct event_samples *s, uint64_t seed)
+void event_samples_init(struct event_samples *s, uint64_t seed)
 {
 	*s = (struct event_samples){ .random = seed * 2 + 1, .time_range = 1000 };
 }
 
-uint64_t
-event_samples_random(struct event_samples *s)
+uint64_t event_samples_random(struct event_samples *s)
 {
 	s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return s->random >> 33;
 }
 
-static uint64_t
-below(struct event_samples *s, uint64_t n)
+static uint64_t below(struct event_samples *s, uint64_t n)
 {
 	return event_samples_random(s) % n;
 }
 
-static uint64_t
-any_u64(struct event_samples *s)
+static uint64_t any_u64(struct event_samples *s)
 {
 	static const uint64_t edges[] = { 0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
 
@@ -39,8 +35,7 @@ any_u64(struct event_samples *s)
 	return event_samples_random(s) << 33 ^ event_samples_random(s);
 }
 
-static struct slice
-any_text(struct event_samples *s, struct batch *b, uint32_t most)
+static struct slice any_text(struct event_samples *s, struct batch *b, uint32_t most)
 {
 	static const char stays[] = "this text stays as long as the trace";
 	const uint32_t n = (uint32_t)below(s, most + 1), flags = (uint32_t)below(s, 8);
@@ -63,8 +58,7 @@ any_text(struct event_samples *s, struct batch *b, uint32_t most)
 
 static struct value any_value(struct event_samples *s, struct batch *b, int depth);
 
-static struct value
-any_list(struct event_samples *s, struct batch *b, uint8_t type, uint32_t n, int depth)
+static struct value any_list(struct event_samples *s, struct batch *b, uint8_t type, uint32_t n, int depth)
 {
 	struct value v = { .type = type, .count = n };
 	const uint32_t entries = type == VALUE_MAP ? 2 * n : n;
@@ -76,8 +70,7 @@ any_list(struct event_samples *s, struct batch *b, uint8_t type, uint32_t n, int
 	return v;
 }
 
-static struct value
-any_value(struct event_samples *s, struct batch *b, int depth)
+static struct value any_value(struct event_samples *s, struct batch *b, int depth)
 {
 	uint8_t type = (uint8_t)below(s, VALUE_JSON + 1);
 
@@ -94,8 +87,7 @@ any_value(struct event_samples *s, struct batch *b, int depth)
 	return (struct value){ .type = type, .element = (uint8_t)below(s, 3), .u64 = any_u64(s) };
 }
 
-static void
-any_fields(struct event_samples *s, struct batch *b, struct event *e)
+static void any_fields(struct event_samples *s, struct batch *b, struct event *e)
 {
 	uint32_t n = below(s, 3) == 0 ? 0 : (uint32_t)below(s, 6);
 
@@ -115,8 +107,7 @@ any_fields(struct event_samples *s, struct batch *b, struct event *e)
 	b->nfields += n;
 }
 
-void
-event_samples_fill(struct event_samples *s, struct batch *b, uint32_t n)
+void event_samples_fill(struct event_samples *s, struct batch *b, uint32_t n)
 {
 	for (; b->n < n; b->n++) {
 		struct event *const e = &b->events[b->n];
@@ -137,8 +128,7 @@ event_samples_fill(struct event_samples *s, struct batch *b, uint32_t n)
 	}
 }
 
-struct value
-event_samples_nest(struct batch *b, uint32_t depth)
+struct value event_samples_nest(struct batch *b, uint32_t depth)
 {
 	struct value v = value_string(slice_of("deep", 4));
 
@@ -152,8 +142,7 @@ event_samples_nest(struct batch *b, uint32_t depth)
 
 /* ---- comparing ---- */
 
-static const char *
-texts_differ(struct slice a, struct slice b)
+static const char *texts_differ(struct slice a, struct slice b)
 {
 	if (a.n != b.n || a.flags != b.flags)
 		return "length or flags of a text";
@@ -166,8 +155,7 @@ texts_differ(struct slice a, struct slice b)
 	return slice_equal(a, b) ? NULL : "bytes of a text";
 }
 
-static const char *
-values_differ(const struct value *a, const struct value *b)
+static const char *values_differ(const struct value *a, const struct value *b)
 {
 	const char *what = NULL;
 
@@ -187,8 +175,7 @@ values_differ(const struct value *a, const struct value *b)
 	return what;
 }
 
-const char *
-event_samples_differ(const struct batch *a, uint32_t i, const struct batch *b, uint32_t j)
+const char *event_samples_differ(const struct batch *a, uint32_t i, const struct batch *b, uint32_t j)
 {
 	const struct event *const x = &a->events[i], *const y = &b->events[j];
 	const char *what = texts_differ(x->name, y->name);

@@ -2,8 +2,7 @@
 
 #include <criterion/criterion.h>
 
-static struct field
-field_of(const char *name, size_t n, uint8_t type)
+static struct field field_of(const char *name, size_t n, uint8_t type)
 {
 	return (struct field){ slice_of(name, n), { .type = type, .u64 = 7 } };
 }

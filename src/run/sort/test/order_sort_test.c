@@ -3,16 +3,14 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *state >> 33;
 }
 
 /* The order that is meant, written down once more. */
-static int
-by_all(const void *a, const void *b)
+static int by_all(const void *a, const void *b)
 {
 	const struct order_key *const x = a, *const y = b;
 
@@ -27,8 +25,7 @@ by_all(const void *a, const void *b)
 
 enum shape { RANDOM, SHORT, TRACKS, WIDE, FEW_KEYS, RISING, FALLING, SAWTOOTH, NEARLY, BLOCKS, SHAPES };
 
-static struct order_key
-key_of(enum shape shape, uint32_t i, uint32_t n, uint64_t *random)
+static struct order_key key_of(enum shape shape, uint32_t i, uint32_t n, uint64_t *random)
 {
 	const uint64_t r = next_random(random);
 	struct order_key k = { .position = i };
@@ -68,8 +65,7 @@ key_of(enum shape shape, uint32_t i, uint32_t n, uint64_t *random)
 	return k;
 }
 
-static void
-try(enum shape shape, uint32_t n, uint64_t *random)
+static void try(enum shape shape, uint32_t n, uint64_t *random)
 {
 	/* As large as promised, so that the sanitizers see a key too many. */
 	struct order_key *const keys = malloc((n > 0 ? n : 1) * sizeof *keys),
@@ -102,23 +98,20 @@ Test(order_sort, as_qsort)
 
 /* ---- order_key_of ---- */
 
-static struct order_key
-key(uint64_t ts, uint64_t dur, uint8_t phase, const struct track *track, enum event_order order,
-    bool is_signed)
+static struct order_key key(uint64_t ts, uint64_t dur, uint8_t phase, const struct track *track,
+                            enum event_order order, bool is_signed)
 {
 	const struct event e = { .ts = ts, .dur = dur, .phase = phase, .track = track };
 
 	return order_key_of(&e, (struct order_rule){ .order = order, .signed_time = is_signed });
 }
 
-static bool
-less(struct order_key a, struct order_key b)
+static bool less(struct order_key a, struct order_key b)
 {
 	return order_key_less(&a, &b) && !order_key_less(&b, &a);
 }
 
-static bool
-equal(struct order_key a, struct order_key b)
+static bool equal(struct order_key a, struct order_key b)
 {
 	return !order_key_less(&a, &b) && !order_key_less(&b, &a);
 }

@@ -4,20 +4,17 @@
 
 /* The stage that puts events in the order that a writer asks for. */
 
-static bool
-list_open(struct writer *w, struct chunk *chunk)
+static bool list_open(struct writer *w, struct chunk *chunk)
 {
 	return true;
 }
 
-static bool
-list_declare(struct writer *w, const struct batch *b)
+static bool list_declare(struct writer *w, const struct batch *b)
 {
 	return true;
 }
 
-static void
-list_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void list_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		text_printf(&chunk->text, "%d/%d:%d ", (int)b->events[i].track->id, (int)b->events[i].ts,
@@ -25,8 +22,7 @@ list_render(const void *state, const struct batch *b, struct chunk *chunk)
 		                                     : -1);
 }
 
-static bool
-list_close(struct writer *w, struct chunk *chunk)
+static bool list_close(struct writer *w, struct chunk *chunk)
 {
 	return true;
 }
@@ -48,8 +44,7 @@ struct made {
 	const struct class *cls;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -64,8 +59,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static void
-expect(const struct format *to, uint32_t batches, bool raw, const char *want)
+static void expect(const struct format *to, uint32_t batches, bool raw, const char *want)
 {
 	struct made m = { .batches = batches };
 	struct writer_rig r;

@@ -24,8 +24,7 @@ TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove);
 #define SANITIZED 0
 #endif
 
-static struct sorter
-sorter_for(uint64_t memory, const char *beside)
+static struct sorter sorter_for(uint64_t memory, const char *beside)
 {
 	const struct sorter_options options = { .order = { .order = ORDER_TIME },
 		                                .memory = memory,
@@ -37,8 +36,7 @@ sorter_for(uint64_t memory, const char *beside)
 }
 
 /* Small events at random times. */
-static void
-fill(struct event_samples *samples, struct batch *b)
+static void fill(struct event_samples *samples, struct batch *b)
 {
 	static const struct class cls = { .index = 0 };
 	static const struct track track = { .index = 0 };
@@ -52,8 +50,7 @@ fill(struct event_samples *samples, struct batch *b)
 }
 
 /* Adds up to n events; gives how many were taken. */
-static uint64_t
-add(struct sorter *s, uint64_t n)
+static uint64_t add(struct sorter *s, uint64_t n)
 {
 	struct event_samples samples;
 	struct batch b;
@@ -72,8 +69,7 @@ add(struct sorter *s, uint64_t n)
 }
 
 /* Nothing comes out of it, and it says why. */
-static void
-must_have_failed(struct sorter *s, const char *why)
+static void must_have_failed(struct sorter *s, const char *why)
 {
 	struct batch b;
 
@@ -100,8 +96,7 @@ Test(sorter_limits, folder_missing)
 	cr_assert_eq(open_descriptors(), before);
 }
 
-static void
-limit_files(rlim_t bytes)
+static void limit_files(rlim_t bytes)
 {
 	struct rlimit limit;
 
@@ -180,8 +175,7 @@ Test(host_sorter, no_memory)
 	must_have_failed(&s, "no memory to sort events");
 }
 
-static void
-takes_no_more_than(uint64_t memory, uint64_t events)
+static void takes_no_more_than(uint64_t memory, uint64_t events)
 {
 	struct sorter s = sorter_for(memory, "out.json");
 	struct batch in, out;

@@ -5,8 +5,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-struct batch *
-batches_add(struct batches *b, uint32_t cap, bool with_bytes)
+struct batch *batches_add(struct batches *b, uint32_t cap, bool with_bytes)
 {
 	if (b->n == b->cap) {
 		b->cap = b->cap * 2 + 16;
@@ -17,8 +16,7 @@ batches_add(struct batches *b, uint32_t cap, bool with_bytes)
 	return &b->list[b->n++];
 }
 
-void
-batches_free(struct batches *b)
+void batches_free(struct batches *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		batch_free(&b->list[i]);
@@ -26,8 +24,7 @@ batches_free(struct batches *b)
 	*b = (struct batches){ .n = 0 };
 }
 
-uint64_t
-batches_events(const struct batches *b)
+uint64_t batches_events(const struct batches *b)
 {
 	uint64_t n = 0;
 
@@ -37,16 +34,14 @@ batches_events(const struct batches *b)
 }
 
 /* How many events the batch has that begins with event `done`. */
-static uint32_t
-size_of_next(uint32_t done, uint32_t n)
+static uint32_t size_of_next(uint32_t done, uint32_t n)
 {
 	const uint32_t size = done % 5 * 50 + done % 3;
 
 	return size < n - done ? size + 1 : n - done;
 }
 
-struct batches
-batches_of_samples(struct event_samples *s, uint32_t n, bool with_bytes)
+struct batches batches_of_samples(struct event_samples *s, uint32_t n, bool with_bytes)
 {
 	struct batches all = { .n = 0 };
 
@@ -57,8 +52,7 @@ batches_of_samples(struct event_samples *s, uint32_t n, bool with_bytes)
 	return all;
 }
 
-void
-sorter_add_samples(struct sorter *s, struct event_samples *samples, uint32_t n)
+void sorter_add_samples(struct sorter *s, struct event_samples *samples, uint32_t n)
 {
 	for (uint32_t done = 0, size; done < n; done += size) {
 		struct batch b;
@@ -70,8 +64,7 @@ sorter_add_samples(struct sorter *s, struct event_samples *samples, uint32_t n)
 	}
 }
 
-struct batches
-sorter_take_all(struct sorter *s, uint32_t cap)
+struct batches sorter_take_all(struct sorter *s, uint32_t cap)
 {
 	struct batches all = { .n = 0 };
 	enum sorter_status status = SORTER_MORE;
@@ -95,22 +88,19 @@ struct ref {
 	struct order_rule rule;
 };
 
-static int
-compare_u64(uint64_t a, uint64_t b)
+static int compare_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-static int
-compare_ts(const struct event *x, const struct event *y, bool is_signed)
+static int compare_ts(const struct event *x, const struct event *y, bool is_signed)
 {
 	const int64_t a = (int64_t)x->ts, b = (int64_t)y->ts;
 
 	return is_signed ? (a < b ? -1 : a > b) : compare_u64(x->ts, y->ts);
 }
 
-static int
-by_rule(const void *a, const void *b)
+static int by_rule(const void *a, const void *b)
 {
 	const struct ref *const r = a, *const q = b;
 	const struct event *const x = &r->batch->events[r->i], *const y = &q->batch->events[q->i];
@@ -126,8 +116,7 @@ by_rule(const void *a, const void *b)
 	return order != 0 ? order : compare_u64(r->arrival, q->arrival);
 }
 
-static struct ref *
-refs_of(const struct batches *b, struct order_rule rule)
+static struct ref *refs_of(const struct batches *b, struct order_rule rule)
 {
 	struct ref *const refs = calloc(batches_events(b) + 1, sizeof *refs);
 	uint64_t n = 0;
@@ -139,8 +128,7 @@ refs_of(const struct batches *b, struct order_rule rule)
 	return refs;
 }
 
-void
-batches_must_be_sorted(const struct batches *given, const struct batches *got, struct order_rule rule)
+void batches_must_be_sorted(const struct batches *given, const struct batches *got, struct order_rule rule)
 {
 	const uint64_t n = batches_events(given);
 	struct ref *const want = refs_of(given, rule), *const have = refs_of(got, rule);
@@ -156,8 +144,7 @@ batches_must_be_sorted(const struct batches *given, const struct batches *got, s
 	free(have);
 }
 
-const char *
-sorter_says(const struct sorter *s)
+const char *sorter_says(const struct sorter *s)
 {
 	static char why[300];
 
@@ -165,8 +152,7 @@ sorter_says(const struct sorter *s)
 	return why;
 }
 
-int
-open_descriptors(void)
+int open_descriptors(void)
 {
 	struct dirent **names = NULL;
 	const int n = scandir("/proc/self/fd", &names, NULL, NULL);

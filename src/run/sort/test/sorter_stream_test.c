@@ -13,8 +13,7 @@ TestSuite(sorter_stream, .init = folder_make, .fini = folder_remove);
 static const struct class cls = { .name = SLICE_LIT("class") };
 static const struct track tracks[2] = { { .index = 0 }, { .index = 1 } };
 
-static struct sorter
-sorter_for(enum event_order order, uint64_t memory)
+static struct sorter sorter_for(enum event_order order, uint64_t memory)
 {
 	const struct sorter_options options = { .order = { .order = order },
 		                                .memory = memory,
@@ -26,8 +25,7 @@ sorter_for(enum event_order order, uint64_t memory)
 }
 
 /* A small event with some text of its own. */
-static void
-put(struct batch *b, uint64_t ts, const char *text)
+static void put(struct batch *b, uint64_t ts, const char *text)
 {
 	*batch_fields(b, 1) = (struct field){ { "text", 4, SLICE_STAYS }, value_string(slice_str(text)) };
 	b->events[b->n++] = (struct event){ .ts = ts,
@@ -40,8 +38,7 @@ put(struct batch *b, uint64_t ts, const char *text)
 }
 
 /* Takes what is there; all of it must be in order.  The number of events. */
-static uint64_t
-take(struct sorter *s, struct batch *out, uint64_t *last)
+static uint64_t take(struct sorter *s, struct batch *out, uint64_t *last)
 {
 	uint64_t n = 0;
 	enum sorter_status status;
@@ -59,8 +56,7 @@ take(struct sorter *s, struct batch *out, uint64_t *last)
 }
 
 /* Sorts n events whose times are those of time_of(i). */
-static void
-run(struct sorter *s, uint64_t n, uint64_t (*time_of)(uint64_t i))
+static void run(struct sorter *s, uint64_t n, uint64_t (*time_of)(uint64_t i))
 {
 	struct batch in, out;
 	uint64_t last = 0;
@@ -78,20 +74,17 @@ run(struct sorter *s, uint64_t n, uint64_t (*time_of)(uint64_t i))
 	batch_free(&out);
 }
 
-static uint64_t
-rising(uint64_t i)
+static uint64_t rising(uint64_t i)
 {
 	return i;
 }
 
-static uint64_t
-pairs(uint64_t i)
+static uint64_t pairs(uint64_t i)
 {
 	return i ^ 1;
 }
 
-static uint64_t
-falling(uint64_t i)
+static uint64_t falling(uint64_t i)
 {
 	return 1000000 - i;
 }

@@ -8,8 +8,7 @@
 
 TestSuite(sorter, .init = folder_make, .fini = folder_remove);
 
-static struct sorter
-sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
+static struct sorter sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
 {
 	const struct sorter_options options = {
 		.order = order, .with_bytes = with_bytes, .memory = memory, .beside = "out"
@@ -21,9 +20,8 @@ sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
 }
 
 /* Events of all kinds come out as qsort() puts them.  What came out is valid when the sorter is gone. */
-static struct sorter_counts
-try(struct event_samples samples, uint32_t n, struct order_rule rule, uint64_t memory, uint32_t cap,
-    bool with_bytes)
+static struct sorter_counts try(struct event_samples samples, uint32_t n, struct order_rule rule,
+                                uint64_t memory, uint32_t cap, bool with_bytes)
 {
 	struct event_samples again = samples;
 	struct batches given = batches_of_samples(&samples, n, with_bytes);
@@ -145,8 +143,7 @@ Test(sorter, given_up)
 	cr_assert_str_eq(listing("."), "");
 }
 
-static void *
-release(void *batches)
+static void *release(void *batches)
 {
 	batches_free(batches);
 	return NULL;

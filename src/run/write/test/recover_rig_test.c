@@ -18,8 +18,7 @@ struct rig {
 	uint32_t changes_cap;
 };
 
-static bool
-put(void *ctx, const char *p, size_t n)
+static bool put(void *ctx, const char *p, size_t n)
 {
 	struct rig *const rig = ctx;
 	struct recovered *const r = rig->to;
@@ -34,8 +33,7 @@ put(void *ctx, const char *p, size_t n)
 	return true;
 }
 
-static void
-list(void *ctx, const struct recover_change *c)
+static void list(void *ctx, const struct recover_change *c)
 {
 	struct rig *const rig = ctx;
 	struct recovered *const r = rig->to;
@@ -51,31 +49,27 @@ list(void *ctx, const struct recover_change *c)
 	r->changes[r->nchanges++].why = NULL;
 }
 
-static bool
-opened(void *ctx, const struct source *s)
+static bool opened(void *ctx, const struct source *s)
 {
 	const struct rig *const rig = ctx;
 
 	return s->format == rig->format;
 }
 
-static void
-ignore(void *ctx, const struct findings *j, const struct finding *f)
+static void ignore(void *ctx, const struct findings *j, const struct finding *f)
 {
 	(void)ctx;
 	(void)j;
 	(void)f;
 }
 
-static struct input *
-input_of(const char *p, size_t n, size_t step)
+static struct input *input_of(const char *p, size_t n, size_t step)
 {
 	return step == 0 ? input_from_memory(p, n) : input_from_memory_slowly(p, n, step);
 }
 
-void
-recover_bytes(struct recovered *r, const struct format *format, bool told, const char *p, size_t n,
-              size_t step)
+void recover_bytes(struct recovered *r, const struct format *format, bool told, const char *p, size_t n,
+                   size_t step)
 {
 	struct rig rig = { .to = r, .format = format };
 	struct recover_run run = {
@@ -96,8 +90,7 @@ recover_bytes(struct recovered *r, const struct format *format, bool told, const
 	r->readable = ok && (r->records > 0 || r->dropped == 0);
 }
 
-void
-recovered_free(struct recovered *r)
+void recovered_free(struct recovered *r)
 {
 	free(r->p);
 	free(r->changes);
@@ -106,8 +99,7 @@ recovered_free(struct recovered *r)
 /* ---- the promises ---- */
 
 /* The input's bytes outside of the changes, and only these, are the output but for what was inserted. */
-static const char *
-account(const struct recovered *r, const char *p, size_t n)
+static const char *account(const struct recovered *r, const char *p, size_t n)
 {
 	uint64_t at = 0, to = 0, dropped = 0;
 
@@ -134,8 +126,7 @@ struct judged {
 	char fault[300];
 };
 
-static void
-judge(void *ctx, const struct findings *j, const struct finding *f)
+static void judge(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct judged *const to = ctx;
 
@@ -147,8 +138,7 @@ judge(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 /* What the validator finds.  NULL: no error of structure. */
-static const char *
-validate(const struct recovered *r, const struct format *format)
+static const char *validate(const struct recovered *r, const struct format *format)
 {
 	static struct judged to;
 	const struct pipeline_job job = { .sink = judge, .ctx = &to, .from = format };
@@ -178,8 +168,7 @@ validate(const struct recovered *r, const struct format *format)
 }
 
 /* The second time nothing changes. */
-static const char *
-again(const struct recovered *r, const struct format *format)
+static const char *again(const struct recovered *r, const struct format *format)
 {
 	struct recovered second;
 	static char fault[300];
@@ -197,8 +186,7 @@ again(const struct recovered *r, const struct format *format)
 	return fault[0] != '\0' ? fault : NULL;
 }
 
-const char *
-recover_fault(const struct format *format, const char *p, size_t n, bool *readable)
+const char *recover_fault(const struct format *format, const char *p, size_t n, bool *readable)
 {
 	struct recovered r;
 	const char *fault = NULL;
@@ -216,8 +204,7 @@ recover_fault(const struct format *format, const char *p, size_t n, bool *readab
 	return fault;
 }
 
-const char *
-recover_fault_slowly(const struct format *format, const char *p, size_t n, size_t step)
+const char *recover_fault_slowly(const struct format *format, const char *p, size_t n, size_t step)
 {
 	struct recovered r;
 	const char *fault = NULL;

@@ -12,8 +12,7 @@
 
 /* RECOVER_DAMAGES: so many of each sample, and all prefixes of all samples; make check-recover sets it.
  * RECOVER_SAVE: a file for the first input that breaks a promise. */
-static unsigned long
-asked(void)
+static unsigned long asked(void)
 {
 	const char *const n = getenv("RECOVER_DAMAGES");
 
@@ -27,15 +26,13 @@ asked(void)
 
 /* ---- damages ---- */
 
-static size_t
-below(uint64_t *seed, size_t n)
+static size_t below(uint64_t *seed, size_t n)
 {
 	return n > 0 ? (size_t)(splitmix_next(seed) % n) : 0;
 }
 
 /* Changes p[0..n) in one way; returns the new length. */
-static size_t
-damage(char *p, size_t n, uint64_t *seed)
+static size_t damage(char *p, size_t n, uint64_t *seed)
 {
 	const size_t at = below(seed, n), len = below(seed, n - at < 64 ? n - at : 64);
 
@@ -69,9 +66,8 @@ struct swept {
 	size_t tried, readable;
 };
 
-static void
-expect_promises(const char *path, const char *p, size_t n, bool slowly, const char *how, uint64_t number,
-                struct swept *all)
+static void expect_promises(const char *path, const char *p, size_t n, bool slowly, const char *how,
+                            uint64_t number, struct swept *all)
 {
 	bool readable;
 	const char *fault = recover_fault(all->format, p, n, &readable);
@@ -85,8 +81,7 @@ expect_promises(const char *path, const char *p, size_t n, bool slowly, const ch
 	cr_assert_null(fault, "%s, %s %llu: %s", path, how, (unsigned long long)number, fault);
 }
 
-static void
-sweep(const char *path, const char *p, size_t n, struct swept *all)
+static void sweep(const char *path, const char *p, size_t n, struct swept *all)
 {
 	static char room[ROOM];
 	const unsigned long many = asked(), damages = many > 0 ? many : FEW;
@@ -106,8 +101,7 @@ sweep(const char *path, const char *p, size_t n, struct swept *all)
 
 /* ---- samples ---- */
 
-static bool
-is_sample(const char *name)
+static bool is_sample(const char *name)
 {
 	const char *const dot = strrchr(name, '.');
 
@@ -115,8 +109,7 @@ is_sample(const char *name)
 	       strcmp(dot, ".zst") != 0 && strcmp(dot, ".xz") != 0;
 }
 
-static void
-sweep_folder(const char *dir, struct swept *all)
+static void sweep_folder(const char *dir, struct swept *all)
 {
 	char **const names = list_folder(dir, "");
 	char path[700];
@@ -158,8 +151,7 @@ ParameterizedTest(int *number, recover_sweep, promises_hold)
 }
 
 /* The first bytes show readers the layout: whatever stands there, the output is whole. */
-static void
-expect_again(const struct format *format, const char *path, const char *p, size_t n)
+static void expect_again(const struct format *format, const char *path, const char *p, size_t n)
 {
 	struct recovered first, again;
 
@@ -174,8 +166,7 @@ expect_again(const struct format *format, const char *path, const char *p, size_
 	recovered_free(&first);
 }
 
-static void
-change_first(const struct format *format, const char *path, char *p, size_t n)
+static void change_first(const struct format *format, const char *path, char *p, size_t n)
 {
 	for (size_t i = 0; i < 64 && i < n; i++) {
 		const char was = p[i], values[] = { (char)(was ^ 1), (char)(was ^ 128), 0, (char)255, 2 };

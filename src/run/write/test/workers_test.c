@@ -20,16 +20,14 @@ struct log {
 	bool takes_turns;
 };
 
-static void
-expect(struct log *l, bool true_so)
+static void expect(struct log *l, bool true_so)
 {
 	if (!true_so)
 		atomic_store(&l->wrong, true);
 }
 
 /* So that jobs end in another order than they begin in. */
-static void
-waste_time(uint32_t job)
+static void waste_time(uint32_t job)
 {
 	volatile uint32_t x = job * 2654435761u % 7 == 0 ? 20000 : 10;
 
@@ -37,8 +35,7 @@ waste_time(uint32_t job)
 		x--;
 }
 
-static void
-prepare(void *ctx, size_t slot)
+static void prepare(void *ctx, size_t slot)
 {
 	struct log *const l = ctx;
 	const uint32_t job = l->job_of[slot];
@@ -50,8 +47,7 @@ prepare(void *ctx, size_t slot)
 	atomic_fetch_sub(&l->preparing, 1);
 }
 
-static void
-run(void *ctx, size_t slot)
+static void run(void *ctx, size_t slot)
 {
 	struct log *const l = ctx;
 	const uint32_t job = l->job_of[slot];
@@ -68,8 +64,7 @@ run(void *ctx, size_t slot)
 	atomic_fetch_sub(&l->running, 1);
 }
 
-static void
-finish(void *ctx, size_t slot)
+static void finish(void *ctx, size_t slot)
 {
 	struct log *const l = ctx;
 	const uint32_t job = l->job_of[slot];
@@ -83,8 +78,8 @@ finish(void *ctx, size_t slot)
 	atomic_fetch_sub(&l->finishing, 1);
 }
 
-static void
-run_jobs_with(struct log *l, size_t slots, size_t threads, uint32_t jobs, const struct workers_ops *ops)
+static void run_jobs_with(struct log *l, size_t slots, size_t threads, uint32_t jobs,
+                          const struct workers_ops *ops)
 {
 	l->slots = slots;
 	l->workers = workers_new(slots, threads, ops, l);
@@ -106,8 +101,7 @@ run_jobs_with(struct log *l, size_t slots, size_t threads, uint32_t jobs, const 
 	cr_expect_not(atomic_load(&l->wrong));
 }
 
-static void
-run_jobs(struct log *l, size_t slots, size_t threads, uint32_t jobs)
+static void run_jobs(struct log *l, size_t slots, size_t threads, uint32_t jobs)
 {
 	static const struct workers_ops ops = { prepare, run, finish };
 

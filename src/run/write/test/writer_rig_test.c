@@ -14,8 +14,7 @@ struct rig_stage {
 	struct writer_rig *rig;
 };
 
-static enum stage_status
-next(struct stage *st, struct batch **out)
+static enum stage_status next(struct stage *st, struct batch **out)
 {
 	struct writer_rig *const r = ((struct rig_stage *)st)->rig;
 	struct batch *const b = batch_pool_take(&r->pipeline->pool);
@@ -32,8 +31,7 @@ next(struct stage *st, struct batch **out)
 	return STAGE_MORE;
 }
 
-static void
-keep_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void keep_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct writer_rig *const r = ctx;
 
@@ -42,9 +40,8 @@ keep_finding(void *ctx, const struct findings *j, const struct finding *f)
 		(void)snprintf(r->finding, sizeof r->finding, "%s [%s]", f->message, f->rule->id);
 }
 
-struct event *
-writer_rig_event(struct batch *b, const struct class *cls, const struct track *track, uint64_t ts,
-                 struct slice name)
+struct event *writer_rig_event(struct batch *b, const struct class *cls, const struct track *track,
+                               uint64_t ts, struct slice name)
 {
 	cr_assert_lt(b->n, b->cap);
 	struct event *const e = &b->events[b->n++];
@@ -58,8 +55,7 @@ writer_rig_event(struct batch *b, const struct class *cls, const struct track *t
 	return e;
 }
 
-void
-writer_rig_field(struct batch *b, struct slice name, struct value value)
+void writer_rig_field(struct batch *b, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(b, 1);
 
@@ -71,8 +67,7 @@ writer_rig_field(struct batch *b, struct slice name, struct value value)
 
 /* ---- what comes out ---- */
 
-static struct writer_rig_file *
-find_file(const struct writer_rig *r, const char *name)
+static struct writer_rig_file *find_file(const struct writer_rig *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->nfiles; i++) {
 		const char *const other = r->files[i].name;
@@ -82,8 +77,7 @@ find_file(const struct writer_rig *r, const char *name)
 	return NULL;
 }
 
-static bool
-put(void *ctx, const char *file, const char *p, size_t n)
+static bool put(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct writer_rig *const r = ctx;
 	struct writer_rig_file *f = find_file(r, file);
@@ -100,8 +94,7 @@ put(void *ctx, const char *file, const char *p, size_t n)
 	return r->fail_after == 0 || r->bytes < r->fail_after;
 }
 
-const char *
-writer_rig_text(const struct writer_rig *r, const char *file)
+const char *writer_rig_text(const struct writer_rig *r, const char *file)
 {
 	struct writer_rig_file *const f = find_file(r, file);
 
@@ -115,8 +108,7 @@ writer_rig_text(const struct writer_rig *r, const char *file)
 
 /* ---- the run ---- */
 
-static void
-write_all(struct writer_rig *r, struct writing *w)
+static void write_all(struct writer_rig *r, struct writing *w)
 {
 	const struct writing_options options = { .values = r->job->options,
 		                                 .tool = "rig",
@@ -132,8 +124,7 @@ write_all(struct writer_rig *r, struct writing *w)
 	r->written = status == STAGE_END && writing_end(w);
 }
 
-void
-writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
+void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 {
 	static const char *const paths[] = { "made-up" };
 	const struct writer_ops *const ops = job->to->writer;
@@ -175,8 +166,7 @@ writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 	r->pipeline = NULL;
 }
 
-void
-writer_rig_free(struct writer_rig *r)
+void writer_rig_free(struct writer_rig *r)
 {
 	for (uint32_t i = 0; i < r->nfiles; i++) {
 		free(r->files[i].name);
@@ -187,8 +177,7 @@ writer_rig_free(struct writer_rig *r)
 	*r = (struct writer_rig){ .nfiles = 0 };
 }
 
-static void
-expect_same(const struct writer_rig *a, const struct writer_rig *b, unsigned threads)
+static void expect_same(const struct writer_rig *a, const struct writer_rig *b, unsigned threads)
 {
 	cr_assert_eq(a->nfiles, b->nfiles, "%u threads: %u files, not %u", threads, b->nfiles, a->nfiles);
 	for (uint32_t i = 0; i < a->nfiles; i++) {
@@ -208,8 +197,7 @@ expect_same(const struct writer_rig *a, const struct writer_rig *b, unsigned thr
 	cr_assert_str_eq(a->finding, b->finding);
 }
 
-void
-writer_rig_run_all(struct writer_rig *r, const struct writer_rig_job *job)
+void writer_rig_run_all(struct writer_rig *r, const struct writer_rig_job *job)
 {
 	static const unsigned threads[] = { 1, 2, 7 };
 

@@ -6,8 +6,7 @@
 
 static const char *const names[] = { "tracks/0", "tracks/1", "tracks/2" };
 
-static bool
-split_open(struct writer *w, struct chunk *chunk)
+static bool split_open(struct writer *w, struct chunk *chunk)
 {
 	chunk_file(chunk, "index");
 	text_str(&chunk->text, "begin\n");
@@ -17,16 +16,14 @@ split_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-static bool
-split_declare(struct writer *w, const struct batch *b)
+static bool split_declare(struct writer *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		b->tracks[i]->declared = names[b->tracks[i]->id];
 	return true;
 }
 
-static void
-split_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void split_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		chunk_file(chunk, b->events[i].track->declared);
@@ -35,14 +32,12 @@ split_render(const void *state, const struct batch *b, struct chunk *chunk)
 	}
 }
 
-static void
-split_write(void *state, const struct batch *b, struct chunk *chunk)
+static void split_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	split_render(state, b, chunk);
 }
 
-static bool
-split_close(struct writer *w, struct chunk *chunk)
+static bool split_close(struct writer *w, struct chunk *chunk)
 {
 	chunk_file(chunk, "index");
 	text_str(&chunk->text, "end\n");
@@ -64,14 +59,12 @@ struct tracks {
 	const struct class *cls;
 };
 
-static uint64_t
-track_of(uint64_t ts)
+static uint64_t track_of(uint64_t ts)
 {
 	return ts * 2654435761u / 1024 % 3;
 }
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct tracks *const t = ctx;
 
@@ -86,8 +79,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < BATCHES;
 }
 
-static void
-expect_files(const struct format *to)
+static void expect_files(const struct format *to)
 {
 	struct tracks tracks;
 	struct writer_rig r;

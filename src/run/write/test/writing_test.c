@@ -11,15 +11,13 @@ static const struct loss odd = { .id = "toy/odd", .text = "odd times" },
 
 /* ---- a toy writer: "<1,2,3> 2 losses" ---- */
 
-static bool
-toy_open(struct writer *w, struct chunk *chunk)
+static bool toy_open(struct writer *w, struct chunk *chunk)
 {
 	text_str(&chunk->text, "<");
 	return true;
 }
 
-static bool
-toy_declare(struct writer *w, const struct batch *b)
+static bool toy_declare(struct writer *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		cr_assert_null(b->tracks[i]->declared);
@@ -29,8 +27,7 @@ toy_declare(struct writer *w, const struct batch *b)
 }
 
 /* Batches are of different cost, so that on several threads they are not ready in order. */
-static void
-waste_time(uint64_t n)
+static void waste_time(uint64_t n)
 {
 	volatile uint64_t x = n % 5 == 0 ? 30000 : 10;
 
@@ -38,8 +35,7 @@ waste_time(uint64_t n)
 		x--;
 }
 
-static void
-toy_events(const struct batch *b, struct chunk *chunk)
+static void toy_events(const struct batch *b, struct chunk *chunk)
 {
 	if (b->n > 0)
 		waste_time(b->events[0].ts);
@@ -58,20 +54,17 @@ toy_events(const struct batch *b, struct chunk *chunk)
 	}
 }
 
-static void
-toy_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void toy_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	toy_events(b, chunk);
 }
 
-static void
-toy_write(void *state, const struct batch *b, struct chunk *chunk)
+static void toy_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	toy_events(b, chunk);
 }
 
-static bool
-toy_close(struct writer *w, struct chunk *chunk)
+static bool toy_close(struct writer *w, struct chunk *chunk)
 {
 	uint64_t lost = 0;
 
@@ -98,8 +91,7 @@ struct made {
 	const struct class *cls;
 };
 
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	struct made *const m = ctx;
 
@@ -120,8 +112,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 	return number < m->batches;
 }
 
-static void
-expected(struct text *t, const struct made *m)
+static void expected(struct text *t, const struct made *m)
 {
 	const uint64_t n = (uint64_t)m->batches * m->events;
 
@@ -135,8 +126,7 @@ expected(struct text *t, const struct made *m)
 	text_char(t, '\0');
 }
 
-static void
-expect_all(const struct format *to, struct made m)
+static void expect_all(const struct format *to, struct made m)
 {
 	struct writer_rig r;
 	struct text want = { .p = NULL };
@@ -195,8 +185,7 @@ Test(writing, losses_are_counted_by_kind)
 /* ---- failures ---- */
 
 /* What was rendered before the failure is a beginning of the whole; the end of the document never comes. */
-static void
-expect_beginning(const struct writer_rig *r, const struct made *m)
+static void expect_beginning(const struct writer_rig *r, const struct made *m)
 {
 	struct text want = { .p = NULL };
 	const char *const got = writer_rig_text(r, NULL);
@@ -249,8 +238,7 @@ Test(writing, a_failing_output_is_given_nothing_more)
 
 /* ---- memory ---- */
 
-static void
-count(struct shared_memory *m)
+static void count(struct shared_memory *m)
 {
 	(void)m;
 }
