@@ -6,7 +6,7 @@ set -eu
 export LC_ALL=C
 
 out=$1
-version=$(sed -n 's/^#define TOOL_VERSION "\(.*\)"$/\1/p' src/cmd/cmd.h)
+version=$(sed -n 's/^#define TOOL_VERSION "\(.*\)"$/\1/p' src/cli/command.h)
 name=tracetool-$version
 mkdir -p "$out"
 work=$(mktemp -d "$out/dist.XXXXXX")

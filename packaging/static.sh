@@ -11,7 +11,7 @@ out=$1
 here=$(pwd)
 mkdir -p "$out/lib" "$out/source"
 out=$(cd "$out" && pwd)
-version=$(sed -n 's/^#define TOOL_VERSION "\(.*\)"$/\1/p' src/cmd/cmd.h)
+version=$(sed -n 's/^#define TOOL_VERSION "\(.*\)"$/\1/p' src/cli/command.h)
 if [ -e .git ]; then when=$(git log -1 --format=%ct); else when=$(stat -c %Y CHANGELOG.md); fi
 unset MAKEFLAGS MAKELEVEL MFLAGS
 

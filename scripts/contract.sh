@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many lines of headers the author of a format has to read: at most 400 for a reader, 200 for a writer.  Which
+# How many lines of headers the author of a format has to read: at most 420 for a reader, 230 for a writer.  Which
 # headers these are, the documentation says: in a paragraph that begins with "Before you write a reader, read" (or "a
 # writer").  Counted are all lines but blank ones, guards, includes, marks for clang-format, and the bodies of inline
 # functions.
@@ -49,6 +49,6 @@ role() {
 	fi
 }
 
-role reader 400
-role writer 200
+role reader 420
+role writer 230
 exit $status

@@ -49,7 +49,8 @@ rule run base input json output model check format vocab
 rule stats base input output model check format vocab run
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run
-rule cmd base json input output model check report format vocab run compare stats policy
+rule cli base json input output model check report format vocab run compare stats policy
+rule cmd base json input output model check report format vocab run compare stats policy cli
 
 # What is in src/test: programs and aids of tests.
 test_rule() {
@@ -66,8 +67,8 @@ test_rule fuzz base input output model check yaml format vocab run compare stats
 # nothing with it, so that the one can check the other.
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	only "$dir may include only its own headers, base/, json/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value_map.h and output/text*.h" "$(files "$dir")" \
-		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value_map)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
+	only "$dir may include only its own headers, base/, json/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_engine.h, model/value.h and output/text*.h" "$(files "$dir")" \
+		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_engine|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done
 
@@ -116,7 +117,7 @@ done
 # Nothing below src/ names a format: not in code, whatever comments and tests say.
 names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
 # A kind of report has the name of one.
-reports='^src/(report/report_[a-z]+|cmd/reports|cmd/validate)\.[ch]:.*ndjson'
+reports='^src/(report/[a-z]+|cli/reports|cmd/validate)\.[ch]:.*ndjson'
 # shellcheck disable=SC2046
 found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |
 	grep -E "$names" | grep -vE "$reports" || true)

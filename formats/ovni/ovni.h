@@ -7,7 +7,6 @@
 #include "format/format.h"
 #include "format/recover.h"
 #include "output/text.h"
-#include "ovni/state/check.h"
 
 /* ---- wire ---- */
 
@@ -89,6 +88,7 @@ bool ovni_group_selected(const struct option_value *list, const char *group);
  */
 
 /* An event as it lies in the file. */
+struct state_checker;
 struct ovni_record {
 	struct slice bytes;   /* of a jumbo event that is too large: its head alone */
 	struct slice payload; /* of a jumbo event: the data; p NULL: none, or dropped */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "ovni/ovni.h"
+#include "ovni/state/check.h"
 
 /* ---- anomalies ---- */
 
