@@ -94,7 +94,7 @@ void rig_read(struct rig *rig, const char *folder)
 	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++) {
 		ovni_trace_ops.check_event(&s->reader, &s->batch, &s->batch.events[s->next]);
 		if (rig_units != 0)
-			shared->checker->units.most = rig_units;
+			shared->checker->units.max = rig_units;
 	}
 	if (shared->checker != NULL)
 		state_check_end(shared->checker, &of_trace);

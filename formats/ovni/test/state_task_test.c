@@ -130,7 +130,7 @@ static void expect_units(const struct state_units *t, uint32_t n, uint32_t gone)
 
 Test(ovni_state_task, units_are_found_until_the_table_is_full)
 {
-	struct state_units t = { .most = STATE_MAX_UNITS };
+	struct state_units t = { .max = STATE_MAX_UNITS };
 	uint32_t n;
 
 	cr_expect_eq(state_unit_find(&t, KEY(0)), TABLE_NONE);
