@@ -1,5 +1,10 @@
-/* Events of each kind as marks, and what marks cannot hold. */
+/*
+ * Events of other formats as marks, and what marks cannot hold; traces of all formats written as ovni,
+ * against the statistics of the input.
+ */
+#include <cJSON.h>
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +12,14 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "output/text.h"
-#include "ovni/test/marks_test.h"
 #include "ovni/ovni.h"
+#include "ovni/test/written_test.h"
+
+/* ---- events of each kind ---- */
 
 enum { SPANS, INSTANTS, ARROWS_OUT, ARROWS_IN, COUNTERS };
 
-/* Converts Chrome JSON; what is said is *err, to be freed. */
+/* Converts Chrome JSON; sets *err to the messages, to be freed. */
 static void convert(const char *json, struct marks_found *m, char **err)
 {
 	char *const dir = make_folder();
@@ -96,10 +103,11 @@ Test(ovni_marks_made, kinds)
 	cr_expect_str_eq(m.titles[SPANS], "spans");
 	cr_expect_str_eq(m.titles[COUNTERS], "load.a");
 	cr_expect_str_eq(m.titles[COUNTERS + 1], "load.b");
-	expect_mark(&m, COUNTERS, NULL, 3, 2, 3000 + 14000); /* the last one until the thread ends */
+	expect_mark(&m, COUNTERS, NULL, 3, 2, 3000 + 14000); /* the last value lasts until the thread ends */
 	expect_mark(&m, COUNTERS + 1, NULL, -2, 1, 1000);
 	expect_mark(&m, COUNTERS + 1, NULL, INT64_MAX, 1, 14000);
-	/* the thread, one for what overlaps, two for jobs, the other thread, the process with its counters */
+	/* The thread, its overlapping spans, two for jobs, the other thread, the process with its counters.
+	 */
 	cr_expect_eq(m.streams, 6);
 	cr_expect(strstr(m.names, "\nmain loop\nserver\n") != NULL, "%s", m.names);
 	cr_expect(strstr(m.names, "\nmain loop (2)\nserver\n") != NULL, "%s", m.names);
@@ -144,7 +152,7 @@ Test(ovni_marks_made, names)
 	marks_free(&m);
 }
 
-/* 600 spans inside each other: the innermost ones have no room on the stack of ovniemu. */
+/* 600 nested spans: the innermost ones exceed the stack of ovniemu. */
 Test(ovni_marks_made, deep)
 {
 	struct text t = { .p = NULL };
@@ -165,7 +173,7 @@ Test(ovni_marks_made, deep)
 	marks_free(&m);
 }
 
-/* A thread that begins two hours after the first one; spans that overlap with --lanes off are elsewhere. */
+/* A thread that begins two hours after the first one; overlapping spans with --lanes off. */
 Test(ovni_marks_made, hours_apart)
 {
 	struct marks_found m;
@@ -254,7 +262,7 @@ static int convert_threads(const char *dir, int n, struct ran *r)
 	      "\"format\":\"tick\",\"clock\":\"monotonic\"}\n"
 	      "{\"type\":\"class\",\"index\":0,\"name\":\"c\",\"category\":\"c\"}\n",
 	      f);
-	for (int i = 0; i < n; i++) /* each in a process of its own, which is a folder too */
+	for (int i = 0; i < n; i++) /* each in a process, and so in a folder, of its own */
 		fprintf(f,
 		        "{\"type\":\"track\",\"index\":%d,\"kind\":\"process\",\"name\":\"p\",\"id\":%d}\n"
 		        "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t\",\"id\":%d,"
@@ -285,4 +293,134 @@ Test(ovni_marks_made, no_more_files_than_a_folder_should_have)
 	cr_expect_not_null(strstr(r.err, "not written: each thread is a folder with two files"), "%s", r.err);
 	ran_free(&r);
 	remove_folder(dir);
+}
+
+/* ---- traces of all formats ---- */
+
+/* Spans of one name may have several categories, which marks do not have. */
+struct sum {
+	uint64_t count, ns;
+};
+
+static struct sum sum_of(const cJSON *input, const char *list, const char *name)
+{
+	struct sum s = { 0, 0 };
+	const cJSON *row;
+
+	cJSON_ArrayForEach(row, cJSON_GetObjectItem(input, list))
+	{
+		if (name != NULL && strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(row, "name")), name) != 0)
+			continue;
+		s.count += (uint64_t)cJSON_GetObjectItem(row, "count")->valuedouble;
+		s.ns += (uint64_t)cJSON_GetNumberValue(
+		    cJSON_GetObjectItem(cJSON_GetObjectItem(row, "dur_ns"), "sum"));
+	}
+	return s;
+}
+
+static void expect_spans(const struct marks_found *m, const cJSON *input, const char *path)
+{
+	static const char *const lists[] = { "spans", "async_spans" };
+	struct sum found = { 0, 0 }, all = { 0, 0 };
+	const cJSON *row;
+
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->list[i].type == SPANS) {
+			found.count += m->list[i].count;
+			found.ns += m->list[i].ns;
+		}
+	for (int k = 0; k < 2; k++) {
+		all.count += sum_of(input, lists[k], NULL).count;
+		all.ns += sum_of(input, lists[k], NULL).ns;
+		cJSON_ArrayForEach(row, cJSON_GetObjectItem(input, lists[k]))
+		{
+			const char *const name = cJSON_GetStringValue(cJSON_GetObjectItem(row, "name"));
+			const struct marked *const mark =
+			    marks_find(m, SPANS, name[0] != '\0' ? name : "(none)");
+			const struct sum a = sum_of(input, lists[0], name), b = sum_of(input, lists[1], name);
+			cr_expect(mark != NULL && mark->count == a.count + b.count && mark->ns == a.ns + b.ns,
+			          "%s: %s", path, name);
+		}
+	}
+	cr_expect(all.count == found.count && all.ns == found.ns,
+	          "%s: %" PRIu64 " spans of %" PRIu64 " ns, expected %" PRIu64 " of %" PRIu64, path,
+	          found.count, found.ns, all.count, all.ns);
+}
+
+static cJSON *report_of(const char *path)
+{
+	struct ran r = run_tool((const char *const[]){ "stats", "--format=json", path, NULL }, NULL, 0);
+	cJSON *const root = cJSON_Parse(r.out);
+
+	cr_assert_not_null(root, "%s: %s", path, r.err);
+	ran_free(&r);
+	return root;
+}
+
+static void expect_valid(const char *out, const char *path)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "validate", "--quiet", "--check=state", out, NULL }, NULL, 0);
+
+	cr_expect(r.status == 0 && r.out_n == 0 && r.err_n == 0, "%s: status %d: %s%s", path, r.status, r.out,
+	          r.err);
+	ran_free(&r);
+}
+
+static void expect_marks(const char *path)
+{
+	char *const dir = make_folder();
+	char out[1024];
+	struct marks_found m;
+
+	snprintf(out, sizeof out, "%s/out.ovni", dir);
+	struct ran r = run_tool((const char *const[]){ "convert", path, out, NULL }, NULL, 0);
+	cr_assert_eq(r.status, 0, "%s: %s", path, r.err);
+	const bool cut = strstr(r.err, "[ovni/time-cut]") !=
+	                 NULL; /* then its statistics include more than marks can hold */
+	ran_free(&r);
+	marks_decode(&m, out);
+	expect_valid(out, path);
+	if (!cut) {
+		cJSON *const stats = report_of(path);
+		expect_spans(&m, cJSON_GetArrayItem(cJSON_GetObjectItem(stats, "inputs"), 0), path);
+		cJSON_Delete(stats);
+	}
+	marks_free(&m);
+	remove_folder(dir);
+}
+
+/* Converts the first samples of a folder, or those of one name. */
+static void expect_all(const char *dir, size_t most)
+{
+	char **const names = list_folder(dir, "");
+	char path[1024];
+
+	for (size_t i = 0, n = 0; names[i] != NULL && n < most; i++) {
+		if (strstr(names[i], ".expect") != NULL)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		expect_marks(path);
+		n++;
+	}
+	list_free(names);
+}
+
+Test(ovni_marks, samples)
+{
+	static const char *const dirs[] = { "htdump", "heph", "dial9", "dftracer", "chrome", "ndjson" };
+	const char *const all = getenv("TRACETOOL_ALL_SAMPLES");
+	char dir[100];
+
+	for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
+		snprintf(dir, sizeof dir, "testdata/%s/good", dirs[i]);
+		expect_all(dir, all != NULL ? SIZE_MAX : 5);
+	}
+}
+
+Test(ovni_marks, real_traces)
+{
+	expect_all("../shared/traces/heph", 1);
+	expect_all("../shared/traces/htdump", 3);
+	expect_all("../shared/traces/dftracer", 1);
 }
