@@ -474,7 +474,7 @@ bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64
 
 /* ---- write ---- */
 
-/* The writer: a folder of streams with their metadata.  Records of ovni are copied; see ovni_write_raw.c. */
+/* The writer: a folder of streams with their metadata.  Records of ovni are copied, see copy.c. */
 
 enum ovw_loss {
 #define LOSS(row, ...) OVW_##row,
@@ -658,12 +658,10 @@ static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
 }
 
-/* ---- ovni_write_raw.c ---- */
+/* ---- copies: the writer's part (copy.c) ---- */
 
 void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 void ovw_raw_free(struct ovw_copy *c);
-
-/* ---- ovni_write_select.c ---- */
 
 /* A file that comes with a stream, if that is kept. */
 void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,

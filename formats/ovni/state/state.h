@@ -236,8 +236,7 @@ static inline const char *state_name(const struct state_event *x)
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns whether the payload has n bytes (at least n if not exact), else reports OVNI_RULE_PAYLOAD_REFUSED.
- */
+/* Returns whether the payload has n bytes (not exact: or more); else reports OVNI_RULE_PAYLOAD_REFUSED. */
 bool state_has_payload(const struct state_event *x, uint32_t n, bool exact);
 bool state_is_jumbo(const struct state_event *x); /* likewise */
 

@@ -106,8 +106,7 @@ Test(ovni_marks_made, kinds)
 	expect_mark(&m, COUNTERS, NULL, 3, 2, 3000 + 14000); /* the last value lasts until the thread ends */
 	expect_mark(&m, COUNTERS + 1, NULL, -2, 1, 1000);
 	expect_mark(&m, COUNTERS + 1, NULL, INT64_MAX, 1, 14000);
-	/* The thread, its overlapping spans, two for jobs, the other thread, the process with its counters.
-	 */
+	/* The thread, its overlapping spans, two for jobs, the other thread, the process for counters. */
 	cr_expect_eq(m.streams, 6);
 	cr_expect(strstr(m.names, "\nmain loop\nserver\n") != NULL, "%s", m.names);
 	cr_expect(strstr(m.names, "\nmain loop (2)\nserver\n") != NULL, "%s", m.names);
