@@ -15,17 +15,15 @@
 
 /* ---- the reader's part: files and runs as records ---- */
 
+#define NAME(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
+/* Fields of the record of a file; that of the stream itself has only the name. */
 static const struct class_field file_fields[] = {
-	{ { "name", 4, SLICE_UTF8 | SLICE_JSON },
-	  { "string", 6, SLICE_UTF8 | SLICE_JSON },
-	  VALUE_STRING,
-	  0,
-	  NULL },
-	{ { "content", 7, SLICE_UTF8 | SLICE_JSON },
-	  { "bytes", 5, SLICE_UTF8 | SLICE_JSON },
-	  VALUE_BYTES,
-	  0,
-	  NULL },
+	{ NAME("name"), NAME("string"), VALUE_STRING, 0, NULL },
+	{ NAME("content"), NAME("bytes"), VALUE_BYTES, 0, NULL },
 };
 
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
@@ -323,7 +321,8 @@ static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chun
 	chunk->text.failed |= !ok;
 }
 
-static void hold_bytes(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
+/* Counts n more bytes that wait. */
+static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -364,7 +363,7 @@ void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, stru
 	chunk->text.failed |= f->content.failed;
 	if (strcmp(slash != NULL ? slash + 1 : file, OVNI_METADATA_FILE) == 0)
 		read_declarations(s, content);
-	hold_bytes(st, s, content.n, chunk);
+	count_waiting(st, s, content.n, chunk);
 }
 
 /* Writes a record of a stream with a file, holds it, or leaves it out. */
@@ -397,7 +396,7 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 	if (st->rebased && !structure)
 		move_clock(st, e, to, bytes.n, chunk);
 	if (!s->kept)
-		hold_bytes(st, s, bytes.n, chunk);
+		count_waiting(st, s, bytes.n, chunk);
 }
 
 /* Returns whether a stream declares what those that are kept need. */
@@ -443,7 +442,7 @@ static void free_selection(struct ovw_selection *x)
 	table64_free(&x->tids);
 }
 
-/* ---- public ---- */
+/* ---- batches ---- */
 
 static void select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct chunk *chunk)
 {
