@@ -8,6 +8,10 @@
 
 #define GATE_NS (UINT64_C(3600) * 1000000000) /* between the first events of any two threads */
 
+/* In messages, by enum state_life. */
+static const char *const lives[] = { "has not started", "is running", "is paused",
+	                             "is cooling",      "is warming", "has ended" };
+
 /* ---- for all checks ---- */
 
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
@@ -90,8 +94,6 @@ static void check_thread(const struct state_event *x)
 	if (t->needs_reported || c->needs == STATE_NEEDS_ANY ||
 	    (c->needs == STATE_NEEDS_ACTIVE ? state_is_active(t) : t->life == STATE_THREAD_RUNNING))
 		return;
-	static const char *const lives[] = { "has not started", "is running", "is paused",
-		                             "is cooling",      "is warming", "has ended" };
 	state_report(
 	    x, OVNI_RULE_THREAD_INACTIVE, "%s requires a thread that is %s, but it %s", state_name(x),
 	    c->needs == STATE_NEEDS_ACTIVE ? "running, cooling or warming" : "running", lives[t->life]);
@@ -169,14 +171,9 @@ void state_check_no_events(struct reader *r)
 
 /* ---- the end of the trace ---- */
 
-/* These findings are in the report of the trace, so they name the thread. */
-
-/* S11 */
+/* S11.  This and later findings are in the report of the trace, so they name the thread. */
 static void check_lives(struct reader *r, const struct state_checker *c)
 {
-	static const char *const lives[] = { "has not started", "is running", "is paused",
-		                             "is cooling",      "is warming", "" };
-
 	for (uint32_t i = 0; i < c->nthreads; i++) {
 		const struct state_thread *const t = &c->threads[i];
 		if (t->life != STATE_THREAD_ENDED)
