@@ -267,8 +267,6 @@ Test(ovni_state_oracle, damaged_streams_are_checked)
 	remove_folder(dir);
 }
 
-#define TASK_EVENTS 3000
-
 /* ---- tasks: three normal ones of one body each, two parallel ones of two ---- */
 
 #define BODIES 7
@@ -279,7 +277,7 @@ static const struct {
 
 struct task_model {
 	char state[BODIES]; /* new, running, paused, dead */
-	int lists[2][TASK_EVENTS], n[2];
+	int lists[2][EVENTS], n[2];
 	uint64_t busy, again, nested, parallel, wrong, elsewhere;
 };
 
@@ -337,11 +335,11 @@ static void tasks_once(uint64_t seed)
 	memset(&m, 0, sizeof m);
 	memset(m.state, 'n', sizeof m.state);
 	for (int t = 0; t < 2; t++) {
-		written_init(&w[t], TASK_EVENTS + 20);
+		written_init(&w[t], EVENTS + 20);
 		written_start(&w[t], 1, -1);
 	}
 	make_tasks(&w[0]);
-	for (uint64_t i = 0; i < TASK_EVENTS; i++) {
+	for (uint64_t i = 0; i < EVENTS; i++) {
 		static const char *const codes[] = { "VTx", "VTp", "VTr", "VTe" };
 		const int t = (int)(written_random(&random) % 2),
 		          top = m.n[t] > 0 ? m.lists[t][m.n[t] - 1] : -1;
@@ -359,7 +357,7 @@ static void tasks_once(uint64_t seed)
 			change(&m, t, b, "xprd"[action]);
 	}
 	for (int t = 0; t < 2; t++) {
-		written_put(&w[t], "OHe", TASK_EVENTS + 4, NULL, 0);
+		written_put(&w[t], "OHe", EVENTS + 4, NULL, 0);
 		written_save(&w[t], dir, t);
 	}
 	rig_expect_counts(dir, seed,
