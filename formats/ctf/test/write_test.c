@@ -6,6 +6,7 @@
 
 #include "ctf/test/oracle_test.h"
 #include "ctf/ctf.h"
+#include "model/event_traits.h"
 #include "run/write/test/writer_rig_test.h"
 
 /* The writer over made-up events, with 1, 2 and 7 threads; the output is read back by the oracle. */
@@ -349,7 +350,7 @@ Test(ctf_write, classes_of_the_output_are_bounded)
 	const uint64_t others = lost(&r, "ctf/fields-as-text");
 	cr_expect(others > 0 && others < (uint64_t)batches * SHAPES);
 	const char *const metadata = writer_rig_text(&r, "metadata");
-	cr_expect_lt(strlen(metadata), CTF_MOST_DESCRIBED + (64U << 10));
+	cr_expect_lt(strlen(metadata), CTF_MAX_DESCRIBED + (64U << 10));
 	cr_expect_not_null(strstr(metadata, "\"other:instant\""));
 	writer_rig_free(&r);
 }
