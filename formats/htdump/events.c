@@ -1,8 +1,8 @@
 /*
  * From records to events: roles of fields, names of labels, tracks of threads, and the events themselves.
  *
- * The vocabulary decides what the events of a class mean.  The reader applies it where it names nothing but
- * the fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels
+ * The vocabulary decides the meaning of the events of a class.  The reader applies it where it names nothing
+ * but the fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels
  * named later in the input.  Everything else is left to the engine, which then gets all fields unchanged.
  */
 #include "htdump/htdump.h"
