@@ -532,12 +532,9 @@ bool heph_raw_add_event(struct heph_packet *k, struct batch *b);
 bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
                          struct batch *b);
 
-/* ---- write ---- */
+/* ---- writer ---- */
 
-/*
- * The writer.  Packets of a Heph trace are written as they are; what other
- * formats hold becomes events of Heph.
- */
+/* Packets of a Heph trace are copied; events of other formats become event packets. */
 
 enum hpw_loss {
 #define LOSS(row, ...) HPW_##row,
@@ -549,7 +546,7 @@ enum hpw_loss {
 extern const struct loss hpw_losses[HPW_LOSSES + 1];
 extern const struct writer_ops hpw_ops;
 
-/* Offsets in packets: heph_wire.h. */
+/* Offsets in packets; see the top. */
 #define HPW_AT_SIZE 4
 #define HPW_AT_STREAM 8
 #define HPW_AT_COUNTER 12
@@ -566,16 +563,16 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 	memcpy(p, &v, size);
 }
 
-/* ---- heph_write_streams.c: the streams of raw packets ---- */
+/* ---- write_wire.c: streams of copied packets ---- */
 
 struct hpw_stream {
 	uint32_t id;    /* in the input */
 	uint32_t out;   /* in the output */
-	uint32_t input; /* where it was met last: the number of the input */
+	uint32_t input; /* number of the input that had its last packet */
 	uint32_t last;  /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t less;  /* what counters are less by in the output: packets that were left out */
+	uint32_t less;  /* subtracted from counters: packets left out */
 	uint32_t next;  /* in_turn: the next counter in the output */
-	bool in_turn;   /* its counters are given in the order of the file */
+	bool in_turn;   /* its packets are numbered anew, in the order of the file */
 };
 
 #define HPW_DIRECT 64U
@@ -584,19 +581,19 @@ struct hpw_streams {
 	struct hpw_stream *list;
 	uint32_t n, cap;
 	struct table64 index;        /* id -> list[] */
-	uint32_t direct[HPW_DIRECT]; /* the same of small ids: index + 1; 0: not met */
+	uint32_t direct[HPW_DIRECT]; /* of small ids: index + 1; 0: none */
 	struct table64 taken;        /* ids in use in the output, and 2^32 + ids of inputs */
-	bool selected;               /* packets are left out */
-	uint32_t free;               /* no number from 0 to here is given to a stream whose own is taken */
+	bool selected;               /* packets may be left out */
+	uint32_t free;               /* the last new number given to a renumbered stream */
 };
 
-/* The stream of a packet of the `input`-th input (from 0).  `renumbered`: it is new, and its number was
- * taken. NULL: no memory. */
+/* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if it is new and its
+ * number is in use. */
 struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
                                  bool *renumbered);
 
-/* A packet of a stream of the first input that is known and of which nothing is left out.  false: it is none.
- */
+/* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
+ * before the first packet of the stream. */
 static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint32_t counter)
 {
 	if (id >= HPW_DIRECT || all->direct[id] == 0)
@@ -607,35 +604,36 @@ static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint
 	return true;
 }
 
-/* The counter of a packet in the output. */
+/* Returns the counter of a packet in the output. */
 uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 void hpw_streams_free(struct hpw_streams *all);
 
-/* ---- heph_write_options.c: options of raw packets that describe tracks ---- */
+/* ---- write_wire.c: options of copies that describe tracks ---- */
 
 struct hpw_held {
-	struct text next;     /* those that came since the last event */
-	struct text *streams; /* those that wait for an event of their stream */
+	struct text next;     /* options since the last event */
+	struct text *streams; /* options that wait for an event of their stream */
 	uint32_t n, used;
 	struct table64 index; /* stream -> streams[] */
-	uint64_t bytes;       /* that wait, or waited */
+	uint64_t bytes;       /* that wait or waited */
 };
 
 #define HPW_MOST_HELD HEPH_OWN_MAX_TEXT
 
 bool hpw_is_track(struct slice bytes);
 
-/* Such an option came; it is written by one of the next two before the next packet, or waits. */
+/* Holds an option that describes a track, until one of the next functions writes it or makes it wait for an
+ * event of its stream. */
 void hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes);
 void hpw_release_in_place(struct hpw_held *h, struct text *out);
 void hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s); /* of one stream */
 void hpw_withhold(struct hpw_held *h, struct text *out);
 
-/* How many options were not written. */
+/* Returns the number of options that were not written. */
 uint32_t hpw_waiting(const struct hpw_held *h);
 void hpw_held_free(struct hpw_held *h);
 
-/* ---- heph_write_raw.c ---- */
+/* ---- raw.c: copies ---- */
 
 struct hpw_state;
 
@@ -643,22 +641,22 @@ struct hpw_raw {
 	struct hpw_streams streams;
 	struct hpw_held held;
 	bool any, any_event;
-	uint32_t input;    /* number of the present one */
+	uint32_t input;    /* number of the current one, from 0 */
 	uint64_t offset;   /* of the last record */
 	bool epoch_known;  /* it was read ... */
-	bool epoch_held;   /* ... and is to be written before the next event */
-	uint32_t epoch_of; /* which input it is of */
-	uint64_t epoch;    /* as the input has it */
-	uint64_t by;       /* subtracted from times */
-	struct slice run;  /* packets that lie side by side, to be written */
+	bool epoch_held;   /* ... and is written before the next event */
+	uint32_t epoch_of; /* number of its input */
+	uint64_t epoch;    /* ns, of the input */
+	uint64_t by;       /* ns subtracted from times */
+	struct slice run;  /* adjacent packets to be written */
 	struct chunk *chunk;
 };
 
 void hpw_raw_free(struct hpw_raw *raw);
 
-/* ---- heph_write_packet.c: packets that are made ---- */
+/* ---- write_wire.c: new packets ---- */
 
-/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (heph_wire.h) read
+/* Limits, so that memory does not grow with the trace, and readers with limits like those at the top accept
  * the output. */
 #define HPW_MOST_TEXT UINT16_MAX /* bytes of a text, or values of a list */
 #define HPW_MOST_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
@@ -666,17 +664,17 @@ void hpw_raw_free(struct hpw_raw *raw);
 #define HPW_MOST_TRACKS 98000U
 #define HPW_MOST_ABOUT (60U << 20) /* bytes of what is said of tracks */
 
-/* A packet that is written.  Once memory is out (text.failed) nothing more is added. */
+/* The packet that is being written.  On OOM (text.failed) nothing more is added. */
 struct hpw_packet {
 	struct hpw_state *st;
 	struct text *text;
 	struct ledger *ledger;
-	uint64_t offset;    /* in the input, of what it is made of */
+	uint64_t offset;    /* of its event in the input */
 	size_t start;       /* in the text */
 	uint32_t nfields;   /* fields of the event so far */
-	uint32_t ntypes;    /* of how many fields st->types tells the type */
+	uint32_t ntypes;    /* fields whose types are in st->types */
 	uint32_t nelements; /* of lists */
-	bool lost;          /* something of it was */
+	bool lost;          /* it had a loss */
 };
 
 struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
@@ -684,23 +682,21 @@ struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, co
 void hpw_finish(struct hpw_packet *k);
 void hpw_lose(struct hpw_packet *k, enum hpw_loss loss);
 
-/* A number of `size` bytes; a length and a text, as much of it as fits. */
+/* Add a number of `size` bytes; a length and a text, cut if it is too long. */
 void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size);
 void hpw_text(struct hpw_packet *k, struct slice s);
 
-/* Attributes. */
+/* Add attributes. */
 void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s);
 void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v);
 
-/* ---- heph_write_value.c ---- */
-
-/* A field of an event as an attribute, and what the attribute does not say of its type, for the next one. */
+/* Adds a field as an attribute, and notes the part of its type that the attribute lacks for hpw_types(). */
 void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v);
 
-/* The types of all fields, unless attributes have them. */
+/* Adds the types of all fields, unless the attributes have them. */
 void hpw_types(struct hpw_packet *k);
 
-/* ---- heph_write_track.c ---- */
+/* ---- write.c ---- */
 
 struct hpw_track {
 	uint32_t stream;
@@ -729,20 +725,14 @@ struct hpw_tracks {
 const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
                                   uint64_t offset);
 
-/* ---- heph_write_event.c ---- */
-
-/* ---- heph_write_facts.c ---- */
-
-/* ---- all of it ---- */
-
 struct hpw_state {
 	bool is_raw, rebased, signed_time;
 	struct hpw_raw raw;
 	struct hpw_tracks tracks;
-	uint64_t latest; /* time */
+	uint64_t latest; /* time of an event */
 	struct text types, scratch;
 	const struct track *last_track; /* of the latest event ... */
-	const struct hpw_track *last;   /* ... and where it went */
+	const struct hpw_track *last;   /* ... and its stream and substream */
 };
 
 void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk);

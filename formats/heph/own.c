@@ -271,7 +271,7 @@ static struct track *get_process(struct heph_state *st, uint32_t stream, struct 
 	return t != NULL && table64_put(&st->own.processes, stream, t->index) ? t : NULL;
 }
 
-/* Returns the process of a stream of which an option may not have described it yet. */
+/* Returns the process of a stream; a new one is named after the number of the stream. */
 static struct track *get_unnamed_process(struct heph_state *st, uint32_t stream)
 {
 	const struct slice name = trace_track_name(st->r->trace, true, "stream", stream);

@@ -142,7 +142,7 @@ static bool is_epoch(struct slice bytes)
 	return bytes.n == HEPH_METADATA_MIN + 5 + HEPH_EPOCH_SIZE && memcmp(bytes.p + 8, name, 7) == 0;
 }
 
-/* Writes the epoch of raw->epoch, rebased, over a copy of an epoch packet. */
+/* Writes a copy of an epoch packet with raw->epoch, rebased. */
 static void write_epoch(struct hpw_raw *raw, struct slice bytes)
 {
 	char *const p = write_copy(raw, bytes);
@@ -151,7 +151,7 @@ static void write_epoch(struct hpw_raw *raw, struct slice bytes)
 		hpw_store(p + bytes.n - HEPH_EPOCH_SIZE, raw->epoch + raw->by, 8);
 }
 
-/* Writes an epoch that was before the first event, whose time determines by how much it is rebased. */
+/* Writes an epoch that precedes the first event: the time of that event determines how it is rebased. */
 static void write_pending_epoch(struct hpw_raw *raw)
 {
 	if (raw->epoch_held)

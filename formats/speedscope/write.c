@@ -46,7 +46,7 @@ struct speedscope_writer {
 	struct speedscope_frames frames;
 	struct arena arena; /* of the classes */
 	struct clock clock;
-	const struct track *track; /* whose profiles are written; NULL: none yet */
+	const struct track *track; /* of the current profiles; NULL: none yet */
 	uint32_t part;             /* of these, from 1 on */
 	struct lane lane;
 	struct speedscope_samples samples[SAMPLED];
@@ -228,7 +228,7 @@ static void write_lane_end(struct speedscope_writer *st, struct text *t)
 	compare_size(st, l->events, false);
 }
 
-/* Ends the evented profile, whose spans are closed, and writes the sampled ones. */
+/* Ends the evented profile, after its spans were closed, and writes the sampled ones. */
 static void end_profiles(struct speedscope_writer *st, struct chunk *chunk)
 {
 	if (st->lane.events > 0)

@@ -11,7 +11,7 @@ import sys
 
 
 def fail(text):
-    sys.exit("paraver_check.py: " + text)
+    sys.exit("check.py: " + text)
 
 
 def expect(truth, text):
