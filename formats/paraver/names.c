@@ -8,6 +8,24 @@
 
 #include "paraver/paraver.h"
 
+struct paraver_group {
+	struct slice label;
+	uint32_t first_value, last_value, nvalues; /* values[], numbered 1, 2, ...; TABLE_NONE: none */
+	uint32_t first_type, last_type;            /* types[]; TABLE_NONE: none */
+	uint32_t other;                            /* value for names beyond the limit; 0: none yet */
+	enum paraver_group_kind kind;
+};
+
+struct paraver_value {
+	uint32_t name, next; /* index of its text; value of the same group */
+};
+
+struct paraver_task {
+	const struct track *process;
+	uint32_t nthreads;
+	uint32_t first, last; /* of its rows */
+};
+
 /* ---- groups, values, types ---- */
 
 static bool has_space(const struct paraver_names *n, struct slice text)

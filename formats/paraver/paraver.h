@@ -75,23 +75,11 @@ enum paraver_type_kind {
 	PARAVER_NUMBERS, /* of a counter, or of arrows */
 };
 
-struct paraver_group {
-	struct slice label;
-	uint32_t first_value, last_value, nvalues; /* values[], numbered 1, 2, ...; TABLE_NONE: none */
-	uint32_t first_type, last_type;            /* types[]; TABLE_NONE: none */
-	uint32_t other;                            /* value for names beyond the limit; 0: none yet */
-	enum paraver_group_kind kind;
-};
-
 struct paraver_type {
 	uint32_t group, next; /* next: type of the same group */
 	uint16_t lane;        /* of overlapping or async spans, from 0 */
 	uint16_t level;       /* 0: the innermost */
 	enum paraver_type_kind kind;
-};
-
-struct paraver_value {
-	uint32_t name, next; /* index of its text; value of the same group */
 };
 
 struct paraver_names {
@@ -114,12 +102,6 @@ struct paraver_names {
  * There is one application; a process is a task of it, a thread a thread of that.  Events of a process itself
  * are on a thread that has the name of the process.  Both are numbered in the order of their first events.
  */
-struct paraver_task {
-	const struct track *process;
-	uint32_t nthreads;
-	uint32_t first, last; /* of its rows */
-};
-
 struct paraver_row {
 	const struct track *track; /* thread or process */
 	uint32_t task, thread;     /* from 1 on */
@@ -154,30 +136,10 @@ struct paraver_stack {
 	uint32_t depth;
 };
 
-struct paraver_open {
-	uint64_t end;
-	uint32_t value, type; /* type of its level; 0: none */
-	uint32_t below;       /* open[]; of a free slot: the next one */
-	uint32_t stack;
-};
-
-/* A span that may have the same start and end as later ones: the last of them encloses the others, as in the
- * statistics. */
-struct paraver_waiting {
-	uint64_t offset;
-	uint32_t value, next;
-};
-
-/* A pending end.  Of two at one time, the inner span has the larger number. */
-struct paraver_end {
-	uint64_t time, number;
-	uint32_t open;
-};
-
 struct paraver_spans {
 	struct paraver_stack *stacks;
 	struct paraver_open *open;
-	struct paraver_end *ends; /* a heap, the first end at [0] */
+	struct paraver_end *ends; /* pending, a heap with the first at [0] */
 	struct paraver_waiting *waiting;
 	uint32_t *waiters; /* stacks with waiting spans, in order of arrival */
 	uint32_t nstacks, stacks_cap, nopen, open_cap, nends, ends_cap;

@@ -8,6 +8,26 @@
 
 #include "paraver/paraver.h"
 
+struct paraver_open {
+	uint64_t end;
+	uint32_t value, type; /* type of its level; 0: none */
+	uint32_t below;       /* open[]; of a free slot: the next one */
+	uint32_t stack;
+};
+
+/* A span that may have the same start and end as later ones: the last of them encloses the others, as in the
+ * statistics. */
+struct paraver_waiting {
+	uint64_t offset;
+	uint32_t value, next;
+};
+
+/* A pending end.  Of two at one time, the inner span has the larger number. */
+struct paraver_end {
+	uint64_t time, number;
+	uint32_t open;
+};
+
 uint32_t paraver_stack(struct paraver_state *st, const struct paraver_stack *like, uint32_t track, bool async)
 {
 	struct paraver_spans *const s = &st->spans;

@@ -45,8 +45,8 @@ static bool has_space(const struct speedscope_frames *f, struct slice name, stru
 {
 	const uint64_t max = 6 * ((uint64_t)name.n + category.n) + 32; /* an escaped byte takes 6 */
 
-	return f->n < SPEEDSCOPE_FRAMES_MAX && f->json.n < SPEEDSCOPE_FRAMES_ROOM &&
-	       max <= SPEEDSCOPE_FRAMES_ROOM - f->json.n;
+	return f->n < SPEEDSCOPE_FRAMES_MAX && f->json.n < SPEEDSCOPE_FRAMES_BYTES &&
+	       max <= SPEEDSCOPE_FRAMES_BYTES - f->json.n;
 }
 
 uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t category,

@@ -23,9 +23,9 @@ extern const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1];
 extern const struct writer_ops speedscope_writer_ops;
 
 /* Limits, so that memory does not grow with the trace. */
-#define SPEEDSCOPE_DEPTH 4096U                    /* spans inside each other */
-#define SPEEDSCOPE_STACK_DEPTH 512U               /* frames of a call stack */
-#define SPEEDSCOPE_FRAMES_ROOM ((size_t)32 << 20) /* bytes of JSON of frames */
+#define SPEEDSCOPE_DEPTH 4096U                     /* spans inside each other */
+#define SPEEDSCOPE_STACK_DEPTH 512U                /* frames of a call stack */
+#define SPEEDSCOPE_FRAMES_BYTES ((size_t)32 << 20) /* of JSON */
 #define SPEEDSCOPE_FRAMES_MAX (1U << 20)
 
 static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss loss, uint64_t offset)
@@ -35,9 +35,8 @@ static inline void speedscope_add_loss(struct chunk *chunk, enum speedscope_loss
 
 /* ---- frames.c: frames ---- */
 
-/* A frame is a name and a category; each pair is stored once.  The JSON is written at the end.
- * Zero-initialised.
- */
+/* A frame is a name and a category; each pair is stored once.  The JSON is written at the
+ * end.  Zero-initialised. */
 struct speedscope_frames {
 	struct text json; /* elements of the list of frames */
 	struct text key;  /* of the frame that is searched */
