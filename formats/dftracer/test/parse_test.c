@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "dftracer/dftracer.h"
+#include "dftracer/test/random.h"
 #include "test/fuzz/strict_json.h"
 
 struct parser {

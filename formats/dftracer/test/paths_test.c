@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dftracer/dftracer.h"
+#include "dftracer/test/random.h"
 #include "json/scan.h"
 #include "test/fuzz/fuzz_check.h"
 
