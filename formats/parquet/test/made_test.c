@@ -239,7 +239,7 @@ Test(parquet_made, a_trace_without_events_is_a_file)
 
 static void make_long(struct trace *t, struct batch *b, uint32_t number)
 {
-	static char zeros[(VALUE_MOST >> 1) + 10];
+	static char zeros[(VALUE_MAX >> 1) + 10];
 	struct class *const cls = trace_add_class(t, TEXT("c"));
 	struct track *const process = trace_add_process(t, TEXT("p"));
 
