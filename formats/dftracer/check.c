@@ -439,6 +439,8 @@ static void check_shape(struct dft_state *st, const struct dft_record *rec, enum
 	tally_differences(st, rec, st->valid_tallies);
 }
 
+/* ---- the record ---- */
+
 static const struct {
 	enum dft_rule rule;
 	const char *message;

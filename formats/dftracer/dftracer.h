@@ -310,28 +310,28 @@ struct dft_numbers {
 
 #define DFT_MAX_HOST 256 /* significant bytes of a host: the longest host name has 255 */
 
-void dft_numbers_free(struct dft_numbers *w);
+void dft_numbers_free(struct dft_numbers *numbers);
 
 #define DFT_SMALL (UINT64_C(1) << 38)
 
 /* Returns 0, 1, ... for a number of more bits. */
-uint32_t dft_large_number(struct dft_numbers *w, uint64_t v);
+uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v);
 
 /* Maps any pid or tid to a number of at most 39 bits; small ones to themselves.  Large ones after the first
  * DFT_MAX_PROCESSES share a number. */
-static inline uint64_t dft_small_number(struct dft_numbers *w, uint64_t v)
+static inline uint64_t dft_small_number(struct dft_numbers *numbers, uint64_t v)
 {
-	return v < DFT_SMALL ? v : DFT_SMALL + dft_large_number(w, v);
+	return v < DFT_SMALL ? v : DFT_SMALL + dft_large_number(numbers, v);
 }
 
 /* Returns 1, 2, ... for a host as it is written; its text is copied into the arena.  Returns 0 if there are
  * too many or on OOM: hosts are then not distinguished. */
-uint32_t dft_host_number(struct dft_numbers *w, struct arena *a, struct slice host);
+uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host);
 
 /* Returns the host as it is written; host is not 0. */
-static inline struct slice dft_host_text(const struct dft_numbers *w, uint32_t host)
+static inline struct slice dft_host_text(const struct dft_numbers *numbers, uint32_t host)
 {
-	return w->texts[host - 1];
+	return numbers->texts[host - 1];
 }
 
 /* slice_equal() with a shortcut for hashes of 16 digits. */
@@ -346,9 +346,9 @@ static inline bool dft_same_host(struct slice a, struct slice b)
 }
 
 /* A process is identified by its pid and the number of its host (0: unknown). */
-static inline uint64_t dft_process_key(struct dft_numbers *w, uint64_t pid, uint32_t host)
+static inline uint64_t dft_process_key(struct dft_numbers *numbers, uint64_t pid, uint32_t host)
 {
-	return dft_small_number(w, pid) << 24 | host;
+	return dft_small_number(numbers, pid) << 24 | host;
 }
 
 /*
@@ -364,7 +364,7 @@ struct dft_process {
 	bool started; /* a `start` without an `end` after it */
 	bool aggregated;
 	uint64_t host_known;     /* dft_names.hosts_defined when host_name was looked up */
-	struct slice host_name;  /* name behind the hash of its host; p NULL: not looked up */
+	struct slice host_name;  /* name of its host, from a hash; p NULL: not looked up */
 	uint32_t starts;         /* since the last `end` */
 	uint64_t records, calls; /* since the last `end`; calls exclude metadata */
 	struct dft_position start;
@@ -745,6 +745,9 @@ bool dft_is_metadata(const struct dft_record *rec);
 void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 
 /* meta.c */
+
+/* Returns ns per unit of a time_metric; 0 for unknown names. */
+uint64_t dft_time_unit(struct slice name);
 
 /* Applies metadata, `start` and `end`. */
 void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);

@@ -101,18 +101,20 @@ static const char *most_likely_dialect(unsigned d)
 	return dft_dialects[D3];
 }
 
-static unsigned bit_of_dialect(const char *dialect)
+/* Returns DIALECTS for an unknown name. */
+static unsigned find_dialect(const char *name)
 {
-	for (unsigned i = 0; i < DIALECTS; i++)
-		if (strcmp(dft_dialects[i], dialect) == 0)
-			return BIT(i);
-	return ALL;
+	unsigned i = 0;
+
+	while (i < DIALECTS && strcmp(dft_dialects[i], name) != 0)
+		i++;
+	return i;
 }
 
 /* Returns the tallies (bits of enum dft_tallied) that are usual in the dialect, so not reported. */
 static unsigned usual_forms(const char *dialect)
 {
-	static const unsigned forms[DIALECTS] = {
+	static const unsigned forms[DIALECTS + 1] = {
 		[D0] = BIT(DFT_NO_IDS) | BIT(DFT_NAMES_AS_TEXT),
 		[D1] = BIT(DFT_LEADING_BLANKS) | BIT(DFT_QUOTED_NUMBERS) | BIT(DFT_NO_IDS) |
 		       BIT(DFT_NAMES_AS_TEXT),
@@ -124,10 +126,7 @@ static unsigned usual_forms(const char *dialect)
 		       BIT(DFT_HASHES_AS_TEXT),
 	};
 
-	for (unsigned i = 0; i < DIALECTS; i++)
-		if (strcmp(dft_dialects[i], dialect) == 0)
-			return forms[i];
-	return 0;
+	return forms[find_dialect(dialect)];
 }
 
 void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
@@ -138,8 +137,8 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 	const uint64_t s = defines_hash(rec, f) ? 0 : dft_signature(rec, f->phase);
 	if (s != 0 && s == st->last_signature)
 		return;
-	const unsigned d = dialects_of_record(rec, f);
-	if ((d & bit_of_dialect(st->dialect)) != 0) {
+	const unsigned d = dialects_of_record(rec, f), expected = find_dialect(st->dialect);
+	if (expected == DIALECTS || (d & BIT(expected)) != 0) {
 		st->last_signature = s;
 		return;
 	}

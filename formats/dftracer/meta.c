@@ -165,8 +165,7 @@ static const struct {
 	uint64_t ns;
 } units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
 
-/* Returns ns per unit; 0 if there is no such unit. */
-static uint64_t unit_of(struct slice name)
+uint64_t dft_time_unit(struct slice name)
 {
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (slice_is(name, units[i].name))
@@ -186,7 +185,7 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
                      const struct dft_arg *value)
 {
 	const struct slice name = dft_token_text(rec, value->value);
-	const uint64_t unit = value->kind == JSON_STRING ? unit_of(name) : 0;
+	const uint64_t unit = value->kind == JSON_STRING ? dft_time_unit(name) : 0;
 	struct quoted q;
 
 	if (unit == 0)
@@ -269,7 +268,7 @@ static void check_end_unit(struct dft_state *st, const struct dft_record *rec, c
 		const char *const from = s.p + i + sizeof key - 1;
 		const char *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
 		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
-		if (unit_of(name) != p->unit)
+		if (dft_time_unit(name) != p->unit)
 			dft_report(st, DFT_RULE_TIME_UNIT, rec, from,
 			           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
 			           unit_name(p->unit));

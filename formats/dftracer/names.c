@@ -90,35 +90,36 @@ void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
 
 /* ---- hosts and processes ---- */
 
-void dft_numbers_free(struct dft_numbers *w)
+void dft_numbers_free(struct dft_numbers *numbers)
 {
-	table64_free(&w->large);
-	tabletext_free(&w->hosts);
-	free(w->texts);
+	table64_free(&numbers->large);
+	tabletext_free(&numbers->hosts);
+	free(numbers->texts);
 }
 
-uint32_t dft_large_number(struct dft_numbers *w, uint64_t v)
+uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v)
 {
-	const uint32_t known = table64_get(&w->large, v), n = (uint32_t)w->large.used;
+	const uint32_t known = table64_get(&numbers->large, v), n = (uint32_t)numbers->large.used;
 
 	if (known != TABLE_NONE)
 		return known;
-	return n < DFT_MAX_PROCESSES && table64_put(&w->large, v, n) ? n : DFT_MAX_PROCESSES;
+	return n < DFT_MAX_PROCESSES && table64_put(&numbers->large, v, n) ? n : DFT_MAX_PROCESSES;
 }
 
-uint32_t dft_host_number(struct dft_numbers *w, struct arena *a, struct slice host)
+uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host)
 {
-	const uint32_t known = tabletext_get(&w->hosts, host);
+	const uint32_t known = tabletext_get(&numbers->hosts, host);
 
 	if (known != TABLE_NONE)
 		return known;
-	if (w->nhosts == DFT_MAX_HOSTS || !array_room(&w->texts, w->nhosts, &w->hosts_cap, sizeof *w->texts))
+	if (numbers->nhosts == DFT_MAX_HOSTS ||
+	    !array_room(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts))
 		return 0;
 	const struct slice copy = arena_copy(a, host);
-	if (copy.p == NULL || !tabletext_put(&w->hosts, copy, w->nhosts + 1))
+	if (copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1))
 		return 0;
-	w->texts[w->nhosts++] = copy;
-	return w->nhosts;
+	numbers->texts[numbers->nhosts++] = copy;
+	return numbers->nhosts;
 }
 
 static struct dft_process *add_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
@@ -140,6 +141,7 @@ static struct dft_process *add_process(struct dft_state *st, const struct dft_re
 	return table64_put(&all->index, dft_process_key(&st->sh->numbers, pid, host), all->n++) ? p : NULL;
 }
 
+/* Finds or adds a process.  The index has it under its host, and the first of its pid under no host too. */
 static struct dft_process *find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                         uint32_t host)
 {

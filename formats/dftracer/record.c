@@ -181,7 +181,7 @@ bool dft_begins_record(const char *p, const char *e)
 /* Guesses the end of the string that opens at `open`, since the bytes after its first end (NULL: none) are
  * not JSON.  A quote ends the string only if `}`, or `,` and a key, follows; an escaped quote needs stronger
  * evidence.  A record that starts inside the string was glued to it, so the string does not continue after
- * that. Returns NULL if no end is found. */
+ * that.  Returns NULL if no end is found. */
 static const char *guess_end(const char *open, const char *first_end, const char *e)
 {
 	for (const char *p = open + 1; p < e; p++) {
@@ -280,7 +280,7 @@ static void set_role(struct dft_record *rec, struct dft_arg *a, enum dft_role ro
 		rec->hashes |= UINT64_C(1) << i;
 }
 
-/* Adds a flaw, which does not count as invalid JSON. */
+/* Adds the flaw without counting it: repeated keys are valid JSON. */
 static void add_duplicate_flaw(struct dft_record *rec, const char *at)
 {
 	json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, at);

@@ -25,7 +25,7 @@ static void begin_line(struct recovery *rc, enum dft_rule rule, const char *why)
 }
 
 /* Keeps a newline unless its whole line was dropped. */
-static void recover_newline(struct recovery *rc)
+static void keep_newline(struct recovery *rc)
 {
 	struct dft_recover *const s = rc->state;
 	const char *const to = rc->r->in->p;
@@ -38,7 +38,7 @@ static void recover_newline(struct recovery *rc)
 }
 
 /* Recovers an item that is neither a record nor a newline; c: its first byte. */
-static void recover_other(struct recovery *rc, char c)
+static void keep_other(struct recovery *rc, char c)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -52,7 +52,7 @@ static void recover_other(struct recovery *rc, char c)
 	s->line_kept = true;
 }
 
-static void recover_record(struct recovery *rc)
+static void keep_record(struct recovery *rc)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -65,7 +65,7 @@ static void recover_record(struct recovery *rc)
 }
 
 /* Drops the object around the records: its start, or its members after the array. */
-static void recover_wrapper(struct recovery *rc, bool begins)
+static void drop_wrapper(struct recovery *rc, bool begins)
 {
 	struct dft_recover *const s = rc->state;
 	const char *const to = rc->r->in->p;
@@ -81,7 +81,7 @@ static void recover_wrapper(struct recovery *rc, bool begins)
 }
 
 /* Recovers one item at the start of the window.  Returns false if the window ends too early. */
-static bool recover_item(struct recovery *rc)
+static bool process_item(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -105,13 +105,13 @@ static bool recover_item(struct recovery *rc)
 		s->line_dropped = true;
 		st->line.dropped = false;
 	} else if (trailer || st->wrapped != wrapped) {
-		recover_wrapper(rc, !trailer);
+		drop_wrapper(rc, !trailer);
 	} else if (c == '\n') {
-		recover_newline(rc);
+		keep_newline(rc);
 	} else if (rc->r->records > records) {
-		recover_record(rc);
+		keep_record(rc);
 	} else {
-		recover_other(rc, c);
+		keep_other(rc, c);
 	}
 	return true;
 }
@@ -147,7 +147,7 @@ static enum read_status recover_next(struct recovery *rc)
 		dft_lines_fast(st, &none);
 		recover_keep(rc, in->p);
 		rc->records += rc->r->records - records;
-		if (in->p < in->end && !st->no_memory && !recover_item(rc)) {
+		if (in->p < in->end && !st->no_memory && !process_item(rc)) {
 			st->index->base = NULL;
 			input_more(in);
 		}

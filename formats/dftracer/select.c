@@ -83,18 +83,15 @@ static uint64_t unit_key(uint64_t pid, struct slice host)
 /* Records without a host belong to the first process of their pid. */
 bool dfw_look_metric(struct dfw_look *x)
 {
-	static const struct {
-		const char *name;
-		uint32_t ns;
-	} units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
+	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
+	const uint32_t ns = a != NULL ? (uint32_t)dft_time_unit(dft_token_text(&x->rec, a->value)) : 0;
 	const uint64_t any = unit_key(x->pid, slice_of("", 0));
 	const bool first = table64_get(&x->units, any) == TABLE_NONE;
 
-	for (size_t i = 0; x->has_pid && i < sizeof units / sizeof units[0]; i++)
-		if (arg_is(&x->rec, DFT_ROLE_VALUE, units[i].name))
-			return table64_put(&x->units, unit_key(x->pid, x->host), units[i].ns) &&
-			       (!first || table64_put(&x->units, any, units[i].ns));
-	return true;
+	if (!x->has_pid || ns == 0)
+		return true;
+	return table64_put(&x->units, unit_key(x->pid, x->host), ns) &&
+	       (!first || table64_put(&x->units, any, ns));
 }
 
 uint64_t dfw_look_unit(const struct dfw_look *x)

@@ -18,6 +18,7 @@
 /* Cached numbers of the cells of a track. */
 enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELL_LANE, CELLS };
 
+/* Declarations, which are constant for their users; so the caches are separate. */
 struct parquet_track {
 	const struct track *process, *thread, *base; /* thread: NULL for events of the process itself */
 	struct column_known *known;                  /* by enum track_cell */
@@ -36,6 +37,7 @@ static inline void count_loss(struct ledger *ledger, enum parquet_loss loss, con
 
 /* ---- columns ---- */
 
+/* The columns of each file. */
 static const struct column fixed[COLS] = {
 	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
 	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
@@ -541,11 +543,10 @@ static void put_args(const struct row *r, const struct batch *b)
 	text_char(t, '{');
 	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
 	text_char(t, '}');
-	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at)) {
+	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at))
 		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
-	} else if (fields_json_lost_any(&lost)) {
+	else if (fields_json_lost_any(&lost))
 		count_json_losses(r->ledger, r->e, &lost);
-	}
 }
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,

@@ -187,7 +187,7 @@ static void put_about(struct parquet_state *st, const char *key, struct slice va
 	text_free(&clean);
 }
 
-static void put_about_number(struct parquet_state *st, const char *key, uint64_t value)
+static void put_number(struct parquet_state *st, const char *key, uint64_t value)
 {
 	struct text t = { .p = NULL };
 
@@ -241,8 +241,8 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 	text_free(&t);
 }
 
-/* Collects the metadata of the whole trace, the same in each part. */
-static void put_all_about(struct parquet_state *st, const struct writer *w)
+/* What is known in the end of the whole: the same in each part. */
+static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
 	const struct trace *const trace = w->trace;
 
@@ -255,11 +255,11 @@ static void put_all_about(struct parquet_state *st, const struct writer *w)
 	if (trace->clock != NULL)
 		put_about(st, "tracetool.clock", slice_str(trace->clock));
 	if (trace->epoch_known)
-		put_about_number(st, "tracetool.epoch_ns", trace->epoch_ns);
+		put_number(st, "tracetool.epoch_ns", trace->epoch_ns);
 	if (w->rebased)
-		put_about_number(st, "tracetool.rebased_by_ns", w->rebased_by);
-	put_about_number(st, "tracetool.records", trace->records);
-	put_about_number(st, "tracetool.events", trace->events);
+		put_number(st, "tracetool.rebased_by_ns", w->rebased_by);
+	put_number(st, "tracetool.records", trace->records);
+	put_number(st, "tracetool.events", trace->events);
 	put_losses(st, w->total);
 	put_facts(st, trace);
 }
@@ -454,7 +454,7 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 		if (!end_group(st, chunk))
 			return report_failure(st, chunk, false);
 		count_empty_columns(st, &chunk->ledger);
-		put_all_about(st, w);
+		parquet_put_about(st, w);
 	}
 	if (drain_group(st, chunk, GROUP_PIECE)) {
 		chunk->end.more = true;
