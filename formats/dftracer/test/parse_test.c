@@ -17,6 +17,7 @@
 #include "json/scan.h"
 #include "test/fuzz/fuzz_check.h"
 #include "test/fuzz/strict_json.h"
+#include "test/support/strength.h"
 
 /* ---- random records: any members in any order, any values ---- */
 
@@ -302,16 +303,15 @@ Test(dftracer_parse, random_pieces)
 	parser_free(&x);
 }
 
-/* Records of all kinds, valid and damaged.  DFTRACER_ROUNDS: their number, DFTRACER_SEED: other records. */
+/* Records of all kinds, valid and damaged. */
 Test(dftracer_parse, random_records)
 {
-	const char *const rounds = getenv("DFTRACER_ROUNDS"), *const seed = getenv("DFTRACER_SEED");
 	static struct random_text t;
 	struct parser x;
 
-	t.state = seed != NULL ? strtoull(seed, NULL, 10) : 1;
+	t.state = test_seed(1);
 	parser_init(&x);
-	for (unsigned long left = rounds != NULL ? strtoul(rounds, NULL, 10) : 30000; left > 0; left--) {
+	for (unsigned long left = strength(15000, 100000, 2000000); left > 0; left--) {
 		random_record(&t);
 		agree_on(&x, t.p, t.n);
 		random_spoil(&t);
@@ -436,7 +436,7 @@ static void try_scanner(struct paths *x, const struct json_scanner *scanner, uns
 	static struct random_text t;
 	static char p[RANDOM_TEXT + DFT_SPARE + 1];
 
-	t.state = getenv("DFTRACER_SEED") != NULL ? strtoull(getenv("DFTRACER_SEED"), NULL, 10) : 99;
+	t.state = test_seed(99);
 	for (unsigned long i = 0; i < rounds; i++) {
 		random_record(&t);
 		if (!t.plain)
@@ -455,14 +455,12 @@ static void try_scanner(struct paths *x, const struct json_scanner *scanner, uns
 
 Test(dftracer_paths, the_fast_path_finds_what_the_slow_one_does)
 {
-	const char *const rounds = getenv("DFTRACER_ROUNDS");
-
 	for (const struct json_scanner *s = json_scanners; s->name != NULL; s++) {
 		struct paths x;
 		if (!s->usable())
 			continue;
 		paths_init(&x);
-		try_scanner(&x, s, rounds != NULL ? strtoul(rounds, NULL, 10) : 5000);
+		try_scanner(&x, s, strength(3000, 20000, 400000));
 		cr_expect(2 * x.followed > x.learned && x.learned > 100,
 		          "%s: %lu lines took a known path, %lu did not", s->name, x.followed, x.learned);
 		paths_free(&x);
