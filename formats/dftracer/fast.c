@@ -339,7 +339,7 @@ void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
 /* Digits of ts and dur whose sum fits 64 bits as ns ... */
 #define COMMON_TS 16
 #define COMMON_DUR 8
-#define COMMON_UNIT 1000 /* ... in units of at most so many ns */
+#define COMMON_UNIT 1000 /* ... in units of at most 1000 ns */
 
 /* Returns whether the numbers are free of findings.  The pid is checked in same_process(). */
 static inline bool has_common_numbers(const struct dft_record *rec)
@@ -421,7 +421,7 @@ static bool count_common(struct dft_state *st, const struct dft_record *rec)
 
 /* ---- lines ---- */
 
-#define FAST_BYTES (256 << 10) /* about so many per call: bytes that are copied stay in the cache */
+#define FAST_BYTES (256 << 10) /* per call, about: bytes that are copied stay in the cache */
 
 /* Skips positions of the index that are before the window. */
 static void skip_positions(struct dft_state *st)

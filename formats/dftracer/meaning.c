@@ -411,7 +411,7 @@ static void put_all(struct fields *x)
 		put_top(x, DFT_ARGS, DFT_ROLE_NONE, SLICE_LIT("args"), SLICE_LIT("args"));
 }
 
-/* Adds what an event cannot express: invalid times, unknown phases. */
+/* Adds members that an event cannot express: invalid times, unknown phases. */
 static void put_inexpressible(struct fields *x, const struct event *e)
 {
 	const struct dft_facts *const f = x->facts;

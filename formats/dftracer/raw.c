@@ -341,7 +341,7 @@ static bool has_comma(struct slice record)
 	return record.n > 0 && record.p[record.n - 1] == ',';
 }
 
-/* Writes what is needed before the first record of an input, and before the first after a closing bracket. */
+/* Writes the separator before the first record of an input, and before the first after a closing bracket. */
 static void prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
 {
 	if (raw->inputs == 1) {
