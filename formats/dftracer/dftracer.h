@@ -935,21 +935,21 @@ enum dfw_loss {
 extern const struct loss dfw_losses[DFW_LOSSES + 1];
 
 #define DFW_DIALECT_OPTION "to-dialect"
-#define DFW_TAIL 32             /* bytes of what was written last that are remembered */
-#define DFW_MOST_END (1U << 20) /* bytes behind the records of an input that are held back */
+#define DFW_TAIL 32            /* bytes: the end of the output that is remembered */
+#define DFW_MAX_END (1U << 20) /* bytes after the records of an input that are held back */
 
-/* Where records of DFTracer traces stand that are written as they are. */
+/* State of a copy of DFTracer traces (raw.c). */
 struct dfw_raw {
-	uint32_t inputs;   /* begun so far */
-	bool before;       /* no record of the present input was met yet */
-	bool opened;       /* the output begins with a bracket */
-	bool commas;       /* its records are separated by commas, as in an array */
-	bool sealed;       /* so much stands behind the records of the first input that it was written */
-	bool closed_later; /* an input behind the first has a closing bracket */
+	uint32_t inputs;   /* started */
+	bool before;       /* before the first record of the current input */
+	bool opened;       /* the output starts with a bracket */
+	bool commas;       /* records are separated by commas, as in an array */
+	bool sealed;       /* more than DFW_MAX_END bytes follow the records of the first input: written */
+	bool closed_later; /* an input after the first has a closing bracket */
 	bool selecting;    /* records are left out */
-	bool written;      /* of a selection: some record was; how its line ends: */
-	bool line_end, cr;
-	struct text end; /* of the first input: what stands from its closing bracket on */
+	bool written;      /* selecting: a record was written ... */
+	bool line_end, cr; /* ... and how its line ends: LF, CR LF */
+	struct text end;   /* of the first input: held back from its closing bracket on */
 	char tail[DFW_TAIL];
 	uint32_t ntail;
 };
@@ -958,8 +958,7 @@ struct dfw_raw {
 
 enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 
-/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (dftracer_wire.h,
- * dftracer_record.h) read the output. */
+/* Limits, so that memory does not grow with the trace, and the reader (DFT_MAX_*) accepts the output. */
 #define DFW_MOST_NAME (64U << 10)         /* bytes of a name or category */
 #define DFW_MOST_RECORD ((8U << 20) - 64) /* bytes of a record */
 #define DFW_MOST_FIELDS 59000U

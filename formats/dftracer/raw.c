@@ -304,7 +304,7 @@ static void hold_back(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 		raw->closed_later = true;
 		return;
 	}
-	if (!raw->sealed && s.n <= DFW_MOST_END - raw->end.n) {
+	if (!raw->sealed && s.n <= DFW_MAX_END - raw->end.n) {
 		text_slice(&raw->end, s);
 		chunk->text.failed |= raw->end.failed;
 		return;
