@@ -228,8 +228,9 @@ void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct 
  * those of the input where ovni can have them.
  */
 
-#define FIRST_FREE_ID 4194305U /* of those without a number that can be used: no operating system gives it   \
-	                        */
+#define FIRST_FREE_ID                                                                                        \
+	4194305U /* of those without a number that can be used: no operating system gives it                 \
+	          */
 
 /* ---- numbers ---- */
 

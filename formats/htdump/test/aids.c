@@ -1,6 +1,9 @@
+/*
+ * The test aids of this format, for the tools that know all formats.
+ */
 #include "htdump/test/aids.h"
 
-/* It tries the record behind in both orders. */
+/* The reader guesses an invalid byte order from the following record, if the window shows it. */
 static const char *const window_rules[] = { "htdump/bad-byte-order", NULL };
 
 static const char *const fault_samples[] = { "good/overlapping.htdump", NULL };

@@ -18,6 +18,7 @@
 #include "ovni/test/samples.h"
 #include "ovni/test/state_rig_test.h"
 #include "test/fuzz/fuzz_sweep.h"
+#include "test/support/strength.h"
 
 /* ---- samples of all rules ---- */
 
@@ -168,9 +169,12 @@ Test(ovni_rules, more_codes_than_are_told_apart)
 Test(ovni_rules, cut_and_damaged_streams_keep_every_promise)
 {
 	for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++) {
-		struct fuzz_sweep sweep = {
-			.light = true, .stride = 1, .sparse = 11, .full_every = 128, .p = s->bytes, .n = s->n
-		};
+		struct fuzz_sweep sweep = { .light = true,
+			                    .stride = strength(3, 1, 1),
+			                    .sparse = 11,
+			                    .full_every = 128,
+			                    .p = s->bytes,
+			                    .n = s->n };
 		struct fuzz_swept swept;
 		cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", s->name, swept.place,
 		          swept.byte, swept.result.fault);
