@@ -137,6 +137,8 @@ static enum exit_status run(int argc, char **argv)
 		argc = 3;
 	}
 	const char *const name = argv[1];
+	if (strcmp(name, COMPLETE_COMMAND) == 0)
+		return complete_print(argc - 2, argv + 2);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return print_help();
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)

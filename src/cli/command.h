@@ -69,6 +69,10 @@ extern const struct command *const commands[]; /* NULL-terminated */
 
 enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
 
+/* Hidden command that the scripts of `completion` run: tracetool __complete WORD... */
+#define COMPLETE_COMMAND "__complete"
+enum exit_status complete_print(int argc, char **argv);
+
 extern const struct command convert_command, merge_command, validate_command, stats_command, cat_command,
     info_command, diff_command, recover_command, formats_command, explain_command, rules_command,
     vocabulary_command, completion_command;

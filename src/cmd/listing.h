@@ -107,35 +107,4 @@ struct recover {
  * of an id, "no-base".
  */
 
-/* ---- completion ---- */
-
-/*
- * What shells offer when a command line of tracetool is completed, taken from
- * the tables that --help is made of.  Each shell has its own way to say it.
- */
-
-enum complete_what {
-	COMPLETE_NOTHING,
-	COMPLETE_WORDS,
-	COMPLETE_FILES,
-	COMPLETE_RULES, /* ids of rules */
-	COMPLETE_IDS,   /* ids of rules and of kinds of loss */
-};
-
-struct complete_part {
-	enum complete_what what;
-	struct text words; /* of COMPLETE_WORDS: with a blank between two */
-};
-
-/* The argument of an option, or an operand: FIRST, or FIRST=BEHIND. */
-struct complete_value {
-	struct complete_part first, behind;
-};
-
-/* The argument of an option, which has one.  words: what it may be by its own table; NULL: that does not say.
- */
-struct complete_value complete_argument(const struct command *cmd, const struct cmd_option *option,
-                                        const char *const *words);
-void complete_free(struct complete_value *v);
-
 #endif
