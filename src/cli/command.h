@@ -57,6 +57,7 @@ struct command {
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
 	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
+	bool uninterpreted;               /* ... but for those about the meaning of records */
 	bool writes;                      /* takes -o FILE and -f */
 	bool reports;                     /* findings are its output, so it has a --report of its own */
 	bool selects;                     /* has the options that say which events it takes */

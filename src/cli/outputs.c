@@ -176,8 +176,7 @@ const struct format *output_format(struct options *o, const char *to, const char
 	return f;
 }
 
-/* Whether the name is that of a file of another format whose programs make nothing of it. */
-static const struct format *misleads(const struct format *to, const char *out)
+const struct format *output_name_misleads(const struct format *to, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 
@@ -187,7 +186,7 @@ static const struct format *misleads(const struct format *to, const char *out)
 /* A file that no program reads is not made.  false: it was said. */
 static bool file_fits(struct options *o, const struct format *to, const char *out)
 {
-	const struct format *const other = misleads(to, out);
+	const struct format *const other = output_name_misleads(to, out);
 	struct shown_path shown;
 
 	show_path(&shown, out);

@@ -33,6 +33,8 @@ bool options_has_common(const struct command *cmd, enum common which)
 	case COMMON_HELP:
 	case COMMON_COUNT:
 		return which == COMMON_HELP;
+	case COMMON_VOCABULARY:
+		return cmd->reads && !cmd->uninterpreted;
 	case COMMON_WIDTH:
 		return cmd->tables;
 	case COMMON_JSON:
@@ -51,7 +53,7 @@ bool options_has_common(const struct command *cmd, enum common which)
  * writes them. */
 static const struct format_option *options_of(const struct command *cmd, const struct format *f)
 {
-	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
+	return cmd->reads && !cmd->uninterpreted && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
 /* Options of how a format is written are for commands that write it. */

@@ -325,6 +325,7 @@ const struct command recover_command = {
 	           "OUT.zst are compressed.",
 	.options = own,
 	.reads = true,
+	.uninterpreted = true,
 	.writes = true,
 	.run = cmd_recover,
 };
@@ -440,6 +441,12 @@ static bool opened(void *ctx, const struct source *s)
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
+	const struct format *const other = output_name_misleads(s->format, c->out);
+	if (other != NULL && c->file == NULL && !c->options.quiet)
+		say("%s: warning: this is the name of a file in format %s; what is recovered is in format "
+		    "%s, "
+		    "whose suffix is %s",
+		    show_path(&shown, c->out), other->name, s->format->name, s->format->suffixes[0]);
 	c->list.format = s->format->name;
 	c->list.dialect = s->context->trace->dialect;
 	return true;

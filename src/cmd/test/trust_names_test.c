@@ -130,7 +130,6 @@ Test(trust_names, files_that_options_name_stay)
 	        "$T merge -f --align align --report json=align -o o.json t.htdump u.htdump",
 	        "$T convert -f --vocabulary v.yaml --losses v.yaml t.htdump o.json",
 	        "$T convert -f --vocabulary v.yaml --report json=v.yaml t.htdump o.json",
-	        "$T recover -f --vocabulary v.yaml --report json=v.yaml t.htdump o2",
 	        "$T stats -f --label-map map -o map t.htdump",
 	        "$T validate -f --vocabulary v.yaml -o v.yaml t.htdump",
 	        "$T vocabulary check -f -o v.yaml v.yaml",
