@@ -22,12 +22,44 @@ enum exit_status {
 	STATUS_PIPE_CLOSED = 4, /* whoever reads the output went away: main ends as SIGPIPE would */
 };
 
+struct options;
+
+/* What becomes of an option's argument. */
+enum option_kind {
+	OPTION_FLAG,     /* bool: true */
+	OPTION_TEXT,     /* const char *: the argument, borrowed */
+	OPTION_NUMBER,   /* uint64_t */
+	OPTION_POSITIVE, /* uint64_t, at least 1 */
+	OPTION_LIMIT,    /* uint64_t; UINT64_MAX for 0, which means all */
+	OPTION_BYTES,    /* uint64_t; has a unit, or none */
+	OPTION_CHOICE,   /* unsigned: the index among the words of `arg`, "text|json" */
+	OPTION_CALL,     /* `set` is called */
+	OPTION_SELECT,   /* of select_option_rows, at index `at` */
+	OPTION_FORMAT,   /* of options_of_formats(), at index `at` */
+};
+
 struct cmd_option {
 	const char *name; /* long name */
 	const char *arg;  /* name of the argument in the help; NULL: none */
 	const char *help; /* one line */
 	char letter;      /* 0: no short form */
+	enum option_kind kind;
+	size_t at; /* offset of the destination in the command's run (common options: in struct options) */
+	/* Returns false after a message, with the status of the options set. */
+	bool (*set)(void *run, struct options *o, const char *arg);
 };
+
+/* The kind and destination of an option, for its row: a member of the command's run, whose type is checked.
+ */
+#define OPTION_AT(run, member, type)                                                                         \
+	.at = (offsetof(run, member) + 0 * sizeof(_Generic(((run *)0)->member, type : 0)))
+#define TO_FLAG(run, member) OPTION_FLAG, OPTION_AT(run, member, bool)
+#define TO_TEXT(run, member) OPTION_TEXT, OPTION_AT(run, member, const char *)
+#define TO_NUMBER(run, member) OPTION_NUMBER, OPTION_AT(run, member, uint64_t)
+#define TO_POSITIVE(run, member) OPTION_POSITIVE, OPTION_AT(run, member, uint64_t)
+#define TO_LIMIT(run, member) OPTION_LIMIT, OPTION_AT(run, member, uint64_t)
+#define TO_BYTES(run, member) OPTION_BYTES, OPTION_AT(run, member, uint64_t)
+#define TO_CHOICE(run, member) OPTION_CHOICE, OPTION_AT(run, member, unsigned)
 
 /* Where the words come from that can stand at a place of the command line. */
 enum cmd_word_source {
@@ -67,8 +99,6 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
-
-enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
 
 /* Hidden command that the scripts of `completion` run: tracetool __complete WORD... */
 #define COMPLETE_COMMAND "__complete"

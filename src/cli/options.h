@@ -31,13 +31,21 @@ bool select_options_end(const struct select_options *s, struct options *o);
 
 /* ---- options ---- */
 
+/* How far a long run is; on stderr, when that is a terminal, after the first second. */
+struct progress {
+	bool wanted, shown;
+	int64_t started_ms, last_ms;
+	/* of the present file, in the present pass over it */
+	const struct input *in;
+	uint64_t begun_at, at;
+	int64_t begun_ms;
+};
+
 #define OPTIONS_MAX 64 /* long options of one command, those of the formats included */
 #define OPTIONS_MAX_SCHEMAS 16
 
-/*
- * The command line of one subcommand.  Common options (help, reading, the
- * formats' own) are dealt with here; options_next() hands out the command's own.
- */
+/* The command line of one subcommand: what the common options say, those of formats, and those that select
+ * events. */
 struct options {
 	const struct command *cmd;
 	int argc;
@@ -62,23 +70,22 @@ struct options {
 	unsigned width;                          /* of --width; 0: full */
 	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
 	size_t nvalues;
+	struct progress progress;
 	/* result */
 	int first_operand;       /* index in argv */
-	enum exit_status status; /* when options_next() says OPTIONS_STOP */
+	enum exit_status status; /* when options_parse() returns false */
 };
 
 struct trace_groups; /* run/read/trace_groups.h */
-
-enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
 /* Gives back what was read for --vocabulary. */
 void options_free(struct options *o);
 
-/* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one,
- * OPTIONS_STOP when the command is to return o->status at once (--help, a mistake: it was said). */
-int options_next(struct options *o, const char **arg);
+/* Reads all options; those of the command go to `run`, as its rows say.  Returns false when the command is to
+ * return o->status at once (after --help or a reported mistake). */
+bool options_parse(struct options *o, void *run);
 
 /* The traces that the operands are; a folder may hold several.  false after a message and o->status set.  In
  * any case end with trace_groups_free. */
@@ -89,12 +96,6 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 
 /* A number that is all of arg; false after a message. */
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
-
-/* The same, of at least 1. */
-bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
-
-/* -n, --limit: how many rows or lines; of 0, which means all of them, UINT64_MAX.  false after a message. */
-bool options_limit(struct options *o, const char *arg, uint64_t *v);
 
 /* A number of bytes, also with a unit: units_bytes().  false as above. */
 bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
@@ -224,8 +225,7 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
  * --fail-level), and where else it is said. */
 struct policy_options {
 	struct policy_choice choice;
-	bool limited;         /* --limit was given */
-	uint64_t limit;       /* UINT64_MAX: none */
+	uint64_t limit;       /* --limit; UINT64_MAX: none, 0: not given */
 	const char *config;   /* --config; NULL: the policy is searched for */
 	bool no_config;       /* --no-config */
 	const char *baseline; /* --baseline; NULL: not given */

@@ -19,7 +19,7 @@ const char *const policy_fail_levels[] = { "note", "warning", "error", "never", 
 
 void policy_options_init(struct policy_options *p)
 {
-	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .limit = UINT64_MAX };
+	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE };
 }
 
 void policy_options_free(struct policy_options *p)
@@ -413,7 +413,7 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
 	const struct policy_file *const first = policies_first(p);
 	const struct policy_of_trace own = { .entry = p->nentries > 0 };
 	compose(p, &own, &p->whole, p->rows[0]);
-	p->whole.most = line->limited ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
+	p->whole.most = line->limit > 0 ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
 	p->of_present.entry = UINT32_MAX;
 	return true;
 }

@@ -483,9 +483,8 @@ void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int
 		text_printf(t, ", %" PRIu64 " min %u s left", left / 60, (unsigned)(left % 60));
 }
 
-void progress_show(void *progress, const struct input *in)
+void progress_show(struct progress *p, const struct input *in)
 {
-	struct progress *const p = progress;
 	char room[128];
 	struct text t = text_start(room, sizeof room);
 
@@ -518,4 +517,11 @@ void progress_clear(struct progress *p)
 		return;
 	put("\r\033[K", 4);
 	p->shown = false;
+}
+
+void options_progress(void *options, const struct input *in)
+{
+	struct options *const o = options;
+
+	progress_show(&o->progress, in);
 }

@@ -59,19 +59,12 @@ struct shown_path {
 
 const char *show_path(struct shown_path *p, const char *path);
 
-/* How far a long run is; on stderr, when that is a terminal, after the first second. */
-struct progress {
-	bool wanted, shown;
-	int64_t started_ms, last_ms;
-	/* of the present file, in the present pass over it */
-	const struct input *in;
-	uint64_t begun_at, at;
-	int64_t begun_ms;
-};
-
 void progress_init(struct progress *p, const struct options *o);
-void progress_show(void *progress, const struct input *in); /* pipeline_hooks.progress */
+void progress_show(struct progress *p, const struct input *in);
 void progress_clear(struct progress *p);
+
+/* pipeline_hooks.progress; ctx is struct options, or a run that begins with it. */
+void options_progress(void *options, const struct input *in);
 
 /* "34 % of 812 MB, 210 MB/s, 3 s left": `at` of size bytes (0: not known), `read` of them in `ms`. */
 void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms);

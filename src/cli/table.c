@@ -6,27 +6,6 @@
 #include "format/registry.h"
 #include "output/text_visible.h"
 
-const char *const options_color_words[] = { "auto", "always", "never", NULL };
-
-const struct cmd_option options_common[COMMON_COUNT] = {
-	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
-	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
-	[COMMON_FROM_DIALECT] = { "from-dialect", "NAME",
-	                          "the dialect of the input (default: by its content)", 0 },
-	[COMMON_VOCABULARY] = { "vocabulary", "FILE",
-	                        "what the events mean; of several, the first given wins", 0 },
-	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
-	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
-	[COMMON_WIDTH] = { "width", "N|full",
-	                   "columns of tables (default: those of the terminal, or COLUMNS)", 0 },
-	[COMMON_JSON] = { "json", NULL, "the same as --format json", 0 },
-	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
-	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
-	[COMMON_REPORT] = { "report", "FORMAT=FILE",
-	                    "also write the findings to FILE: text, json, sarif, junit, ... as in validate",
-	                    0 },
-};
-
 bool options_has_common(const struct command *cmd, enum common which)
 {
 	switch (which) {
@@ -111,7 +90,7 @@ void options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 		visit(ctx, o, NULL);
 	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
 		if (!is_repeated(cmd, p, i))
-			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 },
+			visit(ctx, &(struct cmd_option){ .name = p->name, .arg = p->arg, .help = p->help },
 			      options_is_shared(cmd, p->name) ? NULL : p->words);
 	for (int i = COMMON_COUNT - 1; i >= 0; i--)
 		if (options_has_common(cmd, (enum common)i))
@@ -200,7 +179,8 @@ static void format_help(const struct command *cmd, struct text *t, unsigned widt
 		any = true;
 		text_clear(&owners);
 		put_owners(&owners, cmd, p->name);
-		help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, &owners, width);
+		help_row(t, &(struct cmd_option){ .name = p->name, .arg = p->arg, .help = p->help }, &owners,
+		         width);
 	}
 	t->failed |= owners.failed;
 	text_free(&owners);

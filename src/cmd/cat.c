@@ -1,12 +1,11 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "cli/outputs.h"
 #include "cli/say.h"
+#include "cli/traces.h"
 #include "cmd/listing.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
-#include "run/read/operands.h"
 
 /* ---- cat lines ---- */
 
@@ -192,69 +191,29 @@ static void cat_json_input(struct text *t, const char *path, const char *format)
 
 /* ---- cat ---- */
 
-enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
+struct cat {
+	struct trace_run run;
+	bool hex, raw;
+	unsigned json;        /* of text|json */
+	uint64_t limit, left; /* records; UINT64_MAX: all */
+	uint64_t at;          /* the byte asked for; UINT64_MAX: none */
+	uint64_t max_repeat;
+	bool found; /* the record of that byte, in the current input */
+	bool named; /* the current trace was */
+};
 
 static const struct cmd_option own[] = {
-	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
-	[O_LIMIT] = { "limit", "N", "stop after N records (default: 0, all)", 'n' },
-	[O_AT] = { "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0 },
-	[O_RAW] = { "raw", NULL, "the records of the input without interpretation", 0 },
-	[O_FORMAT] = { "format", "text|json", "the form of a record: a line of text (default), a JSON object",
-	               0 },
-	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "limit repeated texts and lists to N times the input size (default: 32)", 0 },
-	{ NULL, NULL, NULL, 0 },
+	{ "hex", NULL, "the bytes of each record below it", 'x', TO_FLAG(struct cat, hex) },
+	{ "limit", "N", "stop after N records (default: 0, all)", 'n', TO_LIMIT(struct cat, limit) },
+	{ "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0,
+	  TO_NUMBER(struct cat, at) },
+	{ "raw", NULL, "the records of the input without interpretation", 0, TO_FLAG(struct cat, raw) },
+	{ "format", "text|json", "the form of a record: a line of text (default), a JSON object", 0,
+	  TO_CHOICE(struct cat, json) },
+	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
+	  TO_POSITIVE(struct cat, max_repeat) },
+	{ .name = NULL },
 };
-
-static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv);
-
-const struct command cat_command = {
-	.name = "cat",
-	.operands = "[options] IN ...",
-	.summary = "Lists the records of a trace, one a line, with their offsets.",
-	.options = own,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.run = cmd_cat,
-};
-
-struct cat {
-	struct options options;
-	struct report_out out;
-	struct progress progress; /* where the lines do not go to a terminal */
-	bool hex, raw, json;
-	bool limited;         /* --limit was given */
-	uint64_t limit, left; /* records; UINT64_MAX: all */
-	uint64_t at;          /* the byte that is asked for; UINT64_MAX: none */
-	bool found;           /* its record, in the present input */
-	uint64_t max_repeat;
-	struct text text;
-	bool several;                    /* more than one trace */
-	const struct trace_group *trace; /* the present one */
-	bool named;                      /* it was */
-	bool any;                        /* one could be read */
-	enum exit_status status;         /* the worst so far */
-};
-
-/* An option with an argument. */
-static bool take(struct cat *c, int opt, const char *arg)
-{
-	static const char *const forms[] = { "text", "json", NULL };
-	struct options *const o = &c->options;
-
-	if (opt == O_FORMAT) {
-		const int form = options_word(o, "--format", arg, forms);
-		c->json = form == 1;
-		return form >= 0;
-	}
-	if (opt == O_MAX_REPEAT)
-		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
-	if (opt == O_AT)
-		return options_number(o, "--at", arg, &c->at);
-	c->limited = true;
-	return options_limit(o, arg, &c->limit);
-}
 
 /* Durations are those of spans, so begins and ends have to be paired. */
 static bool asks_durations(const struct select *s)
@@ -265,31 +224,18 @@ static bool asks_durations(const struct select *s)
 	return false;
 }
 
-static bool parse(struct cat *c)
+/* Checks what the command line asks for. */
+static bool check(struct cat *c)
 {
-	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
+	struct options *const o = &c->run.options;
 
-	c->limit = c->at = UINT64_MAX;
-	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_HEX)
-			c->hex = true;
-		else if (opt == O_RAW)
-			c->raw = true;
-		else if (!take(c, opt, arg))
-			return false;
-	}
-	if (c->at != UINT64_MAX && !c->limited)
-		c->limit = 1;
-	if (opt != OPTIONS_END)
-		return false;
-	if (c->raw && asks_durations(&o->select.select)) {
-		o->status = options_mistake(o, "--raw shows begins and ends apart, which have no duration: "
-		                               "without --raw, --min-dur and --max-dur select spans");
-		return false;
-	}
-	return options_name_traces(o);
+	if (c->limit == 0) /* not given */
+		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
+	if (!c->raw || !asks_durations(&o->select.select))
+		return true;
+	o->status = options_mistake(o, "--raw shows begins and ends apart, which have no duration: "
+	                               "without --raw, --min-dur and --max-dur select spans");
+	return false;
 }
 
 /* An offset is one of a file. */
@@ -298,19 +244,19 @@ static bool can_find(struct cat *c, const struct source *s)
 	if (c->at == UINT64_MAX || !s->place.in_folder)
 		return true;
 	say("--at: an offset belongs to a file; name a file of the directory");
-	c->status = worse(c->status, STATUS_USAGE);
+	c->run.status = worse(c->run.status, STATUS_USAGE);
 	return false;
 }
 
 /* Raw records of formats that cannot leave any out come all or not at all. */
 static bool can_select(struct cat *c, const struct format *of)
 {
-	if (!c->raw || select_is_any(&c->options.select.select) ||
+	if (!c->raw || select_is_any(&c->run.options.select.select) ||
 	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
 		return true;
 	say("--raw: of the records of format %s all are shown or none; without --raw events can be selected",
 	    of->name);
-	c->status = worse(c->status, STATUS_USAGE);
+	c->run.status = worse(c->run.status, STATUS_USAGE);
 	return false;
 }
 
@@ -319,11 +265,11 @@ static void name_input(struct cat *c, const struct source *s)
 {
 	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
 
-	if (!c->several && (!s->place.in_folder || c->at != UINT64_MAX))
+	if (c->run.groups.n == 1 && (!s->place.in_folder || c->at != UINT64_MAX))
 		return;
 	if (!merged || !c->named)
 		(c->json ? cat_json_input : cat_text_input)(
-		    &c->text, merged ? trace_group_path(c->trace) : s->findings.path, s->format->name);
+		    &c->run.text, merged ? c->run.path : s->findings.path, s->format->name);
 	c->named = true;
 }
 
@@ -331,7 +277,7 @@ static bool opened(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
-	c->any = true;
+	c->run.any = true;
 	c->left = c->limit;
 	c->found = c->at == UINT64_MAX;
 	name_input(c, s);
@@ -346,24 +292,17 @@ static void say_not_found(struct cat *c, const struct source *s)
 	if (c->found || !s->open || s->place.in_folder)
 		return;
 	say("%s: no record has byte %" PRIu64, show_path(&shown, s->place.path), c->at);
-	c->status = worse(c->status, STATUS_FINDINGS);
+	c->run.status = worse(c->run.status, STATUS_FINDINGS);
 }
 
 static void closed(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
-	report_out_put(&c->out, &c->text);
-	progress_clear(&c->progress);
+	report_out_put(&c->run.out, &c->run.text);
+	progress_clear(&c->run.options.progress);
 	say_not_found(c, s);
-	c->status = worse(c->status, say_end(&c->options, s));
-}
-
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct cat *const c = ctx;
-
-	progress_show(&c->progress, in);
+	traces_closed(c, s);
 }
 
 /* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
@@ -374,7 +313,7 @@ static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
 
 	if (!c->found)
 		c->found = e->offset <= c->at && c->at - e->offset < b->bytes[i].n;
-	return !c->found || (e->phase == PHASE_STRUCTURE && !select_is_any(&c->options.select.select));
+	return !c->found || (e->phase == PHASE_STRUCTURE && !select_is_any(&c->run.options.select.select));
 }
 
 /* false: that is enough. */
@@ -383,72 +322,65 @@ static bool show_batch(struct cat *c, const struct batch *b)
 	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
 		if (is_left_out(c, b, i))
 			continue;
-		(c->json ? cat_json_record : cat_text_record)(&c->text, b, i, c->hex);
+		(c->json ? cat_json_record : cat_text_record)(&c->run.text, b, i, c->hex);
 		c->left -= c->left != UINT64_MAX;
-		if (c->text.n >= 65536)
-			report_out_put(&c->out, &c->text);
+		if (c->run.text.n >= 65536)
+			report_out_put(&c->run.out, &c->run.text);
 	}
-	report_out_put(&c->out, &c->text);
-	return c->left > 0 && output_error(c->out.out) == NULL;
+	report_out_put(&c->run.out, &c->run.text);
+	return c->left > 0 && output_error(c->run.out.out) == NULL;
 }
 
-static void show_one(struct cat *c, const struct trace_group *trace)
+static void show_trace(struct cat *c)
 {
-	const char *const path = trace_group_path(trace);
+	struct trace_run *const r = &c->run;
+	struct pipeline_job job = traces_job(r);
 	bool more = true;
 	struct batch *b;
 	struct pipeline p;
-	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
 
-	job.paths = &path;
-	job.npaths = 1;
-	job.operand = &trace->operand;
-	c->trace = trace;
 	c->named = false;
-	job.interpret = asks_durations(&c->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
+	job.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.max_repeat = c->max_repeat;
 	job.raw = job.raw_drops = c->raw;
 	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
 	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
 	job.want |= c->hex ? WANT_BYTES : 0U;
-	job.hooks = (struct pipeline_hooks){
-		.opened = opened, .closed = closed, .progress = show_progress, .ctx = c
-	};
-	progress_init(&c->progress, &c->options);
-	c->progress.wanted &= c->options.output != NULL || !isatty(STDOUT_FILENO);
+	job.hooks.opened = opened;
+	job.hooks.closed = closed;
+	r->options.progress.wanted &= r->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
 		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
 			more = show_batch(c, b);
 			batch_release(b);
 		}
 	pipeline_end(&p);
-	if (!c->options.quiet)
-		say_losses(path, &p.repeats.ledger, false);
-	if (c->status < STATUS_USAGE)
-		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&p)));
+	if (!r->options.quiet)
+		say_losses(r->path, &p.repeats.ledger, false);
+	if (r->status < STATUS_USAGE)
+		r->status = worse(r->status, say_selected(&r->options, r->path, pipeline_found(&p)));
 	pipeline_close(&p);
 }
 
 static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv)
 {
-	struct cat c = { .hex = false };
-	struct trace_groups traces;
+	struct cat c = { .at = UINT64_MAX };
+	struct trace_run *const r = &c.run;
 
-	options_init(&c.options, cmd, argc, argv);
-	const bool parsed = parse(&c);
-	if (!parsed || !options_traces(&c.options, &traces) || !report_out_open(&c.out, &c.options)) {
-		if (parsed)
-			trace_groups_free(&traces);
-		options_free(&c.options);
-		return parsed ? STATUS_UNREADABLE : c.options.status;
-	}
-	c.several = traces.n > 1;
-	for (uint32_t i = 0; i < traces.n && output_error(c.out.out) == NULL; i++)
-		show_one(&c, &traces.list[i]);
-	c.status = worse(c.status, report_out_end(&c.out, &c.options, c.any));
-	text_free(&c.text);
-	say_found(&c.options);
-	trace_groups_free(&traces);
-	options_free(&c.options);
-	return c.status;
+	options_init(&r->options, cmd, argc, argv);
+	if (options_parse(&r->options, &c) && check(&c) && traces_begin(r))
+		while (output_error(r->out.out) == NULL && traces_next(r))
+			show_trace(&c);
+	return traces_end(r);
 }
+
+const struct command cat_command = {
+	.name = "cat",
+	.operands = "[options] IN ...",
+	.summary = "Lists the records of a trace, one a line, with their offsets.",
+	.options = own,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.run = cmd_cat,
+};

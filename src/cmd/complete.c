@@ -358,10 +358,9 @@ static enum exit_status cmd_completion(const struct command *cmd, int argc, char
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct options o;
-	const char *arg;
 
 	options_init(&o, cmd, argc, argv);
-	if (options_next(&o, &arg) == OPTIONS_STOP)
+	if (!options_parse(&o, NULL))
 		return o.status;
 	if (o.first_operand + 1 != argc)
 		return options_mistake(&o, "name one shell: bash, fish or zsh");

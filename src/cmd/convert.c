@@ -111,38 +111,11 @@ const struct cmd_words convert_words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-bool convert_take_option(struct convert *c, int option, const char *arg)
+bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg)
 {
-	static const char *const on_off[] = { "on", "off", NULL };
-	struct options *const o = &c->options;
-	int word;
+	struct convert *const c = run;
 
-	switch (option) {
-	case CONVERT_TO:
-		c->to_name = arg;
-		return true;
-	case CONVERT_THREADS:
-		return options_number(o, "--threads", arg, &c->threads);
-	case CONVERT_MEMORY:
-		return options_bytes(o, "--memory", arg, &c->sort_memory);
-	case CONVERT_MAX_REPEAT:
-		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
-	case CONVERT_LANES:
-		word = options_word(o, "--lanes", arg, on_off);
-		c->no_lanes = word == 1;
-		return word >= 0;
-	case CONVERT_REBASE:
-		return c->rebase = true;
-	case CONVERT_FAIL_ON_LOSS:
-		return losses_out_fail_on(&c->losses, o, NULL);
-	case CONVERT_FAIL_ON_LOSS_OF:
-		return losses_out_fail_on(&c->losses, o, arg);
-	case CONVERT_LOSSES:
-		c->losses.path = arg;
-		return true;
-	default:
-		return c->keep_partial = true;
-	}
+	return losses_out_fail_on(&c->losses, o, arg);
 }
 
 /* Whether all files of the run are different ones. */
@@ -177,52 +150,36 @@ bool convert_check_names(struct convert *c)
 
 /* ---- convert ---- */
 
-enum {
-	O_RAW = CONVERT_OWN,
-	O_ANONYMISE,
-	O_KEEP_PATHS,
-	O_KEEP_SUFFIXES,
-	O_HIDE_NUMBERS,
-	O_SHIFT_TIME,
-	O_SKIP_EXISTING,
-	O_VERIFY,
-	O_SPLIT,
-};
+static bool set_anonymise(void *run, struct options *o, const char *arg)
+{
+	struct convert *const c = run;
+
+	c->anonymise.keyfile = arg;
+	o->wordless = true;
+	return true;
+}
 
 static const struct cmd_option own[] = {
 	CONVERT_ROWS,
-	[O_RAW] = { "raw", NULL, "write the records of the input without interpretation", 0 },
-	[O_ANONYMISE] = { "anonymise", "KEYFILE",
-	                  "replace names, texts and metadata by pseudonyms derived from the key", 0 },
-	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path separately",
-	                   0 },
-	[O_KEEP_SUFFIXES] = { "keep-suffixes", NULL, "with --anonymise: keep file name suffixes such as .h5",
-	                      0 },
-	[O_HIDE_NUMBERS] = { "hide-numbers", NULL, "with --anonymise: also replace numbers, pids and tids",
-	                     0 },
-	[O_SHIFT_TIME] = { "shift-time", NULL,
-	                   "with --anonymise: shift all times by an amount derived from the key", 0 },
-	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
-	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
-	[O_SPLIT] = { "split", "HOW", "write a folder of traces: time=10s, by=pid|tid|stream or size=20M",
-	              0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv);
-
-const struct command convert_command = {
-	.name = "convert",
-	.operands = "[options] IN OUT  |  [options] IN ... -o OUT",
-	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are "
-	           "compressed.",
-	.options = own,
-	.words = convert_words,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.converts = true,
-	.run = cmd_convert,
+	{ "raw", NULL, "write the records of the input without interpretation", 0,
+	  TO_FLAG(struct convert, raw) },
+	{ "anonymise", "KEYFILE", "replace names, texts and metadata by pseudonyms derived from the key", 0,
+	  OPTION_CALL, .set = set_anonymise },
+	{ "keep-paths", NULL, "with --anonymise: replace each part of a path separately", 0,
+	  TO_FLAG(struct convert, anonymise.anonymise.keep_paths) },
+	{ "keep-suffixes", NULL, "with --anonymise: keep file name suffixes such as .h5", 0,
+	  TO_FLAG(struct convert, anonymise.anonymise.keep_suffixes) },
+	{ "hide-numbers", NULL, "with --anonymise: also replace numbers, pids and tids", 0,
+	  TO_FLAG(struct convert, anonymise.anonymise.hide_numbers) },
+	{ "shift-time", NULL, "with --anonymise: shift all times by an amount derived from the key", 0,
+	  TO_FLAG(struct convert, anonymise.shift_time) },
+	{ "skip-existing", NULL, "do nothing if the output is there already", 0,
+	  TO_FLAG(struct convert, skip_existing) },
+	{ "verify", NULL, "read the output back and compare it before it gets its name", 0,
+	  TO_FLAG(struct convert, verify.wanted) },
+	{ "split", "HOW", "write a folder of traces: time=10s, by=pid|tid|stream or size=20M", 0, OPTION_CALL,
+	  .set = convert_split_option },
+	{ .name = NULL },
 };
 
 /* Whether what was asked for goes together. */
@@ -250,43 +207,11 @@ static bool check(struct convert *c)
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
-/* false after a message and status set. */
-static bool take_option(struct convert *c, int option, const char *arg)
-{
-	struct anonymise *const words = &c->anonymise.anonymise;
-	bool *const flags[] = {
-		[O_RAW] = &c->raw,
-		[O_KEEP_PATHS] = &words->keep_paths,
-		[O_KEEP_SUFFIXES] = &words->keep_suffixes,
-		[O_HIDE_NUMBERS] = &words->hide_numbers,
-		[O_SHIFT_TIME] = &c->anonymise.shift_time,
-		[O_SKIP_EXISTING] = &c->skip_existing,
-		[O_VERIFY] = &c->verify.wanted,
-	};
-
-	if (option < CONVERT_OWN)
-		return convert_take_option(c, option, arg);
-	if (option == O_SPLIT)
-		return convert_split_option(c, arg);
-	if (option != O_ANONYMISE) {
-		*flags[option] = true;
-		return true;
-	}
-	c->anonymise.keyfile = arg;
-	c->options.wordless = true;
-	return true;
-}
-
 static bool parse(struct convert *c)
 {
 	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take_option(c, opt, arg))
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, c))
 		return false;
 	const int operands = o->argc - o->first_operand;
 	c->out = o->output;
@@ -378,7 +303,7 @@ static void closed(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
 
-	progress_clear(&c->progress);
+	progress_clear(&c->options.progress);
 	if (c->split.is_again)
 		return; /* that was said with the first one */
 	c->status = worse(c->status, say_end(&c->options, s));
@@ -393,13 +318,6 @@ static void closed(void *ctx, const struct source *s)
 		                 what);
 		c->status = STATUS_UNREADABLE;
 	}
-}
-
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct convert *const c = ctx;
-
-	progress_show(&c->progress, in);
 }
 
 /* Whether what was written may be kept: an output lacks no input, or part of one, that could not be read. */
@@ -558,7 +476,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.raw_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.select != NULL;
 	if (c->join != NULL && job.order == ORDER_FILE)
 		job.order = ORDER_TIME;
-	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
+	job.hooks = (struct pipeline_hooks){ opened, settle, closed, options_progress, c };
 	return job;
 }
 
@@ -597,7 +515,7 @@ enum exit_status convert_run(struct convert *c)
 {
 	const bool splits = convert_splits(&c->split);
 
-	progress_init(&c->progress, &c->options);
+	progress_init(&c->options.progress, &c->options);
 	if (!convert_output_is_open(&c->output) && !convert_open(c))
 		return STATUS_UNREADABLE;
 	const struct pipeline_job job = convert_job(c);
@@ -632,3 +550,17 @@ static enum exit_status cmd_convert(const struct command *cmd, int argc, char **
 	options_free(&c.options);
 	return status;
 }
+
+const struct command convert_command = {
+	.name = "convert",
+	.operands = "[options] IN OUT  |  [options] IN ... -o OUT",
+	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are "
+	           "compressed.",
+	.options = own,
+	.words = convert_words,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.converts = true,
+	.run = cmd_convert,
+};

@@ -29,49 +29,38 @@ struct text;
 
 struct convert;
 
-/* The options of all commands that write traces; the own options of a command count from CONVERT_OWN. */
-enum convert_option {
-	CONVERT_TO,
-	CONVERT_THREADS,
-	CONVERT_MEMORY,
-	CONVERT_MAX_REPEAT,
-	CONVERT_LANES,
-	CONVERT_REBASE,
-	CONVERT_FAIL_ON_LOSS,
-	CONVERT_FAIL_ON_LOSS_OF,
-	CONVERT_LOSSES,
-	CONVERT_KEEP_PARTIAL,
-	CONVERT_OWN
-};
-
-/* Their rows, for the table of such a command. */
+/* The options of all commands that write traces, for the table of such a command.  Its run begins with a
+ * struct convert. */
 
 /* clang-format off */
 #define CONVERT_ROWS                                                                                         \
-	[CONVERT_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },    \
-	[CONVERT_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },  \
-	[CONVERT_MEMORY] = { "memory", "BYTES",                                                              \
-	    "memory for sorting (default: 64 MiB)", 0 },                                                     \
-	[CONVERT_MAX_REPEAT] = { "max-repeat", "N",                                                          \
-	    "limit repeated texts and lists to N times the input size (default: 32)", 0 },                   \
-	[CONVERT_LANES] = { "lanes", "on|off",                                                               \
-	    "put spans that overlap without nesting on lanes of their own (default: on)", 0 },               \
-	[CONVERT_REBASE] = { "rebase", NULL, "start at time 0: subtract the start time of the trace", 0 },   \
-	[CONVERT_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 }, \
-	[CONVERT_FAIL_ON_LOSS_OF] = { "fail-on-loss-of", "KIND,...",                                         \
-	    "exit 1 if the output lacks something of these kinds", 0 },                                      \
-	[CONVERT_LOSSES] = { "losses", "FILE",                                                               \
-	    "write what the output lacks to FILE, as JSON", 0 },                                             \
-	[CONVERT_KEEP_PARTIAL] = { "keep-partial", NULL,                                                     \
-	    "keep the output although an input could not be read", 0 }
+	{ "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0,                     \
+	    TO_TEXT(struct convert, to_name) },                                                              \
+	{ "threads", "N", "work with N threads (default: one a core, 16 at most)", 0,                        \
+	    TO_NUMBER(struct convert, threads) },                                                            \
+	{ "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0,                                      \
+	    TO_BYTES(struct convert, sort_memory) },                                                         \
+	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,    \
+	    TO_POSITIVE(struct convert, max_repeat) },                                                       \
+	{ "lanes", "on|off", "put spans that overlap without nesting on lanes of their own (default: on)",   \
+	    0, TO_CHOICE(struct convert, no_lanes) },                                                        \
+	{ "rebase", NULL, "start at time 0: subtract the start time of the trace", 0,                        \
+	    TO_FLAG(struct convert, rebase) },                                                               \
+	{ "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0,                            \
+	    OPTION_CALL, .set = convert_set_fail_on_loss },                                                  \
+	{ "fail-on-loss-of", "KIND,...", "exit 1 if the output lacks something of these kinds", 0,           \
+	    OPTION_CALL, .set = convert_set_fail_on_loss },                                                  \
+	{ "losses", "FILE", "write what the output lacks to FILE, as JSON", 0,                               \
+	    TO_TEXT(struct convert, losses.path) },                                                          \
+	{ "keep-partial", NULL, "keep the output although an input could not be read", 0,                    \
+	    TO_FLAG(struct convert, keep_partial) }
 
 /* clang-format on */
 
+bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg);
+
 /* Where the words of their arguments come from. */
 extern const struct cmd_words convert_words[];
-
-/* Takes one of them.  false after a message and status set. */
-bool convert_take_option(struct convert *c, int option, const char *arg);
 
 /* Whether the names on the command line can be those of inputs, output and report, and the format of the
  * output; c->in and c->out are set.  false after a message and status set. */
@@ -110,9 +99,8 @@ static inline bool convert_splits(const struct convert_split *s)
 	return s->split.by != SPLIT_NOT;
 }
 
-/* --split time=DURATION, by=pid|tid|stream or size=BYTES.  false after a message and the status of the
- * options set. */
-bool convert_split_option(struct convert *c, const char *arg);
+/* --split time=DURATION, by=pid|tid|stream or size=BYTES; see cmd_option.set. */
+bool convert_split_option(void *run, struct options *o, const char *arg);
 
 /* Sets c->to by --to, the name of the folder, or that of the input; and c->out.  false as above. */
 bool convert_split_format(struct convert *c);
@@ -174,20 +162,20 @@ void convert_verify_free(struct convert_verify *v);
 
 /* One run of convert: what the command line says, and where it stands. */
 struct convert {
-	struct options options;
-	const char *const *in; /* operands */
+	struct options options; /* first */
+	const char *const *in;  /* operands */
 	size_t nin;
 	const char *out, *to_name; /* to_name: of --to; NULL: by the suffix of `out` */
 	const struct format *to;
 	uint64_t threads, sort_memory, max_repeat;
-	bool raw, no_lanes, rebase, keep_partial, skip_existing;
+	bool raw, rebase, keep_partial, skip_existing;
+	unsigned no_lanes; /* of on|off */
 	struct anonymise_options anonymise;
 	const char *offsets;     /* the file of merge --align; NULL: none */
 	const struct join *join; /* the inputs are so many traces; NULL: they are one */
 	struct losses_out losses;
 	struct convert_verify verify;
 	struct convert_split split;
-	struct progress progress;
 	struct convert_output output;
 	struct pipeline pipeline;
 	struct writing writing;

@@ -418,35 +418,6 @@ const struct diff_form diff_json = { begin_diff_json, difference_diff_json, end_
 
 /* ---- diff ---- */
 
-enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
-
-static const struct cmd_option own[] = {
-	[O_TOLERANCE] = { "tolerance", "DURATION", "allowed difference of times and durations (default: 0)",
-	                  0 },
-	[O_IGNORE] = { "ignore", "WHAT,...",
-	               "leave out args, category, dur, kind, name, process, thread, time, track or "
-	               "field:NAME",
-	               0 },
-	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20; 0: all)", 'n' },
-	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
-	[O_MEMORY] = { "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv);
-
-const struct command diff_command = {
-	.name = "diff",
-	.operands = "[options] A B",
-	.summary = "Compares the events of two traces, of the same format or not, and shows how they differ.",
-	.options = own,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.tables = true,
-	.run = cmd_diff,
-};
-
 #define MOST_FIELDS 64
 #define SHOWN 20
 
@@ -457,17 +428,17 @@ struct diff_input {
 };
 
 struct diff {
-	struct options options;
+	struct options options; /* first */
 	struct diff_input inputs[DIFFER_SIDES];
 	const char *paths[DIFFER_SIDES];
 	uint64_t limit, sort_memory;
 	struct differ_rules rules;
 	struct slice fields[MOST_FIELDS]; /* that do not count */
 	size_t nfields;
+	unsigned json; /* of text|json */
 	const struct diff_form *form;
 	struct report_out out;
 	struct text text;
-	struct progress progress;
 	struct pipeline pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
 	struct differ differ;
@@ -548,11 +519,21 @@ static bool ignore_one(struct diff *d, struct slice s)
 	return true;
 }
 
-static bool ignore(struct diff *d, const char *arg)
+static bool set_tolerance(void *run, struct options *o, const char *arg)
+{
+	struct diff *const d = run;
+
+	if (duration_option(arg, &d->rules.tolerance))
+		return true;
+	o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
+	return false;
+}
+
+static bool set_ignore(void *run, struct options *o, const char *arg)
 {
 	for (;;) {
 		const size_t n = strcspn(arg, ",");
-		if (!ignore_one(d, slice_of(arg, n)))
+		if (!ignore_one(run, slice_of(arg, n)))
 			return false;
 		if (arg[n] == '\0')
 			return true;
@@ -560,43 +541,27 @@ static bool ignore(struct diff *d, const char *arg)
 	}
 }
 
-static bool take(struct diff *d, int opt, const char *arg)
-{
-	static const char *const forms[] = { "text", "json", NULL };
-	struct options *const o = &d->options;
-
-	switch (opt) {
-	case O_TOLERANCE:
-		if (duration_option(arg, &d->rules.tolerance))
-			return true;
-		o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
-		return false;
-	case O_IGNORE:
-		return ignore(d, arg);
-	case O_LIMIT:
-		return options_limit(o, arg, &d->limit);
-	case O_MEMORY:
-		return options_bytes(o, "--memory", arg, &d->sort_memory);
-	default:
-		opt = options_word(o, "--format", arg, forms);
-		d->form = opt == 1 ? &diff_json : &diff_text;
-		return opt >= 0;
-	}
-}
+static const struct cmd_option own[] = {
+	{ "tolerance", "DURATION", "allowed difference of times and durations (default: 0)", 0, OPTION_CALL,
+	  .set = set_tolerance },
+	{ "ignore", "WHAT,...",
+	  "leave out args, category, dur, kind, name, process, thread, time, track or field:NAME", 0,
+	  OPTION_CALL, .set = set_ignore },
+	{ "limit", "N", "show N differences at most (default: 20; 0: all)", 'n',
+	  TO_LIMIT(struct diff, limit) },
+	{ "format", "text|json", "the form of the report (default: text)", 0, TO_CHOICE(struct diff, json) },
+	{ "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0, TO_BYTES(struct diff, sort_memory) },
+	{ .name = NULL },
+};
 
 static bool parse(struct diff *d)
 {
 	struct options *const o = &d->options;
-	const char *arg;
-	int opt;
 
 	d->limit = SHOWN;
-	d->form = &diff_text;
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take(d, opt, arg))
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, d))
 		return false;
+	d->form = d->json ? &diff_json : &diff_text;
 	if (o->argc - o->first_operand != DIFFER_SIDES) {
 		o->status = options_mistake(o, "takes two traces");
 		return false;
@@ -612,15 +577,8 @@ static void closed(void *ctx, const struct source *s)
 {
 	struct diff *const d = ctx;
 
-	progress_clear(&d->progress);
+	progress_clear(&d->options.progress);
 	d->status = worse(d->status, say_end(&d->options, s));
-}
-
-static void show(void *ctx, const struct input *in)
-{
-	struct diff *const d = ctx;
-
-	progress_show(&d->progress, in);
 }
 
 static bool open_side(struct diff *d, int side)
@@ -635,7 +593,7 @@ static bool open_side(struct diff *d, int side)
 	job->interpret = INTERPRET_SPANS;
 	job->order = ORDER_TIME;
 	job->sort_memory = d->sort_memory;
-	job->hooks = (struct pipeline_hooks){ .closed = closed, .progress = show, .ctx = d };
+	job->hooks = (struct pipeline_hooks){ .closed = closed, .progress = options_progress, .ctx = d };
 	return pipeline_open(&d->pipelines[side], job);
 }
 
@@ -712,7 +670,7 @@ static enum exit_status run(struct diff *d)
 {
 	bool ok = true, differs = false;
 
-	progress_init(&d->progress, &d->options);
+	progress_init(&d->options.progress, &d->options);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		ok &= open_side(d, i);
 	ok = ok && are_there(d) && compare(d);
@@ -761,3 +719,15 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 	free(d);
 	return status;
 }
+
+const struct command diff_command = {
+	.name = "diff",
+	.operands = "[options] A B",
+	.summary = "Compares the events of two traces, of the same format or not, and shows how they differ.",
+	.options = own,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.tables = true,
+	.run = cmd_diff,
+};

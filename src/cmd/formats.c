@@ -181,26 +181,6 @@ static void loss_matrix_json(struct text *t, const struct format *only)
 
 /* ---- formats ---- */
 
-enum { O_FORMAT, O_MATRIX };
-
-static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json", "the list's form (default: text)", 0 },
-	[O_MATRIX] = { "matrix", NULL, "kinds of loss from each input format to each output format", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
-
-const struct command formats_command = {
-	.name = "formats",
-	.operands = "[options] [NAME]  |  --matrix [options] [NAME | FROM TO]",
-	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
-	.options = own,
-	.writes = true,
-	.tables = true,
-	.run = cmd_formats,
-};
-
 static void put_words(struct text *t, const char *const *words)
 {
 	for (const char *const *w = words; w != NULL && *w != NULL; w++)
@@ -351,24 +331,21 @@ static const struct format *named(struct options *o, const char *name, enum can 
 }
 
 struct asked {
-	bool json, matrix;
+	unsigned json; /* of text|json */
+	bool matrix;
 	const struct format *one, *from, *to; /* NULL: all */
+};
+
+static const struct cmd_option own[] = {
+	{ "format", "text|json", "the list's form (default: text)", 0, TO_CHOICE(struct asked, json) },
+	{ "matrix", NULL, "kinds of loss from each input format to each output format", 0,
+	  TO_FLAG(struct asked, matrix) },
+	{ .name = NULL },
 };
 
 static bool parse(struct options *o, struct asked *a)
 {
-	static const char *const forms[] = { "text", "json", NULL };
-	const char *arg;
-	int opt;
-
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (opt == O_MATRIX)
-			a->matrix = true;
-		else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
-			a->json = opt == 1;
-		else
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, a))
 		return false;
 	const int n = o->argc - o->first_operand;
 	const char *const *const names = (const char *const *)o->argv + o->first_operand;
@@ -387,7 +364,7 @@ static bool parse(struct options *o, struct asked *a)
 static enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
-	struct asked a = { .json = false };
+	struct asked a = { .json = 0 };
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 
@@ -412,3 +389,13 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 	text_free(&t);
 	return report_out_close(&out);
 }
+
+const struct command formats_command = {
+	.name = "formats",
+	.operands = "[options] [NAME]  |  --matrix [options] [NAME | FROM TO]",
+	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
+	.options = own,
+	.writes = true,
+	.tables = true,
+	.run = cmd_formats,
+};

@@ -90,12 +90,12 @@ struct recover {
 	struct options options;
 	const char *in, *out;
 	const char *report; /* NULL: none */
-	bool sort, json;
+	bool sort;
+	unsigned json; /* of text|json */
 	struct recover_list list;
 	struct convert_output output;
 	const char *file; /* of the output folder, that is written now; NULL: the output is no folder */
 	bool found;       /* a trace in the folder that is the input */
-	struct progress progress;
 	enum exit_status status; /* the worst so far */
 };
 

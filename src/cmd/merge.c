@@ -135,35 +135,19 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 
 /* ---- merge command ---- */
 
-enum { O_ALIGN = CONVERT_OWN };
-
-static const struct cmd_option own[] = {
-	CONVERT_ROWS,
-	[O_ALIGN] = { "align", "start|none|FILE",
-	              "how to align clocks (default: by wall time, which all traces must have)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_merge(const struct command *cmd, int argc, char **argv);
-
-const struct command merge_command = {
-	.name = "merge",
-	.operands = "[options] -o OUT IN ...",
-	.summary = "Writes several traces, also of different formats, as one, with their clocks aligned.",
-	.options = own,
-	.words = convert_words,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.converts = true,
-	.run = cmd_merge,
-};
-
 struct merge {
-	struct convert convert;
+	struct convert convert; /* first */
 	struct trace_groups traces;
 	struct join join;
 	const char *align; /* NULL: by the wall times */
+};
+
+static const struct cmd_option own[] = {
+	CONVERT_ROWS,
+	{ "align", "start|none|FILE",
+	  "how to align clocks (default: by wall time, which all traces must have)", 0,
+	  TO_TEXT(struct merge, align) },
+	{ .name = NULL },
 };
 
 /* convert takes its output as the last operand; merge does not. */
@@ -184,15 +168,8 @@ static bool parse(struct merge *m)
 {
 	struct convert *const c = &m->convert;
 	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (opt == O_ALIGN)
-			m->align = arg;
-		else if (!convert_take_option(c, opt, arg))
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, m))
 		return false;
 	c->out = o->output;
 	c->in = (const char *const *)o->argv + o->first_operand;
@@ -283,9 +260,9 @@ static enum exit_status run(struct merge *m)
 		options_no_memory(o);
 		return o->status;
 	}
-	progress_init(&m->convert.progress, o);
+	progress_init(&o->progress, o);
 	const bool looked = join_look(&m->join, &job);
-	progress_clear(&m->convert.progress);
+	progress_clear(&o->progress);
 	if (!looked) {
 		struct shown_path in, out;
 		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
@@ -317,3 +294,16 @@ static enum exit_status cmd_merge(const struct command *cmd, int argc, char **ar
 	options_free(&m.convert.options);
 	return status;
 }
+
+const struct command merge_command = {
+	.name = "merge",
+	.operands = "[options] -o OUT IN ...",
+	.summary = "Writes several traces, also of different formats, as one, with their clocks aligned.",
+	.options = own,
+	.words = convert_words,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.converts = true,
+	.run = cmd_merge,
+};

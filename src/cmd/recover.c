@@ -306,30 +306,6 @@ static bool recover_folder(struct recover *c)
 
 /* ---- recover ---- */
 
-enum { O_SORT, O_FORMAT, O_REPORT };
-
-static const struct cmd_option own[] = {
-	[O_SORT] = { "sort", NULL, "sort regions whose records are out of order", 0 },
-	[O_FORMAT] = { "format", "text|json",
-	               "the list of changes: text on standard error (default), or JSON", 0 },
-	[O_REPORT] = { "report", "json=FILE", "also write the list of changes to FILE", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv);
-
-const struct command recover_command = {
-	.name = "recover",
-	.operands = "[options] IN OUT",
-	.summary = "Saves the intact records of a damaged trace, and lists what it leaves out.  OUT.gz and "
-	           "OUT.zst are compressed.",
-	.options = own,
-	.reads = true,
-	.uninterpreted = true,
-	.writes = true,
-	.run = cmd_recover,
-};
-
 /* ---- command line ---- */
 
 static bool check(struct recover *c)
@@ -355,38 +331,33 @@ static bool check_names(struct recover *c)
 	return run_names_end(&n);
 }
 
-static bool take_report(struct recover *c, const char *arg)
+static bool set_report(void *run, struct options *o, const char *arg)
 {
+	struct recover *const c = run;
 	struct shown_path shown;
 
 	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
 		c->report = arg + 5;
 		return true;
 	}
-	c->options.status =
-	    options_mistake(&c->options, "--report takes json=FILE, not %s", show_path(&shown, arg));
+	o->status = options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
 	return false;
 }
 
+static const struct cmd_option own[] = {
+	{ "sort", NULL, "sort regions whose records are out of order", 0, TO_FLAG(struct recover, sort) },
+	{ "format", "text|json", "the list of changes: text on standard error (default), or JSON", 0,
+	  TO_CHOICE(struct recover, json) },
+	{ "report", "json=FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
+	  .set = set_report },
+	{ .name = NULL },
+};
+
 static bool parse(struct recover *c)
 {
-	static const char *const forms[] = { "text", "json", NULL };
 	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_SORT)
-			c->sort = true;
-		else if (opt == O_REPORT) {
-			if (!take_report(c, arg))
-				return false;
-		} else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
-			c->json = opt == 1;
-		else
-			return false;
-	}
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, c))
 		return false;
 	const int operands = o->argc - o->first_operand;
 	if (operands != (o->output != NULL ? 1 : 2)) {
@@ -411,7 +382,7 @@ static void list(void *ctx, const struct recover_change *change)
 {
 	struct recover *const c = ctx;
 
-	progress_clear(&c->progress);
+	progress_clear(&c->options.progress);
 	recover_list_change(&c->list, change);
 }
 
@@ -452,13 +423,6 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct recover *const c = ctx;
-
-	progress_show(&c->progress, in);
-}
-
 /* ---- the run ---- */
 
 /* Recovers one input, which it takes over.  from: NULL: told by content.  false: it cannot be read, or the
@@ -472,14 +436,14 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 		.put = put,
 		.list = list,
 		.opened = opened,
-		.progress = show_progress,
+		.progress = options_progress,
 		.ctx = c,
 	};
 
 	run.job.from = from;
 	c->list.file = c->file;
 	const bool ok = recover_run(&run, in);
-	progress_clear(&c->progress);
+	progress_clear(&c->options.progress);
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);
 	recover_list_run(&c->list, &run);
@@ -541,7 +505,7 @@ static void recover(struct recover *c)
 	c->list.input = c->in;
 	c->list.output = c->out;
 	c->list.no_text = c->json;
-	progress_init(&c->progress, &c->options);
+	progress_init(&c->options.progress, &c->options);
 	if (!folder && input_is_archive(c->in)) {
 		say("%s: is an archive: unpack it, and recover the folder", show_path(&shown, c->in));
 		c->status = STATUS_UNREADABLE;
@@ -576,3 +540,15 @@ static enum exit_status cmd_recover(const struct command *cmd, int argc, char **
 	options_free(&c.options);
 	return c.status;
 }
+
+const struct command recover_command = {
+	.name = "recover",
+	.operands = "[options] IN OUT",
+	.summary = "Saves the intact records of a damaged trace, and lists what it leaves out.  OUT.gz and "
+	           "OUT.zst are compressed.",
+	.options = own,
+	.reads = true,
+	.uninterpreted = true,
+	.writes = true,
+	.run = cmd_recover,
+};

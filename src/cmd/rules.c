@@ -9,27 +9,7 @@
 
 /* ---- rules ---- */
 
-enum { O_FORMAT };
-
-static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
 static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS_LIST, NULL } };
-
-static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
-
-const struct command rules_command = {
-	.name = "rules",
-	.operands = "[options] [NAME ...]",
-	.summary =
-	    "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
-	.options = own,
-	.words = words,
-	.writes = true,
-	.tables = true,
-	.run = cmd_rules,
-};
 
 /* ---- names ---- */
 
@@ -302,22 +282,23 @@ static void list_md(struct list *list)
 	losses_visit(md_loss, list);
 }
 
+static const struct cmd_option own_rules[] = {
+	{ "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0, OPTION_CHOICE,
+	  .at = 0 },
+	{ .name = NULL },
+};
+
 static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const forms[] = { "text", "json", "md", NULL };
 	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
 	struct options o;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct list list = { .t = &t, .o = &o };
-	const char *arg;
-	int form = 0, opt;
+	unsigned form = 0;
 
 	options_init(&o, cmd, argc, argv);
-	while ((opt = options_next(&o, &arg)) >= 0)
-		if ((form = options_word(&o, "--format", arg, forms)) < 0)
-			return o.status;
-	if (opt == OPTIONS_STOP || !rules_check_names(&o, false))
+	if (!options_parse(&o, &form) || !rules_check_names(&o, false))
 		return o.status;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
@@ -327,25 +308,19 @@ static enum exit_status cmd_rules(const struct command *cmd, int argc, char **ar
 	return report_out_close(&out);
 }
 
-/* ---- explain ---- */
-
-static const struct cmd_option own_explain[] = {
-	[O_FORMAT] = { "format", "text|json", "the form of the explanation (default: text)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
-
-const struct command explain_command = {
-	.name = "explain",
+const struct command rules_command = {
+	.name = "rules",
 	.operands = "[options] [NAME ...]",
-	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.",
-	.options = own_explain,
+	.summary =
+	    "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
+	.options = own_rules,
 	.words = words,
 	.writes = true,
 	.tables = true,
-	.run = cmd_explain,
+	.run = cmd_rules,
 };
+
+/* ---- explain ---- */
 
 /* Explanations are prose: they are broken in pipes, too. */
 #define WIDTH 78
@@ -462,28 +437,28 @@ static void put_families(const struct explaining *x)
 	columns_free(&c);
 }
 
+static const struct cmd_option own_explain[] = {
+	{ "format", "text|json", "the form of the explanation (default: text)", 0, OPTION_CHOICE, .at = 0 },
+	{ .name = NULL },
+};
+
 static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const forms[] = { "text", "json", NULL };
 	struct options o;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct explaining x = { .t = &t, .o = &o };
-	const char *arg;
-	int form = 0, opt;
+	unsigned json = 0;
 
 	options_init(&o, cmd, argc, argv);
-	while ((opt = options_next(&o, &arg)) >= 0)
-		if ((form = options_word(&o, "--format", arg, forms)) < 0)
-			return o.status;
-	if (opt == OPTIONS_STOP || !rules_check_names(&o, true))
+	if (!options_parse(&o, &json) || !rules_check_names(&o, true))
 		return o.status;
 	x.width = options_prose_width(&o);
 	if (x.width == 0 && !o.width_given)
 		x.width = WIDTH;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
-	if (form == 1) {
+	if (json) {
 		rules_list_json(&t, &o);
 	} else if (o.first_operand == argc) {
 		put_families(&x);
@@ -495,3 +470,14 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 	text_free(&t);
 	return report_out_close(&out);
 }
+
+const struct command explain_command = {
+	.name = "explain",
+	.operands = "[options] [NAME ...]",
+	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.",
+	.options = own_explain,
+	.words = words,
+	.writes = true,
+	.tables = true,
+	.run = cmd_explain,
+};

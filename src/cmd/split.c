@@ -51,8 +51,9 @@ static bool take_size(struct convert *c, const char *arg)
 	return c->split.split.step >= SIZE_LEAST;
 }
 
-bool convert_split_option(struct convert *c, const char *arg)
+bool convert_split_option(void *run, struct options *o, const char *arg)
 {
+	struct convert *const c = run;
 	static const struct {
 		const char *word;
 		enum split_by by;
@@ -62,7 +63,6 @@ bool convert_split_option(struct convert *c, const char *arg)
 		{ "by=", SPLIT_PID, take_by },
 		{ "size=", SPLIT_SIZE, take_size },
 	};
-	struct options *const o = &c->options;
 	struct shown_path shown;
 
 	if (convert_splits(&c->split)) {

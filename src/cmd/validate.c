@@ -18,7 +18,6 @@ struct init {
 	struct options *options;
 	struct policy_watch *watch;
 	struct policy_starter *starter;
-	struct progress progress;
 	uint64_t errors;
 	enum exit_status status;
 };
@@ -27,14 +26,14 @@ static void show_progress(void *ctx, const struct input *in)
 {
 	struct init *const n = ctx;
 
-	progress_show(&n->progress, in);
+	progress_show(&n->options->progress, in);
 }
 
 static void closed(void *ctx, const struct source *f)
 {
 	struct init *const n = ctx;
 
-	progress_clear(&n->progress);
+	progress_clear(&n->options->progress);
 	if (f->open && !f->as_whole)
 		policy_watch_input(n->watch, f);
 	n->errors += f->findings.levels[LEVEL_ERROR];
@@ -102,7 +101,7 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.interpret = INTERPRET_SPANS;
 	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = n };
-	progress_init(&n->progress, n->options);
+	progress_init(&n->options->progress, n->options);
 	policy_watch_init(n->watch, &none);
 	const bool read = read_trace(n, &p, &job);
 	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
@@ -480,44 +479,6 @@ static bool validate_run(struct options *o, struct reports *reports, const struc
 
 /* ---- validate ---- */
 
-enum {
-	O_REPORT,
-	O_FORMAT,
-	O_SELECT_RULES,
-	O_IGNORE_RULES,
-	O_LEVEL,
-	O_LIMIT,
-	O_FAIL_LEVEL,
-	O_EXIT_ZERO,
-	O_THREADS,
-	O_CONFIG,
-	O_NO_CONFIG,
-	O_BASELINE,
-	O_INIT,
-	O_SCOPE,
-};
-
-static const struct cmd_option own[] = {
-	[O_REPORT] = { "report", "FORMAT=FILE", "also write a report in this format to FILE", 0 },
-	[O_FORMAT] = { "format", "FORMAT",
-	               "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0 },
-	[O_SELECT_RULES] = { "select-rules", "RULES",
-	                     "report only findings of these rules (* matches any text)", 0 },
-	[O_IGNORE_RULES] = { "ignore-rules", "RULES", "leave out findings of these rules", 0 },
-	[O_LEVEL] = { "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0 },
-	[O_LIMIT] = { "limit", "N", "list at most N findings, and count the rest (0: all)", 'n' },
-	[O_FAIL_LEVEL] = { "fail-level", "LEVEL",
-	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
-	[O_EXIT_ZERO] = { "exit-zero", NULL, "findings do not change the exit status", 0 },
-	[O_THREADS] = { "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0 },
-	[O_CONFIG] = { "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0 },
-	[O_NO_CONFIG] = { "no-config", NULL, "use no policy", 0 },
-	[O_BASELINE] = { "baseline", "FILE", "compare with this output of stats --format json", 0 },
-	[O_INIT] = { "init", NULL, "write a starter policy for a good trace", 0 },
-	[O_SCOPE] = { "scope", NULL, "report only findings about the selected events", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
 static const struct cmd_words words[] = {
 	{ "--report", WORDS_LIST, reports_words },
 	{ "--format", WORDS_LIST, reports_words },
@@ -526,20 +487,7 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-static enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv);
-
-const struct command validate_command = {
-	.name = "validate",
-	.operands = "[options] IN ...",
-	.summary = "Validates traces against the rules of their formats, and reports where each fault is.",
-	.options = own,
-	.words = words,
-	.reads = true,
-	.writes = true,
-	.reports = true,
-	.selects = true,
-	.run = cmd_validate,
-};
+#define THREADS_NOT_GIVEN UINT64_MAX
 
 struct validate {
 	struct options options;
@@ -548,55 +496,92 @@ struct validate {
 	struct policies policies;
 	struct reports reports;
 	const struct report_ops *form; /* of --format; NULL: not given */
-	uint64_t threads;              /* 0: one a core */
-	bool threads_given;
-	bool init, scope;
+	uint64_t threads;              /* 0: one a core; or THREADS_NOT_GIVEN */
+	bool init, scope, exit_zero;
 };
 
-static bool take(struct validate *v, int opt, const char *arg)
+static bool set_report(void *run, struct options *o, const char *arg)
 {
-	struct options *const o = &v->options;
+	struct validate *const v = run;
 
-	switch (opt) {
-	case O_REPORT:
-		return reports_add(&v->reports, o, arg, true);
-	case O_FORMAT:
-		return reports_kind(o, "--format", arg, &v->form);
-	case O_SELECT_RULES:
-		return policy_select(&v->policy, o, arg);
-	case O_IGNORE_RULES:
-		return policy_ignore(&v->policy, o, arg);
-	case O_LEVEL:
-		return policy_level(&v->policy, o, arg);
-	case O_LIMIT:
-		return options_limit(o, arg, &v->policy.limit) && (v->policy.limited = true);
-	case O_FAIL_LEVEL:
-		return policy_fail_level(&v->policy, o, arg);
-	case O_THREADS:
-		v->threads_given = true;
-		return options_number(o, "--threads", arg, &v->threads);
-	case O_CONFIG:
-		v->policy.config = arg;
-		v->policy.no_config = false;
-		return true;
-	case O_NO_CONFIG:
-		v->policy.config = NULL;
-		v->policy.no_config = true;
-		return true;
-	case O_BASELINE:
-		v->policy.baseline = arg;
-		return true;
-	case O_INIT:
-		v->init = true;
-		return true;
-	case O_SCOPE:
-		v->scope = true;
-		return true;
-	default:
-		v->policy.choice.exit_zero = true;
-		return true;
-	}
+	return reports_add(&v->reports, o, arg, true);
 }
+
+static bool set_format(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return reports_kind(o, "--format", arg, &v->form);
+}
+
+static bool set_select_rules(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_select(&v->policy, o, arg);
+}
+
+static bool set_ignore_rules(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_ignore(&v->policy, o, arg);
+}
+
+static bool set_level(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_level(&v->policy, o, arg);
+}
+
+static bool set_fail_level(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_fail_level(&v->policy, o, arg);
+}
+
+/* Of --config and --no-config the last counts. */
+static bool set_config(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	v->policy.config = arg; /* NULL: --no-config */
+	v->policy.no_config = arg == NULL;
+	return true;
+}
+
+static const struct cmd_option own[] = {
+	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
+	  .set = set_report },
+	{ "format", "FORMAT",
+	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0, OPTION_CALL,
+	  .set = set_format },
+	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
+	  .set = set_select_rules },
+	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
+	  .set = set_ignore_rules },
+	{ "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0, OPTION_CALL,
+	  .set = set_level },
+	{ "limit", "N", "list at most N findings, and count the rest (0: all)", 'n',
+	  TO_LIMIT(struct validate, policy.limit) },
+	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0,
+	  OPTION_CALL, .set = set_fail_level },
+	{ "exit-zero", NULL, "findings do not change the exit status", 0,
+	  TO_FLAG(struct validate, exit_zero) },
+	{ "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0,
+	  TO_NUMBER(struct validate, threads) },
+	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
+	  .set = set_config },
+	{ "no-config", NULL, "use no policy", 0, OPTION_CALL, .set = set_config },
+	{ "baseline", "FILE", "compare with this output of stats --format json", 0,
+	  TO_TEXT(struct validate, policy.baseline) },
+	{ "init", NULL, "write a starter policy for a good trace", 0, TO_FLAG(struct validate, init) },
+	{ "scope", NULL, "report only findings about the selected events", 0,
+	  TO_FLAG(struct validate, scope) },
+	{ .name = NULL },
+};
 
 /* --select-rules is about rules: what says which events are meant is not mistaken for it. */
 static bool check_scope(struct validate *v)
@@ -640,16 +625,13 @@ static bool check_names(struct validate *v)
 static bool parse(struct validate *v)
 {
 	struct options *const o = &v->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take(v, opt, arg)) {
-			if (o->status == STATUS_CLEAN)
-				o->status = STATUS_USAGE;
-			return false;
-		}
-	return opt == OPTIONS_END && check_scope(v) && options_name_traces(o) && check_names(v);
+	v->threads = THREADS_NOT_GIVEN;
+	if (!options_parse(o, v))
+		return false;
+	if (v->exit_zero)
+		v->policy.choice.exit_zero = true;
+	return check_scope(v) && options_name_traces(o) && check_names(v);
 }
 
 /* Those that the policy of the first trace asks for, if the command line names none. */
@@ -686,7 +668,8 @@ static bool prepare(struct validate *v)
 static enum exit_status run(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
-	const uint64_t threads = !v->threads_given && file != NULL ? file->threads : v->threads;
+	const uint64_t policy_threads = file != NULL ? file->threads : 0;
+	const uint64_t threads = v->threads == THREADS_NOT_GIVEN ? policy_threads : v->threads;
 	struct publication p = { .n = 0 };
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
 	enum exit_status scope = STATUS_CLEAN;
@@ -705,7 +688,7 @@ static enum exit_status run(struct validate *v)
 
 static enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv)
 {
-	struct validate v = { .threads = 0 };
+	struct validate v = { .form = NULL };
 	enum exit_status status;
 
 	options_init(&v.options, cmd, argc, argv);
@@ -722,3 +705,16 @@ static enum exit_status cmd_validate(const struct command *cmd, int argc, char *
 	options_free(&v.options);
 	return status;
 }
+
+const struct command validate_command = {
+	.name = "validate",
+	.operands = "[options] IN ...",
+	.summary = "Validates traces against the rules of their formats, and reports where each fault is.",
+	.options = own,
+	.words = words,
+	.reads = true,
+	.writes = true,
+	.reports = true,
+	.selects = true,
+	.run = cmd_validate,
+};

@@ -203,7 +203,7 @@ static enum differ_status compare_again(struct comparing *x)
 	const enum differ_status status = open_again(x) ? compare(x) : DIFFER_BAD;
 
 	pipeline_end(&x->again);
-	progress_clear(&x->c->progress);
+	progress_clear(&x->c->options.progress);
 	pipeline_close(&x->again);
 	return status;
 }
@@ -437,7 +437,7 @@ static void closed(void *ctx, const struct source *s)
 {
 	struct verify *const v = ctx;
 
-	progress_clear(&v->c->progress);
+	progress_clear(&v->c->options.progress);
 	v->failed |= s->unreadable;
 	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
 }
@@ -446,7 +446,7 @@ static void show_progress(void *ctx, const struct input *in)
 {
 	struct verify *const v = ctx;
 
-	progress_show(&v->c->progress, in);
+	progress_show(&v->c->options.progress, in);
 }
 
 /* Opens the output. */

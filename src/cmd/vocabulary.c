@@ -19,17 +19,6 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv);
-
-const struct command vocabulary_command = {
-	.name = "vocabulary",
-	.operands = "check FILE ...  |  show [FORMAT]",
-	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
-	.words = words,
-	.writes = true,
-	.run = cmd_vocabulary,
-};
-
 struct vocabulary_run {
 	struct options options;
 	struct report_out out;
@@ -142,11 +131,10 @@ static enum exit_status show(struct vocabulary_run *s)
 static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv)
 {
 	struct vocabulary_run s = { .text = { .p = NULL } };
-	const char *arg;
 	enum exit_status status;
 
 	options_init(&s.options, cmd, argc, argv);
-	if (options_next(&s.options, &arg) == OPTIONS_STOP)
+	if (!options_parse(&s.options, &s))
 		return s.options.status;
 	if (s.options.first_operand == argc)
 		return options_mistake(&s.options, "name what to do: check or show");
@@ -156,3 +144,12 @@ static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char
 	text_free(&s.text);
 	return status;
 }
+
+const struct command vocabulary_command = {
+	.name = "vocabulary",
+	.operands = "check FILE ...  |  show [FORMAT]",
+	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
+	.words = words,
+	.writes = true,
+	.run = cmd_vocabulary,
+};
