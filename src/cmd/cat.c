@@ -3,7 +3,7 @@
 
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
 

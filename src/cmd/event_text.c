@@ -1,8 +1,10 @@
 #include "base/numbers.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
 #include "model/event_traits.h"
 #include "model/track.h"
+#include "output/text_json.h"
 #include "output/text_units.h"
+#include "output/text_visible.h"
 
 /* ---- value text ---- */
 

@@ -1,7 +1,6 @@
 #include "base/match.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
 #include "format/registry.h"
 #include "output/columns.h"
 #include "output/text_visible.h"

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "output/text_visible.h"

@@ -7,7 +7,6 @@
 #include "cli/outputs.h"
 #include "cli/reports.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
 #include "policy/policy.h"
 #include "run/read/operands.h"
 #include "run/write/writing.h"

@@ -3,7 +3,7 @@
 
 #include "check/rules.h"
 #include "cmd/convert.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "input/open.h"
 #include "output/text_json.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/test/policy_util_test.h"
+#include "policy/test/policy_util_test.h"
 
 #define QUIET "ignore: chrome/unbalanced\n"
 

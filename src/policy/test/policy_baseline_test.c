@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/test/policy_util_test.h"
 #include "policy/policy.h"
+#include "policy/test/policy_util_test.h"
 
 #define QUIET "ignore: chrome/unbalanced\n"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/test/policy_util_test.h"
+#include "policy/test/policy_util_test.h"
 
 #define FAILS "expect: {events: [nothing]}\n"
 #define QUIET "ignore: chrome/unbalanced\n"

@@ -1,7 +1,7 @@
+#include "report/test/reports_util_test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "cmd/test/reports_util_test.h"
 
 const char *const report_names[REPORT_KINDS] = { "text",  "gcc",    "json",     "ndjson", "sarif",
 	                                         "junit", "github", "markdown", "gitlab" };

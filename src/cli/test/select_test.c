@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/test/cli_test_util.h"
 #include "cli/command.h"
+#include "cmd/test/cli_test_util.h"
 
 /* Which events come out, held against a slow oracle: the lines of the whole trace, each judged alone. */
 

@@ -1,11 +1,12 @@
-#ifndef CMD_REPORTS_UTIL_TEST_H
-#define CMD_REPORTS_UTIL_TEST_H
+#ifndef REPORT_TEST_REPORTS_UTIL_TEST_H
+#define REPORT_TEST_REPORTS_UTIL_TEST_H
 
 #include "cmd/test/cli_test_util.h"
 
 /* For tests of reports. */
 
 #define REPORT_KINDS 9
+
 extern const char *const report_names[REPORT_KINDS];
 
 /* How often a word is in a text. */

@@ -1,7 +1,7 @@
-#ifndef CMD_POLICY_UTIL_TEST_H
-#define CMD_POLICY_UTIL_TEST_H
+#ifndef POLICY_TEST_POLICY_UTIL_TEST_H
+#define POLICY_TEST_POLICY_UTIL_TEST_H
 
-#include "cmd/test/reports_util_test.h"
+#include "report/test/reports_util_test.h"
 
 /* For tests of policies: a folder with a trace in it, "a.json". */
 

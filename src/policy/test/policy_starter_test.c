@@ -1,12 +1,13 @@
-#define _GNU_SOURCE /* memmem */
 /* validate --init, and what editors are told of policies. */
+#define _GNU_SOURCE /* memmem */
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/test/policy_util_test.h"
+#include "policy/test/policy_util_test.h"
 
 #define SCHEMA "schemas/policy.schema.json"
 

@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
-#include "cmd/test/policy_util_test.h"
+#include "policy/test/policy_util_test.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/test/reports_util_test.h"
+#include "report/test/reports_util_test.h"
 
 static struct ran sh(const char *script, const char *dir)
 {
