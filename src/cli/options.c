@@ -1,3 +1,8 @@
+/*
+ * The command line of one command: getopt_long() over the rows of all its options, each of which states where
+ * its argument goes; and what common options mean.  A mistake names the option that was probably meant.
+ */
+
 #include "cli/options.h"
 
 #include <errno.h>
@@ -106,7 +111,7 @@ static void make_table(struct options *o, void *run, struct getopt_table *t)
 			        run);
 }
 
-/* ---- parsing ---- */
+/* ---- mistakes ---- */
 
 /* The option of these n bytes at p, or those whose names begin so, "--from, --force"; how many there are. */
 static size_t put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
@@ -288,9 +293,9 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	                    0, OPTION_CALL, .set = set_report },
 };
 
-/* ---- checks ---- */
+/* ---- after the last option ---- */
 
-/* A dialect must be one of the format's; when the format is told by content, one that some format has. */
+/* A dialect must be one of the format; if the format is found by content, one of any format. */
 static bool check_dialect(struct options *o)
 {
 	struct shown_path shown;
@@ -312,8 +317,8 @@ static bool check_dialect(struct options *o)
 	return false;
 }
 
-/* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that
- * are traces, who opens them knows more. */
+/* Refuses a report that would replace a file without -f, before anything is read.  Outputs that are traces
+ * are checked when they are opened. */
 static bool check_output(struct options *o)
 {
 	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
@@ -329,8 +334,7 @@ static bool check_output(struct options *o)
 	return false;
 }
 
-/* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be
- * read twice may have been named. */
+/* Mistakes in a vocabulary are reported before anything is read or written. */
 static bool read_schemas(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
@@ -366,7 +370,7 @@ bool options_fits(struct options *o, const struct format_option *p, const char *
 	return mistake == NULL;
 }
 
-/* An option of a format.  What one takes that several formats have is known with the output's. */
+/* An option of a format.  If several formats have it, its argument is checked with the output's format. */
 static bool add_format_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
@@ -382,6 +386,8 @@ static bool add_format_value(struct options *o, const struct format_option *p, c
 	o->nvalues++;
 	return true;
 }
+
+/* ---- parsing ---- */
 
 /* Stores the index of arg among words with "|" between them, "text|json". */
 static bool set_choice(struct options *o, const struct cmd_option *option, const char *arg, unsigned *index)
@@ -488,8 +494,8 @@ bool options_parse(struct options *o, void *run)
 }
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
-	char room[256];
-	struct text list = text_start(room, sizeof room);
+	char space[256];
+	struct text list = text_start(space, sizeof space);
 	struct shown_path shown;
 	int i;
 
@@ -529,14 +535,14 @@ void options_no_memory(struct options *o)
 }
 
 #define DEFAULT_THREADS 16
-#define MOST_THREADS 256U
+#define MAX_THREADS 256U
 
 unsigned options_threads(uint64_t asked)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (asked > 0)
-		return asked < MOST_THREADS ? (unsigned)asked : MOST_THREADS;
+		return asked < MAX_THREADS ? (unsigned)asked : MAX_THREADS;
 	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
 }
 

@@ -1,3 +1,8 @@
+/*
+ * The options of a command as rows: its own, those that select events, common ones, and those of formats; for
+ * --help and completion.  An option that several formats have is shown once.
+ */
+
 #include <stdio.h>
 
 #include "cli/options.h"
