@@ -1,3 +1,8 @@
+/*
+ * cat: records one a line, as text or JSON, with their offsets; --at finds the record of a byte.  The output
+ * is flushed at 64 KiB and after each batch.
+ */
+
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -7,13 +12,11 @@
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
 
-/* ---- cat lines ---- */
+#define MAX_COMPARED 256U /* field names of one record, compared each with each */
 
-#define MOST_COMPARED 256U /* names of fields of one record, each with each */
+/* ---- records as text ---- */
 
-/* ---- text ---- */
-
-/* Sixteen bytes a line: offset, hexadecimal, letters. */
+/* Sixteen bytes a line: offset, hexadecimal, ASCII. */
 static void put_hex(struct text *t, uint64_t offset, struct slice bytes)
 {
 	for (uint32_t from = 0; from < bytes.n; from += 16) {
@@ -56,25 +59,24 @@ static void put_event(struct text *t, const struct batch *b, const struct event 
 	text_char(t, '\n');
 }
 
-/* What `cat` shows of a record.  hex: and its bytes, which the batch must have. */
-static void cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void put_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 {
 	put_event(t, b, &b->events[i]);
 	if (hex)
 		put_hex(t, b->events[i].offset, b->bytes[i]);
 }
 
-/* The records that follow are of this input. */
-static void cat_text_input(struct text *t, const char *path, const char *format)
+/* Names the input of the records that follow. */
+static void put_text_input(struct text *t, const char *path, const char *format)
 {
 	struct shown_path shown;
 
 	text_printf(t, "# %s (%s)\n", show_path(&shown, path), format);
 }
 
-/* ---- JSON ---- */
+/* ---- records as JSON: schemas/cat.schema.json ---- */
 
-static const char *type_word(const struct value *v)
+static const char *type_name(const struct value *v)
 {
 	static const char *const words[] = {
 		[VALUE_NONE] = "none", [VALUE_BOOL] = "bool",       [VALUE_U8] = "u8",
@@ -88,8 +90,8 @@ static const char *type_word(const struct value *v)
 	return words[v->type];
 }
 
-/* Whether the JSON of a value does not tell its type. */
-static bool must_say(const struct value *v)
+/* Whether the type of a value does not follow from its JSON. */
+static bool needs_type(const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -115,16 +117,16 @@ static bool is_repeated(const struct field *f, uint32_t n)
 	return false;
 }
 
-/* In the order of the record: an object, or a list of pairs if names are repeated. */
+/* Fields in the order of the record: an object, or a list of pairs if names are repeated. */
 static void put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json_lost *lost)
 {
 	bool pairs = false, any = false;
 
 	if (n == 0)
 		return;
-	for (uint32_t i = 1; i < n && i < MOST_COMPARED && !pairs; i++)
+	for (uint32_t i = 1; i < n && i < MAX_COMPARED && !pairs; i++)
 		pairs = is_repeated(f, i);
-	pairs |= n > MOST_COMPARED;
+	pairs |= n > MAX_COMPARED;
 	text_str(t, pairs ? ",\"pairs\":[" : ",\"args\":{");
 	for (uint32_t i = 0; i < n; i++) {
 		text_str(t, i > 0 ? "," : "");
@@ -136,12 +138,12 @@ static void put_fields(struct text *t, const struct field *f, uint32_t n, struct
 	}
 	text_str(t, pairs ? "]" : "}");
 	for (uint32_t i = 0; i < n && !pairs; i++) {
-		if (!must_say(&f[i].value))
+		if (!needs_type(&f[i].value))
 			continue;
 		text_str(t, any ? "," : ",\"types\":{");
 		any = true;
 		(void)text_json_string(t, f[i].name);
-		text_printf(t, ":\"%s\"", type_word(&f[i].value));
+		text_printf(t, ":\"%s\"", type_name(&f[i].value));
 	}
 	text_str(t, any ? "}" : "");
 }
@@ -162,8 +164,7 @@ static void put_bytes(struct text *t, struct slice bytes)
 	text_char(t, '"');
 }
 
-/* The same as a JSON object on a line of its own: schemas/cat.schema.json. */
-static void cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void put_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 {
 	const struct event *const e = &b->events[i];
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -180,7 +181,7 @@ static void cat_json_record(struct text *t, const struct batch *b, uint32_t i, b
 	text_str(t, "}\n");
 }
 
-static void cat_json_input(struct text *t, const char *path, const char *format)
+static void put_json_input(struct text *t, const char *path, const char *format)
 {
 	text_str(t, "{\"input\":");
 	text_json_string(t, slice_str(path));
@@ -189,7 +190,7 @@ static void cat_json_input(struct text *t, const char *path, const char *format)
 	text_str(t, "}\n");
 }
 
-/* ---- cat ---- */
+/* ---- the command ---- */
 
 struct cat {
 	struct trace_run run;
@@ -215,7 +216,7 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* Durations are those of spans, so begins and ends have to be paired. */
+/* Only spans have durations, so begins and ends have to be paired. */
 static bool asks_durations(const struct select *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -238,7 +239,7 @@ static bool check(struct cat *c)
 	return false;
 }
 
-/* An offset is one of a file. */
+/* --at needs a file, as offsets are those of one. */
 static bool can_find(struct cat *c, const struct source *s)
 {
 	if (c->at == UINT64_MAX || !s->place.in_folder)
@@ -248,7 +249,7 @@ static bool can_find(struct cat *c, const struct source *s)
 	return false;
 }
 
-/* Raw records of formats that cannot leave any out come all or not at all. */
+/* Formats that cannot leave out records show all raw records. */
 static bool can_select(struct cat *c, const struct format *of)
 {
 	if (!c->raw || select_is_any(&c->run.options.select.select) ||
@@ -260,7 +261,7 @@ static bool can_select(struct cat *c, const struct format *of)
 	return false;
 }
 
-/* Where there are several files, each is named before its records; those that are merged together. */
+/* Of several files, each is named before its records; those of a trace that are merged, once. */
 static void name_input(struct cat *c, const struct source *s)
 {
 	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
@@ -268,7 +269,7 @@ static void name_input(struct cat *c, const struct source *s)
 	if (c->run.groups.n == 1 && (!s->place.in_folder || c->at != UINT64_MAX))
 		return;
 	if (!merged || !c->named)
-		(c->json ? cat_json_input : cat_text_input)(
+		(c->json ? put_json_input : put_text_input)(
 		    &c->run.text, merged ? c->run.path : s->findings.path, s->format->name);
 	c->named = true;
 }
@@ -284,7 +285,7 @@ static bool opened(void *ctx, const struct source *s)
 	return can_find(c, s) && can_select(c, s->format);
 }
 
-/* A byte that no record has: behind the end, or where nothing can be read. */
+/* No record has the byte: it is after the end, or where nothing can be read. */
 static void say_not_found(struct cat *c, const struct source *s)
 {
 	struct shown_path shown;
@@ -305,8 +306,7 @@ static void closed(void *ctx, const struct source *s)
 	traces_closed(c, s);
 }
 
-/* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
- */
+/* Whether the record is before that of --at, or is structure and events are selected. */
 static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
@@ -316,13 +316,13 @@ static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
 	return !c->found || (e->phase == PHASE_STRUCTURE && !select_is_any(&c->run.options.select.select));
 }
 
-/* false: that is enough. */
+/* Returns false when no more records are wanted. */
 static bool show_batch(struct cat *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
 		if (is_left_out(c, b, i))
 			continue;
-		(c->json ? cat_json_record : cat_text_record)(&c->run.text, b, i, c->hex);
+		(c->json ? put_json_record : put_text_record)(&c->run.text, b, i, c->hex);
 		c->left -= c->left != UINT64_MAX;
 		if (c->run.text.n >= 65536)
 			report_out_put(&c->run.out, &c->run.text);

@@ -1,3 +1,8 @@
+/*
+ * info: what a trace is, without its events: format, size, times, clock, metadata, threads, classes; and with
+ * --digest a hash of all events that is the same in every format that has them.
+ */
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -31,8 +36,7 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* false: no memory. */
-static bool see_events(struct info *n, const struct batch *b)
+static bool add_events(struct info *n, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -69,7 +73,7 @@ static void put_size(struct text *t, const struct info *n, const struct pipeline
 	text_char(t, '\n');
 }
 
-/* Of classes of one name, those without records are of no interest but for the first, if no other has any. */
+/* Of classes of one name, those without records are left out, but the first if none has any. */
 static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
@@ -111,7 +115,7 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 {
 	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
 
-	if (n->first_ns > n->last_ns) { /* no event came */
+	if (n->first_ns > n->last_ns) { /* no events */
 		text_str(t, "times:    none");
 		if (trace->events > 0)
 			text_printf(t, " (0 of %" PRIu64 " events selected)", trace->events);
@@ -289,7 +293,7 @@ static void describe_trace(struct info *n)
 	n->last_ns = n->tracks = n->files = n->packed = 0;
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			const bool ok = see_events(n, b) && (!n->digest || digest_add(&n->sum, b));
+			const bool ok = add_events(n, b) && (!n->digest || digest_add(&n->sum, b));
 			batch_release(b);
 			if (!ok) {
 				pipeline_no_memory(&p);

@@ -19,10 +19,9 @@
 #include "input/open.h"
 #include "output/text_json.h"
 
-#define RECOVER_LIST_RULES 64
+#define MAX_LISTED_RULES 64
 
-/* What recover changes, as it happens: as text on stderr, and as JSON (schemas/recover.schema.json).
- * Zero-initialise to start. */
+/* The list of changes, as they happen: text on stderr, and JSON (schemas/recover.schema.json). */
 struct recover_list {
 	bool json, no_text;    /* whether there is JSON; whether there is text */
 	struct report_out out; /* the JSON */
@@ -33,7 +32,7 @@ struct recover_list {
 	struct {
 		const struct rule *rule;
 		uint64_t count;
-	} shown[RECOVER_LIST_RULES]; /* as text */
+	} shown[MAX_LISTED_RULES]; /* as text */
 	/* totals */
 	uint64_t records, kept, dropped, gaps, repairs, not_repaired;
 	const char *format, *dialect; /* NULL: not known */
@@ -56,12 +55,12 @@ struct recover {
 
 /* ---- changes as text ---- */
 
-/* How often a rule was shown; the rules beyond the table share a row. */
+/* Counts a change of a rule; rules beyond the table share its last row. */
 static uint64_t count_up(struct recover_list *l, const struct rule *rule)
 {
 	size_t i = 0;
 
-	while (i < RECOVER_LIST_RULES - 1 && l->shown[i].rule != NULL && l->shown[i].rule != rule)
+	while (i < MAX_LISTED_RULES - 1 && l->shown[i].rule != NULL && l->shown[i].rule != rule)
 		i++;
 	l->shown[i].rule = rule;
 	return ++l->shown[i].count;
@@ -104,13 +103,13 @@ static void say_change(struct recover_list *l, const struct recover_change *c)
 	text_free(&t);
 }
 
-/* Ends the text; `quiet`: without the sums. */
+/* Ends the text. */
 static void say_sums(struct recover_list *l, bool quiet)
 {
 	struct shown_path shown;
 
 	show_path(&shown, l->input);
-	for (size_t i = 0; i < RECOVER_LIST_RULES && l->shown[i].rule != NULL; i++)
+	for (size_t i = 0; i < MAX_LISTED_RULES && l->shown[i].rule != NULL; i++)
 		if (l->shown[i].count > FINDINGS_SHOWN)
 			say("%s: %" PRIu64 " more [%s]", shown.s, l->shown[i].count - FINDINGS_SHOWN,
 			    l->shown[i].rule->id);
@@ -150,7 +149,7 @@ static void put_change(struct recover_list *l, const struct recover_change *c)
 	report_out_put(&l->out, t);
 }
 
-/* Opens the JSON file ("-": standard output), if path is not NULL.  false: it was said why not. */
+/* Opens the JSON file ("-": standard output) if path is not NULL.  Returns false after a message. */
 static bool open_list(struct recover_list *l, const char *path, bool force)
 {
 	if (path == NULL)
@@ -167,7 +166,7 @@ static bool open_list(struct recover_list *l, const char *path, bool force)
 	return true;
 }
 
-/* Ends the JSON, which is to be published or closed then; `written`: the output is complete. */
+/* Ends the JSON, which the caller publishes or closes; written: the output is complete. */
 static void end_list(struct recover_list *l, bool written)
 {
 	struct text *const t = &l->text;
@@ -196,7 +195,7 @@ static void add_change(struct recover_list *l, const struct recover_change *c)
 		put_change(l, c);
 }
 
-/* Adds what came of an input. */
+/* Adds the sums of an input. */
 static void add_sums(struct recover_list *l, const struct recover_run *run)
 {
 	const struct recovery *const rc = &run->recovery;
@@ -227,7 +226,7 @@ static void list_change(void *ctx, const struct recover_change *change)
 	add_change(&c->list, change);
 }
 
-/* Opens the output and the list of changes.  false: it was said why not. */
+/* Opens the output and the list of changes.  Returns false after a message. */
 static bool open_outputs(struct recover *c, enum writer_shape shape)
 {
 	char why[512];
@@ -264,8 +263,8 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-/* Recovers one input, which it takes over.  from: NULL: told by content.  false: it cannot be read, or the
- * output failed. */
+/* Recovers one input, and closes it.  from: NULL: the format is found by content.  Returns false if the input
+ * cannot be read or the output failed. */
 static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
 {
 	struct recover_run run = {
@@ -322,7 +321,7 @@ static bool copy_file(struct recover *c, const char *path)
 	return ok;
 }
 
-/* The format of a file that is named like a trace; NULL: it is to be copied. */
+/* The format of a file that is named like a trace; NULL: the file is copied. */
 static const struct format *format_of(const struct recover *c, const char *name)
 {
 	const struct format *const from = c->options.from;
@@ -333,7 +332,7 @@ static const struct format *format_of(const struct recover *c, const char *name)
 	return format != NULL && format->recover != NULL ? format : NULL;
 }
 
-/* What is packed is written unpacked. */
+/* Cuts the suffix of compression, as such files are written unpacked. */
 static void cut_suffix(char *name)
 {
 	static const char *const suffixes[] = { ".gz", ".zst", ".xz" };
@@ -376,7 +375,7 @@ static bool recover_file(struct recover *c, const char *path)
 	return ok;
 }
 
-/* A folder in which nothing is to be recovered. */
+/* Reports a folder without a trace. */
 static bool say_no_trace(struct recover *c)
 {
 	struct findings j;
@@ -390,7 +389,7 @@ static bool say_no_trace(struct recover *c)
 	return false;
 }
 
-/* Recovers all traces of the folder that is the input, and copies the other files.  false: as above. */
+/* Recovers all traces of the input folder, and copies the other files.  Returns false after a message. */
 static bool recover_folder(struct recover *c)
 {
 	struct input_tree tree = { .n = 0 };
@@ -416,7 +415,7 @@ static bool recover_folder(struct recover *c)
 
 /* ---- the run ---- */
 
-/* Why the output fails; the status of that. */
+/* Reports why the output failed; returns the status. */
 static enum exit_status say_output_failed(struct recover *c)
 {
 	const struct convert_output *const out = &c->output;
@@ -431,7 +430,7 @@ static enum exit_status say_output_failed(struct recover *c)
 	return STATUS_UNREADABLE;
 }
 
-/* Publishes the output with its list, or nothing; a list on standard output is ended anyhow. */
+/* Publishes the output with its list, or nothing; a list on standard output is ended in any case. */
 static enum exit_status end_output(struct recover *c, bool whole)
 {
 	struct publication p = { .n = 0 };
@@ -451,7 +450,7 @@ static enum exit_status end_output(struct recover *c, bool whole)
 	return p.status;
 }
 
-/* Nothing that a reader recognises would be left.  A trace that is whole may have no record. */
+/* Whether no record is left (reported); an undamaged trace may have none. */
 static bool is_lost(const struct recover *c)
 {
 	const struct recover_list *const l = &c->list;

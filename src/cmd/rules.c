@@ -1,3 +1,9 @@
+/*
+ * rules and explain: ids, levels and texts of rules and kinds of loss.  An operand is an id,
+ * "htdump/no-base", a pattern, "htdump/cut-*", a family, "htdump" or "htdump/", or the end of an id,
+ * "no-base".
+ */
+
 #include "base/match.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
@@ -6,13 +12,11 @@
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
 
-/* ---- rules ---- */
-
 static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS_LIST, NULL } };
 
 /* ---- names ---- */
 
-/* In which way a name means an id, the surest first. */
+/* How a name matches an id, the most certain way first. */
 enum means { MEANS_ID, MEANS_GLOB, MEANS_FAMILY, MEANS_END, MEANS_NOTHING };
 
 static enum means means(const char *name, const char *id)
@@ -101,8 +105,8 @@ static void refuse_ambiguous(struct options *o, const struct name_search *s)
 	text_free(&list.text);
 }
 
-/* Whether each operand means something; if one_each, an end of an id only one.  false after a message and
- * o->status set. */
+/* Whether each operand matches something; with one_each, the end of an id only one id.  Returns false after a
+ * message, with o->status set. */
 static bool rules_check_names(struct options *o, bool one_each)
 {
 	struct shown_path shown;
@@ -128,7 +132,7 @@ static bool rules_check_names(struct options *o, bool one_each)
 	return true;
 }
 
-/* Whether an operand means this id; without operands, all of them are meant. */
+/* Whether an operand matches this id; without operands all ids do. */
 static bool rules_are_meant(const struct options *o, const char *id)
 {
 	for (int i = o->first_operand; i < o->argc; i++)
@@ -144,7 +148,7 @@ struct list {
 	bool any;
 };
 
-/* ---- text ---- */
+/* ---- list as text ---- */
 
 static void text_row(const struct list *list, const char *id, const char *level, const char *text)
 {
@@ -179,7 +183,7 @@ static void list_text(struct list *list)
 	columns_free(&rows);
 }
 
-/* ---- JSON: schemas/rules.schema.json ---- */
+/* ---- list as JSON: schemas/rules.schema.json ---- */
 
 static void put_member(struct text *t, const char *key, const char *value)
 {
@@ -217,7 +221,6 @@ static void json_loss(void *ctx, const struct loss *l)
 	text_char(list->t, '}');
 }
 
-/* Those that are meant, as schemas/rules.schema.json. */
 static void rules_list_json(struct text *t, const struct options *o)
 {
 	struct list list = { .t = t, .o = o };
@@ -237,7 +240,7 @@ static void list_json(struct list *list)
 	rules_list_json(list->t, list->o);
 }
 
-/* ---- Markdown ---- */
+/* ---- list as Markdown ---- */
 
 static void put_cell(struct text *t, const char *s)
 {
@@ -321,7 +324,7 @@ const struct command rules_command = {
 
 /* ---- explain ---- */
 
-/* Explanations are prose: they are broken in pipes, too. */
+/* Columns: explanations are prose, which is broken in pipes, too. */
 #define WIDTH 78
 
 struct explaining {

@@ -1,3 +1,9 @@
+/*
+ * validate: traces are read on several threads, and reported in the order of the command line.  Findings of a
+ * trace wait in its slot until its turn; one that has more than MAX_WAITING bytes of them waits itself.
+ * --init writes a policy (tracetool.yaml(5)) from good traces.
+ */
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +17,7 @@
 #include "run/read/operands.h"
 #include "run/write/writing.h"
 
-/* ---- validate init ---- */
+/* ---- --init ---- */
 
 struct init {
 	struct options *options;
@@ -21,14 +27,14 @@ struct init {
 	enum exit_status status;
 };
 
-static void show_progress(void *ctx, const struct input *in)
+static void init_progress(void *ctx, const struct input *in)
 {
 	struct init *const n = ctx;
 
 	progress_show(&n->options->progress, in);
 }
 
-static void closed(void *ctx, const struct source *f)
+static void init_closed(void *ctx, const struct source *f)
 {
 	struct init *const n = ctx;
 
@@ -39,7 +45,7 @@ static void closed(void *ctx, const struct source *f)
 	n->status = worse(n->status, say_end(n->options, f));
 }
 
-/* false: it could not be read, which was said. */
+/* Returns false if it could not be read, which was reported. */
 static bool read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
@@ -84,7 +90,7 @@ static enum exit_status write_starter(struct init *n, const struct trace_groups 
 	return status;
 }
 
-/* false: no policy is made of it, which was said. */
+/* Returns false after a message if no policy is made of it. */
 static bool add_trace(struct init *n, const struct trace_group *trace)
 {
 	static const struct policy_checks none = { .any = false };
@@ -99,7 +105,7 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	job.operand = &trace->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.interpret = INTERPRET_SPANS;
-	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = n };
+	job.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
 	progress_init(&n->options->progress, n->options);
 	policy_watch_init(n->watch, &none);
 	const bool read = read_trace(n, &p, &job);
@@ -152,28 +158,28 @@ static enum exit_status validate_init(struct options *o)
 	return status;
 }
 
-/* ---- validate run ---- */
+/* ---- traces side by side ---- */
 
-/* What waits for its turn may take so many bytes for each trace; then the trace itself waits. */
-#define WAITING_MOST ((size_t)1 << 20)
+/* Bytes of findings of one trace that wait for their turn; with more, the trace itself waits. */
+#define MAX_WAITING ((size_t)1 << 20)
 #define SLOTS_PER_THREAD 16
 
-/* A trace that is read, or was. */
+/* A trace that is read, or waits for its turn in the reports. */
 struct slot {
 	struct run *run;
 	size_t index;
 	const struct trace_group *trace;
 	size_t trace_index;
 	struct file_records records;
-	uint64_t inputs;            /* that were closed */
-	struct policy_watch *watch; /* while it is read; NULL: nothing is expected of it */
-	uint64_t left_findings;     /* outside of the scope */
-	struct select_found *found; /* of the scope; NULL: there is none */
-	char refused[512];          /* why that makes no sense for the trace; "": it does */
+	uint64_t inputs;            /* number of closed inputs */
+	struct policy_watch *watch; /* while it is read; NULL: its policy expects nothing */
+	uint64_t left_findings;     /* number of findings outside of the scope */
+	struct select_found *found; /* of the scope; NULL: none */
+	char refused[512];          /* why the scope makes no sense for the trace, or "" */
 	bool turn;                  /* all traces before it are reported */
 };
 
-/* What is kept from one trace to the next, by one thread at a time. */
+/* Parsed vocabularies, reused from one trace to the next, by one thread at a time. */
 struct kept {
 	struct kept *next;
 	struct vocabularies vocabularies;
@@ -186,14 +192,12 @@ struct run {
 	struct policies *policies;
 	struct slot *slots;
 	struct workers *workers;
-	struct kept *kept; /* those that nobody has */
+	struct kept *kept; /* free list */
 	pthread_mutex_t lock;
-	struct progress progress; /* of a trace that is alone */
+	struct progress progress; /* if there is one trace */
 	enum exit_status status;  /* of the scope */
-	bool failed;              /* memory ran out; with the lock, or in finish */
+	bool failed;              /* OOM; written with the lock, or in finish_slot() */
 };
-
-/* ---- one trace ---- */
 
 static void hand_over(struct slot *s)
 {
@@ -206,7 +210,7 @@ static void hand_over(struct slot *s)
 	file_records_clear(&s->records);
 }
 
-static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void add_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct slot *const s = ctx;
 
@@ -215,22 +219,22 @@ static void take_finding(void *ctx, const struct findings *j, const struct findi
 }
 
 /* One input was read, or could not be. */
-static void closed_validate_run(void *ctx, const struct source *f)
+static void slot_closed(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;
 	const struct file_record what = source_record(f);
 
 	progress_clear(&s->run->progress);
 	if (f->context->refused[0] != '\0')
-		return; /* nothing was read; that is said in turn */
+		return; /* nothing was read; reported in turn */
 	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
-	if (s->watch != NULL && s->turn) /* the last one may get findings yet */
+	if (s->watch != NULL && s->turn) /* the last record may still get findings of the trace */
 		hand_over(s);
 	s->inputs += !f->as_whole;
 	file_records_close(&s->records, &what, &f->findings);
-	if (!s->turn && s->records.arena.used > WAITING_MOST) {
+	if (!s->turn && s->records.arena.used > MAX_WAITING) {
 		workers_turn(s->run->workers, s->index);
 		s->turn = true;
 	}
@@ -238,15 +242,14 @@ static void closed_validate_run(void *ctx, const struct source *f)
 		hand_over(s);
 }
 
-static void show_progress_validate_run(void *ctx, const struct input *in)
+static void slot_progress(void *ctx, const struct input *in)
 {
 	struct slot *const s = ctx;
 
 	progress_show(&s->run->progress, in);
 }
 
-/* NULL: no memory. */
-static struct kept *take_kept(struct run *r)
+static struct kept *get_kept(struct run *r)
 {
 	pthread_mutex_lock(&r->lock);
 	struct kept *k = r->kept;
@@ -256,7 +259,7 @@ static struct kept *take_kept(struct run *r)
 	return k != NULL ? k : calloc(1, sizeof *k);
 }
 
-static void give_kept(struct run *r, struct kept *k)
+static void put_kept(struct run *r, struct kept *k)
 {
 	pthread_mutex_lock(&r->lock);
 	k->next = r->kept;
@@ -264,9 +267,9 @@ static void give_kept(struct run *r, struct kept *k)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* ---- what is expected of it ---- */
+/* ---- one trace ---- */
 
-/* The findings about the trace go to its file; to a record of their own where it has several. */
+/* Findings about the trace as a whole go to its file, or to a record of their own if it has several. */
 static void add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 {
 	const struct file_record what = {
@@ -283,16 +286,16 @@ static void add_verdict(struct slot *s, const struct pipeline *p, const struct f
 		file_records_close(&s->records, &what, j);
 }
 
-static void take_found(struct slot *s, struct pipeline *p)
+static void move_found(struct slot *s, struct pipeline *p)
 {
 	s->found = p->marks.found;
 	p->marks.found = NULL;
 	memcpy(s->refused, p->context.refused, sizeof s->refused);
 }
 
-/* Reads a trace of which something is expected. */
-static void run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
-                          const struct policy_baseline *baseline)
+/* Reads a trace whose policy expects something. */
+static void read_watched(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
+                         const struct policy_baseline *baseline)
 {
 	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->records };
 	enum stage_status status = STAGE_BAD;
@@ -311,14 +314,14 @@ static void run_expecting(struct slot *s, struct pipeline *p, const struct pipel
 	pipeline_end(p);
 	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
 		return;
-	findings_init(&findings, v.path, take_finding, s);
+	findings_init(&findings, v.path, add_finding, s);
 	v.findings = &findings;
 	s->records.failed |= !policy_verdict(&v);
 	add_verdict(s, p, &findings);
 	findings_free(&findings);
 }
 
-/* false: no memory. */
+/* Returns false on OOM. */
 static bool run_trace(struct slot *s, struct pipeline_job *job)
 {
 	const struct policy_baseline *baseline;
@@ -338,17 +341,17 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 	if (s->watch != NULL) {
 		job->want = WANT_TIMES | WANT_ORDER;
 		job->interpret = INTERPRET_SPANS;
-		run_expecting(s, &p, job, baseline);
+		read_watched(s, &p, job, baseline);
 		policy_watch_free(s->watch);
 		free(s->watch);
 		s->watch = NULL;
-		take_found(s, &p);
+		move_found(s, &p);
 		pipeline_close(&p);
 	} else if (ok) {
 		if (pipeline_open(&p, job))
 			pipeline_drain(&p);
 		pipeline_end(&p);
-		take_found(s, &p);
+		move_found(s, &p);
 		pipeline_close(&p);
 	}
 	policy_checks_free(&checks);
@@ -359,8 +362,8 @@ static void run_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
-	struct pipeline_job job = options_job(r->options, take_finding, s);
-	struct kept *const kept = take_kept(r);
+	struct pipeline_job job = options_job(r->options, add_finding, s);
+	struct kept *const kept = get_kept(r);
 
 	if (kept == NULL) {
 		s->records.failed = true;
@@ -373,16 +376,14 @@ static void run_slot(void *ctx, size_t index)
 	job.want = WANT_FINDINGS;
 	job.scope = job.select;
 	job.select = NULL;
-	job.hooks = (struct pipeline_hooks){ .closed = closed_validate_run,
-		                             .progress = show_progress_validate_run,
-		                             .ctx = s };
+	job.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
 	s->inputs = s->left_findings = 0;
 	s->refused[0] = '\0';
 	s->records.failed |= !run_trace(s, &job);
-	give_kept(r, kept);
+	put_kept(r, kept);
 }
 
-/* What was left out is said, in the order of the traces. */
+/* Reports what the scope left out. */
 static enum exit_status say_scope(const struct slot *s)
 {
 	const struct options *const o = s->run->options;
@@ -411,9 +412,9 @@ static void finish_slot(void *ctx, size_t index)
 	s->turn = false;
 }
 
-/* ---- all ---- */
+/* ---- all traces ---- */
 
-/* No more than there are traces, and the caller's. */
+/* The number of threads, the calling one included; at most one a trace. */
 static size_t threads_of(const struct run *r, uint64_t wanted)
 {
 	const size_t n = options_threads(wanted);
@@ -459,9 +460,8 @@ static void free_run(struct run *r)
 	pthread_mutex_destroy(&r->lock);
 }
 
-/* Reads all traces, several side by side, and hands what was found to the reports, in the order of the
- * operands, each with its policy.  threads: 0: as many as there are cores.  *scope: what
- * --scope means for the exit status.  false: memory ran out, and
+/* Reads all traces on several threads (0: one a core), and hands their findings to the reports in the order
+ * of the operands, each trace with its policy.  *scope: exit status of --scope.  Returns false on OOM:
  * findings are missing. */
 static bool validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
                          struct policies *policies, uint64_t threads, enum exit_status *scope)
@@ -476,7 +476,7 @@ static bool validate_run(struct options *o, struct reports *reports, const struc
 	return ok && !r.failed;
 }
 
-/* ---- validate ---- */
+/* ---- options ---- */
 
 static const struct cmd_words words[] = {
 	{ "--report", WORDS_LIST, reports_words },
@@ -582,7 +582,7 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* --select-rules is about rules: what says which events are meant is not mistaken for it. */
+/* --name and its like select events only with --scope: they are not mistaken for --select-rules. */
 static bool check_scope(struct validate *v)
 {
 	struct options *const o = &v->options;
@@ -605,7 +605,8 @@ static bool check_scope(struct validate *v)
 	return false;
 }
 
-/* Whether all files of the run are different ones; those that policies name are known when they were read. */
+/* Whether all files of the run are different.  Called again when the policies are read, which name files,
+ * too. */
 static bool check_names(struct validate *v)
 {
 	struct options *const o = &v->options;
@@ -633,7 +634,7 @@ static bool parse(struct validate *v)
 	return check_scope(v) && options_name_traces(o) && check_names(v);
 }
 
-/* Those that the policy of the first trace asks for, if the command line names none. */
+/* Adds the reports that the policy of the first trace asks for, if the command line names none. */
 static bool add_reports(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
@@ -643,7 +644,7 @@ static bool add_reports(struct validate *v)
 		for (uint32_t i = 0; i < file->nreports; i++)
 			if (!reports_add_of_policy(&v->reports, o, file->folder, &file->reports[i]))
 				return false;
-	/* --format and -o are the short form for one report; beside --report they ask for one more */
+	/* --format and -o are the short form for one report, in addition to those of --report */
 	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&
 	    !reports_request(&v->reports, o, v->form != NULL ? v->form : &report_text,
 	                     o->output != NULL ? o->output : "-"))
@@ -651,8 +652,8 @@ static bool add_reports(struct validate *v)
 	return true;
 }
 
-/* What is to be read, and by which policies.  false: it was said. */
-static bool prepare(struct validate *v)
+/* Finds the traces and their policies.  Returns false after a message. */
+static bool find_traces(struct validate *v)
 {
 	struct options *const o = &v->options;
 	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
@@ -697,7 +698,7 @@ static enum exit_status cmd_validate(const struct command *cmd, int argc, char *
 	else if (v.init)
 		status = validate_init(&v.options);
 	else
-		status = prepare(&v) ? run(&v) : v.options.status;
+		status = find_traces(&v) ? run(&v) : v.options.status;
 	policies_free(&v.policies);
 	trace_groups_free(&v.traces);
 	policy_options_free(&v.policy);

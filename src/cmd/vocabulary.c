@@ -1,3 +1,7 @@
+/*
+ * vocabulary check: the mistakes in files; vocabulary show: what is built in.
+ */
+
 #include <stdlib.h>
 
 #include "base/match.h"
