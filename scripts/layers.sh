@@ -52,6 +52,27 @@ rule compare base json input output model check format vocab run
 rule cli base json input output model check report format vocab run compare stats policy
 rule cmd base json input output model check report format vocab run compare stats policy cli
 
+# Stages of a run.  The order is: sort, meaning and nest, each by itself; read; choose and adjust; then what puts the stages
+# together, src/run/pipeline.h, which none of them includes; write asks that for batches.
+# stage FOLDER [FOLDER]...: files of src/run/FOLDER include of src/run/ only the job, the contract of a stage, losses, and
+# headers of these folders (and their own).
+stage() {
+	below=$(printf 'run/%s/|' "$@")
+	only "src/run/$1 may include of src/run/ only: job.h stage.h engine_losses.h and $*" "$(files "src/run/$1")" \
+		"base/|input/|json/|output/|model/|check/|format/|vocab/|run/(job|stage|engine_losses)\.h\"|${below%|}"
+}
+
+stage sort
+stage meaning
+stage nest
+stage read
+stage choose read sort
+stage adjust read
+only "src/run/write may include of src/run/ only: pipeline.h read" "$(files src/run/write)" \
+	'base/|input/|json/|output/|model/|check/|format/|vocab/|run/pipeline\.h"|run/(read|write)/'
+only "what is below all stages may include only stage.h of src/run/" "src/run/job.h src/run/stage.h src/run/engine_losses.h" \
+	'base/|model/|check/|format/|run/(stage\.h|engine_losses\.def)"'
+
 # What is in src/test: programs and aids of tests.
 test_rule() {
 	allowed=$(printf 'test/%s/|' "$1")$(shift; printf '%s/|' "$@")

@@ -5,7 +5,7 @@
 
 #include "check/rules.h"
 #include "input/open.h"
-#include "run/adjust/join.h"
+#include "run/join.h"
 #include "run/read/reading.h"
 #include "run/choose/split.h"
 
@@ -56,7 +56,7 @@ const struct select_found *pipeline_found(struct pipeline *p)
 		return joining_found(p->joining);
 	if (p->marks.found != NULL)
 		return p->marks.found;
-	return p->select.p != NULL ? p->select.found : NULL;
+	return p->select.job != NULL ? p->select.found : NULL;
 }
 
 static enum stage_status no_memory(struct pipeline *p, struct batch *b)
@@ -144,6 +144,43 @@ static enum stage_status repeats_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
+/* ---- rebase: the least time of the trace is subtracted from all times ---- */
+
+static enum stage_status rebase_next(struct stage *stage, struct batch **out)
+{
+	struct rebase_stage *const st = (struct rebase_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (status != STAGE_MORE)
+		return status;
+	struct batch *const b = *out;
+	uint32_t i = 0;
+	if (!st->known) { /* the first event's, as good as any; records before it are no events */
+		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
+			i++;
+		st->known = i < b->n;
+		st->by = st->known ? b->events[i].ts : 0;
+	}
+	for (; i < b->n; i++)
+		b->events[i].ts -= st->by; /* earlier ones wrap; writers read ts as signed then */
+	return STAGE_MORE;
+}
+
+/* Finds the time, where the input can be read twice.  false after a finding. */
+static bool begin_rebase(struct pipeline *p)
+{
+	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
+
+	if (m.failed && m.why[0] != '\0')
+		pipeline_failed(p, m.why);
+	else if (m.failed)
+		pipeline_no_memory(p);
+	p->rebase.known = m.known;
+	p->rebase.by = m.ns;
+	p->rebase.signed_time = !m.complete;
+	return !m.failed;
+}
+
 /* ---- another trace ---- */
 
 static enum stage_status rehome_next(struct stage *stage, struct batch **out)
@@ -210,11 +247,26 @@ static bool begin_marks(struct pipeline *p)
 	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
 
 	if (job->marks == NULL && job->split != NULL)
-		record_marks_of_part(p);
-	else if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
+		pass_use_split(p);
+	else if (job->marks == NULL && (copies || job->scope != NULL) && !pass_mark_records(p))
 		return false;
 	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
 	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
+	return true;
+}
+
+/* false after a finding. */
+static bool begin_select(struct pipeline *p)
+{
+	struct select_range r;
+
+	if (!select_stage_begin(&p->select, p->job, &p->trace, &p->faults))
+		return false;
+	if (!select_needs_range(p->job->select) || !pipeline_reads_twice(p->job))
+		return true;
+	if (pass_find_range(p, &r))
+		return select_stage_set_range(&p->select, &r);
+	select_stage_select_none(&p->select);
 	return true;
 }
 
@@ -247,7 +299,7 @@ static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	if ((p->reading = reading_new(p)) == NULL) {
+	if ((p->reading = reading_new(&p->context, &p->pool)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}
@@ -260,11 +312,11 @@ static bool begin_reading(struct pipeline *p)
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
 	if (job->select != NULL && p->marks.state != MARKS_MADE) {
-		if (!select_stage_begin(&p->select, p))
+		if (!begin_select(p))
 			return false;
 		add_stage(p, &p->select.stage, select_stage_next);
 	}
-	if (job->rebase && !rebase_init(p))
+	if (job->rebase && !begin_rebase(p))
 		return false;
 	if (job->split == NULL || job->part != SPLIT_ALL) /* else that is done part by part */
 		add_limits(p);
@@ -281,7 +333,12 @@ static void add_order(struct pipeline *p)
 	if (lanes && by_track)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
-		p->order.p = p;
+		p->order.job = job;
+		p->order.raw = &p->context.raw;
+		p->order.trace = out_trace(p);
+		p->order.pool = &p->pool;
+		p->order.faults = &p->faults;
+		p->order.signed_time = p->rebase.signed_time;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
 	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
@@ -306,6 +363,18 @@ bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 	       (files != NULL && atomic_load(&files->changed));
 }
 
+static void report_fault(void *ctx, enum stage_fault fault, const char *why)
+{
+	struct pipeline *const p = ctx;
+
+	if (fault == STAGE_NO_MEMORY)
+		pipeline_no_memory(p);
+	else if (fault == STAGE_FAILED)
+		pipeline_failed(p, why);
+	else
+		pipeline_refused(p, "%s", why);
+}
+
 /* Findings about the bytes come again in the pass that reports them; what the system refused may not. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
 {
@@ -316,17 +385,12 @@ void pipeline_note_why(void *ctx, const struct findings *j, const struct finding
 		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
 }
 
-const char *pipeline_why_text(const struct pipeline_why *why)
-{
-	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
-}
-
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
 	const bool fields = job->select != NULL && select_needs_fields(job->select);
 	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
 
-	*p = (struct pipeline){ .job = job };
+	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
 	p->lanes.p = p;
 	lanes_init(&p->lanes.lanes, !job->lanes);
 	trace_init(&p->trace);
@@ -353,7 +417,10 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
                         struct stage *first)
 {
-	*p = (struct pipeline){ .job = job, .trace = of->trace, .lent_tracks = of->trace.ntracks };
+	*p = (struct pipeline){ .job = job,
+		                .faults = { report_fault, p },
+		                .trace = of->trace,
+		                .lent_tracks = of->trace.ntracks };
 	trace_init(&of->trace);
 	p->lanes.p = p;
 	lanes_init(&p->lanes.lanes, !job->lanes);
@@ -370,8 +437,8 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 		pipeline_no_memory(p);
 		return false;
 	}
-	p->select.p = p;
-	p->rebase.p = p;
+	p->select.job = job;
+	p->select.trace = &p->trace;
 	p->rebase.known = of->rebase.known;
 	p->rebase.by = of->rebase.by;
 	p->rebase.signed_time = of->rebase.signed_time;
@@ -393,7 +460,7 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 /* Whether tracks without selected events are not shown; another trace does not have them. */
 static bool shows_selected(const struct pipeline *p)
 {
-	return p->select.p != NULL && p->rehome.p == NULL;
+	return p->select.job != NULL && p->rehome.p == NULL;
 }
 
 /* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
@@ -430,7 +497,7 @@ static enum stage_status show_rest(struct pipeline *p, struct batch **out)
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
 		return no_memory(p, NULL);
-	if (p->select.p != NULL)
+	if (p->select.job != NULL)
 		select_stage_hide(&p->select);
 	if (p->rehome.p != NULL && !p->rest_rehomed) {
 		p->rest_rehomed = true;
@@ -536,6 +603,7 @@ void pipeline_close(struct pipeline *p)
 	trace_free(&p->rehome.trace);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
+	select_found_free(p->marks.found);
 	record_marks_free(&p->marks);
 	lanes_free(&p->lanes.lanes);
 	repeats_free(&p->repeats.repeats);

@@ -5,12 +5,12 @@
 #include "run/meaning/interpret.h"
 #include "run/nest/lanes.h"
 #include "run/sort/sorter.h"
-#include "run/choose/marks.h"
+#include "run/choose/split.h"
 #include "run/adjust/anonymise.h"
 #include "run/adjust/repeats.h"
 #include "run/choose/select.h"
 #include "run/read/source.h"
-#include "run/stage.h"
+#include "run/job.h"
 
 /*
  * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
@@ -18,75 +18,6 @@
  * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
-
-/* Small enough that events, fields and the text made of them stay in the second-level cache. */
-#define PIPELINE_BATCH_EVENTS 1024
-
-/* What happens to the inputs while batches are asked for.  Any may be NULL. */
-struct pipeline_hooks {
-	bool (*opened)(void *ctx, const struct source *s); /* it can be read.  false: stop */
-	/* A source is about to be closed: batches that were handed out must not be looked at any more. */
-	void (*settle)(void *ctx);
-	/* It was read, or could not be; its findings are complete. */
-	void (*closed)(void *ctx, const struct source *s);
-	void (*progress)(void *ctx, const struct input *in); /* how far a reader is */
-	void *ctx;
-};
-
-struct operand; /* run/read/operands.h */
-struct operands;
-
-/* What to read and how.  All pointers are borrowed and outlive the pipeline. */
-struct pipeline_job {
-	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
-	 * traces are read, in the order of the bytes of their paths. */
-	const char *const *paths;
-	size_t npaths;
-	const struct operand *operand;   /* instead of listing paths[0], which is its name; NULL: list it */
-	const struct operands *operands; /* instead of listing paths; NULL: list them */
-	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
-	const struct format *from; /* NULL: told by content */
-	const char *dialect;       /* NULL: told by content */
-	const struct option_value *options;
-	const struct schema_file *schemas; /* the first counts most; before what is built in */
-	size_t nschemas;
-	struct vocabularies
-	    *vocabularies;             /* kept from one to the next with the same schemas; NULL: its own */
-	struct input_files *files;     /* of the run: each pass sees the same ones; NULL: there is one pass */
-	unsigned want;                 /* enum want */
-	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
-	bool raw;                      /* events as the file has them, not interpreted */
-	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
-	bool raw_fields; /* fields of raw events are looked at although the writer needs their bytes only */
-	bool raw_bare;   /* fields of raw events are not looked at, those of structure are: WRITER_RAW_BARE */
-	bool raw_runs;   /* the writer takes runs of raw records: WRITER_RAW_RUNS */
-	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
-	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
-	const struct select *select;
-	bool raw_drops;
-	/* Events that `select` does not choose come out all the same, with EVENT_LEFT_OUT, unless they lie
-	 * outside of the time window and it cuts spans (SELECT_CLIP).  Not with raw. */
-	bool select_keeps;
-	/* Of events that this does not select findings are not reported; NULL: of all they are. */
-	const struct select *scope;
-	struct split *split;     /* of whose parts events come out, of one alone; NULL: it is not split */
-	uint32_t part, part_end; /* [part, part_end); SPLIT_ALL: see split_route.h; when the split is planned;
-	                            `select` is not NULL then */
-	struct record_marks *marks; /* for the engine: this pass fills them; NULL: it does not */
-	enum event_order order;     /* of the events that come out */
-	uint64_t sort_memory;       /* bytes for that; 0: the usual */
-	const char *sort_beside;    /* where its temporary file goes: see sorter_options.beside */
-	bool lanes;                 /* spans of one track nest, */
-	bool lanes_off;             /* or it is counted where they do not */
-	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
-	bool late;           /* the caller runs pipeline_late() for each batch */
-	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	const struct join *join;           /* traces that paths are, as one; NULL: paths are of one trace */
-	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: they stay.  Not with raw */
-	finding_sink *sink;                /* of each finding; may be NULL */
-	void *ctx;                         /* of the sink */
-	struct pipeline_hooks hooks;
-};
 
 struct join;
 struct joining;
@@ -98,6 +29,7 @@ struct pipeline {
 	struct trace trace;
 	uint32_t lent_tracks; /* of the trace, if it is lent: without those of lanes */
 	struct trace_context context;
+	struct stage_faults faults;       /* what its stages report */
 	struct vocabularies vocabularies; /* unless the job has them */
 	struct batch_pool pool;
 	struct reading *reading; /* the first stage; NULL where ... */
@@ -118,7 +50,6 @@ struct pipeline {
 	} repeats;
 	struct rebase_stage {
 		struct stage stage;
-		struct pipeline *p;
 		bool known;       /* by is */
 		bool signed_time; /* a time may have been less than that */
 		uint64_t by;      /* ns, what is subtracted */
@@ -162,9 +93,6 @@ bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 /* A finding_sink of such a pass, whose ctx is a struct pipeline_why: keeps the first reason for that. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f);
 
-/* The reason, or that memory ran out. */
-const char *pipeline_why_text(const struct pipeline_why *why);
-
 /* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
 
@@ -207,6 +135,37 @@ void pipeline_losses(const struct pipeline *p, struct ledger *into);
 
 /* The trace that the events are of which come out, and what is known of it so far. */
 const struct trace *pipeline_trace(struct pipeline *p);
+
+/* ---- passes of their own over the inputs of a pipeline (passes.c) ---- */
+
+struct split_route;
+
+/* The first and the last time of all events.  false after a finding: it failed. */
+bool pass_find_range(struct pipeline *of, struct select_range *r);
+
+/* The marks of the records that a selection of raw events consists of, or of the scope of findings.  false
+ * after a finding. */
+bool pass_mark_records(struct pipeline *p);
+
+/* The marks of the part of a planned split that the job writes. */
+void pass_use_split(struct pipeline *p);
+
+/* When the marks are made: gives each batch of raw events to `take`.  false after a finding. */
+bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
+
+/* Finds the parts of what the job would write, of the events that it selects (job->select is not NULL).  At
+ * least one part.  false: s->why says why.  In any case end with split_free(). */
+bool split_plan(struct split *s, const struct pipeline_job *job);
+
+/* Reads the pipeline, whose job has the planned split and the part SPLIT_ALL, to its end.  Zero-initialise
+ * *r. false after a finding; call split_route_free() in any case. */
+bool split_route_fill(struct split_route *r, struct pipeline *p);
+
+/* For pipeline_open_part(): the stage that gives the events of a part.  Parts are asked for in ascending
+ * order. */
+struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part);
+
+/* ---- */
 
 /* The format that the trace turned out to have; NULL: none was recognised. */
 static inline const struct format *pipeline_format(const struct pipeline *p)

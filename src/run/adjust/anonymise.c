@@ -7,6 +7,7 @@
 #include "model/event_traits.h"
 #include "output/text_json.h"
 #include "run/engine_losses.h"
+#include "run/read/source.h"
 
 /* ---- rehome ---- */
 
@@ -115,11 +116,6 @@ static void move_time(struct rehome *r, struct event *e)
 		ledger_add(&r->ledger, &engine_losses[ENGINE_LOSS_TIME_CUT], e->offset, 1);
 }
 
-uint64_t rehome_flow_id(uint64_t trace, uint64_t id)
-{
-	return siphash(&(struct siphash_key){ trace, trace }, &id, sizeof id);
-}
-
 /* So that who anonymises can be told. */
 static bool note_name(struct rehome *r, struct slice name)
 {
@@ -156,7 +152,7 @@ bool rehome_batch(struct rehome *r, struct batch *b)
 		if (r->later != 0 || r->words != NULL)
 			move_time(r, e);
 		if (r->flows != 0 && (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0))
-			e->dur = rehome_flow_id(r->flows, e->dur);
+			e->dur = source_flow_id(r->flows, e->dur);
 		if (r->words != NULL && !hide_texts(r, b, e))
 			return false;
 	}

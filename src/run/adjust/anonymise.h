@@ -59,8 +59,6 @@ struct rehome {
 
 #define REHOME_MOST_NAMES 256 /* of fields, that are remembered */
 
-/* The id of an arrow of the trace (or input) of this number, which differs from those of others. */
-uint64_t rehome_flow_id(uint64_t trace, uint64_t id);
 void rehome_init(struct rehome *r, struct trace *to);
 void rehome_free(struct rehome *r);
 

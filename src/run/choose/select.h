@@ -6,7 +6,7 @@
 #include "model/batch_pool.h"
 #include "model/value.h"
 #include "run/choose/split.h"
-#include "run/stage.h"
+#include "run/job.h"
 
 /* ---- select found ---- */
 
@@ -139,11 +139,22 @@ bool select_needs_fields(const struct select *s);
 /* Whether no time is in the window, whatever the trace: both ends count from the same point. */
 bool select_is_reversed(const struct select *s);
 
-struct pipeline;
+/* The first and the last time of a trace, and its epoch. */
+struct select_range {
+	bool known; /* there is an event */
+	uint64_t first, last;
+	bool epoch_known;
+	uint64_t epoch; /* ns after 1970 */
+};
+
+/* Adds the times of all events of a batch.  Start with .first = UINT64_MAX. */
+void select_range_extend(struct select_range *r, const struct batch *b);
 
 struct select_stage {
 	struct stage stage;
-	struct pipeline *p;
+	const struct pipeline_job *job; /* borrowed, as are the following; NULL: nothing is selected */
+	struct trace *trace;
+	const struct stage_faults *faults;
 	const struct select *select; /* NULL: everything is wanted */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* they are known */
@@ -156,9 +167,18 @@ struct select_stage {
 	uint32_t nseen;
 };
 
-/* What the window is, where that takes no look at the trace before its first event.  false after a finding.
- */
-bool select_stage_begin(struct select_stage *st, struct pipeline *p);
+/* Whether the window depends on the first and last event of the trace. */
+bool select_needs_range(const struct select *s);
+
+/* Sets the window, unless it needs a range: select_stage_set_range() follows then; without it the first event
+ * decides as far as it can.  Both: false after a finding. */
+bool select_stage_begin(struct select_stage *st, const struct pipeline_job *job, struct trace *trace,
+                        const struct stage_faults *faults);
+bool select_stage_set_range(struct select_stage *st, const struct select_range *r);
+
+/* The range could not be found: no event comes out. */
+void select_stage_select_none(struct select_stage *st);
+
 enum stage_status select_stage_next(struct stage *stage, struct batch **out);
 void select_stage_free(struct select_stage *st);
 

@@ -7,9 +7,6 @@
 #include "base/memory.h"
 #include "run/choose/route.h"
 #include "run/choose/select.h"
-#include "run/pipeline.h"
-#include "run/read/reading.h"
-#include "run/read/source.h"
 
 /* ---- split route ---- */
 
@@ -25,38 +22,41 @@ static void take_part_off(struct event *e)
 
 /* ---- reading ---- */
 
-static bool sorter_failed(struct split_route *r, struct pipeline *p)
+static bool sorter_failed(struct split_route *r, const struct stage_faults *faults)
 {
 	char why[512];
 
 	sorter_reason(&r->sorter, why, sizeof why);
-	pipeline_failed(p, why);
+	stage_failed(faults, why);
 	return false;
 }
 
-bool split_route_fill(struct split_route *r, struct pipeline *p)
+bool split_route_begin(struct split_route *r, const struct pipeline_job *job,
+                       const struct stage_faults *faults)
 {
 	const struct sorter_options options = {
 		.order = { .order = ORDER_FILE, .by_part = true },
-		.memory = p->job->sort_memory > 0 ? p->job->sort_memory : SORTER_MEMORY,
-		.beside = p->job->sort_beside,
+		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
+		.beside = job->sort_beside,
 	};
-	enum stage_status status;
-	struct batch *b;
 
 	if (!batch_pool_init(&r->pool, PIPELINE_BATCH_EVENTS, false)) {
-		pipeline_no_memory(p);
+		stage_no_memory(faults);
 		return false;
 	}
 	sorter_init(&r->sorter, &options);
 	r->begun = true;
-	while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
-		const bool added = sorter_add(&r->sorter, b);
-		batch_release(b);
-		if (!added)
-			return sorter_failed(r, p);
-	}
-	return status == STAGE_END && (sorter_end(&r->sorter) || sorter_failed(r, p));
+	return true;
+}
+
+bool split_route_add(struct split_route *r, const struct batch *b, const struct stage_faults *faults)
+{
+	return sorter_add(&r->sorter, b) || sorter_failed(r, faults);
+}
+
+bool split_route_end(struct split_route *r, const struct stage_faults *faults)
+{
+	return sorter_end(&r->sorter) || sorter_failed(r, faults);
 }
 
 /* ---- a part ---- */
@@ -73,7 +73,7 @@ static void let_go(struct split_route *r)
 static enum stage_status no_memory(struct split_route *r, struct batch *b)
 {
 	batch_release(b);
-	pipeline_no_memory(r->to);
+	stage_no_memory(r->out_faults);
 	return STAGE_BAD;
 }
 
@@ -94,7 +94,7 @@ static enum stage_status take_more(struct split_route *r)
 	r->ended = true;
 	if (given == SORTER_END)
 		return STAGE_END;
-	sorter_failed(r, r->to);
+	sorter_failed(r, r->out_faults);
 	return STAGE_BAD;
 }
 
@@ -147,16 +147,19 @@ static enum stage_status next(struct stage *st, struct batch **out)
 		return STAGE_END;
 	if (r->at == 0 && part_of(&held->events[held->n - 1]) == r->part) {
 		*out = hand_on(r);
-	} else if ((*out = batch_pool_take(&r->to->pool)) == NULL || !copy_events(r, *out)) {
+	} else if ((*out = batch_pool_take(r->out_pool)) == NULL || !copy_events(r, *out)) {
 		return no_memory(r, *out);
 	}
-	return select_stage_note(&r->to->select, *out) ? STAGE_MORE : no_memory(r, *out);
+	return select_stage_note(r->out_select, *out) ? STAGE_MORE : no_memory(r, *out);
 }
 
-struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part)
+struct stage *split_route_stage(struct split_route *r, uint32_t part, struct batch_pool *pool,
+                                struct select_stage *select, const struct stage_faults *faults)
 {
 	r->stage.next = next;
-	r->to = to;
+	r->out_pool = pool;
+	r->out_select = select;
+	r->out_faults = faults;
 	r->part = part;
 	return &r->stage;
 }
@@ -351,133 +354,19 @@ void split_cache_free(struct split_cache *c)
 	*c = (struct split_cache){ .part = 0 };
 }
 
-/* ---- the plan ---- */
-
-/* The first input that can be read tells whether records are copied. */
-static bool is_opened(void *ctx, const struct source *s)
+bool split_finish(struct split *s)
 {
-	struct split *const split = ctx;
-	struct record_marks *const m = &split->marks;
+	bool ok = true;
 
-	split->copies = m->state == MARKS_GATHERING && (m->format == NULL || s->format == m->format);
-	if (split->copies)
-		return true;
-	m->state = MARKS_NOT;
-	if (split->by != SPLIT_STREAM && split->by != SPLIT_SIZE)
-		return true;
-	split->is_refused = true;
-	(void)snprintf(
-	    split->why, sizeof split->why,
-	    "--split by=stream and size= copy records, so the output has to be in the input's format, %s; "
-	    "outputs named .d are in parts of their own",
-	    s->format->name);
-	return false;
-}
-
-/* The pass that finds the parts. */
-static struct pipeline_job job_of_plan(struct split *s, const struct pipeline_job *of)
-{
-	struct pipeline_job job = *of;
-
-	job.operands = &s->operands;
-	job.split = s;
-	job.marks = &s->marks;
-	job.raw = false;
-	job.raw_from = NULL;
-	job.want = WANT_TIMES | WANT_STRUCTURE | (of->want & WANT_ORDER);
-	job.interpret = INTERPRET_SPANS;
-	job.order = ORDER_FILE;
-	job.rebase = job.lanes = job.lanes_off = job.late = false;
-	job.anonymise = NULL;
-	job.sink = pipeline_note_why;
-	job.ctx = &s->marks.why;
-	job.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
-	return job;
-}
-
-static bool is_well(const struct split *s)
-{
-	return !s->no_memory && !s->too_many && s->why[0] == '\0';
-}
-
-static bool find_first(struct split *s, struct pipeline *p)
-{
-	if (s->by != SPLIT_TIME)
-		return true;
-	const struct min_time m = min_time_find(p->job, &s->operands, p->context.vocabularies);
-	s->first = m.known ? m.ns : 0;
-	if (m.failed)
-		(void)snprintf(s->why, sizeof s->why, "%s",
-		               m.why[0] != '\0' ? m.why : "the system gives no more memory");
-	return !m.failed;
-}
-
-static bool gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
-{
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
-
-	if (pipeline_open(p, job) && find_first(s, p))
-		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
-			batch_release(b);
-	pipeline_end(p);
-	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
-	s->bytes = p->context.bytes;
-	s->found = p->select.found;
-	p->select.found = NULL;
-	if (p->context.refused[0] != '\0') {
-		s->is_refused = true;
-		memcpy(s->why, p->context.refused, sizeof s->why);
-	}
-	pipeline_close(p);
-	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
-}
-
-static void set_reason(struct split *s)
-{
-	if (s->too_many)
-		(void)snprintf(s->why, sizeof s->why,
-		               "the trace would be divided into more than %d parts, which is as many as "
-		               "there may be",
-		               SPLIT_MOST);
-	else if (s->why[0] == '\0' && s->no_memory)
-		(void)snprintf(s->why, sizeof s->why, "the system gives no more memory");
-	else if (s->why[0] == '\0')
-		record_marks_reason(&s->marks, s->why, sizeof s->why);
-}
-
-bool split_plan(struct split *s, const struct pipeline_job *of)
-{
-	struct pipeline_job job = job_of_plan(s, of);
-	struct pipeline *const p = malloc(sizeof *p);
-
-	s->selects = !select_is_any(of->select);
-	s->marks = (struct record_marks){ .state = MARKS_GATHERING, .split = s };
-	s->marks.format = of->raw ? NULL : of->raw_from;
-	s->marks.set.beside = of->sort_beside;
-	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
-	if (of->raw_from == NULL && !of->raw)
-		s->marks.state = MARKS_NOT;
-	bool ok = p != NULL && s->marks.others != NULL &&
-	          operands_init(&s->operands, of->paths, of->npaths, of->from);
-	s->no_memory = !ok;
-	if (ok) {
-		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
-		ok = gather(s, p, &job);
-	}
-	free(p);
-	if (ok && s->by == SPLIT_SIZE)
+	if (s->by == SPLIT_SIZE)
 		ok = s->nunits > 0 || add_unit(s, 0) != SPLIT_NONE;
-	else if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
+	else if (s->nparts == 0) /* what there is belongs to a trace without events */
 		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
 		                                               : part_of_number(s, 0)) != SPLIT_NONE;
 	if (ok && !pad_names(s)) {
 		s->no_memory = true;
 		ok = false;
 	}
-	if (!ok)
-		set_reason(s);
-	s->planned = true;
 	return ok;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/table.h"
 #include "run/read/operands.h"
-#include "run/choose/marks.h"
+#include "run/read/marks.h"
 
 /*
  * A trace divided into several: each event is in the part in which it begins.  A pass of its own finds which
@@ -25,10 +25,7 @@ enum split_by {
 	SPLIT_SIZE,   /* as many records as have `step` bytes of output */
 };
 
-#define SPLIT_MOST 10000                   /* parts */
-#define SPLIT_BITS 20                      /* that the number of a part takes in a mark */
-#define SPLIT_ALL ((1U << SPLIT_BITS) - 1) /* of structure: all parts */
-#define SPLIT_NONE UINT32_MAX
+#define SPLIT_MOST 10000   /* parts */
 #define SPLIT_UNITS 16     /* that have about the bytes of a part, see split.units */
 #define SPLIT_NAME_SIZE 64 /* bytes of a part's name, with the NUL */
 
@@ -43,9 +40,6 @@ struct split_cache {
 	uint64_t number; /* of the last event's part ... */
 	uint32_t part;   /* ... and 1 */
 };
-
-struct pipeline_job;
-struct source;
 
 struct split {
 	enum split_by by;
@@ -74,14 +68,13 @@ struct split {
 	char why[512];   /* the plan failed */
 };
 
-/* Finds the parts of what the job would write, of whose events that it selects (job->select is not NULL).
- * One part at least.  false: s->why says why.  In any case end with split_free(). */
-bool split_plan(struct split *s, const struct pipeline_job *job);
-
 /* The part of an event that begins at this time, in the input of this number.  In the pass that plans, parts
  * are made.  SPLIT_NONE: it has none, and a flag says why. */
 uint32_t split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start,
                        uint64_t input);
+
+/* All events were seen while the split was planned: makes sure of one part at least, and that names sort. */
+bool split_finish(struct split *s);
 
 /* Notes the records of an input, while SPLIT_SIZE is planned. */
 void split_note(struct split *s, const struct batch *b, uint64_t input);

@@ -7,6 +7,7 @@
 #include "model/batch_pool.h"
 #include "model/class_plan.h"
 #include "model/trace_engine.h"
+#include "run/job.h"
 
 /* ---- arrows ---- */
 
@@ -313,12 +314,6 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
  * beginnings and ends become spans, wakes find what they woke.  It goes over
  * each batch once, in place, after the reader and before everybody else.
  */
-
-enum interpret_mode {
-	INTERPRET_NOT,    /* events stay as the reader made them */
-	INTERPRET_EVENTS, /* each event for itself: fields, names, time lines */
-	INTERPRET_SPANS,  /* and beginnings and ends become spans; arrows, if fields are wanted */
-};
 
 struct known_class;
 struct line_cached;

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "check/rules.h"
 #include "format/registry.h"
-#include "run/pipeline.h"
 #include "vocab/vocab.h"
 
 /* ---- vocabularies ---- */

@@ -3,6 +3,7 @@
 
 #include "format/format.h"
 #include "input/open.h"
+#include "run/job.h"
 
 /* ---- operands ---- */
 
@@ -88,8 +89,6 @@ struct vocabularies {
 	struct vocabularies_row *rows;
 	size_t n;
 };
-
-struct pipeline_job;
 
 /* NULL: no memory, or mistakes, which the job's sink was told under the name of the file. */
 const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pipeline_job *job,

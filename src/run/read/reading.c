@@ -7,7 +7,7 @@
 
 static const struct pipeline_hooks *hooks_of(const struct reading *r)
 {
-	return &r->p->job->hooks;
+	return &r->context->job->hooks;
 }
 
 void reading_report(struct reading *r, struct source *s)
@@ -25,11 +25,11 @@ void reading_report(struct reading *r, struct source *s)
 /* A finding that is about no input that could be opened. */
 static void report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
 {
-	struct source s = { .context = &r->p->context,
+	struct source s = { .context = r->context,
 		            .place = { .path = path },
 		            .unreadable = !input_fault_is_warning(fault) };
 
-	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
+	findings_init(&s.findings, path, r->context->job->sink, r->context->job->ctx);
 	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
 	reading_report(r, &s);
 }
@@ -38,21 +38,21 @@ static void report_problem(struct reading *r, const char *path, enum input_fault
 static void check_sidecar(struct reading *r, const struct format *format, const struct operand *o,
                           const char *path)
 {
-	struct trace_context *const c = &r->p->context;
+	struct trace_context *const c = r->context;
 	struct source s = {
 		.context = c, .place = { .path = path }, .format = format, .dialect = "", .open = true
 	};
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
 		return;
-	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
+	findings_init(&s.findings, path, r->context->job->sink, r->context->job->ctx);
 	s.reader = (struct reader){ .format = format,
 		                    .trace = c->trace,
 		                    .findings = &s.findings,
 		                    .want = c->want,
-		                    .options = r->p->job->options,
+		                    .options = r->context->job->options,
 		                    .archive = o->archive,
-		                    .files = r->p->job->files };
+		                    .files = r->context->job->files };
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable[0] != '\0';
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
@@ -80,9 +80,9 @@ static bool read_alone(struct reading *r)
 
 static struct input *open_input(const struct reading *r, const struct source_place *place)
 {
-	if (r->p->job->input != NULL)
-		return r->p->job->input;
-	struct input_files *const files = r->p->job->files;
+	if (r->context->job->input != NULL)
+		return r->context->job->input;
+	struct input_files *const files = r->context->job->files;
 
 	return r->piece > 0 && place->archive == NULL ? input_open_pieces(files, place->path, r->piece)
 	                                              : input_open_in(files, place->archive, place->path);
@@ -108,7 +108,7 @@ static bool take_input(struct reading *r, struct source_place place)
 {
 	struct source *const s = &r->source;
 
-	if (!source_begin(s, &r->p->context, place, open_input(r, &place))) {
+	if (!source_begin(s, r->context, place, open_input(r, &place))) {
 		reading_report(r, s);
 		return true;
 	}
@@ -131,8 +131,8 @@ static bool take_deferred(struct reading *r)
 
 	r->deferred = d->next;
 	free(d);
-	if (!source_begin(&r->source, &r->p->context, place,
-	                  input_open_in(r->p->job->files, place.archive, place.path))) {
+	if (!source_begin(&r->source, r->context, place,
+	                  input_open_in(r->context->job->files, place.archive, place.path))) {
 		reading_report(r, &r->source); /* it was well before */
 		return true;
 	}
@@ -207,7 +207,7 @@ static enum stage_status read_source(struct reading *r, struct batch **out)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
 	struct source *const s = &r->source;
-	struct batch *const b = batch_pool_take(&r->p->pool);
+	struct batch *const b = batch_pool_take(r->pool);
 
 	*out = NULL;
 	if (b == NULL) {
@@ -262,15 +262,16 @@ static bool list_operands(struct operands *o, const struct pipeline_job *job)
 	                            : operands_init(o, job->paths, job->npaths, job->from);
 }
 
-struct reading *reading_new(struct pipeline *p)
+struct reading *reading_new(struct trace_context *c, struct batch_pool *pool)
 {
 	struct reading *const r = calloc(1, sizeof *r);
-	const struct pipeline_job *const job = p->job;
+	const struct pipeline_job *const job = c->job;
 
 	if (r == NULL)
 		return NULL;
 	r->stage.next = next;
-	r->p = p;
+	r->context = c;
+	r->pool = pool;
 	r->deferred_end = &r->deferred;
 	if (!list_operands(&r->operands, job)) {
 		free(r);

@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/siphash.h"
 #include "check/rules.h"
 #include "format/reader_modes.h"
 #include "format/registry.h"
 #include "input/private.h"
 #include "model/event_traits.h"
-#include "run/pipeline.h"
+#include "model/trace_engine.h"
 
 /* ---- look ahead ---- */
 
@@ -566,6 +567,11 @@ static void use_marks(struct source *s, struct batch *b)
 	batch_recycle(b);
 }
 
+uint64_t source_flow_id(uint64_t number, uint64_t id)
+{
+	return siphash(&(struct siphash_key){ number, number }, &id, sizeof id);
+}
+
 /* Ids that a file gives to its arrows are its own, unless the format has traces of several files. */
 static void keep_arrows_apart(const struct source *s, struct batch *b)
 {
@@ -576,7 +582,7 @@ static void keep_arrows_apart(const struct source *s, struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
 		if (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0)
-			e->dur = rehome_flow_id(s->place.number, e->dur);
+			e->dur = source_flow_id(s->place.number, e->dur);
 	}
 }
 

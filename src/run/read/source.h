@@ -2,6 +2,8 @@
 #define RUN_READ_SOURCE_H
 
 #include "check/findings.h"
+#include "format/reader.h"
+#include "run/read/marks.h"
 #include "run/read/operands.h"
 
 /* ---- source ---- */
@@ -11,8 +13,6 @@
  * source_next(): the plain loop, the merge of streams, the search for the least
  * time and look-ahead passes.
  */
-
-struct pipeline_job;
 
 /* What the sources of one trace have in common, besides the trace itself. */
 struct trace_context {
@@ -75,6 +75,9 @@ struct source {
 void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
                         struct vocabularies *vocabularies, unsigned want);
 void trace_context_free(struct trace_context *c);
+
+/* The id of an arrow of the input (or trace) of this number, which differs from those of others. */
+uint64_t source_flow_id(uint64_t number, uint64_t id);
 
 /* Takes over `in` (NULL: there was no memory for it) and finds its format.  false: it cannot be read,
  * findings say why; close it all the same. */

@@ -2,88 +2,8 @@
 
 #include "format/reader_modes.h"
 #include "format/registry.h"
+#include "run/read/merge.h"
 #include "run/read/reading.h"
-
-/* ---- merge ---- */
-
-/* Behind the distances that are told stand two that are none: too far away, and ended. */
-
-uint64_t merge_far_word(struct merge *m, struct merge_entry x)
-{
-	const uint32_t source = x.source & ~MERGE_ENDED;
-
-	m->ended[source] = x.source >= MERGE_ENDED;
-	m->keys[source] = x.key;
-	return (m->limit + m->ended[source]) << m->bits | source;
-}
-
-static uint64_t word_of(const struct merge *m, uint32_t source)
-{
-	const uint64_t far = m->keys[source] - m->base;
-
-	return (m->ended[source] ? m->limit + 1 : far < m->limit ? far : m->limit) << m->bits | source;
-}
-
-/* Plays all matches below a node; gives the winner.  As deep as the tournament is high: 30 levels at most. */
-static uint64_t play(struct merge *m, uint32_t node)
-{
-	if (node >= m->leaves)
-		return word_of(m, node - m->leaves);
-	const uint64_t a = play(m, 2 * node), b = play(m, 2 * node + 1);
-	m->words[node] = a < b ? b : a;
-	return a < b ? a : b;
-}
-
-/* With the keys of all that have not ended in keys[]. */
-static struct merge_entry begin_anew(struct merge *m)
-{
-	m->base = UINT64_MAX;
-	for (uint32_t i = 0; i < m->leaves; i++)
-		if (!m->ended[i] && m->keys[i] < m->base)
-			m->base = m->keys[i];
-	const uint64_t winner = play(m, 1);
-	const uint32_t source = (uint32_t)winner & (m->leaves - 1);
-	return m->ended[source] ? merge_ended(source) : (struct merge_entry){ m->keys[source], source };
-}
-
-/* All of them are too far away, or have ended: so their keys are in keys[]. */
-struct merge_entry merge_from_afar(struct merge *m, uint64_t winner)
-{
-	const uint32_t source = (uint32_t)winner & (m->leaves - 1);
-
-	return m->ended[source] ? merge_ended(source) : begin_anew(m);
-}
-
-bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
-{
-	*m = (struct merge){ .leaves = 2, .bits = 1 };
-	while (m->leaves < n) {
-		m->leaves *= 2;
-		m->bits++;
-	}
-	m->limit = (UINT64_MAX >> m->bits) - 1;
-	m->words = malloc(m->leaves * sizeof *m->words);
-	m->keys = malloc(m->leaves * sizeof *m->keys);
-	m->ended = malloc(m->leaves * sizeof *m->ended);
-	if (m->words == NULL || m->keys == NULL || m->ended == NULL) {
-		merge_free(m);
-		return false;
-	}
-	for (uint32_t i = 0; i < m->leaves; i++) {
-		m->keys[i] = i < n ? first[i].key : UINT64_MAX;
-		m->ended[i] = i >= n || first[i].source >= MERGE_ENDED;
-	}
-	m->first = begin_anew(m);
-	return true;
-}
-
-void merge_free(struct merge *m)
-{
-	free(m->words);
-	free(m->keys);
-	free(m->ended);
-	*m = (struct merge){ .words = NULL };
-}
 
 /* ---- streams ---- */
 
@@ -181,7 +101,7 @@ static struct stream *new_stream(struct reading *r)
 /* Its findings are kept: while it is read, others are too. */
 bool streams_add(struct reading *r, struct source *from)
 {
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 	struct stream *const s = new_stream(r);
 
 	if (s == NULL) {
@@ -259,7 +179,7 @@ static bool begin_stream(struct reading *r, struct stream *s)
 	if (s->source.status == READ_MORE) {
 		/* one that stays empty, so that there is a place behind the last */
 		if (batch_init(&s->batch, events_at_hand(r->streams->n) + 1,
-		               (r->p->context.want & WANT_BYTES) != 0))
+		               (r->context->want & WANT_BYTES) != 0))
 			s->batch.cap--;
 		else
 			s->source.status = READ_NO_MEMORY;
@@ -329,7 +249,7 @@ static bool is_full(const struct streams *all, const struct batch *out)
 static void merge_events(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
-	const struct trace_context *const c = &r->p->context;
+	const struct trace_context *const c = r->context;
 	const struct trace_ops *const ops = format_trace_ops(c->format);
 	const bool fast = !c->checks_order && out->bytes == NULL;
 	struct merge_entry e = all->first;
@@ -410,7 +330,7 @@ static bool begin(struct reading *r)
 static void fill_from_one(struct reading *r, struct batch *out)
 {
 	struct stream *const s = r->streams->list[0];
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	r->streams->last = s;
 	while (s->source.in != NULL && s->source.status == READ_MORE && out->n == 0) {
@@ -425,7 +345,7 @@ static void fill_from_one(struct reading *r, struct batch *out)
 static void fill_from_all(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	if (!all->begun) {
 		qsort(all->list, all->n, sizeof *all->list, by_path);
@@ -445,8 +365,8 @@ static void fill_from_all(struct reading *r, struct batch *out)
 enum stage_status streams_next(struct reading *r, struct batch **out)
 {
 	struct streams *const all = r->streams;
-	struct trace_context *const c = &r->p->context;
-	struct batch *const b = batch_pool_take(&r->p->pool);
+	struct trace_context *const c = r->context;
+	struct batch *const b = batch_pool_take(r->pool);
 
 	all->no_memory |= b == NULL;
 	if (!all->no_memory && all->n == 1)
@@ -477,7 +397,7 @@ struct source *streams_present(struct reading *r)
 
 static void report_stream(struct reading *r, struct stream *s)
 {
-	const struct pipeline_job *const job = r->p->job;
+	const struct pipeline_job *const job = r->context->job;
 	struct findings *const j = &s->source.findings;
 
 	source_end(&s->source);
@@ -493,7 +413,7 @@ static void report_stream(struct reading *r, struct stream *s)
 void streams_end(struct reading *r)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	if (h->settle != NULL)
 		h->settle(h->ctx);

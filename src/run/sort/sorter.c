@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "run/pipeline.h"
 
 /* ---- sorter ---- */
 
@@ -360,9 +359,9 @@ enum sorter_status sorter_next(struct sorter *s, struct batch *out)
 
 static void begin(struct order_stage *st)
 {
-	const struct pipeline_job *const job = st->p->job;
+	const struct pipeline_job *const job = st->job;
 	const struct sorter_options options = {
-		.order = { .order = job->order, .signed_time = st->p->rebase.signed_time },
+		.order = { .order = job->order, .signed_time = st->signed_time },
 		.with_bytes = false, /* raw records alone have some for sure, and those stay as they come */
 		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
 		.beside = job->sort_beside,
@@ -377,16 +376,15 @@ static enum stage_status failed_order_stage(struct order_stage *st)
 	char why[512];
 
 	sorter_reason(&st->sorter, why, sizeof why);
-	pipeline_failed(st->p, why);
+	stage_failed(st->faults, why);
 	return STAGE_BAD;
 }
 
 /* What the whole output spans is known before its first event. */
 static void note_times(struct order_stage *st, const struct batch *b)
 {
-	struct pipeline *const p = st->p;
-	struct trace *const t = p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
-	const uint64_t bias = (uint64_t)p->rebase.signed_time << 63;
+	struct trace *const t = st->trace;
+	const uint64_t bias = (uint64_t)st->signed_time << 63;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -437,15 +435,15 @@ enum stage_status order_stage_next(struct stage *stage, struct batch **out)
 
 	if (!st->begun) { /* only now it is known whether the records are to stay as they come */
 		status = stage_next(stage->from, out);
-		if (status == STAGE_BAD || st->p->context.raw)
+		if (status == STAGE_BAD || *st->raw)
 			return status;
 		begin(st);
 		if (!take(st, status, *out))
 			return failed_order_stage(st);
 	}
-	*out = batch_pool_take(&st->p->pool);
+	*out = batch_pool_take(st->pool);
 	if (*out == NULL) {
-		pipeline_no_memory(st->p);
+		stage_no_memory(st->faults);
 		return STAGE_BAD;
 	}
 	status = fill(st, *out);

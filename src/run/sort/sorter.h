@@ -8,7 +8,7 @@
 #include "model/event.h"
 #include "model/trace_engine.h"
 #include "model/track.h"
-#include "run/stage.h"
+#include "run/job.h"
 
 /* ---- order key ---- */
 
@@ -351,12 +351,15 @@ void sorter_free(struct sorter *s);
 
 /* ---- order stage ---- */
 
-struct pipeline;
-
 /* Events in the order that somebody needs, with bounded memory: see run/sort/sorter.h. */
 struct order_stage {
 	struct stage stage;
-	struct pipeline *p;
+	const struct pipeline_job *job; /* borrowed, as are the following */
+	const bool *raw;     /* events are records, which keep their order; known with the first batch */
+	struct trace *trace; /* that the events are of: it gets the times that they span */
+	struct batch_pool *pool;
+	const struct stage_faults *faults;
+	bool signed_time; /* see order_rule */
 	struct sorter sorter;
 	bool begun; /* the sorter is */
 };

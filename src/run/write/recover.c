@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "check/rules.h"
+#include "model/trace_engine.h"
 
 /* What the format finds goes to its list; what is wrong with the input itself, to the job's sink. */
 static void found(void *ctx, const struct findings *j, const struct finding *f)

@@ -8,7 +8,7 @@
 #include "check/rules.h"
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
-#include "run/adjust/join.h"
+#include "run/join.h"
 #include "run/choose/split.h"
 #include "run/read/operands.h"
 

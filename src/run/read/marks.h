@@ -137,19 +137,25 @@ struct record_extents {
 	struct mark_cursor extent, selected;
 };
 
-struct finding;
-struct findings;
 struct format;
 struct select_found;
-struct split;
+
+#define SPLIT_BITS 20                      /* of the number of a part in a mark */
+#define SPLIT_ALL ((1U << SPLIT_BITS) - 1) /* of structure: all parts */
+#define SPLIT_NONE UINT32_MAX
 
 struct record_marks {
 	enum record_marks_state state;
-	struct split *split; /* a record is marked with its part (run/choose/split.h), and the set is that of
-	                      * the split; NULL: it is marked or not */
-	uint32_t part, end;  /* of the split: records of these parts, [part, end), are not left out */
-	uint32_t *parts;     /* of the split: of each event of the last batch, or SPLIT_NONE */
+	/* Of a split (run/choose/split.h): each mark carries the number of a part. */
+	bool has_parts;
+	bool selects; /* records without a mark were not selected; else their part is that before */
+	struct mark_set *planned; /* where the marks are, once made */
+	uint32_t part, end;       /* records of these parts, [part, end), are not left out */
+	uint32_t *parts;          /* of each event of the last batch; SPLIT_NONE: none */
 	uint32_t parts_cap;
+	/* While gathering: called with what a source read, before offsets become marks.  NULL: not called. */
+	void (*note)(void *ctx, const struct batch *b, uint64_t input);
+	void *note_ctx;
 	const struct format *format; /* whose records are copied; NULL: any */
 	unsigned shift;              /* of the number of the input in a mark */
 	bool drops;                  /* records that are not marked are taken away */
@@ -168,17 +174,10 @@ struct record_marks {
 	uint32_t ncursors;
 	uint64_t
 	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
-	struct select_found *found; /* by the first pass, in interpreted events; NULL: there was none */
-	struct pipeline_why why;    /* of the first pass, if it failed */
+	struct select_found
+	    *found; /* by the first pass, in interpreted events; the owner of the marks frees it */
+	struct pipeline_why why; /* of the first pass, if it failed */
 };
-
-struct pipeline;
-
-/* The first pass over the inputs of a pipeline whose job selects raw events.  false after a finding. */
-bool record_marks_make(struct pipeline *p);
-
-/* Of a pipeline whose job writes a part of what was split. */
-void record_marks_of_part(struct pipeline *p);
 
 /* Notes the i-th event of a batch, which is as select.c found it.  part: of the split, or SPLIT_ALL. */
 void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part);
@@ -190,9 +189,8 @@ unsigned record_marks_shift(size_t inputs);
  * failed, see record_marks_reason(). */
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b);
 
-/* One more pass, when the marks are made: gives each batch of raw events to `take`.  false after a finding.
- */
-bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
+/* All was gathered; with_extents: findings will be asked for too.  false: see record_marks_reason(). */
+bool record_marks_finish(struct record_marks *m, bool with_extents);
 
 /* For findings of an input, the first argument of record_marks_left_out().  NULL: no memory. */
 struct record_extents *record_marks_extents(struct record_marks *m, uint32_t input);

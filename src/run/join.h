@@ -76,12 +76,4 @@ void joining_losses(const struct joining *g, struct ledger *into);
 const struct select_found *joining_found(struct joining *g);
 void joining_free(struct joining *g);
 
-/* ---- rebase ---- */
-
-/* The stage that subtracts the least time of the trace from all times. */
-
-/* Finds that time, where the input can be read twice.  false after a finding. */
-bool rebase_init(struct pipeline *p);
-enum stage_status rebase_next(struct stage *stage, struct batch **out);
-
 #endif
