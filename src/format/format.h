@@ -5,7 +5,7 @@
 #include "base/cursor.h"
 #include "base/scan.h"
 #include "model/class.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 #include "model/event.h"
 #include "format/reader_modes.h"
 #include "format/option.h"

@@ -4,7 +4,7 @@
 #include "check/finding.h"
 #include "model/batch_fill.h"
 #include "model/trace.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 #include "input/input.h"
 
 /* What somebody will look at.  A reader always checks everything, and builds only what was asked for. */

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "model/class.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 #include "model/trace_engine.h"
 
 /* ---- trace class ---- */

@@ -49,9 +49,6 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 #define TRACE_MAX_TRACKS 98304 /* more are put together on one, to bound memory */
 #define TRACE_MAX_DEPTH 64     /* tracks above a track; a deeper one is put below the last of so many */
 
-/* Whether a class has a field; for rules of vocabularies that ask for fields. */
-typedef bool trace_has_field(const void *ctx, struct slice name);
-
 /* What the vocabulary says of classes of this name, or NULL.  has NULL: none of their fields is known. */
 const struct plan *trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has,
                                    const void *ctx);

@@ -5,7 +5,7 @@
 #include "format/format.h"
 #include "format/ledger.h"
 #include "model/batch_pool.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 #include "model/trace_engine.h"
 #include "run/job.h"
 
