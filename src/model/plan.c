@@ -380,7 +380,7 @@ bool call_stack_get(struct call_stack *stack, const struct batch *b, const struc
 	return false;
 }
 
-struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS])
+struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char text[CALL_STACK_ADDRESS])
 {
 	const struct value *const v = &stack->frames[i];
 
@@ -388,5 +388,5 @@ struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char r
 		return value_text(v);
 	if (v->type < VALUE_U8 || v->type > VALUE_ADDRESS || v->type == VALUE_F32 || v->type == VALUE_F64)
 		return SLICE_LIT("?");
-	return (struct slice){ room, (uint32_t)(decimal_hex(room, v->u64) - room), SLICE_UTF8 | SLICE_JSON };
+	return (struct slice){ text, (uint32_t)(decimal_hex(text, v->u64) - text), SLICE_UTF8 | SLICE_JSON };
 }

@@ -6,9 +6,8 @@
 
 #include "base/slice.h"
 
-/* What an input that was converted from another trace states about that trace.  Offsets of its events are those in
- * that trace. */
-
+/* What an input states about the trace that it was converted from.  Offsets of its events are those in that
+ * trace. */
 struct trace_facts {
 	const char *format, *dialect, *byte_order, *clock, *record_id; /* as in struct trace */
 };

@@ -1,29 +1,26 @@
-#ifndef RUN_ADJUST_JOIN_H
-#define RUN_ADJUST_JOIN_H
+#ifndef RUN_JOIN_H
+#define RUN_JOIN_H
 
 #include "base/table.h"
 #include "run/pipeline.h"
 
-/* ---- join ---- */
-
 /*
- * Several traces, of any formats, as one.  A first pass over each finds out
- * where its times lie and which processes it has; then each is a pipeline of its
- * own, and its events become events of one trace (rehome.h), moved by its
- * offset.
+ * Several traces, of any formats, as one.  A first pass over each finds its range of times and its processes;
+ * then each is read by a pipeline of its own, and its events move to the common trace
+ * (run/adjust/anonymise.h), shifted by its offset.
  */
 
-/* One of the traces. */
+/* A trace. */
 struct join_part {
-	const char *path;              /* what it is called; borrowed */
+	const char *path;              /* its name; borrowed */
 	const struct operand *operand; /* borrowed */
-	/* Found out by join_look(). */
+	/* Set by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
 	bool epoch_known, any;                             /* any: it has events */
 	uint64_t epoch_ns, first_ns, last_ns;
-	/* To be set before the second pass. */
-	int64_t later;               /* ns that are added to its times */
-	const struct select *select; /* instead of that of the whole; NULL: the same; in the arena */
+	/* Set before the second pass. */
+	int64_t later;               /* ns, added to its times */
+	const struct select *select; /* instead of that of the job; NULL: the same; in the arena */
 };
 
 struct trace_groups;
@@ -34,45 +31,45 @@ struct join {
 	bool epoch_known; /* of the whole */
 	uint64_t epoch_ns, rebased_by;
 	struct arena arena;
-	struct table64 ids;     /* of processes -> number of the part, JOIN_SEVERAL */
-	struct tabletext names; /* of those without an id, likewise */
-	bool failed;            /* join_look() did: */
+	struct table64 ids;     /* of processes -> number of the part, or JOIN_SEVERAL */
+	struct tabletext names; /* of processes without an id, likewise */
+	bool failed;            /* join_look() failed: */
 	struct pipeline_why why;
 	const char *failed_path; /* of the part */
 };
 
 #define JOIN_SEVERAL (TABLE_NONE - 1)
-#define JOIN_MOST_PROCESSES (1U << 20) /* that are told apart */
+#define JOIN_MOST_PROCESSES (1U << 20) /* further ones are not distinguished */
 
-/* Takes these traces, borrowed.  false: no memory. */
+/* The traces are borrowed. */
 bool join_init(struct join *j, const struct trace_groups *traces);
 void join_free(struct join *j);
 
-/* Reads all parts quietly, as `job` says.  false: j->failed_path could not be read as a whole; j->why. */
+/* Reads all parts without reporting findings.  Returns false if j->failed_path could not be read completely
+ * (j->why). */
 bool join_look(struct join *j, const struct pipeline_job *job);
 
-/* Offsets of parts; true: they fit into 63 bits. */
-bool join_by_epoch(struct join *j); /* all have one */
+/* Set the offsets of parts.  Return false if they exceed 63 bits. */
+bool join_by_epoch(struct join *j); /* requires that all have an epoch */
 bool join_by_start(struct join *j);
-bool join_rebase(struct join *j); /* the first event is at 0; after one of the others */
+bool join_rebase(struct join *j); /* moves the first event to 0; after one of the others */
 
-/* The time window of the selection, if it has one, for each of the parts, whose offsets are known; before
- * join_rebase().  NULL, or why there is no such window: one line, in the arena. */
+/* Converts the time window of the selection to the clock of each part; after the offsets are set, before
+ * join_rebase(). Returns NULL, or why the window is invalid: one line, in the arena. */
 const char *join_window(struct join *j, const struct select *s);
 
 /* ---- the first stage of a pipeline with job.join ---- */
 
 struct joining;
 
-/* NULL: no memory. */
 struct joining *joining_new(struct pipeline *p);
 struct stage *joining_stage(struct joining *g);
 
-/* Closes what is open and tells the hooks. */
+/* Closes open parts and calls the hooks. */
 void joining_end(struct joining *g);
 void joining_losses(const struct joining *g, struct ledger *into);
 
-/* What was selected of all traces; NULL: nothing was asked for, or no memory. */
+/* Statistics of the selection in all parts; NULL: no selection, or OOM. */
 const struct select_found *joining_found(struct joining *g);
 void joining_free(struct joining *g);
 

@@ -2,9 +2,9 @@
  * range of times that a window counts from, the records that a selection consists of, and the parts of a
  * split.
  *
- * A pass gets only the inputs of the job: pass_job() lists what it takes over, so a pass has no order, lanes,
- * time shift, pseudonyms or hooks unless it is given some.  Its findings are not reported, as the run that
- * follows finds them again; the first that is a failure is the reason why the pass failed. */
+ * pass_job() lists what a pass takes over from the job: the inputs.  So it has no order, lanes, time shift,
+ * pseudonyms or hooks unless it is given some.  Its findings are not reported, as the run that follows finds
+ * them again; the first that is a failure is the reason why the pass failed. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,32 +13,35 @@
 #include "run/pipeline.h"
 #include "run/read/reading.h"
 
-/* A run over the inputs of `of` that interprets their events and reports to `why`. */
-static struct pipeline_job pass_job(const struct pipeline_job *of, const struct operands *operands,
-                                    struct vocabularies *vocabularies, struct pipeline_why *why)
+struct pipeline_job pass_job(const struct pipeline_job *of)
 {
 	return (struct pipeline_job){
 		.paths = of->paths,
 		.npaths = of->npaths,
-		.operands = operands,
+		.operands = of->operands,
 		.from = of->from,
 		.dialect = of->dialect,
 		.options = of->options,
 		.schemas = of->schemas,
 		.nschemas = of->nschemas,
-		.vocabularies = vocabularies,
+		.vocabularies = of->vocabularies,
 		.files = of->files,
+		.interpret = of->interpret,
 		.max_repeat = of->max_repeat,
-		.want = WANT_TIMES | (of->want & WANT_ORDER),
-		.interpret = INTERPRET_SPANS,
-		.sink = pipeline_note_why,
-		.ctx = why,
 	};
 }
 
-static struct pipeline_job pass_of(struct pipeline *p, struct pipeline_why *why)
+/* A pass over the inputs of a pipeline before its first event. */
+static struct pipeline_job pass_before(struct pipeline *p, struct pipeline_why *why)
 {
-	return pass_job(p->job, &p->reading->operands, p->context.vocabularies, why);
+	struct pipeline_job job = pass_job(p->job);
+
+	job.operands = &p->reading->operands;
+	job.vocabularies = p->context.vocabularies;
+	job.want = WANT_TIMES | (p->job->want & WANT_ORDER);
+	job.sink = pipeline_note_why;
+	job.ctx = why;
+	return job;
 }
 
 /* ---- the range of times ---- */
@@ -46,7 +49,7 @@ static struct pipeline_job pass_of(struct pipeline *p, struct pipeline_why *why)
 bool pass_find_range(struct pipeline *of, struct select_range *r)
 {
 	struct pipeline_why why = { "" };
-	struct pipeline_job job = pass_of(of, &why);
+	struct pipeline_job job = pass_before(of, &why);
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 	struct pipeline *const p = malloc(sizeof *p);
@@ -57,7 +60,6 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 		return false;
 	}
 	job.want |= WANT_ORDER;
-	job.interpret = of->job->interpret;
 	if (pipeline_open(p, &job))
 		while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
 			select_range_extend(r, b);
@@ -137,7 +139,8 @@ bool pass_mark_records(struct pipeline *p)
 	struct pipeline *const first = malloc(sizeof *first);
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
-	struct pipeline_job job = pass_of(p, &m->why);
+	struct pipeline_job job = pass_before(p, &m->why);
+	job.interpret = INTERPRET_SPANS;
 	job.marks = m;
 	job.select = scope != NULL ? scope : p->job->select;
 	job.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
@@ -176,7 +179,7 @@ void pass_use_split(struct pipeline *p)
 
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
 {
-	struct pipeline_job job = pass_of(p, &p->marks.why);
+	struct pipeline_job job = pass_before(p, &p->marks.why);
 	struct pipeline *const pass = malloc(sizeof *pass);
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
@@ -291,9 +294,13 @@ static void set_reason(struct split *s)
 bool split_plan(struct split *s, const struct pipeline_job *of)
 {
 	struct pipeline *const p = malloc(sizeof *p);
-	struct pipeline_job job = pass_job(of, &s->operands, of->vocabularies, &s->marks.why);
+	struct pipeline_job job = pass_job(of);
 
-	job.want |= WANT_STRUCTURE;
+	job.operands = &s->operands;
+	job.want = WANT_TIMES | WANT_STRUCTURE | (of->want & WANT_ORDER);
+	job.interpret = INTERPRET_SPANS;
+	job.sink = pipeline_note_why;
+	job.ctx = &s->marks.why;
 	job.select = of->select;
 	job.split = s;
 	job.marks = &s->marks;

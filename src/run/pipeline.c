@@ -1,3 +1,7 @@
+/* Builds the stages of a run, in the order of run/pipeline.h, and lists new tracks and classes in the batches
+ * of the last one.  Faults of stages become findings of the input that is being read; without one, or at the
+ * end, of `rest`, a source without an input.  Stages of a few lines (interpret, repeats, rebase, lanes) are
+ * here; the others have files. */
 #include "run/pipeline.h"
 
 #include <stdarg.h>
@@ -7,10 +11,10 @@
 #include "input/open.h"
 #include "run/join.h"
 #include "run/read/reading.h"
-#include "run/choose/split.h"
 
-/* Findings that are of no input: of what is open when all of them were read. */
-static struct source *rest_of(struct pipeline *p)
+/* ---- faults ---- */
+
+static struct source *begin_rest(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
@@ -22,28 +26,32 @@ static struct source *rest_of(struct pipeline *p)
 	return &p->rest;
 }
 
+/* The source that a fault is reported for. */
+static struct source *faulty_source(struct pipeline *p)
+{
+	struct source *const current = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	return current != NULL ? current : begin_rest(p);
+}
+
 void pipeline_no_memory(struct pipeline *p)
 {
-	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
-
-	source_no_memory(present != NULL ? present : rest_of(p));
+	source_no_memory(faulty_source(p));
 }
 
 void pipeline_failed(struct pipeline *p, const char *why)
 {
-	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+	struct source *const s = faulty_source(p);
 
-	s = s != NULL ? s : rest_of(p);
 	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
 	s->unreadable = p->context.system_failed = true;
 }
 
 void pipeline_refused(struct pipeline *p, const char *fmt, ...)
 {
-	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+	struct source *const s = faulty_source(p);
 	va_list ap;
 
-	s = s != NULL ? s : rest_of(p);
 	va_start(ap, fmt);
 	vsnprintf(p->context.refused, sizeof p->context.refused, fmt, ap);
 	va_end(ap);
@@ -68,8 +76,8 @@ static enum stage_status no_memory(struct pipeline *p, struct batch *b)
 
 /* ---- interpret ---- */
 
-/* What was still open at the end. */
-static enum stage_status finish(struct interpret_stage *st, struct batch **out)
+/* At the end: spans and arrows that are still open. */
+static enum stage_status finish_interpret(struct interpret_stage *st, struct batch **out)
 {
 	struct pipeline *const p = st->p;
 
@@ -87,7 +95,7 @@ static enum stage_status finish(struct interpret_stage *st, struct batch **out)
 	return STAGE_END;
 }
 
-/* Arrows that had no room in the last batch.  *out NULL: there are none. */
+/* Arrows that did not fit into the last batch.  *out NULL: none. */
 static enum stage_status more_arrows(struct interpret_stage *st, struct batch **out)
 {
 	struct batch *const b = batch_pool_take(&st->p->pool);
@@ -127,7 +135,7 @@ static enum stage_status interpret_next(struct stage *stage, struct batch **out)
 		if (st->more && ((status = more_arrows(st, out)) != STAGE_MORE || *out != NULL))
 			return status;
 	}
-	return status == STAGE_END && !p->context.raw ? finish(st, out) : status;
+	return status == STAGE_END && !p->context.raw ? finish_interpret(st, out) : status;
 }
 
 /* ---- repeats ---- */
@@ -155,14 +163,14 @@ static enum stage_status rebase_next(struct stage *stage, struct batch **out)
 		return status;
 	struct batch *const b = *out;
 	uint32_t i = 0;
-	if (!st->known) { /* the first event's, as good as any; records before it are no events */
+	if (!st->known) { /* of the first event; records before it are structure */
 		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
 			i++;
 		st->known = i < b->n;
 		st->by = st->known ? b->events[i].ts : 0;
 	}
 	for (; i < b->n; i++)
-		b->events[i].ts -= st->by; /* earlier ones wrap; writers read ts as signed then */
+		b->events[i].ts -= st->by; /* earlier times wrap; writers read ts as signed then */
 	return STAGE_MORE;
 }
 
@@ -181,7 +189,7 @@ static bool begin_rebase(struct pipeline *p)
 	return !m.failed;
 }
 
-/* ---- another trace ---- */
+/* ---- pseudonyms: events move to another trace ---- */
 
 static enum stage_status rehome_next(struct stage *stage, struct batch **out)
 {
@@ -229,7 +237,7 @@ bool pipeline_join_lanes(struct pipeline *p)
 	return lanes_join(&p->lanes.lanes, out_trace(p));
 }
 
-/* ---- the whole ---- */
+/* ---- building the stages ---- */
 
 static void add_stage(struct pipeline *p, struct stage *st,
                       enum stage_status (*next)(struct stage *, struct batch **))
@@ -239,7 +247,7 @@ static void add_stage(struct pipeline *p, struct stage *st,
 	p->last = st;
 }
 
-/* Which records a selection of raw events is made of, or, in the pass that finds them, where they go. */
+/* The marks of a selection of raw events; or, in the pass that finds them, those to fill. */
 static bool begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
@@ -270,7 +278,7 @@ static bool begin_select(struct pipeline *p)
 	return true;
 }
 
-/* Events of several traces, each of which was read as job says. */
+/* From the inputs of several traces.  Returns false after a finding. */
 static bool begin_joining(struct pipeline *p)
 {
 	if ((p->joining = joining_new(p)) == NULL) {
@@ -282,7 +290,7 @@ static bool begin_joining(struct pipeline *p)
 	return true;
 }
 
-/* What is written of an event, and its time, is bounded and moved. */
+/* Stages that limit texts and move times. */
 static void add_limits(struct pipeline *p)
 {
 	if ((p->job->want & WANT_TIMES) != 0) {
@@ -294,7 +302,7 @@ static void add_limits(struct pipeline *p)
 		add_stage(p, &p->rebase.stage, rebase_next);
 }
 
-/* Events of one trace, from the input up to those that are selected.  false after a finding. */
+/* From the inputs of one trace up to the selection.  Returns false after a finding. */
 static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
@@ -318,16 +326,16 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->rebase && !begin_rebase(p))
 		return false;
-	if (job->split == NULL || job->part != SPLIT_ALL) /* else that is done part by part */
+	if (job->split == NULL || job->part != SPLIT_ALL) /* else part by part */
 		add_limits(p);
 	return true;
 }
 
-/* The order of the events that come out, and their lanes. */
+/* Stages that sort events and assign lanes. */
 static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
-	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* lanes are tracks, so they precede sorting */
 	const bool lanes = job->lanes || job->lanes_off;
 
 	if (lanes && by_track)
@@ -375,7 +383,7 @@ static void report_fault(void *ctx, enum stage_fault fault, const char *why)
 		pipeline_refused(p, "%s", why);
 }
 
-/* Findings about the bytes come again in the pass that reports them; what the system refused may not. */
+/* Findings about the bytes recur in the pass that reports them; faults of the system may not. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct pipeline_why *const why = ctx;
@@ -427,7 +435,7 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->want);
 	p->context.read = of->context.read;
 	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->want);
-	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* what the writer of another part made of them */
+	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* set by the writer of another part */
 		p->trace.tracks[i]->declared = NULL;
 		p->trace.tracks[i]->hidden = false;
 	}
@@ -457,15 +465,14 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 	pipeline_close(p);
 }
 
-/* Whether tracks without selected events are not shown; another trace does not have them. */
+/* Whether only tracks with selected events are listed; a trace of pseudonyms has no others. */
 static bool shows_selected(const struct pipeline *p)
 {
 	return p->select.job != NULL && p->rehome.p == NULL;
 }
 
-/* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
- * memory. */
-static bool show_new(struct pipeline *p, struct batch *b)
+/* Lists new tracks and classes in memory of the batch, as the arrays of the trace may move. */
+static bool list_new(struct pipeline *p, struct batch *b)
 {
 	const struct trace *const t = out_trace(p);
 	struct track *const *const all = shows_selected(p) ? p->select.tracks : t->tracks;
@@ -491,8 +498,8 @@ static bool show_new(struct pipeline *p, struct batch *b)
 	return true;
 }
 
-/* At the end: tracks and classes without events, in a batch of their own. */
-static enum stage_status show_rest(struct pipeline *p, struct batch **out)
+/* At the end: a batch that lists tracks and classes without events. */
+static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
@@ -509,18 +516,20 @@ static enum stage_status show_rest(struct pipeline *p, struct batch **out)
 	    p->shown_classes == t->nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);
-	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
+	return *out != NULL && list_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
 }
+
+/* ---- running ---- */
 
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 {
 	const enum stage_status status = stage_next(p->last, out);
 
 	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
-		return show_rest(p, out);
+		return list_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
-	if (!show_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
+	if (!list_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
 		return no_memory(p, *out);
 	return status;
 }
@@ -535,15 +544,14 @@ enum stage_status pipeline_drain(struct pipeline *p)
 	return status;
 }
 
-static void report(struct pipeline *p, struct source *s)
+static void report_closed(struct pipeline *p, struct source *s)
 {
 	if (p->job->hooks.closed != NULL)
 		p->job->hooks.closed(p->job->hooks.ctx, s);
 	source_close(s);
 }
 
-/* After the last input: what was found in the trace as a whole, and, if all was read, what only the whole
- * shows. */
+/* After the last input: reports findings of the whole trace, and runs its checks if all of it was read. */
 static void check_trace(struct pipeline *p)
 {
 	struct trace_context *const c = &p->context;
@@ -572,7 +580,7 @@ static void check_trace(struct pipeline *p)
 	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)
 		format_trace_ops(c->format)->check(&s.reader);
 	if (s.findings.ncounts > 0 || s.unreadable)
-		report(p, &s);
+		report_closed(p, &s);
 	else
 		source_close(&s);
 }
@@ -587,7 +595,7 @@ void pipeline_end(struct pipeline *p)
 	if (p->joining != NULL)
 		joining_end(p->joining);
 	if (p->rest_begun)
-		report(p, &p->rest);
+		report_closed(p, &p->rest);
 	p->rest_begun = false;
 	check_trace(p);
 }

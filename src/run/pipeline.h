@@ -1,39 +1,40 @@
-#ifndef PIPELINE_PIPELINE_H
-#define PIPELINE_PIPELINE_H
+#ifndef RUN_PIPELINE_H
+#define RUN_PIPELINE_H
 
 #include "model/trace_engine.h"
-#include "run/meaning/interpret.h"
-#include "run/nest/lanes.h"
-#include "run/sort/sorter.h"
-#include "run/choose/split.h"
 #include "run/adjust/anonymise.h"
 #include "run/adjust/repeats.h"
 #include "run/choose/select.h"
-#include "run/read/source.h"
+#include "run/choose/split.h"
 #include "run/job.h"
+#include "run/meaning/interpret.h"
+#include "run/nest/lanes.h"
+#include "run/read/source.h"
+#include "run/sort/sorter.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
- * (order) -> (lanes)
- * -> whoever asks.
- * All commands run it; `validate` releases what it gets.
+ * One run over a trace: builds the stages that a job needs and asks the last one for batches.  All commands
+ * use it.
+ *
+ * inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
+ * (order) -> (lanes) -> consumer
+ *
+ * It is above its stages, none of which includes this header.
  */
 
-struct join;
 struct joining;
 struct reading;
-struct split;
 
 struct pipeline {
 	const struct pipeline_job *job;
 	struct trace trace;
-	uint32_t lent_tracks; /* of the trace, if it is lent: without those of lanes */
+	uint32_t lent_tracks; /* of a borrowed trace: its tracks without those of lanes */
 	struct trace_context context;
-	struct stage_faults faults;       /* what its stages report */
+	struct stage_faults faults;       /* for its stages */
 	struct vocabularies vocabularies; /* unless the job has them */
 	struct batch_pool pool;
-	struct reading *reading; /* the first stage; NULL where ... */
-	struct joining *joining; /* ... traces are joined */
+	struct reading *reading; /* the first stage, or ... */
+	struct joining *joining; /* ... this one, of several traces; the other is NULL */
 	struct interpret interpret;
 	struct interpret_stage {
 		struct stage stage;
@@ -46,19 +47,19 @@ struct pipeline {
 		struct stage stage;
 		struct pipeline *p;
 		struct repeats repeats;
-		struct ledger ledger; /* of it alone: others may be used by another thread */
+		struct ledger ledger; /* its own: the other ones may be used by another thread */
 	} repeats;
 	struct rebase_stage {
 		struct stage stage;
-		bool known;       /* by is */
-		bool signed_time; /* a time may have been less than that */
-		uint64_t by;      /* ns, what is subtracted */
+		bool known;       /* `by` is valid */
+		bool signed_time; /* times before `by` may exist */
+		uint64_t by;      /* ns, subtracted from all times */
 	} rebase;
 	struct rehome_stage {
 		struct stage stage;
-		struct pipeline *p; /* NULL: events stay in the trace */
+		struct pipeline *p; /* NULL: the stage is not used */
 		struct rehome rehome;
-		struct trace trace; /* that they get */
+		struct trace trace; /* of the events after this stage */
 	} rehome;
 	struct order_stage order;
 	struct lanes_stage {
@@ -67,76 +68,84 @@ struct pipeline {
 		struct lanes lanes;
 	} lanes;
 	struct stage *last;
-	struct source rest; /* findings that are of no input: what is open at the end */
+	struct source rest; /* findings that are of no input */
 	bool rest_begun;
-	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
+	uint32_t shown_tracks, shown_classes; /* already listed in batches */
 	bool ended, rest_rehomed;
-	bool late_lanes;      /* they are what pipeline_late() does */
-	struct ledger ledger; /* of lanes */
+	bool late_lanes;      /* pipeline_late() assigns lanes */
+	struct ledger ledger; /* of the lanes */
 };
 
-/* Whether the inputs can be read more than once: none is a descriptor. */
+/* Whether the inputs can be read more than once: none is a pipe or standard input. */
 bool pipeline_reads_twice(const struct pipeline_job *job);
 
-/* As pipeline_open() of one part of a split: events of the trace of `of`, which was read and stays open, from
- * this stage on.  They were selected; the rest is as the job says.  Until pipeline_close_part(), which is
- * also to be called if this fails, the trace is lent to p. */
+/* Like pipeline_open(), for one part of a split: `first` gives selected events of the trace of `of`, which
+ * was read and stays open.  p borrows the trace until pipeline_close_part(), which must be called even if
+ * this fails. */
 bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
                         struct stage *first);
 void pipeline_close_part(struct pipeline *p, struct pipeline *of);
 
-/* Whether a pass over the inputs that was read until this status, and ended, has not seen all that the pass
- * sees whose findings are reported: memory or the system failed, or a file changed.  What it found is of no
- * use then. */
+/* Whether a pass over the inputs that ended with this status may have missed something that the reporting
+ * pass will see: memory or a system call failed, or a file changed.  Its results are invalid then. */
 bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
 
-/* A finding_sink of such a pass, whose ctx is a struct pipeline_why: keeps the first reason for that. */
+/* A finding_sink for such a pass, with a struct pipeline_why as ctx: stores the first reason. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f);
 
-/* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
+/* Runs passes that the job needs, and builds the stages; opens no input for them yet.  Returns false after a
+ * finding.  Always end with pipeline_close(). */
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
 
-/* The next batch, to be released with batch_release().  Streams that are to be merged (trace_ops.merges,
- * WANT_ORDER) are all opened first; their events come in the order of (time, path, offset). */
+/* The next batch, to be released with batch_release().  Streams that are merged (trace_ops.merges,
+ * WANT_ORDER) are all opened first; their events are in the order of (time, path, offset). */
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
 
-/* What job.late left to do with each batch that pipeline_next() gave, in that order, before its events and
- * new tracks are looked at.  It may run on another thread than pipeline_next(), beside it.  false: no memory.
- */
+/* With job.late: assigns lanes.  Call it for each batch of pipeline_next(), in that order, before reading its
+ * events and new tracks.  It may run on another thread, concurrently with pipeline_next(). */
 bool pipeline_late(struct pipeline *p, struct batch *b);
 
-/* After the last batch: the lanes become tracks of the trace like others.  false: no memory. */
+/* After the last batch: adds the lanes to the tracks of the trace. */
 bool pipeline_join_lanes(struct pipeline *p);
 
-/* Asks for all batches and releases them. */
+/* Reads and releases all batches. */
 enum stage_status pipeline_drain(struct pipeline *p);
 
-/* Ends the reading, at its end or before: sources that are open are closed, the hooks told.  What the trace
- * is known for stays. */
+/* Ends reading, at the end or before: closes open sources and calls the hooks.  The facts of the trace remain
+ * valid. */
 void pipeline_end(struct pipeline *p);
 
 void pipeline_close(struct pipeline *p);
 
-/* Reports that memory ran out, as a finding of the input that is read. */
+/* Reports OOM, as a finding of the input that is being read. */
 void pipeline_no_memory(struct pipeline *p);
 
-/* Reports what the system failed to do (one line), likewise. */
+/* Reports a failed system call (one line), likewise. */
 void pipeline_failed(struct pipeline *p, const char *why);
 
-/* Says that what was asked for makes no sense for this trace (one line): the hooks are told of an input that
- * has context->refused. */
+/* The request makes no sense for this trace (one line): hooks.closed gets an input with context->refused. */
 void pipeline_refused(struct pipeline *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the selection found, by whichever pass it was made; NULL: nothing was selected. */
+/* Statistics of the selection, from the pass that made it; NULL: no selection. */
 const struct select_found *pipeline_found(struct pipeline *p);
 
-/* What was lost on the way: pairs, arrows, lanes. */
+/* Losses of the stages: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);
 
-/* The trace that the events are of which come out, and what is known of it so far. */
+/* The trace of the events of pipeline_next(), with the facts known by now. */
 const struct trace *pipeline_trace(struct pipeline *p);
 
-/* ---- passes of their own over the inputs of a pipeline (passes.c) ---- */
+/* The format of the trace; NULL: none was recognised. */
+static inline const struct format *pipeline_format(const struct pipeline *p)
+{
+	return p->context.format;
+}
+
+/* ---- passes over the inputs (passes.c) ---- */
+
+/* A job with the inputs of another one and their interpretation, and nothing else: no choice, order, lanes,
+ * hooks. */
+struct pipeline_job pass_job(const struct pipeline_job *of);
 
 struct split_route;
 
@@ -164,13 +173,5 @@ bool split_route_fill(struct split_route *r, struct pipeline *p);
 /* For pipeline_open_part(): the stage that gives the events of a part.  Parts are asked for in ascending
  * order. */
 struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part);
-
-/* ---- */
-
-/* The format that the trace turned out to have; NULL: none was recognised. */
-static inline const struct format *pipeline_format(const struct pipeline *p)
-{
-	return p->context.format;
-}
 
 #endif

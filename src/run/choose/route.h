@@ -5,11 +5,11 @@
 #include "run/sort/sorter.h"
 
 /*
- * Events of all parts of a split, read in one pass and put in the order of their parts: each part is then a
- * pipeline of its own, one after the other.  So the cost grows with the trace, not with the trace and the
- * number of parts.  For events that are interpreted; records that are copied are read for each part.
+ * Sorts the events of all parts of a split by part in one pass; each part is then written by a pipeline of
+ * its own, one after the other.  So the cost is proportional to the trace, not to trace times parts.  For
+ * interpreted events; copied records are read again for each part.
  *
- * Memory and disk: those of a sorter (run/sort/sorter.h), besides the one that a part may need.
+ * Memory and disk: those of a sorter (run/sort/sorter.h), besides the sorter of a part.
  */
 struct split_route {
 	struct stage stage; /* the first one of the part's pipeline */
@@ -19,9 +19,9 @@ struct split_route {
 	struct batch_pool *out_pool;
 	struct select_stage *out_select;
 	const struct stage_faults *out_faults;
-	struct batch *held;           /* what the sorter gave last; NULL: nothing */
-	uint32_t at;                  /* its first event that was not handed on */
-	struct shared_memory *memory; /* of held; NULL: nobody holds it yet */
+	struct batch *held;           /* the last batch of the sorter; NULL: none */
+	uint32_t at;                  /* its first event that is not handed on yet */
+	struct shared_memory *memory; /* of held; NULL: not shared yet */
 	uint32_t part;
 	bool begun, ended;
 };

@@ -5,53 +5,49 @@
 #include <stdint.h>
 
 /*
- * A tournament of n sources: which has the least key?  Of equal keys the source
- * of the lower number wins.  The keys of one source never get less.
+ * K-way merge with a tournament tree of losers: finds the source with the least key; of equal keys the lower
+ * source number wins.  Keys of a source never decrease.
  *
- * Each inner node holds the loser of its match, so a new key of the winner
- * meets log2(n) others on its way up.  Key and source are one word there: the
- * distance of the key from `base`, then the number of the source.  A key too far
- * away for that is put behind all that are nearer; when nothing else is left,
- * `base` becomes the least key and all are told anew.
+ * Each inner node stores the loser of its match, so a new key of the winner is compared with log2(n) others.
+ * A node is one word: the distance of the key from `base`, then the source number.  Keys too far from `base`
+ * rank after all others; when only such keys are left, `base` becomes the least key and the tree is rebuilt.
  */
 struct merge_entry {
 	uint64_t key;
-	uint32_t source; /* its number */
+	uint32_t source; /* number */
 };
 
 struct merge {
-	struct merge_entry first; /* the winner of the first keys */
-	uint64_t *words;          /* the losers, 1 .. leaves - 1; above i is i / 2 */
-	uint64_t *keys;           /* by source: of those that are too far away */
+	struct merge_entry first; /* the first winner */
+	uint64_t *words;          /* losers, 1 .. leaves - 1; the parent of i is i / 2 */
+	uint64_t *keys;           /* by source: keys that are too far from base */
 	bool *ended;              /* by source */
-	uint64_t base, limit;     /* distances below the limit are told */
+	uint64_t base, limit;     /* distances below the limit are exact */
 	uint32_t leaves;          /* a power of two, > 1 */
-	uint32_t bits;            /* of the source's number in a word */
+	uint32_t bits;            /* of the source number in a word */
 };
 
-/* Stands in `source` of an entry that has no more keys. */
+/* Flag in `source`: no more keys. */
 #define MERGE_ENDED (UINT32_C(1) << 31)
 
-/* Such an entry comes behind all others, also behind the largest key. */
+/* Ranks after all others, also after the largest key. */
 static inline struct merge_entry merge_ended(uint32_t source)
 {
 	return (struct merge_entry){ UINT64_MAX, source | MERGE_ENDED };
 }
 
-/* Sources 0 .. n - 1 with their first keys, or merge_ended() if they have none.  n < 2^30.  false: no memory.
- */
+/* Starts with the first keys of sources 0 .. n - 1, or merge_ended().  n < 2^30. */
 bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n);
 void merge_free(struct merge *m);
 
-/* The word of a key that is too far away, or of one that has ended. */
+/* The word of a key that is too far from base, or of an ended source. */
 uint64_t merge_far_word(struct merge *m, struct merge_entry x);
 
-/* No key that is left is near enough: the winner all the same. */
+/* All remaining keys are too far from base: rebuilds the tree. */
 struct merge_entry merge_from_afar(struct merge *m, uint64_t winner);
 
-/* The winner's next key (or merge_ended()) takes part; gives the new winner: the least key of all.  One with
- * MERGE_ENDED: all have ended.  No branch depends on which key is less: which stream comes next cannot be
- * foretold. */
+/* Replaces the winner by its next key, or merge_ended(), and returns the new winner; with MERGE_ENDED: all
+ * have ended.  No branch depends on a comparison of keys, as the next stream is unpredictable. */
 static inline struct merge_entry merge_next(struct merge *m, struct merge_entry x)
 {
 	const uint32_t bits = m->bits;

@@ -8,14 +8,12 @@
 #include "run/job.h"
 #include "run/read/source.h"
 
-/* ---- reading ---- */
-
 /*
- * The first stage: the operands' inputs one after the other, or, where streams
- * of one trace are merged, side by side.
+ * The first stage: reads the inputs of the operands one after the other, or merges them by time if they are
+ * streams of one trace.
  */
 
-/* A stream that is to be merged with others, but cannot be. */
+/* A stream that cannot be merged with the others: read after them. */
 struct deferred_input {
 	struct deferred_input *next;
 	struct source_place place;
@@ -25,55 +23,54 @@ struct streams;
 
 struct reading {
 	struct stage stage;
-	struct trace_context *context; /* of the run; borrowed, as is the pool */
+	struct trace_context *context; /* of the run; borrowed, like the pool */
 	struct batch_pool *pool;
 	struct operands operands;
-	size_t inputs;        /* at most */
-	size_t operand, file; /* what is next */
-	uint32_t number;      /* of the next input */
-	/* of the present operand */
+	size_t inputs;        /* upper bound */
+	size_t operand, file; /* the next input */
+	uint32_t number;      /* of the next input, from 0 */
+	/* of the current operand */
 	bool problems_reported;
-	bool found;           /* an input */
-	bool told;            /* an error that is no input's */
-	struct source source; /* the present one, read alone */
+	bool found;           /* it has an input */
+	bool told;            /* an error without an input was reported */
+	struct source source; /* the current one, unless streams are merged */
 	bool has_source;
-	struct streams *streams; /* those that are merged; NULL: none */
-	bool merging;            /* all of them are opened */
+	struct streams *streams; /* merged ones; NULL: none */
 	struct deferred_input *deferred, **deferred_end;
-	size_t piece;            /* bytes of an input that may be in memory; 0: as usual */
-	enum stage_status ended; /* STAGE_MORE: not yet */
+	size_t piece;            /* max bytes of an input in memory; 0: default */
+	enum stage_status ended; /* STAGE_MORE: not ended */
 };
 
 struct reading *reading_new(struct trace_context *c, struct batch_pool *pool);
 
-/* Closes what is open and tells the hooks. */
+/* Closes open sources and calls the hooks. */
 void reading_end(struct reading *r);
 void reading_free(struct reading *r);
 
-/* The source that is read, for a finding about something that happened now; NULL: none. */
+/* The source that is being read, for findings of faults; NULL: none. */
 struct source *reading_present(struct reading *r);
 
-/* Tells the hooks, and closes it. */
+/* Calls the hooks and closes the source. */
 void reading_report(struct reading *r, struct source *s);
 
 /* ---- streams.c ---- */
 
-/* Whether the inputs of this source's format are merged for this job. */
+/* Whether inputs of this source's format are merged for the job. */
 bool streams_wanted(const struct source *s);
 
-/* Whether it cannot be one more of them: unpacking takes a thread and some MiB for each. */
+/* Whether it cannot be added to them: each unpacked stream needs a thread and some MiB. */
 bool streams_full(const struct reading *r, const struct source *s);
 
-/* Opens it as a stream, which takes it over.  false: a hook said stop, or no memory. */
+/* Opens it as a stream and takes it over.  Returns false if a hook stops the run. */
 bool streams_add(struct reading *r, struct source *s);
 
-/* The next events of them all. */
+/* The next events in order of time. */
 enum stage_status streams_next(struct reading *r, struct batch **out);
 
-/* Reports them all, and frees them. */
+/* Reports and frees all streams. */
 void streams_end(struct reading *r);
 
-/* The one that was read last; NULL: none. */
+/* The stream that was read last; NULL: none. */
 struct source *streams_present(struct reading *r);
 
 #endif
