@@ -1,3 +1,4 @@
+/* Values of fields as JSON.  Recursive, to 100 nested lists; deeper ones are null. */
 #include "format/fields_json.h"
 #include "model/value.h"
 

@@ -1,3 +1,5 @@
+/* The bookkeeping of a recovery: adjoining kept bytes are written at once, adjoining dropped bytes of one
+ * cause listed as one. */
 #include "format/recover.h"
 
 #include <stdarg.h>

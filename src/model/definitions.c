@@ -1,3 +1,5 @@
+/* Definitions by table, scope and key: open addressing with a seeded hash.  32-bit numbers under 32-bit keys
+ * are in a compact table of their own.  When a table is full, the older half is dropped. */
 #include "model/definitions.h"
 
 #include <stdlib.h>

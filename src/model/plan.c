@@ -1,3 +1,5 @@
+/* Plans of classes: parts of class names, compilation to field numbers, and call stacks.  Once per class,
+ * except the functions for call stacks. */
 #include "model/plan.h"
 
 #include "base/memory.h"

@@ -1,3 +1,5 @@
+/* Classes, tracks and facts of a trace.  Classes of one name that differ in fields or plan are told apart by
+ * a hash of these; tracks are created once and never freed before the trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 

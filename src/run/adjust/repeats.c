@@ -1,3 +1,6 @@
+/* Limits output amplification: texts and lists that the input stores once and events refer to often are cut
+ * once they exceed a multiple of the bytes read.  Costs are estimates in bytes of JSON.  Common case: one
+ * addition per text.  Lists are measured recursively, to COST_DEPTH. */
 #include "run/adjust/repeats.h"
 
 #include <stdlib.h>
@@ -10,7 +13,7 @@
 #include "model/value.h"
 #include "run/engine_losses.h"
 
-/* ---- repeats cost ---- */
+/* ---- cost of values ---- */
 
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
                           uint64_t *entries);
@@ -117,7 +120,7 @@ uint32_t cost_prefix(struct slice s, uint32_t most)
 	return utf8 ? (uint32_t)utf8_valid_prefix(s.p, n) : n;
 }
 
-/* ---- repeats ---- */
+/* ---- the limit ---- */
 
 /* To look at entries of lists in vain, again and again, is not free: so many count as a byte of text. */
 #define IN_VAIN 2U
@@ -146,7 +149,7 @@ void repeats_free(struct repeats *r)
 	free(r->cut);
 }
 
-/* ---- what may be spent ---- */
+/* ---- the allowance ---- */
 
 static inline uint64_t less(uint64_t a, uint64_t b)
 {

@@ -1,3 +1,6 @@
+/* The select stage: removes events that do not meet the conditions, or are outside of the time window, and
+ * cuts spans at its ends.  While marks are gathered it marks records instead of removing events.  Cost: one
+ * test per condition and event; events without conditions only compare times. */
 #include "run/choose/select.h"
 
 #include <assert.h>
@@ -16,7 +19,7 @@
 #include "model/value.h"
 #include "run/sort/sorter.h"
 
-/* ---- select match ---- */
+/* ---- conditions ---- */
 
 const struct track *select_thread_of(const struct track *t)
 {
@@ -83,7 +86,7 @@ struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEX
 	return slice_of(room, (size_t)(end - room));
 }
 
-/* What a text says, if it is a number, is compared too: DFTracer and others write numbers as text. */
+/* Texts that are numbers are compared as numbers: some formats write numbers as text. */
 static bool compares(const struct select_condition *c, const struct value *v)
 {
 	struct value number;
@@ -115,7 +118,7 @@ static bool scalar_matches(const struct select_condition *c, const struct value 
 	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, room)) : compares(c, v);
 }
 
-/* One of a list's entries is enough; entries of lists within it are not looked at. */
+/* One matching entry of a list is enough; nested lists are ignored. */
 static bool value_matches(const struct select_condition *c, const struct value *v)
 {
 	if (v->type != VALUE_LIST && v->type != VALUE_MAP)
@@ -166,7 +169,7 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 	}
 }
 
-/* Whether the conditions choose the i-th event of a batch; the time window is not looked at. */
+/* Whether the i-th event of a batch meets the conditions; ignores the time window. */
 static bool select_matches(const struct select *s, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
@@ -186,7 +189,7 @@ static bool select_matches(const struct select *s, const struct batch *b, uint32
 	return asked == met;
 }
 
-/* ---- select ---- */
+/* ---- properties of a selection ---- */
 
 bool select_needs_fields(const struct select *s)
 {
@@ -230,7 +233,7 @@ static bool is_relative(const struct select_time *t)
 	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
 }
 
-/* false: it cannot be known. */
+/* Returns false if it needs facts that the range does not have. */
 static bool resolve(const struct select_time *t, const struct select_range *r, uint64_t *ns)
 {
 	switch (t->kind) {
@@ -256,7 +259,7 @@ static bool resolve(const struct select_time *t, const struct select_range *r, u
 	}
 }
 
-/* Whether there is a time in the window; false after a message. */
+/* Returns false after reporting an empty window. */
 static bool check_window(struct select_stage *st)
 {
 	const struct select *const s = st->select;
@@ -322,7 +325,7 @@ void select_stage_select_none(struct select_stage *st)
 	st->until = 0;
 }
 
-/* An input that can be read once: its first event, as good as any. */
+/* For an input that can be read only once: the first event is the start of the range. */
 static bool begin_late(struct select_stage *st, const struct batch *b)
 {
 	const struct select *const s = st->select;
@@ -341,8 +344,8 @@ static bool begin_late(struct select_stage *st, const struct batch *b)
 
 /* ---- events ---- */
 
-/* A copy of its fields, with one more. */
-static bool mark(struct batch *b, struct event *e, const char *what)
+/* Adds the field "clipped" to a copy of its fields. */
+static bool add_clipped(struct batch *b, struct event *e, const char *what)
 {
 	struct field *const to = batch_fields(b, (uint32_t)e->nfields + 1);
 
@@ -362,7 +365,7 @@ static bool crosses(const struct select_stage *st, const struct event *e)
 	return e->ts < st->since || end_of(e) > st->until;
 }
 
-/* Cuts a span to the window.  false: no memory. */
+/* Cuts a span to the window. */
 static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 {
 	const uint64_t end = end_of(e);
@@ -375,10 +378,10 @@ static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 	e->ts = from;
 	e->dur = to - from;
 	st->found->clipped++;
-	return (st->job->want & WANT_FIELDS) == 0 || mark(b, e,
-	                                                  before && after ? "both"
-	                                                  : before        ? "start"
-	                                                                  : "end");
+	return (st->job->want & WANT_FIELDS) == 0 || add_clipped(b, e,
+	                                                         before && after ? "both"
+	                                                         : before        ? "start"
+	                                                                         : "end");
 }
 
 static inline bool in_window(const struct select_stage *st, const struct event *e)
@@ -395,7 +398,7 @@ static inline bool is_noted(const struct select_stage *st, const struct track *t
 	return t == NULL || (t->index < st->nseen && st->seen[t->index] != 0);
 }
 
-/* Notes its track, and those above it first. */
+/* Adds its track, after its ancestors. */
 static bool note_track(struct select_stage *st, const struct track *t)
 {
 	struct track *const *const all = st->trace->tracks;
@@ -410,7 +413,7 @@ static bool note_track(struct select_stage *st, const struct track *t)
 	return true;
 }
 
-/* Of an event that was selected, where there are parts. */
+/* The part of a selected event of a split. */
 static uint32_t part_of(struct select_stage *st, const struct event *e)
 {
 	const struct pipeline_job *const job = st->job;
@@ -424,7 +427,7 @@ static inline bool matches(const struct select_stage *st, const struct batch *b,
 	return st->select->n == 0 || select_matches(st->select, b, i);
 }
 
-/* Counts an event before anything is taken away. */
+/* Updates the statistics, also for events that are removed. */
 static inline void see(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	struct select_found *const f = st->found;
@@ -437,7 +440,7 @@ static inline void see(struct select_stage *st, const struct batch *b, uint32_t 
 		select_found_see(f, st->select, b, i);
 }
 
-/* Notes the records of the events that are selected. */
+/* Marks the records of selected events. */
 static void mark_batch(struct select_stage *st, const struct batch *b)
 {
 	struct record_marks *const marks = st->job->marks;
@@ -459,7 +462,7 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 	}
 }
 
-/* Whether an event is of the part that is wanted.  If all are, its offset tells which it is of. */
+/* Whether an event is in the part of the job.  With SPLIT_ALL, stores its part in the offset. */
 static bool is_of_part(struct select_stage *st, struct event *e)
 {
 	const uint32_t wanted = st->job->part, part = part_of(st, e);
@@ -471,7 +474,7 @@ static bool is_of_part(struct select_stage *st, struct event *e)
 	return true;
 }
 
-/* Takes away what is not selected.  false: no memory. */
+/* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
 	const bool splits = st->job->split != NULL, clips = st->select->edges == SELECT_CLIP;

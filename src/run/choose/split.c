@@ -1,3 +1,5 @@
+/* Parts of a split: their names and numbers, and the route that sorts events of all parts by part.  Finding a
+ * part costs a look-up in a cache by track or time.  See split.h and route.h. */
 #include "run/choose/split.h"
 
 #include <inttypes.h>
@@ -8,19 +10,17 @@
 #include "run/choose/route.h"
 #include "run/choose/select.h"
 
-/* ---- split route ---- */
+/* ---- route: events of all parts, sorted by part ---- */
 
 static uint32_t part_of(const struct event *e)
 {
 	return (uint32_t)(e->offset >> ORDER_PART_SHIFT);
 }
 
-static void take_part_off(struct event *e)
+static void clear_part(struct event *e)
 {
 	e->offset &= (UINT64_C(1) << ORDER_PART_SHIFT) - 1;
 }
-
-/* ---- reading ---- */
 
 static bool sorter_failed(struct split_route *r, const struct stage_faults *faults)
 {
@@ -59,9 +59,7 @@ bool split_route_end(struct split_route *r, const struct stage_faults *faults)
 	return sorter_end(&r->sorter) || sorter_failed(r, faults);
 }
 
-/* ---- a part ---- */
-
-static void let_go(struct split_route *r)
+static void release_held(struct split_route *r)
 {
 	batch_release(r->held);
 	shared_memory_drop(r->memory);
@@ -78,11 +76,11 @@ static enum stage_status no_memory(struct split_route *r, struct batch *b)
 }
 
 /* STAGE_MORE: there is an event at r->at. */
-static enum stage_status take_more(struct split_route *r)
+static enum stage_status read_more(struct split_route *r)
 {
 	if (r->held != NULL && r->at < r->held->n)
 		return STAGE_MORE;
-	let_go(r);
+	release_held(r);
 	if (r->ended)
 		return STAGE_END;
 	if ((r->held = batch_pool_take(&r->pool)) == NULL)
@@ -90,7 +88,7 @@ static enum stage_status take_more(struct split_route *r)
 	const enum sorter_status given = sorter_next(&r->sorter, r->held);
 	if (given == SORTER_MORE)
 		return STAGE_MORE;
-	let_go(r);
+	release_held(r);
 	r->ended = true;
 	if (given == SORTER_END)
 		return STAGE_END;
@@ -98,7 +96,7 @@ static enum stage_status take_more(struct split_route *r)
 	return STAGE_BAD;
 }
 
-/* Copies the events of the part from the batch that is held, which others may have some of, too. */
+/* Copies the events of the part from the held batch, which may have events of other parts. */
 static bool copy_events(struct split_route *r, struct batch *b)
 {
 	if (r->memory == NULL && (r->memory = batch_share_memory(r->held)) == NULL)
@@ -110,7 +108,7 @@ static bool copy_events(struct split_route *r, struct batch *b)
 		struct event *const to = &b->events[b->n];
 		struct field *const fields = from->nfields > 0 ? batch_fields(b, from->nfields) : NULL;
 		*to = *from;
-		take_part_off(to);
+		clear_part(to);
 		if (from->nfields > 0) {
 			if (fields == NULL)
 				return false;
@@ -123,21 +121,21 @@ static bool copy_events(struct split_route *r, struct batch *b)
 	return true;
 }
 
-/* The batch that is held is of one part alone. */
+/* The held batch has events of one part only. */
 static struct batch *hand_on(struct split_route *r)
 {
 	struct batch *const b = r->held;
 
 	r->held = NULL;
 	for (uint32_t i = 0; i < b->n; i++)
-		take_part_off(&b->events[i]);
+		clear_part(&b->events[i]);
 	return b;
 }
 
 static enum stage_status next(struct stage *st, struct batch **out)
 {
 	struct split_route *const r = (struct split_route *)st;
-	const enum stage_status status = take_more(r);
+	const enum stage_status status = read_more(r);
 
 	*out = NULL;
 	if (status != STAGE_MORE)
@@ -166,13 +164,11 @@ struct stage *split_route_stage(struct split_route *r, uint32_t part, struct bat
 
 void split_route_free(struct split_route *r)
 {
-	let_go(r);
+	release_held(r);
 	if (r->begun)
 		sorter_free(&r->sorter);
 	batch_pool_free(&r->pool);
 }
-
-/* ---- split ---- */
 
 /* ---- parts ---- */
 
@@ -254,7 +250,7 @@ static bool is_number(const char *word)
 	return *word >= '0' && *word <= '9';
 }
 
-/* Numbers get as many digits as the longest of their place has, so that names sort as the numbers do. */
+/* Pads numbers with zeros to equal length at each position, so that names sort as numbers. */
 static bool pad_names(struct split *s)
 {
 	size_t most[WORDS] = { 0 };

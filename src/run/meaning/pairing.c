@@ -1,10 +1,13 @@
+/* Pairs of begin and end become spans: a stack per track, states next to it, a hash table for async spans and
+ * for ends that precede their begin.  Open spans are in one array with a free list; an END searches
+ * PAIRING_LOOK entries of the stack at most.  The limits are in interpret.h. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "run/engine_losses.h"
 #include "run/meaning/interpret.h"
 
-/* ---- pending end ---- */
+/* ---- ends that precede their begin ---- */
 
 #define BUCKETS 8192U
 #define LOOK 64 /* places of a bucket */
@@ -201,7 +204,7 @@ void pairing_free(struct pairing *p)
 	*p = (struct pairing){ .trace = NULL };
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 /* Whether there is a place for the track; it is made if it can be. */
 static bool have_track(struct pairing *p, uint32_t index)
@@ -237,7 +240,7 @@ static void more_places(struct pairing *p)
 }
 
 /* A free place; the caller has seen that there may be one more.  NULL: no memory. */
-static struct open_span *take_place_pairing(struct pairing *p)
+static struct open_span *take_slot(struct pairing *p)
 {
 	if (p->free == 0)
 		more_places(p);
@@ -249,7 +252,7 @@ static struct open_span *take_place_pairing(struct pairing *p)
 }
 
 /* What it points to is the batch's from now on. */
-static void give_place_pairing(struct pairing *p, struct open_span *s, struct batch *b)
+static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
@@ -263,8 +266,7 @@ static void give_place_pairing(struct pairing *p, struct open_span *s, struct ba
 
 /* ---- lists ---- */
 
-static uint32_t *bucket_of_pairing(const struct pairing *p, const struct track *track, uint16_t pair,
-                                   uint64_t key)
+static uint32_t *async_bucket(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
 {
 	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
 
@@ -276,7 +278,7 @@ static uint32_t *bucket_of_pairing(const struct pairing *p, const struct track *
 static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
-		return bucket_of_pairing(p, track, how.pair, how.key);
+		return async_bucket(p, track, how.pair, how.key);
 	struct open_track *const t = &p->tracks[track->index];
 	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
@@ -292,7 +294,7 @@ static bool belong(const struct open_span *s, const struct track *track, struct 
 }
 
 /* The link to the span that an end closes, or NULL. */
-static uint32_t *find_pairing(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *find_async(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	uint32_t *link;
 
@@ -308,7 +310,7 @@ static uint32_t *find_pairing(const struct pairing *p, const struct track *track
 	return NULL;
 }
 
-/* ---- what is not retained ---- */
+/* ---- spans beyond the limits ---- */
 
 static uint64_t beyond_key(const struct track *track, struct pairing_end_of how)
 {
@@ -400,7 +402,7 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 		leave_out(p, e, how);
 		return;
 	}
-	struct open_span *const s = take_place_pairing(p);
+	struct open_span *const s = take_slot(p);
 	if (s == NULL)
 		return;
 	s->ts = e->ts;
@@ -468,7 +470,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 			return PAIRING_DROPPED;
 		}
 	}
-	uint32_t *const link = find_pairing(p, e->track, how);
+	uint32_t *const link = find_async(p, e->track, how);
 	if (link == NULL) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
 		if (beyond == 0)
@@ -488,7 +490,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 	*link = s->below;
 	if ((s->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[s->track->index].depth--;
-	give_place_pairing(p, s, b);
+	free_slot(p, s, b);
 	return PAIRING_SPAN;
 }
 
@@ -536,7 +538,7 @@ static void give_open(struct pairing *p, struct batch *b, struct open_span *s, b
 	struct field *const to = batch_fields(b, n);
 
 	if (to == NULL) {
-		give_place_pairing(p, s, b);
+		free_slot(p, s, b);
 		return;
 	}
 	if (retained > 0)
@@ -551,7 +553,7 @@ static void give_open(struct pairing *p, struct batch *b, struct open_span *s, b
 		p->unpaired++;
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_END], s->offset, 1);
 	}
-	give_place_pairing(p, s, b);
+	free_slot(p, s, b);
 }
 
 /* The innermost first, as if their ends had come. */

@@ -1,10 +1,14 @@
+/* How spans of a track nest, for spans in any order (nesting.h): each lane is an array ordered by end, in
+ * which a span is preceded by the spans inside it (post-order of a forest).  A span that ends last is
+ * appended in O(1) amortised; others need a binary search and moving.  Capacity is bounded for each track and
+ * in total; beyond it inner spans are dropped first. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "run/nest/nesting.h"
 
-/* ---- nest room ---- */
+/* ---- capacity of lanes ---- */
 
 #define ROOM_FIRST 4 /* of a new lane; also the smallest limit of a track */
 
@@ -206,7 +210,7 @@ static enum nest_room nest_room_make(struct nesting *n, struct nest_track *t, st
 	return lane_grow(n, t, l) ? NEST_ROOM_OK : NEST_ROOM_NO_MEMORY;
 }
 
-/* ---- nest lane ---- */
+/* ---- position of a span in a lane ---- */
 
 /* The order that nesting.h states; of equal spans the later one lies around the earlier. */
 static inline bool goes_behind(const struct nest_span *s, const struct nest_span *x)
@@ -371,7 +375,7 @@ static void nest_lane_put(struct nest_lane *l, const struct nest_span *x, const 
 	l->n++;
 }
 
-/* ---- nest cover ---- */
+/* ---- covered time ---- */
 
 #define FEW 32
 
@@ -463,7 +467,7 @@ static void nest_cover_alone(struct nesting *n, const struct nest_span *x, const
 		add_late(n, holder, x->end - x->start - covered, out);
 }
 
-/* ---- nesting ---- */
+/* ---- placing a span ---- */
 
 /* All costs are bounded for each span, whatever the input: looking at spans that stay, and moving more than
  * NEST_WINDOW, costs credit, of which each new one brings a little; some is there from the start. */

@@ -1,3 +1,6 @@
+/* Marks of records (marks.h).  The set is an external sort of 64-bit numbers: radix sort of a buffer, sorted
+ * runs in a temporary file, one k-way merge at the end; cursors then read it in blocks, nearly sequentially.
+ */
 #include "run/read/marks.h"
 
 #include <stdio.h>
@@ -7,7 +10,7 @@
 #include "base/memory.h"
 #include "run/read/merge.h"
 
-/* ---- mark set ---- */
+/* ---- set of numbers ---- */
 
 /* Bytes of the buffers through which runs are merged, shared out to them. */
 #define MERGE_MEMORY (8U << 20)
@@ -336,7 +339,7 @@ void mark_set_free(struct mark_set *s)
 	*s = (struct mark_set){ .n = 0 };
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static bool read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
 {
@@ -439,9 +442,7 @@ void mark_cursor_free(struct mark_cursor *c)
 	*c = (struct mark_cursor){ .at = 0 };
 }
 
-/* ---- record marks ---- */
-
-/* ---- marks ---- */
+/* ---- marks of records ---- */
 
 void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part)
 {
@@ -472,13 +473,13 @@ struct record_extents *record_marks_extents(struct record_marks *m, uint32_t inp
 	return m->inputs[input];
 }
 
-/* Of what begins at a place: odd if it is no event. */
+/* The start of an event, or (odd) of other bytes. */
 static uint64_t extent(const struct record_marks *m, uint32_t input, uint64_t offset, bool event)
 {
 	return (offset | (uint64_t)input << m->shift) << 1 | !event;
 }
 
-/* Notes where the records of a batch begin, and where nothing is known between them. */
+/* Adds the starts of records of a batch, and of unknown bytes between them. */
 static void note_extents(struct record_marks *m, uint32_t input, const struct batch *b)
 {
 	struct record_extents *const x = record_marks_extents(m, input);
@@ -520,7 +521,7 @@ bool record_marks_left_out(void *extents, uint64_t offset)
 	return !mark_cursor_has(&x->selected, &m->set, found >> 1, &m->failed) && !m->failed;
 }
 
-static void tag(struct record_marks *m, uint32_t input, struct batch *b)
+static void replace_offsets(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
@@ -534,7 +535,7 @@ static void tag(struct record_marks *m, uint32_t input, struct batch *b)
 	}
 }
 
-static void take_away(struct record_marks *m, struct batch *b)
+static void remove_left_out(struct record_marks *m, struct batch *b)
 {
 	uint32_t n = 0;
 
@@ -551,7 +552,7 @@ static void take_away(struct record_marks *m, struct batch *b)
 	b->n = n;
 }
 
-/* The part of the record of an event; SPLIT_ALL; SPLIT_NONE: it was not selected. */
+/* The part of a record; SPLIT_ALL; SPLIT_NONE: not selected. */
 static uint32_t part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
 {
 	uint64_t found;
@@ -575,7 +576,7 @@ static bool is_marked(struct record_marks *m, struct mark_input *c, uint64_t pla
 	return part == SPLIT_ALL || (part >= m->part && part < m->end);
 }
 
-static void apply(struct record_marks *m, uint32_t input, struct batch *b)
+static void apply_marks(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
@@ -592,15 +593,15 @@ static void apply(struct record_marks *m, uint32_t input, struct batch *b)
 			e->flags |= EVENT_LEFT_OUT;
 	}
 	if (m->drops)
-		take_away(m, b);
+		remove_left_out(m, b);
 }
 
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	if (m->state == MARKS_GATHERING)
-		tag(m, input, b);
+		replace_offsets(m, input, b);
 	else if (m->state == MARKS_MADE)
-		apply(m, input, b);
+		apply_marks(m, input, b);
 	return !m->failed;
 }
 

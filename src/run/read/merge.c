@@ -1,8 +1,8 @@
+/* The parts of the tournament (merge.h) that are not on the hot path: keys too far from the base, and
+ * rebuilding.  Words of such keys, and of ended sources, are the two values above all exact distances. */
 #include "run/read/merge.h"
 
 #include <stdlib.h>
-
-/* Behind the distances that are told stand two that are none: too far away, and ended. */
 
 uint64_t merge_far_word(struct merge *m, struct merge_entry x)
 {
@@ -20,7 +20,7 @@ static uint64_t word_of(const struct merge *m, uint32_t source)
 	return (m->ended[source] ? m->limit + 1 : far < m->limit ? far : m->limit) << m->bits | source;
 }
 
-/* Plays all matches below a node; gives the winner.  As deep as the tournament is high: 30 levels at most. */
+/* Plays all matches below a node and returns the winner.  Recursive, 30 levels at most. */
 static uint64_t play(struct merge *m, uint32_t node)
 {
 	if (node >= m->leaves)
@@ -30,8 +30,8 @@ static uint64_t play(struct merge *m, uint32_t node)
 	return a < b ? a : b;
 }
 
-/* With the keys of all that have not ended in keys[]. */
-static struct merge_entry begin_anew(struct merge *m)
+/* Requires the current keys of all sources in keys[]. */
+static struct merge_entry rebuild(struct merge *m)
 {
 	m->base = UINT64_MAX;
 	for (uint32_t i = 0; i < m->leaves; i++)
@@ -42,12 +42,11 @@ static struct merge_entry begin_anew(struct merge *m)
 	return m->ended[source] ? merge_ended(source) : (struct merge_entry){ m->keys[source], source };
 }
 
-/* All of them are too far away, or have ended: so their keys are in keys[]. */
 struct merge_entry merge_from_afar(struct merge *m, uint64_t winner)
 {
 	const uint32_t source = (uint32_t)winner & (m->leaves - 1);
 
-	return m->ended[source] ? merge_ended(source) : begin_anew(m);
+	return m->ended[source] ? merge_ended(source) : rebuild(m);
 }
 
 bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
@@ -69,7 +68,7 @@ bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
 		m->keys[i] = i < n ? first[i].key : UINT64_MAX;
 		m->ended[i] = i >= n || first[i].source >= MERGE_ENDED;
 	}
-	m->first = begin_anew(m);
+	m->first = rebuild(m);
 	return true;
 }
 

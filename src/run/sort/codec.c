@@ -1,8 +1,10 @@
+/* Packs an event with everything it points to into a run of bytes, and unpacks it; the layout is in sorter.h.
+ * Hot: once per event that is sorted, each way. */
 #include <stddef.h>
 
 #include "run/sort/sorter.h"
 
-/* ---- event packed ---- */
+/* ---- layout ---- */
 
 /* Private to event_pack.c and event_unpack.c: the parts of a packed event. */
 
@@ -62,7 +64,7 @@ static inline uint64_t at_distance(uint64_t from, uint64_t distance)
 	return from + (distance >> 1 ^ -(distance & 1));
 }
 
-/* ---- event pack ---- */
+/* ---- packing ---- */
 
 #define HEAD_ROOM (6 + 3 * 8) /* what the numbers of an event may take */
 
@@ -282,7 +284,7 @@ uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, 
 	return size;
 }
 
-/* ---- event unpack ---- */
+/* ---- unpacking ---- */
 
 /* The numbers of the event, and where the rest begins. */
 struct packed_head {

@@ -1,3 +1,5 @@
+/* Sorting keys: natural merge sort for keys with long runs, else radix sort on the bytes that differ.  Also
+ * the comparison of values of different numeric types. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "json/token.h"
 #include "run/sort/sorter.h"
 
-/* ---- value order ---- */
+/* ---- comparing values ---- */
 
 #define LONGEST 400U /* a double written without an exponent has no more digits than these */
 
@@ -82,7 +84,7 @@ bool value_order(const struct value *a, const struct value *b, int *order)
 	return true;
 }
 
-/* ---- order sort ---- */
+/* ---- merging runs ---- */
 
 /*
  * Two ways: a natural merge sort, and a radix sort for many keys in hardly any
@@ -261,7 +263,7 @@ static void merge_sort(struct order_key *keys, uint32_t n, struct order_key *scr
 	}
 }
 
-/* ---- many keys without order ---- */
+/* ---- radix sort ---- */
 
 #define RADIX_FEWEST 1024U /* keys; fewer are not worth counting the digits */
 #define FAR 64U

@@ -1,3 +1,5 @@
+/* K-way merge of sorted runs of packed events, in memory or in a spill file, with a heap.  A run joins the
+ * heap at its first event, so the cost of an event depends on the runs that overlap there.  Stable. */
 #include <stdlib.h>
 
 #include "run/sort/sorter.h"
@@ -73,7 +75,7 @@ static bool reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, 
 	return true;
 }
 
-/* ---- the next one ---- */
+/* ---- the heap ---- */
 
 static bool comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 {
@@ -274,7 +276,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 	return writer_flush(&w);
 }
 
-/* ---- fewer runs ---- */
+/* ---- reducing the number of runs ---- */
 
 /* Makes one run of n neighbours. */
 static bool merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n,

@@ -1,3 +1,5 @@
+/* Numbers for common properties of events and of fields (all but times, values and copied texts), in hash
+ * tables of bounded size; packed events store the number instead. */
 #include <stdlib.h>
 
 #include "base/table.h"

@@ -1,3 +1,5 @@
+/* Runs a format's recovery over one input: the loop around recover_ops.next(), with findings of the format
+ * passed to the list of changes and faults of the input to the sink. */
 #include "run/write/recover.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* The end of a pipeline that writes: renders batches on worker threads and passes the bytes on in order. Jobs
+ * are slots of a ring: prepared in order, run in parallel, finished in order; the thread of the caller works
+ * while it waits. */
 #include "run/write/writing.h"
 
 #include <pthread.h>
