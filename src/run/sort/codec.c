@@ -6,7 +6,7 @@
 
 /* ---- layout ---- */
 
-/* Private to event_pack.c and event_unpack.c: the parts of a packed event. */
+/* The parts of a packed event. */
 
 /* The fixed part of a field, in front of its texts. */
 struct packed_field {
