@@ -33,7 +33,7 @@ bool batch_hold(struct batch *b, struct shared_memory *m)
 	return true;
 }
 
-/* Whatever its events pointed to. */
+/* Releases memory that its events pointed to. */
 static void let_go(struct batch *b)
 {
 	while (b->engine.blocks != NULL) {
@@ -82,7 +82,7 @@ void batch_recycle(struct batch *b)
 	let_go(b);
 }
 
-/* ---- memory that outlives a batch ---- */
+/* ---- shared memory ---- */
 
 struct moved_memory {
 	struct shared_memory shared;

@@ -39,7 +39,7 @@ static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p
 	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
 }
 
-/* 0: there are enough already, or there is no memory. */
+/* Returns 0 beyond the limit, or on OOM. */
 static uint32_t take_place(struct pending_ends *a, struct pairing *p)
 {
 	const uint32_t place = a->free;
@@ -62,7 +62,7 @@ static uint32_t take_place(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* What it points to is the batch's from now on. */
+/* Passes its copy to the batch. */
 static void give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
@@ -108,7 +108,7 @@ static bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct b
 	return true;
 }
 
-/* The link to the earliest end that is not before the beginning, or NULL. */
+/* The link to the earliest end not before the begin, or NULL. */
 static uint32_t *find(const struct pending_ends *a, const struct pairing *p, const struct event *e,
                       struct pairing_end_of how)
 {
@@ -125,7 +125,7 @@ static uint32_t *find(const struct pending_ends *a, const struct pairing *p, con
 	return best;
 }
 
-/* Whether the end of this BEGIN was met before; then e is the span. */
+/* If the end of this BEGIN preceded it, makes e the span and returns true. */
 static bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
                              struct pairing_end_of how)
 {
@@ -206,7 +206,7 @@ void pairing_free(struct pairing *p)
 
 /* ---- slots ---- */
 
-/* Whether there is a place for the track; it is made if it can be. */
+/* Ensures the entry of the track. */
 static bool have_track(struct pairing *p, uint32_t index)
 {
 	if (index < p->ntracks)
@@ -239,7 +239,7 @@ static void more_places(struct pairing *p)
 	}
 }
 
-/* A free place; the caller has seen that there may be one more.  NULL: no memory. */
+/* A free slot; the caller checked the limit. */
 static struct open_span *take_slot(struct pairing *p)
 {
 	if (p->free == 0)
@@ -251,7 +251,7 @@ static struct open_span *take_slot(struct pairing *p)
 	return s;
 }
 
-/* What it points to is the batch's from now on. */
+/* Passes its copy to the batch. */
 static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
@@ -274,7 +274,7 @@ static uint32_t *async_bucket(const struct pairing *p, const struct track *track
 	                   (BUCKETS_PAIRING - 1)];
 }
 
-/* Where the list starts in which a span stands, or is looked for. */
+/* The head of the list that a span belongs to. */
 static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
@@ -345,7 +345,7 @@ static void leave_out(struct pairing *p, const struct event *e, struct pairing_e
 
 /* ---- the two ends ---- */
 
-/* Copies what does not outlive the batch. */
+/* Copies name and fields that do not outlive the batch. */
 static void keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
                  struct pairing_end_of how)
 {
@@ -372,7 +372,7 @@ static void keep(struct pairing *p, const struct batch *b, const struct event *e
 	p->failed |= made == RETAINED_NO_MEMORY;
 }
 
-/* Whether there is the list that a span would stand in; it is made if it can be. */
+/* Ensures the list that a span belongs to. */
 static bool have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
@@ -392,7 +392,7 @@ static bool have_room(const struct pairing *p, const struct event *e, struct pai
 	       !(listed && p->tracks[e->track->index].depth >= PAIRING_TRACK);
 }
 
-/* Keeps it open. */
+/* Adds the open span. */
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
                       struct pairing_end_of how)
 {
@@ -430,7 +430,7 @@ enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct eve
 	return PAIRING_OPEN;
 }
 
-/* The span has the fields of its BEGIN, then what the END adds. */
+/* Joins the fields of both ends. */
 static void join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
 	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
@@ -446,7 +446,7 @@ static void join_fields(struct pairing *p, struct batch *b, struct event *e, con
 	b->nfields += n;
 }
 
-/* Makes e the span; its ts is where it ends. */
+/* Makes e the span; e->ts is its end. */
 static void make_span(const struct open_span *s, struct event *e)
 {
 	e->dur = e->ts - s->ts;
@@ -517,7 +517,7 @@ static uint64_t last_of(const struct pairing *p, const struct track *t)
 	return t->index < p->ntracks ? p->tracks[t->index].last : 0;
 }
 
-/* When it ends.  A state of what is shown below a track lasts as long as that is heard of. */
+/* End time.  A state of a child track lasts until the child's last event. */
 static uint64_t end_of_open(const struct pairing *p, const struct open_span *s)
 {
 	uint64_t last = s->ts;
@@ -556,7 +556,7 @@ static void give_open(struct pairing *p, struct batch *b, struct open_span *s, b
 	free_slot(p, s, b);
 }
 
-/* The innermost first, as if their ends had come. */
+/* The innermost first, as for ENDs. */
 static void give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 {
 	while (*list != 0 && b->n < b->cap) {
@@ -567,7 +567,7 @@ static void give_list(struct pairing *p, struct batch *b, uint32_t *list, bool f
 	}
 }
 
-/* Whether there was no room for all. */
+/* Returns whether the batch is full. */
 static bool give_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {

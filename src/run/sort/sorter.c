@@ -86,7 +86,7 @@ static struct run_rule rule_of(const struct sorter *s)
 	return (struct run_rule){ s->options.order, s->options.with_bytes, &s->shapes, s->options.memory };
 }
 
-/* A run that starts where the last one ends makes it longer. */
+/* Adds a run, or extends the last one if adjacent. */
 static bool add_run(struct sorter_runs *runs, const struct order_key *first, const struct order_key *last,
                     struct spill_run run)
 {
@@ -155,7 +155,7 @@ static bool spill(struct sorter *s)
 	return s->memory->size <= s->most || resize(s, s->most);
 }
 
-/* For n bytes more. */
+/* Ensures space for n more bytes. */
 static bool make_room(struct sorter *s, uint64_t n)
 {
 	bool ok = true;
@@ -173,7 +173,7 @@ static bool make_room(struct sorter *s, uint64_t n)
 	return ok;
 }
 
-/* n bytes behind what is in memory are a run. */
+/* Adds the n bytes after the runs in memory as a run. */
 static bool hold_run(struct sorter *s, const struct order_key *first, const struct order_key *last,
                      uint64_t n)
 {
@@ -218,7 +218,7 @@ static void copy_load(const struct sorter_load *l, char *to)
 	}
 }
 
-/* Puts what is loaded into memory, in order. */
+/* Sorts the load and appends it to the memory. */
 static bool move_load(struct sorter *s)
 {
 	struct sorter_load *const l = &s->load;
