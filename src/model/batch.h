@@ -1,5 +1,5 @@
-#ifndef EVENT_BATCH_H
-#define EVENT_BATCH_H
+#ifndef MODEL_BATCH_H
+#define MODEL_BATCH_H
 
 #include "base/memory.h"
 #include "model/batch_engine.h"

@@ -1,5 +1,5 @@
-#ifndef EVENT_BATCH_ENGINE_H
-#define EVENT_BATCH_ENGINE_H
+#ifndef MODEL_BATCH_ENGINE_H
+#define MODEL_BATCH_ENGINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

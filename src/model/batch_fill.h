@@ -1,5 +1,5 @@
-#ifndef EVENT_BATCH_FILL_H
-#define EVENT_BATCH_FILL_H
+#ifndef MODEL_BATCH_FILL_H
+#define MODEL_BATCH_FILL_H
 
 #include <stdatomic.h>
 

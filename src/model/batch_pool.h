@@ -1,5 +1,5 @@
-#ifndef EVENT_BATCH_POOL_H
-#define EVENT_BATCH_POOL_H
+#ifndef MODEL_BATCH_POOL_H
+#define MODEL_BATCH_POOL_H
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-#ifndef EVENT_CALL_STACK_H
-#define EVENT_CALL_STACK_H
+#ifndef MODEL_CALL_STACK_H
+#define MODEL_CALL_STACK_H
 
 #include "model/batch.h"
 #include "model/class.h"

@@ -1,5 +1,5 @@
-#ifndef EVENT_TRAITS_H
-#define EVENT_TRAITS_H
+#ifndef MODEL_EVENT_TRAITS_H
+#define MODEL_EVENT_TRAITS_H
 
 #include "model/class.h"
 #include "model/event.h"

@@ -1,5 +1,5 @@
-#ifndef EVENT_PLAN_H
-#define EVENT_PLAN_H
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
 
 #include "model/event.h"
 

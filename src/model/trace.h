@@ -1,5 +1,5 @@
-#ifndef EVENT_TRACE_H
-#define EVENT_TRACE_H
+#ifndef MODEL_TRACE_H
+#define MODEL_TRACE_H
 
 #include "base/memory.h"
 #include "base/table.h"

@@ -1,5 +1,5 @@
-#ifndef EVENT_TRACK_H
-#define EVENT_TRACK_H
+#ifndef MODEL_TRACK_H
+#define MODEL_TRACK_H
 
 #include "base/slice.h"
 

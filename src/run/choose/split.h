@@ -1,5 +1,5 @@
-#ifndef PIPELINE_SPLIT_H
-#define PIPELINE_SPLIT_H
+#ifndef RUN_CHOOSE_SPLIT_H
+#define RUN_CHOOSE_SPLIT_H
 
 #include "base/table.h"
 #include "run/read/operands.h"

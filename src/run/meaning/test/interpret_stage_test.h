@@ -1,5 +1,5 @@
-#ifndef PIPELINE_INTERPRET_STAGE_TEST_H
-#define PIPELINE_INTERPRET_STAGE_TEST_H
+#ifndef RUN_MEANING_INTERPRET_STAGE_TEST_H
+#define RUN_MEANING_INTERPRET_STAGE_TEST_H
 
 #include <criterion/criterion.h>
 #include <stdio.h>
