@@ -14,7 +14,7 @@
 #include "cmd/convert.h"
 #include "format/registry.h"
 #include "input/private.h"
-#include "run/adjust/join.h"
+#include "run/join.h"
 #include "run/read/operands.h"
 
 /* ---- file of offsets ---- */

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "model/value.h"
 #include "vocab/private.h"
 
 /* ---- vocab parts ---- */

@@ -1,4 +1,5 @@
-/* Time lines that events name. */
+/* Time lines named by fields of events: found by name, and by number in a cache.  Bounded in number and in
+ * bytes of names. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #define ALL_TRACKS                                                                                           \
 	65536U /* when there are so many, events name no more; readers have the rest of TRACE_MAX_TRACKS */
 
-/* The answer for a rule, the process (or track, if the line is child one) and a number. */
+/* Cached result for a rule, a process (or track, for child lines) and a number. */
 struct line_cached {
 	const void *how; /* the meaning_track, or the meaning whose states are shown */
 	const struct track *base;
@@ -29,7 +30,6 @@ void interpret_lines_free(struct interpret *in)
 	in->cached = NULL;
 }
 
-/* NULL: no memory. */
 static struct line_cached *cached_at(struct interpret *in, const void *how, const struct track *base,
                                      uint64_t value)
 {
@@ -45,7 +45,7 @@ static struct line_cached *cached_at(struct interpret *in, const void *how, cons
 	return &in->cached[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-/* A new line of this name.  NULL: no memory. */
+/* Adds a line of this name. */
 static const struct track *new_line(struct interpret *in, const struct track *base, bool child,
                                     struct slice name, const struct value *id)
 {
@@ -58,7 +58,7 @@ static const struct track *new_line(struct interpret *in, const struct track *ba
 	return k;
 }
 
-/* Said once for a trace. */
+/* Reported once per trace. */
 static void say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
 {
 	struct quoted q;
@@ -69,7 +69,7 @@ static void say_limit(struct interpret *in, const struct batch *b, const struct 
 	in->lines_full = true;
 }
 
-/* "t17:NAME", in memory of the batch.  p is NULL when there is no memory. */
+/* "t17:NAME", in memory of the batch. */
 static struct slice line_key(struct batch *b, char kind, uint32_t base, struct slice name)
 {
 	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
@@ -84,7 +84,7 @@ static struct slice line_key(struct batch *b, char kind, uint32_t base, struct s
 	return slice_of(p, (size_t)(end - p) + name.n);
 }
 
-/* The line of this name: lines of one process and one name are one.  Without memory the base. */
+/* Finds or adds the line of this name in a process; on OOM returns the base. */
 static const struct track *named_line(struct interpret *in, struct batch *b, const struct event *e,
                                       const struct track *base, bool child, struct slice name,
                                       const struct value *id)
@@ -112,7 +112,7 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	return k != NULL ? k : base;
 }
 
-/* *track stays as it is where a field is not there. */
+/* *track is unchanged if a field is missing. */
 static void try_line(struct interpret *in, struct batch *b, const struct event *e,
                      const struct plan_track *how, const struct track **track)
 {

@@ -1,5 +1,5 @@
 /* Raw events, with those marked that a selection of interpreted events leaves out. */
-#include "run/choose/marks.h"
+#include "run/read/marks.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,53 +1,15 @@
-#include "run/adjust/join.h"
+/* Several traces as one (merge): a first pass over each trace, the offsets of their clocks, and the stage
+ * that reads them one after the other, as pipelines of their own whose events move to the common trace.  A
+ * window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
+ * signed. */
+#include "run/join.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "run/choose/select.h"
 #include "run/read/operands.h"
-#include "run/read/reading.h"
-#include "run/read/source.h"
 
-/* ---- rebase ---- */
-
-enum stage_status rebase_next(struct stage *stage, struct batch **out)
-{
-	struct rebase_stage *const st = (struct rebase_stage *)stage;
-	const enum stage_status status = stage_next(stage->from, out);
-
-	if (status != STAGE_MORE)
-		return status;
-	struct batch *const b = *out;
-	uint32_t i = 0;
-	if (!st->known) { /* the first event's, as good as any; records before it are no events */
-		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
-			i++;
-		st->known = i < b->n;
-		st->by = st->known ? b->events[i].ts : 0;
-	}
-	for (; i < b->n; i++)
-		b->events[i].ts -= st->by; /* earlier ones wrap; writers read ts as signed then */
-	return STAGE_MORE;
-}
-
-bool rebase_init(struct pipeline *p)
-{
-	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
-
-	if (m.failed && m.why[0] != '\0')
-		pipeline_failed(p, m.why);
-	else if (m.failed)
-		pipeline_no_memory(p);
-	p->rebase.p = p;
-	p->rebase.known = m.known;
-	p->rebase.by = m.ns;
-	p->rebase.signed_time = !m.complete;
-	return !m.failed;
-}
-
-/* ---- join window ---- */
-
-/* A time window of the whole, as windows of its parts. */
+/* ---- the time window ---- */
 
 struct bounds {
 	__int128 first, last; /* of all events, on the clock of the whole */
@@ -136,7 +98,7 @@ const char *join_window(struct join *j, const struct select *s)
 	return NULL;
 }
 
-/* ---- join ---- */
+/* ---- the parts ---- */
 
 bool join_init(struct join *j, const struct trace_groups *traces)
 {
@@ -159,7 +121,7 @@ void join_free(struct join *j)
 
 /* ---- the first pass ---- */
 
-static void see_times(struct join_part *part, const struct batch *b)
+static void add_times(struct join_part *part, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -173,8 +135,8 @@ static void see_times(struct join_part *part, const struct batch *b)
 	}
 }
 
-/* Which of the parts has it, or that several have. */
-static void see_process(struct join *j, const struct track *t, uint32_t part)
+/* Maps the process to the part that has it, or to JOIN_SEVERAL. */
+static void add_process(struct join *j, const struct track *t, uint32_t part)
 {
 	const uint32_t known = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 	bool ok = true;
@@ -192,22 +154,22 @@ static void see_process(struct join *j, const struct track *t, uint32_t part)
 	j->failed |= !ok;
 }
 
-static const char *keep(struct join *j, const char *s)
+static const char *copy_text(struct join *j, const char *s)
 {
 	return s != NULL ? arena_copy(&j->arena, slice_str(s)).p : NULL;
 }
 
-static void look(struct join *j, uint32_t number, const struct pipeline_job *like)
+static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
 {
 	struct join_part *const part = &j->parts[number];
 	struct pipeline p;
 	struct batch *b;
-	struct pipeline_job job = *like;
+	struct pipeline_job job = pass_job(like);
 	struct select select;
 	enum stage_status status = STAGE_BAD;
 
-	if (job.select != NULL) { /* a time window is one of the whole, which is not known yet */
-		select = *job.select;
+	if (like->select != NULL) { /* a time window is one of the whole, which is not known yet */
+		select = *like->select;
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
 		job.select = &select;
 	}
@@ -216,26 +178,23 @@ static void look(struct join *j, uint32_t number, const struct pipeline_job *lik
 	job.npaths = 1;
 	job.operand = part->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
-	job.order = ORDER_FILE;
-	job.lanes = job.lanes_off = job.late = job.rebase = false;
 	job.sink = pipeline_note_why;
 	job.ctx = &j->why;
-	job.join = NULL;
-	job.hooks = (struct pipeline_hooks){ .progress = job.hooks.progress, .ctx = job.hooks.ctx };
+	job.hooks = (struct pipeline_hooks){ .progress = like->hooks.progress, .ctx = like->hooks.ctx };
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			see_times(part, b);
+			add_times(part, b);
 			batch_release(b);
 		}
 	pipeline_end(&p);
 	for (uint32_t i = 0; i < p.trace.ntracks; i++)
 		if (p.trace.tracks[i]->kind == TRACK_PROCESS)
-			see_process(j, p.trace.tracks[i], number);
+			add_process(j, p.trace.tracks[i], number);
 	j->failed |= pipeline_pass_failed(&p, status) || j->arena.failed;
-	part->format = keep(j, p.trace.format);
-	part->dialect = keep(j, p.trace.dialect);
-	part->byte_order = keep(j, p.trace.byte_order);
-	part->clock = keep(j, p.trace.clock);
+	part->format = copy_text(j, p.trace.format);
+	part->dialect = copy_text(j, p.trace.dialect);
+	part->byte_order = copy_text(j, p.trace.byte_order);
+	part->clock = copy_text(j, p.trace.clock);
 	part->epoch_known = p.trace.epoch_known;
 	part->epoch_ns = p.trace.epoch_ns;
 	pipeline_close(&p);
@@ -244,14 +203,14 @@ static void look(struct join *j, uint32_t number, const struct pipeline_job *lik
 bool join_look(struct join *j, const struct pipeline_job *job)
 {
 	for (size_t i = 0; i < j->n && !j->failed; i++)
-		look(j, (uint32_t)i, job);
+		look_at_part(j, (uint32_t)i, job);
 	j->failed |= j->arena.failed;
 	return !j->failed;
 }
 
 /* ---- offsets ---- */
 
-static bool set(struct join_part *part, __int128 later)
+static bool set_offset(struct join_part *part, __int128 later)
 {
 	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
 	return part->later == later;
@@ -266,7 +225,7 @@ bool join_by_epoch(struct join *j)
 		if (j->parts[i].epoch_ns < least)
 			least = j->parts[i].epoch_ns;
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set(&j->parts[i], (__int128)j->parts[i].epoch_ns - least);
+		fits &= set_offset(&j->parts[i], (__int128)j->parts[i].epoch_ns - least);
 	j->epoch_known = true;
 	j->epoch_ns = least;
 	return fits;
@@ -277,7 +236,7 @@ bool join_by_start(struct join *j)
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set(&j->parts[i], -(__int128)j->parts[i].first_ns);
+		fits &= set_offset(&j->parts[i], -(__int128)j->parts[i].first_ns);
 	return fits;
 }
 
@@ -294,14 +253,14 @@ bool join_rebase(struct join *j)
 		}
 	}
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set(&j->parts[i], j->parts[i].later - least);
+		fits &= set_offset(&j->parts[i], j->parts[i].later - least);
 	j->rebased_by = (uint64_t)least;
 	return fits && least >= 0;
 }
 
-/* ---- joining ---- */
+/* ---- reading the parts ---- */
 
-/* One of the traces, while it is read and as long as its events are there. */
+/* A part, open from its first event to the end of the run, as events point into its trace. */
 struct inner {
 	struct joining *joining;
 	const struct join_part *part;
@@ -316,15 +275,13 @@ struct joining {
 	struct pipeline *p;
 	const struct join *join;
 	struct inner *list;
-	size_t at;                  /* which is read */
-	struct select_found *found; /* in all of them, when somebody asked */
-	struct tabletext globals;   /* "parent id name" of tracks that are one in all traces -> their index */
+	size_t at;                  /* the part being read */
+	struct select_found *found; /* in all parts; NULL before joining_found() */
+	struct tabletext globals;   /* "parent id name" of tracks common to all parts -> index */
 	struct arena arena;
 };
 
-/* ---- processes ---- */
-
-/* rehome.same_track: a process that is one whichever trace tells of it, and its threads. */
+/* rehome.same_track: global processes and their threads are the same in all parts. */
 static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
 {
 	struct inner *const in = ctx;
@@ -338,13 +295,13 @@ static struct track *same_track(void *ctx, const struct track *t, const struct t
 	const uint32_t known = key.p != NULL ? tabletext_get(&g->globals, key) : TABLE_NONE;
 	if (known != TABLE_NONE)
 		return g->p->trace.tracks[known];
-	/* it is made next, and will be the trace's last track */
+	/* the caller creates it next: it becomes the trace's last track */
 	if (key.p == NULL || !tabletext_put(&g->globals, key, g->p->trace.ntracks))
 		g->arena.failed = true;
 	return NULL;
 }
 
-/* The part's path, or what is behind its last slash if that is enough. */
+/* The name of the part's file; its path if other parts have a file of that name. */
 static const char *label_of(const struct inner *in)
 {
 	const struct join *const j = in->joining->join;
@@ -362,7 +319,7 @@ static const char *label_of(const struct inner *in)
 	return base;
 }
 
-/* rehome.process_name: renamed apart where several traces have it. */
+/* rehome.process_name: adds the label of the part if several parts have the process. */
 static struct slice process_name(void *ctx, const struct track *t, struct arena *into)
 {
 	const struct inner *const in = ctx;
@@ -374,23 +331,22 @@ static struct slice process_name(void *ctx, const struct track *t, struct arena 
 	return arena_printf(into, "%.*s [%s]", (int)t->name.n, t->name.p, label_of(in));
 }
 
-/* ---- the stage ---- */
-
 static void open_inner(struct joining *g, struct inner *in)
 {
+	const struct pipeline_job *const all = g->p->job;
 	const size_t number = (size_t)(in - g->list);
 
 	in->joining = g;
 	in->part = &g->join->parts[number];
-	in->job = *g->p->job;
+	in->job = pass_job(all);
 	in->job.paths = &in->part->path;
 	in->job.npaths = 1;
 	in->job.operand = in->part->operand;
-	in->job.order = ORDER_FILE;
-	in->job.lanes = in->job.lanes_off = in->job.late = in->job.rebase = false;
-	in->job.join = NULL;
-	if (in->part->select != NULL)
-		in->job.select = in->part->select;
+	in->job.want = all->want;
+	in->job.select = in->part->select != NULL ? in->part->select : all->select;
+	in->job.sink = all->sink;
+	in->job.ctx = all->ctx;
+	in->job.hooks = all->hooks;
 	rehome_init(&in->rehome, &g->p->trace);
 	in->rehome.later = in->part->later;
 	in->rehome.flows = number;
@@ -400,8 +356,8 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->open = true;
 }
 
-/* All of it was read.  false: no memory. */
-static bool finish(struct joining *g, struct inner *in)
+/* The part was read to its end. */
+static bool finish_part(struct joining *g, struct inner *in)
 {
 	struct trace *const to = &g->p->trace;
 	const uint64_t records = to->records, events = to->events;
@@ -413,7 +369,7 @@ static bool finish(struct joining *g, struct inner *in)
 		return false;
 	to->records = records + in->pipeline.trace.records;
 	to->events = events + in->pipeline.trace.events;
-	for (uint32_t i = nmeta; i < to->nmeta; i++) /* what another trace says, too, is said once */
+	for (uint32_t i = nmeta; i < to->nmeta; i++) /* facts that several parts state are listed once */
 		for (uint32_t k = 0; k < nmeta; k++) {
 			const struct value *const a = &to->meta[i].value, *const b = &to->meta[k].value;
 			if (!slice_equal(to->meta[i].name, to->meta[k].name) || a->type != b->type ||
@@ -426,7 +382,7 @@ static bool finish(struct joining *g, struct inner *in)
 	return true;
 }
 
-static enum stage_status next(struct stage *st, struct batch **out)
+static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 {
 	struct joining *const g = (struct joining *)st;
 
@@ -442,7 +398,7 @@ static enum stage_status next(struct stage *st, struct batch **out)
 			status = pipeline_next(&in->pipeline, out);
 		if (status == STAGE_BAD)
 			return status;
-		if (status == STAGE_END ? !finish(g, in) : !rehome_batch(&in->rehome, *out)) {
+		if (status == STAGE_END ? !finish_part(g, in) : !rehome_batch(&in->rehome, *out)) {
 			pipeline_no_memory(g->p);
 			batch_release(*out);
 			return STAGE_BAD;
@@ -450,7 +406,7 @@ static enum stage_status next(struct stage *st, struct batch **out)
 		g->at += status == STAGE_END;
 		if (status == STAGE_END)
 			continue;
-		(*out)->ntracks = (*out)->nclasses = 0; /* those were of the other trace */
+		(*out)->ntracks = (*out)->nclasses = 0; /* of the trace of the part */
 		if ((*out)->n > 0)
 			return STAGE_MORE;
 		batch_release(*out);
@@ -461,8 +417,8 @@ static enum stage_status next(struct stage *st, struct batch **out)
 	return g->arena.failed ? STAGE_BAD : STAGE_END;
 }
 
-/* What all parts agree in. */
-static const char *common(const struct join *j, size_t member, const char *none)
+/* A fact that all parts share; else `none`. */
+static const char *common_fact(const struct join *j, size_t member, const char *none)
 {
 	const char *first = NULL;
 
@@ -484,13 +440,14 @@ struct joining *joining_new(struct pipeline *p)
 		free(g);
 		return NULL;
 	}
-	g->stage.next = next;
+	g->stage.next = next_of_parts;
 	g->p = p;
 	g->join = j;
-	p->trace.format = common(j, offsetof(struct join_part, format), "merged");
-	p->trace.dialect = common(j, offsetof(struct join_part, dialect), "");
-	p->trace.byte_order = common(j, offsetof(struct join_part, byte_order), NULL);
-	p->trace.clock = common(j, offsetof(struct join_part, clock), j->epoch_known ? "aligned" : "unknown");
+	p->trace.format = common_fact(j, offsetof(struct join_part, format), "merged");
+	p->trace.dialect = common_fact(j, offsetof(struct join_part, dialect), "");
+	p->trace.byte_order = common_fact(j, offsetof(struct join_part, byte_order), NULL);
+	p->trace.clock =
+	    common_fact(j, offsetof(struct join_part, clock), j->epoch_known ? "aligned" : "unknown");
 	p->trace.epoch_known = j->epoch_known;
 	p->trace.epoch_ns = j->epoch_ns;
 	return g;

@@ -1,5 +1,5 @@
 /* Sets of numbers, in memory and in a file, held against a list of bits. */
-#include "run/choose/marks.h"
+#include "run/read/marks.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
