@@ -81,7 +81,9 @@ enum d9_type {
 #define D9_MAX_LATE 16384U           /* definitions behind their use, in the whole trace */
 #define D9_MAX_SYMBOLS 65536U
 #define D9_MAX_AHEAD_BYTES (4U << 20) /* of the texts of both */
-#define D9_MAX_META 64U               /* facts of the trace */
+#define D9_THREADS_AHEAD (32U << 20)  /* bytes that are searched for threads of workers */
+#define D9_MAX_WORKERS 65536U
+#define D9_MAX_META 64U /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
 #define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that the pools may add to one event */
 #define D9_ADDRESS_COST 20U            /* of these, what an address without a name counts */
@@ -457,6 +459,17 @@ void d9_ahead_hold(struct d9_state *st, struct batch *b);
 void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name);
 void d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data);
 
+/* The first thread of each worker, found in the first D9_THREADS_AHEAD bytes by a look-ahead pass of their
+ * own. */
+struct d9_threads {
+	struct trace *trace; /* of the reader that asked, whose tables thread-of and worker-of get them */
+	const struct track *process;
+	struct table64 workers; /* worker -> nothing: those that have a thread */
+};
+
+/* Asks for such a pass, once; before the first event, whose track may be a worker's. */
+void d9_look_for_threads(struct d9_state *st);
+
 /* The bytes of a definition that stands later in this segment; p is NULL if there is none. */
 struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
@@ -481,10 +494,27 @@ struct d9_field {
 };
 
 /* What this program does with an event besides showing it. */
-enum d9_kind { D9_KIND_PLAIN, D9_KIND_CLOCK, D9_KIND_FACTS, D9_KIND_SYMBOL, D9_KIND_TRACK };
+enum d9_kind {
+	D9_KIND_PLAIN,
+	D9_KIND_CLOCK,
+	D9_KIND_FACTS,
+	D9_KIND_SYMBOL,
+	D9_KIND_TRACK,
+	D9_KIND_WORKER, /* states a worker's thread; only in a pass that looks for these, others measure it
+	                   fast */
+};
 
 /* The fields that it does it with. */
-enum d9_part { D9_PART_CLOCK, D9_PART_FACTS, D9_PART_ADDRESS, D9_PART_NAME, D9_PART_DEPTH, D9_PARTS };
+enum d9_part {
+	D9_PART_CLOCK,
+	D9_PART_FACTS,
+	D9_PART_ADDRESS,
+	D9_PART_NAME,
+	D9_PART_DEPTH,
+	D9_PART_WORKER,
+	D9_PART_THREAD,
+	D9_PARTS
+};
 
 #define D9_NO_FIELD UINT32_MAX
 
@@ -573,10 +603,13 @@ struct d9_state {
 	struct d9_open_frame open;
 	struct d9_lack lack;
 
-	struct d9_ahead *ahead;    /* what a look-ahead pass found; NULL: there was none */
-	struct d9_ahead *collects; /* this is such a pass: where it puts what it finds; else NULL */
-	bool asked_ahead;          /* for one; the input may not be readable twice */
-	bool looked_ahead;         /* and got it */
+	struct d9_ahead *ahead;     /* what a look-ahead pass found; NULL: there was none */
+	struct d9_ahead *collects;  /* this is such a pass: where it puts what it finds; else NULL */
+	bool asked_ahead;           /* for one; the input may not be readable twice */
+	bool looked_ahead;          /* and got it */
+	struct d9_threads *threads; /* during the pass: what it found */
+	bool threads_pass;          /* this is such a pass */
+	bool asked_threads;
 	bool symbols_met;
 	uint64_t seed; /* of the hashes of pool entries */
 

@@ -107,7 +107,7 @@ void d9_look_ahead(struct d9_state *st)
 {
 	enum look_ahead result = LOOK_AHEAD_FAILED;
 
-	if (st->asked_ahead || st->collects != NULL)
+	if (st->asked_ahead || st->r->ahead_of != NULL)
 		return;
 	st->asked_ahead = true;
 	st->ahead = calloc(1, sizeof *st->ahead);
@@ -121,6 +121,19 @@ void d9_look_ahead(struct d9_state *st)
 		d9_ahead_hold(st, st->batch);
 	else
 		d9_ahead_drop(st);
+}
+
+void d9_look_for_threads(struct d9_state *st)
+{
+	struct d9_threads found = { .trace = st->r->trace, .process = d9_process(st) };
+
+	if (st->asked_threads || st->r->ahead_of != NULL || found.process == NULL)
+		return;
+	st->asked_threads = true;
+	st->threads = &found;
+	st->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
+	st->threads = NULL;
+	table64_free(&found.workers);
 }
 
 /* ---- asking ---- */

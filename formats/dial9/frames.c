@@ -562,6 +562,8 @@ static enum read_status d9_frames_next(struct reader *r, struct batch *b)
 	const bool runs = (r->want & WANT_RUNS) != 0;
 	enum d9_result result = D9_DONE;
 
+	if (st->threads_pass && start >= D9_THREADS_AHEAD)
+		return READ_END;
 	begin_batch(st, b);
 	for (uint32_t left = b->cap; left > 0 && !st->no_memory && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
@@ -625,7 +627,9 @@ static bool d9_open(struct reader *r)
 	const struct d9_state *const asking = r->ahead_of;
 
 	st->r = r;
-	st->collects = asking != NULL ? asking->ahead : NULL;
+	st->threads = asking != NULL ? asking->threads : NULL;
+	st->threads_pass = st->threads != NULL;
+	st->collects = asking != NULL && !st->threads_pass ? asking->ahead : NULL;
 	st->seed = hash_seed();
 	d9_dialect_begin(st);
 	return set_up_trace(st);
@@ -635,7 +639,7 @@ static void d9_close(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 
-	if (st->collects == NULL)
+	if (r->ahead_of == NULL)
 		d9_schemas_declare(st);
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);

@@ -52,7 +52,7 @@ void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct 
 	struct d9_walk w;
 	struct value v[5];
 
-	if (st->collects != NULL)
+	if (st->r->ahead_of != NULL)
 		return;
 	d9_walk_values(&w, st, s, f, NULL);
 	w.raw = true;

@@ -189,6 +189,8 @@ static void find_parts(struct d9_schema *s, const struct class_plan *p)
 	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
 	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
 	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
+	s->parts[D9_PART_WORKER] = field_named(s, plan_word(p->plan, "worker"));
+	s->parts[D9_PART_THREAD] = field_named(s, plan_word(p->plan, "thread"));
 }
 
 static void find_used(struct d9_schema *s, const struct plan *m)
@@ -201,12 +203,14 @@ static void find_used(struct d9_schema *s, const struct plan *m)
 	}
 }
 
-static enum d9_kind kind_of(const struct d9_schema *s, const struct plan *m)
+static enum d9_kind kind_of(const struct d9_state *st, const struct d9_schema *s, const struct plan *m)
 {
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		return D9_KIND_SYMBOL;
 	if (slice_is(plan_word(m, "made"), "track") && d9_made_track_schema(s))
 		return D9_KIND_TRACK;
+	if (st->threads_pass && s->parts[D9_PART_WORKER] != D9_NO_FIELD)
+		return D9_KIND_WORKER;
 	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
 		return D9_KIND_CLOCK;
 	const uint32_t facts = s->parts[D9_PART_FACTS];
@@ -226,7 +230,7 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 		return;
 	class_plan_compile(&p, m, &fields);
 	find_parts(s, &p);
-	s->kind = (uint8_t)kind_of(s, m);
+	s->kind = (uint8_t)kind_of(st, s, m);
 	if (d9_wants_raw(st)) /* facts of the trace are still checked */
 		return;
 	find_used(s, m);
@@ -387,6 +391,20 @@ static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const s
 		d9_ahead_symbol(st, address, depth, (struct slice){ e->text, e->n, e->flags });
 }
 
+/* The first thread that a worker states is the id of its track. */
+static void learn_thread(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct d9_threads *const t = st->threads;
+	uint64_t worker, tid;
+
+	if (!part_integer(st, s, f, D9_PART_WORKER, &worker) ||
+	    !part_integer(st, s, f, D9_PART_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
+	    t->workers.used >= D9_MAX_WORKERS)
+		return;
+	st->no_memory |= !table64_put(&t->workers, worker, 0);
+	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
+}
+
 /* Takes the facts that an event holds. */
 static void d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
@@ -395,7 +413,7 @@ static void d9_learn(struct d9_state *st, const struct d9_schema *s, const struc
 		learn_clock(st, s, f);
 		break;
 	case D9_KIND_FACTS:
-		if (st->collects == NULL)
+		if (st->r->ahead_of == NULL)
 			learn_facts(st, s, f);
 		break;
 	case D9_KIND_SYMBOL:
@@ -405,6 +423,9 @@ static void d9_learn(struct d9_state *st, const struct d9_schema *s, const struc
 		break;
 	case D9_KIND_TRACK:
 		d9_made_track(st, s, f);
+		break;
+	case D9_KIND_WORKER:
+		learn_thread(st, s, f);
 		break;
 	case D9_KIND_PLAIN:
 		break;
@@ -475,6 +496,8 @@ static inline bool frequent_value(struct d9_state *st, uint8_t type, const char 
 static const struct track *no_track(struct d9_state *st)
 {
 	if (st->no_track == NULL) {
+		if (!d9_wants_raw(st))
+			d9_look_for_threads(st);
 		const struct track *const process = d9_process(st);
 		struct track *const t =
 		    process != NULL ? trace_add_thread(st->r->trace, process, 0, SLICE_LIT("no thread"))
