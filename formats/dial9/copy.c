@@ -1,11 +1,13 @@
 /*
  * Copies of dial9 traces: all records, or those that a selection refers to.
- * A copy borrows runs of adjacent records from the input.  One trace after another is a trace too: its header
- * begins a segment.  Of a damaged trace the reader gives only complete records, so a frame may lack entries,
- * and a time base may be missing.
+ *
+ * A copy borrows runs of adjacent records from the input.  One trace after another is a trace too: its
+ * header begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack
+ * entries, and a time base may be missing.
+ *
  * A selection retains headers, schemas, annotations and pool entries until an event refers to them, and
- * symbols until the end of their segment; MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory, and what is
- * above them is written whether an event needs it or not.
+ * symbols until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds
+ * them is written whether an event needs it or not.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,10 @@
 /*
- * Event frames: what the vocabulary says about their schemas, facts of the whole trace that some of them
- * hold, and events of the batch. The reader applies the plan itself for the wall clock, metadata, names of
- * addresses and threads of workers, because `validate` checks these and some stand after their use.  Values
- * of frequent types are read without setting up a walk; all others go through walk.c.
+ * Event frames: what the vocabulary states about their schemas, facts of the whole trace that some of them
+ * hold, and events of the batch.
+ *
+ * The reader applies the plan itself for the wall clock, metadata, names of addresses and threads of
+ * workers, because `validate` checks these and some stand after their use.  Values of frequent types are
+ * read without setting up a walk; all others go through walk.c.
  */
 #include "dial9/dial9.h"
 #include "model/event_traits.h"

@@ -1,9 +1,10 @@
 /*
- * The size of an event at full speed.  A schema becomes a list of steps in which neighbouring fields of fixed
- * size are one; numbers and references have a largest size, so that one comparison with the end of the window
- * serves for all fields up to the next text.  Whatever is not plain (a strange Bool or presence byte, an id
- * that is not defined, text that is not UTF-8, a number of too many bits) is left to walk.c, which checks and
- * reports it.
+ * The size of an event at full speed.  A schema becomes a list of steps in which neighbouring fields of
+ * fixed size are one; numbers and references have a largest size, so that one comparison with the end of
+ * the window serves for all fields up to the next text.  Whatever is not plain (a strange Bool or presence
+ * byte, an id that is not defined, text that is not UTF-8, a number of too many bits) is left to walk.c,
+ * which checks and reports it.
+ *
  * Where the next event begins is known only when this one is measured.  So that the processor need not wait
  * for that, sizes are never loaded and added: each is a branch, which it predicts.
  */
@@ -296,26 +297,26 @@ static const char *measure_other(const struct d9_state *st, const struct d9_op *
 	return NULL;
 }
 
-#define MEASURE(kind)                                                                                        \
+#define VALUE(kind)                                                                                          \
 	if ((kind) == END)                                                                                   \
 		return p;                                                                                    \
 	if ((p = measure_value(st, kind, p)) == NULL)                                                        \
 	return NULL
 
 /* clang-format off */
-#define MEASURE_PAIR(first, second) case PAIR(first, second): MEASURE(first); MEASURE(second); break;
+#define STEP_PAIR(first, second) case PAIR(first, second): VALUE(first); VALUE(second); break;
 
-#define MEASURE_PAIRS(first) \
-	MEASURE_PAIR(first, END) MEASURE_PAIR(first, NOTHING) MEASURE_PAIR(first, BYTE) MEASURE_PAIR(first, WORD) \
-	MEASURE_PAIR(first, VARINT) MEASURE_PAIR(first, STRING_REF) MEASURE_PAIR(first, STACK_REF) \
-	MEASURE_PAIR(first, MAYBE_VARINT) MEASURE_PAIR(first, MAYBE_STRING)
+#define STEP_PAIRS(first) \
+	STEP_PAIR(first, END) STEP_PAIR(first, NOTHING) STEP_PAIR(first, BYTE) STEP_PAIR(first, WORD) \
+	STEP_PAIR(first, VARINT) STEP_PAIR(first, STRING_REF) STEP_PAIR(first, STACK_REF) \
+	STEP_PAIR(first, MAYBE_VARINT) STEP_PAIR(first, MAYBE_STRING)
 
 /* One step.  Each use has its own jump, whose target the processor learns. */
 #define STEP(op) \
 	switch ((op)->kind) { \
 	case PAIR(END, END): return p; \
-	MEASURE_PAIRS(BYTE) MEASURE_PAIRS(WORD) MEASURE_PAIRS(VARINT) MEASURE_PAIRS(STRING_REF) MEASURE_PAIRS(STACK_REF) \
-	MEASURE_PAIRS(MAYBE_VARINT) MEASURE_PAIRS(MAYBE_STRING) \
+	STEP_PAIRS(BYTE) STEP_PAIRS(WORD) STEP_PAIRS(VARINT) STEP_PAIRS(STRING_REF) STEP_PAIRS(STACK_REF) \
+	STEP_PAIRS(MAYBE_VARINT) STEP_PAIRS(MAYBE_STRING) \
 	default: if ((p = measure_other(st, op, p, end)) == NULL) return NULL; \
 	}
 

@@ -1,7 +1,8 @@
 /*
  * Tracks and events that this program wrote into a dial9 trace: dial9.h shows their schemas.
- * A schema is taken apart once; each of its events then becomes the event of the input again, with the name,
- * the track and the types of arguments that it had.
+ *
+ * A schema is taken apart once; each of its events then becomes the event of the input again, with the
+ * name, the track and the types of arguments that it had.
  */
 #include "dial9/dial9.h"
 #include "json/token.h"

@@ -1,9 +1,10 @@
 /*
- * Names for numbers: the string and stack pools of a segment, definitions and symbols that stand later in the
- * trace, and the frames that define pool entries.
- * Batches share the memory of a segment's pools, which therefore only grows until the segment ends.  Without
- * consumers of the content, an entry is its id and a hash.  An id that is referenced and not defined waits in
- * `pending` until its definition, or until the segment ends.
+ * Names for numbers: the string and stack pools of a segment, definitions and symbols that stand later in
+ * the trace, and the frames that define pool entries.
+ *
+ * Batches share the memory of a segment's pools, which therefore only grows until the segment ends.  If
+ * nothing uses the content, an entry is its id and a hash.  An id that is referenced before its definition
+ * waits in `pending` until then, or until the segment ends.
  */
 #include <stdlib.h>
 
@@ -174,8 +175,6 @@ struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, 
 
 /* ---- memory of a segment's pools ---- */
 
-#define ENTRY_COST (sizeof(struct d9_entry) + sizeof(struct table64_slot)) /* bytes besides the content */
-
 static void destroy_memory(struct shared_memory *m)
 {
 	struct d9_pool_memory *const memory = (struct d9_pool_memory *)m;
@@ -313,10 +312,12 @@ static void retain_content(struct d9_state *st, enum d9_pool_kind kind, struct d
 	}
 }
 
-/* Bytes that a definition takes. */
+/* Bytes of memory that a definition is charged. */
 static uint64_t definition_cost(enum d9_pool_kind kind, uint32_t bytes)
 {
-	return ENTRY_COST + (kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value));
+	const uint64_t content = kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value);
+
+	return sizeof(struct d9_entry) + sizeof(struct table64_slot) + content;
 }
 
 static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,

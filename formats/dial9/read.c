@@ -1,9 +1,10 @@
 /*
  * The dial9 reader ("dial9-trace-format Binary Specification", version 1, and what crate 0.4 added): a
- * header, then frames.  No frame has a length, so reading ends at the first one that cannot be understood.  A
- * further header begins a new segment, in which schemas, pools and the time base are reset. Memory is bounded
- * by the limits of dial9.h.  Frames and pool entries above D9_MAX_FRAME are walked over in pieces and
- * dropped.
+ * header, then frames.  No frame has a length, so reading ends at the first one that cannot be understood.
+ * A further header begins a new segment, in which schemas, pools and the time base are reset.
+ *
+ * Memory is bounded by the limits of dial9.h.  Frames and pool entries above D9_MAX_FRAME are walked over
+ * in pieces and dropped.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -120,10 +121,10 @@ static enum d9_result report_cut(struct d9_state *st, const struct d9_frame *f)
 }
 
 static void report_tally(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t,
-                         const char *before, const char *behind)
+                         const char *before, const char *after)
 {
 	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
-	                  "%s %" PRIu64 "%s", before, t->now, behind);
+	                  "%s %" PRIu64 "%s", before, t->now, after);
 }
 
 static void report_tallies(struct d9_state *st)
@@ -191,19 +192,22 @@ void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d
 	st->last_offset = f->offset;
 }
 
-/* Counts an entry of the open frame, or the frame if it has none. */
-static void count_entry(struct d9_state *st)
+/* Counts, if it was read, an entry of the open frame, or the frame if it has none.  Returns the result. */
+static enum d9_result count_entry(struct d9_state *st, enum d9_result result)
 {
 	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
 		                                        [D9_TAG_STACKS] = D9_S_STACKS,
 		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
 
+	if (result != D9_DONE)
+		return result;
 	st->r->records++;
 	st->structure[structures[st->open.tag]]->records++;
 	if (st->open.left > 0)
 		st->open.left--;
 	if (st->open.left == 0)
 		st->last_offset = st->open.offset;
+	return D9_DONE;
 }
 
 void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
@@ -341,13 +345,6 @@ static enum d9_result read_reset(struct d9_state *st, struct d9_frame *f, struct
 	return D9_DONE;
 }
 
-static enum d9_result count_read_entry(struct d9_state *st, enum d9_result result)
-{
-	if (result == D9_DONE)
-		count_entry(st);
-	return result;
-}
-
 static enum d9_result read_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	if (!st->begun)
@@ -359,11 +356,11 @@ static enum d9_result read_frame(struct d9_state *st, struct d9_frame *f, struct
 		return d9_schema_frame(st, f, b);
 	case D9_TAG_STRINGS:
 	case D9_TAG_STACKS:
-		return count_read_entry(st, d9_pool_head(st, f, b));
+		return count_entry(st, d9_pool_head(st, f, b));
 	case D9_TAG_RESET:
 		return read_reset(st, f, b);
 	case D9_TAG_ANNOTATIONS:
-		return count_read_entry(st, d9_annotations_head(st, f, b));
+		return count_entry(st, d9_annotations_head(st, f, b));
 	case D9_TAG_HEADER:
 		return read_header(st, f, b);
 	default:
@@ -376,8 +373,8 @@ static enum d9_result read_entry(struct d9_state *st, struct d9_frame *f, struct
 {
 	f->tag = st->open.tag;
 	f->offset = st->open.offset;
-	return count_read_entry(st, f->tag == D9_TAG_ANNOTATIONS ? d9_annotation(st, f, b)
-	                                                         : d9_pool_entry(st, f, b));
+	return count_entry(st,
+	                   f->tag == D9_TAG_ANNOTATIONS ? d9_annotation(st, f, b) : d9_pool_entry(st, f, b));
 }
 
 static enum d9_result skip_by_tag(struct d9_state *st, const struct d9_frame *f)
@@ -386,9 +383,9 @@ static enum d9_result skip_by_tag(struct d9_state *st, const struct d9_frame *f)
 	case D9_TAG_EVENT:
 		return d9_event_skip(st, f);
 	case D9_TAG_ANNOTATIONS:
-		return count_read_entry(st, d9_annotation_skip(st));
+		return count_entry(st, d9_annotation_skip(st));
 	default:
-		return count_read_entry(st, d9_pool_skip(st, f));
+		return count_entry(st, d9_pool_skip(st, f));
 	}
 }
 

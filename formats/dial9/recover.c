@@ -1,8 +1,9 @@
 /*
- * Recovery: keeps intact frames and repairs the count of frames of entries that are cut.
- * Frames have no lengths: after one that cannot be read, the next is known only where a header begins another
- * segment, which defines schemas and pools anew.  Plain events pass at the speed of a check.  Memory is the
- * window, at most LARGEST_FRAME for a frame of entries.
+ * Recovery: keeps intact frames, and repairs the count of frames of entries that are cut.
+ *
+ * Frames have no lengths: after one that cannot be read, the next is known only where a header begins
+ * another segment, which defines schemas and pools anew.  Plain events pass at the speed of a check.
+ * Memory is the window, at most LARGEST_FRAME for a frame of entries.
  */
 #include "dial9/dial9.h"
 
@@ -159,13 +160,13 @@ static bool search_header(struct recovery *rc)
 		return false;
 	}
 	const char *const end = in->end - D9_HEADER_SIZE + 1;
-	const char *const most = end - in->p > (ptrdiff_t)D9_NEXT_BYTES ? in->p + D9_NEXT_BYTES : end;
+	const char *const limit = end - in->p > (ptrdiff_t)D9_NEXT_BYTES ? in->p + D9_NEXT_BYTES : end;
 	const char *p = in->p;
-	while (p < most && (p = memchr(p, header[0], (size_t)(most - p))) != NULL &&
+	while (p < limit && (p = memchr(p, header[0], (size_t)(limit - p))) != NULL &&
 	       memcmp(p, header, sizeof header) != 0)
 		p++;
-	in->p = p != NULL ? p : most;
-	s->searching = in->p == most;
+	in->p = p != NULL ? p : limit;
+	s->searching = in->p == limit;
 	recover_drop(rc, in->p);
 	return true;
 }

@@ -1,8 +1,9 @@
 /*
  * Schemas: the fields of events, and annotations of fields.
- * Segments register the same schemas again and again, so a schema is known by its bytes after the type_id and
- * made once for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which lasts as long as the
- * trace because events point into it.
+ *
+ * Segments register the same schemas again and again, so a schema is known by its bytes after the type_id
+ * and made once for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which lasts as long
+ * as the trace because events point into it.
  */
 #include <stdlib.h>
 

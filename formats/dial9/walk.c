@@ -1,9 +1,10 @@
 /*
  * The grammar of values, driven by d9_types: the one place that walks over their bytes, whether to check
- * them, to drop them or to make values of them. An event is walked once to check it and, if something is odd,
- * once more to report, because a frame at the end of a window is walked again when more bytes are there.
- * Nesting is bounded (D9_MAX_NESTING), and so is what pools and symbols add to one event
- * (D9_MAX_EVENT_POOLED).
+ * them, to drop them or to make values of them.
+ *
+ * An event is walked once to check it and, if something is odd, once more to report, because a frame at the
+ * end of a window is walked again when more bytes are there.  Nesting is bounded (D9_MAX_NESTING), and so
+ * is what pools and symbols add to one event (D9_MAX_EVENT_POOLED).
  */
 #include "dial9/dial9.h"
 
