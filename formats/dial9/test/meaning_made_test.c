@@ -1,4 +1,4 @@
-/* What the vocabulary makes of events that the real traces do not hold. */
+/* Meaning of events that the real traces lack. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const struct d9_field_desc by_id[] = { { "worker_id", D9T_VARINT },
 static const struct d9_field_desc by_instance[] = { { "tid", D9T_U32 }, { "span_instance_id", D9T_VARINT } };
 static const struct d9_field_desc sample[] = { { "worker_id", D9T_VARINT }, { "tid", D9T_U32 } };
 
-/* A trace, and what a command makes of it: the program runs on a pipe. */
+/* Runs a command on the trace, down a pipe. */
 static struct ran run(struct d9_build *b, const char *command)
 {
 	const bool converts = strcmp(command, "convert") == 0;
@@ -165,7 +165,7 @@ Test(dial9_meaning, samples_by_thread)
 	ran_free(&r);
 }
 
-/* Counts the events that --tid selects. */
+/* Expects these words of `stats --tid`. */
 static void expect_of_thread(const char *path, const char *tid, int status, const char *words)
 {
 	expect_ran(run_tool((const char *const[]){ "stats", "--tid", tid, path, NULL }, NULL, 0), status,
@@ -250,7 +250,7 @@ Test(dial9_trust, the_format_before_this_one_is_named)
 	cr_expect_eq(r.status, 2);
 	cr_expect_not_null(strstr(r.err, "record again"), "%s", r.err);
 	ran_free(&r);
-	/* the beginning of its magic, and no more */
+	/* the beginning of its magic only */
 	r = run_tool((const char *const[]){ "validate", "--from", "dial9", "-", NULL }, "TOKI", 4);
 	cr_expect_eq(r.status, 1);
 	expect(&r, "dial9/bad-magic");
