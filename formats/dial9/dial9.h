@@ -447,7 +447,7 @@ struct d9_ahead {
 	uint64_t dropped;  /* names above the limits */
 };
 
-/* The first thread of each worker, found in the first D9_THREADS_AHEAD bytes by a look-ahead pass of its own.
+/* The first thread of each worker in the first D9_THREADS_AHEAD bytes, found by a look-ahead pass of its own.
  */
 struct d9_threads {
 	struct trace *trace; /* of the asking reader; its table thread-of gets the threads */

@@ -60,7 +60,8 @@ static struct d9_op *add_op(struct maker *m, unsigned kind)
 	return &m->ops[m->n++];
 }
 
-static void add_value(struct maker *m, enum value_kind kind)
+/* Adds a value to the pair of the present step; END and NOTHING complete it. */
+static void pair_value(struct maker *m, enum value_kind kind)
 {
 	if (m->first == END && kind != END) {
 		m->first = kind;
@@ -75,32 +76,32 @@ static void flush_gap(struct maker *m)
 {
 	*m->need += m->gap;
 	for (; m->gap >= 4; m->gap -= 4)
-		add_value(m, WORD);
+		pair_value(m, WORD);
 	for (; m->gap > 0; m->gap--)
-		add_value(m, BYTE);
+		pair_value(m, BYTE);
 }
 
-static void put_value(struct maker *m, enum value_kind kind, uint32_t bytes)
+static void add_value_step(struct maker *m, enum value_kind kind, uint32_t bytes)
 {
 	flush_gap(m);
 	*m->need += bytes;
-	add_value(m, kind);
+	pair_value(m, kind);
 }
 
-static struct d9_op *put_op(struct maker *m, enum op_kind kind, uint32_t bytes)
+static struct d9_op *add_op_step(struct maker *m, enum op_kind kind, uint32_t bytes)
 {
 	flush_gap(m);
 	*m->need += bytes;
 	if (m->first != END)
-		add_value(m, NOTHING);
+		pair_value(m, NOTHING);
 	return add_op(m, kind);
 }
 
 /* Adds a value of any length.  It ends the fields that one comparison serves: its length belongs to these,
  * what follows to the next. */
-static void put_run(struct maker *m, enum op_kind kind, uint8_t size)
+static void add_run_step(struct maker *m, enum op_kind kind, uint8_t size)
 {
-	struct d9_op *const op = put_op(m, kind, 4);
+	struct d9_op *const op = add_op_step(m, kind, 4);
 
 	op->size = size;
 	m->need = &op->need;
@@ -108,55 +109,55 @@ static void put_run(struct maker *m, enum op_kind kind, uint8_t size)
 
 /* Adds an optional value.  Returns false for values of any length, where `need` would depend on the presence
  * byte. */
-static bool put_optional(struct maker *m, const struct d9_type_info *t)
+static bool add_optional(struct maker *m, const struct d9_type_info *t)
 {
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
-		put_op(m, OP_MAYBE_FIXED, 1U + t->size)->size = t->size;
+		add_op_step(m, OP_MAYBE_FIXED, 1U + t->size)->size = t->size;
 		return true;
 	case D9_SHAPE_BOOL:
-		put_op(m, OP_MAYBE_BOOL, 1 + 1);
+		add_op_step(m, OP_MAYBE_BOOL, 1 + 1);
 		return true;
 	case D9_SHAPE_LEB128:
-		put_value(m, MAYBE_VARINT, 1 + D9_VARINT_MAX);
+		add_value_step(m, MAYBE_VARINT, 1 + D9_VARINT_MAX);
 		return true;
 	case D9_SHAPE_ID:
 		if (t->pool == D9_STRINGS)
-			put_value(m, MAYBE_STRING, 1 + 4);
+			add_value_step(m, MAYBE_STRING, 1 + 4);
 		else
-			put_op(m, OP_MAYBE_STACK, 1 + 4);
+			add_op_step(m, OP_MAYBE_STACK, 1 + 4);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool put_field(struct maker *m, uint8_t type)
+static bool add_field(struct maker *m, uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
 	if (d9_is_optional(type))
-		return put_optional(m, t);
+		return add_optional(m, t);
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
 		m->gap += t->size;
 		return true;
 	case D9_SHAPE_BOOL:
-		put_op(m, OP_BOOL, 1);
+		add_op_step(m, OP_BOOL, 1);
 		return true;
 	case D9_SHAPE_LEB128:
-		put_value(m, VARINT, D9_VARINT_MAX);
+		add_value_step(m, VARINT, D9_VARINT_MAX);
 		return true;
 	case D9_SHAPE_ID:
-		put_value(m, t->pool == D9_STRINGS ? STRING_REF : STACK_REF, 4);
+		add_value_step(m, t->pool == D9_STRINGS ? STRING_REF : STACK_REF, 4);
 		return true;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
-		put_run(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
+		add_run_step(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
 		return true;
 	case D9_SHAPE_VALUES:
 		if (!t->tagged)
-			put_run(m, OP_MAP, 0);
+			add_run_step(m, OP_MAP, 0);
 		return !t->tagged;
 	case D9_SHAPE_UNKNOWN:
 		break;
@@ -173,9 +174,9 @@ bool d9_ops_make(struct d9_schema *s)
 		return true;
 	m.need = &m.first_need;
 	for (uint32_t i = 0; i < s->nfields; i++)
-		if (!put_field(&m, s->fields[i].type))
+		if (!add_field(&m, s->fields[i].type))
 			return true;
-	put_value(&m, END, 0);
+	add_value_step(&m, END, 0);
 	s->ops = malloc(m.n * sizeof *s->ops);
 	if (s->ops == NULL)
 		return false;

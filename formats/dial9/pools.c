@@ -284,7 +284,7 @@ static struct d9_entry *add_entry(struct d9_pool *pool, uint32_t id)
 	return &pool->entries[pool->n++];
 }
 
-/* Returns whether the content is looked at: texts become names of events and of symbols too, stacks only
+/* Returns whether the content is used: texts become names of events and of symbols too, stacks only
  * fields. */
 static bool needs_content(const struct d9_state *st, enum d9_pool_kind kind)
 {

@@ -78,7 +78,7 @@ static uint64_t entry_size(uint8_t tag, const char *p, const char *end)
 	return n <= left ? n : 0;
 }
 
-/* Walks over the frame at p without a look at what its entries hold.  *e is zeroed, or has the result for
+/* Walks over the frame at p without reading the content of its entries.  *e is zeroed, or has the result for
  * fewer bytes.  Returns false if the head is incomplete or damaged. */
 static bool walk_entries(struct entries *e, const char *p, const char *end)
 {
