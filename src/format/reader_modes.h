@@ -61,7 +61,8 @@ enum look_ahead {
 /*
  * For names that are defined after their use: reads the input of r once more, from start to end, with a
  * second reader. Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
- * and shared memory are its own.  It should skip records that it does not need.  Call it at most once.
+ * and shared memory are its own.  It should skip records that it does not need, and return READ_END when it
+ * has what it looks for.
  */
 enum look_ahead reader_look_ahead(struct reader *r);
 

@@ -85,7 +85,9 @@ struct plan_define {
 struct plan_track {
 	/* At most one reference.  Tracks of one process with the same name are the same. */
 	struct plan_template name;
-	struct slice id;        /* field: the thread's number in the system; p NULL: none */
+	/* The thread's number in the system; nfields 0: none.  A field must be there; a reference to a table
+	 * may lack an entry when the track is made: it has no number then. */
+	struct plan_ref id;
 	struct plan_ref number; /* the reference in name, or empty */
 	bool child;             /* a child of the event's track: "thread 7: marks" */
 };
