@@ -2,22 +2,15 @@
 
 #include "ctf/ctf.h"
 #include "format/fields_json.h"
+#include "out/tracks.h"
 
 /* ---- track ---- */
 
 /* The context of an event: who did it.  It is the same bytes for all events of a track. */
 
-/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
-static const struct track *thread_of(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 bool ctf_declare_track(struct ctf_state *st, struct track *t)
 {
-	const struct track *const process = track_process(t), *const thread = thread_of(t);
+	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
 	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
 	struct text *const s = &st->scratch;

@@ -10,6 +10,7 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "json/scan.h"
 #include "json/json_random.h"
@@ -1050,7 +1051,7 @@ struct dfw_process {
 	uint64_t calls;    /* records that are not metadata */
 	struct slice host; /* n 0: none is known */
 	struct dfw_hash host_hash;
-	uint32_t number;
+	uint32_t number; /* from 1 */
 	bool shares_pid; /* with one on another host */
 	bool changed;    /* readers show it under another name or number */
 };
@@ -1073,11 +1074,9 @@ struct dfw_state {
 	struct dfw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	struct dfw_process *first;
-	struct table64 pids;    /* in use -> 0: by a process without a host, 1: by others */
-	struct tabletext hosts; /* "pid host" in use */
-	struct table64 tids;    /* hashes of process and tid in use */
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct tabletext hosts;       /* "pid host" in use */
 	uint32_t nprocesses;
-	uint64_t next_number;                    /* for who has none */
 	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
 	struct table64 hashes_used[DFW_HASH_KINDS];
 	struct dfw_hash *hashes;

@@ -148,8 +148,8 @@ static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_w
  * within a process.  One keeps its true number where no other has it; others get
  * numbers that no operating system gives.
  */
-#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
-#define NO_HOST 0            /* values of dfw_state.pids */
+#define OF_PIDS 0 /* scope of dfw_state.numbers; that of the tids of a process is its number */
+#define NO_HOST 0 /* tags of pids */
 #define HAS_HOST 1
 
 /* ---- processes ---- */
@@ -177,7 +177,7 @@ static struct slice key_of(struct text *t, uint64_t pid, struct slice host)
 
 static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 {
-	const uint32_t used = table64_get(&st->pids, pid);
+	const uint32_t used = track_numbers_get(&st->numbers, OF_PIDS, pid);
 
 	if (used == TABLE_NONE)
 		return true;
@@ -191,17 +191,14 @@ static bool number_process(struct dfw_state *st, const struct track *t, struct d
 {
 	if (t->kind == TRACK_PROCESS && t->has_id && is_free_pid(st, t->id, p->host)) {
 		p->pid = t->id;
-		p->shares_pid = table64_get(&st->pids, p->pid) != TABLE_NONE;
+		p->shares_pid = track_numbers_get(&st->numbers, OF_PIDS, p->pid) != TABLE_NONE;
 	} else {
-		do
-			st->next_number++;
-		while (table64_get(&st->pids, FIRST_EXTRA + st->next_number) != TABLE_NONE);
-		p->pid = FIRST_EXTRA + st->next_number;
+		p->pid = track_numbers_generate(&st->numbers, OF_PIDS);
 		p->changed = t->has_id;
 		if (t->has_id)
 			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
-	if (!table64_put(&st->pids, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST))
+	if (!track_numbers_put(&st->numbers, OF_PIDS, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST))
 		return false;
 	const struct slice key = arena_copy(&st->arena, key_of(&st->scratch, p->pid, p->host));
 	return key.p != NULL && tabletext_put(&st->hosts, key, 1);
@@ -274,7 +271,7 @@ static struct dfw_process *process_of(struct dfw_state *st, const struct batch *
 	struct dfw_process *const p = arena_zalloc(&st->arena, 1, sizeof *p);
 	if (p == NULL)
 		return NULL;
-	*p = (struct dfw_process){ .number = st->nprocesses++, .next_id = 1 };
+	*p = (struct dfw_process){ .number = ++st->nprocesses, .next_id = 1 };
 	p->host = arena_copy(&st->arena, host_of(b, e));
 	if (p->host.p == NULL || !number_process(st, t, p, chunk, e->offset))
 		return NULL;
@@ -287,38 +284,24 @@ static struct dfw_process *process_of(struct dfw_state *st, const struct batch *
 
 /* ---- threads ---- */
 
-static uint64_t tid_key(const struct dfw_process *p, uint64_t tid)
-{
-	return hash_u64(tid, hash_u64(p->number, hash_seed()));
-}
-
-static bool is_free_tid(const struct dfw_state *st, const struct dfw_process *p, uint64_t tid)
-{
-	return table64_get(&st->tids, tid_key(p, tid)) == TABLE_NONE;
-}
-
 /* false: no memory. */
 static bool number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to,
                           struct chunk *chunk, uint64_t offset)
 {
 	const struct dfw_process *const p = to->process;
-	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
-	const uint64_t wanted = own ? t->id : 0;
+	static const uint64_t of_process = 0;
+	const bool has_own = track_has_own_tid(t);
+	const uint64_t *const own = has_own ? &t->id : t->kind == TRACK_PROCESS ? &of_process : NULL;
 
-	if ((own || t->kind == TRACK_PROCESS) && is_free_tid(st, p, wanted)) {
-		to->tid = wanted;
-	} else {
-		do
-			st->next_number++;
-		while (!is_free_tid(st, p, FIRST_EXTRA + st->next_number));
-		to->tid = FIRST_EXTRA + st->next_number;
-		to->changed = own;
-		if (own)
-			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
+	if (!track_numbers_assign(&st->numbers, p->number, own, &to->tid))
+		return false;
+	if (has_own && to->tid != t->id) {
+		to->changed = true;
+		dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
 	to->changed |= t->kind == TRACK_PROCESS || p->changed || is_changed(st, t->name, "thread", to->tid);
 	to->ready = true;
-	return table64_put(&st->tids, tid_key(p, to->tid), 1);
+	return true;
 }
 
 /* Who an event is of; records tell of the process and the thread before their first events. */
@@ -538,11 +521,8 @@ static bool dfw_open(struct writer *w, struct chunk *chunk)
 static bool dfw_declare(struct writer *w, const struct batch *b)
 {
 	struct dfw_state *const st = w->state;
-	bool ok = true;
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->ntracks; i++)
-		ok = array_reach(&st->tracks, &st->ntracks, b->tracks[i]->index, sizeof *st->tracks);
-	return ok;
+	return w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 }
 
 static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -673,9 +653,8 @@ static void dfw_free(void *state)
 
 	arena_free(&st->arena);
 	free(st->tracks);
-	table64_free(&st->pids);
+	track_numbers_free(&st->numbers);
 	tabletext_free(&st->hosts);
-	table64_free(&st->tids);
 	for (int i = 0; i < DFW_HASH_KINDS; i++) {
 		tabletext_free(&st->hashed[i]);
 		table64_free(&st->hashes_used[i]);

@@ -4,6 +4,7 @@
 #include "dial9/dial9.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/tracks.h"
 #include "output/text_json.h"
 
 /* ---- write frame ---- */
@@ -413,10 +414,8 @@ static bool d9w_open(struct writer *w, struct chunk *chunk)
 static bool d9w_declare(struct writer *w, const struct batch *b)
 {
 	struct d9w_state *const st = w->state;
-	bool ok = true;
+	bool ok = w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->ntracks; i++)
-		ok = array_reach(&st->tracks, &st->ntracks, b->tracks[i]->index, sizeof *st->tracks);
 	for (uint32_t i = 0; ok && !w->raw && i < b->nclasses; i++)
 		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
 	return ok;

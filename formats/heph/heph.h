@@ -8,6 +8,7 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 
 /* ---- wire ---- */
@@ -774,12 +775,10 @@ struct hpw_tracks {
 	uint32_t n;
 	uint32_t *counters; /* of a process, by index of its track: packets so far */
 	uint32_t ncounters;
-	uint32_t shared;             /* the same of the stream that tracks beyond the bounds share */
-	const struct track **tracks; /* on the way up to one that is known */
-	uint32_t ntracks;
-	struct table64 streams, substreams; /* in use */
-	uint32_t nstreams, count, next_stream;
-	uint64_t next_substream, about; /* about: bytes */
+	uint32_t shared; /* the same of the stream that tracks beyond the bounds share */
+	struct track_numbers streams, substreams;
+	uint32_t nstreams, count;
+	uint64_t about; /* bytes that describe tracks */
 };
 
 /* Where the events of a track go; options tell what it is before its first event. */

@@ -83,47 +83,37 @@ static void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct 
  * numbers where they have some, these fit, and nobody else has them; others get
  * numbers that no operating system gives.  Options tell who each of them is.
  */
-#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
 
 static void hpw_tracks_free(struct hpw_tracks *t)
 {
 	free(t->list);
 	free(t->counters);
-	free(t->tracks);
-	table64_free(&t->streams);
-	table64_free(&t->substreams);
+	track_numbers_free(&t->streams);
+	track_numbers_free(&t->substreams);
 }
 
 /* ---- numbers ---- */
 
 static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
-	uint64_t id = process->id;
+	const uint64_t *const own = process->has_id && process->id < UINT32_MAX ? &process->id : NULL;
+	uint64_t id;
 
-	if (!process->has_id || id >= UINT32_MAX || table64_get(&all->streams, id) != TABLE_NONE)
-		do
-			id = FIRST_EXTRA + ++all->next_stream;
-		while (table64_get(&all->streams, id) != TABLE_NONE);
+	if (!track_numbers_assign(&all->streams, 0, own, &id))
+		return false;
 	to->stream = (uint32_t)id;
 	all->nstreams++;
-	return table64_put(&all->streams, id, 1);
-}
-
-/* Which substream of which stream; two of one key would only cost one of them its number. */
-static uint64_t key(uint32_t stream, uint64_t substream)
-{
-	return hash_u64(substream, stream);
+	return true;
 }
 
 static bool number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track *to)
 {
-	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
-	uint64_t id = own ? t->id : t->kind == TRACK_PROCESS ? 0 : FIRST_EXTRA + ++all->next_substream;
+	static const uint64_t of_process = 0;
+	const uint64_t *const own = track_has_own_tid(t)       ? &t->id
+	                            : t->kind == TRACK_PROCESS ? &of_process
+	                                                       : NULL;
 
-	while (table64_get(&all->substreams, key(to->stream, id)) != TABLE_NONE)
-		id = FIRST_EXTRA + ++all->next_substream;
-	to->substream = id;
-	return table64_put(&all->substreams, key(to->stream, id), 1);
+	return track_numbers_assign(&all->substreams, to->stream, own, &to->substream);
 }
 
 /* For all that is beyond the bounds. */
@@ -209,26 +199,28 @@ static bool learn(struct hpw_state *st, const struct track *t, struct chunk *chu
 	return true;
 }
 
+/* Numbers a track after those above it, of which there are at most TRACE_MAX_DEPTH. */
+static bool learn_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	struct hpw_tracks *const all = &st->tracks;
+
+	if (!array_reach(&all->list, &all->n, t->index, sizeof *all->list))
+		return false;
+	return all->list[t->index].numbered ||
+	       ((t->parent == NULL || learn_from_top(st, t->parent, chunk, offset)) &&
+	        learn(st, t, chunk, offset));
+}
+
 const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
                                   uint64_t offset)
 {
-	struct hpw_tracks *const all = &st->tracks;
-	uint32_t n = 0;
-	bool ok = true;
-
 	if (t == NULL)
 		return &shared;
-	for (const struct track *above = t; ok && above != NULL; above = above->parent) {
-		ok = array_reach(&all->list, &all->n, above->index, sizeof *all->list) &&
-		     array_reach(&all->tracks, &all->ntracks, n, sizeof(struct track *));
-		if (!ok || all->list[above->index].numbered)
-			break;
-		all->tracks[n++] = above;
+	if (!learn_from_top(st, t, chunk, offset)) {
+		chunk->text.failed = true;
+		return &shared;
 	}
-	while (ok && n > 0)
-		ok = learn(st, all->tracks[--n], chunk, offset);
-	chunk->text.failed |= !ok;
-	return ok ? &all->list[t->index] : &shared;
+	return &st->tracks.list[t->index];
 }
 
 /* At the end: the tracks without events. */

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "model/event_traits.h"
 
@@ -718,12 +719,11 @@ struct htw_state {
 	uint32_t ntracks;
 	const struct htw_layout **layouts;
 	uint32_t nlayouts, layouts_cap;
-	struct table64 signatures;  /* hash of class, kind and fields -> layouts[] */
-	uint32_t fields, described; /* counted up to the bounds above */
-	bool full;                  /* one of them was reached */
-	struct table64 numbers;     /* thread_ids in use */
-	uint32_t next_number;
-	uint64_t next_id; /* of a record */
+	struct table64 signatures;    /* hash of class, kind and fields -> layouts[] */
+	uint32_t fields, described;   /* counted up to the bounds above */
+	bool full;                    /* one of them was reached */
+	struct track_numbers numbers; /* thread_ids */
+	uint64_t next_id;             /* of a record */
 	uint64_t last_ts;
 	struct text scratch;
 };

@@ -15,42 +15,20 @@
  * number where that fits and no other track has it; other tracks get numbers
  * that no operating system gives.  A record tells who each of them is.
  */
-#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
 
-static bool is_free(const struct htw_state *st, uint64_t number)
-{
-	return table64_get(&st->numbers, number) == TABLE_NONE;
-}
-
-static bool keeps_its_id(const struct track *t)
-{
-	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child && t->id <= UINT32_MAX;
-}
-
-/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
-static const struct track *thread_of(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
-/* false: no memory. */
 static bool number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 {
-	if (keeps_its_id(t) && is_free(st, t->id)) {
-		to->number = (uint32_t)t->id;
-	} else {
-		do
-			st->next_number++;
-		while (!is_free(st, FIRST_EXTRA + st->next_number));
-		to->number = FIRST_EXTRA + st->next_number;
-	}
-	const struct track *const thread = thread_of(t);
+	const uint64_t *const own = track_has_own_tid(t) && t->id <= UINT32_MAX ? &t->id : NULL;
+	const struct track *const thread = track_thread(t);
+	uint64_t number;
+
+	if (!track_numbers_assign(&st->numbers, 0, own, &number))
+		return false;
+	to->number = (uint32_t)number;
 	to->changed = t->kind == TRACK_PROCESS ||
-	              (thread->has_id && thread->id <= FIRST_EXTRA && thread->id != to->number);
+	              (thread->has_id && thread->id <= TRACKS_LAST_PID && thread->id != to->number);
 	to->numbered = true;
-	return table64_put(&st->numbers, to->number, 1);
+	return true;
 }
 
 static struct slice kind_word(const struct track *t)
@@ -63,7 +41,7 @@ static struct slice kind_word(const struct track *t)
 
 static void report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
-	const struct track *const process = track_process(t), *const thread = thread_of(t);
+	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
 	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_TRACK, offset);
@@ -473,10 +451,8 @@ static bool htw_open(struct writer *w, struct chunk *chunk)
 static bool htw_declare(struct writer *w, const struct batch *b)
 {
 	struct htw_state *const st = w->state;
-	bool ok = true;
+	bool ok = w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->ntracks; i++)
-		ok = array_reach(&st->tracks, &st->ntracks, b->tracks[i]->index, sizeof *st->tracks);
 	for (uint32_t i = 0; ok && !w->raw && i < b->nclasses; i++)
 		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
 	return ok;
@@ -579,7 +555,7 @@ static void htw_free(void *state)
 	free(st->tracks);
 	free(st->layouts);
 	table64_free(&st->signatures);
-	table64_free(&st->numbers);
+	track_numbers_free(&st->numbers);
 	text_free(&st->scratch);
 	htw_select_free(&st->select);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "output/text.h"
 
@@ -749,10 +750,9 @@ struct ovw_marks {
 	uint32_t nstreams, nlane_streams, streams_cap;
 	struct ovw_process *processes;
 	uint32_t nprocesses, processes_cap;
-	struct table64 process_of; /* index of a track -> processes[] */
-	struct table64 pids, tids; /* in use; tids: process << 32 | tid */
-	uint32_t next_id;
-	struct ovw_label *labels; /* the value of one is its place plus 1 */
+	struct table64 process_of;    /* index of a track -> processes[] */
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct ovw_label *labels;     /* the value of one is its place plus 1 */
 	uint32_t nlabels, labels_cap;
 	uint32_t label_text, label_json;      /* bytes of all labels */
 	struct tabletext names[OVW_LABELLED]; /* -> labels[] */

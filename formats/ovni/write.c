@@ -228,8 +228,7 @@ void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct 
  * those of the input where ovni can have them.
  */
 
-#define FIRST_FREE_ID 4194305U /* of those without a number that can be used: no operating system gives it   \
-	                        */
+#define OF_PIDS 0 /* scope of ovw_marks.numbers; that of the tids of a process is its place and 1 */
 
 /* ---- numbers ---- */
 
@@ -238,22 +237,16 @@ static bool has_usable_id(const struct track *t)
 	return t->has_id && t->id > 0 && t->id <= INT32_MAX;
 }
 
-/* The number of a track among those that are `used` below `key`; 0: no memory. */
-static int32_t take_id(struct ovw_marks *m, struct table64 *used, uint64_t key, const struct track *t,
-                       struct chunk *chunk)
+/* The number of a track in the scope; 0: no memory. */
+static int32_t number_track(struct ovw_marks *m, uint64_t scope, const struct track *t, struct chunk *chunk)
 {
-	uint32_t id = has_usable_id(t) ? (uint32_t)t->id : 0;
+	uint64_t id;
 
-	if (id == 0 || table64_get(used, key | id) != TABLE_NONE) {
-		if (t->has_id && t->lane == 0)
-			ovw_lose(chunk, OVW_ID_CHANGED, 0);
-		if (m->next_id == 0)
-			m->next_id = FIRST_FREE_ID;
-		do
-			id = m->next_id++;
-		while (table64_get(used, key | id) != TABLE_NONE);
-	}
-	return table64_put(used, key | id, 0) ? (int32_t)id : 0;
+	if (!track_numbers_assign(&m->numbers, scope, has_usable_id(t) ? &t->id : NULL, &id))
+		return 0;
+	if (t->has_id && t->lane == 0 && id != t->id)
+		ovw_lose(chunk, OVW_ID_CHANGED, 0);
+	return (int32_t)id;
 }
 
 /* The place of the process in m->processes; TABLE_NONE: no memory. */
@@ -267,7 +260,7 @@ static uint32_t process_of(struct ovw_marks *m, const struct track *t, struct ch
 	if (!array_room(&m->processes, m->nprocesses, &m->processes_cap, sizeof *m->processes) ||
 	    !table64_put(&m->process_of, process->index, m->nprocesses))
 		return TABLE_NONE;
-	const int32_t pid = take_id(m, &m->pids, 0, process, chunk);
+	const int32_t pid = number_track(m, OF_PIDS, process, chunk);
 	if (pid == 0)
 		return TABLE_NONE;
 	m->processes[m->nprocesses] = (struct ovw_process){ process, pid };
@@ -396,8 +389,7 @@ static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t
 	s->lane = lane;
 	s->process = process_of(m, e->track, chunk);
 	if (s->process != TABLE_NONE)
-		s->tid =
-		    take_id(m, &m->tids, (uint64_t)s->process << 32, lane == 0 ? e->track : &unnamed, chunk);
+		s->tid = number_track(m, (uint64_t)s->process + 1, lane == 0 ? e->track : &unnamed, chunk);
 	if (s->process == TABLE_NONE || s->tid == 0 || (s->file = file_name(st, s)) == NULL) {
 		chunk->text.failed = true;
 		return 0;
@@ -487,8 +479,7 @@ static void ovw_marks_free(struct ovw_marks *m)
 	free(m->processes);
 	free(m->labels);
 	table64_free(&m->process_of);
-	table64_free(&m->pids);
-	table64_free(&m->tids);
+	track_numbers_free(&m->numbers);
 	tabletext_free(&m->title_of);
 	text_free(&m->scratch);
 	text_free(&m->refusal);
