@@ -5,6 +5,8 @@
 #include "base/table.h"
 #include "format/format.h"
 #include "model/event_traits.h"
+#include "out/shape.h"
+#include "out/tracks.h"
 #include "output/text_json.h"
 
 /*
@@ -62,26 +64,12 @@ enum ctf_kind {
 	CTF_KINDS
 };
 
-struct ctf_member {
-	struct slice name;     /* as the trace has it */
-	uint8_t type, element; /* enum value_type; element: of a list that is a sequence, else VALUE_NONE */
-};
-
 /* A class of the output: events of one class, of one kind, with the same fields of the same types. */
 struct ctf_layout {
-	const struct class *cls;
-	const struct ctf_member *members;
+	/* kind: enum ctf_kind; types of members: ctf_type(), and ctf_element() << 8 */
+	struct shape shape;
 	uint32_t id;
-	uint32_t nmembers;
-	enum ctf_kind kind;
 	bool other; /* for those without a class of their own: all fields are one text */
-};
-
-#define CTF_RECENT 6
-
-/* Of a class of the trace: the layouts that its events had last, the latest first. */
-struct ctf_class {
-	const struct ctf_layout *recent[CTF_RECENT];
 };
 
 struct ctf_state {
@@ -90,16 +78,10 @@ struct ctf_state {
 	uint64_t base; /* the clock's value 0 on the clock of the events; negative, or 0 */
 	uint64_t last; /* value of the clock at the last event */
 	struct arena arena;
-	struct ctf_class *classes; /* by index of the trace's class */
-	uint32_t nclasses;
-	const struct ctf_layout **layouts;
-	uint32_t nlayouts, layouts_cap;
+	struct shapes shapes; /* struct ctf_layout */
 	struct ctf_layout others[CTF_KINDS];
-	struct table64 signatures; /* hash of class, kind and fields -> layouts[] */
-	uint32_t fields;           /* counted up to the bound above */
-	bool full;                 /* one of the bounds was reached */
-	struct text declarations;  /* of the layouts, in TSDL */
-	struct text packet;        /* what is not written yet, with room for its head */
+	struct text declarations; /* of the layouts, in TSDL */
+	struct text packet;       /* what is not written yet, with room for its head */
 	uint64_t packet_begin, packets;
 	struct chunk names; /* losses of the names of tracks; no text */
 	struct text scratch;

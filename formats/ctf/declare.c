@@ -2,7 +2,6 @@
 
 #include "ctf/ctf.h"
 #include "format/fields_json.h"
-#include "out/tracks.h"
 
 /* ---- track ---- */
 
@@ -33,33 +32,11 @@ bool ctf_declare_track(struct ctf_state *st, struct track *t)
 
 /* ---- layout ---- */
 
-/*
- * Which class of the output an event belongs to.  Events of one class of the
- * trace come with few sets of fields, so the latest ones are compared first; the
- * others are found by a hash over all that tells them apart.
- */
+/* The class of the output that an event belongs to. */
 
-static bool is_layout_of(const struct ctf_layout *l, enum ctf_kind kind, const struct field *f, uint32_t n)
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	const struct ctf_member *const m = l->members;
-
-	if (l->nmembers != n || l->kind != kind)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (m[i].type != ctf_type(&f[i].value) || m[i].element != ctf_element(&f[i].value) ||
-		    !slice_equal(m[i].name, f[i].name))
-			return false;
-	return true;
-}
-
-static uint64_t signature(const struct event *e, enum ctf_kind kind, const struct field *f)
-{
-	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
-
-	for (uint32_t i = 0; i < e->nfields; i++)
-		hash = hash_bytes(f[i].name.p, f[i].name.n,
-		                  hash + ctf_type(&f[i].value) + ((uint64_t)ctf_element(&f[i].value) << 8));
-	return hash;
+	return (uint16_t)(ctf_type(&f[i].value) | ctf_element(&f[i].value) << 8);
 }
 
 /* ---- without a class of its own ---- */
@@ -73,7 +50,7 @@ static const struct ctf_layout *other(struct ctf_state *st, enum ctf_kind kind, 
 	struct ctf_layout *const l = &st->others[kind];
 
 	if (!l->other) {
-		*l = (struct ctf_layout){ .id = CTF_MOST_CLASSES + kind, .kind = kind, .other = true };
+		*l = (struct ctf_layout){ .shape.kind = kind, .id = CTF_MOST_CLASSES + kind, .other = true };
 		chunk->text.failed |= !ctf_declare_layout(st, l, chunk, offset);
 	}
 	return l;
@@ -95,68 +72,34 @@ static uint64_t declaration_cost(const struct event *e, const struct field *f)
 /* Accounts for a layout.  false: there is no room. */
 static bool reserve(struct ctf_state *st, const struct event *e, const struct field *f)
 {
-	if (st->full || e->nfields > CTF_CLASS_FIELDS)
-		return false;
-	if (st->nlayouts >= CTF_MOST_CLASSES || e->nfields > CTF_MOST_FIELDS - st->fields ||
-	    st->declarations.n + declaration_cost(e, f) > CTF_MOST_DESCRIBED) {
-		st->full = true;
-		return false;
-	}
-	st->fields += e->nfields;
-	return true;
-}
+	static const struct shapes_bounds max = { CTF_MOST_CLASSES, CTF_MOST_FIELDS, CTF_MOST_DESCRIBED };
 
-/* With members of its own; NULL: no memory. */
-static const struct ctf_layout *add(struct ctf_state *st, const struct event *e, const struct field *f,
-                                    uint64_t hash, struct chunk *chunk)
-{
-	struct ctf_layout *const l = arena_alloc(&st->arena, sizeof *l);
-	struct ctf_member *const m = arena_zalloc(&st->arena, (size_t)e->nfields + 1, sizeof *m);
-
-	if (l == NULL || m == NULL)
-		return NULL;
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		m[i] = (struct ctf_member){ arena_copy(&st->arena, f[i].name), ctf_type(&f[i].value),
-			                    ctf_element(&f[i].value) };
-		if (m[i].name.p == NULL)
-			return NULL;
-	}
-	*l = (struct ctf_layout){ e->cls, m, st->nlayouts, e->nfields, ctf_kind_of(e), false };
-	if (!array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
-	    !ctf_declare_layout(st, l, chunk, e->offset) || !table64_put(&st->signatures, hash, st->nlayouts))
-		return NULL;
-	st->layouts[st->nlayouts++] = l;
-	return l;
+	if (st->shapes.full || e->nfields > CTF_CLASS_FIELDS)
+		return false;
+	st->shapes.bytes = st->declarations.n;
+	return shapes_reserve(&st->shapes, &max, e->nfields, declaration_cost(e, f));
 }
 
 const struct ctf_layout *ctf_layout_of(struct ctf_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk)
 {
-	struct ctf_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;
-	const enum ctf_kind kind = ctf_kind_of(e);
-	const struct ctf_layout *l;
+	const struct shape_key key = { e, f, (uint16_t)ctf_kind_of(e), shape_type_of, NULL };
+	uint64_t hash;
+	bool addable;
+	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);
 
-	for (uint32_t i = 0; i < CTF_RECENT && (l = c->recent[i]) != NULL; i++)
-		if (is_layout_of(l, kind, f, e->nfields)) {
-			c->recent[i] = c->recent[0];
-			c->recent[0] = l;
-			return l;
-		}
-	const uint64_t hash = signature(e, kind, f);
-	const uint32_t known = table64_get(&st->signatures, hash);
-
-	if (known == TABLE_NONE && !reserve(st, e, f))
-		return other(st, kind, chunk, e->offset);
-	l = known != TABLE_NONE ? st->layouts[known] : add(st, e, f, hash, chunk);
-	if (l == NULL) {
+	if (known != NULL)
+		return (struct ctf_layout *)known;
+	if (!addable || !reserve(st, e, f))
+		return other(st, (enum ctf_kind)key.kind, chunk, e->offset);
+	struct ctf_layout *const l = (struct ctf_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
+	if (l != NULL)
+		l->id = l->shape.number;
+	if (l == NULL || !ctf_declare_layout(st, l, chunk, e->offset)) {
 		chunk->text.failed = true;
 		return NULL;
 	}
-	if (l->cls != e->cls || !is_layout_of(l, kind, f, e->nfields))
-		return other(st, kind, chunk, e->offset); /* the same hash for something else */
-	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
-	c->recent[0] = l;
 	return l;
 }
 
@@ -416,14 +359,14 @@ static bool add_field(struct text *t, struct names *names, const char *type, str
 	return true;
 }
 
-static bool add_sequence(struct text *t, struct names *names, const struct ctf_member *m)
+static bool add_sequence(struct text *t, struct names *names, const struct shape_member *m)
 {
 	const struct slice length = name_of(names, "__", m->name, "_length");
 	const struct slice s = length.p != NULL ? name_of(names, "_", m->name, "") : length;
 
 	if (s.p == NULL)
 		return false;
-	text_printf(t, "\t\tuint32_t %s;\n\t\t%s %s[%s];\n", length.p, type_of(m->element), s.p, length.p);
+	text_printf(t, "\t\tuint32_t %s;\n\t\t%s %s[%s];\n", length.p, type_of(m->type >> 8), s.p, length.p);
 	return true;
 }
 
@@ -431,9 +374,9 @@ static bool add_members(struct text *t, struct names *names, const struct ctf_la
 {
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < l->nmembers; i++) {
-		const struct ctf_member *const m = &l->members[i];
-		if (m->element != VALUE_NONE)
+	for (uint32_t i = 0; ok && i < l->shape.nmembers; i++) {
+		const struct shape_member *const m = &l->shape.members[i];
+		if (m->type >> 8 != VALUE_NONE)
 			ok = add_sequence(t, names, m);
 		else if (m->type != VALUE_NONE) /* null: there is nothing to hold */
 			ok = add_field(t, names, type_of(m->type), m->name);
@@ -444,26 +387,26 @@ static bool add_members(struct text *t, struct names *names, const struct ctf_la
 /* What every event of the kind has, before its fields. */
 static bool add_own(struct text *t, struct names *names, const struct ctf_layout *l)
 {
-	const char *const number = kinds[l->kind].number, *const text = type_of(VALUE_STRING);
+	const char *const number = kinds[l->shape.kind].number, *const text = type_of(VALUE_STRING);
 
 	return add_field(t, names, text, SLICE_LIT("name")) &&
 	       (number == NULL || add_field(t, names, "uint64_t", slice_str(number))) &&
-	       (l->kind != CTF_ASYNC || add_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
+	       (l->shape.kind != CTF_ASYNC || add_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
 	       (!l->other || (add_field(t, names, text, SLICE_LIT("class")) &&
 	                      add_field(t, names, text, SLICE_LIT("fields"))));
 }
 
 static void add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
 {
-	struct slice title = l->other ? SLICE_LIT("other") : l->cls->category;
+	struct slice title = l->other ? SLICE_LIT("other") : l->shape.cls->category;
 	struct text *const whole = &st->scratch;
 
 	if (title.n == 0)
-		title = l->cls->name;
+		title = l->shape.cls->name;
 	text_clear(whole);
 	text_slice(whole, title);
 	text_char(whole, ':');
-	text_str(whole, kinds[l->kind].word);
+	text_str(whole, kinds[l->shape.kind].word);
 	t->failed |= whole->failed;
 	if (!whole->failed)
 		ctf_literal(t, slice_of(whole->p, whole->n));

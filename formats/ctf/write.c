@@ -245,9 +245,9 @@ static void ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const 
                         const struct event *e, struct chunk *chunk)
 {
 	ctf_string(&st->packet, e->name, chunk, e->offset);
-	if (l->kind == CTF_SPAN || l->kind == CTF_ASYNC || event_is_flow(e))
+	if (l->shape.kind == CTF_SPAN || l->shape.kind == CTF_ASYNC || event_is_flow(e))
 		put_number(&st->packet, e->dur, 8);
-	if (l->kind == CTF_ASYNC)
+	if (l->shape.kind == CTF_ASYNC)
 		put_number(&st->packet, e->offset, 8);
 	if (l->other) {
 		put_other(st, b, e, chunk);
@@ -273,10 +273,8 @@ static bool ctf_open(struct writer *w, struct chunk *chunk)
 static bool ctf_declare(struct writer *w, const struct batch *b)
 {
 	struct ctf_state *const st = w->state;
-	bool ok = true;
+	bool ok = shapes_declare(&st->shapes, b);
 
-	for (uint32_t i = 0; ok && i < b->nclasses; i++)
-		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
 	for (uint32_t i = 0; ok && i < b->ntracks; i++)
 		ok = ctf_declare_track(st, b->tracks[i]);
 	return ok;
@@ -379,9 +377,7 @@ static void ctf_free(void *state)
 	struct ctf_state *const st = state;
 
 	arena_free(&st->arena);
-	free(st->classes);
-	free(st->layouts);
-	table64_free(&st->signatures);
+	shapes_free(&st->shapes);
 	text_free(&st->declarations);
 	text_free(&st->packet);
 	ledger_free(&st->names.ledger);

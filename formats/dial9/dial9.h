@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
+#include "out/shape.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 
 /* ---- wire ---- */
@@ -983,27 +985,14 @@ struct d9w_cell {
 	uint32_t id;  /* of the pool */
 };
 
-struct d9w_member {
-	struct slice name; /* as the trace has it */
-	uint8_t wire, word;
-};
-
 /* A schema of the output: events of one class, of one kind, with fields of the same names and types. */
 struct d9w_layout {
-	const struct class *cls;
-	const struct d9w_member *members;
-	uint32_t nmembers;
+	/* kind: enum d9_made_kind, and the wire type of the event's name << 8; types of members: wire, and
+	 * word << 8, of struct d9w_cell */
+	struct shape shape;
 	uint16_t id;
-	uint8_t kind, name_wire; /* enum d9_made_kind; of the event's name */
-	bool bad_name, renamed;  /* what its events lose */
-	bool other;              /* of any class: all fields in one */
-};
-
-#define D9W_RECENT 6
-
-/* Of a class of the trace: the layouts that its events had last, the latest first. */
-struct d9w_class {
-	const struct d9w_layout *recent[D9W_RECENT];
+	bool bad_name, renamed; /* what its events lose */
+	bool other;             /* of any class: all fields in one */
 };
 
 struct d9w_track {
@@ -1017,17 +1006,12 @@ struct d9w_state {
 	struct d9w_raw raw;
 	struct d9w_select select;
 	struct arena arena;
-	struct d9w_class *classes; /* by index of the trace's class */
-	uint32_t nclasses;
 	struct d9w_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	uint32_t next_track;
-	const struct d9w_layout **layouts;
-	uint32_t nlayouts, layouts_cap;
+	struct shapes shapes;                    /* struct d9w_layout */
 	struct d9w_layout others[D9_MADE_KINDS]; /* id 0: not described yet */
-	struct table64 signatures;               /* hash of class, kind and fields -> layouts[] */
-	uint32_t next_id, described;
-	bool full;
+	uint32_t next_id;
 	struct tabletext pool; /* text -> id */
 	uint32_t npool, pool_bytes;
 	struct d9w_cell *cells; /* of the present event: its name, then its fields */

@@ -4,7 +4,6 @@
 #include "dial9/dial9.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
-#include "out/tracks.h"
 #include "output/text_json.h"
 
 /* ---- write frame ---- */
@@ -414,11 +413,9 @@ static bool d9w_open(struct writer *w, struct chunk *chunk)
 static bool d9w_declare(struct writer *w, const struct batch *b)
 {
 	struct d9w_state *const st = w->state;
-	bool ok = w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->nclasses; i++)
-		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
-	return ok;
+	return w->raw || (tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
+	                  shapes_declare(&st->shapes, b));
 }
 
 static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -454,10 +451,8 @@ static void d9w_free(void *state)
 	text_free(&st->raw.last);
 	d9w_select_free(&st->select);
 	arena_free(&st->arena);
-	free(st->classes);
 	free(st->tracks);
-	free(st->layouts);
-	table64_free(&st->signatures);
+	shapes_free(&st->shapes);
 	tabletext_free(&st->pool);
 	free(st->cells);
 	text_free(&st->scratch);

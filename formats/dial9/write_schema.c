@@ -398,11 +398,16 @@ static void put_category(struct text *t, struct slice s)
 			text_char(t, s.p[i]);
 }
 
+static enum d9_made_kind kind_of(const struct d9w_layout *l)
+{
+	return (enum d9_made_kind)(l->shape.kind & 0xff);
+}
+
 /* The name of the schema, in scratch. */
 static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 {
-	const struct slice category = l->other ? SLICE_LIT("tracetool") : l->cls->category;
-	const struct slice cls = l->other ? SLICE_LIT("other") : l->cls->name;
+	const struct slice category = l->other ? SLICE_LIT("tracetool") : l->shape.cls->category;
+	const struct slice cls = l->other ? SLICE_LIT("other") : l->shape.cls->name;
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
@@ -411,7 +416,7 @@ static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 	if (clean.p == NULL)
 		t->failed = true;
 	text_clear(t);
-	text_printf(t, D9_MADE_PREFIX "%s:", d9_made_kinds[l->kind]);
+	text_printf(t, D9_MADE_PREFIX "%s:", d9_made_kinds[kind_of(l)]);
 	if (clean.p != NULL)
 		put_category(t, clean);
 	text_char(t, ':');
@@ -426,7 +431,7 @@ static struct slice member_name(struct d9w_state *st, struct d9w_layout *l, uint
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	l->bad_name |= d9w_clean(t, l->members[i].name, MOST_NAME);
+	l->bad_name |= d9w_clean(t, l->shape.members[i].name, MOST_NAME);
 	const struct slice plain = arena_copy(&st->arena, slice_of(t->p, t->failed ? 0 : t->n));
 	struct slice name = plain;
 	uint32_t nth = plain.p != NULL ? tabletext_get(taken, plain) : TABLE_NONE;
@@ -444,7 +449,8 @@ static struct slice member_name(struct d9w_state *st, struct d9w_layout *l, uint
 static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, struct tabletext *taken,
                        struct chunk *chunk)
 {
-	const struct d9w_member *const m = &l->members[i];
+	const struct shape_member *const m = &l->shape.members[i];
+	const unsigned word = m->type >> 8;
 	const struct slice name = member_name(st, l, i, taken);
 	struct text *const t = &st->scratch;
 	uint32_t n;
@@ -453,10 +459,10 @@ static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, s
 		return;
 	text_clear(t);
 	text_slice(t, name);
-	if (m->word != D9_MADE_PLAIN || d9_made_word_of(name, &n) != D9_MADE_WORDS)
-		text_printf(t, ":%s", d9_made_words[m->word]);
+	if (word != D9_MADE_PLAIN || d9_made_word_of(name, &n) != D9_MADE_WORDS)
+		text_printf(t, ":%s", d9_made_words[word]);
 	d9w_text16(&chunk->text, slice_of(t->p, t->n));
-	text_char(&chunk->text, (char)m->wire);
+	text_char(&chunk->text, (char)(m->type & 0xff));
 }
 
 /* ---- fields before the arguments ---- */
@@ -474,11 +480,12 @@ static uint32_t put_hidden(const struct d9w_layout *l, struct text *t)
 	uint32_t n = 0;
 
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {
-		if (!is_there((enum d9_made_kind)l->kind, i))
+		if (!is_there(kind_of(l), i))
 			continue;
 		n++;
 		if (t != NULL)
-			put_field(t, d9_made_hidden[i], i == D9_MADE_FIELDS - 1 ? l->name_wire : D9_VARINT);
+			put_field(t, d9_made_hidden[i],
+			          i == D9_MADE_FIELDS - 1 ? l->shape.kind >> 8 : D9_VARINT);
 	}
 	return n;
 }
@@ -488,12 +495,12 @@ static void d9w_describe(struct d9w_state *st, struct d9w_layout *l, struct chun
 {
 	struct tabletext taken = { .slots = NULL };
 
-	put_head(&chunk->text, l->id, schema_name(st, l), true, put_hidden(l, NULL) + l->nmembers);
+	put_head(&chunk->text, l->id, schema_name(st, l), true, put_hidden(l, NULL) + l->shape.nmembers);
 	(void)put_hidden(l, &chunk->text);
 	for (int i = 0; i < D9_MADE_FIELDS; i++)
 		if (!tabletext_put(&taken, slice_str(d9_made_hidden[i]), 1))
 			st->scratch.failed = true;
-	for (uint32_t i = 0; i < l->nmembers && !st->scratch.failed; i++)
+	for (uint32_t i = 0; i < l->shape.nmembers && !st->scratch.failed; i++)
 		put_member(st, l, i, &taken, chunk);
 	tabletext_free(&taken);
 	chunk->text.failed |= st->scratch.failed;
@@ -501,101 +508,36 @@ static void d9w_describe(struct d9w_state *st, struct d9w_layout *l, struct chun
 
 /* ---- write layout ---- */
 
-/*
- * Which schema of the output an event belongs to.  Events of one class of the
- * trace come with few sets of fields, so the latest ones are compared first; the
- * others are found by a hash over all that tells them apart.
- */
+/* The schema of the output that an event belongs to. */
 
 #define SCHEMA_COST 512U /* about what a schema costs a reader besides its fields */
 #define FIELD_COST 192U
 
-static bool is_layout_of(const struct d9w_layout *l, enum d9_made_kind kind, const struct d9w_cell *cells,
-                         const struct field *f, uint32_t n)
+static uint16_t type_of_cell(const struct d9w_cell *c)
 {
-	const struct d9w_member *const m = l->members;
-
-	if (l->nmembers != n || l->kind != kind || l->name_wire != cells[0].wire)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (m[i].wire != cells[i + 1].wire || m[i].word != cells[i + 1].word ||
-		    !slice_equal(m[i].name, f[i].name))
-			return false;
-	return true;
+	return (uint16_t)(c->wire | c->word << 8);
 }
 
-static uint64_t signature(const struct event *e, enum d9_made_kind kind, const struct d9w_cell *cells,
-                          const struct field *f)
+/* ctx: the cells of the event, that of its name first. */
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	uint64_t hash =
-	    hash_u64((uint64_t)e->cls->index << 16 | (uint64_t)cells[0].wire << 8 | kind, hash_seed());
-
-	for (uint32_t i = 0; i < e->nfields; i++)
-		hash = hash_bytes(f[i].name.p, f[i].name.n,
-		                  hash + ((uint64_t)cells[i + 1].wire << 8 | cells[i + 1].word));
-	return hash;
+	(void)f;
+	return type_of_cell((const struct d9w_cell *)ctx + i + 1);
 }
 
-/* ---- a new one ---- */
-
-/* Accounts for a layout.  false: there is no room. */
 static bool reserve(struct d9w_state *st, const struct event *e, const struct field *f)
 {
+	static const struct shapes_bounds max = { D9W_MOST_SCHEMAS, UINT32_MAX, D9W_MOST_DESCRIBED };
 	uint64_t bytes = e->cls->name.n + 3 * (uint64_t)e->cls->category.n;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		bytes += f[i].name.n;
-	const uint64_t cost = SCHEMA_COST + 6 * bytes + (uint64_t)e->nfields * FIELD_COST;
-	if (e->nfields > D9W_MOST_FIELDS || 3 * bytes > D9W_MOST_SCHEMA)
-		return false;
-	if (st->nlayouts >= D9W_MOST_SCHEMAS || cost > D9W_MOST_DESCRIBED - st->described) {
-		st->full = true;
-		return false;
-	}
-	st->described += (uint32_t)cost;
-	return true;
+	return !st->shapes.full && e->nfields <= D9W_MOST_FIELDS && 3 * bytes <= D9W_MOST_SCHEMA &&
+	       shapes_reserve(&st->shapes, &max, 0,
+	                      SCHEMA_COST + 6 * bytes + (uint64_t)e->nfields * FIELD_COST);
 }
 
-/* NULL: no memory. */
-static struct d9w_layout *make(struct d9w_state *st, const struct event *e, enum d9_made_kind kind,
-                               const struct field *f)
-{
-	struct d9w_layout *const l = arena_zalloc(&st->arena, 1, sizeof *l);
-	struct d9w_member *const m = arena_zalloc(&st->arena, (size_t)e->nfields + 1, sizeof *m);
-
-	if (l == NULL || m == NULL)
-		return NULL;
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		m[i] = (struct d9w_member){ arena_copy(&st->arena, f[i].name), st->cells[i + 1].wire,
-			                    st->cells[i + 1].word };
-		if (m[i].name.p == NULL)
-			return NULL;
-	}
-	*l = (struct d9w_layout){ .cls = e->cls,
-		                  .members = m,
-		                  .nmembers = e->nfields,
-		                  .id = (uint16_t)st->next_id,
-		                  .kind = (uint8_t)kind,
-		                  .name_wire = st->cells[0].wire };
-	return l;
-}
-
-/* NULL: no memory. */
-static const struct d9w_layout *add(struct d9w_state *st, const struct event *e, enum d9_made_kind kind,
-                                    const struct field *f, uint64_t hash, struct chunk *chunk)
-{
-	struct d9w_layout *const l = make(st, e, kind, f);
-
-	if (l == NULL || !array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
-	    !table64_put(&st->signatures, hash, st->nlayouts))
-		return NULL;
-	st->layouts[st->nlayouts++] = l;
-	st->next_id++;
-	d9w_describe(st, l, chunk);
-	return l;
-}
-
-/* The one for events of any class. */
+/* The schema for events of any class. */
 static const struct d9w_layout *other(struct d9w_state *st, enum d9_made_kind kind, struct chunk *chunk)
 {
 	struct d9w_layout *const l = &st->others[kind];
@@ -603,54 +545,44 @@ static const struct d9w_layout *other(struct d9w_state *st, enum d9_made_kind ki
 	if (l->id != 0)
 		return l;
 	const struct d9w_cell all = d9w_all_cell(st);
-	struct d9w_member *const m = arena_zalloc(&st->arena, 3, sizeof *m);
+	struct shape_member *const m = arena_zalloc(&st->arena, 3, sizeof *m);
 	if (m == NULL) {
 		chunk->text.failed = true;
 		return l;
 	}
-	m[0] = (struct d9w_member){ SLICE_LIT("class"), D9_STRING, D9_MADE_PLAIN };
-	m[1] = (struct d9w_member){ SLICE_LIT("category"), D9_STRING, D9_MADE_PLAIN };
-	m[2] = (struct d9w_member){ SLICE_LIT("fields"), all.wire, all.word };
-	*l = (struct d9w_layout){ .members = m,
-		                  .nmembers = 3,
-		                  .id = (uint16_t)st->next_id++,
-		                  .kind = (uint8_t)kind,
-		                  .name_wire = D9_STRING,
-		                  .other = true };
+	m[0] = (struct shape_member){ SLICE_LIT("class"), D9_STRING };
+	m[1] = (struct shape_member){ SLICE_LIT("category"), D9_STRING };
+	m[2] = (struct shape_member){ SLICE_LIT("fields"), type_of_cell(&all) };
+	*l = (struct d9w_layout){
+		.shape = { .members = m, .nmembers = 3, .kind = (uint16_t)(kind | D9_STRING << 8) },
+		.id = (uint16_t)st->next_id++,
+		.other = true,
+	};
 	d9w_describe(st, l, chunk);
 	return l;
 }
 
-/* ---- finding it ---- */
-
 const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk)
 {
-	struct d9w_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;
 	const enum d9_made_kind kind = d9w_kind_of(e);
-	const struct d9w_layout *l;
+	const struct shape_key key = { e, f, (uint16_t)(kind | st->cells[0].wire << 8), shape_type_of,
+		                       st->cells };
+	uint64_t hash;
+	bool addable;
+	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);
 
-	for (uint32_t i = 0; i < D9W_RECENT && (l = c->recent[i]) != NULL; i++)
-		if (is_layout_of(l, kind, st->cells, f, e->nfields)) {
-			c->recent[i] = c->recent[0];
-			c->recent[0] = l;
-			return l;
-		}
-	const uint64_t hash = signature(e, kind, st->cells, f);
-	const uint32_t known = table64_get(&st->signatures, hash);
-
-	if (known != TABLE_NONE) {
-		l = st->layouts[known];
-	} else {
-		if (st->full || !reserve(st, e, f))
-			return other(st, kind, chunk);
-		l = add(st, e, kind, f, hash, chunk);
-		chunk->text.failed |= l == NULL;
+	if (known != NULL)
+		return (struct d9w_layout *)known;
+	if (!addable || !reserve(st, e, f))
+		return other(st, kind, chunk);
+	struct d9w_layout *const l = (struct d9w_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
+	if (l == NULL) {
+		chunk->text.failed = true;
+		return other(st, kind, chunk);
 	}
-	if (l == NULL || l->cls != e->cls || !is_layout_of(l, kind, st->cells, f, e->nfields))
-		return other(st, kind, chunk); /* the same hash for something else */
-	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
-	c->recent[0] = l;
+	l->id = (uint16_t)st->next_id++;
+	d9w_describe(st, l, chunk);
 	return l;
 }

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
+#include "out/shape.h"
 #include "out/tracks.h"
 #include "format/recover.h"
 #include "model/event_traits.h"
@@ -670,27 +671,12 @@ static inline enum htw_kind htw_kind_of(const struct event *e)
 #define HTW_MOST_TEXT (HT_MAX_STRING - 1)
 #define HTW_MOST_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event; numbers come on top */
 
-struct htw_member {
-	struct slice name; /* as the trace has it */
-	uint8_t type;      /* enum value_type */
-};
-
 /* A class of the output: events of one class, of one kind, with the same fields of the same types. */
 struct htw_layout {
-	const struct class *cls;
-	const struct htw_member *members;
+	struct shape shape; /* kind: enum htw_kind; types of members: enum value_type */
 	uint32_t id;
-	uint32_t nmembers;
-	enum htw_kind kind;
 	bool renamed;        /* its name in the output is another */
 	bool fields_renamed; /* those of some members are */
-};
-
-#define HTW_RECENT 6
-
-/* Of a class of the trace: the layouts that its events had last, the latest first. */
-struct htw_class {
-	const struct htw_layout *recent[HTW_RECENT];
 };
 
 struct htw_track {
@@ -713,15 +699,9 @@ struct htw_state {
 	struct htw_raw raw;
 	struct htw_select select;
 	struct arena arena;
-	struct htw_class *classes; /* by index of the trace's class */
-	uint32_t nclasses;
 	struct htw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
-	const struct htw_layout **layouts;
-	uint32_t nlayouts, layouts_cap;
-	struct table64 signatures;    /* hash of class, kind and fields -> layouts[] */
-	uint32_t fields, described;   /* counted up to the bounds above */
-	bool full;                    /* one of them was reached */
+	struct shapes shapes;         /* struct htw_layout */
 	struct track_numbers numbers; /* thread_ids */
 	uint64_t next_id;             /* of a record */
 	uint64_t last_ts;

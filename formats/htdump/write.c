@@ -451,11 +451,9 @@ static bool htw_open(struct writer *w, struct chunk *chunk)
 static bool htw_declare(struct writer *w, const struct batch *b)
 {
 	struct htw_state *const st = w->state;
-	bool ok = w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->nclasses; i++)
-		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
-	return ok;
+	return w->raw || (tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
+	                  shapes_declare(&st->shapes, b));
 }
 
 static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -551,10 +549,8 @@ static void htw_free(void *state)
 	struct htw_state *const st = state;
 
 	arena_free(&st->arena);
-	free(st->classes);
 	free(st->tracks);
-	free(st->layouts);
-	table64_free(&st->signatures);
+	shapes_free(&st->shapes);
 	track_numbers_free(&st->numbers);
 	text_free(&st->scratch);
 	htw_select_free(&st->select);

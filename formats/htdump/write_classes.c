@@ -270,12 +270,12 @@ static struct slice htw_numbered(struct arena *a, struct slice name, uint32_t nu
 }
 
 /* Bytes that a class of this layout costs a reader. */
-static uint64_t htw_description_cost(const struct htw_layout *l)
+static uint64_t description_cost(const struct event *e, const struct field *f)
 {
-	uint64_t cost = l->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
+	uint64_t cost = e->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
 
-	for (uint32_t i = 0; i < l->nmembers; i++) /* and 8 for a number behind the name */
-		cost += l->members[i].name.n + strlen(types[l->members[i].type].name) + 2 * HT_TEXT_COST + 8;
+	for (uint32_t i = 0; i < e->nfields; i++) /* and 8 for a number behind the name */
+		cost += f[i].name.n + strlen(types[f[i].value.type].name) + 2 * HT_TEXT_COST + 8;
 	return cost;
 }
 
@@ -283,58 +283,38 @@ static uint64_t htw_description_cost(const struct htw_layout *l)
 static void htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
                          struct chunk *chunk, uint64_t offset)
 {
-	struct slice name = l->cls->name;
+	struct slice name = l->shape.cls->name;
 
 	if (htw_is_class_name(name))
 		name = htw_numbered(&st->arena, name, 2);
 	chunk->text.failed |= name.p == NULL;
 	if (chunk->text.failed)
 		return;
-	put_class(st, chunk, offset, l->id, name, l->nmembers + 1);
-	put_base(st, chunk, offset, l->id, htw_base(l->kind));
-	for (uint32_t i = 0; i < l->nmembers; i++)
-		put_field(st, chunk, offset, l->id, names[i], types[l->members[i].type]);
+	put_class(st, chunk, offset, l->id, name, l->shape.nmembers + 1);
+	put_base(st, chunk, offset, l->id, htw_base((enum htw_kind)l->shape.kind));
+	for (uint32_t i = 0; i < l->shape.nmembers; i++)
+		put_field(st, chunk, offset, l->id, names[i], types[l->shape.members[i].type]);
 
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS, offset);
 
 	htw_number(&r, l->id, 4);
-	htw_text(&r, l->cls->name);
-	htw_text(&r, l->cls->category);
-	htw_text(&r, htw_kind_word(l->kind));
+	htw_text(&r, l->shape.cls->name);
+	htw_text(&r, l->shape.cls->category);
+	htw_text(&r, htw_kind_word((enum htw_kind)l->shape.kind));
 }
 
 /* ---- write layout ---- */
 
-/*
- * Which class of the output an event belongs to.  Events of one class of the
- * trace come with few sets of fields, so the latest ones are compared first; the
- * others are found by a hash over all that tells them apart.
- */
+/* The class of the output that an event belongs to. */
 
-static bool is_layout_of(const struct htw_layout *l, enum htw_kind kind, const struct field *f, uint32_t n)
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	const struct htw_member *const m = l->members;
-
-	if (l->nmembers != n || l->kind != kind)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (m[i].type != f[i].value.type || !slice_equal(m[i].name, f[i].name))
-			return false;
-	return true;
+	(void)ctx;
+	return f[i].value.type;
 }
 
-static uint64_t signature(const struct event *e, enum htw_kind kind, const struct field *f)
-{
-	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
-
-	for (uint32_t i = 0; i < e->nfields; i++)
-		hash = hash_bytes(f[i].name.p, f[i].name.n, hash + f[i].value.type);
-	return hash;
-}
-
-/* ---- a new one ---- */
-
-static const struct htw_layout *other_write_layout(enum htw_kind kind)
+/* The class of events without one of their own. */
+static const struct htw_layout *other_layout(enum htw_kind kind)
 {
 	static const struct htw_layout others[] = {
 		{ .id = HTW_ID_OTHER_SPAN },
@@ -357,11 +337,13 @@ static bool is_taken(struct slice name, const struct slice *names, uint32_t n)
 /* The name of each member in the output: unique, and none that means something there.  false: no memory. */
 static bool name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
-	for (uint32_t i = 0; i < l->nmembers; i++) {
-		names[i] = l->members[i].name;
+	const struct shape_member *const m = l->shape.members;
+
+	for (uint32_t i = 0; i < l->shape.nmembers; i++) {
+		names[i] = m[i].name;
 		l->fields_renamed |= is_taken(names[i], names, i);
 		for (uint32_t k = 2; names[i].p != NULL && is_taken(names[i], names, i); k++)
-			names[i] = htw_numbered(a, l->members[i].name, k);
+			names[i] = htw_numbered(a, m[i].name, k);
 		if (names[i].p == NULL)
 			return false;
 	}
@@ -378,95 +360,48 @@ static bool has_plain_names(const struct event *e, const struct field *f)
 	return plain;
 }
 
-/* Accounts for a layout.  false: there is no room. */
-static bool reserve(struct htw_state *st, const struct htw_layout *l)
+/* Whether the events of this shape get a class of their own, which is accounted for. */
+static bool reserve(struct htw_state *st, const struct event *e, const struct field *f)
 {
-	const uint64_t cost = htw_description_cost(l);
+	static const struct shapes_bounds max = { HTW_MOST_CLASSES, HTW_MOST_FIELDS, HTW_MOST_DESCRIBED };
 
-	if (st->nlayouts >= HTW_MOST_CLASSES || l->nmembers > HTW_MOST_FIELDS - st->fields ||
-	    cost > HTW_MOST_DESCRIBED - st->described) {
-		st->full = true;
-		return false;
-	}
-	st->fields += l->nmembers;
-	st->described += (uint32_t)cost;
-	return true;
+	return !st->shapes.full && e->nfields <= HTW_CLASS_FIELDS && has_plain_names(e, f) &&
+	       shapes_reserve(&st->shapes, &max, e->nfields, description_cost(e, f));
 }
 
-/* Adds and describes it, with names and members of its own; NULL: no memory. */
-static const struct htw_layout *add(struct htw_state *st, const struct htw_layout *like, uint64_t hash,
-                                    struct chunk *chunk, uint64_t offset)
+/* Adds and describes a class.  NULL: no memory. */
+static const struct htw_layout *add_layout(struct htw_state *st, struct shape_key key, uint64_t hash,
+                                           struct chunk *chunk)
 {
-	struct htw_layout *const l = arena_alloc(&st->arena, sizeof *l);
-	struct htw_member *const m = arena_zalloc(&st->arena, (size_t)like->nmembers + 1, sizeof *m);
+	struct htw_layout *const l = (struct htw_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
 	struct slice names[HTW_CLASS_FIELDS];
 
-	if (l == NULL || m == NULL)
+	if (l == NULL)
 		return NULL;
-	for (uint32_t i = 0; i < like->nmembers; i++) {
-		m[i] = (struct htw_member){ arena_copy(&st->arena, like->members[i].name),
-			                    like->members[i].type };
-		if (m[i].name.p == NULL)
-			return NULL;
-	}
-	*l = *like;
-	l->members = m;
-	l->id = HTW_ID_FREE + st->nlayouts;
-	l->renamed = htw_is_class_name(l->cls->name);
-	if (!name_members(&st->arena, l, names) ||
-	    !array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
-	    !table64_put(&st->signatures, hash, st->nlayouts))
+	l->id = HTW_ID_FREE + l->shape.number;
+	l->renamed = htw_is_class_name(l->shape.cls->name);
+	if (!name_members(&st->arena, l, names))
 		return NULL;
-	st->layouts[st->nlayouts++] = l;
-	htw_describe(st, l, names, chunk, offset);
+	htw_describe(st, l, names, chunk, key.e->offset);
 	return l;
-}
-
-/* ---- finding it ---- */
-
-static const struct htw_layout *make(struct htw_state *st, const struct event *e, const struct field *f,
-                                     uint64_t hash, struct chunk *chunk)
-{
-	const enum htw_kind kind = htw_kind_of(e);
-	struct htw_member members[HTW_CLASS_FIELDS];
-	const struct htw_layout like = {
-		.cls = e->cls, .members = members, .nmembers = e->nfields, .kind = kind
-	};
-
-	if (st->full || e->nfields > HTW_CLASS_FIELDS || !has_plain_names(e, f))
-		return other_write_layout(kind);
-	for (uint32_t i = 0; i < e->nfields; i++)
-		members[i] = (struct htw_member){ f[i].name, f[i].value.type };
-	if (!reserve(st, &like))
-		return other_write_layout(kind);
-	const struct htw_layout *const l = add(st, &like, hash, chunk, e->offset);
-	chunk->text.failed |= l == NULL;
-	return l != NULL ? l : other_write_layout(kind);
 }
 
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk)
 {
-	struct htw_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;
-	const enum htw_kind kind = htw_kind_of(e);
-	const struct htw_layout *l;
+	const struct shape_key key = { e, f, (uint16_t)htw_kind_of(e), shape_type_of, NULL };
+	uint64_t hash;
+	bool addable;
+	struct shape *const found = shapes_find(&st->shapes, key, &hash, &addable);
 
-	for (uint32_t i = 0; i < HTW_RECENT && (l = c->recent[i]) != NULL; i++)
-		if (is_layout_of(l, kind, f, e->nfields)) {
-			c->recent[i] = c->recent[0];
-			c->recent[0] = l;
-			return l;
-		}
-	const uint64_t hash = signature(e, kind, f);
-	const uint32_t known_layout = table64_get(&st->signatures, hash);
-
-	l = known_layout != TABLE_NONE ? st->layouts[known_layout] : make(st, e, f, hash, chunk);
-	if (l->id < HTW_ID_FREE)
-		return l;
-	if (l->cls != e->cls || !is_layout_of(l, kind, f, e->nfields))
-		return other_write_layout(kind); /* the same hash for something else */
-	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
-	c->recent[0] = l;
+	if (found != NULL)
+		return (struct htw_layout *)found;
+	const struct htw_layout *l = other_layout((enum htw_kind)key.kind);
+	if (addable && reserve(st, e, f)) {
+		const struct htw_layout *const new = add_layout(st, key, hash, chunk);
+		chunk->text.failed |= new == NULL;
+		l = new != NULL ? new : l;
+	}
 	return l;
 }
