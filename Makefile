@@ -130,7 +130,7 @@ check-limits: tracetool $(BUILD)/tests ## tests of memory, CPU time, signals and
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-readme check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
+check: deps check-readme check-layers check-names check-width check-format check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
 	@$(MAKE) --no-print-directory run-replay check-roundtrip
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -197,6 +197,19 @@ check-names: ## include guards are unique
 
 check-width: ## lines of C have at most 110 columns
 	@sh scripts/width.sh
+
+format: ## clang-format all C files
+	@find src formats -name '*.[ch]' | xargs clang-format -i
+
+check-format: ## C files are as clang-format makes them
+	@sh scripts/deps.sh clang-format
+	@find src formats -name '*.[ch]' | xargs clang-format --dry-run -Werror
+
+count: ## lines and files, by kind and by folder
+	@sh scripts/count.sh
+
+check-same: tracetool ## the build OLD (a path) and this one do the same on all samples: make check-same OLD=/tmp/tracetool
+	@sh scripts/same.sh $(OLD) $(BUILD)/tracetool $(SAME_EVERY)
 
 check-contract: ## how many lines of headers the author of a format has to read
 	@sh scripts/contract.sh
@@ -271,6 +284,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-format check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
