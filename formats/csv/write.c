@@ -1,10 +1,40 @@
+/*
+ * The writer of csv and tsv: one row an event, its fields as one cell of JSON.  Rows are rendered on several
+ * threads; cells that all events of a track or a class share are rendered once, when these are declared.
+ *
+ * A cell is escaped twice: as JSON, then by the table (csv doubles quotes, tsv doubles backslashes).  Common
+ * fields, whose JSON has no escapes, are written in one step with both.
+ */
+#include "csv/csv.h"
+
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "csv/csv.h"
+#include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "output/text_json.h"
 
-/* ---- cell ---- */
+/* Cells that all events of a track or class share, with a separator after each. */
+struct shared_cells {
+	const char *p;
+	uint32_t n;
+	uint32_t bad_text, hidden; /* number of their texts with losses of these kinds */
+};
+
+struct csv_state {
+	bool tabs;          /* tsv */
+	bool signed_time;   /* ts may be before 0 */
+	struct arena arena; /* of shared cells */
+};
+
+static inline char separator_of(bool tabs)
+{
+	return tabs ? '\t' : ',';
+}
+
+/* ---- text cells ---- */
+
+/* Losses of a text, as bits. */
+enum text_loss { TEXT_BAD = 1, TEXT_HIDDEN = 2 };
 
 static bool needs_quotes(struct slice s)
 {
@@ -14,10 +44,8 @@ static bool needs_quotes(struct slice s)
 	return false;
 }
 
-/* ---- one character, or one byte that is part of none ---- */
-
-/* How many bytes it takes; *valid: they are a character. */
-static size_t piece_size(const char *p, const char *end, bool *valid)
+/* Returns the size of the character at p in bytes, or 1 if the bytes are not UTF-8. */
+static size_t character_size(const char *p, const char *end, bool *valid)
 {
 	const unsigned char c = (unsigned char)*p;
 	const size_t size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4, left = (size_t)(end - p);
@@ -31,30 +59,30 @@ static bool is_control(const char *p, size_t size)
 	return size == 1 ? (unsigned char)*p < 0x20 || *p == 0x7f : utf8_is_hidden(utf8_point(p, size));
 }
 
-/* csv has no escapes but the doubled quote. */
+/* Adds a text of csv, which has no escape but the doubled quote.  Returns its losses. */
 static unsigned put_quoted(struct text *t, struct slice s)
 {
 	const char *const end = s.p + s.n;
-	unsigned harm = 0;
+	unsigned lost = 0;
 	bool valid;
 
 	for (const char *p = s.p; p < end;) {
-		size_t size = piece_size(p, end, &valid);
+		size_t size = character_size(p, end, &valid);
 		if (!valid) {
 			text_str(t, TEXT_REPLACEMENT);
 			size = utf8_invalid_run(p, (size_t)(end - p));
-			harm |= CSV_BAD_TEXT;
+			lost |= TEXT_BAD;
 		} else if (*p == '\t' || *p == '\n' || *p == '\r' || !is_control(p, size)) {
 			text_add(t, p, size);
 			if (*p == '"')
 				text_char(t, '"');
 		} else {
 			text_str(t, TEXT_REPLACEMENT);
-			harm |= CSV_HIDDEN;
+			lost |= TEXT_HIDDEN;
 		}
 		p += size;
 	}
-	return harm;
+	return lost;
 }
 
 static void put_escaped(struct text *t, struct slice s)
@@ -64,7 +92,7 @@ static void put_escaped(struct text *t, struct slice s)
 	bool valid;
 
 	for (const char *p = s.p; p < end;) {
-		const size_t size = piece_size(p, end, &valid);
+		const size_t size = character_size(p, end, &valid);
 		const unsigned char c = (unsigned char)*p;
 		const char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : '\\';
 		if (c == '\t' || c == '\n' || c == '\r' || c == '\\')
@@ -79,14 +107,12 @@ static void put_escaped(struct text *t, struct slice s)
 	}
 }
 
-/* ---- cells ---- */
-
-/* A text as a cell, without separators.  Returns its harm. */
-static unsigned csv_cell(struct text *t, bool tabs, struct slice s)
+/* Adds a text as a cell, without separators.  Returns its losses. */
+static unsigned put_text_cell(struct text *t, bool tabs, struct slice s)
 {
-	const bool plain = (s.flags & SLICE_JSON) != 0; /* nothing in it is escaped */
+	const bool plain = (s.flags & SLICE_JSON) != 0; /* no character needs an escape */
 	const bool quotes = !tabs && (plain ? s.n > 0 && memchr(s.p, ',', s.n) != NULL : needs_quotes(s));
-	unsigned harm = 0;
+	unsigned lost = 0;
 
 	if (quotes)
 		text_char(t, '"');
@@ -95,14 +121,17 @@ static unsigned csv_cell(struct text *t, bool tabs, struct slice s)
 	else if (tabs)
 		put_escaped(t, s);
 	else
-		harm = put_quoted(t, s);
+		lost = put_quoted(t, s);
 	if (quotes)
 		text_char(t, '"');
-	return harm;
+	return lost;
 }
 
-/* Each `c` from `from` on becomes two.  From the end to the front, so that each byte moves once: what is
- * written stays behind what is read. */
+/* ---- fields, a cell of JSON ---- */
+
+#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are text in JSON */
+
+/* Doubles each `c` from offset `from` on.  Works from the end to the front, so that each byte moves once. */
 static void double_each(struct text *t, size_t from, char c)
 {
 	size_t n = 0;
@@ -123,17 +152,15 @@ static void double_each(struct text *t, size_t from, char c)
 	}
 }
 
-/* JSON text of the trace may have line ends and tabs between its values: blanks mean the same. */
+/* Replaces line ends and tabs by blanks: JSON of the trace may have them between its values. */
 static void blank_controls(struct text *t, size_t from)
 {
 	for (size_t i = from; i < t->n; i++)
 		t->p[i] = (unsigned char)t->p[i] < 0x20 ? ' ' : t->p[i];
 }
 
-#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are text in JSON */
-
-/* A text of JSON in which nothing is escaped. */
-static inline char *put_plain(char *p, bool tabs, const char *s, uint32_t n)
+/* Stores a JSON string without escapes, with the quotes of the table. */
+static inline char *store_plain_string(char *p, bool tabs, const char *s, uint32_t n)
 {
 	memset(p, '"', 2);
 	p = text_put(p + 2 - tabs, s, n);
@@ -141,8 +168,8 @@ static inline char *put_plain(char *p, bool tabs, const char *s, uint32_t n)
 	return p + 2 - tabs;
 }
 
-/* Fields as most of them are, already doubled: plain names; plain texts and small integers.  false: another
- * one, nothing was written. */
+/* Adds a common field, already doubled: a plain name, and a plain text or a small integer.  Returns false,
+ * and adds nothing, for other fields. */
 static inline bool put_plain_field(struct text *t, bool tabs, const struct field *f, bool first)
 {
 	const struct value *const v = &f->value;
@@ -155,16 +182,15 @@ static inline bool put_plain_field(struct text *t, bool tabs, const struct field
 	if (p == NULL)
 		return true;
 	*p = ',';
-	p = put_plain(p + !first, tabs, f->name.p, f->name.n);
+	p = store_plain_string(p + !first, tabs, f->name.p, f->name.n);
 	*p++ = ':';
-	p = string ? put_plain(p, tabs, v->p, v->count) : decimal_u64(p, v->u64);
+	p = string ? store_plain_string(p, tabs, v->p, v->count) : decimal_u64(p, v->u64);
 	t->n = (size_t)(p - t->p);
 	return true;
 }
 
-/* The fields of an event as a cell of JSON. */
-static void csv_args(struct text *t, bool tabs, const struct field *fields, uint32_t n,
-                     struct fields_json_lost *lost)
+static void put_fields_cell(struct text *t, bool tabs, const struct field *fields, uint32_t n,
+                            struct fields_json_lost *lost)
 {
 	if (n == 0)
 		return;
@@ -183,50 +209,48 @@ static void csv_args(struct text *t, bool tabs, const struct field *fields, uint
 	text_add(t, "}\"", 2U - tabs);
 }
 
-/* ---- declare ---- */
+/* ---- shared cells ---- */
 
-/* What all events of a track or class say alike is put together once. */
-
-static void put_name(struct text *t, bool tabs, struct slice name, struct csv_cells *cells)
+static void put_name(struct text *t, bool tabs, struct slice name, struct shared_cells *cells)
 {
-	const unsigned harm = csv_cell(t, tabs, name);
+	const unsigned lost = put_text_cell(t, tabs, name);
 
-	cells->bad_text += (harm & CSV_BAD_TEXT) != 0;
-	cells->hidden += (harm & CSV_HIDDEN) != 0;
+	cells->bad_text += (lost & TEXT_BAD) != 0;
+	cells->hidden += (lost & TEXT_HIDDEN) != 0;
 }
 
-/* A name and a number, as far as there are. */
-static void put_track(struct text *t, bool tabs, const struct track *k, struct csv_cells *cells)
+/* Adds the cells of a process or thread: name and number, empty if k is NULL. */
+static void put_name_and_id(struct text *t, bool tabs, const struct track *k, struct shared_cells *cells)
 {
 	if (k != NULL)
 		put_name(t, tabs, k->name, cells);
-	text_char(t, csv_separator(tabs));
+	text_char(t, separator_of(tabs));
 	if (k != NULL && k->has_id)
 		text_u64(t, k->id);
-	text_char(t, csv_separator(tabs));
+	text_char(t, separator_of(tabs));
 }
 
-/* process, pid, thread, tid, track, lane */
-static void put_place(struct text *t, bool tabs, const struct track *k, struct csv_cells *cells)
+/* Adds process, pid, thread, tid, track, lane. */
+static void put_track_cells(struct text *t, bool tabs, const struct track *k, struct shared_cells *cells)
 {
 	const struct track *const base = k->lane > 0 ? k->parent : k;
 	const struct track *thread = base;
 
 	while (thread != NULL && (thread->is_child || thread->parent == NULL))
 		thread = thread->parent;
-	put_track(t, tabs, track_process(k), cells);
-	put_track(t, tabs, thread, cells);
+	put_name_and_id(t, tabs, track_process(k), cells);
+	put_name_and_id(t, tabs, thread, cells);
 	if (base->is_child)
 		put_name(t, tabs, base->name, cells);
-	text_char(t, csv_separator(tabs));
+	text_char(t, separator_of(tabs));
 	text_u64(t, k->lane);
-	text_char(t, csv_separator(tabs));
+	text_char(t, separator_of(tabs));
 }
 
-/* NULL: no memory. */
-static const struct csv_cells *keep(struct csv_state *st, const struct text *t, struct csv_cells *cells)
+static const struct shared_cells *retain_cells(struct csv_state *st, const struct text *t,
+                                               struct shared_cells *cells)
 {
-	struct csv_cells *const to = t->failed ? NULL : arena_alloc(&st->arena, sizeof *to);
+	struct shared_cells *const to = t->failed ? NULL : arena_alloc(&st->arena, sizeof *to);
 	const struct slice text = slice_of(t->p, t->n), none = { .p = NULL };
 	const struct slice copy = to != NULL ? arena_copy(&st->arena, text) : none;
 
@@ -240,67 +264,39 @@ static const struct csv_cells *keep(struct csv_state *st, const struct text *t, 
 
 static bool declare_track(struct csv_state *st, struct track *k)
 {
-	struct csv_cells cells = { .p = NULL };
+	struct shared_cells cells = { .p = NULL };
 	struct text t = { .p = NULL };
 
-	put_place(&t, st->tabs, k, &cells);
-	k->declared = keep(st, &t, &cells);
+	put_track_cells(&t, st->tabs, k, &cells);
+	k->declared = retain_cells(st, &t, &cells);
 	text_free(&t);
 	return k->declared != NULL;
 }
 
 static bool declare_class(struct csv_state *st, struct class *c)
 {
-	struct csv_cells cells = { .p = NULL };
+	struct shared_cells cells = { .p = NULL };
 	struct text t = { .p = NULL };
 
-	text_char(&t, csv_separator(st->tabs));
+	text_char(&t, separator_of(st->tabs));
 	put_name(&t, st->tabs, c->category, &cells);
-	text_char(&t, csv_separator(st->tabs));
-	c->declared = keep(st, &t, &cells);
+	text_char(&t, separator_of(st->tabs));
+	c->declared = retain_cells(st, &t, &cells);
 	text_free(&t);
 	return c->declared != NULL;
 }
 
-static bool csv_declare(struct writer *w, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->ntracks; i++)
-		if (!declare_track(w->state, b->tracks[i]))
-			return false;
-	for (uint32_t i = 0; i < b->nclasses; i++)
-		if (!declare_class(w->state, b->classes[i]))
-			return false;
-	return true;
-}
-
-/* ---- write ---- */
-
-const struct loss csv_losses[CSV_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "csv/losses.def"
-#undef LOSS
-};
-
-const struct loss tsv_losses[TSV_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "csv/tsv_losses.def"
-#undef LOSS
-};
-
-static const char *const columns[] = { "kind",   "ts_ns", "dur_ns", "name", "category", "process", "pid",
-	                               "thread", "tid",   "track",  "lane", "id",       "args",    "offset" };
-
 /* ---- losses ---- */
 
-static void lose(const struct csv_state *st, struct chunk *c, enum csv_loss of_csv, enum tsv_loss of_tsv,
-                 uint64_t offset, uint32_t count)
+static void count_loss(const struct csv_state *st, struct chunk *c, enum csv_loss of_csv,
+                       enum tsv_loss of_tsv, uint64_t offset, uint32_t count)
 {
 	if (count > 0)
 		ledger_add(&c->ledger, st->tabs ? &tsv_losses[of_tsv] : &csv_losses[of_csv], offset, count);
 }
 
-/* Of texts that are cells; tsv holds all of them. */
-static void lose_texts(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint64_t offset)
+/* Counts losses of text cells.  tsv has none: its escapes can express all bytes. */
+static void count_text_losses(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint64_t offset)
 {
 	if (bad_text > 0)
 		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_BAD_TEXT], offset, bad_text);
@@ -308,24 +304,24 @@ static void lose_texts(struct chunk *c, uint32_t bad_text, uint32_t hidden, uint
 		ledger_add(&c->ledger, &csv_losses[CSV_LOSS_HIDDEN], offset, hidden);
 }
 
-static void lose_args(const struct csv_state *st, struct chunk *c, const struct fields_json_lost *lost,
-                      uint64_t offset)
+static void count_field_losses(const struct csv_state *st, struct chunk *c,
+                               const struct fields_json_lost *lost, uint64_t offset)
 {
-	lose(st, c, CSV_LOSS_BAD_TEXT, TSV_LOSS_BAD_TEXT, offset, lost->bad_text);
-	lose(st, c, CSV_LOSS_NOT_A_NUMBER, TSV_LOSS_NOT_A_NUMBER, offset, lost->not_a_number);
-	lose(st, c, CSV_LOSS_TOO_DEEP, TSV_LOSS_TOO_DEEP, offset, lost->too_deep);
+	count_loss(st, c, CSV_LOSS_BAD_TEXT, TSV_LOSS_BAD_TEXT, offset, lost->bad_text);
+	count_loss(st, c, CSV_LOSS_NOT_A_NUMBER, TSV_LOSS_NOT_A_NUMBER, offset, lost->not_a_number);
+	count_loss(st, c, CSV_LOSS_TOO_DEEP, TSV_LOSS_TOO_DEEP, offset, lost->too_deep);
 }
 
 /* ---- rows ---- */
 
 struct kind {
-	char text[16];
+	char text[16]; /* copied whole: a constant size is one instruction */
 	uint32_t n;
 };
 
-#define KIND(word)                                                                                           \
+#define KIND(name)                                                                                           \
 	{                                                                                                    \
-		word, sizeof(word) - 1                                                                       \
+		name, sizeof(name) - 1                                                                       \
 	}
 
 static const struct kind kinds[] = {
@@ -343,18 +339,19 @@ static const struct kind *kind_of(const struct event *e)
 	return event_is_async(e) ? &async : &kinds[e->phase];
 }
 
-#define ROW_ROOM (sizeof(struct kind) + 4 * DECIMAL_U64_MAX + 8) /* without texts and args */
+/* Bytes of the kind, of numbers and of separators of a row; texts and fields come on top. */
+#define ROW_BYTES (sizeof(struct kind) + 4 * DECIMAL_U64_MAX + 8)
 
 static void render_row(const struct csv_state *st, const struct batch *b, const struct event *e,
                        struct chunk *c)
 {
 	const struct kind *const kind = kind_of(e);
-	const struct csv_cells *const cls = csv_cells_of(e->cls->declared);
-	const struct csv_cells *const place = csv_cells_of(e->track->declared);
+	const struct shared_cells *const cls = e->cls->declared;
+	const struct shared_cells *const track = e->track->declared;
 	struct fields_json_lost lost = { .bad_text = 0 };
-	const char separator = csv_separator(st->tabs);
+	const char separator = separator_of(st->tabs);
 	struct text *const t = &c->text;
-	char *p = text_room(t, ROW_ROOM);
+	char *p = text_room(t, ROW_BYTES);
 
 	if (p == NULL)
 		return;
@@ -367,17 +364,17 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
-	const unsigned harm = csv_cell(t, st->tabs, e->name);
-	if ((p = text_room(t, (size_t)cls->n + place->n + ROW_ROOM)) == NULL)
+	const unsigned lost_text = put_text_cell(t, st->tabs, e->name);
+	if ((p = text_room(t, (size_t)cls->n + track->n + ROW_BYTES)) == NULL)
 		return;
 	p = text_put(p, cls->p, cls->n);
-	p = text_put(p, place->p, place->n);
+	p = text_put(p, track->p, track->n);
 	if (event_is_flow(e))
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
-	csv_args(t, st->tabs, b->fields + e->first_field, e->nfields, &lost);
-	if ((p = text_room(t, ROW_ROOM)) == NULL)
+	put_fields_cell(t, st->tabs, b->fields + e->first_field, e->nfields, &lost);
+	if ((p = text_room(t, ROW_BYTES)) == NULL)
 		return;
 	*p++ = separator;
 	p = decimal_u64(p, e->offset);
@@ -385,30 +382,18 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		*p++ = '\r';
 	*p++ = '\n';
 	t->n = (size_t)(p - t->p);
-	if (harm != 0)
-		lose_texts(c, (harm & CSV_BAD_TEXT) != 0, (harm & CSV_HIDDEN) != 0, e->offset);
+	if (lost_text != 0)
+		count_text_losses(c, (lost_text & TEXT_BAD) != 0, (lost_text & TEXT_HIDDEN) != 0, e->offset);
 	if (fields_json_lost_any(&lost))
-		lose_args(st, c, &lost, e->offset);
+		count_field_losses(st, c, &lost, e->offset);
 }
 
 /* ---- the writer ---- */
 
-static void csv_render(const void *state, const struct batch *b, struct chunk *chunk)
-{
-	for (uint32_t i = 0; i < b->ntracks; i++) {
-		const struct csv_cells *const k = csv_cells_of(b->tracks[i]->declared);
-		lose_texts(chunk, k->bad_text, k->hidden, 0);
-	}
-	for (uint32_t i = 0; i < b->nclasses; i++) {
-		const struct csv_cells *const k = csv_cells_of(b->classes[i]->declared);
-		lose_texts(chunk, k->bad_text, k->hidden, 0);
-	}
-	for (uint32_t i = 0; i < b->n; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			render_row(state, b, &b->events[i], chunk);
-}
+static const char *const columns[] = { "kind",   "ts_ns", "dur_ns", "name", "category", "process", "pid",
+	                               "thread", "tid",   "track",  "lane", "id",       "args",    "offset" };
 
-static bool begin(struct writer *w, struct chunk *chunk, bool tabs)
+static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 {
 	struct csv_state *const st = w->state;
 
@@ -416,7 +401,7 @@ static bool begin(struct writer *w, struct chunk *chunk, bool tabs)
 	st->tabs = tabs;
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
 		if (i > 0)
-			text_char(&chunk->text, csv_separator(tabs));
+			text_char(&chunk->text, separator_of(tabs));
 		text_str(&chunk->text, columns[i]);
 	}
 	text_str(&chunk->text, tabs ? "\n" : "\r\n");
@@ -425,18 +410,44 @@ static bool begin(struct writer *w, struct chunk *chunk, bool tabs)
 
 static bool csv_open(struct writer *w, struct chunk *chunk)
 {
-	return begin(w, chunk, false);
+	return write_header(w, chunk, false);
 }
 
 static bool tsv_open(struct writer *w, struct chunk *chunk)
 {
-	return begin(w, chunk, true);
+	return write_header(w, chunk, true);
+}
+
+static bool csv_declare(struct writer *w, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->ntracks; i++)
+		if (!declare_track(w->state, b->tracks[i]))
+			return false;
+	for (uint32_t i = 0; i < b->nclasses; i++)
+		if (!declare_class(w->state, b->classes[i]))
+			return false;
+	return true;
+}
+
+static void csv_render(const void *state, const struct batch *b, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < b->ntracks; i++) {
+		const struct shared_cells *const cells = b->tracks[i]->declared;
+		count_text_losses(chunk, cells->bad_text, cells->hidden, 0);
+	}
+	for (uint32_t i = 0; i < b->nclasses; i++) {
+		const struct shared_cells *const cells = b->classes[i]->declared;
+		count_text_losses(chunk, cells->bad_text, cells->hidden, 0);
+	}
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE)
+			render_row(state, b, &b->events[i], chunk);
 }
 
 static bool csv_close(struct writer *w, struct chunk *chunk)
 {
 	(void)w;
-	(void)chunk; /* nothing stands behind the last row */
+	(void)chunk; /* nothing follows the last row */
 	return true;
 }
 
@@ -447,10 +458,10 @@ static void csv_free(void *state)
 	arena_free(&st->arena);
 }
 
-#define OPS(begins)                                                                                          \
+#define OPS(open_function)                                                                                   \
 	{                                                                                                    \
 		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS,                                 \
-		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true, .open = begins,                   \
+		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true, .open = open_function,            \
 		.declare = csv_declare, .render = csv_render, .close = csv_close, .free = csv_free,          \
 	}
 

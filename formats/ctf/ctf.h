@@ -1,44 +1,43 @@
 #ifndef CTF_CTF_H
 #define CTF_CTF_H
 
-#include "base/memory.h"
-#include "base/table.h"
-#include "format/format.h"
-#include "model/event_traits.h"
-#include "out/shape.h"
-#include "out/tracks.h"
-#include "output/text_json.h"
-
 /*
- * The writer of CTF 1.8.  All events are in one stream, in order of time, so
- * that a reader opens one file however many threads there are; who did it
- * stands in the context of each event.  A span is one event with a duration:
- * pairs of events would have to be sorted by the ends of spans, of which any
- * number may be open.
+ * Private header of the writer of CTF 1.8 (Common Trace Format): a folder with the files "events", a stream
+ * of packets, and "metadata", which declares the classes of events in TSDL.
  *
- * There is no uuid: babeltrace2 takes traces with the same one for parts of one
- * trace, and the same input must give the same bytes.  There is no count of
- * discarded events either: what an input lost is not known to a writer.
+ *   format.c    registration and losses
+ *   metadata.c  classes, facts and clock in TSDL
+ *   write.c     events, packets, the writer
+ *
+ * All events are in one stream in order of time, so that a reader opens one file however many threads there
+ * are; the context of each event names its track.  A span is one event with a duration: pairs of events would
+ * have to be sorted by the ends of spans, of which any number may be open.
+ *
+ * There is no uuid: babeltrace2 takes traces with the same one for parts of one trace, and the same input
+ * must give the same bytes.  There is no count of discarded events either: a writer does not know what an
+ * input lost.
  */
 
-#define CTF_STREAM_FILE "events"
-#define CTF_METADATA_FILE "metadata" /* section 3: its name is fixed */
-#define CTF_MAGIC 0xc1fc1fc1U        /* section 5.1 */
-#define CTF_PACKET_HEAD 48U          /* magic, stream_id; two times, two sizes, a number */
-#define CTF_PACKET_SIZE (256U << 10) /* a packet ends with the event that reaches this */
+#include "base/table.h"
+#include "format/format.h"
+#include "out/shape.h"
+#include "out/tracks.h"
 
-/* Bounds, so that neither memory nor what readers load at once grows with the trace. */
-#define CTF_MOST_CLASSES 32768U
-#define CTF_MOST_FIELDS 131072U       /* of all classes together */
-#define CTF_MOST_DESCRIBED (8U << 20) /* bytes of their declarations */
-#define CTF_CLASS_FIELDS 250U         /* of one class */
-#define CTF_MOST_IDENTIFIER 200U
-#define CTF_MOST_FACTS 500U
+/* ---- limits ---- */
 
-/* Readers hold times, with and without the clock's offset, in signed 64-bit numbers; babeltrace2 refuses
- * INT64_MAX itself. */
-#define CTF_MOST_TIME ((uint64_t)INT64_MAX - 1)
-#define CTF_LEAST_TIME (INT64_MIN / 2)
+#define CTF_PACKET_SIZE (256U << 10) /* bytes; a packet ends with the event that reaches this size */
+
+/* Memory, and what readers load at once, do not grow with the trace. */
+#define CTF_MAX_CLASSES 32768U
+#define CTF_MAX_FIELDS 131072U       /* of all classes */
+#define CTF_MAX_DESCRIBED (8U << 20) /* bytes of all declarations */
+#define CTF_CLASS_FIELDS 250U        /* of one class */
+#define CTF_MAX_IDENTIFIER 200U      /* bytes */
+#define CTF_MAX_FACTS 500U
+
+/* Value of the clock in ns.  Readers hold times, with and without the clock's offset, in signed 64-bit
+ * numbers; babeltrace2 refuses INT64_MAX itself. */
+#define CTF_MAX_TIME ((uint64_t)INT64_MAX - 1)
 
 enum ctf_loss {
 #define LOSS(row, ...) CTF_##row,
@@ -50,7 +49,13 @@ enum ctf_loss {
 extern const struct loss ctf_losses[CTF_LOSSES + 1];
 extern const struct writer_ops ctf_writer_ops;
 
-/* What an event is besides its class: each has classes of its own in the output. */
+static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t offset)
+{
+	ledger_add(&chunk->ledger, &ctf_losses[kind], offset, 1);
+}
+
+/* ---- classes of the output ---- */
+
 enum ctf_kind {
 	CTF_SPAN,
 	CTF_ASYNC,
@@ -64,110 +69,38 @@ enum ctf_kind {
 	CTF_KINDS
 };
 
-/* A class of the output: events of one class, of one kind, with the same fields of the same types. */
+/* A class of the output: events of one class and kind, with the same fields of the same types. */
 struct ctf_layout {
-	/* kind: enum ctf_kind; types of members: ctf_type(), and ctf_element() << 8 */
+	/* kind: enum ctf_kind; type of a member: enum value_type, and that of the elements of a sequence << 8
+	 */
 	struct shape shape;
 	uint32_t id;
-	bool other; /* for those without a class of their own: all fields are one text */
+	bool other; /* shared by events without a class of their own: all fields are one text */
 };
 
 struct ctf_state {
 	bool signed_time;
-	bool any;      /* there was an event */
-	uint64_t base; /* the clock's value 0 on the clock of the events; negative, or 0 */
-	uint64_t last; /* value of the clock at the last event */
+	bool any;      /* an event was written */
+	uint64_t base; /* time of the clock's value 0, in ns of the trace's clock: 0 or negative */
+	uint64_t last; /* value of the clock at the last event, ns */
 	struct arena arena;
 	struct shapes shapes; /* struct ctf_layout */
 	struct ctf_layout others[CTF_KINDS];
 	struct text declarations; /* of the layouts, in TSDL */
-	struct text packet;       /* what is not written yet, with room for its head */
-	uint64_t packet_begin, packets;
-	struct chunk names; /* losses of the names of tracks; no text */
+	struct text packet;       /* current packet, with space for its head */
+	uint64_t packet_begin;    /* value of the clock at its first event, ns */
+	uint64_t packets;         /* written */
+	struct chunk names;       /* losses of the names of tracks; no text */
 	struct text scratch;
 };
 
-static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t offset)
-{
-	ledger_add(&chunk->ledger, &ctf_losses[kind], offset, 1);
-}
+/* ---- metadata.c ---- */
 
-static inline enum ctf_kind ctf_kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = CTF_SPAN,       [PHASE_BEGIN] = CTF_BEGIN,     [PHASE_END] = CTF_END,
-		[PHASE_INSTANT] = CTF_INSTANT, [PHASE_COUNTER] = CTF_COUNTER, [PHASE_FLOW_OUT] = CTF_FLOW_OUT,
-		[PHASE_FLOW_IN] = CTF_FLOW_IN,
-	};
+/* Declares the class of a layout.  A loss is counted at the offset. */
+bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk,
+                        uint64_t offset);
 
-	if (event_is_step(e))
-		return CTF_FLOW_STEP;
-	return event_is_async(e) ? CTF_ASYNC : (enum ctf_kind)kinds[e->phase];
-}
-
-/* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence.  Frames of call
- * stacks are texts and addresses: those are texts, too. */
-static inline uint8_t ctf_element(const struct value *v)
-{
-	const uint8_t e = v->type == VALUE_LIST ? v->element : (uint8_t)VALUE_NONE;
-
-	if (v->type != VALUE_LIST || e != VALUE_NONE)
-		return e <= VALUE_STRING ? e : (uint8_t)VALUE_NONE;
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->values[i].type != VALUE_STRING && v->values[i].type != VALUE_ADDRESS)
-			return VALUE_NONE;
-	return v->count > 0 ? VALUE_STRING : VALUE_NONE;
-}
-
-/* Whether a value is JSON text of a number that a double can hold. */
-bool ctf_json_number(const struct value *v, double *number);
-
-/* The enum value_type that it has in the output. */
-static inline uint8_t ctf_type(const struct value *v)
-{
-	double number;
-
-	return v->type == VALUE_JSON && ctf_json_number(v, &number) ? (uint8_t)VALUE_F64 : v->type;
-}
-
-/* Little endian; size: 1, 2, 4 or 8. */
-static inline char *ctf_store(char *p, uint64_t v, unsigned size)
-{
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		v = __builtin_bswap64(v);
-	memcpy(p, &v, size);
-	return p + size;
-}
-
-/* ---- ctf_text.c ---- */
-
-/* A text and its NUL, into a packet or wherever its losses are counted. */
-void ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset);
-
-/* A literal of TSDL with its quotes.  Readers print it as it is: what steers a terminal and what is not UTF-8
- * becomes \xNN. */
-void ctf_literal(struct text *t, struct slice s);
-
-/* A name as identifier behind `prefix`; false: it had to be changed. */
-bool ctf_identifier(struct text *t, const char *prefix, struct slice name);
-
-/* ---- ctf_declare.c ---- */
-
-/* ---- ctf_layout.c ---- */
-
-/* The layout of an event, declared if it is new. */
-const struct ctf_layout *ctf_layout_of(struct ctf_state *st, const struct batch *b, const struct event *e,
-                                       struct chunk *chunk);
-
-/* ---- ctf_track.c ---- */
-
-/* What events of a track have in their context.  false: no memory. */
-bool ctf_declare_track(struct ctf_state *st, struct track *t);
-
-/* ---- ctf_event.c ---- */
-
-/* ---- ctf_metadata.c ---- */
-
-void ctf_metadata(struct ctf_state *st, const struct writer *w, struct chunk *chunk);
+/* Writes the file "metadata". */
+void ctf_write_metadata(struct ctf_state *st, const struct writer *w, struct chunk *chunk);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * Registration of CTF, and its losses.
+ */
 #include "ctf/ctf.h"
 
 const struct loss ctf_losses[CTF_LOSSES + 1] = {

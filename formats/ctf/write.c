@@ -1,48 +1,70 @@
+/*
+ * The writer of CTF: one stream of packets (section 5), and the metadata at the end.
+ *
+ * An event is the id of its class, its time, the context of its track, and a payload.  Its class is found by
+ * a layout: class of the trace, kind of event, and names and types of its fields.  Events beyond the limits
+ * of ctf.h share one class per kind, with all fields in one text.
+ */
+#include "ctf/ctf.h"
+
 #include <stdlib.h>
 
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "ctf/ctf.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
-#include "output/text_units.h"
 #include "output/text_json.h"
+#include "output/text_units.h"
 
-/* ---- text ---- */
+#define PACKET_MAGIC 0xc1fc1fc1U /* section 5.1 */
+#define PACKET_HEAD 48U          /* bytes: magic, stream_id; two times, two sizes, a number */
+#define MIN_TIME (INT64_MIN / 2) /* ns; earlier events are moved here, see CTF_MAX_TIME */
 
-/* Texts: in events they end in NUL and are UTF-8 (sections 4.2.5 and 6.1.6); in the metadata they are
- * literals as in C. */
+/* ---- numbers and texts ---- */
 
-/* A text without what no text of CTF can have; returns whether it had NUL bytes (1), or what is not UTF-8
- * (2). */
-static unsigned ctf_clean(struct text *t, struct slice s)
+/* Stores an integer of 1, 2, 4 or 8 bytes, little endian. */
+static inline char *store(char *p, uint64_t v, unsigned size)
+{
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		v = __builtin_bswap64(v);
+	memcpy(p, &v, size);
+	return p + size;
+}
+
+static void put_number(struct text *t, uint64_t v, unsigned size)
+{
+	char *const p = text_room(t, 8);
+
+	if (p != NULL) {
+		store(p, v, 8); /* one instruction; copying `size` bytes is a loop */
+		t->n += size;
+	}
+}
+
+enum text_loss { TEXT_NUL = 1, TEXT_NOT_UTF8 = 2 };
+
+/* Adds a text with U+FFFD for NUL bytes and for bytes that are not UTF-8.  Returns its losses. */
+static unsigned put_clean_text(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
 	unsigned found = 0;
 
 	while (p < end) {
-		const char *const nul = memchr(p, '\0', (size_t)(end - p)), *const stop =
-		                                                                nul != NULL ? nul : end;
-		found |= text_utf8(t, slice_of(p, (size_t)(stop - p))) > 0 ? 2 : 0;
+		const char *const nul = memchr(p, '\0', (size_t)(end - p));
+		const char *const stop = nul != NULL ? nul : end;
+		found |= text_utf8(t, slice_of(p, (size_t)(stop - p))) > 0 ? TEXT_NOT_UTF8 : 0;
 		p = stop;
 		if (nul != NULL) {
 			text_str(t, TEXT_REPLACEMENT);
 			p++;
-			found |= 1;
+			found |= TEXT_NUL;
 		}
 	}
 	return found;
 }
 
-static void count(unsigned found, struct chunk *chunk, uint64_t offset)
-{
-	if ((found & 1) != 0)
-		ctf_lose(chunk, CTF_TEXT_NUL, offset);
-	if ((found & 2) != 0)
-		ctf_lose(chunk, CTF_BAD_TEXT, offset);
-}
-
-void ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
+/* Adds a text and its NUL to a packet.  Losses are counted in the chunk. */
+static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const bool plain = (s.flags & SLICE_JSON) != 0;
 
@@ -54,62 +76,159 @@ void ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t of
 		t->n += (size_t)s.n + 1;
 		return;
 	}
-	count(ctf_clean(t, s), chunk, offset);
+	const unsigned found = put_clean_text(t, s);
+	if ((found & TEXT_NUL) != 0)
+		ctf_lose(chunk, CTF_TEXT_NUL, offset);
+	if ((found & TEXT_NOT_UTF8) != 0)
+		ctf_lose(chunk, CTF_BAD_TEXT, offset);
 	text_char(t, '\0');
 }
 
-void ctf_literal(struct text *t, struct slice s)
-{
-	struct text shown = { .p = NULL };
+/* ---- tracks ---- */
 
-	text_visible_message(&shown, s);
-	text_char(t, '"');
-	for (size_t i = 0; i < shown.n; i++) {
-		if (shown.p[i] == '"' || shown.p[i] == '\\')
-			text_char(t, '\\');
-		text_char(t, shown.p[i]);
+/* Renders the context of the events of a track. */
+static bool declare_track(struct ctf_state *st, struct track *t)
+{
+	const struct track *const process = track_process(t), *const thread = track_thread(t);
+	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
+	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
+	struct text *const s = &st->scratch;
+	char ids[4 + 8 + 8], *p = ids;
+
+	p = store(p, t->index, 4);
+	p = store(p, has_pid ? process->id : 0, 8);
+	(void)store(p, has_tid ? thread->id : 0, 8);
+	text_clear(s);
+	text_add(s, ids, sizeof ids);
+	put_text(s, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""), &st->names, 0);
+	put_text(s, t->name, &st->names, 0);
+	struct slice *const context = arena_alloc(&st->arena, sizeof *context);
+	if (context == NULL || s->failed)
+		return false;
+	*context = arena_copy(&st->arena, slice_of(s->p, s->n));
+	t->declared = context;
+	return context->p != NULL;
+}
+
+/* ---- layouts ---- */
+
+static enum ctf_kind kind_of(const struct event *e)
+{
+	static const uint8_t kinds[] = {
+		[PHASE_SPAN] = CTF_SPAN,       [PHASE_BEGIN] = CTF_BEGIN,     [PHASE_END] = CTF_END,
+		[PHASE_INSTANT] = CTF_INSTANT, [PHASE_COUNTER] = CTF_COUNTER, [PHASE_FLOW_OUT] = CTF_FLOW_OUT,
+		[PHASE_FLOW_IN] = CTF_FLOW_IN,
+	};
+
+	if (event_is_step(e))
+		return CTF_FLOW_STEP;
+	return event_is_async(e) ? CTF_ASYNC : (enum ctf_kind)kinds[e->phase];
+}
+
+/* Parses a value of JSON that is a number which a double can hold. */
+static bool parse_json_number(const struct value *v, double *number)
+{
+	char text[64], *end;
+
+	if (v->count == 0 || v->count >= sizeof text || (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
+		return false;
+	memcpy(text, v->p, v->count);
+	text[v->count] = '\0';
+	*number = strtod(text, &end);
+	return end == text + v->count && *number - *number == 0;
+}
+
+/* Returns the type of the elements of a list that becomes a sequence; else VALUE_NONE.  Frames of call stacks
+ * are texts and addresses: these become texts. */
+static inline uint8_t element_type(const struct value *v)
+{
+	const uint8_t e = v->type == VALUE_LIST ? v->element : (uint8_t)VALUE_NONE;
+
+	if (v->type != VALUE_LIST || e != VALUE_NONE)
+		return e <= VALUE_STRING ? e : (uint8_t)VALUE_NONE;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (v->values[i].type != VALUE_STRING && v->values[i].type != VALUE_ADDRESS)
+			return VALUE_NONE;
+	return v->count > 0 ? VALUE_STRING : VALUE_NONE;
+}
+
+/* Returns the type of a value in the output. */
+static inline uint8_t output_type(const struct value *v)
+{
+	double number;
+
+	return v->type == VALUE_JSON && parse_json_number(v, &number) ? (uint8_t)VALUE_F64 : v->type;
+}
+
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
+{
+	(void)ctx;
+	return (uint16_t)(output_type(&f[i].value) | element_type(&f[i].value) << 8);
+}
+
+/* Returns the layout of events of this kind without a class of their own. */
+static const struct ctf_layout *other_layout(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk,
+                                             uint64_t offset)
+{
+	struct ctf_layout *const l = &st->others[kind];
+
+	if (!l->other) {
+		*l = (struct ctf_layout){ .shape.kind = kind, .id = CTF_MAX_CLASSES + kind, .other = true };
+		chunk->text.failed |= !ctf_declare_layout(st, l, chunk, offset);
 	}
-	text_char(t, '"');
-	t->failed |= shown.failed;
-	text_free(&shown);
+	return l;
 }
 
-static bool is_word(char c)
+/* Returns an upper bound for the bytes of a declaration. */
+static uint64_t declaration_cost(const struct event *e, const struct field *f)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+	uint64_t cost = 256 + 4 * ((uint64_t)e->cls->category.n + e->cls->name.n);
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		cost +=
+		    64 + 4 * (uint64_t)(f[i].name.n < CTF_MAX_IDENTIFIER ? f[i].name.n : CTF_MAX_IDENTIFIER);
+	return cost;
 }
 
-bool ctf_identifier(struct text *t, const char *prefix, struct slice name)
+/* Charges a layout against the limits.  Returns false if one is reached. */
+static bool charge_layout(struct ctf_state *st, const struct event *e, const struct field *f)
 {
-	const uint32_t n = name.n < CTF_MOST_IDENTIFIER ? name.n : CTF_MOST_IDENTIFIER;
-	bool same = n == name.n && n > 0;
+	static const struct shapes_bounds max = { CTF_MAX_CLASSES, CTF_MAX_FIELDS, CTF_MAX_DESCRIBED };
 
-	text_str(t, prefix);
-	if (n == 0)
-		text_str(t, "unnamed");
-	for (uint32_t i = 0; i < n; i++) {
-		same &= is_word(name.p[i]);
-		text_char(t, is_word(name.p[i]) ? name.p[i] : '_');
+	if (st->shapes.full || e->nfields > CTF_CLASS_FIELDS)
+		return false;
+	st->shapes.bytes = st->declarations.n;
+	return shapes_reserve(&st->shapes, &max, e->nfields, declaration_cost(e, f));
+}
+
+/* Returns the layout of an event, declared if it is new. */
+static const struct ctf_layout *find_layout(struct ctf_state *st, const struct batch *b,
+                                            const struct event *e, struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	const struct shape_key key = { e, f, (uint16_t)kind_of(e), shape_type_of, NULL };
+	uint64_t hash;
+	bool addable;
+	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);
+
+	if (known != NULL)
+		return (struct ctf_layout *)known;
+	if (!addable || !charge_layout(st, e, f))
+		return other_layout(st, (enum ctf_kind)key.kind, chunk, e->offset);
+	struct ctf_layout *const l = (struct ctf_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
+	if (l != NULL)
+		l->id = l->shape.number;
+	if (l == NULL || !ctf_declare_layout(st, l, chunk, e->offset)) {
+		chunk->text.failed = true;
+		return NULL;
 	}
-	return same;
+	return l;
 }
 
-/* ---- event ---- */
+/* ---- payload ---- */
 
-/* The payload of an event: its name, what its kind has, and its fields (ctf_declare.c). */
-
-static void put_number(struct text *t, uint64_t v, unsigned size)
-{
-	char *const p = text_room(t, 8);
-
-	if (p != NULL) {
-		ctf_store(p, v, 8); /* one instruction; copying `size` bytes is a loop */
-		t->n += size;
-	}
-}
-
-/* The bits of a double, or of the float that it was made of; no arithmetic on NaN, which would make quiet
- * ones of others. */
+/* Returns the bits of a double, or with `narrow` of the float that it was converted from.  NaNs are converted
+ * by hand: a processor would make signalling ones quiet. */
 static uint64_t float_bits(double d, bool narrow)
 {
 	const float f = (float)d;
@@ -127,19 +246,7 @@ static uint64_t float_bits(double d, bool narrow)
 	return half;
 }
 
-bool ctf_json_number(const struct value *v, double *number)
-{
-	char text[64], *end;
-
-	if (v->count == 0 || v->count >= sizeof text || (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
-		return false;
-	memcpy(text, v->p, v->count);
-	text[v->count] = '\0';
-	*number = strtod(text, &end);
-	return end == text + v->count && *number - *number == 0;
-}
-
-/* Text in the notation of JSON, or digits for bytes. */
+/* Adds a value as JSON, bytes as hexadecimal digits. */
 static void put_as_text(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	struct fields_json_lost lost = { 0 };
@@ -155,16 +262,17 @@ static void put_as_text(struct ctf_state *st, const struct value *v, struct chun
 	chunk->text.failed |= s->failed;
 	if (s->failed)
 		return;
-	ctf_string(&st->packet, slice_of(s->p, s->n), chunk, offset);
+	put_text(&st->packet, slice_of(s->p, s->n), chunk, offset);
 	ctf_lose(chunk, CTF_VALUE_AS_TEXT, offset);
 	if (lost.bad_text > 0)
 		ctf_lose(chunk, CTF_BAD_TEXT, offset);
 }
 
+/* put_list() and put_value() call each other. */
 static void put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset);
 
-/* An address among texts. */
-static void put_address(struct text *t, uint64_t v)
+/* Adds an address as a text, for lists that have texts too. */
+static void put_address_text(struct text *t, uint64_t v)
 {
 	char *const p = text_room(t, DECIMAL_HEX_MAX + 1);
 
@@ -177,7 +285,7 @@ static void put_address(struct text *t, uint64_t v)
 
 static void put_list(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
-	const uint8_t element = ctf_element(v);
+	const uint8_t element = element_type(v);
 
 	if (element == VALUE_NONE) {
 		put_as_text(st, v, chunk, offset);
@@ -186,7 +294,7 @@ static void put_list(struct ctf_state *st, const struct value *v, struct chunk *
 	put_number(&st->packet, v->count, 4);
 	for (uint32_t i = 0; i < v->count; i++)
 		if (element == VALUE_STRING && v->values[i].type == VALUE_ADDRESS)
-			put_address(&st->packet, v->values[i].u64);
+			put_address_text(&st->packet, v->values[i].u64);
 		else
 			put_value(st, &v->values[i], chunk, offset); /* none is a list */
 	if (element != v->element)
@@ -199,13 +307,12 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 		[VALUE_BOOL] = 1, [VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4, [VALUE_U64] = 8,
 		[VALUE_I8] = 1,   [VALUE_I16] = 2, [VALUE_I32] = 4, [VALUE_I64] = 8, [VALUE_ADDRESS] = 8,
 	};
-
 	double number;
 
-	if (v->type == VALUE_JSON && ctf_json_number(v, &number))
+	if (v->type == VALUE_JSON && parse_json_number(v, &number))
 		put_number(&st->packet, float_bits(number, false), 8);
 	else if (v->type == VALUE_STRING)
-		ctf_string(&st->packet, value_text(v), chunk, offset);
+		put_text(&st->packet, value_text(v), chunk, offset);
 	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
 		put_number(&st->packet, float_bits(v->f64, v->type == VALUE_F32),
 		           v->type == VALUE_F32 ? 4 : 8);
@@ -213,17 +320,18 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 		put_list(st, v, chunk, offset);
 	else if (v->type < sizeof sizes && sizes[v->type] > 0)
 		put_number(&st->packet, v->type == VALUE_BOOL ? v->u64 != 0 : v->u64, sizes[v->type]);
-	else if (v->type != VALUE_NONE) /* null: the class does not have the field */
+	else if (v->type != VALUE_NONE) /* null: not declared */
 		put_as_text(st, v, chunk, offset);
 }
 
-/* The class, and all fields in one text. */
-static void put_other(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+/* Adds the class and all fields, as one text each. */
+static void put_fields_as_text(struct ctf_state *st, const struct batch *b, const struct event *e,
+                               struct chunk *chunk)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
 
-	ctf_string(&st->packet, e->cls->name, chunk, e->offset);
+	put_text(&st->packet, e->cls->name, chunk, e->offset);
 	text_clear(s);
 	text_char(s, '{');
 	fields_json(s, b->fields + e->first_field, e->nfields, &lost);
@@ -231,7 +339,7 @@ static void put_other(struct ctf_state *st, const struct batch *b, const struct 
 	chunk->text.failed |= s->failed;
 	if (s->failed)
 		return;
-	ctf_string(&st->packet, slice_of(s->p, s->n), chunk, e->offset);
+	put_text(&st->packet, slice_of(s->p, s->n), chunk, e->offset);
 	if (e->nfields > 0)
 		ctf_lose(chunk, CTF_FIELDS_AS_TEXT, e->offset);
 	if (lost.bad_text > 0)
@@ -240,26 +348,95 @@ static void put_other(struct ctf_state *st, const struct batch *b, const struct 
 		ctf_lose(chunk, CTF_OTHER_CATEGORY, e->offset);
 }
 
-/* Adds an event to the packet, without its id, time and context. */
-static void ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch *b,
+/* Adds the payload of an event: name, fields of its kind, and members (in the order of metadata.c). */
+static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch *b,
                         const struct event *e, struct chunk *chunk)
 {
-	ctf_string(&st->packet, e->name, chunk, e->offset);
+	put_text(&st->packet, e->name, chunk, e->offset);
 	if (l->shape.kind == CTF_SPAN || l->shape.kind == CTF_ASYNC || event_is_flow(e))
 		put_number(&st->packet, e->dur, 8);
 	if (l->shape.kind == CTF_ASYNC)
 		put_number(&st->packet, e->offset, 8);
 	if (l->other) {
-		put_other(st, b, e, chunk);
+		put_fields_as_text(st, b, e, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < e->nfields; i++)
 		put_value(st, &b->fields[e->first_field + i].value, chunk, e->offset);
 }
 
-/* ---- write ---- */
+/* ---- packets ---- */
 
-/* The writer: packets of one stream (section 5), and the metadata in the end. */
+static void start_packet(struct ctf_state *st, uint64_t time)
+{
+	char *const p = text_room(&st->packet, PACKET_HEAD);
+
+	if (p != NULL)
+		st->packet.n = PACKET_HEAD;
+	st->packet_begin = time;
+}
+
+static void end_packet(struct ctf_state *st, struct chunk *chunk)
+{
+	struct text *const t = &st->packet;
+
+	chunk->text.failed |= t->failed;
+	if (t->n == 0 || t->failed)
+		return;
+	const uint64_t bits = (uint64_t)t->n * 8;
+	char *p = t->p;
+	p = store(p, PACKET_MAGIC, 4);
+	p = store(p, 0, 4); /* stream_id */
+	p = store(p, st->packet_begin, 8);
+	p = store(p, st->last, 8);
+	p = store(p, bits, 8); /* content_size */
+	p = store(p, bits, 8); /* packet_size */
+	(void)store(p, st->packets++, 8);
+	chunk_file(chunk, "events");
+	text_add(&chunk->text, t->p, t->n);
+	text_clear(t);
+}
+
+/* Returns the value of the clock at an event in ns.  Its base is the time of the first event if that is
+ * negative, else 0. */
+static uint64_t clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
+{
+	const int64_t ts = (int64_t)e->ts;
+
+	if (!st->any && st->signed_time && ts < 0)
+		st->base = (uint64_t)(ts < MIN_TIME ? MIN_TIME : ts);
+	const bool early = st->signed_time && ts < (int64_t)st->base;
+	if (!early && e->ts - st->base <= CTF_MAX_TIME)
+		return e->ts - st->base;
+	ctf_lose(chunk, CTF_TIME_CUT, e->offset);
+	return early ? 0 : CTF_MAX_TIME;
+}
+
+static void put_event(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const uint64_t time = clock_value(st, e, chunk);
+	const struct ctf_layout *const l = find_layout(st, b, e, chunk);
+
+	if (l == NULL)
+		return;
+	const struct slice *const context = e->track->declared;
+	if (st->packet.n == 0)
+		start_packet(st, time);
+	char *p = text_room(&st->packet, 4 + 8 + (size_t)context->n);
+	if (p != NULL) {
+		p = store(p, l->id, 4);
+		p = store(p, time, 8);
+		p = text_put(p, context->p, context->n);
+		st->packet.n = (size_t)(p - st->packet.p);
+	}
+	put_payload(st, l, b, e, chunk);
+	st->last = time;
+	st->any = true;
+	if (st->packet.n >= CTF_PACKET_SIZE)
+		end_packet(st, chunk);
+}
+
+/* ---- the writer ---- */
 
 static bool ctf_open(struct writer *w, struct chunk *chunk)
 {
@@ -276,80 +453,8 @@ static bool ctf_declare(struct writer *w, const struct batch *b)
 	bool ok = shapes_declare(&st->shapes, b);
 
 	for (uint32_t i = 0; ok && i < b->ntracks; i++)
-		ok = ctf_declare_track(st, b->tracks[i]);
+		ok = declare_track(st, b->tracks[i]);
 	return ok;
-}
-
-/* ---- packets ---- */
-
-static void start_packet(struct ctf_state *st, uint64_t time)
-{
-	char *const p = text_room(&st->packet, CTF_PACKET_HEAD);
-
-	if (p != NULL)
-		st->packet.n = CTF_PACKET_HEAD;
-	st->packet_begin = time;
-}
-
-/* Sizes are in bits. */
-static void end_packet(struct ctf_state *st, struct chunk *chunk)
-{
-	struct text *const t = &st->packet;
-
-	chunk->text.failed |= t->failed;
-	if (t->n == 0 || t->failed)
-		return;
-	char *p = t->p;
-	p = ctf_store(p, CTF_MAGIC, 4);
-	p = ctf_store(p, 0, 4); /* stream_id */
-	p = ctf_store(p, st->packet_begin, 8);
-	p = ctf_store(p, st->last, 8);
-	p = ctf_store(p, (uint64_t)t->n * 8, 8);
-	p = ctf_store(p, (uint64_t)t->n * 8, 8);
-	(void)ctf_store(p, st->packets++, 8);
-	chunk_file(chunk, CTF_STREAM_FILE);
-	text_add(&chunk->text, t->p, t->n);
-	text_clear(t);
-}
-
-/* ---- events ---- */
-
-/* The value of the clock at an event: from the base on, which is the first time if that is negative. */
-static uint64_t clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
-{
-	const int64_t ts = (int64_t)e->ts;
-
-	if (!st->any && st->signed_time && ts < 0)
-		st->base = (uint64_t)(ts < CTF_LEAST_TIME ? CTF_LEAST_TIME : ts);
-	const bool early = st->signed_time && ts < (int64_t)st->base;
-	if (!early && e->ts - st->base <= CTF_MOST_TIME)
-		return e->ts - st->base;
-	ctf_lose(chunk, CTF_TIME_CUT, e->offset);
-	return early ? 0 : CTF_MOST_TIME;
-}
-
-static void put_event(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
-{
-	const uint64_t time = clock_value(st, e, chunk);
-	const struct ctf_layout *const l = ctf_layout_of(st, b, e, chunk);
-
-	if (l == NULL)
-		return;
-	const struct slice *const context = e->track->declared;
-	if (st->packet.n == 0)
-		start_packet(st, time);
-	char *p = text_room(&st->packet, 4 + 8 + (size_t)context->n);
-	if (p != NULL) {
-		p = ctf_store(p, l->id, 4);
-		p = ctf_store(p, time, 8);
-		p = text_put(p, context->p, context->n);
-		st->packet.n = (size_t)(p - st->packet.p);
-	}
-	ctf_payload(st, l, b, e, chunk);
-	st->last = time;
-	st->any = true;
-	if (st->packet.n >= CTF_PACKET_SIZE)
-		end_packet(st, chunk);
 }
 
 static void ctf_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -368,7 +473,7 @@ static bool ctf_close(struct writer *w, struct chunk *chunk)
 
 	end_packet(st, chunk);
 	ledger_merge(&chunk->ledger, &st->names.ledger);
-	ctf_metadata(st, w, chunk);
+	ctf_write_metadata(st, w, chunk);
 	return true;
 }
 

@@ -1,10 +1,17 @@
 #ifndef FOLDED_FOLDED_H
 #define FOLDED_FOLDED_H
 
+/*
+ * Private header of folded stacks, the input of flame graph tools: one line per stack of names, with the sum
+ * of its self times in ns or the number of its samples.
+ *
+ *   format.c  registration and losses
+ *   tree.c    names as frames, the tree of all stacks, its lines
+ *   write.c   self time of the open spans of a track, samples, the writer
+ */
+
 #include "base/table.h"
 #include "format/format.h"
-
-/* ---- state ---- */
 
 enum folded_loss {
 #define LOSS(row, ...) FOLDED_##row,
@@ -16,87 +23,57 @@ enum folded_loss {
 extern const struct loss folded_losses[FOLDED_LOSSES + 1];
 extern const struct writer_ops folded_writer_ops;
 
-/* ---- name ---- */
+/* ---- limits ---- */
 
-#define FOLDED_NAME_MAX 1024U /* bytes of a name that are shown */
+#define FOLDED_NAME_MAX 1024U              /* bytes of a name that are shown */
+#define FOLDED_TREE_MAX ((size_t)64 << 20) /* bytes of the tree; then its lines are written and it is reset  \
+	                                    */
+#define FOLDED_OPEN_MAX 4096U              /* open spans of a track, frames of a sample */
 
-/* ---- tree ---- */
+/* ---- tree.c ---- */
 
-/*
- * The stacks of a trace, and the time of each: a tree of frames.  Zero-
- * initialise to start, and call folded_tree_begin().
- */
-#define FOLDED_TREE_ROOM ((size_t)64 << 20) /* bytes of all of it */
-
+/* A stack: a path of frames from the root. */
 struct folded_node {
-	unsigned __int128 self; /* ns */
-	uint32_t parent;        /* less than its own number */
+	unsigned __int128 self; /* ns, or number of samples */
+	uint32_t parent;        /* less than the node's own number */
 	uint32_t frame;
 	bool shown; /* it has a line even if self is 0 */
 };
 
-/* Both texts lie in the arena. */
+/* Texts are in the arena of the tree. */
 struct folded_frame {
-	struct slice name, shown;
+	struct slice name;  /* of the events, cut to FOLDED_NAME_MAX + 1 bytes */
+	struct slice shown; /* as it is written */
 };
 
+/* Zero-initialise, then call folded_tree_begin().  Nodes and frames are numbers; UINT32_MAX is OOM, also as
+ * an argument. */
 struct folded_tree {
 	struct folded_node *nodes; /* [0] is the root, which has no frame */
 	uint32_t nnodes, nodes_cap;
 	struct folded_frame *frames;
 	uint32_t nframes, frames_cap;
 	struct arena arena;
-	struct tabletext frame_of;
-	struct table64 node_of; /* parent << 32 | frame -> node */
+	struct tabletext frame_of; /* name -> frames[] */
+	struct table64 node_of;    /* parent << 32 | frame -> nodes[] */
 	struct text scratch;
-	uint64_t allowed; /* bytes that lines may take whole, see FOLDED_STACK_CUT */
+	uint64_t line_bytes_left; /* bytes of lines that are written in full, see FOLDED_STACK_CUT */
 };
 
-/* Numbers; UINT32_MAX: no memory, or that is what was given. */
-uint32_t folded_frame_of(struct folded_tree *t, struct slice name);
-uint32_t folded_node(struct folded_tree *t, uint32_t parent, uint32_t frame);
-
-/* The node of the other tree, with those around it, in this one. */
-uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node);
-
-/* Bytes that it takes. */
-size_t folded_tree_size(const struct folded_tree *t);
-
-/* Adds a line for each stack that has time of its own. */
-void folded_tree_write(struct folded_tree *t, struct chunk *chunk);
-
-/* Adds the root.  false: no memory. */
 bool folded_tree_begin(struct folded_tree *t);
 void folded_tree_free(struct folded_tree *t);
 
-/* ---- stack ---- */
+/* Return the frame of a name, and the child of a node with this frame; a new one if needed. */
+uint32_t folded_frame_of(struct folded_tree *t, struct slice name);
+uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t frame);
 
-/*
- * The spans of one track that are open.  Spans come in order of their starts, of
- * equal starts the longer first.  What lies within a span takes from its self
- * time, once where several overlap; of spans that start and end together the one
- * that came last lies around the others.  The statistics count so, too.
- */
-#define FOLDED_OPEN_MAX 4096U
-#define FOLDED_LOOKS 64U /* runs of nested spans that are looked at for what lies around a span */
+/* Copies a node of another tree, with its parents but without times. */
+uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node);
 
-struct folded_open {
-	uint64_t start, end;
-	uint64_t covered, until; /* ns of it that others within it take; to where they reach */
-	uint32_t node;
-	uint32_t run; /* from this one on each lies around the next */
-};
+/* Returns the bytes of memory that the tree uses. */
+size_t folded_tree_size(const struct folded_tree *t);
 
-/* Zero-initialise to start, and set `tree` and `root`. */
-struct folded_stack {
-	struct folded_tree *tree;
-	uint32_t root; /* the node of the track */
-	struct folded_open *open;
-	uint32_t n, cap;
-	uint32_t sweep_at; /* n at which spans that are over are looked for below others */
-	uint32_t *equal;   /* frames of spans that start and end together, and wait */
-	uint32_t nequal, equal_cap;
-	uint64_t equal_start, equal_end, equal_offset;
-};
+/* Adds a line for each stack with self time. */
+void folded_tree_write(struct folded_tree *t, struct chunk *chunk);
 
 #endif

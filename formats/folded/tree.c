@@ -1,16 +1,29 @@
+/*
+ * The tree of all stacks (a trie of frames), and its lines.  Frames are interned by name, nodes by parent and
+ * frame, so that adding a stack costs one hash lookup per frame.
+ *
+ * Lines repeat the frames of their parents: deep stacks make the output quadratic.  After MAX_LINES bytes
+ * each line is cut to SHORT_STACK bytes, which is a loss.
+ */
+#include "folded/folded.h"
+
 #include <stdlib.h>
 
-#include "folded/folded.h"
 #include "output/text_units.h"
 
-/* ---- name ---- */
+#define MAX_LINES ((uint64_t)64 << 20)  /* bytes of lines written in full, per tree */
+#define SHORT_STACK 64                  /* bytes of a line after that, at least */
+#define MAX_DEPTH (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
+
+/* ---- frames ---- */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* Flame graph tools take " 12" or " 12.5" at the end of a stack for a second count. */
+/* Replaces the blank before a number at the end of a name: flame graph tools read " 12" or " 12.5" at the end
+ * of a stack as a second count. */
 static void join_number(char *p, size_t n)
 {
 	size_t i = n;
@@ -26,9 +39,9 @@ static void join_number(char *p, size_t n)
 		p[i - 1] = '_';
 }
 
-/* The name as a frame: no ';', no line feed, nothing that cannot be seen; not empty.  What is written so is
- * in the manual. */
-static void folded_name(struct text *t, struct slice name)
+/* Adds a name as a frame: without ';', line feeds and invisible characters, and not empty.  The manual lists
+ * the escapes. */
+static void put_name(struct text *t, struct slice name)
 {
 	struct text shown = { .p = NULL };
 	const size_t at = t->n;
@@ -38,7 +51,7 @@ static void folded_name(struct text *t, struct slice name)
 		if (shown.p[i] == ';')
 			text_str(t, "\\x3b");
 		else if (shown.p[i] == '#' && i == 0)
-			text_str(t, "\\x23"); /* it would begin a comment */
+			text_str(t, "\\x23"); /* '#' starts a comment */
 		else
 			text_char(t, shown.p[i]);
 	t->failed |= shown.failed;
@@ -47,21 +60,16 @@ static void folded_name(struct text *t, struct slice name)
 	text_free(&shown);
 }
 
-/* ---- tree ---- */
-
-#define LINES_ROOM ((uint64_t)64 << 20)
-#define SHORT_STACK 64 /* bytes after which a stack ends if lines take too much */
-
 uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 {
 	if (name.n > FOLDED_NAME_MAX + 1)
-		name.n = FOLDED_NAME_MAX + 1; /* enough to see that it is cut */
-	const uint32_t known = tabletext_get(&t->frame_of, name);
-	if (known != TABLE_NONE)
-		return known;
+		name.n = FOLDED_NAME_MAX + 1; /* one more, so that text_visible() shows the cut */
+	const uint32_t i = tabletext_get(&t->frame_of, name);
+	if (i != TABLE_NONE)
+		return i;
 
 	text_clear(&t->scratch);
-	folded_name(&t->scratch, name);
+	put_name(&t->scratch, name);
 	const struct slice own = arena_copy(&t->arena, name);
 	const struct slice text = arena_copy(&t->arena, slice_of(t->scratch.p, t->scratch.n));
 	if (t->scratch.failed || own.p == NULL || text.p == NULL ||
@@ -72,6 +80,8 @@ uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 	return t->nframes++;
 }
 
+/* ---- nodes ---- */
+
 static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
 	if (!array_room(&t->nodes, t->nnodes, &t->nodes_cap, sizeof *t->nodes))
@@ -80,32 +90,46 @@ static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 	return t->nnodes++;
 }
 
-uint32_t folded_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
+uint32_t folded_node_of(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
 	if (parent == UINT32_MAX || frame == UINT32_MAX)
 		return UINT32_MAX;
 	const uint64_t key = (uint64_t)parent << 32 | frame;
-	const uint32_t known = table64_get(&t->node_of, key);
+	const uint32_t i = table64_get(&t->node_of, key);
 
-	if (known != TABLE_NONE)
-		return known;
+	if (i != TABLE_NONE)
+		return i;
 	if (!table64_put(&t->node_of, key, t->nnodes))
 		return UINT32_MAX;
 	return add_node(t, parent, frame);
 }
 
+bool folded_tree_begin(struct folded_tree *t)
+{
+	t->line_bytes_left = MAX_LINES;
+	return add_node(t, 0, 0) == 0;
+}
+
+void folded_tree_free(struct folded_tree *t)
+{
+	free(t->nodes);
+	free(t->frames);
+	arena_free(&t->arena);
+	tabletext_free(&t->frame_of);
+	table64_free(&t->node_of);
+	text_free(&t->scratch);
+}
+
 size_t folded_tree_size(const struct folded_tree *t)
 {
-	/* arrays grow by doubling */
+	/* Arrays grow by doubling. */
 	return 2 * (t->nnodes * sizeof *t->nodes + t->nframes * sizeof *t->frames) + t->arena.used +
 	       (t->node_of.mask + 1) * sizeof *t->node_of.slots +
 	       (t->frame_of.mask + 1) * sizeof *t->frame_of.slots;
 }
 
-#define DEPTH_MAX (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
-
-/* The frames from the root to the node; returns how many. */
-static uint32_t path_to(const struct folded_tree *t, uint32_t node, uint32_t path[DEPTH_MAX])
+/* Gets the frames from the root to a node.  Returns their number. */
+static uint32_t get_path(const struct folded_tree *t, uint32_t node, uint32_t path[MAX_DEPTH])
 {
 	uint32_t depth = 0;
 
@@ -118,34 +142,36 @@ static uint32_t path_to(const struct folded_tree *t, uint32_t node, uint32_t pat
 
 uint32_t folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
 {
-	uint32_t path[DEPTH_MAX], copy = 0;
-	const uint32_t depth = path_to(from, node, path);
+	uint32_t path[MAX_DEPTH], copy = 0;
+	const uint32_t depth = get_path(from, node, path);
 
 	for (uint32_t i = 0; i < depth && copy != UINT32_MAX; i++)
-		copy = folded_node(t, copy, folded_frame_of(t, from->frames[path[i]].name));
+		copy = folded_node_of(t, copy, folded_frame_of(t, from->frames[path[i]].name));
 	return copy;
 }
+
+/* ---- lines ---- */
 
 static void write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk)
 {
 	struct text *const out = &chunk->text;
 	const size_t at = out->n;
-	uint32_t path[DEPTH_MAX];
-	const uint32_t depth = path_to(t, node, path);
+	uint32_t path[MAX_DEPTH];
+	const uint32_t depth = get_path(t, node, path);
 	bool cut = false;
 
 	for (uint32_t i = 0; i < depth && !cut; i++) {
 		if (i > 0)
 			text_char(out, ';');
 		text_slice(out, t->frames[path[i]].shown);
-		cut = i + 1 < depth && out->n - at > SHORT_STACK && out->n - at > t->allowed;
+		cut = i + 1 < depth && out->n - at > SHORT_STACK && out->n - at > t->line_bytes_left;
 	}
 	if (cut)
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_STACK_CUT], 0, 1);
 	text_char(out, ' ');
 	text_u128(out, t->nodes[node].self);
 	text_char(out, '\n');
-	t->allowed -= out->n - at < t->allowed ? out->n - at : t->allowed;
+	t->line_bytes_left -= out->n - at < t->line_bytes_left ? out->n - at : t->line_bytes_left;
 }
 
 void folded_tree_write(struct folded_tree *t, struct chunk *chunk)
@@ -153,20 +179,4 @@ void folded_tree_write(struct folded_tree *t, struct chunk *chunk)
 	for (uint32_t i = 1; i < t->nnodes && !chunk->text.failed; i++)
 		if (t->nodes[i].self > 0 || t->nodes[i].shown)
 			write_node(t, i, chunk);
-}
-
-bool folded_tree_begin(struct folded_tree *t)
-{
-	t->allowed = LINES_ROOM;
-	return add_node(t, 0, 0) == 0;
-}
-
-void folded_tree_free(struct folded_tree *t)
-{
-	free(t->nodes);
-	free(t->frames);
-	arena_free(&t->arena);
-	tabletext_free(&t->frame_of);
-	table64_free(&t->node_of);
-	text_free(&t->scratch);
 }

@@ -1,14 +1,52 @@
+/*
+ * The writer of folded stacks.  Events come track by track in order of time.  The open spans of a track
+ * become paths in the tree, where their self times are added up; samples are counted there.  The tree is
+ * written at the end of the output, or when it is full: a stack may then have several lines, whose sum
+ * counts.
+ *
+ * Self time of spans that overlap without nesting: a span covers time of each span around it once, and of
+ * spans with equal start and end the last one is around the others.  stats counts likewise.
+ */
+#include "folded/folded.h"
+
 #include <stdlib.h>
 
-#include "folded/folded.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
 
-/* ---- stack ---- */
+#define MIN_SWEEP 64U /* open spans before the first sweep */
+#define MAX_RUNS 64U  /* runs that are searched for enclosing spans of a span */
 
-#define SWEEP_LEAST 64U
+struct open_span {
+	uint64_t start, end;     /* ns */
+	uint64_t covered, until; /* ns covered by spans within, and the end of these */
+	uint32_t node;
+	uint32_t run; /* index of the first span of its run: in a run, each span encloses the next */
+};
 
-static void finish(struct folded_stack *s, const struct folded_open *o)
+/* The open spans of one track.  Spans come in order of their starts, of equal starts the longer first. */
+struct open_spans {
+	struct folded_tree *tree;
+	uint32_t root; /* node of the track */
+	struct open_span *open;
+	uint32_t n, cap;
+	uint32_t sweep_at; /* n at which ended spans below others are removed */
+	uint32_t *equal;   /* frames of the last spans, which start and end together and are not open yet */
+	uint32_t nequal, equal_cap;
+	uint64_t equal_start, equal_end, equal_offset;
+};
+
+struct folded_writer {
+	struct folded_tree tree;
+	struct open_spans stack;
+	enum plan_stack samples;   /* samples to count; PLAN_STACK_ANY: count spans instead */
+	const struct track *track; /* current track; NULL before the first */
+	uint64_t bias;             /* makes signed times order as unsigned ones */
+};
+
+/* ---- self times of open spans ---- */
+
+static void finish_span(struct open_spans *s, const struct open_span *o)
 {
 	struct folded_node *const node = &s->tree->nodes[o->node];
 
@@ -16,30 +54,32 @@ static void finish(struct folded_stack *s, const struct folded_open *o)
 	node->shown |= o->start == o->end;
 }
 
-/* Those that are over leave; below others that last, only now and then. */
-static void finish_until(struct folded_stack *s, uint64_t time)
+/* Finishes spans that end until `time`.  Those below longer spans are only found by a sweep over all, which
+ * is done when their number has doubled. */
+static void finish_until(struct open_spans *s, uint64_t time)
 {
 	uint32_t kept = 0;
 
 	while (s->n > 0 && s->open[s->n - 1].end <= time)
-		finish(s, &s->open[--s->n]);
+		finish_span(s, &s->open[--s->n]);
 	if (s->n < s->sweep_at)
 		return;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct folded_open *const o = &s->open[i];
+		struct open_span *const o = &s->open[i];
 		if (o->end <= time) {
-			finish(s, o);
+			finish_span(s, o);
 			continue;
 		}
 		o->run = kept > 0 && s->open[kept - 1].end >= o->end ? s->open[kept - 1].run : kept;
 		s->open[kept++] = *o;
 	}
 	s->n = kept;
-	s->sweep_at = 2 * kept > SWEEP_LEAST ? 2 * kept : SWEEP_LEAST;
+	s->sweep_at = 2 * kept > MIN_SWEEP ? 2 * kept : MIN_SWEEP;
 }
 
-/* Within a run ends only become less: the last that ends at `end` or later; UINT32_MAX: none. */
-static uint32_t around(const struct folded_stack *s, uint32_t first, uint32_t last, uint64_t end)
+/* Returns the innermost span of a run that ends at `end` or later; UINT32_MAX if none does.  Ends decrease
+ * within a run, so this is a binary search. */
+static uint32_t find_enclosing(const struct open_spans *s, uint32_t first, uint32_t last, uint64_t end)
 {
 	if (s->open[last].end >= end)
 		return last;
@@ -55,7 +95,8 @@ static uint32_t around(const struct folded_stack *s, uint32_t first, uint32_t la
 	return first;
 }
 
-static void cover(struct folded_open *o, uint64_t start, uint64_t end)
+/* Covers time of a span by a span within it, once where several of these overlap. */
+static void cover_time(struct open_span *o, uint64_t start, uint64_t end)
 {
 	const uint64_t from = start > o->until ? start : o->until;
 
@@ -65,16 +106,16 @@ static void cover(struct folded_open *o, uint64_t start, uint64_t end)
 	o->until = end;
 }
 
-/* Takes the span from those around it: in each run the innermost, which was taken from the others.  Returns
- * the node of the innermost of all. */
-static uint32_t place(struct folded_stack *s, uint64_t start, uint64_t end, struct chunk *chunk)
+/* Covers time of the spans around a span: in each run of the innermost, which covered time of the others
+ * itself.  Returns the node of the innermost of all. */
+static uint32_t find_parent(struct open_spans *s, uint64_t start, uint64_t end, struct chunk *chunk)
 {
-	uint32_t node = UINT32_MAX, looks = 0, i = s->n;
+	uint32_t node = UINT32_MAX, runs = 0, i = s->n;
 
-	for (; i > 0 && looks < FOLDED_LOOKS; looks++) {
-		const uint32_t first = s->open[i - 1].run, j = around(s, first, i - 1, end);
+	for (; i > 0 && runs < MAX_RUNS; runs++) {
+		const uint32_t first = s->open[i - 1].run, j = find_enclosing(s, first, i - 1, end);
 		if (j != UINT32_MAX) {
-			cover(&s->open[j], start, end);
+			cover_time(&s->open[j], start, end);
 			node = node == UINT32_MAX ? s->open[j].node : node;
 		}
 		i = first;
@@ -84,37 +125,37 @@ static uint32_t place(struct folded_stack *s, uint64_t start, uint64_t end, stru
 	return node == UINT32_MAX ? s->root : node;
 }
 
-static bool open_span(struct folded_stack *s, uint32_t frame, struct chunk *chunk)
+static bool add_open_span(struct open_spans *s, uint32_t frame, struct chunk *chunk)
 {
 	const uint64_t start = s->equal_start, end = s->equal_end;
-	const uint32_t node = folded_node(s->tree, place(s, start, end, chunk), frame);
+	const uint32_t node = folded_node_of(s->tree, find_parent(s, start, end, chunk), frame);
 
 	if (node == UINT32_MAX || !array_room(&s->open, s->n, &s->cap, sizeof *s->open))
 		return false;
-	const struct folded_open *const top = s->n > 0 ? &s->open[s->n - 1] : NULL;
+	const struct open_span *const top = s->n > 0 ? &s->open[s->n - 1] : NULL;
 	const uint32_t run = top != NULL && top->end >= end ? top->run : s->n;
-	s->open[s->n++] = (struct folded_open){ start, end, 0, start, node, run };
+	s->open[s->n++] = (struct open_span){ start, end, 0, start, node, run };
 	return true;
 }
 
-static void open_equal(struct folded_stack *s, struct chunk *chunk)
+/* Opens the spans with equal start and end, the last one first. */
+static void open_equal_spans(struct open_spans *s, struct chunk *chunk)
 {
 	if (s->nequal == 0)
 		return;
 	finish_until(s, s->equal_start);
 	while (s->nequal > 0)
-		if (!open_span(s, s->equal[--s->nequal], chunk)) {
+		if (!add_open_span(s, s->equal[--s->nequal], chunk)) {
 			chunk->text.failed = true;
 			return;
 		}
 }
 
-/* Failures of memory are those of the chunk. */
-static void folded_stack_span(struct folded_stack *s, uint64_t start, uint64_t end, uint32_t frame,
-                              uint64_t offset, struct chunk *chunk)
+static void add_span(struct open_spans *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
+                     struct chunk *chunk)
 {
 	if (start != s->equal_start || end != s->equal_end)
-		open_equal(s, chunk);
+		open_equal_spans(s, chunk);
 	if (s->nequal == 0)
 		finish_until(s, start);
 	if (s->n + s->nequal >= FOLDED_OPEN_MAX) {
@@ -131,53 +172,24 @@ static void folded_stack_span(struct folded_stack *s, uint64_t start, uint64_t e
 	s->equal_offset = offset;
 }
 
-/* Ends all. */
-static void folded_stack_end(struct folded_stack *s, struct chunk *chunk)
+static void finish_all(struct open_spans *s, struct chunk *chunk)
 {
-	open_equal(s, chunk);
+	open_equal_spans(s, chunk);
 	while (s->n > 0)
-		finish(s, &s->open[--s->n]);
-	s->sweep_at = SWEEP_LEAST;
+		finish_span(s, &s->open[--s->n]);
+	s->sweep_at = MIN_SWEEP;
 }
 
-static void folded_stack_free(struct folded_stack *s)
-{
-	free(s->open);
-	free(s->equal);
-}
+/* ---- tracks, and a full tree ---- */
 
-/* ---- write ---- */
-
-/*
- * Folded stacks: a line for each stack of spans, with the sum of their self
- * times in ns.  Events come track by track; stacks are kept until the end of
- * the output, or until their table is full.
- */
-
-const struct loss folded_losses[FOLDED_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "folded/losses.def"
-#undef LOSS
-};
-
-struct folded_writer {
-	struct folded_tree tree;
-	struct folded_stack stack;
-	enum plan_stack samples;   /* that are counted instead of spans; ANY: spans are */
-	const struct track *track; /* whose spans come; NULL: none yet */
-	uint64_t bias;             /* makes signed times order as unsigned ones */
-};
-
-/* ---- tracks ---- */
-
-/* The node of a track: its process, and itself. */
-static uint32_t root_of(struct folded_tree *t, const struct track *k)
+/* Returns the node of a track, which is below that of its process. */
+static uint32_t track_node(struct folded_tree *t, const struct track *k)
 {
 	const struct track *const process = track_process(k);
-	uint32_t node = folded_node(t, 0, folded_frame_of(t, process->name));
+	uint32_t node = folded_node_of(t, 0, folded_frame_of(t, process->name));
 
 	if (process != k && node != UINT32_MAX)
-		node = folded_node(t, node, folded_frame_of(t, k->name));
+		node = folded_node_of(t, node, folded_frame_of(t, k->name));
 	return node;
 }
 
@@ -185,42 +197,40 @@ static void enter_track(struct folded_writer *st, const struct track *k, struct 
 {
 	if (k == st->track)
 		return;
-	folded_stack_end(&st->stack, chunk);
+	finish_all(&st->stack, chunk);
 	st->track = k;
-	st->stack.root = root_of(&st->tree, k);
+	st->stack.root = track_node(&st->tree, k);
 	if (st->stack.root == UINT32_MAX)
 		chunk->text.failed = true;
 }
 
-/* ---- a full table ---- */
-
-/* The lines are written; what is open begins a new table. */
-static void renew(struct folded_writer *st, struct chunk *chunk)
+/* Writes the tree and starts another one with the stacks of the open spans. */
+static void restart_tree(struct folded_writer *st, struct chunk *chunk)
 {
 	struct folded_tree fresh = { .nodes = NULL };
-	struct folded_stack *const s = &st->stack;
-	bool well = folded_tree_begin(&fresh);
+	struct open_spans *const s = &st->stack;
+	bool ok = folded_tree_begin(&fresh);
 
 	folded_tree_write(&st->tree, chunk);
-	if (well && st->track != NULL)
+	if (ok && st->track != NULL)
 		s->root = folded_node_copy(&fresh, &st->tree, s->root);
-	well = well && s->root != UINT32_MAX;
-	for (uint32_t i = 0; i < s->n && well; i++) {
+	ok = ok && s->root != UINT32_MAX;
+	for (uint32_t i = 0; i < s->n && ok; i++) {
 		s->open[i].node = folded_node_copy(&fresh, &st->tree, s->open[i].node);
-		well = s->open[i].node != UINT32_MAX;
+		ok = s->open[i].node != UINT32_MAX;
 	}
-	for (uint32_t i = 0; i < s->nequal && well; i++) {
+	for (uint32_t i = 0; i < s->nequal && ok; i++) {
 		s->equal[i] = folded_frame_of(&fresh, st->tree.frames[s->equal[i]].name);
-		well = s->equal[i] != UINT32_MAX;
+		ok = s->equal[i] != UINT32_MAX;
 	}
-	chunk->text.failed |= !well;
+	chunk->text.failed |= !ok;
 	folded_tree_free(&st->tree);
 	st->tree = fresh;
 }
 
 /* ---- events ---- */
 
-static void put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
+static void count_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t start = e->ts ^ st->bias;
 	const uint64_t end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur;
@@ -232,16 +242,16 @@ static void put_span(struct folded_writer *st, const struct event *e, struct chu
 	}
 	if (e->name.n > FOLDED_NAME_MAX)
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NAME_CUT], e->offset, 1);
-	folded_stack_span(&st->stack, start, end, frame, e->offset, chunk);
-	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_ROOM)
-		renew(st, chunk);
+	add_span(&st->stack, start, end, frame, e->offset, chunk);
+	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
+		restart_tree(st, chunk);
 }
 
-/* The stack of the sample, with one more below its track. */
-static void put_sample(struct folded_writer *st, const struct batch *b, const struct event *e,
-                       struct chunk *chunk)
+/* Counts a sample in its stack, below the track. */
+static void count_sample(struct folded_writer *st, const struct batch *b, const struct event *e,
+                         struct chunk *chunk)
 {
-	char room[CALL_STACK_ADDRESS];
+	char address[CALL_STACK_ADDRESS];
 	struct call_stack stack;
 
 	if (!call_stack_get(&stack, b, e)) {
@@ -253,33 +263,33 @@ static void put_sample(struct folded_writer *st, const struct batch *b, const st
 	if (stack.n > FOLDED_OPEN_MAX)
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], e->offset, 1);
 	for (uint32_t i = 0; i < stack.n && i < FOLDED_OPEN_MAX && node != UINT32_MAX; i++) {
-		const struct slice name = call_stack_from_root(&stack, i, room);
-		node = folded_node(&st->tree, node, folded_frame_of(&st->tree, name));
+		const struct slice name = call_stack_from_root(&stack, i, address);
+		node = folded_node_of(&st->tree, node, folded_frame_of(&st->tree, name));
 	}
 	if (node == UINT32_MAX) {
 		chunk->text.failed = true;
 		return;
 	}
 	st->tree.nodes[node].self++;
-	if (folded_tree_size(&st->tree) >= FOLDED_TREE_ROOM)
-		renew(st, chunk);
+	if (folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
+		restart_tree(st, chunk);
 }
 
-static void put_event(struct folded_writer *st, const struct batch *b, const struct event *e,
-                      struct chunk *chunk)
+static void count_event(struct folded_writer *st, const struct batch *b, const struct event *e,
+                        struct chunk *chunk)
 {
 	enum folded_loss loss = FOLDED_NO_DURATION;
 
 	if (e->phase == PHASE_INSTANT && st->samples != PLAN_STACK_ANY &&
 	    call_stack_kind(e->cls) == st->samples) {
-		put_sample(st, b, e, chunk);
+		count_sample(st, b, e, chunk);
 		return;
 	}
 	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0 && st->samples != PLAN_STACK_ANY) {
 		loss = FOLDED_SPANS;
 	} else if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
 		enter_track(st, e->track, chunk);
-		put_span(st, e, chunk);
+		count_span(st, e, chunk);
 		if (event_has_category(e))
 			ledger_add(&chunk->ledger, &folded_losses[FOLDED_CATEGORY], e->offset, 1);
 		if (e->nfields == 0)
@@ -297,13 +307,12 @@ static void put_event(struct folded_writer *st, const struct batch *b, const str
 
 /* ---- the writer ---- */
 
-static bool folded_begin(struct writer *w, struct chunk *chunk)
+static bool folded_open(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
-
 	const char *const stacks = option_find(w->options, "stacks");
 
-	(void)chunk; /* there is no head */
+	(void)chunk; /* no header */
 	st->samples = stacks == NULL                   ? PLAN_STACK_ANY
 	              : strcmp(stacks, "cpu") == 0     ? PLAN_STACK_CPU
 	              : strcmp(stacks, "off-cpu") == 0 ? PLAN_STACK_OFF_CPU
@@ -317,7 +326,7 @@ static bool folded_begin(struct writer *w, struct chunk *chunk)
 static bool folded_declare(struct writer *w, const struct batch *b)
 {
 	(void)w;
-	(void)b; /* stacks are made of what the events say */
+	(void)b; /* names are read from the events */
 	return true;
 }
 
@@ -325,14 +334,14 @@ static void folded_write(void *state, const struct batch *b, struct chunk *chunk
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].track != NULL)
-			put_event(state, b, &b->events[i], chunk);
+			count_event(state, b, &b->events[i], chunk);
 }
 
-static bool folded_end(struct writer *w, struct chunk *chunk)
+static bool folded_close(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
 
-	folded_stack_end(&st->stack, chunk);
+	finish_all(&st->stack, chunk);
 	if (!chunk->text.failed)
 		folded_tree_write(&st->tree, chunk);
 	if (w->trace->nmeta > 0)
@@ -345,7 +354,8 @@ static void folded_free(void *state)
 	struct folded_writer *const st = state;
 
 	folded_tree_free(&st->tree);
-	folded_stack_free(&st->stack);
+	free(st->stack.open);
+	free(st->stack.equal);
 }
 
 const struct writer_ops folded_writer_ops = {
@@ -353,9 +363,9 @@ const struct writer_ops folded_writer_ops = {
 	.want = WANT_FIELDS,
 	.modes = WRITER_TEXT | WRITER_INTERPRETED,
 	.order = ORDER_TRACK_TIME,
-	.open = folded_begin,
+	.open = folded_open,
 	.declare = folded_declare,
 	.write = folded_write,
-	.close = folded_end,
+	.close = folded_close,
 	.free = folded_free,
 };

@@ -1,19 +1,21 @@
-#include <stdlib.h>
-
+/*
+ * From records to events: roles of fields, names of labels, tracks of threads, and the events themselves.
+ *
+ * The vocabulary decides what the events of a class mean.  The reader applies it where it names nothing but
+ * the fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels
+ * named later in the input.  Everything else is left to the engine, which then gets all fields unchanged.
+ */
 #include "htdump/htdump.h"
 
-/* ---- vocabulary ---- */
+#include <stdlib.h>
 
-/*
- * How events of a class are interpreted is a vocabulary's matter.  Where it names
- * no more than the fields that are the duration, the name and the thread, the
- * reader applies it: it knows the places of fields in advance, and labels that
- * come later.  All else the engine does, and gets all fields as they are.
- */
+/* ---- roles of fields ---- */
 
-/* The leaf of this name, or HT_NO_LEAF; members of structs have no role.  A field of the class itself goes
- * before an inherited one, so the last wins. */
-static uint32_t leaf_named(const void *ctx, struct slice name)
+#define THREAD_PREFIX "thread" /* name of a thread's track, before its number */
+
+/* Returns the leaf of this name, or HT_NO_LEAF.  Members of structs have no role.  The last match wins: the
+ * class's own fields come after inherited ones. */
+static uint32_t find_leaf(const void *ctx, struct slice name)
 {
 	const struct ht_plan *const plan = ctx;
 
@@ -25,10 +27,10 @@ static uint32_t leaf_named(const void *ctx, struct slice name)
 
 static bool has_leaf(const void *ctx, struct slice name)
 {
-	return leaf_named(ctx, name) != HT_NO_LEAF;
+	return find_leaf(ctx, name) != HT_NO_LEAF;
 }
 
-static bool has_any(const void *ctx, struct slice name)
+static bool has_any_leaf(const void *ctx, struct slice name)
 {
 	(void)ctx;
 	(void)name;
@@ -49,9 +51,7 @@ static uint8_t label_table(const struct trace *trace)
 	return v != NULL ? v->ops->table(v, SLICE_LIT("label")) : PLAN_NO_TABLE;
 }
 
-/* ---- mappings ---- */
-
-/* It puts the text of one field under the number of another into the table of labels. */
+/* Returns true if records of the class put a text into the table of labels. */
 static bool defines_labels(const struct trace *trace, const struct class_plan *p)
 {
 	return p->plan != NULL && p->plan->phase == PLAN_STRUCTURE &&
@@ -59,37 +59,25 @@ static bool defines_labels(const struct trace *trace, const struct class_plan *p
 	       p->table == label_table(trace);
 }
 
-bool ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
+bool ht_may_map_labels(const struct ht_state *st, struct slice name)
 {
 	const struct vocabulary *const v = st->r->trace->vocabulary;
 	struct class_plan p;
 
-	class_plan_compile(&p, v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL, NULL);
+	class_plan_compile(&p, v != NULL ? v->ops->find(v, name, has_any_leaf, NULL) : NULL, NULL);
 	return defines_labels(st->r->trace, &p);
 }
 
-/* A mapping that lacks what it needs is an event like any other. */
-static void apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
+/* Returns true if the reader can apply the whole plan of a class. */
+static bool reader_can_apply(const struct class_plan *p, uint8_t labels)
 {
-	if (p->key == HT_NO_LEAF || p->value == HT_NO_LEAF || plan->leaves[p->value].value != VALUE_STRING)
-		return;
-	plan->identifier = p->key;
-	plan->name = p->value;
-	c->kind = HT_KIND_MAPPING;
+	const unsigned supported = CLASS_PLAN_DURATION | CLASS_PLAN_NAME | CLASS_PLAN_THREAD;
+
+	return (p->says & ~supported) == 0 && (p->name_table == PLAN_NO_TABLE || p->name_table == labels) &&
+	       ((p->says & CLASS_PLAN_THREAD) == 0 || slice_is(p->thread_prefix, THREAD_PREFIX " "));
 }
 
-/* ---- events ---- */
-
-/* Whether the reader can apply all of it: labels and threads it knows by their numbers. */
-static bool is_applied(const struct class_plan *p, uint8_t labels)
-{
-	const unsigned mine = CLASS_PLAN_DURATION | CLASS_PLAN_NAME | CLASS_PLAN_THREAD;
-
-	return (p->says & ~mine) == 0 && (p->name_table == PLAN_NO_TABLE || p->name_table == labels) &&
-	       ((p->says & CLASS_PLAN_THREAD) == 0 || slice_is(p->thread_prefix, HT_THREAD " "));
-}
-
-static bool looks_up(const struct plan_ref *ref, uint8_t table)
+static bool uses_table(const struct plan_ref *ref, uint8_t table)
 {
 	for (uint32_t i = 0; i < ref->ntables; i++)
 		if (ref->tables[i] == table)
@@ -97,42 +85,38 @@ static bool looks_up(const struct plan_ref *ref, uint8_t table)
 	return false;
 }
 
-/* Whether names, time lines or keys are made of labels. */
-static bool asks_for_labels(const struct plan *m, uint8_t labels)
+/* Returns true if the engine needs labels for names, tracks or keys. */
+static bool plan_uses_labels(const struct plan *m, uint8_t labels)
 {
-	bool asks = looks_up(&m->key, labels);
+	bool uses = uses_table(&m->key, labels);
 
 	for (uint32_t i = 0; i < m->nnames; i++)
 		for (uint32_t k = 0; k < m->names[i].nparts; k++)
-			asks |= looks_up(&m->names[i].parts[k].ref, labels);
+			uses |= uses_table(&m->names[i].parts[k].ref, labels);
 	for (uint32_t i = 0; i < m->ntracks; i++)
-		asks |= looks_up(&m->tracks[i].number, labels);
-	return asks;
+		uses |= uses_table(&m->tracks[i].number, labels);
+	return uses;
 }
 
-static void forget_roles(struct ht_plan *plan)
-{
-	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
-}
+/* Defined with the labels, which follow the roles in this file. */
+static void share_labels(struct ht_state *st, uint8_t table);
 
-static void ht_labels_share(struct ht_state *st, uint8_t table);
-
-static void apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan,
-                        const struct class_plan *p, struct class *like)
+static void apply_event_plan(struct ht_state *st, struct ht_class *c, struct ht_plan *plan,
+                             const struct class_plan *p, struct class *spec)
 {
 	const struct plan *const m = p->plan;
 	const uint8_t labels = label_table(st->r->trace);
-	const bool applies = is_applied(p, labels);
+	const bool applies = reader_can_apply(p, labels);
 
-	like->reader_applies = applies && !st->raw;
+	spec->reader_applies = applies && !st->raw;
 	if (applies) {
 		plan->duration = p->duration;
 		plan->name = p->name;
 		plan->label = p->label;
 		plan->thread = p->thread;
 	} else if (labels != PLAN_NO_TABLE && st->ahead_of == NULL && !st->raw &&
-	           asks_for_labels(m, labels)) {
-		ht_labels_share(st, labels);
+	           plan_uses_labels(m, labels)) {
+		share_labels(st, labels);
 	}
 	if (m->phase != PLAN_STRUCTURE)
 		return;
@@ -140,89 +124,166 @@ static void apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan 
 	c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
 }
 
-void ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, struct class *like)
+/* Sets the roles of leaves, the kind of the class and its consumers.  Leaves and paths are complete.  spec:
+ * gets the plan, and whether the reader applies it. */
+static void apply_vocabulary(struct ht_state *st, struct ht_class *c, struct ht_plan *plan,
+                             struct class *spec)
 {
-	const struct class_plan_fields fields = { plan, leaf_named, leaf_type };
+	const struct class_plan_fields fields = { plan, find_leaf, leaf_type };
 	const struct plan *m = NULL;
 	struct class_plan p;
 
-	forget_roles(plan);
+	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
 	if (c->id >= HT_BUILTIN_CLASSES) {
-		m = like->plan = trace_find_plan(st->r->trace, c->name, has_leaf, plan);
+		m = spec->plan = trace_find_plan(st->r->trace, c->name, has_leaf, plan);
 		c->kind = HT_KIND_EVENT;
 		c->version = (struct slice){ NULL, 0, 0 };
 	}
 	class_plan_compile(&p, m, &fields);
 	if (defines_labels(st->r->trace, &p)) {
-		like->reader_applies = !st->raw;
-		apply_mapping(c, plan, &p);
+		spec->reader_applies = !st->raw;
+		/* A mapping that lacks a field is an ordinary event. */
+		if (p.key != HT_NO_LEAF && p.value != HT_NO_LEAF &&
+		    plan->leaves[p.value].value == VALUE_STRING) {
+			plan->identifier = p.key;
+			plan->name = p.value;
+			c->kind = HT_KIND_MAPPING;
+		}
 	} else if (m != NULL) {
-		apply_event(st, c, plan, &p, like);
+		apply_event_plan(st, c, plan, &p, spec);
 	}
-	plan->always_fields = class_needs_fields(like);
+	plan->always_fields = class_needs_fields(spec);
 	plan->want =
 	    c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
 }
 
-/* ---- track ---- */
+/* ---- the plan of a class ---- */
 
-static const struct track *new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+#define MAX_DECLARED 256U /* fields of a class that is declared to the trace */
+#define DECLARED_COST 16U /* fields charged per declared class, besides its own */
+
+static void check_field_count(struct ht_state *st, const struct ht_record *rec)
 {
-	struct trace *const trace = st->r->trace;
-	struct ht_tracks *const all = &st->tracks;
+	const struct ht_class *const c = rec->c;
+	const uint32_t own = c->nfields - (ht_class_base(c) >= 0);
+	struct quoted q;
 
-	if (trace->ntracks >= TRACE_MAX_TRACKS) {
-		ht_finding_add(st, HT_RULE_THREAD_LIMIT, rec, "thread %" PRIu64 " and others share one track",
-		               id);
-		if (all->more == NULL)
-			all->more =
-			    trace_add_thread(trace, all->process, UINT64_MAX, SLICE_LIT("more threads"));
-		return all->more;
+	/* In the document layout the base may count as a field or not. */
+	if (st->wire ? c->nfields == c->declared : own == c->declared || own + 1 == c->declared)
+		return;
+	ht_report(st, HT_RULE_FIELD_COUNT, rec,
+	          "class %s announced %u fields, %u were described before its first event",
+	          quoted(&q, c->name), c->declared, c->nfields);
+}
+
+/* Lists the leaves that become fields: of structure all, of events those that are not their time, track or
+ * name.  A label stays a field, since its number is more than its name. */
+static bool list_args(struct ht_plan *plan, bool structure)
+{
+	plan->args = calloc((size_t)plan->nleaves + 1, sizeof *plan->args);
+	if (plan->args == NULL)
+		return false;
+	for (uint32_t i = 0; i < plan->nleaves; i++)
+		if (structure || (i != plan->duration && i != plan->thread && i != plan->name))
+			plan->args[plan->nargs++] = i;
+	return true;
+}
+
+/* Declares the class and its fields to the trace; fields of raw events start with the head.  Large classes
+ * are declared without fields: nothing depends on them. */
+static bool declare_class(struct ht_state *st, struct ht_class *c, const struct ht_plan *plan,
+                          struct class *spec)
+{
+	/* Names of types: the input has numbers, or names of C types. */
+	static const char *const type_names[] = {
+		[VALUE_U8] = "u8",       [VALUE_U16] = "u16",         [VALUE_U32] = "u32",
+		[VALUE_U64] = "u64",     [VALUE_I8] = "i8",           [VALUE_I16] = "i16",
+		[VALUE_I32] = "i32",     [VALUE_I64] = "i64",         [VALUE_F32] = "float",
+		[VALUE_F64] = "double",  [VALUE_ADDRESS] = "pointer", [VALUE_STRING] = "string",
+		[VALUE_BYTES] = "bytes",
+	};
+	const uint32_t head = st->raw ? HT_HEAD_FIELDS : 0, n = head + plan->nleaves;
+	struct class_field f[HT_HEAD_FIELDS + MAX_DECLARED];
+	struct ht_classes *const all = &st->classes;
+	const uint32_t before = st->r->trace->nplanned;
+
+	if (n > 0 && plan->nleaves <= MAX_DECLARED &&
+	    n + DECLARED_COST <= HT_MAX_LEAVES - all->declared_fields) {
+		memcpy(f, ht_head_fields[st->wire], head * sizeof *f);
+		for (uint32_t i = 0; i < plan->nleaves; i++) {
+			const struct ht_leaf *const l = &plan->leaves[i];
+			const bool is_size = c->kind == HT_KIND_FIELD && slice_is(l->name, "size");
+			f[head + i] = (struct class_field){ .name = st->raw ? plan->paths[i] : l->name,
+				                            .type = slice_str(type_names[l->value]),
+				                            .value = ht_leaf_raw_type(l),
+				                            .size = l->size,
+				                            .unit = i == plan->duration ? "ns"
+				                                    : is_size           ? "byte"
+				                                                        : NULL };
+		}
+		spec->fields = f;
+		spec->nfields = n;
 	}
-	const struct slice name = trace_track_name(trace, false, HT_THREAD, id);
-	struct track *const t = name.p != NULL ? trace_add_thread(trace, all->process, id, name) : NULL;
-	return t != NULL && table64_put(&all->threads, id, t->index) ? t : NULL;
+	c->cls = trace_plan_class(st->r->trace, spec);
+	if (c->cls != NULL && spec->nfields > 0 && st->r->trace->nplanned > before)
+		all->declared_fields += n + DECLARED_COST;
+	return c->cls != NULL;
 }
 
-const struct track *ht_track_far(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+static bool make_plan(struct ht_state *st, const struct ht_record *rec, struct ht_plan *plan)
 {
-	struct ht_tracks *const all = &st->tracks;
-	const uint32_t known = table64_get(&all->threads, id);
+	struct class spec = { .name = rec->c->name };
 
-	all->last = known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, id, rec);
-	all->last_id = id;
-	return all->last;
-}
-
-/* ---- value ---- */
-
-double ht_widened(uint32_t bits)
-{
-	const uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
-	const uint64_t nan = sign | UINT64_C(0x7ff) << 52 | mantissa << 29;
-	double d;
-	float f;
-
-	if ((bits >> 23 & 0xff) == 0xff) {
-		memcpy(&d, &nan, sizeof d);
-		return d;
+	if (!ht_unfold(st, rec, plan))
+		return false;
+	if (!ht_state_reserve(st, plan->nblocks)) {
+		st->no_memory = true;
+		return false;
 	}
-	memcpy(&f, &bits, sizeof f);
-	return (double)f;
+	apply_vocabulary(st, rec->c, plan, &spec);
+	if (!st->no_memory &&
+	    (!list_args(plan, rec->c->kind != HT_KIND_EVENT) || !declare_class(st, rec->c, plan, &spec)))
+		st->no_memory = true;
+	return !st->no_memory;
 }
 
-/* ---- label ---- */
+bool ht_class_prepare(struct ht_state *st, const struct ht_record *rec)
+{
+	struct ht_class *const c = rec->c;
+	struct ht_plan *const plan = calloc(1, sizeof *plan);
+
+	if (plan == NULL) {
+		st->no_memory = true;
+		return false;
+	}
+	ht_describe_end(st, c);
+	if (c->id >= HT_BUILTIN_CLASSES)
+		check_field_count(st, rec);
+	if (!make_plan(st, rec, plan)) {
+		ht_plan_free(plan);
+		return false;
+	}
+	st->classes.leaves += plan->nleaves;
+	if (!st->raw) {
+		free(plan->paths);
+		plan->paths = NULL;
+	}
+	c->plan = plan;
+	c->used = true;
+	return true;
+}
+
+/* ---- labels ---- */
 
 /*
- * Names of integer labels.  They come from HT_StringMappingEvent, which may
- * stand after the first use, and from a label map file.  When a label has no
- * name yet and the input can be read twice, one quiet pass over all of
- * the input collects the names that come later.
+ * Names of labels come from HT_StringMappingEvent, which may follow the first use, and from a label map file.
+ * At the first label without a name, one look-ahead pass over the input collects the later names, if the
+ * input can be read twice.
  */
 
-static void destroy_texts(struct shared_memory *m)
+static void free_texts(struct shared_memory *m)
 {
-	struct ht_texts *const texts = (struct ht_texts *)m; /* its first member */
+	struct ht_label_texts *const texts = (struct ht_label_texts *)m; /* its first member */
 
 	arena_free(&texts->arena);
 	free(texts);
@@ -235,36 +296,25 @@ void ht_labels_free(struct ht_labels *all)
 	shared_memory_drop(all->texts != NULL ? &all->texts->shared : NULL);
 }
 
-/* ---- adding ---- */
-
-/* Room for one more label of n bytes; false when the bounds are reached (then it stays a number, and is
- * counted).  Names that were replaced take room too, and an empty one is not for nothing. */
-static bool room_for(const struct ht_labels *all, uint32_t n)
-{
-	return all->n < HT_MAX_MAPPINGS && all->bytes <= HT_MAX_LABEL_BYTES &&
-	       n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - all->bytes;
-}
-
-/* p is NULL: no memory. */
 static struct slice copy_text(struct ht_labels *all, struct slice text)
 {
 	if (all->texts == NULL) {
 		all->texts = calloc(1, sizeof *all->texts);
 		if (all->texts == NULL)
 			return (struct slice){ NULL, 0, 0 };
-		shared_memory_init(&all->texts->shared, destroy_texts);
+		shared_memory_init(&all->texts->shared, free_texts);
 	}
 	return arena_copy(&all->texts->arena, text);
 }
 
-static void define(struct ht_state *st, const struct ht_label *label)
+static void define_label(struct ht_state *st, const struct ht_label *label)
 {
 	definitions_put(&st->r->trace->definitions, st->labels.table, DEFINITIONS_WHOLE_TRACE,
 	                label->identifier, 0, value_string(label->text));
 }
 
-/* Puts a label in the place of `old`, or of none.  false: no memory. */
-static bool put(struct ht_state *st, struct ht_label *old, struct ht_label label)
+/* Adds a label, or replaces `old`. */
+static bool put_label(struct ht_state *st, struct ht_label *old, struct ht_label label)
 {
 	struct ht_labels *const all = &st->labels;
 
@@ -272,7 +322,7 @@ static bool put(struct ht_state *st, struct ht_label *old, struct ht_label label
 	if (label.text.p == NULL)
 		return false;
 	if (all->shared)
-		define(st, &label);
+		define_label(st, &label);
 	all->bytes += label.text.n + HT_TEXT_COST;
 	if (old != NULL) {
 		*old = label;
@@ -285,41 +335,36 @@ static bool put(struct ht_state *st, struct ht_label *old, struct ht_label label
 	return true;
 }
 
-static void report_changed(struct ht_state *st, const struct ht_label *old, struct slice text,
-                           const struct ht_record *rec)
-{
-	struct quoted q, q2;
-
-	if (ht_finding_is_shown(st, HT_RULE_MAPPING_CHANGED))
-		ht_finding_add(st, HT_RULE_MAPPING_CHANGED, rec,
-		               "label %" PRIu64 " was %s, from here on it is %s", old->identifier,
-		               quoted(&q, old->text), quoted(&q2, text));
-	else
-		ht_finding_add(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
-}
-
 void ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
                   const struct ht_record *rec)
 {
 	struct ht_labels *const all = &st->labels;
-	const uint32_t known = table64_get(&all->index, identifier);
-	struct ht_label *const old = known != TABLE_NONE ? &all->list[known] : NULL;
+	const uint32_t i = table64_get(&all->index, identifier);
+	struct ht_label *const old = i != TABLE_NONE ? &all->list[i] : NULL;
+	struct quoted q, q2;
 
-	if (old != NULL && source <= old->source && source != HT_LABEL_MET)
+	if (old != NULL && source <= old->source && source != HT_LABEL_RECORD)
 		return;
 	if (old != NULL && slice_equal(old->text, text)) {
 		old->source = source;
 		return;
 	}
-	if (old != NULL && old->source == HT_LABEL_MET)
-		report_changed(st, old, text, rec);
-	if (room_for(all, text.n) && !put(st, old, (struct ht_label){ text, identifier, source }))
+	if (old != NULL && old->source == HT_LABEL_RECORD) {
+		if (finding_is_shown(st->r->findings, &ht_rules[HT_RULE_MAPPING_CHANGED]))
+			ht_report(st, HT_RULE_MAPPING_CHANGED, rec,
+			          "label %" PRIu64 " was %s, from here on it is %s", old->identifier,
+			          quoted(&q, old->text), quoted(&q2, text));
+		else
+			ht_report(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
+	}
+	/* Beyond the limits a label stays a number, and its uses are counted. */
+	const bool fits = all->n < HT_MAX_MAPPINGS && all->bytes <= HT_MAX_LABEL_BYTES &&
+	                  text.n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - all->bytes;
+	if (fits && !put_label(st, old, (struct ht_label){ text, identifier, source }))
 		st->no_memory = true;
 }
 
-/* ---- looking up ---- */
-
-/* Collects all mappings of the input by a pass of its own, at most once. */
+/* Collects all mappings of the input in a pass of its own, at most once. */
 static void look_ahead(struct ht_state *st)
 {
 	struct ht_labels *const all = &st->labels;
@@ -331,7 +376,7 @@ static void look_ahead(struct ht_state *st)
 	case LOOK_AHEAD_DONE:
 		break;
 	case LOOK_AHEAD_ONE_PASS:
-		all->one_pass = true; /* labels that are named later stay numbers, and are counted */
+		all->one_pass = true;
 		break;
 	case LOOK_AHEAD_FAILED:
 		st->no_memory = true;
@@ -339,8 +384,8 @@ static void look_ahead(struct ht_state *st)
 	}
 }
 
-/* From here on all names, also those that stand later in the input, are definitions of the trace. */
-static void ht_labels_share(struct ht_state *st, uint8_t table)
+/* Makes all labels, later ones included, definitions of the trace. */
+static void share_labels(struct ht_state *st, uint8_t table)
 {
 	struct ht_labels *const all = &st->labels;
 
@@ -350,29 +395,27 @@ static void ht_labels_share(struct ht_state *st, uint8_t table)
 	all->shared = true;
 	all->table = table;
 	for (uint32_t i = 0; i < all->n && !st->no_memory; i++)
-		define(st, &all->list[i]);
+		define_label(st, &all->list[i]);
 }
 
 struct slice ht_label_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec)
 {
 	struct ht_labels *const all = &st->labels;
-	uint32_t known = table64_get(&all->index, identifier);
+	uint32_t i = table64_get(&all->index, identifier);
 
-	if (known == TABLE_NONE && !all->looked_ahead) {
+	if (i == TABLE_NONE && !all->looked_ahead) {
 		look_ahead(st);
-		known = table64_get(&all->index, identifier);
+		i = table64_get(&all->index, identifier);
 	}
-	if (known != TABLE_NONE)
-		return all->list[known].text;
+	if (i != TABLE_NONE)
+		return all->list[i].text;
 	finding_tally_add(&all->unresolved, rec->offset, rec->ordinal, identifier, 0);
 	return (struct slice){ NULL, 0, 0 };
 }
 
-/* ---- label map ---- */
+/* ---- label map files ---- */
 
-/* Label map files: lines of category, label, number. */
-
-static bool bad_line(struct ht_state *st, const char *path, uint64_t line, const char *why)
+static bool report_line(struct ht_state *st, const char *path, uint64_t line, const char *why)
 {
 	struct quoted q;
 
@@ -386,8 +429,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* A decimal number that is all of the text. */
-static bool parse_number(struct slice s, uint64_t *v)
+static bool parse_decimal(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -399,34 +441,33 @@ static bool parse_number(struct slice s, uint64_t *v)
 	return s.n > 0;
 }
 
-/* category, label, number: the label may hold blanks, so it is what stands between the first word and the
- * last. */
-static bool map_line(struct ht_state *st, struct slice line, const char *path, uint64_t number)
+/* Parses "category label number".  The label may contain blanks: it is the text between the first and the
+ * last word. */
+static bool parse_line(struct ht_state *st, struct slice line, const char *path, uint64_t number)
 {
-	uint32_t a = 0, b = line.n;
+	uint32_t start = 0, end = line.n;
 	uint64_t identifier;
 
-	while (b > 0 && is_blank(line.p[b - 1]))
-		b--;
-	while (a < b && is_blank(line.p[a]))
-		a++;
-	if (a == b)
+	while (end > 0 && is_blank(line.p[end - 1]))
+		end--;
+	while (start < end && is_blank(line.p[start]))
+		start++;
+	if (start == end)
 		return true;
-	uint32_t last = b;
-	while (last > a && !is_blank(line.p[last - 1]))
+	uint32_t last = end; /* start of the last word, then end of the label */
+	while (last > start && !is_blank(line.p[last - 1]))
 		last--;
-	if (!parse_number(slice_of(line.p + last, b - last), &identifier))
-		return bad_line(st, path, number, "the last word is not a 64-bit number");
-	while (a < last && !is_blank(line.p[a]))
-		a++;
-	while (a < last && is_blank(line.p[a]))
-		a++;
-	while (last > a && is_blank(line.p[last - 1]))
+	if (!parse_decimal(slice_of(line.p + last, end - last), &identifier))
+		return report_line(st, path, number, "the last word is not a 64-bit number");
+	while (start < last && !is_blank(line.p[start]))
+		start++;
+	while (start < last && is_blank(line.p[start]))
+		start++;
+	while (last > start && is_blank(line.p[last - 1]))
 		last--;
-	if (a >= last)
-		return bad_line(st, path, number, "expected a category, a label and a number");
-	const struct slice label = textscan_slice(line.p + a, last - a);
-	ht_label_add(st, identifier, label, HT_LABEL_MAP_FILE, NULL);
+	if (start >= last)
+		return report_line(st, path, number, "expected a category, a label and a number");
+	ht_label_add(st, identifier, textscan_slice(line.p + start, last - start), HT_LABEL_MAP_FILE, NULL);
 	return !st->no_memory;
 }
 
@@ -444,9 +485,9 @@ bool ht_label_map_read(struct ht_state *st, const char *path)
 		const size_t n = (size_t)((nl != NULL ? nl : in->end) - in->p);
 		number++;
 		if (n > HT_MAX_STRING)
-			ok = bad_line(st, path, number, "longer than 4 MiB");
+			ok = report_line(st, path, number, "longer than 4 MiB");
 		else
-			ok = map_line(st, slice_of(in->p, n), path, number);
+			ok = parse_line(st, slice_of(in->p, n), path, number);
 		in->p += nl != NULL ? n + 1 : n;
 	}
 	if (ok && in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
@@ -458,21 +499,56 @@ bool ht_label_map_read(struct ht_state *st, const char *path)
 	return ok;
 }
 
-/* ---- event ---- */
+/* ---- tracks ---- */
 
-/* Records as events: which span, on whose track, with which fields. */
-
-/* The decimal text of a label that nothing names. */
-static struct slice label_number(struct batch *b, uint64_t label)
+static const struct track *add_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 {
-	struct slice s = arena_printf(&b->scratch, "%" PRIu64, label);
+	struct trace *const trace = st->r->trace;
+	struct ht_tracks *const all = &st->tracks;
 
-	s.flags = SLICE_UTF8 | SLICE_JSON;
-	return s;
+	if (trace->ntracks >= TRACE_MAX_TRACKS) {
+		ht_report(st, HT_RULE_THREAD_LIMIT, rec, "thread %" PRIu64 " and others share one track", id);
+		if (all->overflow == NULL)
+			all->overflow =
+			    trace_add_thread(trace, all->process, UINT64_MAX, SLICE_LIT("more threads"));
+		return all->overflow;
+	}
+	const struct slice name = trace_track_name(trace, false, THREAD_PREFIX, id);
+	struct track *const t = name.p != NULL ? trace_add_thread(trace, all->process, id, name) : NULL;
+	return t != NULL && table64_put(&all->threads, id, t->index) ? t : NULL;
 }
 
-/* false: no memory. */
-static bool name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+/* Returns the track of a thread; NULL on OOM. */
+static inline const struct track *track_of(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+{
+	struct ht_tracks *const all = &st->tracks;
+
+	if (all->last != NULL && all->last_id == id)
+		return all->last;
+	const uint32_t i = table64_get(&all->threads, id);
+	all->last = i != TABLE_NONE ? st->r->trace->tracks[i] : add_thread(st, id, rec);
+	all->last_id = id;
+	return all->last;
+}
+
+/* ---- events ---- */
+
+double ht_double_of_f32(uint32_t bits)
+{
+	const uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
+	const uint64_t nan = sign | UINT64_C(0x7ff) << 52 | mantissa << 29;
+	double d;
+	float f;
+
+	if ((bits >> 23 & 0xff) == 0xff) {
+		memcpy(&d, &nan, sizeof d);
+		return d;
+	}
+	memcpy(&f, &bits, sizeof f);
+	return (double)f;
+}
+
+static bool set_event_name(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
@@ -482,13 +558,15 @@ static bool name_event(struct ht_state *st, const struct ht_record *rec, struct 
 		e->name = st->label_name;
 		return batch_hold(b, &st->labels.texts->shared);
 	} else if (plan->label != HT_NO_LEAF) {
-		e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
+		e->name =
+		    arena_printf(&b->scratch, "%" PRIu64, ht_leaf_integer(st, &plan->leaves[plan->label]));
+		e->name.flags = SLICE_UTF8 | SLICE_JSON;
 	}
 	return e->name.p != NULL;
 }
 
-/* false: no memory. */
-static bool add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+static bool add_event_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b,
+                             struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	const bool cut = e->phase == PHASE_SPAN && e->dur != rec->dur;
@@ -505,7 +583,7 @@ static bool add_fields(struct ht_state *st, const struct ht_record *rec, struct 
 		f->name = l->name;
 		f->value = ht_leaf_value(st, l);
 	}
-	if (cut) { /* the true duration, which does not fit behind its start */
+	if (cut) { /* keep the true duration */
 		f->name = plan->leaves[plan->duration].name;
 		f->value = ht_leaf_value(st, &plan->leaves[plan->duration]);
 		f++;
@@ -516,21 +594,9 @@ static bool add_fields(struct ht_state *st, const struct ht_record *rec, struct 
 	return true;
 }
 
-/* Phase, track, length and name of what is no structure.  false: no memory. */
-static bool place_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
-{
-	const struct ht_plan *const plan = rec->c->plan;
-
-	e->track = ht_track(
-	    st, plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]), rec);
-	e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
-	/* a span that ends past 2^64, which was reported where the record was checked, is cut there */
-	e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
-	return e->track != NULL && name_event(st, rec, b, e);
-}
-
 void ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 {
+	const struct ht_plan *const plan = rec->c->plan;
 	struct event *const e = &b->events[b->n];
 	bool ok = true;
 
@@ -543,10 +609,17 @@ void ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch
 	e->nfields = 0;
 	e->flags = 0;
 	e->phase = PHASE_STRUCTURE;
-	if (rec->c->kind == HT_KIND_EVENT)
-		ok = place_event(st, rec, b, e);
-	if (ok && ((st->r->want & WANT_FIELDS) != 0 || rec->c->plan->always_fields))
-		ok = add_fields(st, rec, b, e);
+	if (rec->c->kind == HT_KIND_EVENT) {
+		const bool has_thread = plan->thread != HT_NO_LEAF;
+		e->track =
+		    track_of(st, has_thread ? ht_leaf_integer(st, &plan->leaves[plan->thread]) : 0, rec);
+		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
+		/* A span that would end past 2^64 (reported by apply_event() of read.c) is cut. */
+		e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
+		ok = e->track != NULL && set_event_name(st, rec, b, e);
+	}
+	if (ok && ((st->r->want & WANT_FIELDS) != 0 || plan->always_fields))
+		ok = add_event_fields(st, rec, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
 	b->n += ok;

@@ -1,59 +1,56 @@
+/*
+ * Fast path: validates common records without building events.  Such a record has fixed-size fields, followed
+ * by at most one string.  The class of a record gives its length; guessing that it is the class of the
+ * previous record keeps the processor from waiting for the lookup.
+ */
 #include "htdump/htdump.h"
 
-#include "base/scan.h"
+#define SPARE (1U << 20) /* bytes after `limit` that the last record may use; below all limits of records */
 
-/*
- * Records of which no event is made: numbers, and at most one string behind
- * them, as nearly all are.  Where the next record begins follows from the class
- * of this one; that it is the class of the last one is guessed, so that the
- * processor need not wait for its description.
- */
-
-#define FAST_SPARE (1U << 20) /* bytes behind those that are taken, for one record: below all bounds */
-
-/* What such records of one class have in common. */
-struct usual {
-	struct ht_class *c; /* NULL: none was met */
-	uint32_t klass;
+/* The class of the previous record. */
+struct fast_class {
+	struct ht_class *c; /* NULL before the first record */
+	uint32_t id;
 	uint32_t fixed;    /* bytes of the record before its string */
-	uint32_t duration; /* where its duration lies, or HT_NO_LEAF */
+	uint32_t duration; /* offset in the record, or HT_NO_LEAF */
 	bool string;
-	uint64_t records; /* that were taken, and not yet counted */
+	uint64_t records; /* read, but not yet counted */
 };
 
-static void count(struct ht_state *st, struct usual *u)
+static void count_records(struct ht_state *st, struct fast_class *f)
 {
-	if (u->records == 0)
+	if (f->records == 0)
 		return;
-	u->c->cls->records += u->records;
-	st->r->trace->events += u->records;
-	u->records = 0;
+	f->c->cls->records += f->records;
+	st->r->trace->events += f->records;
+	f->records = 0;
 }
 
-/* false: records of the class are for ht_read_record(). */
-static bool look_at_class(struct ht_state *st, struct usual *u, uint32_t klass)
+/* Changes to the class with this id.  Returns false if ht_read_record() must read its records. */
+static bool select_class(struct ht_state *st, struct fast_class *f, uint32_t id)
 {
-	struct ht_class *const c = ht_class_find(&st->classes, klass);
+	struct ht_class *const c = ht_class_find(&st->classes, id);
 	const struct ht_plan *const plan = c != NULL && c->kind == HT_KIND_EVENT ? c->plan : NULL;
 
-	count(st, u);
-	if (plan == NULL || plan->nruns > 1 || plan->label != HT_NO_LEAF ||
-	    (plan->nruns > 0 && plan->runs[0].fixed > FAST_SPARE))
+	count_records(st, f);
+	if (plan == NULL || plan->nblocks > 1 || plan->label != HT_NO_LEAF ||
+	    (plan->nblocks > 0 && plan->blocks[0].fixed > SPARE))
 		return false;
-	*u = (struct usual){ .c = c, .klass = klass, .fixed = HT_HEAD_SIZE, .duration = plan->duration };
-	if (plan->nruns > 0) {
-		u->fixed += plan->runs[0].fixed;
-		u->string = plan->runs[0].string != 0;
+	*f = (struct fast_class){ .c = c, .id = id, .fixed = HT_HEAD_SIZE, .duration = plan->duration };
+	if (plan->nblocks > 0) {
+		f->fixed += plan->blocks[0].fixed;
+		f->string = plan->blocks[0].string != 0;
 	}
-	if (u->duration != HT_NO_LEAF) {
-		const struct ht_leaf *const l = &plan->leaves[u->duration];
+	if (f->duration != HT_NO_LEAF) {
+		const struct ht_leaf *const l = &plan->leaves[f->duration];
 		if (l->value != VALUE_U64)
 			return false;
-		u->duration = HT_HEAD_SIZE + l->at;
+		f->duration = HT_HEAD_SIZE + l->at;
 	}
 	return true;
 }
 
+/* Like check_id() of read.c, without its exceptions: select_class() accepts HT_KIND_EVENT only. */
 static inline __attribute__((always_inline)) void check_id(struct ht_state *st, uint64_t id, uint64_t offset,
                                                            uint64_t ordinal)
 {
@@ -61,50 +58,53 @@ static inline __attribute__((always_inline)) void check_id(struct ht_state *st, 
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
 }
 
-static inline __attribute__((always_inline)) void take(struct ht_state *st, const char *most, const char *end,
-                                                       bool big)
+/* Reads records that start before `limit` and end before `end`.  Inlined twice, with a constant byte order.
+ */
+static inline __attribute__((always_inline)) void read_records(struct ht_state *st, const char *limit,
+                                                               const char *end, bool big)
 {
-	const uint32_t klass_at = st->wire ? 0 : 16, ts_at = st->wire ? 4 : 0, id_at = st->wire ? 12 : 8;
+	const uint32_t class_at = ht_class_id_at(st->wire), ts_at = ht_time_at(st->wire);
+	const uint32_t id_at = ht_event_id_at(st->wire);
 	struct input *const in = st->r->in;
 	const char *const from = in->p, *p = from;
 	const uint64_t offset = input_offset(in, from);
 	uint64_t records = st->r->records;
-	struct usual u = { .c = NULL };
+	struct fast_class f = { .c = NULL };
 
-	while (p < most && (size_t)(end - p) >= HT_HEAD_SIZE) {
-		const uint32_t klass = load_u32(p + klass_at, big);
-		if ((klass != u.klass || u.c == NULL) && !look_at_class(st, &u, klass))
+	while (p < limit && (size_t)(end - p) >= HT_HEAD_SIZE) {
+		const uint32_t class_id = load_u32(p + class_at, big);
+		if ((class_id != f.id || f.c == NULL) && !select_class(st, &f, class_id))
 			break;
-		if ((size_t)(end - p) < u.fixed)
+		if ((size_t)(end - p) < f.fixed)
 			break;
 		const uint64_t ts = load_u64(p + ts_at, big), id = load_u64(p + id_at, big);
-		const char *next = p + u.fixed;
-		if (u.string && (next = textscan_ascii_end(next, end)) == NULL)
+		const char *next = p + f.fixed;
+		if (f.string && (next = textscan_ascii_end(next, end)) == NULL)
 			break;
-		if (u.duration != HT_NO_LEAF && load_u64(p + u.duration, big) > UINT64_MAX - ts)
+		if (f.duration != HT_NO_LEAF && load_u64(p + f.duration, big) > UINT64_MAX - ts)
 			break;
 		check_id(st, id, offset + (uint64_t)(p - from), ++records);
-		u.records++;
-		p = next + u.string;
+		f.records++;
+		p = next + f.string;
 		if (st->ids.failed)
 			break;
 	}
-	count(st, &u);
+	count_records(st, &f);
 	st->r->records = records;
 	in->p = p;
 }
 
-void ht_read_fast(struct ht_state *st, size_t most)
+void ht_read_fast(struct ht_state *st, size_t limit)
 {
 	const struct input *const in = st->r->in;
 	const size_t left = (size_t)(in->end - in->p);
 
-	if (!st->any_event || st->ahead_of != NULL)
+	if (!st->started || st->ahead_of != NULL)
 		return;
-	const char *const to = in->p + (left < most ? left : most);
-	const char *const end = (size_t)(in->end - to) < FAST_SPARE ? in->end : to + FAST_SPARE;
+	const char *const to = in->p + (left < limit ? left : limit);
+	const char *const end = (size_t)(in->end - to) < SPARE ? in->end : to + SPARE;
 	if (st->big)
-		take(st, to, end, true);
+		read_records(st, to, end, true);
 	else
-		take(st, to, end, false);
+		read_records(st, to, end, false);
 }

@@ -1,37 +1,57 @@
-#include <stdlib.h>
-
+/*
+ * Records as the file has them: raw events (--raw), and copies of records into a dump.
+ *
+ * The fields of a raw event are those of the head, then those of the class, in file order and with the file's
+ * names, widths and numbers.  Together with the byte order, which records of class 0 set, they suffice to
+ * write the file again.
+ */
 #include "htdump/htdump.h"
 
-/* ---- raw ---- */
+#include <stdlib.h>
 
-/*
- * Records as the file has them: the three fields of the head, then those of the
- * class, in file order and with the file's names, widths and numbers.  With the
- * byte order, which records of class 0 set, they are enough to write the file
- * again.
- */
+/* ---- raw events ---- */
 
-static void put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f)
+#define TEXT(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
+const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
+	{ { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
+	  { TEXT("event_id"), TEXT("u64"), VALUE_U64, 8, NULL },
+	  { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL } },
+	{ { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL },
+	  { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
+	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
+};
+
+/* Indexes of fields: of class info and field info records, and of the head. */
+enum { F_ID = HT_HEAD_FIELDS, F_NAME = 4, F_TYPE_NAME = 4, F_DATA_TYPE = 7 };
+
+static inline uint32_t f_class_id(bool wire)
 {
-	const struct class_field *const head = ht_head_fields[st->wire];
-	const struct value id = { .type = VALUE_U32, .u64 = rec->c->id };
-
-	f[0] = (struct field){ head[0].name, st->wire ? id : value_u64(rec->ts) };
-	f[1] = (struct field){ head[1].name, value_u64(st->wire ? rec->ts : rec->id) };
-	f[2] = (struct field){ head[2].name, st->wire ? value_u64(rec->id) : id };
+	return wire ? 0 : 2;
 }
 
-/* false: no memory. */
-static bool add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b,
-                       struct event *e)
+static inline uint32_t f_time(bool wire)
+{
+	return wire ? 1 : 0;
+}
+
+static bool add_raw_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b,
+                           struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
+	const struct class_field *const head = ht_head_fields[st->wire];
+	const struct value id = { .type = VALUE_U32, .u64 = rec->c->id };
 	const uint32_t n = HT_HEAD_FIELDS + plan->nleaves;
 	struct field *const f = batch_fields(b, n);
 
 	if (f == NULL)
 		return false;
-	put_head(st, rec, f);
+	f[0] = (struct field){ head[0].name, st->wire ? id : value_u64(rec->ts) };
+	f[1] = (struct field){ head[1].name, value_u64(st->wire ? rec->ts : rec->id) };
+	f[2] = (struct field){ head[2].name, st->wire ? value_u64(rec->id) : id };
 	for (uint32_t i = 0; i < plan->nleaves; i++) {
 		const struct ht_leaf *const l = &plan->leaves[i];
 		f[HT_HEAD_FIELDS + i] = (struct field){ plan->paths[i], ht_leaf_value(st, l) };
@@ -52,12 +72,12 @@ void ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *
 		.ts = rec->ts,
 		.name = rec->c->name,
 		.cls = rec->c->cls,
-		.track = structure ? NULL : st->tracks.process, /* its thread is known to vocabularies only */
+		.track = structure ? NULL : st->tracks.process, /* only vocabularies know the thread */
 		.offset = rec->offset,
 		.phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT,
 	};
 	const bool bare = (st->r->want & WANT_BARE) != 0 && !structure && rec->offset > 0;
-	if (!bare && !add_fields(st, rec, b, e)) {
+	if (!bare && !add_raw_fields(st, rec, b, e)) {
 		st->no_memory = true;
 		return;
 	}
@@ -69,49 +89,22 @@ void ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *
 void ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records,
                     struct batch *b)
 {
-	const struct class *const any = ht_class_find(&st->classes, HT_CLASS_ENDIANNESS)->cls;
+	/* Any class will do. */
+	const struct class *const cls = ht_class_find(&st->classes, HT_CLASS_ENDIANNESS)->cls;
 
 	b->events[b->n] = (struct event){
-		.ts = records, .name = any->name, .cls = any, .offset = offset, .phase = PHASE_STRUCTURE
+		.ts = records, .name = cls->name, .cls = cls, .offset = offset, .phase = PHASE_STRUCTURE
 	};
 	if (b->bytes != NULL)
 		b->bytes[b->n] = bytes;
 	b->n++;
 }
 
-/* ---- write select ---- */
+/* ---- reading fields of raw events ---- */
 
-/* Where the fields of a raw record stand: its head, then its own. */
-enum { HEAD_FIELDS = 3, F_ID = 3, F_NAME = 4, F_TYPE_NAME = 4, F_DATA_TYPE = 7 };
-
-#define INPUT_SHIFT 48 /* a place is an offset, and the number of the input above it */
-
-void htw_select_free(struct htw_select *s)
+static bool is_wire(const struct batch *b, const struct event *e)
 {
-	for (uint32_t i = 0; i < s->nknown; i++) {
-		free(s->known[i]->parts);
-		free(s->known[i]);
-	}
-	arena_free(&s->arena);
-	free(s->descriptions);
-	free(s->known);
-	free(s->path);
-	free(s->labels);
-	table64_free(&s->by_id);
-	tabletext_free(&s->by_name);
-	table64_free(&s->by_label);
-	table64_free(&s->needed);
-	*s = (struct htw_select){ .input = 0 };
-}
-
-static uint64_t place_of(const struct htw_select *s, const struct event *e)
-{
-	return (uint64_t)s->input << INPUT_SHIFT ^ e->offset;
-}
-
-static void need(struct htw_select *s, uint64_t place)
-{
-	s->failed |= !table64_put(&s->needed, place, 1);
+	return slice_is(b->fields[e->first_field].name, "klass_id");
 }
 
 static struct slice text_at(const struct batch *b, const struct event *e, uint32_t i)
@@ -124,165 +117,10 @@ static uint64_t number_at(const struct batch *b, const struct event *e, uint32_t
 	return i < e->nfields ? b->fields[e->first_field + i].value.u64 : 0;
 }
 
-/* Labels count for their input. */
-static void begin_input(struct htw_select *s)
+/* Gets the number in the field of this name.  Returns false if there is none. */
+static bool number_named(const struct batch *b, const struct event *e, struct slice name, uint64_t *number)
 {
-	table64_free(&s->by_label);
-	s->nlabels = 0;
-	s->stream++;
-	s->input++;
-}
-
-/* ---- classes ---- */
-
-static struct htw_known *find(const struct htw_select *s, uint32_t id)
-{
-	const uint32_t i = table64_get(&s->by_id, id);
-
-	return i != TABLE_NONE ? s->known[i] : NULL;
-}
-
-/* The class of this id; it is made if need be.  NULL: no memory. */
-static struct htw_known *class_of(struct htw_select *s, uint32_t id)
-{
-	struct htw_known *k = find(s, id);
-
-	if (k != NULL)
-		return k;
-	if (array_room(&s->known, s->nknown, &s->known_cap, sizeof(struct htw_known *)))
-		k = calloc(1, sizeof *k);
-	if (k == NULL || !table64_put(&s->by_id, id, s->nknown)) {
-		free(k);
-		s->failed = true;
-		return NULL;
-	}
-	s->known[s->nknown++] = k;
-	return k;
-}
-
-static void add_description(struct htw_select *s, struct htw_known *k, const struct event *e)
-{
-	if (s->ndescriptions == HTW_MOST_DESCRIPTIONS) {
-		s->everything = true;
-		return;
-	}
-	if (!array_room(&s->descriptions, s->ndescriptions, &s->descriptions_cap, sizeof *s->descriptions)) {
-		s->failed = true;
-		return;
-	}
-	s->descriptions[s->ndescriptions++] = (struct htw_description){ place_of(s, e), 0 };
-	if (k->first == 0)
-		k->first = s->ndescriptions;
-	else
-		s->descriptions[k->last - 1].next = s->ndescriptions;
-	k->last = s->ndescriptions;
-	s->changes++;
-}
-
-static void name_class(struct htw_select *s, uint32_t id, struct slice name)
-{
-	if (tabletext_get(&s->by_name, name) == TABLE_NONE)
-		name = arena_copy(&s->arena, name);
-	s->failed |= name.p == NULL || !tabletext_put(&s->by_name, name, table64_get(&s->by_id, id));
-}
-
-/* Of a class that is described again once its events were read, readers keep what they had. */
-static void look_at_class(struct htw_select *s, const struct batch *b, const struct event *e)
-{
-	const uint32_t id = (uint32_t)number_at(b, e, F_ID);
-	struct htw_known *const k = class_of(s, id);
-
-	if (k == NULL || (k->used && k->stream == s->stream))
-		return;
-	if (k->stream != s->stream) {
-		k->first = k->nparts = 0;
-		k->used = false;
-	}
-	k->stream = s->stream;
-	name_class(s, id, text_at(b, e, F_NAME));
-	add_description(s, k, e);
-}
-
-static void look_at_field(struct htw_select *s, const struct batch *b, const struct event *e, bool wire)
-{
-	struct htw_known *const k = find(s, (uint32_t)number_at(b, e, F_ID));
-
-	if (k == NULL || k->stream != s->stream || k->used || s->everything)
-		return;
-	add_description(s, k, e);
-	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) != HT_STRUCT)
-		return;
-	const struct slice part = arena_copy(&s->arena, text_at(b, e, F_TYPE_NAME));
-	if (part.p != NULL && array_room(&k->parts, k->nparts, &k->parts_cap, sizeof *k->parts))
-		k->parts[k->nparts++] = part;
-	else
-		s->failed = true;
-}
-
-/* Puts a class on the path, unless it is there, or was. */
-static void reach(struct htw_select *s, uint32_t i, uint32_t *n)
-{
-	struct htw_known *const k = i != TABLE_NONE ? s->known[i] : NULL;
-
-	if (k == NULL || k->visit == s->visit || k->settled == s->changes)
-		return;
-	k->visit = s->visit;
-	if (array_room(&s->path, *n, &s->path_cap, sizeof *s->path))
-		s->path[(*n)++] = i;
-	else
-		s->failed = true;
-}
-
-/* A class is needed, and all that it is made of; and the built-in ones, as descriptions are records of these.
- */
-static void need_class(struct htw_select *s, uint32_t id)
-{
-	const struct htw_known *const k = find(s, id);
-	uint32_t n = 0;
-
-	if (k == NULL || k->settled == s->changes)
-		return;
-	s->visit++;
-	reach(s, table64_get(&s->by_id, id), &n);
-	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++)
-		reach(s, table64_get(&s->by_id, i), &n);
-	for (uint32_t i = 0; i < n; i++) {
-		struct htw_known *const c = s->known[s->path[i]];
-		for (uint32_t p = 0; p < c->nparts; p++)
-			reach(s, tabletext_get(&s->by_name, c->parts[p]), &n);
-		for (uint32_t d = c->first; d != 0; d = s->descriptions[d - 1].next)
-			need(s, s->descriptions[d - 1].place);
-		c->first = 0;
-		c->settled = s->changes;
-	}
-}
-
-/* ---- labels ---- */
-
-/* NULL: they are too many, or no memory. */
-static struct htw_label *label_of(struct htw_select *s, uint64_t number)
-{
-	const uint32_t i = table64_get(&s->by_label, number);
-
-	if (i != TABLE_NONE)
-		return &s->labels[i];
-	if (s->nlabels == HTW_MOST_LABELS) {
-		s->everything = true;
-		return NULL;
-	}
-	if (!array_room(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
-	    !table64_put(&s->by_label, number, s->nlabels)) {
-		s->failed = true;
-		return NULL;
-	}
-	s->labels[s->nlabels] = (struct htw_label){ .place = 0 };
-	return &s->labels[s->nlabels++];
-}
-
-/* The number in the field of this name; false: there is none. */
-static bool number_of(const struct batch *b, const struct event *e, struct slice name, uint64_t *number)
-{
-	for (uint32_t i = HEAD_FIELDS; i < e->nfields; i++) {
+	for (uint32_t i = HT_HEAD_FIELDS; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		if (!slice_equal(f->name, name))
 			continue;
@@ -292,174 +130,295 @@ static bool number_of(const struct batch *b, const struct event *e, struct slice
 	return false;
 }
 
-/* A record that says what a number stands for.  It is needed if the number was used already, or will be. */
-static bool waits(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t class_id)
+/* ---- selection ---- */
+
+/*
+ * A copy of selected events also needs the byte order of each stream, descriptions of the classes of these
+ * events and of their bases and structs, names of their labels, and all facts.  A survey of the whole input
+ * finds these records, so that the output keeps the order of the input.
+ *
+ * Memory: at most MAX_DESCRIPTIONS, MAX_LABELS, and twice as many marks.  Beyond that all structure is
+ * written.
+ */
+#define MAX_DESCRIPTIONS (1U << 19)
+#define MAX_LABELS (1U << 19)
+
+#define INPUT_SHIFT 48 /* position of a record: its offset, and the number of the input in the high bits */
+
+/* A class info or field info record. */
+struct htw_description {
+	uint64_t position;
+	uint32_t next; /* number + 1 of the next one of the class; 0: none */
+};
+
+struct htw_source_class {
+	uint32_t first, last; /* descriptions that are not marked yet: number + 1 */
+	uint32_t nparts, parts_cap;
+	struct slice *parts; /* names of its base and structs */
+	uint32_t stream;     /* in which it was described */
+	uint32_t closed;     /* htw_select.changes when it and its parts were last marked */
+	uint32_t visit;      /* htw_select.visit when it was last queued */
+	bool used;
+};
+
+struct htw_source_label {
+	uint64_t position; /* of its mapping record, if `pending` */
+	uint32_t class_id; /* of that record */
+	bool pending;      /* named, but not used yet */
+	bool used;
+};
+
+void htw_select_free(struct htw_select *s)
+{
+	for (uint32_t i = 0; i < s->nclasses; i++) {
+		free(s->classes[i]->parts);
+		free(s->classes[i]);
+	}
+	arena_free(&s->arena);
+	free(s->descriptions);
+	free(s->classes);
+	free(s->queue);
+	free(s->labels);
+	table64_free(&s->by_id);
+	tabletext_free(&s->by_name);
+	table64_free(&s->by_label);
+	table64_free(&s->needed);
+	*s = (struct htw_select){ .input = 0 };
+}
+
+static uint64_t position_of(const struct htw_select *s, const struct event *e)
+{
+	return (uint64_t)s->input << INPUT_SHIFT ^ e->offset;
+}
+
+static void mark_needed(struct htw_select *s, uint64_t position)
+{
+	s->failed |= !table64_put(&s->needed, position, 1);
+}
+
+static struct htw_source_class *find_class(const struct htw_select *s, uint32_t id)
+{
+	const uint32_t i = table64_get(&s->by_id, id);
+
+	return i != TABLE_NONE ? s->classes[i] : NULL;
+}
+
+/* Returns the class of this id, a new one if needed; NULL on OOM. */
+static struct htw_source_class *get_class(struct htw_select *s, uint32_t id)
+{
+	struct htw_source_class *c = find_class(s, id);
+
+	if (c != NULL)
+		return c;
+	if (array_room(&s->classes, s->nclasses, &s->classes_cap, sizeof(struct htw_source_class *)))
+		c = calloc(1, sizeof *c);
+	if (c == NULL || !table64_put(&s->by_id, id, s->nclasses)) {
+		free(c);
+		s->failed = true;
+		return NULL;
+	}
+	s->classes[s->nclasses++] = c;
+	return c;
+}
+
+static void add_description(struct htw_select *s, struct htw_source_class *c, const struct event *e)
+{
+	if (s->ndescriptions == MAX_DESCRIPTIONS) {
+		s->keep_all = true;
+		return;
+	}
+	if (!array_room(&s->descriptions, s->ndescriptions, &s->descriptions_cap, sizeof *s->descriptions)) {
+		s->failed = true;
+		return;
+	}
+	s->descriptions[s->ndescriptions++] = (struct htw_description){ position_of(s, e), 0 };
+	if (c->first == 0)
+		c->first = s->ndescriptions;
+	else
+		s->descriptions[c->last - 1].next = s->ndescriptions;
+	c->last = s->ndescriptions;
+	s->changes++;
+}
+
+static void scan_class_info(struct htw_select *s, const struct batch *b, const struct event *e)
+{
+	const uint32_t id = (uint32_t)number_at(b, e, F_ID);
+	struct htw_source_class *const c = get_class(s, id);
+
+	/* Readers ignore descriptions of a class in use. */
+	if (c == NULL || (c->used && c->stream == s->stream))
+		return;
+	if (c->stream != s->stream) {
+		c->first = c->nparts = 0;
+		c->used = false;
+	}
+	c->stream = s->stream;
+	struct slice name = text_at(b, e, F_NAME);
+	if (tabletext_get(&s->by_name, name) == TABLE_NONE)
+		name = arena_copy(&s->arena, name);
+	s->failed |= name.p == NULL || !tabletext_put(&s->by_name, name, table64_get(&s->by_id, id));
+	add_description(s, c, e);
+}
+
+static void scan_field_info(struct htw_select *s, const struct batch *b, const struct event *e, bool wire)
+{
+	struct htw_source_class *const c = find_class(s, (uint32_t)number_at(b, e, F_ID));
+
+	if (c == NULL || c->stream != s->stream || c->used || s->keep_all)
+		return;
+	add_description(s, c, e);
+	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) != HT_STRUCT)
+		return;
+	const struct slice part = arena_copy(&s->arena, text_at(b, e, F_TYPE_NAME));
+	if (part.p != NULL && array_room(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts))
+		c->parts[c->nparts++] = part;
+	else
+		s->failed = true;
+}
+
+/* Queues a class unless it was queued by this visit or is marked already. */
+static void queue_class(struct htw_select *s, uint32_t i, uint32_t *n)
+{
+	struct htw_source_class *const c = i != TABLE_NONE ? s->classes[i] : NULL;
+
+	if (c == NULL || c->visit == s->visit || c->closed == s->changes)
+		return;
+	c->visit = s->visit;
+	if (array_room(&s->queue, *n, &s->queue_cap, sizeof *s->queue))
+		s->queue[(*n)++] = i;
+	else
+		s->failed = true;
+}
+
+/* Marks the descriptions of a class, of its parts, and of the built-in classes: descriptions are records of
+ * these. */
+static void need_class(struct htw_select *s, uint32_t id)
+{
+	const struct htw_source_class *const c = find_class(s, id);
+	uint32_t n = 0;
+
+	if (c == NULL || c->closed == s->changes)
+		return;
+	s->visit++;
+	queue_class(s, table64_get(&s->by_id, id), &n);
+	for (uint32_t i = 0; i < HT_BUILTIN_CLASSES; i++)
+		queue_class(s, table64_get(&s->by_id, i), &n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct htw_source_class *const k = s->classes[s->queue[i]];
+		for (uint32_t p = 0; p < k->nparts; p++)
+			queue_class(s, tabletext_get(&s->by_name, k->parts[p]), &n);
+		for (uint32_t d = k->first; d != 0; d = s->descriptions[d - 1].next)
+			mark_needed(s, s->descriptions[d - 1].position);
+		k->first = 0;
+		k->closed = s->changes;
+	}
+}
+
+/* Returns a label, a new one if needed; NULL on OOM or at the limit. */
+static struct htw_source_label *get_label(struct htw_select *s, uint64_t number)
+{
+	const uint32_t i = table64_get(&s->by_label, number);
+
+	if (i != TABLE_NONE)
+		return &s->labels[i];
+	if (s->nlabels == MAX_LABELS) {
+		s->keep_all = true;
+		return NULL;
+	}
+	if (!array_room(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
+	    !table64_put(&s->by_label, number, s->nlabels)) {
+		s->failed = true;
+		return NULL;
+	}
+	s->labels[s->nlabels] = (struct htw_source_label){ .position = 0 };
+	return &s->labels[s->nlabels++];
+}
+
+/* Returns true if e is a mapping record whose label was not used yet; then it is marked at the first use. */
+static bool defer_mapping(struct htw_select *s, const struct batch *b, const struct event *e,
+                          uint32_t class_id)
 {
 	const struct plan_define *const d = e->cls->plan != NULL ? e->cls->plan->defines : NULL;
 	uint64_t number;
 
-	if (d == NULL || e->cls->plan->ndefines != 1 || d->nkeys != 1 || !number_of(b, e, d->key[0], &number))
+	if (d == NULL || e->cls->plan->ndefines != 1 || d->nkeys != 1 ||
+	    !number_named(b, e, d->key[0], &number))
 		return false;
-	struct htw_label *const l = label_of(s, number);
+	struct htw_source_label *const l = get_label(s, number);
 	if (l == NULL || l->used)
 		return false;
-	l->place = place_of(s, e);
+	l->position = position_of(s, e);
 	l->class_id = class_id;
-	l->waits = true;
+	l->pending = true;
 	return true;
 }
 
 static void use_label(struct htw_select *s, uint64_t number)
 {
-	struct htw_label *const l = label_of(s, number);
+	struct htw_source_label *const l = get_label(s, number);
 
 	if (l == NULL)
 		return;
-	if (l->waits) {
+	if (l->pending) {
 		need_class(s, l->class_id);
-		need(s, l->place);
+		mark_needed(s, l->position);
 	}
-	l->waits = false;
+	l->pending = false;
 	l->used = true;
 }
 
-/* The numbers that an event may be named by. */
-static void use_labels(struct htw_select *s, const struct batch *b, const struct event *e,
-                       const struct plan *m)
+static void scan_event(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t id)
 {
+	struct htw_source_class *const c = s->last != NULL && s->last_id == id ? s->last : find_class(s, id);
 	uint64_t number;
 
-	for (uint32_t i = 0; i < m->nnames; i++)
-		for (uint32_t p = 0; p < m->names[i].nparts; p++) {
-			const struct plan_ref *const ref = &m->names[i].parts[p].ref;
-			if (ref->nfields == 1 && ref->ntables > 0 && number_of(b, e, ref->field[0], &number))
-				use_label(s, number);
-		}
-}
-
-/* ---- records ---- */
-
-static void look_at_event(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t id)
-{
-	struct htw_known *const k = s->last != NULL && s->last_id == id ? s->last : find(s, id);
-
-	s->last = k;
+	s->last = c;
 	s->last_id = id;
-	if (k != NULL)
-		k->used = true;
+	if (c != NULL)
+		c->used = true;
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return;
-	if (k != NULL && k->settled != s->changes)
+	if (c != NULL && c->closed != s->changes)
 		need_class(s, id);
+	/* Labels that may name the event. */
 	for (const struct plan *m = e->cls->plan; m != NULL; m = m->otherwise)
-		use_labels(s, b, e, m);
+		for (uint32_t i = 0; i < m->nnames; i++)
+			for (uint32_t p = 0; p < m->names[i].nparts; p++) {
+				const struct plan_ref *const ref = &m->names[i].parts[p].ref;
+				if (ref->nfields == 1 && ref->ntables > 0 &&
+				    number_named(b, e, ref->field[0], &number))
+					use_label(s, number);
+			}
 }
 
-/* The next raw event of the survey. */
-static void htw_select_look(struct htw_select *s, const struct batch *b, const struct event *e)
+static void scan_record(struct htw_select *s, const struct batch *b, const struct event *e)
 {
-	const bool wire = slice_is(b->fields[e->first_field].name, "klass_id");
-	const uint32_t id = (uint32_t)number_at(b, e, wire ? 0 : 2);
+	const bool wire = is_wire(b, e);
+	const uint32_t id = (uint32_t)number_at(b, e, f_class_id(wire));
 
-	if (e->offset == 0)
-		begin_input(s);
+	if (e->offset == 0) { /* a new input: labels of the previous one do not count */
+		table64_free(&s->by_label);
+		s->nlabels = 0;
+		s->stream++;
+		s->input++;
+	}
 	if (e->offset >> INPUT_SHIFT != 0)
-		s->everything = true;
-	if (s->everything || s->failed)
+		s->keep_all = true;
+	if (s->keep_all || s->failed)
 		return;
 	if (e->phase != PHASE_STRUCTURE) {
-		look_at_event(s, b, e, id);
+		scan_event(s, b, e, id);
 	} else if (id == HT_CLASS_INFO) {
-		look_at_class(s, b, e);
+		scan_class_info(s, b, e);
 	} else if (id == HT_CLASS_FIELD) {
-		look_at_field(s, b, e, wire);
+		scan_field_info(s, b, e, wire);
 	} else if (id == HT_CLASS_ENDIANNESS) {
 		s->stream += e->offset != 0;
-		need(s, place_of(s, e));
-	} else if (!waits(s, b, e, id)) {
+		mark_needed(s, position_of(s, e));
+	} else if (!defer_mapping(s, b, e, id)) {
 		need_class(s, id);
-		need(s, place_of(s, e));
+		mark_needed(s, position_of(s, e));
 	}
-}
-
-/* The survey is over: from here on the same events come again.  Harmless twice. */
-static void htw_select_end(struct htw_select *s)
-{
-	const struct table64 needed = s->needed;
-
-	if (s->over)
-		return;
-	const bool everything = s->everything, failed = s->failed;
-
-	s->needed = (struct table64){ .slots = NULL };
-	htw_select_free(s);
-	s->over = true;
-	s->needed = needed;
-	s->everything = everything;
-	s->failed = failed;
-}
-
-/* Whether the next event's record is to be written. */
-static bool htw_select_takes(struct htw_select *s, const struct event *e)
-{
-	s->input += e->offset == 0;
-	if (e->phase != PHASE_STRUCTURE)
-		return (e->flags & EVENT_LEFT_OUT) == 0;
-	return s->everything || table64_get(&s->needed, place_of(s, e)) != TABLE_NONE;
-}
-
-/* ---- write raw ---- */
-
-/*
- * Records of a .htdump as they are.  One file behind another is a .htdump too
- * if both have the same layout and the second says its byte order; what it
- * describes counts from there on.
- */
-
-static bool is_wire(const struct batch *b, const struct event *e)
-{
-	return slice_is(b->fields[e->first_field].name, "klass_id");
-}
-
-/* The first record of an input: whether it can stand behind what was written. */
-static void begin_input_write_raw(struct htw_raw *raw, const struct batch *b, const struct event *e,
-                                  struct slice bytes, struct chunk *chunk)
-{
-	static const char little[HT_ENDIANNESS_SIZE];
-	const bool wire = is_wire(b, e);
-
-	raw->skipping = raw->any && wire != raw->wire;
-	if (!raw->any)
-		raw->wire = wire;
-	else if (!raw->skipping && load_u32(bytes.p + (wire ? 0 : 16), false) != HT_CLASS_ENDIANNESS)
-		text_add(&chunk->text, little, sizeof little); /* it was read as little endian */
-}
-
-/* Moves the time of the record that was added last. */
-static void move_time(struct htw_raw *raw, const struct batch *b, const struct event *e, uint32_t size,
-                      struct chunk *chunk)
-{
-	const uint64_t was = b->fields[e->first_field + raw->wire].value.u64;
-	char *const at = chunk->text.p + chunk->text.n - size + (raw->wire ? 4 : 0);
-	const bool negative = e->ts > was;
-
-	if (chunk->text.failed)
-		return;
-	if (load_u64(at, raw->big) != was)
-		raw->big = !raw->big; /* an EndiannessInfoEvent came */
-	htw_store(at, negative ? 0 : e->ts, 8);
-	if (raw->big)
-		htw_store(at, __builtin_bswap64(negative ? 0 : e->ts), 8);
-	if (negative && e->phase != PHASE_STRUCTURE)
-		ledger_add(&chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
-}
-
-static void note_byte_order(struct htw_raw *raw, const struct batch *b, const struct event *e)
-{
-	const struct field *const f = b->fields + e->first_field;
-
-	if (e->nfields == 4 && f[raw->wire ? 0 : 2].value.u64 == HT_CLASS_ENDIANNESS)
-		raw->big = f[3].value.u64 == 1;
 }
 
 void htw_survey(void *state, const struct batch *b)
@@ -467,15 +426,80 @@ void htw_survey(void *state, const struct batch *b)
 	struct htw_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		htw_select_look(&st->select, b, &b->events[i]);
+		scan_record(&st->select, b, &b->events[i]);
 }
 
-/* Whether a record is to be written, and can stand in the output. */
-static bool takes(struct htw_state *st, const struct event *e, struct chunk *chunk)
+/* Ends the survey: keeps the marks and frees the rest.  From here on the same events come again. */
+static void end_survey(struct htw_select *s)
 {
-	if (st->selected && !htw_select_takes(&st->select, e))
+	const struct htw_select kept = {
+		.done = true, .needed = s->needed, .keep_all = s->keep_all, .failed = s->failed
+	};
+
+	if (s->done)
+		return;
+	s->needed = (struct table64){ .slots = NULL };
+	htw_select_free(s);
+	*s = kept;
+}
+
+/* Returns true if the selection needs the next record. */
+static bool is_needed(struct htw_select *s, const struct event *e)
+{
+	s->input += e->offset == 0;
+	if (e->phase != PHASE_STRUCTURE)
+		return (e->flags & EVENT_LEFT_OUT) == 0;
+	return s->keep_all || table64_get(&s->needed, position_of(s, e)) != TABLE_NONE;
+}
+
+/* ---- copying ---- */
+
+/*
+ * Concatenated dumps are a dump if their layouts agree and each states its byte order: descriptions hold from
+ * their record on.
+ */
+
+/* Decides at the first record of an input whether the input can follow what was written. */
+static void begin_input(struct htw_raw *copy, const struct batch *b, const struct event *e,
+                        struct slice bytes, struct chunk *chunk)
+{
+	static const char little[HT_ENDIANNESS_SIZE];
+	const bool wire = is_wire(b, e);
+
+	copy->skipping = copy->any && wire != copy->wire;
+	if (!copy->any)
+		copy->wire = wire;
+	else if (!copy->skipping && load_u32(bytes.p + ht_class_id_at(wire), false) != HT_CLASS_ENDIANNESS)
+		text_add(&chunk->text, little, sizeof little); /* it was read as little endian */
+}
+
+/* Changes the time of the last record of the chunk to that of e. */
+static void move_time(struct htw_raw *copy, const struct batch *b, const struct event *e, uint32_t size,
+                      struct chunk *chunk)
+{
+	const uint64_t before = number_at(b, e, f_time(copy->wire));
+	char *const at = chunk->text.p + chunk->text.n - size + ht_time_at(copy->wire);
+	const bool negative = e->ts > before;
+	const uint64_t ts = negative ? 0 : e->ts;
+
+	if (chunk->text.failed)
+		return;
+	if (load_u64(at, copy->big) != before)
+		copy->big =
+		    !copy->big; /* a new input, or an invalid EndiannessInfoEvent, changed the order */
+	const uint64_t stored =
+	    copy->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? ts : __builtin_bswap64(ts);
+	memcpy(at, &stored, sizeof stored);
+	if (negative && e->phase != PHASE_STRUCTURE)
+		ledger_add(&chunk->ledger, &htw_losses[HTW_NEGATIVE_TIME], e->offset, 1);
+}
+
+/* Returns true if a record is written: selected, and of the output's layout. */
+static bool is_copied(struct htw_state *st, const struct event *e, struct chunk *chunk)
+{
+	if (st->selected && !is_needed(&st->select, e))
 		return false;
-	if (st->raw.skipping) /* a run of records has no fields, and their number as its time */
+	if (st->raw.skipping) /* a run of records has no fields; its ts is their number */
 		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
 		           e->nfields == 0 ? e->ts : 1);
 	return !st->raw.skipping;
@@ -483,11 +507,11 @@ static bool takes(struct htw_state *st, const struct event *e, struct chunk *chu
 
 void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 {
-	struct htw_raw *const raw = &st->raw;
-	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
+	struct htw_raw *const copy = &st->raw;
+	struct slice run = { NULL, 0, 0 }; /* adjacent records */
 
 	if (st->selected)
-		htw_select_end(&st->select);
+		end_survey(&st->select);
 	chunk->text.failed |= st->select.failed;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -498,17 +522,18 @@ void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 			run = slice_of(bytes.p, 0);
 		}
 		if (e->offset == 0)
-			begin_input_write_raw(raw, b, e, bytes, chunk);
-		if (!takes(st, e, chunk))
+			begin_input(copy, b, e, bytes, chunk);
+		if (!is_copied(st, e, chunk))
 			continue;
-		raw->any = true;
+		copy->any = true;
 		run.n += bytes.n;
 		if (!st->rebased)
 			continue;
 		text_slice(&chunk->text, run);
 		run.n = 0;
-		move_time(raw, b, e, bytes.n, chunk);
-		note_byte_order(raw, b, e);
+		move_time(copy, b, e, bytes.n, chunk);
+		if (e->nfields == 4 && number_at(b, e, f_class_id(copy->wire)) == HT_CLASS_ENDIANNESS)
+			copy->big = number_at(b, e, 3) == 1;
 	}
 	chunk_borrow(chunk, run);
 }

@@ -1,35 +1,22 @@
-#include <stdlib.h>
-
+/*
+ * The reader: frames and checks one record at a time, applies structure records, and fills batches.  A class
+ * must be described before its first record, since only its fields give the length of the record.
+ */
 #include "htdump/htdump.h"
 
-/* ---- finding ---- */
+#include <stdlib.h>
 
-const struct rule ht_rules[HT_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "htdump/rules.def"
-#undef RULE
-	{ .id = NULL }
-};
+#define FIRST_BLOCKS 8U /* more than the built-in classes have */
 
-void ht_finding_add(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
-{
-	va_list ap;
+/* Rare paths, kept out of ht_read_record(): inlined, their buffers cost it 9 % more instructions per record.
+ */
+#define COLD __attribute__((cold, noinline))
 
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
-	va_end(ap);
-}
-
-bool ht_finding_is_shown(const struct ht_state *st, enum ht_rule rule)
-{
-	return finding_is_shown(st->r->findings, &ht_rules[rule]);
-}
-
-/* ---- state ---- */
+/* ---- opening ---- */
 
 bool ht_state_reserve(struct ht_state *st, uint32_t n)
 {
-	if (n <= st->runs_cap)
+	if (n <= st->blocks_cap)
 		return true;
 	const char **starts = realloc(st->starts, n * sizeof *starts);
 	if (starts != NULL)
@@ -39,82 +26,140 @@ bool ht_state_reserve(struct ht_state *st, uint32_t n)
 		st->strings = strings;
 	if (starts == NULL || strings == NULL)
 		return false;
-	st->runs_cap = n;
+	st->blocks_cap = n;
 	return true;
 }
 
-/* ---- record ---- */
-
-/* What is wrong with a record where it lies. */
-
-#define TEXT(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
-const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
-	{ { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	  { TEXT("event_id"), TEXT("u64"), VALUE_U64, 8, NULL },
-	  { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL } },
-	{ { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL },
-	  { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
-};
-
-void ht_record_report_class(struct ht_state *st, const struct ht_record *rec, uint32_t klass)
+static bool set_up_trace(struct ht_state *st)
 {
-	ht_finding_add(st, HT_RULE_UNKNOWN_CLASS, rec, "class %u was not described", klass);
+	struct trace *const trace = st->r->trace;
+
+	trace->record_id = st->wire ? "id" : "event_id";
+	trace->dialect = st->wire ? "wire" : "document";
+	trace->byte_order = st->big ? "big" : "little";
+	st->tracks.process = trace_add_process(trace, input_name(st->r->in));
+	return st->tracks.process != NULL;
 }
 
-/* ---- records that do not end ---- */
+static void find_layout(struct ht_state *st)
+{
+	const struct reader *const r = st->r;
+	const size_t n = (size_t)(r->in->end - r->in->p);
 
-/* A string of the record where it should be, moved over.  false: it was reported that there is none. */
-static bool take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, const char *name)
+	ht_probe_layout(slice_of(r->in->p, n < HT_PROBE_BYTES ? n : HT_PROBE_BYTES),
+	                n < HT_PROBE_BYTES && r->in->last, &st->wire, &st->guess_big);
+	if (r->dialect != NULL)
+		st->wire = strcmp(r->dialect, "wire") == 0;
+}
+
+static bool ht_open(struct reader *r)
+{
+	const struct ht_state *const ahead_of = r->ahead_of;
+	struct ht_state *const st = r->state;
+	const char *const map = option_find(r->options, "label-map");
+
+	st->r = r;
+	st->raw = (r->want & WANT_RAW) != 0;
+	st->raw_runs = st->raw && (r->want & WANT_RUNS) != 0;
+	if (ahead_of != NULL) {
+		/* Same layout as the first pass, whatever the first window of this pass shows. */
+		st->ahead_of = ahead_of->r->state;
+		st->wire = ahead_of->wire;
+		st->guess_big = ahead_of->guess_big;
+	} else {
+		find_layout(st);
+	}
+	if (!set_up_trace(st) || !ht_classes_init(st) || !ht_state_reserve(st, FIRST_BLOCKS))
+		return false;
+	return map == NULL || ahead_of != NULL || ht_label_map_read(st, map);
+}
+
+static void ht_close(struct reader *r)
+{
+	struct ht_state *const st = r->state;
+
+	ht_classes_free(&st->classes);
+	ht_labels_free(&st->labels);
+	table64_free(&st->tracks.threads);
+	idset_free(&st->ids);
+	free(st->starts);
+	free(st->strings);
+}
+
+/* ---- framing ---- */
+
+/* Reads the head of the record at rec->p.  Returns false after a finding: the class is unknown. */
+static inline bool read_head(struct ht_state *st, struct ht_record *rec)
+{
+	const uint32_t id = load_u32(rec->p + ht_class_id_at(st->wire), st->big);
+
+	rec->c = ht_class_find(&st->classes, id);
+	if (rec->c == NULL) {
+		ht_report(st, HT_RULE_UNKNOWN_CLASS, rec, "class %u was not described", id);
+		return false;
+	}
+	rec->ts = load_u64(rec->p + ht_time_at(st->wire), st->big);
+	rec->id = load_u64(rec->p + ht_event_id_at(st->wire), st->big);
+	return true;
+}
+
+/* Finds the blocks of a record and its end.  HT_BAD: the record exceeds a limit; report_cut() says which. */
+static inline enum ht_outcome measure_record(struct ht_state *st, struct ht_record *rec, const char *end)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	const char *p = rec->p + HT_HEAD_SIZE;
+
+	for (uint32_t i = 0; i < plan->nblocks; i++) {
+		const struct ht_block block = plan->blocks[i];
+		if (block.fixed > (size_t)(end - p))
+			return (uint64_t)(p - rec->p) + block.fixed > HT_MAX_RECORD ? HT_BAD : HT_MORE;
+		st->starts[i] = p;
+		p += block.fixed;
+		if (block.string == 0)
+			continue;
+		if (p - rec->p > HT_MAX_RECORD)
+			return HT_BAD;
+		const size_t left = (size_t)(end - p);
+		if (!textscan_cstring(p, left > HT_MAX_STRING ? p + HT_MAX_STRING : end, &st->strings[i]))
+			return left >= HT_MAX_STRING ? HT_BAD : HT_MORE;
+		if ((st->strings[i].flags & SLICE_UTF8) == 0)
+			rec->bad_text = true;
+		p += st->strings[i].n + 1;
+	}
+	rec->end = p;
+	return HT_DONE;
+}
+
+/* Moves the cursor past a string of the record.  Returns false after a finding: the string has no end. */
+static bool skip_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, const char *name)
 {
 	const bool bounded = cursor_left(c) > HT_MAX_STRING;
 	struct slice s;
 	struct quoted q;
 
 	if (c->p - rec->p > HT_MAX_RECORD) {
-		ht_finding_add(st, HT_RULE_LIMIT, rec,
-		               "%s of class %s begins more than 8 MiB after the start of its event", name,
-		               quoted(&q, rec->c->name));
+		ht_report(st, HT_RULE_LIMIT, rec,
+		          "%s of class %s begins more than 8 MiB after the start of its event", name,
+		          quoted(&q, rec->c->name));
 		return false;
 	}
 	if (textscan_cstring(c->p, bounded ? c->p + HT_MAX_STRING : c->end, &s)) {
 		cursor_take(c, s.n + 1, name);
 		return true;
 	}
-	ht_finding_add(st, HT_RULE_STRING_UNTERMINATED, rec,
-	               "%s of class %s has no NUL in the remaining %" PRIu64 " bytes%s", name,
-	               quoted(&q, rec->c->name), (uint64_t)cursor_left(c),
-	               bounded ? ", the first 4 MiB were searched" : "");
+	ht_report(st, HT_RULE_STRING_UNTERMINATED, rec,
+	          "%s of class %s has no NUL in the remaining %" PRIu64 " bytes%s", name,
+	          quoted(&q, rec->c->name), (uint64_t)cursor_left(c),
+	          bounded ? ", the first 4 MiB were searched" : "");
 	return false;
 }
 
-static void report_lacking(struct ht_state *st, const struct ht_record *rec, const struct cursor *c)
-{
-	struct quoted q = { .s = "" };
-
-	if (rec->c != NULL)
-		quoted(&q, rec->c->name);
-	if (!st->r->in->last) /* there is more, but no end to it */
-		ht_finding_add(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers",
-		               q.s);
-	else
-		ht_finding_add(st, HT_RULE_CUT_RECORD, rec,
-		               "field %s%s%s ends %" PRIu64
-		               " byte%s short: %zu of the event's bytes are there",
-		               c->missing != NULL ? c->missing : "?", rec->c != NULL ? " of class " : "", q.s,
-		               c->missing_bytes, c->missing_bytes == 1 ? "" : "s", (size_t)(c->end - rec->p));
-}
-
-/* Reports in which field of the record the input ends, or which string has no end. */
-static void ht_record_report_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
+/* Reports the field in which the input ends, or the string that has no end. */
+static COLD enum ht_outcome report_cut(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct class_field *const head = ht_head_fields[st->wire];
-	struct cursor c = cursor_on(rec->p, end, false);
-	struct quoted name;
+	struct cursor c = cursor_on(rec->p, st->r->in->end, false);
+	struct quoted name, class_name = { .s = "" };
 
 	for (int i = 0; i < HT_HEAD_FIELDS; i++)
 		cursor_take(&c, head[i].size, head[i].name.p);
@@ -123,14 +168,26 @@ static void ht_record_report_cut(struct ht_state *st, const struct ht_record *re
 		quoted(&name, l->name);
 		if (l->value != VALUE_STRING)
 			cursor_take(&c, l->size, name.s);
-		else if (!take_string(st, rec, &c, name.s))
-			return;
+		else if (!skip_string(st, rec, &c, name.s))
+			return HT_BAD;
 	}
-	report_lacking(st, rec, &c);
+	if (rec->c != NULL)
+		quoted(&class_name, rec->c->name);
+	if (!st->r->in->last) /* the input goes on, so a limit was exceeded */
+		ht_report(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers",
+		          class_name.s);
+	else
+		ht_report(st, HT_RULE_CUT_RECORD, rec,
+		          "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",
+		          c.missing != NULL ? c.missing : "?", rec->c != NULL ? " of class " : "",
+		          class_name.s, c.missing_bytes, c.missing_bytes == 1 ? "" : "s",
+		          (size_t)(c.end - rec->p));
+	return HT_BAD;
 }
 
-/* Reports the strings that are not UTF-8. */
-static void ht_record_report_text(struct ht_state *st, const struct ht_record *rec)
+/* ---- checks ---- */
+
+static COLD void report_text(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct quoted q, q2, q3;
@@ -141,40 +198,63 @@ static void ht_record_report_text(struct ht_state *st, const struct ht_record *r
 		const struct slice s = ht_leaf_string(st, &plan->leaves[i]);
 		if ((s.flags & SLICE_UTF8) != 0)
 			continue;
-		if (ht_finding_is_shown(st, HT_RULE_INVALID_UTF8))
-			ht_finding_add(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s",
-			               quoted(&q, plan->leaves[i].name), quoted(&q2, rec->c->name),
-			               quoted(&q3, s));
+		if (finding_is_shown(st->r->findings, &ht_rules[HT_RULE_INVALID_UTF8]))
+			ht_report(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s",
+			          quoted(&q, plan->leaves[i].name), quoted(&q2, rec->c->name),
+			          quoted(&q3, s));
 		else
-			ht_finding_add(st, HT_RULE_INVALID_UTF8, rec, "not shown");
+			ht_report(st, HT_RULE_INVALID_UTF8, rec, "not shown");
 	}
 }
 
-/* ---- apply ---- */
+static void check_id(struct ht_state *st, const struct ht_record *rec)
+{
+	/* Producers do not number these two: their id is always 0. */
+	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
+		return;
+	if (idset_add(&st->ids, rec->id))
+		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, rec->id, 0);
+}
 
-/* "it holds from the next event on" */
+static void check_record(struct ht_state *st, const struct ht_record *rec)
+{
+	if (rec->bad_text)
+		report_text(st, rec);
+	if (st->ahead_of == NULL)
+		check_id(st, rec);
+	if (!st->started && rec->c->kind != HT_KIND_ENDIANNESS)
+		ht_report(st, HT_RULE_NO_BYTE_ORDER, rec,
+		          "the first event is of class %u; the file is read as little endian", rec->c->id);
+}
+
+/* ---- structure ---- */
+
+/* Applies an EndiannessInfoEvent: the byte order holds from the next record on. */
 static void set_byte_order(struct ht_state *st, const struct ht_record *rec)
 {
 	struct trace *const trace = st->r->trace;
 	const uint8_t order = (uint8_t)st->starts[0][0];
-	const bool was = st->big, otherwise = st->any_event ? was : st->guess_big;
+	const bool before = st->big, fallback = st->started ? before : st->guess_big;
 
 	if (order > 1)
 		finding_add(st->r->findings, &ht_rules[HT_RULE_BAD_BYTE_ORDER], rec->offset + HT_HEAD_SIZE,
 		            rec->ordinal, "endianness is %u; the file is read as %s endian", order,
-		            otherwise ? "big" : "little");
-	st->big = order <= 1 ? order == 1 : otherwise;
-	if (!st->any_event)
+		            fallback ? "big" : "little");
+	st->big = order <= 1 ? order == 1 : fallback;
+	if (!st->started)
 		trace->byte_order = st->big ? "big" : "little";
-	else if (was != st->big)
+	else if (before != st->big)
 		trace->byte_order = "mixed";
-	if (st->any_event) {
-		ht_describe_restart(st);
+	if (st->started) {
+		/* A concatenated dump, which may describe classes anew.  Counting streams is O(1); marking
+		 * each class would not be, and hostile input has many classes and many of these records. */
+		st->classes.stream++;
 		idset_free(&st->ids);
 	}
 }
 
-static void learn_version(struct ht_state *st, const struct ht_record *rec)
+/* Adds a component and its version, "1.2.3", to the facts of the trace.  The first one wins. */
+static void add_version(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct trace *const trace = st->r->trace;
@@ -191,26 +271,18 @@ static void learn_version(struct ht_state *st, const struct ht_record *rec)
 	st->no_memory |= !trace_add_meta(trace, rec->c->version, value_string(version));
 }
 
-static void learn_mapping(struct ht_state *st, const struct ht_record *rec)
+static void add_mapping(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct ht_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
 
 	ht_label_add(to, ht_leaf_integer(st, &plan->leaves[plan->identifier]),
 	             ht_leaf_string(st, &plan->leaves[plan->name]),
-	             st->ahead_of != NULL ? HT_LABEL_AHEAD : HT_LABEL_MET, rec);
+	             st->ahead_of != NULL ? HT_LABEL_AHEAD : HT_LABEL_RECORD, rec);
 	st->no_memory |= to->no_memory;
 }
 
-void ht_report_overflow(struct ht_state *st, const struct ht_record *rec)
-{
-	ht_finding_add(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64,
-	               rec->ts, rec->dur);
-}
-
-/* What a record that is no event, its parts in the state, changes in the state and the trace: byte order,
- * descriptions, names of labels, the version. */
-static void ht_structure_apply(struct ht_state *st, const struct ht_record *rec)
+static COLD void apply_structure(struct ht_state *st, const struct ht_record *rec)
 {
 	switch ((enum ht_kind)rec->c->kind) {
 	case HT_KIND_ENDIANNESS:
@@ -223,126 +295,34 @@ static void ht_structure_apply(struct ht_state *st, const struct ht_record *rec)
 		ht_describe_field(st, rec);
 		break;
 	case HT_KIND_MAPPING:
-		learn_mapping(st, rec);
+		add_mapping(st, rec);
 		break;
 	case HT_KIND_SYSTEM:
-		learn_version(st, rec);
+		add_version(st, rec);
 		break;
 	case HT_KIND_EVENT:
 	case HT_KIND_STRUCTURE:
-	case HT_KIND_BARE:
+	case HT_KIND_BASE:
 		break;
 	}
 }
 
-/* ---- read ---- */
-
-/*
- * HawkTracer .htdump ("HTDUMP format design"): events one after the other,
- * each a head of 20 bytes and the fields of its class, which an earlier pair
- * of description events laid out.  No lengths, no resynchronisation.
- */
-
-#define HEAD_BYTES 65536U /* looked at for the layout, as the engine does for the format */
-#define FIRST_RUNS 8U     /* the built-in classes have fewer */
-
-/* ---- opening ---- */
-
-static bool set_up_trace(struct ht_state *st)
+/* Sets the duration and the label of an event. */
+static inline void apply_event(struct ht_state *st, struct ht_record *rec)
 {
-	struct trace *const trace = st->r->trace;
+	const struct ht_plan *const plan = rec->c->plan;
 
-	trace->record_id = st->wire ? "id" : "event_id";
-	trace->dialect = st->wire ? "wire" : "document";
-	trace->byte_order = st->big ? "big" : "little";
-	st->tracks.process = trace_add_process(trace, input_name(st->r->in));
-	return st->tracks.process != NULL;
+	if (plan->duration != HT_NO_LEAF) {
+		rec->dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
+		if (rec->dur > UINT64_MAX - rec->ts)
+			ht_report(st, HT_RULE_DURATION_OVERFLOW, rec,
+			          "timestamp %" PRIu64 " plus duration %" PRIu64, rec->ts, rec->dur);
+	}
+	if (plan->label != HT_NO_LEAF && st->ahead_of == NULL)
+		st->label_name = ht_label_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
 }
 
-static void find_layout(struct ht_state *st)
-{
-	const struct reader *const r = st->r;
-	const size_t head = (size_t)(r->in->end - r->in->p);
-
-	ht_probe_layout(slice_of(r->in->p, head < HEAD_BYTES ? head : HEAD_BYTES),
-	                head < HEAD_BYTES && r->in->last, &st->wire, &st->guess_big);
-	if (r->dialect != NULL)
-		st->wire = strcmp(r->dialect, "wire") == 0;
-}
-
-/* A look-ahead pass reads the input as the reader does that asked for it, whatever its first window shows. */
-static void begin_ahead(struct ht_state *st, const struct ht_state *asking)
-{
-	st->ahead_of = asking->r->state;
-	st->wire = asking->wire;
-	st->guess_big = asking->guess_big;
-}
-
-static bool ht_open(struct reader *r)
-{
-	struct ht_state *const st = r->state;
-	const char *const map = option_find(r->options, "label-map");
-
-	st->r = r;
-	st->raw = (r->want & WANT_RAW) != 0;
-	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
-	if (r->ahead_of != NULL)
-		begin_ahead(st, r->ahead_of);
-	else
-		find_layout(st);
-	if (!set_up_trace(st) || !ht_classes_init(st) || !ht_state_reserve(st, FIRST_RUNS))
-		return false;
-	return map == NULL || st->ahead_of != NULL || ht_label_map_read(st, map);
-}
-
-static void ht_close(struct reader *r)
-{
-	struct ht_state *const st = r->state;
-
-	ht_classes_free(&st->classes);
-	ht_labels_free(&st->labels);
-	table64_free(&st->tracks.threads);
-	idset_free(&st->ids);
-	free(st->starts);
-	free(st->strings);
-}
-
-/* ---- one record ---- */
-
-static void check_id(struct ht_state *st, const struct ht_record *rec)
-{
-	/* Producers give these two no number of their own, only 0. */
-	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
-		return;
-	if (idset_add(&st->ids, rec->id))
-		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, rec->id, 0);
-}
-
-static void check(struct ht_state *st, const struct ht_record *rec)
-{
-	if (rec->bad_text)
-		ht_record_report_text(st, rec);
-	if (st->ahead_of == NULL)
-		check_id(st, rec);
-	if (!st->any_event && rec->c->kind != HT_KIND_ENDIANNESS)
-		ht_finding_add(st, HT_RULE_NO_BYTE_ORDER, rec,
-		               "the first event is of class %u; the file is read as little endian",
-		               rec->c->id);
-}
-
-static void count(struct ht_state *st, const struct ht_record *rec)
-{
-	st->any_event = true;
-	st->r->records++;
-	rec->c->cls->records++;
-	st->r->trace->events += rec->c->kind == HT_KIND_EVENT;
-}
-
-static enum ht_outcome cut(struct ht_state *st, const struct ht_record *rec)
-{
-	ht_record_report_cut(st, rec, st->r->in->end);
-	return HT_BAD;
-}
+/* ---- the loop ---- */
 
 enum ht_outcome ht_read_record(struct ht_state *st, struct batch *b)
 {
@@ -351,22 +331,25 @@ enum ht_outcome ht_read_record(struct ht_state *st, struct batch *b)
 	struct ht_record rec = { .p = in->p, .offset = input_offset(in, in->p), .ordinal = r->records + 1 };
 
 	if (in->end - in->p < HT_HEAD_SIZE)
-		return in->last ? cut(st, &rec) : HT_MORE;
-	if (!ht_record_head(st, &rec) || (rec.c->plan == NULL && !ht_class_prepare(st, &rec)))
+		return in->last ? report_cut(st, &rec) : HT_MORE;
+	if (!read_head(st, &rec) || (rec.c->plan == NULL && !ht_class_prepare(st, &rec)))
 		return HT_BAD;
-	const enum ht_outcome outcome = ht_record_measure(st, &rec, in->end);
+	const enum ht_outcome outcome = measure_record(st, &rec, in->end);
 	if (outcome == HT_BAD || (outcome == HT_MORE && in->last))
-		return cut(st, &rec);
+		return report_cut(st, &rec);
 	if (outcome == HT_MORE)
 		return HT_MORE;
-	const bool of_run = st->runs && st->any_event;
-	check(st, &rec);
+	const bool in_run = st->raw_runs && st->started;
+	check_record(st, &rec);
 	if (rec.c->kind == HT_KIND_EVENT)
-		ht_event_apply(st, &rec);
+		apply_event(st, &rec);
 	else
-		ht_structure_apply(st, &rec);
-	count(st, &rec);
-	if (!of_run && (r->want & rec.c->plan->want) != 0) {
+		apply_structure(st, &rec);
+	st->started = true;
+	r->records++;
+	rec.c->cls->records++;
+	r->trace->events += rec.c->kind == HT_KIND_EVENT;
+	if (!in_run && (r->want & rec.c->plan->want) != 0) {
 		if (st->raw)
 			ht_raw_add(st, &rec, b);
 		else
@@ -376,8 +359,37 @@ enum ht_outcome ht_read_record(struct ht_state *st, struct batch *b)
 	return HT_DONE;
 }
 
-/* ---- the loop ---- */
+void ht_read_more(struct ht_state *st)
+{
+	struct input *const in = st->r->in;
 
+	/* A quarter more, so that a long record on a pipe is not measured again for each small piece. */
+	input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
+}
+
+/* Reads the next record; with WANT_RUNS, all records up to where the window may move, as one event. */
+static enum ht_outcome read_run(struct ht_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const from = in->p;
+	const uint64_t offset = input_offset(in, from), records = st->r->records;
+	const uint32_t n = b->n;
+	enum ht_outcome outcome = ht_read_record(st, b);
+
+	if (!st->raw_runs)
+		return outcome;
+	while (outcome == HT_DONE && b->n == n && in->p < in->end && in->p - from < HT_NEXT_BYTES / 4 &&
+	       !st->no_memory && !st->ids.failed) {
+		ht_read_fast(st, HT_NEXT_BYTES / 4);
+		outcome = in->p < in->end && !st->ids.failed ? ht_read_record(st, b) : HT_DONE;
+	}
+	if (in->p > from && b->n == n)
+		ht_raw_add_run(st, slice_of(from, (size_t)(in->p - from)), offset, st->r->records - records,
+		               b);
+	return outcome;
+}
+
+/* Reports what was counted over the whole input. */
 static enum read_status finish(struct ht_state *st, enum read_status status)
 {
 	const struct finding_tally *t = &st->id_repeated;
@@ -392,46 +404,16 @@ static enum read_status finish(struct ht_state *st, enum read_status status)
 	return status;
 }
 
-void ht_read_more(struct ht_state *st)
-{
-	struct input *const in = st->r->in;
-
-	/* a quarter more: a long record is not measured anew for each small piece that comes */
-	input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
-}
-
-/* The next record alone, or a run of those in the window, which ends where the window may move. */
-static enum ht_outcome read_run(struct ht_state *st, struct batch *b)
-{
-	struct input *const in = st->r->in;
-	const char *const from = in->p;
-	const uint64_t offset = input_offset(in, from), records = st->r->records;
-	const uint32_t n = b->n;
-	enum ht_outcome outcome = ht_read_record(st, b);
-
-	if (!st->runs)
-		return outcome;
-	while (outcome == HT_DONE && b->n == n && in->p < in->end && in->p - from < HT_NEXT_BYTES / 4 &&
-	       !st->no_memory && !st->ids.failed) {
-		ht_read_fast(st, HT_NEXT_BYTES / 4);
-		outcome = in->p < in->end && !st->ids.failed ? ht_read_record(st, b) : HT_DONE;
-	}
-	if (in->p > from && b->n == n)
-		ht_raw_add_run(st, slice_of(from, (size_t)(in->p - from)), offset, st->r->records - records,
-		               b);
-	return outcome;
-}
-
 static enum read_status ht_next(struct reader *r, struct batch *b)
 {
 	struct ht_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
-	/* a record gives one event at most, so counting records bounds the batch; counting bytes bounds the
-	 * buffers of a pipe that the batch holds */
-	for (uint32_t room = b->cap;
-	     room > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
+	/* Counting records bounds the events of a batch, since a record gives at most one.  Counting bytes
+	 * bounds the buffers of a pipe that the batch holds. */
+	for (uint32_t left = b->cap;
+	     left > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (r->want == WANT_FINDINGS)
 			ht_read_fast(st, HT_NEXT_BYTES);
 		if (in->p == in->end && (in->last || !input_more(in)))
@@ -445,7 +427,7 @@ static enum read_status ht_next(struct reader *r, struct batch *b)
 			return finish(st, READ_BAD);
 		}
 		if (outcome == HT_DONE || b->n > before)
-			room--;
+			left--;
 		if (outcome == HT_MORE)
 			ht_read_more(st);
 	}

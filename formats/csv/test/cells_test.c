@@ -1,4 +1,6 @@
-/* Every kind of cell, to the letter, and as the module csv of Python reads it. */
+/*
+ * Every kind of cell, byte for byte, and as the module csv of Python reads it.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
 
-static void put_texts(struct batch *b, const struct class *cls, const struct track *process,
+static void add_texts(struct batch *b, const struct class *cls, const struct track *process,
                       const struct track *thread)
 {
 	static const char bad[] = "b\xff,\x1b", nul[] = "n\0l";
@@ -36,8 +38,8 @@ static void put_texts(struct batch *b, const struct class *cls, const struct tra
 	writer_rig_event(b, cls, thread, 7, slice_str(" caf\xc3\xa9\\t\r"));
 }
 
-/* The value of each field, by its name. */
-static void put_values(struct batch *b, const struct class *cls, const struct track *thread)
+/* The name of each field describes its value. */
+static void add_values(struct batch *b, const struct class *cls, const struct track *thread)
 {
 	static const struct value list[] = { { .type = VALUE_U8, .u64 = 1 },
 		                             { .type = VALUE_STRING, .count = 2, .p = "\"," } };
@@ -74,12 +76,12 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 
 	(void)ctx;
 	cr_assert(process != NULL && thread != NULL && child != NULL && cls != NULL);
-	put_texts(b, cls, process, thread);
-	put_values(b, cls, child);
+	add_texts(b, cls, process, thread);
+	add_values(b, cls, child);
 	return true;
 }
 
-static uint64_t lost(const struct writer_rig *r, const char *id)
+static uint64_t losses_of(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -87,7 +89,7 @@ static uint64_t lost(const struct writer_rig *r, const char *id)
 	return 0;
 }
 
-/* With 1, 2 and 7 threads. */
+/* Writes with 1, 2 and 7 threads. */
 static void run(struct writer_rig *r, const char *format)
 {
 	const struct writer_rig_job job = { .to = format_by_name(format), .fill = fill };
@@ -96,20 +98,20 @@ static void run(struct writer_rig *r, const char *format)
 	cr_assert(r->written);
 }
 
-#define PLACE "\"p,\"\"q\"\"\",,=1+1,18446744073709551615,,0,"
+#define TRACK "\"p,\"\"q\"\"\",,=1+1,18446744073709551615,,0,"
 
 Test(csv_cells, are_quoted_as_the_rfc_says)
 {
 	static const char want[] =
 	    "kind,ts_ns,dur_ns,name,category,process,pid,thread,tid,track,lane,id,args,offset\r\n"
-	    "span,1,18446744073709551615,-[A b],c," PLACE
+	    "span,1,18446744073709551615,-[A b],c," TRACK
 	    ",\"{\"\"k\\\"\"\\n\"\":\"\"a\\\"\"b\\\\c\\td\"\",\"\"plain\"\":\"\"x, y\"\"}\",1\r\n"
 	    "instant,2,,\"b\xef\xbf\xbd,\xef\xbf\xbd\",c,\"p,\"\"q\"\"\",,,,,0,,,2\r\n"
-	    "instant,3,,n\xef\xbf\xbdl,c," PLACE ",,3\r\n"
-	    "flow_in,4,,\"two\r\nlines\tand \\ \xef\xbf\xbd\",c," PLACE "77,,4\r\n"
-	    "async,5,0,,c," PLACE ",,5\r\n"
-	    "flow_step,6,,\"\"\"\"\",\n\",c," PLACE "78,,6\r\n"
-	    "instant,7,,\" caf\xc3\xa9\\t\r\",c," PLACE ",,7\r\n"
+	    "instant,3,,n\xef\xbf\xbdl,c," TRACK ",,3\r\n"
+	    "flow_in,4,,\"two\r\nlines\tand \\ \xef\xbf\xbd\",c," TRACK "77,,4\r\n"
+	    "async,5,0,,c," TRACK ",,5\r\n"
+	    "flow_step,6,,\"\"\"\"\",\n\",c," TRACK "78,,6\r\n"
+	    "instant,7,,\" caf\xc3\xa9\\t\r\",c," TRACK ",,7\r\n"
 	    "counter,18446744073709551615,,values,c,\"p,\"\"q\"\"\",,=1+1,18446744073709551615,=1+1: "
 	    "a\tchild,0,,"
 	    "\"{\"\"most\"\":\"\"18446744073709551615\"\",\"\"least\"\":\"\"-9223372036854775808\"\","
@@ -122,27 +124,27 @@ Test(csv_cells, are_quoted_as_the_rfc_says)
 
 	run(&r, "csv");
 	cr_expect_str_eq(writer_rig_text(&r, NULL), want, "%s", writer_rig_text(&r, NULL));
-	cr_expect_eq(lost(&r, "csv/invalid-utf8"), 1);
-	cr_expect_eq(lost(&r, "csv/control-character"), 3);
-	cr_expect_eq(lost(&r, "csv/not-a-number"), 2);
+	cr_expect_eq(losses_of(&r, "csv/invalid-utf8"), 1);
+	cr_expect_eq(losses_of(&r, "csv/control-character"), 3);
+	cr_expect_eq(losses_of(&r, "csv/not-a-number"), 2);
 	writer_rig_free(&r);
 }
 
-#undef PLACE
-#define PLACE "p,\"q\"\t\t=1+1\t18446744073709551615\t\t0\t"
+#undef TRACK
+#define TRACK "p,\"q\"\t\t=1+1\t18446744073709551615\t\t0\t"
 
 Test(csv_cells, tabs_need_no_quotes)
 {
 	static const char want[] =
 	    "kind\tts_ns\tdur_ns\tname\tcategory\tprocess\tpid\tthread\ttid\ttrack\tlane\tid\targs\toffset\n"
-	    "span\t1\t18446744073709551615\t-[A b]\tc\t" PLACE
+	    "span\t1\t18446744073709551615\t-[A b]\tc\t" TRACK
 	    "\t{\"k\\\\\"\\\\n\":\"a\\\\\"b\\\\\\\\c\\\\td\",\"plain\":\"x, y\"}\t1\n"
 	    "instant\t2\t\tb\\xff,\\x1b\tc\tp,\"q\"\t\t\t\t\t0\t\t\t2\n"
-	    "instant\t3\t\tn\\x00l\tc\t" PLACE "\t\t3\n"
-	    "flow_in\t4\t\ttwo\\r\\nlines\\tand \\\\ \\u{202e}\tc\t" PLACE "77\t\t4\n"
-	    "async\t5\t0\t\tc\t" PLACE "\t\t5\n"
-	    "flow_step\t6\t\t\"\",\\n\tc\t" PLACE "78\t\t6\n"
-	    "instant\t7\t\t caf\xc3\xa9\\\\t\\r\tc\t" PLACE "\t\t7\n"
+	    "instant\t3\t\tn\\x00l\tc\t" TRACK "\t\t3\n"
+	    "flow_in\t4\t\ttwo\\r\\nlines\\tand \\\\ \\u{202e}\tc\t" TRACK "77\t\t4\n"
+	    "async\t5\t0\t\tc\t" TRACK "\t\t5\n"
+	    "flow_step\t6\t\t\"\",\\n\tc\t" TRACK "78\t\t6\n"
+	    "instant\t7\t\t caf\xc3\xa9\\\\t\\r\tc\t" TRACK "\t\t7\n"
 	    "counter\t18446744073709551615\t\tvalues\tc\tp,\"q\"\t\t=1+1\t18446744073709551615\t=1+1: "
 	    "a\\tchild\t0\t\t"
 	    "{\"most\":\"18446744073709551615\",\"least\":\"-9223372036854775808\","
@@ -155,11 +157,11 @@ Test(csv_cells, tabs_need_no_quotes)
 	run(&r, "tsv");
 	cr_expect_str_eq(writer_rig_text(&r, NULL), want, "%s", writer_rig_text(&r, NULL));
 	cr_expect_eq(r.losses.n, 1);
-	cr_expect_eq(lost(&r, "tsv/not-a-number"), 2);
+	cr_expect_eq(losses_of(&r, "tsv/not-a-number"), 2);
 	writer_rig_free(&r);
 }
 
-/* ---- another program ---- */
+/* ---- Python ---- */
 
 static const char script[] =
     "import csv, json, sys\n"

@@ -1,3 +1,6 @@
+/*
+ * csv and tsv of samples: a strict reader of RFC 4180, the module csv of Python, and the command line.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +13,9 @@
 
 /* ---- a strict reader ---- */
 
-/* The cell at *at without its quotes, into `cell`; what ends it is returned: ',', '\n', or 0 where the text
+/* Reads the cell at *at without its quotes.  Returns the separator after it, ',' or '\n', or 0 if the text
  * breaks a rule. */
-static char next_cell(const char **at, const char *end, struct text *cell)
+static char read_cell(const char **at, const char *end, struct text *cell)
 {
 	const char *p = *at;
 	const bool quoted = p < end && *p == '"';
@@ -73,7 +76,7 @@ static size_t expect_strict(const char *path)
 
 	for (; at < end; rows++)
 		for (unsigned column = 0; column < COLUMNS; column++) {
-			const char stop = next_cell(&at, end, &cell);
+			const char stop = read_cell(&at, end, &cell);
 			cr_assert_eq(stop, column + 1 < COLUMNS ? ',' : '\n', "%s: row %zu, column %u", path,
 			             rows, column);
 			expect_cell(path, column, &cell, rows == 0);
@@ -103,7 +106,7 @@ Test(csv, samples_are_strict)
 	cr_expect_gt(for_samples(expect_strict), 300);
 }
 
-/* ---- another program ---- */
+/* ---- Python ---- */
 
 static const char script[] =
     "import csv, json, re, sys\n"
@@ -122,7 +125,7 @@ static const char script[] =
     "    int(row[1]); row[12] == '' or json.loads(row[12])\n"
     "assert a[0][0] == 'kind'\n";
 
-/* Both forms of a trace say the same, but for bytes that only one of them can hold. */
+/* csv and tsv of a trace are equal, except for bytes that only tsv can express. */
 Test(csv, python_reads_both)
 {
 	static const char *const paths[] = {
@@ -155,8 +158,7 @@ Test(csv, python_reads_both)
 
 /* ---- the command line ---- */
 
-/* A pipe is read once: what is earlier than its first event is below 0.  JSON of several lines stays in one
- * row. */
+/* A pipe is read once, so events before its first one have times below 0. */
 Test(csv, times_below_0)
 {
 	static const char lines[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":"

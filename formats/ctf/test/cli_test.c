@@ -1,3 +1,6 @@
+/*
+ * The command line: traces of each format, converted by the program and read back by the oracle.
+ */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +10,6 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "ctf/test/oracle_test.h"
-
-/* The whole way: a trace of each format, converted by the program, read back by the oracle. */
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 #define MISSING "testdata/htdump/good/there-is-none.htdump"
@@ -20,8 +21,8 @@ static struct ran convert(const char *in, const char *out, const char *option)
 	return run_tool(args, NULL, 0);
 }
 
-/* false: there is no such file. */
-static char *file_of(const char *dir, const char *name, size_t *n)
+/* Returns the bytes of a file, or NULL if it does not exist. */
+static char *read_file(const char *dir, const char *name, size_t *n)
 {
 	char path[1024];
 
@@ -32,8 +33,8 @@ static char *file_of(const char *dir, const char *name, size_t *n)
 static void read_output(struct ctf_oracle *o, const char *dir, const char *what)
 {
 	size_t n = 0, stream_n = 0;
-	char *const metadata = file_of(dir, "metadata", &n), *const stream =
-	                                                         file_of(dir, "events", &stream_n);
+	char *const metadata = read_file(dir, "metadata", &n), *const stream =
+	                                                           read_file(dir, "events", &stream_n);
 
 	cr_assert_not_null(metadata, "%s: no metadata", what);
 	cr_assert(ctf_oracle_read(o, metadata, stream, stream_n), "%s: %s", what, o->error);
@@ -41,9 +42,9 @@ static void read_output(struct ctf_oracle *o, const char *dir, const char *what)
 	free(stream);
 }
 
-/* ---- all samples, against statistics ---- */
+/* ---- all samples, against stats ---- */
 
-/* Spans and their time, as stats counts them. */
+/* Adds the spans of a report of stats, and the sum of their durations. */
 static void add_stats(const char *json, uint64_t *spans, uint64_t *dur)
 {
 	static const char mark[] = ",\"dur_ns\":{\"sum\":", before[] = "\"count\":";
@@ -59,7 +60,7 @@ static void add_stats(const char *json, uint64_t *spans, uint64_t *dur)
 	}
 }
 
-/* true: it is a trace. */
+/* Compares the sums of one input.  Returns false if it is no trace. */
 static bool expect_sums(const char *in, const char *dir)
 {
 	char out[1024];
@@ -164,7 +165,7 @@ Test(ctf_cli, an_input_that_is_missing_leaves_nothing)
 	remove_folder(dir);
 }
 
-/* A finding gives status 1; what was whole is there. */
+/* A finding gives status 1, and the output has the events before it. */
 Test(ctf_cli, a_broken_input_is_converted_as_far_as_it_goes)
 {
 	char *const dir = make_folder(), out[1024];
@@ -182,7 +183,7 @@ Test(ctf_cli, a_broken_input_is_converted_as_far_as_it_goes)
 
 /* ---- times ---- */
 
-/* A pipe is read once: what is earlier than its first event is below 0. */
+/* A pipe is read once, so events before its first one have times below 0. */
 Test(ctf_cli, times_below_0_are_in_the_offset)
 {
 	static const char lines[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":"
@@ -200,7 +201,7 @@ Test(ctf_cli, times_below_0_are_in_the_offset)
 	ran_free(&r);
 	read_output(&o, out, "rebased");
 	cr_expect_not_null(strstr(o.tsdl.env.p, "rebased_by_ns=5000000\n"), "%s", o.tsdl.env.p);
-	const int64_t zero = o.tsdl.absolute ? 5000000 : 0; /* the wall clock stays what it was */
+	const int64_t zero = o.tsdl.absolute ? 5000000 : 0; /* the wall clock does not change */
 	char want[64];
 	snprintf(want, sizeof want, "%" PRId64 " c:span: ", zero - 1000000);
 	cr_expect_eq(strncmp(o.lines.p, want, strlen(want)), 0, "%s", o.lines.p);
@@ -235,7 +236,7 @@ Test(ctf_cli, rebase_keeps_the_time_of_day)
 	remove_folder(dir);
 }
 
-/* ---- another program ---- */
+/* ---- babeltrace2 ---- */
 
 Test(ctf_cli, babeltrace2_reads_it)
 {

@@ -1,19 +1,20 @@
+/*
+ * Packets and their events (sections 5 and 6 of CTF 1.8), little endian, with everything aligned to bytes.
+ */
 #include "ctf/test/oracle_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Packets and their events, section 5 and 6 of CTF 1.8, little endian, everything aligned to bytes. */
-
-struct at {
+struct cursor {
 	struct ctf_oracle *o;
 	const char *p, *end;
-	uint64_t time, id, dur;                          /* as the last struct had them */
-	uint64_t content_size, packet_size, begin, last; /* likewise, of packets */
+	uint64_t time, id, dur;                          /* of the last event */
+	uint64_t content_size, packet_size, begin, last; /* of the last packet */
 };
 
-static void fail(struct at *a, const char *what)
+static void fail(struct cursor *a, const char *what)
 {
 	struct ctf_oracle *const o = a->o;
 
@@ -22,7 +23,7 @@ static void fail(struct at *a, const char *what)
 		               o->packets, o->events, what);
 }
 
-static uint64_t take_bits(struct at *a, uint32_t size)
+static uint64_t read_number(struct cursor *a, uint32_t size)
 {
 	uint64_t v = 0;
 
@@ -48,8 +49,8 @@ static void show_float(struct text *t, uint64_t bits, uint32_t size)
 	text_printf(t, "%.17g", size == 4 ? (double)f : d);
 }
 
-/* One value, shown; the number it is. */
-static uint64_t take_scalar(struct at *a, const struct ctf_tsdl_type *type, struct text *t)
+/* Reads a value and adds it to the text.  Returns its number, or 0 for a string. */
+static uint64_t read_scalar(struct cursor *a, const struct ctf_tsdl_type *type, struct text *t)
 {
 	if (type->kind == TSDL_STRING) {
 		const char *const nul = memchr(a->p, '\0', (size_t)(a->end - a->p));
@@ -63,7 +64,7 @@ static uint64_t take_scalar(struct at *a, const struct ctf_tsdl_type *type, stru
 		a->p = nul + 1;
 		return 0;
 	}
-	const uint64_t v = take_bits(a, type->size);
+	const uint64_t v = read_number(a, type->size);
 	if (type->kind == TSDL_FLOAT)
 		show_float(t, v, type->size);
 	else if (type->is_signed)
@@ -73,8 +74,8 @@ static uint64_t take_scalar(struct at *a, const struct ctf_tsdl_type *type, stru
 	return v;
 }
 
-/* Numbers that mean something to the reader. */
-static void learn(struct at *a, const char *name, uint64_t v)
+/* Stores and checks the fields that the reader needs. */
+static void set_known_field(struct cursor *a, const char *name, uint64_t v)
 {
 	struct ctf_oracle *const o = a->o;
 
@@ -98,7 +99,7 @@ static void learn(struct at *a, const char *name, uint64_t v)
 		fail(a, "a packet is missing");
 }
 
-static void take_struct(struct at *a, uint32_t index, struct text *t)
+static void read_struct(struct cursor *a, uint32_t index, struct text *t)
 {
 	const struct ctf_tsdl_type *const types = a->o->tsdl.types, *const s = &types[index];
 	uint64_t values[600];
@@ -108,8 +109,8 @@ static void take_struct(struct at *a, uint32_t index, struct text *t)
 		uint64_t n = 0;
 		text_printf(t, " %s=", f->name + (f->name[0] == '_'));
 		if (f->length[0] == '\0') {
-			values[i] = take_scalar(a, &types[f->type], t);
-			learn(a, f->name, values[i]);
+			values[i] = read_scalar(a, &types[f->type], t);
+			set_known_field(a, f->name, values[i]);
 			continue;
 		}
 		for (uint32_t k = 0; k < i; k++)
@@ -118,20 +119,20 @@ static void take_struct(struct at *a, uint32_t index, struct text *t)
 		text_char(t, '[');
 		for (uint64_t k = 0; k < n && a->o->error[0] == '\0'; k++) {
 			text_str(t, k > 0 ? "," : "");
-			(void)take_scalar(a, &types[f->type], t);
+			(void)read_scalar(a, &types[f->type], t);
 		}
 		text_char(t, ']');
 	}
 }
 
-static void take_event(struct at *a)
+static void read_event(struct cursor *a)
 {
 	struct ctf_oracle *const o = a->o;
 	const uint64_t before = a->time;
 	struct text unused = { .p = NULL };
 	const struct ctf_tsdl_event *e = NULL;
 
-	take_struct(a, o->tsdl.event_header, &unused);
+	read_struct(a, o->tsdl.event_header, &unused);
 	text_free(&unused);
 	if (a->time < before || a->time < a->begin || a->time > a->last)
 		fail(a, "a time that goes back or is not in the packet");
@@ -144,9 +145,9 @@ static void take_event(struct at *a)
 	}
 	text_i64(&o->lines, (int64_t)a->time + o->tsdl.offset + o->tsdl.offset_s * 1000000000);
 	text_printf(&o->lines, " %s:", e->name);
-	take_struct(a, o->tsdl.event_context, &o->lines);
+	read_struct(a, o->tsdl.event_context, &o->lines);
 	text_str(&o->lines, " |");
-	take_struct(a, e->fields, &o->lines);
+	read_struct(a, e->fields, &o->lines);
 	text_char(&o->lines, '\n');
 	o->events++;
 	if (strstr(e->name, ":span") != NULL || strstr(e->name, ":async") != NULL) {
@@ -155,13 +156,13 @@ static void take_event(struct at *a)
 	}
 }
 
-static void take_packet(struct at *a)
+static void read_packet(struct cursor *a)
 {
 	const char *const start = a->p, *const end = a->end;
 	struct text unused = { .p = NULL };
 
-	take_struct(a, a->o->tsdl.packet_header, &unused);
-	take_struct(a, a->o->tsdl.packet_context, &unused);
+	read_struct(a, a->o->tsdl.packet_header, &unused);
+	read_struct(a, a->o->tsdl.packet_context, &unused);
 	text_free(&unused);
 	if (a->packet_size != a->content_size || a->content_size / 8 > (uint64_t)(end - start))
 		fail(a, "sizes that cannot be");
@@ -171,7 +172,7 @@ static void take_packet(struct at *a)
 		return;
 	a->end = start + a->content_size / 8;
 	while (a->p < a->end && a->o->error[0] == '\0')
-		take_event(a);
+		read_event(a);
 	if (a->time != a->last)
 		fail(a, "the packet ends at another time");
 	a->end = end;
@@ -181,12 +182,12 @@ static void take_packet(struct at *a)
 bool ctf_oracle_read(struct ctf_oracle *o, const char *metadata, const char *stream, size_t n)
 {
 	*o = (struct ctf_oracle){ .events = 0 };
-	struct at a = { .o = o, .p = stream, .end = stream != NULL ? stream + n : NULL };
+	struct cursor a = { .o = o, .p = stream, .end = stream != NULL ? stream + n : NULL };
 
 	if (!ctf_tsdl_parse(&o->tsdl, metadata))
 		(void)snprintf(o->error, sizeof o->error, "metadata: %.180s", o->tsdl.error);
 	while (a.p != a.end && o->error[0] == '\0')
-		take_packet(&a);
+		read_packet(&a);
 	text_char(&o->lines, '\0');
 	return o->error[0] == '\0';
 }

@@ -4,9 +4,8 @@
 #include "output/text.h"
 
 /*
- * A second, simple reading of CTF 1.8 for tests: it knows nothing of the
- * writer, takes the types from the metadata, and shows each event as a line.
- * For outputs of a few MiB.
+ * A simple reader of CTF 1.8 for tests.  It shares nothing with the writer, reads types from the metadata,
+ * and shows each event as a line.  For outputs of a few MiB.
  */
 
 /* ---- TSDL ---- */
@@ -15,7 +14,7 @@ enum ctf_tsdl_kind { TSDL_INTEGER, TSDL_FLOAT, TSDL_STRING, TSDL_STRUCT };
 
 struct ctf_tsdl_field {
 	char name[256];
-	char length[256]; /* of a sequence: the field before it that says how many; "": none */
+	char length[256]; /* of a sequence: name of its length field; else "" */
 	uint32_t type;    /* in types */
 };
 
@@ -45,12 +44,12 @@ struct ctf_tsdl {
 	uint32_t packet_header, packet_context, event_header, event_context; /* in types */
 	int64_t offset_s, offset;
 	bool absolute;
-	struct text env; /* NAME=VALUE and a line feed each */
+	struct text env; /* lines of NAME=VALUE */
 	const char *at;
-	char error[200]; /* "": none */
+	char error[200]; /* the first one; "": none */
 };
 
-/* metadata: NUL-terminated.  false: `error` says why. */
+/* Parses metadata, which ends with NUL.  Returns false and sets t->error on failure. */
 bool ctf_tsdl_parse(struct ctf_tsdl *t, const char *metadata);
 void ctf_tsdl_free(struct ctf_tsdl *t);
 
@@ -58,13 +57,13 @@ void ctf_tsdl_free(struct ctf_tsdl *t);
 
 struct ctf_oracle {
 	struct ctf_tsdl tsdl;
-	struct text lines; /* "TIME EVENT: NAME=VALUE ... | NAME=VALUE ..." each, NUL behind; TIME in ns */
+	struct text lines; /* of "TIME EVENT: NAME=VALUE ... | NAME=VALUE ...", then NUL; TIME in ns */
 	uint64_t events, packets;
-	uint64_t spans, dur; /* events of these kinds, and the sum of dur */
+	uint64_t spans, dur; /* spans and async spans; sum of their dur, ns */
 	char error[200];
 };
 
-/* stream: n bytes; NULL: there is no stream.  false: `error` says why. */
+/* Reads metadata and a stream of n bytes, or NULL.  Returns false and sets o->error on failure. */
 bool ctf_oracle_read(struct ctf_oracle *o, const char *metadata, const char *stream, size_t n);
 void ctf_oracle_free(struct ctf_oracle *o);
 

@@ -1,3 +1,6 @@
+/*
+ * Parser of the part of TSDL that the writer uses (section 7 and appendix C of CTF 1.8).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,8 +8,7 @@
 #include "base/memory.h"
 #include "ctf/test/oracle_test.h"
 
-/* The part of TSDL that one needs: section 7 and appendix C of CTF 1.8.  The first failure sticks. */
-
+/* Sets the error, unless there is one. */
 static void fail(struct ctf_tsdl *t, const char *what)
 {
 	if (t->error[0] == '\0')
@@ -30,7 +32,7 @@ static void skip_blanks(struct ctf_tsdl *t)
 	}
 }
 
-static bool take(struct ctf_tsdl *t, const char *what)
+static bool accept_token(struct ctf_tsdl *t, const char *what)
 {
 	skip_blanks(t);
 	const size_t n = strlen(what);
@@ -40,21 +42,21 @@ static bool take(struct ctf_tsdl *t, const char *what)
 	return true;
 }
 
-static void need(struct ctf_tsdl *t, const char *what)
+static void expect_token(struct ctf_tsdl *t, const char *what)
 {
-	if (!take(t, what))
+	if (!accept_token(t, what))
 		fail(t, what);
 }
 
-#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define IDENTIFIER "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* An identifier, with dots where they may be. */
-static bool take_word(struct ctf_tsdl *t, char *to, size_t size, const char *more)
+/* Reads an identifier, which may also have the characters of `more`. */
+static bool read_identifier(struct ctf_tsdl *t, char *to, size_t size, const char *more)
 {
 	char set[80];
 
 	skip_blanks(t);
-	(void)snprintf(set, sizeof set, "%s%s", WORD, more);
+	(void)snprintf(set, sizeof set, "%s%s", IDENTIFIER, more);
 	const size_t n = strspn(t->at, set);
 	if (n == 0 || n >= size || t->error[0] != '\0') {
 		fail(t, "no word");
@@ -67,13 +69,13 @@ static bool take_word(struct ctf_tsdl *t, char *to, size_t size, const char *mor
 	return true;
 }
 
-/* A literal in quotes, or a word or number; cut to the size. */
-static void take_value(struct ctf_tsdl *t, char *to, size_t size)
+/* Reads a literal in quotes, an identifier or a number, cut to the size. */
+static void read_value(struct ctf_tsdl *t, char *to, size_t size)
 {
 	size_t n = 0;
 
-	if (!take(t, "\"")) {
-		(void)take_word(t, to, size, ".-");
+	if (!accept_token(t, "\"")) {
+		(void)read_identifier(t, to, size, ".-");
 		return;
 	}
 	for (; *t->at != '"'; t->at++) {
@@ -100,20 +102,20 @@ static uint32_t add_type(struct ctf_tsdl *t, enum ctf_tsdl_kind kind)
 	return t->ntypes++;
 }
 
-static void take_attributes(struct ctf_tsdl *t, struct ctf_tsdl_type *to)
+static void read_attributes(struct ctf_tsdl *t, struct ctf_tsdl_type *to)
 {
 	char name[64], value[64];
 
-	need(t, "{");
-	while (!take(t, "}") && take_word(t, name, sizeof name, "")) {
-		need(t, "=");
-		take_value(t, value, sizeof value);
-		need(t, ";");
+	expect_token(t, "{");
+	while (!accept_token(t, "}") && read_identifier(t, name, sizeof name, "")) {
+		expect_token(t, "=");
+		read_value(t, value, sizeof value);
+		expect_token(t, ";");
 		const uint32_t number = (uint32_t)strtoul(value, NULL, 10);
 		if (strcmp(name, "size") == 0)
 			to->size = number / 8;
 		else if (strcmp(name, "exp_dig") == 0 || strcmp(name, "mant_dig") == 0)
-			to->size += number; /* bits: halved below */
+			to->size += number; /* bits, see below */
 		else if (strcmp(name, "signed") == 0)
 			to->is_signed = strcmp(value, "true") == 0;
 		else if (strcmp(name, "base") == 0)
@@ -129,19 +131,19 @@ static void take_attributes(struct ctf_tsdl *t, struct ctf_tsdl_type *to)
 		to->size /= 8;
 }
 
-static uint32_t take_type(struct ctf_tsdl *t);
+static uint32_t read_type(struct ctf_tsdl *t);
 
-static void take_field(struct ctf_tsdl *t, uint32_t into)
+static void read_field(struct ctf_tsdl *t, uint32_t into)
 {
 	struct ctf_tsdl_field f = { .length = "" };
 
-	f.type = take_type(t);
-	(void)take_word(t, f.name, sizeof f.name, "");
-	if (take(t, "[")) {
-		(void)take_word(t, f.length, sizeof f.length, "");
-		need(t, "]");
+	f.type = read_type(t);
+	(void)read_identifier(t, f.name, sizeof f.name, "");
+	if (accept_token(t, "[")) {
+		(void)read_identifier(t, f.length, sizeof f.length, "");
+		expect_token(t, "]");
 	}
-	need(t, ";");
+	expect_token(t, ";");
 	struct ctf_tsdl_type *const s = &t->types[into];
 	for (uint32_t i = 0; i < s->nfields; i++)
 		if (strcmp(s->fields[i].name, f.name) == 0)
@@ -151,17 +153,17 @@ static void take_field(struct ctf_tsdl *t, uint32_t into)
 	s->fields[s->nfields++] = f;
 }
 
-/* Its index in types; 0 after a failure. */
-static uint32_t take_type(struct ctf_tsdl *t)
+/* Returns the index in types; 0 after a failure. */
+static uint32_t read_type(struct ctf_tsdl *t)
 {
 	char word[64];
 
-	(void)take_word(t, word, sizeof word, "");
+	(void)read_identifier(t, word, sizeof word, "");
 	if (strcmp(word, "struct") == 0) {
 		const uint32_t s = add_type(t, TSDL_STRUCT);
-		need(t, "{");
-		while (!take(t, "}") && t->error[0] == '\0')
-			take_field(t, s);
+		expect_token(t, "{");
+		while (!accept_token(t, "}") && t->error[0] == '\0')
+			read_field(t, s);
 		return s;
 	}
 	if (strcmp(word, "integer") == 0 || strcmp(word, "floating_point") == 0 ||
@@ -169,7 +171,7 @@ static uint32_t take_type(struct ctf_tsdl *t)
 		struct ctf_tsdl_type type = { .kind = word[0] == 'i'   ? TSDL_INTEGER
 			                              : word[0] == 'f' ? TSDL_FLOAT
 			                                               : TSDL_STRING };
-		take_attributes(t, &type);
+		read_attributes(t, &type);
 		const uint32_t i = add_type(t, type.kind);
 		t->types[i] = type;
 		return i;
@@ -183,22 +185,22 @@ static uint32_t take_type(struct ctf_tsdl *t)
 
 /* ---- blocks ---- */
 
-static void take_event_entry(struct ctf_tsdl *t, struct ctf_tsdl_event *e, const char *name)
+static void read_event_entry(struct ctf_tsdl *t, struct ctf_tsdl_event *e, const char *name)
 {
 	char value[256];
 
-	take_value(t, value, sizeof value);
+	read_value(t, value, sizeof value);
 	if (strcmp(name, "name") == 0)
 		memcpy(e->name, value, sizeof value);
 	else if (strcmp(name, "id") == 0)
 		e->id = (uint32_t)strtoul(value, NULL, 10);
 }
 
-static void take_entry(struct ctf_tsdl *t, const char *block, const char *name)
+static void read_entry(struct ctf_tsdl *t, const char *block, const char *name)
 {
 	char value[4096];
 
-	take_value(t, value, sizeof value);
+	read_value(t, value, sizeof value);
 	if (strcmp(block, "env") == 0)
 		text_printf(&t->env, "%s=%s\n", name, value);
 	else if (strcmp(name, "offset_s") == 0)
@@ -213,28 +215,28 @@ static void take_entry(struct ctf_tsdl *t, const char *block, const char *name)
 		fail(t, "another frequency");
 }
 
-static void take_block(struct ctf_tsdl *t, const char *block)
+static void read_block(struct ctf_tsdl *t, const char *block)
 {
 	struct ctf_tsdl_event e = { .name = "" };
 	char name[64];
 
-	need(t, "{");
-	while (!take(t, "}") && take_word(t, name, sizeof name, ".")) {
-		if (take(t, ":=")) {
-			const uint32_t type = take_type(t);
+	expect_token(t, "{");
+	while (!accept_token(t, "}") && read_identifier(t, name, sizeof name, ".")) {
+		if (accept_token(t, ":=")) {
+			const uint32_t type = read_type(t);
 			*(strcmp(name, "packet.header") == 0    ? &t->packet_header
 			  : strcmp(name, "packet.context") == 0 ? &t->packet_context
 			  : strcmp(name, "event.header") == 0   ? &t->event_header
 			  : strcmp(name, "event.context") == 0  ? &t->event_context
 			                                        : &e.fields) = type;
 		} else {
-			need(t, "=");
+			expect_token(t, "=");
 			if (strcmp(block, "event") == 0)
-				take_event_entry(t, &e, name);
+				read_event_entry(t, &e, name);
 			else
-				take_entry(t, block, name);
+				read_entry(t, block, name);
 		}
-		need(t, ";");
+		expect_token(t, ";");
 	}
 	if (strcmp(block, "event") != 0)
 		return;
@@ -250,15 +252,15 @@ bool ctf_tsdl_parse(struct ctf_tsdl *t, const char *metadata)
 	*t = (struct ctf_tsdl){ .at = metadata };
 	if (strncmp(metadata, "/* CTF 1.8 */", 13) != 0)
 		fail(t, "not the comment of CTF 1.8");
-	for (skip_blanks(t); *t->at != '\0' && take_word(t, word, sizeof word, ""); skip_blanks(t)) {
+	for (skip_blanks(t); *t->at != '\0' && read_identifier(t, word, sizeof word, ""); skip_blanks(t)) {
 		if (strcmp(word, "typealias") != 0) {
-			take_block(t, word);
+			read_block(t, word);
 		} else if (t->naliases < 32) {
-			t->aliases[t->naliases].type = take_type(t);
-			need(t, ":=");
-			(void)take_word(t, t->aliases[t->naliases++].name, 64, "");
+			t->aliases[t->naliases].type = read_type(t);
+			expect_token(t, ":=");
+			(void)read_identifier(t, t->aliases[t->naliases++].name, 64, "");
 		}
-		need(t, ";");
+		expect_token(t, ";");
 	}
 	return t->error[0] == '\0';
 }

@@ -1,3 +1,6 @@
+/*
+ * The writer over generated events, with 1, 2 and 7 threads; the oracle reads the output back.
+ */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <math.h>
@@ -6,9 +9,8 @@
 
 #include "ctf/test/oracle_test.h"
 #include "ctf/ctf.h"
+#include "model/event_traits.h"
 #include "run/write/test/writer_rig_test.h"
-
-/* The writer over made-up events, with 1, 2 and 7 threads; the output is read back by the oracle. */
 
 extern const struct format ctf_format;
 
@@ -46,13 +48,13 @@ static void run(struct writer_rig *r, struct ctf_oracle *o,
 	cr_assert(ctf_oracle_read(o, metadata, stream, n), "%s", o->error);
 }
 
-static void done(struct writer_rig *r, struct ctf_oracle *o)
+static void free_run(struct writer_rig *r, struct ctf_oracle *o)
 {
 	ctf_oracle_free(o);
 	writer_rig_free(r);
 }
 
-static uint64_t lost(const struct writer_rig *r, const char *id)
+static uint64_t losses_of(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -60,8 +62,8 @@ static uint64_t lost(const struct writer_rig *r, const char *id)
 	return 0;
 }
 
-static const struct track *thread(struct trace *t, uint64_t pid, uint64_t tid, struct slice process_name,
-                                  struct slice name)
+static const struct track *add_thread(struct trace *t, uint64_t pid, uint64_t tid, struct slice process_name,
+                                      struct slice name)
 {
 	struct track *const process = trace_add_process(t, process_name);
 
@@ -86,7 +88,7 @@ static void make_types(struct trace *t, struct batch *b, uint32_t number)
 		                               { .type = VALUE_ADDRESS, .u64 = 4096 } };
 	struct class *const cls = trace_add_class(t, TEXT("types"));
 
-	writer_rig_event(b, cls, thread(t, 1, 2, TEXT("p"), TEXT("t")), 7, TEXT("all"));
+	writer_rig_event(b, cls, add_thread(t, 1, 2, TEXT("p"), TEXT("t")), 7, TEXT("all"));
 	writer_rig_field(b, TEXT("u8"), bytes);
 	writer_rig_field(b, TEXT("i8"), negative);
 	writer_rig_field(b, TEXT("u16"), u16s[1]);
@@ -129,9 +131,9 @@ Test(ctf_write, values_keep_their_types)
 	    "text=\"a b\" bytes=\"0ff0\" json=\"{\"a\":1}\" number=-2000 _list_length=2 "
 	    "list=[1,65535] _empty_length=0 empty=[] mixed=\"[1,true]\" _stack_length=2 "
 	    "stack=[\"main\",\"0x1000\"]\n");
-	cr_expect_eq(lost(&r, "ctf/value-as-text"), 4);
+	cr_expect_eq(losses_of(&r, "ctf/value-as-text"), 4);
 	cr_expect_eq(r.losses.n, 1);
-	done(&r, &o);
+	free_run(&r, &o);
 }
 
 /* ---- hostile names ---- */
@@ -143,7 +145,7 @@ static void make_names(struct trace *t, struct batch *b, uint32_t number)
 		                             "a",    "a-b", "a.b",    "x_length", "x" };
 	static const struct value one = { .type = VALUE_U64, .u64 = 1 };
 	struct event *const e =
-	    writer_rig_event(b, cls, thread(t, 0, 0, TEXT("p\0q"), TEXT("\xff")), 1, TEXT("n\0\"\n"));
+	    writer_rig_event(b, cls, add_thread(t, 0, 0, TEXT("p\0q"), TEXT("\xff")), 1, TEXT("n\0\"\n"));
 
 	e->phase = PHASE_SPAN;
 	e->dur = 5;
@@ -168,11 +170,11 @@ Test(ctf_write, hostile_names_are_data)
 	                          "name=\"n\xef\xbf\xbd\"\n\" dur=5 name_2=0 dur_2=1 struct=2 a=3 _a_2=4 "
 	                          "a_3=5 a_b=6 a_b_2=7 x_length=8 x=9 _x_length_2=1 x_2=[1] unnamed=1"),
 	                   "%s", o.lines.p);
-	cr_expect_eq(lost(&r, "ctf/field-name"), 1);
-	cr_expect_eq(lost(&r, "ctf/text-nul"), 4,
+	cr_expect_eq(losses_of(&r, "ctf/field-name"), 1);
+	cr_expect_eq(losses_of(&r, "ctf/text-nul"), 4,
 	             "the event; the process, in two contexts, and as its own track");
-	cr_expect_eq(lost(&r, "ctf/invalid-utf8"), 1);
-	done(&r, &o);
+	cr_expect_eq(losses_of(&r, "ctf/invalid-utf8"), 1);
+	free_run(&r, &o);
 }
 
 /* ---- phases ---- */
@@ -183,7 +185,7 @@ static void make_phases(struct trace *t, struct batch *b, uint32_t number)
 		                          PHASE_END,      PHASE_INSTANT, PHASE_COUNTER,
 		                          PHASE_FLOW_OUT, PHASE_FLOW_IN, PHASE_FLOW_IN };
 	struct class *const cls = trace_add_class(t, TEXT("c"));
-	const struct track *const track = thread(t, 1, 2, TEXT("p"), TEXT("t"));
+	const struct track *const track = add_thread(t, 1, 2, TEXT("p"), TEXT("t"));
 
 	for (uint64_t i = 0; i < sizeof phases; i++) {
 		struct event *const e = writer_rig_event(b, cls, track, i, TEXT("n"));
@@ -212,21 +214,21 @@ Test(ctf_write, each_kind_has_events_of_its_own)
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++)
 		cr_expect_not_null(strstr(o.lines.p, want[i]), "%s is not in: %s", want[i], o.lines.p);
 	cr_expect_eq(r.losses.n, 0);
-	done(&r, &o);
+	free_run(&r, &o);
 }
 
 /* ---- packets ---- */
 
 enum { BATCHES = 40, EVENTS = 200 };
 
-/* In no order, of several threads. */
+/* Events of several threads in no order. */
 static void make_many(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const struct track *tracks[3];
 	static struct class *cls;
 
 	for (uint64_t i = 0; number == 0 && i < 3; i++)
-		tracks[i] = thread(t, i + 1, i + 10, TEXT("process"), TEXT("thread"));
+		tracks[i] = add_thread(t, i + 1, i + 10, TEXT("process"), TEXT("thread"));
 	if (number == 0)
 		cls = trace_add_class(t, TEXT("many"));
 	for (uint64_t i = 0; i < EVENTS; i++) {
@@ -249,7 +251,7 @@ Test(ctf_write, packets_are_in_order_and_hold_everything)
 	cr_expect_eq(o.dur, n * (n - 1) / 2);
 	cr_expect_geq(o.packets, 2);
 	cr_expect_leq(o.packets, 4);
-	done(&r, &o);
+	free_run(&r, &o);
 }
 
 static void make_one_large(struct trace *t, struct batch *b, uint32_t number)
@@ -261,7 +263,7 @@ static void make_one_large(struct trace *t, struct batch *b, uint32_t number)
 	memset(large, 'x', sizeof large);
 	if (number == 0) {
 		cls = trace_add_class(t, TEXT("large"));
-		track = thread(t, 1, 2, TEXT("p"), TEXT("t"));
+		track = add_thread(t, 1, 2, TEXT("p"), TEXT("t"));
 	}
 	writer_rig_event(b, cls, track, number, slice_of(large, number == 1 ? sizeof large : 1));
 }
@@ -274,7 +276,7 @@ Test(ctf_write, an_event_may_be_larger_than_a_packet)
 	run(&r, &o, make_one_large, 3);
 	cr_expect_eq(o.events, 3);
 	cr_expect_eq(o.packets, 2);
-	done(&r, &o);
+	free_run(&r, &o);
 }
 
 static void make_nothing(struct trace *t, struct batch *b, uint32_t number)
@@ -289,14 +291,14 @@ Test(ctf_write, a_trace_without_events_has_no_stream)
 	run(&r, &o, make_nothing, 1);
 	cr_expect_eq(r.nfiles, 1);
 	cr_expect_eq(o.events, 0);
-	done(&r, &o);
+	free_run(&r, &o);
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
-enum { SHAPES = 200 }; /* of a batch */
+enum { SHAPES = 200 }; /* per batch */
 
-/* Each event has a field of a name of its own. */
+/* Each event has another field. */
 static void make_shapes(struct trace *t, struct batch *b, uint32_t number)
 {
 	static const struct track *track;
@@ -304,7 +306,7 @@ static void make_shapes(struct trace *t, struct batch *b, uint32_t number)
 
 	if (number == 0) {
 		cls = trace_add_class(t, TEXT("shapes"));
-		track = thread(t, 1, 2, TEXT("p"), TEXT("t"));
+		track = add_thread(t, 1, 2, TEXT("p"), TEXT("t"));
 	}
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		const struct slice name = arena_printf(&b->scratch, "f%" PRIu32, number * SHAPES + i);
@@ -317,7 +319,8 @@ static void make_wide(struct trace *t, struct batch *b, uint32_t number)
 {
 	const struct class like = { .name = TEXT("wide"), .category = TEXT("c") };
 
-	writer_rig_event(b, trace_plan_class(t, &like), thread(t, 1, 2, TEXT("p"), TEXT("t")), 0, TEXT("e"));
+	writer_rig_event(b, trace_plan_class(t, &like), add_thread(t, 1, 2, TEXT("p"), TEXT("t")), 0,
+	                 TEXT("e"));
 	for (uint32_t i = 0; i <= CTF_CLASS_FIELDS; i++)
 		writer_rig_field(b, TEXT("f"), value_u64(i));
 }
@@ -331,12 +334,12 @@ Test(ctf_write, an_event_with_too_many_fields_has_one_text)
 	cr_expect_not_null(strstr(o.lines.p, "0 other:instant: "), "%s", o.lines.p);
 	cr_expect_not_null(strstr(o.lines.p, "| name=\"e\" class=\"wide\" fields=\"{\"f\":0,"), "%s",
 	                   o.lines.p);
-	cr_expect_eq(lost(&r, "ctf/fields-as-text"), 1);
-	cr_expect_eq(lost(&r, "ctf/category"), 1);
-	done(&r, &o);
+	cr_expect_eq(losses_of(&r, "ctf/fields-as-text"), 1);
+	cr_expect_eq(losses_of(&r, "ctf/category"), 1);
+	free_run(&r, &o);
 }
 
-/* Declarations are bounded, whatever the trace brings; nothing is left out. */
+/* The declarations stay within the limit, and all events are written. */
 Test(ctf_write, classes_of_the_output_are_bounded)
 {
 	const uint32_t batches = 180; /* 36,000 shapes */
@@ -346,10 +349,10 @@ Test(ctf_write, classes_of_the_output_are_bounded)
 
 	writer_rig_run(&r, &job);
 	cr_assert(r.written);
-	const uint64_t others = lost(&r, "ctf/fields-as-text");
+	const uint64_t others = losses_of(&r, "ctf/fields-as-text");
 	cr_expect(others > 0 && others < (uint64_t)batches * SHAPES);
 	const char *const metadata = writer_rig_text(&r, "metadata");
-	cr_expect_lt(strlen(metadata), CTF_MOST_DESCRIBED + (64U << 10));
+	cr_expect_lt(strlen(metadata), CTF_MAX_DESCRIBED + (64U << 10));
 	cr_expect_not_null(strstr(metadata, "\"other:instant\""));
 	writer_rig_free(&r);
 }
@@ -359,7 +362,7 @@ Test(ctf_write, classes_of_the_output_are_bounded)
 static void make_times(struct trace *t, struct batch *b, uint32_t number)
 {
 	struct class *const cls = trace_add_class(t, TEXT("c"));
-	const struct track *const track = thread(t, 1, 2, TEXT("p"), TEXT("t"));
+	const struct track *const track = add_thread(t, 1, 2, TEXT("p"), TEXT("t"));
 
 	t->epoch_known = true;
 	t->epoch_ns = 1700000000123456789;
@@ -374,7 +377,7 @@ Test(ctf_write, the_epoch_is_in_the_offset)
 	run(&r, &o, make_times, 1);
 	cr_expect(o.tsdl.absolute);
 	cr_expect_eq(strncmp(o.lines.p, "1700000000123456800 c:instant:", 30), 0, "%s", o.lines.p);
-	done(&r, &o);
+	free_run(&r, &o);
 }
 
 static void make_late(struct trace *t, struct batch *b, uint32_t number)
@@ -392,9 +395,9 @@ Test(ctf_write, times_that_readers_cannot_hold)
 	cr_expect_not(o.tsdl.absolute);
 	cr_expect_eq(strncmp(o.lines.p, "11 c:instant:", 13), 0, "%s", o.lines.p);
 	cr_expect_not_null(strstr(o.lines.p, "\n9223372036854775806 c:instant:"), "%s", o.lines.p);
-	cr_expect_eq(lost(&r, "ctf/time-cut"), 1);
-	cr_expect_eq(lost(&r, "ctf/epoch"), 1);
-	done(&r, &o);
+	cr_expect_eq(losses_of(&r, "ctf/time-cut"), 1);
+	cr_expect_eq(losses_of(&r, "ctf/epoch"), 1);
+	free_run(&r, &o);
 }
 
 /* ---- failures ---- */

@@ -1,4 +1,6 @@
-/* The self times of folded stacks are those of the statistics, for all samples and real traces. */
+/*
+ * The self times of folded stacks are those of `stats`, for all samples and real traces.
+ */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -34,7 +36,7 @@ static void sums_free(struct sums *s)
 	free(s->sums);
 }
 
-/* The rule of the manual, once more; for names of printable characters. */
+/* Escapes a name as the manual says; only for ASCII. */
 static char *frame_of(const char *name)
 {
 	char *const out = calloc(4, strlen(name) + 16), *p = out;
@@ -74,7 +76,7 @@ static struct sums sums_of_lines(const char *path, char *lines)
 	return out;
 }
 
-static bool is_plain(const char *name)
+static bool is_ascii(const char *name)
 {
 	for (const char *c = name; *c != '\0'; c++)
 		if ((unsigned char)*c >= 127)
@@ -82,7 +84,7 @@ static bool is_plain(const char *name)
 	return strlen(name) <= 1024;
 }
 
-/* Returns how many names were compared. */
+/* Compares the self times of one trace.  Returns the number of compared names. */
 static size_t expect_self_times(const char *path)
 {
 	struct ran r =
@@ -101,7 +103,7 @@ static size_t expect_self_times(const char *path)
 	{
 		const char *const name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name"));
 		char *const frame = frame_of(name);
-		comparable = comparable && is_plain(name);
+		comparable = comparable && is_ascii(name);
 		sum_of(&want, frame, strlen(frame))->ns +=
 		    (unsigned __int128)cJSON_GetObjectItemCaseSensitive(row, "self_ns")->valuedouble;
 		free(frame);

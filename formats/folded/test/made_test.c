@@ -1,3 +1,7 @@
+/*
+ * The writer over generated events: hostile names, overlaps, equal times, and more stacks than the limits
+ * allow.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +10,6 @@
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
 #include "test/support/splitmix.h"
-
-/* Made-up events: hostile names, overlaps, equal times, more stacks than there is room for. */
 
 struct made_span {
 	uint64_t start, dur;
@@ -19,7 +21,7 @@ struct made {
 	uint32_t batches;
 	const struct track *track;
 	const struct class *cls;
-	struct made_span *spans; /* of random ones */
+	struct made_span *spans; /* for add_random() */
 };
 
 static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
@@ -36,7 +38,7 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return number < m->batches;
 }
 
-static void span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur, struct slice name)
+static void add_span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur, struct slice name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, m->track, ts, name);
 
@@ -44,7 +46,7 @@ static void span(struct made *m, struct batch *b, uint64_t ts, uint64_t dur, str
 	e->dur = dur;
 }
 
-static uint64_t lost(const struct writer_rig *r, const char *id)
+static uint64_t losses_of(const struct writer_rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->losses.n; i++)
 		if (strcmp(r->losses.rows[i].loss->id, id) == 0)
@@ -61,13 +63,13 @@ static void run(struct writer_rig *r, struct made *m)
 
 /* ---- names ---- */
 
-static void hostile(struct made *m, struct batch *b, uint32_t number)
+static void add_hostile(struct made *m, struct batch *b, uint32_t number)
 {
 	static const char *const names[] = { "a;b", "a\nb 1",        "",   "x 12", "x 1.5",
 		                             "12",  "\xff\x1b[2J\\", "# x" };
 
 	for (uint64_t i = 0; i < 8; i++)
-		span(m, b, 10 * i, 5, slice_str(names[i]));
+		add_span(m, b, 10 * i, 5, slice_str(names[i]));
 }
 
 Test(folded_made, names_do_not_break_lines)
@@ -80,7 +82,7 @@ Test(folded_made, names_do_not_break_lines)
 	                           "\\x23p\\x3bq;t;12 5\n"
 	                           "\\x23p\\x3bq;t;\\xff\\x1b[2J\\\\ 5\n"
 	                           "\\x23p\\x3bq;t;\\x23 x 5\n";
-	struct made m = { .fill = hostile, .batches = 1 };
+	struct made m = { .fill = add_hostile, .batches = 1 };
 	struct writer_rig r;
 
 	run(&r, &m);
@@ -90,15 +92,15 @@ Test(folded_made, names_do_not_break_lines)
 
 /* ---- times ---- */
 
-static void nested(struct made *m, struct batch *b, uint32_t number)
+static void add_nested(struct made *m, struct batch *b, uint32_t number)
 {
-	span(m, b, 10, 5, number == 0 ? SLICE_LIT("first") : SLICE_LIT("second"));
+	add_span(m, b, 10, 5, number == 0 ? SLICE_LIT("first") : SLICE_LIT("second"));
 	if (number == 0) {
-		span(m, b, 12, 0, SLICE_LIT("nothing"));
-		span(m, b, 20, 100, SLICE_LIT("outer"));
-		span(m, b, 30, 20, SLICE_LIT("one"));
-		span(m, b, 40, 30, SLICE_LIT("other"));
-		span(m, b, UINT64_MAX - 3, 100, SLICE_LIT("end"));
+		add_span(m, b, 12, 0, SLICE_LIT("nothing"));
+		add_span(m, b, 20, 100, SLICE_LIT("outer"));
+		add_span(m, b, 30, 20, SLICE_LIT("one"));
+		add_span(m, b, 40, 30, SLICE_LIT("other"));
+		add_span(m, b, UINT64_MAX - 3, 100, SLICE_LIT("end"));
 		writer_rig_event(b, m->cls, m->track, 4, SLICE_LIT("instant"));
 	}
 }
@@ -111,16 +113,16 @@ Test(folded_made, time_counts_once)
 	                           "\\x23p\\x3bq;t;outer;one 20\n"
 	                           "\\x23p\\x3bq;t;outer;other 30\n"
 	                           "\\x23p\\x3bq;t;end 3\n";
-	struct made m = { .fill = nested, .batches = 2 };
+	struct made m = { .fill = add_nested, .batches = 2 };
 	struct writer_rig r;
 
 	run(&r, &m);
 	cr_expect_str_eq(writer_rig_text(&r, NULL), want);
-	cr_expect_eq(lost(&r, "folded/no-duration"), 1);
+	cr_expect_eq(losses_of(&r, "folded/no-duration"), 1);
 	writer_rig_free(&r);
 }
 
-/* ---- any spans, against a slow way ---- */
+/* ---- random spans, against a slow algorithm ---- */
 
 #define SPANS 300
 
@@ -129,11 +131,11 @@ static bool is_within(const struct made_span *s, size_t a, size_t b)
 	const uint64_t a_end = s[a].start + s[a].dur, b_end = s[b].start + s[b].dur;
 
 	if (s[a].start == s[b].start && a_end == b_end)
-		return a < b; /* of equal ones the later is the outer one */
+		return a < b; /* the later one is around the earlier one */
 	return s[b].start <= s[a].start && a_end <= b_end;
 }
 
-/* Nanosecond by nanosecond: what of span i no span within it covers. */
+/* Counts the nanoseconds of span i that no span within it covers, one by one. */
 static uint64_t slow_self(const struct made_span *s, size_t i)
 {
 	uint64_t self = 0;
@@ -148,10 +150,10 @@ static uint64_t slow_self(const struct made_span *s, size_t i)
 	return self;
 }
 
-static void random_spans(struct made *m, struct batch *b, uint32_t number)
+static void add_random(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint32_t i = 30 * number; i < 30 * (number + 1); i++)
-		span(m, b, m->spans[i].start, m->spans[i].dur, slice_str(m->spans[i].name));
+		add_span(m, b, m->spans[i].start, m->spans[i].dur, slice_str(m->spans[i].name));
 }
 
 static uint64_t sum_of_lines(const char *lines, const char *name)
@@ -176,7 +178,7 @@ Test(folded_made, any_spans_have_the_self_time_of_the_slow_way)
 	struct made_span spans[SPANS];
 
 	for (uint64_t seed = 1; seed <= 6; seed++) {
-		struct made m = { .fill = random_spans, .batches = SPANS / 30, .spans = spans };
+		struct made m = { .fill = add_random, .batches = SPANS / 30, .spans = spans };
 		struct writer_rig r;
 		uint64_t state = seed;
 		for (size_t i = 0; i < SPANS; i++) {
@@ -185,7 +187,7 @@ Test(folded_made, any_spans_have_the_self_time_of_the_slow_way)
 			(void)snprintf(spans[i].name, sizeof spans[i].name, "s%zu", i);
 		}
 		run(&r, &m);
-		const bool all = lost(&r, "folded/overlap") == 0;
+		const bool all = losses_of(&r, "folded/overlap") == 0;
 		cr_expect(all || seed < 4);
 		for (size_t i = 0; i < SPANS && all; i++)
 			cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), spans[i].name),
@@ -195,24 +197,24 @@ Test(folded_made, any_spans_have_the_self_time_of_the_slow_way)
 	}
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
-static void many(struct made *m, struct batch *b, uint32_t number)
+static void add_many(struct made *m, struct batch *b, uint32_t number)
 {
 	if (number == 0)
-		span(m, b, 0, 1000000000, SLICE_LIT("all"));
+		add_span(m, b, 0, 1000000000, SLICE_LIT("all"));
 	for (uint32_t i = 0; i < 100; i++) {
 		char *const name = arena_alloc(&b->scratch, 1000);
 		memset(name, 'n', 1000);
 		name[snprintf(name, 16, "%u", number * 100 + i)] = '-';
-		span(m, b, 10 * ((uint64_t)number * 100 + i), 5, slice_of(name, 1000));
+		add_span(m, b, 10 * ((uint64_t)number * 100 + i), 5, slice_of(name, 1000));
 	}
 }
 
-/* 40,000 names of 1,000 bytes, each kept with the text that is shown, are more than there is room for. */
+/* 40,000 names of 1,000 bytes, each with its escaped text, exceed FOLDED_TREE_MAX. */
 Test(folded_made, a_full_table_is_written_and_goes_on)
 {
-	struct made m = { .fill = many, .batches = 400 };
+	struct made m = { .fill = add_many, .batches = 400 };
 	struct writer_rig r;
 	uint64_t lines = 0, sum = 0, all = 0;
 
@@ -233,26 +235,26 @@ Test(folded_made, a_full_table_is_written_and_goes_on)
 	writer_rig_free(&r);
 }
 
-static void deep(struct made *m, struct batch *b, uint32_t number)
+static void add_deep(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint64_t i = 0; i < 100; i++)
-		span(m, b, 100 * (uint64_t)number + i, 20000 - 2 * (100 * (uint64_t)number + i),
-		     SLICE_LIT("d"));
+		add_span(m, b, 100 * (uint64_t)number + i, 20000 - 2 * (100 * (uint64_t)number + i),
+		         SLICE_LIT("d"));
 }
 
 Test(folded_made, stacks_are_cut_at_their_depth)
 {
-	struct made m = { .fill = deep, .batches = 42 };
+	struct made m = { .fill = add_deep, .batches = 42 };
 	struct writer_rig r;
 
 	run(&r, &m);
-	cr_expect_eq(lost(&r, "folded/too-deep"), 4200 - 4096);
+	cr_expect_eq(losses_of(&r, "folded/too-deep"), 4200 - 4096);
 	cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), "d"), 20000);
 	writer_rig_free(&r);
 }
 
-/* Functions of one name in two modules are one frame. */
-static void modules(struct made *m, struct batch *b, uint32_t number)
+/* Functions with the same name in two categories are one frame. */
+static void add_modules(struct made *m, struct batch *b, uint32_t number)
 {
 	static const struct class classes[] = {
 		{ .name = SLICE_LIT("1"), .category = SLICE_LIT("one") },
@@ -263,25 +265,25 @@ static void modules(struct made *m, struct batch *b, uint32_t number)
 	};
 
 	for (uint64_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-		span(m, b, 1000 * (uint64_t)number + 10 * i, 5, SLICE_LIT("run"));
+		add_span(m, b, 1000 * (uint64_t)number + 10 * i, 5, SLICE_LIT("run"));
 		b->events[b->n - 1].cls = &classes[i];
 	}
 }
 
 Test(folded_made, categories_are_lost)
 {
-	struct made m = { .fill = modules, .batches = 2 };
+	struct made m = { .fill = add_modules, .batches = 2 };
 	struct writer_rig r;
 
 	run(&r, &m);
-	cr_expect_eq(lost(&r, "folded/category"), 4);
+	cr_expect_eq(losses_of(&r, "folded/category"), 4);
 	cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), "run"), 50);
 	writer_rig_free(&r);
 }
 
 Test(folded_made, nothing_in_nothing_out)
 {
-	struct made m = { .fill = deep, .batches = 0 };
+	struct made m = { .fill = add_deep, .batches = 0 };
 	struct writer_rig r;
 
 	run(&r, &m);

@@ -1,6 +1,10 @@
+/*
+ * The test aids of this format, for the tools that know all formats.
+ */
 #include "htdump/test/aids.h"
 
-/* It tries the record behind in both orders. */
+/* Reported by the reader after trying the following record in both byte orders, so it depends on the window.
+ */
 static const char *const window_rules[] = { "htdump/bad-byte-order", NULL };
 
 static const char *const fault_samples[] = { "good/overlapping.htdump", NULL };

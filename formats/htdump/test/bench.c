@@ -1,10 +1,13 @@
+/*
+ * Benchmark input: nested spans of four threads, in blocks as the buffers of HawkTracer write them.
+ */
 #include "htdump/test/aids.h"
 #include "htdump/test/build.h"
 #include "test/support/splitmix.h"
 
 #define THREADS 4
 #define MAX_DEPTH 12
-#define BLOCK 100 /* spans; HawkTracer's thread buffers are 4 KiB */
+#define BLOCK 100 /* spans; the thread buffers of HawkTracer are 4 KiB */
 #define START 366606410245u
 #define NAMES 50
 
@@ -23,12 +26,12 @@ struct generator {
 	struct ht_build b;
 	struct thread threads[THREADS];
 	uint64_t random;
-	uint64_t left; /* spans not yet begun */
+	uint64_t left; /* spans to begin */
 };
 
 static void begin_span(struct generator *g, struct thread *t, unsigned which)
 {
-	/* HawkTracer numbers a span when it begins, and writes it when it ends. */
+	/* HawkTracer numbers a span at its begin and writes it at its end. */
 	t->open[t->depth++] = (struct open_span){
 		.start = t->now,
 		.id = 100 + THREADS * t->started++ + which,
@@ -55,7 +58,7 @@ static void end_span(struct generator *g, struct thread *t, unsigned which)
 	ht_bytes(&g->b, label, sizeof label);
 }
 
-/* Lets one thread run until it has a block of finished spans. */
+/* Runs one thread until it has finished a block of spans. */
 static void run_thread(struct generator *g, unsigned which)
 {
 	struct thread *const t = &g->threads[which];
@@ -73,16 +76,16 @@ static void run_thread(struct generator *g, unsigned which)
 	}
 }
 
-static bool flush(struct generator *g, FILE *f, size_t above)
+static bool flush(struct generator *g, FILE *f, size_t limit)
 {
-	if (g->b.n <= above)
+	if (g->b.n <= limit)
 		return true;
 	const bool ok = fwrite(g->b.p, 1, g->b.n, f) == g->b.n;
 	g->b.n = 0;
 	return ok;
 }
 
-static bool working(const struct generator *g)
+static bool has_spans_left(const struct generator *g)
 {
 	bool open = g->left > 0;
 
@@ -91,7 +94,7 @@ static bool working(const struct generator *g)
 	return open;
 }
 
-static bool make(FILE *f, uint64_t spans)
+static bool make_dump(FILE *f, uint64_t spans)
 {
 	struct generator g = { .random = 1, .left = spans };
 	bool ok = true;
@@ -100,7 +103,7 @@ static bool make(FILE *f, uint64_t spans)
 	for (unsigned i = 0; i < THREADS; i++)
 		g.threads[i].now = START + i;
 	ht_prologue(&g.b);
-	while (ok && working(&g)) {
+	while (ok && has_spans_left(&g)) {
 		for (unsigned i = 0; i < THREADS; i++)
 			run_thread(&g, i);
 		ok = flush(&g, f, 1u << 20);
@@ -111,6 +114,6 @@ static bool make(FILE *f, uint64_t spans)
 }
 
 const struct bench_input htdump_bench_inputs[] = {
-	{ "htdump", ".htdump", 2000000, 50000000, make, NULL, NULL },
+	{ "htdump", ".htdump", 2000000, 50000000, make_dump, NULL, NULL },
 	{ 0 },
 };

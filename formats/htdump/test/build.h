@@ -6,11 +6,8 @@
 #include <stdint.h>
 
 /*
- * Writes HawkTracer .htdump files: for test samples and benchmark inputs.
- *
- * It knows the format from the outside and shares nothing with the reader, so that
- * the one can check the other.  It writes what it is told, right or wrong.  It is a tool
- * for tests: out of memory means abort().
+ * Writes HawkTracer .htdump files, for test samples and benchmark inputs.  It shares nothing with the reader,
+ * so that each can check the other, and writes whatever it is told, right or wrong.  OOM calls abort().
  */
 
 enum ht_layout {
@@ -18,7 +15,7 @@ enum ht_layout {
 	HT_DOCUMENT /* as the specification prints it: timestamp, event_id, klass_id */
 };
 
-/* Stored as a number that depends on the layout: see ht_data_type(). */
+/* Its number in the file depends on the layout. */
 enum ht_type { HT_STRUCT, HT_STRING, HT_INTEGER, HT_FLOAT, HT_DOUBLE, HT_POINTER, HT_UNSIGNED };
 
 /* Class ids; 0 to 3 are given by the specification, the others by HawkTracer 0.11. */
@@ -32,7 +29,7 @@ enum ht_class_id {
 	HT_ID_SPAN,      /* HT_CallstackStringEvent: label string */
 	HT_ID_MAPPING,   /* HT_StringMappingEvent: identifier, label */
 	HT_ID_SYSTEM,    /* HT_SystemInfoEvent: three version bytes */
-	HT_ID_OWN        /* the first one that is free */
+	HT_ID_OWN        /* first free id */
 };
 
 struct ht_build {
@@ -40,10 +37,10 @@ struct ht_build {
 	size_t n, cap;
 	enum ht_layout layout;
 	bool big;         /* byte order */
-	bool list_base;   /* name `base` among the fields even when it is the plain Event */
-	bool count_base;  /* and count it in field_count */
-	uint64_t next_id; /* event ids go up from 0 */
-	uint64_t now;     /* timestamp of the next description, ns; goes up by 100 */
+	bool list_base;   /* list `base` as a field even if it is Event ... */
+	bool count_base;  /* ... and count it in field_count */
+	uint64_t next_id; /* of an event, from 0 */
+	uint64_t now;     /* timestamp of the last description, ns; increases by 100 */
 };
 
 struct ht_field_desc {
@@ -52,7 +49,7 @@ struct ht_field_desc {
 	enum ht_type type;
 };
 
-/* Wire: base listed and counted.  Document: neither. */
+/* Lists and counts bases on the wire, not in the document. */
 void ht_init(struct ht_build *b, enum ht_layout layout, bool big);
 void ht_free(struct ht_build *b);
 
@@ -66,10 +63,8 @@ void ht_f64(struct ht_build *b, double v);
 void ht_string(struct ht_build *b, const char *s); /* with its NUL */
 void ht_bytes(struct ht_build *b, const void *p, size_t n);
 
-uint8_t ht_data_type(enum ht_layout layout, enum ht_type type);
-
-/* Each of these writes a record, or begins one, and returns its offset. */
-size_t ht_event(struct ht_build *b, uint32_t class_id, uint64_t ts); /* the base only; the next id */
+/* Each function writes a record, or starts one, and returns its offset. */
+size_t ht_event(struct ht_build *b, uint32_t class_id, uint64_t ts); /* the head only, with the next id */
 size_t ht_event_with_id(struct ht_build *b, uint32_t class_id, uint64_t ts, uint64_t id);
 size_t ht_endianness(struct ht_build *b);
 size_t ht_class(struct ht_build *b, uint32_t id, const char *name, unsigned field_count);
@@ -79,17 +74,15 @@ size_t ht_span(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, c
 size_t ht_span_int(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t thread, uint64_t label);
 size_t ht_mapping(struct ht_build *b, uint64_t identifier, const char *label);
 
-/* A class with all its fields; base NULL: the plain Event.  Lists and counts the base as list_base and
- * count_base say, but always lists one that is not the plain Event. */
+/* Describes a class with all its fields.  base NULL is Event, which is listed and counted according to
+ * list_base and count_base; other bases are always listed. */
 void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *base,
                  const struct ht_field_desc *fields, size_t n);
 
-/* What stands before the first event in files of HawkTracer 0.11: the byte order, then classes 0 to 8
- * (document: 4 to 8) described, then the version.  Event ids are unique here; HawkTracer itself repeats id 0.
- */
+/* Writes the records before the first event in files of HawkTracer 0.11: byte order, descriptions of classes
+ * 0 to 8 (document: 4 to 8), version.  Event ids are unique here; HawkTracer itself repeats id 0. */
 void ht_prologue(struct ht_build *b);
 void ht_describe_builtins(struct ht_build *b); /* classes 0 to 3 */
 void ht_describe_common(struct ht_build *b);   /* classes 4 to 8 */
-size_t ht_system_info(struct ht_build *b);
 
 #endif

@@ -1,4 +1,6 @@
-/* The program on every .htdump sample: what it finds, by whichever way the bytes come, and what it refuses.
+/*
+ * The program on every .htdump sample: findings and events are the same for files, pipes and compressed
+ * inputs, and damage of any kind gives a finding.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
@@ -13,7 +15,7 @@
 #define GOOD "testdata/htdump/good"
 #define BAD "testdata/htdump/bad"
 
-/* on a pipe even a good sample's labels may be named too late */
+/* On a pipe, labels of good samples may be named too late. */
 static const struct samples samples = { .suffix = ".htdump", .passed_over = "htdump/label-unresolved" };
 
 Test(htdump_cli, bad_samples_say_what_is_expected)
@@ -45,8 +47,7 @@ static struct ran convert(const char *path, const void *in, size_t n)
 	return run_tool(args, in, n);
 }
 
-/* The lines of one kind, in order: what must not depend on how the bytes came (names of the input are in
- * others). */
+/* Returns the lines of events in order, without metadata, which contains the name of the input. */
 static char *event_lines(const struct ran *r)
 {
 	char *const lines = calloc(1, r->out_n + 1);
@@ -70,7 +71,7 @@ static char *event_lines(const struct ran *r)
 	return lines;
 }
 
-/* Labels that are named later stay unresolved on a pipe: it cannot be read twice. */
+/* A pipe cannot be read twice, so labels that are named later stay unresolved. */
 static bool needs_two_passes(const char *name)
 {
 	return strcmp(name, "late-mapping.htdump") == 0;
@@ -128,7 +129,7 @@ Test(htdump_cli, packed_copies_give_the_same_events)
 	ran_free(&unpacked);
 }
 
-/* What could be read of a broken trace still makes complete documents. */
+/* The readable part of a broken trace makes complete documents. */
 Test(htdump_cli, bad_samples_give_whole_documents)
 {
 	char **const names = list_folder(BAD, ".htdump");
@@ -153,7 +154,7 @@ Test(htdump_cli, bad_samples_give_whole_documents)
 	list_free(names);
 }
 
-/* A file on disk is complete or not there. */
+/* An output file is complete or does not exist. */
 Test(htdump_cli, convert_writes_a_file)
 {
 	char *const dir = make_folder(), out[600];
@@ -178,7 +179,7 @@ Test(htdump_cli, convert_writes_a_file)
 	cr_expect(r.status == 1 || r.status == 2, "exit status %d", r.status);
 	cr_expect_gt(r.err_n, 0);
 	ran_free(&r);
-	/* Nothing but the output itself may remain. */
+	/* No temporary file remains. */
 	char **const names = list_folder(dir, "");
 	cr_expect(names[0] == NULL || (strcmp(names[0], "out.json") == 0 && names[1] == NULL), "remains: %s",
 	          names[0]);
@@ -188,7 +189,7 @@ Test(htdump_cli, convert_writes_a_file)
 	remove_folder(dir);
 }
 
-/* Every way a compressed file can be cut: a finding, as for a cut record, once anything can be unpacked. */
+/* A cut compressed file gives a finding, like a cut record, as soon as some of it can be decompressed. */
 Test(htdump_cli, cut_compressed_files)
 {
 	size_t n;
@@ -208,7 +209,7 @@ Test(htdump_cli, cut_compressed_files)
 	free(p);
 }
 
-/* Whatever is cut or changed: no crash, no hang, and a reason for every refusal. */
+/* Validates damaged bytes: no crash, no hang, and a finding if the status is not 0. */
 static void expect_explained(const void *p, size_t n, const char *what, size_t at)
 {
 	struct ran r = validate_json("-", p, n);
@@ -242,17 +243,17 @@ Test(htdump_cli, any_byte_changed)
 
 	cr_assert_not_null(p);
 	for (size_t at = 0; at < n; at += 5) {
-		const char was = p[at];
+		const char before = p[at];
 
-		p[at] = (char)(was ^ (1 << at % 8));
+		p[at] = (char)(before ^ (1 << at % 8));
 		expect_explained(p, n, "changed at", at);
-		p[at] = was;
+		p[at] = before;
 	}
 	free(p);
 }
 
-/* A label that is named after its use is resolved in a file; on a pipe it stays a number, and the tool
- * reports so. */
+/* A label that is named after its use is resolved in a file.  On a pipe it stays a number, which is reported.
+ */
 Test(htdump_cli, late_mapping_on_a_pipe)
 {
 	size_t n;
@@ -303,8 +304,7 @@ static void expect_valid_together(const char *first, const char *second)
 	free(both);
 }
 
-/* Two complete files behind each other are one valid file; the second may describe classes with more fields.
- */
+/* Two concatenated files are one valid file.  The second one may describe classes with more fields. */
 Test(htdump_cli, concatenation)
 {
 	expect_valid_together(GOOD "/wire-little.htdump", GOOD "/wire-big.htdump");

@@ -1,4 +1,7 @@
-/* What `convert` writes for a .htdump, against the oracle: every event, every argument, every nanosecond. */
+/*
+ * Conversions from and to .htdump: every event and argument of a dump in the output for Chrome, against the
+ * oracle; and traces of the other formats as .htdump, which is valid and has the same counts in `stats`.
+ */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -10,7 +13,9 @@
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/oracle.h"
 
-#define SAFE_INTEGER ((UINT64_C(1) << 53) - 1) /* what a double holds, and JavaScript */
+/* ---- output for Chrome ---- */
+
+#define SAFE_INTEGER ((UINT64_C(1) << 53) - 1) /* largest exact integer of a double */
 
 /* An event line of the output. */
 struct shown {
@@ -22,13 +27,13 @@ struct shown {
 };
 
 struct output {
-	const char *id_key; /* of the event id, among the arguments */
+	const char *id_key; /* of the event id in the arguments */
 	struct shown *events;
 	size_t n, cap;
 };
 
-/* Where the value of a key of the outermost object begins in a line; NULL: it is not there. */
-static const char *top_value(const char *line, const char *key)
+/* Returns the start of the value of a key of the outermost object of a line, or NULL. */
+static const char *find_top_value(const char *line, const char *key)
 {
 	const size_t n = strlen(key);
 	int depth = 0;
@@ -49,10 +54,10 @@ static const char *top_value(const char *line, const char *key)
 	return NULL;
 }
 
-/* Microseconds with three decimals, exactly, as ns. */
+/* Parses microseconds with three decimals exactly, as ns. */
 static uint64_t exact_ns(const char *line, const char *key, const char *path)
 {
-	const char *const p = top_value(line, key);
+	const char *const p = find_top_value(line, key);
 	unsigned long long us = 0;
 	unsigned ns = 0;
 	int used = 0;
@@ -73,7 +78,7 @@ static uint64_t id_of(const cJSON *item, const char *what)
 	return (uint64_t)item->valuedouble;
 }
 
-static void take_line(struct output *o, const char *line, size_t n, const char *path)
+static void add_line(struct output *o, const char *line, size_t n, const char *path)
 {
 	struct shown e = { .json = cJSON_ParseWithLength(line, n) };
 	const cJSON *const ph = cJSON_GetObjectItemCaseSensitive(e.json, "ph");
@@ -101,7 +106,7 @@ static void take_line(struct output *o, const char *line, size_t n, const char *
 	o->events[o->n++] = e;
 }
 
-/* cJSON lets these through: raw control characters, and bytes that are not UTF-8. */
+/* Expects no control characters and only UTF-8; cJSON accepts both. */
 static void expect_clean_text(const char *text, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -135,7 +140,7 @@ static void read_output(struct output *o, const struct ran *r, const char *id_ke
 		if (n > 0 && p[n - 1] == ',')
 			n--;
 		if (n > 0 && *p == '{')
-			take_line(o, p, n, path);
+			add_line(o, p, n, path);
 		p = next;
 	}
 	size_t in_array = 0;
@@ -230,8 +235,8 @@ static bool same_value(const struct oracle_field *f, const cJSON *v)
 	return false;
 }
 
-/* What has a place of its own in the output need not be repeated among the arguments. */
-static bool has_own_place(const struct oracle_event *e, const struct oracle_field *f)
+/* Returns true for fields that have a key of their own in the output and need not be arguments. */
+static bool has_own_key(const struct oracle_event *e, const struct oracle_field *f)
 {
 	return f == e->named_by || (e->span && strcmp(f->key, "duration") == 0) ||
 	       strcmp(f->key, "thread_id") == 0;
@@ -240,7 +245,7 @@ static bool has_own_place(const struct oracle_event *e, const struct oracle_fiel
 static void same_event(const struct oracle_event *want, const struct shown *got, const char *path)
 {
 	const cJSON *const true_tid = cJSON_GetObjectItemCaseSensitive(got->ids, "true_tid");
-	size_t known = 0;
+	size_t nargs = 0;
 	char text[600] = "";
 
 	cr_expect_eq(want->ts, got->ts, "%s: record at %" PRIu64, path, want->offset);
@@ -257,8 +262,8 @@ static void same_event(const struct oracle_event *want, const struct shown *got,
 		const struct oracle_field *const f = &want->fields[i];
 		const cJSON *const v = cJSON_GetObjectItemCaseSensitive(got->args, f->key);
 
-		known += v != NULL;
-		if (v == NULL && has_own_place(want, f))
+		nargs += v != NULL;
+		if (v == NULL && has_own_key(want, f))
 			continue;
 		if (v != NULL)
 			cJSON_PrintPreallocated((cJSON *)(uintptr_t)v, text, sizeof text, false);
@@ -267,11 +272,11 @@ static void same_event(const struct oracle_event *want, const struct shown *got,
 		          want->offset, f->key, v != NULL ? text : "missing", f->u, f->d,
 		          f->s != NULL ? f->s : "");
 	}
-	cr_expect_eq((size_t)cJSON_GetArraySize(got->args), known, "%s: record at %" PRIu64 ": %d arguments",
+	cr_expect_eq((size_t)cJSON_GetArraySize(got->args), nargs, "%s: record at %" PRIu64 ": %d arguments",
 	             path, want->offset, cJSON_GetArraySize(got->args));
 }
 
-/* A viewer must be able to draw it: on one tid, spans are apart or nested. */
+/* Spans of a tid are apart or nested, so that viewers can draw them. */
 static void expect_nested(const struct output *o, const char *path)
 {
 	for (size_t i = 0; i < o->n; i++)
@@ -286,7 +291,7 @@ static void expect_nested(const struct output *o, const char *path)
 		}
 }
 
-/* A tid of the output shows one thread only; with lanes off, a thread also has one tid only. */
+/* A tid of the output belongs to one thread.  With lanes off, a thread also has one tid. */
 static void expect_tracks(struct oracle_event *const *want, const struct output *o, bool lanes,
                           const char *path)
 {
@@ -303,7 +308,7 @@ static void expect_tracks(struct oracle_event *const *want, const struct output 
 		}
 }
 
-/* Subtracts the minimum of all times. */
+/* Subtracts the earliest time from all times. */
 static void rebase(struct oracle *o)
 {
 	uint64_t first = UINT64_MAX;
@@ -314,13 +319,15 @@ static void rebase(struct oracle *o)
 		o->events[i].ts -= first;
 }
 
-enum how { UNCHANGED, NO_LANES, REBASED };
+enum variant { UNCHANGED, NO_LANES, REBASED };
 
-static void compare_file(const char *path, enum how how)
+static void compare_file(const char *path, enum variant variant)
 {
 	static const char *const options[] = { "--lanes=on", "--lanes=off", "--rebase" };
-	const char *const args[] = { "convert", options[how], "--ids", "--to", "chrome", path, "-", NULL };
-	const bool lanes = how != NO_LANES;
+	const char *const args[] = {
+		"convert", options[variant], "--ids", "--to", "chrome", path, "-", NULL
+	};
+	const bool lanes = variant != NO_LANES;
 	struct ran r = run_tool(args, NULL, 0);
 	struct oracle o;
 	struct output got;
@@ -331,7 +338,7 @@ static void compare_file(const char *path, enum how how)
 	cr_assert_eq(r.status, 0, "%s: exit status %d: %s", path, r.status, r.err);
 	oracle_decode(&o, (const unsigned char *)p, n);
 	cr_assert_null(o.fault, "%s: %s", path, o.fault);
-	if (how == REBASED)
+	if (variant == REBASED)
 		rebase(&o);
 	read_output(&got, &r, o.id_key, path);
 	cr_expect_eq(got.n, o.n, "%s: %zu events, should be %zu", path, got.n, o.n);
@@ -366,7 +373,7 @@ static void compare_folder(const char *dir)
 		compare_file(path, UNCHANGED);
 		compare_file(path, NO_LANES);
 		if (strcmp(names[i], "max-integers.htdump") !=
-		    0) /* rebased times are signed: 2^63 ns must do */
+		    0) /* rebased times are signed, so at most 2^63 ns */
 			compare_file(path, REBASED);
 	}
 	list_free(names);
@@ -383,4 +390,250 @@ Test(htdump_convert, real_traces_equal_the_oracle)
 
 	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
 	compare_folder(dir);
+}
+
+/* ---- from other formats: counts of stats, by name ---- */
+
+/* Limits of the oracle, which keeps 20 KiB per event and 32 fields per class. */
+#define MANY_FIELDS "many-attributes"
+#define MAX_DECODED (512U << 10) /* bytes */
+
+struct group {
+	char *name;
+	uint64_t count, sum;
+};
+
+struct groups {
+	struct group *list;
+	size_t n;
+};
+
+static uint64_t number(const cJSON *v)
+{
+	return cJSON_IsString(v)   ? strtoull(v->valuestring, NULL, 10)
+	       : cJSON_IsNumber(v) ? (uint64_t)v->valuedouble
+	                           : 0;
+}
+
+static void add_rows(struct groups *g, const cJSON *input, const char *key)
+{
+	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(input, key), *row;
+
+	g->list = realloc(g->list, (g->n + (size_t)cJSON_GetArraySize(rows) + 1) * sizeof *g->list);
+	cr_assert_not_null(g->list);
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *const dur = cJSON_GetObjectItemCaseSensitive(row, "dur_ns");
+		g->list[g->n++] = (struct group){
+			.name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name")),
+			.count = number(cJSON_GetObjectItemCaseSensitive(row, "count")),
+			.sum = number(cJSON_GetObjectItemCaseSensitive(dur, "sum")),
+		};
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static void merge(struct groups *g)
+{
+	size_t n = 0;
+
+	qsort(g->list, g->n, sizeof *g->list, by_name);
+	for (size_t i = 0; i < g->n; i++)
+		if (n > 0 && strcmp(g->list[n - 1].name, g->list[i].name) == 0) {
+			g->list[n - 1].count += g->list[i].count;
+			g->list[n - 1].sum += g->list[i].sum;
+		} else {
+			g->list[n++] = g->list[i];
+		}
+	g->n = n;
+}
+
+struct counts {
+	cJSON *report;
+	struct groups spans, others; /* others: instants and counters */
+};
+
+static struct counts counts_of(const char *path)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "stats", "-q", "--format", "json", path, NULL }, NULL, 0);
+	struct counts c = { .report = cJSON_Parse(r.out) };
+	const cJSON *const inputs = cJSON_GetObjectItemCaseSensitive(c.report, "inputs"), *input;
+
+	cr_assert_not_null(c.report, "%s: %s", path, r.err);
+	cJSON_ArrayForEach(input, inputs)
+	{
+		add_rows(&c.spans, input, "spans");
+		add_rows(&c.spans, input, "async_spans");
+		add_rows(&c.others, input, "instants");
+		add_rows(&c.others, input, "counters");
+	}
+	merge(&c.spans);
+	merge(&c.others);
+	ran_free(&r);
+	return c;
+}
+
+static void counts_free(struct counts *c)
+{
+	free(c->spans.list);
+	free(c->others.list);
+	cJSON_Delete(c->report);
+}
+
+static void same_groups(const char *path, const char *what, const struct groups *want,
+                        const struct groups *got)
+{
+	cr_expect_eq(want->n, got->n, "%s: %zu names of %s, should be %zu", path, got->n, what, want->n);
+	for (size_t i = 0; i < want->n && i < got->n; i++) {
+		const struct group *const a = &want->list[i], *const b = &got->list[i];
+		cr_expect(strcmp(a->name, b->name) == 0 && a->count == b->count && a->sum == b->sum,
+		          "%s: %s %s: %" PRIu64 " of %" PRIu64 " ns, should be %s: %" PRIu64 " of %" PRIu64,
+		          path, what, b->name, b->count, b->sum, a->name, a->count, a->sum);
+	}
+}
+
+/* ---- from other formats: one input ---- */
+
+static struct ran convert(const char *path, const char *threads)
+{
+	return run_tool((const char *const[]){ "convert", threads, "--to", "htdump", path, "-", NULL }, NULL,
+	                0);
+}
+
+static bool loses(const struct ran *r, const char *kind)
+{
+	char id[80];
+
+	snprintf(id, sizeof id, "[htdump/%s]", kind);
+	return strstr(r->err, id) != NULL;
+}
+
+static void expect_valid(const char *path, const char *file)
+{
+	struct ran r = run_tool((const char *const[]){ "validate", file, NULL }, NULL, 0);
+
+	cr_expect_eq(r.status, 0, "%s: %s", path, r.out);
+	cr_expect(strncmp(r.out, file, strlen(file)) == 0 &&
+	              strncmp(r.out + strlen(file), ": valid htdump (wire), ", 23) == 0,
+	          "%s: %s", path, r.out);
+	ran_free(&r);
+}
+
+/* Compares the counts.  Names with losses, and arrows, which become instants, are counted differently. */
+static void expect_counts(const char *path, const struct ran *r, const char *file)
+{
+	struct counts want = counts_of(path), got = counts_of(file);
+
+	if (!loses(r, "text-nul") && !loses(r, "text-cut") && !loses(r, "late-end")) {
+		same_groups(path, "spans", &want.spans, &got.spans);
+		if (!loses(r, "arrow"))
+			same_groups(path, "instants and counters", &want.others, &got.others);
+	}
+	counts_free(&want);
+	counts_free(&got);
+}
+
+static void expect_oracle(const char *path, const struct ran *r)
+{
+	const uint64_t none = UINT64_MAX;
+	struct oracle o;
+	uint64_t last = none;
+
+	if (r->out_n > MAX_DECODED || strstr(path, MANY_FIELDS) != NULL)
+		return;
+	oracle_decode(&o, (const unsigned char *)r->out, r->out_n);
+	cr_expect_null(o.fault, "%s: %s", path, o.fault);
+	for (size_t i = 0; i < o.n; i++) {
+		cr_expect(last == none || o.events[i].id > last, "%s: event id %" PRIu64 " after %" PRIu64,
+		          path, o.events[i].id, last);
+		last = o.events[i].id;
+	}
+	oracle_free(&o);
+}
+
+static void check_trace(const char *path)
+{
+	char *const dir = make_folder(), file[1024];
+	struct ran one = convert(path, "--threads=1");
+
+	cr_expect_lt(one.status, 2, "%s: status %d: %s", path, one.status, one.err);
+	snprintf(file, sizeof file, "%s/out.htdump", dir);
+	cr_assert(write_whole(file, one.out, one.out_n));
+	expect_valid(path, file);
+	expect_counts(path, &one, file);
+	expect_oracle(path, &one);
+	for (int i = 0; i < 2; i++) {
+		struct ran many = convert(path, i == 0 ? "--threads=2" : "--threads=7");
+		cr_expect(many.out_n == one.out_n && memcmp(many.out, one.out, one.out_n) == 0 &&
+		              strcmp(many.err, one.err) == 0 && many.status == one.status,
+		          "%s: other output of several threads", path);
+		ran_free(&many);
+	}
+	ran_free(&one);
+	remove_folder(dir);
+}
+
+/* Checks the traces of a folder, which are files or folders.  Returns their number. */
+static size_t check_folder(const char *dir)
+{
+	static const char *const other_files[] = { ".expect", ".json", ".prv", ".pcf", ".row", ".md" };
+	char **const names = list_folder(dir, "");
+	char path[1024];
+	size_t n = 0;
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		bool is_trace = names[i][0] != '.';
+		for (size_t k = 0; k < sizeof other_files / sizeof other_files[0]; k++)
+			is_trace &= strstr(names[i], other_files[k]) == NULL;
+		if (!is_trace)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		check_trace(path);
+		n++;
+	}
+	list_free(names);
+	return n;
+}
+
+Test(htdump_write_formats, good_samples)
+{
+	cr_expect_gt(check_folder("testdata/dftracer/good"), 10);
+	cr_expect_gt(check_folder("testdata/dial9/good"), 10);
+	cr_expect_gt(check_folder("testdata/heph/good"), 10);
+	cr_expect_gt(check_folder("testdata/ovni/good"), 5);
+}
+
+Test(htdump_write_formats, real_traces)
+{
+	static const char *const dirs[] = { "dftracer",   "dial9",     "heph",
+		                            "next/dial9", "ovni/good", "ovni/state" };
+	char dir[1024];
+
+	for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
+		snprintf(dir, sizeof dir, "%s/%s", real_traces(), dirs[i]);
+		cr_expect_gt(check_folder(dir), 0, "%s", dir);
+	}
+}
+
+/* With --rebase the output starts at time 0. */
+Test(htdump_write_formats, rebase)
+{
+	struct ran r = run_tool((const char *const[]){ "convert", "-q", "--rebase", "--to", "htdump",
+	                                               "testdata/heph/good/mixed.bin.log", "-", NULL },
+	                        NULL, 0);
+	uint64_t first = UINT64_MAX;
+	struct oracle o;
+
+	oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
+	for (size_t i = 0; i < o.n; i++)
+		if (oracle_find(&o.events[i], "label") != NULL && o.events[i].ts < first)
+			first = o.events[i].ts;
+	cr_expect_eq(first, 0);
+	oracle_free(&o);
+	ran_free(&r);
 }

@@ -1,3 +1,6 @@
+/*
+ * Writes testdata/htdump: all samples, and the expected findings of the bad ones.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +10,10 @@
 #include "htdump/test/samples.h"
 #include "test/support/testdata.h"
 
-/* Writes testdata/htdump: every sample, and for the bad ones what must be found in them. */
-
 struct bits {
 	unsigned char *out;
 	size_t n;
-	uint32_t held; /* not yet written, the first in the lowest bit */
+	uint32_t held; /* bits to write, the first in the lowest bit */
 	unsigned count;
 };
 
@@ -25,7 +26,7 @@ static void put_bits(struct bits *b, uint32_t v, unsigned count)
 	}
 }
 
-/* Huffman codes go in from their highest bit. */
+/* Huffman codes start with their highest bit. */
 static void put_code(struct bits *b, uint32_t code, unsigned count)
 {
 	while (count-- > 0)
@@ -38,10 +39,10 @@ static void put_le32(struct bits *b, uint32_t v)
 	put_bits(b, v >> 16, 16);
 }
 
-/* One gzip member with neither name nor time in its head: RFC 1952, and RFC 1951 with literals in the fixed
- * code only. Written out here because what a library makes differs between processors, and a sample must not.
- * At most 9 bits a byte and 32 bytes more. */
-static size_t gzip(unsigned char *out, const unsigned char *p, size_t n)
+/* Writes a gzip member without name and time (RFC 1952), with literals in the fixed code only (RFC 1951): at
+ * most 9 bits per byte and 32 bytes.  Done by hand, because the output of a library differs between
+ * processors. */
+static size_t write_gzip(unsigned char *out, const unsigned char *p, size_t n)
 {
 	static const unsigned char head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
 	struct bits b = { .out = out };
@@ -83,11 +84,11 @@ static bool write_packed(const char *stem, const struct ht_build *b, enum ht_pac
 		memcpy(out, b->p, b->n);
 		n = b->n;
 	} else if (packing == HT_GZIP) {
-		n = gzip(out, b->p, b->n);
+		n = write_gzip(out, b->p, b->n);
 	} else if (packing == HT_GZIP_MEMBERS) {
-		n = gzip(out, b->p, 100);
-		n += gzip(out + n, b->p, 0); /* empty members are allowed */
-		n += gzip(out + n, b->p + 100, b->n - 100);
+		n = write_gzip(out, b->p, 100);
+		n += write_gzip(out + n, b->p, 0); /* empty members are allowed */
+		n += write_gzip(out + n, b->p + 100, b->n - 100);
 	} else {
 		n = ZSTD_compress(out, cap, b->p, b->n, 19);
 	}

@@ -1,15 +1,25 @@
-/* Inputs too large for samples: made here, sent down a pipe. */
+/*
+ * Limits, cost, lifetimes and threads, with inputs that are made here and sent down a pipe: inputs beyond
+ * each limit, small inputs that ask for much memory or time, batches that outlive the reader (`make check`
+ * runs this under a memory checker), and classes described again while other threads use them (`make
+ * check-threads`).
+ */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "htdump/test/build.h"
 #include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
+#include "htdump/test/build.h"
+#include "test/fuzz/live_batches.h"
 
-/* Findings of this rule, when there are no others but notes; -1: there are others. */
-static int only_rule(const struct ran *r, const char *rule)
+/* ---- limits ---- */
+
+/* Returns the number of findings of this rule; -1 if there are others, besides notes. */
+static int count_only_rule(const struct ran *r, const char *rule)
 {
 	cJSON *const report = cJSON_Parse(r->out);
 	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
@@ -38,7 +48,7 @@ static void expect_rule(struct ht_build *b, const char *rule, int status)
 	struct ran r = run_tool(args, b->p, b->n);
 
 	cr_expect_eq(r.status, status, "%s: exit status %d: %.500s", rule, r.status, r.err);
-	cr_expect_geq(only_rule(&r, rule), 1, "%s: %.1000s", rule, r.out);
+	cr_expect_geq(count_only_rule(&r, rule), 1, "%s: %.1000s", rule, r.out);
 	ran_free(&r);
 	ht_free(b);
 }
@@ -87,7 +97,7 @@ Test(htdump_limits, too_many_threads)
 	ht_free(&b);
 }
 
-/* Each class holds the one before twice: the event of the last would be 2^40 bytes long. */
+/* Each class contains the previous one twice: an event of the last class would be 2^40 bytes long. */
 Test(htdump_limits, structures_that_double)
 {
 	const char *const args[] = { "validate", "--format", "json", "-", NULL };
@@ -113,7 +123,7 @@ Test(htdump_limits, structures_that_double)
 	ht_free(&b);
 }
 
-/* A base behind a base behind a base: deep, but finite. */
+/* 20,000 bases of bases. */
 Test(htdump_limits, deep_inheritance)
 {
 	const char *const args[] = { "validate", "--format", "json", "-", NULL };
@@ -134,7 +144,7 @@ Test(htdump_limits, deep_inheritance)
 	ht_free(&b);
 }
 
-static uint64_t rows_read(struct ht_build *b)
+static uint64_t count_events(struct ht_build *b)
 {
 	const char *const args[] = { "stats", "--format", "json", "-", NULL };
 	struct ran r = run_tool(args, b->p, b->n);
@@ -148,8 +158,8 @@ static uint64_t rows_read(struct ht_build *b)
 	return (uint64_t)n;
 }
 
-/* Converts under a bound of memory; 0: without one. */
-static void converts_within(const struct ht_build *b, unsigned kib)
+/* Converts with at most `kib` of address space; 0: no limit. */
+static void expect_convert_within(const struct ht_build *b, unsigned kib)
 {
 	char command[200];
 
@@ -161,17 +171,17 @@ static void converts_within(const struct ht_build *b, unsigned kib)
 	ran_free(&r);
 }
 
-/* Address sanitizers reserve far more than any bound. */
+/* Address sanitizers reserve far more than any limit. */
 #if defined(__SANITIZE_ADDRESS__)
-#define NO_BOUND 1
+#define NO_MEMORY_LIMIT 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define NO_BOUND 1
+#define NO_MEMORY_LIMIT 1
 #endif
 #endif
 
-/* Small files whose events have many fields, whose labels change for ever, and whose classes are described
- * again for ever. */
+/* Small files whose events have many fields, and files that change their labels and classes again and again.
+ */
 Test(host_memory, htdump_stays_small)
 {
 	struct ht_field_desc fields[250];
@@ -182,7 +192,7 @@ Test(host_memory, htdump_stays_small)
 		snprintf(names[i], sizeof names[i], "f%u", i);
 		fields[i] = (struct ht_field_desc){ "uint8_t", names[i], 1, HT_UNSIGNED };
 	}
-#ifdef NO_BOUND
+#ifdef NO_MEMORY_LIMIT
 	const uint32_t times = 1000, bound = 0;
 #else
 	const uint32_t times = 60000, bound = 160 << 10;
@@ -198,13 +208,13 @@ Test(host_memory, htdump_stays_small)
 		ht_event(&b, 101, i);
 		ht_bytes(&b, zeros, sizeof zeros);
 	}
-	cr_expect_eq(rows_read(&b), 2000);
-	converts_within(&b, bound);
+	cr_expect_eq(count_events(&b), 2000);
+	expect_convert_within(&b, bound);
 	ht_free(&b);
 
 	ht_init(&b, HT_WIRE, false);
 	ht_prologue(&b);
-	for (unsigned i = 0; i < 250; i++) /* without bytes */
+	for (unsigned i = 0; i < 250; i++) /* fields of 0 bytes */
 		fields[i] = (struct ht_field_desc){ "x", names[i], 0, HT_UNSIGNED };
 	ht_class(&b, 100, "Leaf", 250);
 	for (unsigned i = 0; i < 250; i++)
@@ -216,6 +226,275 @@ Test(host_memory, htdump_stays_small)
 		ht_event(&b, 101, i);
 		ht_mapping(&b, 1, i % 2 == 0 ? "" : "a");
 	}
-	converts_within(&b, bound);
+	expect_convert_within(&b, bound);
+	ht_free(&b);
+}
+
+/* ---- cost ---- */
+
+/* Runs a shell line with the program as $0.  The limit of CPU seconds is many times the expected cost. */
+static struct ran run_limited(const struct ht_build *b, const char *line)
+{
+	char command[300];
+
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; %s", line);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
+	cr_assert(r.status == 0 || r.status == 1, "%s: status %d: %.500s", line, r.status, r.err);
+	return r;
+}
+
+static void expect_in_proportion(const struct ht_build *b, const char *to)
+{
+	const double max = 50.0 * (double)b->n + (double)(64 << 20);
+	char line[100];
+
+	snprintf(line, sizeof line, "\"$0\" %s | wc -c", to);
+	struct ran r = run_limited(b, line);
+	cr_expect_leq(atof(r.out), max, "%s: %s bytes of %zu", to, r.out, b->n);
+	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s: %s", to, r.out);
+	cr_expect_not_null(strstr(r.err, "[repeats/text-cut]"), "%s: %.500s", to, r.err);
+	ran_free(&r);
+}
+
+/* 20,000 events have the same name of 4 MiB. */
+Test(htdump_cost, long_label)
+{
+	const uint32_t n = (4 << 20) - 10;
+	char *const label = malloc(n + 1);
+	struct ht_build b;
+
+	cr_assert_not_null(label);
+	memset(label, 'x', n);
+	label[n] = '\0';
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	ht_mapping(&b, 1, label);
+	for (uint32_t i = 0; i < 20000; i++)
+		ht_span_int(&b, i, 1, 1, 1);
+	expect_in_proportion(&b, "convert --to chrome - -");
+	expect_in_proportion(&b, "cat -");
+	struct ran r = run_limited(&b, "\"$0\" stats --format json - | wc -c");
+	cr_expect_leq(atof(r.out), 5e6 + 1e5, "%s", r.out);
+	ran_free(&r);
+	free(label);
+	ht_free(&b);
+}
+
+/* A class and its fields have names of 1 MiB, its events 22 bytes. */
+Test(htdump_cost, long_names_of_fields)
+{
+	const uint32_t n = 1 << 20;
+	char *const name = malloc(n + 1);
+	struct ht_build b;
+
+	cr_assert_not_null(name);
+	memset(name, 'f', n);
+	name[n] = '\0';
+	const struct ht_field_desc fields[] = { { "u", name, 1, HT_UNSIGNED },
+		                                { "u", name + 1, 1, HT_UNSIGNED } };
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	ht_describe(&b, 100, name, NULL, fields, 2);
+	for (uint32_t i = 0; i < 100000; i++) {
+		ht_event(&b, 100, i);
+		ht_u16(&b, 1);
+	}
+	expect_in_proportion(&b, "convert --to ndjson - -");
+	expect_in_proportion(&b, "convert --raw --to ndjson - -");
+	free(name);
+	ht_free(&b);
+}
+
+/* 57,000 used classes on a chain of 8,100 bases: unfolding all would visit 400 million fields. */
+Test(htdump_cost, deep_chain_of_bases)
+{
+	char name[16], base[16] = "";
+	struct ht_build b;
+
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	for (uint32_t i = 0; i < 57000; i++) {
+		snprintf(name, sizeof name, "D%u", i);
+		ht_describe(&b, 100 + i, name, i == 0 ? NULL : base, NULL, 0);
+		if (i < 8100)
+			snprintf(base, sizeof base, "D%u", i);
+	}
+	for (uint32_t i = 8100; i < 57000; i++)
+		ht_event(&b, 100 + i, i);
+	struct ran r = run_limited(&b, "\"$0\" validate -");
+	cr_expect_not_null(strstr(r.out, "cannot be unfolded"), "%.500s", r.out);
+	cr_expect_eq(r.status, 1);
+	ran_free(&r);
+	ht_free(&b);
+}
+
+/* The limit of visited fields grows with the input: concatenated files describe their classes again. */
+Test(htdump_cost, descriptions_again_and_again)
+{
+	const struct ht_field_desc x = { "uint64_t", "x", 8, HT_UNSIGNED };
+	struct ht_build b;
+
+	ht_init(&b, HT_WIRE, false);
+	for (uint32_t i = 0; i < 4000; i++) {
+		ht_prologue(&b);
+		ht_describe(&b, 100, "Own", NULL, &x, 1);
+		ht_event(&b, 100, i);
+		ht_u64(&b, i);
+	}
+	struct ran r = run_limited(&b, "\"$0\" validate -q -");
+	cr_expect_eq(r.status, 0, "%.500s", r.out);
+	ran_free(&r);
+	ht_free(&b);
+}
+
+/* ---- lifetimes ---- */
+
+#define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
+
+static size_t expect_lasting(const char *what, struct input *in, unsigned want, uint32_t cap)
+{
+	struct live_batches l;
+	size_t n;
+
+	cr_assert_not_null(in, "%s", what);
+	live_batches_read(&l, format_by_name("htdump"), in, want, cap);
+	n = l.n;
+	cr_expect_eq(live_batches_changed(&l), 0, "%s", what);
+	cr_expect_eq(live_batches_free(&l), 0, "%s", what);
+	return n;
+}
+
+/* Reads all samples of a folder as files, and from memory through windows of several sizes.  Returns the
+ * number of batches. */
+static size_t read_folder(const char *dir)
+{
+	static const size_t steps[] = { 0, 7, 64, 4096 };
+	char **const names = list_folder(dir, "");
+	size_t batches = 0;
+	char path[600];
+
+	cr_assert_not_null(names);
+	for (char **name = names; *name != NULL; name++) {
+		size_t n;
+		snprintf(path, sizeof path, "%s/%s", dir, *name);
+		if (strstr(*name, ".htdump") == NULL)
+			continue;
+		char *const p = read_whole(path, &n);
+		cr_assert_not_null(p, "%s", path);
+		for (unsigned raw = 0; raw <= WANT_RAW; raw += WANT_RAW) {
+			batches += expect_lasting(path, input_open(path), ALL | raw, 5);
+			for (size_t i = 0; i < 4 && n < 8192 && strstr(*name, ".htdump.") == NULL; i++)
+				expect_lasting(path,
+				               steps[i] > 0 ? input_from_memory_slowly(p, n, steps[i])
+				                            : input_from_memory(p, n),
+				               ALL | raw, 3);
+		}
+		free(p);
+	}
+	list_free(names);
+	return batches;
+}
+
+Test(htdump_lifetime, samples)
+{
+	cr_expect_gt(read_folder("testdata/htdump/good"), 500);
+	cr_expect_gt(read_folder("testdata/htdump/bad"), 100);
+}
+
+/* Names of integer labels: known before, found by the look-ahead pass, missing, and replaced while batches
+ * hold references to the old ones. */
+Test(htdump_lifetime, labels)
+{
+	struct ht_build b;
+	char text[40];
+
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	for (uint64_t i = 0; i < 2000; i++) {
+		if (i % 3 == 0) {
+			snprintf(text, sizeof text, "label %u of %u", (unsigned)(i % 40), (unsigned)i);
+			ht_mapping(&b, i % 40, text);
+		}
+		ht_span_int(&b, i, 1, 1, i % 50);
+	}
+	ht_mapping(&b, 45, "named at the end");
+	cr_expect_gt(expect_lasting("labels", input_from_memory((const char *)b.p, b.n), ALL, 3), 800);
+	cr_expect_gt(expect_lasting("labels", input_from_memory_slowly((const char *)b.p, b.n, 99), ALL, 3),
+	             800);
+	ht_free(&b);
+}
+
+/* ---- threads ---- */
+
+#define STREAMS 40U
+#define EVENTS 1500U
+
+/* Makes concatenated files.  Each describes its class with one field more than the previous one, up to four:
+ * x, duration, thread_id, label. */
+static void make_concatenated(struct ht_build *b)
+{
+	static const struct ht_field_desc fields[] = { { "uint64_t", "x", 8, HT_UNSIGNED },
+		                                       { "uint64_t", "duration", 8, HT_UNSIGNED },
+		                                       { "uint64_t", "thread_id", 8, HT_UNSIGNED },
+		                                       { "string", "label", 8, HT_STRING } };
+
+	ht_init(b, HT_WIRE, false);
+	for (unsigned i = 0; i < STREAMS; i++) {
+		ht_prologue(b);
+		ht_describe(b, 100, "Own", NULL, fields, 1 + i % 4);
+		for (unsigned k = 0; k < EVENTS; k++) {
+			ht_event(b, 100, 1000 * k);
+			for (unsigned f = 0; f <= i % 4 && f < 3; f++)
+				ht_u64(b, f);
+			if (i % 4 == 3)
+				ht_string(b, "a name");
+		}
+	}
+}
+
+static void expect_same_of_threads(const struct ht_build *b, const char *format)
+{
+	static const char *const numbers[] = { "1", "2", "7" };
+	struct ran first, r;
+
+	for (unsigned i = 0; i < 3; i++) {
+		r = run_tool((const char *const[]){ "convert", "--threads", numbers[i], "--to", format, "-",
+		                                    "-", NULL },
+		             b->p, b->n);
+		cr_expect_eq(r.status, 0, "%s, %s threads: %d: %.3000s", format, numbers[i], r.status, r.err);
+		if (i == 0)
+			first = r;
+		else
+			cr_expect(r.out_n == first.out_n && memcmp(r.out, first.out, r.out_n) == 0,
+			          "%s, %s threads", format, numbers[i]);
+		if (i > 0)
+			ran_free(&r);
+	}
+	ran_free(&first);
+}
+
+Test(htdump_race, classes_that_are_described_again)
+{
+	struct ht_build b;
+
+	make_concatenated(&b);
+	expect_same_of_threads(&b, "ndjson");
+	expect_same_of_threads(&b, "chrome");
+	ht_free(&b);
+}
+
+Test(htdump_race, stats_have_one_row)
+{
+	struct ht_build b;
+
+	make_concatenated(&b);
+	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", "-", NULL }, b.p, b.n);
+	cr_expect_not_null(strstr(r.out, "{\"name\":\"Own\",\"count\":60000}],"), "%.3000s", r.out);
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "info", "-", NULL }, b.p, b.n);
+	cr_expect_not_null(strstr(r.out, " 15000  Own  (x u64)\n"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, " 15000  Own  (x u64, duration u64)\n"), "%s", r.out);
+	ran_free(&r);
 	ht_free(&b);
 }

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * A second opinion on .htdump files for tests: slow, simple, written from the specification and sharing
- * nothing with the reader.  It takes well-formed files only.
+ * A second decoder of .htdump files for tests: slow, simple, written from the specification, sharing nothing
+ * with the reader.  It reads well-formed files only.
  */
 
 enum oracle_kind {
@@ -33,8 +33,8 @@ struct oracle_event {
 	bool span;
 	uint64_t ts, dur, tid, id, offset;
 	char name[256];
-	const struct oracle_field *named_by;           /* the field that became the name, or NULL */
-	struct oracle_field fields[ORACLE_MAX_FIELDS]; /* all of them, base classes first */
+	const struct oracle_field *named_by;           /* field that is the name, or NULL */
+	struct oracle_field fields[ORACLE_MAX_FIELDS]; /* all, those of bases first */
 	size_t nfields;
 };
 
@@ -49,15 +49,15 @@ struct oracle {
 	struct oracle_class_count counts[64];
 	size_t ncounts;
 	uint64_t records;
-	const char *id_key; /* what the layout calls the event id */
-	const char *fault;  /* why it gave up, or NULL */
+	const char *id_key; /* name of the event id in the layout */
+	const char *fault;  /* why decoding ended early, or NULL */
 };
 
-/* The bytes must stay as long as the answer. */
+/* The bytes must stay valid as long as the result. */
 void oracle_decode(struct oracle *o, const unsigned char *p, size_t n);
 void oracle_free(struct oracle *o);
 
-/* The field with this key, or NULL. */
+/* Returns the field with this key, or NULL. */
 const struct oracle_field *oracle_find(const struct oracle_event *e, const char *key);
 
 #endif

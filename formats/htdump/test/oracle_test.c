@@ -1,3 +1,7 @@
+/*
+ * The oracle: a decoder of .htdump written from the specification, and tests of it against samples and
+ * against the counts of another independent reader.
+ */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -9,19 +13,19 @@
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/oracle.h"
 
-/* Data types, as the specification numbers them; the wire has other numbers for the same. */
+/* Data types as the specification numbers them.  The wire has other numbers. */
 enum type { T_STRUCT, T_STRING, T_INTEGER, T_FLOAT, T_DOUBLE, T_POINTER, T_UNSIGNED, T_UNKNOWN };
 
-struct ofield {
+struct described_field {
 	char type_name[64], name[64];
 	uint64_t size;
 	enum type type;
 };
 
-struct oclass {
+struct described_class {
 	uint32_t id;
 	char name[128];
-	struct ofield fields[32];
+	struct described_field fields[32];
 	size_t nfields;
 };
 
@@ -34,14 +38,14 @@ struct decoder {
 	const unsigned char *p;
 	size_t n, at;
 	bool wire, big;
-	struct oclass *classes;
+	struct described_class *classes;
 	size_t nclasses;
 	struct mapping mappings[256];
 	size_t nmappings;
 	struct oracle *o;
 };
 
-static uint64_t number(struct decoder *d, size_t size)
+static uint64_t read_number(struct decoder *d, size_t size)
 {
 	uint64_t v = 0;
 
@@ -55,7 +59,7 @@ static uint64_t number(struct decoder *d, size_t size)
 	return v;
 }
 
-static const char *string(struct decoder *d)
+static const char *read_string(struct decoder *d)
 {
 	const unsigned char *const s = d->p + d->at;
 	const unsigned char *const end = memchr(s, 0, d->n - d->at);
@@ -75,7 +79,7 @@ static enum type type_of(bool wire, uint64_t v)
 	return v <= 6 ? (enum type)v : T_UNKNOWN;
 }
 
-/* Only the wire puts HT_ before them. */
+/* On the wire; the document has no HT_ in front. */
 static const char *const builtin_names[] = {
 	"HT_EndiannessInfoEvent",
 	"HT_Event",
@@ -83,7 +87,7 @@ static const char *const builtin_names[] = {
 	"HT_EventKlassFieldInfoEvent",
 };
 
-static struct oclass *class_by_id(struct decoder *d, uint32_t id)
+static struct described_class *class_by_id(struct decoder *d, uint32_t id)
 {
 	for (size_t i = 0; i < d->nclasses; i++)
 		if (d->classes[i].id == id)
@@ -91,7 +95,7 @@ static struct oclass *class_by_id(struct decoder *d, uint32_t id)
 	return NULL;
 }
 
-static struct oclass *class_by_name(struct decoder *d, const char *name)
+static struct described_class *class_by_name(struct decoder *d, const char *name)
 {
 	for (size_t i = 0; i < d->nclasses; i++)
 		if (strcmp(d->classes[i].name, name) == 0)
@@ -112,30 +116,30 @@ static void count_class(struct oracle *o, const char *name)
 	o->counts[i].count++;
 }
 
-static void class_info(struct decoder *d)
+static void read_class_info(struct decoder *d)
 {
-	const uint32_t id = (uint32_t)number(d, 4);
-	const char *const name = string(d);
+	const uint32_t id = (uint32_t)read_number(d, 4);
+	const char *const name = read_string(d);
 
-	number(d, 1);
+	read_number(d, 1);
 	if (id <= 3)
 		return;
 	d->classes = realloc(d->classes, (d->nclasses + 1) * sizeof *d->classes);
 	cr_assert_not_null(d->classes);
-	d->classes[d->nclasses] = (struct oclass){ .id = id };
+	d->classes[d->nclasses] = (struct described_class){ .id = id };
 	snprintf(d->classes[d->nclasses++].name, sizeof d->classes[0].name, "%s", name);
 }
 
-static void field_info(struct decoder *d)
+static void read_field_info(struct decoder *d)
 {
-	const uint32_t id = (uint32_t)number(d, 4);
-	struct oclass *const c = class_by_id(d, id);
-	struct ofield f = { 0 };
+	const uint32_t id = (uint32_t)read_number(d, 4);
+	struct described_class *const c = class_by_id(d, id);
+	struct described_field f = { 0 };
 
-	snprintf(f.type_name, sizeof f.type_name, "%s", string(d));
-	snprintf(f.name, sizeof f.name, "%s", string(d));
-	f.size = number(d, 8);
-	f.type = type_of(d->wire, number(d, 1));
+	snprintf(f.type_name, sizeof f.type_name, "%s", read_string(d));
+	snprintf(f.name, sizeof f.name, "%s", read_string(d));
+	f.size = read_number(d, 8);
+	f.type = type_of(d->wire, read_number(d, 1));
 	if (f.type == T_DOUBLE && f.size == 4)
 		f.type = T_FLOAT;
 	if (id <= 3)
@@ -146,7 +150,7 @@ static void field_info(struct decoder *d)
 		c->fields[c->nfields++] = f;
 }
 
-static struct oracle_field scalar(struct decoder *d, const struct ofield *f, const char *prefix)
+static struct oracle_field read_scalar(struct decoder *d, const struct described_field *f, const char *prefix)
 {
 	static const enum oracle_kind kinds[] = {
 		[T_STRING] = ORACLE_STRING, [T_INTEGER] = ORACLE_SIGNED,  [T_FLOAT] = ORACLE_FLOAT,
@@ -156,10 +160,10 @@ static struct oracle_field scalar(struct decoder *d, const struct ofield *f, con
 
 	snprintf(v.key, sizeof v.key, "%s%s", prefix, f->name);
 	if (f->type == T_STRING) {
-		v.s = string(d);
+		v.s = read_string(d);
 		return v;
 	}
-	v.u = number(d, (size_t)f->size);
+	v.u = read_number(d, (size_t)f->size);
 	if (f->type == T_INTEGER && f->size < 8 && v.u >> (8 * f->size - 1) != 0)
 		v.u |= ~UINT64_C(0) << 8 * f->size;
 	if (f->type == T_FLOAT) {
@@ -174,32 +178,31 @@ static struct oracle_field scalar(struct decoder *d, const struct ofield *f, con
 	return v;
 }
 
-static void class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e,
-                         const char *prefix, unsigned depth)
+static void read_fields(struct decoder *d, const struct described_class *c, struct oracle_event *e,
+                        const char *prefix, unsigned depth)
 {
 	for (size_t i = 0; i < c->nfields && d->o->fault == NULL; i++) {
-		const struct ofield *const f = &c->fields[i];
+		const struct described_field *const f = &c->fields[i];
 		char inside[200];
 
 		if (f->type == T_STRUCT &&
 		    (strcmp(f->type_name, "HT_Event") == 0 || strcmp(f->type_name, "Event") == 0))
-			continue; /* the 20 bytes in front */
+			continue; /* the head of the record */
 		if (f->type == T_STRUCT) {
-			const struct oclass *const inner = class_by_name(d, f->type_name);
+			const struct described_class *const inner = class_by_name(d, f->type_name);
 
-			/* The fields of a base are the own ones of the class; others need a prefix.
-			 */
+			/* Fields of a base have no prefix, members of other structs do. */
 			snprintf(inside, sizeof inside, "%s%s%s", prefix,
 			         strcmp(f->name, "base") == 0 ? "" : f->name,
 			         strcmp(f->name, "base") == 0 ? "" : ".");
 			if (inner == NULL || depth > 20)
 				d->o->fault = "structure of no class";
 			else
-				class_fields(d, inner, e, inside, depth + 1);
+				read_fields(d, inner, e, inside, depth + 1);
 		} else if (f->type == T_UNKNOWN || f->size > 8 || e->nfields == ORACLE_MAX_FIELDS) {
 			d->o->fault = "impossible field";
 		} else {
-			e->fields[e->nfields++] = scalar(d, f, prefix);
+			e->fields[e->nfields++] = read_scalar(d, f, prefix);
 		}
 	}
 }
@@ -212,7 +215,7 @@ const struct oracle_field *oracle_find(const struct oracle_event *e, const char 
 	return NULL;
 }
 
-static void keep_event(struct oracle *o, const struct oracle_event *e)
+static void add_event(struct oracle *o, const struct oracle_event *e)
 {
 	if (o->n == o->cap) {
 		o->cap = 2 * o->cap + 64;
@@ -222,52 +225,52 @@ static void keep_event(struct oracle *o, const struct oracle_event *e)
 	o->events[o->n++] = *e;
 }
 
-static void own_record(struct decoder *d, uint32_t id, struct oracle_event *e)
+static void read_described(struct decoder *d, uint32_t id, struct oracle_event *e)
 {
-	const struct oclass *const c = class_by_id(d, id);
+	const struct described_class *const c = class_by_id(d, id);
 
 	if (c == NULL) {
 		d->o->fault = "unknown class";
 		return;
 	}
 	count_class(d->o, c->name);
-	class_fields(d, c, e, "", 0);
+	read_fields(d, c, e, "", 0);
 	if (strcmp(c->name, "HT_StringMappingEvent") == 0 && e->nfields == 2) {
 		cr_assert_lt(d->nmappings, sizeof d->mappings / sizeof d->mappings[0]);
 		d->mappings[d->nmappings++] = (struct mapping){ e->fields[0].u, e->fields[1].s };
 	} else if (strcmp(c->name, "HT_SystemInfoEvent") != 0) {
-		/* The class may be forgotten at the next file of a concatenation; the name fields have it. */
+		/* Copied: the next concatenated file drops all classes. */
 		snprintf(e->name, sizeof e->name, "%s", c->name);
-		keep_event(d->o, e);
+		add_event(d->o, e);
 	}
 }
 
-static void record(struct decoder *d)
+static void read_record(struct decoder *d)
 {
 	struct oracle_event e = { .offset = d->at };
 	uint32_t id;
 
 	if (d->wire) {
-		id = (uint32_t)number(d, 4);
-		e.ts = number(d, 8);
-		e.id = number(d, 8);
+		id = (uint32_t)read_number(d, 4);
+		e.ts = read_number(d, 8);
+		e.id = read_number(d, 8);
 	} else {
-		e.ts = number(d, 8);
-		e.id = number(d, 8);
-		id = (uint32_t)number(d, 4);
+		e.ts = read_number(d, 8);
+		e.id = read_number(d, 8);
+		id = (uint32_t)read_number(d, 4);
 	}
 	d->o->records++;
 	if (id <= 3)
 		count_class(d->o, builtin_names[id] + (d->wire ? 0 : strlen("HT_")));
 	if (id == 0) {
-		d->big = number(d, 1) != 0;
-		d->nclasses = 0; /* another file begins */
+		d->big = read_number(d, 1) != 0;
+		d->nclasses = 0; /* a concatenated file */
 	} else if (id == 2) {
-		class_info(d);
+		read_class_info(d);
 	} else if (id == 3) {
-		field_info(d);
+		read_field_info(d);
 	} else if (id != 1) {
-		own_record(d, id, &e);
+		read_described(d, id, &e);
 	}
 }
 
@@ -305,12 +308,12 @@ void oracle_decode(struct oracle *o, const unsigned char *p, size_t n)
 	d->p = p;
 	d->n = n;
 	d->o = o;
-	/* The second record is a class info (2): its class id is at another place in the two layouts. */
+	/* The class id of the second record, a class info (2), is at different offsets in the two layouts. */
 	d->wire = n < 41 || !(p[37] + p[38] + p[39] + p[40] == 2 && memcmp(p + 16, "\0\0\0", 4) == 0 &&
 	                      p[21] + p[22] + p[23] + p[24] != 2);
 	o->id_key = d->wire ? "id" : "event_id";
 	while (d->at < n && o->fault == NULL)
-		record(d);
+		read_record(d);
 	for (size_t i = 0; i < o->n; i++)
 		name_event(d, &o->events[i]);
 	free(d->classes);
@@ -357,7 +360,7 @@ static void agree_with_expected(const char *dir, const cJSON *want, const char *
 	free(p);
 }
 
-/* The oracle itself, against what another independent reader found. */
+/* EXPECTED.json is from another independent reader. */
 Test(htdump_oracle, agrees_with_expected)
 {
 	cr_expect_gt(each_expected(real_traces(), "htdump/", agree_with_expected), 0);

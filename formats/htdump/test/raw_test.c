@@ -1,4 +1,7 @@
-/* Raw events: every record with all its fields, enough to write the file again, byte for byte. */
+/*
+ * Raw events have all fields of their records, so that the file can be written again byte for byte.  The
+ * encoder here knows nothing of the reader but the types of values.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +16,6 @@
 #define GOOD "testdata/htdump/good"
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)
 
-/* Writes values; knows nothing of the reader but the types of values. */
 struct encoder {
 	unsigned char *p;
 	size_t n, cap;
@@ -41,7 +43,8 @@ static void put_number(struct encoder *w, uint64_t v, unsigned size)
 	put_bytes(w, bytes, size);
 }
 
-/* The bits of the float that a double was made of; no arithmetic, which would make quiet NaNs of others. */
+/* Returns the bits of the float that a double was converted from.  NaNs are converted by hand: a processor
+ * would make signalling ones quiet. */
 static uint32_t narrowed(uint64_t bits)
 {
 	double d;
@@ -81,7 +84,7 @@ static const struct field *field_named(const struct batch *b, const struct event
 	return NULL;
 }
 
-/* Writes a record from its fields alone.  The byte order that one of class 0 sets holds from the next on. */
+/* Writes a record from its fields.  A record of class 0 sets the byte order of the following ones. */
 static void put_record(struct encoder *w, const struct batch *b, const struct event *e)
 {
 	const struct field *const id = field_named(b, e, "klass_id");
@@ -100,7 +103,7 @@ static void read_raw(struct live_batches *l, const void *p, size_t n, size_t ste
 	                  step > 0 ? input_from_memory_slowly(p, n, step) : input_from_memory(p, n), RAW, 50);
 }
 
-/* The records lie one behind the other and are the input, and so is what is written from their fields. */
+/* Expects that the bytes of all records, and the records written from their fields, are the input. */
 static void expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
 {
 	struct live_batches l;
@@ -126,7 +129,7 @@ static void expect_same_bytes(const char *what, const void *p, size_t n, size_t 
 
 /* ---- files ---- */
 
-/* The samples, and the real traces if wanted. */
+/* Loads the samples, and the real traces with `traces`. */
 static size_t load_all(struct file *files, bool traces)
 {
 	char dir[1024];
@@ -159,7 +162,7 @@ static bool is_document(const struct file *f)
 	       f->p[21] + f->p[22] + f->p[23] + f->p[24] != 2;
 }
 
-/* Every sample behind every other one of its layout, also of the other byte order. */
+/* Each sample after each other one of its layout, also of the other byte order. */
 Test(htdump_raw, appended_files)
 {
 	struct file files[MAX_FILES];
@@ -256,10 +259,10 @@ Test(htdump_raw, fields_equal_the_oracle)
 	free_files(files, n);
 }
 
-/* ---- what raw events are not ---- */
+/* ---- names, floats, labels ---- */
 
-/* The names of the fields of the last event, each with a blank behind. */
-static void last_names(const struct live_batches *l, char *to, size_t room)
+/* Gets the names of the fields of the last event, each with a blank after it. */
+static void last_names(const struct live_batches *l, char *to, size_t size)
 {
 	const struct batch *const b = l->batches[l->n - 1];
 	const struct event *const e = &b->events[b->n - 1];
@@ -268,11 +271,12 @@ static void last_names(const struct live_batches *l, char *to, size_t room)
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct slice name = b->fields[e->first_field + i].name;
 		const size_t n = strlen(to);
-		snprintf(to + n, room - n, "%.*s ", (int)name.n, name.p);
+		snprintf(to + n, size - n, "%.*s ", (int)name.n, name.p);
 	}
 }
 
-/* Names that come twice stay, members of structs have its name before theirs; the class declares the same. */
+/* Names are not made unique; members of structs have the name of the struct in front.  The class declares the
+ * same names. */
 Test(htdump_raw, names_are_those_of_the_file)
 {
 	static const struct ht_field_desc inner[] = { { "uint8_t", "x", 1, HT_UNSIGNED } };
@@ -313,7 +317,7 @@ Test(htdump_raw, names_are_those_of_the_file)
 	ht_free(&b);
 }
 
-/* All bits of NaNs are there, of signalling ones too. */
+/* All bits of NaNs are kept, also of signalling ones. */
 Test(htdump_raw, bits_of_floats)
 {
 	static const struct ht_field_desc fields[] = { { "float", "f", 4, HT_FLOAT },
@@ -334,7 +338,7 @@ Test(htdump_raw, bits_of_floats)
 	ht_free(&b);
 }
 
-/* Labels stay numbers, before and behind their names. */
+/* Labels stay numbers, also after the record that names them. */
 Test(htdump_raw, labels_are_not_resolved)
 {
 	struct live_batches l;

@@ -3,24 +3,24 @@
 
 #include "htdump/test/build.h"
 
-/* The .htdump samples of testdata/: what `make testdata` writes, and why each is there. */
+/* The .htdump samples that `make testdata` writes to testdata/. */
 
 enum ht_packing { HT_PLAIN, HT_GZIP, HT_GZIP_MEMBERS, HT_ZSTD };
 
-/* A file without anything worse than a note. */
+/* A file without findings, except notes. */
 struct ht_good {
-	const char *name; /* of the file, without .htdump */
+	const char *name; /* file name without .htdump */
 	enum ht_layout layout;
 	bool big;
 	void (*make)(struct ht_build *b); /* after ht_init() */
 	enum ht_packing packing;
 };
 
-extern const struct ht_good ht_good[]; /* ended by a name of NULL */
+extern const struct ht_good ht_good[]; /* terminated by a NULL name */
 
 #define HT_MAX_EXPECTED 8
 
-/* What `tracetool validate` must find, in order. */
+/* Expected findings of `tracetool validate`, in order. */
 struct ht_expected {
 	size_t n;
 	struct {
@@ -34,11 +34,11 @@ struct ht_bad {
 	const char *name;
 	enum ht_layout layout;
 	bool big;
-	int exit_status; /* of `validate`: 1 for errors, 0 for warnings and notes */
+	int exit_status; /* of validate: 1 for errors, 0 for warnings and notes */
 	void (*make)(struct ht_build *b, struct ht_expected *e);
 	enum ht_packing packing;
 };
 
-extern const struct ht_bad ht_bad[]; /* ended by a name of NULL */
+extern const struct ht_bad ht_bad[]; /* terminated by a NULL name */
 
 #endif

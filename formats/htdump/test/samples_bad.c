@@ -1,11 +1,10 @@
-#include <string.h>
-
+/*
+ * Samples that provoke one rule each.  Event ids are unique and ascend unless the sample is about them. Where
+ * a record ends the reading, more bytes follow if that matters.
+ */
 #include "htdump/test/samples.h"
 
-/*
- * Event ids are unique and go up wherever they are not the point, so that each file provokes one rule.
- * Where a record ends the reading, more bytes follow it when that matters.
- */
+#include <string.h>
 
 static const struct ht_field_desc plain_base = { "HT_Event", "base", 24, HT_STRUCT };
 static const struct ht_field_desc value = { "uint32_t", "value", 4, HT_UNSIGNED };
@@ -113,7 +112,7 @@ static void too_many_fields(struct ht_build *b, struct ht_expected *e)
 	own_event(b, 20);
 }
 
-/* The class is never used, so nothing but its description can be wrong. */
+/* The class is not used, so only its description can be wrong. */
 static void field_type(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
@@ -144,7 +143,7 @@ static void field_size(struct ht_build *b, struct ht_expected *e)
 	ht_span(b, 100, 5, 1, "work");
 }
 
-/* As programs with HawkTracer 0.11 write it. */
+/* A float as HawkTracer 0.11 describes it. */
 static void float_as_double(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
@@ -233,7 +232,7 @@ static void class_name_unterminated(struct ht_build *b, struct ht_expected *e)
 	b->n -= 2;
 }
 
-/* Longer than any name: the NUL is there, but far away. */
+/* The NUL exists, but after more bytes than the limit. */
 static void string_too_long(struct ht_build *b, struct ht_expected *e)
 {
 	char text[4096];

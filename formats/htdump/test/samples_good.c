@@ -58,7 +58,7 @@ static void all_types(struct ht_build *b)
 	}
 }
 
-/* Values at the ends of their ranges. */
+/* Minimum and maximum values. */
 static void max_integers(struct ht_build *b)
 {
 	static const struct ht_field_desc ends[] = {
@@ -105,7 +105,7 @@ static void odd_doubles(struct ht_build *b)
 	}
 }
 
-/* Bases of one, two and five steps, and one structure inlined at two places. */
+/* Chains of one, two and five bases, and a struct that is used twice. */
 static void inheritance(struct ht_build *b)
 {
 	static const char *const names[] = { "Level1", "Level2", "Level3", "Level4", "Level5" };
@@ -150,7 +150,7 @@ static void inheritance(struct ht_build *b)
 	ht_u32(b, 4);
 }
 
-/* Integer labels whose names come later: with the class of the mappings described only then. */
+/* Integer labels that are named later, when also the class of the mappings is described. */
 static void late_mapping(struct ht_build *b)
 {
 	static const struct ht_field_desc mapping[] = {
@@ -186,7 +186,7 @@ static void append_again(struct ht_build *b, bool big)
 	b->now = 1000;
 }
 
-/* One file behind another, of the other byte order. */
+/* Two concatenated files with different byte orders. */
 static void concatenated(struct ht_build *b)
 {
 	spec_example(b);
@@ -225,7 +225,7 @@ static void only_endianness(struct ht_build *b)
 	ht_endianness(b);
 }
 
-/* On one thread, neither apart nor nested; also one that begins where the other ends. */
+/* Spans of one thread that overlap without nesting, and one that begins where another ends. */
 static void overlapping(struct ht_build *b)
 {
 	ht_prologue(b);
@@ -283,7 +283,7 @@ static void thread_ids(struct ht_build *b)
 		ht_span(b, 100 * i, 50, threads[i % 5], "work");
 }
 
-/* Parent and child begin together; children come first; spans of no length; and all of it backwards in time.
+/* Parents and children with equal starts, children first; spans without length; and all in descending time.
  */
 static void equal_starts(struct ht_build *b)
 {
@@ -298,7 +298,7 @@ static void equal_starts(struct ht_build *b)
 	}
 }
 
-/* The four known classes, some more than once and in another order, between events. */
+/* Descriptions of the four built-in classes between events, some repeated and in another order. */
 static void builtins_again(struct ht_build *b)
 {
 	ht_endianness(b);
@@ -310,7 +310,7 @@ static void builtins_again(struct ht_build *b)
 	ht_span(b, 300, 1, 1, "after");
 }
 
-/* The descriptions of two classes in turns; a field may even come after the first use of the other class. */
+/* Alternating descriptions of two classes; a field may even follow the first use of the other class. */
 static void interleaved(struct ht_build *b)
 {
 	const struct ht_field_desc base = { "HT_Event", "base", 24, HT_STRUCT };
@@ -330,8 +330,7 @@ static void interleaved(struct ht_build *b)
 	ht_f64(b, 0.25);
 }
 
-/* Naming: `label`, else `name`, else the class; a thread id in an event that is no span; no thread id in one
- * that is. */
+/* The name is `label`, else `name`, else the class.  An instant with a thread id, and a span without one. */
 static void naming(struct ht_build *b)
 {
 	static const struct ht_field_desc named[] = {
@@ -360,7 +359,7 @@ static void naming(struct ht_build *b)
 	ht_event(b, 53, 40);
 }
 
-/* In the document's layout the base may be listed too, and then be counted or not. */
+/* Also in the document layout the base may be listed, and be counted or not. */
 static void base_listed(struct ht_build *b)
 {
 	b->list_base = true;

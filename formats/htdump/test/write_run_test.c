@@ -27,7 +27,6 @@ void htw_run_begin(struct htw_run *r)
 	htw_run_begin_with(r, false);
 }
 
-/* What is new is shown, then all events are written. */
 void htw_run_flush(struct htw_run *r)
 {
 	r->batch.tracks = r->trace.tracks + r->tracks;
@@ -58,7 +57,6 @@ struct event *htw_run_event(struct htw_run *r, enum phase phase, struct slice na
 	return e;
 }
 
-/* Adds a field to the event that was made last. */
 void htw_run_field(struct htw_run *r, struct slice name, struct value v)
 {
 	struct field *const f = batch_fields(&r->batch, 1);
@@ -74,7 +72,6 @@ void htw_run_named(struct htw_run *r, const char *name, struct value v)
 	htw_run_field(r, slice_str(name), v);
 }
 
-/* Ends the output, which is read without a finding. */
 void htw_run_finish_output(struct htw_run *r)
 {
 	const struct text *const t = &r->chunk.text;
@@ -92,7 +89,6 @@ void htw_run_finish_output(struct htw_run *r)
 		             r->live.findings.levels[level], level);
 }
 
-/* The same, for outputs that are no more than the oracle reads. */
 const struct oracle *htw_run_decode(struct htw_run *r)
 {
 	htw_run_finish_output(r);
@@ -130,17 +126,15 @@ uint64_t htw_run_count_of(const struct oracle *o, const char *name)
 	return 0;
 }
 
-/* The n-th event that is of a class of the trace: their ids ascend like their places. */
 const struct oracle_event *htw_run_nth(const struct oracle *o, size_t n)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (oracle_find(&o->events[i], "label") != NULL && n-- == 0)
 			return &o->events[i];
-	cr_assert_fail("there are not so many events");
+	cr_assert_fail("fewer events");
 	return NULL;
 }
 
-/* The n-th record with a field of this name. */
 const struct oracle_event *htw_run_with(const struct oracle *o, const char *key, size_t n)
 {
 	for (size_t i = 0; i < o->n; i++)
@@ -187,7 +181,6 @@ char *htw_run_filled(size_t n, char c)
 	return p;
 }
 
-/* The n-th event of the output, with its batch. */
 const struct event *htw_run_live_event(const struct htw_run *r, size_t n, const struct batch **in)
 {
 	for (size_t i = 0; i < r->live.n; i++) {
@@ -198,7 +191,7 @@ const struct event *htw_run_live_event(const struct htw_run *r, size_t n, const 
 				return &b->events[k];
 			}
 	}
-	cr_assert_fail("there are not so many events");
+	cr_assert_fail("fewer events");
 	return NULL;
 }
 

@@ -1,4 +1,7 @@
-/* Selections of .htdump files: whole records, and what they refer to. */
+/*
+ * Copies of .htdump to .htdump: the same bytes, several inputs in one output, times moved by --rebase;
+ * and selections, which are whole records and the structure that they refer to.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +10,250 @@
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/build.h"
 #include "htdump/test/oracle.h"
+#include "input/input.h"
 #include "input/open.h"
+#include "test/fuzz/fuzz_check.h"
+
+/* ---- whole files ---- */
 
 #define GOOD "testdata/htdump/good"
+#define BAD "testdata/htdump/bad"
 
-/* ---- a trace made for it ---- */
+static void expect_same(const char *path, const char *p, size_t n)
+{
+	static const char *const threads[] = { "--threads=1", "--threads=2", "--threads=7", "--raw",
+		                               "--lanes=off" };
+
+	for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+		const char *const args[] = {
+			"convert", "--quiet", threads[i], "--to=htdump", path, "-", NULL
+		};
+		struct ran r = run_tool(args, NULL, 0);
+		expect_bytes(path, &r, p, n);
+		ran_free(&r);
+	}
+}
+
+static void expect_same_piped(const char *path, const char *p, size_t n)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-q", "--to", "htdump", "-", "-", NULL }, p, n);
+
+	expect_bytes(path, &r, p, n);
+	ran_free(&r);
+}
+
+Test(htdump_write_raw, good_samples_stay_what_they_are)
+{
+	each_file(GOOD, ".htdump", expect_same);
+	each_file(GOOD, ".htdump", expect_same_piped);
+}
+
+Test(htdump_write_raw, real_traces_stay_what_they_are)
+{
+	char dir[1000];
+
+	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
+	each_file(dir, ".htdump", expect_same);
+}
+
+/* The suffix of the name gives format and compression. */
+Test(htdump_write_raw, files_by_name)
+{
+	static const char *const names[] = { "out.htdump", "out.htdump.gz", "out.htdump.zst" };
+	char *const dir = make_folder(), path[1024];
+	size_t n, m;
+	char *const want = read_unpacked(GOOD "/wire-big.htdump", &n);
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		struct ran r = run_tool(
+		    (const char *const[]){ "convert", GOOD "/wire-big.htdump", path, NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s", r.err);
+		char *const got = read_unpacked(path, &m);
+		cr_expect(n == m && memcmp(got, want, n) == 0, "%s", path);
+		free(got);
+		ran_free(&r);
+	}
+	free(want);
+	remove_folder(dir);
+}
+
+/* Whole records are copied, and the status is that of validate. */
+static void expect_start(const char *path, const char *p, size_t n)
+{
+	struct ran check = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "--to", "htdump", path, "-", NULL }, NULL, 0);
+
+	cr_expect_eq(r.status, check.status, "%s: status %d, validate %d", path, r.status, check.status);
+	cr_expect(r.out_n <= n && memcmp(r.out, p, r.out_n) == 0, "%s", path);
+	cr_expect(strstr(r.err, "not read") != NULL || r.out_n == n, "%s: %zu of %zu bytes: %s", path,
+	          r.out_n, n, r.err);
+	ran_free(&check);
+	ran_free(&r);
+}
+
+Test(htdump_write_raw, of_bad_samples_what_is_whole)
+{
+	each_file(BAD, ".htdump", expect_start);
+}
+
+/* Checks bytes left out and times moved to 0, too: see test/fuzz/fuzz_outputs.c. */
+static void expect_promises(const char *path, const char *p, size_t n)
+{
+	struct fuzz_result result;
+
+	cr_expect(fuzz_check(&result, p, n, NULL, NULL, FUZZ_CONVERT | FUZZ_REBASE), "%s: %s", path,
+	          result.fault);
+}
+
+Test(htdump_write_raw, promises)
+{
+	each_file(GOOD, ".htdump", expect_promises);
+	each_file(BAD, ".htdump", expect_promises);
+}
+
+/* ---- several inputs ---- */
+
+static struct ran convert_both(const char *a, const char *b)
+{
+	char out[] = "-o-";
+
+	return run_tool((const char *const[]){ "convert", "--to", "htdump", a, b, out, NULL }, NULL, 0);
+}
+
+static void expect_both(const char *a, const char *b)
+{
+	size_t an, bn;
+	char *const ap = read_unpacked(a, &an), *const bp = read_unpacked(b, &bn);
+	struct ran r = convert_both(a, b);
+
+	cr_expect_eq(r.status, 0, "%s %s: %s", a, b, r.err);
+	cr_assert_eq(r.out_n, an + bn, "%s %s", a, b);
+	cr_expect(memcmp(r.out, ap, an) == 0 && memcmp(r.out + an, bp, bn) == 0, "%s %s", a, b);
+	ran_free(&r);
+	free(ap);
+	free(bp);
+}
+
+Test(htdump_write_raw, files_behind_one_another)
+{
+	expect_both(GOOD "/wire-little.htdump.zst", GOOD "/wire-big.htdump");
+	expect_both(GOOD "/wire-big.htdump", GOOD "/inheritance.htdump");
+	expect_both(GOOD "/document-little.htdump", GOOD "/document-big.htdump");
+	expect_both(GOOD "/concatenated.htdump", GOOD "/only-endianness.htdump");
+}
+
+/* The second file lacks its EndiannessInfoEvent and is read as little endian. */
+Test(htdump_write_raw, byte_order_between_files)
+{
+	static const char little[21];
+	const char *const second = BAD "/no-byte-order.htdump";
+	size_t an, bn;
+	char *const ap = read_unpacked(GOOD "/wire-big.htdump", &an), *const bp = read_unpacked(second, &bn);
+	struct ran r = convert_both(GOOD "/wire-big.htdump", second);
+
+	cr_expect_eq(r.status, 0);
+	cr_assert_eq(r.out_n, an + sizeof little + bn);
+	cr_expect(memcmp(r.out, ap, an) == 0 && memcmp(r.out + an, little, sizeof little) == 0 &&
+	          memcmp(r.out + an + sizeof little, bp, bn) == 0);
+	struct ran v = run_tool((const char *const[]){ "validate", "-", NULL }, r.out, r.out_n);
+	cr_expect_eq(v.status, 0, "%s%s", v.out, v.err);
+	ran_free(&v);
+	ran_free(&r);
+	free(ap);
+	free(bp);
+}
+
+Test(htdump_write_raw, other_layout)
+{
+	size_t n;
+	char *const p = read_unpacked(GOOD "/document-big.htdump", &n);
+	struct ran r = convert_both(GOOD "/document-big.htdump", GOOD "/wire-little.htdump");
+
+	cr_expect(r.out_n == n && memcmp(r.out, p, n) == 0);
+	cr_expect_not_null(strstr(r.err, ": 57; the first at input offset 0 [htdump/other-layout]\n"), "%s",
+	                   r.err);
+	ran_free(&r);
+	free(p);
+}
+
+/* ---- rebased times ---- */
+
+static void expect_moved(const char *path, const char *p, size_t n)
+{
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "-q", "--rebase", "--to", "htdump", path, "-", NULL }, NULL, 0);
+	struct oracle before, after;
+	uint64_t first = UINT64_MAX;
+
+	cr_assert_eq(r.out_n, n, "%s: %s", path, r.err);
+	oracle_decode(&before, (const unsigned char *)p, n);
+	oracle_decode(&after, (const unsigned char *)r.out, n);
+	cr_assert(after.fault == NULL && before.n == after.n && before.records == after.records, "%s", path);
+	for (size_t i = 0; i < before.n; i++)
+		first = before.events[i].ts < first ? before.events[i].ts : first;
+	for (size_t i = 0; i < before.n; i++) {
+		const struct oracle_event *const a = &before.events[i], *const b = &after.events[i];
+		cr_expect(b->ts == a->ts - first && b->id == a->id && b->dur == a->dur &&
+		              b->nfields == a->nfields && strcmp(a->name, b->name) == 0,
+		          "%s: event at %zu", path, (size_t)a->offset);
+	}
+	oracle_free(&before);
+	oracle_free(&after);
+	ran_free(&r);
+}
+
+Test(htdump_write_raw, rebase_moves_times_and_nothing_else)
+{
+	each_file(GOOD, ".htdump", expect_moved);
+}
+
+/* On a pipe the time of the first event is subtracted; earlier events are moved to 0. */
+Test(htdump_write_raw, rebase_on_a_pipe)
+{
+	struct ht_build b;
+
+	ht_init(&b, HT_WIRE, true);
+	ht_prologue(&b);
+	ht_span(&b, 5000, 10, 1, "first");
+	const size_t at = ht_span(&b, 4000, 10, 1, "earlier");
+	ht_span(&b, 7000, 10, 1, "later");
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "--rebase", "--to", "htdump", "-", "-", NULL }, b.p, b.n);
+	struct oracle o;
+	char loss[80];
+
+	snprintf(loss, sizeof loss, ": 1; the first at input offset %zu [htdump/negative-time]\n", at);
+	cr_expect_not_null(strstr(r.err, loss), "%s", r.err);
+	oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
+	cr_assert_eq(o.n, 3);
+	cr_expect_eq(o.events[0].ts, 0);
+	cr_expect_eq(o.events[1].ts, 0);
+	cr_expect_eq(o.events[2].ts, 2000);
+	oracle_free(&o);
+	ran_free(&r);
+	ht_free(&b);
+}
+
+Test(htdump_write_raw, records_of_other_formats)
+{
+	struct ran r = run_tool((const char *const[]){ "convert", "--raw", "--to", "htdump",
+	                                               "testdata/heph/good/mixed.bin.log", "-", NULL },
+	                        NULL, 0);
+
+	cr_expect_eq(r.status, 3);
+	cr_expect_eq(r.out_n, 0);
+	cr_expect_not_null(strstr(r.err, "htdump cannot hold its records"), "%s", r.err);
+	ran_free(&r);
+}
+
+/* ---- selections of a generated trace ---- */
 
 enum { ID_SMALL = 40, ID_LARGE, ID_OTHER };
 
-/* Spans named by numbers, and events of classes that are made of others. */
+/* Makes spans named by labels, and events of classes with a struct. */
 static void make_trace(struct ht_build *b, enum ht_layout layout, bool big)
 {
 	static const struct ht_field_desc part[] = { { "uint32_t", "n", 4, HT_UNSIGNED } };
@@ -35,7 +273,7 @@ static void make_trace(struct ht_build *b, enum ht_layout layout, bool big)
 	ht_u32(b, 77);
 	ht_event(b, ID_OTHER, 5000);
 	ht_u32(b, 88);
-	ht_mapping(b, 3, "three"); /* behind its use */
+	ht_mapping(b, 3, "three"); /* after its use */
 	ht_mapping(b, 4, "four");
 }
 
@@ -75,8 +313,8 @@ static void selected_free(struct selected *s)
 	remove_folder(s->dir);
 }
 
-/* How often a text with its NUL stands there. */
-static unsigned times(const struct selected *s, const char *text)
+/* Counts a text with its NUL in the output. */
+static unsigned count_text(const struct selected *s, const char *text)
 {
 	const size_t n = strlen(text) + 1;
 	unsigned found = 0;
@@ -89,9 +327,9 @@ static unsigned times(const struct selected *s, const char *text)
 static void expect_texts(const struct selected *s, const char *const *there, const char *const *absent)
 {
 	for (; *there != NULL; there++)
-		cr_expect_gt(times(s, *there), 0, "%s is missing", *there);
+		cr_expect_gt(count_text(s, *there), 0, "%s is missing", *there);
 	for (; *absent != NULL; absent++)
-		cr_expect_eq(times(s, *absent), 0, "%s is there", *absent);
+		cr_expect_eq(count_text(s, *absent), 0, "%s is there", *absent);
 }
 
 static void in_each_layout(void (*f)(const void *p, size_t n))
@@ -104,7 +342,7 @@ static void in_each_layout(void (*f)(const void *p, size_t n))
 	}
 }
 
-/* The output begins with the description of that class: it is known by its bytes all the same. */
+/* The output starts with the description of such a class, and its format is detected nevertheless. */
 Test(htdump_write_select, classes_with_names_beyond_ascii)
 {
 	static const struct ht_field_desc field = { "uint32_t", "n", 4, HT_UNSIGNED };
@@ -187,9 +425,9 @@ Test(htdump_write_select, no_event_at_all)
 	in_each_layout(expect_nothing);
 }
 
-/* ---- the samples ---- */
+/* ---- selections of samples ---- */
 
-/* The events of the first that the second has too, which are in the same order. */
+/* Expects in `part` exactly the events of `all` before `until`, in the same order. */
 static void expect_part(const char *path, const struct oracle *all, const struct oracle *part, uint64_t until)
 {
 	size_t k = 0;
@@ -244,7 +482,7 @@ Test(htdump_write_select, events_of_a_window)
 	list_free(names);
 }
 
-/* ---- several inputs, packed ones, pipes ---- */
+/* ---- selections of several inputs, of compressed ones, of pipes ---- */
 
 Test(htdump_write_select, several_inputs)
 {

@@ -1,0 +1,538 @@
+/*
+ * The reader: its fast path finds what the careful one finds, labels named after their use, vocabularies of
+ * users, rules, and the counts of `stats` against EXPECTED.json and the oracle.
+ */
+#define _GNU_SOURCE /* memmem */
+
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "cmd/test/samples_test_util.h"
+#include "format/registry.h"
+#include "htdump/test/build.h"
+#include "htdump/test/oracle.h"
+#include "input/private.h"
+#include "run/pipeline.h"
+#include "test/support/splitmix.h"
+
+/* ---- fast path ---- */
+
+/* Adds a span, sometimes one with a finding, or a record of another class. */
+static void add_record(struct ht_build *b, uint64_t r, uint64_t ts)
+{
+	static const char *const labels[] = { "",
+		                              "main",
+		                              "a label of sixteen",
+		                              "fifteen bytes..",
+		                              "sixteen bytes...",
+		                              "caf\xc3\xa9",
+		                              "seventeen bytes.." };
+	const char *const label = labels[r / 64 % (sizeof labels / sizeof labels[0])];
+
+	switch (r % 64) {
+	case 0:
+		ht_span(b, ts, UINT64_MAX - ts + r / 64 % 2, 1, label);
+		break;
+	case 1:
+		ht_span(b, ts, 5, 1, r / 64 % 2 != 0 ? "a\xff" : "a long label, and not valid: \xc3");
+		break;
+	case 2:
+		b->next_id -= 2;
+		ht_span(b, ts, 5, 1, label);
+		break;
+	case 3:
+		b->next_id += 5000 * (r / 64 % 9);
+		ht_event(b, HT_ID_EVENT, ts);
+		break;
+	case 4:
+		ht_mapping(b, r / 64 % 7, label);
+		break;
+	case 5:
+		ht_span_int(b, ts, 5, 1, r / 64 % 9);
+		break;
+	case 6:
+		b->next_id -= b->next_id > 6000 ? 6000 : 0;
+		ht_event(b, HT_ID_SPAN_BASE, ts);
+		ht_u64(b, r / 64 % 3 == 0 ? UINT64_MAX : 7);
+		ht_u32(b, 1);
+		break;
+	default:
+		ht_span(b, ts, r % 1000, (uint32_t)(r % 3), label);
+	}
+}
+
+/* Returns the findings of this format in the report that the command writes to `to`, one a line.  Unresolved
+ * labels are left out: raw records have none. */
+static char *findings_of(const char *const *args, const char *to)
+{
+	struct ran r = run_tool(args, NULL, 0);
+	size_t size, used = 0;
+	char *const report = read_whole(to, &size);
+	char *const lines = calloc(1, size + 1);
+
+	cr_assert(report != NULL && lines != NULL, "%s", r.err);
+	for (const char *p = report; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
+		const size_t n = strcspn(p, "\n");
+		if (memmem(p, n, "[htdump/", 8) == NULL || memmem(p, n, "label-unresolved", 16) != NULL ||
+		    memmem(p, n, ": note: ", 8) != NULL)
+			continue;
+		memcpy(lines + used, p, n);
+		used += n;
+		lines[used++] = '\n';
+	}
+	free(report);
+	ran_free(&r);
+	return lines;
+}
+
+static void expect_same_findings(const char *in, const char *copy, const struct ht_build *b)
+{
+	char to[320], report[330];
+	size_t n;
+
+	snprintf(to, sizeof to, "%s.txt", copy);
+	snprintf(report, sizeof report, "text=%s", to);
+	const char *const events[] = { "convert", "-f", "--report",  report, "--to",
+		                       "ndjson",  in,   "/dev/null", NULL };
+	const char *const validate[] = { "validate", "-f", "--report", report, in, NULL };
+	const char *const runs[] = { "convert", "-f", "--report", report, "--to", "htdump", in, copy, NULL };
+	char *const by_events = findings_of(events, to), *const by_validate = findings_of(validate, to),
+	            *const by_runs = findings_of(runs, to);
+
+	cr_expect_not_null(strstr(by_events, "htdump/invalid-utf8"), "%s", by_events);
+	cr_expect_not_null(strstr(by_events, "htdump/duration-overflow"));
+	cr_expect_not_null(strstr(by_events, "htdump/string-unterminated"));
+	cr_expect_str_eq(by_validate, by_events);
+	cr_expect_str_eq(by_runs, by_events);
+	char *const copied = read_whole(copy, &n);
+	cr_assert_not_null(copied);
+	cr_expect_leq(n, b->n);
+	cr_expect_gt(n + 100, b->n);
+	cr_expect_eq(memcmp(copied, b->p, n), 0);
+	free(copied);
+	free(by_events);
+	free(by_validate);
+	free(by_runs);
+}
+
+Test(htdump_fast, finds_what_is_found_in_events)
+{
+	char *const dir = make_folder();
+	char in[300], copy[300];
+
+	snprintf(in, sizeof in, "%s/in.htdump", dir);
+	snprintf(copy, sizeof copy, "%s/copy.htdump", dir);
+	for (unsigned i = 0; i < 4; i++) {
+		struct ht_build b;
+		uint64_t random = i;
+		ht_init(&b, i % 2 == 0 ? HT_WIRE : HT_DOCUMENT, i / 2 != 0);
+		ht_prologue(&b);
+		for (uint64_t k = 0; k < 3000; k++)
+			add_record(&b, splitmix_next(&random), 1000 + k * 10);
+		ht_span(&b, 1, 1, 1, "a text that is cut");
+		b.n -= 3;
+		cr_assert(write_whole(in, b.p, b.n));
+		expect_same_findings(in, copy, &b);
+		ht_free(&b);
+	}
+	remove_folder(dir);
+}
+
+/* ---- floats of HawkTracer 0.11 ---- */
+
+#define BAD "testdata/htdump/bad/"
+
+Test(trust, a_float_that_is_described_as_a_double)
+{
+	static const char *const files[] = { BAD "float-as-double.htdump", BAD "float-as-double-big.htdump" };
+
+	for (int i = 0; i < 2; i++) {
+		struct ran r = run_tool((const char *const[]){ "cat", files[i], NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s", r.err);
+		cr_expect_not_null(strstr(r.out, " x=1.5 n=7"), "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "work"), "what follows is read too: %s", r.out);
+		ran_free(&r);
+		r = run_tool((const char *const[]){ "validate", files[i], NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s", r.out);
+		cr_expect_not_null(
+		    strstr(r.out,
+		           "warning: field \"x\" of class \"Own\" (\"float\") is DOUBLE of 4 bytes: it is "
+		           "read as FLOAT [htdump/float-as-double]"),
+		    "%s", r.out);
+		ran_free(&r);
+	}
+}
+
+/* ---- look-ahead pass ---- */
+
+#define LATE "testdata/htdump/good/late-mapping.htdump"
+
+struct seen {
+	bool complete;
+	char names[8][32]; /* of events, in order */
+	size_t n;
+	char messages[1024];
+};
+
+static void add_finding(void *ctx, const struct findings *all, const struct finding *f)
+{
+	struct seen *const s = ctx;
+
+	(void)all;
+	strncat(s->messages, f->rule->id, sizeof s->messages - strlen(s->messages) - 1);
+	strncat(s->messages, ": ", sizeof s->messages - strlen(s->messages) - 1);
+	strncat(s->messages, f->message, sizeof s->messages - strlen(s->messages) - 1);
+	strncat(s->messages, "\n", sizeof s->messages - strlen(s->messages) - 1);
+}
+
+static void add_names(struct seen *s, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n && s->n < 8; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE)
+			snprintf(s->names[s->n++], sizeof s->names[0], "%.*s", (int)b->events[i].name.n,
+			         b->events[i].name.p);
+}
+
+static void set_complete(void *ctx, const struct source *source)
+{
+	struct seen *const s = ctx;
+
+	s->complete = source->complete;
+}
+
+static struct input *reopen_fails(const struct input *in)
+{
+	(void)in;
+	return NULL;
+}
+
+/* Reads n bytes.  fails: the second input cannot be opened; once: the input can be read only once. */
+static bool read_late(const char *p, size_t n, bool fails, bool once, struct seen *s)
+{
+	static const char *const paths[] = { "memory" };
+	struct input *const in = input_from_memory_slowly(p, n, 100);
+	const struct pipeline_job job = { .paths = paths,
+		                          .npaths = 1,
+		                          .input = in,
+		                          .from = format_by_name("htdump"),
+		                          .want = WANT_TIMES | WANT_FIELDS,
+		                          .sink = add_finding,
+		                          .ctx = s,
+		                          .hooks = { .closed = set_complete, .ctx = s } };
+	struct pipeline f;
+	struct batch *b;
+
+	*s = (struct seen){ .n = 0 };
+	cr_assert_not_null(in);
+	struct input_source_ops ops = *in->ops;
+	ops.reopen = fails ? reopen_fails : ops.reopen;
+	in->ops = &ops;
+	in->source->can_reopen = !once;
+	cr_assert(pipeline_open(&f, &job));
+	while (pipeline_next(&f, &b) == STAGE_MORE) {
+		add_names(s, b);
+		batch_release(b);
+	}
+	pipeline_end(&f);
+	cr_expect_eq(f.context.system_failed, !s->complete);
+	pipeline_close(&f);
+	return s->complete;
+}
+
+Test(htdump_ahead, finds_later_names)
+{
+	size_t n;
+	char *const p = read_whole(LATE, &n);
+	struct seen s;
+
+	cr_assert_not_null(p);
+	cr_expect(read_late(p, n, false, false, &s));
+	cr_assert_eq(s.n, 4);
+	cr_expect_str_eq(s.names[0], "even");
+	cr_expect_str_eq(s.names[3], "odd");
+	cr_expect_str_empty(s.messages);
+	free(p);
+}
+
+Test(htdump_ahead, an_input_of_one_pass)
+{
+	size_t n;
+	char *const p = read_whole(LATE, &n);
+	struct seen s;
+
+	cr_assert_not_null(p);
+	cr_expect(read_late(p, n, false, true, &s));
+	cr_assert_eq(s.n, 4);
+	cr_expect_str_eq(s.names[0], "93823560581120");
+	cr_expect_not_null(strstr(s.messages, "cannot be read twice"), "%s", s.messages);
+	free(p);
+}
+
+/* Out of memory for the second pass is not reported as a property of the input. */
+Test(htdump_ahead, no_memory_for_a_second_pass)
+{
+	size_t n;
+	char *const p = read_whole(LATE, &n);
+	struct seen s;
+
+	cr_assert_not_null(p);
+	cr_expect_not(read_late(p, n, true, false, &s));
+	cr_expect_not_null(strstr(s.messages, "no-memory"), "%s", s.messages);
+	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
+	free(p);
+}
+
+/* ---- rules ---- */
+
+/* Rules that no small file can provoke, and the tests that do. */
+static const char *const elsewhere[] = {
+	"htdump/limit",         /* htdump_limits */
+	"htdump/thread-limit",  /* htdump_limits */
+	"htdump/bad-label-map", /* cmd */
+	NULL,
+};
+
+Test(htdump_rules, every_rule_has_a_sample)
+{
+	expect_samples_of_rules("htdump", elsewhere);
+}
+
+/* ---- vocabularies ---- */
+
+#define GOOD "testdata/htdump/good/"
+
+/* Runs a command on a sample with these rules as vocabulary. */
+static struct ran run_with_rules(const char *command, const char *rules, const char *sample)
+{
+	char *const dir = make_folder();
+	char path[1024], text[2048];
+
+	snprintf(path, sizeof path, "%s/own.yaml", dir);
+	snprintf(text, sizeof text, "format: htdump\n%s", rules);
+	cr_assert(write_whole(path, text, strlen(text)));
+	const bool convert = strcmp(command, "convert") == 0;
+	const char *const args[] = { command, "--vocabulary", path, sample, convert ? "-" : NULL,
+		                     "--to",  "chrome",       NULL };
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	remove_folder(dir);
+	return r;
+}
+
+static void expect_lines(struct ran r, const char *const *lines)
+{
+	for (; *lines != NULL; lines++)
+		cr_expect_not_null(strstr(r.out, *lines), "no %s in:\n%.2000s", *lines, r.out);
+	ran_free(&r);
+}
+
+/* The names of the labels come after these events. */
+Test(htdump_schema, counters_named_by_labels)
+{
+	expect_lines(
+	    run_with_rules(
+	        "convert",
+	        "tables: {label: trace}\n"
+	        "events:\n"
+	        "  - {event: OwnSpan, phase: counter, name: \"n {label|label}\", values: [duration], "
+	        "track: \"lane "
+	        "{label|label}\"}\n",
+	        GOOD "late-mapping.htdump"),
+	    (const char *const[]){ "\"args\":{\"name\":\"lane even\"}",
+	                           "{\"name\":\"n even\",\"cat\":\"OwnSpan\",\"ph\":\"C\",\"ts\":0.000,",
+	                           "{\"name\":\"n odd\",\"cat\":\"OwnSpan\",\"ph\":\"C\",\"ts\":3.000,",
+	                           "\"args\":{\"duration\":13}", NULL });
+}
+
+/* Roles of other fields, which the reader applies. */
+Test(htdump_schema, a_span_of_other_fields)
+{
+	expect_lines(run_with_rules("cat",
+	                            "events:\n"
+	                            "  - {event: Level3, phase: span, duration: f2, category: levels,\n"
+	                            "     track: {name: \"thread {f3}\", id: f3}}\n",
+	                            GOOD "inheritance.htdump"),
+	             (const char *const[]){
+	                 "span Level3 ts=7200 dur=2001 track=\"thread 2002\" name=Level3 id=67 duration=50 "
+	                 "thread_id=7 label=\"Level3\" f1=2000\n",
+	                 "span Level2 ts=7100 dur=50 track=\"thread 7\" name=Level2 id=66 f1=1000 f2=1001\n",
+	                 NULL });
+}
+
+/* The name has more than one field, so the engine applies the rules. */
+Test(htdump_schema, a_span_of_other_fields_by_the_engine)
+{
+	expect_lines(
+	    run_with_rules("cat",
+	                   "events:\n"
+	                   "  - {event: Level3, phase: span, duration: f2, name: \"{f1} and {f3}\",\n"
+	                   "     track: {name: \"thread {f3}\", id: f3}}\n",
+	                   GOOD "inheritance.htdump"),
+	    (const char *const[]){
+	        "span Level3 ts=7200 dur=2001 track=\"thread 2002\" name=\"2000 and 2002\" id=67 "
+	        "duration=50 thread_id=7 label=\"Level3\" f1=2000 f3=2002\n",
+	        NULL });
+}
+
+Test(htdump_schema, begin_and_end)
+{
+	expect_lines(
+	    run_with_rules("convert",
+	                   "events:\n"
+	                   "  - {event: Level1, phase: begin, pair: levels, name: from 1 to 4}\n"
+	                   "  - {event: Level4, phase: end, pair: levels}\n",
+	                   GOOD "inheritance.htdump"),
+	    (const char *const[]){
+	        "{\"name\":\"from 1 to 4\",\"cat\":\"Level1\",\"ph\":\"X\",\"ts\":7.000,\"dur\":0.300,",
+	        NULL });
+}
+
+/* Structure records are no events. */
+Test(htdump_schema, structure)
+{
+	struct ran r = run_with_rules("stats", "events:\n  - {match: \"*\", phase: structure}\n",
+	                              GOOD "inheritance.htdump");
+
+	cr_expect_not_null(strstr(r.out, " 0 events"), "%s", r.out);
+	ran_free(&r);
+}
+
+Test(htdump_schema, names_of_threads)
+{
+	expect_lines(run_with_rules("cat", "tracks: {thread: \"T{id}\", threads: {7: seventh}}\nevents: []\n",
+	                            GOOD "inheritance.htdump"),
+	             (const char *const[]){ "span Level3 ts=7200 dur=50 track=seventh name=Level3",
+	                                    "track=T0 name=Holder", NULL });
+}
+
+/* ---- stats ---- */
+
+/* Returns the sum of the counts of all rows with this name, or of all rows.  Names repeat in several
+ * categories, and in classes of concatenated files. */
+static uint64_t count_named(const cJSON *rows, const char *name, const char *path)
+{
+	const cJSON *row;
+	uint64_t count = 0;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *const n = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name"));
+
+		if (n != NULL && (name == NULL || strcmp(n, name) == 0))
+			count += number_at(row, "count");
+	}
+	return count;
+}
+
+static void agree_with_expected(const char *dir, const cJSON *want, const char *text)
+{
+	char path[1024];
+	const cJSON *in, *c, *row;
+	uint64_t spans = 0, sum = 0;
+
+	(void)text;
+	snprintf(path, sizeof path, "%s/%s", dir, want->string);
+	cJSON *const report = stats_of(path, &in);
+	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "spans");
+	cJSON_ArrayForEach(row, rows)
+	{
+		spans += number_at(row, "count");
+		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
+	}
+	cr_expect_eq(spans, number_at(want, "events"), "%s", path);
+	cr_expect_eq(sum, number_at(want, "dur_sum_ns"), "%s", path);
+	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(want, "names"))
+	{
+		cr_expect_eq(count_named(rows, c->string, path), (uint64_t)c->valuedouble, "%s: %s", path,
+		             c->string);
+	}
+	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(want, "classes"))
+	{
+		cr_expect_eq(count_named(cJSON_GetObjectItemCaseSensitive(in, "classes"), c->string, path),
+		             (uint64_t)c->valuedouble, "%s: class %s", path, c->string);
+	}
+	cJSON_Delete(report);
+}
+
+Test(htdump_stats, agrees_with_expected)
+{
+	cr_expect_gt(each_expected(real_traces(), "htdump/", agree_with_expected), 0);
+}
+
+struct sums {
+	uint64_t spans, instants, sum, first, last;
+};
+
+static struct sums sums_of(const struct oracle *o)
+{
+	struct sums s = { .first = UINT64_MAX };
+
+	for (size_t i = 0; i < o->n; i++) {
+		const struct oracle_event *const e = &o->events[i];
+
+		s.spans += e->span;
+		s.instants += !e->span;
+		s.sum += e->dur;
+		s.first = e->ts < s.first ? e->ts : s.first;
+		s.last = e->ts + e->dur > s.last ? e->ts + e->dur : s.last;
+	}
+	return s;
+}
+
+static void agree_with_oracle(const char *path)
+{
+	struct oracle o;
+	const cJSON *in;
+	size_t n;
+	char *const p = read_whole(path, &n);
+
+	cr_assert_not_null(p, "%s", path);
+	oracle_decode(&o, (const unsigned char *)p, n);
+	const struct sums s = sums_of(&o);
+	cJSON *const report = stats_of(path, &in);
+	cr_expect_eq(number_at(in, "bytes"), n, "%s", path);
+	/* A single record fits both layouts. */
+	if (o.records > 1)
+		cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "dialect")),
+		                 strcmp(o.id_key, "id") == 0 ? "wire" : "document", "%s", path);
+	cr_expect_eq(number_at(in, "records"), o.records, "%s", path);
+	cr_expect_eq(number_at(in, "events"), o.n, "%s", path);
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "format")), "htdump", "%s",
+	                 path);
+	cr_expect_eq(count_named(cJSON_GetObjectItemCaseSensitive(in, "spans"), NULL, path), s.spans, "%s",
+	             path);
+	cr_expect_eq(count_named(cJSON_GetObjectItemCaseSensitive(in, "instants"), NULL, path), s.instants,
+	             "%s", path);
+	/* cJSON has doubles only; other tests compare larger times as text. */
+	if (o.n > 0 && s.last < UINT64_C(1) << 53) {
+		cr_expect_eq(number_at(in, "first_ns"), s.first, "%s", path);
+		cr_expect_eq(number_at(in, "last_ns"), s.last, "%s", path);
+	} else if (o.n == 0) {
+		cr_expect(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(in, "first_ns")), "%s", path);
+	}
+	for (size_t i = 0; i < o.ncounts; i++) {
+		cr_expect_eq(
+		    count_named(cJSON_GetObjectItemCaseSensitive(in, "classes"), o.counts[i].name, path),
+		    o.counts[i].count, "%s: class %s", path, o.counts[i].name);
+	}
+	cJSON_Delete(report);
+	oracle_free(&o);
+	free(p);
+}
+
+Test(htdump_stats, good_samples_equal_the_oracle)
+{
+	char **const names = list_folder("testdata/htdump/good", ".htdump");
+	char path[1024];
+
+	cr_expect_not_null(names[0]);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		snprintf(path, sizeof path, "testdata/htdump/good/%s", names[i]);
+		agree_with_oracle(path);
+	}
+	list_free(names);
+}
