@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "format/fields_json.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 
 /* ---- literals and identifiers ---- */
@@ -209,28 +210,28 @@ bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct
 
 /* ---- facts ---- */
 
-static void put_text_fact(struct text *t, const char *name, const char *value)
+static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
 {
-	if (value == NULL || *value == '\0')
-		return;
-	text_printf(t, "\t%s = ", name);
-	put_literal(t, slice_str(value));
-	text_str(t, ";\n");
-}
-
-static void put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f)
-{
+	static const char *const names[] = {
+		[FACT_TOOL] = "tracer_name",   [FACT_FORMAT] = "format",
+		[FACT_DIALECT] = "dialect",    [FACT_BYTE_ORDER] = "source_byte_order",
+		[FACT_CLOCK] = "source_clock", [FACT_REBASED_BY] = "rebased_by_ns",
+	};
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
 
 	/* Numbers keep names of facts apart. */
-	text_printf(t, "\tfact_%" PRIu32 " = ", i + 1);
-	text_clear(s);
-	text_slice(s, f->name);
-	text_str(s, " = ");
-	if (f->value.type == VALUE_STRING)
-		text_slice(s, value_text(&f->value));
+	if (f->kind >= FACT_TRACE)
+		text_printf(t, "\t%s_%" PRIu32 " = ", f->kind == FACT_TRACE ? "fact" : "losses",
+		            f->index + 1);
 	else
+		text_printf(t, "\t%s = ", names[f->kind]);
+	text_clear(s);
+	if (f->kind >= FACT_TRACE) {
+		text_slice(s, f->name);
+		text_str(s, f->kind == FACT_TRACE ? " = " : ": ");
+	}
+	if (!fact_put_text(s, f))
 		fields_json_value(s, &f->value, &lost);
 	t->failed |= s->failed;
 	if (!s->failed)
@@ -240,26 +241,18 @@ static void put_fact(struct ctf_state *st, struct text *t, uint32_t i, const str
 
 static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts =
+	    facts_of(w, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct text *const t = &chunk->text;
-	const uint32_t n = trace->nmeta < CTF_MAX_FACTS ? trace->nmeta : CTF_MAX_FACTS;
+	const uint32_t n = w->trace->nmeta;
+	struct fact f;
 
 	text_str(t, "\nenv {\n");
-	put_text_fact(t, "tracer_name", w->tool);
-	put_text_fact(t, "format", trace->format);
-	put_text_fact(t, "dialect", trace->dialect);
-	put_text_fact(t, "source_byte_order", trace->byte_order);
-	put_text_fact(t, "source_clock", trace->clock);
-	if (w->rebased)
-		text_printf(t, "\trebased_by_ns = \"%" PRIu64 "\";\n", w->rebased_by);
-	for (uint32_t i = 0; i < n; i++)
-		put_fact(st, t, i, &trace->meta[i]);
-	if (n < trace->nmeta)
-		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, trace->nmeta - n);
-	for (size_t i = 0; i < w->total->n; i++) {
-		text_printf(t, "\tlosses_%zu = ", i + 1);
-		text_printf(t, "\"%s: %" PRIu64 "\";\n", w->total->rows[i].loss->id, w->total->rows[i].count);
-	}
+	while (facts_next(&facts, &f))
+		if (f.kind != FACT_TRACE || f.index < CTF_MAX_FACTS)
+			put_fact(st, t, &f);
+	if (n > CTF_MAX_FACTS)
+		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, n - CTF_MAX_FACTS);
 	text_str(t, "};\n");
 }
 

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "dftracer/dftracer.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 
 /* ---- write hash ---- */
 
@@ -540,90 +541,62 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 
 /* ---- facts of the whole trace ---- */
 
-/* What st->scratch holds is the value, JSON. */
-static void put_fact(struct dfw_state *st, struct chunk *chunk, struct slice name)
-{
-	struct text *const t = &st->scratch;
-
-	chunk->text.failed |= t->failed;
-	if (chunk->text.failed || slice_is(name, "time_metric"))
-		return;
-	dfw_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
-	             slice_of(t->p, t->n));
-}
-
-static void put_word(struct dfw_state *st, struct chunk *chunk, const char *name, const char *value)
-{
-	text_clear(&st->scratch);
-	if (value == NULL || *value == '\0')
-		return;
-	text_json_string(&st->scratch, slice_str(value));
-	put_fact(st, chunk, slice_str(name));
-}
-
-static void put_number(struct dfw_state *st, struct chunk *chunk, const char *name, uint64_t value)
-{
-	char digits[24];
-
-	snprintf(digits, sizeof digits, "%" PRIu64, value);
-	put_word(st, chunk, name, digits);
-}
-
-/* Values of custom metadata are texts. */
-static void put_meta(struct dfw_state *st, struct chunk *chunk, struct slice name, const struct value *v)
-{
-	struct text *const t = &st->scratch;
-	struct chunk made = { .text = { .p = NULL } };
-
-	text_clear(t);
-	if (v->type == VALUE_STRING) {
-		text_json_string(t, value_text(v));
-	} else {
-		dfw_value(&made, v, 0);
-		text_json_string(t, slice_of(made.text.p, made.text.n));
-		ledger_merge(&chunk->ledger, &made.ledger);
-		chunk->text.failed |= made.text.failed;
-	}
-	if (t->n <= DFW_MOST_RECORD / 2)
-		put_fact(st, chunk, name);
-	else
-		dfw_lose(chunk, DFW_TOO_LONG, 0);
-	text_free(&made.text);
-	ledger_free(&made.ledger);
-}
-
-/* Facts that readers of this format took from custom metadata, and from start and end, which are events. */
-static void put_own_meta(struct dfw_state *st, struct chunk *chunk, const struct field *f)
+/* Facts that readers of this format took from custom metadata; not those of start and end, which are events.
+ */
+static bool is_custom(struct slice *name)
 {
 	static const char custom[] = "CM.";
 	const uint32_t n = sizeof custom - 1;
 
-	if (f->name.n > n && memcmp(f->name.p, custom, n) == 0)
-		put_meta(st, chunk, slice_of(f->name.p + n, f->name.n - n), &f->value);
+	if (name->n <= n || memcmp(name->p, custom, n) != 0)
+		return false;
+	*name = slice_of(name->p + n, name->n - n);
+	return true;
 }
 
+/* Custom metadata; the unit of times is there already. */
+static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fact *f)
+{
+	struct slice name = f->name, value;
+	struct text *const t = &st->scratch;
+	struct chunk made = { .text = { .p = NULL } };
+
+	if (f->kind == FACT_TRACE && st->own && !is_custom(&name))
+		return;
+	if (f->kind == FACT_LOSS)
+		text_str(&made.text, "losses.");
+	if (f->kind == FACT_LOSS)
+		text_slice(&made.text, name);
+	const size_t n = made.text.n;
+	if (!fact_put_text(&made.text, f))
+		dfw_value(&made, &f->value, 0);
+	value = slice_of(made.text.p + n, made.text.n - n);
+	name = f->kind == FACT_LOSS ? slice_of(made.text.p, n) : name;
+	text_clear(t);
+	text_json_string(t, value); /* values of custom metadata are texts */
+	ledger_merge(&chunk->ledger, &made.ledger);
+	chunk->text.failed |= made.text.failed || t->failed;
+	if (t->n > DFW_MOST_RECORD / 2)
+		dfw_lose(chunk, DFW_TOO_LONG, 0);
+	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
+		dfw_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
+		             slice_of(t->p, t->n));
+	text_free(&made.text);
+	ledger_free(&made.ledger);
+}
+
+/* Those of the trace first: readers keep the last value of a name. */
 static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
-	char name[128];
+	struct facts of_trace = facts_of(w, FACTS_OF(FACT_TRACE));
+	struct facts own = facts_of(w, (FACTS_WORDS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
+	                                   FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS));
+	struct fact f;
 
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		if (st->own)
-			put_own_meta(st, chunk, &trace->meta[i]);
-		else
-			put_meta(st, chunk, trace->meta[i].name, &trace->meta[i].value);
-	put_word(st, chunk, "tool", w->tool);
-	put_word(st, chunk, "format", trace->format);
-	put_word(st, chunk, "dialect", trace->dialect);
-	put_word(st, chunk, "clock", trace->clock);
-	if (trace->epoch_known)
-		put_number(st, chunk, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, chunk, "rebased_by_ns", w->rebased_by);
-	for (size_t i = 0; i < w->total->n; i++) {
-		snprintf(name, sizeof name, "losses.%s", w->total->rows[i].loss->id);
-		put_number(st, chunk, name, w->total->rows[i].count);
-	}
+	while (facts_next(&of_trace, &f))
+		put_fact(st, chunk, &f);
+	while (facts_next(&own, &f))
+		put_fact(st, chunk, &f);
 }
 
 static bool dfw_close(struct writer *w, struct chunk *chunk)

@@ -4,6 +4,7 @@
 #include "dial9/dial9.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 
 /* ---- write frame ---- */
@@ -162,86 +163,68 @@ uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *ch
 
 /* ---- facts ---- */
 
-struct facts {
+struct fact_map {
 	struct d9w_state *st;
 	struct chunk *chunk;
-	size_t at; /* of their count */
+	size_t at; /* of the number of facts */
 	uint32_t n;
 };
 
-/* What the trace says of itself, or this program. */
-static void put_fact(struct facts *f, struct slice name, struct slice value)
+static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 {
-	struct text *const t = &f->chunk->text;
-	const uint64_t bytes = (uint64_t)t->n - f->at + name.n + value.n;
+	struct text *const t = &m->chunk->text;
+	const uint64_t bytes = (uint64_t)t->n - m->at + name.n + value.n;
 
-	if (f->n == D9W_MOST_FACTS || bytes > D9W_MOST_FACT_BYTES) {
-		d9w_lose(f->chunk, D9W_FACTS, 0);
+	if (m->n == D9W_MOST_FACTS || bytes > D9W_MOST_FACT_BYTES) {
+		d9w_lose(m->chunk, D9W_FACTS, 0);
 		return;
 	}
-	f->n++;
+	m->n++;
 	d9w_text32(t, name);
 	d9w_text32(t, value);
 }
 
-static void put_word(struct facts *f, const char *name, const char *value)
+/* Facts of the trace that this program wrote once are left out: it writes them again. */
+static void put_fact(struct fact_map *m, const struct fact *f)
 {
-	if (value != NULL && *value != '\0')
-		put_fact(f, slice_str(name), slice_str(value));
-}
-
-static void put_number(struct facts *f, const char *name, uint64_t value)
-{
-	struct text *const t = &f->st->scratch;
-
-	text_clear(t);
-	text_u64(t, value);
-	put_fact(f, slice_str(name), slice_of(t->p, t->failed ? 0 : t->n));
-}
-
-/* A fact of the trace; those that this program wrote some time are made anew. */
-static void put_meta(struct facts *f, const struct field *meta)
-{
-	struct text *const t = &f->st->scratch;
+	struct text *const t = &m->st->scratch;
 	struct fields_json_lost lost = { .bad_text = 0 };
+	const bool own = f->kind != FACT_TRACE;
 	bool changed;
 
-	if (meta->name.n >= sizeof OWN - 1 && memcmp(meta->name.p, OWN, sizeof OWN - 1) == 0)
+	if (!own && f->name.n >= sizeof OWN - 1 && memcmp(f->name.p, OWN, sizeof OWN - 1) == 0)
 		return;
 	text_clear(t);
-	changed = d9w_clean(t, meta->name, D9W_MOST_FACT_BYTES);
+	text_str(t, own ? OWN : "");
+	changed = d9w_clean(t, f->name, D9W_MOST_FACT_BYTES);
 	const size_t n = t->n;
-	if (meta->value.type == VALUE_STRING)
-		changed |= d9w_clean(t, value_text(&meta->value), D9W_MOST_FACT_BYTES);
+	if (own)
+		fact_put_text(t, f);
+	else if (f->value.type == VALUE_STRING)
+		changed |= d9w_clean(t, value_text(&f->value), D9W_MOST_FACT_BYTES);
 	else
-		fields_json_value(t, &meta->value, &lost);
+		fields_json_value(t, &f->value, &lost);
 	if (t->failed)
 		return;
 	if (changed || fields_json_lost_any(&lost))
-		d9w_lose(f->chunk, D9W_FACTS, 0);
-	put_fact(f, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
+		d9w_lose(m->chunk, D9W_FACTS, 0);
+	put_pair(m, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
 }
 
 static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts = facts_of(w, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
 	struct text *const t = &chunk->text;
-	struct facts f = { .st = st, .chunk = chunk };
+	struct fact_map m = { .st = st, .chunk = chunk };
+	struct fact fact;
 
 	put_untimed(t, D9W_ID_FACTS);
-	f.at = t->n;
+	m.at = t->n;
 	d9w_number(t, 0, 4);
-	put_word(&f, OWN "tool", w->tool);
-	put_word(&f, OWN "format", trace->format);
-	put_word(&f, OWN "dialect", trace->dialect);
-	put_word(&f, OWN "byte_order", trace->byte_order);
-	put_word(&f, OWN "clock", trace->clock);
-	if (w->rebased)
-		put_number(&f, OWN "rebased_by_ns", w->rebased_by);
-	for (uint32_t i = 0; i < trace->nmeta && !t->failed; i++)
-		put_meta(&f, &trace->meta[i]);
+	while (!t->failed && facts_next(&facts, &fact))
+		put_fact(&m, &fact);
 	for (unsigned i = 0; i < 4 && !t->failed; i++)
-		t->p[f.at + i] = (char)(f.n >> (8 * i));
+		t->p[m.at + i] = (char)(m.n >> (8 * i));
 	t->failed |= st->scratch.failed;
 }
 

@@ -3,41 +3,37 @@
 
 #include "heph/heph.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 
 /* ---- write facts ---- */
 
 /* What is known of the whole trace: options at its beginning and at its end. */
 
-static void put_word(struct hpw_packet *k, const char *name, const char *value)
-{
-	if (value != NULL && *value != '\0')
-		hpw_text_attribute(k, name, slice_str(value));
-}
-
 static void hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
+	struct facts facts = facts_of(w, FACTS_WORDS);
+	struct fact f;
 
 	hpw_number_attribute(&k, "version", HEPH_OWN_VERSION);
-	put_word(&k, "tool", w->tool);
-	put_word(&k, "format", w->trace->format);
-	put_word(&k, "dialect", w->trace->dialect);
-	put_word(&k, "byte_order", w->trace->byte_order);
-	put_word(&k, "clock", w->trace->clock);
+	while (facts_next(&facts, &f))
+		hpw_text_attribute(&k, f.name.p, value_text(&f.value));
 	hpw_finish(&k);
 }
 
-static void put_fact(struct hpw_state *st, struct chunk *chunk, const char *word, struct slice name,
-                     const struct value *v)
+static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fact *f)
 {
+	const char *const prefix = f->kind == FACT_TRACE  ? HEPH_OWN_FACT_PREFIX
+	                           : f->kind == FACT_LOSS ? "losses."
+	                                                  : "";
+	const uint32_t n = f->name.n < HPW_MOST_TEXT ? f->name.n : HPW_MOST_TEXT;
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
 	struct arena a = { 0 };
-	const struct slice named =
-	    arena_printf(&a, "%s%.*s", word, (int)(name.n < HPW_MOST_TEXT ? name.n : HPW_MOST_TEXT), name.p);
+	const struct slice name = arena_printf(&a, "%s%.*s", prefix, (int)n, f->name.p);
 
-	chunk->text.failed |= named.p == NULL;
-	if (named.p != NULL)
-		hpw_field(&k, named, v);
+	chunk->text.failed |= name.p == NULL;
+	if (name.p != NULL)
+		hpw_field(&k, name, &f->value);
 	hpw_types(&k);
 	hpw_finish(&k);
 	arena_free(&a);
@@ -61,19 +57,13 @@ static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk
 
 static void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts =
+	    facts_of(w, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	struct fact f;
 
 	put_epoch(st, w, chunk);
-	if (w->rebased) {
-		const struct value by = { .type = VALUE_U64, .u64 = w->rebased_by };
-		put_fact(st, chunk, "", SLICE_LIT("rebased_by_ns"), &by);
-	}
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		put_fact(st, chunk, HEPH_OWN_FACT_PREFIX, trace->meta[i].name, &trace->meta[i].value);
-	for (size_t i = 0; i < w->total->n; i++) {
-		const struct value count = { .type = VALUE_U64, .u64 = w->total->rows[i].count };
-		put_fact(st, chunk, "losses.", slice_str(w->total->rows[i].loss->id), &count);
-	}
+	while (facts_next(&facts, &f))
+		put_fact(st, chunk, &f);
 }
 
 /* ---- write track ---- */

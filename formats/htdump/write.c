@@ -6,6 +6,7 @@
 #include "htdump/htdump.h"
 #include "model/event_traits.h"
 #include "model/value.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 
 /* ---- write track ---- */
@@ -471,76 +472,36 @@ static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 
 /* ---- facts of the whole trace ---- */
 
-static void put_fact(struct htw_state *st, struct chunk *chunk, struct slice name, struct slice value)
-{
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_FACT, 0);
-
-	htw_text(&r, name);
-	htw_text(&r, value);
-}
-
-static void put_word(struct htw_state *st, struct chunk *chunk, const char *name, const char *value)
-{
-	if (value != NULL && *value != '\0')
-		put_fact(st, chunk, slice_str(name), slice_str(value));
-}
-
-static void put_number(struct htw_state *st, struct chunk *chunk, const char *name, uint64_t value)
-{
-	text_clear(&st->scratch);
-	text_u64(&st->scratch, value);
-	put_fact(st, chunk, slice_str(name), slice_of(st->scratch.p, st->scratch.n));
-}
-
-/* What the trace says of itself, and what was lost, behind a word of ours. */
-static void put_named(struct htw_state *st, struct chunk *chunk, const char *word, struct slice name,
-                      const struct value *v)
+static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fact *f)
 {
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	text_str(t, word);
-	text_slice(t, name);
+	if (f->kind >= FACT_TRACE)
+		text_str(t, f->kind == FACT_TRACE ? "trace." : "losses.");
+	text_slice(t, f->name);
 	const size_t n = t->n;
-	if (v->type == VALUE_STRING)
-		text_slice(t, value_text(v));
-	else
-		htw_value_text(t, v);
+	if (!fact_put_text(t, f))
+		htw_value_text(t, &f->value);
 	chunk->text.failed |= t->failed;
-	if (!t->failed)
-		put_fact(st, chunk, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
-}
-
-static void put_facts(struct htw_state *st, const struct writer *w, struct chunk *chunk)
-{
-	const struct trace *const trace = w->trace;
-
-	put_word(st, chunk, "tool", w->tool);
-	put_word(st, chunk, "format", trace->format);
-	put_word(st, chunk, "dialect", trace->dialect);
-	put_word(st, chunk, "byte_order", trace->byte_order);
-	put_word(st, chunk, "clock", trace->clock);
-	if (trace->epoch_known)
-		put_number(st, chunk, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, chunk, "rebased_by_ns", w->rebased_by);
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		put_named(st, chunk, "trace.", trace->meta[i].name, &trace->meta[i].value);
-	for (size_t i = 0; i < w->total->n; i++) {
-		const struct value count = value_u64(w->total->rows[i].count);
-		put_named(st, chunk, "losses.", slice_str(w->total->rows[i].loss->id), &count);
-	}
-	chunk->text.failed |= st->scratch.failed;
+	if (t->failed)
+		return;
+	struct htw_record r = htw_begin(st, chunk, HTW_ID_FACT, 0);
+	htw_text(&r, slice_of(t->p, n));
+	htw_text(&r, slice_of(t->p + n, t->n - n));
 }
 
 static bool htw_close(struct writer *w, struct chunk *chunk)
 {
+	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_RECORDS) | FACTS_OF(FACT_EVENTS)));
 	struct htw_state *const st = w->state;
+	struct fact fact;
 
 	if (w->raw)
 		return true;
 	htw_remaining_tracks(st, w->trace, chunk);
-	put_facts(st, w, chunk);
+	while (facts_next(&facts, &fact))
+		put_fact(st, chunk, &fact);
 	return true;
 }
 

@@ -1,30 +1,11 @@
 #include <stdio.h>
 
+#include "out/facts.h"
 #include "sqlite/sqlite.h"
 
 /* ---- meta ---- */
 
 /* Rows about the whole: `who` tells what tracetool says from what the trace says of itself. */
-
-static void begin_fact(struct sqlite_state *st, struct slice who, struct slice name)
-{
-	sqlite_bind_text(st, TABLE_META, 1, who);
-	sqlite_bind_text(st, TABLE_META, 2, name);
-}
-
-static void put_text(struct sqlite_state *st, const char *name, const char *value)
-{
-	begin_fact(st, SLICE_LIT("tracetool"), slice_str(name));
-	sqlite_bind_text(st, TABLE_META, 3, slice_str(value));
-	(void)sqlite_insert(st, TABLE_META);
-}
-
-static void put_number(struct sqlite_state *st, const char *name, uint64_t value)
-{
-	begin_fact(st, SLICE_LIT("tracetool"), slice_str(name));
-	sqlite_bind_u64(st, TABLE_META, 3, value);
-	(void)sqlite_insert(st, TABLE_META);
-}
 
 static void put_losses(struct sqlite_state *st, const struct ledger *total)
 {
@@ -40,25 +21,14 @@ static void put_losses(struct sqlite_state *st, const struct ledger *total)
 
 bool sqlite_meta(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts = facts_of(w, ~FACTS_OF(FACT_LOSS));
+	struct fact f;
 
-	put_text(st, "tool", w->tool);
-	put_text(st, "format", trace->format);
-	if (trace->dialect != NULL && trace->dialect[0] != '\0')
-		put_text(st, "dialect", trace->dialect);
-	if (trace->byte_order != NULL)
-		put_text(st, "byte_order", trace->byte_order);
-	put_text(st, "clock", trace->clock);
-	if (trace->epoch_known)
-		put_number(st, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, "rebased_by_ns", w->rebased_by);
-	put_number(st, "records", trace->records);
-	put_number(st, "events", trace->events);
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		begin_fact(st, SLICE_LIT("trace"), trace->meta[i].name);
-		sqlite_bind_value(st, (struct sqlite_place){ TABLE_META, 3, ledger, 0 },
-		                  &trace->meta[i].value);
+	while (facts_next(&facts, &f)) {
+		const struct slice who = f.kind == FACT_TRACE ? SLICE_LIT("trace") : SLICE_LIT("tracetool");
+		sqlite_bind_text(st, TABLE_META, 1, who);
+		sqlite_bind_text(st, TABLE_META, 2, f.name);
+		sqlite_bind_value(st, (struct sqlite_place){ TABLE_META, 3, ledger, 0 }, &f.value);
 		(void)sqlite_insert(st, TABLE_META);
 	}
 	put_losses(st, w->total);
