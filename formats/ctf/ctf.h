@@ -35,7 +35,7 @@
 #define CTF_MAX_IDENTIFIER 200U      /* bytes */
 #define CTF_MAX_FACTS 500U
 
-/* Value of the clock in ns.  Readers hold times, with and without the clock's offset, in signed 64-bit
+/* Value of the clock in ns.  Readers store times, with and without the clock's offset, in signed 64-bit
  * numbers; babeltrace2 refuses INT64_MAX itself. */
 #define CTF_MAX_TIME ((uint64_t)INT64_MAX - 1)
 

@@ -3,7 +3,7 @@
  * frame, so that adding a stack costs one hash lookup per frame.
  *
  * Lines repeat the frames of their parents: deep stacks make the output quadratic.  After MAX_LINES bytes
- * each line is cut to SHORT_STACK bytes, which is a loss.
+ * each line ends with the first frame that exceeds SHORT_STACK bytes, which is a loss.
  */
 #include "folded/folded.h"
 

@@ -1,8 +1,8 @@
 /*
  * From records to events: roles of fields, names of labels, tracks of threads, and the events themselves.
  *
- * The vocabulary decides what the events of a class mean.  The reader applies it where it names nothing but
- * the fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels
+ * The vocabulary decides the meaning of the events of a class.  The reader applies it where it names nothing
+ * but the fields for duration, name and thread: the reader knows the offsets of fields in advance, and labels
  * named later in the input.  Everything else is left to the engine, which then gets all fields unchanged.
  */
 #include "htdump/htdump.h"
@@ -518,17 +518,24 @@ static const struct track *add_thread(struct ht_state *st, uint64_t id, const st
 	return t != NULL && table64_put(&all->threads, id, t->index) ? t : NULL;
 }
 
-/* Returns the track of a thread; NULL on OOM. */
-static inline const struct track *track_of(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+/* Finds or adds the track of a thread.  Kept out of ht_event_add(), which inlines track_of(). */
+static __attribute__((noinline)) const struct track *find_thread(struct ht_state *st, uint64_t id,
+                                                                 const struct ht_record *rec)
 {
 	struct ht_tracks *const all = &st->tracks;
-
-	if (all->last != NULL && all->last_id == id)
-		return all->last;
 	const uint32_t i = table64_get(&all->threads, id);
+
 	all->last = i != TABLE_NONE ? st->r->trace->tracks[i] : add_thread(st, id, rec);
 	all->last_id = id;
 	return all->last;
+}
+
+/* Returns the track of a thread; NULL on OOM. */
+static inline const struct track *track_of(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+{
+	const struct ht_tracks *const all = &st->tracks;
+
+	return all->last != NULL && all->last_id == id ? all->last : find_thread(st, id, rec);
 }
 
 /* ---- events ---- */

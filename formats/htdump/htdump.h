@@ -457,7 +457,7 @@ struct htw_select {
 	uint32_t input;   /* current input, from 1 */
 	uint32_t stream;  /* EndiannessInfoEvents and inputs so far */
 	uint32_t changes; /* descriptions so far */
-	uint32_t visit;
+	uint32_t visit;   /* calls of need_class() that queued classes */
 	struct htw_description *descriptions;
 	uint32_t ndescriptions, descriptions_cap;
 	struct htw_source_class **classes;

@@ -455,8 +455,8 @@ static bool is_needed(struct htw_select *s, const struct event *e)
 /* ---- copying ---- */
 
 /*
- * Concatenated dumps are a dump if their layouts agree and each states its byte order: descriptions hold from
- * their record on.
+ * Concatenated dumps are a dump if their layouts agree and each states its byte order: descriptions apply
+ * from their record on.
  */
 
 /* Decides at the first record of an input whether the input can follow what was written. */

@@ -229,7 +229,7 @@ static void check_record(struct ht_state *st, const struct ht_record *rec)
 
 /* ---- structure ---- */
 
-/* Applies an EndiannessInfoEvent: the byte order holds from the next record on. */
+/* Applies an EndiannessInfoEvent, which sets the byte order of the following records. */
 static void set_byte_order(struct ht_state *st, const struct ht_record *rec)
 {
 	struct trace *const trace = st->r->trace;
@@ -246,7 +246,7 @@ static void set_byte_order(struct ht_state *st, const struct ht_record *rec)
 	else if (before != st->big)
 		trace->byte_order = "mixed";
 	if (st->started) {
-		/* A concatenated dump, which may describe classes anew.  Counting streams is O(1); marking
+		/* A concatenated dump, which may describe classes again.  Counting streams is O(1); marking
 		 * each class would not be, and hostile input has many classes and many of these records. */
 		st->classes.stream++;
 		idset_free(&st->ids);
@@ -389,7 +389,7 @@ static enum ht_outcome read_run(struct ht_state *st, struct batch *b)
 	return outcome;
 }
 
-/* Reports what was counted over the whole input. */
+/* Reports the findings that are counted over the whole input. */
 static enum read_status finish(struct ht_state *st, enum read_status status)
 {
 	const struct finding_tally *t = &st->id_repeated;
@@ -411,7 +411,7 @@ static enum read_status ht_next(struct reader *r, struct batch *b)
 	const uint64_t start = input_offset(in, in->p);
 
 	/* Counting records bounds the events of a batch, since a record gives at most one.  Counting bytes
-	 * bounds the buffers of a pipe that the batch holds. */
+	 * bounds the buffers of a pipe that the batch retains. */
 	for (uint32_t left = b->cap;
 	     left > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (r->want == WANT_FINDINGS)

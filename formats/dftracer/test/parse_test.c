@@ -15,6 +15,7 @@
 
 #include "dftracer/dftracer.h"
 #include "test/fuzz/strict_json.h"
+#include "test/support/strength.h"
 
 struct parser {
 	struct dft_record rec;
@@ -254,16 +255,15 @@ Test(dftracer_parse, random_pieces)
 	parser_free(&x);
 }
 
-/* Records of all kinds, and spoiled ones.  DFTRACER_ROUNDS: more of them, DFTRACER_SEED: others. */
+/* Records of all kinds, and spoiled ones. */
 Test(dftracer_parse, random_records)
 {
-	const char *const rounds = getenv("DFTRACER_ROUNDS"), *const seed = getenv("DFTRACER_SEED");
 	static struct random_text t;
 	struct parser x;
 
-	t.state = seed != NULL ? strtoull(seed, NULL, 10) : 1;
+	t.state = test_seed(1);
 	parser_init(&x);
-	for (unsigned long left = rounds != NULL ? strtoul(rounds, NULL, 10) : 30000; left > 0; left--) {
+	for (unsigned long left = strength(15000, 100000, 2000000); left > 0; left--) {
 		random_record(&t);
 		agree_on(&x, t.p, t.n);
 		random_spoil(&t);

@@ -7,6 +7,7 @@
 #include "dftracer/dftracer.h"
 #include "json/scan.h"
 #include "test/fuzz/fuzz_check.h"
+#include "test/support/strength.h"
 
 struct paths {
 	struct dft_record fast, slow;
@@ -101,7 +102,7 @@ static void try_scanner(struct paths *x, const struct json_scanner *scanner, uns
 	static struct random_text t;
 	static char p[RANDOM_TEXT + DFT_SPARE + 1];
 
-	t.state = getenv("DFTRACER_SEED") != NULL ? strtoull(getenv("DFTRACER_SEED"), NULL, 10) : 99;
+	t.state = test_seed(99);
 	for (unsigned long i = 0; i < rounds; i++) {
 		random_record(&t);
 		if (!t.plain)
@@ -120,14 +121,12 @@ static void try_scanner(struct paths *x, const struct json_scanner *scanner, uns
 
 Test(dftracer_paths, the_fast_path_finds_what_the_slow_one_does)
 {
-	const char *const rounds = getenv("DFTRACER_ROUNDS");
-
 	for (const struct json_scanner *s = json_scanners; s->name != NULL; s++) {
 		struct paths x;
 		if (!s->usable())
 			continue;
 		paths_init(&x);
-		try_scanner(&x, s, rounds != NULL ? strtoul(rounds, NULL, 10) : 5000);
+		try_scanner(&x, s, strength(3000, 20000, 400000));
 		cr_expect(2 * x.followed > x.learned && x.learned > 100,
 		          "%s: %lu lines took a known path, %lu did not", s->name, x.followed, x.learned);
 		paths_free(&x);

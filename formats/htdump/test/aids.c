@@ -3,8 +3,7 @@
  */
 #include "htdump/test/aids.h"
 
-/* Reported by the reader after trying the following record in both byte orders, so it depends on the window.
- */
+/* The reader guesses an invalid byte order from the following record, if the window shows it. */
 static const char *const window_rules[] = { "htdump/bad-byte-order", NULL };
 
 static const char *const fault_samples[] = { "good/overlapping.htdump", NULL };

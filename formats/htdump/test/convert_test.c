@@ -372,8 +372,8 @@ static void compare_folder(const char *dir)
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		compare_file(path, UNCHANGED);
 		compare_file(path, NO_LANES);
-		if (strcmp(names[i], "max-integers.htdump") !=
-		    0) /* rebased times are signed, so at most 2^63 ns */
+		/* Rebased times are signed: 2^63 ns is the limit. */
+		if (strcmp(names[i], "max-integers.htdump") != 0)
 			compare_file(path, REBASED);
 	}
 	list_free(names);

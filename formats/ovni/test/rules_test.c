@@ -10,6 +10,7 @@
 #include "format/registry.h"
 #include "test/fuzz/fuzz_sweep.h"
 #include "ovni/ovni.h"
+#include "test/support/strength.h"
 
 /* What `validate` finds in all files of its report: "exit N", then "rule offset"; to be freed.  Being read
  * without metadata is not mentioned; other notes only if they are asked for. */
@@ -158,9 +159,12 @@ Test(ovni_rules, more_codes_than_are_told_apart)
 Test(ovni_rules, cut_and_damaged_streams_keep_every_promise)
 {
 	for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++) {
-		struct fuzz_sweep sweep = {
-			.light = true, .stride = 1, .sparse = 11, .full_every = 128, .p = s->bytes, .n = s->n
-		};
+		struct fuzz_sweep sweep = { .light = true,
+			                    .stride = strength(3, 1, 1),
+			                    .sparse = 11,
+			                    .full_every = 128,
+			                    .p = s->bytes,
+			                    .n = s->n };
 		struct fuzz_swept swept;
 		cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", s->name, swept.place,
 		          swept.byte, swept.result.fault);

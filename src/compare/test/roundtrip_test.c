@@ -12,13 +12,14 @@
 #include "input/open.h"
 #include "run/read/operands.h"
 #include "run/write/test/writer_rig_test.h"
+#include "test/support/strength.h"
 
 /*
  * Random events through each writer whose format can be read, and back: they are the same but for what the
- * ledger declares.  ROUNDTRIP_CASES: how many for each format; ROUNDTRIP_SEED: the first; ROUNDTRIP_AT_ONCE:
+ * ledger declares.  CASES: how many for each format; SEED: the first; ROUNDTRIP_AT_ONCE:
  * how many in one trace; ROUNDTRIP_FORMAT: the only one.
  */
-#define CASES 150
+#define CASES 100
 #define AT_ONCE 25
 
 struct roundtrip {
@@ -196,8 +197,7 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 
 Test(roundtrip, random_events)
 {
-	const uint64_t cases = from_environment("ROUNDTRIP_CASES", CASES),
-	               seed = from_environment("ROUNDTRIP_SEED", 1);
+	const uint64_t cases = from_environment("CASES", strength(CASES, 10000, 200000)), seed = test_seed(1);
 	const uint64_t at_once = from_environment("ROUNDTRIP_AT_ONCE", AT_ONCE);
 	const char *const only = getenv("ROUNDTRIP_FORMAT");
 

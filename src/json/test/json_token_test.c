@@ -16,6 +16,7 @@
 #include "json/scan.h"
 #include "json/json_random.h"
 #include "json/token.h"
+#include "test/support/strength.h"
 
 /* ---- against cJSON, by the functions that walk ---- */
 
@@ -212,14 +213,12 @@ Test(json_token, random_pieces)
 	cr_expect_gt(valid, 1000);
 }
 
-/* JSON_ROUNDS: more of them, JSON_SEED: others. */
 Test(json_token, random_values)
 {
-	const char *const rounds = getenv("JSON_ROUNDS"), *const seed = getenv("JSON_SEED");
 	static struct random_text t;
 
-	t.state = seed != NULL ? strtoull(seed, NULL, 10) : 1;
-	for (unsigned long left = rounds != NULL ? strtoul(rounds, NULL, 10) : 40000; left > 0; left--) {
+	t.state = test_seed(1);
+	for (unsigned long left = strength(20000, 200000, 4000000); left > 0; left--) {
 		t.n = 0;
 		t.plain = random_below(&t, 3) > 0;
 		random_list(&t, 0, random_below(&t, 2) == 0);

@@ -49,7 +49,8 @@ static const struct job jobs[] = {
 
 struct bench {
 	const char *tool;
-	const char *writer; /* the format that `convert` makes */
+	const char *against; /* another build, run in turn with the first; NULL: none */
+	const char *writer;  /* the format that `convert` makes */
 	char dir[400];
 	unsigned runs;
 	bool big, json;
@@ -68,6 +69,7 @@ struct row {
 	double wall, cpu, best_wall;  /* seconds: medians, and the best */
 	uint64_t in_bytes, out_bytes; /* out: 0 where there is none */
 	long rss_kib;                 /* the largest of the runs */
+	double ratio;                 /* CPU of the tool by that of the other build; 0: there is none */
 };
 
 static int compare_double(const void *a, const void *b)
@@ -104,20 +106,27 @@ static void print_row(struct bench *b, const struct row *r)
 	if (b->json) {
 		printf("%s\n{\"format\":\"%s\",\"job\":\"%s\",\"in_bytes\":%llu,\"out_bytes\":%llu,\"wall_"
 		       "s\":%.6f,"
-		       "\"best_wall_s\":%.6f,\"cpu_s\":%.6f,\"rss_kib\":%ld}",
+		       "\"best_wall_s\":%.6f,\"cpu_s\":%.6f,\"rss_kib\":%ld",
 		       b->any_row ? "," : "", r->input, r->label, (unsigned long long)r->in_bytes,
 		       (unsigned long long)r->out_bytes, r->wall, r->best_wall, r->cpu, r->rss_kib);
+		if (r->ratio > 0)
+			printf(",\"cpu_ratio\":%.4f", r->ratio);
+		fputs("}", stdout);
 	} else {
 		if (!b->any_row)
-			printf("%-10s %-22s %9s %9s %9s %9s %8s %8s %8s\n", "format", "job", "in MB/s",
-			       "best", "cpu MB/s", "out MB/s", "wall s", "cpu s", "RSS MiB");
+			printf("%-10s %-22s %9s %9s %9s %9s %8s %8s %8s%s\n", "format", "job", "in MB/s",
+			       "best", "cpu MB/s", "out MB/s", "wall s", "cpu s", "RSS MiB",
+			       b->against != NULL ? "  cpu new/old" : "");
 		printf("%-10s %-22s %9.0f %9.0f %9.0f ", r->input, r->label, rate(r->in_bytes, r->wall),
 		       rate(r->in_bytes, r->best_wall), rate(r->in_bytes, r->cpu));
 		if (r->out_bytes > 0)
 			printf("%9.0f", rate(r->out_bytes, r->wall));
 		else
 			printf("%9s", "-");
-		printf(" %8.3f %8.3f %8.1f\n", r->wall, r->cpu, (double)r->rss_kib / 1024);
+		printf(" %8.3f %8.3f %8.1f", r->wall, r->cpu, (double)r->rss_kib / 1024);
+		if (r->ratio > 0)
+			printf(" %12.3f", r->ratio);
+		putchar('\n');
 	}
 	b->any_row = true;
 	fflush(stdout);
@@ -197,24 +206,41 @@ static const char *argument(const struct bench *b, const char *word, const char 
 	return strcmp(word, "TO") == 0 ? b->writer : word;
 }
 
+/* One run of one build.  Returns false after a message. */
+static bool run_once(const struct job *job, const char *const *argv, const struct paths *p,
+                     struct bench_cost *cost)
+{
+	if (!bench_run(argv, job->from == FROM_PIPE ? p->plain : NULL, "/dev/null", cost))
+		return false;
+	if (cost->status != 0)
+		fprintf(stderr, "bench: %s %s: exit status %d\n", argv[0], argv[1], cost->status);
+	return cost->status == 0;
+}
+
+/* Runs of two builds alternate, and swap which is first, so that a machine whose speed drifts favours none.
+ */
 static bool run_job(struct bench *b, const struct job *job, struct row *row, const struct paths *p)
 {
 	const char *const in = input_of(job, p);
-	struct bench_cost costs[MAX_RUNS];
-	const char *argv[10] = { b->tool };
+	struct bench_cost costs[MAX_RUNS], others[MAX_RUNS];
+	const char *argv[10] = { b->tool }, *other[10] = { b->against };
+	struct row old = { 0 };
 
 	for (size_t i = 0; i < 8 && job->args[i] != NULL; i++)
-		argv[i + 1] = argument(b, job->args[i], in, p->out);
+		other[i + 1] = argv[i + 1] = argument(b, job->args[i], in, p->out);
 	row->label = job->label;
 	for (unsigned i = 0; i < b->runs; i++) {
-		if (!bench_run(argv, job->from == FROM_PIPE ? p->plain : NULL, "/dev/null", &costs[i]))
+		const bool old_first = b->against != NULL && i % 2 == 1;
+		if ((old_first && !run_once(job, other, p, &others[i])) ||
+		    !run_once(job, argv, p, &costs[i]) ||
+		    (b->against != NULL && !old_first && !run_once(job, other, p, &others[i])))
 			return false;
-		if (costs[i].status != 0) {
-			fprintf(stderr, "bench: %s %s: exit status %d\n", b->tool, argv[1], costs[i].status);
-			return false;
-		}
 	}
 	row_costs(row, costs, b->runs);
+	if (b->against != NULL) {
+		row_costs(&old, others, b->runs);
+		row->ratio = old.cpu > 0 ? row->cpu / old.cpu : 0;
+	}
 	return true;
 }
 
@@ -345,9 +371,13 @@ static const struct bench_input *inputs_of(const struct format *format)
 static int usage(FILE *f)
 {
 	fputs(
-	    "usage: bench [-n RUNS] [-t TOOL] [-d FOLDER] [-j WORD] [-w FORMAT] [--big] [--json] [INPUT...]\n"
+	    "usage: bench [-n RUNS] [-t TOOL] [--against TOOL] [-d FOLDER] [-j WORD] [-w FORMAT] [--big] "
+	    "[--json]\n"
+	    "             [INPUT...]\n"
 	    "  -n RUNS    runs of each job; the median is shown (5)\n"
 	    "  -t TOOL    the program (./tracetool)\n"
+	    "  --against TOOL\n"
+	    "             another build, whose runs alternate with those of the first: ratio of CPU seconds\n"
 	    "  -d FOLDER  for inputs and outputs ($TMPDIR/tracetool-bench)\n"
 	    "  -j WORD    only jobs with this word in their name\n"
 	    "  -w FORMAT  what convert writes (the first format that can be written)\n"
@@ -406,6 +436,7 @@ static const char *writer_named(const char *name)
 int main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		{ "against", required_argument, NULL, 'a' },
 		{ "big", no_argument, NULL, 'b' },
 		{ "json", no_argument, NULL, 'J' },
 		{ "help", no_argument, NULL, 'h' },
@@ -421,6 +452,8 @@ int main(int argc, char **argv)
 			b.runs = (unsigned)strtoul(optarg, NULL, 10);
 		else if (ch == 't')
 			b.tool = optarg;
+		else if (ch == 'a')
+			b.against = optarg;
 		else if (ch == 'd')
 			snprintf(b.dir, sizeof b.dir, "%s", optarg);
 		else if (ch == 'j')

@@ -9,18 +9,9 @@
 #include "format/registry.h"
 #include "run/write/test/recover_rig_test.h"
 #include "test/support/splitmix.h"
+#include "test/support/strength.h"
 
-/* RECOVER_DAMAGES: so many of each sample, and all prefixes of all samples; make check-recover sets it.
- * RECOVER_SAVE: a file for the first input that breaks a promise. */
-static unsigned long asked(void)
-{
-	const char *const n = getenv("RECOVER_DAMAGES");
-
-	return n != NULL ? strtoul(n, NULL, 10) : 0;
-}
-
-#define FEW 25          /* damages of a sample, where none are asked for */
-#define FEW_LARGEST 700 /* bytes of a sample of which all prefixes are tried then */
+/* RECOVER_SAVE: a file for the first input that breaks a promise. */
 #define LARGEST 20000
 #define ROOM (2 * LARGEST)
 
@@ -84,10 +75,11 @@ static void expect_promises(const char *path, const char *p, size_t n, bool slow
 static void sweep(const char *path, const char *p, size_t n, struct swept *all)
 {
 	static char room[ROOM];
-	const unsigned long many = asked(), damages = many > 0 ? many : FEW;
+	const unsigned long damages = strength(15, 100, 100000);
+	const size_t largest = strength(400, 700, SIZE_MAX); /* of which all prefixes are tried */
 
 	expect_promises(path, p, n, true, "whole", 0, all);
-	for (size_t i = 1; i < n && (many > 0 || n <= FEW_LARGEST); i++)
+	for (size_t i = 1; i < n && n <= largest; i++)
 		expect_promises(path, p, i, false, "prefix of", i, all);
 	for (unsigned long i = 0; i < damages; i++) {
 		uint64_t seed = i * 1000003 + n;
