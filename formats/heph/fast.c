@@ -1,49 +1,48 @@
+/*
+ * Fast path: checks event packets without building events.  Validation and copying need only the length of
+ * a packet.  A packet is counted once it is known to be valid and of the common form; all others are left to
+ * heph_read_packet(), which reads them again from their start and reports their faults.
+ */
 #include "base/utf8.h"
 #include "heph/heph.h"
 
-/*
- * Most packets of most traces are sound, and who only checks them, or copies
- * them as they are, needs nothing of them but their end.  Whatever is not plain
- * is left to heph_read_packet(), which looks at the packet again, from its start,
- * and reports what it sees: nothing is remembered of a packet before it is known
- * to be plain.
- */
-
-#define MOST_BYTES (64U << 10) /* of a packet, so that its arrays are below the bound of elements */
+#define MAX_BYTES (64U << 10) /* of a packet: its arrays stay below HEPH_MAX_ELEMENTS */
 
 /* ---- attributes ---- */
 
-static inline bool is_text(const char *p, uint32_t n)
+/* These functions return NULL or false if heph_read_packet() must read the packet. */
+
+static inline bool is_utf8(const char *p, uint32_t n)
 {
 	return heph_is_ascii(p, n) || utf8_valid(p, n);
 }
 
-/* The end of a string whose length stands at p; NULL, here and below: look closely. */
+/* Returns the end of the string whose length is at p. */
 static inline const char *skip_string(const char *p, const char *end)
 {
-	const size_t room = (size_t)(end - p);
-	const uint32_t n = room >= 2 ? load_u16(p, true) : 0;
+	const size_t left = (size_t)(end - p);
+	const uint32_t n = left >= 2 ? load_u16(p, true) : 0;
 
-	return room >= 2 && n <= room - 2 && is_text(p + 2, n) ? p + 2 + n : NULL;
+	return left >= 2 && n <= left - 2 && is_utf8(p + 2, n) ? p + 2 + n : NULL;
 }
 
-/* The end of the array whose count stands at p. */
+/* Returns the end of the array whose count is at p. */
 static const char *skip_array(uint8_t type, const char *p, const char *end)
 {
-	const size_t room = (size_t)(end - p);
-	const uint32_t n = room >= 2 ? load_u16(p, true) : 0;
+	const size_t left = (size_t)(end - p);
+	const uint32_t n = left >= 2 ? load_u16(p, true) : 0;
 
-	if (room < 2)
+	if (left < 2)
 		return NULL;
 	if (type != (HEPH_ARRAY | HEPH_STRING))
-		return (size_t)n * 8 <= room - 2 ? p + 2 + (size_t)n * 8 : NULL;
+		return (size_t)n * 8 <= left - 2 ? p + 2 + (size_t)n * 8 : NULL;
 	p += 2;
 	for (uint32_t i = 0; i < n && p != NULL; i++)
 		p = skip_string(p, end);
 	return p;
 }
 
-/* The end of the value whose type stands at p. */
+/* Returns the end of the value whose type is at p. */
 static inline const char *skip_value(const char *p, const char *end)
 {
 	const uint8_t type = (uint8_t)*p++;
@@ -58,41 +57,41 @@ static inline const char *skip_value(const char *p, const char *end)
 	return end - p >= 8 ? p + 8 : NULL;
 }
 
-/* The names of one event by their signatures, to find those that may come twice. */
-struct seen {
-	uint64_t bits; /* for each remainder of a signature */
+/* Signatures of the names of one event: names with different signatures differ. */
+struct signatures {
+	uint64_t bits; /* one for each remainder */
 	uint32_t n;
-	uint32_t signatures[HEPH_SIGNED_NAMES];
+	uint32_t list[HEPH_SIGNED_NAMES];
 };
 
-/* false: the name may have come before, or there are too many. */
-static inline bool add_name(struct seen *seen, struct slice name)
+/* Returns false if the name may be repeated, or if there are too many names. */
+static inline bool add_name(struct signatures *all, struct slice name)
 {
 	const uint32_t signature = heph_name_signature(name);
 	const uint64_t bit = (uint64_t)1 << (signature >> 26);
 
-	if (seen->n == HEPH_SIGNED_NAMES)
+	if (all->n == HEPH_SIGNED_NAMES)
 		return false;
-	if ((seen->bits & bit) != 0)
-		for (uint32_t i = 0; i < seen->n; i++)
-			if (seen->signatures[i] == signature)
+	if ((all->bits & bit) != 0)
+		for (uint32_t i = 0; i < all->n; i++)
+			if (all->list[i] == signature)
 				return false;
-	seen->bits |= bit;
-	seen->signatures[seen->n++] = signature;
+	all->bits |= bit;
+	all->list[all->n++] = signature;
 	return true;
 }
 
-static inline bool are_plain(const char *p, const char *end)
+static inline bool check_attributes(const char *p, const char *end)
 {
-	struct seen seen;
+	struct signatures names;
 
-	seen.bits = 0;
-	seen.n = 0;
+	names.bits = 0; /* the list is not cleared: it is large */
+	names.n = 0;
 	while (p != NULL && p < end) {
-		const size_t room = (size_t)(end - p);
-		const uint32_t n = room >= HEPH_ATTRIBUTE_MIN ? load_u16(p, true) : 0;
-		if (room < HEPH_ATTRIBUTE_MIN || n > room - 3 || !is_text(p + 2, n) ||
-		    !add_name(&seen, slice_of(p + 2, n)))
+		const size_t left = (size_t)(end - p);
+		const uint32_t n = left >= HEPH_ATTRIBUTE_MIN ? load_u16(p, true) : 0;
+		if (left < HEPH_ATTRIBUTE_MIN || n > left - 3 || !is_utf8(p + 2, n) ||
+		    !add_name(&names, slice_of(p + 2, n)))
 			return false;
 		p = skip_value(p + 2 + n, end);
 	}
@@ -101,18 +100,19 @@ static inline bool are_plain(const char *p, const char *end)
 
 /* ---- packets ---- */
 
-/* The end of the event at p, if all of it is in the window, and what may be another packet behind it. */
-static inline const char *plain_end(const char *p, const char *end, uint64_t latest)
+/* Returns the end of the event at p if all of it, and 4 bytes after it, are in the window; NULL if it is not
+ * of the common form.  Times must not exceed `latest`. */
+static inline const char *check_event(const char *p, const char *end, uint64_t latest)
 {
-	const size_t there = (size_t)(end - p);
+	const size_t left = (size_t)(end - p);
 
-	if (there < HEPH_EVENT_MIN + 4 || load_u32(p, true) != HEPH_MAGIC_EVENT)
+	if (left < HEPH_EVENT_MIN + 4 || load_u32(p, true) != HEPH_MAGIC_EVENT)
 		return NULL;
 	const uint32_t size = load_u32(p + 4, true), n = load_u16(p + 40, true);
 	const uint64_t stop = load_u64(p + 32, true);
-	if (size > MOST_BYTES || size > there - 4 || size < HEPH_EVENT_MIN + n ||
-	    stop < load_u64(p + 24, true) || stop > latest || !is_text(p + HEPH_EVENT_MIN, n) ||
-	    !are_plain(p + HEPH_EVENT_MIN + n, p + size))
+	if (size > MAX_BYTES || size > left - 4 || size < HEPH_EVENT_MIN + n ||
+	    stop < load_u64(p + 24, true) || stop > latest || !is_utf8(p + HEPH_EVENT_MIN, n) ||
+	    !check_attributes(p + HEPH_EVENT_MIN + n, p + size))
 		return NULL;
 	return p + size;
 }
@@ -130,16 +130,17 @@ static struct heph_packet packet_at(const struct heph_state *st, const char *p)
 		                     .stop = load_u64(p + 32, true) };
 }
 
-/* Counts a packet of which not all is as expected. */
-static void count_closely(struct heph_state *st, const char *p)
+/* Counts the packet at p with all checks. */
+static void count_slow(struct heph_state *st, const char *p)
 {
 	const struct heph_packet k = packet_at(st, p);
 
-	heph_counter_check(st, &k);
-	heph_epoch_check(st, &k);
+	heph_check_counter(st, &k);
+	heph_check_epoch(st, &k);
 }
 
-static inline void count(struct heph_state *st, const char *p)
+/* Counts the packet at p.  Nothing else is to be checked if its counter is the next one of its stream. */
+static inline void count_packet(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true), counter = load_u32(p + 12, true);
 	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
@@ -149,38 +150,37 @@ static inline void count(struct heph_state *st, const char *p)
 		s->last = counter;
 		s->end = load_u64(p + 32, true);
 	} else {
-		count_closely(st, p);
+		count_slow(st, p);
 	}
 }
 
-static const struct track *track_far(struct heph_state *st, const char *p)
+static const struct track *find_track_slow(struct heph_state *st, const char *p)
 {
 	const struct heph_packet k = packet_at(st, p);
-	const struct track *const t = heph_track_far(st, &k);
+	const struct track *const t = heph_track_slow(st, &k);
 
 	st->no_memory |= t == NULL;
 	return t;
 }
 
-/* The track of a packet: there are no more than the bound, or it is reported.  NULL: no memory. */
-static inline const struct track *track_of(struct heph_state *st, const char *p)
+/* Returns the track of a packet: each packet's, since this also limits and reports their number. */
+static inline const struct track *find_track(struct heph_state *st, const char *p)
 {
 	const uint32_t stream = load_u32(p + 8, true);
 	const uint64_t substream = load_u64(p + 16, true);
 	const struct heph_cached *const c = heph_track_cached(st, stream, substream);
 
 	return c->track != NULL && c->stream == stream && c->substream == substream ? c->track
-	                                                                            : track_far(st, p);
+	                                                                            : find_track_slow(st, p);
 }
 
-/* ---- runs ---- */
-
-bool heph_run_wanted(const struct heph_state *st)
+bool heph_wants_fast(const struct heph_state *st)
 {
 	return st->r->want == WANT_FINDINGS || (st->r->want & (WANT_RUNS | WANT_FIELDS)) == WANT_RUNS;
 }
 
-static void add_event(const struct heph_state *st, const char *p, const struct track *track, struct batch *b)
+/* Adds a raw event for the packets from p to the start of the window. */
+static void add_run(const struct heph_state *st, const char *p, const struct track *track, struct batch *b)
 {
 	b->events[b->n] = (struct event){ .ts = load_u64(p + 24, true),
 		                          .name = st->event_class->name,
@@ -193,7 +193,7 @@ static void add_event(const struct heph_state *st, const char *p, const struct t
 	b->n++;
 }
 
-bool heph_run_read(struct heph_state *st, struct batch *b, uint64_t until)
+bool heph_read_fast(struct heph_state *st, struct batch *b, uint64_t until)
 {
 	struct input *const in = st->r->in;
 	const char *const first = in->p, *const end = in->end;
@@ -201,13 +201,14 @@ bool heph_run_read(struct heph_state *st, struct batch *b, uint64_t until)
 	const bool runs = (st->r->want & WANT_RUNS) != 0;
 	const uint64_t latest = st->epoch.known ? UINT64_MAX - st->epoch.ns : UINT64_MAX;
 	const uint64_t before = st->r->records;
-	const struct track *track = NULL;
+	const struct track *track = NULL; /* of the first packet */
 	const char *p = first, *next;
 
-	while ((size_t)(p - first) < bytes && !st->no_memory && (next = plain_end(p, end, latest)) != NULL) {
-		count(st, p);
+	while ((size_t)(p - first) < bytes && !st->no_memory &&
+	       (next = check_event(p, end, latest)) != NULL) {
+		count_packet(st, p);
 		if (runs) {
-			const struct track *const t = track_of(st, p);
+			const struct track *const t = find_track(st, p);
 			track = p == first ? t : track;
 		}
 		p = next;
@@ -218,6 +219,6 @@ bool heph_run_read(struct heph_state *st, struct batch *b, uint64_t until)
 	st->event_class->records += st->r->records - before;
 	st->r->trace->events += st->r->records - before;
 	if (runs && !st->no_memory)
-		add_event(st, first, track, b);
+		add_run(st, first, track, b);
 	return true;
 }

@@ -1,9 +1,11 @@
+/*
+ * Recognises Heph traces, and describes the format.  The probe rates the bits that were verified: the magic
+ * constant of the first packet, its size, and the magic constant after it.
+ */
 #include "heph/heph.h"
 
-/* ---- probe ---- */
-
-/* The bits that were verified of a packet at p: magic, size, and the magic behind it. */
-static int bits_at(const char *p, const char *end, bool complete)
+/* Returns the number of bits that were verified of a packet at p. */
+static int probe_packet(const char *p, const char *end, bool complete)
 {
 	const uint32_t min = end - p >= 4 ? heph_packet_min(p, end) : 0;
 
@@ -14,30 +16,34 @@ static int bits_at(const char *p, const char *end, bool complete)
 	const uint32_t size = load_u32(p + 4, true);
 	if (size < min || size > HEPH_MAX_PACKET)
 		return 32;
-	const size_t there = (size_t)(end - p);
-	if (there < size)
+	const size_t left = (size_t)(end - p);
+	if (left < size)
 		return complete ? 32 : 40;
-	if (there == size)
+	if (left == size)
 		return complete ? 60 : 40;
-	return heph_packet_min(p + size, end) != 0 ? 40 + 8 * (there - size < 4 ? (int)(there - size) : 4)
-	                                           : 36;
+	return heph_packet_min(p + size, end) != 0 ? 40 + 8 * (left - size < 4 ? (int)(left - size) : 4) : 36;
 }
 
-/* By the first packet; when it is damaged, by one after it that another one follows. */
+/* Uses the first packet; if it is damaged, a later one that is followed by another. */
 int heph_probe(struct slice head, bool complete)
 {
 	const char *const end = head.p + head.n;
-	const int first = bits_at(head.p, end, complete);
+	const int first = probe_packet(head.p, end, complete);
 
 	if (first > 0)
 		return first;
 	for (const char *p = head.p; end - p >= HEPH_START; p++)
-		if ((*p == (char)0xC1 || *p == 0x75) && bits_at(p, end, complete) >= 60)
+		if ((*p == (char)0xC1 || *p == 0x75) && probe_packet(p, end, complete) >= 60)
 			return 34;
 	return 0;
 }
 
-/* ---- format ---- */
+const struct rule heph_rules[HEPH_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "heph/rules.def"
+#undef RULE
+	{ .id = NULL }
+};
 
 static const char *const suffixes[] = { ".bin.log", NULL };
 static const char *const dialects[] = { "0.1.0", NULL };

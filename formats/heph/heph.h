@@ -1,3 +1,18 @@
+/*
+ * The private header of the Heph format ("Trace Format", version 0.1.0): reader, recovery and writer.
+ *
+ *   format.c      probe, table of the format
+ *   read.c        findings, packets, the loop of the reader
+ *   fast.c        valid packets that are only checked or copied
+ *   search.c      the next packet after damage; recovery
+ *   counters.c    streams, their counters, gaps; the epoch
+ *   packets.c     content of packets, tracks
+ *   attributes.c  attributes of events, repeated names
+ *   own.c         tracetool's own options and attributes: what it wrote itself reads back unchanged
+ *   raw.c         raw packets: their fields, and copying them
+ *   write.c       events of other formats, as packets
+ *   write_wire.c  packets, attributes, and the streams and options of copies
+ */
 #ifndef HEPH_HEPH_H
 #define HEPH_HEPH_H
 
@@ -11,18 +26,21 @@
 #include "out/tracks.h"
 #include "format/recover.h"
 
-/* ---- wire ---- */
+/* Rare paths of hot functions: inlined, they would slow down the common case. */
+#define HEPH_COLD __attribute__((cold, noinline))
+
+/* ---- bytes ---- */
 
 /*
- * Facts of the bytes.  Everything is big-endian.  A packet starts with a magic
- * constant and its size in bytes, these 8 included.
+ * All numbers are big-endian.  A packet starts with a magic constant and its size in bytes, which includes
+ * these 8.
  *
  * metadata  0 magic  4 size  8 name length (16 bits)  10 name, value up to the end
  * event     0 magic  4 size  8 stream  12 counter  16 substream (64)  24 start (64)  32 end (64)
  *           40 description length (16)  42 description, attributes up to the end
  * attribute 0 name length (16)  2 name, type (8), value
  *
- * (The document's "[31..63]" is to be read as bits 32 to 63, and its sketch `struct Event` lacks fields.)
+ * (The document's "[31..63]" means bits 32 to 63, and its sketch `struct Event` lacks fields.)
  */
 #define HEPH_MAGIC_METADATA UINT32_C(0x75D11D4D)
 #define HEPH_MAGIC_EVENT UINT32_C(0xC1FC1FB7)
@@ -32,25 +50,27 @@
 #define HEPH_ATTRIBUTE_MIN 5 /* an empty name and an empty string or array */
 #define HEPH_EPOCH_SIZE 8
 
-/* Types of values. */
 enum heph_type {
 	HEPH_UNSIGNED = 1, /* 64 bits */
 	HEPH_SIGNED = 2,
 	HEPH_FLOAT = 3,
 	HEPH_STRING = 4,  /* length (16), bytes */
-	HEPH_ARRAY = 0x80 /* with one of the above: count (16), values */
+	HEPH_ARRAY = 0x80 /* flag of an array of one of the above: count (16), values */
 };
 
-/* Bounds of this program, far above what a real trace holds, so that hostile input costs little. */
+/* Limits, far above real traces, so that hostile input costs little. */
 #define HEPH_MAX_PACKET (2U << 20)   /* bytes; arrays of 65,535 numbers of each type fit */
-#define HEPH_MAX_ATTRIBUTES 65000U   /* of one event, that are retained */
-#define HEPH_MAX_ELEMENTS 262144U    /* of all arrays of one event, likewise */
-#define HEPH_MAX_STREAMS 65536U      /* that are distinguished */
-#define HEPH_NEXT_BYTES (256U << 10) /* read at one go, plus one packet */
-#define HEPH_NEXT_FIELDS (64U << 10) /* likewise */
-#define HEPH_SEARCH_BYTES (1U << 20) /* searched at one go for the next packet */
+#define HEPH_MAX_ATTRIBUTES 65000U   /* retained of one event */
+#define HEPH_MAX_ELEMENTS 262144U    /* retained of all arrays of one event */
+#define HEPH_MAX_STREAMS 65536U      /* distinguished */
+#define HEPH_NEXT_BYTES (256U << 10) /* read in one call, plus one packet */
+#define HEPH_NEXT_FIELDS (64U << 10) /* read in one call, plus those of one packet */
 
-/* ---- finding ---- */
+/* Names of the fields that an event has besides its attributes. */
+#define HEPH_COUNTER_FIELD "stream_counter"
+#define HEPH_END_FIELD "end"
+
+/* ---- rules ---- */
 
 enum heph_rule {
 #define RULE(name, id, level, text, spec, explain) HEPH_RULE_##name,
@@ -61,31 +81,76 @@ enum heph_rule {
 
 extern const struct rule heph_rules[HEPH_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-struct heph_packet;
-struct heph_state;
+/* ---- packets ---- */
 
-/* Reports a finding at a place in the packet. */
-void heph_finding_add(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
-                      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* A packet of which all bytes are in the window. */
+struct heph_packet {
+	const char *p, *end;
+	uint64_t offset, ordinal;
+	bool followed;     /* another packet starts at `end`, or the input ends: the size is credible */
+	const char *fault; /* the first byte that cannot be interpreted; NULL: none */
 
-/* Whether the next finding of a rule will be shown: else its message need not be made. */
-bool heph_finding_is_shown(const struct heph_state *st, enum heph_rule rule);
+	/* events */
+	uint32_t stream, counter;
+	uint64_t substream, start, stop;
+	struct slice description;
+	uint32_t nfields;   /* in the batch, after the fields in use */
+	uint32_t nelements; /* of arrays, retained */
+};
 
-/* Something that does not fit: it takes n bytes, `room` are there. */
-void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
-                             const char *what, uint64_t n, uint64_t room);
+/* Returns the end of an event, which has no length if it ends before it starts. */
+static inline uint64_t heph_packet_end(const struct heph_packet *k)
+{
+	return k->stop < k->start ? k->start : k->stop;
+}
 
-/* A text that is not UTF-8. */
-void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s);
+/* heph_packet_min() for less than 4 bytes. */
+uint32_t heph_packet_min_of_part(const char *p, const char *end);
 
-/* ---- counter ---- */
+/* Returns the minimum size of the packet whose magic constant, or the available part of one, is at p; 0 if
+ * there is none. */
+static inline uint32_t heph_packet_min(const char *p, const char *end)
+{
+	if (end - p < 4)
+		return heph_packet_min_of_part(p, end);
+	const uint32_t magic = load_u32(p, true);
+	return magic == HEPH_MAGIC_EVENT      ? HEPH_EVENT_MIN
+	       : magic == HEPH_MAGIC_METADATA ? HEPH_METADATA_MIN
+	                                      : 0;
+}
 
-struct heph_packet;
-struct heph_state;
+/* Returns true if another packet starts at p, or the input ends there. */
+static inline bool heph_is_packet_end(const char *p, const char *end)
+{
+	return p == end || heph_packet_min(p, end) != 0;
+}
+
+/* Returns true if a whole packet starts at p, within [p, inside), and ends where another one starts or the
+ * input ends. */
+bool heph_is_packet(const char *p, const char *inside, const char *end);
+
+/* ---- state: streams, counters, epoch ---- */
+
+struct heph_stream {
+	uint32_t id;
+	uint32_t last; /* counter of its last packet */
+	uint64_t end;  /* of the event of that packet */
+	const struct track *process;
+	const struct track *gaps; /* shows its gaps; NULL: it had none */
+};
+
+#define HEPH_DIRECT 64U /* streams of smaller ids are found without hashing */
+
+struct heph_streams {
+	struct heph_stream *list;
+	uint32_t n, cap;
+	struct table64 index;         /* id -> list[] */
+	uint32_t direct[HEPH_DIRECT]; /* index + 1; 0: none */
+};
 
 /*
- * The counters of stream 0, whose packets come a little out of order: a bit
- * for each of the 4096 numbers [base, base + 4096), modulo 2^32.
+ * Counters of stream 0, whose packets may be slightly out of order: one bit for each of the 4096 numbers
+ * [base, base + 4096), modulo 2^32.
  */
 #define HEPH_SHARED_WINDOW 4096U
 
@@ -93,94 +158,244 @@ struct heph_shared {
 	bool any;
 	uint32_t base, lowest, highest;
 	uint64_t bits[HEPH_SHARED_WINDOW / 64]; /* bit of n: n % 4096 */
-	uint64_t missing;                       /* numbers between lowest and highest that have not come */
-	struct finding_tally jump;              /* the first one behind which a number is missing */
-	struct finding_tally first;             /* the packet with the lowest */
+	uint64_t missing;                       /* numbers between lowest and highest without a packet */
+	struct finding_tally jump;              /* the first jump over a number that is still missing */
+	struct finding_tally first;             /* the packet with the lowest number */
 };
 
 struct heph_counters {
 	struct heph_shared shared;       /* of stream 0 */
-	struct finding_tally late_start; /* streams that do not begin at 0 */
+	struct finding_tally late_start; /* streams that do not start at 0 */
 };
-
-/* Checks the counter of an event.  No memory: the state remembers. */
-void heph_counter_check(struct heph_state *st, const struct heph_packet *k);
-
-/* ---- epoch ---- */
-
-struct heph_packet;
-struct heph_state;
-
-/* The epoch of this input. */
-struct heph_epoch {
-	bool known;
-	uint64_t ns;
-	struct finding_tally latest; /* now: the latest time before the epoch was known */
-};
-
-/* The option `epoch`, its value from `value` to the end of the packet. */
-void heph_epoch_set(struct heph_state *st, const struct heph_packet *k, const char *value);
-
-/* Checks the times of an event: against each other, and with the epoch, now or when it is known. */
-void heph_epoch_check(struct heph_state *st, const struct heph_packet *k);
-
-/* ---- lost ---- */
-
-struct heph_packet;
-struct heph_state;
 
 /*
- * Numbers that counters of streams leave out, for who wants gaps.  One of stream 0 may still come, until it
- * is far behind; so its gaps wait here.  They are few in any trace that is sound: where many wait, the latest
- * ones become one.
+ * Gaps in the counters of streams, for consumers that want them.  A number of stream 0 may still arrive until
+ * it has left the window, so its gaps are pending.  They are few in a valid trace; where many are pending,
+ * the latest ones are combined.
  */
-#define HEPH_LOST 256U
+#define HEPH_MAX_GAPS 256U
 
-struct heph_lost {
-	uint32_t stream, first; /* the lowest number */
+struct heph_gap {
+	uint32_t stream, first; /* first: the lowest number */
 	uint64_t span;          /* numbers from the first to the last */
-	uint64_t missing;       /* of them, so far */
-	uint64_t from, to;      /* ends of the events before and after */
+	uint64_t missing;       /* of these, without a packet */
+	uint64_t from, to;      /* times: ends of the events before and after */
 	uint64_t offset;        /* of the packet after */
 };
 
-struct heph_losts {
-	struct heph_lost own;               /* missing 0: none */
-	struct heph_lost shared[HEPH_LOST]; /* of stream 0: a ring */
+struct heph_gaps {
+	struct heph_gap own;                   /* of another stream than 0; missing == 0: none */
+	struct heph_gap shared[HEPH_MAX_GAPS]; /* of stream 0: a ring */
 	uint32_t head, n;
-	enum read_status ended; /* how the input did; READ_MORE: packets may come */
+	enum read_status ended; /* READ_MORE: packets may follow; else the result of the reader */
 };
 
-/* Whether there are any: rare. */
-static inline bool heph_lost_any(const struct heph_losts *l)
-{
-	return l->own.missing > 0 || l->n > 0;
-}
+struct heph_epoch {
+	bool known;
+	uint64_t ns;
+	struct finding_tally latest; /* latest.now: the latest time before the epoch was known */
+};
 
-/* ---- names ---- */
+/* ---- state: tracks, tracetool's own options, names ---- */
 
-struct heph_packet;
-struct heph_state;
+#define HEPH_CACHED 256U
+
+struct heph_cached {
+	const struct track *track; /* NULL: empty */
+	uint64_t substream;
+	uint32_t stream;
+};
+
+struct heph_tracks {
+	struct table64 index; /* hash of stream and substream -> trace.tracks[] */
+	uint64_t seed;        /* of that hash */
+	struct heph_cached cache[HEPH_CACHED];
+	const struct track *more; /* for everything beyond the limit */
+};
+
+#define HEPH_OWN_RECENT 64U
+
+struct heph_own_track {
+	struct track *track;
+	uint64_t substream;
+	uint32_t stream;
+};
+
+struct heph_own {
+	bool active;   /* events have attributes of tracetool */
+	bool full;     /* the limit of `text` was reported */
+	uint64_t text; /* bytes of options and classes that are retained */
+	uint64_t seed; /* of the hash below */
+	struct heph_own_track *tracks;
+	uint32_t n, cap;
+	struct table64 index;     /* hash of stream and substream -> tracks[] */
+	struct table64 processes; /* stream -> trace.tracks[] */
+	uint32_t nclasses;
+	struct class *recent[HEPH_OWN_RECENT]; /* by a hash of the name */
+};
 
 #define HEPH_SIGNED_NAMES 32U /* attribute names of an event that are compared one by one */
 
-/* The names of one event, to find those that come twice. */
+/* The attribute names of one event, to find repeated ones. */
 struct heph_names {
 	uint64_t seen; /* a bit for each remainder of a signature */
-	uint32_t n;    /* may be more than are remembered */
-	bool clash;    /* perhaps a name comes twice: look again with care */
+	uint32_t n;    /* may exceed HEPH_SIGNED_NAMES */
+	bool clash;    /* a name may be repeated: heph_names_check() is needed */
 	uint32_t signatures[HEPH_SIGNED_NAMES];
 	struct slice names[HEPH_SIGNED_NAMES];
 };
 
-static inline void heph_names_begin(struct heph_names *names)
+/* ---- state ---- */
+
+/* The search for a packet after damage. */
+struct heph_search {
+	bool open;
+	enum heph_rule rule;
+	uint64_t offset, record; /* of the finding */
+	uint64_t from;           /* offset of the first byte that is skipped */
+	char detail[200];
+};
+
+/* One for each input. */
+struct heph_state {
+	struct reader *r;
+	bool no_memory; /* reading ends after the current packet */
+	bool raw;       /* raw events are wanted */
+	struct class *event_class, *metadata_class;
+	struct heph_search search;
+	struct heph_streams streams;
+	struct heph_counters counters;
+	struct heph_gaps gaps;
+	struct heph_tracks tracks;
+	struct heph_epoch epoch;
+	struct heph_own own;
+	struct heph_names names;       /* of the current event */
+	struct finding_tally repeated; /* events with a repeated attribute name */
+	struct quoted repeated_name;   /* the first of these */
+};
+
+/* Functions without a result set st->no_memory on OOM. */
+
+/* ---- format.c ---- */
+
+/* See reader_ops.probe. */
+int heph_probe(struct slice head, bool complete);
+
+/* ---- read.c ---- */
+
+/* Reports a finding at a position in the packet. */
+void heph_report(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
+                 const char *fmt, ...) __attribute__((cold, format(printf, 5, 6)));
+
+/* Returns true if the next finding of the rule will be shown; else its message need not be made. */
+bool heph_is_shown(const struct heph_state *st, enum heph_rule rule);
+
+/* Reports that `what` needs n bytes, but only `left` follow in the packet. */
+void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at,
+                             const char *what, uint64_t n, uint64_t left) __attribute__((cold));
+
+/* Reports a text that is not UTF-8. */
+void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
+    __attribute__((cold));
+
+/* Reads the packet at the start of the window; k is as much of it as was understood.  After a damaged packet
+ * st->search.open is set.  Returns false if more input is needed, and changes nothing.  b is not used if the
+ * consumer wants no events. */
+bool heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b);
+
+extern const struct reader_ops heph_reader_ops;
+
+/* ---- fast.c ---- */
+
+/* Returns true if packets are only checked, or wanted in runs (WANT_RUNS). */
+bool heph_wants_fast(const struct heph_state *st);
+
+/* Checks and counts valid event packets at the start of the window, up to about the offset `until`; stops at
+ * any other.  If runs are wanted, they become one raw event of the batch, which has space.  Returns false if
+ * there are none. */
+bool heph_read_fast(struct heph_state *st, struct batch *b, uint64_t until);
+
+/* ---- search.c ---- */
+
+/* Starts a search for the next packet at `from`.  The finding about `at` is reported when the search ends.
+ * The bytes that are skipped start with the packet, or with its fault. */
+void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
+                       const char *at, const char *from, const char *fmt, ...)
+    __attribute__((cold, format(printf, 6, 7)));
+
+/* Searches up to 1 MiB, and clears st->search.open if a packet was found.  Returns false if none follows. */
+bool heph_search_next(struct heph_state *st);
+
+extern const struct recover_ops heph_recover_ops;
+
+/* ---- counters.c ---- */
+
+void heph_streams_free(struct heph_streams *all);
+void heph_check_counter(struct heph_state *st, const struct heph_packet *k);
+
+/* Reports about counters what is certain only at the end. */
+void heph_counters_finish(struct heph_state *st);
+
+/* Adds a gap to the batch, which has space.  Returns false if no gap is certain. */
+bool heph_gap_put(struct heph_state *st, struct batch *b);
+
+/* Reads the option `epoch`, whose value ends with the packet. */
+void heph_set_epoch(struct heph_state *st, const struct heph_packet *k, const char *value);
+
+/* Checks the times of an event against each other and with the epoch, now or once it is known. */
+void heph_check_epoch(struct heph_state *st, const struct heph_packet *k);
+
+/* Returns NULL before the first packet of the stream, or beyond HEPH_MAX_STREAMS. */
+static inline struct heph_stream *heph_stream_find(const struct heph_streams *all, uint32_t id)
 {
-	names->seen = 0;
-	names->n = 0;
-	names->clash = false;
+	const uint32_t i = id < HEPH_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
+
+	return i != TABLE_NONE ? &all->list[i] : NULL;
 }
 
-/* Equal for equal names: made of the first bytes, the last ones and the length. */
+static inline bool heph_has_gaps(const struct heph_gaps *gaps)
+{
+	return gaps->own.missing > 0 || gaps->n > 0;
+}
+
+/* ---- packets.c ---- */
+
+void heph_read_event(struct heph_state *st, struct heph_packet *k, struct batch *b);
+void heph_read_option(struct heph_state *st, struct heph_packet *k, struct batch *b);
+
+/* Like heph_track(), without the cache. */
+const struct track *heph_track_slow(struct heph_state *st, const struct heph_packet *k);
+
+/* Returns the track for gaps of a stream. */
+const struct track *heph_gap_track(struct heph_state *st, uint32_t stream);
+
+static inline struct heph_cached *heph_track_cached(struct heph_state *st, uint32_t stream,
+                                                    uint64_t substream)
+{
+	return &st->tracks.cache[(stream * 31 + substream) % HEPH_CACHED];
+}
+
+/* Returns the track of a packet's stream and substream. */
+static inline const struct track *heph_track(struct heph_state *st, const struct heph_packet *k)
+{
+	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
+
+	if (c->track != NULL && c->stream == k->stream && c->substream == k->substream)
+		return c->track;
+	return heph_track_slow(st, k);
+}
+
+/* ---- attributes.c ---- */
+
+/* Reads the attributes from p to the end of the packet, into fields of b if it is not NULL. */
+void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b);
+
+/* Reports repeated names among the n attributes at p, which are complete, and renames their fields in the
+ * batch (b may be NULL).  With `all` names must also differ from those of the event's own fields. */
+void heph_names_check(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
+                      struct batch *b, bool all);
+
+/* Returns equal numbers for equal names: a hash of the first bytes, the last ones and the length. */
 static inline uint32_t heph_name_signature(struct slice name)
 {
 	uint32_t first = 0, last = 0;
@@ -195,210 +410,7 @@ static inline uint32_t heph_name_signature(struct slice name)
 	return (first + name.n) * UINT32_C(0x9E3779B1) ^ last * UINT32_C(0x85EBCA77);
 }
 
-/* Compares a name of which a signature like it was seen with those that are remembered. */
-void heph_names_compare(struct heph_names *names, struct slice name, uint32_t signature);
-
-static inline void heph_names_add(struct heph_names *names, struct slice name)
-{
-	const uint32_t signature = heph_name_signature(name);
-	const uint64_t bit = (uint64_t)1 << (signature >> 26);
-
-	if ((names->seen & bit) != 0)
-		heph_names_compare(names, name, signature);
-	names->seen |= bit;
-	if (names->n < HEPH_SIGNED_NAMES) {
-		names->signatures[names->n] = signature;
-		names->names[names->n++] = name;
-	} else {
-		names->clash = true;
-	}
-}
-
-/* Looks with care at the names of the n attributes at p, which are complete; gives fields that are in the
- * batch (b may be NULL) different names, with `all` also from those that each event has.  No memory: the
- * state remembers. */
-void heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
-                       struct batch *b, bool all);
-
-/* ---- packet ---- */
-
-/* One packet where it lies, all of it in the window. */
-struct heph_packet {
-	const char *p, *end;
-	uint64_t offset, ordinal;
-	bool followed;     /* at `end` another packet starts, or the input ends: the size can be trusted */
-	const char *fault; /* NULL: it is sound; else from here on its content cannot be read */
-
-	/* events */
-	uint32_t stream, counter;
-	uint64_t substream, start, stop;
-	struct slice description;
-	uint32_t nfields;   /* put behind those in use in the batch */
-	uint32_t nelements; /* of arrays that are retained */
-};
-
-/* What events bring besides their attributes, under these names. */
-#define HEPH_COUNTER_FIELD "stream_counter"
-#define HEPH_END_FIELD "end"
-
-/* When an event ends; one that ends before it begins has no length. */
-static inline uint64_t heph_packet_end(const struct heph_packet *k)
-{
-	return k->stop < k->start ? k->start : k->stop;
-}
-
-/* heph_packet_min for less than 4 bytes. */
-uint32_t heph_packet_min_of_part(const char *p, const char *end);
-
-/* Whether the bytes at p, as far as they are there, may start a packet: 0: no; else the least size of its
- * kind. */
-static inline uint32_t heph_packet_min(const char *p, const char *end)
-{
-	if (end - p < 4)
-		return heph_packet_min_of_part(p, end);
-	const uint32_t magic = load_u32(p, true);
-	return magic == HEPH_MAGIC_EVENT      ? HEPH_EVENT_MIN
-	       : magic == HEPH_MAGIC_METADATA ? HEPH_METADATA_MIN
-	                                      : 0;
-}
-
-/* Whether another packet starts at p, or the input ends there. */
-static inline bool heph_is_packet_end(const char *p, const char *end)
-{
-	return p == end || heph_packet_min(p, end) != 0;
-}
-
-/* Whether a complete packet lies at the start of [p, inside), and another one starts behind it, or the input
- * ends. */
-bool heph_is_packet(const char *p, const char *inside, const char *end);
-
-/* ---- own state ---- */
-
-/* What the reader takes of heph_own.h. */
-
-#define HEPH_OWN_RECENT 64U
-
-struct heph_own_track {
-	struct track *track;
-	uint64_t substream;
-	uint32_t stream;
-};
-
-struct heph_own {
-	bool active; /* events have attributes of this program */
-	bool full;   /* so much was said that no more is retained, which was reported */
-	uint64_t text;
-	uint64_t seed; /* of the hash below */
-	struct heph_own_track *tracks;
-	uint32_t n, cap;
-	struct table64 index;     /* hash of stream and substream -> tracks[] */
-	struct table64 processes; /* stream -> trace.tracks[] */
-	uint32_t nclasses;
-	struct class *recent[HEPH_OWN_RECENT]; /* by a hash of the name */
-};
-
-struct heph_packet;
-struct heph_state;
-
-/* Reads an option of this program, its value from `value` to the end of the packet.  false: it is none that
- * is known.  No memory: the state remembers. */
-bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
-                     struct batch *b);
-
-/* What an option said of a stream and substream; NULL: nothing. */
-const struct track *heph_own_track(const struct heph_state *st, uint32_t stream, uint64_t substream);
-void heph_own_free(struct heph_own *own);
-
-/* ---- search ---- */
-
-/* A place from which on no packet was found yet. */
-struct heph_gap {
-	bool open;
-	enum heph_rule rule;
-	uint64_t offset, record; /* of the finding */
-	uint64_t from;           /* the first byte that is skipped */
-	char detail[200];
-};
-
-/* Opens a gap: the next packet is searched from `from` on, and the finding about `place` is reported when it,
- * or the end, is found.  What is skipped starts with the packet, or with its fault. */
-void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
-                       const char *place, const char *from, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
-
-/* Searches some bytes.  false: no packet follows; else call again, or the gap is closed. */
-bool heph_search(struct heph_state *st);
-
-/* ---- stream ---- */
-
-struct heph_packet;
-struct heph_state;
-
-struct heph_stream {
-	uint32_t id;
-	uint32_t last; /* counter of its last packet */
-	uint64_t end;  /* of the event of that packet */
-	const struct track *process;
-	const struct track *lost; /* for its gaps; NULL: it had none */
-};
-
-/* Streams of small ids are found without hashing. */
-#define HEPH_DIRECT 64U
-
-struct heph_streams {
-	struct heph_stream *list;
-	uint32_t n, cap;
-	struct table64 index;         /* id -> list[] */
-	uint32_t direct[HEPH_DIRECT]; /* index + 1; 0: not met */
-};
-
-/* NULL: it was not met yet, or there are too many. */
-static inline struct heph_stream *heph_stream_find(const struct heph_streams *all, uint32_t id)
-{
-	const uint32_t i = id < HEPH_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
-
-	return i != TABLE_NONE ? &all->list[i] : NULL;
-}
-
-/* ---- state ---- */
-
-/* Which track the latest packets of a stream and substream went to. */
-#define HEPH_CACHED 256U
-
-struct heph_cached {
-	const struct track *track; /* NULL: empty */
-	uint64_t substream;
-	uint32_t stream;
-};
-
-struct heph_tracks {
-	struct table64 index; /* hash of stream and substream -> trace.tracks[] */
-	uint64_t seed;        /* of that hash */
-	struct heph_cached cache[HEPH_CACHED];
-	const struct track *more; /* for all that is beyond the limit */
-};
-
-/* What the reader knows; one for each input. */
-struct heph_state {
-	struct reader *r;
-	bool no_memory; /* memory is out: reading ends with this packet */
-	bool raw;       /* raw events are wanted */
-	struct class *event_class, *metadata_class;
-	struct heph_gap gap;
-	struct heph_streams streams;
-	struct heph_counters counters;
-	struct heph_losts lost;
-	struct heph_tracks tracks;
-	struct heph_epoch epoch;
-	struct heph_own own;
-	struct heph_names names;       /* of the present event */
-	struct finding_tally repeated; /* events with two attributes of one name */
-	struct quoted repeated_name;   /* of the first of them */
-};
-
-/* ---- text ---- */
-
-static inline uint64_t heph_word(const char *p)
+static inline uint64_t heph_load_word(const char *p)
 {
 	uint64_t w;
 
@@ -406,8 +418,8 @@ static inline uint64_t heph_word(const char *p)
 	return w;
 }
 
-/* Short texts are looked at without a loop, by words that overlap: their lengths differ, and the end of a
- * loop is hard to predict. */
+/* Checks short texts without a loop, by overlapping words: lengths vary, and the end of a loop is hard to
+ * predict. */
 static inline bool heph_is_ascii(const char *p, uint32_t n)
 {
 	uint32_t first, last;
@@ -425,14 +437,14 @@ static inline bool heph_is_ascii(const char *p, uint32_t n)
 	}
 	if (n > 16) {
 		for (uint32_t i = 16; i < n - 16; i += 8)
-			any |= heph_word(p + i);
-		any |= heph_word(p + 8) | heph_word(p + n - 16);
+			any |= heph_load_word(p + i);
+		any |= heph_load_word(p + 8) | heph_load_word(p + n - 16);
 	}
-	any |= heph_word(p) | heph_word(p + n - 8);
+	any |= heph_load_word(p) | heph_load_word(p + n - 8);
 	return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Text whose bytes are there.  Who only checks need not know whether JSON must escape something. */
+/* Returns a text with its flags.  Without `build` SLICE_JSON is not determined. */
 static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 {
 	if (!build && heph_is_ascii(p, n))
@@ -440,91 +452,41 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 	return textscan_slice(p, n);
 }
 
-/* ---- track ---- */
-
-/* NULL: no memory. */
-const struct track *heph_track_far(struct heph_state *st, const struct heph_packet *k);
-
-/* Where it is noted which track the packets of a stream and substream, and others, went to. */
-static inline struct heph_cached *heph_track_cached(struct heph_state *st, uint32_t stream,
-                                                    uint64_t substream)
-{
-	return &st->tracks.cache[(stream * 31 + substream) % HEPH_CACHED];
-}
-
-/* For the gaps of a stream.  NULL: no memory. */
-const struct track *heph_track_lost(struct heph_state *st, uint32_t stream);
-
-/* The track of a packet's stream and substream; NULL: no memory. */
-static inline const struct track *heph_track(struct heph_state *st, const struct heph_packet *k)
-{
-	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
-
-	if (c->track != NULL && c->stream == k->stream && c->substream == k->substream)
-		return c->track;
-	return heph_track_far(st, k);
-}
-
-/* ---- attribute ---- */
-
-struct heph_state;
-
-/* Reads the attributes from p to the end of the packet; b: where fields go, NULL: nowhere.  No memory: the
- * state remembers. */
-void heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b);
-
-/* ---- event ---- */
-
-struct heph_state;
-
-/* Reads an event packet.  No memory: the state remembers. */
-void heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b);
-
-/* ---- option ---- */
-
-struct heph_state;
-
-/* Reads a metadata packet.  No memory: the state remembers. */
-void heph_option_read(struct heph_state *st, struct heph_packet *k, struct batch *b);
-
-/* ---- own ---- */
+/* ---- own.c ---- */
 
 /*
- * What this program writes into a Heph trace so that nothing is lost, and what
- * its reader takes from there: words of options, attributes and types.  All of
- * them are ordinary options and attributes for other readers.
+ * Options and attributes that tracetool writes so that nothing is lost, and that its reader understands.
+ * Other readers see ordinary options and attributes.
  */
 #define HEPH_OWN_PREFIX "tracetool."
 #define HEPH_OWN_PREFIX_SIZE 10
 
-/* Options.  The value of each is a run of attributes; before those of a track: stream (32 bits), substream
- * (64).
- */
-#define HEPH_OWN_TRACE HEPH_OWN_PREFIX "trace" /* the events that follow have the attributes below */
+/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK after a stream (32 bits) and a
+ * substream (64). */
+#define HEPH_OWN_TRACE HEPH_OWN_PREFIX "trace" /* the following events have the attributes below */
 #define HEPH_OWN_TRACK HEPH_OWN_PREFIX "track"
 #define HEPH_OWN_FACT HEPH_OWN_PREFIX "fact"
 #define HEPH_OWN_VERSION 1
 #define HEPH_OWN_TRACK_IDS 12 /* bytes */
 
-/* Of a fact that is one of the trace: "trace." and its name. */
+/* Starts the name of a fact that is metadata of the trace. */
 #define HEPH_OWN_FACT_PREFIX "trace."
 #define HEPH_OWN_FACT_PREFIX_SIZE 6
 
-/* Attributes of events.  Class comes with each, the others where they say something. */
+/* Attributes of events.  Each event has the class, the others only where they add something. */
 #define HEPH_OWN_CLASS HEPH_OWN_PREFIX "class"
-#define HEPH_OWN_CATEGORY HEPH_OWN_PREFIX "category" /* if it is not the class's name */
+#define HEPH_OWN_CATEGORY HEPH_OWN_PREFIX "category" /* if it differs from the class's name */
 #define HEPH_OWN_KIND HEPH_OWN_PREFIX "kind"         /* if it is not a span */
-#define HEPH_OWN_ARROW HEPH_OWN_PREFIX "arrow"       /* of an arrow's end: the id */
-#define HEPH_OWN_DURATION HEPH_OWN_PREFIX "duration" /* of what is no span and has one */
-#define HEPH_OWN_TYPES HEPH_OWN_PREFIX "types"       /* of the other attributes, with commas between */
-#define HEPH_OWN_ESCAPE HEPH_OWN_PREFIX "field."     /* before names that begin with "tracetool." */
+#define HEPH_OWN_ARROW HEPH_OWN_PREFIX "arrow"       /* id of an arrow */
+#define HEPH_OWN_DURATION HEPH_OWN_PREFIX "duration" /* of an event that is not a span */
+#define HEPH_OWN_TYPES HEPH_OWN_PREFIX "types"       /* of the other attributes, separated by commas */
+#define HEPH_OWN_ESCAPE HEPH_OWN_PREFIX "field."     /* before names that start with "tracetool." */
 #define HEPH_OWN_ESCAPE_SIZE 16
 
-/* Bytes of all tracks and classes that one reader keeps. */
-#define HEPH_OWN_MAX_TEXT (64U << 20)
+/* Limits of tracks and classes that one reader retains. */
+#define HEPH_OWN_MAX_TEXT (64U << 20) /* bytes */
 #define HEPH_OWN_MAX_CLASSES 65536U
 
-/* Kinds of events, and types of values (enum value_type). */
 enum heph_own_kind {
 	HEPH_OWN_SPAN,
 	HEPH_OWN_ASYNC,
@@ -539,65 +501,41 @@ enum heph_own_kind {
 };
 
 extern const struct slice heph_own_kinds[HEPH_OWN_KINDS];
-extern const struct slice heph_own_types[VALUE_JSON + 1];
+extern const struct slice heph_own_types[VALUE_JSON + 1]; /* names of enum value_type */
 
 static inline bool heph_is_own(struct slice name)
 {
 	return name.n > HEPH_OWN_PREFIX_SIZE && memcmp(name.p, HEPH_OWN_PREFIX, HEPH_OWN_PREFIX_SIZE) == 0;
 }
 
-/* ---- probe ---- */
+/* Reads an option of tracetool, whose value ends with the packet.  Returns false if the name is unknown. */
+bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
+                     struct batch *b);
 
-/* As reader_ops.probe. */
-int heph_probe(struct slice head, bool complete);
+/* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields are the last ones of
+ * the batch. */
+void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b);
 
-/* ---- raw ---- */
+/* Return the track that an option describes, or NULL. */
+const struct track *heph_own_track(const struct heph_state *st, uint32_t stream, uint64_t substream);
+const struct track *heph_own_process(const struct heph_state *st, uint32_t stream);
+void heph_own_free(struct heph_own *own);
 
-struct heph_state;
+/* ---- raw.c: reader ---- */
 
-/* Declares the fields that every raw event and every raw option has, in file order. */
+/* Sets the fields that all raw events and all raw options have, in file order. */
 void heph_raw_declare(struct class *event, struct class *metadata);
 
-/* The fields of an event before its attributes.  false: no memory. */
+/* Adds the fields of an event before its attributes. */
 bool heph_raw_add_event(struct heph_packet *k, struct batch *b);
 
-/* The fields of an option, which become those of e.  false: no memory. */
+/* Adds the fields of an option to e. */
 bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
                          struct batch *b);
 
-/* ---- read ---- */
+/* ---- writer ---- */
 
-/* Reads one packet at the start of the window; k is as much of it as was understood.  Behind a damaged one a
- * search begins (st->gap.open).  false: the window ends too early, nothing happened.  b is not looked at when
- * nothing is wanted. */
-struct heph_packet;
-
-bool heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b);
-
-extern const struct reader_ops heph_reader_ops;
-
-/* ---- recover ---- */
-
-extern const struct recover_ops heph_recover_ops;
-
-/* ---- run ---- */
-
-/* Runs of event packets with nothing to report, at full speed. */
-
-/* Whether packets are only checked, or are wanted as runs (WANT_RUNS). */
-bool heph_run_wanted(const struct heph_state *st);
-
-/* Checks and counts plain event packets at the start of the window, up to about the offset `until`; stops at
- * anything else.  Where runs are wanted, they become one raw event of the batch, which has room.  false:
- * there are none.  No memory: the state remembers. */
-bool heph_run_read(struct heph_state *st, struct batch *b, uint64_t until);
-
-/* ---- write ---- */
-
-/*
- * The writer.  Packets of a Heph trace are written as they are; what other
- * formats hold becomes events of Heph.
- */
+/* Packets of a Heph trace are copied; events of other formats become event packets. */
 
 enum hpw_loss {
 #define LOSS(row, ...) HPW_##row,
@@ -609,7 +547,7 @@ enum hpw_loss {
 extern const struct loss hpw_losses[HPW_LOSSES + 1];
 extern const struct writer_ops hpw_ops;
 
-/* Offsets in packets: heph_wire.h. */
+/* Offsets in packets; see the top. */
 #define HPW_AT_SIZE 4
 #define HPW_AT_STREAM 8
 #define HPW_AT_COUNTER 12
@@ -626,16 +564,16 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 	memcpy(p, &v, size);
 }
 
-/* ---- heph_write_streams.c: the streams of raw packets ---- */
+/* ---- write_wire.c: streams of copied packets ---- */
 
 struct hpw_stream {
 	uint32_t id;    /* in the input */
 	uint32_t out;   /* in the output */
-	uint32_t input; /* where it was met last: the number of the input */
+	uint32_t input; /* number of the input that had its last packet */
 	uint32_t last;  /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t less;  /* what counters are less by in the output: packets that were left out */
+	uint32_t less;  /* subtracted from counters: packets left out */
 	uint32_t next;  /* in_turn: the next counter in the output */
-	bool in_turn;   /* its counters are given in the order of the file */
+	bool in_turn;   /* its packets are numbered anew, in the order of the file */
 };
 
 #define HPW_DIRECT 64U
@@ -644,19 +582,19 @@ struct hpw_streams {
 	struct hpw_stream *list;
 	uint32_t n, cap;
 	struct table64 index;        /* id -> list[] */
-	uint32_t direct[HPW_DIRECT]; /* the same of small ids: index + 1; 0: not met */
+	uint32_t direct[HPW_DIRECT]; /* of small ids: index + 1; 0: none */
 	struct table64 taken;        /* ids in use in the output, and 2^32 + ids of inputs */
-	bool selected;               /* packets are left out */
-	uint32_t free;               /* no number from 0 to here is given to a stream whose own is taken */
+	bool selected;               /* packets may be left out */
+	uint32_t free;               /* the last new number given to a renumbered stream */
 };
 
-/* The stream of a packet of the `input`-th input (from 0).  `renumbered`: it is new, and its number was
- * taken. NULL: no memory. */
+/* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if it is new and its
+ * number is in use. */
 struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
                                  bool *renumbered);
 
-/* A packet of a stream of the first input that is known and of which nothing is left out.  false: it is none.
- */
+/* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
+ * before the first packet of the stream. */
 static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint32_t counter)
 {
 	if (id >= HPW_DIRECT || all->direct[id] == 0)
@@ -667,35 +605,36 @@ static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint
 	return true;
 }
 
-/* The counter of a packet in the output. */
+/* Returns the counter of a packet in the output. */
 uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 void hpw_streams_free(struct hpw_streams *all);
 
-/* ---- heph_write_options.c: options of raw packets that describe tracks ---- */
+/* ---- write_wire.c: options of copies that describe tracks ---- */
 
 struct hpw_held {
-	struct text next;     /* those that came since the last event */
-	struct text *streams; /* those that wait for an event of their stream */
+	struct text next;     /* options since the last event */
+	struct text *streams; /* options that wait for an event of their stream */
 	uint32_t n, used;
 	struct table64 index; /* stream -> streams[] */
-	uint64_t bytes;       /* that wait, or waited */
+	uint64_t bytes;       /* that wait or waited */
 };
 
 #define HPW_MOST_HELD HEPH_OWN_MAX_TEXT
 
 bool hpw_is_track(struct slice bytes);
 
-/* Such an option came; it is written by one of the next two before the next packet, or waits. */
+/* Holds an option that describes a track, until one of the next functions writes it or makes it wait for an
+ * event of its stream. */
 void hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes);
 void hpw_release_in_place(struct hpw_held *h, struct text *out);
 void hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s); /* of one stream */
 void hpw_withhold(struct hpw_held *h, struct text *out);
 
-/* How many options were not written. */
+/* Returns the number of options that were not written. */
 uint32_t hpw_waiting(const struct hpw_held *h);
 void hpw_held_free(struct hpw_held *h);
 
-/* ---- heph_write_raw.c ---- */
+/* ---- raw.c: copies ---- */
 
 struct hpw_state;
 
@@ -703,22 +642,22 @@ struct hpw_raw {
 	struct hpw_streams streams;
 	struct hpw_held held;
 	bool any, any_event;
-	uint32_t input;    /* number of the present one */
+	uint32_t input;    /* number of the current one, from 0 */
 	uint64_t offset;   /* of the last record */
 	bool epoch_known;  /* it was read ... */
-	bool epoch_held;   /* ... and is to be written before the next event */
-	uint32_t epoch_of; /* which input it is of */
-	uint64_t epoch;    /* as the input has it */
-	uint64_t by;       /* subtracted from times */
-	struct slice run;  /* packets that lie side by side, to be written */
+	bool epoch_held;   /* ... and is written before the next event */
+	uint32_t epoch_of; /* number of its input */
+	uint64_t epoch;    /* ns, of the input */
+	uint64_t by;       /* ns subtracted from times */
+	struct slice run;  /* adjacent packets to be written */
 	struct chunk *chunk;
 };
 
 void hpw_raw_free(struct hpw_raw *raw);
 
-/* ---- heph_write_packet.c: packets that are made ---- */
+/* ---- write_wire.c: new packets ---- */
 
-/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (heph_wire.h) read
+/* Limits, so that memory does not grow with the trace, and readers with limits like those at the top accept
  * the output. */
 #define HPW_MOST_TEXT UINT16_MAX /* bytes of a text, or values of a list */
 #define HPW_MOST_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
@@ -726,17 +665,17 @@ void hpw_raw_free(struct hpw_raw *raw);
 #define HPW_MOST_TRACKS 98000U
 #define HPW_MOST_ABOUT (60U << 20) /* bytes of what is said of tracks */
 
-/* A packet that is written.  Once memory is out (text.failed) nothing more is added. */
+/* The packet that is being written.  On OOM (text.failed) nothing more is added. */
 struct hpw_packet {
 	struct hpw_state *st;
 	struct text *text;
 	struct ledger *ledger;
-	uint64_t offset;    /* in the input, of what it is made of */
+	uint64_t offset;    /* of its event in the input */
 	size_t start;       /* in the text */
 	uint32_t nfields;   /* fields of the event so far */
-	uint32_t ntypes;    /* of how many fields st->types tells the type */
+	uint32_t ntypes;    /* fields whose types are in st->types */
 	uint32_t nelements; /* of lists */
-	bool lost;          /* something of it was */
+	bool lost;          /* it had a loss */
 };
 
 struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
@@ -744,23 +683,21 @@ struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, co
 void hpw_finish(struct hpw_packet *k);
 void hpw_lose(struct hpw_packet *k, enum hpw_loss loss);
 
-/* A number of `size` bytes; a length and a text, as much of it as fits. */
+/* Add a number of `size` bytes; a length and a text, cut if it is too long. */
 void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size);
 void hpw_text(struct hpw_packet *k, struct slice s);
 
-/* Attributes. */
+/* Add attributes. */
 void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s);
 void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v);
 
-/* ---- heph_write_value.c ---- */
-
-/* A field of an event as an attribute, and what the attribute does not say of its type, for the next one. */
+/* Adds a field as an attribute, and notes the part of its type that the attribute lacks for hpw_types(). */
 void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v);
 
-/* The types of all fields, unless attributes have them. */
+/* Adds the types of all fields, unless the attributes have them. */
 void hpw_types(struct hpw_packet *k);
 
-/* ---- heph_write_track.c ---- */
+/* ---- write.c ---- */
 
 struct hpw_track {
 	uint32_t stream;
@@ -787,20 +724,14 @@ struct hpw_tracks {
 const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
                                   uint64_t offset);
 
-/* ---- heph_write_event.c ---- */
-
-/* ---- heph_write_facts.c ---- */
-
-/* ---- all of it ---- */
-
 struct hpw_state {
 	bool is_raw, rebased, signed_time;
 	struct hpw_raw raw;
 	struct hpw_tracks tracks;
-	uint64_t latest; /* time */
+	uint64_t latest; /* time of an event */
 	struct text types, scratch;
 	const struct track *last_track; /* of the latest event ... */
-	const struct hpw_track *last;   /* ... and where it went */
+	const struct hpw_track *last;   /* ... and its stream and substream */
 };
 
 void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk);

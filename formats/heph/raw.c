@@ -1,13 +1,16 @@
+/*
+ * Raw packets: their fields for --raw, and copies of whole packets.
+ *
+ * The fields of a raw packet are all of it, in file order and with its widths.  Lengths of texts and lists
+ * are those before them in the file, types of values those of attributes.  Names of attributes may be
+ * repeated.
+ *
+ * A copy changes times and the epoch (--rebase), counters of streams of which packets are left out, the
+ * number of a stream of a later input that is in use already, and the size of a damaged packet.
+ */
 #include "heph/heph.h"
 
-/* ---- raw ---- */
-
-/*
- * Packets as the file has them: all their fields, in file order, with their
- * widths.  The lengths of texts and lists are those that the file has before
- * them, and the types of values those of attributes.  Names of attributes are
- * not changed, also where two are equal.
- */
+/* ---- fields ---- */
 
 #define EVENT_FIELDS 8
 #define OPTION_FIELDS 4
@@ -28,7 +31,7 @@ static const struct class_field event_fields[EVENT_FIELDS] = {
 	{ TEXT("description"), TEXT("string"), VALUE_STRING, 0, NULL },
 };
 
-/* The value of an epoch is an integer of 64 bits, other options are as they are. */
+/* The value of the epoch is an integer of 64 bits, that of other options their bytes. */
 static const struct class_field option_fields[OPTION_FIELDS] = {
 	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
 	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
@@ -44,8 +47,8 @@ void heph_raw_declare(struct class *event, struct class *metadata)
 	metadata->nfields = OPTION_FIELDS;
 }
 
-/* The numbers that a packet begins with. */
-static void put_numbers(const struct heph_packet *k, const struct class_field *declared, uint32_t n,
+/* Sets the n numbers at the start of a packet. */
+static void set_numbers(const struct heph_packet *k, const struct class_field *declared, uint32_t n,
                         struct field *f)
 {
 	const char *p = k->p;
@@ -66,7 +69,7 @@ bool heph_raw_add_event(struct heph_packet *k, struct batch *b)
 
 	if (f == NULL)
 		return false;
-	put_numbers(k, event_fields, last, f);
+	set_numbers(k, event_fields, last, f);
 	f[last] = (struct field){ event_fields[last].name, value_string(k->description) };
 	k->nfields = EVENT_FIELDS;
 	return true;
@@ -79,7 +82,7 @@ bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct 
 
 	if (f == NULL)
 		return false;
-	put_numbers(k, option_fields, 2, f);
+	set_numbers(k, option_fields, 2, f);
 	f[2] = (struct field){ option_fields[2].name, value_string(name) };
 	f[3] = (struct field){ option_fields[3].name, value };
 	e->first_field = b->nfields;
@@ -88,44 +91,37 @@ bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct 
 	return true;
 }
 
-/* ---- write raw ---- */
+/* ---- copies ---- */
 
-/*
- * Packets of Heph traces as they are.  What is changed: times with --rebase, and
- * the epoch with them; the counters of streams of which packets are left out; the
- * number of a stream of a later input that is taken; the size of a packet that is
- * damaged.
- */
-
-static void lose(struct hpw_raw *raw, enum hpw_loss loss, const struct event *e)
+static void add_loss(struct hpw_raw *raw, enum hpw_loss loss, const struct event *e)
 {
 	ledger_add(&raw->chunk->ledger, &hpw_losses[loss], e->offset, 1);
 }
 
-static void flush(struct hpw_raw *raw)
+static void flush_run(struct hpw_raw *raw)
 {
 	chunk_borrow(raw->chunk, raw->run);
 	raw->run.n = 0;
 }
 
-/* The packet as it is; with what was added before in one go where they lie side by side. */
-static void add(struct hpw_raw *raw, struct slice bytes)
+/* Writes packets unchanged; those that are adjacent in the input are written together. */
+static void write_unchanged(struct hpw_raw *raw, struct slice bytes)
 {
 	struct slice *const run = &raw->run;
 
 	if (run->n == 0 || run->p + run->n != bytes.p || bytes.n > UINT32_MAX - run->n) {
-		flush(raw);
+		flush_run(raw);
 		*run = slice_of(bytes.p, 0);
 	}
 	run->n += bytes.n;
 }
 
-/* A copy of the packet, of the size that it has.  NULL: no memory. */
-static char *copy(struct hpw_raw *raw, struct slice bytes)
+/* Writes a copy of a packet, to be changed.  Its size becomes that of `bytes`. */
+static char *write_copy(struct hpw_raw *raw, struct slice bytes)
 {
 	struct text *const t = &raw->chunk->text;
 
-	flush(raw);
+	flush_run(raw);
 	char *const p = text_room(t, bytes.n);
 	if (p == NULL)
 		return NULL;
@@ -135,7 +131,9 @@ static char *copy(struct hpw_raw *raw, struct slice bytes)
 	return p;
 }
 
-/* ---- metadata ---- */
+/* ---- options ---- */
+
+static const char epoch_packet[] = "\x75\xD1\x1D\x4D\0\0\0\x17\0\5epoch\0\0\0\0\0\0\0";
 
 static bool is_epoch(struct slice bytes)
 {
@@ -144,25 +142,26 @@ static bool is_epoch(struct slice bytes)
 	return bytes.n == HEPH_METADATA_MIN + 5 + HEPH_EPOCH_SIZE && memcmp(bytes.p + 8, name, 7) == 0;
 }
 
-static void put_epoch(struct hpw_raw *raw, struct slice bytes)
+/* Writes a copy of an epoch packet with raw->epoch, rebased. */
+static void write_epoch(struct hpw_raw *raw, struct slice bytes)
 {
-	char *const p = copy(raw, bytes);
+	char *const p = write_copy(raw, bytes);
 
 	if (p != NULL)
 		hpw_store(p + bytes.n - HEPH_EPOCH_SIZE, raw->epoch + raw->by, 8);
 }
 
-static const char epoch_packet[] = "\x75\xD1\x1D\x4D\0\0\0\x17\0\5epoch\0\0\0\0\0\0\0";
-
-static void put_held_epoch(struct hpw_raw *raw)
+/* Writes an epoch that precedes the first event: the time of that event determines how it is rebased. */
+static void write_pending_epoch(struct hpw_raw *raw)
 {
 	if (raw->epoch_held)
-		put_epoch(raw, slice_of(epoch_packet, sizeof epoch_packet));
+		write_epoch(raw, slice_of(epoch_packet, sizeof epoch_packet));
 	raw->epoch_held = false;
 }
 
-/* Another epoch than the first of its input is a fault of that, which stays. */
-static void option_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
+/* Copies an epoch.  The first epoch of the first input that has one applies; a different one of the same
+ * input is a fault of the input, and is copied too. */
+static void copy_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
 	const uint64_t value = load_u64(bytes.p + bytes.n - HEPH_EPOCH_SIZE, true);
@@ -173,85 +172,75 @@ static void option_epoch(struct hpw_state *st, const struct event *e, struct sli
 		raw->epoch_of = raw->input;
 		raw->epoch_held = st->rebased && !raw->any_event;
 		if (st->rebased && raw->any_event)
-			put_epoch(raw, bytes);
+			write_epoch(raw, bytes);
 		else if (!st->rebased)
-			add(raw, bytes);
+			write_unchanged(raw, bytes);
 	} else if (raw->input != raw->epoch_of && (!raw->epoch_known || value != raw->epoch)) {
-		lose(raw, HPW_OTHER_EPOCH, e);
+		add_loss(raw, HPW_OTHER_EPOCH, e);
 	} else if (st->rebased && value == raw->epoch) {
-		put_held_epoch(raw);
-		put_epoch(raw, bytes);
+		write_pending_epoch(raw);
+		write_epoch(raw, bytes);
 	} else {
-		add(raw, bytes);
+		write_unchanged(raw, bytes);
 	}
 }
 
-/* ---- times ---- */
-
-struct times {
-	uint64_t start, end;
-};
-
-static struct times rebased(struct hpw_state *st, const struct event *e, struct times was)
-{
-	struct hpw_raw *const raw = &st->raw;
-
-	raw->by = was.start - e->ts;
-	if (was.start < raw->by) {
-		lose(raw, HPW_NEGATIVE_TIME, e);
-		return (struct times){ 0, was.end < was.start ? 0 : was.end - was.start };
-	}
-	return (struct times){ was.start - raw->by, was.end < raw->by ? 0 : was.end - raw->by };
-}
-
-/* Times of another input, with the epoch of the first one. */
-static struct times bounded(struct hpw_raw *raw, const struct event *e, struct times t)
-{
-	const uint64_t most = UINT64_MAX - (raw->epoch + raw->by);
-
-	if (!raw->epoch_known || raw->input == raw->epoch_of || (t.start <= most && t.end <= most))
-		return t;
-	lose(raw, HPW_LATE_TIME, e);
-	return (struct times){ t.start < most ? t.start : most, t.end < most ? t.end : most };
-}
-
-/* ---- tracks ---- */
-
-/* Options of tracks are where they were as long as nothing is left out or renumbered. */
-static bool is_in_place(const struct hpw_raw *raw)
-{
-	return raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->streams.selected);
-}
-
-/* Those that stand before an event of this stream, or (NULL) before another option. */
-static void put_held(struct hpw_raw *raw, const struct hpw_stream *s)
+/* Writes the options of tracks before an event of stream s, or (NULL) before another option.  They stay in
+ * place unless packets are left out or streams renumbered. */
+static void write_pending_tracks(struct hpw_raw *raw, const struct hpw_stream *s)
 {
 	if (raw->held.next.n == 0 && raw->held.used == 0)
 		return;
-	flush(raw);
-	if (is_in_place(raw))
+	flush_run(raw);
+	if (raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->streams.selected))
 		hpw_release_in_place(&raw->held, &raw->chunk->text);
 	if (s != NULL)
 		hpw_release(&raw->held, &raw->chunk->text, s);
 }
 
-static void option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+static void copy_option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
 {
 	if (load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n) {
-		lose(raw, HPW_DAMAGED_PACKET, e);
-		copy(raw, bytes);
+		add_loss(raw, HPW_DAMAGED_PACKET, e);
+		write_copy(raw, bytes);
 	} else if (hpw_is_track(bytes)) {
-		flush(raw);
+		flush_run(raw);
 		hpw_hold(&raw->held, &raw->chunk->text, bytes);
 	} else {
-		put_held(raw, NULL);
-		add(raw, bytes);
+		write_pending_tracks(raw, NULL);
+		write_unchanged(raw, bytes);
 	}
 }
 
 /* ---- events ---- */
 
-static struct hpw_stream *stream_of(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+struct times {
+	uint64_t start, end;
+};
+
+/* Returns rebased times: e->ts is the rebased start. */
+static struct times rebase_times(struct hpw_raw *raw, const struct event *e, struct times was)
+{
+	raw->by = was.start - e->ts;
+	if (was.start < raw->by) {
+		add_loss(raw, HPW_NEGATIVE_TIME, e);
+		return (struct times){ 0, was.end < was.start ? 0 : was.end - was.start };
+	}
+	return (struct times){ was.start - raw->by, was.end < raw->by ? 0 : was.end - raw->by };
+}
+
+/* Limits times of another input, so that they do not overflow with the epoch of the first one. */
+static struct times limit_times(struct hpw_raw *raw, const struct event *e, struct times t)
+{
+	const uint64_t max = UINT64_MAX - (raw->epoch + raw->by);
+
+	if (!raw->epoch_known || raw->input == raw->epoch_of || (t.start <= max && t.end <= max))
+		return t;
+	add_loss(raw, HPW_LATE_TIME, e);
+	return (struct times){ t.start < max ? t.start : max, t.end < max ? t.end : max };
+}
+
+static struct hpw_stream *find_stream(struct hpw_raw *raw, const struct event *e, struct slice bytes)
 {
 	const uint32_t id = load_u32(bytes.p + HPW_AT_STREAM, true),
 	               counter = load_u32(bytes.p + HPW_AT_COUNTER, true);
@@ -260,14 +249,14 @@ static struct hpw_stream *stream_of(struct hpw_raw *raw, const struct event *e, 
 
 	raw->chunk->text.failed |= s == NULL;
 	if (s != NULL && renumbered)
-		lose(raw, HPW_STREAM_NUMBER, e);
+		add_loss(raw, HPW_STREAM_NUMBER, e);
 	return s;
 }
 
-static void event(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void copy_event(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
-	struct hpw_stream *const s = stream_of(raw, e, bytes);
+	struct hpw_stream *const s = find_stream(raw, e, bytes);
 
 	if (s == NULL)
 		return;
@@ -277,22 +266,22 @@ static void event(struct hpw_state *st, const struct event *e, struct slice byte
 		hpw_withhold(&raw->held, &raw->chunk->text);
 		return;
 	}
-	put_held(raw, s);
+	write_pending_tracks(raw, s);
 	const uint32_t counter = hpw_stream_counter(s, was);
 	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
 		                    load_u64(bytes.p + HPW_AT_END, true) };
-	const struct times t = bounded(raw, e, st->rebased ? rebased(st, e, read) : read);
+	const struct times t = limit_times(raw, e, st->rebased ? rebase_times(raw, e, read) : read);
 
-	put_held_epoch(raw);
+	write_pending_epoch(raw);
 	raw->any_event = true;
 	const bool damaged = load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n;
 	if (damaged)
-		lose(raw, HPW_DAMAGED_PACKET, e);
+		add_loss(raw, HPW_DAMAGED_PACKET, e);
 	if (!damaged && s->out == s->id && counter == was && t.start == read.start && t.end == read.end) {
-		add(raw, bytes);
+		write_unchanged(raw, bytes);
 		return;
 	}
-	char *const p = copy(raw, bytes);
+	char *const p = write_copy(raw, bytes);
 	if (p == NULL)
 		return;
 	hpw_store(p + HPW_AT_STREAM, s->out, 4);
@@ -301,9 +290,9 @@ static void event(struct hpw_state *st, const struct event *e, struct slice byte
 	hpw_store(p + HPW_AT_END, t.end, 8);
 }
 
-/* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  How many of the
- * bytes are such packets. */
-static uint32_t add_plain(struct hpw_state *st, struct slice bytes)
+/* Fast path for packets at the start of `bytes` that are not changed, while nothing is pending.  Returns
+ * their size. */
+static uint32_t copy_fast(struct hpw_state *st, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
 	uint32_t n = 0, size;
@@ -320,27 +309,29 @@ static uint32_t add_plain(struct hpw_state *st, struct slice bytes)
 	}
 	if (n > 0) {
 		raw->any_event = true;
-		add(raw, slice_of(bytes.p, n));
+		write_unchanged(raw, slice_of(bytes.p, n));
 	}
 	return n;
 }
 
-/* A run of packets, or one that may be damaged: then its size is larger than what there is of it. */
-static void events(struct hpw_state *st, const struct event *e, struct slice bytes)
+/* Copies a run of packets, or a single one that may be damaged: its size may then exceed its bytes. */
+static void copy_events(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
 	struct event one = *e;
 
 	while (bytes.n > 0 && !st->raw.chunk->text.failed) {
-		uint32_t n = add_plain(st, bytes);
+		uint32_t n = copy_fast(st, bytes);
 		if (n == 0) {
 			const uint32_t size = load_u32(bytes.p + HPW_AT_SIZE, true);
 			n = size < bytes.n ? size : bytes.n;
-			event(st, &one, slice_of(bytes.p, n));
+			copy_event(st, &one, slice_of(bytes.p, n));
 		}
 		bytes = slice_of(bytes.p + n, bytes.n - n);
 		one.offset += n;
 	}
 }
+
+/* ---- writer ---- */
 
 void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 {
@@ -354,23 +345,24 @@ void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 		raw->any = true;
 		raw->offset = e->offset;
 		if (e->phase != PHASE_STRUCTURE)
-			events(st, e, b->bytes[i]);
+			copy_events(st, e, b->bytes[i]);
 		else if (is_epoch(b->bytes[i]))
-			option_epoch(st, e, b->bytes[i]);
+			copy_epoch(st, e, b->bytes[i]);
 		else
-			option(raw, e, b->bytes[i]);
+			copy_option(raw, e, b->bytes[i]);
 	}
-	flush(raw);
+	flush_run(raw);
 }
 
-/* What no event follows. */
 void hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
 {
-	st->raw.chunk = chunk;
-	put_held(&st->raw, NULL);
-	if (!st->raw.streams.selected && hpw_waiting(&st->raw.held) > 0)
-		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, hpw_waiting(&st->raw.held));
-	put_held_epoch(&st->raw);
+	struct hpw_raw *const raw = &st->raw;
+
+	raw->chunk = chunk;
+	write_pending_tracks(raw, NULL);
+	if (!raw->streams.selected && hpw_waiting(&raw->held) > 0)
+		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, hpw_waiting(&raw->held));
+	write_pending_epoch(raw);
 }
 
 void hpw_raw_free(struct hpw_raw *raw)

@@ -1,3 +1,4 @@
+/* Paraver traces: the table of the format. */
 #include "paraver/paraver.h"
 
 const struct loss paraver_losses[PARAVER_LOSSES + 1] = {

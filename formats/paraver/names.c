@@ -1,212 +1,39 @@
+/*
+ * Numbers of names, types and objects, in the order of their first use, and the two files that state what the
+ * numbers mean: .pcf and .row.  Names and types have limits, objects grow with the tracks of the trace.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "paraver/paraver.h"
 
-/* ---- rows ---- */
+struct paraver_group {
+	struct slice label;
+	uint32_t first_value, last_value, nvalues; /* values[], numbered 1, 2, ...; TABLE_NONE: none */
+	uint32_t first_type, last_type;            /* types[]; TABLE_NONE: none */
+	uint32_t other;                            /* value for names beyond the limit; 0: none yet */
+	enum paraver_group_kind kind;
+};
 
-const struct track *paraver_row_track(const struct track *t)
+struct paraver_value {
+	uint32_t name, next; /* index of its text; value of the same group */
+};
+
+struct paraver_task {
+	const struct track *process;
+	uint32_t nthreads;
+	uint32_t first, last; /* of its rows */
+};
+
+/* ---- groups, values, types ---- */
+
+static bool has_space(const struct paraver_names *n, struct slice text)
 {
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
+	return text.n <= PARAVER_MAX_TEXT - n->bytes;
 }
 
-static uint32_t task_of(struct paraver_rows *r, const struct track *process)
-{
-	const uint32_t known = table64_get(&r->task_by_track, process->index);
-
-	if (known != TABLE_NONE)
-		return known;
-	if (!array_room(&r->tasks, r->ntasks, &r->tasks_cap, sizeof *r->tasks) ||
-	    !table64_put(&r->task_by_track, process->index, r->ntasks))
-		return TABLE_NONE;
-	r->tasks[r->ntasks] = (struct paraver_task){ .process = process, .first = TABLE_NONE };
-	return r->ntasks++;
-}
-
-uint32_t paraver_row_of(struct paraver_rows *r, const struct track *t)
-{
-	const uint32_t known = table64_get(&r->by_track, t->index);
-
-	if (known != TABLE_NONE)
-		return known;
-	const uint32_t number = task_of(r, track_process(t));
-	if (number == TABLE_NONE || !array_room(&r->rows, r->n, &r->cap, sizeof *r->rows) ||
-	    !table64_put(&r->by_track, t->index, r->n))
-		return TABLE_NONE;
-	struct paraver_task *const task = &r->tasks[number];
-	struct paraver_row *const row = &r->rows[r->n];
-	*row = (struct paraver_row){
-		.track = t, .task = number + 1, .thread = ++task->nthreads, .next = TABLE_NONE
-	};
-	row->prefix_n = (uint32_t)snprintf(row->prefix, sizeof row->prefix, "0:1:%" PRIu32 ":%" PRIu32 ":",
-	                                   row->task, row->thread);
-	if (task->first == TABLE_NONE)
-		task->first = r->n;
-	else
-		r->rows[task->last].next = r->n;
-	task->last = r->n;
-	return r->n++;
-}
-
-void paraver_objects(const struct paraver_rows *r, struct text *t)
-{
-	text_printf(t, "1:%" PRIu32 "(", r->ntasks > 0 ? r->ntasks : 1);
-	for (uint32_t i = 0; i < r->ntasks; i++)
-		text_printf(t, "%s%" PRIu32 ":1", i > 0 ? "," : "", r->tasks[i].nthreads);
-	if (r->ntasks == 0)
-		text_str(t, "1:1");
-	text_char(t, ')');
-}
-
-static bool paraver_label(struct text *t, struct slice name);
-
-static void put_label(struct chunk *chunk, const struct track *t)
-{
-	if (paraver_label(&chunk->text, t->name))
-		paraver_lose(chunk, PARAVER_LABEL, 0);
-	text_char(&chunk->text, '\n');
-}
-
-void paraver_row_file(const struct paraver_rows *r, struct chunk *chunk)
-{
-	struct text *const t = &chunk->text;
-
-	text_printf(t, "LEVEL NODE SIZE 1\nunknown\n\nLEVEL TASK SIZE %" PRIu32 "\n", r->ntasks);
-	for (uint32_t i = 0; i < r->ntasks; i++)
-		put_label(chunk, r->tasks[i].process);
-	text_printf(t, "\nLEVEL THREAD SIZE %" PRIu32 "\n", r->n);
-	for (uint32_t i = 0; i < r->ntasks; i++)
-		for (uint32_t k = r->tasks[i].first; k != TABLE_NONE; k = r->rows[k].next)
-			put_label(chunk, r->rows[k].track);
-}
-
-void paraver_rows_free(struct paraver_rows *r)
-{
-	free(r->rows);
-	free(r->tasks);
-	table64_free(&r->by_track);
-	table64_free(&r->task_by_track);
-}
-
-/* ---- pcf ---- */
-
-/* The file .pcf: what the types and their values are called, and colours. */
-
-static const char head[] = "DEFAULT_OPTIONS\n"
-                           "\n"
-                           "LEVEL               THREAD\n"
-                           "UNITS               NANOSEC\n"
-                           "LOOK_BACK           100\n"
-                           "SPEED               1\n"
-                           "FLAG_ICONS          ENABLED\n"
-                           "NUM_OF_STATE_COLORS 1000\n"
-                           "YMAX_SCALE          37\n"
-                           "\n\n"
-                           "DEFAULT_SEMANTIC\n"
-                           "\n"
-                           "THREAD_FUNC         State As Is\n"
-                           "\n\n"
-                           "STATES_COLOR\n";
-
-/* Colours that lie apart, beginning with black for "nothing": hue by hue, twice, the second time darker. */
-#define COLOURS 24
-
-static void put_colours(struct text *t)
-{
-	static const uint8_t wheel[12][3] = {
-		{ 66, 133, 214 }, { 222, 82, 70 },  { 70, 170, 96 },  { 245, 180, 50 },
-		{ 150, 90, 190 }, { 60, 190, 200 }, { 240, 125, 40 }, { 220, 95, 165 },
-		{ 150, 200, 60 }, { 120, 110, 90 }, { 95, 105, 220 }, { 200, 165, 120 },
-	};
-
-	text_str(t, "0    {0, 0, 0}\n");
-	for (unsigned i = 0; i < COLOURS; i++) {
-		const uint8_t *const c = wheel[i % 12];
-		const unsigned share = i < 12 ? 4 : 3;
-		text_printf(t, "%u    {%u, %u, %u}\n", i + 1, c[0] * share / 4, c[1] * share / 4,
-		            c[2] * share / 4);
-	}
-}
-
-/* A name of a trace as one line of text; true: it was changed. */
-static bool paraver_label(struct text *t, struct slice name)
-{
-	const size_t at = t->n;
-
-	if (name.n == 0)
-		name = SLICE_LIT("(no name)");
-	text_visible_message(t, name);
-	return t->failed || t->n - at != name.n || memcmp(t->p + at, name.p, name.n) != 0;
-}
-
-static void put_label_pcf(struct chunk *chunk, struct slice name)
-{
-	if (paraver_label(&chunk->text, name))
-		paraver_lose(chunk, PARAVER_LABEL, 0);
-}
-
-/* What a type is of its group. */
-static void put_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
-{
-	text_printf(t, "0    %" PRIu32 "    ", number);
-	(void)paraver_label(t, label);
-	if (type->kind == PARAVER_INSTANTS)
-		text_str(t, ", instants");
-	else if (type->kind == PARAVER_ASYNC)
-		text_printf(t, ", async %u", type->lane + 1U);
-	else if (type->lane > 0)
-		text_printf(t, ", lane %u", type->lane + 1U);
-	if (type->level > 0)
-		text_printf(t, ", level %u", (unsigned)type->level);
-	text_char(t, '\n');
-}
-
-static void put_group(const struct paraver_names *n, const struct paraver_group *g, struct chunk *chunk)
-{
-	struct text *const t = &chunk->text;
-	struct text label = { .p = NULL };
-	uint32_t number = 1;
-
-	if (paraver_label(&label, g->label))
-		paraver_lose(chunk, PARAVER_LABEL, 0);
-	t->failed |= label.failed;
-	text_free(&label);
-	text_str(t, "\n\nEVENT_TYPE\n");
-	for (uint32_t i = g->first_type; i != TABLE_NONE; i = n->types[i].next)
-		put_type(t, PARAVER_FIRST_TYPE + i, &n->types[i], g->label);
-	if (g->nvalues == 0)
-		return;
-	text_str(t, "VALUES\n0    (nothing)\n");
-	for (uint32_t i = g->first_value; i != TABLE_NONE; i = n->values[i].next) {
-		text_printf(t, "%" PRIu32 "    ", number++);
-		put_label_pcf(chunk, n->values[i].name != TABLE_NONE ? n->texts[n->values[i].name]
-		                                                     : SLICE_LIT("(other)"));
-		text_char(t, '\n');
-	}
-}
-
-void paraver_pcf(const struct paraver_names *n, struct chunk *chunk)
-{
-	text_str(&chunk->text, head);
-	put_colours(&chunk->text);
-	for (uint32_t i = 0; i < n->ngroups; i++)
-		if (n->groups[i].first_type != TABLE_NONE)
-			put_group(n, &n->groups[i], chunk);
-}
-
-/* ---- names ---- */
-
-/* ---- groups ---- */
-
-static bool has_room(const struct paraver_names *n, struct slice text)
-{
-	return text.n <= PARAVER_MOST_TEXT - n->bytes;
-}
-
-static struct slice keep(struct paraver_names *n, struct slice text)
+static struct slice copy_text(struct paraver_names *n, struct slice text)
 {
 	const struct slice own = arena_copy(&n->arena, text);
 
@@ -217,9 +44,9 @@ static struct slice keep(struct paraver_names *n, struct slice text)
 
 static uint32_t add_group(struct paraver_names *n, enum paraver_group_kind kind, struct slice key)
 {
-	if (n->ngroups >= PARAVER_MOST_TYPES || !has_room(n, key))
+	if (n->ngroups >= PARAVER_MAX_TYPES || !has_space(n, key))
 		return TABLE_NONE;
-	const struct slice own = keep(n, key);
+	const struct slice own = copy_text(n, key);
 	if (own.p == NULL || !array_room(&n->groups, n->ngroups, &n->groups_cap, sizeof *n->groups) ||
 	    !tabletext_put(&n->by_label, own, n->ngroups)) {
 		n->failed = true;
@@ -239,27 +66,26 @@ uint32_t paraver_group(struct paraver_names *n, enum paraver_group_kind kind, st
 	text_clear(&n->key);
 	text_char(&n->key, (char)('0' + kind));
 	text_slice(&n->key, label);
-	if (n->key.failed || n->key.n > PARAVER_MOST_TEXT) {
+	if (n->key.failed || n->key.n > PARAVER_MAX_TEXT) {
 		n->failed |= n->key.failed;
 		return TABLE_NONE;
 	}
 	const struct slice key = slice_of(n->key.p, n->key.n);
-	const uint32_t known = tabletext_get(&n->by_label, key);
+	const uint32_t found = tabletext_get(&n->by_label, key);
 
-	return known != TABLE_NONE ? known : add_group(n, kind, key);
+	return found != TABLE_NONE ? found : add_group(n, kind, key);
 }
 
-/* ---- values ---- */
-
-static uint32_t text_of(struct paraver_names *n, struct slice name)
+/* Returns the index of a text, which groups share; TABLE_NONE at the limit or on OOM. */
+static uint32_t find_text(struct paraver_names *n, struct slice name)
 {
-	const uint32_t known = tabletext_get(&n->by_text, name);
+	const uint32_t found = tabletext_get(&n->by_text, name);
 
-	if (known != TABLE_NONE)
-		return known;
-	if (!has_room(n, name))
+	if (found != TABLE_NONE)
+		return found;
+	if (!has_space(n, name))
 		return TABLE_NONE;
-	const struct slice own = keep(n, name);
+	const struct slice own = copy_text(n, name);
 	if (own.p == NULL || !array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts) ||
 	    !tabletext_put(&n->by_text, own, n->ntexts)) {
 		n->failed = true;
@@ -269,7 +95,7 @@ static uint32_t text_of(struct paraver_names *n, struct slice name)
 	return n->ntexts++;
 }
 
-/* Behind those that the group has.  0: no memory. */
+/* Appends a value to a group.  Returns 0 on OOM. */
 static uint32_t add_value(struct paraver_names *n, uint32_t group, uint32_t text)
 {
 	struct paraver_group *const g = &n->groups[group];
@@ -287,45 +113,36 @@ static uint32_t add_value(struct paraver_names *n, uint32_t group, uint32_t text
 	return ++g->nvalues;
 }
 
-static uint32_t other_value(struct paraver_names *n, uint32_t group)
-{
-	if (n->groups[group].other == 0) {
-		const uint32_t value = add_value(n, group, TABLE_NONE);
-		n->groups[group].other = value;
-	}
-	return n->groups[group].other;
-}
-
 uint32_t paraver_value(struct paraver_names *n, uint32_t group, struct slice name, bool *full)
 {
 	const uint32_t text =
-	    n->nvalues < PARAVER_MOST_NAMES ? text_of(n, name) : tabletext_get(&n->by_text, name);
+	    n->nvalues < PARAVER_MAX_NAMES ? find_text(n, name) : tabletext_get(&n->by_text, name);
 	const uint64_t key = (uint64_t)group << 32 | text;
-	const uint32_t known = text != TABLE_NONE ? table64_get(&n->by_value, key) : TABLE_NONE;
+	const uint32_t found = text != TABLE_NONE ? table64_get(&n->by_value, key) : TABLE_NONE;
 
-	if (known != TABLE_NONE)
-		return known;
-	if (text == TABLE_NONE || n->nvalues >= PARAVER_MOST_NAMES) {
+	if (found != TABLE_NONE)
+		return found;
+	if (text == TABLE_NONE || n->nvalues >= PARAVER_MAX_NAMES) {
 		*full = !n->failed;
-		return other_value(n, group);
+		if (n->groups[group].other == 0)
+			n->groups[group].other = add_value(n, group, TABLE_NONE);
+		return n->groups[group].other;
 	}
 	const uint32_t value = add_value(n, group, text);
 	n->failed |= value == 0 || !table64_put(&n->by_value, key, value);
 	return value;
 }
 
-/* ---- types ---- */
-
 uint32_t paraver_type(struct paraver_names *n, struct paraver_type like)
 {
 	struct paraver_group *const g = &n->groups[like.group];
 	const uint64_t key =
 	    (uint64_t)like.group << 40 | (uint64_t)like.lane << 24 | (uint64_t)like.level << 8 | like.kind;
-	const uint32_t known = table64_get(&n->by_type, key);
+	const uint32_t found = table64_get(&n->by_type, key);
 
-	if (known != TABLE_NONE)
-		return known;
-	if (n->ntypes >= PARAVER_MOST_TYPES)
+	if (found != TABLE_NONE)
+		return found;
+	if (n->ntypes >= PARAVER_MAX_TYPES)
 		return 0;
 	if (!array_room(&n->types, n->ntypes, &n->types_cap, sizeof *n->types) ||
 	    !table64_put(&n->by_type, key, PARAVER_FIRST_TYPE + n->ntypes)) {
@@ -354,4 +171,188 @@ void paraver_names_free(struct paraver_names *n)
 	table64_free(&n->by_value);
 	table64_free(&n->by_type);
 	text_free(&n->key);
+}
+
+/* ---- objects ---- */
+
+const struct track *paraver_row_track(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+/* Returns the index of the task of a process; TABLE_NONE on OOM. */
+static uint32_t find_task(struct paraver_rows *r, const struct track *process)
+{
+	const uint32_t found = table64_get(&r->task_by_track, process->index);
+
+	if (found != TABLE_NONE)
+		return found;
+	if (!array_room(&r->tasks, r->ntasks, &r->tasks_cap, sizeof *r->tasks) ||
+	    !table64_put(&r->task_by_track, process->index, r->ntasks))
+		return TABLE_NONE;
+	r->tasks[r->ntasks] = (struct paraver_task){ .process = process, .first = TABLE_NONE };
+	return r->ntasks++;
+}
+
+uint32_t paraver_row(struct paraver_rows *r, const struct track *t)
+{
+	const uint32_t found = table64_get(&r->by_track, t->index);
+
+	if (found != TABLE_NONE)
+		return found;
+	const uint32_t number = find_task(r, track_process(t));
+	if (number == TABLE_NONE || !array_room(&r->rows, r->n, &r->cap, sizeof *r->rows) ||
+	    !table64_put(&r->by_track, t->index, r->n))
+		return TABLE_NONE;
+	struct paraver_task *const task = &r->tasks[number];
+	struct paraver_row *const row = &r->rows[r->n];
+	*row = (struct paraver_row){
+		.track = t, .task = number + 1, .thread = ++task->nthreads, .next = TABLE_NONE
+	};
+	row->prefix_n = (uint32_t)snprintf(row->prefix, sizeof row->prefix, "0:1:%" PRIu32 ":%" PRIu32 ":",
+	                                   row->task, row->thread);
+	if (task->first == TABLE_NONE)
+		task->first = r->n;
+	else
+		r->rows[task->last].next = r->n;
+	task->last = r->n;
+	return r->n++;
+}
+
+void paraver_write_objects(const struct paraver_rows *r, struct text *t)
+{
+	text_printf(t, "1:%" PRIu32 "(", r->ntasks > 0 ? r->ntasks : 1);
+	for (uint32_t i = 0; i < r->ntasks; i++)
+		text_printf(t, "%s%" PRIu32 ":1", i > 0 ? "," : "", r->tasks[i].nthreads);
+	if (r->ntasks == 0)
+		text_str(t, "1:1");
+	text_char(t, ')');
+}
+
+void paraver_rows_free(struct paraver_rows *r)
+{
+	free(r->rows);
+	free(r->tasks);
+	table64_free(&r->by_track);
+	table64_free(&r->task_by_track);
+}
+
+/* ---- labels and the .row file ---- */
+
+/* Writes a name as one line of visible text.  Returns true if it was changed. */
+static bool write_label(struct text *t, struct slice name)
+{
+	const size_t at = t->n;
+
+	if (name.n == 0)
+		name = SLICE_LIT("(no name)");
+	text_visible_message(t, name);
+	return t->failed || t->n - at != name.n || memcmp(t->p + at, name.p, name.n) != 0;
+}
+
+/* Writes a label and the end of its line. */
+static void write_label_line(struct chunk *chunk, struct slice name)
+{
+	if (write_label(&chunk->text, name))
+		paraver_add_loss(chunk, PARAVER_LABEL, 0);
+	text_char(&chunk->text, '\n');
+}
+
+void paraver_write_row(const struct paraver_rows *r, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+
+	text_printf(t, "LEVEL NODE SIZE 1\nunknown\n\nLEVEL TASK SIZE %" PRIu32 "\n", r->ntasks);
+	for (uint32_t i = 0; i < r->ntasks; i++)
+		write_label_line(chunk, r->tasks[i].process->name);
+	text_printf(t, "\nLEVEL THREAD SIZE %" PRIu32 "\n", r->n);
+	for (uint32_t i = 0; i < r->ntasks; i++)
+		for (uint32_t k = r->tasks[i].first; k != TABLE_NONE; k = r->rows[k].next)
+			write_label_line(chunk, r->rows[k].track->name);
+}
+
+/* ---- the .pcf file ---- */
+
+static const char pcf_head[] = "DEFAULT_OPTIONS\n"
+                               "\n"
+                               "LEVEL               THREAD\n"
+                               "UNITS               NANOSEC\n"
+                               "LOOK_BACK           100\n"
+                               "SPEED               1\n"
+                               "FLAG_ICONS          ENABLED\n"
+                               "NUM_OF_STATE_COLORS 1000\n"
+                               "YMAX_SCALE          37\n"
+                               "\n\n"
+                               "DEFAULT_SEMANTIC\n"
+                               "\n"
+                               "THREAD_FUNC         State As Is\n"
+                               "\n\n"
+                               "STATES_COLOR\n";
+
+/* Writes 25 colours: black for "nothing", then 12 distinct hues, and these again, darker. */
+static void write_colours(struct text *t)
+{
+	static const uint8_t wheel[12][3] = {
+		{ 66, 133, 214 }, { 222, 82, 70 },  { 70, 170, 96 },  { 245, 180, 50 },
+		{ 150, 90, 190 }, { 60, 190, 200 }, { 240, 125, 40 }, { 220, 95, 165 },
+		{ 150, 200, 60 }, { 120, 110, 90 }, { 95, 105, 220 }, { 200, 165, 120 },
+	};
+
+	text_str(t, "0    {0, 0, 0}\n");
+	for (unsigned i = 0; i < 24; i++) {
+		const uint8_t *const c = wheel[i % 12];
+		const unsigned share = i < 12 ? 4 : 3;
+		text_printf(t, "%u    {%u, %u, %u}\n", i + 1, c[0] * share / 4, c[1] * share / 4,
+		            c[2] * share / 4);
+	}
+}
+
+/* Writes the label of a type: that of its group, and its own part of it. */
+static void write_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
+{
+	text_printf(t, "0    %" PRIu32 "    ", number);
+	(void)write_label(t, label); /* counted once, with the group */
+	if (type->kind == PARAVER_INSTANTS)
+		text_str(t, ", instants");
+	else if (type->kind == PARAVER_ASYNC)
+		text_printf(t, ", async %u", type->lane + 1U);
+	else if (type->lane > 0)
+		text_printf(t, ", lane %u", type->lane + 1U);
+	if (type->level > 0)
+		text_printf(t, ", level %u", (unsigned)type->level);
+	text_char(t, '\n');
+}
+
+static void write_group(const struct paraver_names *n, const struct paraver_group *g, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+	struct text label = { .p = NULL };
+	uint32_t number = 1;
+
+	if (write_label(&label, g->label))
+		paraver_add_loss(chunk, PARAVER_LABEL, 0);
+	t->failed |= label.failed;
+	text_free(&label);
+	text_str(t, "\n\nEVENT_TYPE\n");
+	for (uint32_t i = g->first_type; i != TABLE_NONE; i = n->types[i].next)
+		write_type(t, PARAVER_FIRST_TYPE + i, &n->types[i], g->label);
+	if (g->nvalues == 0)
+		return;
+	text_str(t, "VALUES\n0    (nothing)\n");
+	for (uint32_t i = g->first_value; i != TABLE_NONE; i = n->values[i].next) {
+		const uint32_t name = n->values[i].name;
+		text_printf(t, "%" PRIu32 "    ", number++);
+		write_label_line(chunk, name != TABLE_NONE ? n->texts[name] : SLICE_LIT("(other)"));
+	}
+}
+
+void paraver_write_pcf(const struct paraver_names *n, struct chunk *chunk)
+{
+	text_str(&chunk->text, pcf_head);
+	write_colours(&chunk->text);
+	for (uint32_t i = 0; i < n->ngroups; i++)
+		if (n->groups[i].first_type != TABLE_NONE)
+			write_group(n, &n->groups[i], chunk);
 }

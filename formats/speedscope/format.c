@@ -1,4 +1,11 @@
+/* Speedscope profiles: the tables of the format and its losses. */
 #include "speedscope/speedscope.h"
+
+const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "speedscope/losses.def"
+#undef LOSS
+};
 
 static const char *const suffixes[] = { ".speedscope.json", NULL };
 

@@ -1,18 +1,22 @@
+/*
+ * Frames, each of which is stored once as JSON and numbered, and call stacks as lists of these numbers.
+ * Consecutive samples with the same stack become one with a weight.
+ */
 #include "speedscope/speedscope.h"
 
 /* ---- frames ---- */
 
 uint32_t speedscope_category(struct speedscope_frames *f, struct slice category)
 {
-	const uint32_t known = tabletext_get(&f->categories, category);
+	const uint32_t found = tabletext_get(&f->categories, category);
 
-	if (known != TABLE_NONE)
-		return known;
+	if (found != TABLE_NONE)
+		return found;
 	return tabletext_put(&f->categories, category, f->ncategories + 1) ? ++f->ncategories : 0;
 }
 
-static void put_frame(struct speedscope_frames *f, struct slice name, struct slice category, uint64_t offset,
-                      struct chunk *chunk)
+static void write_frame(struct speedscope_frames *f, struct slice name, struct slice category,
+                        uint64_t offset, struct chunk *chunk)
 {
 	text_str(&f->json, f->n > 0 ? ",\n{\"name\":" : "\n{\"name\":");
 	size_t bad = text_json_string(&f->json, name);
@@ -22,26 +26,27 @@ static void put_frame(struct speedscope_frames *f, struct slice name, struct sli
 	}
 	text_char(&f->json, '}');
 	if (bad > 0)
-		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_BAD_TEXT], offset, 1);
+		speedscope_add_loss(chunk, SPEEDSCOPE_BAD_TEXT, offset);
 	f->n++;
 }
 
+/* Returns the frame for all those beyond the limits. */
 static uint32_t other_frame(struct speedscope_frames *f, uint64_t offset, struct chunk *chunk)
 {
-	ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FRAMES_FULL], offset, 1);
+	speedscope_add_loss(chunk, SPEEDSCOPE_FRAMES_FULL, offset);
 	if (f->other == 0) {
-		put_frame(f, SLICE_LIT("(other)"), SLICE_LIT(""), offset, chunk);
+		write_frame(f, SLICE_LIT("(other)"), SLICE_LIT(""), offset, chunk);
 		f->other = f->n;
 	}
 	return f->other - 1;
 }
 
-/* An escaped byte has six. */
-static bool has_room(const struct speedscope_frames *f, struct slice name, struct slice category)
+static bool has_space(const struct speedscope_frames *f, struct slice name, struct slice category)
 {
-	const uint64_t most = 6 * ((uint64_t)name.n + category.n) + 32;
+	const uint64_t max = 6 * ((uint64_t)name.n + category.n) + 32; /* an escaped byte takes 6 */
 
-	return f->n < SPEEDSCOPE_FRAMES_MAX && most <= SPEEDSCOPE_FRAMES_ROOM - f->json.n;
+	return f->n < SPEEDSCOPE_FRAMES_MAX && f->json.n < SPEEDSCOPE_FRAMES_BYTES &&
+	       max <= SPEEDSCOPE_FRAMES_BYTES - f->json.n;
 }
 
 uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32_t category,
@@ -59,10 +64,10 @@ uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32
 		return 0;
 	}
 	const struct slice key = slice_of(f->key.p, f->key.n);
-	const uint32_t known = tabletext_get(&f->table, key);
-	if (known != TABLE_NONE)
-		return known;
-	if (f->json.n >= SPEEDSCOPE_FRAMES_ROOM || !has_room(f, name, text))
+	const uint32_t found = tabletext_get(&f->table, key);
+	if (found != TABLE_NONE)
+		return found;
+	if (!has_space(f, name, text))
 		return other_frame(f, offset, chunk);
 
 	const struct slice own = arena_copy(&f->keys, key);
@@ -70,7 +75,7 @@ uint32_t speedscope_frame(struct speedscope_frames *f, struct slice name, uint32
 		chunk->text.failed = true;
 		return 0;
 	}
-	put_frame(f, name, text, offset, chunk);
+	write_frame(f, name, text, offset, chunk);
 	return f->n - 1;
 }
 
@@ -83,9 +88,9 @@ void speedscope_frames_free(struct speedscope_frames *f)
 	tabletext_free(&f->categories);
 }
 
-/* ---- stacks ---- */
+/* ---- samples ---- */
 
-static void put_weight(struct speedscope_samples *s)
+static void write_weight(struct speedscope_samples *s)
 {
 	if (s->weights.n > 0)
 		text_char(&s->weights, ',');
@@ -97,14 +102,14 @@ void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_fram
 {
 	struct text *const t = &s->stacks;
 	const uint32_t depth = stack->n < SPEEDSCOPE_STACK_DEPTH ? stack->n : SPEEDSCOPE_STACK_DEPTH;
-	char room[CALL_STACK_ADDRESS];
+	char address[CALL_STACK_ADDRESS];
 
 	if (depth < stack->n)
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_TOO_DEEP], offset, stack->n - depth);
 	const size_t at = t->n;
 	text_char(t, '[');
 	for (uint32_t i = 0; i < depth; i++) {
-		const struct slice name = call_stack_from_root(stack, i, room);
+		const struct slice name = call_stack_from_root(stack, i, address);
 		if (i > 0)
 			text_char(t, ',');
 		text_u64(t, speedscope_frame(frames, name, 0, name, offset, chunk));
@@ -115,15 +120,15 @@ void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_fram
 		return;
 	}
 	s->count++;
+	/* the last stack ends at `at`: there is no separator yet */
 	const size_t before = at - s->last, n = t->n - at;
-	/* what stands before is the last one and ",\n" */
 	if (s->weight > 0 && before == n && memcmp(t->p + s->last, t->p + at, n) == 0) {
 		t->n = at;
 		s->weight++;
 		return;
 	}
 	if (s->weight > 0) {
-		put_weight(s);
+		write_weight(s);
 		text_str(t, ",\n");
 		if (t->failed)
 			return;
@@ -136,7 +141,7 @@ void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_fram
 
 void speedscope_samples_flush(struct speedscope_samples *s, struct text *to)
 {
-	put_weight(s);
+	write_weight(s);
 	text_str(to, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":");
 	text_u64(to, s->count);
 	text_str(to, ",\"samples\":[\n");

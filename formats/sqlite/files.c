@@ -1,16 +1,20 @@
-#include "sqlite/sqlite.h"
-
+/*
+ * The files of SQLite: temporary ones without a name, so that nothing remains after a crash.  Nothing is
+ * locked or synchronised, and no file exists but those that are open.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_MAX_HERE 64 /* of the names that SQLite makes up */
+#include "sqlite/sqlite.h"
+
+#define MAX_NAME 64 /* bytes of the names that SQLite generates */
 
 struct file {
 	sqlite3_file base;
 	struct sqlite_files *files;
-	struct spill_file own; /* unless it is the database */
-	struct spill_file *spill;
+	struct spill_file own;    /* of files other than the database */
+	struct spill_file *spill; /* `own`, or the database */
 };
 
 static struct file *file_of(sqlite3_file *base)
@@ -18,14 +22,15 @@ static struct file *file_of(sqlite3_file *base)
 	return (struct file *)base;
 }
 
-static int failed(const struct file *f, int code)
+/* Keeps the reason of a failure.  Returns its result code. */
+static int fail(const struct file *f, int code)
 {
 	if (f->files->why[0] == '\0')
 		spill_reason(f->spill, "the database", f->files->why, sizeof f->files->why);
 	return f->spill->error == ENOMEM ? SQLITE_NOMEM : code;
 }
 
-/* ---- one file ---- */
+/* ---- sqlite3_io_methods ---- */
 
 static int file_close(sqlite3_file *base)
 {
@@ -37,12 +42,12 @@ static int file_read(sqlite3_file *base, void *to, int n, sqlite3_int64 offset)
 {
 	struct file *const f = file_of(base);
 	const uint64_t at = (uint64_t)offset, size = f->spill->size;
-	const size_t all = (size_t)n, there = at >= size ? 0 : size - at < all ? (size_t)(size - at) : all;
+	const size_t all = (size_t)n, stored = at >= size ? 0 : size - at < all ? (size_t)(size - at) : all;
 
-	if (!spill_read(f->spill, at, to, there))
-		return failed(f, SQLITE_IOERR_READ);
-	memset((char *)to + there, 0, all - there);
-	return there < all ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
+	if (!spill_read(f->spill, at, to, stored))
+		return fail(f, SQLITE_IOERR_READ);
+	memset((char *)to + stored, 0, all - stored);
+	return stored < all ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
 static int file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 offset)
@@ -50,10 +55,10 @@ static int file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64
 	struct file *const f = file_of(base);
 
 	return spill_write_at(f->spill, (uint64_t)offset, from, (size_t)n) ? SQLITE_OK
-	                                                                   : failed(f, SQLITE_IOERR_WRITE);
+	                                                                   : fail(f, SQLITE_IOERR_WRITE);
 }
 
-/* What is behind the new end is not read any more. */
+/* Sets the size only: bytes after it are not read. */
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct spill_file *const s = file_of(base)->spill;
@@ -126,7 +131,7 @@ static const sqlite3_io_methods methods = {
 	.xDeviceCharacteristics = file_traits,
 };
 
-/* ---- all of them ---- */
+/* ---- sqlite3_vfs ---- */
 
 static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *base, int flags, int *out)
 {
@@ -139,10 +144,10 @@ static int files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *bas
 	f->files = files;
 	f->own.fd = -1;
 	f->spill = is_database ? &files->database : &f->own;
-	if (!spill_open(f->spill, files->beside)) {
-		const int code = failed(f, SQLITE_CANTOPEN);
+	if (!spill_open(f->spill, files->temp_dir)) {
+		const int code = fail(f, SQLITE_CANTOPEN);
 		spill_close(&f->own);
-		return code; /* without methods it is not closed */
+		return code; /* without methods SQLite does not close it */
 	}
 	f->base.pMethods = &methods;
 	if (out != NULL)
@@ -158,7 +163,7 @@ static int files_delete(sqlite3_vfs *vfs, const char *name, int sync)
 	return SQLITE_OK;
 }
 
-/* There are no files besides, of whatever name. */
+/* No other files exist. */
 static int files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 {
 	(void)vfs;
@@ -174,7 +179,7 @@ static int files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
 	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* Of the names of temporary files, which have none. */
+/* Used for names of temporary files, which have none here. */
 static int files_random(sqlite3_vfs *vfs, int n, char *out)
 {
 	(void)vfs;
@@ -188,7 +193,7 @@ static int files_sleep(sqlite3_vfs *vfs, int microseconds)
 	return microseconds;
 }
 
-/* Nothing that is written depends on when it is. */
+/* The output must not depend on the current time. */
 static int files_time(sqlite3_vfs *vfs, double *days)
 {
 	(void)vfs;
@@ -204,15 +209,15 @@ static int files_error(sqlite3_vfs *vfs, int n, char *out)
 	return 0;
 }
 
-int sqlite_files_open(struct sqlite_files *f, const char *beside)
+int sqlite_files_open(struct sqlite_files *f, const char *temp_dir)
 {
-	f->beside = beside;
+	f->temp_dir = temp_dir;
 	f->database.fd = -1;
 	(void)snprintf(f->name, sizeof f->name, "tracetool-%p", (void *)f);
 	f->vfs = (sqlite3_vfs){
 		.iVersion = 1,
 		.szOsFile = (int)sizeof(struct file),
-		.mxPathname = PATH_MAX_HERE,
+		.mxPathname = MAX_NAME,
 		.zName = f->name,
 		.pAppData = f,
 		.xOpen = files_open,

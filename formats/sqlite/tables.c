@@ -1,45 +1,20 @@
+/*
+ * The database: its tables, values and rows in them, and at the end indexes and views.  All rows are inserted
+ * in one transaction, by statements that are prepared once; text is always bound.  Indexes are created at the
+ * end, each from all its rows.
+ */
+#include <math.h>
 #include <stdio.h>
 
-#include "out/facts.h"
+#include "base/numbers.h"
+#include "base/utf8.h"
 #include "sqlite/sqlite.h"
-
-/* ---- meta ---- */
-
-/* Rows about the whole: `who` tells what tracetool says from what the trace says of itself. */
-
-static void put_losses(struct sqlite_state *st, const struct ledger *total)
-{
-	for (size_t i = 0; i < total->n; i++) {
-		const struct ledger_row *const row = &total->rows[i];
-		sqlite_bind_text(st, TABLE_LOSS, 1, slice_str(row->loss->id));
-		sqlite_bind_text(st, TABLE_LOSS, 2, slice_str(row->loss->text));
-		sqlite_bind_u64(st, TABLE_LOSS, 3, row->count);
-		sqlite_bind_u64(st, TABLE_LOSS, 4, row->first_offset);
-		(void)sqlite_insert(st, TABLE_LOSS);
-	}
-}
-
-bool sqlite_meta(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
-{
-	struct facts facts = facts_of(w, ~FACTS_OF(FACT_LOSS));
-	struct fact f;
-
-	while (facts_next(&facts, &f)) {
-		const struct slice who = f.kind == FACT_TRACE ? SLICE_LIT("trace") : SLICE_LIT("tracetool");
-		sqlite_bind_text(st, TABLE_META, 1, who);
-		sqlite_bind_text(st, TABLE_META, 2, f.name);
-		sqlite_bind_value(st, (struct sqlite_place){ TABLE_META, 3, ledger, 0 }, &f.value);
-		(void)sqlite_insert(st, TABLE_META);
-	}
-	put_losses(st, w->total);
-	return !sqlite_failed(st);
-}
 
 /* ---- tables ---- */
 
-#define USER_VERSION "1" /* of the tables; raised for changes that break queries */
+#define USER_VERSION "1" /* of the tables; incremented by changes that break queries */
 
-/* A rollback is never needed: what fails is thrown away. */
+/* No journal: a database that fails is discarded. */
 static const char schema[] =
     "PRAGMA page_size = 4096;"
     "PRAGMA journal_mode = OFF;"
@@ -85,10 +60,26 @@ static const struct {
 	[TABLE_FLOW] = { "flow", 9, true },       [TABLE_ARG] = { "arg", 3, true },
 };
 
-/* ---- inserting ---- */
+bool sqlite_check(struct sqlite_state *st, int code)
+{
+	if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
+		return !sqlite_failed(st);
+	if (sqlite_failed(st))
+		return false;
+	if (code == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
+		st->no_memory = true;
+	else if (st->files.why[0] != '\0')
+		(void)snprintf(st->why, sizeof st->why, "%s", st->files.why);
+	else
+		(void)snprintf(st->why, sizeof st->why, "the database cannot be made: %s",
+		               st->db != NULL ? sqlite3_errmsg(st->db) : sqlite3_errstr(code));
+	return false;
+}
 
-/* "INSERT INTO arg SELECT * FROM (VALUES(?,?,?),...) LIMIT ?": the limit is for groups that are not full. */
-static void put_insert(struct text *sql, enum sqlite_table table)
+/* ---- rows ---- */
+
+/* "INSERT INTO arg SELECT * FROM (VALUES(?,?,?),...) LIMIT ?": LIMIT is for groups that are not full. */
+static void write_insert(struct text *sql, enum sqlite_table table)
 {
 	const bool grouped = tables[table].grouped;
 	const int rows = grouped ? SQLITE_ROWS : 1;
@@ -99,15 +90,16 @@ static void put_insert(struct text *sql, enum sqlite_table table)
 	text_str(sql, grouped ? ")) LIMIT ?" : ")");
 }
 
-static bool prepare(struct sqlite_state *st, enum sqlite_table table)
+static bool prepare_insert(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct text sql = { .p = NULL };
 
-	put_insert(&sql, table);
+	write_insert(&sql, table);
 	st->no_memory |= sql.failed;
 	if (!sql.failed)
-		(void)sqlite_took(st, sqlite3_prepare_v3(st->db, sql.p, (int)sql.n, SQLITE_PREPARE_PERSISTENT,
-		                                         &st->insert[table], NULL));
+		(void)sqlite_check(st,
+		                   sqlite3_prepare_v3(st->db, sql.p, (int)sql.n, SQLITE_PREPARE_PERSISTENT,
+		                                      &st->insert[table], NULL));
 	text_free(&sql);
 	st->groups[table] = (struct sqlite_group){ .columns = tables[table].columns,
 		                                   .rows = tables[table].grouped ? SQLITE_ROWS : 1 };
@@ -120,11 +112,11 @@ static bool insert_group(struct sqlite_state *st, enum sqlite_table table)
 	struct sqlite_group *const g = &st->groups[table];
 
 	if (tables[table].grouped && !sqlite_failed(st))
-		(void)sqlite_took(st,
-		                  sqlite3_bind_int(st->insert[table], SQLITE_ROWS * g->columns + 1, g->n));
+		(void)sqlite_check(st,
+		                   sqlite3_bind_int(st->insert[table], SQLITE_ROWS * g->columns + 1, g->n));
 	if (!sqlite_failed(st)) {
-		(void)sqlite_took(st, sqlite3_step(st->insert[table]));
-		(void)sqlite_took(st, sqlite3_reset(st->insert[table]));
+		(void)sqlite_check(st, sqlite3_step(st->insert[table]));
+		(void)sqlite_check(st, sqlite3_reset(st->insert[table]));
 	}
 	g->n = 0;
 	g->bytes = 0;
@@ -134,18 +126,179 @@ static bool insert_group(struct sqlite_state *st, enum sqlite_table table)
 bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct sqlite_group *const g = &st->groups[table];
-
 	const bool full = sqlite_group_is_full(g);
 
 	g->n++;
 	return full ? insert_group(st, table) : !sqlite_failed(st);
 }
 
-/* ---- the whole ---- */
+/* ---- texts and integers ---- */
 
-/* Indexes are made in one go at the end; SQLite sorts runs of as much as its cache may hold, fastest where
- * they fit into that of the processor.  Rows of one name are in order of id, which is that of time.  The
- * views have names in place of numbers. */
+static bool is_text(struct slice s)
+{
+	if ((s.flags & SLICE_JSON) != 0 || s.n == 0)
+		return true;
+	return memchr(s.p, '\0', s.n) == NULL && ((s.flags & SLICE_UTF8) != 0 || utf8_valid(s.p, s.n));
+}
+
+/* Returns the parameter for a column of the current row. */
+static int parameter(const struct sqlite_state *st, enum sqlite_table table, int column)
+{
+	return st->groups[table].n * st->groups[table].columns + column;
+}
+
+/* Binds bytes.  SQLite copies them, unless their group is full and thus inserted before they can change. */
+static void bind_bytes(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s,
+                       bool text)
+{
+	sqlite3_stmt *const to = st->insert[table];
+	const int at = parameter(st, table, column);
+	const char *const p = s.n > 0 ? s.p : "";
+
+	if (sqlite_failed(st))
+		return;
+	st->groups[table].bytes += s.n;
+	const sqlite3_destructor_type lifetime =
+	    sqlite_group_is_full(&st->groups[table]) ? SQLITE_STATIC : SQLITE_TRANSIENT;
+	sqlite_check(st, text ? sqlite3_bind_text64(to, at, p, s.n, lifetime, SQLITE_UTF8)
+	                      : sqlite3_bind_blob64(to, at, p, s.n, lifetime));
+}
+
+void sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s)
+{
+	bind_bytes(st, table, column, s, is_text(s));
+}
+
+void sqlite_bind_i64(struct sqlite_state *st, enum sqlite_table table, int column, int64_t v)
+{
+	if (!sqlite_failed(st))
+		sqlite_check(st, sqlite3_bind_int64(st->insert[table], parameter(st, table, column), v));
+}
+
+void sqlite_bind_null(struct sqlite_state *st, enum sqlite_table table, int column)
+{
+	if (!sqlite_failed(st))
+		sqlite_check(st, sqlite3_bind_null(st->insert[table], parameter(st, table, column)));
+}
+
+static void bind_copy(struct sqlite_state *st, enum sqlite_table table, int column, const char *p, size_t n)
+{
+	if (!sqlite_failed(st))
+		sqlite_check(st, sqlite3_bind_text64(st->insert[table], parameter(st, table, column), p, n,
+		                                     SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void sqlite_bind_u64(struct sqlite_state *st, enum sqlite_table table, int column, uint64_t v)
+{
+	char digits[DECIMAL_U64_MAX];
+
+	if (v <= INT64_MAX)
+		sqlite_bind_i64(st, table, column, (int64_t)v);
+	else
+		bind_copy(st, table, column, digits, (size_t)(decimal_u64(digits, v) - digits));
+}
+
+int64_t sqlite_string(struct sqlite_state *st, struct slice s)
+{
+	struct sqlite_strings *const all = &st->strings;
+	const uint32_t found = tabletext_get(&all->ids, s);
+
+	if (found != TABLE_NONE)
+		return found;
+	const int64_t id = ++all->last;
+	sqlite_bind_i64(st, TABLE_STRING, 1, id);
+	sqlite_bind_text(st, TABLE_STRING, 2, s);
+	(void)sqlite_insert(st, TABLE_STRING);
+	if (all->ids.used < SQLITE_STRINGS && all->arena.used < SQLITE_STRING_BYTES && id < TABLE_NONE) {
+		const struct slice copy = arena_copy(&all->arena, s);
+		st->no_memory |= copy.p == NULL || !tabletext_put(&all->ids, copy, (uint32_t)id);
+	}
+	return id;
+}
+
+/* ---- values of fields ---- */
+
+static void add_loss(struct sqlite_target to, enum sqlite_loss loss, uint32_t count)
+{
+	if (count > 0)
+		ledger_add(to.ledger, &sqlite_losses[loss], to.offset, count);
+}
+
+static void bind_real(struct sqlite_state *st, struct sqlite_target to, double v)
+{
+	if (isnan(v)) {
+		add_loss(to, SQLITE_LOSS_NOT_A_NUMBER, 1);
+		sqlite_bind_text(st, to.table, to.column, SLICE_LIT("NaN"));
+	} else if (!sqlite_failed(st)) {
+		sqlite_check(
+		    st, sqlite3_bind_double(st->insert[to.table], parameter(st, to.table, to.column), v));
+	}
+}
+
+static void bind_address(struct sqlite_state *st, struct sqlite_target to, uint64_t v)
+{
+	char digits[DECIMAL_HEX_MAX];
+
+	bind_copy(st, to.table, to.column, digits, (size_t)(decimal_hex(digits, v) - digits));
+}
+
+static void bind_json(struct sqlite_state *st, struct sqlite_target to, const struct value *v)
+{
+	struct fields_json_lost lost = { .bad_text = 0 };
+
+	text_clear(&st->scratch);
+	fields_json_value(&st->scratch, v, &lost);
+	st->no_memory |= st->scratch.failed;
+	add_loss(to, SQLITE_LOSS_BAD_TEXT, lost.bad_text);
+	add_loss(to, SQLITE_LOSS_NOT_A_NUMBER, lost.not_a_number);
+	add_loss(to, SQLITE_LOSS_TOO_DEEP, lost.too_deep);
+	sqlite_bind_text(st, to.table, to.column, slice_of(st->scratch.p, st->scratch.n));
+}
+
+void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const struct value *v)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+		sqlite_bind_null(st, to.table, to.column);
+		break;
+	case VALUE_BOOL:
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		sqlite_bind_u64(st, to.table, to.column, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		sqlite_bind_i64(st, to.table, to.column, v->i64);
+		break;
+	case VALUE_F32:
+	case VALUE_F64:
+		bind_real(st, to, v->f64);
+		break;
+	case VALUE_ADDRESS:
+		bind_address(st, to, v->u64);
+		break;
+	case VALUE_STRING:
+		sqlite_bind_text(st, to.table, to.column, value_text(v));
+		break;
+	case VALUE_BYTES:
+		bind_bytes(st, to.table, to.column, value_text(v), false);
+		break;
+	case VALUE_LIST:
+	case VALUE_MAP:
+	case VALUE_JSON:
+		bind_json(st, to, v);
+		break;
+	}
+}
+
+/* ---- the database ---- */
+
+/* SQLite sorts runs of the size of its cache, fastest if they fit into the cache of the processor.  Rows of
+ * one name are in order of id, which is that of time.  Views have names instead of numbers. */
 #define WHERE_COLUMNS                                                                                        \
 	" p.name AS process, p.pid, coalesce(u.name, t.name) AS thread, coalesce(u.tid, t.tid) AS tid,"      \
 	" iif(u.id IS NULL, NULL, t.name) AS track"
@@ -155,7 +308,7 @@ bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
 	" JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread"                          \
 	" LEFT JOIN thread u ON u.id = t.parent"
 
-static const char rest[] =
+static const char indexes_and_views[] =
     "PRAGMA cache_size = -4096;"
     "CREATE INDEX span_name ON span(name);"
     "CREATE INDEX span_thread ON span(thread, ts_ns);"
@@ -178,36 +331,20 @@ static const char rest[] =
     "CREATE VIEW args AS SELECT a.event, n.text AS name, a.value FROM arg a JOIN string n ON n.id = a.name;"
     "COMMIT;";
 
-bool sqlite_took(struct sqlite_state *st, int code)
-{
-	if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
-		return !sqlite_failed(st);
-	if (sqlite_failed(st))
-		return false;
-	if (code == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
-		st->no_memory = true;
-	else if (st->files.why[0] != '\0')
-		(void)snprintf(st->why, sizeof st->why, "%s", st->files.why);
-	else
-		(void)snprintf(st->why, sizeof st->why, "the database cannot be made: %s",
-		               st->db != NULL ? sqlite3_errmsg(st->db) : sqlite3_errstr(code));
-	return false;
-}
-
-bool sqlite_begin(struct sqlite_state *st)
+bool sqlite_create(struct sqlite_state *st)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
-	if (!sqlite_took(st, sqlite3_open_v2("trace", &st->db, flags, st->files.name)) ||
-	    !sqlite_took(st, sqlite3_exec(st->db, schema, NULL, NULL, NULL)))
+	if (!sqlite_check(st, sqlite3_open_v2("trace", &st->db, flags, st->files.name)) ||
+	    !sqlite_check(st, sqlite3_exec(st->db, schema, NULL, NULL, NULL)))
 		return false;
 	for (int i = 0; i < TABLES; i++)
-		if (!prepare(st, (enum sqlite_table)i))
+		if (!prepare_insert(st, (enum sqlite_table)i))
 			return false;
 	return true;
 }
 
-void sqlite_end(struct sqlite_state *st)
+void sqlite_disconnect(struct sqlite_state *st)
 {
 	for (int i = 0; i < TABLES; i++) {
 		(void)sqlite3_finalize(st->insert[i]);
@@ -223,8 +360,8 @@ bool sqlite_finish(struct sqlite_state *st)
 		if (st->groups[i].n > 0)
 			(void)insert_group(st, (enum sqlite_table)i);
 	if (!sqlite_failed(st))
-		(void)sqlite_took(st, sqlite3_exec(st->db, rest, NULL, NULL, NULL));
-	sqlite_end(st);
+		(void)sqlite_check(st, sqlite3_exec(st->db, indexes_and_views, NULL, NULL, NULL));
+	sqlite_disconnect(st);
 	st->complete = !sqlite_failed(st);
 	return st->complete;
 }

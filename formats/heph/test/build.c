@@ -1,3 +1,4 @@
+/* Builds Heph traces.  Shares nothing with the reader. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,38 +31,38 @@ void heph_bytes(struct heph_build *b, const void *p, size_t n)
 	b->n += n;
 }
 
-static void put(unsigned char *to, uint64_t v, unsigned size)
+static void store_number(unsigned char *to, uint64_t v, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++)
 		to[i] = (unsigned char)(v >> 8 * (size - 1 - i) & 0xff);
 }
 
-static void put_uint(struct heph_build *b, uint64_t v, unsigned size)
+static void add_number(struct heph_build *b, uint64_t v, unsigned size)
 {
 	unsigned char bytes[8];
 
-	put(bytes, v, size);
+	store_number(bytes, v, size);
 	heph_bytes(b, bytes, size);
 }
 
 void heph_u8(struct heph_build *b, uint8_t v)
 {
-	put_uint(b, v, 1);
+	add_number(b, v, 1);
 }
 
 void heph_u16(struct heph_build *b, uint16_t v)
 {
-	put_uint(b, v, 2);
+	add_number(b, v, 2);
 }
 
 void heph_u32(struct heph_build *b, uint32_t v)
 {
-	put_uint(b, v, 4);
+	add_number(b, v, 4);
 }
 
 void heph_u64(struct heph_build *b, uint64_t v)
 {
-	put_uint(b, v, 8);
+	add_number(b, v, 8);
 }
 
 void heph_f64(struct heph_build *b, double v)
@@ -80,7 +81,7 @@ void heph_string(struct heph_build *b, const char *s)
 
 void heph_set_size(struct heph_build *b, uint32_t size)
 {
-	put(b->p + b->packet + 4, size, 4);
+	store_number(b->p + b->packet + 4, size, 4);
 }
 
 void heph_end(struct heph_build *b)
@@ -88,7 +89,7 @@ void heph_end(struct heph_build *b)
 	heph_set_size(b, (uint32_t)(b->n - b->packet));
 }
 
-static size_t begin(struct heph_build *b, uint32_t magic)
+static size_t begin_packet(struct heph_build *b, uint32_t magic)
 {
 	b->packet = b->n;
 	heph_u32(b, magic);
@@ -98,7 +99,7 @@ static size_t begin(struct heph_build *b, uint32_t magic)
 
 size_t heph_metadata(struct heph_build *b, const char *option)
 {
-	const size_t at = begin(b, 0x75D11D4D);
+	const size_t at = begin_packet(b, 0x75D11D4D);
 
 	heph_string(b, option);
 	heph_end(b);
@@ -108,7 +109,7 @@ size_t heph_metadata(struct heph_build *b, const char *option)
 size_t heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, uint64_t substream,
                      uint64_t start, uint64_t end, const char *description)
 {
-	const size_t at = begin(b, 0xC1FC1FB7);
+	const size_t at = begin_packet(b, 0xC1FC1FB7);
 
 	heph_u32(b, stream);
 	heph_u32(b, counter);

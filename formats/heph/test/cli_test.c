@@ -1,4 +1,4 @@
-/* The program on every Heph sample: what it finds, by whichever way the bytes come. */
+/* The program on all Heph samples: its findings, whether from files, pipes or compressed files. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ Test(heph_cli, real_traces_are_clean)
 	expect_by_all_ways(&samples, path, "exit 0\n", true);
 }
 
-/* Two traces as one: each is sound, but their times count from different epochs. */
+/* Two traces joined: both are valid, but have different epochs. */
 Test(heph_cli, epochs_of_several_inputs)
 {
 	const char *const args[] = {
@@ -47,7 +47,7 @@ Test(heph_cli, epochs_of_several_inputs)
 	ran_free(&r);
 }
 
-/* The streams of a file are processes, its substreams threads of these. */
+/* Streams are processes, substreams their threads. */
 Test(heph_cli, streams_are_processes)
 {
 	struct ran r = run_tool(
@@ -59,7 +59,7 @@ Test(heph_cli, streams_are_processes)
 	                   "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":3,\"tid\":2,"
 	                                 "\"args\":{\"name\":\"substream 2\"}}"));
-	/* a pid of 0 is none for viewers; the others have their numbers */
+	/* viewers treat a pid of 0 as none; the others keep their numbers */
 	cr_expect_not_null(strstr(r.out, "\"args\":{\"name\":\"stream 0 (coordinator)\",\"true_pid\":0}}"));
 	ran_free(&r);
 }

@@ -1,4 +1,6 @@
-/* What `convert` writes for a Heph trace, against the oracle: every event, every argument, every nanosecond.
+/*
+ * The events of Heph traces: compares the output of `convert` with the oracle, event by event and argument by
+ * argument; the counts of `stats` with EXPECTED.json and the oracle; and checks rules of users.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
@@ -8,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/test/cli_test_util.h"
 #include "cmd/test/samples_test_util.h"
 #include "heph/test/oracle.h"
 
 #define GOOD "testdata/heph/good"
-#define SAFE_INTEGER ((UINT64_C(1) << 53) - 1) /* what a double holds, and JavaScript */
+#define SAFE_INTEGER ((UINT64_C(1) << 53) - 1) /* a double represents all integers up to this */
 
-/* Microseconds with three decimals behind a key, exactly, as ns. */
+/* Returns the microseconds with three decimals after a key, as ns. */
 static uint64_t exact_ns(const char *line, const char *key)
 {
 	unsigned long long us = 0;
@@ -31,7 +34,7 @@ static void expect_text(const cJSON *json, const char *s, size_t n, const char *
 	const char *const got = cJSON_GetStringValue(json);
 
 	cr_assert_not_null(got, "%s: no text where %.*s should be", path, (int)n, s);
-	/* cJSON ends texts at a NUL */
+	/* cJSON ends a text at a NUL */
 	cr_expect(strlen(got) == strnlen(s, n) && memcmp(got, s, strlen(got)) == 0, "%s: %s, not %.*s", path,
 	          got, (int)n, s);
 }
@@ -103,7 +106,7 @@ static void expect_event(const char *line, size_t n, const struct heph_oracle_ev
 	const cJSON *const counter = cJSON_GetObjectItemCaseSensitive(ids, "stream_counter");
 	cr_assert_not_null(counter, "%s: no counter in: %.200s", path, line);
 	expect_integer(counter, e->counter, false, path);
-	/* the attributes in their order, and nothing else */
+	/* all attributes in order, and nothing else */
 	for (size_t i = 0; i < e->n; i++, arg = arg->next) {
 		cr_assert_not_null(arg, "%s: %zu attributes in: %.200s", path, i, line);
 		cr_expect(strlen(arg->string) == e->attributes[i].name_n &&
@@ -130,7 +133,7 @@ static void expect_document(const struct ran *r, const struct heph_oracle *o, co
 	cJSON_Delete(all);
 }
 
-static void agree(const char *path)
+static void expect_agreement(const char *path)
 {
 	struct heph_oracle o;
 	size_t n, shown = 0;
@@ -158,8 +161,9 @@ static void agree(const char *path)
 	free(p);
 }
 
-/* Its arguments get other names (names_are_unique), or its events mean more (heph_own_test.c). */
-static bool is_apart(const char *name)
+/* Returns true for samples whose arguments are renamed (names_are_unique), or whose events have attributes of
+ * tracetool (own_test.c). */
+static bool is_excluded(const char *name)
 {
 	return strcmp(name, "own-names.bin.log") == 0 || strcmp(name, "own-words.bin.log") == 0;
 }
@@ -172,8 +176,8 @@ Test(heph_convert, good_samples_equal_the_oracle)
 	cr_assert_not_null(names[0]);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, GOOD "/%s", names[i]);
-		if (!is_apart(names[i]))
-			agree(path);
+		if (!is_excluded(names[i]))
+			expect_agreement(path);
 	}
 	list_free(names);
 }
@@ -188,7 +192,7 @@ Test(heph_convert, real_traces_equal_the_oracle)
 	cr_assert_not_null(names[0]);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-		agree(path);
+		expect_agreement(path);
 	}
 	list_free(names);
 }
@@ -202,7 +206,7 @@ static void expect_in_output(const char *path, const char *want)
 	ran_free(&r);
 }
 
-/* Names that come twice, or that the program uses itself, get a number. */
+/* Repeated names, and those of fields that tracetool adds, get a number. */
 Test(heph_convert, names_are_unique)
 {
 	expect_in_output(GOOD "/own-names.bin.log", "\"args\":{\"stream_counter (2)\":77,\"end\":78,"
@@ -214,7 +218,7 @@ Test(heph_convert, names_are_unique)
 	                 "\"end\":10,\"end (2)\":7}");
 }
 
-/* An attribute that cannot be read does not take the others with it. */
+/* An unreadable attribute does not affect those before it. */
 Test(heph_convert, what_is_whole_is_kept)
 {
 	static const char *const samples[] = { "unknown-type",
@@ -234,4 +238,156 @@ Test(heph_convert, what_is_whole_is_kept)
 		                       "\"args\":{\"kept\":1},\"ids\":{\"stream_counter\":0}}");
 		expect_in_output(path, "{\"name\":\"plain\"");
 	}
+}
+
+/* ---- stats ---- */
+
+static void agree_on_names(const cJSON *in, const cJSON *want, const char *path)
+{
+	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "spans");
+	const cJSON *row;
+	uint64_t sum = 0, count = 0;
+
+	cJSON_ArrayForEach(row, rows)
+	{
+		const char *const name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name"));
+		cr_expect_eq(number_at(row, "count"),
+		             number_at(cJSON_GetObjectItemCaseSensitive(want, "names"), name), "%s: %s", path,
+		             name);
+		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
+		count++;
+	}
+	cr_expect_eq(sum, number_at(want, "dur_sum_ns"), "%s", path);
+	cr_expect_eq(count, (uint64_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(want, "names")),
+	             "%s", path);
+}
+
+/* Compares the types of attributes, and the epoch that `info` shows. */
+static void agree_on_bytes(const cJSON *want, const char *path)
+{
+	const cJSON *const types = cJSON_GetObjectItemCaseSensitive(want, "attribute_types");
+	const cJSON *const metadata = cJSON_GetObjectItemCaseSensitive(want, "metadata");
+	struct heph_oracle o;
+	size_t n;
+	char *const p = read_whole(path, &n), key[80];
+
+	heph_oracle_decode(&o, (const unsigned char *)p, n);
+	for (unsigned type = 0; type < 256; type++) {
+		snprintf(key, sizeof key, "0x%x", type);
+		const cJSON *const count = cJSON_GetObjectItemCaseSensitive(types, key);
+		cr_expect_eq(o.types[type], count != NULL ? (size_t)count->valuedouble : 0, "%s: type %s",
+		             path, key);
+	}
+	/* cJSON has doubles only */
+	cr_expect_eq((double)o.epoch, cJSON_GetObjectItemCaseSensitive(metadata, "epoch")->valuedouble, "%s",
+	             path);
+	struct ran r = run_tool((const char *const[]){ "info", path, NULL }, NULL, 0);
+	snprintf(key, sizeof key, " 0 is %" PRIu64 " ns after 1970", o.epoch);
+	cr_expect_not_null(strstr(r.out, key), "%s: no%s in: %s", path, key, r.out);
+	ran_free(&r);
+	heph_oracle_free(&o);
+	free(p);
+}
+
+static void agree_with_expected(const char *dir, const cJSON *want, const char *text)
+{
+	static const char *const keys[] = { "events", "first_ns", "last_ns", "tracks" };
+	char path[1024];
+	const cJSON *in;
+
+	(void)text;
+	snprintf(path, sizeof path, "%s/%s", dir, want->string);
+	cJSON *const report = stats_of(path, &in);
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		cr_expect_eq(number_at(in, keys[i]), number_at(want, keys[i]), "%s: %s", path, keys[i]);
+	agree_on_names(in, want, path);
+	agree_on_bytes(want, path);
+	cJSON_Delete(report);
+}
+
+Test(heph_stats, agrees_with_expected)
+{
+	cr_expect_gt(each_expected(real_traces(), "heph/", agree_with_expected), 0);
+}
+
+static void agree_with_oracle(const char *path)
+{
+	struct heph_oracle o;
+	const cJSON *in;
+	size_t n;
+	uint64_t first = UINT64_MAX, last = 0;
+	char *const p = read_whole(path, &n);
+
+	cr_assert_not_null(p, "%s", path);
+	heph_oracle_decode(&o, (const unsigned char *)p, n);
+	for (size_t i = 0; i < o.n; i++) {
+		first = o.events[i].start < first ? o.events[i].start : first;
+		last = o.events[i].end > last ? o.events[i].end : last;
+	}
+	cJSON *const report = stats_of(path, &in);
+	cr_expect_eq(number_at(in, "bytes"), n, "%s", path);
+	cr_expect_eq(number_at(in, "records"), o.packets, "%s", path);
+	cr_expect_eq(number_at(in, "events"), o.n, "%s", path);
+	cr_expect_eq(number_at(in, "tracks"), o.tracks, "%s", path);
+	if (o.n > 0 && last < UINT64_C(1) << 53) {
+		cr_expect_eq(number_at(in, "first_ns"), first, "%s", path);
+		cr_expect_eq(number_at(in, "last_ns"), last, "%s", path);
+	}
+	cJSON_Delete(report);
+	heph_oracle_free(&o);
+	free(p);
+}
+
+Test(heph_stats, good_samples_equal_the_oracle)
+{
+	char **const names = list_folder("testdata/heph/good", ".bin.log");
+	char path[1024];
+
+	cr_assert_not_null(names[0]);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		snprintf(path, sizeof path, "testdata/heph/good/%s", names[i]);
+		agree_with_oracle(path);
+	}
+	list_free(names);
+}
+
+/* ---- rules of users ---- */
+
+#define SAMPLE "testdata/heph/good/interleaved.bin.log"
+
+static struct ran run_with_rules(const char *command, const char *rules)
+{
+	char *const dir = make_folder();
+	char path[1024], text[1024];
+
+	snprintf(path, sizeof path, "%s/own.yaml", dir);
+	snprintf(text, sizeof text, "format: heph\n%s", rules);
+	cr_assert(write_whole(path, text, strlen(text)));
+	struct ran r =
+	    run_tool((const char *const[]){ command, "--vocabulary", path, SAMPLE, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	remove_folder(dir);
+	return r;
+}
+
+/* Renames the events of one name; the attribute is available although `stats` wants no fields. */
+Test(heph_schema, named_by_an_attribute)
+{
+	struct ran r =
+	    run_with_rules("stats", "events:\n  - {event: event, named: \"ev*\", name: \"even {i}\"}\n");
+
+	cr_expect_not_null(strstr(r.out, "even 0"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "odd"), "%s", r.out);
+	cr_expect_null(strstr(r.out, "even 1 "), "%s", r.out);
+	ran_free(&r);
+}
+
+Test(heph_schema, names_of_substreams)
+{
+	struct ran r =
+	    run_with_rules("cat", "tracks: {thread: \"actor {id}\", threads: {1: first}}\nevents: []\n");
+
+	cr_expect_not_null(strstr(r.out, "track=\"actor 0\" name=even"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "track=first name=odd"), "%s", r.out);
+	ran_free(&r);
 }

@@ -1,19 +1,28 @@
-/* Damage in one packet does not reach the others; nothing breaks the promises of the headers. */
+/*
+ * Damage and gaps: damage in one packet does not affect the others, the promises of the reader's interface
+ * hold for cut and changed inputs, and missing counters become gaps for consumers that want them.
+ */
 #include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heph/test/build.h"
 #include "cmd/test/cli_test_util.h"
+#include "format/reader_modes.h"
+#include "format/registry.h"
+#include "heph/test/build.h"
 #include "run/pipeline.h"
 #include "test/fuzz/fuzz_sweep.h"
 #include "test/fuzz/fuzz_sweep_test_util.h"
-#include "format/registry.h"
+#include "test/fuzz/live_batches.h"
+
+/* ---- damage ---- */
 
 #define MIXED "testdata/heph/good/mixed.bin.log"
 #define MAX_PACKETS 512
 
-/* The offsets of the packets of a sound trace. */
+/* Finds the offsets of the packets of a valid trace of small packets. */
 static size_t offsets_of(const unsigned char *p, size_t n, size_t *offsets)
 {
 	size_t count = 0;
@@ -31,7 +40,7 @@ struct seen {
 	uint64_t errors;
 };
 
-static void take(struct seen *s, const struct batch *b)
+static void add_offsets(struct seen *s, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && s->n < MAX_PACKETS; i++)
 		s->offsets[s->n++] = b->events[i].offset;
@@ -52,7 +61,7 @@ static bool was_seen(const struct seen *s, uint64_t offset)
 	return false;
 }
 
-/* All packets but the damaged one come out. */
+/* Expects all packets except the damaged one. */
 static void expect_others(const unsigned char *p, size_t n, const size_t *offsets, size_t count,
                           size_t damaged, const char *what)
 {
@@ -69,7 +78,7 @@ static void expect_others(const unsigned char *p, size_t n, const size_t *offset
 
 	cr_assert(pipeline_open(&f, &job));
 	while (pipeline_next(&f, &b) == STAGE_MORE) {
-		take(&s, b);
+		add_offsets(&s, b);
 		batch_release(b);
 	}
 	for (size_t i = 0; i < count; i++)
@@ -80,7 +89,7 @@ static void expect_others(const unsigned char *p, size_t n, const size_t *offset
 	pipeline_close(&f);
 }
 
-/* Sizes of the same length as the damaged one, smaller and larger, and ones that reach beyond the end. */
+/* Each bit of the magic constants, and sizes that are smaller, larger, or beyond the end of the input. */
 Test(heph_damage, other_packets_are_found)
 {
 	static const int sizes[] = { -1, 1, -7, 30, 57, 100, 300 };
@@ -106,7 +115,8 @@ Test(heph_damage, other_packets_are_found)
 		for (size_t k = 0; k < sizeof sizes / sizeof sizes[0] && at[6] == 0 && i + 1 < count; k++) {
 			at[6] = (unsigned char)(((int)size + sizes[k]) >> 8);
 			at[7] = (unsigned char)((int)size + sizes[k]);
-			/* the value of an option has no end of its own: a longer one swallows what follows */
+			/* not of options: the value ends with the packet, so a larger size includes the next
+			 * packet */
 			if (*at == 0xC1)
 				expect_others(p, n, offsets, count, i, "size");
 			at[6] = 0;
@@ -116,7 +126,7 @@ Test(heph_damage, other_packets_are_found)
 	free(p);
 }
 
-/* All of these promises are held against all prefixes and some changes of every byte. */
+/* Checks all prefixes, and some changes of each byte. */
 Test(heph_damage, promises_hold_for_cut_and_changed_bytes)
 {
 	expect_sweep("testdata/heph/good/all-types.bin.log", 0);
@@ -129,4 +139,107 @@ Test(heph_damage, promises_hold_for_samples)
 {
 	expect_promises("testdata/heph/good", ".bin.log");
 	expect_promises("testdata/heph/bad", ".bin.log");
+}
+
+/* ---- gaps ---- */
+
+struct lost {
+	uint64_t n, missing, from, to, offset; /* of the last gap; missing: of all gaps */
+	char track[40];
+	uint64_t events;
+};
+
+static struct lost read_gaps(const struct heph_build *b, unsigned want, uint32_t cap)
+{
+	struct live_batches l;
+	struct lost sum = { 0 };
+
+	live_batches_read(&l, format_by_name("heph"), input_from_memory((const char *)b->p, b->n), want, cap);
+	cr_assert_eq(l.status, READ_END);
+	for (size_t i = 0; i < l.n; i++)
+		for (uint32_t k = 0; k < l.batches[i]->n; k++) {
+			const struct event *const e = &l.batches[i]->events[k];
+			const struct field *const f = l.batches[i]->fields + e->first_field;
+			cr_assert_leq(l.batches[i]->n, cap);
+			if (!slice_is(e->cls->category, "lost"))
+				continue;
+			sum.n++;
+			cr_assert(e->nfields == 1 && slice_is(f->name, "missing"));
+			sum.missing += f->value.u64;
+			sum.from = e->ts;
+			sum.to = e->ts + e->dur;
+			sum.offset = e->offset;
+			snprintf(sum.track, sizeof sum.track, "%.*s", (int)e->track->name.n,
+			         e->track->name.p);
+			cr_expect(e->track->is_child && slice_is(e->name, "lost records"));
+		}
+	sum.events = l.trace.events;
+	cr_expect_eq(live_batches_free(&l), 0);
+	return sum;
+}
+
+#define GAPS (WANT_TIMES | WANT_FIELDS | WANT_GAPS)
+
+Test(heph_lost, between_the_events_around_it)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	heph_event_at(&b, 1, UINT32_MAX, 1, 10, 20, "before");
+	heph_event_at(&b, 2, 0, 1, 10, 25, "another stream");
+	const size_t at = heph_event_at(&b, 1, 3, 1, 15, 40, "after, around the lost ones");
+	const struct lost one = read_gaps(&b, GAPS, 1);
+	cr_expect(one.n == 1 && one.missing == 3 && one.from == 20 && one.to == 40 && one.offset == at);
+	cr_expect_str_eq(one.track, "stream 1: lost");
+	cr_expect_eq(one.events, 3, "gaps are not events");
+	cr_expect_eq(read_gaps(&b, WANT_TIMES | WANT_FIELDS, 50).n, 0);
+	cr_expect_eq(read_gaps(&b, GAPS | WANT_RAW | WANT_STRUCTURE, 50).n, 0);
+	heph_free(&b);
+}
+
+/* An event that ends before its predecessor. */
+Test(heph_lost, times_that_go_back)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	heph_event_at(&b, 1, 0, 1, 10, 90, "before");
+	heph_event_at(&b, 1, 2, 1, 30, 20, "after, and ends before it begins");
+	const struct lost one = read_gaps(&b, GAPS, 50);
+	cr_expect(one.n == 1 && one.from == 30 && one.to == 90);
+	heph_free(&b);
+}
+
+/* In stream 0 only numbers that never arrive are missing. */
+Test(heph_lost, a_shared_stream)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	for (uint32_t i = 1000; i < 20000; i++)
+		if (i != 7000 && i != 12001)
+			heph_event_at(&b, 0, i ^ 2, 1, i, i + 1, "shared");
+	const struct lost two = read_gaps(&b, GAPS, 50);
+	cr_expect(two.n == 2 && two.missing == 2, "%" PRIu64, two.n);
+	cr_expect(two.from >= 11995 && two.from <= two.to && two.to < 12010, "%" PRIu64, two.from);
+	heph_free(&b);
+}
+
+/* Every other number is missing: gaps beyond the limit are combined, and all numbers counted. */
+Test(heph_lost, more_than_can_wait)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	for (uint32_t i = 0; i < 3000; i++)
+		heph_event_at(&b, 0, 2 * i, 1, i, i + 1, "shared");
+	for (uint32_t cap = 1; cap <= 64; cap *= 4) {
+		const struct lost all = read_gaps(&b, GAPS, cap);
+		cr_expect(all.n >= 256 && all.n < 2999, "%" PRIu64, all.n);
+		cr_expect_eq(all.missing, 2999);
+	}
+	for (uint32_t i = 0; i < 2000; i++) /* packets for the last gaps arrive late */
+		heph_event_at(&b, 0, 5997 - 2 * i, 1, i, i + 1, "late");
+	cr_expect_eq(read_gaps(&b, GAPS, 50).missing, 999);
+	heph_free(&b);
 }

@@ -1,11 +1,19 @@
-/* Inputs too large for samples: made here, sent down a pipe. */
+/*
+ * Limits, cost and lifetimes: inputs too large for samples, sent through a pipe; hostile inputs whose cost
+ * must be proportional to their size (Heph repeats each text, so no reference multiplies it); and the memory
+ * of batches, which must outlive the reader (run it under a memory checker).
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heph/test/build.h"
 #include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
+#include "heph/test/build.h"
+#include "test/fuzz/live_batches.h"
+
+/* ---- limits ---- */
 
 static struct ran run_on(const struct heph_build *b, const char *command)
 {
@@ -15,7 +23,7 @@ static struct ran run_on(const struct heph_build *b, const char *command)
 	return run_tool(strcmp(command, "validate") == 0 ? validate : convert, b->p, b->n);
 }
 
-/* Both commands report this, and exit with this status. */
+/* Expects a finding and an exit status of both commands. */
 static void expect_reported(struct heph_build *b, int status, const char *want)
 {
 	struct ran r = run_on(b, "validate"), c = run_on(b, "convert");
@@ -23,7 +31,7 @@ static void expect_reported(struct heph_build *b, int status, const char *want)
 	cr_expect_eq(r.status, status, "exit status %d: %.300s", r.status, r.err);
 	cr_expect_not_null(strstr(r.out, want), "no %s in: %.1000s", want, r.out);
 	cr_expect_eq(c.status, status, "exit status %d: %.300s", c.status, c.err);
-	if (status != 0) /* a warning is counted */
+	if (status != 0) /* warnings are only counted */
 		cr_expect_not_null(strstr(c.err, want), "no %s in: %.1000s", want, c.err);
 	else
 		cr_expect_not_null(strstr(c.err, " in the input: tracetool validate - lists "), "%.300s",
@@ -75,7 +83,7 @@ Test(heph_limits, attributes)
 	expect_reported(&b, 1, "more than 65000 attributes; those from here on are dropped [heph/limit]");
 }
 
-/* The largest arrays of all types in one event are within bounds; a fifth is dropped. */
+/* One array of maximum size of each type is within the limit; a fifth is dropped. */
 Test(heph_limits, elements)
 {
 	struct heph_build b;
@@ -132,7 +140,7 @@ Test(heph_limits, large_packets)
 	expect_valid(&b);
 }
 
-/* Some MB without a packet, full of what looks like one. */
+/* Eight MB without a packet, but full of its magic constants. */
 Test(heph_limits, large_gap)
 {
 	struct heph_build b;
@@ -151,4 +159,114 @@ Test(heph_limits, large_gap)
 	heph_plain(&b, 1, 3, 4);
 	heph_plain(&b, 1, 5, 6);
 	expect_reported(&b, 1, want);
+}
+
+/* ---- cost ---- */
+
+/* Expects at max 64 MiB plus 50 times the input as output, within many times the CPU time needed. */
+static void expect_in_proportion(const struct heph_build *b, const char *what)
+{
+	const double max = 50.0 * (double)b->n + (double)(64 << 20);
+	char command[200];
+
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
+	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
+	cr_expect_leq(atof(r.out), max, "%s: %s bytes of %zu", what, r.out, b->n);
+	cr_expect_gt(atof(r.out), 0, "%s: %.500s", what, r.err);
+	ran_free(&r);
+}
+
+/* Each event has its own substream and description. */
+Test(heph_cost, many_substreams_and_names)
+{
+	struct heph_build b;
+	char name[16];
+
+	heph_init(&b);
+	for (unsigned i = 0; i < 60000; i++) {
+		snprintf(name, sizeof name, "e%u", i);
+		heph_event(&b, 1, i, i, i + 1, name);
+		heph_end(&b);
+	}
+	expect_in_proportion(&b, "validate -");
+	expect_in_proportion(&b, "stats --format json -");
+	expect_in_proportion(&b, "convert --to chrome - -");
+	heph_free(&b);
+}
+
+/* An event with 20,000 attributes of one name. */
+Test(heph_cost, many_attributes)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	for (unsigned i = 0; i < 10; i++) {
+		heph_event(&b, 1, 0, i, i + 1, "e");
+		for (unsigned k = 0; k < 20000; k++)
+			heph_unsigned(&b, "a", k);
+		heph_end(&b);
+	}
+	expect_in_proportion(&b, "validate -");
+	expect_in_proportion(&b, "convert --to ndjson - -");
+	heph_free(&b);
+}
+
+/* ---- lifetimes ---- */
+
+#define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_GAPS)
+
+static size_t expect_lasting(const char *what, struct input *in, unsigned want)
+{
+	struct live_batches l;
+	size_t n;
+
+	cr_assert_not_null(in, "%s", what);
+	live_batches_read(&l, format_by_name("heph"), in, want, 3);
+	n = l.n;
+	cr_expect_eq(live_batches_changed(&l), 0, "%s", what);
+	cr_expect_eq(live_batches_free(&l), 0, "%s", what);
+	return n;
+}
+
+/* Reads all samples of a folder: as files, compressed, and through windows of several sizes. */
+static size_t read_folder(const char *dir)
+{
+	static const size_t steps[] = { 0, 7, 64, 4096 };
+	char **const names = list_folder(dir, ".bin.log");
+	char *const folder = make_folder();
+	size_t batches = 0;
+	char path[600], packed[1024];
+
+	cr_assert(names != NULL && folder != NULL);
+	snprintf(packed, sizeof packed, "%s/x.gz", folder);
+	for (char **name = names; *name != NULL; name++) {
+		size_t n, gz_n;
+		snprintf(path, sizeof path, "%s/%s", dir, *name);
+		char *const p = read_whole(path, &n);
+		cr_assert_not_null(p, "%s", path);
+		void *const gz = gzip_copy(p, n, &gz_n);
+		cr_assert(write_whole(packed, gz, gz_n));
+		for (unsigned raw = 0; raw <= WANT_RAW; raw += WANT_RAW) {
+			batches += expect_lasting(path, input_open(path), ALL | raw);
+			expect_lasting(path, input_open(packed), ALL | raw);
+			for (size_t i = 0; i < 4 && n < 16384; i++)
+				expect_lasting(path,
+				               steps[i] > 0 ? input_from_memory_slowly(p, n, steps[i])
+				                            : input_from_memory(p, n),
+				               ALL | raw);
+		}
+		free(gz);
+		free(p);
+	}
+	remove_folder(folder);
+	list_free(names);
+	return batches;
+}
+
+Test(heph_lifetime, samples)
+{
+	cr_expect_gt(read_folder("testdata/heph/good"), 100);
+	cr_expect_gt(read_folder("testdata/heph/bad"), 50);
 }

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * A second opinion on Heph traces for tests: slow, simple, written from the specification and sharing nothing
- * with the reader.  It takes well-formed files only.
+ * An independent decoder of Heph traces for tests: slow, simple, written from the specification, and sharing
+ * nothing with the reader.  Accepts well-formed files only.
  */
 
 struct heph_oracle_value {
-	uint64_t bits; /* of a number, as it stands */
-	const char *s; /* a string, in the file */
+	uint64_t bits; /* of a number */
+	const char *s; /* of a string, in the file */
 	size_t n;
 };
 
@@ -38,16 +38,16 @@ struct heph_oracle {
 	size_t n, packets;
 	bool epoch_known;
 	uint64_t epoch;
-	size_t types[256]; /* how often each type byte comes */
-	size_t tracks;     /* different pairs of stream and substream */
-	const char *fault; /* why it gave up, or NULL */
+	size_t types[256]; /* occurrences of each type byte */
+	size_t tracks;     /* distinct pairs of stream and substream */
+	const char *fault; /* the reason of a failure, or NULL */
 };
 
-/* The bytes must stay as long as the answer. */
+/* The result borrows the bytes. */
 void heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n);
 void heph_oracle_free(struct heph_oracle *o);
 
-/* A number as a double. */
+/* Returns the bits of a number as a double. */
 double heph_oracle_double(uint64_t bits);
 
 #endif

@@ -1,3 +1,4 @@
+/* The decoder of the tests (oracle.h), and tests of it with the examples of the specification. */
 #include "heph/test/oracle.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +14,7 @@ struct bytes {
 	const char *fault;
 };
 
-static uint64_t number(struct bytes *b, unsigned size)
+static uint64_t read_number(struct bytes *b, unsigned size)
 {
 	uint64_t v = 0;
 
@@ -27,9 +28,9 @@ static uint64_t number(struct bytes *b, unsigned size)
 	return v;
 }
 
-static const char *text(struct bytes *b, size_t *n)
+static const char *read_text(struct bytes *b, size_t *n)
 {
-	*n = number(b, 2);
+	*n = read_number(b, 2);
 	if (*n > b->end - b->at) {
 		b->fault = "a text does not fit";
 		*n = b->end - b->at;
@@ -39,8 +40,9 @@ static const char *text(struct bytes *b, size_t *n)
 	return s;
 }
 
-/* Room for one more than n, twice as much when it is full: checkers of memory copy all each time. */
-static void *grown(void *old, size_t n, size_t size)
+/* Returns space for one more than n elements.  Doubles it when it is full: under memory checkers each
+ * realloc() copies. */
+static void *grow(void *old, size_t n, size_t size)
 {
 	void *const p = (n & (n - 1)) == 0 ? realloc(old, (n > 0 ? 2 * n : 1) * size) : old;
 
@@ -50,29 +52,29 @@ static void *grown(void *old, size_t n, size_t size)
 	return p;
 }
 
-static struct heph_oracle_value one_value(struct bytes *b, unsigned type)
+static struct heph_oracle_value read_value(struct bytes *b, unsigned type)
 {
 	struct heph_oracle_value v = { 0 };
 
 	if (type == 4)
-		v.s = text(b, &v.n);
+		v.s = read_text(b, &v.n);
 	else if (type >= 1 && type <= 3)
-		v.bits = number(b, 8);
+		v.bits = read_number(b, 8);
 	else
 		b->fault = "an unknown type";
 	return v;
 }
 
-static struct heph_oracle_attribute one_attribute(struct bytes *b)
+static struct heph_oracle_attribute read_attribute(struct bytes *b)
 {
 	struct heph_oracle_attribute a = { 0 };
 
-	a.name = text(b, &a.name_n);
-	a.type = (unsigned)number(b, 1);
-	const size_t n = (a.type & 128) != 0 ? number(b, 2) : 1;
+	a.name = read_text(b, &a.name_n);
+	a.type = (unsigned)read_number(b, 1);
+	const size_t n = (a.type & 128) != 0 ? read_number(b, 2) : 1;
 	while (a.n < n && b->fault == NULL) {
-		a.values = grown(a.values, a.n, sizeof *a.values);
-		a.values[a.n++] = one_value(b, a.type & 127);
+		a.values = grow(a.values, a.n, sizeof *a.values);
+		a.values[a.n++] = read_value(b, a.type & 127);
 	}
 	return a;
 }
@@ -85,34 +87,34 @@ static bool is_new_track(const struct heph_oracle *o, const struct heph_oracle_e
 	return true;
 }
 
-static void one_event(struct heph_oracle *o, struct bytes *b, size_t offset)
+static void read_event(struct heph_oracle *o, struct bytes *b, size_t offset)
 {
 	struct heph_oracle_event e = { .offset = offset };
 
-	e.stream = (uint32_t)number(b, 4);
-	e.counter = (uint32_t)number(b, 4);
-	e.substream = number(b, 8);
-	e.start = number(b, 8);
-	e.end = number(b, 8);
-	e.name = text(b, &e.name_n);
+	e.stream = (uint32_t)read_number(b, 4);
+	e.counter = (uint32_t)read_number(b, 4);
+	e.substream = read_number(b, 8);
+	e.start = read_number(b, 8);
+	e.end = read_number(b, 8);
+	e.name = read_text(b, &e.name_n);
 	while (b->at < b->end && b->fault == NULL) {
-		e.attributes = grown(e.attributes, e.n, sizeof *e.attributes);
-		e.attributes[e.n] = one_attribute(b);
+		e.attributes = grow(e.attributes, e.n, sizeof *e.attributes);
+		e.attributes[e.n] = read_attribute(b);
 		o->types[e.attributes[e.n++].type]++;
 	}
 	o->tracks += is_new_track(o, &e);
-	o->events = grown(o->events, o->n, sizeof *o->events);
+	o->events = grow(o->events, o->n, sizeof *o->events);
 	o->events[o->n++] = e;
 }
 
-static void one_option(struct heph_oracle *o, struct bytes *b)
+static void read_option(struct heph_oracle *o, struct bytes *b)
 {
 	size_t n;
-	const char *const name = text(b, &n);
+	const char *const name = read_text(b, &n);
 
 	if (n == 5 && memcmp(name, "epoch", 5) == 0) {
 		o->epoch_known = true;
-		o->epoch = number(b, 8);
+		o->epoch = read_number(b, 8);
 	}
 }
 
@@ -121,16 +123,16 @@ void heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n)
 	*o = (struct heph_oracle){ 0 };
 	for (size_t at = 0; at < n && o->fault == NULL; o->packets++) {
 		struct bytes b = { .p = p, .at = at, .end = n };
-		const uint64_t magic = number(&b, 4), size = number(&b, 4);
+		const uint64_t magic = read_number(&b, 4), size = read_number(&b, 4);
 
 		if (size < 10 || size > n - at)
 			b.fault = "a wrong size";
 		else
 			b.end = at + size;
 		if (b.fault == NULL && magic == 0xC1FC1FB7)
-			one_event(o, &b, at);
+			read_event(o, &b, at);
 		else if (b.fault == NULL && magic == 0x75D11D4D)
-			one_option(o, &b);
+			read_option(o, &b);
 		else
 			b.fault = "a wrong magic";
 		o->fault = b.fault;
@@ -156,7 +158,7 @@ double heph_oracle_double(uint64_t bits)
 	return v;
 }
 
-/* What the specification prints, typed from there. */
+/* Copied from the specification. */
 static const unsigned char spec_epoch[] = {
 	0x75, 0xD1, 0x1D, 0x4D, 0,    0,    0,    23,   0,    5,    'e',  'p',
 	'o',  'c',  'h',  0x16, 0x58, 0x45, 0xE9, 0x12, 0x14, 0xEC, 0x90,
@@ -189,7 +191,7 @@ Test(heph_oracle, reads_the_examples_of_the_specification)
 	heph_oracle_free(&o);
 }
 
-/* The builder of the samples writes those very bytes. */
+/* The builder of the samples writes the same bytes. */
 Test(heph_oracle, builder_writes_the_examples_of_the_specification)
 {
 	struct heph_build b;

@@ -1,4 +1,4 @@
-/* What the writer says of events, tracks and the trace, as the reader takes it. */
+/* Options and attributes of tracetool: how the reader interprets them. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define WORDS "testdata/heph/good/own-words.bin.log"
 
-/* Each of these lines is what cat shows of an event. */
+/* Expects each line in the output of `cat`. */
 static void expect_lines(const char *const *lines, size_t n)
 {
 	struct ran r = run_tool((const char *const[]){ "cat", WORDS, NULL }, NULL, 0);
@@ -18,7 +18,7 @@ static void expect_lines(const char *const *lines, size_t n)
 	ran_free(&r);
 }
 
-/* Types that do not fit a value leave it as it is. */
+/* A type that does not fit its value is ignored. */
 Test(heph_own, events)
 {
 	static const char *const lines[] = {
@@ -58,7 +58,7 @@ Test(heph_own, tracks_and_facts)
 	ran_free(&r);
 }
 
-/* A value that ends too early is a fault of its packet, and nothing else of the file's. */
+/* Expects a fault in one packet that does not affect the others. */
 static void expect_fault(struct heph_build *b, const char *want)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", "-", NULL }, b->p, b->n);
@@ -91,7 +91,7 @@ Test(heph_own, faults)
 	heph_free(&b);
 }
 
-/* Without the option that comes first they are attributes like others, and other versions are not known. */
+/* Without the initial option, or with another version of it, they are ordinary attributes. */
 Test(heph_own, words_of_others)
 {
 	for (unsigned version = 0; version < 3; version += 2) {

@@ -1,4 +1,4 @@
-/* Raw events: every packet with all its fields, enough to write the trace again, byte for byte. */
+/* Raw events: each packet has all its fields, from which the trace can be written again, byte for byte. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@ static void read_raw(struct live_batches *l, const void *p, size_t n, size_t ste
 	                  step > 0 ? input_from_memory_slowly(p, n, step) : input_from_memory(p, n), RAW, 50);
 }
 
-/* ---- writing from fields alone ---- */
+/* ---- writing from fields ---- */
 
-static void put_text(struct heph_build *w, struct slice s)
+static void write_text(struct heph_build *w, struct slice s)
 {
 	heph_u16(w, (uint16_t)s.n);
 	heph_bytes(w, s.p, s.n);
@@ -32,51 +32,51 @@ static uint8_t type_byte(uint8_t value)
 	return value == VALUE_U64 ? 1 : value == VALUE_I64 ? 2 : value == VALUE_F64 ? 3 : 4;
 }
 
-static void put_value(struct heph_build *w, const struct value *v)
+static void write_value(struct heph_build *w, const struct value *v)
 {
 	if (v->type == VALUE_U32)
 		heph_u32(w, (uint32_t)v->u64);
 	else if (v->type == VALUE_STRING)
-		put_text(w, value_text(v));
+		write_text(w, value_text(v));
 	else if (v->type == VALUE_BYTES)
 		heph_bytes(w, v->p, v->count);
 	else
 		heph_u64(w, v->u64);
 }
 
-static void put_attribute(struct heph_build *w, const struct field *f)
+static void write_attribute(struct heph_build *w, const struct field *f)
 {
 	const struct value *const v = &f->value;
 
-	put_text(w, f->name);
+	write_text(w, f->name);
 	if (v->type != VALUE_LIST) {
 		heph_u8(w, type_byte(v->type));
-		put_value(w, v);
+		write_value(w, v);
 		return;
 	}
 	heph_u8(w, (uint8_t)(0x80 | type_byte(v->element)));
 	heph_u16(w, (uint16_t)v->count);
 	for (uint32_t i = 0; i < v->count; i++) {
 		cr_expect_eq(v->values[i].type, v->element);
-		put_value(w, &v->values[i]);
+		write_value(w, &v->values[i]);
 	}
 }
 
-/* The declared fields, then attributes. */
-static void put_packet(struct heph_build *w, const struct batch *b, const struct event *e)
+/* Writes the declared fields, then attributes. */
+static void write_packet(struct heph_build *w, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
 	cr_assert_geq(e->nfields, e->cls->nfields);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		if (i >= e->cls->nfields) {
-			put_attribute(w, &f[i]);
+			write_attribute(w, &f[i]);
 			continue;
 		}
 		const struct class_field *const d = &e->cls->fields[i];
 		cr_expect(slice_equal(f[i].name, d->name) &&
 		          (d->value == VALUE_NONE || f[i].value.type == d->value));
-		put_value(w, &f[i].value);
+		write_value(w, &f[i].value);
 	}
 }
 
@@ -94,7 +94,7 @@ static void expect_same_bytes(const char *what, const void *p, size_t n, size_t 
 	          tiled, n);
 	for (size_t i = 0; i < l.n; i++)
 		for (uint32_t k = 0; k < l.batches[i]->n; k++)
-			put_packet(&w, l.batches[i], &l.batches[i]->events[k]);
+			write_packet(&w, l.batches[i], &l.batches[i]->events[k]);
 	cr_expect(w.n == n && memcmp(w.p, p, n) == 0, "%s: %zu bytes were written, %zu were read", what, w.n,
 	          n);
 	for (uint32_t i = 0; i < l.trace.nclasses; i++)
@@ -106,7 +106,7 @@ static void expect_same_bytes(const char *what, const void *p, size_t n, size_t 
 
 /* ---- files ---- */
 
-/* The samples, and the real traces if wanted. */
+/* Loads the samples, and optionally the real traces. */
 static size_t load_all(struct file *files, bool traces)
 {
 	char dir[1024];
@@ -153,8 +153,8 @@ Test(heph_raw, appended_traces)
 
 /* ---- fields ---- */
 
-/* Attributes of one name stay as they are, and may be called like the fields before them; lists without
- * values have a type all the same. */
+/* Names of attributes may be repeated, and may equal those of the fields before them; empty lists have a
+ * type. */
 Test(heph_raw, attributes_keep_their_names_and_types)
 {
 	static const char *const names[] = { "magic", "size", "stream",      "stream_counter", "substream",

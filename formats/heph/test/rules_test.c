@@ -1,4 +1,4 @@
-/* Every rule has a bad sample that provokes it, or a test that is named here. */
+/* Samples of all rules, limits in the manual page, and the inline check of text in heph.h. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "heph/heph.h"
 
-/* Rules that no small file can provoke, with where they are tested. */
+/* Rules that no small file can violate; tested elsewhere. */
 static const char *const elsewhere[] = {
 	"heph/stream-limit", /* heph_limits: a file of some MB */
 	NULL,
@@ -18,7 +18,7 @@ Test(heph_rules, every_rule_has_a_sample)
 	expect_samples_of_rules("heph", elsewhere);
 }
 
-/* The number with commas, as the manual page has it, behind these words. */
+/* Expects a row of the manual page: words, then the number with commas. */
 static void expect_limit(const char *page, const char *words, unsigned v)
 {
 	char item[128];
@@ -41,4 +41,23 @@ Test(heph_rules, limits_of_the_page_are_those_of_the_program)
 	expect_limit(page, "elements of all arrays of one event", HEPH_MAX_ELEMENTS);
 	expect_limit(page, "streams that are distinguished", HEPH_MAX_STREAMS);
 	free(page);
+}
+
+#define MAX 70U
+
+/* A byte that is not ASCII is detected at each position, and none outside the text. */
+Test(heph_text, each_byte_is_looked_at)
+{
+	char text[MAX + 2];
+
+	for (uint32_t n = 0; n <= MAX; n++) {
+		memset(text, '\x80', sizeof text);
+		memset(text + 1, 'x', n);
+		cr_expect(heph_is_ascii(text + 1, n), "%u bytes", n);
+		for (uint32_t i = 1; i <= n; i++) {
+			text[i] = (char)0xc3;
+			cr_expect_not(heph_is_ascii(text + 1, n), "byte %u of %u", i, n);
+			text[i] = 'x';
+		}
+	}
 }

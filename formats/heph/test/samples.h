@@ -3,11 +3,11 @@
 
 #include "heph/test/build.h"
 
-/* The Heph samples of testdata/: what `make testdata` writes, and why each is there. */
+/* The Heph samples in testdata/, which `make testdata` writes. */
 
-/* A file without anything worse than a note. */
+/* A file with no findings above notes. */
 struct heph_good {
-	const char *name;                   /* of the file, without .bin.log */
+	const char *name;                   /* file name without .bin.log */
 	void (*make)(struct heph_build *b); /* after heph_init() */
 };
 
@@ -15,7 +15,7 @@ extern const struct heph_good heph_good[]; /* ended by a name of NULL */
 
 #define HEPH_MAX_EXPECTED 12
 
-/* What `tracetool validate` must find, in order. */
+/* The findings of `tracetool validate`, in order. */
 struct heph_expected {
 	size_t n;
 	struct {
@@ -24,7 +24,7 @@ struct heph_expected {
 	} row[HEPH_MAX_EXPECTED];
 };
 
-/* A file that provokes one rule. */
+/* A file that violates one rule. */
 struct heph_bad {
 	const char *name;
 	int exit_status; /* of `validate`: 1 for errors, 0 for warnings and notes */

@@ -1,11 +1,12 @@
+/*
+ * Damaged samples.  Each violates one rule; faults that would follow from it (missing counters, ...) are
+ * avoided.
+ */
 #include <string.h>
 
 #include "heph/test/samples.h"
 
-/* Each file provokes one rule: what follows from a fault (numbers missing in a stream, ...) is kept out of
- * it. */
-
-#define BAD "\xff\xfe" /* never UTF-8 */
+#define BAD "\xff\xfe" /* invalid in UTF-8 */
 
 static void expect(struct heph_expected *e, const char *rule, uint64_t offset)
 {
@@ -15,7 +16,7 @@ static void expect(struct heph_expected *e, const char *rule, uint64_t offset)
 	}
 }
 
-/* ---- where packets start and end ---- */
+/* ---- starts and ends of packets ---- */
 
 static void bad_magic(struct heph_build *b, struct heph_expected *e)
 {
@@ -35,7 +36,7 @@ static void bad_magic_first(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 30, 40);
 }
 
-/* A text that looks like a packet lies in what is skipped: its size is absurd, or no packet follows it. */
+/* The skipped bytes contain magic constants with an impossible size, or without a packet after them. */
 static void bad_magic_decoys(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
@@ -55,7 +56,7 @@ static void bad_magic_at_end(struct heph_build *b, struct heph_expected *e)
 	heph_bytes(b, "\n\n\n", 3);
 }
 
-/* A size that reaches into the next packet, and one that swallows it and leads to a third. */
+/* A size that ends within the next packet, and one that ends after it, where a third starts. */
 static void packet_too_large(struct heph_build *b, struct heph_expected *e)
 {
 	static const unsigned extra[] = { 60, 47 };
@@ -118,7 +119,7 @@ static void cut_in_magic(struct heph_build *b, struct heph_expected *e)
 	b->n = b->packet + 2;
 }
 
-/* The size is damaged, not the file: others follow. */
+/* The size is damaged, and other packets follow. */
 static void cut_not_last(struct heph_build *b, struct heph_expected *e)
 {
 	heph_plain(b, 1, 10, 20);
@@ -136,7 +137,7 @@ static void too_large(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 50, 60);
 }
 
-/* ---- inside packets ---- */
+/* ---- content of packets ---- */
 
 static void past_option_name(struct heph_build *b, struct heph_expected *e)
 {
@@ -152,7 +153,7 @@ static void past_description(struct heph_build *b, struct heph_expected *e)
 	heph_plain(b, 1, 30, 40);
 }
 
-/* An event with an attribute that is whole, and room for one that is not. */
+/* Starts an event with a valid attribute, to be followed by a damaged one. */
 static size_t begin_bad_attribute(struct heph_build *b)
 {
 	heph_event(b, 1, 1, 10, 20, "first");
@@ -174,7 +175,7 @@ static void past_attribute_name(struct heph_build *b, struct heph_expected *e)
 	end_bad_attribute(b);
 }
 
-/* The value begins to follow, and lacks a byte. */
+/* The value lacks its last byte. */
 static void past_value(struct heph_build *b, struct heph_expected *e)
 {
 	begin_bad_attribute(b);

@@ -1,3 +1,4 @@
+/* Valid samples.  Each covers a feature of the format, or a value at a limit. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,14 +32,14 @@ static void epoch_late(struct heph_build *b)
 	heph_spec_epoch(b); /* again, but the same */
 }
 
-/* The least packets there are. */
+/* The smallest packets. */
 static void smallest(struct heph_build *b)
 {
 	heph_spec_epoch(b);
 	heph_event(b, 1, 0, 0, 0, "");
 	heph_event(b, 1, 0, 0, 0, "");
 	heph_event(b, 2, 0, 1, 2, "");
-	heph_attribute(b, "", 4); /* the least attribute */
+	heph_attribute(b, "", 4); /* the smallest attribute */
 	heph_string(b, "");
 	heph_end(b);
 }
@@ -118,7 +119,7 @@ static void strange_texts(struct heph_build *b)
 	heph_end(b);
 }
 
-/* Counters start anew for each stream, and packets of streams stand as they were appended. */
+/* Each stream has its own counters, and packets are in the order in which threads appended them. */
 static void interleaved(struct heph_build *b)
 {
 	for (unsigned i = 0; i < 24; i++) {
@@ -129,7 +130,7 @@ static void interleaved(struct heph_build *b)
 	}
 }
 
-/* A parent, its children, and spans that overlap in part. */
+/* A parent, its children, and spans that overlap partially. */
 static void nested(struct heph_build *b)
 {
 	heph_spec_epoch(b);
@@ -150,7 +151,7 @@ static void counter_wraps(struct heph_build *b)
 	}
 }
 
-/* Several threads take a number from stream 0 and append later. */
+/* Several threads get a number of stream 0, and append their packets later. */
 static void shared_out_of_order(struct heph_build *b)
 {
 	static const uint32_t order[] = { 2, 0, 1, 4, 3, 7, 5, 6 };
@@ -160,7 +161,7 @@ static void shared_out_of_order(struct heph_build *b)
 		heph_event_at(b, 0, order[i], i, 10 * i, 10 * i + 5, "shared");
 }
 
-/* Attributes with the names of fields that the program adds. */
+/* Attributes with the names of fields that tracetool adds. */
 static void own_names(struct heph_build *b)
 {
 	heph_spec_epoch(b);
@@ -170,7 +171,7 @@ static void own_names(struct heph_build *b)
 	heph_unsigned(b, "stream_counter (2)", 79);
 }
 
-/* More than are compared one by one. */
+/* More attributes than are compared by signature. */
 static void many_attributes(struct heph_build *b)
 {
 	char name[16];
@@ -193,7 +194,7 @@ static void magic_in_values(struct heph_build *b)
 	heph_event(b, 1, 1, 6, 7, "uM");
 }
 
-/* Some 4 KiB of everything, for sweeps. */
+/* 4 KiB of all kinds of packets, for sweeps. */
 static void mixed(struct heph_build *b)
 {
 	spec_example(b);
@@ -234,7 +235,7 @@ static void own_event(struct heph_build *b, uint64_t substream, uint64_t start, 
 	heph_text_value(b, "tracetool.kind", kind);
 }
 
-/* What the writer says of events that are more than spans; some words do not fit their values. */
+/* Options and attributes of tracetool; some types do not fit their values. */
 static void own_words(struct heph_build *b)
 {
 	static const char *const kinds[] = { "async span", "begin", "end",     "instant",

@@ -1,4 +1,4 @@
-/* Traces of all formats as Heph traces: valid, and read back they are the events that they were. */
+/* Traces of all formats, written as Heph traces: valid, and with the same events when they are read. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "heph/test/oracle.h"
 #include "run/write/writing.h"
 
-/* ---- a trace, batch by batch ---- */
+/* ---- reading a trace ---- */
 
 struct reading_of {
 	struct pipeline_job job;
@@ -26,7 +26,7 @@ static void count_finding(void *ctx, const struct findings *j, const struct find
 	++*(uint32_t *)ctx;
 }
 
-static void begin(struct reading_of *r, const char *const *path, uint32_t *findings)
+static void begin_reading(struct reading_of *r, const char *const *path, uint32_t *findings)
 {
 	*r = (struct reading_of){ .job = { .paths = path,
 		                           .npaths = 1,
@@ -37,8 +37,8 @@ static void begin(struct reading_of *r, const char *const *path, uint32_t *findi
 	cr_assert(pipeline_open(&r->p, &r->job));
 }
 
-/* The next event that is not structure, NULL: the end. */
-static const struct event *next(struct reading_of *r)
+/* Returns the next event that is not structure; NULL at the end. */
+static const struct event *next_event(struct reading_of *r)
 {
 	for (;;) {
 		while (r->b != NULL && r->i < r->b->n) {
@@ -55,7 +55,7 @@ static const struct event *next(struct reading_of *r)
 	}
 }
 
-static void end(struct reading_of *r)
+static void end_reading(struct reading_of *r)
 {
 	if (r->b != NULL)
 		batch_release(r->b);
@@ -65,14 +65,14 @@ static void end(struct reading_of *r)
 
 /* ---- writing it ---- */
 
-static bool put(void *ctx, const char *file, const char *p, size_t n)
+static bool add_output(void *ctx, const char *file, const char *p, size_t n)
 {
 	(void)file;
 	text_add(ctx, p, n);
 	return true;
 }
 
-/* Also of a Heph trace what its events mean, and not its packets. */
+/* Writes events, of a Heph trace too, instead of copying its packets. */
 static void write_trace(const char *path, struct text *out, struct ledger *losses)
 {
 	static const struct writing_options options = { .tool = "test", .threads = 1 };
@@ -81,9 +81,9 @@ static void write_trace(const char *path, struct text *out, struct ledger *losse
 	struct writing w;
 	struct batch *b;
 
-	begin(&r, &path, &findings);
-	cr_assert(
-	    writing_begin(&w, &r.p, format_by_name("heph"), (struct writing_output){ put, out }, &options));
+	begin_reading(&r, &path, &findings);
+	cr_assert(writing_begin(&w, &r.p, format_by_name("heph"), (struct writing_output){ add_output, out },
+	                        &options));
 	while (pipeline_next(&r.p, &b) == STAGE_MORE)
 		cr_assert(writing_put(&w, b));
 	writing_settle(&w);
@@ -94,7 +94,7 @@ static void write_trace(const char *path, struct text *out, struct ledger *losse
 	pipeline_close(&r.p);
 }
 
-/* ---- the same ---- */
+/* ---- comparison ---- */
 
 static bool same_text(struct slice a, struct slice b)
 {
@@ -126,7 +126,7 @@ static bool same_track(const struct track *a, const struct track *b)
 	return a == b;
 }
 
-/* What is different; NULL: nothing. */
+/* Returns the first difference; NULL if there is none. */
 static const char *difference(const struct reading_of *x, const struct event *a, const struct reading_of *y,
                               const struct event *b, bool lossy)
 {
@@ -154,8 +154,8 @@ static const char *difference(const struct reading_of *x, const struct event *a,
 	return NULL;
 }
 
-/* What the trace says of itself, but for its clock. */
-static void same_facts(const char *path, const struct trace *a, const struct trace *b)
+/* Compares the metadata of the traces, except for the clock. */
+static void expect_same_facts(const char *path, const struct trace *a, const struct trace *b)
 {
 	cr_expect(a->epoch_known == b->epoch_known && a->epoch_ns == b->epoch_ns, "%s: the epoch", path);
 	cr_assert_eq(a->nmeta, b->nmeta, "%s: %u facts, not %u", path, b->nmeta, a->nmeta);
@@ -165,32 +165,32 @@ static void same_facts(const char *path, const struct trace *a, const struct tra
 		          "%s: fact %.*s", path, (int)a->meta[i].name.n, a->meta[i].name.p);
 }
 
-static void compare(const char *path, const char *written, bool lossy)
+static void compare_traces(const char *path, const char *written, bool lossy)
 {
 	uint32_t before = 0, findings = 0, n = 0;
 	const struct event *a, *b;
 	struct reading_of x, y;
 
-	begin(&x, &path, &before);
-	begin(&y, &written, &findings);
+	begin_reading(&x, &path, &before);
+	begin_reading(&y, &written, &findings);
 	for (;; n++) {
-		a = next(&x);
-		b = next(&y);
+		a = next_event(&x);
+		b = next_event(&y);
 		if (a == NULL || b == NULL)
 			break;
 		const char *const d = difference(&x, a, &y, b, lossy);
 		cr_assert_null(d, "%s: event %u at %" PRIu64 ": %s", path, n, a->offset, d);
 	}
-	cr_expect(a == b, "%s: other events behind %u", path, n);
+	cr_expect(a == b, "%s: other events after %u", path, n);
 	cr_expect_eq(findings, 0, "%s: %u findings in what was written", path, findings);
 	if (!lossy)
-		same_facts(path, &x.p.trace, &y.p.trace);
-	end(&x);
-	end(&y);
+		expect_same_facts(path, &x.p.trace, &y.p.trace);
+	end_reading(&x);
+	end_reading(&y);
 }
 
-/* The decoder of the tests takes it too; it is slow with many tracks. */
-static void decode(const char *path, const struct text *t)
+/* Decodes the trace with the oracle, which is slow with many tracks. */
+static void decode_trace(const char *path, const struct text *t)
 {
 	struct heph_oracle o;
 
@@ -201,7 +201,7 @@ static void decode(const char *path, const struct text *t)
 	heph_oracle_free(&o);
 }
 
-/* Whether Heph could not hold something; what the engine lost is lost on both sides. */
+/* Returns true if the writer lost something.  Losses of the engine are equal on both sides. */
 static bool loses(const struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -215,7 +215,7 @@ struct checking {
 	size_t n, lossy;
 };
 
-static void check(struct checking *c, const char *path)
+static void check_trace(struct checking *c, const char *path)
 {
 	struct ledger losses = { 0 };
 	struct text out = { 0 };
@@ -224,15 +224,15 @@ static void check(struct checking *c, const char *path)
 	write_trace(path, &out, &losses);
 	snprintf(written, sizeof written, "%s/out.bin.log", c->dir);
 	cr_assert(!out.failed && write_whole(written, out.p, out.n));
-	compare(path, written, loses(&losses));
-	decode(path, &out);
+	compare_traces(path, written, loses(&losses));
+	decode_trace(path, &out);
 	c->n++;
 	c->lossy += loses(&losses);
 	text_free(&out);
 	ledger_free(&losses);
 }
 
-/* The files of a folder, or folders where each of them is a trace. */
+/* Checks the files of a folder, or its folders if each is a trace. */
 static void check_folder(struct checking *c, const char *dir)
 {
 	static const char *const not [] = { ".expect", ".json.", ".prv", ".pcf", ".row", ".md" };
@@ -245,7 +245,7 @@ static void check_folder(struct checking *c, const char *dir)
 			is_trace &= strstr(names[i], not [k]) == NULL;
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		if (is_trace)
-			check(c, path);
+			check_trace(c, path);
 	}
 	list_free(names);
 }
@@ -276,6 +276,6 @@ Test(heph_write_formats, real_traces_come_back)
 	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
 	check_folder(&c, dir);
 	snprintf(dir, sizeof dir, "%s/dial9/block-in-place.bin", real_traces());
-	check(&c, dir);
+	check_trace(&c, dir);
 	remove_folder(c.dir);
 }

@@ -1,4 +1,4 @@
-/* Made-up events: what becomes of values, names, times and tracks, by the decoder of the tests. */
+/* Synthetic events: checks values, names, times and tracks in the output with the oracle. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct made {
 	void (*fill)(struct made *m, struct batch *b);
-	const struct track *process, *thread, *twin; /* twin: of another process, with the same numbers */
+	const struct track *process, *thread, *twin; /* twin: of another process with the same ids */
 	const struct class *cls;
 	struct writer_rig rig;
 	struct heph_oracle o;
@@ -36,7 +36,7 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return true;
 }
 
-/* Threads give the same bytes, and these are valid. */
+/* Expects the same, valid bytes with several threads. */
 static void run(struct made *m, void (*events)(struct made *, struct batch *))
 {
 	*m = (struct made){ .fill = events };
@@ -150,7 +150,7 @@ Test(heph_write_made, values)
 
 /* ---- texts ---- */
 
-/* 65,534 bytes, then a character of two: it does not fit, nor does what follows. */
+/* 65,534 bytes, then a character of two bytes, which does not fit. */
 static void texts(struct made *m, struct batch *b)
 {
 	char *const p = arena_alloc(&b->scratch, 70000);
@@ -183,9 +183,9 @@ Test(heph_write_made, texts)
 	made_free(&m);
 }
 
-/* ---- bounds of readers ---- */
+/* ---- limits of readers ---- */
 
-/* Lists of 70,000 numbers: three fit, cut; of the fourth and what else is too long nothing is written. */
+/* Lists of 70,000 numbers: three fit, cut; the others are left out. */
 static void large(struct made *m, struct batch *b)
 {
 	static const char names[][2] = { "a", "b", "c", "d", "e" };

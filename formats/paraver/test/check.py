@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Reads Paraver traces: their own parser, which knows the format only from its description.
+"""Checks Paraver traces with a parser written from the description of the format.
 
-paraver_check.py FOLDER NDJSON     the events of the trace in FOLDER are those that NDJSON has, as lines
-paraver_check.py --emulated FOLDER EMULATED
-                                   the intervals are those of EMULATED/thread.prv, which ovniemu wrote
+check.py FOLDER NDJSON                 compares the events of the trace in FOLDER with those of NDJSON
+check.py --emulated FOLDER EMULATED    compares the intervals with EMULATED/thread.prv, which ovniemu wrote
 """
 import collections
 import json
@@ -12,7 +11,7 @@ import sys
 
 
 def fail(text):
-    sys.exit("paraver_check.py: " + text)
+    sys.exit("check.py: " + text)
 
 
 def expect(truth, text):
@@ -72,7 +71,7 @@ class Trace:
         base = folder + "/" + stem
         self.labels, self.values = read_pcf(base + ".pcf")
         self.rows = read_row(base + ".row")
-        self.records, self.arrows = [], []  # (time, row, type, value, with it), (...)
+        self.records, self.arrows = [], []  # (time, row, type, value, more), (...)
         self.name = base
         with open(base + ".prv", encoding="ascii") as file:
             self.read_head(file.readline().rstrip("\n"))
@@ -136,7 +135,7 @@ class Trace:
             elif kind == "instants":
                 instants[thread, group, time, self.value(type, value)] += 1
             elif more and level == 0:
-                continue  # the innermost changes, but the span at the lowest level stays
+                continue  # the innermost span changes, but the span at the outermost level stays open
             elif value != 0:
                 expect((row, type) not in is_open, f"{self.name}: {time}: type {type} is open")
                 is_open[row, type] = (time, value)
@@ -148,16 +147,16 @@ class Trace:
         return spans, instants, counters
 
 
-# ---- against lines of JSON ----
+# ---- comparison with NDJSON ----
 
 def plain(text):
-    """Bytes that labels cannot have are written in another way there."""
+    """Replaces characters that are escaped in labels, and in NDJSON in another way."""
     text = re.sub(r"(\\x[0-9a-f]{2}|\\u\{[0-9a-f]+\}|[\x00-\x1f\x7f-\x9f\ufffd])+", "?", text)
     return "".join(c if c.isprintable() or c == " " else "?" for c in text).strip() or "(no name)"
 
 
 def number(value):
-    """As the output has it; None: it is none."""
+    """Returns the integer that the output has; None if the value is not a number."""
     if isinstance(value, str):
         if not re.fullmatch(r"-?\d+", value):
             return None
@@ -229,7 +228,7 @@ def difference(what, got, want):
 
 
 def clean(counter):
-    """Labels as Lines has them."""
+    """Converts labels to the form of Lines."""
     result = collections.Counter()
     for key, n in counter.items():
         result[tuple(plain(x) if isinstance(x, str) else x for x in key)] += n
@@ -250,10 +249,10 @@ def compare(folder, path):
     print(sum(spans.values()), sum(instants.values()), sum(counters.values()), len(trace.arrows))
 
 
-# ---- against the emulator ----
+# ---- comparison with the emulator ----
 
 def intervals(changes):
-    """What is shown: [(begin, end, label)] from [(time, label or None)], the last of a time counts."""
+    """Returns intervals [(begin, end, label)] of changes [(time, label or None)]; of one time the last counts."""
     result, shown, since = [], None, 0
     last = {}
     for time, label in changes:
@@ -308,11 +307,11 @@ TAMPI = {
 NANOS6 = {
     "processing an assigned task": "Worker: Handling task",
     "task creation": "Task: Creating",
-    "user task code": NOTHING, # the emulator shows it from the task on
+    "user task code": NOTHING, # shown by the emulator after the start of the task
     "paused": NOTHING,
 }
 NOSV = {"API submit": "API: Submit", "paused": NOTHING}
-# type of the emulator: group of ours, and what its labels are called there, by the labels of the emulator
+# type of the emulator: our group, and our labels by those of the emulator
 VIEWS = {
     STATE: ("thread state", lambda s, known: s.capitalize()),
     "MPI function of the RUNNING thread": ("mpi", lambda s, known: s),
@@ -340,7 +339,7 @@ def compare_emulated(folder, other):
         label = None
         if value != 0:
             label = emulated.values[type].get(value, str(value))
-        if label == "Dead":  # a thread that has ended does nothing
+        if label == "Dead":  # an ended thread has no state
             label = None
         changes[emulated.rows["THREAD"][row].split(".")[-1], type].append((time, label))
     compared = 0

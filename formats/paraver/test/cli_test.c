@@ -1,3 +1,4 @@
+/* The program: traces that it converts are read again by check.py, which shares nothing with the writer. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,15 +7,13 @@
 
 #include "cmd/test/cli_test_util.h"
 
-/* The whole way: traces converted by the program; what is in them is read by paraver_check.py. */
-
 static struct ran convert(const char *in, const char *out, const char *to, const char *option)
 {
 	return run_tool((const char *const[]){ "convert", "--quiet", "--to", to, in, out, option, NULL },
 	                NULL, 0);
 }
 
-static bool is_there(const char *dir, const char *name)
+static bool exists(const char *dir, const char *name)
 {
 	char path[2048];
 
@@ -22,7 +21,7 @@ static bool is_there(const char *dir, const char *name)
 	return access(path, R_OK) == 0;
 }
 
-static void expect_read(const char *option, const char *in, const char *dir, const char *other)
+static void expect_check(const char *option, const char *in, const char *dir, const char *other)
 {
 	const char *const args[] = { "python3",
 		                     "formats/paraver/test/check.py",
@@ -47,7 +46,7 @@ static void expect_same_as_lines(const char *in, const char *dir)
 	ran_free(&r);
 	r = convert(in, lines, "ndjson", "-f");
 	ran_free(&r);
-	expect_read(NULL, in, out, lines);
+	expect_check(NULL, in, out, lines);
 }
 
 static bool has_python(void)
@@ -73,7 +72,7 @@ Test(paraver_cli, the_events_are_those_of_the_lines)
 	remove_folder(dir);
 }
 
-/* Thread states, functions, tasks and marks, begin and end of each. */
+/* Compares start and end of thread states, functions, tasks and marks. */
 Test(paraver_cli, intervals_of_ovni_traces_are_those_of_the_emulator)
 {
 	static const char *const names[] = { "mpi-func", "nanos6-nested-tasks", "nosv-nested-tasks",
@@ -94,7 +93,7 @@ Test(paraver_cli, intervals_of_ovni_traces_are_those_of_the_emulator)
 		r = convert(in, out, "paraver", "-f");
 		cr_assert_eq(r.status, 0, "%s", r.err);
 		ran_free(&r);
-		expect_read("--emulated", in, out, dir);
+		expect_check("--emulated", in, out, dir);
 	}
 	remove_folder(dir);
 }
@@ -111,14 +110,14 @@ Test(paraver_cli, the_output_is_a_folder_of_three_files)
 	cr_expect_not_null(strstr(r.err, "events with fields, which were left out: 6;"), "%s", r.err);
 	cr_expect_not_null(strstr(r.err, "[paraver/fields]"), "%s", r.err);
 	ran_free(&r);
-	cr_expect(is_there(out, "trace.prv") && is_there(out, "trace.pcf") && is_there(out, "trace.row"));
+	cr_expect(exists(out, "trace.prv") && exists(out, "trace.pcf") && exists(out, "trace.row"));
 	r = convert("testdata/htdump/good/overlapping.htdump", "-", "paraver", NULL);
 	cr_expect_eq(r.status, 3);
 	ran_free(&r);
 	remove_folder(dir);
 }
 
-/* The minute of the first event, in UTC, however the times are counted. */
+/* The head has the minute of the first event in UTC, with and without --rebase. */
 Test(paraver_cli, the_time_of_day_is_in_the_head)
 {
 	static const char lines[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":"

@@ -1,3 +1,4 @@
+/* Synthetic events, and the records and labels that the writer must make of them. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,8 +8,6 @@
 #include "format/registry.h"
 #include "paraver/paraver.h"
 #include "run/write/test/writer_rig_test.h"
-
-/* Made-up events, and the records that they must become. */
 
 struct made {
 	void (*fill)(struct made *m, struct batch *b, uint32_t number);
@@ -35,8 +34,8 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return number < m->batches;
 }
 
-static struct event *add(struct made *m, struct batch *b, enum phase phase, const struct track *track,
-                         uint64_t ts, uint64_t dur, const char *name)
+static struct event *add_event(struct made *m, struct batch *b, enum phase phase, const struct track *track,
+                               uint64_t ts, uint64_t dur, const char *name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, track, ts, slice_str(name));
 
@@ -45,7 +44,7 @@ static struct event *add(struct made *m, struct batch *b, enum phase phase, cons
 	return e;
 }
 
-/* 1, 2 and 7 threads; *r is to be freed. */
+/* Runs the writer with 1, 2 and 7 threads.  The caller frees *r. */
 static void run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t),
                 uint32_t batches)
 {
@@ -80,15 +79,15 @@ static void expect_label(const struct writer_rig *r, const char *line)
 static void nested(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
-	add(m, b, PHASE_SPAN, m->track, 120, 30, "inner");
-	add(m, b, PHASE_SPAN, m->track, 100, 100, "outer");
-	add(m, b, PHASE_SPAN, m->track, 120, 30, "around inner");
-	add(m, b, PHASE_SPAN, m->track, 130, 0, "short");
-	add(m, b, PHASE_SPAN, m->track, 200, 5, "next");
-	add(m, b, PHASE_SPAN, m->track, 110, 50, "task")->cls = m->second;
+	add_event(m, b, PHASE_SPAN, m->track, 120, 30, "inner");
+	add_event(m, b, PHASE_SPAN, m->track, 100, 100, "outer");
+	add_event(m, b, PHASE_SPAN, m->track, 120, 30, "around inner");
+	add_event(m, b, PHASE_SPAN, m->track, 130, 0, "short");
+	add_event(m, b, PHASE_SPAN, m->track, 200, 5, "next");
+	add_event(m, b, PHASE_SPAN, m->track, 110, 50, "task")->cls = m->second;
 }
 
-/* Of spans with the same times the last one lies around the others. */
+/* Of spans with the same times the last one encloses the others. */
 Test(paraver_made, what_is_innermost_and_each_level)
 {
 	struct writer_rig r;
@@ -122,10 +121,10 @@ Test(paraver_made, what_is_innermost_and_each_level)
 static void overlapping(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
-	add(m, b, PHASE_SPAN, m->track, 0, 10, "a");
-	add(m, b, PHASE_SPAN, m->track, 5, 10, "b");
+	add_event(m, b, PHASE_SPAN, m->track, 0, 10, "a");
+	add_event(m, b, PHASE_SPAN, m->track, 5, 10, "b");
 	for (uint64_t i = 0; i < 3; i++)
-		add(m, b, PHASE_SPAN, m->other, 2 + i, i == 0 ? 2 : 10, "life")->flags = EVENT_ASYNC;
+		add_event(m, b, PHASE_SPAN, m->other, 2 + i, i == 0 ? 2 : 10, "life")->flags = EVENT_ASYNC;
 }
 
 Test(paraver_made, overlapping_spans_have_types_of_their_own)
@@ -162,8 +161,8 @@ static void deep(struct made *m, struct batch *b, uint32_t number)
 	for (uint32_t i = 0; i < 200; i++) {
 		const uint32_t depth = 200 * number + i;
 		snprintf(name, sizeof name, "%" PRIu32, depth);
-		/* names must live as long as the batch */
-		add(m, b, PHASE_SPAN, m->track, depth, 10000 - 2 * depth, "")->name =
+		/* names must have the lifetime of the batch */
+		add_event(m, b, PHASE_SPAN, m->track, depth, 10000 - 2 * depth, "")->name =
 		    arena_copy(&b->scratch, slice_str(name));
 	}
 }
@@ -184,7 +183,7 @@ Test(paraver_made, too_deep_spans_are_shown_while_innermost)
 static void many_async(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint32_t i = 0; i < 200; i++)
-		add(m, b, PHASE_SPAN, m->track, 200 * number + i, 5000, "life")->flags = EVENT_ASYNC;
+		add_event(m, b, PHASE_SPAN, m->track, 200 * number + i, 5000, "life")->flags = EVENT_ASYNC;
 }
 
 Test(paraver_made, async_spans_beyond_the_types_are_counted)
@@ -197,21 +196,21 @@ Test(paraver_made, async_spans_beyond_the_types_are_counted)
 	writer_rig_free(&r);
 }
 
-/* ---- the rest ---- */
+/* ---- instants, counters, arrows ---- */
 
 static void points(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
-	add(m, b, PHASE_INSTANT, m->process, 1000, 0, "start");
-	add(m, b, PHASE_COUNTER, m->track, 1001, 0, "memory");
+	add_event(m, b, PHASE_INSTANT, m->process, 1000, 0, "start");
+	add_event(m, b, PHASE_COUNTER, m->track, 1001, 0, "memory");
 	writer_rig_field(b, SLICE_LIT("used"), value_u64(UINT64_MAX));
 	writer_rig_field(b, SLICE_LIT("memory"), (struct value){ .type = VALUE_I64, .i64 = -5 });
 	writer_rig_field(b, SLICE_LIT("rate"), (struct value){ .type = VALUE_F64, .f64 = 2.75 });
 	writer_rig_field(b, SLICE_LIT("odd"), (struct value){ .type = VALUE_F64, .f64 = NAN });
 	writer_rig_field(b, SLICE_LIT("text"), value_string(SLICE_LIT("no number")));
-	add(m, b, PHASE_INSTANT, m->track, 1002, 0, "");
+	add_event(m, b, PHASE_INSTANT, m->track, 1002, 0, "");
 	writer_rig_field(b, SLICE_LIT("n"), value_u64(1));
-	add(m, b, PHASE_SPAN, m->track, 1003, UINT64_MAX, "forever");
+	add_event(m, b, PHASE_SPAN, m->track, 1003, UINT64_MAX, "forever");
 }
 
 Test(paraver_made, instants_and_counters)
@@ -242,14 +241,14 @@ Test(paraver_made, instants_and_counters)
 static void arrows(struct made *m, struct batch *b, uint32_t number)
 {
 	(void)number;
-	add(m, b, PHASE_FLOW_IN, m->track, 5, 7, "no sender");
-	add(m, b, PHASE_FLOW_OUT, m->track, 10, 1, "wake");
-	add(m, b, PHASE_FLOW_OUT, m->track, 11, 2, "wake");
-	add(m, b, PHASE_FLOW_OUT, m->track, 12, 3, "no receiver");
-	add(m, b, PHASE_INSTANT, m->track, 13, 0, "between");
-	add(m, b, PHASE_FLOW_IN, m->other, 20, 2, "wake");
-	add(m, b, PHASE_FLOW_IN, m->track, 30, 1, "wake");
-	add(m, b, PHASE_FLOW_IN, m->track, 31, 1, "twice");
+	add_event(m, b, PHASE_FLOW_IN, m->track, 5, 7, "no sender");
+	add_event(m, b, PHASE_FLOW_OUT, m->track, 10, 1, "wake");
+	add_event(m, b, PHASE_FLOW_OUT, m->track, 11, 2, "wake");
+	add_event(m, b, PHASE_FLOW_OUT, m->track, 12, 3, "no receiver");
+	add_event(m, b, PHASE_INSTANT, m->track, 13, 0, "between");
+	add_event(m, b, PHASE_FLOW_IN, m->other, 20, 2, "wake");
+	add_event(m, b, PHASE_FLOW_IN, m->track, 30, 1, "wake");
+	add_event(m, b, PHASE_FLOW_IN, m->track, 31, 1, "twice");
 }
 
 Test(paraver_made, arrows_stand_where_they_leave)
@@ -285,7 +284,7 @@ Test(paraver_made, a_trace_without_events)
 	writer_rig_free(&r);
 }
 
-/* ---- more than is kept in memory ---- */
+/* ---- temporary files ---- */
 
 #define EACH 200U
 
@@ -293,15 +292,16 @@ static void many(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint32_t i = 0; i < EACH; i++) {
 		const uint64_t n = (uint64_t)number * EACH + i;
-		add(m, b, PHASE_FLOW_OUT, m->track, 10 * n, n, "wake");
-		add(m, b, PHASE_INSTANT, m->track, 10 * n + 1, 0, "point");
-		/* those of the last batches arrive first, so that numbers of both kinds are looked for */
+		add_event(m, b, PHASE_FLOW_OUT, m->track, 10 * n, n, "wake");
+		add_event(m, b, PHASE_INSTANT, m->track, 10 * n + 1, 0, "point");
+		/* arrows of recent batches arrive first, so that arrivals are set both in memory and in the
+		 * file */
 		if (n >= 40)
-			add(m, b, PHASE_FLOW_IN, m->other, 10 * n + 2, n % 2 == 0 ? n - 40 : n, "wake");
+			add_event(m, b, PHASE_FLOW_IN, m->other, 10 * n + 2, n % 2 == 0 ? n - 40 : n, "wake");
 	}
 }
 
-/* Arrows in the file and in memory; pieces of the store end within their lines. */
+/* Arrows are in the file and in memory, and pieces of the store end within lines. */
 Test(paraver_made, a_large_trace_goes_through_the_temporary_files)
 {
 	struct made m = { .fill = many, .batches = 400 };
@@ -313,7 +313,7 @@ Test(paraver_made, a_large_trace_goes_through_the_temporary_files)
 	cr_assert(r.written);
 	const char *next = strchr(writer_rig_text(&r, PARAVER_PRV), '\n') + 1;
 	while (*next != '\0') {
-		char line[128] = ""; /* sscanf looks for the end of all that it is given */
+		char line[128] = ""; /* sscanf() measures the whole string: copy the line */
 		uint64_t from, to;
 		const size_t n = strcspn(next, "\n");
 		cr_assert_lt(n, sizeof line);
@@ -332,7 +332,7 @@ Test(paraver_made, a_large_trace_goes_through_the_temporary_files)
 		last = from;
 	}
 	cr_expect_eq(points, 80000);
-	/* even ones arrive 40 later, but for the last; odd ones at once, but for the first */
+	/* even ones arrive 40 later, except for the last; odd ones at once, except for the first */
 	cr_expect_eq(arrows, 40000 - 20 + 40000 - 20);
 	cr_expect_eq(lost(&r, PARAVER_ARROW), 40);
 	writer_rig_free(&r);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# viewers.sh BIN [INPUT...]: reads what traces are converted to with paraver_check.py, compares it with the
-# lines of NDJSON, and traces of ovni with what the emulator of ovni made of them.  Without inputs: all good samples
-# and real traces.  Status 77: python3 is not there, nothing was checked.
+# viewers.sh BIN [INPUT...]: reads converted traces with check.py, and compares them with the NDJSON output, and
+# ovni traces with the output of ovni's emulator.  Without inputs: all good samples and real traces.  Status 77:
+# there is no python3, and nothing was checked.
 . scripts/viewers.sh
 command -v python3 >/dev/null 2>&1 || viewers_skip "no python3"
 viewers_begin "$@"
@@ -20,7 +20,7 @@ check() {
 	failed=1
 }
 
-# The emulator's intervals of threads, for those traces where its output is there.
+# Compares the intervals of threads with the emulator's, if its output of the trace is available.
 emulated=0
 compare_emulated() {
 	packed=../shared/traces/ovni-paraver/${input##*/}.tar.gz

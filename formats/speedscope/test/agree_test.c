@@ -1,4 +1,4 @@
-/* What the profiles of all samples and real traces show is what the statistics count. */
+/* Profiles of all samples and real traces: compares calls and times of frames with `stats`. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -7,21 +7,21 @@
 #include "cmd/test/samples_test_util.h"
 #include "speedscope/test/check_test.h"
 
-static const char *text_of(const cJSON *object, const char *key)
+static const char *get_text(const cJSON *object, const char *key)
 {
 	const char *const text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
 
 	return text != NULL && *text != '\0' ? text : strcmp(key, "name") == 0 ? "(no name)" : "";
 }
 
-static double number_of(const cJSON *object, const char *key)
+static double get_number(const cJSON *object, const char *key)
 {
 	const cJSON *const item = cJSON_GetObjectItemCaseSensitive(object, key);
 
 	return cJSON_IsNumber(item) ? item->valuedouble : -1;
 }
 
-/* Returns how many frames were compared. */
+/* Returns the number of frames compared. */
 static size_t expect_totals(const char *path, const cJSON *spans, const struct check *c)
 {
 	const cJSON *row;
@@ -29,14 +29,14 @@ static size_t expect_totals(const char *path, const cJSON *spans, const struct c
 
 	cJSON_ArrayForEach(row, spans)
 	{
-		const char *const name = text_of(row, "name"), *const category = text_of(row, "category");
+		const char *const name = get_text(row, "name"), *const category = get_text(row, "category");
 		const struct check_sum *const sum = check_find(c, name, category);
 		if (strstr(name, "\xef\xbf\xbd") != NULL)
-			continue; /* several names that are not UTF-8 may look alike */
+			continue; /* different names that are not UTF-8 may be equal with U+FFFD */
 		cr_assert_not_null(sum, "%s: no frame %s (%s)", path, name, category);
-		cr_expect_eq((double)sum->calls, number_of(row, "count"), "%s: %s: %lu calls", path, name,
+		cr_expect_eq((double)sum->calls, get_number(row, "count"), "%s: %s: %lu calls", path, name,
 		             (unsigned long)sum->calls);
-		const double total = number_of(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
+		const double total = get_number(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
 		cr_expect(!c->exact || sum->total == total, "%s: %s: %.0f ns instead of %.0f", path, name,
 		          sum->total, total);
 		n++;
@@ -68,7 +68,7 @@ static size_t expect_agreement(const char *path, uint64_t *samples)
 	return n;
 }
 
-static size_t expect_of_all(const char *find, const char *dir, uint64_t *samples)
+static size_t expect_agreement_of_all(const char *find, const char *dir, uint64_t *samples)
 {
 	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
 	size_t n = 0;
@@ -85,7 +85,7 @@ Test(speedscope_agree, calls_and_times_of_samples)
 	static const char find[] = "find testdata/*/good testdata/*/bad -type f ! -name '*.expect' | sort";
 	uint64_t samples = 0;
 
-	cr_expect_gt(expect_of_all(find, "", &samples), 100);
+	cr_expect_gt(expect_agreement_of_all(find, "", &samples), 100);
 }
 
 Test(speedscope_agree, calls_and_times_of_real_traces)
@@ -96,6 +96,6 @@ Test(speedscope_agree, calls_and_times_of_real_traces)
 	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";
 	uint64_t samples = 0;
 
-	cr_expect_gt(expect_of_all(find, dir, &samples), 20);
+	cr_expect_gt(expect_agreement_of_all(find, dir, &samples), 20);
 	cr_expect_gt(samples, 10000);
 }

@@ -1,3 +1,4 @@
+/* The strict reader of speedscope files (check_test.h). */
 #include "speedscope/test/check_test.h"
 
 #include <cjson/cJSON.h>
@@ -8,7 +9,7 @@
 
 #include "test/fuzz/strict_json.h"
 
-#define MUST(condition) cr_assert(condition, "%s: not so: %s", what, #condition)
+#define MUST(condition) cr_assert(condition, "%s: violates: %s", what, #condition)
 
 static const cJSON *member(const cJSON *object, const char *key)
 {
@@ -22,7 +23,7 @@ static bool is_text(const cJSON *object, const char *key, const char *want)
 	return s != NULL && (want == NULL || strcmp(s, want) == 0);
 }
 
-static double number(const char *what, const cJSON *object, const char *key)
+static double get_number(const char *what, const cJSON *object, const char *key)
 {
 	const cJSON *const item = member(object, key);
 
@@ -73,7 +74,7 @@ static void check_evented(const char *what, struct check *c, const cJSON *profil
 	MUST(cJSON_IsArray(member(profile, "events")));
 	cJSON_ArrayForEach(event, member(profile, "events"))
 	{
-		const double at = number(what, event, "at");
+		const double at = get_number(what, event, "at");
 		const size_t frame = frame_number(what, c, member(event, "frame"));
 		MUST(at >= last);
 		first = isnan(first) ? at : first;
@@ -92,8 +93,8 @@ static void check_evented(const char *what, struct check *c, const cJSON *profil
 		c->sums[frame].total += at - open[--n].at;
 	}
 	MUST(n == 0);
-	MUST(number(what, profile, "startValue") <= first); /* all have those of the trace */
-	MUST(number(what, profile, "endValue") >= last);
+	MUST(get_number(what, profile, "startValue") <= first); /* profiles have the axis of the trace */
+	MUST(get_number(what, profile, "endValue") >= last);
 	c->evented++;
 	free(open);
 }
@@ -119,8 +120,8 @@ static void check_sampled(const char *what, struct check *c, const cJSON *profil
 		weight = weight->next;
 	}
 	MUST(sum > 0);
-	MUST(number(what, profile, "startValue") == 0);
-	MUST(number(what, profile, "endValue") == sum);
+	MUST(get_number(what, profile, "startValue") == 0);
+	MUST(get_number(what, profile, "endValue") == sum);
 	c->sampled++;
 }
 
@@ -148,7 +149,7 @@ struct check check_speedscope(const char *what, const char *text, size_t n)
 		}
 		c.profiles++;
 	}
-	const double active = number(what, json, "activeProfileIndex");
+	const double active = get_number(what, json, "activeProfileIndex");
 	MUST(active == 0 || (active > 0 && active < (double)c.profiles));
 	cJSON_Delete(json);
 	return c;

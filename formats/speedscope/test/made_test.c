@@ -1,3 +1,4 @@
+/* Synthetic events: hostile names, deep stacks, overlaps, equal times. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -5,8 +6,6 @@
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
 #include "speedscope/test/check_test.h"
-
-/* Made-up events: hostile names, deep stacks, overlaps, equal times. */
 
 struct made {
 	void (*fill)(struct made *m, struct batch *b, uint32_t number);
@@ -31,8 +30,8 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return number < m->batches;
 }
 
-static void span(struct made *m, struct batch *b, const struct track *track, uint64_t ts, uint64_t dur,
-                 const char *name)
+static void add_span(struct made *m, struct batch *b, const struct track *track, uint64_t ts, uint64_t dur,
+                     const char *name)
 {
 	struct event *const e = writer_rig_event(b, m->cls, track, ts, slice_str(name));
 
@@ -40,7 +39,7 @@ static void span(struct made *m, struct batch *b, const struct track *track, uin
 	e->dur = dur;
 }
 
-/* 1, 2 and 7 threads; *r is to be freed. */
+/* Runs the writer with 1, 2 and 7 threads.  The caller frees *r and the result. */
 static struct check run(struct writer_rig *r, void (*events)(struct made *, struct batch *, uint32_t),
                         uint32_t batches)
 {
@@ -73,20 +72,20 @@ static void expect_sum(const struct check *c, const char *name, uint64_t calls, 
 
 static void shuffled(struct made *m, struct batch *b, uint32_t number)
 {
-	span(m, b, m->track, 1000 * (uint64_t)number + 20, 10, "inner");
-	span(m, b, m->other, 1000 * (uint64_t)number + 20, 10, "elsewhere");
-	span(m, b, m->track, 1000 * (uint64_t)number, 100, "outer");
-	span(m, b, m->track, 1000 * (uint64_t)number + 100, 0, "at the end");
-	span(m, b, m->track, 1000 * (uint64_t)number + 30, 10, "");
+	add_span(m, b, m->track, 1000 * (uint64_t)number + 20, 10, "inner");
+	add_span(m, b, m->other, 1000 * (uint64_t)number + 20, 10, "elsewhere");
+	add_span(m, b, m->track, 1000 * (uint64_t)number, 100, "outer");
+	add_span(m, b, m->track, 1000 * (uint64_t)number + 100, 0, "at the end");
+	add_span(m, b, m->track, 1000 * (uint64_t)number + 30, 10, "");
 	writer_rig_event(b, m->cls, m->track, 1000 * (uint64_t)number, SLICE_LIT("instant"));
 	writer_rig_event(b, m->cls, m->track, 1000 * (uint64_t)number, SLICE_LIT("counter"))->phase =
 	    PHASE_COUNTER;
 	writer_rig_event(b, m->cls, m->track, 1000 * (uint64_t)number, SLICE_LIT("arrow"))->phase =
 	    PHASE_FLOW_IN;
-	span(m, b, m->track, 1000 * (uint64_t)number + 50, 500, "life");
+	add_span(m, b, m->track, 1000 * (uint64_t)number + 50, 500, "life");
 	b->events[b->n - 1].flags = EVENT_ASYNC;
 	writer_rig_field(b, SLICE_LIT("n"), value_u64(1));
-	span(m, b, m->track, 1000 * (uint64_t)number + 20, 5, "deep");
+	add_span(m, b, m->track, 1000 * (uint64_t)number + 20, 5, "deep");
 	writer_rig_field(b, SLICE_LIT("n"), value_u64(1));
 }
 
@@ -117,11 +116,11 @@ Test(speedscope_made, spans_nest_in_any_order)
 
 static void equal(struct made *m, struct batch *b, uint32_t number)
 {
-	span(m, b, m->track, 10, 5, number == 0 ? "first" : "second");
+	add_span(m, b, m->track, 10, 5, number == 0 ? "first" : "second");
 	if (number == 1) {
-		span(m, b, m->track, 12, 0, "nothing");
-		span(m, b, m->track, 12, 0, "nothing either");
-		span(m, b, m->track, UINT64_MAX - 3, 100, "beyond the end");
+		add_span(m, b, m->track, 12, 0, "nothing");
+		add_span(m, b, m->track, 12, 0, "nothing either");
+		add_span(m, b, m->track, UINT64_MAX - 3, 100, "beyond the end");
 	}
 }
 
@@ -144,7 +143,7 @@ Test(speedscope_made, of_equal_spans_the_later_is_the_outer_one)
 static void overlapping(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint64_t i = 0; i < 3; i++)
-		span(m, b, m->track, 100 * (uint64_t)number + 20 * i, 50, "crosses");
+		add_span(m, b, m->track, 100 * (uint64_t)number + 20 * i, 50, "crosses");
 }
 
 Test(speedscope_made, what_overlaps_stands_in_lanes)
@@ -159,14 +158,14 @@ Test(speedscope_made, what_overlaps_stands_in_lanes)
 	writer_rig_free(&r);
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
-/* In order of their ends, as the lanes of deep stacks need them. */
+/* In order of their ends, as lanes of deep stacks require. */
 static void deep(struct made *m, struct batch *b, uint32_t number)
 {
 	for (uint64_t i = 0; i < 100; i++) {
 		const uint64_t level = 4199 - 100 * (uint64_t)number - i;
-		span(m, b, m->track, level, 20000 - 2 * level, "deep");
+		add_span(m, b, m->track, level, 20000 - 2 * level, "deep");
 	}
 }
 
@@ -186,7 +185,7 @@ static void long_names(struct made *m, struct batch *b, uint32_t number)
 {
 	char *const name = arena_alloc(&b->scratch, 1 << 20);
 
-	memset(name, '\x01', 1 << 20); /* six bytes each, as JSON */
+	memset(name, '\x01', 1 << 20); /* six bytes each in JSON */
 	(void)snprintf(name, 16, "%u", number);
 	struct event *const e =
 	    writer_rig_event(b, m->cls, m->track, 10 * (uint64_t)number, slice_of(name, 1 << 20));

@@ -1,3 +1,4 @@
+/* Call stacks as sampled profiles, in parts if they are many. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +8,11 @@
 #include "run/write/test/writer_rig_test.h"
 #include "speedscope/test/check_test.h"
 
-/* Call stacks become sampled profiles, in parts if they are many. */
-
 static const struct plan with_stack = { .stack = SLICE_LIT("stack") };
 
 struct made {
 	uint32_t batches, depth;
-	uint32_t kinds, in_a_row; /* how many stacks there are, and of each before the next */
+	uint32_t kinds, in_a_row; /* number of stacks, and consecutive samples of each */
 	const struct track *track;
 	struct class *cls;
 };
@@ -68,7 +67,7 @@ Test(speedscope_stacks, equal_ones_that_follow_each_other_are_one)
 	cr_expect(c.evented == 1 && c.sampled == 1);
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"name\":\"p / t: CPU sample (count)\""));
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"weights\":[2,2,2,"));
-	cr_expect_eq(check_find(&c, "0x0", "")->samples, 50); /* the leaf stands first in the trace */
+	cr_expect_eq(check_find(&c, "0x0", "")->samples, 50); /* the leaf is first in the trace */
 	cr_expect_eq(check_find(&c, "0x186a0", "")->samples, 50);
 	cr_expect_eq(check_find(&c, "0x1", "")->samples, 0);
 	cr_expect_eq(lost(&r, "speedscope/category"), 100);
@@ -108,7 +107,7 @@ Test(speedscope_stacks, frames_beyond_their_depth_are_counted)
 	    &r, &(struct writer_rig_job){ .to = format_by_name("speedscope"), .fill = fill, .ctx = &m });
 	struct check c = check_speedscope("stacks", writer_rig_text(&r, NULL), r.files[0].text.n);
 	cr_expect_eq(lost(&r, "speedscope/too-deep"), 50 * (600 - 512));
-	cr_expect_eq(check_find(&c, "0x58", "")->samples, 50); /* 88 frames below it are left out */
+	cr_expect_eq(check_find(&c, "0x58", "")->samples, 50); /* the 88 innermost frames are left out */
 	check_free(&c);
 	writer_rig_free(&r);
 }

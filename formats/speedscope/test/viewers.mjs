@@ -1,6 +1,6 @@
-// speedscope_viewers.mjs MODULES LIST [CHROMIUM]: checks the files that LIST names, one a line, against the schema of the
-// package speedscope below MODULES, and opens the first profile of each that has one in its page: no error, the name is
-// shown, and the table of functions has the frames of the profile with their times.
+// viewers.mjs MODULES LIST [CHROMIUM]: checks the files in LIST, one per line, with the schema of the package speedscope
+// in MODULES, and opens each that has a profile in its page, which must show no error, the name of the profile, and
+// its frames with their times.
 import fs from 'fs';
 import path from 'path';
 import { createRequire } from 'module';
@@ -21,7 +21,7 @@ for (const file of files)
 		fail(file, JSON.stringify(validate.errors[0]));
 console.log(`speedscope: ${files.length} outputs follow the schema of the package`);
 
-// Frame -> [total, self] of the active profile, in ns.
+// Returns frame -> [total, self] of the active profile, in ns.
 function times(json) {
 	const p = json.profiles[json.activeProfileIndex];
 	const out = new Map(), stack = [];
@@ -41,7 +41,7 @@ function times(json) {
 	return out;
 }
 
-// How long anything was open in a profile, in ns.
+// Returns the time in which a frame of the profile is open, in ns.
 function busy(p) {
 	let depth = 0, since = 0, sum = 0;
 	for (const e of p.events) {
@@ -53,7 +53,7 @@ function busy(p) {
 	return sum;
 }
 
-// "1.23ms", "345ns", "1.00s": ns.
+// Converts "1.23ms", "345ns", "1.00s" to ns.
 function nanoseconds(text) {
 	const m = /^([\d.,]+)\s*(ns|[µμu]s|ms|s)/.exec(text);
 	if (!m)
@@ -75,7 +75,7 @@ async function open(browser, file) {
 	await page.waitForSelector('table tr td', { timeout: 15000 });
 	const rows = await page.$$eval('table tr', trs => trs.map(tr => [...tr.querySelectorAll('td')].map(td => td.textContent)));
 	const want = times(json);
-	// it shows three digits; several frames may have one name
+	// the page shows three digits; frames may have equal names
 	const near = (text, ns) => Math.abs(nanoseconds(text) - ns) <= Math.max(10, 0.01 * ns);
 	const functions = rows.filter(r => r.length === 3 && /\(.*%\)$/.test(r[0]));
 	for (const [total, self, name] of functions)

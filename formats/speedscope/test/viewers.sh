@@ -1,7 +1,7 @@
 #!/bin/sh
-# viewers.sh BIN [INPUT...]: converts to speedscope profiles, checks them against the schema of the package
-# speedscope, and opens some in its page.  Without inputs: all good samples and real traces.  NODE_DIR: where the packages
-# are, or are put.  Status 77: they cannot be had, nothing was checked.
+# viewers.sh BIN [INPUT...]: converts traces to speedscope profiles, checks them with the schema of the package
+# speedscope, and opens some in its page.  Without inputs: all good samples and real traces.  NODE_DIR: folder of the
+# packages, which are installed there.  Status 77: they are not available, and nothing was checked.
 . scripts/viewers.sh
 here=$(dirname "$0")
 viewers_begin "$@"

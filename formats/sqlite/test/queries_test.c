@@ -1,4 +1,4 @@
-/* The queries of the manual page, as they stand there. */
+/* The queries of the manual page, extracted from it. */
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { TIMES, P99, GAPS, OPENS, WAKES, TREE, QUERIES };
 
-/* To be freed, each. */
+/* Extracts the queries.  The caller frees each. */
 static void read_queries(char *queries[QUERIES])
 {
 	size_t n;
@@ -37,8 +37,8 @@ static void read_queries(char *queries[QUERIES])
 	free(page);
 }
 
-/* All rows: cells with '|' between them, a line for each.  To be freed. */
-static char *ask(const char *path, const char *query)
+/* Returns the rows as lines, with '|' between cells.  The caller frees the text. */
+static char *run_query(const char *path, const char *query)
 {
 	struct text t = { .p = NULL };
 	sqlite3_stmt *row = NULL;
@@ -62,15 +62,15 @@ static char *ask(const char *path, const char *query)
 	return t.p;
 }
 
-static void expect(const char *path, const char *query, const char *want)
+static void expect_rows(const char *path, const char *query, const char *want)
 {
-	char *const got = ask(path, query);
+	char *const got = run_query(path, query);
 
 	cr_expect_str_eq(got, want, "%s: %s", query, got);
 	free(got);
 }
 
-static void make(const char *input, const char *path)
+static void convert_to(const char *input, const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "-qf", input, path, NULL }, NULL, 0);
 
@@ -78,53 +78,53 @@ static void make(const char *input, const char *path)
 	ran_free(&r);
 }
 
-/* The query with other words in it, to be freed. */
-static char *with(const char *query, const char *words, const char *others)
+/* Returns the query with a part replaced.  The caller frees it. */
+static char *replace_part(const char *query, const char *part, const char *other)
 {
-	const char *const at = strstr(query, words);
+	const char *const at = strstr(query, part);
 	struct text t = { .p = NULL };
 
-	cr_assert_not_null(at, "%s: %s", words, query);
-	text_printf(&t, "%.*s%s%s", (int)(at - query), query, others, at + strlen(words));
+	cr_assert_not_null(at, "%s: %s", part, query);
+	text_printf(&t, "%.*s%s%s", (int)(at - query), query, other, at + strlen(part));
 	text_char(&t, '\0');
 	return t.p;
 }
 
-static void expect_with(const char *path, const char *query, const char *words, const char *others,
+static void expect_with(const char *path, const char *query, const char *part, const char *other,
                         const char *want)
 {
-	char *const changed = with(query, words, others);
+	char *const changed = replace_part(query, part, other);
 
-	expect(path, changed, want);
+	expect_rows(path, changed, want);
 	free(changed);
 }
 
 static void expect_answers(char *const queries[QUERIES], const char *path)
 {
-	make("testdata/htdump/good/wire-little.htdump", path);
-	expect(path, queries[TIMES], "frame|4|2800|1800\ndraw|4|1000|1000\n");
-	expect(path, queries[P99], "700\n"); /* all take equally long */
-	expect(path, queries[GAPS], "thread 1|1302\nthread 2|1302\n");
-	expect(path, queries[TREE], "frame|700\n draw|250\n");
-	expect(path, queries[OPENS], "");
-	expect(path, queries[WAKES], "");
-	make("testdata/dftracer/good/sound.pfw", path);
+	convert_to("testdata/htdump/good/wire-little.htdump", path);
+	expect_rows(path, queries[TIMES], "frame|4|2800|1800\ndraw|4|1000|1000\n");
+	expect_rows(path, queries[P99], "700\n"); /* all have the same duration */
+	expect_rows(path, queries[GAPS], "thread 1|1302\nthread 2|1302\n");
+	expect_rows(path, queries[TREE], "frame|700\n draw|250\n");
+	expect_rows(path, queries[OPENS], "");
+	expect_rows(path, queries[WAKES], "");
+	convert_to("testdata/dftracer/good/sound.pfw", path);
 	expect_with(path, queries[OPENS], "'open64' GROUP BY 1 HAVING count(*) > 100",
 	            "'read' GROUP BY 1 HAVING count(*) > 0", "/data/a|1\n");
 }
 
-/* Task lives are no time that a thread spent, and make no gap between its spans. */
+/* Lives of tasks are not time of a thread, and not gaps between its spans. */
 static void expect_async_apart(char *const queries[QUERIES], const char *path)
 {
 	static const char real[] = "../shared/traces/dial9/metrics-service.bin";
 
 	if (access(real, R_OK) != 0)
 		return;
-	make(real, path);
-	char *const times = ask(path, queries[TIMES]), *const gaps = ask(path, queries[GAPS]);
+	convert_to(real, path);
+	char *const times = run_query(path, queries[TIMES]), *const gaps = run_query(path, queries[GAPS]);
 	cr_expect_eq(strncmp(times, "parked|4990|6765275869|6765275869\n", 34), 0, "%s", times);
 	cr_expect_str_eq(gaps, "worker 0|948495\nworker 1|154081\n", "%s", gaps);
-	expect(path, queries[WAKES], "wake|31810|292185.254196793|76421589\n");
+	expect_rows(path, queries[WAKES], "wake|31810|292185.254196793|76421589\n");
 	free(times);
 	free(gaps);
 }

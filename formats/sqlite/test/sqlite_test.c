@@ -1,3 +1,4 @@
+/* The SQLite writer: parents of spans, databases of samples, values, groups of rows, failures. */
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 /* ---- parents ---- */
 
-/* The last one before it that lies around it. */
+/* Returns the last span before it that encloses it. */
 static int64_t slow_parent(const uint64_t (*spans)[2], uint32_t i)
 {
 	for (uint32_t j = i; j-- > 0;)
@@ -52,8 +53,8 @@ Test(sqlite, parents_are_the_innermost_spans_around)
 
 /* ---- databases ---- */
 
-/* The first column of the first row, to be freed. */
-static char *ask(const char *path, const char *query)
+/* Returns the first column of the first row.  The caller frees it. */
+static char *run_query(const char *path, const char *query)
 {
 	sqlite3_stmt *row = NULL;
 	sqlite3 *db = NULL;
@@ -70,15 +71,15 @@ static char *ask(const char *path, const char *query)
 	return copy;
 }
 
-static void expect(const char *path, const char *query, const char *want)
+static void expect_value(const char *path, const char *query, const char *want)
 {
-	char *const got = ask(path, query);
+	char *const got = run_query(path, query);
 
 	cr_expect_str_eq(got, want, "%s: %s: %s", path, query, got);
 	free(got);
 }
 
-static void make(const char *input, const char *path, const char *lanes)
+static void convert_to(const char *input, const char *path, const char *lanes)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-qf", "--lanes", lanes, input, path, NULL }, NULL, 0);
@@ -87,7 +88,7 @@ static void make(const char *input, const char *path, const char *lanes)
 	ran_free(&r);
 }
 
-/* Sums of `stats` are those of the tables. */
+/* Expects the counts and sums of `stats` in the tables. */
 static void expect_stats(const char *input, const char *path)
 {
 	static const char query[] =
@@ -102,7 +103,7 @@ static void expect_stats(const char *input, const char *path)
 	char *const sql = sqlite3_mprintf("%s", query), *p = strstr(sql, "%s");
 	char *const quoted = sqlite3_mprintf("%.*s%q%s", (int)(p - sql), sql, r.out, p + 2);
 
-	expect(path, quoted, "0");
+	expect_value(path, quoted, "0");
 	sqlite3_free(quoted);
 	sqlite3_free(sql);
 	ran_free(&r);
@@ -122,13 +123,14 @@ Test(sqlite, samples_are_sound_databases)
 	snprintf(path, sizeof path, "%s/a.db", dir);
 	snprintf(off, sizeof off, "%s/off.sqlite", dir);
 	for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-		make(inputs[i], path, "on");
-		make(inputs[i], off, "off");
-		expect(path, "PRAGMA integrity_check", "ok");
-		expect(path, "PRAGMA foreign_key_check", "");
+		convert_to(inputs[i], path, "on");
+		convert_to(inputs[i], off, "off");
+		expect_value(path, "PRAGMA integrity_check", "ok");
+		expect_value(path, "PRAGMA foreign_key_check", "");
 		expect_stats(inputs[i], path);
-		char *const on = ask(path, "SELECT group_concat(id || ':' || coalesce(parent, 0)) FROM span");
-		expect(off, "SELECT group_concat(id || ':' || coalesce(parent, 0)) FROM span", on);
+		char *const on =
+		    run_query(path, "SELECT group_concat(id || ':' || coalesce(parent, 0)) FROM span");
+		expect_value(off, "SELECT group_concat(id || ':' || coalesce(parent, 0)) FROM span", on);
 		free(on);
 	}
 	remove_folder(dir);
@@ -166,17 +168,17 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 	writer_rig_run_all(&r, &job);
 	cr_assert(r.written && r.nfiles == 1);
 	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
-	expect(path, "PRAGMA integrity_check", "ok");
-	expect(path, "SELECT hex(text) FROM string WHERE typeof(text) = 'blob'", "6E006C");
-	expect(path, "SELECT typeof(value) || value FROM args WHERE name = 'big'",
-	       "text18446744073709551615");
-	expect(path, "SELECT typeof(value) || value FROM args WHERE name = 'small'",
-	       "integer9223372036854775807");
-	expect(path, "SELECT typeof(value) || hex(value) FROM args WHERE name = 'bad'", "blob62FF");
-	expect(path, "SELECT typeof(tid) || tid || name FROM thread",
-	       "text18446744073709551615');DROP TABLE span;--");
-	expect(path, "SELECT ts_ns FROM span", "9223372036854775807");
-	expect(path, "SELECT group_concat(id || count) FROM loss", "sqlite/time-too-large1");
+	expect_value(path, "PRAGMA integrity_check", "ok");
+	expect_value(path, "SELECT hex(text) FROM string WHERE typeof(text) = 'blob'", "6E006C");
+	expect_value(path, "SELECT typeof(value) || value FROM args WHERE name = 'big'",
+	             "text18446744073709551615");
+	expect_value(path, "SELECT typeof(value) || value FROM args WHERE name = 'small'",
+	             "integer9223372036854775807");
+	expect_value(path, "SELECT typeof(value) || hex(value) FROM args WHERE name = 'bad'", "blob62FF");
+	expect_value(path, "SELECT typeof(tid) || tid || name FROM thread",
+	             "text18446744073709551615');DROP TABLE span;--");
+	expect_value(path, "SELECT ts_ns FROM span", "9223372036854775807");
+	expect_value(path, "SELECT group_concat(id || count) FROM loss", "sqlite/time-too-large1");
 	writer_rig_free(&r);
 	remove_folder(dir);
 }
@@ -193,18 +195,19 @@ Test(sqlite, arrows_go_from_where_they_leave_to_each_place_they_reach)
 	cr_assert(write_whole(in, trace, sizeof trace - 1));
 	struct ran r = run_tool((const char *const[]){ "convert", "--fail-on-loss", in, out, NULL }, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
-	expect(out, "SELECT group_concat(ts_ns || kind) FROM flow", "1000flow_out,2000flow_step,4000flow_in");
-	expect(out, "SELECT group_concat(delay_ns) FROM arrows", "1000,3000");
+	expect_value(out, "SELECT group_concat(ts_ns || kind) FROM flow",
+	             "1000flow_out,2000flow_step,4000flow_in");
+	expect_value(out, "SELECT group_concat(delay_ns) FROM arrows", "1000,3000");
 	ran_free(&r);
 	remove_folder(dir);
 }
 
-/* Texts of batches that are gone when the rows are inserted, large ones between them, and a last group that
- * is not full. */
+/* Texts of batches that are freed before their rows are inserted, large texts among them, and a last group
+ * that is not full. */
 static bool fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 {
 	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
-	const size_t most = 3 * SQLITE_GROUP_BYTES / 2;
+	const size_t large = 3 * SQLITE_GROUP_BYTES / 2;
 
 	(void)ctx;
 	if (number == 0)
@@ -212,7 +215,7 @@ static bool fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t 
 		    trace_add_thread(trace, trace_add_process(trace, SLICE_LIT("p")), 1, SLICE_LIT("t")));
 	for (uint32_t i = 0; i < 7; i++) {
 		const uint32_t k = 7 * number + i;
-		const size_t n = k % 10 == 3 ? most : k;
+		const size_t n = k % 10 == 3 ? large : k;
 		char *const p = arena_alloc(&b->scratch, n + 1);
 		cr_assert_not_null(p);
 		memset(p, 'a' + (int)(k % 26), n);
@@ -235,14 +238,15 @@ Test(sqlite, rows_are_inserted_in_groups)
 	writer_rig_run_all(&r, &job);
 	cr_assert(r.written && r.nfiles == 1);
 	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
-	expect(path, "PRAGMA integrity_check", "ok");
-	expect(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM instant", "17 17");
-	expect(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM span", "18 18");
-	expect(path, "SELECT count(*) || ' ' || sum(value = event - 1) FROM args WHERE name = 'n'", "35 35");
-	expect(path,
-	       "SELECT sum(length(value) = iif(event % 10 = 4, 1572864, event - 1) AND"
-	       " trim(value, char(97 + (event - 1) % 26)) = '') FROM args WHERE name = 'text'",
-	       "35");
+	expect_value(path, "PRAGMA integrity_check", "ok");
+	expect_value(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM instant", "17 17");
+	expect_value(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM span", "18 18");
+	expect_value(path, "SELECT count(*) || ' ' || sum(value = event - 1) FROM args WHERE name = 'n'",
+	             "35 35");
+	expect_value(path,
+	             "SELECT sum(length(value) = iif(event % 10 = 4, 1572864, event - 1) AND"
+	             " trim(value, char(97 + (event - 1) % 26)) = '') FROM args WHERE name = 'text'",
+	             "35");
 	writer_rig_free(&r);
 	remove_folder(dir);
 }
