@@ -1095,21 +1095,17 @@ static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
 }
 
-/* ---- dftracer_write_record.c ---- */
+/* ---- write.c ---- */
 
 /* A text as JSON. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
-
-/* ---- dftracer_write_hash.c ---- */
 
 /* The hash of a text, whose record is written before its first use.  n 0: there is none in this dialect, or
  * for this text. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
                             enum dfw_hash_kind kind, struct slice text);
 
-/* ---- dftracer_write_track.c ---- */
-
-/* ---- dftracer_write_args.c ---- */
+/* ---- write_args.c ---- */
 
 /* Defines the hashes that the arguments of an event need. */
 void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
@@ -1123,23 +1119,15 @@ void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e
 const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 
-/* ---- dftracer_write_value.c ---- */
-
 void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
 
-/* ---- dftracer_write_event.c ---- */
-
-/* ---- dftracer_write_raw.c ---- */
+/* ---- raw.c ---- */
 
 void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* A pass over all that will come, where records are left out. */
 void dfw_survey(void *state, const struct batch *b);
 void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk);
-
-/* ---- dftracer_write_move.c ---- */
-
-/* ---- dftracer_write.c ---- */
 
 extern const char *const dfw_dialect_words[];
 extern const struct writer_ops dfw_ops;

@@ -1,3 +1,10 @@
+/*
+ * The writer of events of any format: records of one of three dialects, hashes of names, and metadata.
+ *
+ * Processes are distinguished by their pids and hosts, threads by their tids within a process.  Each keeps
+ * its id if that is free, else it gets one that no operating system uses (out/tracks.h).  Dialect d1 has no
+ * metadata, so names are lost there; d1 and d3 have times in us.
+ */
 #include <stdlib.h>
 
 #include "base/numbers.h"
@@ -6,85 +13,7 @@
 #include "model/event_traits.h"
 #include "out/facts.h"
 
-/* ---- write hash ---- */
-
-/*
- * Names of hosts, files and strings as hashes, each with a record that defines
- * it.  Tracers cut them from the MD5 of the name: up to 1.0.8 the high half of
- * each byte, later every second byte.
- */
-
-static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
-
-static uint64_t cut(const unsigned char digest[DFT_MD5_SIZE], bool halves)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < DFT_MD5_SIZE; i += halves ? 1 : 2)
-		v = halves ? v << 4 | digest[i] >> 4 : v << 8 | digest[i];
-	return v > UINT16_MAX ? v : v + UINT16_MAX + 1; /* small numbers are the hashes of another dialect */
-}
-
-static struct dfw_hash make_hash(const struct dfw_state *st, uint64_t value)
-{
-	struct dfw_hash h;
-	const int n =
-	    snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"", value);
-
-	h.n = (uint32_t)n;
-	return h;
-}
-
-/* NULL: no memory. */
-static const struct dfw_hash *add(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text,
-                                  uint64_t value)
-{
-	const struct slice copy = arena_copy(&st->arena, text);
-
-	if (copy.p == NULL || !array_room(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
-	    !tabletext_put(&st->hashed[kind], copy, st->nhashes) ||
-	    !table64_put(&st->hashes_used[kind], value, 1))
-		return NULL;
-	st->hash_bytes += text.n;
-	st->hashes[st->nhashes] = make_hash(st, value);
-	return &st->hashes[st->nhashes++];
-}
-
-static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
-                         struct slice name, struct slice value);
-
-struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
-                            enum dfw_hash_kind kind, struct slice text)
-{
-	const struct dfw_hash none = { .n = 0 };
-	unsigned char digest[DFT_MD5_SIZE];
-
-	if (st->dialect == DFW_D1 || text.n == 0)
-		return none;
-	const uint32_t known = tabletext_get(&st->hashed[kind], text);
-	if (known != TABLE_NONE)
-		return st->hashes[known];
-	if (st->nhashes >= DFW_MOST_HASHES || text.n > DFW_MOST_HASH_BYTES - st->hash_bytes)
-		return none;
-	dft_md5(text, digest);
-	const uint64_t value = cut(digest, st->dialect == DFW_D3);
-	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
-		return none; /* that of another text */
-	const struct dfw_hash *const h = add(st, kind, text, value);
-	if (h == NULL) {
-		chunk->text.failed = true;
-		return none;
-	}
-	const struct dfw_hash hash = *h;
-	if (kind == DFW_HOST && who.process->host_hash.n == 0)
-		who.process->host_hash = hash;
-	dfw_metadata(st, chunk, who, records[kind], text, slice_of(hash.text, hash.n));
-	return hash;
-}
-
-/* ---- write record ---- */
-
-/* The parts of records, and metadata. */
+/* ---- parts of records, metadata ---- */
 
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
 {
@@ -92,8 +21,8 @@ void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
 		dfw_lose(chunk, DFW_BAD_TEXT, offset);
 }
 
-/* `,"key":number`, quoted in d1. */
-static void dfw_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
+/* Adds `,"key":number`, quoted in d1. */
+static void put_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
 {
 	const size_t n = strlen(key);
 	char *p = text_room(t, n + 8 + DECIMAL_U64_MAX);
@@ -113,8 +42,8 @@ static void dfw_number(const struct dfw_state *st, struct text *t, const char *k
 	t->n = (size_t)(p - t->p);
 }
 
-/* A metadata record; value: JSON.  Nothing in d1. */
-static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+/* Adds a metadata record, except in d1.  value: JSON. */
+static void put_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
                          struct slice name, struct slice value)
 {
 	struct text *const t = &chunk->text;
@@ -127,8 +56,8 @@ static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_w
 		            who.process->next_id++, kind);
 	else
 		text_printf(t, "{\"name\":\"%s\",\"cat\":\"dftracer\",\"type\":1", kind);
-	dfw_number(st, t, "pid", who.process->pid);
-	dfw_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", who.process->pid);
+	put_number(st, t, "tid", who.tid);
 	text_str(t, st->dialect == DFW_D3 ? ",\"ph\":\"M\",\"args\":{" : ",\"ph\":4,\"args\":{");
 	if (host->n > 0) {
 		text_str(t, "\"hhash\":");
@@ -142,20 +71,82 @@ static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_w
 	text_str(t, "}}\n");
 }
 
-/* ---- write track ---- */
+/* ---- hashes ---- */
 
-/*
- * Processes are told apart by their pids and hosts, threads by their tids
- * within a process.  One keeps its true number where no other has it; others get
- * numbers that no operating system gives.
- */
+/* Names of hosts, files and strings become hashes, each defined by a record.  Tracers cut them from the MD5
+ * of the name: up to 1.0.8 the high half of each byte, later every second byte. */
+
+static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
+
+static uint64_t cut_digest(const unsigned char digest[DFT_MD5_SIZE], bool halves)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < DFT_MD5_SIZE; i += halves ? 1 : 2)
+		v = halves ? v << 4 | digest[i] >> 4 : v << 8 | digest[i];
+	return v > UINT16_MAX ? v : v + UINT16_MAX + 1; /* small numbers are the hashes of another dialect */
+}
+
+static struct dfw_hash make_hash(const struct dfw_state *st, uint64_t value)
+{
+	struct dfw_hash h;
+	const int n =
+	    snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"", value);
+
+	h.n = (uint32_t)n;
+	return h;
+}
+
+static const struct dfw_hash *add_hash(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text,
+                                       uint64_t value)
+{
+	const struct slice copy = arena_copy(&st->arena, text);
+
+	if (copy.p == NULL || !array_room(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
+	    !tabletext_put(&st->hashed[kind], copy, st->nhashes) ||
+	    !table64_put(&st->hashes_used[kind], value, 1))
+		return NULL;
+	st->hash_bytes += text.n;
+	st->hashes[st->nhashes] = make_hash(st, value);
+	return &st->hashes[st->nhashes++];
+}
+
+struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
+                            enum dfw_hash_kind kind, struct slice text)
+{
+	const struct dfw_hash none = { .n = 0 };
+	unsigned char digest[DFT_MD5_SIZE];
+
+	if (st->dialect == DFW_D1 || text.n == 0)
+		return none;
+	const uint32_t known = tabletext_get(&st->hashed[kind], text);
+	if (known != TABLE_NONE)
+		return st->hashes[known];
+	if (st->nhashes >= DFW_MOST_HASHES || text.n > DFW_MOST_HASH_BYTES - st->hash_bytes)
+		return none;
+	dft_md5(text, digest);
+	const uint64_t value = cut_digest(digest, st->dialect == DFW_D3);
+	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
+		return none; /* that of another text */
+	const struct dfw_hash *const h = add_hash(st, kind, text, value);
+	if (h == NULL) {
+		chunk->text.failed = true;
+		return none;
+	}
+	const struct dfw_hash hash = *h;
+	if (kind == DFW_HOST && who.process->host_hash.n == 0)
+		who.process->host_hash = hash;
+	put_metadata(st, chunk, who, records[kind], text, slice_of(hash.text, hash.n));
+	return hash;
+}
+
+/* ---- processes ---- */
+
 #define OF_PIDS 0 /* scope of dfw_state.numbers; that of the tids of a process is its number */
 #define NO_HOST 0 /* tags of pids */
 #define HAS_HOST 1
 
-/* ---- processes ---- */
-
-/* What the process of the event calls its host; n 0: nothing. */
+/* Returns the host that the event names; n is 0 if it names none. */
 static struct slice host_of(const struct batch *b, const struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
@@ -186,7 +177,6 @@ static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 	       tabletext_get(&st->hosts, key_of(&st->scratch, pid, host)) == TABLE_NONE;
 }
 
-/* false: no memory. */
 static bool number_process(struct dfw_state *st, const struct track *t, struct dfw_process *p,
                            struct chunk *chunk, uint64_t offset)
 {
@@ -205,7 +195,7 @@ static bool number_process(struct dfw_state *st, const struct track *t, struct d
 	return key.p != NULL && tabletext_put(&st->hosts, key, 1);
 }
 
-/* The name without the host that readers of this format put behind it. */
+/* Returns the name without the host that readers of this format add to it. */
 static struct slice own_name(struct slice name, struct slice host)
 {
 	const size_t n = (size_t)host.n + 3;
@@ -217,8 +207,8 @@ static struct slice own_name(struct slice name, struct slice host)
 	return name;
 }
 
-/* A name that readers make of the number is not written. */
-static bool is_made_of(struct slice name, const char *noun, uint64_t number)
+/* Whether readers give this name to a track without one; it is not written then. */
+static bool is_default_name(struct slice name, const char *noun, uint64_t number)
 {
 	char text[40];
 
@@ -229,8 +219,9 @@ static bool is_made_of(struct slice name, const char *noun, uint64_t number)
 /* Whether readers show another name. */
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
-	return !is_made_of(name, noun, number) && (name.n == 0 || st->dialect == DFW_D1 ||
-	                                           name.n > DFW_MOST_NAME || !utf8_valid(name.p, name.n));
+	return !is_default_name(name, noun, number) &&
+	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFW_MOST_NAME ||
+	        !utf8_valid(name.p, name.n));
 }
 
 static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
@@ -240,7 +231,7 @@ static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who w
 
 	const int n = snprintf(word, sizeof word, "\"%s\"", kind);
 	name.n = name.n < DFW_MOST_NAME ? name.n : DFW_MOST_NAME;
-	dfw_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
+	put_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
 	if (st->dialect == DFW_D1)
 		dfw_lose(chunk, DFW_NO_METADATA, offset);
 }
@@ -252,15 +243,14 @@ static void introduce_process(struct dfw_state *st, const struct track *t, struc
 
 	p->host_hash = dfw_hash_of(st, chunk, who, DFW_HOST, p->host);
 	if (st->dialect == DFW_D5)
-		dfw_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
+		put_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
 	const struct slice name = own_name(t->name, p->host);
 	p->changed |=
 	    t->has_id && (is_changed(st, name, "process", p->pid) || (p->host.n > 0 && name.n == t->name.n));
-	if (name.n > 0 && !is_made_of(name, "process", p->pid))
+	if (name.n > 0 && !is_default_name(name, "process", p->pid))
 		put_name(st, chunk, who, "process_name", name, offset);
 }
 
-/* NULL: no memory. */
 static struct dfw_process *process_of(struct dfw_state *st, const struct batch *b, const struct event *e,
                                       struct chunk *chunk)
 {
@@ -285,7 +275,6 @@ static struct dfw_process *process_of(struct dfw_state *st, const struct batch *
 
 /* ---- threads ---- */
 
-/* false: no memory. */
 static bool number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to,
                           struct chunk *chunk, uint64_t offset)
 {
@@ -305,9 +294,9 @@ static bool number_thread(struct dfw_state *st, const struct track *t, struct df
 	return true;
 }
 
-/* Who an event is of; records tell of the process and the thread before their first events. */
-static struct dfw_who dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
-                                 struct chunk *chunk)
+/* Returns the process and thread of an event, whose names precede their first events. */
+static struct dfw_who who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
+                             struct chunk *chunk)
 {
 	const struct track *const t = e->track;
 	struct dfw_track *const to = &st->tracks[t->index];
@@ -319,16 +308,12 @@ static struct dfw_who dfw_who_of(struct dfw_state *st, const struct batch *b, co
 			chunk->text.failed = true;
 			return (struct dfw_who){ NULL, 0 };
 		}
-		if (t->name.n > 0 && !is_made_of(t->name, "thread", to->tid))
+		if (t->name.n > 0 && !is_default_name(t->name, "thread", to->tid))
 			put_name(st, chunk, (struct dfw_who){ p, to->tid }, "thread_name", t->name,
 			         e->offset);
 	}
 	return (struct dfw_who){ to->process, to->tid };
 }
-
-/* ---- write event ---- */
-
-/* Events as records. */
 
 /* ---- times ---- */
 
@@ -365,7 +350,7 @@ static struct times times_of(const struct dfw_state *st, const struct event *e, 
 	return (struct times){ start / 1000, (start + dur) / 1000 - start / 1000 };
 }
 
-/* ---- what it becomes ---- */
+/* ---- events ---- */
 
 enum kind { COMPLETE, COUNTER, AGGREGATE };
 
@@ -404,9 +389,7 @@ static enum kind kind_of(const struct dfw_state *st, const struct batch *b, cons
 	return COMPLETE;
 }
 
-/* ---- records ---- */
-
-static void put_name_write_event(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
+static void put_event_name(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
 {
 	text_str(&chunk->text, key);
 	if (s.n > DFW_MOST_NAME) {
@@ -416,7 +399,7 @@ static void put_name_write_event(struct chunk *chunk, const char *key, struct sl
 	dfw_text(chunk, s, offset);
 }
 
-/* `{"id":1,"name":`.  In d5 only records have an id that had one. */
+/* Adds `{"id":1,"name":`.  In d5 only records that had an id have one. */
 static void put_begin(struct dfw_state *st, struct dfw_process *p, const struct value *id,
                       const struct event *e, struct chunk *chunk)
 {
@@ -440,28 +423,28 @@ static void put_complete(struct dfw_state *st, const struct event *e, struct dfw
 	struct text *const t = &chunk->text;
 	const struct times times = times_of(st, e, chunk);
 
-	dfw_number(st, t, "pid", who.process->pid);
-	dfw_number(st, t, "tid", who.tid);
-	dfw_number(st, t, "ts", times.ts);
-	dfw_number(st, t, "dur", times.dur);
+	put_number(st, t, "pid", who.process->pid);
+	put_number(st, t, "tid", who.tid);
+	put_number(st, t, "ts", times.ts);
+	put_number(st, t, "dur", times.dur);
 	text_str(t, st->dialect == DFW_D5 ? ",\"ph\":1" : ",\"ph\":\"X\"");
 }
 
-/* Of d5: a counter or an aggregate. */
+/* Adds the rest of a counter or an aggregate of d5. */
 static void put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum kind kind,
                        struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
-	dfw_number(st, t, "ts", times_of(st, e, chunk).ts);
+	put_number(st, t, "ts", times_of(st, e, chunk).ts);
 	text_str(t, kind == COUNTER ? ",\"ph\":2" : ",\"ph\":3");
-	dfw_number(st, t, "pid", who.process->pid);
-	dfw_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", who.process->pid);
+	put_number(st, t, "tid", who.tid);
 }
 
-static void dfw_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	const struct dfw_who who = dfw_who_of(st, b, e, chunk);
+	const struct dfw_who who = who_of(st, b, e, chunk);
 
 	if (chunk->text.failed)
 		return;
@@ -471,10 +454,10 @@ static void dfw_event(struct dfw_state *st, const struct batch *b, const struct 
 	const enum kind kind = kind_of(st, b, e, chunk);
 	const struct value *const type = dfw_type_of(st, b, e);
 	put_begin(st, who.process, kind == COMPLETE ? dfw_id_of(st, b, e) : NULL, e, chunk);
-	put_name_write_event(chunk, "", e->name, e->offset);
-	put_name_write_event(chunk, ",\"cat\":", e->cls->category, e->offset);
+	put_event_name(chunk, "", e->name, e->offset);
+	put_event_name(chunk, ",\"cat\":", e->cls->category, e->offset);
 	if (type != NULL)
-		dfw_number(st, &chunk->text, "type", type->u64);
+		put_number(st, &chunk->text, "type", type->u64);
 	if (kind == COMPLETE)
 		put_complete(st, e, who, chunk);
 	else
@@ -484,7 +467,7 @@ static void dfw_event(struct dfw_state *st, const struct batch *b, const struct 
 	who.process->calls++;
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss dfw_losses[DFW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -518,7 +501,6 @@ static bool dfw_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Room in the array for what is new. */
 static bool dfw_declare(struct writer *w, const struct batch *b)
 {
 	struct dfw_state *const st = w->state;
@@ -536,10 +518,10 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			dfw_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
-/* ---- facts of the whole trace ---- */
+/* ---- facts of the trace ---- */
 
 /* Facts that readers of this format took from custom metadata; not those of start and end, which are events.
  */
@@ -554,7 +536,7 @@ static bool is_custom(struct slice *name)
 	return true;
 }
 
-/* Custom metadata; the unit of times is there already. */
+/* Adds a fact as custom metadata; the unit of times was written already. */
 static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fact *f)
 {
 	struct slice name = f->name, value;
@@ -579,7 +561,7 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 	if (t->n > DFW_MOST_RECORD / 2)
 		dfw_lose(chunk, DFW_TOO_LONG, 0);
 	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
-		dfw_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
+		put_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
 		             slice_of(t->p, t->n));
 	text_free(&made.text);
 	ledger_free(&made.ledger);

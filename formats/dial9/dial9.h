@@ -982,21 +982,21 @@ enum d9w_type_id { D9W_ID_TRACK, D9W_ID_FACTS, D9W_ID_CLOCK, D9W_ID_FREE };
 struct d9w_cell {
 	uint8_t wire; /* enum d9_type, perhaps with D9_OPTIONAL */
 	uint8_t word; /* enum d9_made_word */
-	uint32_t id;  /* of the pool */
+	uint32_t id;  /* in the pool */
 };
 
-/* A schema of the output: events of one class, of one kind, with fields of the same names and types. */
+/* A schema of the output: events of one class and kind, with fields of the same names and types. */
 struct d9w_layout {
 	/* kind: enum d9_made_kind, and the wire type of the event's name << 8; types of members: wire, and
 	 * word << 8, of struct d9w_cell */
 	struct shape shape;
 	uint16_t id;
-	bool bad_name, renamed; /* what its events lose */
-	bool other;             /* of any class: all fields in one */
+	bool bad_name, renamed; /* losses of its events */
+	bool other;             /* shared by events of any class: all fields in one */
 };
 
 struct d9w_track {
-	uint32_t number; /* and 1; 0: it has none */
+	uint32_t number; /* from 1; 0: none yet */
 	bool changed;    /* readers show its events under another name */
 };
 
@@ -1014,9 +1014,9 @@ struct d9w_state {
 	uint32_t next_id;
 	struct tabletext pool; /* text -> id */
 	uint32_t npool, pool_bytes;
-	struct d9w_cell *cells; /* of the present event: its name, then its fields */
+	struct d9w_cell *cells; /* of the current event: its name, then its fields */
 	uint32_t ncells;
-	uint32_t left, referred; /* bytes that the present event may take; that it refers to */
+	uint32_t left, referred; /* bytes that the current event may still have; that it refers to */
 	struct text scratch;
 };
 
@@ -1034,7 +1034,7 @@ static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
 }
 
-/* ---- dial9_write_frame.c ---- */
+/* ---- write.c ---- */
 
 /* A little-endian number of 1 to 8 bytes. */
 void d9w_number(struct text *t, uint64_t v, unsigned size);
@@ -1054,44 +1054,36 @@ bool d9w_is_utf8(struct slice s);
 /* The delta of a timed event at `ts`; a reset is written where there must be one. */
 uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk);
 
-/* ---- dial9_write_raw.c ---- */
+/* ---- copy.c ---- */
 
 void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
 
-/* ---- dial9_write_pool.c ---- */
+/* ---- write_values.c ---- */
 
 #define D9W_NO_ID UINT32_MAX
 
-/* ---- dial9_write_schema.c ---- */
+/* ---- write_schema.c ---- */
 
-/* What every output begins with: the header, and the schemas up to D9W_ID_FREE. */
+/* Writes what every output begins with: the header, and the schemas up to D9W_ID_FREE. */
 void d9w_prologue(struct chunk *chunk);
 
-/* ---- dial9_write_layout.c ---- */
-
-/* The layout of an event by st->cells, described if it is new. */
+/* Returns the layout of an event by st->cells, whose schema is written if it is new. */
 const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* ---- dial9_write_value.c ---- */
-
-/* How a field is written; texts are put into the pool. */
+/* Returns how a field is written; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk);
 
 void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset);
+/* All fields of an event, as one value. */
+struct d9w_cell d9w_all_cell(const struct d9w_state *st);
 void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
-
-/* ---- dial9_write_event.c ---- */
 
 enum d9_made_kind d9w_kind_of(const struct event *e);
 
-/* ---- dial9_write_track.c ---- */
-
-/* The number of a track; a record tells what it is before its first event. */
+/* Returns the number of a track, whose record precedes its first event. */
 uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk);
-
-/* ---- dial9_write.c ---- */
 
 extern const struct writer_ops d9w_ops;
 

@@ -1,3 +1,8 @@
+/*
+ * The writer of events of any format: frames of the schemas that write_schema.c describes, records of tracks,
+ * and at the end facts and the wall time.  Numbers, texts and time deltas are used by the copy too.
+ * Memory: 8 bytes a track besides schemas and the string pool.
+ */
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -7,9 +12,7 @@
 #include "out/facts.h"
 #include "output/text_json.h"
 
-/* ---- write frame ---- */
-
-/* Frames of the output that every mode needs. */
+/* ---- numbers, times, texts ---- */
 
 #define MOST_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
 
@@ -66,8 +69,6 @@ void d9w_text32(struct text *t, struct slice s)
 	text_slice(t, s);
 }
 
-/* ---- text ---- */
-
 bool d9w_is_utf8(struct slice s)
 {
 	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
@@ -85,9 +86,7 @@ bool d9w_clean(struct text *t, struct slice s, uint32_t most)
 	return changed || cut;
 }
 
-/* ---- write track ---- */
-
-/* Records of the whole trace: its tracks, what it says of itself, its wall time. */
+/* ---- tracks ---- */
 
 #define OWN "tracetool."
 
@@ -104,28 +103,15 @@ static void put_optional(struct text *t, bool there, uint64_t v)
 		d9w_varint(t, v);
 }
 
-/* ---- tracks ---- */
-
-static struct slice kind_word(const struct track *t)
+static struct slice track_kind_name(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
 	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
 	                                    : SLICE_LIT("thread");
 }
 
-/* The number of a track that is there, or of a new one, which is to be described then. */
-static uint32_t number_of(struct d9w_state *st, const struct track *t, bool *is_new)
-{
-	uint32_t *const number = &st->tracks[t->index].number;
-
-	*is_new = *number == 0;
-	if (*is_new)
-		*number = ++st->next_track;
-	return *number - 1;
-}
-
-static void describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
-                     struct chunk *chunk)
+static void put_track(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
+                      struct chunk *chunk)
 {
 	struct text *const out = &chunk->text;
 	struct text *const name = &st->scratch;
@@ -141,24 +127,22 @@ static void describe(struct d9w_state *st, const struct track *t, uint32_t numbe
 	put_untimed(out, D9W_ID_TRACK);
 	d9w_varint(out, number);
 	put_optional(out, t->parent != NULL, parent);
-	d9w_text32(out, kind_word(t));
+	d9w_text32(out, track_kind_name(t));
 	put_optional(out, t->has_id, t->id);
 	d9w_text32(out, slice_of(name->p, name->n));
 }
 
 uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
-	const uint32_t known = st->tracks[t->index].number;
-	bool is_new;
+	uint32_t *const number = &st->tracks[t->index].number;
 
-	if (known != 0)
-		return known - 1;
-	/* parents are few: lane or child, thread, process */
-	const uint32_t parent = t->parent != NULL ? d9w_track(st, t->parent, chunk) : 0;
-	const uint32_t number = number_of(st, t, &is_new);
-	if (is_new)
-		describe(st, t, number, parent, chunk);
-	return number;
+	if (*number == 0) {
+		/* parents are at most TRACE_MAX_DEPTH */
+		const uint32_t parent = t->parent != NULL ? d9w_track(st, t->parent, chunk) : 0;
+		*number = ++st->next_track;
+		put_track(st, t, *number - 1, parent, chunk);
+	}
+	return *number - 1;
 }
 
 /* ---- facts ---- */
@@ -228,7 +212,7 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 	t->failed |= st->scratch.failed;
 }
 
-/* The wall time: of the last time of the output, or of 0. */
+/* Adds the wall time of the last time of the output, or of 0. */
 static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t at_0 = w->trace->epoch_ns, by = w->rebased ? w->rebased_by : 0;
@@ -243,8 +227,8 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 	text_char(&chunk->text, 1);
 }
 
-/* At the end: the tracks without events, the facts of the trace, its wall time. */
-static void d9w_remaining(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+/* Adds the tracks without events, the facts of the trace, its wall time. */
+static void put_end(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < w->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
 		if (!w->trace->tracks[i]->hidden)
@@ -253,9 +237,7 @@ static void d9w_remaining(struct d9w_state *st, const struct writer *w, struct c
 	put_clock(st, w, chunk);
 }
 
-/* ---- write event ---- */
-
-/* Events as frames of the schema that their layout is. */
+/* ---- events ---- */
 
 enum d9_made_kind d9w_kind_of(const struct event *e)
 {
@@ -271,7 +253,7 @@ enum d9_made_kind d9w_kind_of(const struct event *e)
 	return event_is_async(e) ? D9_MADE_ASYNC : (enum d9_made_kind)kinds[e->phase];
 }
 
-/* How its name and its fields are written. */
+/* Determines how the name and the fields of an event are written; texts are added to the pool. */
 static bool find_cells(struct d9w_state *st, const struct batch *b, const struct event *e,
                        struct chunk *chunk)
 {
@@ -317,7 +299,7 @@ static void put_head(struct d9w_state *st, const struct event *e, const struct d
 		d9w_varint(t, dur);
 }
 
-/* A text of an event without a schema of its own. */
+/* Adds a text of an event without a schema of its own. */
 static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
@@ -333,7 +315,8 @@ static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk,
 	d9w_value(st, cell, &v, chunk, offset);
 }
 
-static void put_other(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_shared_fields(struct d9w_state *st, const struct batch *b, const struct event *e,
+                              struct chunk *chunk)
 {
 	put_clean(st, e->name, chunk, e->offset);
 	put_clean(st, e->cls->name, chunk, e->offset);
@@ -342,7 +325,7 @@ static void put_other(struct d9w_state *st, const struct batch *b, const struct 
 	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
 }
 
-static void d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct value name = value_string(e->name);
 
@@ -359,7 +342,7 @@ static void d9w_event(struct d9w_state *st, const struct batch *b, const struct 
 	if (l->renamed)
 		d9w_lose(chunk, D9W_RENAMED, e->offset);
 	if (l->other) {
-		put_other(st, b, e, chunk);
+		put_shared_fields(st, b, e, chunk);
 		return;
 	}
 	d9w_value(st, st->cells[0], &name, chunk, e->offset);
@@ -367,7 +350,7 @@ static void d9w_event(struct d9w_state *st, const struct batch *b, const struct 
 		d9w_value(st, st->cells[i + 1], &b->fields[e->first_field + i].value, chunk, e->offset);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -392,7 +375,7 @@ static bool d9w_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Room in the arrays for what is new. */
+/* Extends the arrays by new tracks and classes. */
 static bool d9w_declare(struct writer *w, const struct batch *b)
 {
 	struct d9w_state *const st = w->state;
@@ -415,13 +398,13 @@ static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			d9w_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
 static bool d9w_close(struct writer *w, struct chunk *chunk)
 {
 	if (!w->raw)
-		d9w_remaining(w->state, w, chunk);
+		put_end(w->state, w, chunk);
 	else if (w->selected)
 		d9w_select_end(w->state, chunk);
 	return true;

@@ -11,7 +11,8 @@
  *   own.c         tracetool's own options and attributes: what it wrote itself reads back unchanged
  *   raw.c         raw packets: their fields, and copying them
  *   write.c       events of other formats, as packets
- *   write_wire.c  packets, attributes, and the streams and options of copies
+ *   write_packet.c  packets, texts, attributes
+ *   copy_streams.c  streams of copies, and the options that describe their tracks
  */
 #ifndef HEPH_HEPH_H
 #define HEPH_HEPH_H
@@ -564,7 +565,7 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 	memcpy(p, &v, size);
 }
 
-/* ---- write_wire.c: streams of copied packets ---- */
+/* ---- copy_streams.c: streams of copied packets ---- */
 
 struct hpw_stream {
 	uint32_t id;    /* in the input */
@@ -609,7 +610,7 @@ static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint
 uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 void hpw_streams_free(struct hpw_streams *all);
 
-/* ---- write_wire.c: options of copies that describe tracks ---- */
+/* ---- copy_streams.c: options of copies that describe tracks ---- */
 
 struct hpw_held {
 	struct text next;     /* options since the last event */
@@ -655,7 +656,7 @@ struct hpw_raw {
 
 void hpw_raw_free(struct hpw_raw *raw);
 
-/* ---- write_wire.c: new packets ---- */
+/* ---- write_packet.c: new packets ---- */
 
 /* Limits, so that memory does not grow with the trace, and readers with limits like those at the top accept
  * the output. */

@@ -1,3 +1,8 @@
+/*
+ * The writer of events of any format: spans are packets of Heph, all other events are spans of no length
+ * whose attributes state what they are.  Tracetool's own options describe tracks and the trace (see heph.h).
+ * Memory: about 100 bytes a track, at most HPW_MOST_TRACKS of them; all further ones share a stream.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -5,11 +10,10 @@
 #include "model/event_traits.h"
 #include "out/facts.h"
 
-/* ---- write facts ---- */
+/* ---- facts of the trace ---- */
 
-/* What is known of the whole trace: options at its beginning and at its end. */
-
-static void hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+/* Those known at the beginning, in one option. */
+static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
 	struct facts facts = facts_of(w, FACTS_WORDS);
@@ -39,7 +43,7 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 	arena_free(&a);
 }
 
-/* The epoch is known for sure at the end only; it counts for the whole trace wherever it stands. */
+/* The epoch is certain only at the end; it applies to the whole trace wherever it is. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t epoch = w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
@@ -55,7 +59,7 @@ static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk
 	hpw_finish(&k);
 }
 
-static void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct facts facts =
 	    facts_of(w, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
@@ -66,23 +70,18 @@ static void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct 
 		put_fact(st, chunk, &f);
 }
 
-/* ---- write track ---- */
+/* ---- tracks ---- */
 
-/*
- * A process is a stream, its threads are the substreams.  Both keep their
- * numbers where they have some, these fit, and nobody else has them; others get
- * numbers that no operating system gives.  Options tell who each of them is.
- */
+/* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
+ * out/tracks.h); an option states what each number means. */
 
-static void hpw_tracks_free(struct hpw_tracks *t)
+static void free_tracks(struct hpw_tracks *t)
 {
 	free(t->list);
 	free(t->counters);
 	track_numbers_free(&t->streams);
 	track_numbers_free(&t->substreams);
 }
-
-/* ---- numbers ---- */
 
 static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
@@ -106,13 +105,13 @@ static bool number_substream(struct hpw_tracks *all, const struct track *t, stru
 	return track_numbers_assign(&all->substreams, to->stream, own, &to->substream);
 }
 
-/* For all that is beyond the bounds. */
+/* Tracks beyond the limits. */
 static const struct hpw_track shared = {
 	.stream = HPW_SHARED_STREAM, .numbered = true, .reported = true, .changed = true
 };
 
-/* A track whose process is numbered, or that is a process. */
-static bool number(struct hpw_packet *k, const struct track *t)
+/* Numbers a process, or a track whose process is numbered. */
+static bool number_track(struct hpw_packet *k, const struct track *t)
 {
 	struct hpw_tracks *const all = &k->st->tracks;
 	const struct track *const process = track_process(t);
@@ -137,9 +136,7 @@ static bool number(struct hpw_packet *k, const struct track *t)
 	return ok;
 }
 
-/* ---- what is said of them ---- */
-
-static struct slice kind_word(const struct track *t)
+static struct slice track_kind_name(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
 	       : t->is_child            ? SLICE_LIT("child")
@@ -147,7 +144,7 @@ static struct slice kind_word(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-static void report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void describe_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;
 	struct hpw_track *const to = &all->list[t->index];
@@ -155,7 +152,7 @@ static void report(struct hpw_state *st, const struct track *t, struct chunk *ch
 
 	hpw_number(&k, to->stream, 4);
 	hpw_number(&k, to->substream, 8);
-	hpw_text_attribute(&k, "kind", kind_word(t));
+	hpw_text_attribute(&k, "kind", track_kind_name(t));
 	hpw_text_attribute(&k, "name", t->name);
 	if (t->has_id)
 		hpw_number_attribute(&k, "id", t->id);
@@ -175,30 +172,28 @@ static void report(struct hpw_state *st, const struct track *t, struct chunk *ch
 	to->changed = k.lost || all->list[to->process].changed;
 }
 
-/* ---- both ---- */
-
-/* A track above which all are known. */
-static bool learn(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+/* Numbers and describes a track whose parents are known. */
+static bool add_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_packet k = { .st = st, .text = &chunk->text, .ledger = &chunk->ledger, .offset = offset };
 
-	if (!number(&k, t))
+	if (!number_track(&k, t))
 		return false;
 	if (!st->tracks.list[t->index].reported)
-		report(st, t, chunk, offset);
+		describe_track(st, t, chunk, offset);
 	return true;
 }
 
-/* Numbers a track after those above it, of which there are at most TRACE_MAX_DEPTH. */
-static bool learn_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+/* Adds a track after its parents, of which there are at most TRACE_MAX_DEPTH. */
+static bool add_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;
 
 	if (!array_reach(&all->list, &all->n, t->index, sizeof *all->list))
 		return false;
 	return all->list[t->index].numbered ||
-	       ((t->parent == NULL || learn_from_top(st, t->parent, chunk, offset)) &&
-	        learn(st, t, chunk, offset));
+	       ((t->parent == NULL || add_from_top(st, t->parent, chunk, offset)) &&
+	        add_track(st, t, chunk, offset));
 }
 
 const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
@@ -206,44 +201,26 @@ const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, s
 {
 	if (t == NULL)
 		return &shared;
-	if (!learn_from_top(st, t, chunk, offset)) {
+	if (!add_from_top(st, t, chunk, offset)) {
 		chunk->text.failed = true;
 		return &shared;
 	}
 	return &st->tracks.list[t->index];
 }
 
-/* At the end: the tracks without events. */
-static void hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
+/* Adds the tracks without events. */
+static void put_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
 		if (!trace->tracks[i]->hidden)
 			hpw_track(st, trace->tracks[i], chunk, 0);
 }
 
-/* ---- write event ---- */
+/* ---- fields of an event ---- */
 
-/* Events: spans as they are, all others as spans of no length that say what they are. */
+#define FEW 16U /* fields; their names are compared pairwise */
 
-static enum heph_own_kind kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = HEPH_OWN_SPAN,        [PHASE_BEGIN] = HEPH_OWN_BEGIN,
-		[PHASE_END] = HEPH_OWN_END,          [PHASE_INSTANT] = HEPH_OWN_INSTANT,
-		[PHASE_COUNTER] = HEPH_OWN_COUNTER,  [PHASE_FLOW_OUT] = HEPH_OWN_ARROW_OUT,
-		[PHASE_FLOW_IN] = HEPH_OWN_ARROW_IN,
-	};
-
-	if (event_is_step(e))
-		return HEPH_OWN_ARROW_STEP;
-	return event_is_async(e) ? HEPH_OWN_ASYNC : (enum heph_own_kind)kinds[e->phase];
-}
-
-/* ---- names of fields ---- */
-
-#define FEW 16U
-
-/* Whether two of the fields may have one name. */
+/* Whether two of the fields may have the same name. */
 static bool repeats(const struct field *f, uint32_t n)
 {
 	if (n > FEW)
@@ -255,8 +232,7 @@ static bool repeats(const struct field *f, uint32_t n)
 	return false;
 }
 
-/* "x (2)", or with the first higher number that no other name has; it stays in the arena.  p NULL: no memory.
- */
+/* Returns "x (2)", or with the next higher number that is free, in the arena; p is NULL on OOM. */
 static struct slice other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t times)
 {
 	struct slice s;
@@ -270,7 +246,7 @@ static struct slice other_name(struct tabletext *names, struct arena *a, struct 
 	return s;
 }
 
-static void put_fields_apart(struct hpw_packet *k, const struct field *f, uint32_t n)
+static void put_fields_renamed(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	struct tabletext names = { 0 };
 	struct arena a = { 0 };
@@ -297,7 +273,7 @@ static void put_fields_apart(struct hpw_packet *k, const struct field *f, uint32
 static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	if (repeats(f, n)) {
-		put_fields_apart(k, f, n);
+		put_fields_renamed(k, f, n);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -324,7 +300,21 @@ static uint64_t end_of(struct hpw_packet *k, const struct event *e, uint64_t sta
 	return UINT64_MAX;
 }
 
-/* What is no attribute of a span of Heph. */
+static enum heph_own_kind kind_of(const struct event *e)
+{
+	static const uint8_t kinds[] = {
+		[PHASE_SPAN] = HEPH_OWN_SPAN,        [PHASE_BEGIN] = HEPH_OWN_BEGIN,
+		[PHASE_END] = HEPH_OWN_END,          [PHASE_INSTANT] = HEPH_OWN_INSTANT,
+		[PHASE_COUNTER] = HEPH_OWN_COUNTER,  [PHASE_FLOW_OUT] = HEPH_OWN_ARROW_OUT,
+		[PHASE_FLOW_IN] = HEPH_OWN_ARROW_IN,
+	};
+
+	if (event_is_step(e))
+		return HEPH_OWN_ARROW_STEP;
+	return event_is_async(e) ? HEPH_OWN_ASYNC : (enum heph_own_kind)kinds[e->phase];
+}
+
+/* Adds the attributes that Heph does not have: class, category, kind, arrow, duration, types. */
 static void put_own(struct hpw_packet *k, const struct event *e)
 {
 	const enum heph_own_kind kind = kind_of(e);
@@ -350,7 +340,7 @@ static const struct hpw_track *track_of(struct hpw_state *st, const struct event
 	return st->last;
 }
 
-/* The counter of a stream; NULL: no memory. */
+/* Returns the counter of a stream. */
 static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 {
 	if (to->stream == HPW_SHARED_STREAM)
@@ -360,7 +350,7 @@ static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 	           : NULL;
 }
 
-static void hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct hpw_track *const to = track_of(st, e, chunk);
 	struct hpw_packet k = { .st = st,
@@ -394,7 +384,7 @@ static void hpw_event(struct hpw_state *st, const struct batch *b, const struct 
 	hpw_finish(&k);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss hpw_losses[HPW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -411,7 +401,7 @@ static bool hpw_open(struct writer *w, struct chunk *chunk)
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	if (!w->raw)
-		hpw_first_facts(st, w, chunk);
+		put_first_facts(st, w, chunk);
 	return true;
 }
 
@@ -432,7 +422,7 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			hpw_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
 static bool hpw_close(struct writer *w, struct chunk *chunk)
@@ -443,8 +433,8 @@ static bool hpw_close(struct writer *w, struct chunk *chunk)
 		hpw_raw_end(st, chunk);
 		return true;
 	}
-	hpw_remaining_tracks(st, w->trace, chunk);
-	hpw_last_facts(st, w, chunk);
+	put_remaining_tracks(st, w->trace, chunk);
+	put_last_facts(st, w, chunk);
 	return true;
 }
 
@@ -453,7 +443,7 @@ static void hpw_free(void *state)
 	struct hpw_state *const st = state;
 
 	hpw_raw_free(&st->raw);
-	hpw_tracks_free(&st->tracks);
+	free_tracks(&st->tracks);
 	text_free(&st->types);
 	text_free(&st->scratch);
 }

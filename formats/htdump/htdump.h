@@ -656,7 +656,7 @@ static inline void htw_text(struct htw_record *r, struct slice s)
 /* A record up to its head; its fields follow. */
 struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset);
 
-/* ---- htdump_write_describe.c ---- */
+/* ---- write_classes.c ---- */
 
 /* What every output begins with: the byte order, and the classes up to HTW_ID_FREE. */
 void htw_prologue(struct htw_state *st, struct chunk *chunk);
@@ -664,26 +664,18 @@ void htw_prologue(struct htw_state *st, struct chunk *chunk);
 /* "span", "instant", ... */
 struct slice htw_kind_word(enum htw_kind kind);
 
-/* ---- htdump_write_layout.c ---- */
-
 /* The layout of an event, described if it is new. */
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* ---- htdump_write_track.c ---- */
-
-/* ---- htdump_write_value.c ---- */
-
-/* ---- htdump_write_event.c ---- */
-
-/* ---- htdump_write_raw.c ---- */
+/* ---- raw.c ---- */
 
 void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Finds the structure that a selection needs (writer_ops.survey). */
 void htw_survey(void *state, const struct batch *b);
 
-/* ---- htdump_write.c ---- */
+/* ---- write.c ---- */
 
 extern const struct writer_ops htw_ops;
 

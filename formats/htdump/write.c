@@ -1,4 +1,10 @@
-#include <inttypes.h>
+/*
+ * The writer of events of any format: records of the classes that write_classes.c describes, tracks, and
+ * facts of the trace.  A record has the thread it belongs to, its label, and the fields of its class in
+ * order. HawkTracer has no type for lists, maps and bytes: they are texts, as are all fields of an event
+ * beyond the limits of htdump.h.  Memory grows with the number of tracks, and with the classes up to these
+ * limits.
+ */
 #include <stdlib.h>
 
 #include "base/numbers.h"
@@ -9,14 +15,10 @@
 #include "out/facts.h"
 #include "output/text_json.h"
 
-/* ---- write track ---- */
+/* ---- tracks ---- */
 
-/*
- * HawkTracer knows one process and threads of 32 bits.  A thread keeps its true
- * number where that fits and no other track has it; other tracks get numbers
- * that no operating system gives.  A record tells who each of them is.
- */
-
+/* HawkTracer knows one process and thread ids of 32 bits.  A thread keeps its id if that fits and is free
+ * (see out/tracks.h); a record states what each number means. */
 static bool number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 {
 	const uint64_t *const own = track_has_own_tid(t) && t->id <= UINT32_MAX ? &t->id : NULL;
@@ -32,7 +34,7 @@ static bool number_track(struct htw_state *st, const struct track *t, struct htw
 	return true;
 }
 
-static struct slice kind_word(const struct track *t)
+static struct slice track_kind_name(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
 	       : t->lane > 0            ? SLICE_LIT("lane")
@@ -40,7 +42,7 @@ static struct slice kind_word(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-static void report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void put_track(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
@@ -48,7 +50,7 @@ static void report(struct htw_state *st, const struct track *t, struct chunk *ch
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_TRACK, offset);
 
 	htw_number(&r, st->tracks[t->index].number, 4);
-	htw_text(&r, kind_word(t));
+	htw_text(&r, track_kind_name(t));
 	htw_text(&r, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""));
 	htw_number(&r, has_pid, 1);
 	htw_number(&r, has_pid ? process->id : 0, 8);
@@ -58,35 +60,34 @@ static void report(struct htw_state *st, const struct track *t, struct chunk *ch
 	st->tracks[t->index].reported = st->tracks[process->index].reported = true;
 }
 
-/* The thread_id of a track; a record tells what it is before its first event. */
-static uint32_t htw_thread(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+/* Returns the thread_id of a track, whose record precedes its first event. */
+static uint32_t thread_id_of(struct htw_state *st, const struct track *t, struct chunk *chunk,
+                             uint64_t offset)
 {
 	struct htw_track *const to = &st->tracks[t->index];
 
 	if (to->numbered)
 		return to->number;
 	if (number_track(st, t, to))
-		report(st, t, chunk, offset);
+		put_track(st, t, chunk, offset);
 	else
 		chunk->text.failed = true;
 	return to->number;
 }
 
-/* At the end: the tracks without events. */
-static void htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
+/* Adds the records of tracks without events. */
+static void put_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
 {
-	/* threads first: they tell of their process too */
+	/* threads first: their records name the process, too */
 	for (int process = 0; process < 2; process++)
 		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
 			const struct track *const t = trace->tracks[i];
 			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].reported)
-				htw_thread(st, t, chunk, 0);
+				thread_id_of(st, t, chunk, 0);
 		}
 }
 
-/* ---- write value ---- */
-
-/* Values that HawkTracer has no type for, as text: JSON, but for what is not in a list or map. */
+/* ---- values as text ---- */
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 
@@ -119,7 +120,7 @@ static void put_list(struct text *t, const struct value *v, unsigned depth)
 	text_char(t, ']');
 }
 
-/* A map whose keys are all text is an object, any other a list of pairs. */
+/* A map is an object if all its keys are texts, else a list of pairs. */
 static void put_map(struct text *t, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
@@ -186,8 +187,8 @@ static void put_value(struct text *t, const struct value *v, unsigned depth)
 		text_char(t, '"');
 }
 
-/* A value that has no type in HawkTracer, as text; the outermost one without quotes. */
-static void htw_value_text(struct text *t, const struct value *v)
+/* Adds a value as JSON; bytes that are not in a list or map are without quotes. */
+static void put_value_text(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_BYTES)
 		put_bytes(t, v->p, v->count);
@@ -195,8 +196,8 @@ static void htw_value_text(struct text *t, const struct value *v)
 		put_value(t, v, 0);
 }
 
-/* All fields of an event as a JSON object. */
-static void htw_fields_text(struct text *t, const struct field *f, uint32_t n)
+/* Adds all fields of an event as a JSON object. */
+static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
 {
 	text_char(t, '{');
 	for (uint32_t i = 0; i < n; i++) {
@@ -209,8 +210,9 @@ static void htw_fields_text(struct text *t, const struct field *f, uint32_t n)
 	text_char(t, '}');
 }
 
-/* The bits of the float that a double was made of; no arithmetic, which would make quiet NaNs of others. */
-static uint32_t htw_float_bits(double d)
+/* Returns the bits of the float that a double was converted from.  NaNs are converted by hand: a processor
+ * would make signalling ones quiet. */
+static uint32_t float_bits(double d)
 {
 	const float f = (float)d;
 	uint64_t bits;
@@ -225,9 +227,7 @@ static uint32_t htw_float_bits(double d)
 	return narrow;
 }
 
-/* ---- write event ---- */
-
-/* Events as records of the class that their layout is. */
+/* ---- records ---- */
 
 struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
 {
@@ -240,9 +240,7 @@ struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t 
 	return (struct htw_record){ chunk, offset, HTW_MOST_RECORD };
 }
 
-/* ---- text ---- */
-
-/* With U+FFFD for each NUL. */
+/* Adds a text with U+FFFD for each NUL. */
 static void put_without_nul(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
@@ -282,10 +280,10 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 
 /* ---- fields ---- */
 
-static void put_as_text(struct htw_state *st, struct htw_record *r, const struct value *v)
+static void put_text_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
 	text_clear(&st->scratch);
-	htw_value_text(&st->scratch, v);
+	put_value_text(&st->scratch, v);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -318,7 +316,7 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 		htw_number(r, v->u64, 8);
 		break;
 	case VALUE_F32:
-		htw_number(r, htw_float_bits(v->f64), 4);
+		htw_number(r, float_bits(v->f64), 4);
 		break;
 	case VALUE_STRING:
 		htw_text(r, value_text(v));
@@ -328,20 +326,21 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 	case VALUE_LIST:
 	case VALUE_MAP:
 	case VALUE_JSON:
-		put_as_text(st, r, v);
+		put_text_field(st, r, v);
 		break;
 	}
 }
 
-/* Of an event that has no class of its own: what the class would say, and all fields in one text. */
-static void put_other(struct htw_state *st, struct htw_record *r, const struct batch *b,
-                      const struct event *e)
+/* Adds the fields of an event without a class of its own: what its class would state, and a text of all
+ * fields. */
+static void put_shared_fields(struct htw_state *st, struct htw_record *r, const struct batch *b,
+                              const struct event *e)
 {
 	htw_text(r, e->cls->name);
 	htw_text(r, e->cls->category);
 	htw_text(r, htw_kind_word(htw_kind_of(e)));
 	text_clear(&st->scratch);
-	htw_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
+	put_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -367,7 +366,7 @@ static uint64_t duration_of(const struct event *e, uint64_t start, const struct 
 	return UINT64_MAX - start;
 }
 
-/* What is said of an event although its record does not show it. */
+/* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
 static void count_losses(const struct htw_record *r, enum htw_kind kind)
 {
 	if (kind == HTW_COUNTER)
@@ -380,7 +379,7 @@ static void count_losses(const struct htw_record *r, enum htw_kind kind)
 		htw_lose(r, HTW_ARROW_END);
 }
 
-/* The fields of the bases: duration of a span, thread, label, the id of an arrow. */
+/* Adds the head and the inherited fields: duration of a span, thread, label, id of an arrow. */
 static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
                       uint32_t thread)
 {
@@ -402,13 +401,13 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 		count_losses(r, kind);
 }
 
-static void htw_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct htw_record r = { chunk, e->offset, HTW_MOST_RECORD };
 
 	st->last_ts = start_of(st, e, &r);
 	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
-	const uint32_t thread = htw_thread(st, e->track, chunk, e->offset);
+	const uint32_t thread = thread_id_of(st, e->track, chunk, e->offset);
 
 	if (st->tracks[e->track->index].changed)
 		htw_lose(&r, HTW_TRACK_CHANGED);
@@ -420,14 +419,14 @@ static void htw_event(struct htw_state *st, const struct batch *b, const struct 
 		htw_lose(&r, HTW_RENAMED);
 	put_bases(st, &r, e, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
-		put_other(st, &r, b, e);
+		put_shared_fields(st, &r, b, e);
 		return;
 	}
 	for (uint32_t i = 0; i < e->nfields; i++)
 		put_field(st, &r, &b->fields[e->first_field + i].value);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss htw_losses[HTW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -448,7 +447,7 @@ static bool htw_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Room in the arrays for what is new. */
+/* Extends the arrays by new tracks and classes. */
 static bool htw_declare(struct writer *w, const struct batch *b)
 {
 	struct htw_state *const st = w->state;
@@ -467,10 +466,8 @@ static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			htw_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
-
-/* ---- facts of the whole trace ---- */
 
 static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fact *f)
 {
@@ -482,7 +479,7 @@ static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fac
 	text_slice(t, f->name);
 	const size_t n = t->n;
 	if (!fact_put_text(t, f))
-		htw_value_text(t, &f->value);
+		put_value_text(t, &f->value);
 	chunk->text.failed |= t->failed;
 	if (t->failed)
 		return;
@@ -499,7 +496,7 @@ static bool htw_close(struct writer *w, struct chunk *chunk)
 
 	if (w->raw)
 		return true;
-	htw_remaining_tracks(st, w->trace, chunk);
+	put_remaining_tracks(st, w->trace, chunk);
 	while (facts_next(&facts, &fact))
 		put_fact(st, chunk, &fact);
 	return true;

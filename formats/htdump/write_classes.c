@@ -1,15 +1,15 @@
+/*
+ * Classes of the output: the prologue describes those that all outputs have, and a class of its own is
+ * described before the first event of each shape (see out/shape.h): class x kind x names x types of fields.
+ *
+ * HawkTracer describes the four that a parser must know in advance too, HT_Event by the structure in memory.
+ * Sizes of bases and texts are those of C structures on 64-bit machines; readers ignore them.
+ */
 #include <stdio.h>
 
 #include "htdump/htdump.h"
 
-/* ---- write describe ---- */
-
-/*
- * Descriptions of classes.  HawkTracer describes the four that a parser must
- * know in advance too, HT_Event by the structure in its memory.  Sizes of bases
- * and texts are those of C structures on 64-bit machines; readers take no notice
- * of them.
- */
+/* ---- known classes ---- */
 
 /* DataType on the wire. */
 enum code { STRUCT = 1, STRING, INTEGER, FLOAT, DOUBLE, POINTER, UNSIGNED = HT_WIRE_UNSIGNED };
@@ -26,9 +26,9 @@ struct known_field {
 
 struct known_class {
 	const char *name;
-	uint8_t base; /* its id; HT_Event has none */
+	uint8_t base; /* id; HT_Event has none */
 	uint8_t nfields;
-	uint8_t memory; /* size of its structure, for those derived from it */
+	uint8_t memory; /* bytes of its structure, for derived classes */
 	const struct known_field *fields;
 };
 
@@ -129,7 +129,8 @@ static const struct known_class known[HTW_ID_FREE] = {
 	[HTW_ID_OTHER_ARROW] = { "tracetool_OtherArrow", HTW_ID_ARROW, FIELDS(other) },
 };
 
-/* By enum value_type.  What HawkTracer has no type for is text, and its type's name tells which. */
+/* By enum value_type.  Values that HawkTracer has no type for are texts; the name of the type states which.
+ */
 static const struct field_type types[] = {
 	[VALUE_NONE] = TEXT("null"),
 	[VALUE_BOOL] = NUMBER("bool", 1),
@@ -201,8 +202,8 @@ void htw_prologue(struct htw_state *st, struct chunk *chunk)
 
 /* ---- classes of the trace ---- */
 
-/* What the class of a layout of this kind is derived from. */
-static enum htw_class_id htw_base(enum htw_kind kind)
+/* Returns the base of classes of this kind. */
+static enum htw_class_id base_of(enum htw_kind kind)
 {
 	return kind == HTW_SPAN || kind == HTW_ASYNC           ? HTW_ID_SPAN
 	       : kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN ? HTW_ID_ARROW
@@ -229,9 +230,9 @@ static bool is_one_of(struct slice name, const char *const *words)
 	return false;
 }
 
-/* Whether a class or a field of this name would be taken for something else. */
-/* Those of the prologue: bases are found by name.  Those of the document: readers know them too. */
-static bool htw_is_class_name(struct slice name)
+/* Whether a class of this name would be mistaken for one of the prologue, as bases are found by name, or of
+ * the format's document, which readers know too. */
+static bool is_known_class(struct slice name)
 {
 	static const char *const document[] = { "Event",
 		                                "EndiannessInfoEvent",
@@ -247,8 +248,8 @@ static bool htw_is_class_name(struct slice name)
 	return is_one_of(name, document);
 }
 
-/* Those that are inherited; and no field of an instant may make a span of it. */
-static bool htw_is_field_name(struct slice name)
+/* Whether a field of this name would be mistaken for an inherited one, or turn an instant into a span. */
+static bool is_known_field(struct slice name)
 {
 	static const char *const words[] = { "base",      "klass", "timestamp", "id", "duration",
 		                             "thread_id", "label", "arrow_id",  NULL };
@@ -256,8 +257,8 @@ static bool htw_is_field_name(struct slice name)
 	return is_one_of(name, words);
 }
 
-/* A name that is taken, with a number behind it: "name (2)".  It lies in the arena; p NULL: no memory. */
-static struct slice htw_numbered(struct arena *a, struct slice name, uint32_t number)
+/* Returns the name with a number after it, "name (2)", in the arena; p is NULL on OOM. */
+static struct slice add_number(struct arena *a, struct slice name, uint32_t number)
 {
 	char *const p = arena_alloc(a, (size_t)name.n + 16);
 	struct slice s = { p, name.n, name.flags & (SLICE_UTF8 | SLICE_JSON) };
@@ -269,29 +270,30 @@ static struct slice htw_numbered(struct arena *a, struct slice name, uint32_t nu
 	return s;
 }
 
-/* Bytes that a class of this layout costs a reader. */
+/* Returns the bytes that the class of an event costs a reader. */
 static uint64_t description_cost(const struct event *e, const struct field *f)
 {
 	uint64_t cost = e->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
 
-	for (uint32_t i = 0; i < e->nfields; i++) /* and 8 for a number behind the name */
+	for (uint32_t i = 0; i < e->nfields; i++) /* and 8 for a number after the name */
 		cost += f[i].name.n + strlen(types[f[i].value.type].name) + 2 * HT_TEXT_COST + 8;
 	return cost;
 }
 
-/* Describes the class of a layout, and says whose it is.  names: of its members, as they are there. */
-static void htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
-                         struct chunk *chunk, uint64_t offset)
+/* Describes a class, and states the class of the trace that it is for.  names: of its members in the output.
+ */
+static void put_description(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
+                            struct chunk *chunk, uint64_t offset)
 {
 	struct slice name = l->shape.cls->name;
 
-	if (htw_is_class_name(name))
-		name = htw_numbered(&st->arena, name, 2);
+	if (is_known_class(name))
+		name = add_number(&st->arena, name, 2);
 	chunk->text.failed |= name.p == NULL;
 	if (chunk->text.failed)
 		return;
 	put_class(st, chunk, offset, l->id, name, l->shape.nmembers + 1);
-	put_base(st, chunk, offset, l->id, htw_base((enum htw_kind)l->shape.kind));
+	put_base(st, chunk, offset, l->id, base_of((enum htw_kind)l->shape.kind));
 	for (uint32_t i = 0; i < l->shape.nmembers; i++)
 		put_field(st, chunk, offset, l->id, names[i], types[l->shape.members[i].type]);
 
@@ -303,9 +305,7 @@ static void htw_describe(struct htw_state *st, const struct htw_layout *l, const
 	htw_text(&r, htw_kind_word((enum htw_kind)l->shape.kind));
 }
 
-/* ---- write layout ---- */
-
-/* The class of the output that an event belongs to. */
+/* ---- the class of an event ---- */
 
 static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
@@ -313,7 +313,7 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 	return f[i].value.type;
 }
 
-/* The class of events without one of their own. */
+/* Returns the class of events without one of their own. */
 static const struct htw_layout *other_layout(enum htw_kind kind)
 {
 	static const struct htw_layout others[] = {
@@ -321,7 +321,7 @@ static const struct htw_layout *other_layout(enum htw_kind kind)
 		{ .id = HTW_ID_OTHER_INSTANT },
 		{ .id = HTW_ID_OTHER_ARROW },
 	};
-	const enum htw_class_id base = htw_base(kind);
+	const enum htw_class_id base = base_of(kind);
 
 	return &others[base == HTW_ID_SPAN ? 0 : base == HTW_ID_INSTANT ? 1 : 2];
 }
@@ -331,10 +331,10 @@ static bool is_taken(struct slice name, const struct slice *names, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		if (slice_equal(names[i], name))
 			return true;
-	return htw_is_field_name(name);
+	return is_known_field(name);
 }
 
-/* The name of each member in the output: unique, and none that means something there.  false: no memory. */
+/* Sets the name of each member in the output: unique, and none that has a meaning there. */
 static bool name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
 	const struct shape_member *const m = l->shape.members;
@@ -343,14 +343,14 @@ static bool name_members(struct arena *a, struct htw_layout *l, struct slice *na
 		names[i] = m[i].name;
 		l->fields_renamed |= is_taken(names[i], names, i);
 		for (uint32_t k = 2; names[i].p != NULL && is_taken(names[i], names, i); k++)
-			names[i] = htw_numbered(a, m[i].name, k);
+			names[i] = add_number(a, m[i].name, k);
 		if (names[i].p == NULL)
 			return false;
 	}
 	return true;
 }
 
-/* Names are written as they are or not at all. */
+/* Whether the names of an event can be written unchanged. */
 static bool has_plain_names(const struct event *e, const struct field *f)
 {
 	bool plain = memchr(e->cls->name.p, '\0', e->cls->name.n) == NULL;
@@ -369,7 +369,7 @@ static bool reserve(struct htw_state *st, const struct event *e, const struct fi
 	       shapes_reserve(&st->shapes, &max, e->nfields, description_cost(e, f));
 }
 
-/* Adds and describes a class.  NULL: no memory. */
+/* Adds and describes a class. */
 static const struct htw_layout *add_layout(struct htw_state *st, struct shape_key key, uint64_t hash,
                                            struct chunk *chunk)
 {
@@ -379,10 +379,10 @@ static const struct htw_layout *add_layout(struct htw_state *st, struct shape_ke
 	if (l == NULL)
 		return NULL;
 	l->id = HTW_ID_FREE + l->shape.number;
-	l->renamed = htw_is_class_name(l->shape.cls->name);
+	l->renamed = is_known_class(l->shape.cls->name);
 	if (!name_members(&st->arena, l, names))
 		return NULL;
-	htw_describe(st, l, names, chunk, key.e->offset);
+	put_description(st, l, names, chunk, key.e->offset);
 	return l;
 }
 

@@ -786,12 +786,12 @@ static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
 }
 
-/* ---- ovni_write_raw.c ---- */
+/* ---- copy.c ---- */
 
 void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 void ovw_raw_free(struct ovw_copy *c);
 
-/* ---- ovni_write_select.c ---- */
+/* ---- copy.c: selections ---- */
 
 /* A file that comes with a stream, if that is kept. */
 void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
@@ -800,7 +800,7 @@ void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, stru
 /* Writes the streams without selected records that others need. */
 void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
 
-/* ---- ovni_write_names.c ---- */
+/* ---- copy_names.c ---- */
 
 /* Keeps a file until its stream has a place.  name: its way in the trace; content.p NULL: it was not read. */
 void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk);
@@ -808,7 +808,7 @@ void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, 
 /* Gives a stream a file, and writes what belongs to it.  name: its way in the trace. */
 void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk);
 
-/* ---- ovni_write_stream.c ---- */
+/* ---- write.c ---- */
 
 /* The stream of a track, which begins with this event if it is new.  NULL: no memory (text.failed), or there
  * are too many.  lane 0, or that of async spans. */
@@ -826,16 +826,12 @@ void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, ui
 /* Writes what the stream holds. */
 void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
-/* ---- ovni_write_marks.c ---- */
+/* ---- write_text.c ---- */
 
 void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Ends a stream: spans, counters, thread. */
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
-
-/* ---- ovni_write_label.c ---- */
-
-/* ---- ovni_write_json.c ---- */
 
 /* Ends a stream, and writes its metadata; *label: the first label that no stream has declared yet. */
 void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
