@@ -210,6 +210,12 @@ check-format: ## C files are as clang-format makes them
 	@sh scripts/deps.sh clang-format
 	@find src formats -name '*.[ch]' | xargs clang-format --dry-run -Werror
 
+MUTANTS := 200
+MUTANT_SEED := 1
+
+mutants: deps ## single-line changes of the program that tests must find: MUTANTS (200) of them; hours
+	@python3 scripts/mutants.py $(MUTANTS) $(MUTANT_SEED) $(MUTANT_FOLDERS)
+
 count: ## lines and files, by kind and by folder
 	@sh scripts/count.sh
 
@@ -287,8 +293,8 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 	@sh scripts/deps.sh
 
 clean: ## remove everything that was built
-	rm -rf build build-sanitize build-threads build-fuzz tracetool
+	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-format check-contract check-man check-testdata \
+.PHONY: mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-format check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
