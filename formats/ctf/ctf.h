@@ -20,6 +20,7 @@
 
 #include "base/table.h"
 #include "format/format.h"
+#include "out/kind.h"
 #include "out/shape.h"
 #include "out/tracks.h"
 
@@ -56,22 +57,10 @@ static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t of
 
 /* ---- classes of the output ---- */
 
-enum ctf_kind {
-	CTF_SPAN,
-	CTF_ASYNC,
-	CTF_INSTANT,
-	CTF_COUNTER,
-	CTF_FLOW_OUT,
-	CTF_FLOW_IN,
-	CTF_FLOW_STEP,
-	CTF_BEGIN,
-	CTF_END,
-	CTF_KINDS
-};
-
 /* A class of the output: events of one class and kind, with the same fields of the same types. */
 struct ctf_layout {
-	/* kind: enum ctf_kind; type of a member: enum value_type, and that of the elements of a sequence << 8
+	/* kind: enum event_kind; type of a member: enum value_type, and that of the elements of a sequence <<
+	 * 8
 	 */
 	struct shape shape;
 	uint32_t id;
@@ -85,7 +74,7 @@ struct ctf_state {
 	uint64_t last; /* value of the clock at the last event, ns */
 	struct arena arena;
 	struct shapes shapes; /* struct ctf_layout */
-	struct ctf_layout others[CTF_KINDS];
+	struct ctf_layout others[EVENT_KINDS];
 	struct text declarations; /* of the layouts, in TSDL */
 	struct text packet;       /* current packet, with space for its head */
 	uint64_t packet_begin;    /* value of the clock at its first event, ns */

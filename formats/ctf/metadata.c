@@ -59,16 +59,16 @@ static bool put_identifier(struct text *t, const char *prefix, struct slice name
 static const struct {
 	const char *name;
 	const char *number; /* field after the name of the event; NULL: none */
-} kinds[CTF_KINDS] = {
-	[CTF_SPAN] = { "span", "dur" },
-	[CTF_ASYNC] = { "async", "dur" },
-	[CTF_INSTANT] = { "instant", NULL },
-	[CTF_COUNTER] = { "counter", NULL },
-	[CTF_FLOW_OUT] = { "flow_out", "id" },
-	[CTF_FLOW_IN] = { "flow_in", "id" },
-	[CTF_FLOW_STEP] = { "flow_step", "id" },
-	[CTF_BEGIN] = { "begin", NULL },
-	[CTF_END] = { "end", NULL },
+} kinds[EVENT_KINDS] = {
+	[KIND_SPAN] = { "span", "dur" },
+	[KIND_ASYNC] = { "async", "dur" },
+	[KIND_INSTANT] = { "instant", NULL },
+	[KIND_COUNTER] = { "counter", NULL },
+	[KIND_ARROW_OUT] = { "flow_out", "id" },
+	[KIND_ARROW_IN] = { "flow_in", "id" },
+	[KIND_ARROW_STEP] = { "flow_step", "id" },
+	[KIND_BEGIN] = { "begin", NULL },
+	[KIND_END] = { "end", NULL },
 };
 
 static const char *type_of(unsigned value_type)
@@ -170,7 +170,7 @@ static bool put_fixed_fields(struct text *t, struct names *names, const struct c
 
 	return put_field(t, names, text, SLICE_LIT("name")) &&
 	       (number == NULL || put_field(t, names, "uint64_t", slice_str(number))) &&
-	       (l->shape.kind != CTF_ASYNC || put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
+	       (l->shape.kind != KIND_ASYNC || put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
 	       (!l->other || (put_field(t, names, text, SLICE_LIT("class")) &&
 	                      put_field(t, names, text, SLICE_LIT("fields"))));
 }

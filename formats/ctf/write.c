@@ -112,19 +112,6 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 
 /* ---- layouts ---- */
 
-static enum ctf_kind kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = CTF_SPAN,       [PHASE_BEGIN] = CTF_BEGIN,     [PHASE_END] = CTF_END,
-		[PHASE_INSTANT] = CTF_INSTANT, [PHASE_COUNTER] = CTF_COUNTER, [PHASE_FLOW_OUT] = CTF_FLOW_OUT,
-		[PHASE_FLOW_IN] = CTF_FLOW_IN,
-	};
-
-	if (event_is_step(e))
-		return CTF_FLOW_STEP;
-	return event_is_async(e) ? CTF_ASYNC : (enum ctf_kind)kinds[e->phase];
-}
-
 /* Parses a value of JSON that is a number which a double can hold. */
 static bool parse_json_number(const struct value *v, double *number)
 {
@@ -167,7 +154,7 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 }
 
 /* Returns the layout of events of this kind without a class of their own. */
-static const struct ctf_layout *other_layout(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk,
+static const struct ctf_layout *other_layout(struct ctf_state *st, enum event_kind kind, struct chunk *chunk,
                                              uint64_t offset)
 {
 	struct ctf_layout *const l = &st->others[kind];
@@ -206,7 +193,7 @@ static const struct ctf_layout *find_layout(struct ctf_state *st, const struct b
                                             const struct event *e, struct chunk *chunk)
 {
 	const struct field *const f = b->fields + e->first_field;
-	const struct shape_key key = { e, f, (uint16_t)kind_of(e), shape_type_of, NULL };
+	const struct shape_key key = { e, f, (uint16_t)event_kind(e), shape_type_of, NULL };
 	uint64_t hash;
 	bool addable;
 	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);
@@ -214,7 +201,7 @@ static const struct ctf_layout *find_layout(struct ctf_state *st, const struct b
 	if (known != NULL)
 		return (struct ctf_layout *)known;
 	if (!addable || !charge_layout(st, e, f))
-		return other_layout(st, (enum ctf_kind)key.kind, chunk, e->offset);
+		return other_layout(st, (enum event_kind)key.kind, chunk, e->offset);
 	struct ctf_layout *const l = (struct ctf_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
 	if (l != NULL)
 		l->id = l->shape.number;
@@ -353,9 +340,9 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
                         const struct event *e, struct chunk *chunk)
 {
 	put_text(&st->packet, e->name, chunk, e->offset);
-	if (l->shape.kind == CTF_SPAN || l->shape.kind == CTF_ASYNC || event_is_flow(e))
+	if (l->shape.kind == KIND_SPAN || l->shape.kind == KIND_ASYNC || event_is_flow(e))
 		put_number(&st->packet, e->dur, 8);
-	if (l->shape.kind == CTF_ASYNC)
+	if (l->shape.kind == KIND_ASYNC)
 		put_number(&st->packet, e->offset, 8);
 	if (l->other) {
 		put_fields_as_text(st, b, e, chunk);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
+#include "out/kind.h"
 #include "out/shape.h"
 #include "out/tracks.h"
 #include "format/recover.h"
@@ -628,7 +629,7 @@ static inline bool d9_wants_raw(const struct d9_state *st)
  * Events and tracks that this program wrote into a dial9 trace.  The vocabulary
  * names their schemas (`made: event`, `made: track`); the rest the schemas say:
  *
- *     tracetool:KIND:CATEGORY:CLASS     KIND: enum d9_made_kind; % and : of CATEGORY are %25 and %3a
+ *     tracetool:KIND:CATEGORY:CLASS     KIND: enum event_kind; % and : of CATEGORY are %25 and %3a
  *         tracetool.track     Varint, the number of a track
  *         tracetool.duration  Varint, ns; of spans
  *         tracetool.arrow     Varint; of arrows
@@ -643,25 +644,7 @@ static inline bool d9_wants_raw(const struct d9_state *st)
 #define D9_MADE_JSON_DEPTH 100U
 #define D9_MADE_FIELDS 4 /* before the arguments, at most */
 
-enum d9_made_kind {
-	D9_MADE_SPAN,
-	D9_MADE_ASYNC,
-	D9_MADE_INSTANT,
-	D9_MADE_COUNTER,
-	D9_MADE_ARROW_OUT,
-	D9_MADE_ARROW_IN,
-	D9_MADE_BEGIN,
-	D9_MADE_END,
-	D9_MADE_ARROW_STEP, /* it arrives and goes on */
-	D9_MADE_KINDS
-};
-
-extern const char *const d9_made_kinds[D9_MADE_KINDS + 1];
-
-static inline bool d9_made_is_arrow(enum d9_made_kind kind)
-{
-	return kind == D9_MADE_ARROW_OUT || kind == D9_MADE_ARROW_IN || kind == D9_MADE_ARROW_STEP;
-}
+extern const char *const d9_made_kinds[EVENT_KINDS + 1];
 
 extern const char *const d9_made_hidden[D9_MADE_FIELDS];
 
@@ -686,7 +669,7 @@ enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n);
 
 /* What is known of a schema of such events. */
 struct d9_made {
-	uint8_t kind;    /* enum d9_made_kind */
+	uint8_t kind;    /* enum event_kind */
 	uint8_t nhidden; /* fields before the arguments */
 	struct slice cls, category;
 	uint8_t *words; /* of each argument: enum d9_made_word */
@@ -987,7 +970,7 @@ struct d9w_cell {
 
 /* A schema of the output: events of one class and kind, with fields of the same names and types. */
 struct d9w_layout {
-	/* kind: enum d9_made_kind, and the wire type of the event's name << 8; types of members: wire, and
+	/* kind: enum event_kind, and the wire type of the event's name << 8; types of members: wire, and
 	 * word << 8, of struct d9w_cell */
 	struct shape shape;
 	uint16_t id;
@@ -1009,8 +992,8 @@ struct d9w_state {
 	struct d9w_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	uint32_t next_track;
-	struct shapes shapes;                    /* struct d9w_layout */
-	struct d9w_layout others[D9_MADE_KINDS]; /* id 0: not described yet */
+	struct shapes shapes;                  /* struct d9w_layout */
+	struct d9w_layout others[EVENT_KINDS]; /* id 0: not described yet */
 	uint32_t next_id;
 	struct tabletext pool; /* text -> id */
 	uint32_t npool, pool_bytes;
@@ -1079,8 +1062,6 @@ void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v
 /* All fields of an event, as one value. */
 struct d9w_cell d9w_all_cell(const struct d9w_state *st);
 void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
-
-enum d9_made_kind d9w_kind_of(const struct event *e);
 
 /* Returns the number of a track, whose record precedes its first event. */
 uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk);

@@ -80,16 +80,16 @@ void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct 
 
 static void set_phase(const struct d9_made *m, struct event *e)
 {
-	static const uint8_t phases[D9_MADE_KINDS] = {
-		[D9_MADE_SPAN] = PHASE_SPAN,          [D9_MADE_ASYNC] = PHASE_SPAN,
-		[D9_MADE_INSTANT] = PHASE_INSTANT,    [D9_MADE_COUNTER] = PHASE_COUNTER,
-		[D9_MADE_ARROW_OUT] = PHASE_FLOW_OUT, [D9_MADE_ARROW_IN] = PHASE_FLOW_IN,
-		[D9_MADE_BEGIN] = PHASE_BEGIN,        [D9_MADE_END] = PHASE_END,
-		[D9_MADE_ARROW_STEP] = PHASE_FLOW_IN,
+	static const uint8_t phases[EVENT_KINDS] = {
+		[KIND_SPAN] = PHASE_SPAN,          [KIND_ASYNC] = PHASE_SPAN,
+		[KIND_INSTANT] = PHASE_INSTANT,    [KIND_COUNTER] = PHASE_COUNTER,
+		[KIND_ARROW_OUT] = PHASE_FLOW_OUT, [KIND_ARROW_IN] = PHASE_FLOW_IN,
+		[KIND_BEGIN] = PHASE_BEGIN,        [KIND_END] = PHASE_END,
+		[KIND_ARROW_STEP] = PHASE_FLOW_IN,
 	};
 
 	e->phase = phases[m->kind];
-	e->flags = m->kind == D9_MADE_ASYNC ? EVENT_ASYNC : m->kind == D9_MADE_ARROW_STEP ? EVENT_STEP : 0;
+	e->flags = m->kind == KIND_ASYNC ? EVENT_ASYNC : m->kind == KIND_ARROW_STEP ? EVENT_STEP : 0;
 	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
 		e->dur = UINT64_MAX - e->ts;
 }
@@ -171,16 +171,16 @@ void d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *
 
 /* The words that schemas of made events consist of. */
 
-const char *const d9_made_kinds[D9_MADE_KINDS + 1] = {
-	[D9_MADE_SPAN] = "span",
-	[D9_MADE_ASYNC] = "async",
-	[D9_MADE_INSTANT] = "instant",
-	[D9_MADE_COUNTER] = "counter",
-	[D9_MADE_ARROW_OUT] = "arrow-out",
-	[D9_MADE_ARROW_IN] = "arrow-in",
-	[D9_MADE_BEGIN] = "begin",
-	[D9_MADE_END] = "end",
-	[D9_MADE_ARROW_STEP] = "arrow-step",
+const char *const d9_made_kinds[EVENT_KINDS + 1] = {
+	[KIND_SPAN] = "span",
+	[KIND_ASYNC] = "async",
+	[KIND_INSTANT] = "instant",
+	[KIND_COUNTER] = "counter",
+	[KIND_ARROW_OUT] = "arrow-out",
+	[KIND_ARROW_IN] = "arrow-in",
+	[KIND_BEGIN] = "begin",
+	[KIND_END] = "end",
+	[KIND_ARROW_STEP] = "arrow-step",
 };
 
 const char *const d9_made_hidden[D9_MADE_FIELDS] = { "tracetool.track", "tracetool.duration",
@@ -256,12 +256,12 @@ static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 
 	if (!take_word(&rest, &kind) || !take_word(&rest, &category))
 		return false;
-	while (m->kind < D9_MADE_KINDS && !slice_is(kind, d9_made_kinds[m->kind]))
+	while (m->kind < EVENT_KINDS && !slice_is(kind, d9_made_kinds[m->kind]))
 		m->kind++;
 	m->category = unescaped(arena, category);
 	m->cls = textscan_slice(rest.p, rest.n); /* the schema's name stays */
 	st->no_memory |= m->category.p == NULL;
-	return m->kind < D9_MADE_KINDS && m->category.p != NULL;
+	return m->kind < EVENT_KINDS && m->category.p != NULL;
 }
 
 /* ---- fields ---- */
@@ -283,8 +283,8 @@ static bool has_field(const struct d9_schema *s, uint32_t i, const char *name)
 
 static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
-	const bool span = m->kind == D9_MADE_SPAN || m->kind == D9_MADE_ASYNC;
-	const bool arrow = d9_made_is_arrow(m->kind);
+	const bool span = m->kind == KIND_SPAN || m->kind == KIND_ASYNC;
+	const bool arrow = kind_is_arrow(m->kind);
 	const bool want[D9_MADE_FIELDS] = { true, span, arrow, true };
 
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {

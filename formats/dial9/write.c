@@ -239,20 +239,6 @@ static void put_end(struct d9w_state *st, const struct writer *w, struct chunk *
 
 /* ---- events ---- */
 
-enum d9_made_kind d9w_kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = D9_MADE_SPAN,        [PHASE_BEGIN] = D9_MADE_BEGIN,
-		[PHASE_END] = D9_MADE_END,          [PHASE_INSTANT] = D9_MADE_INSTANT,
-		[PHASE_COUNTER] = D9_MADE_COUNTER,  [PHASE_FLOW_OUT] = D9_MADE_ARROW_OUT,
-		[PHASE_FLOW_IN] = D9_MADE_ARROW_IN,
-	};
-
-	if (event_is_step(e))
-		return D9_MADE_ARROW_STEP;
-	return event_is_async(e) ? D9_MADE_ASYNC : (enum d9_made_kind)kinds[e->phase];
-}
-
 /* Determines how the name and the fields of an event are written; texts are added to the pool. */
 static bool find_cells(struct d9w_state *st, const struct batch *b, const struct event *e,
                        struct chunk *chunk)

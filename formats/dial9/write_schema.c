@@ -59,9 +59,9 @@ static void put_category(struct text *t, struct slice s)
 			text_char(t, s.p[i]);
 }
 
-static enum d9_made_kind kind_of(const struct d9w_layout *l)
+static enum event_kind kind_of(const struct d9w_layout *l)
 {
-	return (enum d9_made_kind)(l->shape.kind & 0xff);
+	return (enum event_kind)(l->shape.kind & 0xff);
 }
 
 /* Returns the name of the schema, in scratch. */
@@ -128,10 +128,10 @@ static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, s
 
 /* ---- schemas ---- */
 
-static bool is_there(enum d9_made_kind kind, int hidden)
+static bool is_there(enum event_kind kind, int hidden)
 {
-	const bool span = kind == D9_MADE_SPAN || kind == D9_MADE_ASYNC;
-	const bool arrow = d9_made_is_arrow(kind);
+	const bool span = kind == KIND_SPAN || kind == KIND_ASYNC;
+	const bool arrow = kind_is_arrow(kind);
 
 	return hidden == 1 ? span : hidden == 2 ? arrow : true;
 }
@@ -198,8 +198,7 @@ static bool reserve(struct d9w_state *st, const struct event *e, const struct fi
 }
 
 /* Returns the schema for events of any class. */
-static const struct d9w_layout *shared_layout(struct d9w_state *st, enum d9_made_kind kind,
-                                              struct chunk *chunk)
+static const struct d9w_layout *shared_layout(struct d9w_state *st, enum event_kind kind, struct chunk *chunk)
 {
 	struct d9w_layout *const l = &st->others[kind];
 
@@ -227,7 +226,7 @@ const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch 
                                        struct chunk *chunk)
 {
 	const struct field *const f = b->fields + e->first_field;
-	const enum d9_made_kind kind = d9w_kind_of(e);
+	const enum event_kind kind = event_kind(e);
 	const struct shape_key key = { e, f, (uint16_t)(kind | st->cells[0].wire << 8), shape_type_of,
 		                       st->cells };
 	uint64_t hash;

@@ -24,6 +24,7 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
+#include "out/kind.h"
 #include "out/tracks.h"
 #include "format/recover.h"
 
@@ -488,20 +489,7 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 #define HEPH_OWN_MAX_TEXT (64U << 20) /* bytes */
 #define HEPH_OWN_MAX_CLASSES 65536U
 
-enum heph_own_kind {
-	HEPH_OWN_SPAN,
-	HEPH_OWN_ASYNC,
-	HEPH_OWN_BEGIN,
-	HEPH_OWN_END,
-	HEPH_OWN_INSTANT,
-	HEPH_OWN_COUNTER,
-	HEPH_OWN_ARROW_OUT,
-	HEPH_OWN_ARROW_IN,
-	HEPH_OWN_ARROW_STEP,
-	HEPH_OWN_KINDS
-};
-
-extern const struct slice heph_own_kinds[HEPH_OWN_KINDS];
+extern const struct slice heph_own_kinds[EVENT_KINDS];
 extern const struct slice heph_own_types[VALUE_JSON + 1]; /* names of enum value_type */
 
 static inline bool heph_is_own(struct slice name)

@@ -300,29 +300,15 @@ static uint64_t end_of(struct hpw_packet *k, const struct event *e, uint64_t sta
 	return UINT64_MAX;
 }
 
-static enum heph_own_kind kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = HEPH_OWN_SPAN,        [PHASE_BEGIN] = HEPH_OWN_BEGIN,
-		[PHASE_END] = HEPH_OWN_END,          [PHASE_INSTANT] = HEPH_OWN_INSTANT,
-		[PHASE_COUNTER] = HEPH_OWN_COUNTER,  [PHASE_FLOW_OUT] = HEPH_OWN_ARROW_OUT,
-		[PHASE_FLOW_IN] = HEPH_OWN_ARROW_IN,
-	};
-
-	if (event_is_step(e))
-		return HEPH_OWN_ARROW_STEP;
-	return event_is_async(e) ? HEPH_OWN_ASYNC : (enum heph_own_kind)kinds[e->phase];
-}
-
 /* Adds the attributes that Heph does not have: class, category, kind, arrow, duration, types. */
 static void put_own(struct hpw_packet *k, const struct event *e)
 {
-	const enum heph_own_kind kind = kind_of(e);
+	const enum event_kind kind = event_kind(e);
 
 	hpw_text_attribute(k, HEPH_OWN_CLASS, e->cls->name);
 	if (!slice_equal(e->cls->category, e->cls->name))
 		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
-	if (kind != HEPH_OWN_SPAN)
+	if (kind != KIND_SPAN)
 		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
 	if (event_is_flow(e))
 		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);

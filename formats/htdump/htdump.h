@@ -25,6 +25,7 @@
 
 #include "base/table.h"
 #include "format/format.h"
+#include "out/kind.h"
 #include "out/shape.h"
 #include "out/tracks.h"
 #include "format/recover.h"
@@ -508,28 +509,12 @@ enum htw_class_id {
 	HTW_ID_FREE /* the first one for classes of the trace */
 };
 
-/* What an event is besides its class: each has layouts of its own. */
-enum htw_kind {
-	HTW_SPAN,
-	HTW_ASYNC,
-	HTW_INSTANT,
-	HTW_COUNTER,
-	HTW_ARROW_OUT,
-	HTW_ARROW_IN,
-	HTW_BEGIN,
-	HTW_END
-};
-
-static inline enum htw_kind htw_kind_of(const struct event *e)
+/* Steps of arrows are their ends: a loss. */
+static inline enum event_kind htw_kind_of(const struct event *e)
 {
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = HTW_SPAN,        [PHASE_BEGIN] = HTW_BEGIN,
-		[PHASE_END] = HTW_END,          [PHASE_INSTANT] = HTW_INSTANT,
-		[PHASE_COUNTER] = HTW_COUNTER,  [PHASE_FLOW_OUT] = HTW_ARROW_OUT,
-		[PHASE_FLOW_IN] = HTW_ARROW_IN,
-	};
+	const enum event_kind kind = event_kind(e);
 
-	return event_is_async(e) ? HTW_ASYNC : (enum htw_kind)kinds[e->phase];
+	return kind == KIND_ARROW_STEP ? KIND_ARROW_IN : kind;
 }
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (htdump_wire.h)
@@ -543,7 +528,7 @@ static inline enum htw_kind htw_kind_of(const struct event *e)
 
 /* A class of the output: events of one class, of one kind, with the same fields of the same types. */
 struct htw_layout {
-	struct shape shape; /* kind: enum htw_kind; types of members: enum value_type */
+	struct shape shape; /* kind: enum event_kind; types of members: enum value_type */
 	uint32_t id;
 	bool renamed;        /* its name in the output is another */
 	bool fields_renamed; /* those of some members are */
@@ -662,7 +647,7 @@ struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t 
 void htw_prologue(struct htw_state *st, struct chunk *chunk);
 
 /* "span", "instant", ... */
-struct slice htw_kind_word(enum htw_kind kind);
+struct slice htw_kind_word(enum event_kind kind);
 
 /* The layout of an event, described if it is new. */
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,

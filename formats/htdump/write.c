@@ -367,15 +367,15 @@ static uint64_t duration_of(const struct event *e, uint64_t start, const struct 
 }
 
 /* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
-static void count_losses(const struct htw_record *r, enum htw_kind kind)
+static void count_losses(const struct htw_record *r, enum event_kind kind)
 {
-	if (kind == HTW_COUNTER)
+	if (kind == KIND_COUNTER)
 		htw_lose(r, HTW_COUNTERS);
-	else if (kind == HTW_ASYNC)
+	else if (kind == KIND_ASYNC)
 		htw_lose(r, HTW_ASYNC_SPAN);
-	else if (kind == HTW_BEGIN || kind == HTW_END)
+	else if (kind == KIND_BEGIN || kind == KIND_END)
 		htw_lose(r, HTW_HALF_SPAN);
-	else if (kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN)
+	else if (kind_is_arrow(kind))
 		htw_lose(r, HTW_ARROW_END);
 }
 
@@ -383,21 +383,21 @@ static void count_losses(const struct htw_record *r, enum htw_kind kind)
 static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
                       uint32_t thread)
 {
-	const enum htw_kind kind = htw_kind_of(e);
+	const enum event_kind kind = htw_kind_of(e);
 	struct text *const t = &r->chunk->text;
 	char *p = text_room(t, HT_HEAD_SIZE + 8 + 4);
 
 	if (p == NULL)
 		return;
 	p = htw_store_head(st, p, class_id, st->last_ts);
-	if (kind == HTW_SPAN || kind == HTW_ASYNC)
+	if (kind_is_span(kind))
 		p = htw_store(p, duration_of(e, st->last_ts, r), 8);
 	p = htw_store(p, thread, 4);
 	t->n = (size_t)(p - t->p);
 	htw_text(r, e->name);
-	if (kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN)
+	if (kind_is_arrow(kind))
 		htw_number(r, e->dur, 8);
-	if (kind > HTW_SPAN)
+	if (kind > KIND_SPAN)
 		count_losses(r, kind);
 }
 

@@ -203,20 +203,18 @@ void htw_prologue(struct htw_state *st, struct chunk *chunk)
 /* ---- classes of the trace ---- */
 
 /* Returns the base of classes of this kind. */
-static enum htw_class_id base_of(enum htw_kind kind)
+static enum htw_class_id base_of(enum event_kind kind)
 {
-	return kind == HTW_SPAN || kind == HTW_ASYNC           ? HTW_ID_SPAN
-	       : kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN ? HTW_ID_ARROW
-	                                                       : HTW_ID_INSTANT;
+	return kind_is_span(kind) ? HTW_ID_SPAN : kind_is_arrow(kind) ? HTW_ID_ARROW : HTW_ID_INSTANT;
 }
 
-struct slice htw_kind_word(enum htw_kind kind)
+struct slice htw_kind_word(enum event_kind kind)
 {
 	static const char *const words[] = {
-		[HTW_SPAN] = "span",           [HTW_ASYNC] = "async span",
-		[HTW_INSTANT] = "instant",     [HTW_COUNTER] = "counter",
-		[HTW_ARROW_OUT] = "arrow out", [HTW_ARROW_IN] = "arrow in",
-		[HTW_BEGIN] = "begin",         [HTW_END] = "end",
+		[KIND_SPAN] = "span",           [KIND_ASYNC] = "async span",
+		[KIND_INSTANT] = "instant",     [KIND_COUNTER] = "counter",
+		[KIND_ARROW_OUT] = "arrow out", [KIND_ARROW_IN] = "arrow in",
+		[KIND_BEGIN] = "begin",         [KIND_END] = "end",
 	};
 
 	return slice_str(words[kind]);
@@ -293,7 +291,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	if (chunk->text.failed)
 		return;
 	put_class(st, chunk, offset, l->id, name, l->shape.nmembers + 1);
-	put_base(st, chunk, offset, l->id, base_of((enum htw_kind)l->shape.kind));
+	put_base(st, chunk, offset, l->id, base_of((enum event_kind)l->shape.kind));
 	for (uint32_t i = 0; i < l->shape.nmembers; i++)
 		put_field(st, chunk, offset, l->id, names[i], types[l->shape.members[i].type]);
 
@@ -302,7 +300,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	htw_number(&r, l->id, 4);
 	htw_text(&r, l->shape.cls->name);
 	htw_text(&r, l->shape.cls->category);
-	htw_text(&r, htw_kind_word((enum htw_kind)l->shape.kind));
+	htw_text(&r, htw_kind_word((enum event_kind)l->shape.kind));
 }
 
 /* ---- the class of an event ---- */
@@ -314,7 +312,7 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 }
 
 /* Returns the class of events without one of their own. */
-static const struct htw_layout *other_layout(enum htw_kind kind)
+static const struct htw_layout *other_layout(enum event_kind kind)
 {
 	static const struct htw_layout others[] = {
 		{ .id = HTW_ID_OTHER_SPAN },
@@ -397,7 +395,7 @@ const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch 
 
 	if (found != NULL)
 		return (struct htw_layout *)found;
-	const struct htw_layout *l = other_layout((enum htw_kind)key.kind);
+	const struct htw_layout *l = other_layout((enum event_kind)key.kind);
 	if (addable && reserve(st, e, f)) {
 		const struct htw_layout *const new = add_layout(st, key, hash, chunk);
 		chunk->text.failed |= new == NULL;

@@ -786,12 +786,10 @@ static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
 }
 
-/* ---- copy.c ---- */
+/* ---- copies: the writer's part (copy.c) ---- */
 
 void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 void ovw_raw_free(struct ovw_copy *c);
-
-/* ---- copy.c: selections ---- */
 
 /* A file that comes with a stream, if that is kept. */
 void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
