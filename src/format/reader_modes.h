@@ -62,7 +62,7 @@ enum look_ahead {
  * from its start to its end, through a second reader.  That one has ahead_of
  * set to r->state, which it fills in, want WANT_FINDINGS, findings NULL, and a
  * trace and shared memory of its own.  It should pass over all records that it
- * does not need.  Call it at most once.
+ * does not need, and return READ_END when it has what it looks for.
  */
 enum look_ahead reader_look_ahead(struct reader *r);
 

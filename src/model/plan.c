@@ -222,13 +222,13 @@ static void compile_track(struct class_plan *p, const struct class_plan_fields *
 	if (m->ntracks == 0)
 		return;
 	if (m->ntracks > 1 || t->child || t->name.nparts != 1 || t->name.parts->ref.nfields != 1 ||
-	    t->name.parts->ref.ntables != 0 || t->id.p == NULL ||
-	    !slice_equal(t->id, t->name.parts->ref.field[0])) {
+	    t->name.parts->ref.ntables != 0 || t->id.nfields != 1 || t->id.ntables != 0 ||
+	    !slice_equal(t->id.field[0], t->name.parts->ref.field[0])) {
 		p->says |= CLASS_PLAN_FIELDS;
 		return;
 	}
 	p->says |= CLASS_PLAN_THREAD;
-	p->thread = integer_named(fields, t->id);
+	p->thread = integer_named(fields, t->id.field[0]);
 	p->thread_prefix = t->name.parts->text;
 }
 
@@ -336,7 +336,7 @@ static bool parts_use(const struct plan *m, struct slice *field)
 		uses |= template_uses(&m->names[i], field);
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		uses |= template_uses(&m->tracks[i].name, field) || ref_uses(&m->tracks[i].number, field) ||
-		        is_field(m->tracks[i].id, field);
+		        ref_uses(&m->tracks[i].id, field);
 	for (uint32_t i = 0; i < m->ndefines; i++)
 		uses |= define_uses(&m->defines[i], field);
 	return uses;

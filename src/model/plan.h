@@ -83,8 +83,10 @@ struct plan_define {
 /* Whose time line the event is on, if not the one that the reader gave. */
 struct plan_track {
 	struct plan_template
-	    name;               /* tracks of one process and one name are one; it has one reference at most */
-	struct slice id;        /* the field that is the thread's number in the system; p NULL: it has none */
+	    name; /* tracks of one process and one name are one; it has one reference at most */
+	struct plan_ref
+	    id; /* the thread's number in the system; nfields 0: none.  A field must be there; what is
+	           looked up in tables may be missing when the track is made: it has none then */
 	struct plan_ref number; /* the reference in name, or nothing */
 	bool child;             /* a track of its own below the event's track: "thread 7: marks" */
 };

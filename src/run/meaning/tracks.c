@@ -46,15 +46,18 @@ static struct line_cached *cached_at(struct interpret *in, const void *how, cons
 }
 
 /* A new line of this name.  NULL: no memory. */
-static const struct track *new_line(struct interpret *in, const struct track *base, bool child,
-                                    struct slice name, const struct value *id)
+static const struct track *new_line(struct interpret *in, const struct batch *b, const struct event *e,
+                                    const struct track *base, bool child, struct slice name,
+                                    const struct plan_ref *id)
 {
 	if (child)
 		return trace_child_track(in->trace, base, name);
+	const struct value v =
+	    id != NULL ? interpret_ref(in, b, e, id) : (struct value){ .type = VALUE_NONE };
 	struct track *const k = trace_add_thread(in->trace, base, 0, name);
 	if (k == NULL)
 		return NULL;
-	k->has_id = id != NULL && interpret_number(id, &k->id);
+	k->has_id = interpret_number(&v, &k->id);
 	return k;
 }
 
@@ -87,7 +90,7 @@ static struct slice line_key(struct batch *b, char kind, uint32_t base, struct s
 /* The line of this name: lines of one process and one name are one.  Without memory the base. */
 static const struct track *named_line(struct interpret *in, struct batch *b, const struct event *e,
                                       const struct track *base, bool child, struct slice name,
-                                      const struct value *id)
+                                      const struct plan_ref *id)
 {
 	struct slice key = line_key(b, child ? 'b' : 't', base->index, name);
 	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
@@ -105,7 +108,7 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	}
 	if (known != TABLE_NONE)
 		return in->trace->tracks[known];
-	const struct track *const k = new_line(in, base, child, name, id);
+	const struct track *const k = new_line(in, b, e, base, child, name, id);
 	in->line_bytes += 2 * key.n;
 	key = key.p != NULL ? arena_copy(&in->trace->arena, key) : key;
 	in->failed |= k == NULL || key.p == NULL || !tabletext_put(&in->lines, key, k->index);
@@ -118,12 +121,14 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 {
 	const struct track *const base = how->child ? e->track : track_process(e->track);
 	const struct value v = interpret_ref(in, b, e, &how->number);
-	const struct value *const id = how->id.p != NULL ? interpret_field(b, e, how->id) : NULL;
 	const bool plain = v.type != VALUE_STRING && v.type != VALUE_BYTES;
 	struct slice name;
 	bool lasting;
 
-	if ((how->number.nfields > 0 && v.type == VALUE_NONE) || (how->id.p != NULL && id == NULL))
+	if (how->number.nfields > 0 && v.type == VALUE_NONE)
+		return;
+	if (how->id.nfields > 0 && how->id.ntables == 0 &&
+	    interpret_ref(in, b, e, &how->id).type == VALUE_NONE)
 		return;
 	struct line_cached *const c = cached_at(in, how, base, v.u64);
 	if (c == NULL)
@@ -136,7 +141,7 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 		return;
 	if (name.n > NAME_BYTES)
 		name = slice_of(name.p, NAME_BYTES);
-	const struct track *const found = named_line(in, b, e, base, how->child, name, id);
+	const struct track *const found = named_line(in, b, e, base, how->child, name, &how->id);
 	*track = found;
 	if (plain)
 		*c = (struct line_cached){ how, base, v.u64, v.type, found };

@@ -260,7 +260,7 @@ Test(interpret, rules_for_names_of_events)
 static const struct plan_part worker_parts[] = { { SLICE_LIT("worker "), REF("w") } };
 static const struct plan_part marks_parts[] = { { .text = SLICE_LIT("marks") } };
 static const struct plan_track worker_lines[] = {
-	{ .name = TEMPLATE(worker_parts), .number = REF("w"), .id = SLICE_LIT("tid") },
+	{ .name = TEMPLATE(worker_parts), .number = REF("w"), .id = REF("tid") },
 	{ .name = TEMPLATE(worker_parts), .number = REF("w") },
 	{ .name = TEMPLATE(marks_parts), .child = true },
 };
@@ -289,6 +289,42 @@ Test(interpret, time_lines)
 	          e[3].track->parent == g.threads[0]);
 	cr_assert_eq(e[4].track, e[3].track);
 	cr_assert(slice_is(e[5].track->name, "b: marks"));
+	stage_free(&g);
+}
+
+/* An id that a table has counts when the line is made; without one the line has no id, and gets none later.
+ */
+static const struct plan_track looked_up_line = { .name = TEMPLATE(worker_parts),
+	                                          .number = REF("w"),
+	                                          .id = LOOKED_UP("w", 0) };
+static const struct plan on_looked_up = { .tracks = &looked_up_line, .ntracks = 1, .needs_fields = true };
+static const struct plan_define thread_is = {
+	.table = 0, .key = { SLICE_LIT("w") }, .nkeys = 1, .value = REF("tid")
+};
+static const struct plan define_thread = { .defines = &thread_is, .ndefines = 1, .needs_fields = true };
+
+Test(interpret, ids_of_time_lines_from_definitions)
+{
+	struct stage g;
+
+	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
+	const struct class *const def = class_of(&g, "define", &define_thread), *const use = class_of(
+	                                                                            &g, "use", &on_looked_up);
+	static const struct {
+		uint64_t worker, tid; /* 0: the event is on the worker's line */
+	} events[] = { { 1, 0 }, { 1, 77 }, { 1, 0 }, { 2, 78 }, { 2, 0 }, { 2, 79 }, { 2, 0 } };
+	for (uint64_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+		struct event *const e = add(&g, events[i].tid != 0 ? def : use, 0, i);
+		add_field(&g, e, SLICE_LIT("w"), value_u64(events[i].worker));
+		if (events[i].tid != 0)
+			add_field(&g, e, SLICE_LIT("tid"), value_u64(events[i].tid));
+	}
+	run(&g);
+	const struct event *const e = g.batch.events;
+	cr_expect(slice_is(e[0].track->name, "worker 1") && !e[0].track->has_id);
+	cr_expect_eq(e[2].track, e[0].track);
+	cr_expect(slice_is(e[4].track->name, "worker 2") && e[4].track->has_id && e[4].track->id == 78);
+	cr_expect_eq(e[6].track, e[4].track);
 	stage_free(&g);
 }
 

@@ -1,156 +1,15 @@
+/*
+ * Event frames: what the vocabulary states about their schemas, facts of the whole trace that some of them
+ * hold, and events of the batch.
+ *
+ * The reader applies the plan itself for the wall clock, metadata, names of addresses and threads of
+ * workers, because `validate` checks these and some stand after their use.  Values of frequent types are
+ * read without setting up a walk; all others go through walk.c.
+ */
 #include "dial9/dial9.h"
 #include "model/event_traits.h"
 
-/* ---- annotation ---- */
-
-/*
- * Schema annotations (0.4): facts about the fields of a schema, each a key and
- * a value.  The one key in use, metrique.unit, is shown with the field's type.
- * Like pool frames, they are read entry by entry.
- */
-
-struct annotation {
-	uint16_t field;
-	struct slice key, value; /* p NULL: there is none, or it came in pieces */
-};
-
-static bool take_entry(struct d9_bytes *b, struct annotation *a)
-{
-	const char *key, *value;
-	uint16_t key_len;
-	uint32_t n;
-
-	if (!d9_bytes_u16(b, &a->field, "field_index") || !d9_bytes_u16(b, &key_len, "key_len") ||
-	    (key = d9_bytes_take(b, key_len, "key")) == NULL)
-		return false;
-	if (!b->pieces)
-		a->key = textscan_slice(key, key_len);
-	if (!d9_bytes_u32(b, &n, "value_len") || !d9_bytes_run(b, n, 1, "value_len", &value))
-		return false;
-	if (!b->pieces)
-		a->value = textscan_slice(value, n);
-	return true;
-}
-
-/* The unit, and as part of the type that people see; the first one stays. */
-static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
-{
-	struct arena *const arena = &st->r->trace->arena;
-
-	if (unit.n > 32 || field->unit != NULL)
-		return;
-	field->unit = arena_copy(arena, slice_is(unit, "bytes") ? SLICE_LIT("byte") : unit).p;
-	const struct slice type =
-	    arena_printf(arena, "%.*s (%.*s)", (int)field->type.n, field->type.p, (int)unit.n, unit.p);
-	if (field->unit == NULL || type.p == NULL)
-		st->no_memory = true;
-	else
-		field->type = textscan_slice(type.p, type.n);
-	s->planned = false; /* events of it may have a class already, which does not change */
-	s->run_need = SIZE_MAX;
-}
-
-static void learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
-{
-	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
-	struct quoted q;
-
-	if ((a->key.flags & SLICE_UTF8) == 0)
-		d9_check_text(st, f, a->key, "annotation key", (struct slice){ NULL, 0, 0 });
-	if (s == NULL)
-		return;
-	if (a->field >= s->nfields)
-		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
-		        a->field, quoted(&q, s->name), s->nfields);
-	else if (slice_is(a->key, "metrique.unit"))
-		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
-}
-
-/* The entry that is there if the frame has any; `first`: with the frame's head. */
-static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct annotation *a,
-                 bool first)
-{
-	struct field fields[5];
-	uint32_t n = 0;
-
-	if (!d9_wants_structure(st))
-		return;
-	if (first || !d9_wants_raw(st))
-		fields[n++] = (struct field){ SLICE_LIT("type_id"), value_u64(st->open.type_id) };
-	if (first)
-		fields[n++] =
-		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U16, .u64 = st->open.count } };
-	if (st->open.count > 0) {
-		fields[n++] =
-		    (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = a->field } };
-		fields[n++] = (struct field){ SLICE_LIT("key"), value_string(a->key) };
-		fields[n++] = (struct field){ SLICE_LIT("value"), value_string(a->value) };
-	}
-	d9_record_structure(st, D9_S_ANNOTATIONS, f, b, fields, n);
-}
-
-enum d9_result d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
-{
-	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
-	struct annotation a = { .field = 0 };
-	uint16_t count;
-
-	(void)d9_bytes_take(&bytes, 1, "tag");
-	const unsigned n = d9_bytes_leb128(&bytes, &head.type_id, "type_id");
-	if (n > D9_VARINT_MAX) {
-		d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, f->p + 1,
-		           "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
-		return D9_BAD;
-	}
-	if (n == 0 || !d9_bytes_u16(&bytes, &count, "count") || (count > 0 && !take_entry(&bytes, &a)))
-		return D9_MORE;
-	f->end = bytes.p;
-	head.left = head.count = count;
-	st->open = head;
-	d9_newer(st, f, f->p, "annotations frame 0x06");
-	if (d9_schema_find(&st->schemas, head.type_id) == NULL)
-		d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
-		        "type_id %" PRIu64 " has no schema in this segment; count is %u", head.type_id,
-		        count);
-	if (count > 0)
-		learn(st, f, &a);
-	show(st, f, b, &a, true);
-	return D9_DONE;
-}
-
-enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
-{
-	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct annotation a;
-
-	if (!take_entry(&bytes, &a))
-		return D9_MORE;
-	f->end = bytes.p;
-	learn(st, f, &a);
-	show(st, f, b, &a, false);
-	return D9_DONE;
-}
-
-enum d9_result d9_annotation_skip(struct d9_state *st)
-{
-	struct d9_bytes bytes = d9_bytes_pieces(st);
-	struct annotation a;
-
-	const bool ok = take_entry(&bytes, &a);
-	st->r->in->p = bytes.p;
-	return ok ? D9_DONE : D9_MORE;
-}
-
-/* ---- vocabulary ---- */
-
-/*
- * By the vocabulary some events hold facts of the whole trace: the wall clock,
- * metadata, names of addresses.  The reader takes these itself, because
- * `validate` checks them and symbols stand at the end.
- */
-
-#define SECOND UINT64_C(1000000000)
+/* ---- plans of schemas ---- */
 
 static uint32_t field_named(const void *ctx, struct slice name)
 {
@@ -162,7 +21,7 @@ static uint32_t field_named(const void *ctx, struct slice name)
 	return D9_NO_FIELD;
 }
 
-static bool has_field(const void *ctx, struct slice name)
+static bool is_field(const void *ctx, struct slice name)
 {
 	return field_named(ctx, name) != D9_NO_FIELD;
 }
@@ -174,7 +33,7 @@ static uint8_t field_type(const void *ctx, uint32_t field)
 	return d9_type(s->fields[field].type)->value;
 }
 
-/* Whether the reader does all that the plan asks for. */
+/* Returns whether the reader does all that the plan asks for. */
 static bool is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
 {
 	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
@@ -189,6 +48,8 @@ static void find_parts(struct d9_schema *s, const struct class_plan *p)
 	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
 	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
 	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
+	s->parts[D9_PART_WORKER] = field_named(s, plan_word(p->plan, "worker"));
+	s->parts[D9_PART_THREAD] = field_named(s, plan_word(p->plan, "thread"));
 }
 
 static void find_used(struct d9_schema *s, const struct plan *m)
@@ -201,12 +62,14 @@ static void find_used(struct d9_schema *s, const struct plan *m)
 	}
 }
 
-static enum d9_kind kind_of(const struct d9_schema *s, const struct plan *m)
+static enum d9_kind choose_kind(const struct d9_state *st, const struct d9_schema *s, const struct plan *m)
 {
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		return D9_KIND_SYMBOL;
 	if (slice_is(plan_word(m, "made"), "track") && d9_made_track_schema(s))
 		return D9_KIND_TRACK;
+	if (st->threads_pass && s->parts[D9_PART_WORKER] != D9_NO_FIELD)
+		return D9_KIND_WORKER;
 	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
 		return D9_KIND_CLOCK;
 	const uint32_t facts = s->parts[D9_PART_FACTS];
@@ -217,7 +80,7 @@ static enum d9_kind kind_of(const struct d9_schema *s, const struct plan *m)
 
 static void find_plan(struct d9_state *st, struct d9_schema *s)
 {
-	const struct plan *const m = trace_find_plan(st->r->trace, s->name, has_field, s);
+	const struct plan *const m = trace_find_plan(st->r->trace, s->name, is_field, s);
 	const struct class_plan_fields fields = { s, field_named, field_type };
 	struct class_plan p;
 
@@ -226,8 +89,8 @@ static void find_plan(struct d9_state *st, struct d9_schema *s)
 		return;
 	class_plan_compile(&p, m, &fields);
 	find_parts(s, &p);
-	s->kind = (uint8_t)kind_of(s, m);
-	if (d9_wants_raw(st)) /* facts of the trace are still checked */
+	s->kind = (uint8_t)choose_kind(st, s, m);
+	if (d9_wants_raw(st)) /* facts of the trace are checked in any case */
 		return;
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
@@ -243,9 +106,8 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	return s->cls != NULL && !st->no_memory;
 }
 
-/* The class of its events: asked for before the first event, and again when a declared field changed.
- * false: no memory, which the state remembers. */
-static bool d9_schema_class(struct d9_state *st, struct d9_schema *s)
+/* Makes the class of the schema's events: before the first event, and again when a declared field changed. */
+static bool update_class(struct d9_state *st, struct d9_schema *s)
 {
 	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
 	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
@@ -272,14 +134,14 @@ void d9_schemas_declare(struct d9_state *st)
 {
 	for (uint32_t i = 0; i < st->schemas.n; i++) {
 		struct d9_schema *const s = st->schemas.all[i];
-		if (s->cls != NULL && s->declared != NULL && !s->planned) /* NULL: there was no memory */
-			(void)d9_schema_class(st, s);
+		if (s->cls != NULL && s->declared != NULL && !s->planned) /* NULL after OOM */
+			(void)update_class(st, s);
 	}
 }
 
 /* ---- facts of the trace ---- */
 
-/* The value of a field that something is done with, as the bytes have it.  false: there is none. */
+/* The raw value of a field with a role.  Returns false if it is absent. */
 static bool part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
                        enum d9_part part, struct batch *b, struct value *v)
 {
@@ -308,6 +170,8 @@ static bool part_integer(struct d9_state *st, const struct d9_schema *s, const s
 	return true;
 }
 
+#define SECOND UINT64_C(1000000000)
+
 static void learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct trace *const trace = st->r->trace;
@@ -326,7 +190,7 @@ static void learn_clock(struct d9_state *st, const struct d9_schema *s, const st
 	}
 }
 
-/* A fact of the trace.  The first one of a name is retained. */
+/* Learns a fact of the trace.  The first one of a name counts. */
 static void learn_fact(struct d9_state *st, struct slice name, const struct value *v,
                        const struct d9_frame *f)
 {
@@ -387,36 +251,50 @@ static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const s
 		d9_ahead_symbol(st, address, depth, (struct slice){ e->text, e->n, e->flags });
 }
 
-/* Takes the facts that an event holds. */
-static void d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+/* The first thread that a worker states is the id of its track. */
+static void learn_thread(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct d9_threads *const t = st->threads;
+	uint64_t worker, tid;
+
+	if (!part_integer(st, s, f, D9_PART_WORKER, &worker) ||
+	    !part_integer(st, s, f, D9_PART_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
+	    t->workers.used >= D9_MAX_WORKERS)
+		return;
+	st->no_memory |= !table64_put(&t->workers, worker, 0);
+	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
+}
+
+static void learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	switch ((enum d9_kind)s->kind) {
 	case D9_KIND_CLOCK:
 		learn_clock(st, s, f);
 		break;
 	case D9_KIND_FACTS:
-		if (st->collects == NULL)
+		if (st->r->ahead_of == NULL)
 			learn_facts(st, s, f);
 		break;
 	case D9_KIND_SYMBOL:
-		st->symbols_met = true;
+		st->symbols_seen = true;
 		if (st->collects != NULL)
 			learn_symbol(st, s, f);
 		break;
 	case D9_KIND_TRACK:
 		d9_made_track(st, s, f);
 		break;
+	case D9_KIND_WORKER:
+		learn_thread(st, s, f);
+		break;
 	case D9_KIND_PLAIN:
 		break;
 	}
 }
 
-/* ---- event ---- */
+/* ---- events of the batch ---- */
 
-/* Event frames. */
-
-/* The frame's own fields, in raw events: the schema does not declare them.  There is room for them. */
-static uint32_t add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
+/* Adds the frame's own fields, which the schema does not declare, to a raw event. */
+static uint32_t add_head_fields(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 {
 	to[0] =
 	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
@@ -426,10 +304,10 @@ static uint32_t add_head(const struct d9_schema *s, const struct d9_frame *f, st
 	return s->nhead;
 }
 
-/* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants
- * it.  false: it is of another type, nothing was done. */
-static inline bool frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f,
-                                  struct batch *b, struct value *v)
+/* Reads a value of a frequent type of a checked event; v may be NULL.  Returns false, without reading, for
+ * other types. */
+static inline bool read_frequent(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f,
+                                 struct batch *b, struct value *v)
 {
 	const bool optional = d9_is_optional(type);
 	const char *at = *p + optional;
@@ -472,9 +350,11 @@ static inline bool frequent_value(struct d9_state *st, uint8_t type, const char 
 }
 
 /* The track of events until the vocabulary assigns one. */
-static const struct track *no_track(struct d9_state *st)
+static const struct track *default_track(struct d9_state *st)
 {
-	if (st->no_track == NULL) {
+	if (st->default_track == NULL) {
+		if (!d9_wants_raw(st))
+			d9_look_for_threads(st);
 		const struct track *const process = d9_process(st);
 		struct track *const t =
 		    process != NULL ? trace_add_thread(st->r->trace, process, 0, SLICE_LIT("no thread"))
@@ -482,20 +362,20 @@ static const struct track *no_track(struct d9_state *st)
 		if (t != NULL)
 			t->has_id = false;
 		st->no_memory |= t == NULL;
-		st->no_track = t;
+		st->default_track = t;
 	}
-	return st->no_track;
+	return st->default_track;
 }
 
-/* All fields, of counters in any case, or those that the plan looks at; from the one at p on, which is the
- * `skipped`-th. */
+/* Adds all fields (of counters in any case), or those that the plan uses, from the one at p on, which has the
+ * index `skipped`. */
 static void add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
                        struct batch *b, struct event *e, const char *p, uint32_t skipped)
 {
 	const bool all = d9_wants_fields(st) || e->phase == PHASE_COUNTER;
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
 	struct field *const first = batch_fields(b, s->nhead + s->nfields);
-	struct d9_walk w; /* made when a field needs it */
+	struct d9_walk w; /* set up when a field needs it */
 	bool walks = false;
 	struct field *to = first;
 
@@ -504,14 +384,14 @@ static void add_fields(struct d9_state *st, const struct d9_schema *s, const str
 		return;
 	}
 	if (s->nhead > 0)
-		to += add_head(s, f, to);
+		to += add_head_fields(s, f, to);
 	for (const struct d9_field *i = s->fields + skipped; i < end; i++) {
 		struct value *v = NULL;
 		if (all || i->used) {
 			to->name = i->name;
 			v = &to++->value;
 		}
-		if (frequent_value(st, i->type, &p, f, b, v))
+		if (read_frequent(st, i->type, &p, f, b, v))
 			continue;
 		if (!walks)
 			d9_walk_values(&w, st, s, f, b);
@@ -526,7 +406,7 @@ static void add_fields(struct d9_state *st, const struct d9_schema *s, const str
 	b->nfields += e->nfields;
 }
 
-/* One that this program wrote. */
+/* Completes an event that this program wrote. */
 static void add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
                      struct batch *b, struct event *e)
 {
@@ -534,7 +414,7 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 
 	d9_made_event(st, s, f, b, e, &args);
 	if (e->track == NULL)
-		e->track = no_track(st);
+		e->track = default_track(st);
 	if (!d9_wants_fields(st) && e->phase != PHASE_COUNTER)
 		return;
 	add_fields(st, s, f, b, e, args, s->made->nhidden);
@@ -547,7 +427,7 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 static void add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
                       struct batch *b)
 {
-	struct event *const e = d9_record_event(st, b, f, s->cls);
+	struct event *const e = d9_add_event(st, b, f, s->cls);
 
 	if (!s->structure)
 		e->phase = PHASE_INSTANT;
@@ -555,21 +435,24 @@ static void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		e->flags |= EVENT_REFERRED;
 	st->event_pooled = 0;
 	if (!s->structure && (st->r->want & WANT_BARE) != 0) {
-		e->track = no_track(st);
+		e->track = default_track(st);
 		b->n += !st->no_memory;
 		return;
 	}
 	if (s->made != NULL) {
 		add_made(st, s, f, b, e);
 	} else {
-		e->track = no_track(st);
+		e->track = default_track(st);
 		if (d9_wants_fields(st) || class_needs_fields(s->cls))
 			add_fields(st, s, f, b, e, f->p + d9_schema_head(s), 0);
 	}
 	b->n += !st->no_memory;
 }
 
-static enum d9_result unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+/* ---- event frames ---- */
+
+static enum d9_result report_unreadable(struct d9_state *st, const struct d9_schema *s,
+                                        const struct d9_frame *f)
 {
 	struct quoted q, q2;
 
@@ -587,7 +470,8 @@ static enum d9_result unreadable(struct d9_state *st, const struct d9_schema *s,
 	return D9_BAD;
 }
 
-/* Structure is also wanted if the engine takes definitions from it. */
+/* Returns whether the batch gets events of this schema.  Structure is wanted too if the engine takes
+ * definitions from it. */
 static bool is_wanted(const struct d9_state *st, const struct d9_schema *s)
 {
 	return (st->r->want & WANT_TIMES) != 0 &&
@@ -601,7 +485,7 @@ enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct ba
 	if (left < D9_EVENT_HEAD) {
 		struct cursor c = cursor_on(f->p, f->end, false);
 		cursor_take(&c, D9_EVENT_HEAD, "type_id");
-		return d9_lacks(st, &c);
+		return d9_note_lack(st, &c);
 	}
 	const uint16_t type_id = load_u16(f->p + 1, false);
 	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
@@ -612,8 +496,8 @@ enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct ba
 		return D9_BAD;
 	}
 	if (!s->readable)
-		return unreadable(st, s, f);
-	if (!s->planned && !d9_schema_class(st, s))
+		return report_unreadable(st, s, f);
+	if (!s->planned && !update_class(st, s))
 		return D9_BAD;
 	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
 	if (end != NULL) {
@@ -624,10 +508,10 @@ enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct ba
 			return result;
 	}
 	if (s->timed)
-		d9_record_time(st, f);
+		d9_advance_time(st, f);
 	d9_count_event(st, s, f);
 	if (s->kind != D9_KIND_PLAIN)
-		d9_learn(st, s, f);
+		learn(st, s, f);
 	if (is_wanted(st, s))
 		add_event(st, s, f, b);
 	return D9_DONE;
@@ -638,7 +522,7 @@ enum d9_result d9_event_skip(struct d9_state *st, const struct d9_frame *f)
 	const struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
 
 	if (s->timed)
-		d9_record_time(st, f);
+		d9_advance_time(st, f);
 	const enum d9_result result = d9_walk_pieces(st, s, f);
 	if (result == D9_DONE)
 		d9_count_event(st, s, f);

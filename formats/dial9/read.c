@@ -1,3 +1,11 @@
+/*
+ * The dial9 reader ("dial9-trace-format Binary Specification", version 1, and what crate 0.4 added): a
+ * header, then frames.  No frame has a length, so reading ends at the first one that cannot be understood.
+ * A further header begins a new segment, in which schemas, pools and the time base are reset.
+ *
+ * Memory is bounded by the limits of dial9.h.  Frames and pool entries above D9_MAX_FRAME are walked over
+ * in pieces and dropped.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -53,9 +61,7 @@ void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s
 		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s is %s", what, quoted(&q2, s));
 }
 
-/* ---- what is missing ---- */
-
-enum d9_result d9_lacks(struct d9_state *st, const struct cursor *c)
+enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c)
 {
 	st->lack = (struct d9_lack){ .what = c->missing, .bytes = c->missing_bytes };
 	return D9_MORE;
@@ -81,8 +87,8 @@ static const char *frame_name(uint8_t tag)
 	}
 }
 
-/* From there the trace can be cut to be complete. */
-static void last_frame(const struct d9_state *st, char *to, size_t cap)
+/* Where the trace can be cut to be complete. */
+static void describe_last_frame(const struct d9_state *st, char *to, size_t cap)
 {
 	if (st->r->records > 0)
 		snprintf(to, cap, "the last complete frame begins at byte %" PRIu64, st->last_offset);
@@ -90,8 +96,8 @@ static void last_frame(const struct d9_state *st, char *to, size_t cap)
 		snprintf(to, cap, "no frame is complete");
 }
 
-/* Reports that the input ends inside a frame, by st->lack.  Always D9_BAD. */
-static enum d9_result d9_report_cut(struct d9_state *st, const struct d9_frame *f)
+/* Reports that the input ends inside a frame, by st->lack.  Returns D9_BAD. */
+static enum d9_result report_cut(struct d9_state *st, const struct d9_frame *f)
 {
 	const struct d9_lack *const lack = &st->lack;
 	char whose[700] = "", last[80];
@@ -102,7 +108,7 @@ static enum d9_result d9_report_cut(struct d9_state *st, const struct d9_frame *
 		         quoted(&q2, lack->schema->name));
 	else if (lack->schema != NULL)
 		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->name));
-	last_frame(st, last, sizeof last);
+	describe_last_frame(st, last, sizeof last);
 	if (lack->has_length)
 		d9_find(st, D9_RULE_LENGTH_PAST_END, f,
 		        "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64
@@ -114,131 +120,70 @@ static enum d9_result d9_report_cut(struct d9_state *st, const struct d9_frame *
 	return D9_BAD;
 }
 
-/* ---- what was counted ---- */
-
-static void report(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t, const char *before,
-                   const char *behind)
+static void report_tally(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t,
+                         const char *before, const char *after)
 {
 	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
-	                  "%s %" PRIu64 "%s", before, t->now, behind);
+	                  "%s %" PRIu64 "%s", before, t->now, after);
 }
 
-static void d9_report_tallies(struct d9_state *st)
+static void report_tallies(struct d9_state *st)
 {
 	const struct d9_tallies *const t = &st->tallies;
 	const uint64_t dropped = st->ahead != NULL ? st->ahead->dropped : 0;
 
-	report(st, D9_RULE_BOOL_VALUE, &t->bools, "a Bool is", "");
-	report(st, D9_RULE_LATE_DEFINITION, &t->late, "id", " is defined here, after its first use");
-	report(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " is defined again with other content");
-	report(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", ": its content is above the limit");
-	report(st, D9_RULE_POOL_LIMIT, &t->names_limit, "the", " frames of a stack are shown as addresses");
+	report_tally(st, D9_RULE_BOOL_VALUE, &t->bools, "a Bool is", "");
+	report_tally(st, D9_RULE_LATE_DEFINITION, &t->late, "id", " is defined here, after its first use");
+	report_tally(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " is defined again with other content");
+	report_tally(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", ": its content is above the limit");
+	report_tally(st, D9_RULE_POOL_LIMIT, &t->names_limit, "the",
+	             " frames of a stack are shown as addresses");
 	if (dropped > 0)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
 		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
-	report(st, D9_RULE_METADATA_LIMIT, &t->metadata, "metadata of", " bytes is not retained");
-	report(st, D9_RULE_TRACK_LIMIT, &t->tracks, "track", " is not distinguished");
-	report(st, D9_RULE_TRACK_LIMIT, &t->deep_tracks, "track",
-	       " is shown higher than it lies, below so many others");
-	if (st->symbols_met)
-		report(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
-		       " frames of a stack are shown as addresses");
-	report(st, D9_RULE_NAMES_LATE, &t->unresolved, "id", " is shown as a number");
+	report_tally(st, D9_RULE_METADATA_LIMIT, &t->metadata, "metadata of", " bytes is not retained");
+	report_tally(st, D9_RULE_TRACK_LIMIT, &t->tracks, "track", " is not distinguished");
+	report_tally(st, D9_RULE_TRACK_LIMIT, &t->deep_tracks, "track",
+	             " is shown higher than it lies, below so many others");
+	if (st->symbols_seen)
+		report_tally(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
+		             " frames of a stack are shown as addresses");
+	report_tally(st, D9_RULE_NAMES_LATE, &t->unresolved, "id", " is shown as a number");
 }
 
-/* ---- bytes ---- */
+/* ---- dialects ---- */
 
-static bool lacks(struct d9_bytes *b, const char *what, uint64_t missing)
+const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
+
+static void begin_dialect(struct d9_state *st)
 {
-	*b->lack = (struct d9_lack){ .what = what, .bytes = missing };
-	return false;
+	const char *const asked = st->r->dialect;
+	struct trace *const trace = st->r->trace;
+
+	st->strict = asked != NULL && strcmp(asked, d9_dialects[D9_0_3]) == 0;
+	/* another input of the same trace may be newer */
+	if (asked == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
+		trace->dialect = d9_dialects[D9_0_3];
+	else
+		trace->dialect = d9_dialects[D9_0_4];
 }
 
-static bool lacks_length(struct d9_bytes *b, const char *what, uint64_t n, uint64_t missing, uint64_t left)
+void d9_note_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
 {
-	*b->lack =
-	    (struct d9_lack){ .what = what, .bytes = missing, .length = n, .left = left, .has_length = true };
-	return false;
+	if (st->strict)
+		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
+	else
+		st->r->trace->dialect = d9_dialects[D9_0_4];
 }
 
-bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
-{
-	bool there = false;
+/* ---- records ---- */
 
-	if (b->pieces) {
-		b->in->p = b->p;
-		there = input_need(b->in, n);
-		b->p = b->in->p;
-		b->end = b->in->end;
-	}
-	return there || lacks(b, what, n - (size_t)(b->end - b->p));
-}
-
-bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
-{
-	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);
-
-	return b->pieces || bytes <= left || lacks_length(b, what, n, bytes - left, left);
-}
-
-/* Drops so many bytes; n is the length that they come from. */
-static bool drop(struct d9_bytes *b, uint64_t bytes, uint32_t n, const char *what)
-{
-	struct input *const in = b->in;
-	uint64_t left = bytes;
-	bool more = true;
-
-	in->p = b->p;
-	while (left > 0 && more) {
-		const size_t window = (size_t)(in->end - in->p);
-		const size_t step = left < window ? (size_t)left : window;
-		in->p += step;
-		left -= step;
-		more = left == 0 || input_more(in);
-	}
-	b->p = in->p;
-	b->end = in->end;
-	return more || lacks_length(b, what, n, left, bytes - left);
-}
-
-bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p)
-{
-	const uint64_t bytes = (uint64_t)n * each;
-
-	*p = b->pieces ? NULL : b->p;
-	if (b->pieces)
-		return drop(b, bytes, n, what);
-	if (!d9_bytes_fit(b, n, each, what))
-		return false;
-	b->p += bytes;
-	return true;
-}
-
-unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
-{
-	uint64_t number = 0;
-	const char *p;
-
-	for (unsigned i = 0; i < D9_VARINT_MAX && (p = d9_bytes_take(b, 1, what)) != NULL; i++) {
-		number |= (uint64_t)(*p & 0x7f) << 7 * i;
-		if ((uint8_t)*p < 0x80) {
-			*v = number;
-			return i + 1;
-		}
-	}
-	return p != NULL ? D9_VARINT_MAX + 1 : 0;
-}
-
-/* ---- record ---- */
-
-void d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
+void d9_report_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
 {
 	d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32, st->base,
 	           delta);
 	st->base = UINT64_MAX;
 }
-
-/* ---- counting ---- */
 
 void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f)
 {
@@ -247,29 +192,30 @@ void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d
 	st->last_offset = f->offset;
 }
 
-/* Counts an entry of the open frame, or the frame if it has none. */
-static void d9_count_entry(struct d9_state *st)
+/* Counts, if it was read, an entry of the open frame, or the frame if it has none.  Returns the result. */
+static enum d9_result count_entry(struct d9_state *st, enum d9_result result)
 {
 	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
 		                                        [D9_TAG_STACKS] = D9_S_STACKS,
 		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
 
+	if (result != D9_DONE)
+		return result;
 	st->r->records++;
 	st->structure[structures[st->open.tag]]->records++;
 	if (st->open.left > 0)
 		st->open.left--;
 	if (st->open.left == 0)
 		st->last_offset = st->open.offset;
+	return D9_DONE;
 }
 
-/* ---- adding to the batch ---- */
-
-void d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f,
-                         struct batch *b, const struct field *fields, uint32_t n)
+void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
+                      const struct field *fields, uint32_t n)
 {
 	if (!d9_wants_structure(st))
 		return;
-	struct event *const e = d9_record_event(st, b, f, st->structure[which]);
+	struct event *const e = d9_add_event(st, b, f, st->structure[which]);
 	if (d9_wants_fields(st)) {
 		struct field *const to = batch_fields(b, n);
 		if (to == NULL) {
@@ -284,11 +230,11 @@ void d9_record_structure(struct d9_state *st, enum d9_structure which, const str
 	b->n++;
 }
 
-#define RUN_RECORDS 65536U /* then the engine looks around */
+#define RUN_RECORDS 65536U /* of one run; then the engine gets a turn */
 
 /* Adds the plain events and resets at the start of the window as one event without fields, at the time base
- * before them.  How many events that makes. */
-static uint32_t d9_record_run(struct d9_state *st, struct batch *b)
+ * before them.  Returns the number of events added, 0 or 1. */
+static uint32_t record_run(struct d9_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const uint64_t base = st->base;
@@ -297,34 +243,30 @@ static uint32_t d9_record_run(struct d9_state *st, struct batch *b)
 	if (d9_check_run(st, RUN_RECORDS) == 0)
 		return 0;
 	f.end = in->p;
-	d9_record_event(st, b, &f, st->structure[D9_S_RESET])->ts = base;
+	d9_add_event(st, b, &f, st->structure[D9_S_RESET])->ts = base;
 	b->n++;
 	return 1;
 }
 
-/* ---- frame ---- */
+/* ---- frames ---- */
 
-/* Which frame, or entry of one, stands at the start of the window; headers and resets. */
-
-/* ---- headers and resets ---- */
-
-/* Whether the first bytes are the magic of the format before this one, as far as they are there. */
-static bool is_older(const struct d9_frame *f, size_t left)
+/* Whether the first `left` bytes, as far as present, are the magic of the format before this one. */
+static bool is_older_magic(const struct d9_frame *f, size_t left)
 {
 	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
 
 	return memcmp(f->p, D9_OLDER_MAGIC, n) == 0;
 }
 
-/* What stands here is no header, and no other frame. */
-static enum d9_result not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
+/* Reports bytes that begin no frame. */
+static enum d9_result report_unknown(struct d9_state *st, const struct d9_frame *f, size_t n)
 {
 	const size_t left = (size_t)(f->end - f->p);
 	struct quoted q;
 
-	if (!st->begun && is_older(f, left) && left < D9_OLDER_MAGIC_SIZE && !st->r->in->last)
+	if (!st->begun && is_older_magic(f, left) && left < D9_OLDER_MAGIC_SIZE && !st->r->in->last)
 		return D9_MORE;
-	if (!st->begun && is_older(f, left) && left >= D9_OLDER_MAGIC_SIZE) {
+	if (!st->begun && is_older_magic(f, left) && left >= D9_OLDER_MAGIC_SIZE) {
 		d9_find(st, D9_RULE_OLDER_FORMAT, f,
 		        "the first bytes are " D9_OLDER_MAGIC ", which dial9-tokio-telemetry wrote before "
 		        "release 0.2.0; record again with that release or a later one");
@@ -349,7 +291,7 @@ static enum d9_result not_a_header(struct d9_state *st, const struct d9_frame *f
 static void begin_segment(struct d9_state *st, const struct d9_frame *f)
 {
 	if (st->begun) {
-		d9_newer(st, f, f->p, "a header in mid-stream");
+		d9_note_newer(st, f, f->p, "a header in mid-stream");
 		d9_pools_check(st);
 		d9_pools_forget(st);
 		d9_schemas_forget(&st->schemas);
@@ -360,7 +302,7 @@ static void begin_segment(struct d9_state *st, const struct d9_frame *f)
 	st->segment++;
 }
 
-static enum d9_result header(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result read_header(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	const struct field version = { SLICE_LIT("version"), { .type = VALUE_U8, .u64 = D9_VERSION } };
 	const size_t left = (size_t)(f->end - f->p);
@@ -368,12 +310,12 @@ static enum d9_result header(struct d9_state *st, struct d9_frame *f, struct bat
 
 	const bool differs = memcmp(f->p, D9_MAGIC, looked) != 0;
 	if (differs && (looked == D9_MAGIC_SIZE || st->r->in->last))
-		return not_a_header(st, f, looked);
-	if (differs || left < D9_HEADER_SIZE) { /* all of the magic is wanted to show it */
+		return report_unknown(st, f, looked);
+	if (differs || left < D9_HEADER_SIZE) { /* findings show all of the magic */
 		struct cursor c = cursor_on(f->p, f->end, false);
 		cursor_take(&c, D9_MAGIC_SIZE, "magic");
 		cursor_u8(&c, "version");
-		return d9_lacks(st, &c);
+		return d9_note_lack(st, &c);
 	}
 	if (f->p[4] != D9_VERSION) {
 		d9_find_at(st, D9_RULE_BAD_VERSION, f, f->p + 4, "version %u, known is %d", (uint8_t)f->p[4],
@@ -382,40 +324,31 @@ static enum d9_result header(struct d9_state *st, struct d9_frame *f, struct bat
 	}
 	f->end = f->p + D9_HEADER_SIZE;
 	begin_segment(st, f);
-	d9_record_structure(st, D9_S_HEADER, f, b, &version, 1);
+	d9_add_structure(st, D9_S_HEADER, f, b, &version, 1);
 	d9_count_frame(st, D9_S_HEADER, f);
 	return D9_DONE;
 }
 
-static enum d9_result reset(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result read_reset(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
 	cursor_take(&c, 1, "tag");
 	const uint64_t ts = cursor_u64(&c, "timestamp_ns");
 	if (c.missing != NULL)
-		return d9_lacks(st, &c);
+		return d9_note_lack(st, &c);
 	const struct field field = { SLICE_LIT("timestamp_ns"), value_u64(ts) };
 	f->end = c.p;
 	st->base = ts;
-	d9_record_structure(st, D9_S_RESET, f, b, &field, 1);
+	d9_add_structure(st, D9_S_RESET, f, b, &field, 1);
 	d9_count_frame(st, D9_S_RESET, f);
 	return D9_DONE;
 }
 
-/* ---- one frame, or one entry of a pool ---- */
-
-static enum d9_result counted_entry(struct d9_state *st, enum d9_result result)
-{
-	if (result == D9_DONE)
-		d9_count_entry(st);
-	return result;
-}
-
-static enum d9_result frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum d9_result read_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	if (!st->begun)
-		return header(st, f, b);
+		return read_header(st, f, b);
 	switch (f->tag) {
 	case D9_TAG_EVENT:
 		return d9_event_frame(st, f, b);
@@ -423,44 +356,42 @@ static enum d9_result frame(struct d9_state *st, struct d9_frame *f, struct batc
 		return d9_schema_frame(st, f, b);
 	case D9_TAG_STRINGS:
 	case D9_TAG_STACKS:
-		return counted_entry(st, d9_pool_head(st, f, b));
+		return count_entry(st, d9_pool_head(st, f, b));
 	case D9_TAG_RESET:
-		return reset(st, f, b);
+		return read_reset(st, f, b);
 	case D9_TAG_ANNOTATIONS:
-		return counted_entry(st, d9_annotations_head(st, f, b));
+		return count_entry(st, d9_annotations_head(st, f, b));
 	case D9_TAG_HEADER:
-		return header(st, f, b);
+		return read_header(st, f, b);
 	default:
-		return not_a_header(st, f, 1);
+		return report_unknown(st, f, 1);
 	}
 }
 
-/* The next entry of the frame that is open. */
-static enum d9_result next_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
+/* Reads the next entry of the open frame. */
+static enum d9_result read_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	f->tag = st->open.tag;
 	f->offset = st->open.offset;
-	return counted_entry(st, f->tag == D9_TAG_ANNOTATIONS ? d9_annotation(st, f, b)
-	                                                      : d9_pool_entry(st, f, b));
+	return count_entry(st,
+	                   f->tag == D9_TAG_ANNOTATIONS ? d9_annotation(st, f, b) : d9_pool_entry(st, f, b));
 }
 
-/* ---- what is larger than this program holds ---- */
-
-static enum d9_result skip_tag(struct d9_state *st, const struct d9_frame *f)
+static enum d9_result skip_by_tag(struct d9_state *st, const struct d9_frame *f)
 {
 	switch (f->tag) {
 	case D9_TAG_EVENT:
 		return d9_event_skip(st, f);
 	case D9_TAG_ANNOTATIONS:
-		return counted_entry(st, d9_annotation_skip(st));
+		return count_entry(st, d9_annotation_skip(st));
 	default:
-		return counted_entry(st, d9_pool_skip(st, f));
+		return count_entry(st, d9_pool_skip(st, f));
 	}
 }
 
-/* Legal, and so walked over, reported and dropped.  Unlike all else, nothing here starts over: what was
- * looked at is gone from the window. */
-static enum d9_result skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
+/* Walks over a frame or entry above D9_MAX_FRAME, which is legal, reports and drops it.  Its bytes leave the
+ * window, so this cannot start over. */
+static enum d9_result skip_large(struct d9_state *st, const struct d9_frame *f, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
@@ -469,8 +400,8 @@ static enum d9_result skip(struct d9_state *st, const struct d9_frame *f, struct
 		d9_find(st, D9_RULE_LIMIT, f, "the frame is longer than %u bytes", D9_MAX_FRAME);
 		return D9_BAD;
 	}
-	input_hold(in, NULL); /* nothing will point into it */
-	const enum d9_result result = skip_tag(st, f);
+	input_hold(in, NULL); /* nothing points into skipped bytes */
+	const enum d9_result result = skip_by_tag(st, f);
 	input_hold(in, &b->holds);
 	if (result == D9_DONE)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
@@ -489,22 +420,22 @@ enum d9_result d9_next_frame(struct d9_state *st, struct batch *b)
 
 	f.offset = f.at = input_offset(in, in->p);
 	f.ordinal = st->r->records + 1;
-	enum d9_result result = st->open.left > 0 ? next_entry(st, &f, b) : frame(st, &f, b);
+	enum d9_result result = st->open.left > 0 ? read_entry(st, &f, b) : read_frame(st, &f, b);
 	if (result == D9_DONE) {
 		in->p = f.end;
 		return result;
 	}
 	if (result == D9_MORE && window >= D9_MAX_FRAME) {
-		result = skip(st, &f, b);
+		result = skip_large(st, &f, b);
 		if (result == D9_DONE)
 			return result;
 	} else if (result == D9_MORE && !in->last) {
 		return D9_MORE;
 	}
 	if (result == D9_MORE)
-		result = d9_report_cut(st, &f);
+		result = report_cut(st, &f);
 	if (st->r->unread == 0 && !st->resumes) {
-		const uint64_t gone = input_offset(in, in->p) - f.at; /* by skipping */
+		const uint64_t gone = input_offset(in, in->p) - f.at; /* in pieces */
 		st->r->unread = gone + input_drain(in);
 	}
 	return result;
@@ -512,8 +443,8 @@ enum d9_result d9_next_frame(struct d9_state *st, struct batch *b)
 
 /* ---- the loop ---- */
 
-/* The input ends where a frame may begin. */
-static enum d9_result end_of_input(struct d9_state *st)
+/* Checks that the input ends between frames. */
+static enum d9_result check_end(struct d9_state *st)
 {
 	const struct d9_open_frame *const open = &st->open;
 	const struct d9_frame f = { .offset = open->offset, .tag = open->tag, .ordinal = st->r->records };
@@ -524,20 +455,20 @@ static enum d9_result end_of_input(struct d9_state *st)
 		                     .bytes = (uint64_t)open->left * D9_ENTRY_HEAD,
 		                     .length = open->count,
 		                     .has_length = true };
-	return d9_report_cut(st, &f);
+	return report_cut(st, &f);
 }
 
-static enum read_status finish(struct d9_state *st, enum d9_result result)
+static enum read_status finish_input(struct d9_state *st, enum d9_result result)
 {
 	if (result == D9_DONE)
 		d9_pools_check(st);
 	if (st->tracks_made == 0)
 		(void)d9_process(st);
-	d9_report_tallies(st);
+	report_tallies(st);
 	return result == D9_DONE ? READ_END : READ_BAD;
 }
 
-/* The batch holds enough, whatever the number of its events. */
+/* Returns whether the batch holds enough, whatever the number of its events. */
 static bool is_full(const struct d9_state *st, const struct batch *b, uint64_t start)
 {
 	return input_offset(st->r->in, st->r->in->p) - start >= D9_NEXT_BYTES ||
@@ -553,8 +484,7 @@ static void begin_batch(struct d9_state *st, struct batch *b)
 	d9_ahead_hold(st, b);
 }
 
-/* reader_ops.next */
-static enum read_status d9_frames_next(struct reader *r, struct batch *b)
+static enum read_status read_batch(struct reader *r, struct batch *b)
 {
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
@@ -562,12 +492,14 @@ static enum read_status d9_frames_next(struct reader *r, struct batch *b)
 	const bool runs = (r->want & WANT_RUNS) != 0;
 	enum d9_result result = D9_DONE;
 
+	if (st->threads_pass && start >= D9_THREADS_AHEAD)
+		return READ_END;
 	begin_batch(st, b);
 	for (uint32_t left = b->cap; left > 0 && !st->no_memory && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
-			return finish(st, end_of_input(st));
+			return finish_input(st, check_end(st));
 		if ((runs || r->want == WANT_FINDINGS) && st->begun && st->open.left == 0) {
-			left -= runs ? d9_record_run(st, b) : d9_check_run(st, left);
+			left -= runs ? record_run(st, b) : d9_check_run(st, left);
 			if (left == 0 || in->p == in->end)
 				continue;
 		}
@@ -577,31 +509,22 @@ static enum read_status d9_frames_next(struct reader *r, struct batch *b)
 		else
 			left--;
 		if (result == D9_BAD && !st->no_memory)
-			return finish(st, D9_BAD);
+			return finish_input(st, D9_BAD);
 	}
 	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
-/* ---- read ---- */
+/* ---- opening ---- */
 
-/*
- * dial9 traces ("dial9-trace-format Binary Specification", version 1, and what
- * crate 0.4 added): a header, then frames.  No frame has a length, so reading
- * ends where one cannot be understood.  A further header begins a new segment,
- * in which schemas, pools and the time base are reset.
- */
-
-static int d9_probe(struct slice head, bool complete)
+static int probe(struct slice head, bool complete)
 {
 	(void)complete;
 	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
-		return 64; /* to say so */
+		return 64; /* to report it */
 	if (head.n < D9_MAGIC_SIZE || memcmp(head.p, D9_MAGIC, D9_MAGIC_SIZE) != 0)
 		return 0;
 	return head.n >= D9_HEADER_SIZE && head.p[4] == D9_VERSION ? 40 : 32;
 }
-
-/* ---- opening ---- */
 
 static bool set_up_trace(struct d9_state *st)
 {
@@ -619,23 +542,25 @@ static bool set_up_trace(struct d9_state *st)
 	return true;
 }
 
-static bool d9_open(struct reader *r)
+static bool open_reader(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 	const struct d9_state *const asking = r->ahead_of;
 
 	st->r = r;
-	st->collects = asking != NULL ? asking->ahead : NULL;
+	st->threads = asking != NULL ? asking->threads : NULL;
+	st->threads_pass = st->threads != NULL;
+	st->collects = asking != NULL && !st->threads_pass ? asking->ahead : NULL;
 	st->seed = hash_seed();
-	d9_dialect_begin(st);
+	begin_dialect(st);
 	return set_up_trace(st);
 }
 
-static void d9_close(struct reader *r)
+static void close_reader(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 
-	if (st->collects == NULL)
+	if (r->ahead_of == NULL)
 		d9_schemas_declare(st);
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);
@@ -645,8 +570,41 @@ static void d9_close(struct reader *r)
 
 const struct reader_ops d9_reader_ops = {
 	.state_size = sizeof(struct d9_state),
-	.probe = d9_probe,
-	.open = d9_open,
-	.next = d9_frames_next,
-	.close = d9_close,
+	.probe = probe,
+	.open = open_reader,
+	.next = read_batch,
+	.close = close_reader,
+};
+
+/* ---- the format ---- */
+
+static const char *const suffixes[] = { ".bin", NULL };
+
+static const struct format_option options[] = {
+	{ .name = "to-dialect",
+	  .arg = "NAME",
+	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
+	  .words = d9_dialects,
+	  .of_output = true },
+	{ .name = NULL },
+};
+
+extern const struct format dial9_format;
+
+const struct format dial9_format = {
+	.name = "dial9",
+	.title = "dial9 trace",
+	.spec = "dial9-trace-format binary specification, version 1",
+	.suffixes = suffixes,
+	.recounted = (const char *const[]){ "timestamp_delta_ns", NULL },
+	.dialects = d9_dialects,
+	.options = options,
+	.reader = &d9_reader_ops,
+	.writer = &d9w_ops,
+	.recover = &d9_recover_ops,
+	.rules = d9_rules,
+	.losses = d9w_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NAN | HOLDS_PARTS | HOLDS_NOT_UTF8 | HOLDS_NUL |
+	         HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
 };
