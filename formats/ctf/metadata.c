@@ -60,15 +60,15 @@ static const struct {
 	const char *name;
 	const char *number; /* field after the name of the event; NULL: none */
 } kinds[EVENT_KINDS] = {
-	[KIND_SPAN] = { "span", "dur" },
-	[KIND_ASYNC] = { "async", "dur" },
-	[KIND_INSTANT] = { "instant", NULL },
-	[KIND_COUNTER] = { "counter", NULL },
-	[KIND_ARROW_OUT] = { "flow_out", "id" },
-	[KIND_ARROW_IN] = { "flow_in", "id" },
-	[KIND_ARROW_STEP] = { "flow_step", "id" },
-	[KIND_BEGIN] = { "begin", NULL },
-	[KIND_END] = { "end", NULL },
+	[EVENT_KIND_SPAN] = { "span", "dur" },
+	[EVENT_KIND_ASYNC] = { "async", "dur" },
+	[EVENT_KIND_INSTANT] = { "instant", NULL },
+	[EVENT_KIND_COUNTER] = { "counter", NULL },
+	[EVENT_KIND_ARROW_OUT] = { "flow_out", "id" },
+	[EVENT_KIND_ARROW_IN] = { "flow_in", "id" },
+	[EVENT_KIND_ARROW_STEP] = { "flow_step", "id" },
+	[EVENT_KIND_BEGIN] = { "begin", NULL },
+	[EVENT_KIND_END] = { "end", NULL },
 };
 
 static const char *type_of(unsigned value_type)
@@ -170,7 +170,8 @@ static bool put_fixed_fields(struct text *t, struct names *names, const struct c
 
 	return put_field(t, names, text, SLICE_LIT("name")) &&
 	       (number == NULL || put_field(t, names, "uint64_t", slice_str(number))) &&
-	       (l->shape.kind != KIND_ASYNC || put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
+	       (l->shape.kind != EVENT_KIND_ASYNC ||
+	        put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
 	       (!l->other || (put_field(t, names, text, SLICE_LIT("class")) &&
 	                      put_field(t, names, text, SLICE_LIT("fields"))));
 }

@@ -340,9 +340,9 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
                         const struct event *e, struct chunk *chunk)
 {
 	put_text(&st->packet, e->name, chunk, e->offset);
-	if (l->shape.kind == KIND_SPAN || l->shape.kind == KIND_ASYNC || event_is_flow(e))
+	if (l->shape.kind == EVENT_KIND_SPAN || l->shape.kind == EVENT_KIND_ASYNC || event_is_flow(e))
 		put_number(&st->packet, e->dur, 8);
-	if (l->shape.kind == KIND_ASYNC)
+	if (l->shape.kind == EVENT_KIND_ASYNC)
 		put_number(&st->packet, e->offset, 8);
 	if (l->other) {
 		put_fields_as_text(st, b, e, chunk);

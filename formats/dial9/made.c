@@ -13,15 +13,15 @@
 /* ---- parts of schemas ---- */
 
 const char *const d9_made_kinds[EVENT_KINDS + 1] = {
-	[KIND_SPAN] = "span",
-	[KIND_ASYNC] = "async",
-	[KIND_INSTANT] = "instant",
-	[KIND_COUNTER] = "counter",
-	[KIND_ARROW_OUT] = "arrow-out",
-	[KIND_ARROW_IN] = "arrow-in",
-	[KIND_BEGIN] = "begin",
-	[KIND_END] = "end",
-	[KIND_ARROW_STEP] = "arrow-step",
+	[EVENT_KIND_SPAN] = "span",
+	[EVENT_KIND_ASYNC] = "async",
+	[EVENT_KIND_INSTANT] = "instant",
+	[EVENT_KIND_COUNTER] = "counter",
+	[EVENT_KIND_ARROW_OUT] = "arrow-out",
+	[EVENT_KIND_ARROW_IN] = "arrow-in",
+	[EVENT_KIND_BEGIN] = "begin",
+	[EVENT_KIND_END] = "end",
+	[EVENT_KIND_ARROW_STEP] = "arrow-step",
 };
 
 const char *const d9_made_hidden[D9_MADE_FIELDS] = { "tracetool.track", "tracetool.duration",
@@ -120,7 +120,7 @@ static bool has_field_named(const struct d9_schema *s, uint32_t i, const char *n
 
 static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
-	const bool span = m->kind == KIND_SPAN || m->kind == KIND_ASYNC;
+	const bool span = m->kind == EVENT_KIND_SPAN || m->kind == EVENT_KIND_ASYNC;
 	const bool arrow = kind_is_arrow(m->kind);
 	const bool want[D9_MADE_FIELDS] = { true, span, arrow, true };
 
@@ -266,15 +266,17 @@ void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct 
 static void set_phase(const struct d9_made *m, struct event *e)
 {
 	static const uint8_t phases[EVENT_KINDS] = {
-		[KIND_SPAN] = PHASE_SPAN,          [KIND_ASYNC] = PHASE_SPAN,
-		[KIND_INSTANT] = PHASE_INSTANT,    [KIND_COUNTER] = PHASE_COUNTER,
-		[KIND_ARROW_OUT] = PHASE_FLOW_OUT, [KIND_ARROW_IN] = PHASE_FLOW_IN,
-		[KIND_BEGIN] = PHASE_BEGIN,        [KIND_END] = PHASE_END,
-		[KIND_ARROW_STEP] = PHASE_FLOW_IN,
+		[EVENT_KIND_SPAN] = PHASE_SPAN,          [EVENT_KIND_ASYNC] = PHASE_SPAN,
+		[EVENT_KIND_INSTANT] = PHASE_INSTANT,    [EVENT_KIND_COUNTER] = PHASE_COUNTER,
+		[EVENT_KIND_ARROW_OUT] = PHASE_FLOW_OUT, [EVENT_KIND_ARROW_IN] = PHASE_FLOW_IN,
+		[EVENT_KIND_BEGIN] = PHASE_BEGIN,        [EVENT_KIND_END] = PHASE_END,
+		[EVENT_KIND_ARROW_STEP] = PHASE_FLOW_IN,
 	};
 
 	e->phase = phases[m->kind];
-	e->flags = m->kind == KIND_ASYNC ? EVENT_ASYNC : m->kind == KIND_ARROW_STEP ? EVENT_STEP : 0;
+	e->flags = m->kind == EVENT_KIND_ASYNC        ? EVENT_ASYNC
+	           : m->kind == EVENT_KIND_ARROW_STEP ? EVENT_STEP
+	                                              : 0;
 	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
 		e->dur = UINT64_MAX - e->ts;
 }

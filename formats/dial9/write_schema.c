@@ -130,7 +130,7 @@ static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, s
 
 static bool is_there(enum event_kind kind, int hidden)
 {
-	const bool span = kind == KIND_SPAN || kind == KIND_ASYNC;
+	const bool span = kind == EVENT_KIND_SPAN || kind == EVENT_KIND_ASYNC;
 	const bool arrow = kind_is_arrow(kind);
 
 	return hidden == 1 ? span : hidden == 2 ? arrow : true;

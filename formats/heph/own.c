@@ -10,15 +10,15 @@
 #include "model/event_traits.h"
 
 const struct slice heph_own_kinds[EVENT_KINDS] = {
-	[KIND_SPAN] = SLICE_LIT("span"),
-	[KIND_ASYNC] = SLICE_LIT("async span"),
-	[KIND_BEGIN] = SLICE_LIT("begin"),
-	[KIND_END] = SLICE_LIT("end"),
-	[KIND_INSTANT] = SLICE_LIT("instant"),
-	[KIND_COUNTER] = SLICE_LIT("counter"),
-	[KIND_ARROW_OUT] = SLICE_LIT("arrow out"),
-	[KIND_ARROW_IN] = SLICE_LIT("arrow in"),
-	[KIND_ARROW_STEP] = SLICE_LIT("arrow step"),
+	[EVENT_KIND_SPAN] = SLICE_LIT("span"),
+	[EVENT_KIND_ASYNC] = SLICE_LIT("async span"),
+	[EVENT_KIND_BEGIN] = SLICE_LIT("begin"),
+	[EVENT_KIND_END] = SLICE_LIT("end"),
+	[EVENT_KIND_INSTANT] = SLICE_LIT("instant"),
+	[EVENT_KIND_COUNTER] = SLICE_LIT("counter"),
+	[EVENT_KIND_ARROW_OUT] = SLICE_LIT("arrow out"),
+	[EVENT_KIND_ARROW_IN] = SLICE_LIT("arrow in"),
+	[EVENT_KIND_ARROW_STEP] = SLICE_LIT("arrow step"),
 };
 
 const struct slice heph_own_types[VALUE_JSON + 1] = {
@@ -464,15 +464,15 @@ static void set_kind(struct event *e, const struct own_values *own)
 	static const struct {
 		uint8_t phase, flags;
 	} kinds[EVENT_KINDS] = {
-		[KIND_SPAN] = { PHASE_SPAN, 0 },
-		[KIND_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
-		[KIND_BEGIN] = { PHASE_BEGIN, 0 },
-		[KIND_END] = { PHASE_END, 0 },
-		[KIND_INSTANT] = { PHASE_INSTANT, 0 },
-		[KIND_COUNTER] = { PHASE_COUNTER, 0 },
-		[KIND_ARROW_OUT] = { PHASE_FLOW_OUT, 0 },
-		[KIND_ARROW_IN] = { PHASE_FLOW_IN, 0 },
-		[KIND_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
+		[EVENT_KIND_SPAN] = { PHASE_SPAN, 0 },
+		[EVENT_KIND_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
+		[EVENT_KIND_BEGIN] = { PHASE_BEGIN, 0 },
+		[EVENT_KIND_END] = { PHASE_END, 0 },
+		[EVENT_KIND_INSTANT] = { PHASE_INSTANT, 0 },
+		[EVENT_KIND_COUNTER] = { PHASE_COUNTER, 0 },
+		[EVENT_KIND_ARROW_OUT] = { PHASE_FLOW_OUT, 0 },
+		[EVENT_KIND_ARROW_IN] = { PHASE_FLOW_IN, 0 },
+		[EVENT_KIND_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
 	};
 
 	for (size_t i = 0; i < EVENT_KINDS; i++)

@@ -308,7 +308,7 @@ static void put_own(struct hpw_packet *k, const struct event *e)
 	hpw_text_attribute(k, HEPH_OWN_CLASS, e->cls->name);
 	if (!slice_equal(e->cls->category, e->cls->name))
 		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
-	if (kind != KIND_SPAN)
+	if (kind != EVENT_KIND_SPAN)
 		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
 	if (event_is_flow(e))
 		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);

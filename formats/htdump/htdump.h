@@ -514,7 +514,7 @@ static inline enum event_kind htw_kind_of(const struct event *e)
 {
 	const enum event_kind kind = event_kind(e);
 
-	return kind == KIND_ARROW_STEP ? KIND_ARROW_IN : kind;
+	return kind == EVENT_KIND_ARROW_STEP ? EVENT_KIND_ARROW_IN : kind;
 }
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (htdump_wire.h)

@@ -369,11 +369,11 @@ static uint64_t duration_of(const struct event *e, uint64_t start, const struct 
 /* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
 static void count_losses(const struct htw_record *r, enum event_kind kind)
 {
-	if (kind == KIND_COUNTER)
+	if (kind == EVENT_KIND_COUNTER)
 		htw_lose(r, HTW_COUNTERS);
-	else if (kind == KIND_ASYNC)
+	else if (kind == EVENT_KIND_ASYNC)
 		htw_lose(r, HTW_ASYNC_SPAN);
-	else if (kind == KIND_BEGIN || kind == KIND_END)
+	else if (kind == EVENT_KIND_BEGIN || kind == EVENT_KIND_END)
 		htw_lose(r, HTW_HALF_SPAN);
 	else if (kind_is_arrow(kind))
 		htw_lose(r, HTW_ARROW_END);
@@ -397,7 +397,7 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 	htw_text(r, e->name);
 	if (kind_is_arrow(kind))
 		htw_number(r, e->dur, 8);
-	if (kind > KIND_SPAN)
+	if (kind > EVENT_KIND_SPAN)
 		count_losses(r, kind);
 }
 

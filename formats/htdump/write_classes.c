@@ -211,10 +211,10 @@ static enum htw_class_id base_of(enum event_kind kind)
 struct slice htw_kind_word(enum event_kind kind)
 {
 	static const char *const words[] = {
-		[KIND_SPAN] = "span",           [KIND_ASYNC] = "async span",
-		[KIND_INSTANT] = "instant",     [KIND_COUNTER] = "counter",
-		[KIND_ARROW_OUT] = "arrow out", [KIND_ARROW_IN] = "arrow in",
-		[KIND_BEGIN] = "begin",         [KIND_END] = "end",
+		[EVENT_KIND_SPAN] = "span",           [EVENT_KIND_ASYNC] = "async span",
+		[EVENT_KIND_INSTANT] = "instant",     [EVENT_KIND_COUNTER] = "counter",
+		[EVENT_KIND_ARROW_OUT] = "arrow out", [EVENT_KIND_ARROW_IN] = "arrow in",
+		[EVENT_KIND_BEGIN] = "begin",         [EVENT_KIND_END] = "end",
 	};
 
 	return slice_str(words[kind]);
