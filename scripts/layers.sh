@@ -45,6 +45,7 @@ rule report base input output check
 rule yaml base input check
 rule vocab base input model check yaml
 rule format base input output model check vocab
+rule out base json output model format
 rule run base input json output model check format vocab
 rule stats base input output model check format vocab run
 rule policy base json input output model check report yaml format run stats
@@ -84,12 +85,12 @@ test_rule bench base format test/support
 test_rule faults base output format test/support
 test_rule fuzz base input output model check yaml format vocab run compare stats test/support
 
-# A format sees format.h and the headers below, base/, json/, output/text*.h, and its own folder.  Aids of its tests share
+# A format sees format.h and the headers below, base/, json/, out/, output/text*.h, and its own folder.  Aids of its tests share
 # nothing with it, so that the one can check the other.
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	only "$dir may include only its own headers, base/, json/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
-		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
+	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
+		"$name/|base/|json/|out/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done
 

@@ -24,6 +24,9 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
+#include "out/kind.h"
+#include "out/shape.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 
 /* ---- bytes of the file ---- */
@@ -774,7 +777,7 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t max);
  * Events and tracks that this program wrote into a dial9 trace.  The vocabulary names their schemas
  * (`made: event`, `made: track`); the schemas state the rest:
  *
- *     tracetool:KIND:CATEGORY:CLASS     KIND: enum d9_made_kind; % and : of CATEGORY are %25 and %3a
+ *     tracetool:KIND:CATEGORY:CLASS     KIND: enum event_kind; % and : of CATEGORY are %25 and %3a
  *         tracetool.track     Varint, the number of a track
  *         tracetool.duration  Varint, ns; of spans
  *         tracetool.arrow     Varint; of arrows
@@ -789,25 +792,7 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t max);
 #define D9_MADE_JSON_DEPTH 100U
 #define D9_MADE_FIELDS 4 /* before the arguments, at most */
 
-enum d9_made_kind {
-	D9_MADE_SPAN,
-	D9_MADE_ASYNC,
-	D9_MADE_INSTANT,
-	D9_MADE_COUNTER,
-	D9_MADE_ARROW_OUT,
-	D9_MADE_ARROW_IN,
-	D9_MADE_BEGIN,
-	D9_MADE_END,
-	D9_MADE_ARROW_STEP, /* arrives and continues */
-	D9_MADE_KINDS
-};
-
-extern const char *const d9_made_kinds[D9_MADE_KINDS + 1];
-
-static inline bool d9_made_is_arrow(enum d9_made_kind kind)
-{
-	return kind == D9_MADE_ARROW_OUT || kind == D9_MADE_ARROW_IN || kind == D9_MADE_ARROW_STEP;
-}
+extern const char *const d9_made_kinds[EVENT_KINDS + 1];
 
 extern const char *const d9_made_hidden[D9_MADE_FIELDS];
 
@@ -832,7 +817,7 @@ enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n);
 
 /* A schema of such events. */
 struct d9_made {
-	uint8_t kind;    /* enum d9_made_kind */
+	uint8_t kind;    /* enum event_kind */
 	uint8_t nhidden; /* fields before the arguments */
 	struct slice cls, category;
 	uint8_t *words; /* of each argument: enum d9_made_word */
@@ -962,34 +947,21 @@ enum d9w_type_id { D9W_ID_TRACK, D9W_ID_FACTS, D9W_ID_CLOCK, D9W_ID_FREE };
 struct d9w_cell {
 	uint8_t wire; /* enum d9_type, perhaps with D9_OPTIONAL */
 	uint8_t word; /* enum d9_made_word */
-	uint32_t id;  /* of the pool */
+	uint32_t id;  /* in the pool */
 };
 
-struct d9w_member {
-	struct slice name; /* as the trace has it */
-	uint8_t wire, word;
-};
-
-/* A schema of the output: events of one class, of one kind, with fields of the same names and types. */
+/* A schema of the output: events of one class and kind, with fields of the same names and types. */
 struct d9w_layout {
-	const struct class *cls;
-	const struct d9w_member *members;
-	uint32_t nmembers;
+	/* kind: enum event_kind, and the wire type of the event's name << 8; types of members: wire, and
+	 * word << 8, of struct d9w_cell */
+	struct shape shape;
 	uint16_t id;
-	uint8_t kind, name_wire; /* enum d9_made_kind; of the event's name */
-	bool bad_name, renamed;  /* what its events lose */
-	bool other;              /* of any class: all fields in one */
-};
-
-#define D9W_RECENT 6
-
-/* Of a class of the trace: the layouts that its events had last, the latest first. */
-struct d9w_class {
-	const struct d9w_layout *recent[D9W_RECENT];
+	bool bad_name, renamed; /* losses of its events */
+	bool other;             /* shared by events of any class: all fields in one */
 };
 
 struct d9w_track {
-	uint32_t number; /* and 1; 0: it has none */
+	uint32_t number; /* from 1; 0: none yet */
 	bool changed;    /* readers show its events under another name */
 };
 
@@ -999,22 +971,17 @@ struct d9w_state {
 	struct d9w_raw raw;
 	struct d9w_select select;
 	struct arena arena;
-	struct d9w_class *classes; /* by index of the trace's class */
-	uint32_t nclasses;
 	struct d9w_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	uint32_t next_track;
-	const struct d9w_layout **layouts;
-	uint32_t nlayouts, layouts_cap;
-	struct d9w_layout others[D9_MADE_KINDS]; /* id 0: not described yet */
-	struct table64 signatures;               /* hash of class, kind and fields -> layouts[] */
-	uint32_t next_id, described;
-	bool full;
+	struct shapes shapes;                  /* struct d9w_layout */
+	struct d9w_layout others[EVENT_KINDS]; /* id 0: not described yet */
+	uint32_t next_id;
 	struct tabletext pool; /* text -> id */
 	uint32_t npool, pool_bytes;
-	struct d9w_cell *cells; /* of the present event: its name, then its fields */
+	struct d9w_cell *cells; /* of the current event: its name, then its fields */
 	uint32_t ncells;
-	uint32_t left, referred; /* bytes that the present event may take; that it refers to */
+	uint32_t left, referred; /* bytes that the current event may still have; that it refers to */
 	struct text scratch;
 };
 
@@ -1032,7 +999,7 @@ static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
 }
 
-/* ---- dial9_write_frame.c ---- */
+/* ---- write.c ---- */
 
 /* A little-endian number of 1 to 8 bytes. */
 void d9w_number(struct text *t, uint64_t v, unsigned size);
@@ -1052,44 +1019,34 @@ bool d9w_is_utf8(struct slice s);
 /* The delta of a timed event at `ts`; a reset is written where there must be one. */
 uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk);
 
-/* ---- dial9_write_raw.c ---- */
+/* ---- copy.c ---- */
 
 void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
 
-/* ---- dial9_write_pool.c ---- */
+/* ---- write_values.c ---- */
 
 #define D9W_NO_ID UINT32_MAX
 
-/* ---- dial9_write_schema.c ---- */
+/* ---- write_schema.c ---- */
 
-/* What every output begins with: the header, and the schemas up to D9W_ID_FREE. */
+/* Writes what every output begins with: the header, and the schemas up to D9W_ID_FREE. */
 void d9w_prologue(struct chunk *chunk);
 
-/* ---- dial9_write_layout.c ---- */
-
-/* The layout of an event by st->cells, described if it is new. */
+/* Returns the layout of an event by st->cells, whose schema is written if it is new. */
 const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* ---- dial9_write_value.c ---- */
-
-/* How a field is written; texts are put into the pool. */
+/* Returns how a field is written; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk);
 
 void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset);
+/* All fields of an event, as one value. */
+struct d9w_cell d9w_all_cell(const struct d9w_state *st);
 void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
 
-/* ---- dial9_write_event.c ---- */
-
-enum d9_made_kind d9w_kind_of(const struct event *e);
-
-/* ---- dial9_write_track.c ---- */
-
-/* The number of a track; a record tells what it is before its first event. */
+/* Returns the number of a track, whose record precedes its first event. */
 uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk);
-
-/* ---- dial9_write.c ---- */
 
 extern const struct writer_ops d9w_ops;
 

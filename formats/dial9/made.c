@@ -12,16 +12,16 @@
 
 /* ---- parts of schemas ---- */
 
-const char *const d9_made_kinds[D9_MADE_KINDS + 1] = {
-	[D9_MADE_SPAN] = "span",
-	[D9_MADE_ASYNC] = "async",
-	[D9_MADE_INSTANT] = "instant",
-	[D9_MADE_COUNTER] = "counter",
-	[D9_MADE_ARROW_OUT] = "arrow-out",
-	[D9_MADE_ARROW_IN] = "arrow-in",
-	[D9_MADE_BEGIN] = "begin",
-	[D9_MADE_END] = "end",
-	[D9_MADE_ARROW_STEP] = "arrow-step",
+const char *const d9_made_kinds[EVENT_KINDS + 1] = {
+	[EVENT_KIND_SPAN] = "span",
+	[EVENT_KIND_ASYNC] = "async",
+	[EVENT_KIND_INSTANT] = "instant",
+	[EVENT_KIND_COUNTER] = "counter",
+	[EVENT_KIND_ARROW_OUT] = "arrow-out",
+	[EVENT_KIND_ARROW_IN] = "arrow-in",
+	[EVENT_KIND_BEGIN] = "begin",
+	[EVENT_KIND_END] = "end",
+	[EVENT_KIND_ARROW_STEP] = "arrow-step",
 };
 
 const char *const d9_made_hidden[D9_MADE_FIELDS] = { "tracetool.track", "tracetool.duration",
@@ -95,12 +95,12 @@ static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 
 	if (!read_part(&rest, &kind) || !read_part(&rest, &category))
 		return false;
-	while (m->kind < D9_MADE_KINDS && !slice_is(kind, d9_made_kinds[m->kind]))
+	while (m->kind < EVENT_KINDS && !slice_is(kind, d9_made_kinds[m->kind]))
 		m->kind++;
 	m->category = unescape(arena, category);
 	m->cls = textscan_slice(rest.p, rest.n); /* lies in the schema's name, which stays */
 	st->no_memory |= m->category.p == NULL;
-	return m->kind < D9_MADE_KINDS && m->category.p != NULL;
+	return m->kind < EVENT_KINDS && m->category.p != NULL;
 }
 
 static bool is_text_type(uint8_t type)
@@ -120,8 +120,8 @@ static bool has_field_named(const struct d9_schema *s, uint32_t i, const char *n
 
 static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
-	const bool span = m->kind == D9_MADE_SPAN || m->kind == D9_MADE_ASYNC;
-	const bool arrow = d9_made_is_arrow(m->kind);
+	const bool span = m->kind == EVENT_KIND_SPAN || m->kind == EVENT_KIND_ASYNC;
+	const bool arrow = kind_is_arrow(m->kind);
 	const bool want[D9_MADE_FIELDS] = { true, span, arrow, true };
 
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {
@@ -265,16 +265,18 @@ void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct 
 
 static void set_phase(const struct d9_made *m, struct event *e)
 {
-	static const uint8_t phases[D9_MADE_KINDS] = {
-		[D9_MADE_SPAN] = PHASE_SPAN,          [D9_MADE_ASYNC] = PHASE_SPAN,
-		[D9_MADE_INSTANT] = PHASE_INSTANT,    [D9_MADE_COUNTER] = PHASE_COUNTER,
-		[D9_MADE_ARROW_OUT] = PHASE_FLOW_OUT, [D9_MADE_ARROW_IN] = PHASE_FLOW_IN,
-		[D9_MADE_BEGIN] = PHASE_BEGIN,        [D9_MADE_END] = PHASE_END,
-		[D9_MADE_ARROW_STEP] = PHASE_FLOW_IN,
+	static const uint8_t phases[EVENT_KINDS] = {
+		[EVENT_KIND_SPAN] = PHASE_SPAN,          [EVENT_KIND_ASYNC] = PHASE_SPAN,
+		[EVENT_KIND_INSTANT] = PHASE_INSTANT,    [EVENT_KIND_COUNTER] = PHASE_COUNTER,
+		[EVENT_KIND_ARROW_OUT] = PHASE_FLOW_OUT, [EVENT_KIND_ARROW_IN] = PHASE_FLOW_IN,
+		[EVENT_KIND_BEGIN] = PHASE_BEGIN,        [EVENT_KIND_END] = PHASE_END,
+		[EVENT_KIND_ARROW_STEP] = PHASE_FLOW_IN,
 	};
 
 	e->phase = phases[m->kind];
-	e->flags = m->kind == D9_MADE_ASYNC ? EVENT_ASYNC : m->kind == D9_MADE_ARROW_STEP ? EVENT_STEP : 0;
+	e->flags = m->kind == EVENT_KIND_ASYNC        ? EVENT_ASYNC
+	           : m->kind == EVENT_KIND_ARROW_STEP ? EVENT_STEP
+	                                              : 0;
 	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
 		e->dur = UINT64_MAX - e->ts;
 }
