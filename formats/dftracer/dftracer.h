@@ -960,12 +960,12 @@ struct dfw_raw {
 enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 
 /* Limits, so that memory does not grow with the trace, and the reader (DFT_MAX_*) accepts the output. */
-#define DFW_MOST_NAME (64U << 10)         /* bytes of a name or category */
-#define DFW_MOST_RECORD ((8U << 20) - 64) /* bytes of a record */
-#define DFW_MOST_FIELDS 59000U
-#define DFW_MOST_DEPTH 50U
-#define DFW_MOST_HASHES 60000U         /* names that become hashes ... */
-#define DFW_MOST_HASH_BYTES (7U << 20) /* ... and their bytes */
+#define DFW_MAX_NAME (64U << 10)         /* bytes of a name or category */
+#define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record */
+#define DFW_MAX_FIELDS 59000U
+#define DFW_MAX_DEPTH 50U
+#define DFW_MAX_HASHES 60000U         /* names that become hashes ... */
+#define DFW_MAX_HASH_BYTES (7U << 20) /* ... and their bytes */
 
 enum dfw_hash_kind { DFW_HOST, DFW_FILE, DFW_STRING, DFW_HASH_KINDS };
 

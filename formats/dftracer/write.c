@@ -122,7 +122,7 @@ struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct df
 	const uint32_t known = tabletext_get(&st->hashed[kind], text);
 	if (known != TABLE_NONE)
 		return st->hashes[known];
-	if (st->nhashes >= DFW_MOST_HASHES || text.n > DFW_MOST_HASH_BYTES - st->hash_bytes)
+	if (st->nhashes >= DFW_MAX_HASHES || text.n > DFW_MAX_HASH_BYTES - st->hash_bytes)
 		return none;
 	dft_md5(text, digest);
 	const uint64_t value = cut_digest(digest, st->dialect == DFW_D3);
@@ -152,7 +152,7 @@ static struct slice host_of(const struct batch *b, const struct event *e)
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		if (slice_is(f->name, "hostname") && f->value.type == VALUE_STRING &&
-		    f->value.count <= DFW_MOST_NAME)
+		    f->value.count <= DFW_MAX_NAME)
 			return value_text(&f->value);
 	}
 	return slice_of(NULL, 0);
@@ -220,8 +220,7 @@ static bool is_default_name(struct slice name, const char *noun, uint64_t number
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
 	return !is_default_name(name, noun, number) &&
-	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFW_MOST_NAME ||
-	        !utf8_valid(name.p, name.n));
+	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFW_MAX_NAME || !utf8_valid(name.p, name.n));
 }
 
 static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
@@ -230,7 +229,7 @@ static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who w
 	char word[32];
 
 	const int n = snprintf(word, sizeof word, "\"%s\"", kind);
-	name.n = name.n < DFW_MOST_NAME ? name.n : DFW_MOST_NAME;
+	name.n = name.n < DFW_MAX_NAME ? name.n : DFW_MAX_NAME;
 	put_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
 	if (st->dialect == DFW_D1)
 		dfw_lose(chunk, DFW_NO_METADATA, offset);
@@ -392,8 +391,8 @@ static enum kind kind_of(const struct dfw_state *st, const struct batch *b, cons
 static void put_event_name(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
 {
 	text_str(&chunk->text, key);
-	if (s.n > DFW_MOST_NAME) {
-		s = slice_of(s.p, utf8_cut(s.p, s.n, DFW_MOST_NAME));
+	if (s.n > DFW_MAX_NAME) {
+		s = slice_of(s.p, utf8_cut(s.p, s.n, DFW_MAX_NAME));
 		dfw_lose(chunk, DFW_TEXT_CUT, offset);
 	}
 	dfw_text(chunk, s, offset);
@@ -558,7 +557,7 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 	text_json_string(t, value); /* values of custom metadata are texts */
 	ledger_merge(&chunk->ledger, &made.ledger);
 	chunk->text.failed |= made.text.failed || t->failed;
-	if (t->n > DFW_MOST_RECORD / 2)
+	if (t->n > DFW_MAX_RECORD / 2)
 		dfw_lose(chunk, DFW_TOO_LONG, 0);
 	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
 		put_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,

@@ -36,7 +36,7 @@ static bool is_deeper_text(const char *p, uint32_t n)
 		else if (quoted)
 			i += p[i] == '\\';
 		else if (p[i] == '[' || p[i] == '{') {
-			if (++depth > DFW_MOST_DEPTH)
+			if (++depth > DFW_MAX_DEPTH)
 				return true;
 		} else if (p[i] == ']' || p[i] == '}')
 			depth--;
@@ -73,7 +73,7 @@ void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
 		text_u64(&chunk->text, v->u64);
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		text_i64(&chunk->text, v->i64);
-	else if ((nested && is_deeper(v, DFW_MOST_DEPTH)) ||
+	else if ((nested && is_deeper(v, DFW_MAX_DEPTH)) ||
 	         (v->type == VALUE_JSON && is_deeper_text(v->p, v->count))) {
 		text_str(&chunk->text, "null");
 		dfw_lose(chunk, DFW_TOO_DEEP, offset);
@@ -379,18 +379,18 @@ void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e
 {
 	struct args a = args_of(st, b, e, who, chunk);
 	const size_t start = chunk->text.n;
-	const uint32_t n = a.n <= DFW_MOST_FIELDS ? a.n : 0;
+	const uint32_t n = a.n <= DFW_MAX_FIELDS ? a.n : 0;
 
 	text_str(&chunk->text, ",\"args\":{");
 	const size_t open = chunk->text.n;
 	if (counter)
 		check_counter(&a);
 	put_host(&a, counter);
-	for (uint32_t i = 0; i < n && chunk->text.n - start <= DFW_MOST_RECORD; i++)
+	for (uint32_t i = 0; i < n && chunk->text.n - start <= DFW_MAX_RECORD; i++)
 		put_field(&a, i);
 	if (event_is_flow(e))
 		put_arrow(&a);
-	if (n < a.n || chunk->text.n - start > DFW_MOST_RECORD) {
+	if (n < a.n || chunk->text.n - start > DFW_MAX_RECORD) {
 		chunk->text.n = chunk->text.failed ? chunk->text.n : open;
 		dfw_lose(chunk, DFW_TOO_LONG, e->offset);
 	}

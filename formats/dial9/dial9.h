@@ -929,16 +929,16 @@ struct d9w_raw {
 };
 
 /* Bounds, so that memory does not grow with the trace and the reader (dial9_wire.h) reads the output. */
-#define D9W_MOST_SCHEMAS 65000U
-#define D9W_MOST_DESCRIBED (12U << 20) /* bytes that all schemas cost a reader */
-#define D9W_MOST_FIELDS 60000U         /* of one event */
-#define D9W_MOST_SCHEMA (3U << 20)     /* bytes of one schema */
-#define D9W_MOST_EVENT (3U << 20)      /* bytes of texts, lists and maps of one event */
-#define D9W_MOST_POOL (900U << 10)     /* bytes that the string pool costs a reader, before it looks ahead */
-#define D9W_MOST_POOLED 1024U          /* bytes of a text in the pool */
-#define D9W_MOST_REFERRED (1U << 20)   /* bytes of the texts that one event refers to */
-#define D9W_MOST_FACTS 60U
-#define D9W_MOST_FACT_BYTES (56U << 10)
+#define D9W_MAX_SCHEMAS 65000U
+#define D9W_MAX_DESCRIBED (12U << 20) /* bytes that all schemas cost a reader */
+#define D9W_MAX_FIELDS 60000U         /* of one event */
+#define D9W_MAX_SCHEMA (3U << 20)     /* bytes of one schema */
+#define D9W_MAX_EVENT (3U << 20)      /* bytes of texts, lists and maps of one event */
+#define D9W_MAX_POOL (900U << 10)     /* bytes that the string pool costs a reader, before it looks ahead */
+#define D9W_MAX_POOLED 1024U          /* bytes of a text in the pool */
+#define D9W_MAX_REFERRED (1U << 20)   /* bytes of the texts that one event refers to */
+#define D9W_MAX_FACTS 60U
+#define D9W_MAX_FACT_BYTES (56U << 10)
 
 /* Types of the output; others are those of events. */
 enum d9w_type_id { D9W_ID_TRACK, D9W_ID_FACTS, D9W_ID_CLOCK, D9W_ID_FREE };

@@ -117,7 +117,7 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	struct text *const name = &st->scratch;
 
 	text_clear(name);
-	st->tracks[t->index].changed = d9w_clean(name, t->name, D9W_MOST_EVENT);
+	st->tracks[t->index].changed = d9w_clean(name, t->name, D9W_MAX_EVENT);
 	if (st->tracks[t->index].changed)
 		d9w_lose(chunk, D9W_BAD_NAME, 0);
 	st->tracks[t->index].changed |= t->parent != NULL && st->tracks[track_process(t)->index].changed;
@@ -159,7 +159,7 @@ static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 	struct text *const t = &m->chunk->text;
 	const uint64_t bytes = (uint64_t)t->n - m->at + name.n + value.n;
 
-	if (m->n == D9W_MOST_FACTS || bytes > D9W_MOST_FACT_BYTES) {
+	if (m->n == D9W_MAX_FACTS || bytes > D9W_MAX_FACT_BYTES) {
 		d9w_lose(m->chunk, D9W_FACTS, 0);
 		return;
 	}
@@ -180,12 +180,12 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 		return;
 	text_clear(t);
 	text_str(t, own ? OWN : "");
-	changed = d9w_clean(t, f->name, D9W_MOST_FACT_BYTES);
+	changed = d9w_clean(t, f->name, D9W_MAX_FACT_BYTES);
 	const size_t n = t->n;
 	if (own)
 		fact_put_text(t, f);
 	else if (f->value.type == VALUE_STRING)
-		changed |= d9w_clean(t, value_text(&f->value), D9W_MOST_FACT_BYTES);
+		changed |= d9w_clean(t, value_text(&f->value), D9W_MAX_FACT_BYTES);
 	else
 		fields_json_value(t, &f->value, &lost);
 	if (t->failed)
@@ -245,7 +245,7 @@ static bool find_cells(struct d9w_state *st, const struct batch *b, const struct
 {
 	const struct value name = value_string(e->name);
 
-	st->left = D9W_MOST_EVENT;
+	st->left = D9W_MAX_EVENT;
 	st->referred = 0;
 	if (!array_reach(&st->cells, &st->ncells, e->nfields, sizeof *st->cells)) {
 		chunk->text.failed = true;

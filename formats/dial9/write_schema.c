@@ -151,7 +151,7 @@ static uint32_t put_hidden(const struct d9w_layout *l, struct text *t)
 	return n;
 }
 
-/* Writes the schema of a layout whose names have at most D9W_MOST_SCHEMA bytes; sets what its events lose. */
+/* Writes the schema of a layout whose names have at most D9W_MAX_SCHEMA bytes; sets what its events lose. */
 static void put_schema(struct d9w_state *st, struct d9w_layout *l, struct chunk *chunk)
 {
 	struct tabletext taken = { .slots = NULL };
@@ -187,12 +187,12 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 /* Whether the events of this shape get a schema of their own, which is accounted for. */
 static bool reserve(struct d9w_state *st, const struct event *e, const struct field *f)
 {
-	static const struct shapes_bounds max = { D9W_MOST_SCHEMAS, UINT32_MAX, D9W_MOST_DESCRIBED };
+	static const struct shapes_bounds max = { D9W_MAX_SCHEMAS, UINT32_MAX, D9W_MAX_DESCRIBED };
 	uint64_t bytes = e->cls->name.n + 3 * (uint64_t)e->cls->category.n;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		bytes += f[i].name.n;
-	return !st->shapes.full && e->nfields <= D9W_MOST_FIELDS && 3 * bytes <= D9W_MOST_SCHEMA &&
+	return !st->shapes.full && e->nfields <= D9W_MAX_FIELDS && 3 * bytes <= D9W_MAX_SCHEMA &&
 	       shapes_reserve(&st->shapes, &max, 0,
 	                      SCHEMA_COST + 6 * bytes + (uint64_t)e->nfields * FIELD_COST);
 }

@@ -16,9 +16,9 @@
 /* Returns the id of a text that is in the pool and that the event may refer to, or D9W_NO_ID. */
 static uint32_t find_pooled(struct d9w_state *st, struct slice s)
 {
-	const uint32_t id = s.n <= D9W_MOST_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
+	const uint32_t id = s.n <= D9W_MAX_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
 
-	if (id == TABLE_NONE || s.n > D9W_MOST_REFERRED - st->referred)
+	if (id == TABLE_NONE || s.n > D9W_MAX_REFERRED - st->referred)
 		return D9W_NO_ID;
 	st->referred += s.n;
 	return id;
@@ -31,8 +31,8 @@ static uint32_t add_pooled(struct d9w_state *st, struct slice s, struct chunk *c
 	const uint32_t known = find_pooled(st, s);
 	struct text *const t = &chunk->text;
 
-	if (known != D9W_NO_ID || s.n > D9W_MOST_POOLED || s.n > D9W_MOST_REFERRED - st->referred ||
-	    s.n + ENTRY_COST > D9W_MOST_POOL - st->pool_bytes)
+	if (known != D9W_NO_ID || s.n > D9W_MAX_POOLED || s.n > D9W_MAX_REFERRED - st->referred ||
+	    s.n + ENTRY_COST > D9W_MAX_POOL - st->pool_bytes)
 		return known;
 	const struct slice copy = arena_copy(&st->arena, s);
 	if (copy.p == NULL || !tabletext_put(&st->pool, copy, st->npool)) {

@@ -608,7 +608,7 @@ struct hpw_held {
 	uint64_t bytes;       /* that wait or waited */
 };
 
-#define HPW_MOST_HELD HEPH_OWN_MAX_TEXT
+#define HPW_MAX_HELD HEPH_OWN_MAX_TEXT
 
 bool hpw_is_track(struct slice bytes);
 
@@ -648,11 +648,11 @@ void hpw_raw_free(struct hpw_raw *raw);
 
 /* Limits, so that memory does not grow with the trace, and readers with limits like those at the top accept
  * the output. */
-#define HPW_MOST_TEXT UINT16_MAX /* bytes of a text, or values of a list */
-#define HPW_MOST_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
-#define HPW_MOST_FIELDS 64000U   /* of one event */
-#define HPW_MOST_TRACKS 98000U
-#define HPW_MOST_ABOUT (60U << 20) /* bytes of what is said of tracks */
+#define HPW_MAX_TEXT UINT16_MAX /* bytes of a text, or values of a list */
+#define HPW_MAX_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
+#define HPW_MAX_FIELDS 64000U   /* of one event */
+#define HPW_MAX_TRACKS 98000U
+#define HPW_MAX_ABOUT (60U << 20) /* bytes of what is said of tracks */
 
 /* The packet that is being written.  On OOM (text.failed) nothing more is added. */
 struct hpw_packet {

@@ -192,7 +192,7 @@ static void write_pending_tracks(struct hpw_raw *raw, const struct hpw_stream *s
 	if (raw->held.next.n == 0 && raw->held.used == 0)
 		return;
 	flush_run(raw);
-	if (raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->streams.selected))
+	if (raw->held.bytes > HPW_MAX_HELD || (raw->input == 0 && !raw->streams.selected))
 		hpw_release_in_place(&raw->held, &raw->chunk->text);
 	if (s != NULL)
 		hpw_release(&raw->held, &raw->chunk->text, s);

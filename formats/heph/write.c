@@ -1,7 +1,7 @@
 /*
  * The writer of events of any format: spans are packets of Heph, all other events are spans of no length
  * whose attributes state what they are.  Tracetool's own options describe tracks and the trace (see heph.h).
- * Memory: about 100 bytes a track, at most HPW_MOST_TRACKS of them; all further ones share a stream.
+ * Memory: about 100 bytes a track, at most HPW_MAX_TRACKS of them; all further ones share a stream.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 	const char *const prefix = f->kind == FACT_TRACE  ? HEPH_OWN_FACT_PREFIX
 	                           : f->kind == FACT_LOSS ? "losses."
 	                                                  : "";
-	const uint32_t n = f->name.n < HPW_MOST_TEXT ? f->name.n : HPW_MOST_TEXT;
+	const uint32_t n = f->name.n < HPW_MAX_TEXT ? f->name.n : HPW_MAX_TEXT;
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
 	struct arena a = { 0 };
 	const struct slice name = arena_printf(&a, "%s%.*s", prefix, (int)n, f->name.p);
@@ -118,7 +118,7 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	struct hpw_track *const to = &all->list[t->index];
 	bool ok = true;
 
-	if (all->count >= HPW_MOST_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
+	if (all->count >= HPW_MAX_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
 	    all->list[process->index].stream == shared.stream) {
 		*to = shared;
 		hpw_lose(k, HPW_TRACK_SHARED);
@@ -165,7 +165,7 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 	if (chunk->text.failed)
 		return;
 	all->about += chunk->text.n - k.start;
-	if (all->about > HPW_MOST_ABOUT) {
+	if (all->about > HPW_MAX_ABOUT) {
 		chunk->text.n = k.start;
 		hpw_lose(&k, HPW_TRACK_NAMES);
 	}

@@ -36,7 +36,7 @@ void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size)
 static void put_checked_text(struct hpw_packet *k, struct slice s)
 {
 	struct text *const t = k->text;
-	size_t n = utf8_cut(s.p, s.n, HPW_MOST_TEXT);
+	size_t n = utf8_cut(s.p, s.n, HPW_MAX_TEXT);
 	bool cut = n < s.n;
 
 	s.n = (uint32_t)n;
@@ -46,7 +46,7 @@ static void put_checked_text(struct hpw_packet *k, struct slice s)
 		hpw_lose(k, HPW_TEXT_REPLACED);
 	if (t->failed)
 		return;
-	n = utf8_cut(t->p + start, t->n - start, HPW_MOST_TEXT);
+	n = utf8_cut(t->p + start, t->n - start, HPW_MAX_TEXT);
 	cut |= n < t->n - start;
 	t->n = start + n;
 	hpw_store(t->p + start - 2, n, 2);
@@ -58,7 +58,7 @@ void hpw_text(struct hpw_packet *k, struct slice s)
 {
 	struct text *const t = k->text;
 
-	if ((s.flags & SLICE_UTF8) == 0 || s.n > HPW_MOST_TEXT) {
+	if ((s.flags & SLICE_UTF8) == 0 || s.n > HPW_MAX_TEXT) {
 		put_checked_text(k, s);
 		return;
 	}
@@ -153,8 +153,8 @@ void hpw_types(struct hpw_packet *k)
 	k->text->failed |= t->failed;
 	if (t->n == 0 || t->failed)
 		return;
-	if (t->n > HPW_MOST_TEXT) { /* cut between types */
-		for (t->n = HPW_MOST_TEXT; t->p[t->n] != ','; t->n--)
+	if (t->n > HPW_MAX_TEXT) { /* cut between types */
+		for (t->n = HPW_MAX_TEXT; t->p[t->n] != ','; t->n--)
 			;
 		hpw_lose(k, HPW_TYPES_CUT);
 	}
@@ -196,9 +196,9 @@ static bool put_as_text(struct hpw_packet *k, const struct value *v)
 	hpw_number(k, HEPH_STRING, 1);
 	if (t->failed)
 		return false;
-	const bool whole = t->n <= HPW_MOST_TEXT;
+	const bool whole = t->n <= HPW_MAX_TEXT;
 	if (v->type == VALUE_BYTES && !whole) {
-		t->n = HPW_MOST_TEXT - 1; /* whole bytes */
+		t->n = HPW_MAX_TEXT - 1; /* whole bytes */
 		hpw_lose(k, HPW_TEXT_CUT);
 	}
 	hpw_text(k, slice_of(t->p, t->n));
@@ -223,7 +223,7 @@ static uint8_t array_type(const struct value *v)
 /* Returns false if there is no space for so many values. */
 static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
 {
-	const uint32_t n = v->count < HPW_MOST_TEXT ? v->count : HPW_MOST_TEXT;
+	const uint32_t n = v->count < HPW_MAX_TEXT ? v->count : HPW_MAX_TEXT;
 
 	if (n > HEPH_MAX_ELEMENTS - k->nelements)
 		return false;
@@ -232,7 +232,7 @@ static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
 	k->nelements += n;
 	hpw_number(k, type, 1);
 	hpw_number(k, n, 2);
-	for (uint32_t i = 0; i < n && k->text->n - k->start <= HPW_MOST_ARGS; i++)
+	for (uint32_t i = 0; i < n && k->text->n - k->start <= HPW_MAX_ARGS; i++)
 		if (v->element == VALUE_STRING)
 			hpw_text(k, value_text(&v->values[i]));
 		else
@@ -267,10 +267,10 @@ void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
 	const size_t before = t->n, types_before = types->n;
 	const uint32_t ntypes = k->ntypes;
 
-	if (k->nfields < HPW_MOST_FIELDS) {
+	if (k->nfields < HPW_MAX_FIELDS) {
 		put_name(k, name);
 		const bool fits = put_value(k, v);
-		if (fits && t->n - k->start <= HPW_MOST_ARGS) {
+		if (fits && t->n - k->start <= HPW_MAX_ARGS) {
 			if (held_as[v->type] != 0)
 				add_type(k, v->type, false);
 			else if (v->type == VALUE_LIST && array_type(v) != 0)

@@ -519,12 +519,12 @@ static inline enum event_kind htw_kind_of(const struct event *e)
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (htdump_wire.h)
  * read the output.  An event beyond them has its fields in one text. */
-#define HTW_MOST_CLASSES 32768U
-#define HTW_MOST_FIELDS 131072U        /* of all classes together */
-#define HTW_MOST_DESCRIBED (12U << 20) /* bytes that all descriptions cost a reader */
-#define HTW_CLASS_FIELDS 250U          /* of one class: field_count has 8 bits */
-#define HTW_MOST_TEXT (HT_MAX_STRING - 1)
-#define HTW_MOST_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event; numbers come on top */
+#define HTW_MAX_CLASSES 32768U
+#define HTW_MAX_FIELDS 131072U        /* of all classes together */
+#define HTW_MAX_DESCRIBED (12U << 20) /* bytes that all descriptions cost a reader */
+#define HTW_CLASS_FIELDS 250U         /* of one class: field_count has 8 bits */
+#define HTW_MAX_TEXT (HT_MAX_STRING - 1)
+#define HTW_MAX_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event; numbers come on top */
 
 /* A class of the output: events of one class, of one kind, with the same fields of the same types. */
 struct htw_layout {
@@ -625,7 +625,7 @@ static inline void htw_text(struct htw_record *r, struct slice s)
 	struct text *const t = &r->chunk->text;
 	char *p;
 
-	if ((s.flags & SLICE_JSON) == 0 || s.n > HTW_MOST_TEXT || s.n > r->left) {
+	if ((s.flags & SLICE_JSON) == 0 || s.n > HTW_MAX_TEXT || s.n > r->left) {
 		htw_text_checked(r, s);
 		return;
 	}

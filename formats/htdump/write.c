@@ -237,7 +237,7 @@ struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t 
 		htw_store_head(st, p, class_id, st->last_ts);
 		chunk->text.n += HT_HEAD_SIZE;
 	}
-	return (struct htw_record){ chunk, offset, HTW_MOST_RECORD };
+	return (struct htw_record){ chunk, offset, HTW_MAX_RECORD };
 }
 
 /* Adds a text with U+FFFD for each NUL. */
@@ -255,7 +255,7 @@ static void put_without_nul(struct text *t, struct slice s)
 void htw_text_checked(struct htw_record *r, struct slice s)
 {
 	struct text *const t = &r->chunk->text;
-	const size_t start = t->n, most = r->left < HTW_MOST_TEXT ? r->left : HTW_MOST_TEXT;
+	const size_t start = t->n, most = r->left < HTW_MAX_TEXT ? r->left : HTW_MAX_TEXT;
 	const size_t n = utf8_cut(s.p, s.n, most);
 	bool cut = n < s.n;
 
@@ -403,7 +403,7 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 
 static void put_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	struct htw_record r = { chunk, e->offset, HTW_MOST_RECORD };
+	struct htw_record r = { chunk, e->offset, HTW_MAX_RECORD };
 
 	st->last_ts = start_of(st, e, &r);
 	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);

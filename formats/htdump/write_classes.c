@@ -361,7 +361,7 @@ static bool has_plain_names(const struct event *e, const struct field *f)
 /* Whether the events of this shape get a class of their own, which is accounted for. */
 static bool reserve(struct htw_state *st, const struct event *e, const struct field *f)
 {
-	static const struct shapes_bounds max = { HTW_MOST_CLASSES, HTW_MOST_FIELDS, HTW_MOST_DESCRIBED };
+	static const struct shapes_bounds max = { HTW_MAX_CLASSES, HTW_MAX_FIELDS, HTW_MAX_DESCRIBED };
 
 	return !st->shapes.full && e->nfields <= HTW_CLASS_FIELDS && has_plain_names(e, f) &&
 	       shapes_reserve(&st->shapes, &max, e->nfields, description_cost(e, f));

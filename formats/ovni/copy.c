@@ -4,7 +4,7 @@
  * records. Adjoining records are written as one run, unless clocks are moved (--rebase).
  *
  * In a selection, records that others depend on come along: the life of their thread, and the types and tasks
- * that other threads may refer to.  A stream waits in memory (at most OVW_MOST_WAITING for all) until one of
+ * that other threads may refer to.  A stream waits in memory (at most OVW_MAX_WAITING for all) until one of
  * its records is selected; those that still wait at the end are left out, unless their metadata declares what
  * the others need.
  */
@@ -330,7 +330,7 @@ static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n,
 	x->waiting_bytes += n;
 	chunk->text.failed |= s->records.failed;
 	/* Beyond the limit a stream is kept unselected: a thread that does nothing is harmless. */
-	if (x->waiting_bytes > OVW_MOST_WAITING)
+	if (x->waiting_bytes > OVW_MAX_WAITING)
 		keep_stream(st, s, chunk);
 }
 
@@ -352,7 +352,7 @@ void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, stru
 {
 	struct ovw_waiting *const s = find_waiting(st, number);
 
-	if (s == NULL || s->nfiles == OVW_MOST_SIDECARS) {
+	if (s == NULL || s->nfiles == OVW_MAX_SIDECARS) {
 		chunk->text.failed |= s == NULL;
 		return;
 	}
@@ -502,7 +502,7 @@ void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 
 void ovw_raw_free(struct ovw_copy *c)
 {
-	for (uint32_t i = 0; i < OVW_MOST_SIDECARS; i++)
+	for (uint32_t i = 0; i < OVW_MAX_SIDECARS; i++)
 		text_free(&c->sidecars[i].content);
 	free_selection(&c->selection);
 	free(c->streams);

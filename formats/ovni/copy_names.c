@@ -43,7 +43,7 @@ void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, 
 {
 	struct ovw_copy *const c = &st->copy;
 
-	if (content.p == NULL || c->nsidecars == OVW_MOST_SIDECARS) {
+	if (content.p == NULL || c->nsidecars == OVW_MAX_SIDECARS) {
 		ovw_lose(chunk, OVW_FILE_LEFT_OUT, 0);
 		return;
 	}

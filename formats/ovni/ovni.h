@@ -493,11 +493,11 @@ struct ovw_sidecar {
 	struct text content;
 };
 
-#define OVW_MOST_SIDECARS 4
+#define OVW_MAX_SIDECARS 4
 
 /* ---- a selection ---- */
 
-#define OVW_MOST_WAITING (32U << 20) /* bytes of streams of which nothing was selected yet */
+#define OVW_MAX_WAITING (32U << 20) /* bytes of streams of which nothing was selected yet */
 
 /* A value of the metadata that one stream of its scope must have: hashes. */
 struct ovw_declared {
@@ -515,7 +515,7 @@ struct ovw_waiting {
 	bool kept;
 	bool defines;     /* tasks or their types */
 	const char *file; /* NULL: no record came yet */
-	struct ovw_waiting_file files[OVW_MOST_SIDECARS];
+	struct ovw_waiting_file files[OVW_MAX_SIDECARS];
 	uint32_t nfiles;
 	struct text records; /* that came along */
 	size_t bytes;        /* of all that */
@@ -542,7 +542,7 @@ struct ovw_copy {
 	uint64_t *hashes;       /* of the content of sidecars; 0: a stream */
 	uint32_t nnames, names_cap;
 	struct tabletext folders; /* of which there were several -> the number that the last one got */
-	struct ovw_sidecar sidecars[OVW_MOST_SIDECARS];
+	struct ovw_sidecar sidecars[OVW_MAX_SIDECARS];
 	uint32_t nsidecars;
 	struct text scratch;
 	struct ovw_selection selection;
@@ -562,15 +562,15 @@ enum ovw_type {
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (ovni_wire.h) read
  * the output. */
-#define OVW_MOST_STREAMS 2400U      /* each takes three entries of the file system, or four */
-#define OVW_MOST_LANE_STREAMS 1200U /* of them, those of async spans */
-#define OVW_MOST_DEEP 512U          /* spans inside each other, of one thread: what ovniemu takes */
-#define OVW_MOST_OPEN (1U << 20)    /* of all threads */
-#define OVW_MOST_LANES 256U         /* async spans at once, of one track */
-#define OVW_MOST_LABELS 16000U
-#define OVW_MOST_LABEL_TEXT (4U << 20)
+#define OVW_MAX_STREAMS 2400U      /* each takes three entries of the file system, or four */
+#define OVW_MAX_LANE_STREAMS 1200U /* of them, those of async spans */
+#define OVW_MAX_DEEP 512U          /* spans inside each other, of one thread: what ovniemu takes */
+#define OVW_MAX_OPEN (1U << 20)    /* of all threads */
+#define OVW_MAX_LANES 256U         /* async spans at once, of one track */
+#define OVW_MAX_LABELS 16000U
+#define OVW_MAX_LABEL_TEXT (4U << 20)
 #define OVW_LABELS_OF_STREAM (384U << 10) /* bytes of JSON */
-#define OVW_MOST_HELD (48U << 20)         /* bytes of streams that wait to be written */
+#define OVW_MAX_HELD (48U << 20)          /* bytes of streams that wait to be written */
 #define OVW_HELD_OF_STREAM (64U << 10)
 #define OVW_CLOCK_GATE UINT64_C(3600000000000) /* ns: threads must begin within so much of the first one */
 

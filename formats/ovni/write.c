@@ -1,7 +1,7 @@
 /*
  * The writer of events of any format: a stream, with a folder of its own, for each track that has events.
  * write_text.c turns events into marks.  Records of a stream are retained until there are enough of them, so
- * that files are not opened for each event: at most OVW_HELD_OF_STREAM bytes a stream, OVW_MOST_HELD in all.
+ * that files are not opened for each event: at most OVW_HELD_OF_STREAM bytes a stream, OVW_MAX_HELD in all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void retain(struct ovw_state *st, struct ovw_stream *s, const char *p, si
 	chunk->text.failed |= s->held.failed;
 	if (s->held.n >= OVW_HELD_OF_STREAM)
 		ovw_flush(st, s, chunk);
-	for (uint32_t i = 0; m->held > OVW_MOST_HELD && i < m->nstreams; i++)
+	for (uint32_t i = 0; m->held > OVW_MAX_HELD && i < m->nstreams; i++)
 		ovw_flush(st, m->streams[i], chunk);
 }
 
@@ -141,7 +141,7 @@ static void refuse(struct ovw_state *st, struct chunk *chunk)
 		    t,
 		    ": not written: each thread is a folder with two files, and more than %u threads, "
 		    "processes and their tasks have events; select some of them, or split the trace",
-		    OVW_MOST_STREAMS);
+		    OVW_MAX_STREAMS);
 		text_char(t, '\0');
 	}
 	chunk->text.failed |= t->failed;
@@ -155,7 +155,7 @@ static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t
 	struct ovw_marks *const m = &st->marks;
 	static const struct track unnamed = { .kind = TRACK_THREAD };
 
-	if (m->nstreams == OVW_MOST_STREAMS) {
+	if (m->nstreams == OVW_MAX_STREAMS) {
 		refuse(st, chunk);
 		return 0;
 	}
@@ -218,7 +218,7 @@ struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e,
 		if (s->nopen == 0 || s->open[0].end <= clock)
 			return s;
 	}
-	if (t->nlanes == OVW_MOST_LANES || m->nlane_streams == OVW_MOST_LANE_STREAMS) {
+	if (t->nlanes == OVW_MAX_LANES || m->nlane_streams == OVW_MAX_LANE_STREAMS) {
 		ovw_lose(chunk, OVW_ASYNC_FULL, e->offset);
 		return NULL;
 	}

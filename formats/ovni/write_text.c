@@ -3,7 +3,7 @@
  *
  * A mark is a push or pop of a value on a type: spans, instants, both ends of arrows, and a type for each
  * series of counters.  Names are values of a type, declared as labels.  Events arrive in order of time, and
- * spans of a stream nest, so the ends of open spans are on a stack, at most OVW_MOST_DEEP deep.
+ * spans of a stream nest, so the ends of open spans are on a stack, at most OVW_MAX_DEEP deep.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 	const size_t json = json_size(&m->scratch, text);
 	const uint64_t room = (uint64_t)OVW_LABELS_OF_STREAM * m->nstreams;
 	if (!last &&
-	    (m->nlabels + OVW_LABELLED >= OVW_MOST_LABELS || m->label_text + text.n > OVW_MOST_LABEL_TEXT ||
+	    (m->nlabels + OVW_LABELLED >= OVW_MAX_LABELS || m->label_text + text.n > OVW_MAX_LABEL_TEXT ||
 	     m->label_json + json + 1024 * (uint64_t)m->nstreams > room))
 		return 0;
 	if (!array_room(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
@@ -301,8 +301,8 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 {
 	const uint64_t end = end_of(st, s, e, clock, chunk);
 
-	if (s->nopen == OVW_MOST_DEEP || st->marks.nopen == OVW_MOST_OPEN) {
-		ovw_lose(chunk, s->nopen == OVW_MOST_DEEP ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
+	if (s->nopen == OVW_MAX_DEEP || st->marks.nopen == OVW_MAX_OPEN) {
+		ovw_lose(chunk, s->nopen == OVW_MAX_DEEP ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
 		return;
 	}
 	if (!array_room(&s->open, s->nopen, &s->open_cap, sizeof *s->open)) {

@@ -237,8 +237,8 @@ static bool parse_where(struct select_condition *c, struct options *o, const cha
 
 static bool append_condition(struct select *k, struct options *o, struct select_condition c)
 {
-	if (k->n == SELECT_MOST) {
-		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
+	if (k->n == SELECT_MAX_CONDITIONS) {
+		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MAX_CONDITIONS);
 		return false;
 	}
 	k->conditions[k->n++] = c;

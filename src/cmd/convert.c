@@ -90,7 +90,7 @@ static void put_names(struct text *t, const struct rehome *r)
 		text_visible(t, names[i], 60);
 	}
 	if (r->nnames > 0)
-		text_str(t, r->nnames == REHOME_MOST_NAMES ? ", ...)" : ")");
+		text_str(t, r->nnames == REHOME_MAX_NAMES ? ", ...)" : ")");
 	free(names);
 }
 

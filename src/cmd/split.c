@@ -436,9 +436,9 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 			append_part(s, number, from, from + n);
 			at_once = 1;
 		}
-		if (number + s->nouts > SPLIT_MOST) {
+		if (number + s->nouts > SPLIT_MAX_PARTS) {
 			say("%s: not written: more than %d parts of %" PRIu64 " bytes",
-			    show_path(&shown, c->out), SPLIT_MOST, s->split.step);
+			    show_path(&shown, c->out), SPLIT_MAX_PARTS, s->split.step);
 			return false;
 		}
 		number += s->nouts;

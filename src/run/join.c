@@ -141,7 +141,7 @@ static void add_process(struct join *j, const struct track *t, uint32_t part)
 	const uint32_t known = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
 	bool ok = true;
 
-	if (t->global || known == part || j->ids.used + j->names.used >= JOIN_MOST_PROCESSES)
+	if (t->global || known == part || j->ids.used + j->names.used >= JOIN_MAX_PROCESSES)
 		return;
 	if (known != TABLE_NONE)
 		part = JOIN_SEVERAL;

@@ -39,7 +39,7 @@ struct join {
 };
 
 #define JOIN_SEVERAL (TABLE_NONE - 1)
-#define JOIN_MOST_PROCESSES (1U << 20) /* further ones are not distinguished */
+#define JOIN_MAX_PROCESSES (1U << 20) /* further ones are not distinguished */
 
 /* The traces are borrowed. */
 bool join_init(struct join *j, const struct trace_groups *traces);

@@ -284,7 +284,7 @@ static void set_reason(struct split *s)
 		(void)snprintf(s->why, sizeof s->why,
 		               "the trace would be divided into more than %d parts, which is as many as "
 		               "there may be",
-		               SPLIT_MOST);
+		               SPLIT_MAX_PARTS);
 	else if (s->why[0] == '\0' && s->no_memory)
 		(void)snprintf(s->why, sizeof s->why, "the system gives no more memory");
 	else if (s->why[0] == '\0')

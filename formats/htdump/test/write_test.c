@@ -131,7 +131,7 @@ Test(htdump_write, values_as_text)
 
 Test(htdump_write, long_names)
 {
-	static const size_t sizes[] = { 0, 1, 65535, 65536, HTW_MOST_TEXT };
+	static const size_t sizes[] = { 0, 1, 65535, 65536, HTW_MAX_TEXT };
 	struct htw_run r;
 
 	htw_run_begin(&r);
@@ -148,7 +148,7 @@ Test(htdump_write, long_names)
 		const struct event *const e = htw_run_live_event(&r, i, &b);
 		cr_expect_eq(e->name.n, sizes[i]);
 		cr_expect_eq(b->fields[e->first_field + 1].value.count,
-		             i < 4 ? sizes[i] : HTW_MOST_RECORD - HTW_MOST_TEXT);
+		             i < 4 ? sizes[i] : HTW_MAX_RECORD - HTW_MAX_TEXT);
 	}
 	cr_expect_eq(htw_run_loss_of(&r, "htdump/text-cut"), 1);
 	htw_run_finish(&r);
@@ -170,7 +170,7 @@ Test(htdump_write, texts_that_are_too_long)
 		htw_run_named(&r, "too", value_string(slice_of(p, n)));
 	htw_run_finish_output(&r);
 	const struct event *const e = htw_run_live_event(&r, 0, &b);
-	cr_expect(e->name.n <= HTW_MOST_TEXT && e->name.n > HTW_MOST_TEXT - 3);
+	cr_expect(e->name.n <= HTW_MAX_TEXT && e->name.n > HTW_MAX_TEXT - 3);
 	cr_expect_eq(e->name.n % 3, 1);
 	cr_expect((e->name.flags & SLICE_UTF8) != 0);
 	cr_expect_eq(b->fields[e->first_field + 3].value.count, 0);
@@ -181,7 +181,7 @@ Test(htdump_write, texts_that_are_too_long)
 
 Test(htdump_write, texts_with_nul)
 {
-	char *const nuls = htw_run_filled(HTW_MOST_TEXT, '\0');
+	char *const nuls = htw_run_filled(HTW_MAX_TEXT, '\0');
 	struct htw_run r;
 
 	htw_run_begin(&r);
@@ -189,14 +189,14 @@ Test(htdump_write, texts_with_nul)
 	htw_run_named(&r, "value", value_string(slice_of("\0", 1)));
 	htw_run_event(&r, PHASE_SPAN, SLICE_LIT("x"), 2, 1);
 	htw_run_field(&r, slice_of("na\0me", 5), value_u64(1));
-	htw_run_event(&r, PHASE_SPAN, slice_of(nuls, HTW_MOST_TEXT), 3, 1);
+	htw_run_event(&r, PHASE_SPAN, slice_of(nuls, HTW_MAX_TEXT), 3, 1);
 	const struct oracle *const o = htw_run_decode(&r);
 	htw_run_expect_text(htw_run_nth(o, 0), "label",
 	                    "a\xef\xbf\xbd"
 	                    "b\xef\xbf\xbd");
 	htw_run_expect_text(htw_run_nth(o, 0), "value", "\xef\xbf\xbd");
 	htw_run_expect_text(htw_run_nth(o, 1), "fields", "{\"na\\u0000me\":1}");
-	cr_expect_eq(strlen(oracle_find(htw_run_nth(o, 2), "label")->s), HTW_MOST_TEXT / 3 * 3);
+	cr_expect_eq(strlen(oracle_find(htw_run_nth(o, 2), "label")->s), HTW_MAX_TEXT / 3 * 3);
 	cr_expect_eq(htw_run_loss_of(&r, "htdump/text-nul"), 3);
 	cr_expect_eq(htw_run_loss_of(&r, "htdump/fields-as-text"), 1);
 	cr_expect_eq(htw_run_loss_of(&r, "htdump/text-cut"), 1);
@@ -473,7 +473,7 @@ Test(htdump_write_names, many_classes)
 /* Beyond the limit of classes, all fields of an event are one text. */
 Test(htdump_write_names, too_many_classes)
 {
-	const uint32_t n = HTW_MOST_CLASSES + 1000;
+	const uint32_t n = HTW_MAX_CLASSES + 1000;
 	const struct batch *b;
 	struct htw_run r;
 
@@ -496,7 +496,7 @@ Test(htdump_write_names, too_many_classes)
 
 Test(htdump_write_names, too_many_fields)
 {
-	const uint32_t n = HTW_MOST_FIELDS / HTW_CLASS_FIELDS + 10;
+	const uint32_t n = HTW_MAX_FIELDS / HTW_CLASS_FIELDS + 10;
 	struct htw_run r;
 
 	htw_run_begin(&r);

@@ -15,7 +15,7 @@
 /* ---- pseudonyms ---- */
 
 #define WORD 13        /* letters of a pseudonym: 60 bits behind the first */
-#define SUFFIX_MOST 8  /* letters of a suffix, without its dot */
+#define SUFFIX_MAX 8   /* letters of a suffix, without its dot */
 #define MOST_DEPTH 256 /* of lists; formats bound it well below */
 
 void anonymise_set_key(struct anonymise *a, const void *p, size_t n)
@@ -54,9 +54,9 @@ static size_t suffix_of(const char *p, size_t n)
 {
 	size_t k = 0;
 
-	while (k < n && k <= SUFFIX_MOST && is_letter(p[n - 1 - k]))
+	while (k < n && k <= SUFFIX_MAX && is_letter(p[n - 1 - k]))
 		k++;
-	return k > 0 && k < n - 1 && k <= SUFFIX_MOST && p[n - 1 - k] == '.' ? k + 1 : 0;
+	return k > 0 && k < n - 1 && k <= SUFFIX_MAX && p[n - 1 - k] == '.' ? k + 1 : 0;
 }
 
 /* What lies between slashes, or all of a text.  A path is made of parts, and only the last has a suffix. */
@@ -80,7 +80,7 @@ static struct slice anonymise_text(const struct anonymise *a, struct slice s, st
 		return SLICE_LIT("");
 	for (const char *q = p; a->keep_paths && q < end; q++)
 		parts += *q == '/';
-	char *const text = arena_alloc(into, parts * (WORD + 1) + SUFFIX_MOST + 1), *to = text;
+	char *const text = arena_alloc(into, parts * (WORD + 1) + SUFFIX_MAX + 1), *to = text;
 	if (text == NULL)
 		return (struct slice){ .p = NULL };
 	while (true) {
@@ -337,7 +337,7 @@ static void move_time(struct rehome *r, struct event *e)
 /* Names of fields remain readable: collects them for the message to the user. */
 static bool note_name(struct rehome *r, struct slice name)
 {
-	if (r->nnames == REHOME_MOST_NAMES || tabletext_get(&r->readable, name) != TABLE_NONE)
+	if (r->nnames == REHOME_MAX_NAMES || tabletext_get(&r->readable, name) != TABLE_NONE)
 		return true;
 	name = arena_copy(&r->names, name);
 	return name.p != NULL && tabletext_put(&r->readable, name, r->nnames++);

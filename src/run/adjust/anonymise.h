@@ -54,7 +54,7 @@ struct rehome {
 	struct ledger ledger;
 };
 
-#define REHOME_MOST_NAMES 256 /* collected names of fields */
+#define REHOME_MAX_NAMES 256 /* collected names of fields */
 
 void rehome_init(struct rehome *r, struct trace *to);
 void rehome_free(struct rehome *r);

@@ -29,7 +29,7 @@ void select_found_free(struct select_found *f)
 {
 	if (f == NULL)
 		return;
-	for (uint32_t k = 0; k < SELECT_MOST; k++)
+	for (uint32_t k = 0; k < SELECT_MAX_CONDITIONS; k++)
 		free(f->near[k]);
 	free(f);
 }
@@ -225,7 +225,7 @@ void select_found_add(struct select_found *f, const struct select_found *other)
 	f->last = other->last > f->last ? other->last : f->last;
 	f->complete &= other->complete;
 	f->unmet &= other->unmet;
-	for (uint32_t k = 0; k < SELECT_MOST; k++) {
+	for (uint32_t k = 0; k < SELECT_MAX_CONDITIONS; k++) {
 		if (other->near[k] == NULL)
 			continue;
 		if (f->near[k] == NULL && (f->near[k] = malloc(sizeof *f->near[k])) != NULL)

@@ -116,12 +116,12 @@ enum select_edges {
 	SELECT_DROP,
 };
 
-#define SELECT_MOST 64 /* conditions */
+#define SELECT_MAX_CONDITIONS 64 /* conditions */
 
 struct select {
 	struct select_time since, until; /* [since, until) */
 	enum select_edges edges;
-	struct select_condition conditions[SELECT_MOST];
+	struct select_condition conditions[SELECT_MAX_CONDITIONS];
 	uint32_t n;
 };
 

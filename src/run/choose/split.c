@@ -15,7 +15,7 @@ static uint32_t add_part(struct split *s, const char *name)
 {
 	const struct slice copy = arena_copy(&s->names, slice_of(name, strlen(name) + 1));
 
-	if (s->nparts == SPLIT_MOST) {
+	if (s->nparts == SPLIT_MAX_PARTS) {
 		s->too_many = true;
 		return SPLIT_NONE;
 	}

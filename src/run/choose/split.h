@@ -13,7 +13,7 @@
  * A record is in the part of its event.  A record without an event is in the part of the record before it in
  * its input. Structure is in all parts: the writer omits what a part does not need.
  *
- * Memory: that of the marks (run/read/marks.h), and SPLIT_MOST parts.
+ * Memory: that of the marks (run/read/marks.h), and SPLIT_MAX_PARTS parts.
  */
 enum split_by {
 	SPLIT_NOT,
@@ -24,9 +24,9 @@ enum split_by {
 	SPLIT_SIZE,   /* consecutive records with `step` bytes of output */
 };
 
-#define SPLIT_MOST 10000   /* parts */
-#define SPLIT_UNITS 16     /* per part, about; see split.units */
-#define SPLIT_NAME_SIZE 64 /* bytes of a part's name, with the NUL */
+#define SPLIT_MAX_PARTS 10000 /* parts */
+#define SPLIT_UNITS 16        /* per part, about; see split.units */
+#define SPLIT_NAME_SIZE 64    /* bytes of a part's name, with the NUL */
 
 struct split_part {
 	const char *name; /* "part-00003", "pid-17-tid-18": only names and numbers */

@@ -22,7 +22,7 @@ struct field_shapes *field_shapes_new(uint32_t most)
 {
 	uint32_t slots = 2;
 
-	most = most < FIELD_SHAPES_MOST ? most : FIELD_SHAPES_MOST;
+	most = most < FIELD_SHAPES_MAX ? most : FIELD_SHAPES_MAX;
 	while (slots < 2 * most)
 		slots *= 2;
 	struct field_shapes *const s = malloc(sizeof *s + most * sizeof s->list[0]);
@@ -227,7 +227,7 @@ uint16_t event_shapes_find(struct event_shapes *s, const struct event *e)
 	uint32_t *slot = s->slots != NULL ? slot_of(s, e) : NULL;
 	if (slot != NULL && *slot != 0)
 		return s->last = (uint16_t)(*slot - 1);
-	if (s->n >= s->most || s->n >= EVENT_SHAPES_MOST)
+	if (s->n >= s->most || s->n >= EVENT_SHAPES_MAX)
 		return EVENT_SHAPE_NONE;
 	if (s->n == s->cap) {
 		if (!grow(s))

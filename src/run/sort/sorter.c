@@ -46,7 +46,7 @@ void sorter_init(struct sorter *s, const struct sorter_options *options)
 {
 	const uint64_t memory = between(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
 	               load = between(memory / LOAD_PART, LOAD_MIN, LOAD_MAX),
-	               shapes = between(memory / SHAPES_PART / EVENT_SHAPE_BYTES, 0, EVENT_SHAPES_MOST);
+	               shapes = between(memory / SHAPES_PART / EVENT_SHAPE_BYTES, 0, EVENT_SHAPES_MAX);
 
 	*s = (struct sorter){ .options = *options, .load = { .in_order = true } };
 	s->options.memory = memory;

@@ -83,7 +83,7 @@ static inline void order_watch_add(struct order_watch *w, const struct batch *b)
  * shape instead.  Unpacked fields point to names in it: their batch has a reference to `shared`.
  */
 #define FIELD_SHAPE_NONE UINT16_MAX
-#define FIELD_SHAPES_MOST 1024U
+#define FIELD_SHAPES_MAX 1024U
 #define FIELD_SHAPE_NAME 16U  /* longer names have no shape, except those with SLICE_STAYS */
 #define FIELD_SHAPE_BYTES 80U /* memory of one, with its table slots */
 
@@ -108,7 +108,7 @@ struct field_shapes {
 	struct field_shape list[];
 };
 
-/* For at most `most` shapes, up to FIELD_SHAPES_MOST.  Free it with shared_memory_drop(&s->shared). */
+/* For at most `most` shapes, up to FIELD_SHAPES_MAX.  Free it with shared_memory_drop(&s->shared). */
 struct field_shapes *field_shapes_new(uint32_t most);
 
 /* The number of a field's shape, or FIELD_SHAPE_NONE: without shape, or too many. */
@@ -122,12 +122,12 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
  * set `most`.
  */
 #define EVENT_SHAPE_NONE UINT16_MAX /* larger than any number */
-#define EVENT_SHAPES_MOST (1U << 14)
+#define EVENT_SHAPES_MAX (1U << 14)
 #define EVENT_SHAPE_BYTES 80U /* max memory of one, with its table slots */
 
 struct event_shapes {
 	uint64_t base;      /* packed times are relative to it; set before packing */
-	uint32_t most;      /* max number, up to EVENT_SHAPES_MOST; further events have no shape */
+	uint32_t most;      /* max number, up to EVENT_SHAPES_MAX; further events have no shape */
 	struct event *list; /* names without SLICE_STAYS are empty; name.p NULL remains NULL */
 	uint32_t n, cap;
 	uint16_t last;   /* found last: likely that of the next event */

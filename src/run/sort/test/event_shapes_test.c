@@ -9,7 +9,7 @@ enum { EVENTS = 2000 };
 /* An event has the number of its shape, and has it again.  A few may have none. */
 Test(event_shapes, number)
 {
-	struct event_shapes s = { .most = EVENT_SHAPES_MOST };
+	struct event_shapes s = { .most = EVENT_SHAPES_MAX };
 	struct event_samples samples;
 	uint32_t none = 0;
 	struct batch b;

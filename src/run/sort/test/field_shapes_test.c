@@ -10,7 +10,7 @@ static struct field field_of(const char *name, size_t n, uint8_t type)
 /* Names of all lengths that differ in one byte, wherever it is. */
 Test(field_shapes, names)
 {
-	struct field_shapes *const s = field_shapes_new(FIELD_SHAPES_MOST);
+	struct field_shapes *const s = field_shapes_new(FIELD_SHAPES_MAX);
 	uint32_t made = 0;
 
 	for (uint32_t n = 0; n <= FIELD_SHAPE_NAME; n++)

@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /* Jobs that differ in length, and what is known of each. */
-enum { JOBS = 3000, SLOTS_MOST = 32 };
+enum { JOBS = 3000, SLOTS_MAX = 32 };
 
 struct log {
 	struct workers *workers;
 	size_t slots;
-	uint32_t job_of[SLOTS_MOST];
+	uint32_t job_of[SLOTS_MAX];
 	atomic_uint runs[JOBS];
 	uint32_t finished[JOBS];
 	atomic_uint nfinished, put;
