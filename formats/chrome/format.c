@@ -211,9 +211,9 @@ const struct format chrome_format = {
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
 	.losses = chrome_losses,
-	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
-	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
-	         HOLDS_DEEP | HOLDS_NUMBERS | HOLDS_STEPS,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
+	            HAS_STACKS | HAS_LISTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH | HAS_DEEP |
+	            HAS_NUMBERS | HAS_STEPS,
 };
 
 const struct format chrome_dir_format = {

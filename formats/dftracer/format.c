@@ -464,6 +464,6 @@ const struct format dftracer_format = {
 	.writer = &dfw_ops,
 	.rules = dft_rules,
 	.losses = dfw_losses,
-	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 |
-	         HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL |
+	            HAS_FACTS | HAS_EPOCH | HAS_DEEP | HAS_NUMBERS,
 };

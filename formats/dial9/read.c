@@ -604,7 +604,7 @@ const struct format dial9_format = {
 	.recover = &d9_recover_ops,
 	.rules = d9_rules,
 	.losses = d9w_losses,
-	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
-	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NAN | HOLDS_PARTS | HOLDS_NOT_UTF8 | HOLDS_NUL |
-	         HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
+	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_PARTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS |
+	            HAS_EPOCH | HAS_NUMBERS,
 };

@@ -62,7 +62,6 @@ const struct format heph_format = {
 	.writer = &hpw_ops,
 	.rules = heph_rules,
 	.losses = hpw_losses,
-	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
-	         HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
-	         HOLDS_NUMBERS,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS | HAS_LISTS |
+	            HAS_NAN | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH | HAS_NUMBERS,
 };

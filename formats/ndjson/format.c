@@ -102,7 +102,7 @@ const struct format ndjson_format = {
 	.writer = &ndjson_writer_ops,
 	.rules = ndjson_rules,
 	.losses = ndjson_losses,
-	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
-	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS |
-	         HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS | HOLDS_STEPS,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
+	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS | HAS_EPOCH |
+	            HAS_DEEP | HAS_NUMBERS | HAS_STEPS,
 };

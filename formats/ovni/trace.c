@@ -517,6 +517,6 @@ const struct format ovni_format = {
 	.writer = &ovw_ops,
 	.rules = ovni_rules,
 	.losses = ovw_losses,
-	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ENDS | HOLDS_LISTS | HOLDS_PARTS |
-	         HOLDS_NOT_UTF8 | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ENDS | HAS_LISTS | HAS_PARTS |
+	            HAS_NOT_UTF8 | HAS_FACTS | HAS_EPOCH | HAS_NUMBERS,
 };

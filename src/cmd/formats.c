@@ -21,9 +21,9 @@ static bool copies(const struct format *from, const struct format *to)
 
 static bool can_lose(const struct loss *l, const struct format *from, const struct format *to)
 {
-	const unsigned holds = from->holds | (to->writer->nested ? HOLDS_OVERLAP : 0U);
+	const unsigned features = from->features | (to->writer->nested ? HAS_OVERLAP : 0U);
 
-	return (l->needs & ~holds) == 0 && !copies(from, to);
+	return (l->needs & ~features) == 0 && !copies(from, to);
 }
 
 static unsigned count(const struct loss *l, const struct format *from, const struct format *to)

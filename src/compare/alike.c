@@ -5,15 +5,15 @@
 
 /* ---- allowance ---- */
 
-static void add(struct allowance *a, unsigned touches, uint64_t count)
+static void add(struct allowance *a, unsigned affects, uint64_t count)
 {
-	if ((touches & TOUCHES_TIME) != 0) /* an event that moved is missing at its place */
-		touches |= TOUCHES_MISSING | TOUCHES_MORE;
+	if ((affects & AFFECTS_TIME) != 0) /* an event that moved is missing at its place */
+		affects |= AFFECTS_MISSING | AFFECTS_MORE;
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++) {
 		uint64_t *const left = &a->left[i];
-		if ((touches >> i & 1) == 0)
+		if ((affects >> i & 1) == 0)
 			continue;
-		if ((touches & TOUCHES_MANY) != 0 || count > UINT64_MAX - *left)
+		if ((affects & AFFECTS_MANY) != 0 || count > UINT64_MAX - *left)
 			*left = UINT64_MAX;
 		else
 			*left += count;
@@ -23,11 +23,11 @@ static void add(struct allowance *a, unsigned touches, uint64_t count)
 /* How all events are compared. */
 static void set_rules(struct allowance *a, const struct loss *l)
 {
-	if ((l->touches & TOUCHES_MICROSECONDS) != 0)
+	if ((l->affects & AFFECTS_MICROSECONDS) != 0)
 		a->tolerance = 999;
-	if ((l->touches & TOUCHES_TRACK_NAMES) != 0)
+	if ((l->affects & AFFECTS_TRACK_NAMES) != 0)
 		a->tracks |= TRACKS_WITHOUT_NAMES;
-	if ((l->touches & TOUCHES_PROCESSES) != 0)
+	if ((l->affects & AFFECTS_PROCESSES) != 0)
 		a->tracks |= TRACKS_WITHOUT_PROCESSES;
 }
 
@@ -43,18 +43,18 @@ static void add_words(const char **to, const char *words)
 
 static void add_row(struct allowance *a, const struct loss *l, uint64_t count)
 {
-	unsigned touches = l->touches;
+	unsigned affects = l->affects;
 
 	set_rules(a, l);
-	if (l->adds != NULL && (touches & TOUCHES_MORE) != 0) {
+	if (l->adds != NULL && (affects & AFFECTS_MORE) != 0) {
 		add_words(a->more, l->adds);
 		a->nmore += count;
-		touches &= ~(unsigned)TOUCHES_MORE;
+		affects &= ~(unsigned)AFFECTS_MORE;
 	} else if (l->adds != NULL && count >= a->events) { /* to each of them */
 		add_words(a->added, l->adds);
-		touches &= ~(unsigned)TOUCHES_FIELDS;
+		affects &= ~(unsigned)AFFECTS_FIELDS;
 	}
-	add(a, touches, count);
+	add(a, affects, count);
 }
 
 struct allowance allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events)
@@ -64,7 +64,7 @@ struct allowance allowance_of(const struct ledger *l, const struct loss *losses,
 	for (size_t i = 0; i < l->n; i++)
 		add_row(&a, l->rows[i].loss, l->rows[i].count);
 	for (; losses != NULL && losses->id != NULL; losses++)
-		if ((losses->touches & TOUCHES_ALWAYS) != 0) {
+		if ((losses->affects & AFFECTS_ALWAYS) != 0) {
 			set_rules(&a, losses);
 			add_words(a.added, losses->adds);
 		}
@@ -92,8 +92,8 @@ bool allowance_is_none(const struct allowance *a)
 
 bool allowance_take(struct allowance *a, const struct difference *d)
 {
-	const unsigned parts = d->in[DIFFER_B] == NULL   ? TOUCHES_MISSING
-	                       : d->in[DIFFER_A] == NULL ? TOUCHES_MORE
+	const unsigned parts = d->in[DIFFER_B] == NULL   ? AFFECTS_MISSING
+	                       : d->in[DIFFER_A] == NULL ? AFFECTS_MORE
 	                                                 : d->parts;
 
 	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)

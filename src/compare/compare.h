@@ -171,13 +171,13 @@ struct event_identity {
 
 /* What to leave out of comparisons. */
 enum event_part {
-	PART_TIME = TOUCHES_TIME,
-	PART_DURATION = TOUCHES_DURATION,
-	PART_NAME = TOUCHES_NAME,
-	PART_CATEGORY = TOUCHES_CATEGORY,
-	PART_FIELDS = TOUCHES_FIELDS, /* all of them */
-	PART_TRACK = TOUCHES_TRACK,
-	PART_PHASE = TOUCHES_PHASE,
+	PART_TIME = AFFECTS_TIME,
+	PART_DURATION = AFFECTS_DURATION,
+	PART_NAME = AFFECTS_NAME,
+	PART_CATEGORY = AFFECTS_CATEGORY,
+	PART_FIELDS = AFFECTS_FIELDS, /* all of them */
+	PART_TRACK = AFFECTS_TRACK,
+	PART_PHASE = AFFECTS_PHASE,
 };
 
 /* Says whether a field counts. */
@@ -473,7 +473,7 @@ void differ_free(struct differ *d);
 
 /* What a ledger allows an output to differ in. */
 
-#define ALLOWANCE_PARTS 9 /* bits of enum touches: TOUCHES_TIME to TOUCHES_MORE */
+#define ALLOWANCE_PARTS 9 /* bits of enum effect: AFFECTS_TIME to AFFECTS_MORE */
 #define ALLOWANCE_WORDS 7 /* rows that say what the output adds */
 
 struct allowance {

@@ -9,7 +9,7 @@ struct loss {
 	/* id: format or stage, slash, name; text: one line, with a count; explain: the reason and the
 	 * substitute */
 	const char *id, *text, *explain;
-	unsigned needs, touches; /* enum holds, enum touches (format/features.h) */
+	unsigned needs, affects; /* enum feature, enum effect (format/features.h) */
 	const char *adds,
 	    *lacks; /* additional fields (features.h); absent from every output: "fields of # spans" */
 };

@@ -70,9 +70,9 @@ static void (*change)(struct event *e);
 static const struct loss *counted; /* for each of them; NULL: nothing */
 static bool raw;                   /* records are written as they are */
 static bool once;                  /* the input can be read only once */
-static const struct loss declared = { .id = "lies/dur", .touches = TOUCHES_DURATION };
-static const struct loss omitted = { .id = "lies/missing", .touches = TOUCHES_MISSING };
-static const struct loss other = { .id = "lies/name", .touches = TOUCHES_NAME };
+static const struct loss declared = { .id = "lies/dur", .affects = AFFECTS_DURATION };
+static const struct loss omitted = { .id = "lies/missing", .affects = AFFECTS_MISSING };
+static const struct loss other = { .id = "lies/name", .affects = AFFECTS_NAME };
 
 static void longer(struct event *e)
 {
