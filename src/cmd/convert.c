@@ -72,7 +72,7 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 	return o->status == STATUS_CLEAN;
 }
 
-static void put_names(struct text *t, const struct rehome *r)
+static void put_names(struct text *t, const struct rebind *r)
 {
 	struct slice *const names = calloc(r->nnames > 0 ? r->nnames : 1, sizeof *names);
 
@@ -90,7 +90,7 @@ static void put_names(struct text *t, const struct rehome *r)
 		text_visible(t, names[i], 60);
 	}
 	if (r->nnames > 0)
-		text_str(t, r->nnames == REHOME_MAX_NAMES ? ", ...)" : ")");
+		text_str(t, r->nnames == REBIND_MAX_NAMES ? ", ...)" : ")");
 	free(names);
 }
 
@@ -99,7 +99,7 @@ static bool anonymise_options_list(const struct anonymise_options *a, const stru
                                    struct text *t)
 {
 	text_str(t, "names of fields");
-	put_names(t, &p->rehome.rehome);
+	put_names(t, &p->rebind.rebind);
 	text_str(t, a->anonymise.hide_numbers ? "" : ", numbers, ids of processes and threads");
 	text_str(t, a->anonymise.keep_paths ? ", how many parts paths have" : "");
 	text_str(t, a->anonymise.keep_suffixes ? ", suffixes of texts" : "");

@@ -266,7 +266,7 @@ struct inner {
 	const struct join_part *part;
 	struct pipeline_job job;
 	struct pipeline pipeline;
-	struct rehome rehome;
+	struct rebind rebind;
 	bool open;
 };
 
@@ -281,7 +281,7 @@ struct joining {
 	struct arena arena;
 };
 
-/* rehome.same_track: global processes and their threads are the same in all parts. */
+/* rebind.same_track: global processes and their threads are the same in all parts. */
 static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
 {
 	struct inner *const in = ctx;
@@ -319,7 +319,7 @@ static const char *label_of(const struct inner *in)
 	return base;
 }
 
-/* rehome.process_name: adds the label of the part if several parts have the process. */
+/* rebind.process_name: adds the label of the part if several parts have the process. */
 static struct slice process_name(void *ctx, const struct track *t, struct arena *into)
 {
 	const struct inner *const in = ctx;
@@ -347,12 +347,12 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->job.sink = all->sink;
 	in->job.ctx = all->ctx;
 	in->job.hooks = all->hooks;
-	rehome_init(&in->rehome, &g->p->trace);
-	in->rehome.later = in->part->later;
-	in->rehome.flows = number;
-	in->rehome.same_track = same_track;
-	in->rehome.process_name = process_name;
-	in->rehome.ctx = in;
+	rebind_init(&in->rebind, &g->p->trace);
+	in->rebind.later = in->part->later;
+	in->rebind.flows = number;
+	in->rebind.same_track = same_track;
+	in->rebind.process_name = process_name;
+	in->rebind.ctx = in;
 	in->open = true;
 }
 
@@ -365,7 +365,7 @@ static bool finish_part(struct joining *g, struct inner *in)
 
 	pipeline_end(&in->pipeline);
 	g->p->context.system_failed |= in->pipeline.context.system_failed;
-	if (!rehome_rest(&in->rehome, &in->pipeline.trace))
+	if (!rebind_rest(&in->rebind, &in->pipeline.trace))
 		return false;
 	to->records = records + in->pipeline.trace.records;
 	to->events = events + in->pipeline.trace.events;
@@ -398,7 +398,7 @@ static enum stage_status next_of_parts(struct stage *st, struct batch **out)
 			status = pipeline_next(&in->pipeline, out);
 		if (status == STAGE_BAD)
 			return status;
-		if (status == STAGE_END ? !finish_part(g, in) : !rehome_batch(&in->rehome, *out)) {
+		if (status == STAGE_END ? !finish_part(g, in) : !rebind_batch(&in->rebind, *out)) {
 			pipeline_no_memory(g->p);
 			batch_release(*out);
 			return STAGE_BAD;
@@ -472,7 +472,7 @@ void joining_losses(const struct joining *g, struct ledger *into)
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
 			pipeline_losses(&g->list[i].pipeline, into);
-			ledger_merge(into, &g->list[i].rehome.ledger);
+			ledger_merge(into, &g->list[i].rebind.ledger);
 		}
 }
 
@@ -500,7 +500,7 @@ void joining_free(struct joining *g)
 	for (size_t i = 0; i < g->join->n; i++)
 		if (g->list[i].open) {
 			pipeline_close(&g->list[i].pipeline);
-			rehome_free(&g->list[i].rehome);
+			rebind_free(&g->list[i].rebind);
 		}
 	select_found_free(g->found);
 	tabletext_free(&g->globals);

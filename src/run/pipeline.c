@@ -191,23 +191,23 @@ static bool begin_rebase(struct pipeline *p)
 
 /* ---- pseudonyms: events move to another trace ---- */
 
-static enum stage_status rehome_next(struct stage *stage, struct batch **out)
+static enum stage_status rebind_next(struct stage *stage, struct batch **out)
 {
-	struct rehome_stage *const st = (struct rehome_stage *)stage;
+	struct rebind_stage *const st = (struct rebind_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	return status != STAGE_MORE || rehome_batch(&st->rehome, *out) ? status : no_memory(st->p, *out);
+	return status != STAGE_MORE || rebind_batch(&st->rebind, *out) ? status : no_memory(st->p, *out);
 }
 
 static struct trace *out_trace(struct pipeline *p)
 {
-	return p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
+	return p->rebind.p != NULL ? &p->rebind.trace : &p->trace;
 }
 
 const struct trace *pipeline_trace(struct pipeline *p)
 {
-	if (p->rehome.p != NULL)
-		rehome_facts(&p->rehome.rehome, &p->trace);
+	if (p->rebind.p != NULL)
+		rebind_facts(&p->rebind.rebind, &p->trace);
 	return out_trace(p);
 }
 
@@ -412,11 +412,11 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	if (!(job->join != NULL ? begin_joining(p) : begin_reading(p)))
 		return false;
 	if (job->anonymise != NULL) {
-		p->rehome.p = p;
-		trace_init(&p->rehome.trace);
-		rehome_init(&p->rehome.rehome, &p->rehome.trace);
-		p->rehome.rehome.words = job->anonymise;
-		add_stage(p, &p->rehome.stage, rehome_next);
+		p->rebind.p = p;
+		trace_init(&p->rebind.trace);
+		rebind_init(&p->rebind.rebind, &p->rebind.trace);
+		p->rebind.rebind.words = job->anonymise;
+		add_stage(p, &p->rebind.stage, rebind_next);
 	}
 	add_order(p);
 	return true;
@@ -468,7 +468,7 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 /* Whether only tracks with selected events are listed; a trace of pseudonyms has no others. */
 static bool shows_selected(const struct pipeline *p)
 {
-	return p->select.job != NULL && p->rehome.p == NULL;
+	return p->select.job != NULL && p->rebind.p == NULL;
 }
 
 /* Lists new tracks and classes in memory of the batch, as the arrays of the trace may move. */
@@ -506,9 +506,9 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 		return no_memory(p, NULL);
 	if (p->select.job != NULL)
 		select_stage_hide(&p->select);
-	if (p->rehome.p != NULL && !p->rest_rehomed) {
-		p->rest_rehomed = true;
-		if (!rehome_rest(&p->rehome.rehome, &p->trace))
+	if (p->rebind.p != NULL && !p->rest_rebound) {
+		p->rest_rebound = true;
+		if (!rebind_rest(&p->rebind.rebind, &p->trace))
 			return no_memory(p, NULL);
 	}
 	const struct trace *const t = out_trace(p);
@@ -607,8 +607,8 @@ void pipeline_close(struct pipeline *p)
 	joining_free(p->joining);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
-	rehome_free(&p->rehome.rehome);
-	trace_free(&p->rehome.trace);
+	rebind_free(&p->rebind.rebind);
+	trace_free(&p->rebind.trace);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
 	select_found_free(p->marks.found);
@@ -628,6 +628,6 @@ void pipeline_losses(const struct pipeline *p, struct ledger *into)
 		joining_losses(p->joining, into);
 	ledger_merge(into, interpret_ledger(&p->interpret));
 	ledger_merge(into, &p->repeats.ledger);
-	ledger_merge(into, &p->rehome.rehome.ledger);
+	ledger_merge(into, &p->rebind.rebind.ledger);
 	ledger_merge(into, &p->ledger);
 }

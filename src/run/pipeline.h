@@ -55,12 +55,12 @@ struct pipeline {
 		bool signed_time; /* times before `by` may exist */
 		uint64_t by;      /* ns, subtracted from all times */
 	} rebase;
-	struct rehome_stage {
+	struct rebind_stage {
 		struct stage stage;
 		struct pipeline *p; /* NULL: the stage is not used */
-		struct rehome rehome;
+		struct rebind rebind;
 		struct trace trace; /* of the events after this stage */
-	} rehome;
+	} rebind;
 	struct order_stage order;
 	struct lanes_stage {
 		struct stage stage;
@@ -71,7 +71,7 @@ struct pipeline {
 	struct source rest; /* findings that are of no input */
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* already listed in batches */
-	bool ended, rest_rehomed;
+	bool ended, rest_rebound;
 	bool late_lanes;      /* pipeline_late() assigns lanes */
 	struct ledger ledger; /* of the lanes */
 };

@@ -233,36 +233,36 @@ static bool anonymise_value(const struct anonymise *a, struct value *v, struct a
 
 /* ---- moving to another trace ---- */
 
-void rehome_init(struct rehome *r, struct trace *to)
+void rebind_init(struct rebind *r, struct trace *to)
 {
-	*r = (struct rehome){ .to = to };
+	*r = (struct rebind){ .to = to };
 }
 
-void rehome_free(struct rehome *r)
+void rebind_free(struct rebind *r)
 {
 	free(r->tracks);
 	free(r->classes);
 	tabletext_free(&r->readable);
 	arena_free(&r->names);
 	ledger_free(&r->ledger);
-	*r = (struct rehome){ .to = NULL };
+	*r = (struct rebind){ .to = NULL };
 }
 
 /* A text of the first trace, in memory of the second. */
-static struct slice text_of(const struct rehome *r, struct slice s)
+static struct slice text_of(const struct rebind *r, struct slice s)
 {
 	return r->words != NULL ? anonymise_text(r->words, s, &r->to->arena) : arena_copy(&r->to->arena, s);
 }
 
 /* ---- tracks ---- */
 
-static uint64_t id_of(const struct rehome *r, const struct track *t)
+static uint64_t id_of(const struct rebind *r, const struct track *t)
 {
 	return r->words != NULL && r->words->hide_numbers ? anonymise_number(r->words, t->id, 31) : t->id;
 }
 
 /* parent: in the second trace. */
-static struct track *make_track(struct rehome *r, const struct track *t, const struct track *parent)
+static struct track *make_track(struct rebind *r, const struct track *t, const struct track *parent)
 {
 	struct track *const known = r->same_track != NULL ? r->same_track(r->ctx, t, parent) : NULL;
 
@@ -286,7 +286,7 @@ static struct track *make_track(struct rehome *r, const struct track *t, const s
 }
 
 /* The track in the second trace.  Recursive, as deep as tracks are nested (TRACE_MAX_DEPTH). */
-static struct track *track_of(struct rehome *r, const struct track *t)
+static struct track *track_of(struct rebind *r, const struct track *t)
 {
 	const struct track *parent = NULL;
 
@@ -301,7 +301,7 @@ static struct track *track_of(struct rehome *r, const struct track *t)
 /* ---- classes ---- */
 
 /* The class in the second trace. */
-static struct class *class_of(struct rehome *r, const struct class *c)
+static struct class *class_of(struct rebind *r, const struct class *c)
 {
 	struct class like = *c;
 
@@ -320,7 +320,7 @@ static struct class *class_of(struct rehome *r, const struct class *c)
 
 /* ---- events ---- */
 
-static void move_time(struct rehome *r, struct event *e)
+static void move_time(struct rebind *r, struct event *e)
 {
 	const __int128 ts = (__int128)e->ts + r->later + (r->words != NULL ? r->words->shift : 0);
 
@@ -335,15 +335,15 @@ static void move_time(struct rehome *r, struct event *e)
 }
 
 /* Names of fields remain readable: collects them for the message to the user. */
-static bool note_name(struct rehome *r, struct slice name)
+static bool note_name(struct rebind *r, struct slice name)
 {
-	if (r->nnames == REHOME_MAX_NAMES || tabletext_get(&r->readable, name) != TABLE_NONE)
+	if (r->nnames == REBIND_MAX_NAMES || tabletext_get(&r->readable, name) != TABLE_NONE)
 		return true;
 	name = arena_copy(&r->names, name);
 	return name.p != NULL && tabletext_put(&r->readable, name, r->nnames++);
 }
 
-static bool hide_texts(struct rehome *r, struct batch *b, struct event *e)
+static bool hide_texts(struct rebind *r, struct batch *b, struct event *e)
 {
 	e->name = anonymise_text(r->words, e->name, &b->scratch);
 	if (e->name.p == NULL)
@@ -356,7 +356,7 @@ static bool hide_texts(struct rehome *r, struct batch *b, struct event *e)
 	return true;
 }
 
-bool rehome_batch(struct rehome *r, struct batch *b)
+bool rebind_batch(struct rebind *r, struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
@@ -377,7 +377,7 @@ bool rehome_batch(struct rehome *r, struct batch *b)
 
 /* ---- facts of the trace ---- */
 
-void rehome_facts(struct rehome *r, const struct trace *from)
+void rebind_facts(struct rebind *r, const struct trace *from)
 {
 	const bool shifted = r->words != NULL && r->words->shift != 0;
 
@@ -392,7 +392,7 @@ void rehome_facts(struct rehome *r, const struct trace *from)
 	r->to->events = from->events;
 }
 
-bool rehome_rest(struct rehome *r, const struct trace *from)
+bool rebind_rest(struct rebind *r, const struct trace *from)
 {
 	for (uint32_t i = 0; i < from->ntracks; i++)
 		if (!from->tracks[i]->hidden && track_of(r, from->tracks[i]) == NULL)

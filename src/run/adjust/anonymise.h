@@ -33,7 +33,7 @@ void anonymise_set_shift(struct anonymise *a);
  * pseudonyms.  The first trace must outlive the second one, as names of fields point into it.  Not
  * thread-safe.
  */
-struct rehome {
+struct rebind {
 	struct trace *to;              /* borrowed */
 	const struct anonymise *words; /* borrowed; NULL: texts are unchanged */
 	int64_t later;                 /* ns, added to times */
@@ -54,18 +54,18 @@ struct rehome {
 	struct ledger ledger;
 };
 
-#define REHOME_MAX_NAMES 256 /* collected names of fields */
+#define REBIND_MAX_NAMES 256 /* collected names of fields */
 
-void rehome_init(struct rehome *r, struct trace *to);
-void rehome_free(struct rehome *r);
+void rebind_init(struct rebind *r, struct trace *to);
+void rebind_free(struct rebind *r);
 
 /* Moves the events of a batch. */
-bool rehome_batch(struct rehome *r, struct batch *b);
+bool rebind_batch(struct rebind *r, struct batch *b);
 
 /* At the end: moves tracks without events that are not hidden, and facts of the trace. */
-bool rehome_rest(struct rehome *r, const struct trace *from);
+bool rebind_rest(struct rebind *r, const struct trace *from);
 
 /* Copies format, clock and epoch of the first trace, as known by now. */
-void rehome_facts(struct rehome *r, const struct trace *from);
+void rebind_facts(struct rebind *r, const struct trace *from);
 
 #endif
