@@ -176,7 +176,7 @@ static struct input *open_sibling(const struct reader *r, const char *path, cons
 		return NULL;
 	memcpy(other, path, folder);
 	memcpy(other + folder, name, strlen(name) + 1);
-	struct input *const in = reader_open_beside(r, other);
+	struct input *const in = reader_open_auxiliary(r, other);
 	free(other);
 	return in;
 }
@@ -490,7 +490,7 @@ static bool read_offsets(struct table *t, const char *path)
 {
 	struct ovni_offsets *const o = t->offsets;
 	struct input *const in =
-	    o->named ? input_open_in(t->r->files, NULL, path) : reader_open_beside(t->r, path);
+	    o->named ? input_open_in(t->r->files, NULL, path) : reader_open_auxiliary(t->r, path);
 	bool ok = true;
 
 	if (in == NULL)

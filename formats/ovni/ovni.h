@@ -640,7 +640,7 @@ struct ovw_marks {
 
 struct ovw_state {
 	bool is_raw, is_selection, rebased, signed_time;
-	const char *beside; /* the output */
+	const char *temp_near; /* the output */
 	struct arena arena;
 	struct ovw_copy copy;
 	struct ovw_marks marks;

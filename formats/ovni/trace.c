@@ -460,7 +460,7 @@ static void check_event(struct reader *r, const struct batch *b, const struct ev
 }
 
 static const char *const sidecars[] = { OVNI_METADATA_FILE, "metadata.json", NULL };
-static const char *const beside[] = { OVNI_OFFSETS_FILE, NULL };
+static const char *const auxiliary[] = { OVNI_OFFSETS_FILE, NULL };
 
 /* Returns the length of the path of the folder of looms; libovni writes
  * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */
@@ -474,7 +474,7 @@ static size_t trace_path(const char *path)
 const struct trace_ops ovni_trace_ops = {
 	.trace_path = trace_path,
 	.sidecars = sidecars,
-	.beside = beside,
+	.auxiliary = auxiliary,
 	.check_sidecar = ovni_check_sidecar,
 	.shared_size = sizeof(struct ovni_shared),
 	.open = open_trace,

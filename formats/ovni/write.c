@@ -136,7 +136,7 @@ static void refuse(struct ovw_state *st, struct chunk *chunk)
 	struct text *const t = &st->marks.refusal;
 
 	if (t->n == 0) {
-		text_visible(t, slice_str(st->beside != NULL ? st->beside : "-"), 0);
+		text_visible(t, slice_str(st->temp_near != NULL ? st->temp_near : "-"), 0);
 		text_printf(
 		    t,
 		    ": not written: each thread is a folder with two files, and more than %u threads, "
@@ -282,7 +282,7 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 	st->is_selection = w->raw && w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
-	st->beside = w->beside;
+	st->temp_near = w->temp_near;
 	return true;
 }
 

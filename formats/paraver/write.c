@@ -411,7 +411,7 @@ static bool paraver_open(struct writer *w, struct chunk *chunk)
 	struct paraver_state *const st = w->state;
 
 	(void)chunk;
-	st->store.temp_dir = st->arrows.temp_dir = w->beside;
+	st->store.temp_dir = st->arrows.temp_dir = w->temp_near;
 	return true;
 }
 

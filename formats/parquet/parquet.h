@@ -316,7 +316,7 @@ struct parquet_state {
 	uint32_t ending;       /* index of the part whose footer is being written */
 	uint64_t footer_bytes; /* of that footer, written */
 	uint64_t footer_meta;  /* of its row groups, written */
-	const char *beside, *tool;
+	const char *temp_near, *tool;
 	char why[512]; /* first failure of the system; "": none */
 };
 

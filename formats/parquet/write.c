@@ -98,7 +98,7 @@ static bool spill_meta(struct parquet_state *st)
 {
 	if (st->meta.n < META_MEMORY)
 		return true;
-	if ((!st->spill.is_open && !spill_open(&st->spill, st->beside)) ||
+	if ((!st->spill.is_open && !spill_open(&st->spill, st->temp_near)) ||
 	    !spill_write(&st->spill, st->meta.p, st->meta.n)) {
 		spill_reason(&st->spill, "the metadata of row groups", st->why, sizeof st->why);
 		return false;
@@ -393,7 +393,7 @@ static bool open_writer(struct writer *w, struct chunk *chunk, bool in_parts)
 
 	st->in_parts = in_parts;
 	st->signed_time = w->signed_time;
-	st->beside = w->beside;
+	st->temp_near = w->temp_near;
 	st->tool = w->tool;
 	st->part_bytes = PART_BYTES;
 	if (size != NULL)

@@ -316,7 +316,7 @@ static bool sqlite_open(struct writer *w, struct chunk *chunk)
 	/* used by one thread at a time; creating a lock may fail, which the library does not expect */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	if (sqlite_check(st, sqlite3_initialize()) &&
-	    sqlite_check(st, sqlite_files_open(&st->files, w->beside)))
+	    sqlite_check(st, sqlite_files_open(&st->files, w->temp_near)))
 		(void)sqlite_create(st);
 	report_failure(st, chunk);
 	return true;

@@ -267,7 +267,7 @@ static bool begin_writing(struct convert *c)
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
-		.beside = temp_path(c),
+		.temp_near = temp_path(c),
 		.threads = options_threads(c->threads),
 	};
 	const struct writing_output out = { convert_output_put, &c->output };
@@ -473,7 +473,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
-	job.sort_beside = temp_path(c);
+	job.temp_near = temp_path(c);
 	job.lanes = writer->nested && !c->no_lanes;
 	job.lanes_off = writer->nested && c->no_lanes;
 	job.late = true;

@@ -238,7 +238,7 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
-		.beside = c->out,
+		.temp_near = c->out,
 		.threads = s->routes && !are_many(s) ? options_threads(c->threads) : 1,
 		.surveyed = true,
 	};

@@ -349,7 +349,7 @@ bool convert_verify_begin(struct convert *c)
 	const struct sorter_options options = {
 		.order = { .order = compared_order(c) },
 		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
-		.beside = c->out,
+		.temp_near = c->out,
 	};
 	const bool can_be_read =
 	    convert_output_written(&c->output) != NULL && !c->pipeline.rebase.signed_time;
@@ -458,7 +458,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.raw = raw && pipeline_format(&c->pipeline) == c->to,
 		.order = order,
 		.sort_memory = c->sort_memory,
-		.sort_beside = c->out,
+		.temp_near = c->out,
 		.max_repeat = c->max_repeat,
 		.sink = report_back,
 		.ctx = v,

@@ -39,7 +39,7 @@ struct reader {
 	size_t
 	    folder; /* length of the folder prefix of its path; 0: the file was named on the command line */
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
-	const struct input_archive *archive; /* for reader_open_beside() */
+	const struct input_archive *archive; /* for reader_open_auxiliary() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
 	uint64_t unread;  /* with READ_BAD: bytes that were skipped as they cannot be trusted */
 	bool counts_lost; /* set in open: records are numbered, so missing ones are detected */

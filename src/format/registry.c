@@ -10,7 +10,7 @@
 
 /* ---- files next to an input ---- */
 
-struct input *reader_open_beside(const struct reader *r, const char *path)
+struct input *reader_open_auxiliary(const struct reader *r, const char *path)
 {
 	return input_open_in(r->files, r->archive, path);
 }
@@ -129,12 +129,12 @@ const struct format *format_of_sidecar(const struct format *format, const char *
 	return NULL;
 }
 
-bool format_opens_beside(const struct format *format, const char *name)
+bool format_opens_auxiliary(const struct format *format, const char *name)
 {
 	if (format != NULL)
-		return is_among(format_trace_ops(format)->beside, name);
+		return is_among(format_trace_ops(format)->auxiliary, name);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if (is_among(format_trace_ops(*f)->beside, name))
+		if (is_among(format_trace_ops(*f)->auxiliary, name))
 			return true;
 	return false;
 }

@@ -25,7 +25,7 @@ const struct format *format_of_name(const char *name);
 const struct format *format_of_sidecar(const struct format *format, const char *name);
 
 /* Whether readers of the format (any if NULL) open files of this name next to their inputs. */
-bool format_opens_beside(const struct format *format, const char *name);
+bool format_opens_auxiliary(const struct format *format, const char *name);
 
 /* The readable format that recognises the bytes.  Returns NULL if none does, or on OOM (*no_memory is set).
  */

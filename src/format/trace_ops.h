@@ -12,8 +12,8 @@
 struct trace_ops {
 	/* Names of files of a trace without events; NULL-terminated. */
 	const char *const *sidecars;
-	/* Names of other files that readers open with reader_open_beside(); NULL-terminated. */
-	const char *const *beside;
+	/* Names of other files that readers open with reader_open_auxiliary(); NULL-terminated. */
+	const char *const *auxiliary;
 	/* Length of the prefix of a file's path that identifies its trace; 0: its folder.  NULL: always 0. */
 	size_t (*trace_path)(const char *path);
 	/* Checks a sidecar (the path of the findings is its own); in, state and shared are not set.  Reports
@@ -39,7 +39,7 @@ struct trace_ops {
 };
 
 /* Opens a file of the trace from where its inputs are: a folder or an archive.  NULL on OOM. */
-struct input *reader_open_beside(const struct reader *r, const char *path);
+struct input *reader_open_auxiliary(const struct reader *r, const char *path);
 
 /* After another file of the trace was read: whether without faults.  If not, reports it under this name and
  * marks the input, or the trace, as unreadable.  Accepts an empty file. */

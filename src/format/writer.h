@@ -21,11 +21,11 @@ struct writer {
 	void *state;               /* state_size bytes, zeroed and freed by the engine */
 	const struct trace *trace; /* for open and close: facts (model/trace.h) */
 	const struct option_value *options;
-	const char *tool, *beside;  /* name and version of this program; for spill_open() */
-	bool raw, selected, any;    /* writer_modes.h; any, in close: events were rendered */
-	bool rebased, signed_time;  /* rebased_by was subtracted from ts; signed_time: read ts as int64_t */
-	uint64_t rebased_by;        /* ns; in close */
-	const struct ledger *total; /* in close: all losses of the run; format/ledger.h */
+	const char *tool, *temp_near; /* name and version of this program; for spill_open() */
+	bool raw, selected, any;      /* writer_modes.h; any, in close: events were rendered */
+	bool rebased, signed_time;    /* rebased_by was subtracted from ts; signed_time: read ts as int64_t */
+	uint64_t rebased_by;          /* ns; in close */
+	const struct ledger *total;   /* in close: all losses of the run; format/ledger.h */
 };
 
 struct writer_ops {

@@ -47,7 +47,7 @@ void chunk_borrow(struct chunk *c, struct slice s);
 /* ---- writer end ---- */
 
 /*
- * For writers that buffer output in temporary files (spill_file in base/os.h, next to writer.beside) and
+ * For writers that buffer output in temporary files (spill_file in base/os.h, next to writer.temp_near) and
  * write it at the end.
  */
 struct chunk_end {

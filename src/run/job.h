@@ -95,12 +95,12 @@ struct pipeline_job {
 
 	/* ---- arrangement (run/sort/, run/nest/) ---- */
 
-	enum event_order order;  /* of the events that come out */
-	uint64_t sort_memory;    /* bytes; 0: SORTER_MEMORY */
-	const char *sort_beside; /* its temporary file is created next to this path: sorter_options.beside */
-	bool lanes;              /* spans of a track that overlap get tracks of their own */
-	bool lanes_off;          /* overlapping spans are counted only */
-	bool late;               /* the caller runs pipeline_late() for each batch */
+	enum event_order order; /* of the events that come out */
+	uint64_t sort_memory;   /* bytes; 0: SORTER_MEMORY */
+	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
+	bool lanes;            /* spans of a track that overlap get tracks of their own */
+	bool lanes_off;        /* overlapping spans are counted only */
+	bool late;             /* the caller runs pipeline_late() for each batch */
 
 	/* ---- listener ---- */
 

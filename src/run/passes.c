@@ -131,7 +131,7 @@ bool pass_mark_records(struct pipeline *p)
 
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->raw_drops };
 	m->format = p->job->raw ? NULL : p->job->raw_from;
-	m->set.beside = m->extents.beside = p->job->sort_beside;
+	m->set.temp_near = m->extents.temp_near = p->job->temp_near;
 	m->set.pages = true;
 	if (!pipeline_reads_twice(p->job))
 		return scope == NULL || refuse(p);
@@ -311,7 +311,7 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 	s->marks.note = s->by == SPLIT_SIZE ? note_units : NULL;
 	s->marks.note_ctx = s;
 	s->marks.format = of->raw ? NULL : of->raw_from;
-	s->marks.set.beside = of->sort_beside;
+	s->marks.set.temp_near = of->temp_near;
 	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
 	if (of->raw_from == NULL && !of->raw)
 		s->marks.state = MARKS_NOT;

@@ -27,7 +27,7 @@ bool split_route_begin(struct split_route *r, const struct pipeline_job *job,
 	const struct sorter_options options = {
 		.order = { .order = ORDER_FILE, .by_part = true },
 		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
-		.beside = job->sort_beside,
+		.temp_near = job->temp_near,
 	};
 
 	if (!batch_pool_init(&r->pool, PIPELINE_BATCH_EVENTS, false)) {

@@ -97,7 +97,7 @@ static void sort(struct mark_set *s)
 static void spill(struct mark_set *s)
 {
 	sort(s);
-	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->beside)) ||
+	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->temp_near)) ||
 	    !array_room(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
 		s->no_memory = true;
 		return;

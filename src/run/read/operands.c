@@ -283,7 +283,7 @@ static bool wants_name(void *format, const char *name)
 
 static bool opens_beside(void *format, const char *name)
 {
-	return format_opens_beside(format, name);
+	return format_opens_auxiliary(format, name);
 }
 
 static void list_operand(struct operand *o, const struct format *format, const char *path)

@@ -140,7 +140,7 @@ static bool merge_to_file(struct sorter *s)
 /* Writes the runs in memory (at least one) to the file. */
 static bool spill(struct sorter *s)
 {
-	if (!s->file.is_open && !spill_open(&s->file, s->options.beside))
+	if (!s->file.is_open && !spill_open(&s->file, s->options.temp_near))
 		return failed(s);
 	const uint64_t offset = s->file.size;
 	const bool ok =
@@ -365,7 +365,7 @@ static void begin(struct order_stage *st)
 		.order = { .order = job->order, .signed_time = st->signed_time },
 		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
 		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
-		.beside = job->sort_beside,
+		.temp_near = job->temp_near,
 	};
 
 	sorter_init(&st->sorter, &options);

@@ -245,10 +245,10 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 
 struct sorter_options {
 	struct order_rule order;
-	bool with_bytes;    /* keep batch.bytes */
-	uint64_t memory;    /* bytes */
-	const char *beside; /* the temporary file goes to the folder of this path (its links followed), which
-	                       need not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
+	bool with_bytes;       /* keep batch.bytes */
+	uint64_t memory;       /* bytes */
+	const char *temp_near; /* the temporary file goes to the folder of this path (its links followed),
+	                       which need not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
 };
 
 /* For tests. */

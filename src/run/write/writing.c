@@ -431,7 +431,7 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 		.trace = pipeline_trace(p),
 		.options = options->values,
 		.tool = options->tool,
-		.beside = options->beside,
+		.temp_near = options->temp_near,
 		.raw = p->context.raw,
 		.selected = p->marks.state == MARKS_MADE,
 		.rebased = p->job->rebase,

@@ -25,9 +25,9 @@ struct writing_output {
 struct writing_options {
 	const struct option_value *values;
 	const char *tool;
-	const char *beside; /* a path next to which the writer creates temporary files; NULL: $TMPDIR */
-	unsigned threads;   /* in total; 0 counts as 1 */
-	bool surveyed;      /* the caller runs the survey, for several writings */
+	const char *temp_near; /* a path next to which the writer creates temporary files; NULL: $TMPDIR */
+	unsigned threads;      /* in total; 0 counts as 1 */
+	bool surveyed;         /* the caller runs the survey, for several writings */
 };
 
 struct writing_job;

@@ -112,7 +112,7 @@ Test(mark_set, pages_that_share_a_place)
 
 Test(mark_set, without_a_folder_for_the_file)
 {
-	struct mark_set s = { .most = 2, .beside = "/nowhere/at/all" };
+	struct mark_set s = { .most = 2, .temp_near = "/nowhere/at/all" };
 	char why[256];
 
 	for (uint64_t k = 0; k < 8; k++)

@@ -117,7 +117,7 @@ Test(order_stage, a_failure_is_a_finding)
 	                                                 .fill = fill,
 	                                                 .ctx = &m,
 	                                                 .sort_memory = 4096,
-	                                                 .sort_beside = "/nowhere/at/all" });
+	                                                 .temp_near = "/nowhere/at/all" });
 	cr_expect_not(r.written);
 	cr_expect_not_null(strstr(r.finding, "[input/system]"), "%s", r.finding);
 	cr_expect_not_null(strstr(r.finding, "/nowhere/at"), "%s", r.finding);

@@ -24,11 +24,11 @@ TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove);
 #define SANITIZED 0
 #endif
 
-static struct sorter sorter_for(uint64_t memory, const char *beside)
+static struct sorter sorter_for(uint64_t memory, const char *temp_near)
 {
 	const struct sorter_options options = { .order = { .order = ORDER_TIME },
 		                                .memory = memory,
-		                                .beside = beside };
+		                                .temp_near = temp_near };
 	struct sorter s;
 
 	sorter_init(&s, &options);

@@ -17,7 +17,7 @@ static struct sorter sorter_for(enum event_order order, uint64_t memory)
 {
 	const struct sorter_options options = { .order = { .order = order },
 		                                .memory = memory,
-		                                .beside = "out" };
+		                                .temp_near = "out" };
 	struct sorter s;
 
 	sorter_init(&s, &options);

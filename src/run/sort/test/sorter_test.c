@@ -11,7 +11,7 @@ TestSuite(sorter, .init = folder_make, .fini = folder_remove);
 static struct sorter sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
 {
 	const struct sorter_options options = {
-		.order = order, .with_bytes = with_bytes, .memory = memory, .beside = "out"
+		.order = order, .with_bytes = with_bytes, .memory = memory, .temp_near = "out"
 	};
 	struct sorter s;
 

@@ -136,7 +136,7 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 		.raw = job->raw,
 		.order = ops->order,
 		.sort_memory = job->sort_memory,
-		.sort_beside = job->sort_beside,
+		.temp_near = job->temp_near,
 		.lanes = ops->nested,
 		.late = true,
 		.sink = keep_finding,

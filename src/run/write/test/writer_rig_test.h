@@ -18,9 +18,9 @@ struct writer_rig_job {
 	 * classes. */
 	bool (*fill)(void *ctx, struct trace *trace, struct batch *b, uint32_t number);
 	void *ctx;
-	uint64_t fail_after;     /* the output fails when it has taken so many bytes; 0: never */
-	uint64_t sort_memory;    /* 0: the usual */
-	const char *sort_beside; /* as in struct pipeline_job */
+	uint64_t fail_after;   /* the output fails when it has taken so many bytes; 0: never */
+	uint64_t sort_memory;  /* 0: the usual */
+	const char *temp_near; /* as in struct pipeline_job */
 };
 
 struct writer_rig_file {
