@@ -446,7 +446,7 @@ static inline struct value ht_leaf_value(const struct ht_state *st, const struct
 	}
 }
 
-/* ---- selection (raw.c) ---- */
+/* ---- writer: selections of copies (raw.c) ---- */
 
 struct htw_description;
 struct htw_source_class;
@@ -480,12 +480,10 @@ struct htw_select {
 
 void htw_select_free(struct htw_select *s);
 
-/* ---- write ---- */
+/* ---- writer: classes, state ---- */
 
-/*
- * The writer.  Records of a .htdump are written as they are; what other formats
- * hold becomes classes of HawkTracer: wire layout, little endian.
- */
+/* Records of a .htdump are copied unchanged.  Events of other formats become records of HawkTracer classes:
+ * wire layout, little endian. */
 
 /* Class ids of the output.  0 to 8 are those of HawkTracer 0.11, the others this program's. */
 enum htw_class_id {
@@ -495,21 +493,21 @@ enum htw_class_id {
 	HTW_ID_FIELD_INFO,
 	HTW_ID_SPAN_BASE,
 	HTW_ID_SPAN_INT,
-	HTW_ID_SPAN, /* HT_CallstackStringEvent: what all spans are */
+	HTW_ID_SPAN, /* HT_CallstackStringEvent: base of all spans */
 	HTW_ID_MAPPING,
 	HTW_ID_SYSTEM,
-	HTW_ID_INSTANT, /* tracetool_Event: what all other events are */
-	HTW_ID_ARROW,   /* tracetool_Arrow: what both ends of an arrow are */
+	HTW_ID_INSTANT, /* tracetool_Event: base of all other events */
+	HTW_ID_ARROW,   /* tracetool_Arrow: base of both ends of arrows */
 	HTW_ID_TRACK,
 	HTW_ID_CLASS,
 	HTW_ID_FACT,
-	HTW_ID_OTHER_SPAN, /* all fields in one text; one for each of the three above */
+	HTW_ID_OTHER_SPAN, /* the three bases above, with all fields in one text */
 	HTW_ID_OTHER_INSTANT,
 	HTW_ID_OTHER_ARROW,
-	HTW_ID_FREE /* the first one for classes of the trace */
+	HTW_ID_FREE /* first id for classes of the trace */
 };
 
-/* Steps of arrows are their ends: a loss. */
+/* Steps of arrows are written as ends of arrows, which is a loss. */
 static inline enum event_kind htw_kind_of(const struct event *e)
 {
 	const enum event_kind kind = event_kind(e);
@@ -517,32 +515,32 @@ static inline enum event_kind htw_kind_of(const struct event *e)
 	return kind == EVENT_KIND_ARROW_STEP ? EVENT_KIND_ARROW_IN : kind;
 }
 
-/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (htdump_wire.h)
- * read the output.  An event beyond them has its fields in one text. */
+/* Limits, so that memory does not grow with the trace, and readers with limits like HT_MAX_* accept the
+ * output.  An event beyond them has its fields in one text. */
 #define HTW_MAX_CLASSES 32768U
 #define HTW_MAX_FIELDS 131072U        /* of all classes together */
-#define HTW_MAX_DESCRIBED (12U << 20) /* bytes that all descriptions cost a reader */
+#define HTW_MAX_DESCRIBED (12U << 20) /* bytes that a reader is charged for all descriptions */
 #define HTW_CLASS_FIELDS 250U         /* of one class: field_count has 8 bits */
 #define HTW_MAX_TEXT (HT_MAX_STRING - 1)
-#define HTW_MAX_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event; numbers come on top */
+#define HTW_MAX_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event, without numbers */
 
-/* A class of the output: events of one class, of one kind, with the same fields of the same types. */
+/* A class of the output: events of the same class and kind, with the same names and types of fields. */
 struct htw_layout {
 	struct shape shape; /* kind: enum event_kind; types of members: enum value_type */
 	uint32_t id;
-	bool renamed;        /* its name in the output is another */
-	bool fields_renamed; /* those of some members are */
+	bool renamed;        /* its name in the output differs */
+	bool fields_renamed; /* names of some members differ */
 };
 
 struct htw_track {
 	uint32_t number; /* thread_id */
 	bool numbered;
-	bool reported; /* a record says what it is */
+	bool reported; /* its record was written */
 	bool changed;  /* readers show another number */
 };
 
 /* State of a copy (raw.c). */
-struct htw_raw {
+struct htw_copy {
 	bool any; /* something was written */
 	bool wire;
 	bool big;      /* byte order of the current record */
@@ -551,7 +549,7 @@ struct htw_raw {
 
 struct htw_state {
 	bool is_raw, selected, rebased, signed_time;
-	struct htw_raw raw;
+	struct htw_copy copy;
 	struct htw_select select;
 	struct arena arena;
 	struct htw_track *tracks; /* by index of the trace's track */
@@ -572,21 +570,18 @@ enum htw_loss {
 
 extern const struct loss htw_losses[HTW_LOSSES + 1];
 
-/* ---- records ---- */
+/* ---- writer: records (write.c) ---- */
 
-/* A record that is written.  Once memory is out (text.failed) nothing more is added. */
+extern const struct writer_ops htw_ops;
+
+/* A record being written.  After OOM (text.failed) nothing more is added. */
 struct htw_record {
 	struct chunk *chunk;
-	uint64_t offset; /* in the input, of what it is made of */
-	uint32_t left;   /* bytes that its texts may still take */
+	uint64_t offset; /* of its event in the input */
+	uint32_t left;   /* bytes left for its texts */
 };
 
-static inline void htw_lose(const struct htw_record *r, enum htw_loss kind)
-{
-	ledger_add(&r->chunk->ledger, &htw_losses[kind], r->offset, 1);
-}
-
-/* Little endian. */
+/* Stores a little-endian number; returns the position after it. */
 static inline char *htw_store(char *p, uint64_t v, unsigned size)
 {
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
@@ -595,16 +590,7 @@ static inline char *htw_store(char *p, uint64_t v, unsigned size)
 	return p + size;
 }
 
-#define HTW_HEAD_SIZE HT_HEAD_SIZE
-
-static inline char *htw_store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
-{
-	p = htw_store(p, class_id, 4);
-	p = htw_store(p, ts, 8);
-	return htw_store(p, st->next_id++, 8);
-}
-
-/* size: 1, 2, 4 or 8. */
+/* Adds a number of 1, 2, 4 or 8 bytes. */
 static inline void htw_number(const struct htw_record *r, uint64_t v, unsigned size)
 {
 	struct text *const t = &r->chunk->text;
@@ -616,10 +602,10 @@ static inline void htw_number(const struct htw_record *r, uint64_t v, unsigned s
 	}
 }
 
-/* The part of htw_text that looks at the bytes; use that one. */
+/* Slow path of htw_text(): checks the bytes, and cuts the text if it is too long. */
 void htw_text_checked(struct htw_record *r, struct slice s);
 
-/* A text and its NUL, as much of it as fits. */
+/* Adds a text, cut to the space left, and its NUL. */
 static inline void htw_text(struct htw_record *r, struct slice s)
 {
 	struct text *const t = &r->chunk->text;
@@ -638,30 +624,27 @@ static inline void htw_text(struct htw_record *r, struct slice s)
 	r->left -= s.n;
 }
 
-/* A record up to its head; its fields follow. */
+/* Adds the head of a record; its fields follow. */
 struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset);
 
-/* ---- write_classes.c ---- */
+/* ---- writer: classes (write_classes.c) ---- */
 
-/* What every output begins with: the byte order, and the classes up to HTW_ID_FREE. */
+/* Writes the start of every output: the byte order, and the classes up to HTW_ID_FREE. */
 void htw_prologue(struct htw_state *st, struct chunk *chunk);
 
-/* "span", "instant", ... */
-struct slice htw_kind_word(enum event_kind kind);
+/* Returns "span", "instant", ... */
+struct slice htw_kind_name(enum event_kind kind);
 
-/* The layout of an event, described if it is new. */
+/* Returns the layout of an event; writes its description if it is new.  Events beyond the
+ * limits have the layout HTW_ID_OTHER_*. */
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* ---- raw.c ---- */
+/* ---- writer: copies (raw.c) ---- */
 
-void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk);
+void htw_copy(struct htw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Finds the structure that a selection needs (writer_ops.survey). */
 void htw_survey(void *state, const struct batch *b);
-
-/* ---- write.c ---- */
-
-extern const struct writer_ops htw_ops;
 
 #endif

@@ -460,7 +460,7 @@ static bool is_needed(struct htw_select *s, const struct event *e)
  */
 
 /* Decides at the first record of an input whether the input can follow what was written. */
-static void begin_input(struct htw_raw *copy, const struct batch *b, const struct event *e,
+static void begin_input(struct htw_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, struct chunk *chunk)
 {
 	static const char little[HT_ENDIANNESS_SIZE];
@@ -474,7 +474,7 @@ static void begin_input(struct htw_raw *copy, const struct batch *b, const struc
 }
 
 /* Changes the time of the last record of the chunk to that of e. */
-static void move_time(struct htw_raw *copy, const struct batch *b, const struct event *e, uint32_t size,
+static void move_time(struct htw_copy *copy, const struct batch *b, const struct event *e, uint32_t size,
                       struct chunk *chunk)
 {
 	const uint64_t before = number_at(b, e, f_time(copy->wire));
@@ -499,15 +499,15 @@ static bool is_copied(struct htw_state *st, const struct event *e, struct chunk 
 {
 	if (st->selected && !is_needed(&st->select, e))
 		return false;
-	if (st->raw.skipping) /* a run of records has no fields; its ts is their number */
+	if (st->copy.skipping) /* a run of records has no fields; its ts is their number */
 		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
 		           e->nfields == 0 ? e->ts : 1);
-	return !st->raw.skipping;
+	return !st->copy.skipping;
 }
 
-void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
+void htw_copy(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 {
-	struct htw_raw *const copy = &st->raw;
+	struct htw_copy *const copy = &st->copy;
 	struct slice run = { NULL, 0, 0 }; /* adjacent records */
 
 	if (st->selected)

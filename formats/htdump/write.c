@@ -15,6 +15,20 @@
 #include "out/facts.h"
 #include "output/text_json.h"
 
+/* ---- helpers ---- */
+
+static void add_loss(const struct htw_record *r, enum htw_loss kind)
+{
+	ledger_add(&r->chunk->ledger, &htw_losses[kind], r->offset, 1);
+}
+
+static inline char *store_head(struct htw_state *st, char *p, uint32_t class_id, uint64_t ts)
+{
+	p = htw_store(p, class_id, 4);
+	p = htw_store(p, ts, 8);
+	return htw_store(p, st->next_id++, 8);
+}
+
 /* ---- tracks ---- */
 
 /* HawkTracer knows one process and thread ids of 32 bits.  A thread keeps its id if that fits and is free
@@ -234,7 +248,7 @@ struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t 
 	char *const p = text_room(&chunk->text, HT_HEAD_SIZE);
 
 	if (p != NULL) {
-		htw_store_head(st, p, class_id, st->last_ts);
+		store_head(st, p, class_id, st->last_ts);
 		chunk->text.n += HT_HEAD_SIZE;
 	}
 	return (struct htw_record){ chunk, offset, HTW_MAX_RECORD };
@@ -264,7 +278,7 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 		text_add(t, s.p, s.n);
 	} else {
 		put_without_nul(t, s);
-		htw_lose(r, HTW_TEXT_NUL);
+		add_loss(r, HTW_TEXT_NUL);
 	}
 	if (t->failed)
 		return;
@@ -275,7 +289,7 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 	r->left -= (uint32_t)(t->n - start);
 	text_char(t, '\0');
 	if (cut)
-		htw_lose(r, HTW_TEXT_CUT);
+		add_loss(r, HTW_TEXT_CUT);
 }
 
 /* ---- fields ---- */
@@ -288,7 +302,7 @@ static void put_text_field(struct htw_state *st, struct htw_record *r, const str
 	if (st->scratch.failed)
 		return;
 	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
-	htw_lose(r, HTW_VALUE_AS_TEXT);
+	add_loss(r, HTW_VALUE_AS_TEXT);
 }
 
 static void put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
@@ -338,14 +352,14 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 {
 	htw_text(r, e->cls->name);
 	htw_text(r, e->cls->category);
-	htw_text(r, htw_kind_word(htw_kind_of(e)));
+	htw_text(r, htw_kind_name(htw_kind_of(e)));
 	text_clear(&st->scratch);
 	put_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
 	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
-	htw_lose(r, HTW_FIELDS_AS_TEXT);
+	add_loss(r, HTW_FIELDS_AS_TEXT);
 }
 
 /* ---- events ---- */
@@ -354,7 +368,7 @@ static uint64_t start_of(const struct htw_state *st, const struct event *e, cons
 {
 	if (!st->signed_time || e->ts <= INT64_MAX)
 		return e->ts;
-	htw_lose(r, HTW_NEGATIVE_TIME);
+	add_loss(r, HTW_NEGATIVE_TIME);
 	return 0;
 }
 
@@ -362,7 +376,7 @@ static uint64_t duration_of(const struct event *e, uint64_t start, const struct 
 {
 	if (e->dur <= UINT64_MAX - start)
 		return e->dur;
-	htw_lose(r, HTW_LATE_END);
+	add_loss(r, HTW_LATE_END);
 	return UINT64_MAX - start;
 }
 
@@ -370,13 +384,13 @@ static uint64_t duration_of(const struct event *e, uint64_t start, const struct 
 static void count_losses(const struct htw_record *r, enum event_kind kind)
 {
 	if (kind == EVENT_KIND_COUNTER)
-		htw_lose(r, HTW_COUNTERS);
+		add_loss(r, HTW_COUNTERS);
 	else if (kind == EVENT_KIND_ASYNC)
-		htw_lose(r, HTW_ASYNC_SPAN);
+		add_loss(r, HTW_ASYNC_SPAN);
 	else if (kind == EVENT_KIND_BEGIN || kind == EVENT_KIND_END)
-		htw_lose(r, HTW_HALF_SPAN);
+		add_loss(r, HTW_HALF_SPAN);
 	else if (kind_is_arrow(kind))
-		htw_lose(r, HTW_ARROW_END);
+		add_loss(r, HTW_ARROW_END);
 }
 
 /* Adds the head and the inherited fields: duration of a span, thread, label, id of an arrow. */
@@ -389,7 +403,7 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 
 	if (p == NULL)
 		return;
-	p = htw_store_head(st, p, class_id, st->last_ts);
+	p = store_head(st, p, class_id, st->last_ts);
 	if (kind_is_span(kind))
 		p = htw_store(p, duration_of(e, st->last_ts, r), 8);
 	p = htw_store(p, thread, 4);
@@ -410,13 +424,13 @@ static void put_event(struct htw_state *st, const struct batch *b, const struct 
 	const uint32_t thread = thread_id_of(st, e->track, chunk, e->offset);
 
 	if (st->tracks[e->track->index].changed)
-		htw_lose(&r, HTW_TRACK_CHANGED);
+		add_loss(&r, HTW_TRACK_CHANGED);
 	if (!slice_equal(e->cls->category, e->cls->name) || l->renamed || l->id < HTW_ID_FREE)
-		htw_lose(&r, HTW_CATEGORY);
+		add_loss(&r, HTW_CATEGORY);
 	if (event_is_step(e))
-		htw_lose(&r, HTW_STEP);
+		add_loss(&r, HTW_STEP);
 	if (l->fields_renamed)
-		htw_lose(&r, HTW_RENAMED);
+		add_loss(&r, HTW_RENAMED);
 	put_bases(st, &r, e, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
 		put_shared_fields(st, &r, b, e);
@@ -461,7 +475,7 @@ static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct htw_state *const st = state;
 
 	if (st->is_raw) {
-		htw_raw(st, b, chunk);
+		htw_copy(st, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)

@@ -208,7 +208,7 @@ static enum htw_class_id base_of(enum event_kind kind)
 	return kind_is_span(kind) ? HTW_ID_SPAN : kind_is_arrow(kind) ? HTW_ID_ARROW : HTW_ID_INSTANT;
 }
 
-struct slice htw_kind_word(enum event_kind kind)
+struct slice htw_kind_name(enum event_kind kind)
 {
 	static const char *const words[] = {
 		[EVENT_KIND_SPAN] = "span",           [EVENT_KIND_ASYNC] = "async span",
@@ -300,7 +300,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	htw_number(&r, l->id, 4);
 	htw_text(&r, l->shape.cls->name);
 	htw_text(&r, l->shape.cls->category);
-	htw_text(&r, htw_kind_word((enum event_kind)l->shape.kind));
+	htw_text(&r, htw_kind_name((enum event_kind)l->shape.kind));
 }
 
 /* ---- the class of an event ---- */
