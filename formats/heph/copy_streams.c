@@ -6,11 +6,11 @@
 
 #include "heph/heph.h"
 
-/* ---- options that describe a track, in a copy ---- */
+/* ---- options that describe a track ---- */
 
 /*
- * They precede the first event of the track.  If events are left out they are retained until the first
- * selected one of their stream; if the stream gets another number so do they.
+ * Options precede the first event of their track.  If events are left out, the options are deferred until the
+ * first selected event of their stream.  If the stream is renumbered, so are its options.
  */
 
 #define NAME_AT HEPH_METADATA_MIN
@@ -23,7 +23,7 @@ bool hpw_is_track(struct slice bytes)
 	       memcmp(bytes.p + NAME_AT, HEPH_OWN_TRACK, STREAM_AT - NAME_AT) == 0;
 }
 
-void hpw_held_free(struct hpw_held *h)
+void hpw_pending_free(struct hpw_pending *h)
 {
 	text_free(&h->next);
 	for (uint32_t i = 0; i < h->n; i++)
@@ -42,14 +42,14 @@ static struct slice next_packet(struct slice *rest)
 	return k;
 }
 
-static void put_option(struct text *t, struct slice packet, uint32_t stream)
+static void write_option(struct text *t, struct slice packet, uint32_t stream)
 {
 	text_slice(t, packet);
 	if (!t->failed)
 		hpw_store(t->p + t->n - packet.n + STREAM_AT, stream, 4);
 }
 
-static struct text *withheld(struct hpw_held *h, uint32_t stream)
+static struct text *deferred_of(struct hpw_pending *h, uint32_t stream)
 {
 	const uint32_t i = table64_get(&h->index, stream);
 
@@ -57,10 +57,10 @@ static struct text *withheld(struct hpw_held *h, uint32_t stream)
 }
 
 /* Retains a packet until an event of its stream arrives. */
-static bool withhold(struct hpw_held *h, struct slice packet)
+static bool defer_packet(struct hpw_pending *h, struct slice packet)
 {
 	const uint32_t stream = load_u32(packet.p + STREAM_AT, true);
-	struct text *t = withheld(h, stream);
+	struct text *t = deferred_of(h, stream);
 
 	if (t == NULL) {
 		if (!array_reach(&h->streams, &h->n, h->used, sizeof *h->streams) ||
@@ -73,42 +73,42 @@ static bool withhold(struct hpw_held *h, struct slice packet)
 	return !t->failed;
 }
 
-static void put_options(struct text *to, struct text *from, uint32_t stream)
+static void write_options(struct text *to, struct text *from, uint32_t stream)
 {
 	struct slice rest = slice_of(from->p, from->n);
 
 	while (rest.n > 0)
-		put_option(to, next_packet(&rest), stream);
+		write_option(to, next_packet(&rest), stream);
 	text_clear(from);
 }
 
-void hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes)
+void hpw_pending_add(struct hpw_pending *h, struct text *out, struct slice bytes)
 {
 	text_slice(&h->next, bytes);
 	out->failed |= h->next.failed;
 }
 
-void hpw_release_in_place(struct hpw_held *h, struct text *out)
+void hpw_pending_write(struct hpw_pending *h, struct text *out)
 {
 	text_add(out, h->next.p, h->next.n);
 	text_clear(&h->next);
 }
 
-void hpw_withhold(struct hpw_held *h, struct text *out)
+void hpw_pending_defer(struct hpw_pending *h, struct text *out)
 {
 	struct slice rest = slice_of(h->next.p, h->next.n);
 
 	while (rest.n > 0 && !out->failed)
-		out->failed |= !withhold(h, next_packet(&rest));
+		out->failed |= !defer_packet(h, next_packet(&rest));
 	text_clear(&h->next);
 }
 
-void hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s)
+void hpw_pending_write_stream(struct hpw_pending *h, struct text *out, const struct hpw_stream *s)
 {
-	hpw_withhold(h, out);
-	struct text *const t = withheld(h, s->id);
+	hpw_pending_defer(h, out);
+	struct text *const t = deferred_of(h, s->id);
 	if (t != NULL)
-		put_options(out, t, s->out);
+		write_options(out, t, s->out);
 }
 
 static uint32_t count_packets(const struct text *t)
@@ -121,7 +121,7 @@ static uint32_t count_packets(const struct text *t)
 	return n;
 }
 
-uint32_t hpw_waiting(const struct hpw_held *h)
+uint32_t hpw_pending_count(const struct hpw_pending *h)
 {
 	uint32_t n = count_packets(&h->next);
 
@@ -130,12 +130,12 @@ uint32_t hpw_waiting(const struct hpw_held *h)
 	return n;
 }
 
-/* ---- streams of a copy ---- */
+/* ---- numbers and counters ---- */
 
 /*
- * If packets are left out, or several inputs are joined, counters continue such that readers miss no packet
- * that they did not miss before.  A stream of a later input is another one unless its counter continues where
- * that of the earlier one ended.
+ * If packets are left out, or inputs are joined, counters are adjusted so that readers report no new gaps.  A
+ * stream of a later input continues the stream with the same number only if its counter does; otherwise it is
+ * renumbered.
  */
 
 #define OF_INPUT ((uint64_t)1 << 32)
@@ -175,8 +175,8 @@ static bool start_stream(struct hpw_streams *all, struct hpw_stream *s, bool *re
 	s->out = s->id;
 	s->less = s->next = 0;
 	*renumbered = table64_get(&all->taken, s->id) != TABLE_NONE;
-	/* the packets of stream 0, which threads share, may be out of order; not so under another number, and
-	 * what is left out of them would look like packets that are missing */
+	/* Threads share stream 0, so readers accept its packets out of order.  Under another number, or with
+	 * packets left out, that would look like missing packets. */
 	s->in_turn = s->id == 0 && (*renumbered || all->selected);
 	while (*renumbered && is_taken(all, s->out))
 		s->out = ++all->free;

@@ -522,7 +522,7 @@ bool heph_raw_add_event(struct heph_packet *k, struct batch *b);
 bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
                          struct batch *b);
 
-/* ---- writer ---- */
+/* ---- writer: packets as bytes ---- */
 
 /* Packets of a Heph trace are copied; events of other formats become event packets. */
 
@@ -536,7 +536,7 @@ enum hpw_loss {
 extern const struct loss hpw_losses[HPW_LOSSES + 1];
 extern const struct writer_ops hpw_ops;
 
-/* Offsets in packets; see the top. */
+/* Offsets in packets. */
 #define HPW_AT_SIZE 4
 #define HPW_AT_STREAM 8
 #define HPW_AT_COUNTER 12
@@ -553,19 +553,19 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 	memcpy(p, &v, size);
 }
 
-/* ---- copy_streams.c: streams of copied packets ---- */
+/* ---- writer: streams of copied packets (copy_streams.c) ---- */
 
 struct hpw_stream {
 	uint32_t id;    /* in the input */
 	uint32_t out;   /* in the output */
 	uint32_t input; /* number of the input that had its last packet */
 	uint32_t last;  /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t less;  /* subtracted from counters: packets left out */
+	uint32_t less;  /* packets left out, subtracted from counters */
 	uint32_t next;  /* in_turn: the next counter in the output */
-	bool in_turn;   /* its packets are numbered anew, in the order of the file */
+	bool in_turn;   /* its packets are renumbered in the order of the file */
 };
 
-#define HPW_DIRECT 64U
+#define HPW_DIRECT 64U /* stream ids below this are array indexes */
 
 struct hpw_streams {
 	struct hpw_stream *list;
@@ -582,86 +582,74 @@ struct hpw_streams {
 struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
                                  bool *renumbered);
 
-/* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
- * before the first packet of the stream. */
-static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint32_t counter)
-{
-	if (id >= HPW_DIRECT || all->direct[id] == 0)
-		return false;
-	struct hpw_stream *const s = &all->list[all->direct[id] - 1];
-	if (id != 0 || counter - s->last <= INT32_MAX)
-		s->last = counter;
-	return true;
-}
-
 /* Returns the counter of a packet in the output. */
 uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 void hpw_streams_free(struct hpw_streams *all);
 
-/* ---- copy_streams.c: options of copies that describe tracks ---- */
+/* ---- writer: track options of copies (copy_streams.c) ---- */
 
-struct hpw_held {
+/* Options that describe tracks and are not written yet. */
+struct hpw_pending {
 	struct text next;     /* options since the last event */
-	struct text *streams; /* options that wait for an event of their stream */
+	struct text *streams; /* deferred until an event of their stream */
 	uint32_t n, used;
 	struct table64 index; /* stream -> streams[] */
-	uint64_t bytes;       /* that wait or waited */
+	uint64_t bytes;       /* of all options that were ever deferred */
 };
-
-#define HPW_MAX_HELD HEPH_OWN_MAX_TEXT
 
 bool hpw_is_track(struct slice bytes);
 
-/* Holds an option that describes a track, until one of the next functions writes it or makes it wait for an
- * event of its stream. */
-void hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes);
-void hpw_release_in_place(struct hpw_held *h, struct text *out);
-void hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s); /* of one stream */
-void hpw_withhold(struct hpw_held *h, struct text *out);
+/* Buffers an option that describes a track, until one of the next three functions handles it. */
+void hpw_pending_add(struct hpw_pending *h, struct text *out, struct slice bytes);
+
+/* Writes the options since the last event. */
+void hpw_pending_write(struct hpw_pending *h, struct text *out);
+
+/* Defers them until an event of their stream. */
+void hpw_pending_defer(struct hpw_pending *h, struct text *out);
+
+/* Defers them, and writes all deferred options of stream s. */
+void hpw_pending_write_stream(struct hpw_pending *h, struct text *out, const struct hpw_stream *s);
 
 /* Returns the number of options that were not written. */
-uint32_t hpw_waiting(const struct hpw_held *h);
-void hpw_held_free(struct hpw_held *h);
+uint32_t hpw_pending_count(const struct hpw_pending *h);
+void hpw_pending_free(struct hpw_pending *h);
 
-/* ---- raw.c: copies ---- */
+/* ---- writer: copies (raw.c) ---- */
 
 struct hpw_state;
 
-struct hpw_raw {
+struct hpw_copy {
 	struct hpw_streams streams;
-	struct hpw_held held;
-	bool any, any_event;
-	uint32_t input;    /* number of the current one, from 0 */
-	uint64_t offset;   /* of the last record */
-	bool epoch_known;  /* it was read ... */
-	bool epoch_held;   /* ... and is written before the next event */
-	uint32_t epoch_of; /* number of its input */
-	uint64_t epoch;    /* ns, of the input */
-	uint64_t by;       /* ns subtracted from times */
-	struct slice run;  /* adjacent packets to be written */
+	struct hpw_pending pending;
+	bool any, any_event; /* a packet, an event was read */
+	uint32_t input;      /* number of the current one, from 0 */
+	uint64_t offset;     /* of the last record */
+	bool epoch_known;    /* it was read ... */
+	bool epoch_pending;  /* ... and is written before the next event */
+	uint32_t epoch_of;   /* number of the input that has the epoch */
+	uint64_t epoch;      /* ns, of the input */
+	uint64_t rebased_by; /* ns subtracted from times */
+	struct slice run;    /* adjacent packets of the input, not written yet */
 	struct chunk *chunk;
 };
 
-void hpw_raw_free(struct hpw_raw *raw);
+void hpw_copy_free(struct hpw_copy *copy);
 
-/* ---- write_packet.c: new packets ---- */
+/* ---- writer: new packets (write_packet.c) ---- */
 
-/* Limits, so that memory does not grow with the trace, and readers with limits like those at the top accept
- * the output. */
+/* Limits of the writer keep its memory independent of the length of the trace, and its output within the
+ * HEPH_MAX_* of readers. */
 #define HPW_MAX_TEXT UINT16_MAX /* bytes of a text, or values of a list */
-#define HPW_MAX_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
-#define HPW_MAX_FIELDS 64000U   /* of one event */
-#define HPW_MAX_TRACKS 98000U
-#define HPW_MAX_ABOUT (60U << 20) /* bytes of what is said of tracks */
 
-/* The packet that is being written.  On OOM (text.failed) nothing more is added. */
+/* A packet being written.  After OOM (text.failed) nothing more is added. */
 struct hpw_packet {
 	struct hpw_state *st;
 	struct text *text;
 	struct ledger *ledger;
 	uint64_t offset;    /* of its event in the input */
 	size_t start;       /* in the text */
-	uint32_t nfields;   /* fields of the event so far */
+	uint32_t nfields;   /* of the event, up to now */
 	uint32_t ntypes;    /* fields whose types are in st->types */
 	uint32_t nelements; /* of lists */
 	bool lost;          /* it had a loss */
@@ -680,13 +668,13 @@ void hpw_text(struct hpw_packet *k, struct slice s);
 void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s);
 void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v);
 
-/* Adds a field as an attribute, and notes the part of its type that the attribute lacks for hpw_types(). */
+/* Adds a field as an attribute.  hpw_types() adds the part of its type that the attribute lacks. */
 void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v);
 
-/* Adds the types of all fields, unless the attributes have them. */
+/* Adds the types of all fields, unless the attributes state them. */
 void hpw_types(struct hpw_packet *k);
 
-/* ---- write.c ---- */
+/* ---- writer: state ---- */
 
 struct hpw_track {
 	uint32_t stream;
@@ -699,31 +687,25 @@ struct hpw_track {
 struct hpw_tracks {
 	struct hpw_track *list; /* by index of the trace's track */
 	uint32_t n;
-	uint32_t *counters; /* of a process, by index of its track: packets so far */
+	uint32_t *counters; /* packets of a process, by index of its track */
 	uint32_t ncounters;
-	uint32_t shared; /* the same of the stream that tracks beyond the bounds share */
+	uint32_t shared; /* packets of the stream that tracks beyond the limits share */
 	struct track_numbers streams, substreams;
 	uint32_t nstreams, count;
-	uint64_t about; /* bytes that describe tracks */
+	uint64_t described; /* bytes of options that describe tracks */
 };
-
-/* Where the events of a track go; options tell what it is before its first event. */
-#define HPW_SHARED_STREAM UINT32_MAX
-
-const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
-                                  uint64_t offset);
 
 struct hpw_state {
 	bool is_raw, rebased, signed_time;
-	struct hpw_raw raw;
+	struct hpw_copy copy;
 	struct hpw_tracks tracks;
-	uint64_t latest; /* time of an event */
+	uint64_t latest; /* greatest time of an event */
 	struct text types, scratch;
 	const struct track *last_track; /* of the latest event ... */
 	const struct hpw_track *last;   /* ... and its stream and substream */
 };
 
-void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk);
-void hpw_raw_end(struct hpw_state *st, struct chunk *chunk);
+void hpw_copy(struct hpw_state *st, const struct batch *b, struct chunk *chunk);
+void hpw_copy_end(struct hpw_state *st, struct chunk *chunk);
 
 #endif

@@ -93,35 +93,37 @@ bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct 
 
 /* ---- copies ---- */
 
-static void add_loss(struct hpw_raw *raw, enum hpw_loss loss, const struct event *e)
+#define MAX_PENDING HEPH_OWN_MAX_TEXT /* bytes of deferred options; later ones are written in place */
+
+static void add_loss(struct hpw_copy *copy, enum hpw_loss loss, const struct event *e)
 {
-	ledger_add(&raw->chunk->ledger, &hpw_losses[loss], e->offset, 1);
+	ledger_add(&copy->chunk->ledger, &hpw_losses[loss], e->offset, 1);
 }
 
-static void flush_run(struct hpw_raw *raw)
+static void flush_run(struct hpw_copy *copy)
 {
-	chunk_borrow(raw->chunk, raw->run);
-	raw->run.n = 0;
+	chunk_borrow(copy->chunk, copy->run);
+	copy->run.n = 0;
 }
 
 /* Writes packets unchanged; those that are adjacent in the input are written together. */
-static void write_unchanged(struct hpw_raw *raw, struct slice bytes)
+static void write_unchanged(struct hpw_copy *copy, struct slice bytes)
 {
-	struct slice *const run = &raw->run;
+	struct slice *const run = &copy->run;
 
 	if (run->n == 0 || run->p + run->n != bytes.p || bytes.n > UINT32_MAX - run->n) {
-		flush_run(raw);
+		flush_run(copy);
 		*run = slice_of(bytes.p, 0);
 	}
 	run->n += bytes.n;
 }
 
 /* Writes a copy of a packet, to be changed.  Its size becomes that of `bytes`. */
-static char *write_copy(struct hpw_raw *raw, struct slice bytes)
+static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 {
-	struct text *const t = &raw->chunk->text;
+	struct text *const t = &copy->chunk->text;
 
-	flush_run(raw);
+	flush_run(copy);
 	char *const p = text_room(t, bytes.n);
 	if (p == NULL)
 		return NULL;
@@ -142,73 +144,73 @@ static bool is_epoch(struct slice bytes)
 	return bytes.n == HEPH_METADATA_MIN + 5 + HEPH_EPOCH_SIZE && memcmp(bytes.p + 8, name, 7) == 0;
 }
 
-/* Writes a copy of an epoch packet with raw->epoch, rebased. */
-static void write_epoch(struct hpw_raw *raw, struct slice bytes)
+/* Writes a copy of an epoch packet with copy->epoch, rebased. */
+static void write_epoch(struct hpw_copy *copy, struct slice bytes)
 {
-	char *const p = write_copy(raw, bytes);
+	char *const p = write_copy(copy, bytes);
 
 	if (p != NULL)
-		hpw_store(p + bytes.n - HEPH_EPOCH_SIZE, raw->epoch + raw->by, 8);
+		hpw_store(p + bytes.n - HEPH_EPOCH_SIZE, copy->epoch + copy->rebased_by, 8);
 }
 
 /* Writes an epoch that precedes the first event: the time of that event determines how it is rebased. */
-static void write_pending_epoch(struct hpw_raw *raw)
+static void write_pending_epoch(struct hpw_copy *copy)
 {
-	if (raw->epoch_held)
-		write_epoch(raw, slice_of(epoch_packet, sizeof epoch_packet));
-	raw->epoch_held = false;
+	if (copy->epoch_pending)
+		write_epoch(copy, slice_of(epoch_packet, sizeof epoch_packet));
+	copy->epoch_pending = false;
 }
 
 /* Copies an epoch.  The first epoch of the first input that has one applies; a different one of the same
  * input is a fault of the input, and is copied too. */
 static void copy_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
-	struct hpw_raw *const raw = &st->raw;
+	struct hpw_copy *const copy = &st->copy;
 	const uint64_t value = load_u64(bytes.p + bytes.n - HEPH_EPOCH_SIZE, true);
 
-	if (!raw->epoch_known && (raw->input == 0 || !raw->any_event)) {
-		raw->epoch_known = true;
-		raw->epoch = value;
-		raw->epoch_of = raw->input;
-		raw->epoch_held = st->rebased && !raw->any_event;
-		if (st->rebased && raw->any_event)
-			write_epoch(raw, bytes);
+	if (!copy->epoch_known && (copy->input == 0 || !copy->any_event)) {
+		copy->epoch_known = true;
+		copy->epoch = value;
+		copy->epoch_of = copy->input;
+		copy->epoch_pending = st->rebased && !copy->any_event;
+		if (st->rebased && copy->any_event)
+			write_epoch(copy, bytes);
 		else if (!st->rebased)
-			write_unchanged(raw, bytes);
-	} else if (raw->input != raw->epoch_of && (!raw->epoch_known || value != raw->epoch)) {
-		add_loss(raw, HPW_OTHER_EPOCH, e);
-	} else if (st->rebased && value == raw->epoch) {
-		write_pending_epoch(raw);
-		write_epoch(raw, bytes);
+			write_unchanged(copy, bytes);
+	} else if (copy->input != copy->epoch_of && (!copy->epoch_known || value != copy->epoch)) {
+		add_loss(copy, HPW_OTHER_EPOCH, e);
+	} else if (st->rebased && value == copy->epoch) {
+		write_pending_epoch(copy);
+		write_epoch(copy, bytes);
 	} else {
-		write_unchanged(raw, bytes);
+		write_unchanged(copy, bytes);
 	}
 }
 
 /* Writes the options of tracks before an event of stream s, or (NULL) before another option.  They stay in
  * place unless packets are left out or streams renumbered. */
-static void write_pending_tracks(struct hpw_raw *raw, const struct hpw_stream *s)
+static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream *s)
 {
-	if (raw->held.next.n == 0 && raw->held.used == 0)
+	if (copy->pending.next.n == 0 && copy->pending.used == 0)
 		return;
-	flush_run(raw);
-	if (raw->held.bytes > HPW_MAX_HELD || (raw->input == 0 && !raw->streams.selected))
-		hpw_release_in_place(&raw->held, &raw->chunk->text);
+	flush_run(copy);
+	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected))
+		hpw_pending_write(&copy->pending, &copy->chunk->text);
 	if (s != NULL)
-		hpw_release(&raw->held, &raw->chunk->text, s);
+		hpw_pending_write_stream(&copy->pending, &copy->chunk->text, s);
 }
 
-static void copy_option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+static void copy_option(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
 	if (load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n) {
-		add_loss(raw, HPW_DAMAGED_PACKET, e);
-		write_copy(raw, bytes);
+		add_loss(copy, HPW_DAMAGED_PACKET, e);
+		write_copy(copy, bytes);
 	} else if (hpw_is_track(bytes)) {
-		flush_run(raw);
-		hpw_hold(&raw->held, &raw->chunk->text, bytes);
+		flush_run(copy);
+		hpw_pending_add(&copy->pending, &copy->chunk->text, bytes);
 	} else {
-		write_pending_tracks(raw, NULL);
-		write_unchanged(raw, bytes);
+		write_pending_tracks(copy, NULL);
+		write_unchanged(copy, bytes);
 	}
 }
 
@@ -219,69 +221,70 @@ struct times {
 };
 
 /* Returns rebased times: e->ts is the rebased start. */
-static struct times rebase_times(struct hpw_raw *raw, const struct event *e, struct times was)
+static struct times rebase_times(struct hpw_copy *copy, const struct event *e, struct times was)
 {
-	raw->by = was.start - e->ts;
-	if (was.start < raw->by) {
-		add_loss(raw, HPW_NEGATIVE_TIME, e);
+	copy->rebased_by = was.start - e->ts;
+	if (was.start < copy->rebased_by) {
+		add_loss(copy, HPW_NEGATIVE_TIME, e);
 		return (struct times){ 0, was.end < was.start ? 0 : was.end - was.start };
 	}
-	return (struct times){ was.start - raw->by, was.end < raw->by ? 0 : was.end - raw->by };
+	return (struct times){ was.start - copy->rebased_by,
+		               was.end < copy->rebased_by ? 0 : was.end - copy->rebased_by };
 }
 
 /* Limits times of another input, so that they do not overflow with the epoch of the first one. */
-static struct times limit_times(struct hpw_raw *raw, const struct event *e, struct times t)
+static struct times limit_times(struct hpw_copy *copy, const struct event *e, struct times t)
 {
-	const uint64_t max = UINT64_MAX - (raw->epoch + raw->by);
+	const uint64_t max = UINT64_MAX - (copy->epoch + copy->rebased_by);
 
-	if (!raw->epoch_known || raw->input == raw->epoch_of || (t.start <= max && t.end <= max))
+	if (!copy->epoch_known || copy->input == copy->epoch_of || (t.start <= max && t.end <= max))
 		return t;
-	add_loss(raw, HPW_LATE_TIME, e);
+	add_loss(copy, HPW_LATE_TIME, e);
 	return (struct times){ t.start < max ? t.start : max, t.end < max ? t.end : max };
 }
 
-static struct hpw_stream *find_stream(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
 	const uint32_t id = load_u32(bytes.p + HPW_AT_STREAM, true),
 	               counter = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	bool renumbered;
-	struct hpw_stream *const s = hpw_stream_of(&raw->streams, id, counter, raw->input, &renumbered);
+	struct hpw_stream *const s = hpw_stream_of(&copy->streams, id, counter, copy->input, &renumbered);
 
-	raw->chunk->text.failed |= s == NULL;
+	copy->chunk->text.failed |= s == NULL;
 	if (s != NULL && renumbered)
-		add_loss(raw, HPW_STREAM_NUMBER, e);
+		add_loss(copy, HPW_STREAM_NUMBER, e);
 	return s;
 }
 
 static void copy_event(struct hpw_state *st, const struct event *e, struct slice bytes)
 {
-	struct hpw_raw *const raw = &st->raw;
-	struct hpw_stream *const s = find_stream(raw, e, bytes);
+	struct hpw_copy *const copy = &st->copy;
+	struct hpw_stream *const s = find_stream(copy, e, bytes);
 
 	if (s == NULL)
 		return;
 	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
 		s->less++;
-		hpw_withhold(&raw->held, &raw->chunk->text);
+		hpw_pending_defer(&copy->pending, &copy->chunk->text);
 		return;
 	}
-	write_pending_tracks(raw, s);
+	write_pending_tracks(copy, s);
 	const uint32_t counter = hpw_stream_counter(s, was);
 	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
 		                    load_u64(bytes.p + HPW_AT_END, true) };
-	const struct times t = limit_times(raw, e, st->rebased ? rebase_times(raw, e, read) : read);
+	const struct times t = limit_times(copy, e, st->rebased ? rebase_times(copy, e, read) : read);
 
-	write_pending_epoch(raw);
-	raw->any_event = true;
+	write_pending_epoch(copy);
+	copy->any_event = true;
 	const bool damaged = load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n;
 	if (damaged)
-		add_loss(raw, HPW_DAMAGED_PACKET, e);
+		add_loss(copy, HPW_DAMAGED_PACKET, e);
 	if (!damaged && s->out == s->id && counter == was && t.start == read.start && t.end == read.end) {
-		write_unchanged(raw, bytes);
+		write_unchanged(copy, bytes);
 		return;
 	}
-	char *const p = write_copy(raw, bytes);
+	char *const p = write_copy(copy, bytes);
 	if (p == NULL)
 		return;
 	hpw_store(p + HPW_AT_STREAM, s->out, 4);
@@ -290,26 +293,37 @@ static void copy_event(struct hpw_state *st, const struct event *e, struct slice
 	hpw_store(p + HPW_AT_END, t.end, 8);
 }
 
+/* Counts a packet of a stream with a small id, in the first input with nothing left out.  Returns false
+ * before the first packet of the stream. */
+static inline bool continue_stream(struct hpw_streams *all, uint32_t id, uint32_t counter)
+{
+	if (id >= HPW_DIRECT || all->direct[id] == 0)
+		return false;
+	struct hpw_stream *const s = &all->list[all->direct[id] - 1];
+	if (id != 0 || counter - s->last <= INT32_MAX)
+		s->last = counter;
+	return true;
+}
+
 /* Fast path for packets at the start of `bytes` that are not changed, while nothing is pending.  Returns
  * their size. */
 static uint32_t copy_fast(struct hpw_state *st, struct slice bytes)
 {
-	struct hpw_raw *const raw = &st->raw;
+	struct hpw_copy *const copy = &st->copy;
 	uint32_t n = 0, size;
 
-	if (st->rebased || raw->input > 0 || raw->streams.selected || raw->held.next.n > 0)
+	if (st->rebased || copy->input > 0 || copy->streams.selected || copy->pending.next.n > 0)
 		return 0;
 	for (; n < bytes.n; n += size) {
 		const char *const p = bytes.p + n;
 		size = load_u32(p + HPW_AT_SIZE, true);
-		if (size > bytes.n - n ||
-		    !hpw_stream_goes_on(&raw->streams, load_u32(p + HPW_AT_STREAM, true),
-		                        load_u32(p + HPW_AT_COUNTER, true)))
+		if (size > bytes.n - n || !continue_stream(&copy->streams, load_u32(p + HPW_AT_STREAM, true),
+		                                           load_u32(p + HPW_AT_COUNTER, true)))
 			break;
 	}
 	if (n > 0) {
-		raw->any_event = true;
-		write_unchanged(raw, slice_of(bytes.p, n));
+		copy->any_event = true;
+		write_unchanged(copy, slice_of(bytes.p, n));
 	}
 	return n;
 }
@@ -319,7 +333,7 @@ static void copy_events(struct hpw_state *st, const struct event *e, struct slic
 {
 	struct event one = *e;
 
-	while (bytes.n > 0 && !st->raw.chunk->text.failed) {
+	while (bytes.n > 0 && !st->copy.chunk->text.failed) {
 		uint32_t n = copy_fast(st, bytes);
 		if (n == 0) {
 			const uint32_t size = load_u32(bytes.p + HPW_AT_SIZE, true);
@@ -333,40 +347,41 @@ static void copy_events(struct hpw_state *st, const struct event *e, struct slic
 
 /* ---- writer ---- */
 
-void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
+void hpw_copy(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 {
-	struct hpw_raw *const raw = &st->raw;
+	struct hpw_copy *const copy = &st->copy;
 
-	raw->chunk = chunk;
+	copy->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		const struct event *const e = &b->events[i];
-		if (raw->any && e->offset <= raw->offset)
-			raw->input++;
-		raw->any = true;
-		raw->offset = e->offset;
+		if (copy->any && e->offset <= copy->offset)
+			copy->input++;
+		copy->any = true;
+		copy->offset = e->offset;
 		if (e->phase != PHASE_STRUCTURE)
 			copy_events(st, e, b->bytes[i]);
 		else if (is_epoch(b->bytes[i]))
 			copy_epoch(st, e, b->bytes[i]);
 		else
-			copy_option(raw, e, b->bytes[i]);
+			copy_option(copy, e, b->bytes[i]);
 	}
-	flush_run(raw);
+	flush_run(copy);
 }
 
-void hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
+void hpw_copy_end(struct hpw_state *st, struct chunk *chunk)
 {
-	struct hpw_raw *const raw = &st->raw;
+	struct hpw_copy *const copy = &st->copy;
 
-	raw->chunk = chunk;
-	write_pending_tracks(raw, NULL);
-	if (!raw->streams.selected && hpw_waiting(&raw->held) > 0)
-		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, hpw_waiting(&raw->held));
-	write_pending_epoch(raw);
+	copy->chunk = chunk;
+	write_pending_tracks(copy, NULL);
+	if (!copy->streams.selected && hpw_pending_count(&copy->pending) > 0)
+		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0,
+		           hpw_pending_count(&copy->pending));
+	write_pending_epoch(copy);
 }
 
-void hpw_raw_free(struct hpw_raw *raw)
+void hpw_copy_free(struct hpw_copy *copy)
 {
-	hpw_streams_free(&raw->streams);
-	hpw_held_free(&raw->held);
+	hpw_streams_free(&copy->streams);
+	hpw_pending_free(&copy->pending);
 }

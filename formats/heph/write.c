@@ -1,7 +1,7 @@
 /*
  * The writer of events of any format: spans are packets of Heph, all other events are spans of no length
  * whose attributes state what they are.  Tracetool's own options describe tracks and the trace (see heph.h).
- * Memory: about 100 bytes a track, at most HPW_MAX_TRACKS of them; all further ones share a stream.
+ * Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* ---- facts of the trace ---- */
 
-/* Those known at the beginning, in one option. */
+/* Writes the facts known at the beginning, in one option. */
 static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
@@ -43,7 +43,7 @@ static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fac
 	arena_free(&a);
 }
 
-/* The epoch is certain only at the end; it applies to the whole trace wherever it is. */
+/* Writes the epoch, which is certain only at the end; it applies to the whole trace wherever it is. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t epoch = w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
@@ -71,6 +71,10 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 }
 
 /* ---- tracks ---- */
+
+#define MAX_TRACKS 98000U
+#define MAX_DESCRIBED (60U << 20) /* bytes of the options that describe tracks */
+#define SHARED_STREAM UINT32_MAX  /* of all tracks beyond the limits */
 
 /* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
  * out/tracks.h); an option states what each number means. */
@@ -107,7 +111,7 @@ static bool number_substream(struct hpw_tracks *all, const struct track *t, stru
 
 /* Tracks beyond the limits. */
 static const struct hpw_track shared = {
-	.stream = HPW_SHARED_STREAM, .numbered = true, .reported = true, .changed = true
+	.stream = SHARED_STREAM, .numbered = true, .reported = true, .changed = true
 };
 
 /* Numbers a process, or a track whose process is numbered. */
@@ -118,7 +122,7 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	struct hpw_track *const to = &all->list[t->index];
 	bool ok = true;
 
-	if (all->count >= HPW_MAX_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
+	if (all->count >= MAX_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
 	    all->list[process->index].stream == shared.stream) {
 		*to = shared;
 		hpw_lose(k, HPW_TRACK_SHARED);
@@ -164,8 +168,8 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 	to->reported = true;
 	if (chunk->text.failed)
 		return;
-	all->about += chunk->text.n - k.start;
-	if (all->about > HPW_MAX_ABOUT) {
+	all->described += chunk->text.n - k.start;
+	if (all->described > MAX_DESCRIBED) {
 		chunk->text.n = k.start;
 		hpw_lose(&k, HPW_TRACK_NAMES);
 	}
@@ -196,8 +200,8 @@ static bool add_from_top(struct hpw_state *st, const struct track *t, struct chu
 	        add_track(st, t, chunk, offset));
 }
 
-const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
-                                  uint64_t offset)
+static const struct hpw_track *find_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
+                                          uint64_t offset)
 {
 	if (t == NULL)
 		return &shared;
@@ -213,7 +217,7 @@ static void put_remaining_tracks(struct hpw_state *st, const struct trace *trace
 {
 	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
 		if (!trace->tracks[i]->hidden)
-			hpw_track(st, trace->tracks[i], chunk, 0);
+			find_track(st, trace->tracks[i], chunk, 0);
 }
 
 /* ---- fields of an event ---- */
@@ -320,7 +324,7 @@ static void put_own(struct hpw_packet *k, const struct event *e)
 static const struct hpw_track *track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (st->last == NULL || st->last_track != e->track) {
-		st->last = hpw_track(st, e->track, chunk, e->offset);
+		st->last = find_track(st, e->track, chunk, e->offset);
 		st->last_track = e->track;
 	}
 	return st->last;
@@ -329,7 +333,7 @@ static const struct hpw_track *track_of(struct hpw_state *st, const struct event
 /* Returns the counter of a stream. */
 static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 {
-	if (to->stream == HPW_SHARED_STREAM)
+	if (to->stream == SHARED_STREAM)
 		return &all->shared;
 	return array_reach(&all->counters, &all->ncounters, to->process, sizeof *all->counters)
 	           ? &all->counters[to->process]
@@ -383,7 +387,7 @@ static bool hpw_open(struct writer *w, struct chunk *chunk)
 	struct hpw_state *const st = w->state;
 
 	st->is_raw = w->raw;
-	st->raw.streams.selected = w->selected;
+	st->copy.streams.selected = w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	if (!w->raw)
@@ -403,7 +407,7 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct hpw_state *const st = state;
 
 	if (st->is_raw) {
-		hpw_raw(st, b, chunk);
+		hpw_copy(st, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
@@ -416,7 +420,7 @@ static bool hpw_close(struct writer *w, struct chunk *chunk)
 	struct hpw_state *const st = w->state;
 
 	if (w->raw) {
-		hpw_raw_end(st, chunk);
+		hpw_copy_end(st, chunk);
 		return true;
 	}
 	put_remaining_tracks(st, w->trace, chunk);
@@ -428,7 +432,7 @@ static void hpw_free(void *state)
 {
 	struct hpw_state *const st = state;
 
-	hpw_raw_free(&st->raw);
+	hpw_copy_free(&st->copy);
 	free_tracks(&st->tracks);
 	text_free(&st->types);
 	text_free(&st->scratch);

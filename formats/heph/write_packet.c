@@ -16,6 +16,9 @@
 
 /* ---- packets, texts, attributes ---- */
 
+#define MAX_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
+#define MAX_FIELDS 64000U   /* of one event */
+
 void hpw_lose(struct hpw_packet *k, enum hpw_loss loss)
 {
 	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
@@ -232,7 +235,7 @@ static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
 	k->nelements += n;
 	hpw_number(k, type, 1);
 	hpw_number(k, n, 2);
-	for (uint32_t i = 0; i < n && k->text->n - k->start <= HPW_MAX_ARGS; i++)
+	for (uint32_t i = 0; i < n && k->text->n - k->start <= MAX_ARGS; i++)
 		if (v->element == VALUE_STRING)
 			hpw_text(k, value_text(&v->values[i]));
 		else
@@ -267,10 +270,10 @@ void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
 	const size_t before = t->n, types_before = types->n;
 	const uint32_t ntypes = k->ntypes;
 
-	if (k->nfields < HPW_MAX_FIELDS) {
+	if (k->nfields < MAX_FIELDS) {
 		put_name(k, name);
 		const bool fits = put_value(k, v);
-		if (fits && t->n - k->start <= HPW_MAX_ARGS) {
+		if (fits && t->n - k->start <= MAX_ARGS) {
 			if (held_as[v->type] != 0)
 				add_type(k, v->type, false);
 			else if (v->type == VALUE_LIST && array_type(v) != 0)
