@@ -16,24 +16,35 @@
 
 /* ---- records ---- */
 
-static enum d9w_record record_of(const struct batch *b, const struct event *e)
+/* The record of a raw event. */
+enum record_kind {
+	RECORD_HEADER,
+	RECORD_SCHEMA,
+	RECORD_HEAD,  /* of a pool or annotations, with the first entry if there is one */
+	RECORD_ENTRY, /* a later entry */
+	RECORD_RESET,
+	RECORD_EVENT,
+	RECORD_RUN, /* events and resets: WRITER_RAW_RUNS */
+};
+
+static enum record_kind record_of(const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
 	if (e->phase != PHASE_STRUCTURE)
-		return D9W_EVENT;
+		return RECORD_EVENT;
 	if (e->nfields == 0)
-		return D9W_RUN;
+		return RECORD_RUN;
 	if (slice_is(f[0].name, "version"))
-		return D9W_HEADER;
+		return RECORD_HEADER;
 	if (slice_is(f[0].name, "timestamp_ns"))
-		return D9W_RESET;
+		return RECORD_RESET;
 	if (slice_is(f[0].name, "type_id") && slice_is(f[1].name, "name"))
-		return D9W_SCHEMA;
-	return slice_is(f[0].name, "count") || slice_is(f[0].name, "type_id") ? D9W_HEAD : D9W_ENTRY;
+		return RECORD_SCHEMA;
+	return slice_is(f[0].name, "count") || slice_is(f[0].name, "type_id") ? RECORD_HEAD : RECORD_ENTRY;
 }
 
-/* Entries that the head of a pool or of annotations announces. */
+/* Returns the number of entries that the head of a pool or of annotations states. */
 static uint64_t count_of(const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
@@ -41,7 +52,7 @@ static uint64_t count_of(const struct batch *b, const struct event *e)
 	return slice_is(f[0].name, "count") ? f[0].value.u64 : f[1].value.u64;
 }
 
-/* The bytes of a head before its first entry. */
+/* Returns the bytes of a head before its first entry. */
 static uint32_t head_size(struct slice bytes)
 {
 	uint32_t n = 1;
@@ -58,37 +69,37 @@ static bool is_timed(const struct batch *b, const struct event *e)
 	return e->nfields > 1 && slice_is(b->fields[e->first_field + 1].name, "timestamp_delta_ns");
 }
 
-/* The time base before a record. */
-static uint64_t base_before(const struct batch *b, const struct event *e, enum d9w_record kind)
+/* Returns the time base before a record. */
+static uint64_t base_before(const struct batch *b, const struct event *e, enum record_kind kind)
 {
-	const bool timed = kind == D9W_EVENT && is_timed(b, e);
+	const bool timed = kind == RECORD_EVENT && is_timed(b, e);
 
 	return timed ? e->ts - b->fields[e->first_field + 1].value.u64 : e->ts;
 }
 
 /* Follows the time base of the input, when times are moved: before each record is written. */
 static void follow_time(struct d9w_state *st, const struct batch *b, const struct event *e,
-                        enum d9w_record kind)
+                        enum record_kind kind)
 {
 	const struct field *const f = b->fields + e->first_field;
-	uint64_t *const was = &st->raw.was;
+	uint64_t *const base = &st->copy.input_base;
 
-	if (kind == D9W_HEADER)
-		*was = 0;
-	else if (kind == D9W_RESET)
-		*was = f[0].value.u64;
-	else if (kind == D9W_EVENT && is_timed(b, e))
-		*was = f[1].value.u64 > UINT64_MAX - *was ? UINT64_MAX : *was + f[1].value.u64;
+	if (kind == RECORD_HEADER)
+		*base = 0;
+	else if (kind == RECORD_RESET)
+		*base = f[0].value.u64;
+	else if (kind == RECORD_EVENT && is_timed(b, e))
+		*base = f[1].value.u64 > UINT64_MAX - *base ? UINT64_MAX : *base + f[1].value.u64;
 }
 
-/* The time of a record in the output: that of the event unless --rebase made it negative. */
-static uint64_t output_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
+/* Returns the time of a record in the output: that of the event unless --rebase made it negative. */
+static uint64_t output_time(const struct d9w_state *st, const struct event *e, enum record_kind kind,
                             struct chunk *chunk)
 {
-	if (!st->rebased || e->ts <= st->raw.was)
+	if (!st->rebased || e->ts <= st->copy.input_base)
 		return e->ts;
-	/* where the first time is known, only structure is earlier: symbols at time 0 */
-	if (st->signed_time && kind == D9W_EVENT)
+	/* If the first time is known, only structure is earlier: symbols at time 0. */
+	if (st->signed_time && kind == RECORD_EVENT)
 		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	return 0;
 }
@@ -118,18 +129,18 @@ static bool is_newer_type(const struct value *v)
 	return type == D9_POOLED_STACK || type == D9_LIST || type == D9_MAP;
 }
 
-/* Counts what only 0.4 has. */
-static void count_newer(const struct d9w_raw *raw, const struct batch *b, const struct event *e,
-                        struct slice bytes, enum d9w_record kind, struct chunk *chunk)
+/* Counts features that only 0.4 has. */
+static void count_newer(const struct d9w_copy *copy, const struct batch *b, const struct event *e,
+                        struct slice bytes, enum record_kind kind, struct chunk *chunk)
 {
 	const struct value *const fields = &b->fields[e->first_field + 3].value;
 	bool newer = false;
 
-	if (kind == D9W_HEADER)
-		newer = raw->any;
-	else if (kind == D9W_HEAD)
+	if (kind == RECORD_HEADER)
+		newer = copy->any;
+	else if (kind == RECORD_HEAD)
 		newer = bytes.p[0] != D9_TAG_STRINGS;
-	else if (kind == D9W_SCHEMA)
+	else if (kind == RECORD_SCHEMA)
 		for (uint32_t i = 0; i < fields->count; i++)
 			newer |= is_newer_type(&fields->values[2 * i + 1]);
 	if (newer)
@@ -138,10 +149,10 @@ static void count_newer(const struct d9w_raw *raw, const struct batch *b, const 
 
 /* Replaces entries that were too long for the reader by the last one: a repeated definition changes nothing.
  */
-static void fill_frame(struct d9w_raw *raw, struct chunk *chunk)
+static void fill_frame(struct d9w_copy *copy, struct chunk *chunk)
 {
-	for (; raw->left > 0 && !chunk->text.failed; raw->left--)
-		text_add(&chunk->text, raw->last.p, raw->last.n);
+	for (; copy->left > 0 && !chunk->text.failed; copy->left--)
+		text_add(&chunk->text, copy->last.p, copy->last.n);
 }
 
 /* Writes the head of a frame whose first entry was too long. */
@@ -154,42 +165,43 @@ static void write_head(const struct batch *b, const struct event *e, struct chun
 }
 
 /* Tracks the frame that entries are part of. */
-static void follow_frame(struct d9w_raw *raw, const struct batch *b, const struct event *e,
-                         enum d9w_record kind, struct chunk *chunk)
+static void follow_frame(struct d9w_copy *copy, const struct batch *b, const struct event *e,
+                         enum record_kind kind, struct chunk *chunk)
 {
-	if (kind == D9W_ENTRY && raw->left == 0)
+	if (kind == RECORD_ENTRY && copy->left == 0)
 		write_head(b, e, chunk);
-	else if (kind == D9W_ENTRY)
-		raw->left--;
+	else if (kind == RECORD_ENTRY)
+		copy->left--;
 	else
-		fill_frame(raw, chunk);
-	if (kind == D9W_HEAD && count_of(b, e) > 0)
-		raw->left = count_of(b, e) - 1;
+		fill_frame(copy, chunk);
+	if (kind == RECORD_HEAD && count_of(b, e) > 0)
+		copy->left = count_of(b, e) - 1;
 }
 
 /* Remembers an entry of a frame that the next batch continues. */
-static void remember_entry(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct chunk *chunk)
+static void remember_entry(struct d9w_copy *copy, enum record_kind kind, struct slice bytes,
+                           struct chunk *chunk)
 {
-	const uint32_t head = kind == D9W_HEAD ? head_size(bytes) : 0;
+	const uint32_t head = kind == RECORD_HEAD ? head_size(bytes) : 0;
 
-	text_clear(&raw->last);
-	text_add(&raw->last, bytes.p + head, bytes.n - head);
-	chunk->text.failed |= raw->last.failed;
+	text_clear(&copy->last);
+	text_add(&copy->last, bytes.p + head, bytes.n - head);
+	chunk->text.failed |= copy->last.failed;
 }
 
 /* Writes a record with its time moved by --rebase. */
 static void write_moved(struct d9w_state *st, const struct batch *b, const struct event *e,
-                        struct slice bytes, enum d9w_record kind, struct chunk *chunk)
+                        struct slice bytes, enum record_kind kind, struct chunk *chunk)
 {
 	follow_time(st, b, e, kind);
 	switch (kind) {
-	case D9W_EVENT:
+	case RECORD_EVENT:
 		write_event(st, is_timed(b, e), output_time(st, e, kind, chunk), bytes, chunk);
 		break;
-	case D9W_RESET:
+	case RECORD_RESET:
 		d9w_reset(st, output_time(st, e, kind, chunk), chunk);
 		break;
-	case D9W_HEADER:
+	case RECORD_HEADER:
 		st->base = 0;
 		text_slice(&chunk->text, bytes);
 		break;
@@ -199,65 +211,71 @@ static void write_moved(struct d9w_state *st, const struct batch *b, const struc
 	}
 }
 
-/* Whether the record is adjacent to the run, and nothing has to be written between them. */
-static bool continues_run(const struct d9w_raw *raw, const struct event *e, enum d9w_record kind,
+/* Returns true if the record is adjacent to the run, and nothing must be written between them. */
+static bool continues_run(const struct d9w_copy *copy, const struct event *e, enum record_kind kind,
                           struct slice run, struct slice bytes)
 {
 	return run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n &&
-	       raw->next == e->offset && (kind == D9W_ENTRY) == (raw->left > 0);
+	       copy->next == e->offset && (kind == RECORD_ENTRY) == (copy->left > 0);
 }
 
 static bool is_left_out(struct d9w_state *st, const struct event *e, struct chunk *chunk)
 {
-	if (e->offset == 0) { /* another input begins */
-		st->raw.skipping |= st->raw.left > 0;
-		st->raw.next = 0;
+	if (e->offset == 0) { /* start of another input */
+		st->copy.skipping |= st->copy.left > 0;
+		st->copy.next = 0;
 	}
-	if (st->raw.skipping)
+	if (st->copy.skipping)
 		d9w_lose(chunk, D9W_AFTER_CUT, e->offset);
-	return st->raw.skipping;
+	return st->copy.skipping;
 }
 
-void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
+void d9w_copy(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 {
-	struct d9w_raw *const raw = &st->raw;
+	struct d9w_copy *const copy = &st->copy;
 	struct slice run = { NULL, 0, 0 }; /* adjacent records */
-	enum d9w_record kind = D9W_EVENT;
+	enum record_kind kind = RECORD_EVENT;
 
 	for (uint32_t i = 0; i < b->n && !is_left_out(st, &b->events[i], chunk); i++) {
 		const struct event *const e = &b->events[i];
 		const struct slice bytes = b->bytes[i];
 		kind = record_of(b, e);
-		if (!continues_run(raw, e, kind, run, bytes)) {
+		if (!continues_run(copy, e, kind, run, bytes)) {
 			chunk_borrow(chunk, run);
 			run = slice_of(bytes.p, 0);
 		}
 		if (st->as_0_3)
-			count_newer(raw, b, e, bytes, kind, chunk);
-		follow_frame(raw, b, e, kind, chunk);
-		if (raw->next != e->offset && kind != D9W_ENTRY && !st->rebased)
+			count_newer(copy, b, e, bytes, kind, chunk);
+		follow_frame(copy, b, e, kind, chunk);
+		if (copy->next != e->offset && kind != RECORD_ENTRY && !st->rebased)
 			d9w_reset(st, base_before(b, e, kind),
 			          chunk); /* a dropped event moved the time base */
-		raw->any = true;
-		raw->next = e->offset + bytes.n;
+		copy->any = true;
+		copy->next = e->offset + bytes.n;
 		if (st->rebased)
 			write_moved(st, b, e, bytes, kind, chunk);
 		else
 			run.n += bytes.n;
 	}
 	chunk_borrow(chunk, run);
-	if (raw->left > 0 && b->n > 0 && !raw->skipping)
-		remember_entry(raw, kind, b->bytes[b->n - 1], chunk);
+	if (copy->left > 0 && b->n > 0 && !copy->skipping)
+		remember_entry(copy, kind, b->bytes[b->n - 1], chunk);
 }
 
 /* ---- symbols of a selection ---- */
 
-/* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  Those
- * are written whose address a written stack has, or all after MAX_ADDRESSES. */
+/* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  A
+ * symbol is written if a written stack has its address, or if more than MAX_ADDRESSES are needed. */
 
 enum { MAX_ADDRESSES = 1 << 20 };
 
 #define MAX_SYMBOL_BYTES (8U << 20) /* of retained symbols */
+
+struct d9w_symbol {
+	struct slice bytes; /* of the frame */
+	uint64_t address, ts;
+	bool timed;
+};
 
 struct first_field {
 	struct slice event, name; /* of the schema; of the field */
@@ -357,7 +375,24 @@ static void free_symbols(struct d9w_symbols *s)
 #define KNOWN_COST 128U          /* bytes that a definition is charged besides its content */
 
 /* The kind of a definition, part of its key. */
-enum d9w_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
+/* A definition that an event may refer to: a schema or a pool entry of the current segment. */
+struct d9w_known {
+	struct slice bytes; /* of the schema frame, or of the entry; p NULL: not defined yet */
+	uint32_t notes;     /* schemas: the first annotation + 1, or 0 */
+	uint32_t last_note; /* schemas: the last annotation + 1, or 0 */
+	bool written;
+	bool refers;  /* schemas: events may refer to pools, or have stacks */
+	bool symbol;  /* schemas: events are symbols */
+	bool timed;   /* schemas: events have a time */
+	bool awaited; /* entries: a written event refers to it */
+};
+
+struct d9w_note {
+	struct slice entry;
+	uint32_t next; /* index in d9w_select.notes + 1, or 0 */
+};
+
+enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
 
 static void write_header(struct d9w_state *st, struct chunk *chunk)
 {
@@ -375,7 +410,8 @@ static void need_symbols(struct d9w_state *st, const char *addresses, uint32_t n
 	chunk->text.failed |= !need_addresses(&st->select.symbols, addresses, n);
 }
 
-static void write_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
+static void write_entry(struct d9w_state *st, enum definition_kind kind, struct slice entry,
+                        struct chunk *chunk)
 {
 	write_header(st, chunk);
 	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
@@ -394,14 +430,14 @@ static void write_note(struct d9w_state *st, uint64_t type_id, struct slice entr
 	text_slice(&chunk->text, entry);
 }
 
-static struct d9w_known *find_known(const struct d9w_select *s, enum d9w_kind kind, uint32_t number)
+static struct d9w_known *find_known(const struct d9w_select *s, enum definition_kind kind, uint32_t number)
 {
 	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
 
 	return i != TABLE_NONE ? &s->known[i] : NULL;
 }
 
-static struct d9w_known *get_known(struct d9w_select *s, enum d9w_kind kind, uint32_t number,
+static struct d9w_known *get_known(struct d9w_select *s, enum definition_kind kind, uint32_t number,
                                    struct chunk *chunk)
 {
 	struct d9w_known *const k = find_known(s, kind, number);
@@ -434,7 +470,8 @@ static void keep_copy(struct d9w_select *s, struct d9w_known *k, struct slice by
 
 /* Defines a pool entry, and writes it if an earlier event refers to it.  The same definition again has no
  * effect. */
-static void define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
+static void define_entry(struct d9w_state *st, enum definition_kind kind, struct slice entry,
+                         struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	const uint32_t id = load_u32(entry.p, false);
@@ -461,7 +498,7 @@ static void define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice 
 	k->written = true;
 }
 
-static void need_entry(struct d9w_state *st, enum d9w_kind kind, uint32_t id, struct chunk *chunk)
+static void need_entry(struct d9w_state *st, enum definition_kind kind, uint32_t id, struct chunk *chunk)
 {
 	struct d9w_select *const s = &st->select;
 	struct d9w_known *const k = s->full ? find_known(s, kind, id) : get_known(s, kind, id, chunk);
@@ -580,7 +617,7 @@ static void read_entry(struct d9w_state *st, struct slice bytes, bool head, stru
 	if (s->entry_kind == OF_ANNOTATIONS)
 		define_note(st, entry, chunk);
 	else
-		define_entry(st, (enum d9w_kind)s->entry_kind, entry, chunk);
+		define_entry(st, (enum definition_kind)s->entry_kind, entry, chunk);
 }
 
 /* ---- events of a selection ---- */
@@ -610,7 +647,7 @@ static const char *need_value(struct d9w_state *st, uint8_t type, const char *p,
 		return p;
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_ID:
-		need_entry(st, (enum d9w_kind)t->pool, load_u32(p, false), chunk);
+		need_entry(st, (enum definition_kind)t->pool, load_u32(p, false), chunk);
 		return p + 4;
 	case D9_SHAPE_LEB128:
 		while ((*p++ & 0x80) != 0)
@@ -659,7 +696,7 @@ static void select_or_retain(struct d9w_state *st, const struct event *e, struct
 	if (k == NULL)
 		return; /* the reader passes no such event */
 	struct d9w_symbol symbol = { .bytes = bytes, .timed = k->timed };
-	symbol.ts = output_time(st, e, D9W_EVENT, chunk);
+	symbol.ts = output_time(st, e, RECORD_EVENT, chunk);
 	if (k->symbol) {
 		symbol.address = read_symbol_address(k->bytes, bytes);
 		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
@@ -698,17 +735,17 @@ void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		const struct event *const e = &b->events[i];
-		const enum d9w_record kind = record_of(b, e);
+		const enum record_kind kind = record_of(b, e);
 		if (st->rebased)
 			follow_time(st, b, e, kind);
-		if (kind == D9W_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
+		if (kind == RECORD_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
 			select_or_retain(st, e, b->bytes[i], chunk);
-		else if (kind == D9W_HEADER)
+		else if (kind == RECORD_HEADER)
 			begin_segment(st, chunk);
-		else if (kind == D9W_SCHEMA)
+		else if (kind == RECORD_SCHEMA)
 			define_schema(st, b->bytes[i], chunk);
-		else if (kind == D9W_HEAD || kind == D9W_ENTRY)
-			read_entry(st, b->bytes[i], kind == D9W_HEAD, chunk);
+		else if (kind == RECORD_HEAD || kind == RECORD_ENTRY)
+			read_entry(st, b->bytes[i], kind == RECORD_HEAD, chunk);
 	}
 }
 

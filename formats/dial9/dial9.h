@@ -2,18 +2,20 @@
 #define DIAL9_DIAL9_H
 
 /*
- * The private header of the dial9 format.
+ * Private header of the dial9 format.
  *
- *     read.c     the reader: findings, dialects, frames, the loop; the format
- *     schema.c   schemas and their annotations
- *     pools.c    pools of strings and stacks, and the look-ahead for late names
- *     walk.c     types and the grammar of values
- *     fast.c     the size of plain events at full speed
- *     events.c   event frames: plans, facts of the trace, events of batches
- *     made.c     events and tracks that this program wrote
- *     recover.c  recovery
- *     copy.c     copies and selections of records
- *     write.c, write_schema.c   the writer of events of other formats
+ *   read.c          the reader: findings, dialects, frames, the loop; the format
+ *   schema.c        schemas and their annotations
+ *   pools.c         pools of strings and stacks, and the look-ahead for late names
+ *   walk.c          types and the grammar of values
+ *   fast.c          fast path: measures common events
+ *   events.c        event frames: plans, facts of the trace, events of batches
+ *   made.c          events and tracks that tracetool wrote
+ *   recover.c       recovery
+ *   copy.c          copies and selections of records
+ *   write.c         the writer: events of other formats, tracks, facts
+ *   write_schema.c  schemas of the output
+ *   write_values.c  values, and the string pool of the output
  */
 
 #include <inttypes.h>
@@ -845,53 +847,34 @@ const struct track *d9_process(struct d9_state *st);
 extern const struct reader_ops d9_reader_ops;
 extern const struct recover_ops d9_recover_ops;
 
-/* ---- copy.c ---- */
+/* ---- writer: selections of copies (copy.c) ---- */
 
-/* Records of the input that a selection retains until something refers to them. */
+/* A selection retains records of the input until a selected event refers to them. */
 
-struct d9w_symbol {
-	struct slice bytes; /* of the frame */
-	uint64_t address, ts;
-	bool timed;
-};
+struct d9w_symbol;
+struct d9w_known;
+struct d9w_note;
 
 struct d9w_symbols {
 	struct table64 needed; /* addresses of written stacks, of all segments */
 	struct arena arena;
 	struct d9w_symbol *retained; /* of this segment, in file order */
 	uint32_t n, cap;
-	bool all; /* too many addresses to remember: all symbols are written */
-};
-
-/* A definition that an event may refer to: a schema or a pool entry of the present segment. */
-struct d9w_known {
-	struct slice bytes; /* of the schema frame, or of the entry; p NULL: not defined yet */
-	uint32_t notes;     /* schemas: the first annotation + 1, or 0 */
-	uint32_t last_note; /* schemas: the last annotation + 1, or 0 */
-	bool written;
-	bool refers;  /* schemas: events may refer to pools, or have stacks */
-	bool symbol;  /* schemas: events are symbols */
-	bool timed;   /* schemas: events have a time */
-	bool awaited; /* entries: a written event refers to it */
-};
-
-struct d9w_note {
-	struct slice entry;
-	uint32_t next; /* index in d9w_select.notes + 1, or 0 */
+	bool all; /* too many addresses: all symbols are written */
 };
 
 struct d9w_select {
-	struct arena arena;   /* of this segment */
-	struct table64 index; /* kind and number -> known[] */
-	struct d9w_known *known;
+	struct arena arena;      /* of this segment */
+	struct table64 index;    /* kind and number -> known[] */
+	struct d9w_known *known; /* definitions that events may refer to */
 	uint32_t nknown, known_cap;
-	struct d9w_note *notes;
+	struct d9w_note *notes; /* annotations of schemas */
 	uint32_t nnotes, notes_cap;
 	uint64_t type_id;    /* of the open annotations frame */
-	uint8_t entry_kind;  /* enum d9w_kind of the open frame */
+	uint8_t entry_kind;  /* enum definition_kind of the open frame */
 	bool any;            /* a header was written */
 	bool header_pending; /* the header of this segment is not written yet */
-	bool full;           /* memory is used up: further definitions are written at once */
+	bool full;           /* MAX_RETAINED is reached: further definitions are written at once */
 	struct d9w_symbols symbols;
 };
 
@@ -899,55 +882,32 @@ struct d9w_state;
 
 void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
 
-/* Writes a lone header if nothing was selected. */
+/* Writes a header if nothing was selected. */
 void d9w_select_end(struct d9w_state *st, struct chunk *chunk);
 void d9w_select_free(struct d9w_select *s);
 
-/* ---- write ---- */
+/* ---- writer: state ---- */
 
-/* The writer. */
-
-/* The record that an event of raw mode stands for. */
-enum d9w_record {
-	D9W_HEADER,
-	D9W_SCHEMA,
-	D9W_HEAD,  /* of a pool or annotations, with the first entry if there is one */
-	D9W_ENTRY, /* a later one */
-	D9W_RESET,
-	D9W_EVENT,
-	D9W_RUN, /* events and resets: WRITER_RAW_RUNS */
+/* State of a copy of all records (copy.c). */
+struct d9w_copy {
+	bool any;            /* something was written */
+	bool skipping;       /* the records of this input are left out */
+	uint64_t next;       /* offset after the last record of this input */
+	uint64_t input_base; /* timestamp_base_ns of the input; only if times are rebased */
+	uint64_t left;       /* missing entries of the frame that was written last */
+	struct text last;    /* an entry of that frame */
 };
 
-/* Records of a dial9 trace that are written as they are. */
-struct d9w_raw {
-	bool any;         /* something was written */
-	bool skipping;    /* the records of this input are left out */
-	uint64_t next;    /* offset behind the last record of this input */
-	uint64_t was;     /* timestamp_base_ns of the input; followed if times are moved */
-	uint64_t left;    /* entries to come of the frame that was written last */
-	struct text last; /* an entry of that frame */
-};
+#define D9W_MAX_EVENT (3U << 20) /* bytes of texts, lists and maps of one event */
 
-/* Bounds, so that memory does not grow with the trace and the reader (dial9_wire.h) reads the output. */
-#define D9W_MAX_SCHEMAS 65000U
-#define D9W_MAX_DESCRIBED (12U << 20) /* bytes that all schemas cost a reader */
-#define D9W_MAX_FIELDS 60000U         /* of one event */
-#define D9W_MAX_SCHEMA (3U << 20)     /* bytes of one schema */
-#define D9W_MAX_EVENT (3U << 20)      /* bytes of texts, lists and maps of one event */
-#define D9W_MAX_POOL (900U << 10)     /* bytes that the string pool costs a reader, before it looks ahead */
-#define D9W_MAX_POOLED 1024U          /* bytes of a text in the pool */
-#define D9W_MAX_REFERRED (1U << 20)   /* bytes of the texts that one event refers to */
-#define D9W_MAX_FACTS 60U
-#define D9W_MAX_FACT_BYTES (56U << 10)
-
-/* Types of the output; others are those of events. */
+/* type_ids of the output; those from D9W_ID_FREE on are for events. */
 enum d9w_type_id { D9W_ID_TRACK, D9W_ID_FACTS, D9W_ID_CLOCK, D9W_ID_FREE };
 
-/* How a value is written. */
+/* How a value is encoded. */
 struct d9w_cell {
 	uint8_t wire; /* enum d9_type, perhaps with D9_OPTIONAL */
 	uint8_t word; /* enum d9_made_word */
-	uint32_t id;  /* in the pool */
+	uint32_t id;  /* in the pool, or D9W_NO_ID */
 };
 
 /* A schema of the output: events of one class and kind, with fields of the same names and types. */
@@ -956,8 +916,8 @@ struct d9w_layout {
 	 * word << 8, of struct d9w_cell */
 	struct shape shape;
 	uint16_t id;
-	bool bad_name, renamed; /* losses of its events */
-	bool other;             /* shared by events of any class: all fields in one */
+	bool bad_name, renamed; /* losses that its events have */
+	bool other;             /* for events of any class: all fields are one value */
 };
 
 struct d9w_track {
@@ -968,7 +928,7 @@ struct d9w_track {
 struct d9w_state {
 	bool is_raw, selected, rebased, signed_time, as_0_3;
 	uint64_t base; /* timestamp_base_ns of the output */
-	struct d9w_raw raw;
+	struct d9w_copy copy;
 	struct d9w_select select;
 	struct arena arena;
 	struct d9w_track *tracks; /* by index of the trace's track */
@@ -981,7 +941,8 @@ struct d9w_state {
 	uint32_t npool, pool_bytes;
 	struct d9w_cell *cells; /* of the current event: its name, then its fields */
 	uint32_t ncells;
-	uint32_t left, referred; /* bytes that the current event may still have; that it refers to */
+	uint32_t left;     /* bytes left for values of the current event */
+	uint32_t referred; /* bytes of pooled texts that the current event refers to */
 	struct text scratch;
 };
 
@@ -999,55 +960,57 @@ static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
 }
 
-/* ---- write.c ---- */
+/* ---- writer: numbers, times, texts (write.c) ---- */
 
-/* A little-endian number of 1 to 8 bytes. */
+extern const struct writer_ops d9w_ops;
+
+/* Adds a little-endian number of 1 to 8 bytes. */
 void d9w_number(struct text *t, uint64_t v, unsigned size);
 
-/* A timestamp reset, which becomes the time base. */
+/* Adds a timestamp reset, which becomes the time base. */
 void d9w_reset(struct d9w_state *st, uint64_t ts, struct chunk *chunk);
 void d9w_varint(struct text *t, uint64_t v);
 
-/* A text with a length of 16 (32) bits before it. */
+/* Add a length of 16 (32) bits and the text. */
 void d9w_text16(struct text *t, struct slice s);
 void d9w_text32(struct text *t, struct slice s);
 
-/* Adds the text, at most `most` bytes of it, with U+FFFD for what is not UTF-8; whether that changed it. */
-bool d9w_clean(struct text *t, struct slice s, uint32_t most);
+/* Adds a text, cut to `max` bytes and with U+FFFD for bytes that are not UTF-8.  Returns whether it changed.
+ */
+bool d9w_clean(struct text *t, struct slice s, uint32_t max);
 bool d9w_is_utf8(struct slice s);
 
-/* The delta of a timed event at `ts`; a reset is written where there must be one. */
+/* Returns the delta of a timed event at `ts`; writes a reset if the delta would not fit. */
 uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk);
 
-/* ---- copy.c ---- */
+/* ---- writer: copies (copy.c) ---- */
 
-void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
+void d9w_copy(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
 
-/* ---- write_values.c ---- */
+/* ---- writer: schemas (write_schema.c) ---- */
 
-#define D9W_NO_ID UINT32_MAX
-
-/* ---- write_schema.c ---- */
-
-/* Writes what every output begins with: the header, and the schemas up to D9W_ID_FREE. */
+/* Writes the start of every output: the header, and the schemas up to D9W_ID_FREE. */
 void d9w_prologue(struct chunk *chunk);
 
-/* Returns the layout of an event by st->cells, whose schema is written if it is new. */
+/* Returns the layout of an event by st->cells; writes its schema if it is new. */
 const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* Returns how a field is written; texts are added to the pool. */
+/* ---- writer: values (write_values.c) ---- */
+
+#define D9W_NO_ID UINT32_MAX
+
+/* Returns how a field is encoded; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk);
 
 void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset);
-/* All fields of an event, as one value. */
+
+/* Encode all fields of an event as one value. */
 struct d9w_cell d9w_all_cell(const struct d9w_state *st);
 void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
 
-/* Returns the number of a track, whose record precedes its first event. */
+/* Returns the number of a track; writes its record if it is new. */
 uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk);
-
-extern const struct writer_ops d9w_ops;
 
 #endif

@@ -14,7 +14,11 @@
 
 /* ---- numbers, times, texts ---- */
 
-#define MOST_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
+/* Facts within the limits of the reader. */
+#define MAX_FACTS 60U
+#define MAX_FACT_BYTES (56U << 10)
+
+#define MAX_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
 
 void d9w_number(struct text *t, uint64_t v, unsigned size)
 {
@@ -36,7 +40,7 @@ void d9w_reset(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
 
 uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
 {
-	if (ts < st->base || ts - st->base > MOST_DELTA)
+	if (ts < st->base || ts - st->base > MAX_DELTA)
 		d9w_reset(st, ts, chunk);
 	const uint32_t delta = (uint32_t)(ts - st->base);
 
@@ -159,7 +163,7 @@ static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 	struct text *const t = &m->chunk->text;
 	const uint64_t bytes = (uint64_t)t->n - m->at + name.n + value.n;
 
-	if (m->n == D9W_MAX_FACTS || bytes > D9W_MAX_FACT_BYTES) {
+	if (m->n == MAX_FACTS || bytes > MAX_FACT_BYTES) {
 		d9w_lose(m->chunk, D9W_FACTS, 0);
 		return;
 	}
@@ -180,12 +184,12 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 		return;
 	text_clear(t);
 	text_str(t, own ? OWN : "");
-	changed = d9w_clean(t, f->name, D9W_MAX_FACT_BYTES);
+	changed = d9w_clean(t, f->name, MAX_FACT_BYTES);
 	const size_t n = t->n;
 	if (own)
 		fact_put_text(t, f);
 	else if (f->value.type == VALUE_STRING)
-		changed |= d9w_clean(t, value_text(&f->value), D9W_MAX_FACT_BYTES);
+		changed |= d9w_clean(t, value_text(&f->value), MAX_FACT_BYTES);
 	else
 		fields_json_value(t, &f->value, &lost);
 	if (t->failed)
@@ -379,7 +383,7 @@ static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 		return;
 	}
 	if (st->is_raw) {
-		d9w_raw(st, b, chunk);
+		d9w_copy(st, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
@@ -400,7 +404,7 @@ static void d9w_free(void *state)
 {
 	struct d9w_state *const st = state;
 
-	text_free(&st->raw.last);
+	text_free(&st->copy.last);
 	d9w_select_free(&st->select);
 	arena_free(&st->arena);
 	free(st->tracks);

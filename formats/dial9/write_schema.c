@@ -1,16 +1,21 @@
 /*
  * Schemas of the output (see dial9.h for the names that tracetool gives them): one for each shape of events,
- * see out/shape.h.  Events beyond the limits of dial9.h share one schema for each kind, with all fields in
- * one.
+ * see out/shape.h.  Events beyond the limits share one schema for each kind, with all fields as one value.
  */
 #include <stdio.h>
 
 #include "base/utf8.h"
 #include "dial9/dial9.h"
 
-#define MOST_CATEGORY 10000U /* bytes; escaped they are three times as many */
-#define MOST_CLASS 30000U
-#define MOST_NAME 65000U /* of a field, before its keyword is added */
+/* Limits keep the memory independent of the length of the trace, and the output within the D9_MAX_* of the
+ * reader. */
+#define MAX_SCHEMAS 65000U
+#define MAX_DESCRIBED (12U << 20) /* bytes that a reader is charged for all schemas */
+#define MAX_FIELDS 60000U         /* of one event */
+#define MAX_SCHEMA (3U << 20)     /* bytes of one schema */
+#define MAX_CATEGORY 10000U       /* bytes; escaped they are three times as many */
+#define MAX_CLASS 30000U
+#define MAX_NAME 65000U /* of a field, before its keyword is added */
 
 static void put_field(struct text *t, const char *name, unsigned type)
 {
@@ -72,7 +77,7 @@ static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	l->bad_name |= d9w_clean(t, category, MOST_CATEGORY);
+	l->bad_name |= d9w_clean(t, category, MAX_CATEGORY);
 	const struct slice clean = arena_copy(&st->arena, slice_of(t->p, t->n));
 	if (clean.p == NULL)
 		t->failed = true;
@@ -81,7 +86,7 @@ static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 	if (clean.p != NULL)
 		put_category(t, clean);
 	text_char(t, ':');
-	l->bad_name |= d9w_clean(t, cls, MOST_CLASS);
+	l->bad_name |= d9w_clean(t, cls, MAX_CLASS);
 	return slice_of(t->p, t->failed ? 0 : t->n);
 }
 
@@ -92,7 +97,7 @@ static struct slice member_name(struct d9w_state *st, struct d9w_layout *l, uint
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	l->bad_name |= d9w_clean(t, l->shape.members[i].name, MOST_NAME);
+	l->bad_name |= d9w_clean(t, l->shape.members[i].name, MAX_NAME);
 	const struct slice plain = arena_copy(&st->arena, slice_of(t->p, t->failed ? 0 : t->n));
 	struct slice name = plain;
 	uint32_t nth = plain.p != NULL ? tabletext_get(taken, plain) : TABLE_NONE;
@@ -151,7 +156,7 @@ static uint32_t put_hidden(const struct d9w_layout *l, struct text *t)
 	return n;
 }
 
-/* Writes the schema of a layout whose names have at most D9W_MAX_SCHEMA bytes; sets what its events lose. */
+/* Writes the schema of a layout whose names have at most MAX_SCHEMA bytes; sets what its events lose. */
 static void put_schema(struct d9w_state *st, struct d9w_layout *l, struct chunk *chunk)
 {
 	struct tabletext taken = { .slots = NULL };
@@ -187,12 +192,12 @@ static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i
 /* Whether the events of this shape get a schema of their own, which is accounted for. */
 static bool reserve(struct d9w_state *st, const struct event *e, const struct field *f)
 {
-	static const struct shapes_bounds max = { D9W_MAX_SCHEMAS, UINT32_MAX, D9W_MAX_DESCRIBED };
+	static const struct shapes_bounds max = { MAX_SCHEMAS, UINT32_MAX, MAX_DESCRIBED };
 	uint64_t bytes = e->cls->name.n + 3 * (uint64_t)e->cls->category.n;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		bytes += f[i].name.n;
-	return !st->shapes.full && e->nfields <= D9W_MAX_FIELDS && 3 * bytes <= D9W_MAX_SCHEMA &&
+	return !st->shapes.full && e->nfields <= MAX_FIELDS && 3 * bytes <= MAX_SCHEMA &&
 	       shapes_reserve(&st->shapes, &max, 0,
 	                      SCHEMA_COST + 6 * bytes + (uint64_t)e->nfields * FIELD_COST);
 }

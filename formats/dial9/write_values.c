@@ -1,7 +1,7 @@
 /*
- * Values of events.  A value that dial9 has no type for is written as one of another type, with a keyword
- * after the name of its field; texts that recur are put into the string pool.  The bytes of an event, and
- * those that it refers to in the pool, are bounded, as readers bound them.
+ * Values of events.  A value for which dial9 has no type is encoded as another type, with a keyword after the
+ * name of its field; recurring texts go to the string pool.  The bytes of an event, and the pooled bytes that
+ * it refers to, are limited, because readers limit them.
  */
 #include <stdlib.h>
 
@@ -11,28 +11,31 @@
 
 /* ---- the string pool ---- */
 
-#define ENTRY_COST 64U /* bytes that an entry costs a reader besides its text, about */
+#define MAX_POOL (900U << 10)   /* bytes that a reader is charged for the pool, before it looks ahead */
+#define MAX_POOLED 1024U        /* bytes of a text in the pool */
+#define MAX_REFERRED (1U << 20) /* bytes of the texts that one event refers to */
+#define ENTRY_COST 64U          /* bytes that a reader is charged for an entry besides its text, about */
 
 /* Returns the id of a text that is in the pool and that the event may refer to, or D9W_NO_ID. */
 static uint32_t find_pooled(struct d9w_state *st, struct slice s)
 {
-	const uint32_t id = s.n <= D9W_MAX_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
+	const uint32_t id = s.n <= MAX_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
 
-	if (id == TABLE_NONE || s.n > D9W_MAX_REFERRED - st->referred)
+	if (id == TABLE_NONE || s.n > MAX_REFERRED - st->referred)
 		return D9W_NO_ID;
 	st->referred += s.n;
 	return id;
 }
 
-/* The same; adds a text that is not in the pool if there is space.  Not between the head of an event and its
- * end. */
+/* Like find_pooled(), and adds a new text if there is space.  Not between the head of an event and its end.
+ */
 static uint32_t add_pooled(struct d9w_state *st, struct slice s, struct chunk *chunk)
 {
 	const uint32_t known = find_pooled(st, s);
 	struct text *const t = &chunk->text;
 
-	if (known != D9W_NO_ID || s.n > D9W_MAX_POOLED || s.n > D9W_MAX_REFERRED - st->referred ||
-	    s.n + ENTRY_COST > D9W_MAX_POOL - st->pool_bytes)
+	if (known != D9W_NO_ID || s.n > MAX_POOLED || s.n > MAX_REFERRED - st->referred ||
+	    s.n + ENTRY_COST > MAX_POOL - st->pool_bytes)
 		return known;
 	const struct slice copy = arena_copy(&st->arena, s);
 	if (copy.p == NULL || !tabletext_put(&st->pool, copy, st->npool)) {
