@@ -4,7 +4,7 @@
  * records. Adjoining records are written as one run, unless clocks are moved (--rebase).
  *
  * In a selection, records that others depend on come along: the life of their thread, and the types and tasks
- * that other threads may refer to.  A stream waits in memory (at most OVW_MAX_WAITING for all) until one of
+ * that other threads may refer to.  A stream waits in memory (at most MAX_WAITING for all) until one of
  * its records is selected; those that still wait at the end are left out, unless their metadata declares what
  * the others need.
  */
@@ -186,7 +186,7 @@ static void add_file(struct ovw_state *st, const struct batch *b, const struct e
 	const struct slice name = value_text(&f[0].value);
 
 	if (e->nfields == 1)
-		ovw_place(st, e->dur, name, chunk);
+		ovw_name_stream(st, e->dur, name, chunk);
 	else
 		ovw_sidecar(st, name,
 		            f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
@@ -200,7 +200,7 @@ static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chu
 	struct ovw_copy *const c = &st->copy;
 
 	if (number >= c->nstreams || c->streams[number] == NULL)
-		ovw_place(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
+		ovw_name_stream(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
 	return number < c->nstreams && c->streams[number] != NULL;
 }
 
@@ -224,7 +224,7 @@ static void move_clock(struct ovw_state *st, const struct event *e, struct text 
 		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
 }
 
-/* ---- selections: records that come along ---- */
+/* ---- selections: dependent records ---- */
 
 static bool is_code(const char *p, const char *code)
 {
@@ -253,6 +253,34 @@ static bool is_life(const char *p)
 }
 
 /* ---- selections: values that metadata declares ---- */
+
+#define MAX_WAITING (32U << 20) /* bytes of streams without a selected record */
+
+/* Hashes of a metadata value that one stream of its scope must declare. */
+struct ovw_declared {
+	uint64_t scope; /* of the process or the loom; 0: the trace */
+	uint64_t content;
+};
+
+struct ovw_waiting_file {
+	const char *file;
+	struct text content;
+};
+
+/* A stream, retained until one of its records is selected. */
+struct ovw_waiting {
+	bool kept;
+	bool defines;     /* it defines tasks or their types */
+	const char *file; /* NULL: before the first record */
+	struct ovw_waiting_file files[OVW_MAX_SIDECARS];
+	uint32_t nfiles;
+	struct text records; /* retained */
+	size_t bytes;        /* of files and records */
+	uint64_t loom, process;
+	uint32_t tid; /* 0: unknown */
+	struct ovw_declared declared[8];
+	uint32_t ndeclared;
+};
 
 static uint64_t hash_text(const char *s, uint64_t seed)
 {
@@ -292,7 +320,7 @@ static void read_declarations(struct ovw_waiting *s, struct slice json)
 	cJSON_Delete(root);
 }
 
-/* ---- selections: streams that wait ---- */
+/* ---- selections: retained streams ---- */
 
 static bool add_key(struct table64 *t, uint64_t key)
 {
@@ -330,7 +358,7 @@ static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n,
 	x->waiting_bytes += n;
 	chunk->text.failed |= s->records.failed;
 	/* Beyond the limit a stream is kept unselected: a thread that does nothing is harmless. */
-	if (x->waiting_bytes > OVW_MAX_WAITING)
+	if (x->waiting_bytes > MAX_WAITING)
 		keep_stream(st, s, chunk);
 }
 
@@ -347,8 +375,8 @@ static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 	return x->streams[number];
 }
 
-void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-                   struct chunk *chunk)
+void ovw_selection_add_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
+                            struct chunk *chunk)
 {
 	struct ovw_waiting *const s = find_waiting(st, number);
 
@@ -411,7 +439,7 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 	return needed;
 }
 
-void ovw_select_end(struct ovw_state *st, struct chunk *chunk)
+void ovw_selection_end(struct ovw_state *st, struct chunk *chunk)
 {
 	/* A needed stream may be of a loom or process of which nothing was kept before: it brings in streams
 	 * of the loom, those bring in some of their processes, and nothing more follows. */
@@ -458,7 +486,7 @@ static void select_record(struct ovw_state *st, const struct batch *b, uint32_t 
 		select_event(st, e, b->bytes[i], chunk);
 }
 
-void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
+void ovw_copy(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct slice run = { NULL, 0, 0 }; /* adjoining records of one stream */
 	uint64_t number = UINT64_MAX;
@@ -500,7 +528,7 @@ void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 	text_slice(&chunk->text, run);
 }
 
-void ovw_raw_free(struct ovw_copy *c)
+void ovw_copy_free(struct ovw_copy *c)
 {
 	for (uint32_t i = 0; i < OVW_MAX_SIDECARS; i++)
 		text_free(&c->sidecars[i].content);

@@ -77,7 +77,7 @@ static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, str
 	if (file == NULL) {
 		chunk->text.failed = true;
 	} else if (st->is_selection && is_of_stream(file)) {
-		ovw_wait_with(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
+		ovw_selection_add_file(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
 	} else {
 		chunk_file(chunk, file);
 		text_add(&chunk->text, s->content.p, s->content.n);
@@ -190,7 +190,7 @@ static bool takes_number(struct ovw_state *st, struct slice name, uint32_t folde
 	return folder_name_wrong(long_name.p, long_name.n) == NULL;
 }
 
-void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk)
+void ovw_name_stream(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 	const bool wrong = folder_name_wrong(name.p, name.n) != NULL;

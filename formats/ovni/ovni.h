@@ -473,9 +473,10 @@ bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct
 /* Adds one record for a run of records (WANT_RUNS), which must not be empty. */
 bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number);
 
-/* ---- write ---- */
+/* ---- writer ---- */
 
-/* The writer: a folder of streams with their metadata.  Records of ovni are copied, see copy.c. */
+/* Writes a folder of streams with their metadata.  Records of ovni are copied (copy.c); events of other
+ * formats become marks (write.c, write_text.c). */
 
 enum ovw_loss {
 #define LOSS(row, ...) OVW_##row,
@@ -487,7 +488,7 @@ enum ovw_loss {
 extern const struct loss ovw_losses[OVW_LOSSES + 1];
 extern const struct writer_ops ovw_ops;
 
-/* A file that comes with a stream, until the stream's folder has a name. */
+/* A file of a stream's folder, retained until that folder has a name. */
 struct ovw_sidecar {
 	struct slice name;
 	struct text content;
@@ -495,84 +496,47 @@ struct ovw_sidecar {
 
 #define OVW_MAX_SIDECARS 4
 
-/* ---- a selection ---- */
+/* ---- writer: selections of copies (copy.c) ---- */
 
-#define OVW_MAX_WAITING (32U << 20) /* bytes of streams of which nothing was selected yet */
-
-/* A value of the metadata that one stream of its scope must have: hashes. */
-struct ovw_declared {
-	uint64_t scope; /* of the process or the loom; 0: the trace */
-	uint64_t content;
-};
-
-struct ovw_waiting_file {
-	const char *file;
-	struct text content;
-};
-
-/* A stream, which waits until one of its records is selected. */
-struct ovw_waiting {
-	bool kept;
-	bool defines;     /* tasks or their types */
-	const char *file; /* NULL: no record came yet */
-	struct ovw_waiting_file files[OVW_MAX_SIDECARS];
-	uint32_t nfiles;
-	struct text records; /* that came along */
-	size_t bytes;        /* of all that */
-	uint64_t loom, process;
-	uint32_t tid; /* 0: not known */
-	struct ovw_declared declared[8];
-	uint32_t ndeclared;
-};
+struct ovw_waiting;
 
 struct ovw_selection {
 	struct ovw_waiting **streams; /* by number */
 	uint32_t nstreams;
 	uint64_t waiting_bytes;
-	bool any;                              /* one was kept */
-	bool uses_tasks;                       /* a selected record is of a task */
-	struct table64 scopes, declared, tids; /* of what is kept; tids: that OAr names */
+	bool any;                        /* a stream was kept */
+	bool uses_tasks;                 /* a selected record belongs to a task */
+	struct table64 scopes, declared; /* of kept streams */
+	struct table64 tids;             /* named by OAr records of kept streams */
 };
 
-/* Where copied streams go. */
+/* Copied streams and their files. */
 struct ovw_copy {
-	const char **streams; /* the file of each, by its number; NULL: none yet */
+	const char **streams; /* file of each stream, by number; NULL: none yet */
 	uint32_t nstreams;
-	struct tabletext names; /* of files that are there -> hashes[] */
-	uint64_t *hashes;       /* of the content of sidecars; 0: a stream */
+	struct tabletext names; /* of files in the output -> hashes[] */
+	uint64_t *hashes;       /* of contents of sidecars; 0: a stream */
 	uint32_t nnames, names_cap;
-	struct tabletext folders; /* of which there were several -> the number that the last one got */
+	struct tabletext folders; /* with repeated names -> number of the last one */
 	struct ovw_sidecar sidecars[OVW_MAX_SIDECARS];
 	uint32_t nsidecars;
 	struct text scratch;
 	struct ovw_selection selection;
 };
 
-/* ---- events as marks ---- */
+/* ---- writer: events as marks ---- */
 
-/* Marks have 100 types in a trace, each with a stack of its own in each thread. */
+/* A trace has 100 types of marks; each has a stack in each thread. */
 enum ovw_type {
 	OVW_SPANS,
 	OVW_INSTANTS,
-	OVW_LABELLED, /* the types before it have labels */
+	OVW_LABELLED, /* number of types with labels */
 	OVW_ARROWS_OUT = OVW_LABELLED,
 	OVW_ARROWS_IN,
-	OVW_COUNTERS /* the first one of counters: each series has its own */
+	OVW_COUNTERS /* first type of counters, one for each series */
 };
 
-/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (ovni_wire.h) read
- * the output. */
-#define OVW_MAX_STREAMS 2400U      /* each takes three entries of the file system, or four */
-#define OVW_MAX_LANE_STREAMS 1200U /* of them, those of async spans */
-#define OVW_MAX_DEEP 512U          /* spans inside each other, of one thread: what ovniemu takes */
-#define OVW_MAX_OPEN (1U << 20)    /* of all threads */
-#define OVW_MAX_LANES 256U         /* async spans at once, of one track */
-#define OVW_MAX_LABELS 16000U
-#define OVW_MAX_LABEL_TEXT (4U << 20)
-#define OVW_LABELS_OF_STREAM (384U << 10) /* bytes of JSON */
-#define OVW_MAX_HELD (48U << 20)          /* bytes of streams that wait to be written */
-#define OVW_HELD_OF_STREAM (64U << 10)
-#define OVW_CLOCK_GATE UINT64_C(3600000000000) /* ns: threads must begin within so much of the first one */
+#define OVW_MAX_STREAMS 2400U /* each takes three or four entries of the file system */
 
 struct ovw_open {
 	uint64_t end;
@@ -583,15 +547,15 @@ struct ovw_open {
 struct ovw_stream {
 	const struct track *track;
 	uint32_t process; /* in ovw_marks.processes */
-	uint32_t lane;    /* n: the n-th that holds async spans of the track, from 1 */
+	uint32_t lane;    /* 0: the track; else the number of a lane of its async spans, from 1 */
 	int32_t tid;
 	bool changed; /* readers show its events under another number */
 	const char *file;
 	uint64_t last;         /* clock of the last record */
-	struct text held;      /* what is not written yet */
-	struct ovw_open *open; /* spans, the innermost last */
+	struct text held;      /* records that are not written yet */
+	struct ovw_open *open; /* open spans, innermost last */
 	uint32_t nopen, open_cap;
-	int64_t counters[OVNI_MARK_TYPES - OVW_COUNTERS]; /* present values; 0: none */
+	int64_t counters[OVNI_MARK_TYPES - OVW_COUNTERS]; /* current values; 0: none */
 };
 
 struct ovw_process {
@@ -599,7 +563,7 @@ struct ovw_process {
 	int32_t pid;
 };
 
-/* A track of the input: its stream and those of its async spans, numbers in ovw_marks.streams plus 1. */
+/* A track of the input: its stream and those of its async spans, as indexes of ovw_marks.streams + 1. */
 struct ovw_track {
 	uint32_t stream;
 	uint32_t *lanes;
@@ -609,13 +573,13 @@ struct ovw_track {
 struct ovw_label {
 	const char *name; /* NUL-terminated */
 	uint32_t type;
-	bool changed; /* it is not that of the events */
+	bool changed; /* it differs from the name of the events */
 };
 
 struct ovw_marks {
 	bool any;
 	uint64_t first;  /* clock of the first event */
-	uint64_t latest; /* and of the last one, or the end of a span */
+	uint64_t latest; /* greatest clock of an event or of the end of a span */
 	struct ovw_track *tracks;
 	uint32_t ntracks, tracks_cap;
 	struct ovw_stream **streams;
@@ -624,7 +588,7 @@ struct ovw_marks {
 	uint32_t nprocesses, processes_cap;
 	struct table64 process_of;    /* index of a track -> processes[] */
 	struct track_numbers numbers; /* pids, and the tids of each process */
-	struct ovw_label *labels;     /* the value of one is its place plus 1 */
+	struct ovw_label *labels;     /* the value of a label is its index + 1 */
 	uint32_t nlabels, labels_cap;
 	uint32_t label_text, label_json;      /* bytes of all labels */
 	struct tabletext names[OVW_LABELLED]; /* -> labels[] */
@@ -633,14 +597,14 @@ struct ovw_marks {
 	struct tabletext title_of;
 	uint64_t held;              /* bytes, of all streams */
 	uint32_t nended, ndeclared; /* streams that were ended; labels that they declare */
-	uint32_t nopen;
+	uint32_t nopen;             /* open spans of all streams */
 	struct text scratch;
-	struct text refusal; /* a message, when there were too many streams */
+	struct text refusal; /* message about too many streams */
 };
 
 struct ovw_state {
 	bool is_raw, is_selection, rebased, signed_time;
-	const char *temp_near; /* the output */
+	const char *output; /* its path, for messages; NULL: standard output */
 	struct arena arena;
 	struct ovw_copy copy;
 	struct ovw_marks marks;
@@ -651,41 +615,41 @@ static inline void ovw_lose(struct chunk *chunk, enum ovw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &ovw_losses[kind], offset, 1);
 }
 
-/* In the byte order of the stream. */
+/* Stores a number in the byte order of the stream. */
 static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 {
 	for (unsigned i = 0; i < size; i++)
 		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
 }
 
-/* ---- copies: the writer's part (copy.c) ---- */
+/* ---- writer: copies (copy.c) ---- */
 
-void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
-void ovw_raw_free(struct ovw_copy *c);
+void ovw_copy(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
+void ovw_copy_free(struct ovw_copy *c);
 
-/* A file that comes with a stream, if that is kept. */
-void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-                   struct chunk *chunk);
+/* Adds a file to a stream of a selection; it is written if the stream is kept. */
+void ovw_selection_add_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
+                            struct chunk *chunk);
 
-/* Writes the streams without selected records that others need. */
-void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
+/* Writes streams without selected records that kept streams need. */
+void ovw_selection_end(struct ovw_state *st, struct chunk *chunk);
 
-/* ---- copy_names.c ---- */
+/* ---- writer: names of copied files (copy_names.c) ---- */
 
-/* Keeps a file until its stream has a place.  name: its way in the trace; content.p NULL: it was not read. */
+/* Retains a file until its stream has a name.  name: path in the trace; content.p NULL: it was not read. */
 void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk);
 
-/* Gives a stream a file, and writes what belongs to it.  name: its way in the trace. */
-void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk);
+/* Assigns a file to a stream, and writes its sidecars.  name: path in the trace. */
+void ovw_name_stream(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk);
 
-/* ---- write.c ---- */
+/* ---- writer: streams (write.c) ---- */
 
-/* The stream of a track, which begins with this event if it is new.  NULL: no memory (text.failed), or there
- * are too many.  lane 0, or that of async spans. */
+/* Returns the stream of the event's track, which starts with this event if it is new.  Returns NULL on OOM
+ * (text.failed) or if there are too many. */
 struct ovw_stream *ovw_stream_of(struct ovw_state *st, const struct event *e, uint64_t clock,
                                  struct chunk *chunk);
 
-/* The same for an async span, which overlaps no other of its stream. */
+/* Like ovw_stream_of(), for an async span: a stream without a span that overlaps it. */
 struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock,
                                     struct chunk *chunk);
 
@@ -693,17 +657,17 @@ struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e,
 void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock,
                 const char *payload, unsigned n, struct chunk *chunk);
 
-/* Writes what the stream holds. */
+/* Writes the retained records of the stream. */
 void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
-/* ---- write_text.c ---- */
+/* ---- writer: events, metadata (write_text.c) ---- */
 
 void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Ends a stream: spans, counters, thread. */
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
-/* Ends a stream, and writes its metadata; *label: the first label that no stream has declared yet. */
+/* Writes the metadata of an ended stream.  *label: the first label that no stream has declared yet. */
 void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
                   struct chunk *chunk);
 

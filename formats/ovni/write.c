@@ -1,13 +1,20 @@
 /*
  * The writer of events of any format: a stream, with a folder of its own, for each track that has events.
  * write_text.c turns events into marks.  Records of a stream are retained until there are enough of them, so
- * that files are not opened for each event: at most OVW_HELD_OF_STREAM bytes a stream, OVW_MAX_HELD in all.
+ * that files are not opened for each event: at most HELD_OF_STREAM bytes a stream, MAX_HELD in all.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "output/text_visible.h"
 #include "ovni/ovni.h"
+
+/* Limits, so that memory does not grow with the trace, and readers accept the output. */
+#define MAX_LANE_STREAMS 1200U             /* of OVW_MAX_STREAMS, for async spans */
+#define MAX_LANES 256U                     /* concurrent async spans of one track */
+#define MAX_HELD (48U << 20)               /* bytes of streams that are not written yet */
+#define HELD_OF_STREAM (64U << 10)         /* the same of one stream */
+#define CLOCK_GATE UINT64_C(3600000000000) /* ns: threads must begin within so much of the first one */
 
 /* ---- numbers ---- */
 
@@ -69,9 +76,9 @@ static void retain(struct ovw_state *st, struct ovw_stream *s, const char *p, si
 	text_add(&s->held, p, n);
 	m->held += n;
 	chunk->text.failed |= s->held.failed;
-	if (s->held.n >= OVW_HELD_OF_STREAM)
+	if (s->held.n >= HELD_OF_STREAM)
 		ovw_flush(st, s, chunk);
-	for (uint32_t i = 0; m->held > OVW_MAX_HELD && i < m->nstreams; i++)
+	for (uint32_t i = 0; m->held > MAX_HELD && i < m->nstreams; i++)
 		ovw_flush(st, m->streams[i], chunk);
 }
 
@@ -106,8 +113,8 @@ static void begin_thread(struct ovw_state *st, struct ovw_stream *s, uint64_t cl
 	ovw_store(payload, UINT32_MAX, 4, false);     /* the virtual CPU */
 	ovw_store(payload + 4, UINT32_MAX, 4, false); /* creator: unknown */
 	ovw_store(payload + 8, 0, 8, false);
-	ovw_record(st, s, "OHx", clock - m->first > OVW_CLOCK_GATE ? m->first + OVW_CLOCK_GATE : clock,
-	           payload, sizeof payload, chunk);
+	ovw_record(st, s, "OHx", clock - m->first > CLOCK_GATE ? m->first + CLOCK_GATE : clock, payload,
+	           sizeof payload, chunk);
 }
 
 static const char *file_name(struct ovw_state *st, const struct ovw_stream *s)
@@ -136,7 +143,7 @@ static void refuse(struct ovw_state *st, struct chunk *chunk)
 	struct text *const t = &st->marks.refusal;
 
 	if (t->n == 0) {
-		text_visible(t, slice_str(st->temp_near != NULL ? st->temp_near : "-"), 0);
+		text_visible(t, slice_str(st->output != NULL ? st->output : "-"), 0);
 		text_printf(
 		    t,
 		    ": not written: each thread is a folder with two files, and more than %u threads, "
@@ -218,7 +225,7 @@ struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e,
 		if (s->nopen == 0 || s->open[0].end <= clock)
 			return s;
 	}
-	if (t->nlanes == OVW_MAX_LANES || m->nlane_streams == OVW_MAX_LANE_STREAMS) {
+	if (t->nlanes == MAX_LANES || m->nlane_streams == MAX_LANE_STREAMS) {
 		ovw_lose(chunk, OVW_ASYNC_FULL, e->offset);
 		return NULL;
 	}
@@ -282,7 +289,7 @@ static bool ovw_open(struct writer *w, struct chunk *chunk)
 	st->is_selection = w->raw && w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
-	st->temp_near = w->temp_near;
+	st->output = w->temp_near;
 	return true;
 }
 
@@ -296,7 +303,7 @@ static void ovw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct ovw_state *const st = state;
 
 	if (st->is_raw)
-		ovw_raw(st, b, chunk);
+		ovw_copy(st, b, chunk);
 	else
 		ovw_events(st, b, chunk);
 }
@@ -310,7 +317,7 @@ static bool ovw_close(struct writer *w, struct chunk *chunk)
 	struct ovw_marks *const m = &st->marks;
 
 	if (w->raw && w->selected)
-		ovw_select_end(st, chunk);
+		ovw_selection_end(st, chunk);
 	if (w->raw)
 		return true;
 	if (m->nstreams == 0)
@@ -332,7 +339,7 @@ static void ovw_free(void *state)
 {
 	struct ovw_state *const st = state;
 
-	ovw_raw_free(&st->copy);
+	ovw_copy_free(&st->copy);
 	free_marks(&st->marks);
 	arena_free(&st->arena);
 }

@@ -3,7 +3,7 @@
  *
  * A mark is a push or pop of a value on a type: spans, instants, both ends of arrows, and a type for each
  * series of counters.  Names are values of a type, declared as labels.  Events arrive in order of time, and
- * spans of a stream nest, so the ends of open spans are on a stack, at most OVW_MAX_DEEP deep.
+ * spans of a stream nest, so the ends of open spans are on a stack of at most MAX_DEPTH.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +11,13 @@
 #include "base/utf8.h"
 #include "model/event_traits.h"
 #include "ovni/ovni.h"
+
+/* Limits, so that memory does not grow with the trace, and readers accept the output. */
+#define MAX_DEPTH 512U      /* nested spans of one thread, as in ovniemu */
+#define MAX_OPEN (1U << 20) /* open spans of all threads */
+#define MAX_LABELS 16000U
+#define MAX_LABEL_TEXT (4U << 20)     /* bytes */
+#define LABELS_OF_STREAM (384U << 10) /* bytes of JSON */
 
 /* ---- stream.json ---- */
 
@@ -78,7 +85,7 @@ static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 		text_clear(&m->scratch);
 		text_json_quoted(&m->scratch, slice_str(m->labels[i].name));
 		bytes += m->scratch.n + 24;
-		if (bytes > OVW_LABELS_OF_STREAM)
+		if (bytes > LABELS_OF_STREAM)
 			break;
 	}
 	return i;
@@ -188,10 +195,9 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 		return 0;
 	}
 	const size_t json = json_size(&m->scratch, text);
-	const uint64_t room = (uint64_t)OVW_LABELS_OF_STREAM * m->nstreams;
-	if (!last &&
-	    (m->nlabels + OVW_LABELLED >= OVW_MAX_LABELS || m->label_text + text.n > OVW_MAX_LABEL_TEXT ||
-	     m->label_json + json + 1024 * (uint64_t)m->nstreams > room))
+	const uint64_t room = (uint64_t)LABELS_OF_STREAM * m->nstreams;
+	if (!last && (m->nlabels + OVW_LABELLED >= MAX_LABELS || m->label_text + text.n > MAX_LABEL_TEXT ||
+	              m->label_json + json + 1024 * (uint64_t)m->nstreams > room))
 		return 0;
 	if (!array_room(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
 	    !tabletext_put(&m->names[type], key, m->nlabels)) {
@@ -301,8 +307,8 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 {
 	const uint64_t end = end_of(st, s, e, clock, chunk);
 
-	if (s->nopen == OVW_MAX_DEEP || st->marks.nopen == OVW_MAX_OPEN) {
-		ovw_lose(chunk, s->nopen == OVW_MAX_DEEP ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
+	if (s->nopen == MAX_DEPTH || st->marks.nopen == MAX_OPEN) {
+		ovw_lose(chunk, s->nopen == MAX_DEPTH ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
 		return;
 	}
 	if (!array_room(&s->open, s->nopen, &s->open_cap, sizeof *s->open)) {
