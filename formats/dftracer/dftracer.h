@@ -14,9 +14,9 @@
  * meta.c      metadata records, `start` and `end`
  * meaning.c   classes, tracks, fields: records as events
  * raw.c       raw events, and copies of them
- * select.c    which metadata a copy of selected records needs
- * recover.c   what is kept of a damaged trace
- * write.c     records of other formats; write_args.c their arguments
+ * select.c    metadata that a copy of selected records needs
+ * recover.c   records of damaged traces
+ * write.c     events of other formats as records; write_args.c: their arguments
  */
 
 #include <inttypes.h>
@@ -843,7 +843,7 @@ extern const struct reader_ops dft_reader_ops;
 extern const struct trace_ops dft_trace_ops;
 extern const struct recover_ops dft_recover_ops;
 
-/* ---- selection of records to copy (select.c) ---- */
+/* ---- writer: selections of copies (select.c) ---- */
 
 /* Kind of a record that is copied. */
 enum dfw_kind {
@@ -857,8 +857,8 @@ enum dfw_kind {
 	DFW_OF_PROCESS, /* other metadata */
 };
 
-/* A parsed record that is copied. */
-struct dfw_look {
+/* Parser of records to be copied, and the last record. */
+struct dfw_parser {
 	bool ready;
 	struct dft_keys keys;
 	struct dft_record rec; /* points into the bytes */
@@ -870,44 +870,36 @@ struct dfw_look {
 };
 
 /* Returns false if the bytes are no record, or on OOM. */
-bool dfw_look_parse(struct dfw_look *x, struct slice bytes);
+bool dfw_parse(struct dfw_parser *x, struct slice bytes);
 
 /* Applies a DFW_TIME_METRIC. */
-bool dfw_look_metric(struct dfw_look *x);
+bool dfw_apply_metric(struct dfw_parser *x);
 
 /* Returns ns per unit of the record's times. */
-uint64_t dfw_look_unit(const struct dfw_look *x);
-void dfw_look_free(struct dfw_look *x);
+uint64_t dfw_time_unit(const struct dfw_parser *x);
+void dfw_parser_free(struct dfw_parser *x);
+
+struct dfw_entity;
 
 /*
- * Which metadata a selection of records needs: mark and sweep.  A survey pass over the input marks everything
- * that selected records refer to, so that the output keeps the order of the input: definitions of hashes and
- * entities, and all metadata of their processes and threads.
- *
- * Memory: past these limits all metadata is written.
+ * Finds the metadata that a selection of records needs: mark and sweep.  A survey pass over the input marks
+ * everything that selected records refer to: definitions of hashes and entities, and all metadata of their
+ * processes and threads.  So the output keeps the order of the input.
  */
-#define DFW_MAX_MARKS (1U << 20)
-#define DFW_MAX_ENTITIES (1U << 17)
-
-/* A record that defines an entity. */
-struct dfw_entity {
-	uint64_t id, type; /* hashes of the texts */
-};
-
 struct dfw_select {
 	struct table64 needed; /* mark -> 1; mark of a written definition -> hash of its text */
 	bool *tracks;          /* by index: process and thread are marked */
 	uint32_t ntracks;
 	struct dfw_entity *entities;
 	uint32_t nentities, entities_cap;
-	bool left_out; /* some record was not selected */
+	bool left_out; /* a record was not selected */
 	bool keep_all; /* limits exceeded: all metadata is written */
 	bool ended;    /* the survey has ended */
 	bool failed;   /* OOM */
 };
 
 /* Adds the next raw record of the survey; x is used if the record must be parsed. */
-void dfw_select_survey(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes);
+void dfw_select_survey(struct dfw_select *s, struct dfw_parser *x, const struct event *e, struct slice bytes);
 
 /* Ends the survey; may be called again. */
 void dfw_select_end(struct dfw_select *s);
@@ -915,16 +907,13 @@ void dfw_select_end(struct dfw_select *s);
 enum dfw_verdict { DFW_DROP, DFW_KEEP, DFW_DROP_START };
 
 /* Decides about the next raw record. */
-enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_look *x, const struct event *e,
+enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_parser *x, const struct event *e,
                                   struct slice bytes);
 void dfw_select_free(struct dfw_select *s);
 
-/* ---- write ---- */
+/* ---- writer ---- */
 
-/*
- * The writer.  Records of a DFTracer trace are written as they are; what other
- * formats hold becomes records of one of three dialects.
- */
+/* Records of a DFTracer trace are copied; events of other formats become records of one of three dialects. */
 
 enum dfw_loss {
 #define LOSS(row, ...) DFW_##row,
@@ -936,13 +925,13 @@ enum dfw_loss {
 extern const struct loss dfw_losses[DFW_LOSSES + 1];
 
 #define DFW_DIALECT_OPTION "to-dialect"
-#define DFW_TAIL 32            /* bytes: the end of the output that is remembered */
+#define DFW_TAIL 32            /* bytes retained of the end of the output */
 #define DFW_MAX_END (1U << 20) /* bytes after the records of an input that are held back */
 
 /* State of a copy of DFTracer traces (raw.c). */
-struct dfw_raw {
+struct dfw_copy {
 	uint32_t inputs;   /* started */
-	bool before;       /* before the first record of the current input */
+	bool at_start;     /* before the first record of the current input */
 	bool opened;       /* the output starts with a bracket */
 	bool commas;       /* records are separated by commas, as in an array */
 	bool sealed;       /* more than DFW_MAX_END bytes follow the records of the first input: written */
@@ -950,39 +939,33 @@ struct dfw_raw {
 	bool selecting;    /* records are left out */
 	bool written;      /* selecting: a record was written ... */
 	bool line_end, cr; /* ... and how its line ends: LF, CR LF */
-	struct text end;   /* of the first input: held back from its closing bracket on */
+	struct text end;   /* of the first input: bytes held back, from its closing bracket on */
 	char tail[DFW_TAIL];
 	uint32_t ntail;
 };
 
-/* ---- records of other formats ---- */
+/* ---- writer: state ---- */
 
 enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 
-/* Limits, so that memory does not grow with the trace, and the reader (DFT_MAX_*) accepts the output. */
-#define DFW_MAX_NAME (64U << 10)         /* bytes of a name or category */
-#define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record */
-#define DFW_MAX_FIELDS 59000U
-#define DFW_MAX_DEPTH 50U
-#define DFW_MAX_HASHES 60000U         /* names that become hashes ... */
-#define DFW_MAX_HASH_BYTES (7U << 20) /* ... and their bytes */
+#define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record, within the limit of the reader */
 
 enum dfw_hash_kind { DFW_HOST, DFW_FILE, DFW_STRING, DFW_HASH_KINDS };
 
-/* A hash as it is written, with its quotes where the dialect has them. */
+/* A hash as written, with quotes if the dialect has them. */
 struct dfw_hash {
 	char text[24];
-	uint32_t n; /* 0: there is none */
+	uint32_t n; /* 0: no hash */
 };
 
 struct dfw_process {
 	uint64_t pid;
 	uint64_t next_id;  /* of a record */
 	uint64_t calls;    /* records that are not metadata */
-	struct slice host; /* n 0: none is known */
+	struct slice host; /* n 0: unknown */
 	struct dfw_hash host_hash;
 	uint32_t number; /* from 1 */
-	bool shares_pid; /* with one on another host */
+	bool shares_pid; /* with a process on another host */
 	bool changed;    /* readers show it under another name or number */
 };
 
@@ -996,8 +979,8 @@ struct dfw_track {
 struct dfw_state {
 	bool is_raw, selected, rebased, signed_time;
 	bool own; /* the input is a DFTracer trace */
-	struct dfw_raw raw;
-	struct dfw_look look;
+	struct dfw_copy copy;
+	struct dfw_parser parser;
 	struct dfw_select select;
 	enum dfw_dialect dialect;
 	struct arena arena;
@@ -1014,8 +997,8 @@ struct dfw_state {
 	struct text scratch;
 };
 
-/* Who a record is of. */
-struct dfw_who {
+/* Process and thread of a record. */
+struct dfw_owner {
 	struct dfw_process *process;
 	uint64_t tid;
 };
@@ -1025,41 +1008,41 @@ static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
 }
 
-/* ---- write.c ---- */
+/* ---- writer: records (write.c) ---- */
 
-/* A text as JSON. */
+extern const char *const dfw_dialect_names[]; /* by enum dfw_dialect; terminated by NULL */
+extern const struct writer_ops dfw_ops;
+
+/* Adds a text as JSON. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
 
-/* The hash of a text, whose record is written before its first use.  n 0: there is none in this dialect, or
- * for this text. */
-struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
+/* Returns the hash of a text; its record is written before the first use.  n 0: this dialect, or this text,
+ * has no hash. */
+struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
                             enum dfw_hash_kind kind, struct slice text);
 
-/* ---- write_args.c ---- */
+/* ---- writer: arguments (write_args.c) ---- */
 
-/* Defines the hashes that the arguments of an event need. */
-void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
-                       struct chunk *chunk);
+/* Writes the records of the hashes that the arguments of an event need. */
+void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e,
+                       struct dfw_owner owner, struct chunk *chunk);
 
-/* `,"args":{...}`; counter: the event becomes one. */
-void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
+/* Adds `,"args":{...}`; counter: of a counter record. */
+void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
               bool counter, struct chunk *chunk);
 
-/* The fields that are members of the record itself; NULL: none. */
+/* Return the field that becomes a member of the record itself, or NULL. */
 const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 
 void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
 
-/* ---- raw.c ---- */
+/* ---- writer: copies (raw.c) ---- */
 
-void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
+void dfw_copy(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
 
-/* A pass over all that will come, where records are left out. */
+/* Finds the metadata that a selection needs (writer_ops.survey). */
 void dfw_survey(void *state, const struct batch *b);
-void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk);
-
-extern const char *const dfw_dialect_words[];
-extern const struct writer_ops dfw_ops;
+void dfw_copy_close(struct dfw_copy *copy, struct chunk *chunk);
 
 #endif

@@ -443,7 +443,7 @@ static const struct format_option options[] = {
 	{ .name = DFW_DIALECT_OPTION,
 	  .arg = "NAME",
 	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
-	  .words = dfw_dialect_words,
+	  .words = dfw_dialect_names,
 	  .of_output = true },
 	{ .name = NULL },
 };

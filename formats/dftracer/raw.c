@@ -180,7 +180,7 @@ void dft_raw_add_gap(struct dft_state *st, struct batch *b)
 /* Returns the time of the event in the unit of the record. */
 static uint64_t time_in_units(struct dfw_state *st, const struct event *e, struct chunk *chunk)
 {
-	const uint64_t unit = dfw_look_unit(&st->look);
+	const uint64_t unit = dfw_time_unit(&st->parser);
 
 	if (st->signed_time && e->ts > INT64_MAX) {
 		dfw_lose(chunk, DFW_NEGATIVE_TIME, e->offset);
@@ -195,12 +195,12 @@ static uint64_t time_in_units(struct dfw_state *st, const struct event *e, struc
 static void put_rebased(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	const struct dft_record *const rec = &st->look.rec;
-	const bool parsed = dfw_look_parse(&st->look, bytes);
+	const struct dft_record *const rec = &st->parser.rec;
+	const bool parsed = dfw_parse(&st->parser, bytes);
 
-	chunk->text.failed |= !st->look.ready;
-	if (parsed && st->look.kind == DFW_TIME_METRIC)
-		chunk->text.failed |= !dfw_look_metric(&st->look);
+	chunk->text.failed |= !st->parser.ready;
+	if (parsed && st->parser.kind == DFW_TIME_METRIC)
+		chunk->text.failed |= !dfw_apply_metric(&st->parser);
 	if (!parsed || e->phase == PHASE_STRUCTURE || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
 		text_slice(t, bytes);
 		return;
@@ -213,35 +213,35 @@ static void put_rebased(struct dfw_state *st, const struct event *e, struct slic
 
 /* ---- copies of selected records ---- */
 
-static void remember_tail(struct dfw_raw *raw, const struct text *t)
+static void remember_tail(struct dfw_copy *copy, const struct text *t)
 {
 	const size_t n = t->n < DFW_TAIL ? t->n : DFW_TAIL;
 
 	if (n == 0 || t->failed)
 		return;
-	memcpy(raw->tail, t->p + t->n - n, n);
-	raw->ntail = (uint32_t)n;
+	memcpy(copy->tail, t->p + t->n - n, n);
+	copy->ntail = (uint32_t)n;
 }
 
 /* Returns whether the output ends within a line. */
-static bool is_in_line(const struct dfw_raw *raw)
+static bool is_in_line(const struct dfw_copy *copy)
 {
-	return raw->ntail > 0 && raw->tail[raw->ntail - 1] != '\n';
+	return copy->ntail > 0 && copy->tail[copy->ntail - 1] != '\n';
 }
 
-static bool ends_in_comma(const struct dfw_raw *raw)
+static bool ends_in_comma(const struct dfw_copy *copy)
 {
-	uint32_t n = raw->ntail;
+	uint32_t n = copy->ntail;
 
-	while (n > 0 && strchr(" \t\r\n", raw->tail[n - 1]) != NULL)
+	while (n > 0 && strchr(" \t\r\n", copy->tail[n - 1]) != NULL)
 		n--;
-	return n > 0 && raw->tail[n - 1] == ',';
+	return n > 0 && copy->tail[n - 1] == ',';
 }
 
-static void end_line(struct dfw_raw *raw, struct chunk *chunk)
+static void end_line(struct dfw_copy *copy, struct chunk *chunk)
 {
-	remember_tail(raw, &chunk->text);
-	if (is_in_line(raw))
+	remember_tail(copy, &chunk->text);
+	if (is_in_line(copy))
 		text_char(&chunk->text, '\n');
 }
 
@@ -253,36 +253,36 @@ static struct slice body_of(struct slice record)
 	return record;
 }
 
-static void end_selected(struct dfw_raw *raw, struct chunk *chunk, bool comma)
+static void end_selected(struct dfw_copy *copy, struct chunk *chunk, bool comma)
 {
-	if (!raw->written)
+	if (!copy->written)
 		return;
-	if (comma && raw->commas)
+	if (comma && copy->commas)
 		text_char(&chunk->text, ',');
-	if (raw->cr)
+	if (copy->cr)
 		text_char(&chunk->text, '\r');
 	text_char(&chunk->text, '\n');
 }
 
 static void put_selected(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
-	struct dfw_raw *const raw = &st->raw;
+	struct dfw_copy *const copy = &st->copy;
 	const struct slice body = body_of(bytes);
-	const enum dfw_verdict verdict = dfw_select_judge(&st->select, &st->look, e, bytes);
+	const enum dfw_verdict verdict = dfw_select_judge(&st->select, &st->parser, e, bytes);
 
 	chunk->text.failed |= st->select.failed;
 	if (verdict == DFW_DROP_START)
 		dfw_lose(chunk, DFW_START_LEFT_OUT, e->offset);
 	if (verdict != DFW_KEEP)
 		return;
-	end_selected(raw, chunk, true);
+	end_selected(copy, chunk, true);
 	if (st->rebased)
 		put_rebased(st, e, body, chunk);
 	else
 		text_slice(&chunk->text, body);
-	raw->written = true;
-	raw->line_end = bytes.p[bytes.n - 1] == '\n';
-	raw->cr = raw->line_end && bytes.n > body.n + 1 && bytes.p[bytes.n - 2] == '\r';
+	copy->written = true;
+	copy->line_end = bytes.p[bytes.n - 1] == '\n';
+	copy->cr = copy->line_end && bytes.n > body.n + 1 && bytes.p[bytes.n - 2] == '\r';
 }
 
 void dfw_survey(void *state, const struct batch *b)
@@ -291,47 +291,47 @@ void dfw_survey(void *state, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE || !is_gap(b->events[i].cls))
-			dfw_select_survey(&st->select, &st->look, &b->events[i], b->bytes[i]);
+			dfw_select_survey(&st->select, &st->parser, &b->events[i], b->bytes[i]);
 }
 
 /* ---- copies of the bytes between records ---- */
 
 /* Holds bytes back from the closing bracket on.  If there are too many, they are written, and records of
  * other inputs cannot follow (`sealed`). */
-static void hold_back(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
+static void hold_back(struct dfw_copy *copy, struct slice s, struct chunk *chunk)
 {
-	if (raw->inputs > 1) {
-		raw->closed_later = true;
+	if (copy->inputs > 1) {
+		copy->closed_later = true;
 		return;
 	}
-	if (!raw->sealed && s.n <= DFW_MAX_END - raw->end.n) {
-		text_slice(&raw->end, s);
-		chunk->text.failed |= raw->end.failed;
+	if (!copy->sealed && s.n <= DFW_MAX_END - copy->end.n) {
+		text_slice(&copy->end, s);
+		chunk->text.failed |= copy->end.failed;
 		return;
 	}
-	if (raw->selecting && !raw->sealed)
-		end_selected(raw, chunk, false);
-	raw->sealed = true;
-	text_add(&chunk->text, raw->end.p, raw->end.n);
+	if (copy->selecting && !copy->sealed)
+		end_selected(copy, chunk, false);
+	copy->sealed = true;
+	text_add(&chunk->text, copy->end.p, copy->end.n);
 	text_slice(&chunk->text, s);
-	text_clear(&raw->end);
+	text_clear(&copy->end);
 }
 
 /* Copies a gap.  The closing bracket and the bytes after it are held back, since a record may follow. */
-static void put_gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
+static void put_gap(struct dfw_copy *copy, struct slice s, bool unreadable, struct chunk *chunk)
 {
-	const bool held = raw->end.n > 0 || raw->sealed;
+	const bool held = copy->end.n > 0 || copy->sealed;
 	const char *const close = held ? s.p : unreadable ? NULL : memchr(s.p, ']', s.n);
 	const size_t before = close != NULL ? (size_t)(close - s.p) : s.n;
-	const bool head = raw->inputs == 1 && raw->before && !unreadable;
+	const bool head = copy->inputs == 1 && copy->at_start && !unreadable;
 
-	if (raw->selecting && unreadable)
+	if (copy->selecting && unreadable)
 		return;
-	raw->opened |= head && before > 0 && memchr(s.p, '[', before) != NULL;
-	if (head || (!raw->selecting && (raw->inputs == 1 || unreadable || !raw->before)))
+	copy->opened |= head && before > 0 && memchr(s.p, '[', before) != NULL;
+	if (head || (!copy->selecting && (copy->inputs == 1 || unreadable || !copy->at_start)))
 		text_add(&chunk->text, s.p, before);
 	if (close != NULL)
-		hold_back(raw, slice_of(close, s.n - before), chunk);
+		hold_back(copy, slice_of(close, s.n - before), chunk);
 }
 
 static bool has_comma(struct slice record)
@@ -342,26 +342,26 @@ static bool has_comma(struct slice record)
 }
 
 /* Writes the separator before the first record of an input, and before the first after a closing bracket. */
-static void prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
+static void prepare_record(struct dfw_copy *copy, struct slice record, struct chunk *chunk)
 {
-	if (raw->inputs == 1) {
-		raw->commas |= raw->before && has_comma(record);
-		if (!raw->selecting)
-			text_add(&chunk->text, raw->end.p, raw->end.n);
-		text_clear(&raw->end);
-	} else if (raw->before && !raw->selecting) {
-		end_line(raw, chunk);
-		if (raw->commas && !ends_in_comma(raw))
+	if (copy->inputs == 1) {
+		copy->commas |= copy->at_start && has_comma(record);
+		if (!copy->selecting)
+			text_add(&chunk->text, copy->end.p, copy->end.n);
+		text_clear(&copy->end);
+	} else if (copy->at_start && !copy->selecting) {
+		end_line(copy, chunk);
+		if (copy->commas && !ends_in_comma(copy))
 			text_str(&chunk->text, ",\n");
 	}
-	raw->before = false;
+	copy->at_start = false;
 }
 
-static void begin_input(struct dfw_raw *raw, struct chunk *chunk)
+static void begin_input(struct dfw_copy *copy, struct chunk *chunk)
 {
-	raw->inputs++;
-	raw->before = true;
-	if (raw->sealed)
+	copy->inputs++;
+	copy->at_start = true;
+	if (copy->sealed)
 		chunk->end.failed = "the first input is an object with more than 1 MiB behind its records: "
 		                    "records of other inputs cannot follow them";
 }
@@ -379,13 +379,13 @@ static void put_run(struct slice run, struct chunk *chunk)
 		text_add(&chunk->text, run.p + n, run.n - n);
 }
 
-void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
+void dfw_copy(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 {
-	struct dfw_raw *const raw = &st->raw;
+	struct dfw_copy *const copy = &st->copy;
 	struct slice run = { NULL, 0, 0 }; /* adjacent records, not yet written */
 
 	dfw_select_end(&st->select);
-	raw->selecting = st->selected && st->select.left_out;
+	copy->selecting = st->selected && st->select.left_out;
 	chunk->text.failed |= st->select.failed;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -399,14 +399,14 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 		put_run(run, chunk);
 		run.n = 0;
 		if (e->offset == 0)
-			begin_input(raw, chunk);
+			begin_input(copy, chunk);
 		if (gap) {
-			put_gap(raw, bytes, is_unreadable(e->cls), chunk);
+			put_gap(copy, bytes, is_unreadable(e->cls), chunk);
 			continue;
 		}
-		if (raw->before || raw->end.n > 0)
-			prepare_record(raw, bytes, chunk);
-		if (raw->selecting)
+		if (copy->at_start || copy->end.n > 0)
+			prepare_record(copy, bytes, chunk);
+		if (copy->selecting)
 			put_selected(st, e, bytes, chunk);
 		else if (st->rebased)
 			put_rebased(st, e, bytes, chunk);
@@ -414,22 +414,22 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 			run = bytes;
 	}
 	put_run(run, chunk);
-	remember_tail(raw, &chunk->text);
+	remember_tail(copy, &chunk->text);
 }
 
-void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk)
+void dfw_copy_close(struct dfw_copy *copy, struct chunk *chunk)
 {
-	const bool closed = raw->end.n > 0 || raw->closed_later;
-	const bool closes = raw->inputs > 1 ? raw->opened && closed : closed;
+	const bool closed = copy->end.n > 0 || copy->closed_later;
+	const bool closes = copy->inputs > 1 ? copy->opened && closed : closed;
 
-	if (raw->selecting && !raw->sealed && (closes || raw->line_end))
-		end_selected(raw, chunk, false);
+	if (copy->selecting && !copy->sealed && (closes || copy->line_end))
+		end_selected(copy, chunk, false);
 	if (!closes)
 		return;
-	if (raw->inputs > 1)
-		end_line(raw, chunk);
-	if (raw->end.n > 0)
-		text_add(&chunk->text, raw->end.p, raw->end.n);
-	else if (raw->closed_later)
+	if (copy->inputs > 1)
+		end_line(copy, chunk);
+	if (copy->end.n > 0)
+		text_add(&chunk->text, copy->end.p, copy->end.n);
+	else if (copy->closed_later)
 		text_char(&chunk->text, ']');
 }

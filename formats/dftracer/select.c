@@ -1,9 +1,10 @@
 /*
- * Which metadata a copy of selected records needs: mark and sweep.
+ * Finds the metadata that a copy of selected records needs: mark and sweep.
  *
  * The survey pass marks the hashes, entities, processes and threads that selected records refer to; the copy
  * then keeps the metadata that defines something marked.  Marks are 64-bit hashes: a
- * collision keeps a needless record.  Records of a known track are searched for keys of hashes, not parsed.
+ * collision keeps a needless record.  Beyond MAX_MARKS or MAX_ENTITIES all metadata is written.  Records of a
+ * known track are searched for keys of hashes, not parsed.
  */
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static bool read_number(const struct dft_record *rec, enum dft_top which, uint64
 	return true;
 }
 
-bool dfw_look_parse(struct dfw_look *x, struct slice bytes)
+bool dfw_parse(struct dfw_parser *x, struct slice bytes)
 {
 	struct dft_record *const rec = &x->rec;
 
@@ -81,7 +82,7 @@ static uint64_t unit_key(uint64_t pid, struct slice host)
 }
 
 /* Records without a host belong to the first process of their pid. */
-bool dfw_look_metric(struct dfw_look *x)
+bool dfw_apply_metric(struct dfw_parser *x)
 {
 	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
 	const uint32_t ns = a != NULL ? (uint32_t)dft_time_unit(dft_token_text(&x->rec, a->value)) : 0;
@@ -94,7 +95,7 @@ bool dfw_look_metric(struct dfw_look *x)
 	       (!first || table64_put(&x->units, any, ns));
 }
 
-uint64_t dfw_look_unit(const struct dfw_look *x)
+uint64_t dfw_time_unit(const struct dfw_parser *x)
 {
 	uint32_t ns = x->has_pid ? table64_get(&x->units, unit_key(x->pid, x->host)) : TABLE_NONE;
 
@@ -103,7 +104,7 @@ uint64_t dfw_look_unit(const struct dfw_look *x)
 	return ns == TABLE_NONE ? 1000 : ns;
 }
 
-void dfw_look_free(struct dfw_look *x)
+void dfw_parser_free(struct dfw_parser *x)
 {
 	if (x->ready) {
 		dft_record_free(&x->rec);
@@ -113,6 +114,9 @@ void dfw_look_free(struct dfw_look *x)
 }
 
 /* ---- marks ---- */
+
+#define MAX_MARKS (1U << 20)
+#define MAX_ENTITIES (1U << 17)
 
 enum mark { OF_HASH = 1, OF_DEFINITION = 4, OF_PROCESS, OF_THREAD, OF_ENTITY, OF_TYPE };
 
@@ -133,7 +137,7 @@ static bool is_marked(const struct dfw_select *s, uint64_t key)
 
 static void mark(struct dfw_select *s, uint64_t key, uint32_t value)
 {
-	s->keep_all |= s->needed.used >= DFW_MAX_MARKS;
+	s->keep_all |= s->needed.used >= MAX_MARKS;
 	if (!s->keep_all)
 		s->failed |= !table64_put(&s->needed, key, value);
 }
@@ -141,7 +145,7 @@ static void mark(struct dfw_select *s, uint64_t key, uint32_t value)
 /* ---- hashes, processes and threads ---- */
 
 /* Narrow hashes belong to a process.  Returns false if the argument is no hash. */
-static bool hash_key(const struct dfw_look *x, const struct dft_arg *a, enum dft_hash_kind kind,
+static bool hash_key(const struct dfw_parser *x, const struct dft_arg *a, enum dft_hash_kind kind,
                      uint64_t *key)
 {
 	struct dft_hash h;
@@ -165,7 +169,7 @@ static enum dft_hash_kind defined_kind(const struct dft_record *rec)
 	}
 }
 
-static void mark_hashes(struct dfw_select *s, const struct dfw_look *x)
+static void mark_hashes(struct dfw_select *s, const struct dfw_parser *x)
 {
 	uint64_t key;
 
@@ -178,7 +182,7 @@ static void mark_hashes(struct dfw_select *s, const struct dfw_look *x)
 }
 
 /* Keeps the first definition of a hash, and each with another text than the one before. */
-static bool keeps_definition(struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_definition(struct dfw_select *s, const struct dfw_parser *x)
 {
 	const struct dft_arg *const name = dft_arg_of(&x->rec, DFT_ROLE_NAME);
 	const struct dft_arg *const value = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
@@ -201,13 +205,13 @@ static uint64_t host_number(struct slice host)
 	return host.n > 0 ? hash_bytes(host.p, host.n, hash_seed()) | 1 : 0;
 }
 
-static uint64_t thread_key(const struct dfw_look *x)
+static uint64_t thread_key(const struct dfw_parser *x)
 {
 	return mark_key(OF_THREAD, mark_key(OF_PROCESS, x->pid, 0), x->tid);
 }
 
 /* Marks the process with its host (0: none), and as having a pid (2) for metadata without a host. */
-static void mark_track(struct dfw_select *s, const struct dfw_look *x)
+static void mark_track(struct dfw_select *s, const struct dfw_parser *x)
 {
 	const uint64_t host = host_number(x->host);
 
@@ -219,7 +223,7 @@ static void mark_track(struct dfw_select *s, const struct dfw_look *x)
 		mark(s, thread_key(x), 1);
 }
 
-static bool keeps_process(const struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_process(const struct dfw_select *s, const struct dfw_parser *x)
 {
 	const uint64_t host = host_number(x->host);
 
@@ -231,20 +235,20 @@ static bool keeps_process(const struct dfw_select *s, const struct dfw_look *x)
 	       is_marked(s, mark_key(OF_PROCESS, x->pid, 0));
 }
 
-static bool keeps_thread(const struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_thread(const struct dfw_select *s, const struct dfw_parser *x)
 {
 	return keeps_process(s, x) && (!x->has_tid || is_marked(s, thread_key(x)));
 }
 
 /* ---- entities ---- */
 
-static bool key_is(const struct dfw_look *x, const struct dft_arg *a, const char *key)
+static bool key_is(const struct dfw_parser *x, const struct dft_arg *a, const char *key)
 {
 	return slice_is(dft_token_text(&x->rec, a->key), key);
 }
 
 /* Returns the mark of an argument's text.  Returns false if there is no such argument. */
-static bool arg_key(const struct dfw_look *x, const char *name, enum mark kind, uint64_t *key)
+static bool arg_key(const struct dfw_parser *x, const char *name, enum mark kind, uint64_t *key)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++)
 		if (key_is(x, &x->rec.args[i], name)) {
@@ -255,7 +259,7 @@ static bool arg_key(const struct dfw_look *x, const char *name, enum mark kind, 
 }
 
 /* Marks all strings of 16 bytes in the argument `relations`. */
-static void mark_relations(struct dfw_select *s, const struct dfw_look *x)
+static void mark_relations(struct dfw_select *s, const struct dfw_parser *x)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++) {
 		const struct slice v = dft_token_text(&x->rec, x->rec.args[i].value);
@@ -267,13 +271,18 @@ static void mark_relations(struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-static void add_entity(struct dfw_select *s, const struct dfw_look *x)
+/* A record that defines an entity. */
+struct dfw_entity {
+	uint64_t id, type; /* hashes of the texts */
+};
+
+static void add_entity(struct dfw_select *s, const struct dfw_parser *x)
 {
 	struct dfw_entity e;
 
 	if (!arg_key(x, "id", OF_ENTITY, &e.id) || !arg_key(x, "type", OF_TYPE, &e.type))
 		return;
-	s->keep_all |= s->nentities >= DFW_MAX_ENTITIES;
+	s->keep_all |= s->nentities >= MAX_ENTITIES;
 	if (s->keep_all)
 		return;
 	s->failed |= !array_room(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
@@ -281,7 +290,7 @@ static void add_entity(struct dfw_select *s, const struct dfw_look *x)
 		s->entities[s->nentities++] = e;
 }
 
-static bool keeps_entity(const struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_entity(const struct dfw_select *s, const struct dfw_parser *x)
 {
 	uint64_t a, b;
 
@@ -338,7 +347,7 @@ static bool ends_in(const char *p, const char *from, const char *suffix, size_t 
  * needless marks.  Returns false if the record must be parsed. */
 static bool mark_by_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
 {
-	struct dfw_look x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
+	struct dfw_parser x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
 	const char *p = bytes.p, *const end = p + bytes.n;
 	uint64_t key;
 
@@ -363,7 +372,7 @@ static bool mark_by_keys(struct dfw_select *s, const struct event *e, struct sli
 
 /* ---- survey and verdict ---- */
 
-void dfw_select_survey(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
+void dfw_select_survey(struct dfw_select *s, struct dfw_parser *x, const struct event *e, struct slice bytes)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
 		s->left_out = true;
@@ -373,7 +382,7 @@ void dfw_select_survey(struct dfw_select *s, struct dfw_look *x, const struct ev
 		return;
 	if (e->phase != PHASE_STRUCTURE && is_known_track(s, e->track) && mark_by_keys(s, e, bytes))
 		return;
-	const bool parsed = dfw_look_parse(x, bytes);
+	const bool parsed = dfw_parse(x, bytes);
 	s->failed |= !x->ready;
 	if (!parsed)
 		return;
@@ -396,7 +405,7 @@ void dfw_select_end(struct dfw_select *s)
 			mark(s, s->entities[i].type, 1);
 }
 
-static bool keeps_metadata(struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_metadata(struct dfw_select *s, const struct dfw_parser *x)
 {
 	switch (x->kind) {
 	case DFW_CALL:
@@ -414,7 +423,7 @@ static bool keeps_metadata(struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_look *x, const struct event *e,
+enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_parser *x, const struct event *e,
                                   struct slice bytes)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
@@ -422,7 +431,7 @@ enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_look *x, cons
 	if (e->phase != PHASE_STRUCTURE)
 		return slice_is(e->cls->category, "dftracer") && slice_is(e->name, "start") ? DFW_DROP_START
 		                                                                            : DFW_KEEP;
-	if (!dfw_look_parse(x, bytes))
+	if (!dfw_parse(x, bytes))
 		return DFW_KEEP;
 	return s->keep_all || keeps_metadata(s, x) ? DFW_KEEP : DFW_DROP;
 }

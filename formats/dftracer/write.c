@@ -13,6 +13,12 @@
 #include "model/event_traits.h"
 #include "out/facts.h"
 
+/* Limits keep the memory independent of the length of the trace, and the output within the DFT_MAX_* of the
+ * reader. */
+#define MAX_NAME (64U << 10)      /* bytes of a name or category */
+#define MAX_HASHES 60000U         /* names that become hashes ... */
+#define MAX_HASH_BYTES (7U << 20) /* ... and their bytes */
+
 /* ---- parts of records, metadata ---- */
 
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
@@ -43,21 +49,21 @@ static void put_number(const struct dfw_state *st, struct text *t, const char *k
 }
 
 /* Adds a metadata record, except in d1.  value: JSON. */
-static void put_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+static void put_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner, const char *kind,
                          struct slice name, struct slice value)
 {
 	struct text *const t = &chunk->text;
-	const struct dfw_hash *const host = &who.process->host_hash;
+	const struct dfw_hash *const host = &owner.process->host_hash;
 
 	if (st->dialect == DFW_D1)
 		return;
 	if (st->dialect == DFW_D3)
 		text_printf(t, "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\"",
-		            who.process->next_id++, kind);
+		            owner.process->next_id++, kind);
 	else
 		text_printf(t, "{\"name\":\"%s\",\"cat\":\"dftracer\",\"type\":1", kind);
-	put_number(st, t, "pid", who.process->pid);
-	put_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", owner.process->pid);
+	put_number(st, t, "tid", owner.tid);
 	text_str(t, st->dialect == DFW_D3 ? ",\"ph\":\"M\",\"args\":{" : ",\"ph\":4,\"args\":{");
 	if (host->n > 0) {
 		text_str(t, "\"hhash\":");
@@ -111,7 +117,7 @@ static const struct dfw_hash *add_hash(struct dfw_state *st, enum dfw_hash_kind 
 	return &st->hashes[st->nhashes++];
 }
 
-struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
+struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
                             enum dfw_hash_kind kind, struct slice text)
 {
 	const struct dfw_hash none = { .n = 0 };
@@ -122,7 +128,7 @@ struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct df
 	const uint32_t known = tabletext_get(&st->hashed[kind], text);
 	if (known != TABLE_NONE)
 		return st->hashes[known];
-	if (st->nhashes >= DFW_MAX_HASHES || text.n > DFW_MAX_HASH_BYTES - st->hash_bytes)
+	if (st->nhashes >= MAX_HASHES || text.n > MAX_HASH_BYTES - st->hash_bytes)
 		return none;
 	dft_md5(text, digest);
 	const uint64_t value = cut_digest(digest, st->dialect == DFW_D3);
@@ -134,9 +140,9 @@ struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct df
 		return none;
 	}
 	const struct dfw_hash hash = *h;
-	if (kind == DFW_HOST && who.process->host_hash.n == 0)
-		who.process->host_hash = hash;
-	put_metadata(st, chunk, who, records[kind], text, slice_of(hash.text, hash.n));
+	if (kind == DFW_HOST && owner.process->host_hash.n == 0)
+		owner.process->host_hash = hash;
+	put_metadata(st, chunk, owner, records[kind], text, slice_of(hash.text, hash.n));
 	return hash;
 }
 
@@ -152,7 +158,7 @@ static struct slice host_of(const struct batch *b, const struct event *e)
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		if (slice_is(f->name, "hostname") && f->value.type == VALUE_STRING &&
-		    f->value.count <= DFW_MAX_NAME)
+		    f->value.count <= MAX_NAME)
 			return value_text(&f->value);
 	}
 	return slice_of(NULL, 0);
@@ -220,17 +226,17 @@ static bool is_default_name(struct slice name, const char *noun, uint64_t number
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
 	return !is_default_name(name, noun, number) &&
-	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFW_MAX_NAME || !utf8_valid(name.p, name.n));
+	       (name.n == 0 || st->dialect == DFW_D1 || name.n > MAX_NAME || !utf8_valid(name.p, name.n));
 }
 
-static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner, const char *kind,
                      struct slice name, uint64_t offset)
 {
 	char word[32];
 
 	const int n = snprintf(word, sizeof word, "\"%s\"", kind);
-	name.n = name.n < DFW_MAX_NAME ? name.n : DFW_MAX_NAME;
-	put_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
+	name.n = name.n < MAX_NAME ? name.n : MAX_NAME;
+	put_metadata(st, chunk, owner, kind, name, slice_of(word, (size_t)n));
 	if (st->dialect == DFW_D1)
 		dfw_lose(chunk, DFW_NO_METADATA, offset);
 }
@@ -238,16 +244,16 @@ static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who w
 static void introduce_process(struct dfw_state *st, const struct track *t, struct dfw_process *p,
                               struct chunk *chunk, uint64_t offset)
 {
-	const struct dfw_who who = { p, p->pid };
+	const struct dfw_owner owner = { p, p->pid };
 
-	p->host_hash = dfw_hash_of(st, chunk, who, DFW_HOST, p->host);
+	p->host_hash = dfw_hash_of(st, chunk, owner, DFW_HOST, p->host);
 	if (st->dialect == DFW_D5)
-		put_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
+		put_metadata(st, chunk, owner, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
 	const struct slice name = own_name(t->name, p->host);
 	p->changed |=
 	    t->has_id && (is_changed(st, name, "process", p->pid) || (p->host.n > 0 && name.n == t->name.n));
 	if (name.n > 0 && !is_default_name(name, "process", p->pid))
-		put_name(st, chunk, who, "process_name", name, offset);
+		put_name(st, chunk, owner, "process_name", name, offset);
 }
 
 static struct dfw_process *process_of(struct dfw_state *st, const struct batch *b, const struct event *e,
@@ -294,8 +300,8 @@ static bool number_thread(struct dfw_state *st, const struct track *t, struct df
 }
 
 /* Returns the process and thread of an event, whose names precede their first events. */
-static struct dfw_who who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
-                             struct chunk *chunk)
+static struct dfw_owner who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
+                               struct chunk *chunk)
 {
 	const struct track *const t = e->track;
 	struct dfw_track *const to = &st->tracks[t->index];
@@ -305,13 +311,13 @@ static struct dfw_who who_of(struct dfw_state *st, const struct batch *b, const 
 		to->process = p;
 		if (p == NULL || !number_thread(st, t, to, chunk, e->offset)) {
 			chunk->text.failed = true;
-			return (struct dfw_who){ NULL, 0 };
+			return (struct dfw_owner){ NULL, 0 };
 		}
 		if (t->name.n > 0 && !is_default_name(t->name, "thread", to->tid))
-			put_name(st, chunk, (struct dfw_who){ p, to->tid }, "thread_name", t->name,
+			put_name(st, chunk, (struct dfw_owner){ p, to->tid }, "thread_name", t->name,
 			         e->offset);
 	}
-	return (struct dfw_who){ to->process, to->tid };
+	return (struct dfw_owner){ to->process, to->tid };
 }
 
 /* ---- times ---- */
@@ -391,8 +397,8 @@ static enum kind kind_of(const struct dfw_state *st, const struct batch *b, cons
 static void put_event_name(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
 {
 	text_str(&chunk->text, key);
-	if (s.n > DFW_MAX_NAME) {
-		s = slice_of(s.p, utf8_cut(s.p, s.n, DFW_MAX_NAME));
+	if (s.n > MAX_NAME) {
+		s = slice_of(s.p, utf8_cut(s.p, s.n, MAX_NAME));
 		dfw_lose(chunk, DFW_TEXT_CUT, offset);
 	}
 	dfw_text(chunk, s, offset);
@@ -417,53 +423,54 @@ static void put_begin(struct dfw_state *st, struct dfw_process *p, const struct 
 	text_str(t, st->dialect == DFW_D1 ? "\",\"name\":" : ",\"name\":");
 }
 
-static void put_complete(struct dfw_state *st, const struct event *e, struct dfw_who who, struct chunk *chunk)
+static void put_complete(struct dfw_state *st, const struct event *e, struct dfw_owner owner,
+                         struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct times times = times_of(st, e, chunk);
 
-	put_number(st, t, "pid", who.process->pid);
-	put_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", owner.process->pid);
+	put_number(st, t, "tid", owner.tid);
 	put_number(st, t, "ts", times.ts);
 	put_number(st, t, "dur", times.dur);
 	text_str(t, st->dialect == DFW_D5 ? ",\"ph\":1" : ",\"ph\":\"X\"");
 }
 
 /* Adds the rest of a counter or an aggregate of d5. */
-static void put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum kind kind,
+static void put_sample(struct dfw_state *st, const struct event *e, struct dfw_owner owner, enum kind kind,
                        struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
 	put_number(st, t, "ts", times_of(st, e, chunk).ts);
 	text_str(t, kind == COUNTER ? ",\"ph\":2" : ",\"ph\":3");
-	put_number(st, t, "pid", who.process->pid);
-	put_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", owner.process->pid);
+	put_number(st, t, "tid", owner.tid);
 }
 
 static void put_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	const struct dfw_who who = who_of(st, b, e, chunk);
+	const struct dfw_owner owner = who_of(st, b, e, chunk);
 
 	if (chunk->text.failed)
 		return;
 	if (st->tracks[e->track->index].changed)
 		dfw_lose(chunk, DFW_TRACK_CHANGED, e->offset);
-	dfw_define_hashes(st, b, e, who, chunk);
+	dfw_define_hashes(st, b, e, owner, chunk);
 	const enum kind kind = kind_of(st, b, e, chunk);
 	const struct value *const type = dfw_type_of(st, b, e);
-	put_begin(st, who.process, kind == COMPLETE ? dfw_id_of(st, b, e) : NULL, e, chunk);
+	put_begin(st, owner.process, kind == COMPLETE ? dfw_id_of(st, b, e) : NULL, e, chunk);
 	put_event_name(chunk, "", e->name, e->offset);
 	put_event_name(chunk, ",\"cat\":", e->cls->category, e->offset);
 	if (type != NULL)
 		put_number(st, &chunk->text, "type", type->u64);
 	if (kind == COMPLETE)
-		put_complete(st, e, who, chunk);
+		put_complete(st, e, owner, chunk);
 	else
-		put_sample(st, e, who, kind, chunk);
-	dfw_args(st, b, e, who, kind == COUNTER, chunk);
+		put_sample(st, e, owner, kind, chunk);
+	dfw_args(st, b, e, owner, kind == COUNTER, chunk);
 	text_str(&chunk->text, "}\n");
-	who.process->calls++;
+	owner.process->calls++;
 }
 
 /* ---- the writer ---- */
@@ -473,14 +480,14 @@ const struct loss dfw_losses[DFW_LOSSES + 1] = {
 #include "dftracer/losses.def"
 #undef LOSS
 };
-const char *const dfw_dialect_words[] = { "d1", "d3", "d5", NULL };
+const char *const dfw_dialect_names[] = { "d1", "d3", "d5", NULL };
 
 static enum dfw_dialect dialect_of(const struct option_value *options)
 {
 	const char *const word = option_find(options, DFW_DIALECT_OPTION);
 
 	for (int i = DFW_D1; word != NULL && i <= DFW_D5; i++)
-		if (strcmp(word, dfw_dialect_words[i]) == 0)
+		if (strcmp(word, dfw_dialect_names[i]) == 0)
 			return (enum dfw_dialect)i;
 	return DFW_D5;
 }
@@ -512,7 +519,7 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct dfw_state *const st = state;
 
 	if (st->is_raw) {
-		dfw_raw(st, b, chunk);
+		dfw_copy(st, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
@@ -560,7 +567,7 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 	if (t->n > DFW_MAX_RECORD / 2)
 		dfw_lose(chunk, DFW_TOO_LONG, 0);
 	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
-		put_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
+		put_metadata(st, chunk, (struct dfw_owner){ st->first, st->first->pid }, "CM", name,
 		             slice_of(t->p, t->n));
 	text_free(&made.text);
 	ledger_free(&made.ledger);
@@ -586,7 +593,7 @@ static bool dfw_close(struct writer *w, struct chunk *chunk)
 	struct dfw_process nobody = { .next_id = 1 };
 
 	if (w->raw) {
-		dfw_raw_close(&st->raw, chunk);
+		dfw_copy_close(&st->copy, chunk);
 		return true;
 	}
 	if (st->first == NULL)
@@ -615,8 +622,8 @@ static void dfw_free(void *state)
 	}
 	free(st->hashes);
 	text_free(&st->scratch);
-	text_free(&st->raw.end);
-	dfw_look_free(&st->look);
+	text_free(&st->copy.end);
+	dfw_parser_free(&st->parser);
 	dfw_select_free(&st->select);
 }
 

@@ -8,18 +8,21 @@
 #include "json/token.h"
 #include "model/event_traits.h"
 
+#define MAX_FIELDS 59000U /* of one event; readers limit them */
+#define MAX_DEPTH 50U     /* nested lists and maps */
+
 /* ---- values ---- */
 
-/* Whether lists and maps are nested deeper than this.  A map whose keys are not all text is written as a list
- * of lists, so each counts twice. */
-static bool is_deeper(const struct value *v, unsigned most)
+/* Returns true if lists and maps are nested deeper than `max`.  A map whose keys are not all text is written
+ * as a list of lists, so each counts twice. */
+static bool is_deeper(const struct value *v, unsigned max)
 {
 	const unsigned own = v->type == VALUE_LIST ? 1 : v->type == VALUE_MAP ? 2 : 0;
 
-	if (own > most)
+	if (own > max)
 		return true;
 	for (size_t i = 0; i < (size_t)v->count * own && own > 0; i++)
-		if (is_deeper(&v->values[i], most - own))
+		if (is_deeper(&v->values[i], max - own))
 			return true;
 	return false;
 }
@@ -36,7 +39,7 @@ static bool is_deeper_text(const char *p, uint32_t n)
 		else if (quoted)
 			i += p[i] == '\\';
 		else if (p[i] == '[' || p[i] == '{') {
-			if (++depth > DFW_MAX_DEPTH)
+			if (++depth > MAX_DEPTH)
 				return true;
 		} else if (p[i] == ']' || p[i] == '}')
 			depth--;
@@ -73,7 +76,7 @@ void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
 		text_u64(&chunk->text, v->u64);
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		text_i64(&chunk->text, v->i64);
-	else if ((nested && is_deeper(v, DFW_MAX_DEPTH)) ||
+	else if ((nested && is_deeper(v, MAX_DEPTH)) ||
 	         (v->type == VALUE_JSON && is_deeper_text(v->p, v->count))) {
 		text_str(&chunk->text, "null");
 		dfw_lose(chunk, DFW_TOO_DEEP, offset);
@@ -88,7 +91,7 @@ void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
 struct args {
 	struct dfw_state *st;
 	const struct event *e;
-	struct dfw_who who;
+	struct dfw_owner owner;
 	struct chunk *chunk;
 	const struct field *fields;
 	uint32_t n;
@@ -101,13 +104,13 @@ struct args {
 #define FEW 48 /* up to so many names are compared one by one */
 
 static struct args args_of(struct dfw_state *st, const struct batch *b, const struct event *e,
-                           struct dfw_who who, struct chunk *chunk)
+                           struct dfw_owner owner, struct chunk *chunk)
 {
 	const bool tracer = slice_is(e->cls->category, "dftracer");
 
 	return (struct args){ .st = st,
 		              .e = e,
-		              .who = who,
+		              .owner = owner,
 		              .chunk = chunk,
 		              .fields = b->fields + e->first_field,
 		              .n = e->nfields,
@@ -158,34 +161,34 @@ enum { HASHED = sizeof hashed / sizeof hashed[0] };
 static size_t row_of(const struct args *a, const struct field *f)
 {
 	/* cmd and exec have this meaning in a start record alone */
-	const size_t most = a->is_start ? HASHED : 2;
+	const size_t max = a->is_start ? HASHED : 2;
 	size_t i = 0;
 
 	if (f->value.type != VALUE_STRING || f->value.count == 0)
 		return HASHED;
-	while (i < most && !slice_equal(f->name, hashed[i].text))
+	while (i < max && !slice_equal(f->name, hashed[i].text))
 		i++;
-	return i < most ? i : HASHED;
+	return i < max ? i : HASHED;
 }
 
 /* Whether the field is the host of the process. */
 static bool is_host(const struct args *a, const struct field *f)
 {
 	return f->value.type == VALUE_STRING && slice_is(f->name, "hostname") &&
-	       slice_equal(value_text(&f->value), a->who.process->host);
+	       slice_equal(value_text(&f->value), a->owner.process->host);
 }
 
 static struct dfw_hash hash_of(struct args *a, const struct field *f, size_t row)
 {
 	if (hashed[row].kind == DFW_HOST)
-		return is_host(a, f) ? a->who.process->host_hash : (struct dfw_hash){ .n = 0 };
-	return dfw_hash_of(a->st, a->chunk, a->who, hashed[row].kind, value_text(&f->value));
+		return is_host(a, f) ? a->owner.process->host_hash : (struct dfw_hash){ .n = 0 };
+	return dfw_hash_of(a->st, a->chunk, a->owner, hashed[row].kind, value_text(&f->value));
 }
 
-void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
-                       struct chunk *chunk)
+void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e,
+                       struct dfw_owner owner, struct chunk *chunk)
 {
-	struct args a = args_of(st, b, e, who, chunk);
+	struct args a = args_of(st, b, e, owner, chunk);
 
 	for (uint32_t i = 0; i < a.n; i++) {
 		const size_t row = row_of(&a, &a.fields[i]);
@@ -286,8 +289,8 @@ static bool put_end_field(struct args *a, const struct field *f)
 	struct text *const t = &a->chunk->text;
 
 	if (slice_is(f->name, "num_events")) {
-		text_u64(t, a->who.process->calls);
-		if (f->value.type != VALUE_U64 || f->value.u64 != a->who.process->calls)
+		text_u64(t, a->owner.process->calls);
+		if (f->value.type != VALUE_U64 || f->value.u64 != a->owner.process->calls)
 			dfw_lose(a->chunk, DFW_NUM_EVENTS, a->e->offset);
 		return true;
 	}
@@ -315,7 +318,7 @@ static void put_field(struct args *a, uint32_t i)
 	if (row < HASHED && !seen) {
 		const struct dfw_hash h = hash_of(a, f, row);
 		if (h.n > 0) {
-			if (hashed[row].kind != DFW_HOST || a->who.process->host_hash.n > 0)
+			if (hashed[row].kind != DFW_HOST || a->owner.process->host_hash.n > 0)
 				put_hash(a, hashed[row].hash, &h);
 			return;
 		}
@@ -329,7 +332,7 @@ static void put_field(struct args *a, uint32_t i)
 /* Adds the host of the process if the fields do not have it and it is needed. */
 static void put_host(struct args *a, bool counter)
 {
-	const struct dfw_process *const p = a->who.process;
+	const struct dfw_process *const p = a->owner.process;
 
 	if (p->host.n == 0 || !(p->shares_pid || (counter && a->st->own)))
 		return;
@@ -374,12 +377,12 @@ static void check_counter(const struct args *a)
 		}
 }
 
-void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
+void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
               bool counter, struct chunk *chunk)
 {
-	struct args a = args_of(st, b, e, who, chunk);
+	struct args a = args_of(st, b, e, owner, chunk);
 	const size_t start = chunk->text.n;
-	const uint32_t n = a.n <= DFW_MAX_FIELDS ? a.n : 0;
+	const uint32_t n = a.n <= MAX_FIELDS ? a.n : 0;
 
 	text_str(&chunk->text, ",\"args\":{");
 	const size_t open = chunk->text.n;
