@@ -10,7 +10,7 @@
 
 /* ---- capacity of lanes ---- */
 
-#define ROOM_FIRST 4 /* of a new lane; also the smallest limit of a track */
+#define MIN_CAPACITY 4 /* of a new lane; also the smallest limit of a track */
 
 static inline void raise(uint64_t *to, uint64_t v)
 {
@@ -18,8 +18,8 @@ static inline void raise(uint64_t *to, uint64_t v)
 		*to = v;
 }
 
-/* Moves spans[from ..] down to spans[to ..].  Of trees that reached below spans[cut] nothing is left there.
- */
+/* Moves spans[from ..] down to spans[to ..].  Spans below spans[cut] were dropped, so trees that reach below
+ * it get smaller. */
 static void move_down(struct nest_lane *l, uint32_t from, uint32_t to, uint32_t cut)
 {
 	for (uint32_t i = from; i < l->n; i++) {
@@ -32,9 +32,9 @@ static void move_down(struct nest_lane *l, uint32_t from, uint32_t to, uint32_t 
 	l->n -= from - to;
 }
 
-/* Forgets spans within others, but for the last `recent` of the lane.  Goes through the trees from the last
- * down to those that it saw before. */
-static void forget_inner(struct nest_lane *l, uint32_t recent)
+/* Drops spans inside others, except the last `recent` of the lane.  Visits the trees from the last one down
+ * to l->flat. */
+static void drop_inner(struct nest_lane *l, uint32_t recent)
 {
 	if (l->n <= recent)
 		return;
@@ -55,7 +55,7 @@ static void forget_inner(struct nest_lane *l, uint32_t recent)
 }
 
 /* Drops the first `count` spans. */
-static void forget_first(struct nest_lane *l, uint32_t count)
+static void drop_first(struct nest_lane *l, uint32_t count)
 {
 	uint32_t c = l->flat >= count ? count : l->n;
 
@@ -71,14 +71,14 @@ static void forget_first(struct nest_lane *l, uint32_t count)
 	move_down(l, l->flat + count, l->flat, count);
 }
 
-/* Before a look at a lane: if x ended long ago, what is within others there is forgotten, so that the look is
+/* Prepares a search for x: if x ended long before the newest spans, drops inner spans, to keep the search
  * short. */
-static void nest_room_settle(struct nest_lane *l, const struct nest_span *x)
+static void drop_distant(struct nest_lane *l, const struct nest_span *x)
 {
 	const uint32_t much = 4 * NEST_WINDOW;
 
 	if (l->n - l->flat > much && x->end < l->spans[l->n - much].end)
-		forget_inner(l, NEST_WINDOW);
+		drop_inner(l, NEST_WINDOW);
 }
 
 /* Reduces the lane to `keep` > 0 spans: drops inner ones first. */
@@ -86,9 +86,9 @@ static void lane_reduce(struct nest_lane *l, uint32_t keep)
 {
 	if (l->n <= keep)
 		return;
-	forget_inner(l, keep / 2 < NEST_WINDOW ? keep / 2 : NEST_WINDOW);
+	drop_inner(l, keep / 2 < NEST_WINDOW ? keep / 2 : NEST_WINDOW);
 	if (l->n > keep)
-		forget_first(l, l->n - keep);
+		drop_first(l, l->n - keep);
 }
 
 static void lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lane *l, uint32_t cap)
@@ -97,8 +97,8 @@ static void lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lan
 	struct nest_span *const spans = realloc(l->spans, cap * sizeof *spans);
 	if (spans != NULL)
 		l->spans = spans;
-	t->room -= l->cap - cap;
-	n->room -= l->cap - cap;
+	t->capacity -= l->cap - cap;
+	n->capacity -= l->cap - cap;
 	l->cap = cap;
 }
 
@@ -109,7 +109,7 @@ static bool track_halve(struct nesting *n, struct nest_track *t)
 
 	for (uint32_t i = 0; i <= t->nmore; i++) {
 		struct nest_lane *const l = nest_lane_at(t, i);
-		if (l->cap > ROOM_FIRST) {
+		if (l->cap > MIN_CAPACITY) {
 			lane_shrink(n, t, l, l->cap / 2);
 			any = true;
 		}
@@ -123,114 +123,115 @@ static void track_trim(struct nesting *n, struct nest_track *t)
 	for (uint32_t i = 0; i <= t->nmore; i++) {
 		struct nest_lane *const l = nest_lane_at(t, i);
 		uint32_t cap = l->cap;
-		while (cap > ROOM_FIRST && l->n <= cap / 4)
+		while (cap > MIN_CAPACITY && l->n <= cap / 4)
 			cap /= 2;
 		if (cap < l->cap)
 			lane_shrink(n, t, l, cap);
 	}
 }
 
-/* All room is given out: collects what is not used, and if that is little, makes everybody do with half.  A
- * sweep looks at every track, so it must be earned by growth (or lower the limit, which happens a few times
- * only). false: nothing to be had. */
+/* Frees capacity when the total is used up: trims unused capacity of all tracks, and if that frees little,
+ * halves the limit of tracks.  A sweep visits every track, so it runs only after enough growth, or if it
+ * lowers the limit, which happens a few times.  Returns false if neither holds. */
 static bool nesting_sweep(struct nesting *n)
 {
-	if (n->limit <= ROOM_FIRST && n->grown < NEST_TOTAL_ROOM / 8)
+	if (n->limit <= MIN_CAPACITY && n->grown < NEST_TOTAL_ROOM / 8)
 		return false;
 	n->grown = 0;
 	for (uint32_t i = 0; i < n->ntracks; i++)
 		track_trim(n, &n->tracks[i]);
-	if (n->room <= NEST_TOTAL_ROOM / 4 * 3 || n->limit <= ROOM_FIRST)
+	if (n->capacity <= NEST_TOTAL_ROOM / 4 * 3 || n->limit <= MIN_CAPACITY)
 		return true;
 	n->limit /= 2;
 	for (uint32_t i = 0; i < n->ntracks; i++)
-		while (n->tracks[i].room > n->limit && track_halve(n, &n->tracks[i]))
+		while (n->tracks[i].capacity > n->limit && track_halve(n, &n->tracks[i]))
 			;
 	return true;
 }
 
 /* Frees enough slots at once to amortise the cost. */
-static bool has_room(const struct nest_lane *l)
+static bool has_free_slots(const struct nest_lane *l)
 {
 	return l->n < l->cap - l->cap / 4;
 }
 
-static uint32_t lane_wants(const struct nest_lane *l)
+static uint32_t lane_growth(const struct nest_lane *l)
 {
-	return l->cap == 0 ? ROOM_FIRST : l->cap;
+	return l->cap == 0 ? MIN_CAPACITY : l->cap;
 }
 
 static bool lane_drop_half(struct nest_lane *l)
 {
 	if (l->cap > 0)
 		lane_reduce(l, l->cap / 2);
-	return has_room(l);
+	return has_free_slots(l);
 }
 
 /* Frees capacity within the limit of the track.  Returns true if the lane has free slots now. */
-static bool track_make_room(struct nesting *n, struct nest_track *t, struct nest_lane *l)
+static bool track_free_slots(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
-	while (!has_room(l) && t->room + lane_wants(l) > n->limit) {
-		/* A lane that has most of the room itself helps itself; else all lanes give. */
-		if (l->cap > t->room / 2 || !track_halve(n, t)) {
+	while (!has_free_slots(l) && t->capacity + lane_growth(l) > n->limit) {
+		/* A lane with most of the track's capacity drops its own spans; else all lanes shrink. */
+		if (l->cap > t->capacity / 2 || !track_halve(n, t)) {
 			lane_drop_half(l);
 			break;
 		}
 	}
-	return has_room(l);
+	return has_free_slots(l);
 }
 
 static bool lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
-	const uint32_t more = lane_wants(l);
+	const uint32_t more = lane_growth(l);
 	struct nest_span *const spans = realloc(l->spans, ((size_t)l->cap + more) * sizeof *spans);
 
 	if (spans == NULL)
 		return false;
 	l->spans = spans;
 	l->cap += more;
-	t->room += more;
-	n->room += more;
+	t->capacity += more;
+	n->capacity += more;
 	n->grown += more;
 	return true;
 }
 
 /* Ensures a free slot in a full lane; may move or drop spans of all lanes. */
-static enum nest_room nest_room_make(struct nesting *n, struct nest_track *t, struct nest_lane *l)
+static enum nest_capacity make_free_slot(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	if (l->cap >= 8 * NEST_WINDOW)
-		forget_inner(l, NEST_WINDOW);
-	if (has_room(l) || track_make_room(n, t, l))
-		return NEST_ROOM_OK;
-	while (!has_room(l) && n->room + lane_wants(l) > NEST_TOTAL_ROOM)
+		drop_inner(l, NEST_WINDOW);
+	if (has_free_slots(l) || track_free_slots(n, t, l))
+		return NEST_CAPACITY_OK;
+	while (!has_free_slots(l) && n->capacity + lane_growth(l) > NEST_TOTAL_ROOM)
 		if (!nesting_sweep(n))
-			return lane_drop_half(l) ? NEST_ROOM_OK : NEST_ROOM_NONE;
-	if (has_room(l))
-		return NEST_ROOM_OK;
-	return lane_grow(n, t, l) ? NEST_ROOM_OK : NEST_ROOM_NO_MEMORY;
+			return lane_drop_half(l) ? NEST_CAPACITY_OK : NEST_CAPACITY_NONE;
+	if (has_free_slots(l))
+		return NEST_CAPACITY_OK;
+	return lane_grow(n, t, l) ? NEST_CAPACITY_OK : NEST_CAPACITY_NO_MEMORY;
 }
 
 /* ---- position of a span in a lane ---- */
 
 /* The order of nesting.h; of equal spans the later one contains the earlier. */
-static inline bool goes_behind(const struct nest_span *s, const struct nest_span *x)
+static inline bool sorts_after(const struct nest_span *s, const struct nest_span *x)
 {
 	return s->end < x->end || (s->end == x->end && s->start >= x->start);
 }
 
-/* Exponential search from the newest span, as most are near it. */
-static uint32_t place_of(const struct nest_lane *l, const struct nest_span *x)
+/* Returns the index at which x is inserted.  Exponential search from the newest span, since most are near it.
+ */
+static uint32_t find_slot(const struct nest_lane *l, const struct nest_span *x)
 {
 	uint32_t hi = l->n, step = 1;
 
-	while (step <= hi && !goes_behind(&l->spans[hi - step], x)) {
+	while (step <= hi && !sorts_after(&l->spans[hi - step], x)) {
 		hi -= step;
 		step *= 2;
 	}
 	uint32_t lo = step <= hi ? hi - step + 1 : 0;
 	while (lo < hi) {
 		const uint32_t mid = lo + (hi - lo) / 2;
-		if (goes_behind(&l->spans[mid], x))
+		if (sorts_after(&l->spans[mid], x))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -252,7 +253,7 @@ static void add_piece(const struct nest_asked *asked, const struct nest_span *s)
 }
 
 /* Returns false if the budget is used up. */
-static inline bool pay(const struct nest_asked *asked, struct nest_look *at)
+static inline bool spend_look(const struct nest_asked *asked, struct nest_look *at)
 {
 	if (asked->n->looks == 0) {
 		at->unsure = true;
@@ -263,20 +264,19 @@ static inline bool pay(const struct nest_asked *asked, struct nest_look *at)
 	return true;
 }
 
-/* Those that end later.  Goes down the trees that `pos` lies in; a tree that begins behind it begins when x
- * is over. */
-static void look_behind(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
-                        struct nest_look *at)
+/* Scans spans that end after x: descends the trees that contain at->pos.  A tree that starts above at->pos
+ * starts after the end of x. */
+static void scan_later(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
+                       struct nest_look *at)
 {
 	uint32_t c = l->n;
 
 	while (c > at->pos) {
 		const struct nest_span *const s = &l->spans[c - 1];
-		if (!pay(asked, at))
+		if (!spend_look(asked, at))
 			return;
 		if (c - s->size > at->pos) {
-			c = c <= l->flat ? at->pos + 1
-			                 : c - s->size; /* each of those below is its own tree */
+			c = c <= l->flat ? at->pos + 1 : c - s->size; /* each span below l->flat is a tree */
 			continue;
 		}
 		c--;
@@ -293,15 +293,15 @@ static void look_behind(const struct nest_lane *l, const struct nest_span *x, co
 	}
 }
 
-/* Spans that end inside x, or with it. */
-static void look_before(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
-                        struct nest_look *at)
+/* Scans spans that end inside x, or with it. */
+static void scan_earlier(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
+                         struct nest_look *at)
 {
 	uint32_t i = at->pos;
 
 	while (i > 0 && l->spans[i - 1].end > x->start) {
 		const struct nest_span *const s = &l->spans[i - 1];
-		if (!pay(asked, at))
+		if (!spend_look(asked, at))
 			return;
 		if (s->start >= x->start) {
 			at->covered += s->end - s->start;
@@ -317,20 +317,21 @@ static void look_before(const struct nest_lane *l, const struct nest_span *x, co
 	at->first = i;
 }
 
-/* Sets nesting.failed on OOM. */
+/* Finds the position of x in the lane.  Sets nesting.failed on OOM. */
 static void nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
                            struct nest_look *at)
 {
-	*at = (struct nest_look){ .pos = place_of(l, x), .fits = true };
-	look_behind(l, x, &asked, at);
+	*at = (struct nest_look){ .pos = find_slot(l, x), .fits = true };
+	scan_later(l, x, &asked, at);
 	if ((at->fits || asked.whole) && !at->unsure)
-		look_before(l, x, &asked, at);
+		scan_earlier(l, x, &asked, at);
 	at->unsure |= x->start < l->lost ||
 	              ((at->holder > 0 || (!at->fits && asked.whole)) && x->start < l->lost_inner);
 }
 
-/* In the part without inner spans: replaces the spans inside it, or is dropped. */
-static void put_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
+/* Inserts x below l->flat, where no inner spans are stored: x replaces the spans inside it, or is dropped if
+ * a span contains it. */
+static void insert_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
 {
 	const uint32_t inner = at->pos - at->first;
 	struct nest_span *const to = l->spans + at->first;
@@ -349,17 +350,17 @@ static void put_flat(struct nest_lane *l, const struct nest_span *x, const struc
 	l->flat = l->flat + 1 - inner;
 }
 
-/* Inserts it at the position of nest_lane_look(); there is a free slot, and at most NEST_WINDOW spans move.
- */
-static void nest_lane_put(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
+/* Inserts x at the position of nest_lane_look(); the lane has a free slot, and at most NEST_WINDOW spans
+ * move. */
+static void nest_lane_insert(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
 {
 	struct nest_span *const to = l->spans + at->pos;
 
 	if (at->pos < l->flat) {
-		put_flat(l, x, at);
+		insert_flat(l, x, at);
 		return;
 	}
-	/* The trees that it is put into grow. */
+	/* The trees that contain x grow. */
 	for (uint32_t c = l->n; c > at->pos;) {
 		struct nest_span *const s = &l->spans[c - 1];
 		const uint32_t size = s->size;
@@ -387,7 +388,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void sort(struct nest_piece *p, uint32_t n)
+static void sort_pieces(struct nest_piece *p, uint32_t n)
 {
 	if (n > FEW) {
 		qsort(p, n, sizeof *p, by_start);
@@ -407,8 +408,9 @@ static inline bool is_within(const struct nest_piece *p, const struct nest_span 
 	return s->start <= p->start && p->end <= s->end;
 }
 
-/* ns of x covered by the pieces inside it, or inside the holder (may be NULL). */
-static uint64_t united(const struct nesting *n, const struct nest_span *x, const struct nest_span *holder)
+/* Returns the ns of x covered by the pieces inside x, or inside the holder (may be NULL). */
+static uint64_t covered_within(const struct nesting *n, const struct nest_span *x,
+                               const struct nest_span *holder)
 {
 	uint64_t covered = 0, until = x->start;
 
@@ -426,7 +428,7 @@ static uint64_t united(const struct nesting *n, const struct nest_span *x, const
 	return covered;
 }
 
-/* Whether another holder is inside it. */
+/* Returns true if holder i contains another holder. */
 static bool is_outer(const struct nest_span *holders, uint32_t n, uint32_t i)
 {
 	for (uint32_t j = 0; j < n; j++) {
@@ -444,24 +446,24 @@ static void add_late(struct nesting *n, const struct nest_span *holder, uint64_t
 		n->late[out->nlate++] = (struct nest_late){ ns, holder->who };
 }
 
-/* From nesting.pieces: what of x is covered, and what it takes from the spans around it, `holders`, of which
- * there is at most one in a lane: the innermost.  Sets covered and nlate of *out, and nesting.late. */
+/* Computes from nesting.pieces the covered time of x, and the time that x takes from the spans that contain
+ * it. holders: the innermost of these in each lane.  Sets covered and nlate of *out, and nesting.late. */
 static void nest_cover(struct nesting *n, const struct nest_span *x, const struct nest_span *holders,
                        uint32_t nholders, struct nest_result *out)
 {
 	const uint64_t dur = x->end - x->start;
 
-	sort(n->pieces, n->npieces);
-	out->covered = united(n, x, NULL);
+	sort_pieces(n->pieces, n->npieces);
+	out->covered = covered_within(n, x, NULL);
 	for (uint32_t i = 0; i < nholders; i++)
 		if (!is_outer(holders, nholders, i))
-			add_late(n, &holders[i], dur - united(n, x, &holders[i]), out);
+			add_late(n, &holders[i], dur - covered_within(n, x, &holders[i]), out);
 }
 
-/* The same if x fits into the only lane, where `covered` ns of it are covered.  holder: NULL if there is
- * none. */
-static void nest_cover_alone(struct nesting *n, const struct nest_span *x, const struct nest_span *holder,
-                             uint64_t covered, struct nest_result *out)
+/* Like nest_cover(), if the track has one lane and x fits into it, with `covered` ns covered.  holder: may be
+ * NULL. */
+static void nest_cover_simple(struct nesting *n, const struct nest_span *x, const struct nest_span *holder,
+                              uint64_t covered, struct nest_result *out)
 {
 	out->covered = covered;
 	if (holder != NULL)
@@ -470,8 +472,8 @@ static void nest_cover_alone(struct nesting *n, const struct nest_span *x, const
 
 /* ---- placing a span ---- */
 
-/* All costs are bounded for each span, whatever the input: looking at spans that stay, and moving more than
- * NEST_WINDOW, costs credit, of which each new one brings a little; some is there from the start. */
+/* The cost of each span is bounded for any input (token buckets): examining spans that stay, and moving more
+ * than NEST_WINDOW, consumes credit.  Each span adds LOOKS_SPAN and MOVES_SPAN; the buckets start full. */
 #define LOOKS_SPAN 64
 #define LOOKS_MAX (1 << 20)
 #define MOVES_SPAN 64
@@ -497,14 +499,14 @@ void nesting_free(struct nesting *n)
 	*n = (struct nesting){ 0 };
 }
 
-/* Always false. */
+/* Returns false. */
 static bool fail(struct nesting *n)
 {
 	n->failed = true;
 	return false;
 }
 
-static bool track_at(struct nesting *n, uint32_t track)
+static bool reserve_track(struct nesting *n, uint32_t track)
 {
 	if (track < n->ntracks)
 		return true;
@@ -528,7 +530,7 @@ static bool track_add_lane(struct nesting *n, struct nest_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return false;
-	if ((t->nmore & (t->nmore + 1)) == 0) { /* 0, 1, 3, 7, ...: all places are taken */
+	if ((t->nmore & (t->nmore + 1)) == 0) { /* 0, 1, 3, 7, ...: the array is full */
 		struct nest_lane *const p = realloc(t->more, ((size_t)t->nmore * 2 + 1) * sizeof *p);
 		if (p == NULL)
 			return fail(n);
@@ -539,18 +541,18 @@ static bool track_add_lane(struct nesting *n, struct nest_track *t)
 	return true;
 }
 
-/* Results of the search for one span. */
-struct finding_place {
+/* Result of the search for one span. */
+struct placement {
 	const struct nest_span *x;
-	struct nest_look at; /* in the lane that it fits */
+	struct nest_look at; /* position in the lane that it fits */
 	bool fits;
 	uint32_t nholders;
-	struct nest_span holders[NEST_LANES]; /* the innermost around it, of each lane that has one */
+	struct nest_span holders[NEST_LANES]; /* innermost span that contains it, of each lane that has one */
 };
 
 /* Searches all lanes, or up to the first that fits. */
-static void look_around(struct nesting *n, struct nest_track *t, struct finding_place *f,
-                        struct nest_result *out)
+static void search_lanes(struct nesting *n, struct nest_track *t, struct placement *f,
+                         struct nest_result *out)
 {
 	const struct nest_asked asked = { n, n->cover, n->cover };
 
@@ -560,7 +562,7 @@ static void look_around(struct nesting *n, struct nest_track *t, struct finding_
 		struct nest_look at = { .pos = l->n, .first = l->n, .fits = true };
 
 		if (!nest_lane_is_before(l, f->x)) {
-			nest_room_settle(l, f->x);
+			drop_distant(l, f->x);
 			nest_lane_look(l, f->x, asked, &at);
 		}
 		out->inexact |= at.unsure;
@@ -574,16 +576,15 @@ static void look_around(struct nesting *n, struct nest_track *t, struct finding_
 	}
 	out->inexact |= f->x->start < t->missed;
 	if (n->cover && t->nmore == 0 && f->fits)
-		nest_cover_alone(n, f->x, f->nholders > 0 ? f->holders : NULL, f->at.covered, out);
+		nest_cover_simple(n, f->x, f->nholders > 0 ? f->holders : NULL, f->at.covered, out);
 	else if (n->cover)
 		nest_cover(n, f->x, f->holders, f->nholders, out);
 }
 
-/* Chooses its lane; sets out->dropped if there is none. */
-static void find_lane(struct nesting *n, struct nest_track *t, struct finding_place *f,
-                      struct nest_result *out)
+/* Chooses the lane; sets out->dropped if there is none. */
+static void find_lane(struct nesting *n, struct nest_track *t, struct placement *f, struct nest_result *out)
 {
-	look_around(n, t, f, out);
+	search_lanes(n, t, f, out);
 	if (f->fits)
 		return;
 	out->dropped = !track_add_lane(n, t);
@@ -591,8 +592,8 @@ static void find_lane(struct nesting *n, struct nest_track *t, struct finding_pl
 	out->lane = (uint16_t)(out->dropped ? NEST_LANES - 1 : t->nmore);
 }
 
-/* Its position in a lane whose spans have moved. */
-static void look_again(struct nesting *n, const struct nest_lane *l, struct finding_place *f)
+/* Repeats the search in a lane whose spans have moved; costs no credit. */
+static void search_again(struct nesting *n, const struct nest_lane *l, struct placement *f)
 {
 	const uint32_t looks = n->looks;
 
@@ -601,7 +602,7 @@ static void look_again(struct nesting *n, const struct nest_lane *l, struct find
 	n->looks = looks;
 }
 
-static bool pays_move(struct nesting *n, uint32_t spans)
+static bool spend_moves(struct nesting *n, uint32_t spans)
 {
 	const uint32_t cost = spans > NEST_WINDOW ? spans - NEST_WINDOW : 0;
 
@@ -611,35 +612,35 @@ static bool pays_move(struct nesting *n, uint32_t spans)
 	return true;
 }
 
-/* Puts it in.  false: that would move too much, it may not be right where it is and later ones would rely on
- * it, or there is no room. */
-static bool keep(struct nesting *n, struct nest_track *t, struct finding_place *f,
-                 const struct nest_result *r)
+/* Inserts the span.  Returns false if too many spans would move, if the position is uncertain and later
+ * results would depend on it, or if no slot is free. */
+static bool insert_span(struct nesting *n, struct nest_track *t, struct placement *f,
+                        const struct nest_result *r)
 {
 	struct nest_lane *const l = nest_lane_at(t, r->lane);
-	const uint32_t behind = l->n - f->at.pos;
+	const uint32_t nafter = l->n - f->at.pos;
 
-	if (!pays_move(n, behind) || (r->inexact && (behind > 0 || f->x->end < l->lost)))
+	if (!spend_moves(n, nafter) || (r->inexact && (nafter > 0 || f->x->end < l->lost)))
 		return false;
 	if (l->n == l->cap) {
-		const enum nest_room room = nest_room_make(n, t, l);
-		n->failed |= room == NEST_ROOM_NO_MEMORY;
-		if (room != NEST_ROOM_OK)
+		const enum nest_capacity result = make_free_slot(n, t, l);
+		n->failed |= result == NEST_CAPACITY_NO_MEMORY;
+		if (result != NEST_CAPACITY_OK)
 			return false;
-		look_again(n, l, f);
+		search_again(n, l, f);
 		if (!f->at.fits)
 			return false;
 	}
-	nest_lane_put(l, f->x, &f->at);
+	nest_lane_insert(l, f->x, &f->at);
 	return true;
 }
 
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out)
 {
 	struct nest_result r = { 0 };
-	struct finding_place f;
+	struct placement f;
 
-	if (x->start == x->end || !track_at(n, track)) {
+	if (x->start == x->end || !reserve_track(n, track)) {
 		*out = r;
 		return;
 	}
@@ -650,10 +651,10 @@ void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x,
 	f.fits = false;
 	f.nholders = 0;
 	find_lane(n, t, &f, &r);
-	const bool kept = !r.dropped && keep(n, t, &f, &r);
+	const bool kept = !r.dropped && insert_span(n, t, &f, &r);
 	r.inexact |= !kept;
 	if (r.inexact)
-		r.nlate = 0; /* what was forgotten may have taken it already */
+		r.nlate = 0; /* dropped spans may have taken that time already */
 	if (!kept && t->missed < x->end)
 		t->missed = x->end;
 	if ((!kept || r.lane > 0) && t->apart < x->end)

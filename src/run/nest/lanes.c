@@ -38,14 +38,14 @@ static bool put(struct nest_sorted *n, struct nest_open_lane *l, const struct ne
 {
 	if (l->n == l->cap) {
 		const uint32_t cap = l->cap > 0 ? 2 * l->cap : FIRST_CAP;
-		if (cap - l->cap > NEST_TOTAL_ROOM - n->room)
+		if (cap - l->cap > NEST_TOTAL_ROOM - n->capacity)
 			return false;
 		struct nest_open *const p = realloc(l->spans, cap * sizeof *p);
 		if (p == NULL) {
 			n->failed = true;
 			return false;
 		}
-		n->room += cap - l->cap;
+		n->capacity += cap - l->cap;
 		l->spans = p;
 		l->cap = cap;
 	}

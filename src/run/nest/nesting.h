@@ -32,7 +32,7 @@
 
 struct nest_span {
 	uint64_t start, end; /* start < end */
-	uint32_t who;        /* the caller's */
+	uint32_t who;        /* number chosen by the caller */
 	uint32_t size;       /* of the subtree: the span, and stored spans inside it */
 };
 
@@ -48,7 +48,7 @@ struct nest_lane {
 struct nest_track {
 	struct nest_lane first; /* lane 0 */
 	struct nest_lane *more; /* lanes 1 .. nmore */
-	uint32_t room;          /* sum of cap over the lanes */
+	uint32_t capacity;      /* sum of cap over the lanes */
 	uint64_t missed;        /* latest end of spans that were not stored */
 	uint64_t apart;         /* latest end of those, and of spans in lanes 1 .. nmore */
 	uint16_t nmore;
@@ -68,14 +68,14 @@ struct nest_piece {
 struct nesting {
 	struct nest_track *tracks; /* by index, made on demand */
 	uint32_t ntracks;
-	uint32_t limit;  /* current max capacity of a track */
-	uint32_t room;   /* total capacity of all tracks */
-	uint32_t grown;  /* capacity allocated since the last sweep */
-	uint32_t nextra; /* lanes above 0 */
-	uint32_t looks;  /* budget of spans to examine, and */
-	uint32_t moves;  /* to move when one is inserted (any_order.c) */
-	bool cover;      /* covered time is needed */
-	bool failed;     /* OOM: later results are invalid */
+	uint32_t limit;    /* current max capacity of a track */
+	uint32_t capacity; /* total capacity of all tracks */
+	uint32_t grown;    /* capacity allocated since the last sweep */
+	uint32_t nextra;   /* lanes above 0 */
+	uint32_t looks;    /* credit for examining spans ... */
+	uint32_t moves;    /* ... and for moving spans (any_order.c) */
+	bool cover;        /* covered time is needed */
+	bool failed;       /* OOM: later results are invalid */
 	struct nest_piece *pieces;
 	uint32_t npieces, pieces_cap;
 	struct nest_late late[NEST_LANES]; /* of the last span; nest_result.nlate of them */
@@ -155,7 +155,7 @@ struct nest_asked {
 	bool pieces, whole;
 };
 
-/* Whether all known spans of the lane end by the start of x. */
+/* Returns true if all stored spans of the lane end by the start of x. */
 static inline bool nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
 {
 	return l->n > 0 && l->spans[l->n - 1].end <= x->start;
@@ -165,7 +165,7 @@ static inline bool nest_lane_is_before(const struct nest_lane *l, const struct n
 
 /* Capacity of lanes: in spans, powers of two, bounded. */
 
-enum nest_room { NEST_ROOM_OK, NEST_ROOM_NONE, NEST_ROOM_NO_MEMORY };
+enum nest_capacity { NEST_CAPACITY_OK, NEST_CAPACITY_NONE, NEST_CAPACITY_NO_MEMORY };
 
 static inline struct nest_lane *nest_lane_at(struct nest_track *t, uint32_t i)
 {

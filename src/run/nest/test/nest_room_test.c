@@ -24,11 +24,11 @@ static void expect_bounds(const struct nesting *n)
 			cr_assert_leq(t->more[j].n, t->more[j].cap);
 			room += t->more[j].cap;
 		}
-		cr_assert_eq(room, t->room);
+		cr_assert_eq(room, t->capacity);
 		cr_assert_leq(room, NEST_TRACK_ROOM);
 		total += room;
 	}
-	cr_assert_eq(total, n->room);
+	cr_assert_eq(total, n->capacity);
 	cr_assert_leq(total, NEST_TOTAL_ROOM);
 }
 

@@ -81,7 +81,7 @@ Test(nest_sorted, room)
 		inexact += r.inexact;
 	}
 	cr_assert_gt(inexact, 0);
-	cr_assert_leq(n.room, NEST_TOTAL_ROOM);
+	cr_assert_leq(n.capacity, NEST_TOTAL_ROOM);
 	cr_assert_not(n.failed);
 	nest_sorted_span(&n, 0, 5 * (uint64_t)NEST_TOTAL_ROOM, 10, &r);
 	cr_assert_not(r.inexact);

@@ -205,7 +205,7 @@ Test(nesting, no_length)
 		struct nest_result r = put(&n, 0, at, at);
 		cr_assert(r.lane == 0 && r.covered == 0 && r.nlate == 0 && !r.dropped && !r.inexact);
 	}
-	cr_assert_eq(n.room, 4, "they are not kept");
+	cr_assert_eq(n.capacity, 4, "they are not kept");
 	nesting_free(&n);
 }
 
