@@ -35,9 +35,9 @@ struct nest_open_track {
 struct nest_sorted {
 	struct nest_open_track *tracks; /* by index, allocated on demand */
 	uint32_t ntracks;
-	uint32_t room;   /* sum of cap over all lanes */
-	uint32_t nextra; /* lanes above 0 */
-	bool failed;     /* OOM: later results are invalid */
+	uint32_t capacity; /* sum of cap over all lanes */
+	uint32_t nextra;   /* lanes above 0 */
+	bool failed;       /* OOM: later results are invalid */
 };
 
 /* Adds a span to a track.  out: as nesting_span(), with `covered` and `nlate` 0. */

@@ -1,34 +1,32 @@
-/* Packs an event with everything it points to into a run of bytes, and unpacks it; the layout is in sorter.h.
- * Hot: once per event that is sorted, each way. */
+/* Packs an event with everything it points to into contiguous bytes, and unpacks it; the layout is in
+ * sorter.h. Hot: runs once per sorted event in each direction. */
 #include <stddef.h>
 
 #include "run/sort/sorter.h"
 
 /* ---- layout ---- */
 
-/* The parts of a packed event. */
-
 /* The fixed part of a field, before its texts. */
 struct packed_field {
 	uint16_t shape;
-	uint8_t kind; /* of the value: if a text enum kind, if a number or list its size in bytes: 0, 1, 2, 4,
-	                 8 */
+	uint8_t kind; /* text: enum kind; number, or length of a list: its size in bytes: 0, 1, 2, 4 or 8 */
 } __attribute__((packed));
 
-/* Follows for a field without a shape. */
+/* Follows struct packed_field if the field has no shape. */
 struct packed_shape {
 	uint8_t name_flags, name_kind;
 	uint8_t type, flags, element;
 };
 
+/* Storage of a text: none, its bytes, or its address (SLICE_STAYS). */
 enum kind { KIND_NULL, KIND_TEXT, KIND_STAYS };
 
 _Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeof(struct packed_field) == 3,
                "the parts of a packed event have no gaps");
 
-#define LONG_TEXT 255U /* this length byte: four follow with the length */
+#define LONG_TEXT 255U /* length byte: the length follows in four bytes */
 
-/* In a packed list, the address of a text that is stored with the others. */
+/* In packed lists: placeholder for the address of a text stored after the entries. */
 #define PACKED_TEXT ((const char *)(uintptr_t)1)
 
 static inline bool is_text(const struct value *v)
@@ -51,7 +49,7 @@ static inline enum kind kind_of(const char *p, uint32_t flags)
 	return (flags & SLICE_STAYS) != 0 ? KIND_STAYS : p == NULL ? KIND_NULL : KIND_TEXT;
 }
 
-/* Near 0 on both sides: small. */
+/* Zigzag encoding of to - from: small for small differences of either sign. */
 static inline uint64_t distance(uint64_t from, uint64_t to)
 {
 	const uint64_t d = to - from;
@@ -66,9 +64,9 @@ static inline uint64_t at_distance(uint64_t from, uint64_t distance)
 
 /* ---- packing ---- */
 
-#define HEAD_ROOM (6 + 3 * 8) /* what the numbers of an event may take */
+#define HEAD_MAX (6 + 3 * 8) /* max bytes of the numbers of an event */
 
-/* Bytes of a number without leading zeros. */
+/* Returns the bytes of a number without leading zero bytes. */
 static unsigned bytes_of(uint64_t v)
 {
 	return v == 0 ? 0 : (71 - (unsigned)__builtin_clzll(v)) / 8;
@@ -84,7 +82,7 @@ struct packing {
 	struct field_shapes *shapes;
 };
 
-static bool put(struct packing *k, const void *p, uint64_t n)
+static bool pack_bytes(struct packing *k, const void *p, uint64_t n)
 {
 	if (n > (uint64_t)(k->end - k->at))
 		return false;
@@ -94,8 +92,8 @@ static bool put(struct packing *k, const void *p, uint64_t n)
 	return true;
 }
 
-/* The length of a text of which `follow` bytes follow. */
-static bool put_length(struct packing *k, uint32_t n, uint64_t follow)
+/* Packs the length of a text; checks that there is space for `follow` more bytes. */
+static bool pack_length(struct packing *k, uint32_t n, uint64_t follow)
 {
 	if (follow + (n < LONG_TEXT ? 1 : 5) > (uint64_t)(k->end - k->at))
 		return false;
@@ -107,9 +105,9 @@ static bool put_length(struct packing *k, uint32_t n, uint64_t follow)
 	return true;
 }
 
-static bool put_text(struct packing *k, const char *p, uint32_t n)
+static bool pack_text(struct packing *k, const char *p, uint32_t n)
 {
-	if (!put_length(k, n, n))
+	if (!pack_length(k, n, n))
 		return false;
 	if (n > 0)
 		memcpy(k->at, p, n);
@@ -117,16 +115,16 @@ static bool put_text(struct packing *k, const char *p, uint32_t n)
 	return true;
 }
 
-static bool put_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
+static bool pack_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
 {
 	if (kind == KIND_TEXT)
-		return put_text(k, p, n);
-	/* Text that is NULL has a length as well, whatever it may mean. */
-	return put_length(k, n, 0) && (kind == KIND_NULL || put(k, &p, sizeof p));
+		return pack_text(k, p, n);
+	/* A NULL text keeps its length. */
+	return pack_length(k, n, 0) && (kind == KIND_NULL || pack_bytes(k, &p, sizeof p));
 }
 
-/* The name, and properties of the value. */
-static bool put_shape(struct packing *k, const struct field *f)
+/* Packs the name of a field, and properties of its value. */
+static bool pack_shape(struct packing *k, const struct field *f)
 {
 	const enum kind kind = kind_of(f->name.p, f->name.flags);
 	const struct packed_shape shape = {
@@ -137,10 +135,10 @@ static bool put_shape(struct packing *k, const struct field *f)
 		.element = f->value.element,
 	};
 
-	return put(k, &shape, sizeof shape) && put_slice(k, f->name.p, f->name.n, kind);
+	return pack_bytes(k, &shape, sizeof shape) && pack_slice(k, f->name.p, f->name.n, kind);
 }
 
-static bool put_field(struct packing *k, const struct field *f)
+static bool pack_field(struct packing *k, const struct field *f)
 {
 	const struct value *const v = &f->value;
 	const bool text = is_text(v), list = is_list(v);
@@ -151,34 +149,34 @@ static bool put_field(struct packing *k, const struct field *f)
 		                         : size_of_number(v->u64)),
 	};
 
-	if (!put(k, &head, sizeof head) || (head.shape == FIELD_SHAPE_NONE && !put_shape(k, f)))
+	if (!pack_bytes(k, &head, sizeof head) || (head.shape == FIELD_SHAPE_NONE && !pack_shape(k, f)))
 		return false;
-	return text ? put_slice(k, v->p, v->count, (enum kind)head.kind)
-	            : put(k, list ? (const void *)&v->count : &v->u64, head.kind);
+	return text ? pack_slice(k, v->p, v->count, (enum kind)head.kind)
+	            : pack_bytes(k, list ? (const void *)&v->count : &v->u64, head.kind);
 }
 
-/* The entries of a list; texts among them follow later. */
-static bool put_list(struct packing *k, const struct value *list)
+/* Packs the entries of a list, without the bytes of texts. */
+static bool pack_list(struct packing *k, const struct value *list)
 {
-	return put(k, list->values, entries(list) * sizeof *list);
+	return pack_bytes(k, list->values, entries(list) * sizeof *list);
 }
 
-/* The entries of all lists: what was copied is the queue of those whose own entries are still to be copied.
- */
-static bool put_lists(struct packing *k, const struct field *fields, uint32_t n)
+/* Packs the entries of all lists, breadth first: the copied entries are the queue of lists to visit.  The
+ * bytes of their texts follow. */
+static bool pack_lists(struct packing *k, const struct field *fields, uint32_t n)
 {
 	char *const count = k->at, *const first = count + sizeof(uint64_t);
 	const uint64_t none = 0;
 
-	if (!put(k, &none, sizeof none))
+	if (!pack_bytes(k, &none, sizeof none))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (is_list(&fields[i].value) && !put_list(k, &fields[i].value))
+		if (is_list(&fields[i].value) && !pack_list(k, &fields[i].value))
 			return false;
 	for (const char *at = first; at < k->at; at += sizeof(struct value)) {
 		struct value v;
 		memcpy(&v, at, sizeof v);
-		if (is_list(&v) && !put_list(k, &v))
+		if (is_list(&v) && !pack_list(k, &v))
 			return false;
 	}
 	const uint64_t all = (uint64_t)(k->at - first) / sizeof(struct value);
@@ -189,7 +187,7 @@ static bool put_lists(struct packing *k, const struct field *fields, uint32_t n)
 		memcpy(&v, at, sizeof v);
 		if (!is_text(&v) || kind_of(v.p, v.flags) != KIND_TEXT)
 			continue;
-		if (!put_text(k, v.p, v.count))
+		if (!pack_text(k, v.p, v.count))
 			return false;
 		v.p = PACKED_TEXT;
 		memcpy(at, &v, sizeof v);
@@ -197,73 +195,73 @@ static bool put_lists(struct packing *k, const struct field *fields, uint32_t n)
 	return true;
 }
 
-static bool put_fields(struct packing *k, const struct field *fields, uint32_t n)
+static bool pack_fields(struct packing *k, const struct field *fields, uint32_t n)
 {
 	bool lists = false;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (!put_field(k, &fields[i]))
+		if (!pack_field(k, &fields[i]))
 			return false;
 		lists |= entries(&fields[i].value) > 0;
 	}
-	return !lists || put_lists(k, fields, n);
+	return !lists || pack_lists(k, fields, n);
 }
 
-/* large: its size follows. */
-static bool put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape, bool large)
+/* Packs the head of an event.  large: leaves space for its size of 64 bits. */
+static bool pack_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape, bool large)
 {
 	const uint64_t ts = distance(base, e->ts);
 	const unsigned ndur = bytes_of(e->dur), noffset = bytes_of(e->offset), nts = bytes_of(ts);
 	const uint32_t sizes = (large ? EVENT_PACKED_LARGE : 0) | ndur << 20 | noffset << 24 | nts << 28;
 	const unsigned n = 6 + ndur + noffset + nts;
-	const bool roomy = k->end - k->at >= (ptrdiff_t)HEAD_ROOM;
-	char tight[HEAD_ROOM], *const head = roomy ? k->at : tight;
+	const bool has_space = k->end - k->at >= (ptrdiff_t)HEAD_MAX;
+	char tight[HEAD_MAX], *const head = has_space ? k->at : tight;
 
-	/* All eight bytes of each: those that are zero are overwritten. */
+	/* Stores eight bytes of each number; the next one overwrites the zero bytes. */
 	memcpy(head, &sizes, sizeof sizes);
 	memcpy(head + 4, &shape, sizeof shape);
 	memcpy(head + 6, &e->dur, sizeof e->dur);
 	memcpy(head + 6 + ndur, &e->offset, sizeof e->offset);
 	memcpy(head + 6 + ndur + noffset, &ts, sizeof ts);
-	if (roomy)
+	if (has_space)
 		k->at += n;
-	else if (!put(k, head, n))
+	else if (!pack_bytes(k, head, n))
 		return false;
 	const uint64_t size = 0;
-	if (large && !put(k, &size, sizeof size))
+	if (large && !pack_bytes(k, &size, sizeof size))
 		return false;
 	if (shape != EVENT_SHAPE_NONE)
 		return true;
 	const struct event whole = event_shape_of(e);
-	return put(k, &whole, sizeof whole);
+	return pack_bytes(k, &whole, sizeof whole);
 }
 
-static bool put_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
+static bool pack_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
 {
 	const struct event *const e = &b->events[i];
 
-	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT && !put_text(k, e->name.p, e->name.n))
+	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT && !pack_text(k, e->name.p, e->name.n))
 		return false;
-	if (e->nfields > 0 && !put_fields(k, b->fields + e->first_field, e->nfields))
+	if (e->nfields > 0 && !pack_fields(k, b->fields + e->first_field, e->nfields))
 		return false;
 	if (!with_bytes)
 		return true;
 	const struct slice record = b->bytes != NULL ? b->bytes[i] : (struct slice){ .p = NULL };
 	const uint8_t kind = (uint8_t)kind_of(record.p, record.flags);
-	return put(k, &kind, 1) && put(k, &record.flags, sizeof record.flags) &&
-	       put_slice(k, record.p, record.n, (enum kind)kind);
+	return pack_bytes(k, &kind, 1) && pack_bytes(k, &record.flags, sizeof record.flags) &&
+	       pack_slice(k, record.p, record.n, (enum kind)kind);
 }
 
-uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, struct event_shapes *shapes,
-                    bool with_bytes)
+uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
+                    struct event_shapes *shapes, bool with_bytes)
 {
 	const struct event *const e = &b->events[i];
 	const uint16_t shape = shapes != NULL ? event_shapes_find(shapes, e) : EVENT_SHAPE_NONE;
 	const uint64_t base = shapes != NULL ? shapes->base : 0;
-	struct packing k = { to, to + (room < EVENT_PACKED_MAX ? room : EVENT_PACKED_MAX),
+	struct packing k = { to, to + (capacity < EVENT_PACKED_MAX ? capacity : EVENT_PACKED_MAX),
 		             shapes != NULL ? shapes->fields : NULL };
 
-	if (!put_head(&k, e, base, shape, false) || !put_rest(&k, b, i, with_bytes))
+	if (!pack_head(&k, e, base, shape, false) || !pack_rest(&k, b, i, with_bytes))
 		return 0;
 	uint64_t size = (uint64_t)(k.at - to);
 	if (size < EVENT_PACKED_LARGE) {
@@ -274,10 +272,10 @@ uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, 
 		return size;
 	}
 	k.at = to;
-	if (!put_head(&k, e, base, shape, true))
+	if (!pack_head(&k, e, base, shape, true))
 		return 0;
 	char *const at = k.at - sizeof size - (shape == EVENT_SHAPE_NONE ? sizeof *e : 0);
-	if (!put_rest(&k, b, i, with_bytes))
+	if (!pack_rest(&k, b, i, with_bytes))
 		return 0;
 	size = (uint64_t)(k.at - to);
 	memcpy(at, &size, sizeof size);
@@ -286,12 +284,12 @@ uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, 
 
 /* ---- unpacking ---- */
 
-/* The numbers of the event, and the start of the rest. */
+/* Numbers of a packed event, and the position after them. */
 struct packed_head {
 	uint64_t ts, dur, offset;
 	const struct event *shape;
 	const char *rest;
-	struct event own; /* its shape, if it has no number */
+	struct event own; /* shape stored with the event */
 };
 
 static inline uint64_t number_at(const char *p, unsigned n)
@@ -337,7 +335,7 @@ struct order_key event_packed_key(const char *packed, const struct event_shapes 
 	return order_key_of(&e, rule);
 }
 
-static const char *take(const char **at, void *to, size_t n)
+static const char *unpack_bytes(const char **at, void *to, size_t n)
 {
 	const char *const p = *at;
 
@@ -346,38 +344,38 @@ static const char *take(const char **at, void *to, size_t n)
 	return p;
 }
 
-static uint32_t take_length(const char **at)
+static uint32_t unpack_length(const char **at)
 {
 	uint32_t n = (uint8_t) * *at;
 
 	++*at;
 	if (n == LONG_TEXT)
-		take(at, &n, sizeof n);
+		unpack_bytes(at, &n, sizeof n);
 	return n;
 }
 
-static struct slice take_text(const char **at, uint32_t flags)
+static struct slice unpack_text(const char **at, uint32_t flags)
 {
-	const uint32_t n = take_length(at);
+	const uint32_t n = unpack_length(at);
 	const struct slice s = { *at, n, flags };
 
 	*at += n;
 	return s;
 }
 
-static struct slice take_slice(const char **at, enum kind kind, uint32_t flags)
+static struct slice unpack_slice(const char **at, enum kind kind, uint32_t flags)
 {
 	struct slice s = { .flags = flags };
 
 	if (kind == KIND_TEXT)
-		return take_text(at, flags);
-	s.n = take_length(at);
+		return unpack_text(at, flags);
+	s.n = unpack_length(at);
 	if (kind == KIND_STAYS)
-		take(at, &s.p, sizeof s.p);
+		unpack_bytes(at, &s.p, sizeof s.p);
 	return s;
 }
 
-static uint64_t take_number(const char **at, unsigned size)
+static uint64_t unpack_number(const char **at, unsigned size)
 {
 	uint64_t v = 0;
 
@@ -401,38 +399,38 @@ static uint64_t take_number(const char **at, unsigned size)
 	return v;
 }
 
-static void take_shape(const char **at, struct field *f)
+static void unpack_shape(const char **at, struct field *f)
 {
 	struct packed_shape shape;
 
-	take(at, &shape, sizeof shape);
-	f->name = take_slice(at, (enum kind)shape.name_kind, shape.name_flags);
+	unpack_bytes(at, &shape, sizeof shape);
+	f->name = unpack_slice(at, (enum kind)shape.name_kind, shape.name_flags);
 	f->value = (struct value){ .type = shape.type, .flags = shape.flags, .element = shape.element };
 }
 
-static void take_field(const char **at, const struct field_shapes *shapes, struct field *f)
+static void unpack_field(const char **at, const struct field_shapes *shapes, struct field *f)
 {
 	struct packed_field head;
 	struct value *const v = &f->value;
 
-	take(at, &head, sizeof head);
+	unpack_bytes(at, &head, sizeof head);
 	if (head.shape != FIELD_SHAPE_NONE)
 		*f = shapes->list[head.shape].field;
 	else
-		take_shape(at, f);
+		unpack_shape(at, f);
 	if (is_text(v)) {
-		const struct slice s = take_slice(at, (enum kind)head.kind, v->flags);
+		const struct slice s = unpack_slice(at, (enum kind)head.kind, v->flags);
 		v->count = s.n;
 		v->p = s.p;
 	} else if (is_list(v)) {
-		v->count = (uint32_t)take_number(at, head.kind);
+		v->count = (uint32_t)unpack_number(at, head.kind);
 	} else {
-		v->u64 = take_number(at, head.kind);
+		v->u64 = unpack_number(at, head.kind);
 	}
 }
 
-/* Assigns the next entries to a list. */
-static void place_list(struct value *v, struct value **next)
+/* Points a list to the next unassigned entries. */
+static void assign_entries(struct value *v, struct value **next)
 {
 	if (!is_list(v))
 		return;
@@ -440,27 +438,27 @@ static void place_list(struct value *v, struct value **next)
 	*next += entries(v);
 }
 
-static bool take_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
+static bool unpack_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
 {
 	uint64_t count;
 
-	take(at, &count, sizeof count);
+	unpack_bytes(at, &count, sizeof count);
 	struct value *const all = arena_alloc(&out->scratch, (size_t)(count * sizeof *all)), *next = all;
 	if (all == NULL)
 		return false;
-	take(at, all, (size_t)(count * sizeof *all));
+	unpack_bytes(at, all, (size_t)(count * sizeof *all));
 	for (uint32_t i = 0; i < n; i++)
-		place_list(&fields[i].value, &next);
+		assign_entries(&fields[i].value, &next);
 	for (uint64_t i = 0; i < count; i++) {
 		if (is_text(&all[i]) && all[i].p == PACKED_TEXT)
-			all[i].p = take_text(at, 0).p;
+			all[i].p = unpack_text(at, 0).p;
 		else
-			place_list(&all[i], &next);
+			assign_entries(&all[i], &next);
 	}
 	return true;
 }
 
-static bool take_fields(const char **at, struct batch *out, struct field_shapes *shapes, uint32_t n)
+static bool unpack_fields(const char **at, struct batch *out, struct field_shapes *shapes, uint32_t n)
 {
 	struct field *const fields = batch_fields(out, n);
 	bool lists = false;
@@ -468,25 +466,25 @@ static bool take_fields(const char **at, struct batch *out, struct field_shapes 
 	if (fields == NULL || (shapes != NULL && !batch_hold(out, &shapes->shared)))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		take_field(at, shapes, &fields[i]);
+		unpack_field(at, shapes, &fields[i]);
 		lists |= entries(&fields[i].value) > 0;
 	}
-	return !lists || take_lists(at, out, fields, n);
+	return !lists || unpack_lists(at, out, fields, n);
 }
 
-static void take_record(const char *at, struct slice *record)
+static void unpack_record(const char *at, struct slice *record)
 {
 	uint8_t kind;
 	uint32_t flags;
 
-	take(&at, &kind, 1);
-	take(&at, &flags, sizeof flags);
-	*record = take_slice(&at, (enum kind)kind, flags);
+	unpack_bytes(&at, &kind, 1);
+	unpack_bytes(&at, &flags, sizeof flags);
+	*record = unpack_slice(&at, (enum kind)kind, flags);
 }
 
-/* rest: texts that the batch points to. */
-static bool unpack(struct batch *out, const struct packed_head *h, const char *rest,
-                   struct field_shapes *shapes, bool with_bytes)
+/* rest: bytes after the head; the batch will point to texts there. */
+static bool unpack_event(struct batch *out, const struct packed_head *h, const char *rest,
+                         struct field_shapes *shapes, bool with_bytes)
 {
 	struct event *const e = &out->events[out->n];
 
@@ -496,13 +494,13 @@ static bool unpack(struct batch *out, const struct packed_head *h, const char *r
 	e->offset = h->offset;
 	e->first_field = out->nfields;
 	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT)
-		e->name = take_text(&rest, e->name.flags);
-	if (e->nfields > 0 && !take_fields(&rest, out, shapes, e->nfields))
+		e->name = unpack_text(&rest, e->name.flags);
+	if (e->nfields > 0 && !unpack_fields(&rest, out, shapes, e->nfields))
 		return false;
 	if (out->bytes != NULL) {
 		out->bytes[out->n] = (struct slice){ .p = NULL };
 		if (with_bytes)
-			take_record(rest, &out->bytes[out->n]);
+			unpack_record(rest, &out->bytes[out->n]);
 	}
 	out->nfields += e->nfields;
 	out->n++;
@@ -515,7 +513,7 @@ bool event_unpack_in_place(struct batch *out, const char *packed, const struct e
 	struct packed_head h;
 
 	read_head(&h, packed, shapes);
-	return unpack(out, &h, h.rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+	return unpack_event(out, &h, h.rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
 }
 
 bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
@@ -533,5 +531,5 @@ bool event_unpack_copy(struct batch *out, const char *packed, const struct event
 		memcpy(copy, h.rest, size);
 		rest = copy;
 	}
-	return unpack(out, &h, rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+	return unpack_event(out, &h, rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
 }

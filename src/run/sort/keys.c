@@ -10,15 +10,16 @@
 
 /* ---- comparing values ---- */
 
-#define LONGEST 400U /* a double written without an exponent has no more digits than these */
+#define MAX_DIGITS 400U /* bytes; enough for any double without an exponent */
 
 bool value_number(struct slice text, struct value *v)
 {
-	char copy[LONGEST + 1];
+	char copy[MAX_DIGITS + 1];
 	enum json_kind kind;
 	char *end;
 
-	if (text.n == 0 || text.n > LONGEST || json_number(text.p, text.p + text.n, &kind) != text.p + text.n)
+	if (text.n == 0 || text.n > MAX_DIGITS ||
+	    json_number(text.p, text.p + text.n, &kind) != text.p + text.n)
 		return false;
 	memcpy(copy, text.p, text.n);
 	copy[text.n] = '\0';
@@ -87,22 +88,20 @@ bool value_order(const struct value *a, const struct value *b, int *order)
 /* ---- merging runs ---- */
 
 /*
- * Two ways: a natural merge sort, and a radix sort for many keys in hardly any
- * order, where each step of a merge would cost a comparison that depends on the
- * one before.
+ * Two algorithms: a natural merge sort, and a radix sort for many keys in nearly random order, where each
+ * step of a merge would cost an unpredictable comparison.
  *
- * Which runs are merged when is decided as in powersort (J. Ian Munro and
- * Sebastian Wild: Nearly-Optimal Mergesorts, 2018): the border between two
- * runs has a power, the depth at which it would stand in a balanced tree over
- * all keys; borders of a higher power are merged away first.
+ * Runs are merged in the order of powersort (J. Ian Munro and Sebastian Wild: Nearly-Optimal Mergesorts,
+ * 2018). The border between two runs has a power, its depth in a balanced tree over all keys; borders of
+ * higher power are merged first.
  */
 
-#define SHORT_RUN 16U  /* shorter ones are made this long by insertion */
-#define MAX_PENDING 66 /* powers on the stack rise, and are at most 65 */
+#define SHORT_RUN 16U  /* keys; shorter runs are extended to this length by insertion sort */
+#define MAX_PENDING 66 /* powers on the stack increase, up to 65 */
 
 struct run {
 	uint32_t at, n;
-	unsigned power; /* of the border to the run before it */
+	unsigned power; /* of the border with the previous run */
 };
 
 static void reverse(struct order_key *keys, uint32_t n)
@@ -114,7 +113,7 @@ static void reverse(struct order_key *keys, uint32_t n)
 	}
 }
 
-/* The first `sorted` of n keys are in order; then all are. */
+/* Insertion sort of n keys, of which the first `sorted` are in order. */
 static void insert_rest(struct order_key *keys, uint32_t sorted, uint32_t n)
 {
 	for (uint32_t i = sorted; i < n; i++) {
@@ -126,8 +125,8 @@ static void insert_rest(struct order_key *keys, uint32_t sorted, uint32_t n)
 	}
 }
 
-/* Makes the first of n keys (at least one) a run; gives its length.  Only keys that get strictly less are
- * reversed, so equal ones keep their order. */
+/* Finds or creates a run at the start of n > 0 keys, and returns its length.  Only strictly descending keys
+ * are reversed, so equal keys keep their order. */
 static uint32_t first_run(struct order_key *keys, uint32_t n)
 {
 	uint32_t len = 1;
@@ -148,7 +147,7 @@ static uint32_t first_run(struct order_key *keys, uint32_t n)
 	return len;
 }
 
-/* Number of n sorted keys before `key`; or_equal: including equal ones. */
+/* Returns the number of n sorted keys that are less than `key`, or equal if or_equal. */
 static uint32_t count_before(const struct order_key *keys, uint32_t n, const struct order_key *key,
                              bool or_equal)
 {
@@ -164,7 +163,7 @@ static uint32_t count_before(const struct order_key *keys, uint32_t n, const str
 	return low;
 }
 
-/* One of two keys, without a branch: which one cannot be predicted, and compilers make a branch of a?b:c. */
+/* Returns `second ? b : a` without a branch, which would be unpredictable; compilers emit one for a?b:c. */
 static const struct order_key *choose(bool second, const struct order_key *a, const struct order_key *b)
 {
 	const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
@@ -172,7 +171,7 @@ static const struct order_key *choose(bool second, const struct order_key *a, co
 	return (const struct order_key *)(x ^ ((x ^ y) & -(uintptr_t)second));
 }
 
-/* Merges with the left run, the shorter one, in scratch. */
+/* Merges two runs; the left one, which is shorter, goes to scratch. */
 static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	const struct order_key *const left = scratch, *const right = keys + nleft;
@@ -189,11 +188,11 @@ static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, st
 	memcpy(keys + done, left + (done - from_right), (nleft - (done - from_right)) * sizeof *keys);
 }
 
-/* Merges with the right run, the shorter one, in scratch. */
+/* Merges two runs; the right one, which is shorter, goes to scratch. */
 static void merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	const size_t nright = n - nleft;
-	size_t left = nleft, rest = n; /* not yet in their place: of the left run, of both */
+	size_t left = nleft, rest = n; /* keys not merged yet: of the left run, of both */
 
 	memcpy(scratch, keys + nleft, nright * sizeof *keys);
 	while (left > 0 && rest > left) {
@@ -207,7 +206,7 @@ static void merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, s
 
 static void merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
-	/* What is in its place already at both ends stays there. */
+	/* Keys at both ends that are already in position stay. */
 	const uint32_t skip = count_before(keys, nleft, &keys[nleft], true);
 
 	if (skip == nleft)
@@ -222,7 +221,8 @@ static void merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struc
 		merge_backward(keys, nleft, n, scratch);
 }
 
-/* The first bit in which the middles of two neighbours, as binary fractions of `total`, differ. */
+/* Returns the index of the first bit, from 1, in which the middles of two adjacent runs differ, as binary
+ * fractions of `total`. */
 static unsigned border_power(struct run left, uint32_t nright, uint64_t total)
 {
 	uint64_t a = 2 * (uint64_t)left.at + left.n, b = a + left.n + nright;
@@ -265,16 +265,17 @@ static void merge_sort(struct order_key *keys, uint32_t n, struct order_key *scr
 
 /* ---- radix sort ---- */
 
-#define RADIX_FEWEST 1024U /* keys; fewer are not worth counting the digits */
-#define FAR 64U
+#define MIN_RADIX 1024U /* keys; below, counting digits costs more than it saves */
+#define FAR_DISTANCE 64U
 
-/* The bits in which keys differ: of the start above min_start, then of the track above min_track. */
+/* Bits in which keys differ: of start - min_start and track - min_track. */
 struct spread {
 	uint64_t min_start;
 	uint32_t min_track;
 	unsigned start_bits, track_bits;
-	uint32_t descents; /* keys that are less than the one before */
-	uint32_t far;      /* keys that are less than one at least FAR before; others take few merges */
+	uint32_t descents; /* keys less than their predecessor */
+	uint32_t
+	    far; /* keys less than a key at least FAR_DISTANCE before; without many, few merges suffice */
 };
 
 static unsigned bits_of(uint64_t v)
@@ -298,7 +299,7 @@ static struct spread spread_of(const struct order_key *keys, uint32_t n)
 		s.descents += order_key_less(k, k - 1);
 		s.far += order_key_less(k, far_max);
 		max = choose(order_key_less(max, k), max, k);
-		if (i % FAR == 0) {
+		if (i % FAR_DISTANCE == 0) {
 			far_max = border_max;
 			border_max = max;
 		}
@@ -308,13 +309,13 @@ static struct spread spread_of(const struct order_key *keys, uint32_t n)
 	return s;
 }
 
-/* A key as one number: the bits in which keys differ, above its index. */
-static void shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned place_bits,
-                    uint64_t *to)
+/* Packs each key into one number: the bits in which keys differ, above its index. */
+static void pack_keys(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned index_bits,
+                      uint64_t *to)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const uint64_t track = keys[i].track - s->min_track;
-		to[i] = (track << s->start_bits | (keys[i].start - s->min_start)) << place_bits | i;
+		to[i] = (track << s->start_bits | (keys[i].start - s->min_start)) << index_bits | i;
 	}
 }
 
@@ -331,36 +332,36 @@ static void sort_durations(struct order_key *keys, uint32_t n, struct order_key 
 	}
 }
 
-/* place_bits: bits of the index; together with the bits in which keys differ they fit a number. */
+/* LSD radix sort.  index_bits: bits of the index; with the bits in which keys differ at most 64. */
 static void radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s,
-                       unsigned place_bits)
+                       unsigned index_bits)
 {
 	uint64_t *from = (uint64_t *)(void *)scratch, *to = from + n;
 	struct order_key *const sorted = scratch + n;
 
-	shorten(keys, n, s, place_bits, from);
+	pack_keys(keys, n, s, index_bits, from);
 	for (unsigned bit = 0; bit < s->start_bits + s->track_bits; bit += RADIX_BITS) {
 		uint64_t *const was_from = from;
-		radix_pass(from, to, n, place_bits + bit);
+		radix_pass(from, to, n, index_bits + bit);
 		from = to;
 		to = was_from;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		sorted[i] = keys[from[i] & ((UINT64_C(1) << place_bits) - 1)];
+		sorted[i] = keys[from[i] & ((UINT64_C(1) << index_bits) - 1)];
 	memcpy(keys, sorted, n * sizeof *keys);
 	sort_durations(keys, n, scratch);
 }
 
 void order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 {
-	if (n >= RADIX_FEWEST) {
+	if (n >= MIN_RADIX) {
 		const struct spread s = spread_of(keys, n);
 		if (s.descents == 0)
 			return;
-		const unsigned place_bits = bits_of(n - 1);
+		const unsigned index_bits = bits_of(n - 1);
 		if (s.descents > n / SHORT_RUN && s.far > n / 8 &&
-		    s.start_bits + s.track_bits + place_bits <= 64) {
-			radix_sort(keys, n, scratch, &s, place_bits);
+		    s.start_bits + s.track_bits + index_bits <= 64) {
+			radix_sort(keys, n, scratch, &s, index_bits);
 			return;
 		}
 	}

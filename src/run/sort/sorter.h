@@ -402,8 +402,8 @@ bool value_order(const struct value *a, const struct value *b, int *order);
 /* Packs event i of b into [to, to + room).  shapes: NULL makes its shape part of it.  with_bytes: b->bytes
  * too (an empty text when b has none).  The number of bytes used; 0: they do not fit (what is in the room
  * then is undefined).  Lists in lists may be of any depth. */
-uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, struct event_shapes *shapes,
-                    bool with_bytes);
+uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
+                    struct event_shapes *shapes, bool with_bytes);
 
 /* The first EVENT_PACKED_HEAD bytes of a packed event, or all if it is smaller, say how large it is and where
  * it belongs. */
