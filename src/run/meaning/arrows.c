@@ -1,10 +1,11 @@
-/* Pairs of arrow ends by name and key (run/meaning/interpret.h): ends wait in a window of bounded size,
- * sorted by key and time when it is full, and the older half is resolved.  O(n log n) per window. */
+/* Pairs arrow ends by name and key (run/meaning/interpret.h).  Ends are buffered in a window of bounded size;
+ * when it is full, they are sorted by key and time, and the older half is resolved.  O(n log n) per window.
+ */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
 
-#define ROOM (2 * ARROWS_WINDOW) /* bound on the ends that are held, should nobody take what is resolved */
+#define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
 
 /* One end of an arrow.  56 bytes. */
 struct arrow_end {
@@ -12,12 +13,12 @@ struct arrow_end {
 	uint64_t id; /* outs only */
 	const struct track *track;
 	const struct class *cls;
-	uint32_t name; /* its number */
+	uint32_t name; /* index in arrows.list */
 	uint8_t flags; /* enum event_flags */
 	bool out;
 };
 
-#define NOWHERE UINT32_MAX
+#define NO_END UINT32_MAX
 #define BUCKETS 65536U
 
 void arrows_init(struct arrows *a)
@@ -36,9 +37,9 @@ void arrows_free(struct arrows *a)
 	*a = (struct arrows){ .ends = NULL };
 }
 
-/* The number of a name, TABLE_NONE: no memory.  There are as many as the vocabulary has; the same bytes come
- * again and again. */
-static uint32_t number(struct arrows *a, struct slice name)
+/* Returns the index of a name, or TABLE_NONE on OOM.  Names are those of the vocabulary, so pointers usually
+ * match. */
+static uint32_t number_of_name(struct arrows *a, struct slice name)
 {
 	for (uint32_t i = 0; i < a->nnames && i < 4; i++)
 		if (a->list[i].p == name.p && a->list[i].n == name.n)
@@ -80,13 +81,13 @@ static bool grow(struct arrows *a)
 	return true;
 }
 
-static void add(struct arrows *a, struct slice name, struct arrow_end end)
+static void add_end(struct arrows *a, struct slice name, struct arrow_end end)
 {
-	if (a->n == ROOM) {
+	if (a->n == MAX_ENDS) {
 		a->dropped += end.out;
 		return;
 	}
-	end.name = number(a, name);
+	end.name = number_of_name(a, name);
 	if (end.name == TABLE_NONE || (a->n == a->cap && !grow(a)))
 		a->failed = true;
 	else
@@ -107,23 +108,23 @@ void arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct 
 	end.out = true;
 	end.id = ++a->id;
 	end.flags = e->flags & EVENT_ARROW;
-	add(a, name, end);
+	add_end(a, name, end);
 }
 
 void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
 {
-	add(a, name, end_at(e, key));
+	add_end(a, name, end_at(e, key));
 }
 
 /* ---- resolving ---- */
 
-static bool same(const struct arrow_end *x, const struct arrow_end *y)
+static bool same_key(const struct arrow_end *x, const struct arrow_end *y)
 {
 	return x->key == y->key && x->name == y->name;
 }
 
-/* By name, key and time; at one time the outs come first, for an in of the same time is theirs. */
-static bool before(const struct arrow_end *x, const struct arrow_end *y)
+/* Order by name, key and time; at equal times outs first, so that an in of the same time is their arrival. */
+static bool is_before(const struct arrow_end *x, const struct arrow_end *y)
 {
 	if (x->name != y->name)
 		return x->name < y->name;
@@ -132,14 +133,14 @@ static bool before(const struct arrow_end *x, const struct arrow_end *y)
 	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
 }
 
-/* Where equal names and keys meet.  An input made to fill one bucket costs the time of a sort, no more. */
+/* Returns the bucket of a name and key.  An input that fills one bucket costs the time of one sort. */
 static uint32_t bucket_of(const struct arrow_end *e)
 {
 	return (uint32_t)((e->key + e->name) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 }
 
-/* order[] becomes the numbers of all ends, bucket by bucket, in each as they came; buckets[i] is where the
- * i-th ends. */
+/* Counting sort: order[] becomes the indexes of all ends by bucket, in each in order of arrival; buckets[i]
+ * is the end of the i-th bucket. */
 static void fill_buckets(struct arrows *a)
 {
 	uint32_t sum = 0;
@@ -161,74 +162,75 @@ static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
 	for (uint32_t i = 1; i < n; i++) {
 		const uint32_t x = p[i];
 		uint32_t k = i;
-		for (; k > 0 && before(&ends[x], &ends[p[k - 1]]); k--)
+		for (; k > 0 && is_before(&ends[x], &ends[p[k - 1]]); k--)
 			p[k] = p[k - 1];
 		p[k] = x;
 	}
 }
 
-/* p[0, first) and p[first, n) are in order; spare has room for `first`. */
+/* Merges p[0, first) and p[first, n); spare has space for `first` indexes. */
 static void merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uint32_t *spare)
 {
 	uint32_t i = 0, k = first, to = 0;
 
 	memcpy(spare, p, first * sizeof *p);
 	while (i < first)
-		p[to++] = k < n && before(&ends[p[k]], &ends[spare[i]]) ? p[k++] : spare[i++];
+		p[to++] = k < n && is_before(&ends[p[k]], &ends[spare[i]]) ? p[k++] : spare[i++];
 }
 
 #define FEW 16
 
-/* Equal ends stay as they came.  Blocks of threads are in order of time already: those are only looked at. */
-static void sort(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
+/* Stable bottom-up merge sort.  Events of a thread are usually in order of time: such blocks are not merged.
+ */
+static void sort_bucket(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
 {
 	for (uint32_t i = 0; i < n; i += FEW)
 		sort_few(ends, p + i, n - i < FEW ? n - i : FEW);
 	for (uint32_t width = FEW; width < n; width *= 2)
 		for (uint32_t i = 0; n - i > width; i += 2 * width) {
 			const uint32_t end = n - i < 2 * width ? n - i : 2 * width;
-			if (before(&ends[p[i + width]], &ends[p[i + width - 1]]))
+			if (is_before(&ends[p[i + width]], &ends[p[i + width - 1]]))
 				merge(ends, p + i, width, end, spare);
 			if (end < 2 * width)
 				break;
 		}
 }
 
-/* From the last to the first: the in that was met last is the nearest. */
-static void find_arrivals(struct arrows *a)
+/* Finds the nearest in of each out, scanning from last to first. */
+static void find_nearest(struct arrows *a)
 {
-	uint32_t in = NOWHERE;
+	uint32_t in = NO_END;
 
 	for (uint32_t i = a->n; i-- > 0;) {
 		const uint32_t x = a->order[i];
-		if (in != NOWHERE && !same(&a->ends[in], &a->ends[x]))
-			in = NOWHERE;
-		a->to[x] = a->ends[x].out ? in : NOWHERE;
+		if (in != NO_END && !same_key(&a->ends[in], &a->ends[x]))
+			in = NO_END;
+		a->to[x] = a->ends[x].out ? in : NO_END;
 		if (!a->ends[x].out)
 			in = x;
 	}
 }
 
-/* Nothing is being handed out: what waits becomes what is handed out. */
+/* Resolves all buffered ends; nothing is being emitted. */
 static void resolve(struct arrows *a, bool all)
 {
 	fill_buckets(a);
 	for (uint32_t i = 0, from = 0; i < BUCKETS; from = a->buckets[i++])
-		sort(a->ends, a->order + from, a->buckets[i] - from, a->to);
-	find_arrivals(a);
+		sort_bucket(a->ends, a->order + from, a->buckets[i] - from, a->to);
+	find_nearest(a);
 	a->at = 0;
 	a->resolved = a->n;
 	a->old = all ? a->n : a->n - ARROWS_WINDOW / 2;
 }
 
-/* An arrow whose ends are both of the newer half waits: a nearer in may still come. */
+/* Returns false for an arrow whose ends are both in the newer half: a nearer in may follow. */
 static bool is_due(const struct arrows *a, uint32_t i)
 {
-	return a->to[i] != NOWHERE && (i < a->old || a->to[i] < a->old);
+	return a->to[i] != NO_END && (i < a->old || a->to[i] < a->old);
 }
 
-/* What was handed out, and the older half, leaves. */
-static void close_up(struct arrows *a)
+/* Removes emitted ends and the older half. */
+static void remove_emitted(struct arrows *a)
 {
 	uint32_t kept = 0;
 
@@ -239,10 +241,10 @@ static void close_up(struct arrows *a)
 	a->at = a->resolved = a->old = 0;
 }
 
-/* ---- handing out ---- */
+/* ---- output ---- */
 
-static void put(const struct arrows *a, struct batch *b, const struct arrow_end *end, uint64_t id,
-                enum phase phase)
+static void add_event(const struct arrows *a, struct batch *b, const struct arrow_end *end, uint64_t id,
+                      enum phase phase)
 {
 	if (b->bytes != NULL)
 		b->bytes[b->n] = (struct slice){ "", 0, 0 };
@@ -259,16 +261,16 @@ static void put(const struct arrows *a, struct batch *b, const struct arrow_end 
 	};
 }
 
-/* false: the batch is full. */
-static bool hand_out(struct arrows *a, struct batch *b, bool end)
+/* Emits the arrow of the next end, if due.  Returns false if the batch is full. */
+static bool emit_next(struct arrows *a, struct batch *b, bool end)
 {
 	const uint32_t i = a->at;
 
 	if (is_due(a, i)) {
 		if (b->cap - b->n < 2)
 			return false;
-		put(a, b, &a->ends[i], a->ends[i].id, PHASE_FLOW_OUT);
-		put(a, b, &a->ends[a->to[i]], a->ends[i].id, PHASE_FLOW_IN);
+		add_event(a, b, &a->ends[i], a->ends[i].id, PHASE_FLOW_OUT);
+		add_event(a, b, &a->ends[a->to[i]], a->ends[i].id, PHASE_FLOW_IN);
 	} else if (a->ends[i].out && i < a->old && !end) {
 		a->dropped++;
 	}
@@ -280,10 +282,10 @@ bool arrows_give(struct arrows *a, struct batch *b, bool end)
 {
 	for (;;) {
 		while (a->at < a->resolved)
-			if (!hand_out(a, b, end && a->n == a->resolved))
+			if (!emit_next(a, b, end && a->n == a->resolved))
 				return true;
 		if (a->resolved > 0)
-			close_up(a); /* asked for each batch: nothing is moved while nothing was dropped */
+			remove_emitted(a); /* runs for each batch; without emitted ends nothing moves */
 		if (a->n == 0 || (a->n < ARROWS_WINDOW && !end))
 			return false;
 		resolve(a, end);

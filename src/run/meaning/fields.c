@@ -1,5 +1,5 @@
-/* Fields of one event: parts of the class name, the bytes of a payload decoded by its layout, references into
- * fields and texts made of them, and the series of counters.  Hot: called for each event with such a plan. */
+/* Fields of one event: parts of the class name, payloads decoded by a layout, references to fields and the
+ * texts composed of them, and series of counters.  Hot: called for each event with such a plan. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,8 +12,8 @@
 
 /* ---- parts of the class name ---- */
 
-/* Whether the event itself has a field of this name. */
-static bool has_own(const struct batch *b, const struct event *e, struct slice name)
+/* Returns true if the event itself has a field of this name. */
+static bool has_own_field(const struct batch *b, const struct event *e, struct slice name)
 {
 	for (uint32_t i = 0; i < e->nfields; i++)
 		if (slice_equal(b->fields[e->first_field + i].name, name))
@@ -35,7 +35,7 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 		return;
 	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
 	for (uint32_t i = 0; i < n; i++) {
-		if (has_own(b, e, e->cls->parts[i].name))
+		if (has_own_field(b, e, e->cls->parts[i].name))
 			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset,
 			           1);
 		else
@@ -48,7 +48,7 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 
 /* ---- payloads ---- */
 
-#define LIST_MAX 65536U /* values of a repeated field; a value takes more room than its byte */
+#define LIST_MAX 65536U /* values of a repeated field; a value takes more memory than its bytes */
 
 static uint64_t load_bytes(const char *p, uint32_t n, bool big)
 {
@@ -64,7 +64,7 @@ static uint64_t load_bytes(const char *p, uint32_t n, bool big)
 	}
 }
 
-/* A value of a type of fixed size. */
+/* Loads a value of a type of fixed size. */
 static struct value value_at(const char *p, uint8_t type, bool big)
 {
 	const uint64_t raw = load_bytes(p, plan_width(type), big);
@@ -95,8 +95,8 @@ static struct value value_at(const char *p, uint8_t type, bool big)
 	return v;
 }
 
-/* A list of the remaining values. */
-static void take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
+/* Reads the remaining values as a list. */
+static void read_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 {
 	const size_t left = cursor_left(c) / plan_width(type);
 	const uint32_t n = left < LIST_MAX ? (uint32_t)left : LIST_MAX;
@@ -108,8 +108,8 @@ static void take_list(struct batch *b, struct cursor *c, uint8_t type, struct va
 	c->p += n * plan_width(type);
 }
 
-/* Returns false if bytes are missing. */
-static bool take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
+/* Reads one value.  Returns false if bytes are missing. */
+static bool read_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
 {
 	const uint32_t left = (uint32_t)cursor_left(c);
 
@@ -129,7 +129,7 @@ static bool take_value(struct batch *b, struct cursor *c, const struct plan_layo
 	if (plan_width(f->type) == 0)
 		return false;
 	if (f->repeated) {
-		take_list(b, c, f->type, v);
+		read_list(b, c, f->type, v);
 		return true;
 	}
 	if (left < plan_width(f->type))
@@ -157,7 +157,7 @@ static void check_size(const struct interpret *in, const struct batch *b, const 
 		            quoted(&q, e->cls->name), size, size - rest);
 }
 
-/* The event's payload, or NULL. */
+/* Returns the payload of the event, or NULL. */
 static const struct field *find_payload(const struct batch *b, const struct event *e, const struct plan *m)
 {
 	const struct field *const first = b->fields + e->first_field;
@@ -182,13 +182,13 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 	                             ? batch_fields(b, e->nfields + m->nlayout + 1)
 	                             : NULL;
 	if (to == NULL)
-		return; /* the bytes stay as they are */
+		return; /* the payload remains as bytes */
 	const struct field *const old = b->fields + e->first_field;
 	if (at > 0)
 		memcpy(to, old, at * sizeof *to);
 	for (; i < m->nlayout; i++, n++) {
 		to[n].name = m->layout[i].name;
-		if (!take_value(b, &c, &m->layout[i], &to[n].value))
+		if (!read_value(b, &c, &m->layout[i], &to[n].value))
 			break;
 	}
 	check_size(in, b, e, m, bytes.n, i, cursor_left(&c));
@@ -208,7 +208,7 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 /* ---- references ---- */
 
 #define PIECES 16
-#define MADE_BYTES 4096U /* of a text that is put together; a single reference is not cut */
+#define TEXT_BYTES 4096U /* max bytes of a composed text; a interpret_single reference is not cut */
 
 const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name)
 {
@@ -257,7 +257,7 @@ uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint
 	return scope == PLAN_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
 }
 
-/* Whether the value means "absent". */
+/* Returns true if the value means "absent". */
 static bool is_none(const struct plan_none *none, const struct value *v)
 {
 	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
@@ -268,7 +268,7 @@ static bool is_none(const struct plan_none *none, const struct value *v)
 	return false;
 }
 
-/* The i-th field of a reference; NULL: missing or absent. */
+/* Returns the i-th field of a reference, or NULL if it is missing or absent. */
 static const struct value *ref_field(const struct batch *b, const struct event *e, const struct plan_ref *r,
                                      uint32_t i)
 {
@@ -303,8 +303,7 @@ struct value interpret_ref(const struct interpret *in, const struct batch *b, co
 
 /* ---- texts ---- */
 
-/* What a value looks like; p NULL: it has no text.  Numbers are written to `to`, which has room for
- * DECIMAL_F64_MAX bytes. */
+/* Returns a value as text, p NULL if it has none.  Numbers are written to `to`, of DECIMAL_F64_MAX bytes. */
 static struct slice piece_of(const struct value *v, char *to)
 {
 	const char *end = to;
@@ -343,7 +342,7 @@ static struct slice piece_of(const struct value *v, char *to)
 }
 
 /* Concatenates pieces; longer texts are cut. */
-static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t n)
+static struct slice concatenate(struct arena *a, const struct slice *pieces, uint32_t n)
 {
 	uint32_t flags = SLICE_UTF8 | SLICE_JSON;
 	uint64_t size = 0;
@@ -352,8 +351,8 @@ static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t
 		flags &= pieces[i].n > 0 ? pieces[i].flags : flags;
 		size += pieces[i].n;
 	}
-	if (size > MADE_BYTES) {
-		size = MADE_BYTES;
+	if (size > TEXT_BYTES) {
+		size = TEXT_BYTES;
 		flags = 0;
 	}
 	char *const p = arena_alloc(a, (size_t)size);
@@ -361,7 +360,7 @@ static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t
 	if (p == NULL)
 		return (struct slice){ NULL, 0, 0 };
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t room = (uint32_t)size - at, part = pieces[i].n < room ? pieces[i].n : room;
+		const uint32_t left = (uint32_t)size - at, part = pieces[i].n < left ? pieces[i].n : left;
 		if (part > 0)
 			memcpy(p + at, pieces[i].p, part);
 		at += part;
@@ -369,9 +368,9 @@ static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t
 	return (struct slice){ p, at, flags };
 }
 
-/* A single reference without text needs no copy. */
-static bool single(const struct interpret *in, struct batch *b, const struct event *e,
-                   const struct plan_ref *r, struct slice *text, bool *lasting)
+/* Handles a template of one reference and no text, which needs no copy. */
+static bool interpret_single(const struct interpret *in, struct batch *b, const struct event *e,
+                             const struct plan_ref *r, struct slice *text, bool *lasting)
 {
 	const struct value v = interpret_ref(in, b, e, r);
 	char number[DECIMAL_F64_MAX];
@@ -397,12 +396,12 @@ bool interpret_template(const struct interpret *in, struct batch *b, const struc
 		return true;
 	}
 	if (t->nparts == 1 && t->parts[0].text.n == 0)
-		return single(in, b, e, &t->parts[0].ref, text, lasting);
+		return interpret_single(in, b, e, &t->parts[0].ref, text, lasting);
 	*lasting = false;
 	for (uint32_t i = 0; i < t->nparts; i++) {
 		const struct plan_part *const part = &t->parts[i];
 		if (n + 2 > PIECES) {
-			pieces[0] = joined(&b->scratch, pieces, n);
+			pieces[0] = concatenate(&b->scratch, pieces, n);
 			n = 1;
 		}
 		if (part->text.n > 0)
@@ -414,7 +413,7 @@ bool interpret_template(const struct interpret *in, struct batch *b, const struc
 		if (pieces[n++].p == NULL)
 			return false;
 	}
-	*text = joined(&b->scratch, pieces, n);
+	*text = concatenate(&b->scratch, pieces, n);
 	return text->p != NULL;
 }
 
@@ -425,8 +424,8 @@ static bool is_number(const struct value *v)
 	return v->type >= VALUE_U8 && v->type <= VALUE_F64;
 }
 
-/* Number of series of a field: for a list its length. */
-static uint32_t series_of(const struct plan *m, const struct field *f)
+/* Returns the number of series of a field: for a list of numbers its length. */
+static uint32_t count_series(const struct plan *m, const struct field *f)
 {
 	uint32_t n = f->value.type == VALUE_LIST ? f->value.count : is_number(&f->value);
 
@@ -439,25 +438,25 @@ static uint32_t series_of(const struct plan *m, const struct field *f)
 	return m->nvalues == 0 ? n : 0;
 }
 
-/* The text in the vocabulary's table for an index of a list; p NULL: none. */
-static struct slice name_of(const struct interpret *in, const struct event *e, const struct plan *m,
-                            uint32_t place)
+/* Returns the name that the vocabulary's table has for an index of a list; p NULL: none. */
+static struct slice series_name(const struct interpret *in, const struct event *e, const struct plan *m,
+                                uint32_t i)
 {
 	const struct slice none = { NULL, 0, 0 };
 
 	if (!m->has_series)
 		return none;
 	const struct value v =
-	    definitions_get(&in->trace->definitions, m->series, interpret_scope(in, e, m->series), place, 0);
+	    definitions_get(&in->trace->definitions, m->series, interpret_scope(in, e, m->series), i, 0);
 	return v.type == VALUE_STRING ? value_text(&v) : none;
 }
 
-/* The name from the table, else "NAME 1", "NAME 2" ... */
-static void put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct plan *m,
-                     const struct field *list, struct field *to)
+/* Adds a field for each value of a list, named by the table, else "NAME 1", "NAME 2" ... */
+static void add_series(const struct interpret *in, struct batch *b, const struct event *e,
+                       const struct plan *m, const struct field *list, struct field *to)
 {
 	for (uint32_t i = 0; i < list->value.count; i++) {
-		struct slice name = name_of(in, e, m, i);
+		struct slice name = series_name(in, e, m, i);
 		if (name.p == NULL) {
 			name = arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p,
 			                    i + 1);
@@ -474,19 +473,19 @@ void interpret_series(const struct interpret *in, struct batch *b, struct event 
 
 	e->phase = PHASE_COUNTER;
 	for (uint32_t i = 0; i < e->nfields; i++)
-		all += series_of(m, &b->fields[e->first_field + i]);
+		all += count_series(m, &b->fields[e->first_field + i]);
 	if (all > UINT16_MAX)
-		return; /* nobody's counter: it stays as it is */
+		return; /* too many series: the fields remain unchanged */
 	struct field *const to = batch_fields(b, (uint32_t)all);
 	if (to == NULL)
 		return;
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
-		const uint32_t series = series_of(m, f);
+		const uint32_t series = count_series(m, f);
 		if (series > 0 && f->value.type != VALUE_LIST)
 			to[n] = *f;
 		else if (series > 0)
-			put_list(in, b, e, m, f, to + n);
+			add_series(in, b, e, m, f, to + n);
 		n += series;
 	}
 	e->first_field = b->nfields;

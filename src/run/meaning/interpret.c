@@ -1,6 +1,6 @@
 /* The stage that applies plans (interpret.h): definitions, facts and arrow ends of an event, then its name,
- * track and phase. What is constant for a class is cached by its index; events of classes without fields or
- * keys take a fast path. */
+ * track and phase.  Constant properties of classes are cached by class index; events of classes without
+ * fields or keys take a fast path. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool has_fact(const struct trace *t, struct slice name)
 	return false;
 }
 
-/* Only texts and numbers; the first fact of a name is kept. */
+/* Adds facts: only texts and numbers, the first of each name. */
 static void add_facts(struct interpret *in, const struct value *map)
 {
 	for (uint32_t i = 0; map->type == VALUE_MAP && i < map->count; i++) {
@@ -56,7 +56,7 @@ static void add_facts(struct interpret *in, const struct value *map)
 	}
 }
 
-static void learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
+static void set_epoch(struct trace *t, const struct value *v, uint64_t ts)
 {
 	uint64_t wall;
 
@@ -66,7 +66,7 @@ static void learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
 	t->epoch_ns = wall - ts;
 }
 
-/* Definitions, facts and the epoch. */
+/* Adds the definitions, facts and epoch that an event states. */
 static void interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
                             const struct plan *m)
 {
@@ -75,12 +75,12 @@ static void interpret_learn(struct interpret *in, const struct batch *b, const s
 	for (uint32_t i = 0; i < m->ndefines; i++)
 		define(in, b, e, &m->defines[i]);
 	if (m->epoch.p != NULL && (v = interpret_field(b, e, m->epoch)) != NULL)
-		learn_epoch(in->trace, v, e->ts);
+		set_epoch(in->trace, v, e->ts);
 	if (m->facts.p != NULL && (v = interpret_field(b, e, m->facts)) != NULL)
 		add_facts(in, v);
 }
 
-/* The ends of arrows. */
+/* Adds the arrow ends of an event. */
 static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                              const struct plan *m)
 {
@@ -91,7 +91,7 @@ static void interpret_arrows(struct interpret *in, const struct batch *b, struct
 	if (out != NULL && interpret_number(out, &key)) {
 		const bool instant =
 		    m->phase == PLAN_INSTANT || (m->phase == PLAN_AS_READ && e->phase == PHASE_INSTANT);
-		/* the arrow's name is that of the first such meaning of the class */
+		/* the name of the arrow is that of the first such plan of the class */
 		if (instant && m == plan_with_arrows(e->cls->plan))
 			e->flags |= EVENT_ARROW;
 		arrows_out(&in->arrows, m->flow_name, key, e);
@@ -111,11 +111,11 @@ enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 struct known_class {
 	const struct plan *m; /* NULL: nothing to do */
 	const struct known_class *otherwise;
-	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
+	struct slice name; /* p NULL: composed per event, or set by the reader */
 	uint16_t pair;
 	uint8_t simple; /* enum simple */
-	bool light;     /* nothing but a fixed name and a phase */
-	bool fields;    /* its events have their fields, whoever asks */
+	bool light;     /* the plan has only a fixed name and a phase */
+	bool fields;    /* its events have their fields */
 };
 
 void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
@@ -139,8 +139,8 @@ void interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
-static void know_one(const struct interpret *in, struct known_class *k, const struct class *cls,
-                     const struct plan *m)
+static void compile_plan(const struct interpret *in, struct known_class *k, const struct class *cls,
+                         const struct plan *m)
 {
 	const bool simple = m->phase == PLAN_AS_READ || m->phase == PLAN_BEGIN || m->phase == PLAN_END ||
 	                    m->phase == PLAN_INSTANT;
@@ -159,13 +159,13 @@ static void know_one(const struct interpret *in, struct known_class *k, const st
 		k->simple = SIMPLE_NOT;
 }
 
-static void know(struct interpret *in, struct known_class *k, const struct class *cls)
+static void compile_plans(struct interpret *in, struct known_class *k, const struct class *cls)
 {
 	*k = (struct known_class){ .m = NULL };
 	if (cls->plan == NULL || cls->reader_applies)
 		return;
 	for (const struct plan *m = cls->plan;; m = m->otherwise) {
-		know_one(in, k, cls, m);
+		compile_plan(in, k, cls, m);
 		if (m->named.p == NULL || m->otherwise == NULL)
 			return;
 		struct known_class *const next = arena_zalloc(&in->arena, 1, sizeof *next);
@@ -176,8 +176,8 @@ static void know(struct interpret *in, struct known_class *k, const struct class
 	}
 }
 
-/* On OOM it is treated as unknown. */
-static const struct known_class *new_class(struct interpret *in, const struct class *cls)
+/* Caches a class.  On OOM the class is treated as having no plan. */
+static const struct known_class *cache_class(struct interpret *in, const struct class *cls)
 {
 	static const struct known_class nothing;
 
@@ -185,11 +185,11 @@ static const struct known_class *new_class(struct interpret *in, const struct cl
 		in->failed = true;
 		return &nothing;
 	}
-	know(in, &in->classes[cls->index], cls);
+	compile_plans(in, &in->classes[cls->index], cls);
 	return &in->classes[cls->index];
 }
 
-/* Returns NULL if it is not cached yet.  All zero: a class without a plan. */
+/* Returns NULL if the class is not cached.  All zero: a class without a plan. */
 static inline const struct known_class *known_class_of(const struct interpret *in, const struct class *cls)
 {
 	const struct known_class *const k = cls->index < in->nclasses ? &in->classes[cls->index] : NULL;
@@ -222,9 +222,9 @@ static bool find_name(struct interpret *in, struct batch *b, struct event *e, co
 	return e->name.p == e->cls->name.p;
 }
 
-/* ---- phases: each returns whether the event is kept ---- */
+/* ---- phases: functions return true if the event is kept ---- */
 
-static bool paired(struct interpret *in, struct event *e, enum pairing_result result)
+static bool apply_pairing(struct interpret *in, struct event *e, enum pairing_result result)
 {
 	switch (result) {
 	case PAIRING_SPAN:
@@ -240,27 +240,27 @@ static bool paired(struct interpret *in, struct event *e, enum pairing_result re
 	return false;
 }
 
-static bool begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool apply_begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_BEGIN;
-	return !in->spans || paired(in, e, pairing_begin(&in->pairing, b, e, how));
+	return !in->spans || apply_pairing(in, e, pairing_begin(&in->pairing, b, e, how));
 }
 
-static bool end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool apply_end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_END;
-	return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
+	return !in->spans || apply_pairing(in, e, pairing_end(&in->pairing, b, e, how));
 }
 
 /* Ends the previous state, which replaces the event, and begins the new one. */
-static bool state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+static bool apply_state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	struct event closing = *e;
 
 	e->phase = PHASE_INSTANT;
 	if (!in->spans)
 		return true;
-	closing.nfields = 0; /* they are the next one's */
+	closing.nfields = 0; /* the fields belong to the next state */
 	const enum pairing_result result = pairing_end(&in->pairing, b, &closing, how);
 	pairing_begin(&in->pairing, b, e, how);
 	if (result == PAIRING_SPAN)
@@ -268,7 +268,7 @@ static bool state(struct interpret *in, struct batch *b, struct event *e, struct
 	return result == PAIRING_SPAN;
 }
 
-static void span(struct batch *b, struct event *e, const struct plan *m)
+static void apply_span(struct batch *b, struct event *e, const struct plan *m)
 {
 	struct field *const first = b->fields + e->first_field;
 	uint32_t i = 0;
@@ -285,7 +285,7 @@ static void span(struct batch *b, struct event *e, const struct plan *m)
 		return;
 	e->phase = PHASE_SPAN;
 	e->dur = dur;
-	if (dur > UINT64_MAX - e->ts) { /* cut where time ends; the field says the true length */
+	if (dur > UINT64_MAX - e->ts) { /* cut at the end of time; the field keeps the true length */
 		e->dur = UINT64_MAX - e->ts;
 		return;
 	}
@@ -293,15 +293,15 @@ static void span(struct batch *b, struct event *e, const struct plan *m)
 	e->nfields--;
 }
 
-/* Phases of the reader. */
+/* Applies the phase set by the reader. */
 static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
-	return e->phase == PHASE_BEGIN ? begin(in, b, e, how)
-	       : e->phase == PHASE_END ? end(in, b, e, how)
+	return e->phase == PHASE_BEGIN ? apply_begin(in, b, e, how)
+	       : e->phase == PHASE_END ? apply_end(in, b, e, how)
 	                               : true;
 }
 
-/* Without a plan. */
+/* Applies the phase of an event without a plan. */
 static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 {
 	return own_phase(
@@ -317,15 +317,15 @@ static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, 
 	case PLAN_AS_READ:
 		return own_phase(in, b, e, how);
 	case PLAN_BEGIN:
-		return begin(in, b, e, how);
+		return apply_begin(in, b, e, how);
 	case PLAN_END:
-		return end(in, b, e, how);
+		return apply_end(in, b, e, how);
 	case PLAN_STATE:
-		return state(in, b, e, how);
+		return apply_state(in, b, e, how);
 	case PLAN_STATE_END:
-		return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
+		return !in->spans || apply_pairing(in, e, pairing_end(&in->pairing, b, e, how));
 	case PLAN_SPAN:
-		span(b, e, m);
+		apply_span(b, e, m);
 		return true;
 	case PLAN_INSTANT:
 		e->phase = PHASE_INSTANT;
@@ -342,8 +342,8 @@ static bool apply_phase(struct interpret *in, struct batch *b, struct event *e, 
 
 /* ---- one event ---- */
 
-/* The track, and the key and kind of an end of a span. */
-static void find_place(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+/* Finds the track of an event, and the key and kind of an end of a span. */
+static void find_track(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
                        struct pairing_end_of *how)
 {
 	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
@@ -354,10 +354,10 @@ static void find_place(struct interpret *in, struct batch *b, struct event *e, c
 	else if (state)
 		e->track = interpret_state_line(in, b, e, m);
 	if (m->key.nfields > 0) {
-		const struct event at_home = { .track = own,
-			                       .first_field = e->first_field,
-			                       .nfields = e->nfields };
-		const struct value v = interpret_ref(in, b, &at_home, &m->key);
+		const struct event on_own_track = { .track = own,
+			                            .first_field = e->first_field,
+			                            .nfields = e->nfields };
+		const struct value v = interpret_ref(in, b, &on_own_track, &m->key);
 		if (!interpret_number(&v, &how->key))
 			how->key = 0;
 	}
@@ -365,8 +365,8 @@ static void find_place(struct interpret *in, struct batch *b, struct event *e, c
 	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
 }
 
-/* The plan for an event of this name; NULL: none. */
-static inline const struct known_class *choose(const struct known_class *k, struct slice name)
+/* Returns the plan for an event of this name, or NULL. */
+static inline const struct known_class *choose_plan(const struct known_class *k, struct slice name)
 {
 	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, name))
 		k = k->otherwise;
@@ -378,7 +378,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 {
 	struct pairing_end_of how = { .pair = 0 };
 
-	k = choose(k, e->name);
+	k = choose_plan(k, e->name);
 	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k == NULL)
@@ -387,7 +387,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 		interpret_layout(in, b, e, k->m);
 	interpret_learn(in, b, e, k->m);
 	how.lasting = find_name(in, b, e, k);
-	find_place(in, b, e, k->m, &how);
+	find_track(in, b, e, k->m, &how);
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
@@ -395,12 +395,12 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	return apply_phase(in, b, e, k->m, how);
 }
 
-/* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing.
- */
-static bool untimed(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+/* Handles a record without a track: it may define something, but neither begins nor ends a span. */
+static bool interpret_untimed(struct interpret *in, struct batch *b, struct event *e,
+                              const struct known_class *k)
 {
 	if (k->m != NULL)
-		k = choose(k, e->name);
+		k = choose_plan(k, e->name);
 	if (k != NULL && k->m != NULL) {
 		if (k->m->has_layout && k->fields)
 			interpret_layout(in, b, e, k->m);
@@ -409,31 +409,31 @@ static bool untimed(struct interpret *in, struct batch *b, struct event *e, cons
 	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
 }
 
-static bool one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+static bool interpret_one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
-	bool comes_out;
+	bool kept;
 
 	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE))
-		return untimed(in, b, e, k);
+		return interpret_untimed(in, b, e, k);
 	if (k->m == NULL || k->light)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m == NULL) {
-		comes_out = as_read(in, b, e);
+		kept = as_read(in, b, e);
 	} else if (!k->light) {
-		comes_out = interpret_event(in, b, e, k);
+		kept = interpret_event(in, b, e, k);
 	} else {
 		const struct pairing_end_of how = { .pair = k->pair,
 			                            .lasting =
 			                                k->name.p != NULL || e->name.p == e->cls->name.p };
 		if (k->name.p != NULL)
 			e->name = k->name;
-		comes_out = apply_phase(in, b, e, k->m, how);
+		kept = apply_phase(in, b, e, k->m, how);
 	}
-	if (comes_out && e->phase == PHASE_SPAN)
+	if (kept && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);
-	if (comes_out && in->fields && e->cls->nparts > 0)
+	if (kept && in->fields && e->cls->nparts > 0)
 		interpret_class_parts(in, b, e);
-	return comes_out;
+	return kept;
 }
 
 static inline void move(struct batch *b, uint32_t to, uint32_t from)
@@ -445,14 +445,14 @@ static inline void move(struct batch *b, uint32_t to, uint32_t from)
 		b->bytes[to] = b->bytes[from];
 }
 
-/* Stores the record that ended the i-th event of the output. */
+/* Stores the offset of the record that ended the i-th event of the output. */
 static inline void note_other(const struct interpret *in, uint32_t i, uint64_t offset)
 {
 	if (in->others != NULL)
 		in->others[i] = offset;
 }
 
-/* Events without a plan, if no track has open spans. */
+/* Returns true for events without a plan, if no track has open spans. */
 static inline bool has_nothing_to_do(const struct interpret *in, const struct known_class *k,
                                      const struct event *e)
 {
@@ -514,10 +514,10 @@ bool interpret_batch(struct interpret *in, const struct format *of, struct batch
 			k = known_class_of(in, b->events[i].cls);
 		}
 		if (k == NULL)
-			k = new_class(in, b->events[i].cls);
+			k = cache_class(in, b->events[i].cls);
 		uint64_t other = b->events[i].offset;
 		in->pairing.pending.met = other;
-		if (!one(in, b, &b->events[i], k))
+		if (!interpret_one(in, b, &b->events[i], k))
 			continue;
 		if (in->pairing.pending.met != other)
 			other = in->pairing.pending.met;

@@ -1,6 +1,6 @@
-/* Pairs of begin and end become spans: a stack per track, states next to it, a hash table for async spans and
- * for ends that precede their begin.  Open spans are in one array with a free list; an END searches
- * PAIRING_LOOK entries of the stack at most.  The limits are in interpret.h. */
+/* Pairs BEGIN and END events into spans: a stack and a list of states per track, hash tables for async spans
+ * and for ends that precede their begin.  Open spans are in one array with a free list; an END searches at
+ * most PAIRING_LOOK entries of the stack.  The limits are in interpret.h. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -10,15 +10,15 @@
 /* ---- ends that precede their begin ---- */
 
 #define BUCKETS 8192U
-#define LOOK 64 /* places of a bucket */
+#define LOOK 64 /* max entries of a bucket that are searched */
 
 struct pending_end {
 	uint64_t ts, offset, key;
 	struct slice name;
 	const struct class *cls;
-	const struct track *track; /* NULL: the place is free */
+	const struct track *track; /* NULL: free slot */
 	struct retained *retained;
-	uint32_t next; /* place + 1 */
+	uint32_t next; /* slot + 1 */
 	uint16_t pair;
 };
 
@@ -39,8 +39,8 @@ static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p
 	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
 }
 
-/* Returns 0 beyond the limit, or on OOM. */
-static uint32_t take_place(struct pending_ends *a, struct pairing *p)
+/* Returns a free slot + 1, or 0 beyond the limit or on OOM. */
+static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 {
 	const uint32_t place = a->free;
 
@@ -62,8 +62,8 @@ static uint32_t take_place(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* Passes its copy to the batch. */
-static void give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
+/* Frees a slot; its copy of texts is passed to the batch. */
+static void free_end(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
@@ -75,16 +75,15 @@ static void give_place(struct pending_ends *a, struct pairing *p, struct pending
 	a->free = (uint32_t)(s - a->ends) + 1;
 }
 
-/* Keeps an END that nothing was open for.  true: it is retained, and the event is no longer needed.  Without
- * memory p->failed is set. */
-static bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b,
-                             const struct event *e, struct pairing_end_of how)
+/* Retains an END without an open span.  Returns true if it is retained: the event is no longer needed. */
+static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
+                       struct pairing_end_of how)
 {
 	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t n = how.fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_MADE;
 	struct retained *k = NULL;
-	const uint32_t place = take_place(a, p);
+	const uint32_t place = reserve_end(a, p);
 
 	if (place == 0)
 		return false;
@@ -95,7 +94,7 @@ static bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct b
 		    retained_new(&k, name, b->fields + e->first_field, n, PAIRING_BYTES - p->retained_bytes);
 	if (made != RETAINED_MADE) {
 		p->failed |= made == RETAINED_NO_MEMORY;
-		give_place(a, p, s, b);
+		free_end(a, p, s, b);
 		return false;
 	}
 	s->retained = k;
@@ -108,9 +107,9 @@ static bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct b
 	return true;
 }
 
-/* The link to the earliest end not before the begin, or NULL. */
-static uint32_t *find(const struct pending_ends *a, const struct pairing *p, const struct event *e,
-                      struct pairing_end_of how)
+/* Returns the link to the earliest retained end that is not before the begin e, or NULL. */
+static uint32_t *find_end(const struct pending_ends *a, const struct pairing *p, const struct event *e,
+                          struct pairing_end_of how)
 {
 	uint32_t *link = bucket_of(a, p, e->track, how), *best = NULL;
 
@@ -125,11 +124,11 @@ static uint32_t *find(const struct pending_ends *a, const struct pairing *p, con
 	return best;
 }
 
-/* If the end of this BEGIN preceded it, makes e the span and returns true. */
-static bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
-                             struct pairing_end_of how)
+/* If the end of this BEGIN preceded it, turns e into the span and returns true. */
+static bool match_end(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
+                      struct pairing_end_of how)
 {
-	uint32_t *const link = a->buckets != NULL ? find(a, p, e, how) : NULL;
+	uint32_t *const link = a->buckets != NULL ? find_end(a, p, e, how) : NULL;
 
 	if (link == NULL)
 		return false;
@@ -148,13 +147,13 @@ static bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct b
 	e->phase = PHASE_SPAN;
 	e->flags = EVENT_ASYNC;
 	*link = s->next;
-	give_place(a, p, s, b);
+	free_end(a, p, s, b);
 	return true;
 }
 
-/* At the end of the trace: those whose beginning never came become instants.  true: there was no room for
- * all. */
-static bool pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b)
+/* Adds retained ends without a begin as instants, at the end of the trace.  Returns true if the batch is
+ * full. */
+static bool finish_ends(struct pending_ends *a, struct pairing *p, struct batch *b)
 {
 	for (; a->at < a->n && b->n < b->cap; a->at++) {
 		struct pending_end *const s = &a->ends[a->at];
@@ -177,14 +176,14 @@ static bool pending_end_finish(struct pending_ends *a, struct pairing *p, struct
 			             .nfields = (uint16_t)n };
 		b->nfields += n;
 		pairing_alone(p, e);
-		give_place(a, p, s, b);
+		free_end(a, p, s, b);
 	}
 	return a->at < a->n;
 }
 
 /* ---- pairing ---- */
 
-#define BUCKETS_PAIRING 65536U
+#define ASYNC_BUCKETS 65536U
 
 void pairing_init(struct pairing *p, struct trace *trace)
 {
@@ -207,7 +206,7 @@ void pairing_free(struct pairing *p)
 /* ---- slots ---- */
 
 /* Ensures the entry of the track. */
-static bool have_track(struct pairing *p, uint32_t index)
+static bool reserve_track(struct pairing *p, uint32_t index)
 {
 	if (index < p->ntracks)
 		return true;
@@ -223,7 +222,7 @@ static bool have_track(struct pairing *p, uint32_t index)
 	return true;
 }
 
-static void more_places(struct pairing *p)
+static void grow_slots(struct pairing *p)
 {
 	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
 	struct open_span *const s = realloc(p->spans, cap * sizeof *s);
@@ -239,11 +238,11 @@ static void more_places(struct pairing *p)
 	}
 }
 
-/* A free slot; the caller checked the limit. */
+/* Returns a free slot, or NULL on OOM; the caller checked the limit. */
 static struct open_span *take_slot(struct pairing *p)
 {
 	if (p->free == 0)
-		more_places(p);
+		grow_slots(p);
 	if (p->free == 0)
 		return NULL;
 	struct open_span *const s = &p->spans[p->free - 1];
@@ -251,7 +250,7 @@ static struct open_span *take_slot(struct pairing *p)
 	return s;
 }
 
-/* Passes its copy to the batch. */
+/* Frees a slot; its copy of texts is passed to the batch. */
 static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
@@ -271,10 +270,10 @@ static uint32_t *async_bucket(const struct pairing *p, const struct track *track
 	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
 
 	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) &
-	                   (BUCKETS_PAIRING - 1)];
+	                   (ASYNC_BUCKETS - 1)];
 }
 
-/* The head of the list that a span belongs to. */
+/* Returns the head of the list that a span belongs to. */
 static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
@@ -283,7 +282,7 @@ static uint32_t *list_of(const struct pairing *p, const struct track *track, str
 	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
 
-static bool belong(const struct open_span *s, const struct track *track, struct pairing_end_of how)
+static bool matches(const struct open_span *s, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
 		return s->pair == how.pair && s->key == how.key &&
@@ -293,8 +292,8 @@ static bool belong(const struct open_span *s, const struct track *track, struct 
 	return s->pair == how.pair && s->key == how.key;
 }
 
-/* The link to the span that an end closes, or NULL. */
-static uint32_t *find_async(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+/* Returns the link to the span that an end closes, or NULL. */
+static uint32_t *find_open(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	uint32_t *link;
 
@@ -303,7 +302,7 @@ static uint32_t *find_async(const struct pairing *p, const struct track *track, 
 	link = list_of(p, track, how);
 	for (unsigned i = 0; *link != 0 && i < PAIRING_LOOK; i++) {
 		struct open_span *const s = &p->spans[*link - 1];
-		if (belong(s, track, how))
+		if (matches(s, track, how))
 			return link;
 		link = &s->below;
 	}
@@ -346,8 +345,8 @@ static void leave_out(struct pairing *p, const struct event *e, struct pairing_e
 /* ---- the two ends ---- */
 
 /* Copies name and fields that do not outlive the batch. */
-static void keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
-                 struct pairing_end_of how)
+static void retain_texts(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
+                         struct pairing_end_of how)
 {
 	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how.fields ? e->nfields : 0;
@@ -373,17 +372,17 @@ static void keep(struct pairing *p, const struct batch *b, const struct event *e
 }
 
 /* Ensures the list that a span belongs to. */
-static bool have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
+static bool reserve_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
-		p->buckets = calloc(BUCKETS_PAIRING, sizeof *p->buckets);
+		p->buckets = calloc(ASYNC_BUCKETS, sizeof *p->buckets);
 		p->failed |= p->buckets == NULL;
 		return p->buckets != NULL;
 	}
-	return have_track(p, e->track->index);
+	return reserve_track(p, e->track->index);
 }
 
-static bool have_room(const struct pairing *p, const struct event *e, struct pairing_end_of how)
+static bool has_capacity(const struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	const bool listed = (how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
 
@@ -396,9 +395,9 @@ static bool have_room(const struct pairing *p, const struct event *e, struct pai
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
                       struct pairing_end_of how)
 {
-	if (!have_list(p, e, how))
+	if (!reserve_list(p, e, how))
 		return;
-	if (!have_room(p, e, how)) {
+	if (!has_capacity(p, e, how)) {
 		leave_out(p, e, how);
 		return;
 	}
@@ -413,7 +412,7 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 	s->track = e->track;
 	s->pair = how.pair;
 	s->flags = how.flags;
-	keep(p, b, e, s, how);
+	retain_texts(p, b, e, s, how);
 	uint32_t *const list = list_of(p, e->track, how);
 	s->below = *list;
 	*list = (uint32_t)(s - p->spans) + 1;
@@ -424,13 +423,13 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
                                   struct pairing_end_of how)
 {
-	if ((how.flags & PAIRING_ASYNC) != 0 && pending_end_meet(&p->pending, p, b, e, how))
+	if ((how.flags & PAIRING_ASYNC) != 0 && match_end(&p->pending, p, b, e, how))
 		return PAIRING_SPAN;
 	open_span(p, b, e, how);
 	return PAIRING_OPEN;
 }
 
-/* Joins the fields of both ends. */
+/* Joins the fields of BEGIN and END. */
 static void join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
 	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
@@ -446,7 +445,7 @@ static void join_fields(struct pairing *p, struct batch *b, struct event *e, con
 	b->nfields += n;
 }
 
-/* Makes e the span; e->ts is its end. */
+/* Turns an END into the span. */
 static void make_span(const struct open_span *s, struct event *e)
 {
 	e->dur = e->ts - s->ts;
@@ -470,7 +469,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 			return PAIRING_DROPPED;
 		}
 	}
-	uint32_t *const link = find_async(p, e->track, how);
+	uint32_t *const link = find_open(p, e->track, how);
 	if (link == NULL) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
 		if (beyond == 0)
@@ -501,7 +500,7 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
 
 	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0)
 		return result;
-	return pending_end_keep(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
+	return retain_end(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
 }
 
 void pairing_alone(struct pairing *p, const struct event *e)
@@ -530,7 +529,7 @@ static uint64_t end_of_open(const struct pairing *p, const struct open_span *s)
 	return last;
 }
 
-static void give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
+static void emit_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 {
 	struct event *const e = &b->events[b->n];
 	const uint32_t retained = fields && s->retained != NULL ? s->retained->nfields : 0,
@@ -556,33 +555,31 @@ static void give_open(struct pairing *p, struct batch *b, struct open_span *s, b
 	free_slot(p, s, b);
 }
 
-/* The innermost first, as for ENDs. */
-static void give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
+/* Emits the open spans of a list, innermost first, like ENDs. */
+static void emit_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 {
 	while (*list != 0 && b->n < b->cap) {
 		struct open_span *const s = &p->spans[*list - 1];
 		const uint32_t below = s->below;
-		give_open(p, b, s, fields);
+		emit_open(p, b, s, fields);
 		*list = below;
 	}
 }
 
 /* Returns whether the batch is full. */
-static bool give_all_open(struct pairing *p, struct batch *b, bool fields)
+static bool emit_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {
 		struct open_track *const t = &p->tracks[p->at];
 		t->depth = 0;
-		give_list(p, b, &t->top, fields);
-		give_list(p, b, &t->states, fields);
+		emit_list(p, b, &t->top, fields);
+		emit_list(p, b, &t->states, fields);
 	}
-	uint32_t i = p->at < p->ntracks
-	                 ? p->n
-	                 : p->at - p->ntracks; /* then the async ones, in order of their places */
+	uint32_t i = p->at < p->ntracks ? p->n : p->at - p->ntracks; /* then async spans, in order of slots */
 	for (; i < p->n && b->n < b->cap; i++) {
 		p->at++;
 		if (p->spans[i].cls != NULL)
-			give_open(p, b, &p->spans[i], fields);
+			emit_open(p, b, &p->spans[i], fields);
 	}
 	return b->n == b->cap;
 }
@@ -592,5 +589,5 @@ bool pairing_finish(struct pairing *p, struct batch *b, bool fields)
 	for (uint32_t i = 0; i < p->ntracks && p->at == 0; i++)
 		if (p->tracks[i].last > p->last)
 			p->last = p->tracks[i].last;
-	return give_all_open(p, b, fields) || pending_end_finish(&p->pending, p, b);
+	return emit_all_open(p, b, fields) || finish_ends(&p->pending, p, b);
 }

@@ -1,19 +1,20 @@
-/* Copies of names and fields of open spans, in one block each, and the fields of a span made of those of both
- * its ends.  The size is computed first, so that the limit is checked before memory is allocated. */
+/* Copies names and fields of open spans, into one block each, and joins the fields of BEGIN and END.  The
+ * size is computed first, so that the limit is checked before memory is allocated. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
 
 #include "base/table.h"
 
-#define DEPTH 16 /* of lists in lists */
+#define DEPTH 16 /* max nesting of lists */
 
-/* Two runs: all values of lists, then all bytes. */
+/* Size of the variable part of a block: values of lists, then bytes of texts. */
 struct extent {
 	uint64_t values, bytes;
 };
 
-struct place {
+/* Where the next values and bytes are stored. */
+struct output {
 	struct value *values;
 	char *bytes;
 };
@@ -48,8 +49,8 @@ static bool measure(const struct value *v, struct extent *x, uint64_t limit, int
 	return true;
 }
 
-/* The copy goes when the span is over: it does not stay. */
-static struct slice copy_text(struct place *to, struct slice s)
+/* Copies a text.  The copy is freed after the span, so it loses SLICE_STAYS. */
+static struct slice copy_text(struct output *to, struct slice s)
 {
 	if (s.n > 0)
 		memcpy(to->bytes, s.p, s.n);
@@ -59,8 +60,8 @@ static struct slice copy_text(struct place *to, struct slice s)
 	return s;
 }
 
-/* No deeper than measure() went. */
-static struct value copy_value(struct place *to, const struct value *v)
+/* Recursion is bounded by measure(). */
+static struct value copy_value(struct output *to, const struct value *v)
 {
 	const uint64_t n = entries(v);
 	struct value copy = *v;
@@ -99,7 +100,7 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
 	struct retained *const k = malloc((size_t)bytes);
 	if (k == NULL)
 		return RETAINED_NO_MEMORY;
-	struct place to = { .values = (struct value *)(void *)(k->fields + n) };
+	struct output to = { .values = (struct value *)(void *)(k->fields + n) };
 	to.bytes = (char *)(to.values + x.values);
 	*k = (struct retained){ .bytes = (uint32_t)bytes, .nfields = n };
 	if (name.p != NULL)
@@ -125,7 +126,7 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 	if (is_text(a))
 		return slice_equal(value_text(a), value_text(b));
 	if (a->type != VALUE_LIST && a->type != VALUE_MAP)
-		return a->type == VALUE_NONE || a->u64 == b->u64; /* of floats: the same bits */
+		return a->type == VALUE_NONE || a->u64 == b->u64; /* floats: compares bits */
 	if (a->count != b->count || depth == DEPTH)
 		return false;
 	for (uint64_t i = 0; i < entries(a); i++)
@@ -139,16 +140,16 @@ bool retained_equal(const struct value *a, const struct value *b)
 	return equal(a, b, 0);
 }
 
-/* ---- the fields of both ends ---- */
+/* ---- fields of both ends ---- */
 
-/* Where the names of a BEGIN stand.  A few are looked for one by one; of many a table is made, so that two
- * ends with thousands of fields cost no more than their bytes. */
+/* Index of the names of a BEGIN: a linear search for few, a hash table for many, so that two ends with
+ * thousands of fields take linear time. */
 #define FEW_NAMES 32U
 
 struct names {
 	const struct field *fields;
 	uint32_t n, mask;
-	uint32_t *places; /* by hash: place + 1, of the first of that name; NULL: they are few */
+	uint32_t *slots; /* hash table: index + 1 of the first field of a name; NULL: few names */
 	uint64_t seed;
 };
 
@@ -157,7 +158,7 @@ static uint32_t *name_slot(const struct names *names, struct slice name)
 	uint64_t h = hash_bytes(name.p, name.n, names->seed);
 
 	for (;; h++) {
-		uint32_t *const slot = &names->places[h & names->mask];
+		uint32_t *const slot = &names->slots[h & names->mask];
 		if (*slot == 0 || slice_equal(names->fields[*slot - 1].name, name))
 			return slot;
 	}
@@ -172,8 +173,8 @@ static void names_of(struct names *names, struct batch *b, const struct field *f
 		return;
 	while (cap < 2 * n)
 		cap *= 2;
-	names->places = arena_zalloc(&b->scratch, cap, sizeof *names->places);
-	if (names->places == NULL)
+	names->slots = arena_zalloc(&b->scratch, cap, sizeof *names->slots);
+	if (names->slots == NULL)
 		return;
 	names->mask = cap - 1;
 	names->seed = hash_seed();
@@ -183,12 +184,12 @@ static void names_of(struct names *names, struct batch *b, const struct field *f
 	}
 }
 
-/* The place of the BEGIN's field that has the name of the END's i-th; as many as there are: none has. */
+/* Returns the index of the BEGIN's field with the name of f, the END's i-th field, or names->n. */
 static uint32_t same_name(const struct names *names, const struct field *f, uint32_t i)
 {
 	if (i < names->n && slice_equal(names->fields[i].name, f->name))
 		return i;
-	if (names->places != NULL) {
+	if (names->slots != NULL) {
 		i = *name_slot(names, f->name);
 		return i != 0 ? i - 1 : names->n;
 	}
@@ -198,9 +199,9 @@ static uint32_t same_name(const struct names *names, const struct field *f, uint
 	return i;
 }
 
-/* Whether the END says nothing but what the BEGIN said, in the same order: the ordinary case needs no
- * look-ups. */
-static bool in_step(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
+/* Returns true if the names of the END are a prefix of those of the BEGIN: the common case, which needs no
+ * table. */
+static bool has_same_names(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
 {
 	for (uint32_t i = 0; i < nend; i++)
 		if (i >= nbegin || !slice_equal(begin[i].name, end[i].name))
@@ -208,7 +209,7 @@ static bool in_step(const struct field *begin, uint32_t nbegin, const struct fie
 	return true;
 }
 
-/* "end.NAME".  p NULL: no memory. */
+/* Returns "end.NAME". */
 static struct slice end_name(struct batch *b, struct slice name)
 {
 	static const char before[] = "end.";
@@ -231,7 +232,7 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 
 	if (nbegin > 0)
 		memcpy(to, begin, nbegin * sizeof *to);
-	names_of(&names, b, begin, in_step(begin, nbegin, end, nend) ? 0 : nbegin);
+	names_of(&names, b, begin, has_same_names(begin, nbegin, end, nend) ? 0 : nbegin);
 	if (b->scratch.failed)
 		return n;
 	names.n = nbegin;

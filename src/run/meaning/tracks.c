@@ -1,5 +1,5 @@
-/* Time lines named by fields of events: found by name, and by number in a cache.  Bounded in number and in
- * bytes of names. */
+/* Tracks named by fields of events ("lines"): a hash table by name, and a cache by number.  The number of
+ * lines and the bytes of their names are limited. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,15 +8,15 @@
 #include "run/meaning/interpret.h"
 
 #define CACHED 1024U
-#define NAME_BYTES 256U      /* of a line that an event names; the rest is cut */
-#define ALL_BYTES (4U << 20) /* of all such names */
+#define NAME_BYTES 256U      /* max bytes of the name of a line; longer names are cut */
+#define ALL_BYTES (4U << 20) /* max bytes of all names */
 
-#define ALL_TRACKS                                                                                           \
-	65536U /* when there are so many, events name no more; readers have the rest of TRACE_MAX_TRACKS */
+/* Lines are added up to this number of tracks; the rest of TRACE_MAX_TRACKS is for readers. */
+#define ALL_TRACKS 65536U
 
 /* Cached result for a rule, a process (or track, for child lines) and a number. */
 struct line_cached {
-	const void *how; /* the meaning_track, or the meaning whose states are shown */
+	const void *how; /* the plan_track, or the name of the state */
 	const struct track *base;
 	uint64_t value;
 	uint8_t type;
@@ -45,7 +45,7 @@ static struct line_cached *cached_at(struct interpret *in, const void *how, cons
 	return &in->cached[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-/* Adds a line of this name. */
+/* Adds a line with this name. */
 static const struct track *new_line(struct interpret *in, const struct batch *b, const struct event *e,
                                     const struct track *base, bool child, struct slice name,
                                     const struct plan_ref *id)
@@ -61,8 +61,9 @@ static const struct track *new_line(struct interpret *in, const struct batch *b,
 	return k;
 }
 
-/* Reported once per trace. */
-static void say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
+/* Reports the limit, once per trace. */
+static void report_limit(struct interpret *in, const struct batch *b, const struct event *e,
+                         struct slice name)
 {
 	struct quoted q;
 
@@ -72,7 +73,7 @@ static void say_limit(struct interpret *in, const struct batch *b, const struct 
 	in->lines_full = true;
 }
 
-/* "t17:NAME", in memory of the batch. */
+/* Returns the key "t17:NAME", in memory of the batch. */
 static struct slice line_key(struct batch *b, char kind, uint32_t base, struct slice name)
 {
 	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
@@ -98,7 +99,7 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	if (key.p == NULL)
 		return base;
 	if (known == TABLE_NONE && (in->trace->ntracks >= ALL_TRACKS || in->line_bytes > ALL_BYTES)) {
-		say_limit(in, b, e, name);
+		report_limit(in, b, e, name);
 		base = track_process(base);
 		child = false;
 		name = SLICE_LIT("more tracks");
@@ -115,7 +116,7 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	return k != NULL ? k : base;
 }
 
-/* *track is unchanged if a field is missing. */
+/* Finds the track by one rule; *track is unchanged if a field is missing. */
 static void try_line(struct interpret *in, struct batch *b, const struct event *e,
                      const struct plan_track *how, const struct track **track)
 {
