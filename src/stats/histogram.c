@@ -1,4 +1,4 @@
-/* Histogram of durations with logarithmic buckets, and the percentiles that it gives. */
+/* Histogram of durations with logarithmic buckets, and its percentiles. */
 #include "stats/stats.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@ void histogram_pool_free(struct histogram_pool *pool)
 	*pool = (struct histogram_pool){ 0 };
 }
 
-/* Room for n blocks more; false: the pool or memory is at its end. */
+/* Ensures space for n more blocks.  Returns false if the pool is full. */
 static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 {
 	if (pool->n == 0)
-		n++; /* block 0 stands for none */
+		n++; /* block 0 means none */
 	if (n > HISTOGRAM_POOL_BLOCKS - pool->n)
 		return false;
 	if (n <= pool->cap - pool->n)
@@ -30,8 +30,8 @@ static bool pool_reserve(struct histogram_pool *pool, uint32_t n)
 	return true;
 }
 
-/* The caller has reserved it. */
-static uint16_t pool_take(struct histogram_pool *pool)
+/* Returns a new block, which the caller has reserved. */
+static uint16_t pool_add_block(struct histogram_pool *pool)
 {
 	if (pool->n == 0)
 		pool->n = 1;
@@ -46,12 +46,12 @@ static void count_one(struct histogram *h, struct histogram_pool *pool, uint64_t
 
 	histogram_place(v, &block, &bucket);
 	if (h->blocks[block] == 0)
-		h->blocks[block] = pool_take(pool);
+		h->blocks[block] = pool_add_block(pool);
 	pool->buckets[(size_t)h->blocks[block] * HISTOGRAM_BUCKETS + bucket]++;
 }
 
-/* Moves the numbers kept into blocks; false: there are not enough. */
-static bool leave_kept(struct histogram *h, struct histogram_pool *pool)
+/* Moves the retained numbers into blocks.  Returns false if too few blocks are free. */
+static bool spread_kept(struct histogram *h, struct histogram_pool *pool)
 {
 	uint64_t kept[HISTOGRAM_KEPT];
 	uint64_t needed = 0;
@@ -71,8 +71,8 @@ static bool leave_kept(struct histogram *h, struct histogram_pool *pool)
 	return true;
 }
 
-/* Counts v at the near end of the nearest block there is. */
-static void count_nearest_name(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+/* Counts v in the closest bucket of the nearest allocated block. */
+static void count_nearest(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	uint32_t block, bucket;
 
@@ -95,7 +95,7 @@ static void count_nearest_name(struct histogram *h, struct histogram_pool *pool,
 
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
-	if (!h->spread && !leave_kept(h, pool)) {
+	if (!h->spread && !spread_kept(h, pool)) {
 		pool->coarse++;
 		return;
 	}
@@ -103,7 +103,7 @@ void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t
 	histogram_place(v, &block, &bucket);
 	if (h->blocks[block] == 0 && !pool_reserve(pool, 1)) {
 		pool->coarse++;
-		count_nearest_name(h, pool, v);
+		count_nearest(h, pool, v);
 		return;
 	}
 	count_one(h, pool, v);
@@ -125,7 +125,7 @@ static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
 	return ((uint64_t)(64 + bucket) << shift) + (UINT64_C(1) << (shift - 1));
 }
 
-/* A number that was met n times. */
+/* Adds a number n times. */
 static void add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
 {
 	uint32_t block, bucket;
@@ -161,7 +161,7 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 		for (uint32_t j = 0; from->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++)
 			add_times(h, pool, bucket_middle(i, j),
 			          of->buckets[(size_t)from->blocks[i] * HISTOGRAM_BUCKETS + j]);
-	h->min = min; /* middles of buckets may lie beyond */
+	h->min = min; /* the middle of a bucket may be outside */
 	h->max = max;
 }
 
@@ -185,5 +185,5 @@ uint64_t histogram_percentile(const struct histogram *h, const struct histogram_
 			uint64_t v = bucket_middle(i, j);
 			return v < h->min ? h->min : v > h->max ? h->max : v;
 		}
-	return h->max; /* not reached: the buckets add up to count */
+	return h->max; /* unreachable: the buckets sum to count */
 }

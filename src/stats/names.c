@@ -24,7 +24,7 @@ static void slot_put(struct names *t, uint64_t hash, uint32_t index)
 	t->slots[i] = (struct names_slot){ .tag = (uint32_t)(hash >> 32), .next = index + 1 };
 }
 
-/* Twice the names, and twice as many slots as names. */
+/* Doubles the capacity; there are twice as many slots as names. */
 static bool names_grow(struct names *t)
 {
 	uint32_t cap = t->cap == 0 ? 64 : t->cap * 2;

@@ -1,4 +1,4 @@
-/* The report as text: rows in order of total time or count, and tables for people. */
+/* The report: rows sorted by total time or count, and text tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -97,7 +97,7 @@ bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 	return true;
 }
 
-/* Of one counter those stand together. */
+/* Groups series by counter. */
 static int by_counter(const void *a, const void *b)
 {
 	const struct series_row *x = a, *y = b;
@@ -159,7 +159,7 @@ static void put_count(struct text *t, const char *before, uint64_t n, const char
 	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
-/* Appends the line, broken where it is wider than the report, and empties it. */
+/* Appends a line, wrapped to the width of the report, and clears it. */
 static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
 	if (line->n > 0)
@@ -226,7 +226,7 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	         "durations of too many names are not exact to 1 % in percentiles");
 }
 
-/* Names of which spans lie in others of the same name, below their table. */
+/* Adds the names of recursive spans below their table. */
 static void put_recursive(struct text *t, const struct stats_view *v, const struct span_row *rows, size_t n)
 {
 	struct text line = { .p = NULL };
@@ -242,7 +242,7 @@ static void put_recursive(struct text *t, const struct stats_view *v, const stru
 	text_free(&line);
 }
 
-/* Prints the table, with a line on what is not in it. */
+/* Prints the table, and the number of rows that are not shown. */
 static void finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v,
                          size_t n, size_t shown)
 {
@@ -303,7 +303,7 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 	return !t->failed;
 }
 
-/* Names behind a count. */
+/* A count and a name. */
 static const struct column count_columns[] = { { NULL, COLUMN_NUMBER, 0, 0 }, { NULL, COLUMN_NAME, 16, 0 } };
 
 static bool put_tally(struct text *t, const char *title, const struct stats_view *v,
@@ -332,7 +332,7 @@ static const struct column counter_columns[] = {
 	{ "p99", COLUMN_NUMBER, 0, 3 },   { "max", COLUMN_NUMBER, 0, 0 },
 };
 
-/* Six digits, or all of an integer. */
+/* Adds a number with six digits; integers are complete. */
 static void number_cell(struct columns *c, double v)
 {
 	const bool whole = v > -1e15 && v < 1e15 && !(v > (double)(int64_t)v) && !(v < (double)(int64_t)v);
@@ -341,7 +341,7 @@ static void number_cell(struct columns *c, double v)
 	columns_next(c);
 }
 
-/* row NULL: it has no numbers. */
+/* row NULL: the counter has no numbers. */
 static void series_cells(struct columns *c, const struct counter_row *counter, const struct series_row *row)
 {
 	columns_name(c, counter->name);

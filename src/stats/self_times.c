@@ -8,17 +8,17 @@
 #include "base/memory.h"
 #include "stats/stats.h"
 
-/* ---- any overlaps: a segment tree ---- */
+/* ---- arbitrary overlaps: segment tree beats (range chmin) ---- */
 
 struct node {
-	uint32_t most, next; /* the largest end of a point here, as a rank, and the next smaller; 0: none */
-	uint64_t time;       /* of the points that have the largest */
+	uint32_t max, next; /* largest end of a point, as a rank, and the next smaller one; 0: none */
+	uint64_t time;      /* total time of the points with the largest end */
 };
 
 struct tree {
 	struct node *nodes; /* [1] is the root */
-	uint64_t *times;    /* all starts and ends, each once */
-	uint32_t n;         /* of them */
+	uint64_t *times;    /* distinct starts and ends, sorted */
+	uint32_t n;         /* of times */
 };
 
 static int by_time(const void *a, const void *b)
@@ -44,16 +44,16 @@ static uint32_t rank_of(const struct tree *t, uint64_t time)
 
 static void join(struct node *to, const struct node *a, const struct node *b)
 {
-	if (a->most == b->most) {
-		to->most = a->most;
+	if (a->max == b->max) {
+		to->max = a->max;
 		to->time = a->time + b->time;
 		to->next = a->next > b->next ? a->next : b->next;
 		return;
 	}
-	const struct node *const more = a->most > b->most ? a : b, *const less = more == a ? b : a;
-	to->most = more->most;
+	const struct node *const more = a->max > b->max ? a : b, *const less = more == a ? b : a;
+	to->max = more->max;
 	to->time = more->time;
-	to->next = more->next > less->most ? more->next : less->most;
+	to->next = more->next > less->max ? more->next : less->max;
 }
 
 /* Points are the intervals [times[i], times[i + 1]), lo <= i < hi. */
@@ -71,8 +71,8 @@ static void build(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi)
 
 static void lower(struct node *n, uint32_t v)
 {
-	if (n->most > v)
-		n->most = v;
+	if (n->max > v)
+		n->max = v;
 }
 
 /* Lowers the points [from, to) to v and returns the time of those that change.  Recursive, 18 levels. */
@@ -81,15 +81,15 @@ static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, ui
 {
 	struct node *const n = &t->nodes[at];
 
-	if (to <= lo || hi <= from || n->most <= v)
+	if (to <= lo || hi <= from || n->max <= v)
 		return 0;
 	if (from <= lo && hi <= to && n->next < v) {
-		n->most = v;
+		n->max = v;
 		return n->time;
 	}
 	const uint32_t mid = lo + (hi - lo) / 2;
-	lower(&t->nodes[2 * at], n->most);
-	lower(&t->nodes[2 * at + 1], n->most);
+	lower(&t->nodes[2 * at], n->max);
+	lower(&t->nodes[2 * at + 1], n->max);
 	const uint64_t changed =
 	    change(t, 2 * at, lo, mid, from, to, v) + change(t, 2 * at + 1, mid, hi, from, to, v);
 	join(n, &t->nodes[2 * at], &t->nodes[2 * at + 1]);
@@ -130,25 +130,26 @@ bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self)
 
 /* ---- self times ---- */
 
-#define ROOM_FIRST 8U /* of a new track; also the smallest limit */
+#define MIN_CAPACITY 8U /* spans of a new track; also the smallest limit */
 
-/* Open spans while a track is evaluated.  Runs: see place(). */
+/* Open spans while a track is evaluated.  Runs: see cover_innermost(). */
 struct self_open {
 	uint64_t start, end;
-	uint64_t covered, until; /* by what lies within it: ns, and up to when */
-	uint32_t index;          /* as of self_item */
-	uint32_t run;            /* the first of its run */
+	uint64_t covered; /* ns covered by spans inside it ... */
+	uint64_t until;   /* ... and their latest end */
+	uint32_t index;   /* self_item.index */
+	uint32_t run;     /* index of the first span of its run */
 };
 
 /* Counted and dropped spans of one name and track. */
 struct self_stretch {
-	uint64_t start, end; /* if there are any */
-	uint64_t ns;         /* of it they take */
+	uint64_t start, end; /* if count > 0 */
+	uint64_t ns;         /* covered by these spans */
 	uint64_t count;
 };
 
 struct self_piece {
-	struct self_stretch before, now; /* forgotten in looks before the present one, and in it */
+	struct self_stretch before, now; /* dropped in earlier evaluations, and in the current one */
 	uint32_t look;
 };
 
@@ -195,11 +196,10 @@ static int by_start(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
-	return x->number > y->number ? -1 : 1; /* the later lies around the earlier */
+	return x->number > y->number ? -1 : 1; /* the later one contains the earlier */
 }
 
-/* Spans in order of their end are in order of their start if time runs backwards.  Nesting is the same then.
- */
+/* Spans in order of ends are in order of starts if time is reversed; nesting is the same. */
 static inline struct self_item item_of(uint64_t start, uint64_t end, uint32_t index, bool backwards)
 {
 	return backwards ? (struct self_item){ ~end, ~start, index }
@@ -254,7 +254,7 @@ static inline void cover(struct self_open *o, uint64_t start, uint64_t end)
 	o->until = end;
 }
 
-/* What is over and lies below others that last leaves now and then. */
+/* Removes ended spans that lie below open ones; runs when the list has doubled. */
 static uint32_t sweep_open(struct self_times *t, uint32_t n, uint64_t time)
 {
 	uint32_t kept = 0;
@@ -271,15 +271,15 @@ static uint32_t sweep_open(struct self_times *t, uint32_t n, uint64_t time)
 	return kept;
 }
 
-/* Within a run each span ends no later than those before it, so the one that lies closest around an item is
- * found by halving, and the time it takes is taken from that one alone: the others have taken all of that.
- * false: there are too many runs. */
-static bool place(struct self_times *t, uint32_t n, const struct self_item *x)
+/* Adds the time of x to the innermost open span of each run that contains it.  Within a run each span ends no
+ * later than those before it, so the innermost one is found by binary search; outer ones already count all of
+ * its time as covered.  Returns false if there are too many runs. */
+static bool cover_innermost(struct self_times *t, uint32_t n, const struct self_item *x)
 {
-	unsigned looks = 0;
+	unsigned nruns = 0;
 
-	for (uint32_t i = n; i > 0; looks++) {
-		if (looks == SELF_RUNS)
+	for (uint32_t i = n; i > 0; nruns++) {
+		if (nruns == SELF_RUNS)
 			return false;
 		const uint32_t first = t->open[i - 1].run;
 		uint32_t lo = first, hi = i;
@@ -313,7 +313,7 @@ static bool sweep(struct self_times *t, uint32_t nitems)
 			n = sweep_open(t, n, x->start);
 			sweep_at = 2 * n > 64 ? 2 * n : 64;
 		}
-		if (!place(t, n, x))
+		if (!cover_innermost(t, n, x))
 			return false;
 		const uint32_t run = n > 0 && t->open[n - 1].end >= x->end ? t->open[n - 1].run : n;
 		t->open[n++] = (struct self_open){ x->start, x->end, 0, x->start, x->index, run };
@@ -330,7 +330,7 @@ static struct self_name *name_of(struct self_times *t, uint32_t who)
 	return who == SELF_OTHER ? &t->other : &t->names[who];
 }
 
-/* The piece of a name and track; NULL: none. */
+/* Returns the piece of a name and track, or NULL. */
 static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
 {
 	struct self_name *const name = &t->names[who];
@@ -355,14 +355,15 @@ static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_
 	return &t->pieces[at];
 }
 
-/* A span that is counted may lie around spans of its name that were forgotten, which were counted, too. */
-static void take_back(struct self_times *t, struct self_name *name, struct self_stretch *p,
-                      const struct self_span *s)
+/* Handles a span that may contain dropped spans of its name: these were counted as outermost, and are
+ * recursive. */
+static void uncount_inner(struct self_times *t, struct self_name *name, struct self_stretch *p,
+                          const struct self_span *s)
 {
 	if (p->count == 0 || s->start >= p->end)
 		return;
 	if (s->start > p->start || s->end < p->end) {
-		t->inexact++; /* of the stretch it is not known where they are */
+		t->inexact++; /* partial overlap: positions in the stretch are unknown */
 		return;
 	}
 	total_subtract(&name->total, p->ns);
@@ -382,7 +383,7 @@ static void extend(struct self_stretch *p, const struct self_stretch *by)
 	p->count += by->count;
 }
 
-/* Counts a span of which `ns` are no other's with what was forgotten of its name and track. */
+/* Adds a span to the dropped spans of its name and track; ns: its time outside of other spans of the name. */
 static void count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p,
                            const struct self_span *s, uint64_t ns)
 {
@@ -392,15 +393,15 @@ static void count_in_piece(struct self_times *t, struct self_name *name, struct 
 		p->now.count = 0;
 		p->look = t->look;
 	}
-	take_back(t, name, &p->before, s);
+	uncount_inner(t, name, &p->before, s);
 	extend(&p->now, &(struct self_stretch){ s->start, s->end, ns, 1 });
 }
 
-/* Counts those spans that end by `time`, with what self[] says. */
-static void count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool forgets)
+/* Counts the spans that end by `time`, with their self[]. */
+static void count_ended(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool drops)
 {
 	const struct self_track *const k = &t->tracks[track];
-	const bool pieces = forgets || t->npieces > 0;
+	const bool pieces = drops || t->npieces > 0;
 
 	t->look++;
 	for (uint32_t i = 0; i < nitems; i++) {
@@ -426,7 +427,7 @@ static void count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_
 		name->recursive += ns == 0;
 		if (!pieces || ns == 0 || s->who == SELF_OTHER)
 			continue;
-		struct self_piece *const p = piece_of(t, track, s->who, forgets);
+		struct self_piece *const p = piece_of(t, track, s->who, drops);
 		if (p != NULL)
 			count_in_piece(t, name, p, s, ns);
 	}
@@ -466,7 +467,7 @@ static int block_by_start(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Of blocks by start: those that share time become one. */
+/* Merges overlapping blocks, which are sorted by start. */
 static void unite_blocks(struct self_track *k)
 {
 	uint32_t n = 0;
@@ -479,7 +480,7 @@ static void unite_blocks(struct self_track *k)
 			continue;
 		}
 		if (g->end <= last->end)
-			continue; /* a span around what was known before covers all of it */
+			continue; /* the enclosing block covers all of it */
 		const uint64_t more = g->end - last->end;
 		last->covered += g->covered < more ? g->covered : more;
 		last->end = g->end;
@@ -487,10 +488,10 @@ static void unite_blocks(struct self_track *k)
 	k->nblocks = n;
 }
 
-/* Where a span begins that stays, a block must not begin before and end behind. */
-static void merge_blocks(struct self_track *k, uint32_t most)
+/* Merges adjacent blocks until `max` are left.  No block may extend across the start of a retained span. */
+static void merge_blocks(struct self_track *k, uint32_t max)
 {
-	while (k->nblocks > most) {
+	while (k->nblocks > max) {
 		uint32_t n = 0, s = 0;
 		for (uint32_t i = 0; i < k->nblocks; i++) {
 			struct self_block g = k->blocks[i];
@@ -504,19 +505,19 @@ static void merge_blocks(struct self_track *k, uint32_t most)
 			k->blocks[n++] = g;
 		}
 		if (n == k->nblocks)
-			return; /* there are many spans that stay */
+			return; /* too many retained spans */
 		k->nblocks = n;
 	}
 }
 
-/* Whether it begins or ends within time of which it is not known what is covered. */
+/* Returns true if a span starts inside a block that is not fully covered. */
 static bool is_cut(const struct self_track *k, const struct self_span *s)
 {
 	uint32_t lo = 0, hi = k->nblocks;
 
 	if (hi == 0 || s->start >= k->blocks[hi - 1].end)
 		return false;
-	while (lo < hi) { /* the first that ends behind its start */
+	while (lo < hi) { /* first block that ends after the start of s */
 		const uint32_t mid = lo + (hi - lo) / 2;
 		if (k->blocks[mid].end > s->start)
 			hi = mid;
@@ -527,8 +528,8 @@ static bool is_cut(const struct self_track *k, const struct self_span *s)
 	       k->blocks[lo].covered < k->blocks[lo].end - k->blocks[lo].start;
 }
 
-/* The time by which all but about `keep` spans are over. */
-static uint64_t time_to_forget(const struct self_track *k, uint32_t keep, bool backwards)
+/* Returns the time by which all but about `keep` spans have ended. */
+static uint64_t drop_time(const struct self_track *k, uint32_t keep, bool backwards)
 {
 	if (keep == 0 || keep >= k->n)
 		return UINT64_MAX;
@@ -538,7 +539,7 @@ static uint64_t time_to_forget(const struct self_track *k, uint32_t keep, bool b
 }
 
 /* Removes the spans that end by `time`; blocks retain the time that they cover. */
-static void forget(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
+static void drop_ended(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
 {
 	uint32_t n = 0;
 
@@ -550,12 +551,12 @@ static void forget(struct self_times *t, struct self_track *k, uint64_t time, ui
 		}
 		struct self_block *last = k->nblocks > 0 ? &k->blocks[k->nblocks - 1] : NULL;
 		while (last != NULL && last->start >= s->start && last->end <= s->end) {
-			k->nblocks--; /* as is usual in order of ends */
+			k->nblocks--; /* the usual case in order of ends */
 			last = k->nblocks > 0 ? last - 1 : NULL;
 		}
 		if (last != NULL && last->start <= s->start && last->end >= s->end &&
 		    last->covered == last->end - last->start)
-			continue; /* as is usual in order of starts */
+			continue; /* the usual case in order of starts */
 		if (!add_block(t, k, &(struct self_block){ s->start, s->end, s->end - s->start }))
 			return;
 	}
@@ -586,8 +587,9 @@ static void forget(struct self_times *t, struct self_track *k, uint64_t time, ui
 
 /* ---- evaluating a track ---- */
 
-/* Counts what is over and, unless it is the last look, forgets it, so that about `keep` spans stay. */
-static void look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
+/* Evaluates a track: counts ended spans and, unless it is the last time, drops them, so that about `keep`
+ * spans are retained. */
+static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 {
 	struct self_track *const k = &t->tracks[track];
 
@@ -604,32 +606,32 @@ static void look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 		t->failed = true;
 		return;
 	}
-	uint32_t most = 0;
+	uint32_t nnames = 0;
 	for (uint32_t i = 0; i < k->n; i++)
-		if (k->spans[i].who < SELF_OTHER && k->spans[i].who >= most)
-			most = k->spans[i].who + 1;
-	if (most > t->nnames && !reach(&t->names, &t->nnames, most, sizeof *t->names)) {
+		if (k->spans[i].who < SELF_OTHER && k->spans[i].who >= nnames)
+			nnames = k->spans[i].who + 1;
+	if (nnames > t->nnames && !reach(&t->names, &t->nnames, nnames, sizeof *t->names)) {
 		t->failed = true;
 		return;
 	}
 	const uint32_t nitems = list_items(t, k, backwards);
 	if (!sweep(t, nitems) && !self_chmin(t->items, nitems, t->self))
 		t->failed = true;
-	uint64_t time = last ? UINT64_MAX : time_to_forget(k, keep, backwards);
-	uint32_t over = 0;
+	uint64_t time = last ? UINT64_MAX : drop_time(k, keep, backwards);
+	uint32_t nended = 0;
 	for (uint32_t i = 0; i < k->n; i++)
-		over += k->spans[i].end <= time;
-	if (k->n - over > k->cap / 2 && !last) { /* many are open for long */
+		nended += k->spans[i].end <= time;
+	if (k->n - nended > k->cap / 2 && !last) { /* many long spans */
 		time = UINT64_MAX;
-		t->inexact += k->n - over;
+		t->inexact += k->n - nended;
 	}
 	for (uint32_t i = 0; i < k->n && k->nblocks > 0; i++)
 		t->inexact += k->spans[i].end <= time && is_cut(k, &k->spans[i]);
-	count(t, track, nitems, time, !last);
+	count_ended(t, track, nitems, time, !last);
 	if (last)
 		k->n = 0;
 	else
-		forget(t, k, time, keep);
+		drop_ended(t, k, time, keep);
 	k->by_start |= k->n == 0;
 	k->by_end |= k->n == 0;
 }
@@ -652,22 +654,22 @@ static void resize(struct self_times *t, struct self_track *k, uint32_t cap)
 }
 
 /* The total capacity is used up: halves that of each track; if that is not enough, tracks retain nothing. */
-static void make_total_room(struct self_times *t)
+static void free_total_capacity(struct self_times *t)
 {
-	if (t->limit > ROOM_FIRST)
+	if (t->limit > MIN_CAPACITY)
 		t->limit /= 2;
 	for (uint32_t i = 0; i < t->ntracks; i++) {
 		struct self_track *const k = &t->tracks[i];
 		if (k->cap <= t->limit)
 			continue;
 		if (k->n > t->limit / 2)
-			look(t, i, t->limit / 4, false);
+			evaluate(t, i, t->limit / 4, false);
 		resize(t, k, t->limit);
 	}
 	if (t->room <= SELF_TOTAL_ROOM / 4 * 3)
 		return;
 	for (uint32_t i = 0; i < t->ntracks; i++) {
-		look(t, i, 0, false);
+		evaluate(t, i, 0, false);
 		resize(t, &t->tracks[i], 0);
 	}
 }
@@ -684,21 +686,21 @@ bool self_times_make_room(struct self_times *t, uint32_t track)
 			t->tracks[i].by_start = t->tracks[i].by_end = true;
 	}
 	struct self_track *const k = &t->tracks[track];
-	uint32_t cap = k->cap < ROOM_FIRST ? ROOM_FIRST : 2 * k->cap;
+	uint32_t cap = k->cap < MIN_CAPACITY ? MIN_CAPACITY : 2 * k->cap;
 	if (cap <= t->limit && t->room + cap - k->cap > SELF_TOTAL_ROOM)
-		make_total_room(t);
-	cap = k->cap < ROOM_FIRST ? ROOM_FIRST : 2 * k->cap;
+		free_total_capacity(t);
+	cap = k->cap < MIN_CAPACITY ? MIN_CAPACITY : 2 * k->cap;
 	if (k->n < k->cap)
 		return !t->failed;
 	if (cap <= t->limit)
 		resize(t, k, cap);
 	else
-		look(t, track, t->limit / 4, false);
+		evaluate(t, track, t->limit / 4, false);
 	return !t->failed;
 }
 
 void self_times_end(struct self_times *t)
 {
 	for (uint32_t i = 0; i < t->ntracks && !t->failed; i++)
-		look(t, i, 0, true);
+		evaluate(t, i, 0, true);
 }

@@ -1,5 +1,5 @@
-/* Statistics of counters: last, least and greatest value, time-weighted mean and percentiles, in buckets of 7
- * significant bits, so that memory does not depend on the number of values. */
+/* Statistics of counters: first, last, min and max value, mean, time-weighted mean, and percentiles, in
+ * buckets of 7 significant bits, so that memory does not grow with the number of values. */
 #include "stats/stats.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "model/track.h"
 #include "run/sort/sorter.h"
 
-#define KEY_SHIFT 45 /* a sign, 11 bits of exponent, 7 of the number itself */
+#define KEY_SHIFT 45 /* keeps the sign, 11 bits of exponent and 7 bits of mantissa */
 
 void series_init(struct series_set *s, struct arena *text)
 {
@@ -28,7 +28,7 @@ void series_free(struct series_set *s)
 	*s = (struct series_set){ .n = 0 };
 }
 
-/* false: it is no number that can be counted. */
+/* Converts a value.  Returns false if it is no finite number. */
 static bool number_of(const struct value *v, double *to)
 {
 	struct value number; /* never JSON */
@@ -58,7 +58,7 @@ static int32_t key_of(double v)
 	return bits >> 63 != 0 ? -key - 1 : key;
 }
 
-/* The least of the values, in size: so integers are themselves. */
+/* Returns the value of the smallest magnitude with this key, so that small integers are exact. */
 static double value_of(int32_t key)
 {
 	const uint64_t bits = (uint64_t)(key < 0 ? -(key + 1) : key) << KEY_SHIFT;
@@ -68,7 +68,7 @@ static double value_of(int32_t key)
 	return key < 0 ? -v : v;
 }
 
-/* The first step whose key is not less. */
+/* Returns the index of the first step whose key is >= `key`. */
 static uint32_t step_at(const struct series *s, int32_t key)
 {
 	uint32_t lo = 0, hi = s->nsteps;
@@ -83,7 +83,7 @@ static uint32_t step_at(const struct series *s, int32_t key)
 	return lo;
 }
 
-/* Without memory, or room, with what is near. */
+/* Counts a value; if no step can be added, in an adjacent one. */
 static void count_step(struct series_set *set, struct series *s, double v)
 {
 	const int32_t key = key_of(v);
@@ -123,7 +123,7 @@ double series_percentile(const struct series *s, unsigned percent)
 
 /* ---- time ---- */
 
-/* The value that the series has on a track; NULL: there is no room. */
+/* Returns the state of a series on a track, or NULL beyond the limit.  *known: it existed. */
 static struct series_state *state_of(struct series_set *set, uint32_t number, uint32_t track, bool *known)
 {
 	struct series *const s = &set->list[number];
@@ -147,7 +147,7 @@ static struct series_state *state_of(struct series_set *set, uint32_t number, ui
 	return &set->states[at];
 }
 
-static void hold(struct series_set *set, uint32_t number, const struct event *e, double v)
+static void add_held_time(struct series_set *set, uint32_t number, const struct event *e, double v)
 {
 	bool known;
 	struct series_state *const state = state_of(set, number, e->track->index, &known);
@@ -162,20 +162,20 @@ static void hold(struct series_set *set, uint32_t number, const struct event *e,
 	*state = (struct series_state){ e->ts, v };
 }
 
-/* Sums of large numbers are rounded, or infinite. */
-static double within(const struct series *s, double mean)
+/* Limits a mean to the range of values: sums of large numbers are rounded, or infinite. */
+static double clamp_mean(const struct series *s, double mean)
 {
 	return mean < s->min ? s->min : mean <= s->max ? mean : s->max;
 }
 
 double series_mean(const struct series *s)
 {
-	return within(s, s->sum / (double)s->count);
+	return clamp_mean(s, s->sum / (double)s->count);
 }
 
 double series_time_mean(const struct series *s)
 {
-	return s->held_ns > 0 ? within(s, s->held / s->held_ns) : series_mean(s);
+	return s->held_ns > 0 ? clamp_mean(s, s->held / s->held_ns) : series_mean(s);
 }
 
 /* ---- values ---- */
@@ -208,7 +208,7 @@ static bool add_value(struct series_set *set, uint32_t counter, struct slice nam
 	s->sum += v;
 	s->count++;
 	count_step(set, s, v);
-	hold(set, number, e, v);
+	add_held_time(set, number, e, v);
 	return true;
 }
 

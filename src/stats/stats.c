@@ -1,4 +1,4 @@
-/* Counts events of batches by name, category, class and track; and the thread that counts while the pipeline
+/* Counts events of batches by name, category, class and track, in a thread of its own while the pipeline
  * reads. */
 #include "stats/stats.h"
 
@@ -113,7 +113,7 @@ static bool class_category(struct stats *s, const struct class *cls, uint32_t *c
 	return true;
 }
 
-/* The number of a span's name and category, with a group behind it. */
+/* Finds the number of a span's name and category, and ensures its group. */
 static bool find_span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	uint32_t category;
@@ -130,19 +130,19 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 	return true;
 }
 
-static inline struct stats_known *known_place(struct stats_known *known, struct slice name, uint32_t cls)
+static inline struct stats_known *known_slot(struct stats_known *known, struct slice name, uint32_t cls)
 {
 	const uint64_t place = (uint64_t)(uintptr_t)name.p ^ (uint64_t)cls << 16;
 
 	return &known[(place * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
 }
 
-/* The same; a text that stays is not looked at twice. */
+/* Like find_span_name(), with a cache for texts that stay. */
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	if ((e->name.flags & SLICE_STAYS) == 0)
 		return find_span_name(s, t, e, name);
-	struct stats_known *const k = known_place(t->known, e->name, e->cls->index);
+	struct stats_known *const k = known_slot(t->known, e->name, e->cls->index);
 	if (k->p == e->name.p && k->n == e->name.n && k->cls == e->cls) {
 		*name = k->name;
 		return true;
@@ -193,11 +193,11 @@ static bool add_async(struct stats *s, const struct event *e)
 	return true;
 }
 
-/* *number: of the name, or NAMES_OTHER. */
+/* Counts a name.  *number: its number, or NAMES_OTHER. */
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
 	const bool stays = (name.flags & SLICE_STAYS) != 0;
-	struct stats_known *const k = known_place(t->known, name, 0);
+	struct stats_known *const k = known_slot(t->known, name, 0);
 
 	if (stays && k->p == name.p && k->n == name.n) {
 		t->counts[k->name]++;
@@ -268,7 +268,7 @@ static bool add_event(struct stats *s, const struct batch *b, const struct event
 		return tally_add(&s->instants, e->name, &number);
 	case PHASE_COUNTER:
 		return add_counter(s, b, e);
-	case PHASE_BEGIN: /* the engine makes spans of them */
+	case PHASE_BEGIN: /* the engine pairs them into spans */
 	case PHASE_END:
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
