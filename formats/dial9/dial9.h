@@ -91,7 +91,7 @@ enum d9_type {
 
 /* ---- limits ---- */
 
-/* Limits of this program, far above what real traces need; they bound memory and time for hostile input. */
+/* Limits on hostile input, far above real traces; they bound memory and time. */
 #define D9_MAX_NESTING 64U           /* of lists and maps in one field */
 #define D9_MAX_FRAME (4U << 20)      /* bytes of an event, a schema or a pool entry */
 #define D9_MAX_SCHEMAS 65536U        /* different ones in the whole trace */
@@ -106,8 +106,8 @@ enum d9_type {
 #define D9_MAX_WORKERS 65536U
 #define D9_MAX_META 64U /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
-#define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that the pools may add to one event */
-#define D9_ADDRESS_COST 20U            /* bytes that an address without a name is charged of these */
+#define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that pools may add to one event */
+#define D9_ADDRESS_COST 20U            /* bytes of these charged for an address without a name */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
 
 /* Limits of a batch, besides its number of events. */
@@ -146,7 +146,7 @@ struct d9_type_info {
 
 extern const struct d9_type_info d9_types[D9_TYPES];
 
-/* The row of a type without the optional bit; unknown types have the first one. */
+/* Returns the row of a type without the optional bit; the first row for unknown types. */
 static inline const struct d9_type_info *d9_type(uint8_t type)
 {
 	const unsigned inner = type & ~(unsigned)D9_OPTIONAL;
@@ -164,7 +164,7 @@ static inline bool d9_type_known(uint8_t type)
 	return d9_type(type)->shape != D9_SHAPE_UNKNOWN;
 }
 
-/* Bytes of each value; 0: variable or unknown. */
+/* Returns the bytes of a value; 0: variable or unknown. */
 static inline uint32_t d9_fixed_size(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
@@ -196,7 +196,7 @@ struct d9_state;
 struct d9_schema;
 struct d9_field;
 
-/* What was missing when bytes could not be read. */
+/* Bytes that were missing when a read failed. */
 struct d9_lack {
 	const char *what;               /* "frame count" */
 	const struct d9_schema *schema; /* of the event, or NULL */
@@ -207,8 +207,8 @@ struct d9_lack {
 	bool has_length;
 };
 
-/* The bytes of a frame, read from the front.  They lie in the window, or, in a frame that is too large to
- * hold, are fetched in pieces; then earlier bytes are gone. */
+/* The bytes of a frame, read from the front.  They are in the window; those of a frame that is too large for
+ * it are read in pieces, and earlier bytes are then invalid. */
 struct d9_bytes {
 	const char *p, *end;
 	struct input *in;
@@ -216,7 +216,7 @@ struct d9_bytes {
 	bool pieces;
 };
 
-/* Gets n more bytes into the window, or notes what is missing. */
+/* Reads n more bytes into the window, or records the lack. */
 bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what);
 
 /* Reads n items of `each` bytes; *p is their position, or NULL if they came in pieces.  Returns false if they
@@ -230,7 +230,7 @@ bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *wha
  * D9_VARINT_MAX bytes.  Bits above 64 are dropped. */
 unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
 
-/* n bytes, 64 KiB at most, or NULL. */
+/* Returns n bytes, 64 KiB at most, or NULL. */
 static inline const char *d9_bytes_read(struct d9_bytes *b, size_t n, const char *what)
 {
 	if (n > (size_t)(b->end - b->p) && !d9_bytes_fetch(b, n, what))
@@ -260,7 +260,7 @@ static inline uint64_t d9_bytes_offset(const struct d9_bytes *b)
 	return input_offset(b->in, b->p);
 }
 
-/* A LEB128 number that was checked: D9_VARINT_MAX bytes at most. */
+/* Reads a LEB128 number that was checked to have at most D9_VARINT_MAX bytes. */
 static inline uint64_t d9_varint(const char **p)
 {
 	uint64_t byte = (unsigned char)*(*p)++, v = byte & 0x7f;
@@ -284,7 +284,7 @@ struct d9_field {
 	bool used;            /* by the plan */
 };
 
-/* How the reader uses an event, besides passing it on. */
+/* Use of an event by the reader. */
 enum d9_kind {
 	D9_KIND_PLAIN,
 	D9_KIND_CLOCK,
@@ -294,7 +294,7 @@ enum d9_kind {
 	D9_KIND_WORKER, /* states a worker's thread; only in the pass for these, others measure it fast */
 };
 
-/* The roles of fields in that. */
+/* Roles of fields in these uses. */
 enum d9_part {
 	D9_PART_CLOCK,
 	D9_PART_FACTS,
@@ -331,7 +331,7 @@ struct d9_schema {
 	bool planned;        /* cls is the class of its events; before, a class of that name */
 };
 
-/* All schemas of the trace, and those that the present segment registered. */
+/* All schemas of the trace, and those registered in the current segment. */
 struct d9_schemas {
 	struct d9_schema **all; /* in order of arrival; owned */
 	uint32_t n, cap;
@@ -351,7 +351,7 @@ static inline struct d9_schema *d9_schema_find(const struct d9_schemas *s, uint6
 	return type_id < s->ntypes ? s->by_type[type_id] : NULL;
 }
 
-/* Bytes of an event's frame before its values. */
+/* Returns the bytes of an event's frame before its values. */
 static inline uint32_t d9_schema_head(const struct d9_schema *s)
 {
 	return s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD;
@@ -472,12 +472,12 @@ struct d9_tallies {
 struct d9_state {
 	struct reader *r;
 	struct batch *batch;  /* being filled */
-	bool no_memory;       /* sticky: reading ends after the present step */
+	bool no_memory;       /* sticky: reading ends after the current step */
 	bool strict;          /* check by the document of 0.3 */
 	bool begun;           /* the first header was read */
 	bool resumes;         /* recovery: bytes after a fault are not drained */
 	uint64_t base;        /* timestamp_base_ns */
-	uint64_t segment;     /* number of the present one, from 1 */
+	uint64_t segment;     /* number of the current segment, from 1 */
 	uint64_t last_offset; /* of the last complete frame */
 
 	struct class *structure[D9_STRUCTURES];
@@ -699,20 +699,20 @@ void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, stru
  * worker's. */
 void d9_look_for_threads(struct d9_state *st);
 
-/* The bytes of a definition that stands later in this segment; p is NULL if there is none. */
+/* Returns the bytes of a definition later in this segment; p NULL: none. */
 struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
-/* The names of a stack's addresses, or with `names` false and for unknown ones the addresses.  *cost: about
- * how many bytes they take in an output; *element: the type of all of them, or VALUE_NONE.  NULL on OOM. */
+/* Returns the names of a stack's addresses; the addresses themselves if they are unknown or `names` is false.
+ * *cost: their approximate bytes in an output; *element: the type of all of them, or VALUE_NONE. */
 struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses,
                               uint32_t n, uint32_t *cost, uint8_t *element);
 
 /* ---- walk.c ---- */
 
 enum d9_walk_mode {
-	D9_WALK_OVER,   /* checks only what sizes depend on */
-	D9_WALK_CHECK,  /* sets `odd` if there is something to report that does not end reading */
-	D9_WALK_REPORT, /* reports it */
+	D9_WALK_OVER,   /* checks only sizes */
+	D9_WALK_CHECK,  /* sets `odd` on findings that do not end reading */
+	D9_WALK_REPORT, /* reports these */
 };
 
 struct d9_walk {
@@ -725,7 +725,7 @@ struct d9_walk {
 	uint8_t mode;    /* enum d9_walk_mode */
 	bool raw;        /* ids and addresses stay numbers */
 	bool odd;
-	bool stuck; /* the event cannot be read on, because of `rule` at offset `at` */
+	bool stuck; /* the rest of the event is unreadable: `rule` at offset `at` */
 	uint8_t rule;
 	uint64_t at, value;
 };
@@ -739,18 +739,18 @@ static inline void d9_walk_values(struct d9_walk *w, struct d9_state *st, const 
 	w->raw = d9_wants_raw(st);
 }
 
-/* Walks over the next value, and makes *v of it unless v is NULL.  `depth`: lists and maps with tagged
- * elements around it.  Returns false if it is incomplete or stuck. */
+/* Walks over the next value, and converts it to *v unless v is NULL.  depth: number of enclosing lists and
+ * maps with tagged elements.  Returns false if the value is incomplete or the walk is stuck. */
 bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v);
 
-/* Checks an event in the window and sets f->end.  Findings come only when it is complete, because a frame at
- * the end of a window is walked more than once. */
+/* Checks an event in the window and sets f->end.  Reports only complete events, because a frame at the end of
+ * a window is walked more than once. */
 enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f);
 
 /* Walks over an event in pieces, from the start of the window. */
 enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
 
-/* The value of an id: its text or stack, or the number.  Not for raw events. */
+/* Sets *v to the text or stack of an id, or to the number.  Not for raw events. */
 void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
                  struct batch *b, struct value *v);
 
@@ -760,23 +760,23 @@ void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const
 struct d9_op {
 	uint8_t kind;
 	uint8_t size;  /* of an item of a run */
-	uint32_t need; /* after a value of any length: bytes of the steps up to the next one, at most */
+	uint32_t need; /* after a value of variable length: max bytes of the steps up to the next one */
 };
 
-/* Makes s->ops and s->need, if events of this schema can be measured by steps. */
+/* Sets s->ops and s->need, if events of this schema can be measured by steps. */
 bool d9_ops_make(struct d9_schema *s);
 
-/* The end of an event at p with at least s->need bytes before `end`; NULL: walk it. */
+/* Returns the end of an event at p with at least s->need bytes before `end`; NULL: walk it. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
-/* Counts plain events and resets at the start of the window, at most `max`, for passes without a use for
- * them. Stops at anything else.  Returns their number. */
+/* Counts common events and resets at the start of the window, at most `max`, for passes that do not use them.
+ * Stops at other frames.  Returns the number. */
 uint32_t d9_check_run(struct d9_state *st, uint32_t max);
 
 /* ---- made.c ---- */
 
 /*
- * Events and tracks that this program wrote into a dial9 trace.  The vocabulary names their schemas
+ * Events and tracks that tracetool wrote into a dial9 trace.  The vocabulary names their schemas
  * (`made: event`, `made: track`); the schemas state the rest:
  *
  *     tracetool:KIND:CATEGORY:CLASS     KIND: enum event_kind; % and : of CATEGORY are %25 and %3a
@@ -798,7 +798,7 @@ extern const char *const d9_made_kinds[EVENT_KINDS + 1];
 
 extern const char *const d9_made_hidden[D9_MADE_FIELDS];
 
-/* The type of an argument for which dial9 has none: a suffix of the field's name. */
+/* Types that dial9 lacks, as suffixes of names of arguments. */
 enum d9_made_word {
 	D9_MADE_PLAIN, /* as it is; written only if the name itself ends in one of the other words */
 	D9_MADE_I8,
@@ -814,7 +814,7 @@ enum d9_made_word {
 
 extern const char *const d9_made_words[D9_MADE_WORDS + 1];
 
-/* The suffix of a field's name, or D9_MADE_WORDS; *n: bytes of the name before it. */
+/* Returns the suffix of a field's name, or D9_MADE_WORDS; *n: bytes of the name before it. */
 enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n);
 
 /* A schema of such events. */
@@ -825,24 +825,24 @@ struct d9_made {
 	uint8_t *words; /* of each argument: enum d9_made_word */
 };
 
-/* Takes the schema apart.  Returns false if it is no such schema, or on OOM. */
+/* Parses a schema.  Returns false if it is no such schema, or on OOM. */
 bool d9_made_event_schema(struct d9_state *st, struct d9_schema *s);
 bool d9_made_track_schema(const struct d9_schema *s);
 
 /* Adds the track of a track record. */
 void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
 
-/* Makes the event by its hidden fields; *args: position of the arguments in the frame. */
+/* Sets the event by its hidden fields; *args: position of the arguments in the frame. */
 void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
                    struct event *e, const char **args);
 
 /* Restores the type of an argument. */
 void d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, struct value *v);
 
-/* The process of events without such a track, named by the file.  NULL on OOM. */
+/* Returns the process of events without such a track, named by the file. */
 const struct track *d9_process(struct d9_state *st);
 
-/* ---- the format's parts ---- */
+/* ---- interfaces ---- */
 
 extern const struct reader_ops d9_reader_ops;
 extern const struct recover_ops d9_recover_ops;
