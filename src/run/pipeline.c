@@ -415,7 +415,7 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->rebind.p = p;
 		trace_init(&p->rebind.trace);
 		rebind_init(&p->rebind.rebind, &p->rebind.trace);
-		p->rebind.rebind.words = job->anonymise;
+		p->rebind.rebind.anonymise = job->anonymise;
 		add_stage(p, &p->rebind.stage, rebind_next);
 	}
 	add_order(p);

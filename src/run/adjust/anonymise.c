@@ -1,6 +1,6 @@
-/* Pseudonyms of texts, and the stage that moves events to another trace.  A pseudonym is a keyed hash
- * (SipHash) of the name alone, so it is the same in all traces with the same key.  Moving copies tracks and
- * classes on demand and rewrites texts of events in place; cost is proportional to the texts of events. */
+/* Pseudonyms of texts, and rebinding of events to another trace.  A pseudonym is a keyed hash (SipHash) of
+ * the name alone, so it is the same in all traces with the same key.  Rebinding copies tracks and classes on
+ * demand and rewrites texts of events in place; cost is proportional to the texts of events. */
 #include "run/adjust/anonymise.h"
 
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 /* ---- pseudonyms ---- */
 
-#define WORD 13        /* letters of a pseudonym: 60 bits behind the first */
-#define SUFFIX_MAX 8   /* letters of a suffix, without its dot */
-#define MOST_DEPTH 256 /* of lists; formats bound it well below */
+#define WORD 13       /* letters of a pseudonym: `w` and 60 bits */
+#define SUFFIX_MAX 8  /* letters of a suffix, without its dot */
+#define MAX_DEPTH 256 /* of lists; formats have lower limits */
 
 void anonymise_set_key(struct anonymise *a, const void *p, size_t n)
 {
@@ -33,7 +33,7 @@ void anonymise_set_shift(struct anonymise *a)
 
 /* ---- texts ---- */
 
-static char *put_word(const struct anonymise *a, char *to, const char *p, size_t n)
+static char *put_pseudonym(const struct anonymise *a, char *to, const char *p, size_t n)
 {
 	static const char letters[32] = "abcdefghijkmnpqrstuvwxyz23456789";
 	uint64_t h = siphash(&a->key, p, n);
@@ -49,7 +49,7 @@ static bool is_letter(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Bytes at the end of [p, p + n) that are a suffix; 0: none. */
+/* Returns the bytes of the suffix at the end of [p, p + n), with its dot; 0: none. */
 static size_t suffix_of(const char *p, size_t n)
 {
 	size_t k = 0;
@@ -59,18 +59,18 @@ static size_t suffix_of(const char *p, size_t n)
 	return k > 0 && k < n - 1 && k <= SUFFIX_MAX && p[n - 1 - k] == '.' ? k + 1 : 0;
 }
 
-/* What lies between slashes, or all of a text.  A path is made of parts, and only the last has a suffix. */
+/* Adds the pseudonym of a component of a path, or of a whole text.  Only the last component has a suffix. */
 static char *put_part(const struct anonymise *a, char *to, const char *p, size_t n, bool last)
 {
 	const size_t suffix = a->keep_suffixes && last ? suffix_of(p, n) : 0;
 
 	if (n > suffix)
-		to = put_word(a, to, p, n - suffix);
+		to = put_pseudonym(a, to, p, n - suffix);
 	memcpy(to, p + n - suffix, suffix);
 	return to + suffix;
 }
 
-/* The pseudonym of a text, in the arena; no text has none.  p NULL: no memory. */
+/* Returns the pseudonym of a text, in the arena; of an empty text the empty text. */
 static struct slice anonymise_text(const struct anonymise *a, struct slice s, struct arena *into)
 {
 	const char *p = s.p, *const end = s.p + s.n;
@@ -97,7 +97,7 @@ static struct slice anonymise_text(const struct anonymise *a, struct slice s, st
 
 /* ---- values ---- */
 
-/* Of a number.  bits: how many it has. */
+/* Returns the pseudonym of a number, of `bits` bits. */
 static uint64_t anonymise_number(const struct anonymise *a, uint64_t v, unsigned bits)
 {
 	unsigned char p[9] = { 'n' };
@@ -107,7 +107,7 @@ static uint64_t anonymise_number(const struct anonymise *a, uint64_t v, unsigned
 	return siphash(&a->key, p, sizeof p) >> (64 - bits);
 }
 
-/* One that a field holds: its type stays. */
+/* Replaces a number; its type stays. */
 static void hide_number(const struct anonymise *a, struct value *v)
 {
 	static const uint8_t bits[] = {
@@ -121,7 +121,7 @@ static void hide_number(const struct anonymise *a, struct value *v)
 		v->u64 = anonymise_number(a, v->u64, bits[v->type]);
 }
 
-/* As many bytes as there were, made of the key and them; at most 32. */
+/* Replaces bytes by a keyed hash of the same length, at most 32. */
 static bool hide_bytes(const struct anonymise *a, struct value *v, struct arena *into)
 {
 	const uint32_t n = v->count < 32 ? v->count : 32;
@@ -140,16 +140,16 @@ static bool hide_bytes(const struct anonymise *a, struct value *v, struct arena 
 	return true;
 }
 
-/* A token of JSON that begins at p: a text, a number, or one byte of all else.  NULL: no memory. */
+/* Replaces the JSON token at p: a text, a number, or one other byte.  Returns its end, or NULL on OOM. */
 static const char *put_token(const struct anonymise *a, struct text *t, const char *p, const char *end,
                              struct arena *into)
 {
 	struct json x = { .lenient = true, .complete = true, .depth = 1 };
 	enum json_kind kind;
-	const char *behind = p + 1;
+	const char *next = p + 1;
 
-	if (*p == '"' && (behind = json_string(&x, p, end, &kind)) != NULL) {
-		struct slice s = json_text(p, behind, kind);
+	if (*p == '"' && (next = json_string(&x, p, end, &kind)) != NULL) {
+		struct slice s = json_text(p, next, kind);
 		if (kind != JSON_STRING)
 			s = json_unescape(into, s);
 		const struct slice word = s.p != NULL ? anonymise_text(a, s, into) : s;
@@ -158,12 +158,12 @@ static const char *put_token(const struct anonymise *a, struct text *t, const ch
 		text_char(t, '"');
 		text_slice(t, word);
 		text_char(t, '"');
-		return behind;
+		return next;
 	}
 	if (a->hide_numbers && ((*p >= '0' && *p <= '9') || *p == '-') &&
-	    (behind = json_number(p, end, &kind)) != NULL) {
-		text_u64(t, siphash(&a->key, p, (size_t)(behind - p)) >> 32);
-		return behind;
+	    (next = json_number(p, end, &kind)) != NULL) {
+		text_u64(t, siphash(&a->key, p, (size_t)(next - p)) >> 32);
+		return next;
 	}
 	if (*p != '"')
 		text_char(t, *p);
@@ -186,7 +186,7 @@ static bool hide_json(const struct anonymise *a, struct value *v, struct arena *
 	return s.p != NULL;
 }
 
-static bool hide(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth);
+static bool hide_value(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth);
 
 static bool hide_entries(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
 {
@@ -195,20 +195,21 @@ static bool hide_entries(const struct anonymise *a, struct value *v, struct aren
 
 	if (copy == NULL)
 		return false;
-	if (depth == MOST_DEPTH) {
+	if (depth == MAX_DEPTH) {
 		*v = (struct value){ .type = VALUE_NONE };
 		return true;
 	}
 	if (n > 0)
 		memcpy(copy, v->values, n * sizeof *copy);
 	for (size_t i = 0; i < n; i++)
-		if (!hide(a, &copy[i], into, depth + 1))
+		if (!hide_value(a, &copy[i], into, depth + 1))
 			return false;
 	v->values = copy;
 	return true;
 }
 
-static bool hide(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
+/* Replaces all texts of a value, and with hide_numbers its numbers. */
+static bool hide_value(const struct anonymise *a, struct value *v, struct arena *into, unsigned depth)
 {
 	if (v->type == VALUE_STRING) {
 		*v = value_string(anonymise_text(a, value_text(v), into));
@@ -225,13 +226,7 @@ static bool hide(const struct anonymise *a, struct value *v, struct arena *into,
 	return true;
 }
 
-/* A value with all texts in it replaced, and with hide_numbers the numbers.  false: no memory. */
-static bool anonymise_value(const struct anonymise *a, struct value *v, struct arena *into)
-{
-	return hide(a, v, into, 0);
-}
-
-/* ---- moving to another trace ---- */
+/* ---- rebinding to another trace ---- */
 
 void rebind_init(struct rebind *r, struct trace *to)
 {
@@ -248,21 +243,23 @@ void rebind_free(struct rebind *r)
 	*r = (struct rebind){ .to = NULL };
 }
 
-/* A text of the first trace, in memory of the second. */
+/* Copies a text to the arena of the second trace, as a pseudonym if wanted. */
 static struct slice text_of(const struct rebind *r, struct slice s)
 {
-	return r->words != NULL ? anonymise_text(r->words, s, &r->to->arena) : arena_copy(&r->to->arena, s);
+	return r->anonymise != NULL ? anonymise_text(r->anonymise, s, &r->to->arena)
+	                            : arena_copy(&r->to->arena, s);
 }
 
 /* ---- tracks ---- */
 
 static uint64_t id_of(const struct rebind *r, const struct track *t)
 {
-	return r->words != NULL && r->words->hide_numbers ? anonymise_number(r->words, t->id, 31) : t->id;
+	return r->anonymise != NULL && r->anonymise->hide_numbers ? anonymise_number(r->anonymise, t->id, 31)
+	                                                          : t->id;
 }
 
-/* parent: in the second trace. */
-static struct track *make_track(struct rebind *r, const struct track *t, const struct track *parent)
+/* Adds a track to the second trace; parent: in that trace. */
+static struct track *add_track(struct rebind *r, const struct track *t, const struct track *parent)
 {
 	struct track *const known = r->same_track != NULL ? r->same_track(r->ctx, t, parent) : NULL;
 
@@ -285,7 +282,7 @@ static struct track *make_track(struct rebind *r, const struct track *t, const s
 	return k;
 }
 
-/* The track in the second trace.  Recursive, as deep as tracks are nested (TRACE_MAX_DEPTH). */
+/* Returns the track in the second trace.  Recursion is bounded by TRACE_MAX_DEPTH. */
 static struct track *track_of(struct rebind *r, const struct track *t)
 {
 	const struct track *parent = NULL;
@@ -295,12 +292,12 @@ static struct track *track_of(struct rebind *r, const struct track *t)
 	if (!array_reach(&r->tracks, &r->ntracks, t->index, sizeof *r->tracks) ||
 	    (t->parent != NULL && (parent = track_of(r, t->parent)) == NULL))
 		return NULL;
-	return r->tracks[t->index] = make_track(r, t, parent);
+	return r->tracks[t->index] = add_track(r, t, parent);
 }
 
 /* ---- classes ---- */
 
-/* The class in the second trace. */
+/* Returns the class in the second trace. */
 static struct class *class_of(struct rebind *r, const struct class *c)
 {
 	struct class like = *c;
@@ -309,7 +306,7 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 		return r->classes[c->index];
 	if (!array_reach(&r->classes, &r->nclasses, c->index, sizeof *r->classes))
 		return NULL;
-	if (r->words == NULL)
+	if (r->anonymise == NULL)
 		return r->classes[c->index] = trace_plan_class(r->to, c);
 	like.name = text_of(r, c->name);
 	like.category = text_of(r, c->category);
@@ -322,7 +319,7 @@ static struct class *class_of(struct rebind *r, const struct class *c)
 
 static void move_time(struct rebind *r, struct event *e)
 {
-	const __int128 ts = (__int128)e->ts + r->later + (r->words != NULL ? r->words->shift : 0);
+	const __int128 ts = (__int128)e->ts + r->later + (r->anonymise != NULL ? r->anonymise->shift : 0);
 
 	e->ts = ts < 0 ? 0 : ts > UINT64_MAX ? UINT64_MAX : (uint64_t)ts;
 	bool cut = e->ts != ts;
@@ -335,7 +332,7 @@ static void move_time(struct rebind *r, struct event *e)
 }
 
 /* Names of fields remain readable: collects them for the message to the user. */
-static bool note_name(struct rebind *r, struct slice name)
+static bool collect_name(struct rebind *r, struct slice name)
 {
 	if (r->nnames == REBIND_MAX_NAMES || tabletext_get(&r->readable, name) != TABLE_NONE)
 		return true;
@@ -345,12 +342,12 @@ static bool note_name(struct rebind *r, struct slice name)
 
 static bool hide_texts(struct rebind *r, struct batch *b, struct event *e)
 {
-	e->name = anonymise_text(r->words, e->name, &b->scratch);
+	e->name = anonymise_text(r->anonymise, e->name, &b->scratch);
 	if (e->name.p == NULL)
 		return false;
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		struct field *const f = &b->fields[e->first_field + i];
-		if (!anonymise_value(r->words, &f->value, &b->scratch) || !note_name(r, f->name))
+		if (!hide_value(r->anonymise, &f->value, &b->scratch, 0) || !collect_name(r, f->name))
 			return false;
 	}
 	return true;
@@ -365,11 +362,11 @@ bool rebind_batch(struct rebind *r, struct batch *b)
 		if ((e->cls = class_of(r, e->cls)) == NULL ||
 		    (track != NULL && (e->track = track_of(r, track)) == NULL))
 			return false;
-		if (r->later != 0 || r->words != NULL)
+		if (r->later != 0 || r->anonymise != NULL)
 			move_time(r, e);
 		if (r->flows != 0 && (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0))
 			e->dur = source_flow_id(r->flows, e->dur);
-		if (r->words != NULL && !hide_texts(r, b, e))
+		if (r->anonymise != NULL && !hide_texts(r, b, e))
 			return false;
 	}
 	return true;
@@ -379,7 +376,7 @@ bool rebind_batch(struct rebind *r, struct batch *b)
 
 void rebind_facts(struct rebind *r, const struct trace *from)
 {
-	const bool shifted = r->words != NULL && r->words->shift != 0;
+	const bool shifted = r->anonymise != NULL && r->anonymise->shift != 0;
 
 	r->to->format = from->format;
 	r->to->dialect = from->dialect;
@@ -399,8 +396,8 @@ bool rebind_rest(struct rebind *r, const struct trace *from)
 			return false;
 	for (uint32_t i = 0; i < from->nmeta; i++) {
 		struct value v = from->meta[i].value;
-		if ((r->words != NULL &&
-		     (!anonymise_value(r->words, &v, &r->to->arena) || !note_name(r, from->meta[i].name))) ||
+		if ((r->anonymise != NULL && (!hide_value(r->anonymise, &v, &r->to->arena, 0) ||
+		                              !collect_name(r, from->meta[i].name))) ||
 		    !trace_add_meta(r->to, from->meta[i].name, v))
 			return false;
 	}

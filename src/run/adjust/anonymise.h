@@ -34,9 +34,9 @@ void anonymise_set_shift(struct anonymise *a);
  * thread-safe.
  */
 struct rebind {
-	struct trace *to;              /* borrowed */
-	const struct anonymise *words; /* borrowed; NULL: texts are unchanged */
-	int64_t later;                 /* ns, added to times */
+	struct trace *to;                  /* borrowed */
+	const struct anonymise *anonymise; /* borrowed; NULL: texts are unchanged */
+	int64_t later;                     /* ns, added to times */
 	uint64_t flows; /* distinguishes flow ids of this trace from those of others; 0: unchanged */
 	/* Returns the existing equivalent of `t` in the second trace, given that of its parent; NULL: create
 	 * one.  May be NULL. */

@@ -1,6 +1,6 @@
-/* Limits output amplification: texts and lists that the input stores once and events refer to often are cut
- * once they exceed a multiple of the bytes read.  Costs are estimates in bytes of JSON.  Common case: one
- * addition per text.  Lists are measured recursively, to COST_DEPTH. */
+/* Limits output amplification: texts and lists that the input stores once, and that many events refer to, are
+ * cut when their total exceeds a multiple of the bytes read.  Costs are estimates in bytes of JSON.  Common
+ * case: one addition per text.  Lists are measured recursively, to COST_DEPTH. */
 #include "run/adjust/repeats.h"
 
 #include <stdlib.h>
@@ -15,53 +15,53 @@
 
 /* ---- cost of values ---- */
 
-static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
+static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries);
 
-static inline uint64_t least(uint64_t a, uint64_t b)
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* A text or a list. */
-static uint64_t long_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
+/* Returns the cost of a text or a list. */
+static uint64_t long_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries)
 {
 	switch (v->type) {
 	case VALUE_STRING:
-		return least(cost_text(v->count, v->flags), limits.text);
+		return min_u64(cost_text(v->count, v->flags), limits.text);
 	case VALUE_JSON:
-		return least(v->count, limits.text);
+		return min_u64(v->count, limits.text);
 	case VALUE_BYTES: /* two digits each */
-		return least(2 * (uint64_t)v->count, limits.text);
+		return min_u64(2 * (uint64_t)v->count, limits.text);
 	default:
-		return depth < COST_DEPTH ? list_cost(v, limits, most, depth + 1, entries) : 0;
+		return depth < COST_DEPTH ? list_cost(v, limits, max, depth + 1, entries) : 0;
 	}
 }
 
-static inline uint64_t plain_cost(const struct value *v)
+static inline uint64_t scalar_cost(const struct value *v)
 {
 	return v->type < VALUE_STRING && (v->type == VALUE_ADDRESS || v->u64 >> 32 != 0) ? COST_WIDE
 	                                                                                 : COST_VALUE;
 }
 
-static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
+static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t max, unsigned depth,
                           uint64_t *entries)
 {
-	const uint64_t n = least(cost_entries(v), limits.entries);
+	const uint64_t n = min_u64(cost_entries(v), limits.entries);
 	uint64_t sum = 0;
 
-	for (uint64_t i = 0; i < n && sum <= most; i++) {
+	for (uint64_t i = 0; i < n && sum <= max; i++) {
 		const struct value *const one = &v->values[i];
 		++*entries;
-		sum += plain_cost(one);
+		sum += scalar_cost(one);
 		if (one->type >= VALUE_STRING)
-			sum += long_cost(one, limits, most - least(most, sum), depth, entries);
+			sum += long_cost(one, limits, max - min_u64(max, sum), depth, entries);
 	}
 	return sum;
 }
 
-/* Tables have the names of all tracks around it in each row. */
+/* Returns the cost of a track: rows of tables have the names of all ancestors. */
 static uint64_t track_cost(const struct track *k)
 {
 	uint64_t sum = 0;
@@ -71,31 +71,30 @@ static uint64_t track_cost(const struct track *k)
 	return sum;
 }
 
-/* Adds the event and its fields.  Looking at a list ends when it takes more than `most`: of the texts then
- * more than that is added. */
+/* Adds the cost of an event and its fields.  Lists are measured until their cost exceeds `max`. */
 static void cost_add_event(const struct batch *b, const struct event *e, struct cost_limits limits,
-                           uint64_t most, struct cost *sum)
+                           uint64_t max, struct cost *sum)
 {
 	const struct field *const f = b->fields + e->first_field;
-	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* its begin and its end are apart */
-	uint64_t texts = least(cost_slice(&e->name), limits.text) +
-	                 least(cost_slice(&e->cls->name), limits.text) +
-	                 least(cost_slice(&e->cls->category), limits.text);
+	const unsigned times = (e->flags & EVENT_ASYNC) != 0 ? 2 : 1; /* separate begin and end */
+	uint64_t texts = min_u64(cost_slice(&e->name), limits.text) +
+	                 min_u64(cost_slice(&e->cls->name), limits.text) +
+	                 min_u64(cost_slice(&e->cls->category), limits.text);
 	uint64_t plain = COST_EVENT + track_cost(e->track);
 
 	texts *= times;
 	plain *= times;
 	for (uint32_t i = 0; i < e->nfields; i++) {
-		texts += least(cost_slice(&f[i].name), limits.text);
-		plain += plain_cost(&f[i].value);
+		texts += min_u64(cost_slice(&f[i].name), limits.text);
+		plain += scalar_cost(&f[i].value);
 		if (f[i].value.type >= VALUE_STRING)
-			texts += long_cost(&f[i].value, limits, most, 0, &sum->entries);
+			texts += long_cost(&f[i].value, limits, max, 0, &sum->entries);
 	}
 	sum->texts += texts;
 	sum->all += texts + plain;
 }
 
-/* A byte, at most; what is not UTF-8 may be written as \\xff. */
+/* Returns the max cost of a byte; a byte that is not UTF-8 may be written as \\xff. */
 static inline uint32_t byte_cost(unsigned char c, bool utf8)
 {
 	if (c < 0x20 || c == 0x7f)
@@ -105,31 +104,31 @@ static inline uint32_t byte_cost(unsigned char c, bool utf8)
 	return c == '\\' ? 4 : c == '"' ? 2 : 1;
 }
 
-uint32_t cost_prefix(struct slice s, uint32_t most)
+uint32_t cost_prefix(struct slice s, uint32_t max)
 {
 	const bool utf8 = (s.flags & SLICE_UTF8) != 0;
-	uint32_t n = 0, sum = utf8 ? 0 : 10; /* of lines that say what is escaped */
+	uint32_t n = 0, sum = utf8 ? 0 : 10; /* mark of an escaped text */
 
-	if (cost_slice(&s) <= most)
+	if (cost_slice(&s) <= max)
 		return s.n;
 	if ((s.flags & SLICE_JSON) != 0)
-		n = most;
+		n = max;
 	else
-		while (n < s.n && (sum += byte_cost((unsigned char)s.p[n], utf8)) <= most)
+		while (n < s.n && (sum += byte_cost((unsigned char)s.p[n], utf8)) <= max)
 			n++;
 	return utf8 ? (uint32_t)utf8_valid_prefix(s.p, n) : n;
 }
 
 /* ---- the limit ---- */
 
-/* Measuring lists costs time: this number of entries counts as a byte of text. */
-#define IN_VAIN 2U
+/* Measuring lists costs time: this number of entries is charged as one byte of text. */
+#define ENTRIES_PER_BYTE 2U
 #define WHOLE ((struct cost_limits){ UINT32_MAX, UINT32_MAX })
 
 /* Limits for cutting. */
 struct cut {
 	struct cost_limits limits;
-	enum engine_loss texts; /* how cuts of texts are counted */
+	enum engine_loss texts; /* loss that counts cut texts */
 };
 
 static const struct cut cuts[] = {
@@ -151,7 +150,7 @@ void repeats_free(struct repeats *r)
 
 /* ---- the allowance ---- */
 
-static inline uint64_t less(uint64_t a, uint64_t b)
+static inline uint64_t subtract(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -162,19 +161,20 @@ static inline void spend(struct repeats *r, const struct cost *c)
 	r->spent.all += c->all;
 }
 
-/* For any event. */
-static inline uint64_t left(const struct repeats *r)
+/* Returns the budget left for any event. */
+static inline uint64_t budget_left(const struct repeats *r)
 {
-	const uint64_t texts = less(r->allowed.texts, r->spent.texts);
-	const uint64_t all = less(r->allowed.all, r->spent.all);
+	const uint64_t texts = subtract(r->allowed.texts, r->spent.texts);
+	const uint64_t all = subtract(r->allowed.all, r->spent.all);
 
 	return texts < all ? texts : all;
 }
 
-/* Spends the cost if it is left; else returns false. */
+/* Spends the cost if the budget allows it; else returns false. */
 static bool fits(struct repeats *r, const struct cost *c)
 {
-	if (c->texts > less(r->allowed.texts, r->spent.texts) || c->all > less(r->allowed.all, r->spent.all))
+	if (c->texts > subtract(r->allowed.texts, r->spent.texts) ||
+	    c->all > subtract(r->allowed.all, r->spent.all))
 		return false;
 	spend(r, c);
 	return true;
@@ -182,7 +182,7 @@ static bool fits(struct repeats *r, const struct cost *c)
 
 /* ---- texts and lists ---- */
 
-static void lose(struct repeats *r, enum engine_loss what, uint64_t offset)
+static void add_loss(struct repeats *r, enum engine_loss what, uint64_t offset)
 {
 	ledger_add(r->ledger, &engine_losses[what], offset, 1);
 }
@@ -194,7 +194,7 @@ static void cut_text(struct repeats *r, const struct cut *how, struct slice *s, 
 	if (n == s->n)
 		return;
 	s->n = n;
-	lose(r, how->texts, offset);
+	add_loss(r, how->texts, offset);
 }
 
 /* Cuts a STRING, BYTES or JSON. */
@@ -207,12 +207,12 @@ static void cut_text_value(struct repeats *r, const struct cut *how, struct valu
 		v->count = s.n;
 	} else if (v->type == VALUE_BYTES && v->count > how->limits.text / 2) {
 		v->count = how->limits.text / 2;
-		lose(r, how->texts, offset);
+		add_loss(r, how->texts, offset);
 	} else if (v->type == VALUE_JSON && v->count > how->limits.text) {
-		s = textscan_slice(v->p, how->limits.text); /* a part of it is a text that is no JSON */
+		s = textscan_slice(v->p, how->limits.text); /* a part of JSON is a plain text */
 		s.n = cost_prefix(s, how->limits.text);
 		*v = value_string(s);
-		lose(r, how->texts, offset);
+		add_loss(r, how->texts, offset);
 	}
 }
 
@@ -221,8 +221,8 @@ static inline bool is_list(const struct value *v)
 	return v->type == VALUE_LIST || v->type == VALUE_MAP;
 }
 
-/* Whether a list may have texts or lists in it. */
-static inline bool may_hold_texts(const struct value *v)
+/* Returns true if a list may contain texts or lists. */
+static inline bool may_contain_texts(const struct value *v)
 {
 	return v->type == VALUE_MAP || v->element == VALUE_NONE || v->element >= VALUE_STRING;
 }
@@ -231,15 +231,15 @@ static inline bool may_hold_texts(const struct value *v)
 static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value *v,
                      uint64_t offset, unsigned depth)
 {
-	const uint32_t most = depth < COST_DEPTH ? how->limits.entries : 0;
+	const uint32_t max = depth < COST_DEPTH ? how->limits.entries : 0;
 	uint64_t n = cost_entries(v);
 
-	if (n > most) {
-		n = most;
-		v->count = v->type == VALUE_MAP ? most / 2 : most;
-		lose(r, ENGINE_LOSS_LIST_CUT, offset);
+	if (n > max) {
+		n = max;
+		v->count = v->type == VALUE_MAP ? max / 2 : max;
+		add_loss(r, ENGINE_LOSS_LIST_CUT, offset);
 	}
-	if (n == 0 || !may_hold_texts(v))
+	if (n == 0 || !may_contain_texts(v))
 		return true;
 	struct value *const copy = arena_alloc(&b->scratch, n * sizeof *copy);
 	if (copy == NULL)
@@ -257,8 +257,8 @@ static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, 
 
 /* ---- classes ---- */
 
-/* The same class with name and category cut at REPEATS_LEAST. */
-static const struct class *least_class(struct repeats *r, const struct class *cls)
+/* Returns the class with name and category cut to REPEATS_LEAST. */
+static const struct class *min_class(struct repeats *r, const struct class *cls)
 {
 	if (!array_reach(&r->cut, &r->ncut, cls->index, sizeof(struct class *)))
 		return NULL;
@@ -276,8 +276,8 @@ static bool cut_class(struct repeats *r, const struct cut *how, struct event *e)
 	if (cost_prefix(e->cls->name, how->limits.text) == e->cls->name.n &&
 	    cost_prefix(e->cls->category, how->limits.text) == e->cls->category.n)
 		return true;
-	e->cls = least_class(r, e->cls);
-	lose(r, how->texts, e->offset);
+	e->cls = min_class(r, e->cls);
+	add_loss(r, how->texts, e->offset);
 	return e->cls != NULL;
 }
 
@@ -297,15 +297,15 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 	return cut_class(r, how, e);
 }
 
-/* Unchanged, cut, or cut to the minimum, which is spent in any case. */
+/* Leaves an event unchanged, or cuts it, or cuts it to the minimum, whose cost is spent in any case. */
 static bool check_event(struct repeats *r, struct batch *b, struct event *e)
 {
 	struct cost c = { .texts = 0 };
 
-	cost_add_event(b, e, WHOLE, left(r), &c);
+	cost_add_event(b, e, WHOLE, budget_left(r), &c);
 	if (fits(r, &c))
 		return true;
-	r->spent.texts += c.entries / IN_VAIN;
+	r->spent.texts += c.entries / ENTRIES_PER_BYTE;
 	c = (struct cost){ .texts = 0 };
 	cost_add_event(b, e, cuts[0].limits, UINT64_MAX, &c);
 	if (fits(r, &c))
@@ -316,7 +316,7 @@ static bool check_event(struct repeats *r, struct batch *b, struct event *e)
 	return cut_event(r, b, &cuts[1], e);
 }
 
-static uint64_t times(uint64_t read, uint64_t factor)
+static uint64_t allowance(uint64_t read, uint64_t factor)
 {
 	return read > (UINT64_MAX - REPEATS_FREE) / factor ? UINT64_MAX : read * factor + REPEATS_FREE;
 }
@@ -326,11 +326,11 @@ bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
 	struct cost sum = { .texts = 0 };
 	bool ok = true;
 
-	r->allowed.texts = times(read, r->factor);
-	r->allowed.all = times(read, r->factor < UINT64_MAX / 2 ? r->factor + REPEATS_REST : r->factor);
-	const uint64_t most = left(r);
-	for (uint32_t i = 0; i < b->n && sum.texts <= most; i++)
-		cost_add_event(b, &b->events[i], WHOLE, most - sum.texts, &sum);
+	r->allowed.texts = allowance(read, r->factor);
+	r->allowed.all = allowance(read, r->factor < UINT64_MAX / 2 ? r->factor + REPEATS_REST : r->factor);
+	const uint64_t max = budget_left(r);
+	for (uint32_t i = 0; i < b->n && sum.texts <= max; i++)
+		cost_add_event(b, &b->events[i], WHOLE, max - sum.texts, &sum);
 	if (fits(r, &sum))
 		return true;
 	for (uint32_t i = 0; i < b->n && ok; i++)
