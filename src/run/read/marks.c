@@ -12,17 +12,16 @@
 
 /* ---- set of numbers ---- */
 
-/* Bytes of the buffers through which runs are merged, shared out to them. */
+/* Bytes of all buffers of the merge, divided among the runs. */
 #define MERGE_MEMORY (8U << 20)
 
-/* Sorts by one byte after the other, through as much memory again; a byte that is the same in all numbers
- * costs no pass.  false: no memory. */
+/* LSD radix sort with a second buffer of the same size; skips bytes that are equal in all numbers. */
 static bool sort_bytes(uint64_t *keys, uint32_t n)
 {
-	uint64_t *const room = malloc((size_t)n * sizeof *room), *from = keys, *to = room;
+	uint64_t *const scratch = malloc((size_t)n * sizeof *scratch), *from = keys, *to = scratch;
 	uint64_t same = UINT64_MAX;
 
-	if (room == NULL)
+	if (scratch == NULL)
 		return false;
 	for (uint32_t i = 1; i < n; i++)
 		same &= ~(keys[i] ^ keys[0]);
@@ -36,12 +35,12 @@ static bool sort_bytes(uint64_t *keys, uint32_t n)
 	}
 	if (from != keys)
 		memcpy(keys, from, n * sizeof *keys);
-	free(room);
+	free(scratch);
 	return true;
 }
 
-/* Words of an entry. */
-static inline uint32_t stride(const struct mark_set *s)
+/* Returns the words of an entry. */
+static inline uint32_t entry_words(const struct mark_set *s)
 {
 	return s->pages ? MARK_PAGE_WORDS : 1;
 }
@@ -53,17 +52,17 @@ static int compare_pages(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Adds the bits of a page to another one of the same number. */
-static inline void unite(uint64_t *to, const uint64_t *page)
+/* Adds the bits of a page to a page with the same number. */
+static inline void merge_page(uint64_t *to, const uint64_t *page)
 {
 	for (uint32_t i = 1; i < MARK_PAGE_WORDS; i++)
 		to[i] |= page[i];
 }
 
-/* Of entries in order, one of each number stays. */
-static void unite_all(struct mark_set *s)
+/* Merges entries with equal numbers; the entries are sorted. */
+static void merge_equal(struct mark_set *s)
 {
-	const uint32_t step = stride(s);
+	const uint32_t step = entry_words(s);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i += step) {
@@ -71,16 +70,16 @@ static void unite_all(struct mark_set *s)
 			memmove(&s->keys[n], &s->keys[i], step * sizeof *s->keys);
 			n += step;
 		} else if (s->pages) {
-			unite(&s->keys[n - step], &s->keys[i]);
+			merge_page(&s->keys[n - step], &s->keys[i]);
 		}
 	}
 	s->n = n;
 }
 
-/* Sorts what is in memory; each number stands there once then.  Traces often are in order already. */
-static void sort(struct mark_set *s)
+/* Sorts the entries in memory and removes duplicates.  Traces are often in order already. */
+static void sort_entries(struct mark_set *s)
 {
-	const uint32_t step = stride(s);
+	const uint32_t step = entry_words(s);
 	uint32_t i = step;
 
 	while (i < s->n && s->keys[i - step] <= s->keys[i])
@@ -90,27 +89,27 @@ static void sort(struct mark_set *s)
 	else if (i < s->n && !sort_bytes(s->keys, s->n))
 		s->no_memory = true;
 	if (!s->no_memory)
-		unite_all(s);
+		merge_equal(s);
 }
 
-/* Writes what is in memory as a run. */
+/* Writes the entries in memory as a run. */
 static void spill(struct mark_set *s)
 {
-	sort(s);
+	sort_entries(s);
 	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->temp_near)) ||
 	    !array_room(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
 		s->no_memory = true;
 		return;
 	}
-	s->runs[s->nruns++] =
-	    (struct mark_run){ s->file.size, s->n / stride(s), s->keys[0], s->keys[s->n - stride(s)] };
+	s->runs[s->nruns++] = (struct mark_run){ s->file.size, s->n / entry_words(s), s->keys[0],
+		                                 s->keys[s->n - entry_words(s)] };
 	s->no_memory = !spill_write(&s->file, s->keys, s->n * sizeof *s->keys);
 	s->n = 0;
 }
 
 static void add_entry(struct mark_set *s, const uint64_t *entry)
 {
-	const uint32_t step = stride(s);
+	const uint32_t step = entry_words(s);
 
 	if (s->no_memory)
 		return;
@@ -135,7 +134,7 @@ static bool is_empty(const struct mark_page *p)
 	return any == 0;
 }
 
-/* Its bits come with the next numbers. */
+/* Starts an empty page; the previous one becomes an entry. */
 static void begin_page(struct mark_set *s, struct mark_page *p, uint64_t number)
 {
 	if (!is_empty(p))
@@ -157,15 +156,15 @@ static void add_to_page(struct mark_set *s, uint64_t key)
 	mark_page_set(p, key);
 }
 
-/* From the least one on: mostly they are in order from there. */
+/* Turns open pages into entries, from the lowest number on: from there they are mostly in order. */
 static void close_pages(struct mark_set *s)
 {
 	uint32_t first = 0;
-	uint64_t least = UINT64_MAX;
+	uint64_t lowest = UINT64_MAX;
 
 	for (uint32_t i = 0; s->open != NULL && i < MARK_SET_OPEN; i++)
-		if (s->open[i].words[0] < least && !is_empty(&s->open[i]))
-			least = s->open[first = i].words[0];
+		if (s->open[i].words[0] < lowest && !is_empty(&s->open[i]))
+			lowest = s->open[first = i].words[0];
 	for (uint32_t i = first; s->open != NULL && i < first + MARK_SET_OPEN; i++)
 		if (!is_empty(&s->open[i % MARK_SET_OPEN]))
 			add_entry(s, s->open[i % MARK_SET_OPEN].words);
@@ -185,66 +184,66 @@ void mark_set_add_other(struct mark_set *s, uint64_t key)
 
 /* ---- merging ---- */
 
-/* What is left of a run, and a part of it in memory. */
+/* The rest of a run, and the part of it in memory. */
 struct run_part {
 	struct mark_run left;
 	const uint64_t *p, *end;
-	uint64_t *room;
+	uint64_t *buffer;
 };
 
 struct merging {
 	struct run_part *parts;
-	uint64_t *rooms;
-	uint32_t room; /* words of each part, and of what is written: entries as a whole */
+	uint64_t *buffers;
+	uint32_t size; /* words of each buffer: whole entries */
 	uint64_t *out;
 	uint32_t n; /* words of out */
 };
 
-/* The next entry of a run becomes its first: m->parts[i].p. */
-static struct merge_entry first_of(struct mark_set *s, struct merging *m, uint32_t i)
+/* Ensures an entry of run i in memory, at m->parts[i].p, and returns it for the merge. */
+static struct merge_entry current_entry(struct mark_set *s, struct merging *m, uint32_t i)
 {
 	struct run_part *const r = &m->parts[i];
 
 	if (r->p == r->end) {
-		const uint64_t left = r->left.n * stride(s), n = left < m->room ? left : m->room;
-		if (n == 0 || !spill_read(&s->file, r->left.at, r->room, n * sizeof *r->room))
+		const uint64_t left = r->left.n * entry_words(s), n = left < m->size ? left : m->size;
+		if (n == 0 || !spill_read(&s->file, r->left.at, r->buffer, n * sizeof *r->buffer))
 			return merge_ended(i);
-		spill_discard(&s->file, r->left.at, n * sizeof *r->room);
-		r->left.at += n * sizeof *r->room;
-		r->left.n -= n / stride(s);
-		r->p = r->room;
-		r->end = r->room + n;
+		spill_discard(&s->file, r->left.at, n * sizeof *r->buffer);
+		r->left.at += n * sizeof *r->buffer;
+		r->left.n -= n / entry_words(s);
+		r->p = r->buffer;
+		r->end = r->buffer + n;
 	}
 	return (struct merge_entry){ *r->p, i };
 }
 
-static struct merge_entry next_of(struct mark_set *s, struct merging *m, uint32_t i)
+static struct merge_entry next_entry(struct mark_set *s, struct merging *m, uint32_t i)
 {
-	m->parts[i].p += stride(s);
-	return first_of(s, m, i);
+	m->parts[i].p += entry_words(s);
+	return current_entry(s, m, i);
 }
 
-static void put(struct mark_set *s, struct merging *m)
+static void flush_output(struct mark_set *s, struct merging *m)
 {
 	if (m->n == 0)
 		return;
 	s->no_memory |= !spill_write(&s->file, m->out, m->n * sizeof *m->out);
-	s->total += m->n / stride(s);
+	s->total += m->n / entry_words(s);
 	m->n = 0;
 }
 
-/* What is written last stays in memory as long as others of its number may come. */
-static void take_entry(struct mark_set *s, struct merging *m, const uint64_t *entry)
+/* Adds an entry to the output.  The last one stays in memory, since entries with equal numbers may follow. */
+static void output_entry(struct mark_set *s, struct merging *m, const uint64_t *entry)
 {
-	const uint32_t step = stride(s);
+	const uint32_t step = entry_words(s);
 
 	if (m->n > 0 && m->out[m->n - step] == *entry) {
 		if (s->pages)
-			unite(&m->out[m->n - step], entry);
+			merge_page(&m->out[m->n - step], entry);
 		return;
 	}
-	if (m->n == m->room)
-		put(s, m);
+	if (m->n == m->size)
+		flush_output(s, m);
 	memcpy(&m->out[m->n], entry, step * sizeof *entry);
 	m->n += step;
 }
@@ -259,43 +258,43 @@ static void merge_all(struct mark_set *s, struct merging *m, const struct merge_
 	}
 	const uint64_t at = s->file.size;
 	for (struct merge_entry e = merge.first; e.source < MERGE_ENDED && !s->no_memory;
-	     e = merge_next(&merge, next_of(s, m, e.source)))
-		take_entry(s, m, m->parts[e.source].p);
-	put(s, m);
+	     e = merge_next(&merge, next_entry(s, m, e.source)))
+		output_entry(s, m, m->parts[e.source].p);
+	flush_output(s, m);
 	s->no_memory |= s->file.failed != SPILL_NOTHING;
 	s->runs[0] = (struct mark_run){ .at = at, .n = s->total };
 	s->nruns = 1;
 	merge_free(&merge);
 }
 
-/* All runs become one at the end of the file. */
+/* Merges all runs into one at the end of the file. */
 static void merge_runs(struct mark_set *s)
 {
-	struct merging m = { .room = MERGE_MEMORY / sizeof(uint64_t) / (s->nruns + 1) };
+	struct merging m = { .size = MERGE_MEMORY / sizeof(uint64_t) / (s->nruns + 1) };
 	struct merge_entry *const first = calloc(s->nruns, sizeof *first);
 
-	if (m.room < MARK_SET_BLOCK)
-		m.room = MARK_SET_BLOCK;
-	m.room -= m.room % stride(s);
+	if (m.size < MARK_SET_BLOCK)
+		m.size = MARK_SET_BLOCK;
+	m.size -= m.size % entry_words(s);
 	m.parts = calloc(s->nruns, sizeof *m.parts);
-	m.rooms = malloc(((size_t)s->nruns + 1) * m.room * sizeof *m.rooms);
-	if (first == NULL || m.parts == NULL || m.rooms == NULL) {
+	m.buffers = malloc(((size_t)s->nruns + 1) * m.size * sizeof *m.buffers);
+	if (first == NULL || m.parts == NULL || m.buffers == NULL) {
 		s->no_memory = true;
 	} else {
-		m.out = m.rooms + (size_t)s->nruns * m.room;
+		m.out = m.buffers + (size_t)s->nruns * m.size;
 		for (uint32_t i = 0; i < s->nruns; i++) {
 			m.parts[i].left = s->runs[i];
-			m.parts[i].room = m.rooms + (size_t)i * m.room;
-			first[i] = first_of(s, &m, i);
+			m.parts[i].buffer = m.buffers + (size_t)i * m.size;
+			first[i] = current_entry(s, &m, i);
 		}
 		merge_all(s, &m, first);
 	}
 	free(m.parts);
-	free(m.rooms);
+	free(m.buffers);
 	free(first);
 }
 
-/* Runs that lie one behind the other in the file, and in order, are one. */
+/* Joins runs that are in order.  Returns false if they overlap. */
 static bool join_runs(struct mark_set *s)
 {
 	uint64_t n = 0;
@@ -316,8 +315,8 @@ bool mark_set_finish(struct mark_set *s)
 	if (s->no_memory)
 		return false;
 	if (s->nruns == 0) {
-		sort(s);
-		s->total = s->n / stride(s);
+		sort_entries(s);
+		s->total = s->n / entry_words(s);
 		return !s->no_memory;
 	}
 	if (s->n > 0)
@@ -343,8 +342,8 @@ void mark_set_free(struct mark_set *s)
 
 static bool read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
 {
-	const uint64_t left = s->total - from, most = MARK_SET_BLOCK / stride(s);
-	const size_t size = stride(s) * sizeof *c->block;
+	const uint64_t left = s->total - from, most = MARK_SET_BLOCK / entry_words(s);
+	const size_t size = entry_words(s) * sizeof *c->block;
 
 	if (c->block == NULL && (c->block = malloc(MARK_SET_BLOCK * sizeof *c->block)) == NULL)
 		return false;
@@ -358,19 +357,19 @@ static bool read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
 
 static const uint64_t no_entry[MARK_PAGE_WORDS] = { UINT64_MAX };
 
-/* The i-th entry, which there is. */
+/* Returns the i-th entry, which exists. */
 static inline const uint64_t *entry_at(struct mark_cursor *c, struct mark_set *s, uint64_t i, bool *failed)
 {
 	if (s->nruns == 0)
-		return &s->keys[i * stride(s)];
+		return &s->keys[i * entry_words(s)];
 	if (i - c->from >= c->n && !read_block(c, s, i)) {
 		*failed = true;
 		return no_entry;
 	}
-	return &c->block[(i - c->from) * stride(s)];
+	return &c->block[(i - c->from) * entry_words(s)];
 }
 
-/* Where the first entry stands that is not less. */
+/* Returns the index of the first entry that is >= key. */
 static uint64_t search(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	uint64_t from = 0, to = s->total;
@@ -387,7 +386,7 @@ static uint64_t search(struct mark_cursor *c, struct mark_set *s, uint64_t key, 
 
 #define NEAR 64
 
-/* Moves to the first entry that is not less.  NULL: there is none. */
+/* Moves to the first entry that is >= key.  Returns NULL if there is none. */
 static inline const uint64_t *move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	unsigned steps = 0;
@@ -552,15 +551,16 @@ static void remove_left_out(struct record_marks *m, struct batch *b)
 	b->n = n;
 }
 
-/* The part of a record; SPLIT_ALL; SPLIT_NONE: not selected. */
-static uint32_t part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
+/* Returns the part of a record, SPLIT_ALL, or SPLIT_NONE if it is not selected. */
+static uint32_t part_of(struct record_marks *m, struct mark_input *c, uint64_t position)
 {
 	uint64_t found;
 
-	if (c->cursor.last >> SPLIT_BITS > place) /* a new pass */
+	if (c->cursor.last >> SPLIT_BITS > position) /* a new pass */
 		c->part = 0;
-	if (!mark_cursor_floor(&c->cursor, m->planned, place << SPLIT_BITS | SPLIT_ALL, &found, &m->failed) ||
-	    found >> SPLIT_BITS != place)
+	if (!mark_cursor_floor(&c->cursor, m->planned, position << SPLIT_BITS | SPLIT_ALL, &found,
+	                       &m->failed) ||
+	    found >> SPLIT_BITS != position)
 		return m->selects ? SPLIT_NONE : c->part;
 	const uint32_t part = found & SPLIT_ALL;
 	if (part != SPLIT_ALL)
@@ -568,11 +568,11 @@ static uint32_t part_of(struct record_marks *m, struct mark_input *c, uint64_t p
 	return part;
 }
 
-static bool is_marked(struct record_marks *m, struct mark_input *c, uint64_t place, uint32_t i)
+static bool is_marked(struct record_marks *m, struct mark_input *c, uint64_t position, uint32_t i)
 {
 	if (!m->has_parts)
-		return mark_cursor_has(&c->cursor, &m->set, place, &m->failed);
-	const uint32_t part = m->parts[i] = part_of(m, c, place);
+		return mark_cursor_has(&c->cursor, &m->set, position, &m->failed);
+	const uint32_t part = m->parts[i] = part_of(m, c, position);
 	return part == SPLIT_ALL || (part >= m->part && part < m->end);
 }
 
