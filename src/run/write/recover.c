@@ -7,7 +7,7 @@
 #include "check/rules.h"
 #include "model/trace_engine.h"
 
-/* What the format finds goes to its list; what is wrong with the input itself, to the job's sink. */
+/* Passes findings of the format to the recovery log, those of the input itself to the sink of the job. */
 static void found(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct recover_run *const run = ctx;
@@ -26,7 +26,7 @@ static enum read_status read_some(struct recover_run *run, struct input_holds *h
 {
 	struct input *const in = run->source.in;
 
-	input_hold(in, holds); /* bytes that are kept are written when next() is through */
+	input_hold(in, holds); /* next() borrows bytes until recover_flush() */
 	const enum read_status status = run->recovery.ops->next(&run->recovery);
 	recover_flush(&run->recovery);
 	input_hold(in, NULL);

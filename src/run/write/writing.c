@@ -1,6 +1,6 @@
-/* The end of a pipeline that writes: renders batches on worker threads and passes the bytes on in order. Jobs
- * are slots of a ring: prepared in order, run in parallel, finished in order; the thread of the caller works
- * while it waits. */
+/* The writing end of a pipeline: renders batches on worker threads and outputs the bytes in order.  Jobs are
+ * slots of a ring: prepared in order, run in parallel, finished in order; the caller's thread works while it
+ * waits. */
 #include "run/write/writing.h"
 
 #include <pthread.h>
@@ -10,10 +10,9 @@
 /* ---- workers ---- */
 
 /*
- * Jobs have ascending numbers; slot = number % slots.  finished <= prepared <= taken <= put:
- * those below `finished` are over, those below `taken` run or have run.  Jobs
- * are taken in order, so the oldest one is always with a thread, and waiting
- * for one's turn ends.
+ * Jobs have ascending numbers; slot = number % slots.  finished <= prepared <= taken <= put: jobs below
+ * `finished` are finished, jobs below `taken` are running or have run.  Jobs are taken in order, so a thread
+ * always runs the oldest one, and waiting for a turn ends.
  */
 struct workers {
 	const struct workers_ops *ops;
@@ -21,12 +20,12 @@ struct workers {
 	size_t slots;
 	bool *done; /* by slot: it has run */
 	unsigned long long put, taken, prepared, finished;
-	bool finishing; /* a thread is about it */
-	bool settling;  /* what was put is to be finished, however little it is */
+	bool finishing; /* a thread finishes a job */
+	bool settling;  /* workers_settle() waits: wakes threads for few jobs too */
 	bool ended;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* prepared or finished is another number */
-	pthread_cond_t work;    /* there is enough to do for one more thread */
+	pthread_cond_t changed; /* prepared or finished has changed */
+	pthread_cond_t work;    /* one more thread is worth waking */
 	pthread_t *threads;
 	size_t nthreads;
 };
@@ -75,8 +74,8 @@ static void run_one(struct workers *w)
 	finish_ready(w);
 }
 
-/* A thread that went to sleep starts again when half of the slots are full: to wake one for every job takes
- * more time than it gives, and whoever puts jobs works too when there is no slot left. */
+/* A sleeping thread is woken when half of the slots are full: waking one for every job costs more time than
+ * it saves, and the caller works too when no slot is free. */
 static bool is_worth_waking(const struct workers *w)
 {
 	return w->put - w->taken >= (w->slots + 1) / 2 || (w->settling && w->taken < w->put);
@@ -97,7 +96,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Signals are for the first thread, but those of a fault: see input_handle_signals(). */
+/* Starts threads with all signals blocked except those of faults: see input_handle_signals(). */
 static void start_threads(struct workers *w, size_t threads)
 {
 	sigset_t all, before;
@@ -134,7 +133,7 @@ struct workers *workers_new(size_t slots, size_t threads, const struct workers_o
 	return w;
 }
 
-/* Called with the lock: works, or waits for others, until `room` more jobs are finished. */
+/* Called with the lock: works, or waits, until the jobs below `finished` are finished. */
 static void help_until(struct workers *w, unsigned long long finished)
 {
 	while (w->finished < finished) {
@@ -205,9 +204,8 @@ void workers_free(struct workers *w)
 
 /* ---- the output ---- */
 
-#define SLICE_BYTES                                                                                          \
-	(256U                                                                                                \
-	 << 10) /* of text in the events that are rendered in one go, and what is handed over in one go */
+/* Bytes of text in the events that are rendered together, and of output that is passed on early. */
+#define SLICE_BYTES (256U << 10)
 #define JOBS_A_THREAD 3
 
 struct writing_job {
@@ -219,7 +217,7 @@ struct writing_job {
 
 /* ---- chunks ---- */
 
-static bool put(struct writing *w, const char *file, const char *p, size_t n)
+static bool pass_bytes(struct writing *w, const char *file, const char *p, size_t n)
 {
 	if (!w->out.put(w->out.ctx, file, p, n))
 		atomic_store(&w->failed, true);
@@ -227,49 +225,49 @@ static bool put(struct writing *w, const char *file, const char *p, size_t n)
 }
 
 /* Writes borrowed bytes of the batch and the text between, from byte `from`. */
-static void put_borrowed(struct writing *w, const struct chunk *c, size_t from)
+static void output_borrowed(struct writing *w, const struct chunk *c, size_t from)
 {
 	const struct chunk_borrowed *const b = c->files.borrowed;
 
 	for (uint32_t i = 0; i < c->files.nborrowed; i++) {
-		if (b[i].at > from && !put(w, NULL, c->text.p + from, b[i].at - from))
+		if (b[i].at > from && !pass_bytes(w, NULL, c->text.p + from, b[i].at - from))
 			return;
 		from = b[i].at > from ? b[i].at : from;
-		if (!put(w, NULL, b[i].bytes.p, b[i].bytes.n))
+		if (!pass_bytes(w, NULL, b[i].bytes.p, b[i].bytes.n))
 			return;
 	}
 	if (c->text.n > from)
-		put(w, NULL, c->text.p + from, c->text.n - from);
+		pass_bytes(w, NULL, c->text.p + from, c->text.n - from);
 }
 
-/* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same.
- */
-static void put_text(struct writing *w, const struct chunk *c, size_t from)
+/* Outputs the parts of a chunk, from byte `from` on.  Empty files of a folder are created too. */
+static void output_text(struct writing *w, const struct chunk *c, size_t from)
 {
 	const struct chunk_part *const parts = c->files.parts;
 	const size_t first = c->files.n > 0 ? parts[0].at : c->text.n;
 
 	if (c->files.nborrowed > 0) {
-		put_borrowed(w, c, from);
+		output_borrowed(w, c, from);
 		return;
 	}
-	if (first > from && !put(w, NULL, c->text.p + from, first - from))
+	if (first > from && !pass_bytes(w, NULL, c->text.p + from, first - from))
 		return;
 	for (uint32_t i = 0; i < c->files.n; i++) {
 		const size_t at = parts[i].at > from ? parts[i].at : from;
 		const size_t end = i + 1 < c->files.n ? parts[i + 1].at : c->text.n;
-		if (end >= at && !put(w, parts[i].name, c->text.p != NULL ? c->text.p + at : "", end - at))
+		if (end >= at &&
+		    !pass_bytes(w, parts[i].name, c->text.p != NULL ? c->text.p + at : "", end - at))
 			return;
 	}
 }
 
-static bool is_well(const struct writing *w)
+static bool is_ok(const struct writing *w)
 {
 	return !atomic_load(&w->no_memory) && !atomic_load(&w->failed);
 }
 
-/* In order, one at a time: writes the chunk. */
-static bool hand_over(struct writing *w, struct chunk *c, bool rendered)
+/* Outputs a chunk; called in order, by one thread at a time. */
+static bool output_chunk(struct writing *w, struct chunk *c, bool rendered)
 {
 	const uint32_t joint = rendered && !w->writer.any && c->text.n > 0 ? w->to->writer->joint : 0;
 
@@ -281,16 +279,16 @@ static bool hand_over(struct writing *w, struct chunk *c, bool rendered)
 		atomic_store(&w->failed, true);
 	}
 	w->writer.any |= rendered && (c->text.n > 0 || c->files.nborrowed > 0);
-	if (is_well(w))
-		put_text(w, c, joint);
+	if (is_ok(w))
+		output_text(w, c, joint);
 	chunk_clear(c);
-	return is_well(w);
+	return is_ok(w);
 }
 
 /* ---- rendering ---- */
 
-/* Where the events end that are rendered in one go from the i-th on: labels of some MiB each must not become
- * text all at once. */
+/* Returns the end of the events from the i-th on that are rendered together: labels of several MiB each must
+ * not be rendered all at once. */
 static uint32_t slice_end(const struct batch *b, uint32_t i)
 {
 	uint64_t bytes = 0;
@@ -305,8 +303,7 @@ static uint32_t slice_end(const struct batch *b, uint32_t i)
 	return i;
 }
 
-/* On any thread, or in order.  turn: called before the chunk is handed over early; after that it is this
- * job's turn. */
+/* Renders a batch, on any thread or in order.  Waits for this job's turn before it outputs a chunk early. */
 static void render_slices(struct writing_job *job, size_t slot)
 {
 	struct writing *const w = job->w;
@@ -327,45 +324,45 @@ static void render_slices(struct writing_job *job, size_t slot)
 		if (i < job->batch->n && job->chunk.text.n >= SLICE_BYTES) {
 			if (w->workers != NULL && ops->render != NULL)
 				workers_turn(w->workers, slot);
-			if (!hand_over(w, &job->chunk, true))
+			if (!output_chunk(w, &job->chunk, true))
 				return;
 		}
 	} while (i < job->batch->n);
 }
 
-/* In order: steps that depend on earlier batches. */
+/* Runs the steps that depend on earlier batches; called in order. */
 static void prepare_writing(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 	struct batch *const b = w->jobs[slot].batch;
 
-	if (!is_well(w))
+	if (!is_ok(w))
 		return;
 	if (!pipeline_late(w->pipeline, b) ||
 	    (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b)))
 		atomic_store(&w->no_memory, true);
 }
 
-static void run(void *ctx, size_t slot)
+static void run_job(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 
-	if (w->to->writer->render != NULL && is_well(w))
+	if (w->to->writer->render != NULL && is_ok(w))
 		render_slices(&w->jobs[slot], slot);
 }
 
-static void finish(void *ctx, size_t slot)
+static void finish_job(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 	struct writing_job *const job = &w->jobs[slot];
 
-	if (w->to->writer->render == NULL && is_well(w)) {
+	if (w->to->writer->render == NULL && is_ok(w)) {
 		if (!w->to->writer->declare(&w->writer, job->batch))
 			atomic_store(&w->no_memory, true);
 		else
 			render_slices(job, slot);
 	}
-	hand_over(w, &job->chunk, true);
+	output_chunk(w, &job->chunk, true);
 	if (!job->lent)
 		batch_release(job->batch);
 	job->batch = NULL;
@@ -375,11 +372,11 @@ bool writing_put(struct writing *w, struct batch *b)
 {
 	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
 
-	if (!w->begun) { /* classes of an input that could not be read */
+	if (!w->begun) { /* batch of an input that could not be read */
 		batch_release(b);
 		return false;
 	}
-	if (!is_well(w)) {
+	if (!is_ok(w)) {
 		batch_release(b);
 		return false;
 	}
@@ -388,16 +385,16 @@ bool writing_put(struct writing *w, struct batch *b)
 		workers_put(w->workers);
 	} else {
 		prepare_writing(w, slot);
-		run(w, slot);
-		finish(w, slot);
+		run_job(w, slot);
+		finish_job(w, slot);
 	}
-	return is_well(w);
+	return is_ok(w);
 }
 
 bool writing_lend(struct writing *w, struct batch *b)
 {
 	w->jobs[0].lent = true;
-	return is_well(w) && writing_put(w, b);
+	return is_ok(w) && writing_put(w, b);
 }
 
 void writing_settle(struct writing *w)
@@ -408,9 +405,9 @@ void writing_settle(struct writing *w)
 
 /* ---- begin and end ---- */
 
-static bool start(struct writing *w, unsigned threads)
+static bool start_jobs(struct writing *w, unsigned threads)
 {
-	static const struct workers_ops ops = { prepare_writing, run, finish };
+	static const struct workers_ops ops = { prepare_writing, run_job, finish_job };
 
 	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
 	w->jobs = calloc(w->njobs, sizeof *w->jobs);
@@ -439,7 +436,7 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 	};
 	w->begun = true;
 	w->writer.state = calloc(1, to->writer->state_size);
-	if (w->writer.state == NULL || !start(w, options->threads) ||
+	if (w->writer.state == NULL || !start_jobs(w, options->threads) ||
 	    !to->writer->open(&w->writer, &w->chunk)) {
 		atomic_store(&w->no_memory, true);
 		return false;
@@ -447,7 +444,7 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 	if (to->writer->survey != NULL && w->writer.selected && p->job->select != NULL &&
 	    !options->surveyed && !record_marks_survey(p, to->writer->survey, w->writer.state))
 		return false;
-	return hand_over(w, &w->chunk, false);
+	return output_chunk(w, &w->chunk, false);
 }
 
 bool writing_end(struct writing *w)
@@ -457,19 +454,19 @@ bool writing_end(struct writing *w)
 	writing_settle(w);
 	if (!pipeline_join_lanes(p))
 		atomic_store(&w->no_memory, true);
-	if (!is_well(w))
+	if (!is_ok(w))
 		return false;
-	pipeline_trace(p); /* all is known now */
+	pipeline_trace(p); /* updates facts, which are complete now */
 	pipeline_losses(p, &w->total);
 	w->writer.total = &w->total;
 	w->writer.rebased_by = p->rebase.by;
-	for (bool more = true; more && is_well(w);) {
+	for (bool more = true; more && is_ok(w);) {
 		if (!w->to->writer->close(&w->writer, &w->chunk))
 			atomic_store(&w->no_memory, true);
 		more = w->chunk.end.more;
-		hand_over(w, &w->chunk, false);
+		output_chunk(w, &w->chunk, false);
 	}
-	return is_well(w);
+	return is_ok(w);
 }
 
 void writing_free(struct writing *w)
@@ -478,7 +475,7 @@ void writing_free(struct writing *w)
 		return;
 	writing_settle(w);
 	workers_free(w->workers);
-	w->workers = NULL; /* what settles later has nothing to wait for */
+	w->workers = NULL; /* later calls of writing_settle() do nothing */
 	for (size_t i = 0; w->jobs != NULL && i < w->njobs; i++)
 		chunk_free(&w->jobs[i].chunk);
 	free(w->jobs);
