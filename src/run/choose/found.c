@@ -36,8 +36,8 @@ void select_found_free(struct select_found *f)
 
 /* ---- texts ---- */
 
-/* Lower case, so that case is no difference. */
-static void plain_word(char *to, const char *from)
+/* Copies a text in lower case, to ignore case. */
+static void copy_lower(char *to, const char *from)
 {
 	size_t n = 0;
 
@@ -58,8 +58,8 @@ static bool copy(char to[FOUND_TEXT + 1], struct slice text)
 	return !cut && memchr(to, '\0', n) == NULL;
 }
 
-/* The pattern without its wildcards. */
-static void wanted(char to[FOUND_TEXT + 1], struct slice glob)
+/* Copies a pattern without its wildcards. */
+static void copy_literal(char to[FOUND_TEXT + 1], struct slice glob)
 {
 	size_t n = 0;
 
@@ -69,13 +69,13 @@ static void wanted(char to[FOUND_TEXT + 1], struct slice glob)
 	to[n] = '\0';
 }
 
-static void compare(struct select_near *near, const char *text, struct slice glob)
+static void update_best(struct select_near *near, const char *text, struct slice glob)
 {
 	char typed[FOUND_TEXT + 1], known[FOUND_TEXT + 1], word[FOUND_TEXT + 1];
 
-	wanted(word, glob);
-	plain_word(typed, word);
-	plain_word(known, text);
+	copy_literal(word, glob);
+	copy_lower(typed, word);
+	copy_lower(known, text);
 	const size_t d = edit_distance(typed, known);
 	if (d < near->distance && edit_distance_plausible(typed, known)) {
 		near->distance = d;
@@ -83,7 +83,7 @@ static void compare(struct select_near *near, const char *text, struct slice glo
 	}
 }
 
-static void look(struct select_near *near, struct slice text, struct slice glob)
+static void compare_text(struct select_near *near, struct slice text, struct slice glob)
 {
 	char shown[FOUND_TEXT + 1];
 
@@ -103,25 +103,25 @@ static void look(struct select_near *near, struct slice text, struct slice glob)
 		memcpy(near->first[near->n], shown, strlen(shown) + 1);
 	near->n += !known && near->n <= FOUND_SHOWN;
 	if (whole && glob.n > 0)
-		compare(near, shown, glob);
+		update_best(near, shown, glob);
 }
 
-static void look_at_id(struct select_near *near, const struct track *t)
+static void compare_id(struct select_near *near, const struct track *t)
 {
 	char text[24];
 
 	if (t == NULL || !t->has_id)
 		return;
 	const int n = snprintf(text, sizeof text, "%llu", (unsigned long long)t->id);
-	look(near, slice_of(text, (size_t)n), SLICE_LIT(""));
+	compare_text(near, slice_of(text, (size_t)n), SLICE_LIT(""));
 }
 
 /* ---- conditions ---- */
 
-static void look_at_fields(struct select_near *near, const struct select_condition *c,
+static void compare_fields(struct select_near *near, const struct select_condition *c,
                            const struct field *fields, uint32_t n)
 {
-	char room[SELECT_VALUE_TEXT];
+	char buffer[SELECT_VALUE_TEXT];
 
 	for (uint32_t i = 0; i < n; i++) {
 		const bool is_it = slice_equal(fields[i].name, c->key);
@@ -132,43 +132,43 @@ static void look_at_fields(struct select_near *near, const struct select_conditi
 			near->n = 0;
 		}
 		if (is_it && fields[i].value.type < VALUE_LIST)
-			look(near, select_value_text(&fields[i].value, room), c->glob);
+			compare_text(near, select_value_text(&fields[i].value, buffer), c->glob);
 		else if (!near->has_key)
-			look(near, fields[i].name, c->key);
+			compare_text(near, fields[i].name, c->key);
 	}
 }
 
-static void note(struct select_near *near, const struct select_condition *c, const struct batch *b,
-                 const struct event *e)
+static void compare_event(struct select_near *near, const struct select_condition *c, const struct batch *b,
+                          const struct event *e)
 {
 	switch (c->kind) {
 	case SELECT_NAME:
-		look(near, e->name, c->glob);
+		compare_text(near, e->name, c->glob);
 		break;
 	case SELECT_CATEGORY:
-		look(near, e->cls->category, c->glob);
+		compare_text(near, e->cls->category, c->glob);
 		break;
 	case SELECT_PID:
-		look_at_id(near, track_process(e->track));
+		compare_id(near, track_process(e->track));
 		break;
 	case SELECT_TID:
 		if (select_thread_of(e->track)->kind == TRACK_THREAD)
-			look_at_id(near, select_thread_of(e->track));
+			compare_id(near, select_thread_of(e->track));
 		break;
 	case SELECT_PROCESS:
-		look(near, track_process(e->track)->name, c->glob);
+		compare_text(near, track_process(e->track)->name, c->glob);
 		break;
 	case SELECT_THREAD:
 		if (select_thread_of(e->track)->kind == TRACK_THREAD)
-			look(near, select_thread_of(e->track)->name, c->glob);
+			compare_text(near, select_thread_of(e->track)->name, c->glob);
 		break;
 	case SELECT_TRACK:
 		for (const struct track *t = e->track; t != NULL; t = t->parent)
-			look(near, t->name, c->glob);
+			compare_text(near, t->name, c->glob);
 		break;
 	case SELECT_WHERE:
-		look_at_fields(near, c, b->fields + e->first_field, e->nfields);
-		look_at_fields(near, c, e->cls->parts, e->cls->nparts);
+		compare_fields(near, c, b->fields + e->first_field, e->nfields);
+		compare_fields(near, c, e->cls->parts, e->cls->nparts);
 		break;
 	default:
 		break;
@@ -192,7 +192,7 @@ void select_found_see(struct select_found *f, const struct select *s, const stru
 		if (f->near[k] == NULL && (f->near[k] = calloc(1, sizeof *f->near[k])) != NULL)
 			f->near[k]->distance = SIZE_MAX;
 		if (f->near[k] != NULL)
-			note(f->near[k], &s->conditions[k], b, e);
+			compare_event(f->near[k], &s->conditions[k], b, e);
 	}
 }
 

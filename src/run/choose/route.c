@@ -1,5 +1,6 @@
 /* Events of all parts, sorted by part, as the first stage of the pipeline of each part (route.h).  A batch of
- * the sorter that is of one part is handed on; events of others are copied and share its memory. */
+ * the sorter with events of one part is passed on; events of mixed batches are copied and share its memory.
+ */
 #include "run/choose/route.h"
 
 static uint32_t part_of(const struct event *e)
@@ -65,7 +66,7 @@ static enum stage_status no_memory(struct split_route *r, struct batch *b)
 	return STAGE_BAD;
 }
 
-/* STAGE_MORE: there is an event at r->at. */
+/* Ensures an event at r->at (STAGE_MORE). */
 static enum stage_status read_more(struct split_route *r)
 {
 	if (r->held != NULL && r->at < r->held->n)
@@ -111,8 +112,8 @@ static bool copy_events(struct split_route *r, struct batch *b)
 	return true;
 }
 
-/* The held batch has events of one part only. */
-static struct batch *hand_on(struct split_route *r)
+/* Passes the held batch on; all of its events are of the part. */
+static struct batch *pass_on(struct split_route *r)
 {
 	struct batch *const b = r->held;
 
@@ -134,7 +135,7 @@ static enum stage_status next(struct stage *st, struct batch **out)
 	if (part_of(&held->events[r->at]) != r->part)
 		return STAGE_END;
 	if (r->at == 0 && part_of(&held->events[held->n - 1]) == r->part) {
-		*out = hand_on(r);
+		*out = pass_on(r);
 	} else if ((*out = batch_pool_take(r->out_pool)) == NULL || !copy_events(r, *out)) {
 		return no_memory(r, *out);
 	}

@@ -195,7 +195,7 @@ bool split_finish(struct split *s)
 
 	if (s->by == SPLIT_SIZE)
 		ok = s->nunits > 0 || add_unit(s, 0) != SPLIT_NONE;
-	else if (s->nparts == 0) /* what there is belongs to a trace without events */
+	else if (s->nparts == 0) /* a trace without events has one part */
 		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
 		                                               : part_of_number(s, 0)) != SPLIT_NONE;
 	if (ok && !pad_names(s)) {

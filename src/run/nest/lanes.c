@@ -33,7 +33,7 @@ static bool is_inner(const struct nest_open_lane *l, const struct nest_open *x)
 	return last != NULL && (last->end > x->end || last->start < x->start);
 }
 
-/* false: there is no room. */
+/* Returns false if no capacity is left. */
 static bool put(struct nest_sorted *n, struct nest_open_lane *l, const struct nest_open *x)
 {
 	if (l->n == l->cap) {

@@ -350,63 +350,56 @@ void order_stage_free(struct order_stage *st);
 /* ---- order sort ---- */
 
 /*
- * Sorts keys; equal ones keep their order.  Runs that are in order already, or
- * in reverse order, are merged, so n keys in r long runs take O(n log r).  Keys
- * without such runs are distributed by the digits in which they differ.  At
- * worst O(n log n), for any input.
- * scratch: room for 2 * n keys.
+ * Sorts keys (stable).  Ascending and descending runs are merged, so n keys in r long runs take O(n log r).
+ * Keys without such runs are radix sorted.  Worst case O(n log n).  scratch: space for 2 * n keys.
  */
 void order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch);
 
 /* ---- value order ---- */
 
-/* The number that a text is, all of it, as JSON writes numbers; value: U64, I64 or F64.  false: it is none,
- * or is longer than numbers are. */
+/* Parses a text that is one JSON number; value: U64, I64 or F64.  Returns false if it is none, or too long.
+ */
 bool value_number(struct slice text, struct value *v);
 
-/* How one number compares with another, whatever their types: *order is below, 0 or above.  false: one is no
- * number, or not a number. */
+/* Compares two numbers of any types: *order is < 0, 0 or > 0.  Returns false if one is no number, or NaN. */
 bool value_order(const struct value *a, const struct value *b, int *order);
 
 /* ---- event codec ---- */
 
 /*
- * Packs an event with all it points to into one run of bytes that can be
- * moved, written to a file and read back by the same process.
+ * Packs an event with everything it points to into contiguous bytes, which can be moved, written to a file
+ *and read back by the same process.
  *
- * A packed event is, in this order, without gaps:
+ * A packed event has these parts, without gaps:
  *
- *	u32     bits 0-19 the size of the whole; 20-23 that of its dur, 24-27 of its offset, 28-31 of its ts
- *	u16     the number of its shape
- *	u8[]    dur, offset, and how far ts is from event_shapes.base: without leading zero bytes
- *	u64     the size of the whole, if it does not fit above (EVENT_PACKED_LARGE stands there)
- *	struct event  its shape, if it has no number (EVENT_SHAPE_NONE)
- *	text    its name, unless that stays or is NULL
- *	fields  of each the number of its shape, or its name and type; its value; of lists and maps the number
- *	        of entries
- *	u64, struct value[]  the entries of lists and maps, breadth first; only if there are any
- *	text[]  of those
- *	slice   the bytes of the record; only when packed `with_bytes`
+ *	u32     bits 0-19: total size; 20-23, 24-27, 28-31: sizes of dur, offset, ts
+ *	u16     number of its shape
+ *	u8[]    dur, offset, and ts relative to event_shapes.base, without leading zero bytes
+ *	u64     total size, if the field above is EVENT_PACKED_LARGE
+ *	struct event  the shape, if its number is EVENT_SHAPE_NONE
+ *	text    the name, unless it is NULL or has SLICE_STAYS
+ *	fields  of each: number of its shape, or name and type; value; of lists and maps the number of entries
+ *	u64, struct value[]  entries of lists and maps, breadth first; only if there are any
+ *	text[]  texts of these entries
+ *	slice   bytes of the record, if packed `with_bytes`
  *
- * A text is its length, one byte or five, and its bytes.  Kept as pointers are
- * classes and tracks, and text with SLICE_STAYS, which all live as long as the
- * trace.  So a small event takes some 25 bytes, and each field some 5 and its
- * text.
+ * A text is its length, of one byte or five, and its bytes.  Classes, tracks, and texts with SLICE_STAYS live
+ *as long as the trace, and are stored as pointers.  A small event takes about 25 bytes, a field 5 and its
+ *text.
  *
- * Reading may look at EVENT_PACKED_SLACK bytes behind a packed event.
+ * Readers may access EVENT_PACKED_SLACK bytes after a packed event.
  */
 #define EVENT_PACKED_MAX (UINT64_C(1) << 40)
 #define EVENT_PACKED_LARGE ((1U << 20) - 1)
 #define EVENT_PACKED_SLACK 8U
 
-/* Packs event i of b into [to, to + room).  shapes: NULL makes its shape part of it.  with_bytes: b->bytes
- * too (an empty text when b has none).  The number of bytes used; 0: they do not fit (what is in the room
- * then is undefined).  Lists in lists may be of any depth. */
+/* Packs event i of b into [to, to + capacity).  shapes NULL: the shape is stored with the event.  with_bytes:
+ * packs b->bytes too (an empty text if b has none).  Returns the bytes used, or 0 if they do not fit; the
+ * buffer is then undefined.  Lists may be nested to any depth. */
 uint64_t event_pack(char *to, uint64_t capacity, const struct batch *b, uint32_t i,
                     struct event_shapes *shapes, bool with_bytes);
 
-/* The first EVENT_PACKED_HEAD bytes of a packed event, or all if it is smaller, say how large it is and where
- * it belongs. */
+/* Bytes of a packed event that event_packed_size() and event_packed_key() read, or fewer if it is smaller. */
 #define EVENT_PACKED_HEAD (40 + sizeof(struct event))
 
 static inline uint64_t event_packed_size(const char *packed)
@@ -421,16 +414,15 @@ static inline uint64_t event_packed_size(const char *packed)
 	return size;
 }
 
-/* shapes: those it was packed with. */
+/* Returns the sorting key.  shapes: as packed. */
 struct order_key event_packed_key(const char *packed, const struct event_shapes *shapes,
                                   struct order_rule rule);
 
-/* Adds the packed event to a batch that has room for one more (n < cap).  false: no memory; the batch is as
- * before, but for its scratch arena.  shapes, with_bytes: as it was packed; out->bytes may be NULL all the
- * same.
+/* Add a packed event to a batch that is not full (n < cap).  On OOM the batch is unchanged, except for its
+ * scratch arena.  shapes, with_bytes: as packed; out->bytes may be NULL in any case.
  *
- * event_unpack_in_place: texts of the batch lie in `packed`, which must live as long as the batch.
- * event_unpack_copy: what the batch points to is copied to its scratch arena. */
+ * event_unpack_in_place: the batch points into `packed`, which must live as long as the batch.
+ * event_unpack_copy: copies texts and lists to the scratch arena of the batch. */
 bool event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
                            bool with_bytes);
 
