@@ -11,7 +11,7 @@
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "input/private.h"
+#include "input/open.h"
 
 /* ---- anonymise options ---- */
 

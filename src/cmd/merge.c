@@ -7,7 +7,7 @@
 #include "cli/say.h"
 #include "cmd/convert.h"
 #include "format/registry.h"
-#include "input/private.h"
+#include "input/open.h"
 #include "run/adjust/join.h"
 #include "run/read/operands.h"
 

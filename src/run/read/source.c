@@ -8,7 +8,7 @@
 #include "check/rules.h"
 #include "format/reader_modes.h"
 #include "format/registry.h"
-#include "input/private.h"
+#include "input/open.h"
 #include "model/event_traits.h"
 #include "run/pipeline.h"
 
