@@ -40,16 +40,6 @@ static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 	return false;
 }
 
-/* Notes a failure that the caller found (a string without its end, ...). */
-static inline void cursor_fail(struct cursor *c, uint64_t lacking, const char *what)
-{
-	if (c->missing == NULL) {
-		c->missing = what;
-		c->missing_at = c->p;
-		c->missing_bytes = lacking;
-	}
-}
-
 /* Loads from unaligned memory in a given byte order. */
 static inline uint16_t load_u16(const char *p, bool big)
 {

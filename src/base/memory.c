@@ -1,3 +1,7 @@
+/*
+ * Memory that is freed at once (blocks that double up to 1 MiB), arrays that double, and the pass of a radix
+ * sort.
+ */
 #include "base/memory.h"
 
 #include <stdalign.h>

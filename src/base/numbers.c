@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- decimal ---- */
+/* ---- integers ---- */
 
 #if defined(__SSE2__) && defined(__x86_64__)
 #include <emmintrin.h>
@@ -253,6 +253,8 @@ char *decimal_hex(char *p, uint64_t v)
 	store8(p + 10, hex8((uint32_t)v));
 	return p + 2 + 16 - skip;
 }
+
+/* ---- doubles ---- */
 
 /* A positive double from 10^-4 up, below 10^15: mantissa 2^exponent, and that times 10^scale is product
  * 2^-shift, with 17 digits before the point. */

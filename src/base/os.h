@@ -44,8 +44,7 @@ int rename_exchange(const char *a, const char *b);
 
 /* ---- environment ---- */
 
-/* Name and version of the running C library, such as "glibc 2.36"; "libc" if unknown.  Returns p, of n bytes.
- */
+/* Name and version of the C library, such as "glibc 2.36"; "libc" if unknown.  Returns p, of n bytes. */
 const char *libc_version(char *p, size_t n);
 
 /* The width of lines that are written to fd: COLUMNS if that is set, else that of the terminal, else 80.  0:

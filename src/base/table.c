@@ -1,3 +1,4 @@
+/* Hash tables with linear probing, sets of numbers, and the spans around a span.  The hash is in hash.c. */
 #include "base/table.h"
 
 #include <stdlib.h>

@@ -47,7 +47,7 @@ void chunk_borrow(struct chunk *c, struct slice s);
 /* ---- writer end ---- */
 
 /*
- * For writers that keep what they make in temporary files (base/spill_file.h,
+ * For writers that keep what they make in temporary files (base/os.h,
  * beside writer.beside) and write it in the end.
  */
 struct chunk_end {

@@ -6,7 +6,7 @@
 
 /* Parts of several reports. */
 
-/* No report holds commands of CI services (output/text_commands.h), wherever it is printed. */
+/* No report holds commands of CI services (output/text_visible.h), wherever it is printed. */
 
 /* A JSON string without such commands. */
 void report_put_json(struct text *t, const char *s);

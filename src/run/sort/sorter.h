@@ -249,7 +249,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * last of them.  Event_codec.h says what an event takes.
  *
  * Disk.  What does not fit is written, sorted, to a temporary file without a
- * name (base/spill_file.h), in the folder of the output.  It takes as much
+ * name (base/os.h), in the folder of the output.  It takes as much
  * space as the events do in memory; where there are more runs than can be merged
  * at a time, some are merged twice, which takes at most as much again where the
  * file system cannot free parts of a file.
