@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "input/open.h"
 #include "input/private.h"
 
 struct visited {

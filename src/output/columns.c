@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "output/text_units.h"
-#include "output/text_visible.h"
 
 enum {
 	NAME_BYTES = 256, /* of a name that are shown */

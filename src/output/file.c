@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "output/output.h"
 #include "output/private.h"
 
 enum {

@@ -18,10 +18,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "output/output.h"
 #include "output/private.h"
-#include "output/text_json.h"
-#include "output/text_visible.h"
 
 enum {
 	SLOTS = 1024,     /* files that a process usually may have open */
