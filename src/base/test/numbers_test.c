@@ -9,8 +9,6 @@
 
 #include "base/numbers.h"
 
-/* ---- decimal ---- */
-
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -11,7 +11,7 @@
 #include "base/os.h"
 #include "output/test/output_test.h"
 
-/* ---- open below ---- */
+/* ---- files below a folder ---- */
 
 Test(open_below, names)
 {
@@ -53,7 +53,7 @@ Test(terminal, columns)
 	cr_expect_eq(terminal_columns(fd), 97);
 }
 
-/* ---- spill file ---- */
+/* ---- spill files ---- */
 
 TestSuite(spill_file, .init = folder_make, .fini = folder_remove);
 

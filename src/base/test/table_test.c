@@ -5,7 +5,7 @@
 #include "base/siphash.h"
 #include "base/table.h"
 
-/* ---- table ---- */
+/* ---- tables ---- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -175,7 +175,7 @@ Test(table, hash_is_good_in_all_bits)
 	check_avalanche(29, false);
 }
 
-/* ---- idset ---- */
+/* ---- seen numbers ---- */
 
 Test(idset, agrees_with_a_plain_array)
 {

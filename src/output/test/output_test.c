@@ -3,9 +3,8 @@
 
 #include "output/test/output_test.h"
 
-/* ---- output ---- */
-
 TestSuite(output, .init = folder_make, .fini = folder_remove);
+TestSuite(output_temp, .init = folder_make, .fini = folder_remove);
 
 /* ---- plain files ---- */
 
@@ -395,10 +394,6 @@ Test(output, check_finds_lost_and_more_bytes)
 		output_discard(o);
 	}
 }
-
-/* ---- temp ---- */
-
-TestSuite(output_temp, .init = folder_make, .fini = folder_remove);
 
 /* ---- limits ---- */
 

@@ -11,8 +11,6 @@
 #include "output/text_units.h"
 #include "output/text_visible.h"
 
-/* ---- text ---- */
-
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -397,7 +395,7 @@ Test(text, visible_ends)
 	text_free(&t);
 }
 
-/* ---- text units ---- */
+/* ---- times and sizes ---- */
 
 static void expect_text(struct text *t, const char *want)
 {

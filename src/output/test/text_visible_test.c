@@ -11,7 +11,7 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-/* ---- text fit ---- */
+/* ---- width ---- */
 
 static void expect(struct text *t, const char *want)
 {
@@ -71,7 +71,7 @@ Test(text_fit, broken_at_blanks)
 	text_free(&t);
 }
 
-/* ---- text commands ---- */
+/* ---- commands of CI services ---- */
 
 static const struct {
 	const char *in, *out;
@@ -122,7 +122,7 @@ Test(text_commands, state_of_a_line)
 	cr_expect_eq(text_line_state("a\n b", 4, 0), TEXT_MID_LINE);
 }
 
-/* ---- text hidden ---- */
+/* ---- hidden characters ---- */
 
 /* Characters that steer a terminal are escaped in JSON too. */
 
