@@ -102,7 +102,7 @@ bool policy_bool(struct policy_draft *d, const struct yaml_node *node, const cha
 	return true;
 }
 
-static bool read_whole(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out)
+static bool read_count(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out)
 {
 	struct quoted q;
 
@@ -119,14 +119,14 @@ static void read_min(struct policy_draft *d, const struct yaml_node *node, void 
 {
 	struct policy_range *const r = into;
 
-	read_whole(d, node, "min", &r->min);
+	read_count(d, node, "min", &r->min);
 }
 
 static void read_max(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
-	read_whole(d, node, "max", &r->max);
+	read_count(d, node, "max", &r->max);
 }
 
 bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what,
@@ -137,7 +137,7 @@ bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, co
 
 	*out = (struct policy_range){ 0, UINT64_MAX };
 	if (node->kind == NODE_SCALAR) {
-		if (!read_whole(d, node, what, &out->min))
+		if (!read_count(d, node, what, &out->min))
 			return false;
 		out->max = out->min;
 		return true;
@@ -368,12 +368,12 @@ static void read_report(struct policy_draft *d, const struct yaml_node *node, vo
 
 static void read_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	read_whole(d, node, "max-findings", &d->file->max_findings);
+	read_count(d, node, "max-findings", &d->file->max_findings);
 }
 
 static void read_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	if (read_whole(d, node, "threads", &d->file->threads) && d->file->threads == 0)
+	if (read_count(d, node, "threads", &d->file->threads) && d->file->threads == 0)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
 }
 

@@ -234,7 +234,7 @@ struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field)
 	return n != NULL ? n->none : (struct plan_none){ NULL, 0 };
 }
 
-static bool read_number(struct vocab_draft *d, const struct yaml_node *node, uint64_t *number)
+static bool read_null_value(struct vocab_draft *d, const struct yaml_node *node, uint64_t *number)
 {
 	struct quoted q;
 
@@ -245,7 +245,7 @@ static bool read_number(struct vocab_draft *d, const struct yaml_node *node, uin
 	return false;
 }
 
-static void read_none_of(struct vocab_draft *d, const struct yaml_node *key)
+static void read_null_values(struct vocab_draft *d, const struct yaml_node *key)
 {
 	const struct yaml_node *const value = key->next;
 	const bool list = value->kind == NODE_LIST;
@@ -262,7 +262,7 @@ static void read_none_of(struct vocab_draft *d, const struct yaml_node *key)
 	none->none.values = numbers;
 	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
-		if (read_number(d, item, &numbers[none->none.n]))
+		if (read_null_value(d, item, &numbers[none->none.n]))
 			none->none.n++;
 	none->next = d->nones;
 	d->nones = none;
@@ -278,7 +278,7 @@ static void read_none(struct vocab_draft *d, const struct yaml_node *value, void
 	}
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next)
 		if (fields++ < VOCAB_MAX_NONE)
-			read_none_of(d, key);
+			read_null_values(d, key);
 	if (fields > VOCAB_MAX_NONE)
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "none has more than %u fields", VOCAB_MAX_NONE);
 }

@@ -116,7 +116,7 @@ struct vocab_draft {
 	uint32_t ntables;
 	uint32_t nrules; /* with and without mistakes */
 	struct vocab_names processes, threads;
-	const struct vocab_none *nones;
+	const struct vocab_none *nones; /* the last one first */
 };
 
 struct vocab_key {

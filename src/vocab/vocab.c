@@ -143,8 +143,8 @@ static struct plan *combine(const struct vocab *v, uint32_t row, uint32_t *code,
 	return c->plans[i];
 }
 
-/* Keywords for the reader are facts of the format: a rule without them inherits those of the next rule. */
-static void inherit_words(struct plan *m, const struct plan *from)
+/* The entries of `reader` are facts of the format: a rule without them inherits those of the next rule. */
+static void inherit_reader(struct plan *m, const struct plan *from)
 {
 	if (m->words != NULL || from == NULL || from->words == NULL)
 		return;
@@ -154,15 +154,15 @@ static void inherit_words(struct plan *m, const struct plan *from)
 		m->shape = from->shape != NULL || from->has_layout ? plan_shape(from) : NULL;
 }
 
-/* Returns the plan of a rule without `named`.  words: the rule whose `reader` it inherits, or VOCAB_NONE. */
-static const struct plan *plan_any_name(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
+/* Returns the plan of a rule without `named`.  reader: the rule whose `reader` it inherits, or VOCAB_NONE. */
+static const struct plan *plan_any_name(const struct vocab *v, uint32_t row, uint32_t reader, uint32_t *code)
 {
-	if (words != VOCAB_NONE) {
+	if (reader != VOCAB_NONE) {
 		bool fresh;
-		*code = code_of_row(words);
+		*code = code_of_row(reader);
 		struct plan *const m = combine(v, row, code, &fresh);
 		if (m != NULL && fresh)
-			inherit_words(m, &v->rows[words]->plan);
+			inherit_reader(m, &v->rows[reader]->plan);
 		if (m != NULL)
 			return m;
 	}
@@ -172,7 +172,7 @@ static const struct plan *plan_any_name(const struct vocab *v, uint32_t row, uin
 
 /* Returns the plan of a rule with `named`, followed by the plan for other names. */
 static const struct plan *plan_named(const struct vocab *v, uint32_t row, const struct plan *otherwise,
-                                     const struct plan *words, uint32_t *code)
+                                     const struct plan *reader, uint32_t *code)
 {
 	bool fresh;
 	struct plan *const m = combine(v, row, code, &fresh);
@@ -190,7 +190,7 @@ static const struct plan *plan_named(const struct vocab *v, uint32_t row, const 
 		m->stack = m->stack.p == NULL ? otherwise->stack : m->stack;
 		m->needs_fields |= otherwise->needs_fields;
 	}
-	inherit_words(m, words);
+	inherit_reader(m, reader);
 	return m;
 }
 
@@ -207,15 +207,15 @@ static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct
 	       n < VOCAB_MAX_NAMED)
 		rows[n++] = row;
 	if (row != VOCAB_NONE && v->rows[row]->plan.named.p == NULL) {
-		const bool has_words = v->rows[row]->plan.words != NULL;
-		m = plan_any_name(v, row, has_words ? VOCAB_NONE : next_reader_row(&s), &code);
+		const bool has_reader = v->rows[row]->plan.words != NULL;
+		m = plan_any_name(v, row, has_reader ? VOCAB_NONE : next_reader_row(&s), &code);
 	}
-	const struct plan *const last = m;
+	const struct plan *const any_name = m;
 	while (n > 0) {
-		const struct plan *const longer = plan_named(v, rows[--n], m, last, &code);
-		if (longer == NULL)
+		const struct plan *const named = plan_named(v, rows[--n], m, any_name, &code);
+		if (named == NULL)
 			return NULL;
-		m = longer;
+		m = named;
 	}
 	return m;
 }
@@ -224,7 +224,7 @@ static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct
 
 const struct rule vocab_rules[] = {
 #define RULE RULE_ROW
-#include "vocab/vocab_rules.def"
+#include "vocab/rules.def"
 #undef RULE
 	{ .id = NULL }
 };

@@ -14,7 +14,7 @@
 extern const struct rule vocab_rules[]; /* ends with an id of NULL */
 enum vocab_rule {
 #define RULE(name, id, level, text, spec, explain) VOCAB_RULE_##name,
-#include "vocab/vocab_rules.def"
+#include "vocab/rules.def"
 #undef RULE
 	VOCAB_RULE_COUNT
 };
@@ -23,7 +23,8 @@ enum vocab_rule {
 struct vocabulary *vocab_new(const char *format);
 void vocab_free(struct vocabulary *v); /* NULL is fine */
 
-/* Sets the names of formats that a file may state: ends with NULL, borrowed.  Without them any is accepted. */
+/* Sets the names of formats that a file may state: ends with NULL, borrowed.  Without them any is accepted.
+ */
 void vocab_set_formats(struct vocabulary *v, const char *const *formats);
 
 /* Returns the text of a file, to be freed.  Returns false after a finding. */
