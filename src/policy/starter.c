@@ -134,7 +134,8 @@ static void write_pattern(struct text *t, struct slice name, bool raw)
 
 /* ---- numbers ---- */
 
-/* Returns twice the time, rounded up to two significant digits.  ns: at most UINT64_MAX / 4. */
+/* Returns twice the time, at least 1 us, rounded up to two significant digits.  ns: at most UINT64_MAX / 4.
+ */
 static uint64_t generous_limit(uint64_t ns)
 {
 	uint64_t v = ns * 2, unit = 1;

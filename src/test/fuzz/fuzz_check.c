@@ -82,7 +82,7 @@ static void add_finding(void *ctx, const struct findings *j, const struct findin
 	o->findings = hash_u64(o->findings ^ f->offset, (uintptr_t)f->rule);
 	o->findings = hash_u64(o->findings, f->record);
 	o->findings ^= hash_bytes(f->message, strlen(f->message), 1);
-	o->said++;
+	o->nfindings++;
 	o->guessed |= depends_on_window(f->rule);
 }
 
@@ -98,7 +98,7 @@ static bool source_holds(struct fuzz_pass *p, const struct source *s)
 		found += j->counts[i].count;
 	MUST(found == j->levels[LEVEL_ERROR] + j->levels[LEVEL_WARNING] + j->levels[LEVEL_NOTE],
 	     "findings were lost");
-	MUST(p->outcome.status == 0 || p->outcome.said > 0, "exit status %d and not a word why",
+	MUST(p->outcome.status == 0 || p->outcome.nfindings > 0, "exit status %d and not a word why",
 	     p->outcome.status);
 	MUST((s->complete && !s->unreadable) || j->levels[LEVEL_ERROR] > 0,
 	     "not all was read, and no error says why");
@@ -208,7 +208,7 @@ static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want,
 	MUST(o->records == want->records && o->events == want->events,
 	     "%s: %" PRIu64 " records and %" PRIu64 " events, validation met %" PRIu64 " and %" PRIu64, which,
 	     o->records, o->events, want->records, want->events);
-	MUST(o->said == want->said && o->findings == want->findings, "%s: other findings", which);
+	MUST(o->nfindings == want->nfindings && o->findings == want->findings, "%s: other findings", which);
 	MUST(o->unread == want->unread && o->complete == want->complete && o->status == want->status,
 	     "%s: another end", which);
 	return true;

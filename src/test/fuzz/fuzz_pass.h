@@ -10,8 +10,8 @@ struct fuzz_outcome {
 	const char *dialect, *byte_order; /* NULL: not opened */
 	uint64_t records, events, unread;
 	uint64_t findings; /* hash of all findings, in order */
-	uint64_t said;     /* number of findings */
-	bool guessed;      /* the reader decided by the content of its first window */
+	uint64_t nfindings;
+	bool guessed; /* the reader decided by the content of its first window */
 	bool complete;
 	int status;
 };
