@@ -1,11 +1,11 @@
+/*
+ * Keys of a rule whose values are lists and mappings: layout, track, define, flow, reader, and the parts and
+ * the category of the class's name.
+ */
 #include <stdio.h>
 
 #include "model/value.h"
 #include "vocab/private.h"
-
-/* ---- vocab parts ---- */
-
-/* The parts of a rule that are lists and mappings themselves. */
 
 /* ---- layout ---- */
 
@@ -13,15 +13,15 @@ static const char *const type_names[] = { "u8",  "u16", "u32", "u64",     "i8", 
 	                                  "i64", "f32", "f64", "address", "string", "bytes", NULL };
 
 static const struct {
-	uint8_t type, size; /* size 0: none that is fixed */
+	uint8_t type, size; /* bytes; 0: variable */
 } types[] = {
 	{ VALUE_U8, 1 },      { VALUE_U16, 2 },    { VALUE_U32, 4 },   { VALUE_U64, 8 }, { VALUE_I8, 1 },
 	{ VALUE_I16, 2 },     { VALUE_I32, 4 },    { VALUE_I64, 8 },   { VALUE_F32, 4 }, { VALUE_F64, 8 },
 	{ VALUE_ADDRESS, 8 }, { VALUE_STRING, 0 }, { VALUE_BYTES, 0 },
 };
 
-/* The index in types[], and whether it is repeated. */
-static bool take_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
+/* Returns the index in types[], and in *repeated whether "[]" follows the name. */
+static bool read_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
 {
 	struct yaml_node one = *node;
 
@@ -33,12 +33,12 @@ static bool take_type(struct vocab_draft *d, const struct yaml_node *node, uint3
 		return false;
 	if (!*repeated || types[*type].size > 0)
 		return true;
-	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "only types of fixed size are repeated, not %s",
-	          type_names[*type]);
+	vocab_report(d, VOCAB_RULE_BAD_VALUE, node, "only types of fixed size are repeated, not %s",
+	             type_names[*type]);
 	return false;
 }
 
-static bool is_repeated_name(const struct plan *m, const struct plan_layout_field *fields, struct slice name)
+static bool has_layout_field(const struct plan *m, const struct plan_layout_field *fields, struct slice name)
 {
 	for (uint32_t i = 0; i < m->nlayout; i++)
 		if (slice_equal(fields[i].name, name))
@@ -46,25 +46,25 @@ static bool is_repeated_name(const struct plan *m, const struct plan_layout_fiel
 	return false;
 }
 
-static void take_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
+static void read_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
                               struct plan_layout_field *fields)
 {
 	struct plan_layout_field *const f = &fields[m->nlayout];
-	const struct plan_layout_field *const before = m->nlayout > 0 ? f - 1 : NULL;
+	const struct plan_layout_field *const previous = m->nlayout > 0 ? f - 1 : NULL;
 	struct quoted q;
 	uint32_t type;
 
 	if (!vocab_text(d, key, "the name of a field", &f->name) ||
-	    !take_type(d, key->next, &type, &f->repeated))
+	    !read_type(d, key->next, &type, &f->repeated))
 		return;
-	if (is_repeated_name(m, fields, f->name)) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "the layout has two fields named %s",
-		          quoted(&q, f->name));
+	if (has_layout_field(m, fields, f->name)) {
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, key, "the layout has two fields named %s",
+		             quoted(&q, f->name));
 		return;
 	}
-	if (before != NULL && (before->repeated || before->type == VALUE_BYTES)) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "%s comes behind a field that takes all that is left",
-		          quoted(&q, f->name));
+	if (previous != NULL && (previous->repeated || previous->type == VALUE_BYTES)) {
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, key,
+		             "%s comes behind a field that takes all that is left", quoted(&q, f->name));
 		return;
 	}
 	f->type = types[type].type;
@@ -75,33 +75,33 @@ static void take_layout_field(struct vocab_draft *d, const struct yaml_node *key
 	m->nlayout++;
 }
 
-/* [a: u8, b: u16] is a list of mappings of one key each; {a: u8, b: u16} means the same. */
-void vocab_take_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+/* [a: u8, b: u16] is a list of mappings with one key each; {a: u8, b: u16} means the same. */
+void vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
-	const uint32_t most = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
-	struct plan_layout_field *const fields = vocab_alloc(d, most + 1, sizeof *fields);
+	const uint32_t max = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
+	struct plan_layout_field *const fields = vocab_alloc(d, max + 1, sizeof *fields);
 
 	if (fields == NULL)
 		return;
 	m->has_layout = true;
 	m->layout = fields;
 	if (value->kind == NODE_SCALAR) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
-		          "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+		             "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
 		return;
 	}
 	for (const struct yaml_node *item = value->child; item != NULL; item = item->next) {
 		const struct yaml_node *const key = value->kind == NODE_MAP ? item : item->child;
 		if (m->nlayout == VOCAB_MAX_LAYOUT) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields",
-			          VOCAB_MAX_LAYOUT);
+			vocab_report(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields",
+			             VOCAB_MAX_LAYOUT);
 			return;
 		}
 		if (value->kind == NODE_LIST && (item->kind != NODE_MAP || item->n != 2))
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, item,
-			          "a field of the layout is a name and a type, as in cpu: i32");
+			vocab_report(d, VOCAB_RULE_BAD_VALUE, item,
+			             "a field of the layout is a name and a type, as in cpu: i32");
 		else
-			take_layout_field(d, key, m, fields);
+			read_layout_field(d, key, m, fields);
 		if (value->kind == NODE_MAP)
 			item = item->next;
 	}
@@ -128,8 +128,8 @@ static void track_name(struct vocab_draft *d, const struct yaml_node *value, voi
 			refs++;
 		}
 	if (refs > 1)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
-		          "the name of a track has one reference at most, this has %u", refs);
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+		             "the name of a track has one reference at most, this has %u", refs);
 }
 
 static void track_id(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
@@ -146,7 +146,7 @@ static void track_below(struct vocab_draft *d, const struct yaml_node *value, vo
 	vocab_bool(d, value, "below", &t->track.child);
 }
 
-static void take_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan_track *out)
+static void read_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan_track *out)
 {
 	static const struct vocab_key keys[] = { { "name", track_name },
 		                                 { "id", track_id },
@@ -156,12 +156,13 @@ static void take_one_track(struct vocab_draft *d, const struct yaml_node *value,
 	if (value->kind == NODE_SCALAR)
 		track_name(d, value, &t);
 	else if (vocab_map(d, value, "track", keys, sizeof keys / sizeof keys[0], &t) && !t.named)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "track has no name");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "track has no name");
 	*out = t.track;
 }
 
-void vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_read_track(struct vocab_draft *d, const struct yaml_node *value, void *row)
 {
+	struct plan *const m = &((struct vocab_row *)row)->plan;
 	const bool list = value->kind == NODE_LIST;
 	struct plan_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
 
@@ -170,9 +171,9 @@ void vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, stru
 	m->tracks = tracks;
 	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
-		take_one_track(d, item, &tracks[m->ntracks++]);
+		read_one_track(d, item, &tracks[m->ntracks++]);
 	if (m->ntracks == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "track is an empty list");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "track is an empty list");
 }
 
 /* ---- define ---- */
@@ -202,7 +203,7 @@ static void define_key(struct vocab_draft *d, const struct yaml_node *value, voi
 	if (!vocab_texts(d, value, "key", &fields, &n))
 		return;
 	if (n > 2) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "key is one field or two, not %u", n);
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "key is one field or two, not %u", n);
 		return;
 	}
 	t->define.nkeys = (uint8_t)n;
@@ -218,7 +219,7 @@ static void define_value(struct vocab_draft *d, const struct yaml_node *value, v
 	vocab_ref(d, value, "value", true, &t->define.value);
 }
 
-static void take_one_define(struct vocab_draft *d, const struct yaml_node *value, struct plan_define *out)
+static void read_one_define(struct vocab_draft *d, const struct yaml_node *value, struct plan_define *out)
 {
 	static const struct vocab_key keys[] = { { "table", define_table },
 		                                 { "key", define_key },
@@ -227,15 +228,16 @@ static void take_one_define(struct vocab_draft *d, const struct yaml_node *value
 
 	if (vocab_map(d, value, "define", keys, sizeof keys / sizeof keys[0], &t) &&
 	    !(t.table && t.key && t.value))
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define lacks its %s",
-		          !t.table ? "table"
-		          : !t.key ? "key"
-		                   : "value");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "define lacks its %s",
+		             !t.table ? "table"
+		             : !t.key ? "key"
+		                      : "value");
 	*out = t.define;
 }
 
-void vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_read_define(struct vocab_draft *d, const struct yaml_node *value, void *row)
 {
+	struct plan *const m = &((struct vocab_row *)row)->plan;
 	const bool list = value->kind == NODE_LIST;
 	struct plan_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
 
@@ -244,9 +246,9 @@ void vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, str
 	m->defines = defines;
 	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
-		take_one_define(d, item, &defines[m->ndefines++]);
+		read_one_define(d, item, &defines[m->ndefines++]);
 	if (m->ndefines == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define is an empty list");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "define is an empty list");
 }
 
 /* ---- flow ---- */
@@ -272,8 +274,9 @@ static void flow_in(struct vocab_draft *d, const struct yaml_node *value, void *
 	vocab_text(d, value, "in", &m->flow_in);
 }
 
-void vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_read_flow(struct vocab_draft *d, const struct yaml_node *value, void *row)
 {
+	struct plan *const m = &((struct vocab_row *)row)->plan;
 	static const struct vocab_key keys[] = { { "name", flow_name },
 		                                 { "out", flow_out },
 		                                 { "in", flow_in } };
@@ -283,28 +286,30 @@ void vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struc
 	    d->file.mistakes != mistakes)
 		return;
 	if (m->flow_name.p == NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "flow lacks its name");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "flow lacks its name");
 	else if (m->flow_out.p == NULL && m->flow_in.p == NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
-		          "flow needs out or in: the field that both ends of an arrow share");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+		             "flow needs out or in: the field that both ends of an arrow share");
 }
 
 /* ---- reader ---- */
 
-void vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, void *row)
 {
+	struct plan *const m = &((struct vocab_row *)row)->plan;
 	if (value->kind != NODE_MAP) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
 		return;
 	}
 	if (value->n / 2 > VOCAB_MAX_READER) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader has more than %u words", VOCAB_MAX_READER);
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "reader has more than %u words",
+		             VOCAB_MAX_READER);
 		return;
 	}
-	struct field *const words = vocab_alloc(d, value->n / 2 + 1, sizeof *words);
-	if (words == NULL)
+	struct field *const entries = vocab_alloc(d, value->n / 2 + 1, sizeof *entries);
+	if (entries == NULL)
 		return;
-	m->words = words;
+	m->words = entries;
 	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name, text;
 		struct quoted q;
@@ -312,39 +317,19 @@ void vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, str
 		    !vocab_text(d, key->next, "a word", &text))
 			continue;
 		if (plan_word(m, name.p).p != NULL)
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
-			          quoted(&q, name));
+			vocab_report(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
+			             quoted(&q, name));
 		else
-			words[m->nwords++] = (struct field){ name, value_string(text) };
+			entries[m->nwords++] = (struct field){ name, value_string(text) };
 	}
 }
 
-/* ---- vocab class ---- */
+/* ---- name and category of the class ---- */
 
-/* What a rule says of the class itself: the parts of its name, and the category that they make. */
+#define MAX_SEPARATOR 255U /* bytes between two parts */
 
-#define MAX_TEXT 255U /* bytes between two parts */
-
-/* A template, or a list of them. */
-void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                     const struct plan_template **out, uint32_t *n)
-{
-	const bool list = value->kind == NODE_LIST;
-	struct plan_template *const all = vocab_alloc(d, list ? value->n : 1, sizeof *all);
-
-	if (all == NULL)
-		return;
-	*out = all;
-	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
-		if (vocab_template(d, item, what, &all[*n]))
-			++*n;
-	if (list && value->n == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s is an empty list", what);
-}
-
-/* Whether a name can be taken apart by it. */
-static bool is_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan_template *t)
+/* Checks that a name can be split by the template: references with text between them. */
+static bool check_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan_template *t)
 {
 	uint32_t refs = 0;
 
@@ -352,29 +337,31 @@ static bool is_shape(struct vocab_draft *d, const struct yaml_node *value, const
 		const struct plan_part *const p = &t->parts[i];
 		refs += p->ref.nfields > 0;
 		if (p->ref.ntables > 0) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "parts names parts: nothing is looked up");
+			vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+			             "parts names parts: nothing is looked up");
 			return false;
 		}
-		if (i > 0 && p->ref.nfields > 0 && (p->text.n == 0 || p->text.n > MAX_TEXT)) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
-			          "between two parts there are 1 to %u bytes of text, not %u", MAX_TEXT,
-			          p->text.n);
+		if (i > 0 && p->ref.nfields > 0 && (p->text.n == 0 || p->text.n > MAX_SEPARATOR)) {
+			vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+			             "between two parts there are 1 to %u bytes of text, not %u",
+			             MAX_SEPARATOR, p->text.n);
 			return false;
 		}
 	}
 	if (refs == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "parts has no {part} in it");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "parts has no {part} in it");
 	return refs > 0;
 }
 
-void vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_read_parts(struct vocab_draft *d, const struct yaml_node *value, void *row)
 {
+	struct plan *const m = &((struct vocab_row *)row)->plan;
 	vocab_templates(d, value, "parts", &m->shapes, &m->nshapes);
 	if (m->named.p != NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
-		          "parts does not go with named: the events of a class share them");
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+		             "parts does not go with named: the events of a class share them");
 	for (uint32_t i = 0; i < m->nshapes; i++)
-		if (!is_shape(d, value, &m->shapes[i]))
+		if (!check_shape(d, value, &m->shapes[i]))
 			return;
 }
 
@@ -388,7 +375,7 @@ static bool has_part(const struct plan *m, struct slice name)
 	return false;
 }
 
-/* A category is the class's: it can only refer to parts of the name. */
+/* Checks that a category, which all events of the class share, refers to parts of its name only. */
 static void check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
                            const struct plan_template *t)
 {
@@ -398,13 +385,13 @@ static void check_category(struct vocab_draft *d, const struct yaml_node *value,
 		const struct plan_ref *const ref = &t->parts[i].ref;
 		if (ref->nfields == 0 || (ref->ntables == 0 && has_part(m, ref->field[0])))
 			continue;
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "category can only refer to parts, not to %s",
-		          quoted(&q, ref->field[0]));
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value, "category can only refer to parts, not to %s",
+		             quoted(&q, ref->field[0]));
 		return;
 	}
 }
 
-void vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
+void vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	if (value->kind == NODE_SCALAR && memchr(value->text.p, '{', value->text.n) == NULL) {
 		vocab_text(d, value, "category", &m->category);
@@ -413,64 +400,4 @@ void vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, s
 	vocab_templates(d, value, "category", &m->categories, &m->ncategories);
 	for (uint32_t i = 0; i < m->ncategories; i++)
 		check_category(d, value, m, &m->categories[i]);
-}
-
-/* ---- values that mean nothing ---- */
-
-static bool take_number(struct vocab_draft *d, const struct yaml_node *node, uint64_t *number)
-{
-	struct quoted q;
-
-	if (node->kind == NODE_SCALAR && vocab_take_id(node->text, number))
-		return true;
-	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "none has a value that is no number: %s",
-	          quoted(&q, node->kind == NODE_SCALAR ? node->text : SLICE_LIT("")));
-	return false;
-}
-
-static void take_field(struct vocab_draft *d, const struct yaml_node *key)
-{
-	const struct yaml_node *const value = key->next;
-	const bool list = value->kind == NODE_LIST;
-	uint64_t *const numbers = vocab_alloc(d, list ? value->n : 1, sizeof *numbers);
-	struct vocab_none *const none = vocab_alloc(d, 1, sizeof *none);
-
-	if (numbers == NULL || none == NULL || !vocab_text(d, key, "the name of a field", &none->field))
-		return;
-	if (list && value->n > VOCAB_MAX_NONE) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "none has more than %u values of one field",
-		          VOCAB_MAX_NONE);
-		return;
-	}
-	none->none.values = numbers;
-	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
-		if (take_number(d, item, &numbers[none->none.n]))
-			none->none.n++;
-	none->next = d->nones;
-	d->nones = none;
-}
-
-void vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
-{
-	uint32_t fields = 0;
-
-	if (value->kind != NODE_MAP) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "none is a mapping of fields to numbers");
-		return;
-	}
-	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next)
-		if (fields++ < VOCAB_MAX_NONE)
-			take_field(d, key);
-	if (fields > VOCAB_MAX_NONE)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "none has more than %u fields", VOCAB_MAX_NONE);
-}
-
-struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field)
-{
-	const struct vocab_none *n = d->nones;
-
-	while (n != NULL && !slice_equal(n->field, field))
-		n = n->next;
-	return n != NULL ? n->none : (struct plan_none){ NULL, 0 };
 }

@@ -1,34 +1,37 @@
+/*
+ * Reading a policy: the keys `budgets` and `expect`.  The unit of a limit depends on the statistic, so it is
+ * parsed after all keys of its budget.
+ */
+#include "policy/private.h"
+
 #include <inttypes.h>
 
 #include "base/numbers.h"
-#include "policy/policy.h"
 
-/* ---- policy read budgets ---- */
-
-/* The key "budgets". */
+/* ---- budgets ---- */
 
 const char *const policy_statistics[] = { "p50",  "p90",  "p99",   "max",  "sum",
 	                                  "mean", "self", "count", "rate", NULL };
 
 /* A budget while it is read: the limit's unit depends on the statistic. */
 struct budget_draft {
-	struct policy_who who; /* stands first */
+	struct policy_who who; /* first */
 	struct policy_budget *budget;
-	const struct yaml_node *limit;
-	bool statistic;
+	const struct yaml_node *limit; /* NULL: not stated */
+	bool statistic;                /* stated */
 };
 
-static void take_group(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_group(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const char *const words[] = { "name", "category", "all", NULL }; /* enum policy_group */
+	static const char *const keywords[] = { "name", "category", "all", NULL }; /* enum policy_group */
 	struct budget_draft *const b = into;
 	uint32_t i;
 
-	if (yaml_word(&d->yaml, node, "group", words, &i))
+	if (yaml_word(&d->yaml, node, "group", keywords, &i))
 		b->budget->group = (enum policy_group)i;
 }
 
-static void take_statistic(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_statistic(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 	uint32_t i;
@@ -38,7 +41,7 @@ static void take_statistic(struct policy_draft *d, const struct yaml_node *node,
 		b->budget->statistic = (enum policy_statistic)i;
 }
 
-static void take_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_limit(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 
@@ -46,7 +49,7 @@ static void take_limit(struct policy_draft *d, const struct yaml_node *node, voi
 	b->limit = node;
 }
 
-static void take_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 	struct quoted q;
@@ -81,7 +84,8 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 		         policy_statistics[k->statistic], form, quoted(&q, k->limit_text));
 }
 
-/* Without a kind, durations are those of spans, and what is counted may be of any kind but async. */
+/* Sets the kinds of a budget without `kind`: spans for durations, all but async for counts.  Registers its
+ * pattern of threads. */
 static void finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
 {
 	struct policy_budget *const k = b->budget;
@@ -105,20 +109,20 @@ static void finish_who(struct policy_draft *d, const struct yaml_node *node, str
 		         POLICY_MAX_PARTS);
 }
 
-static void take_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
+static void read_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
 	static const struct policy_key keys[] = { POLICY_WHO_KEYS,
-		                                  { "group", take_group },
-		                                  { "statistic", take_statistic },
-		                                  { "limit", take_limit },
-		                                  { "tolerance", take_tolerance } };
+		                                  { "group", read_group },
+		                                  { "statistic", read_statistic },
+		                                  { "limit", read_limit },
+		                                  { "tolerance", read_tolerance } };
 	struct budget_draft b = { .budget = budget };
 	const uint64_t mistakes = d->yaml.mistakes;
 
 	budget->line = node->line;
 	if (!POLICY_MAP(d, node, "a budget", keys, &b) || d->yaml.mistakes != mistakes)
 		return;
-	if (!policy_says_who(&b.who) || !b.statistic)
+	if (!policy_who_stated(&b.who) || !b.statistic)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "a budget has no %s",
 		         !b.statistic ? "statistic" : "name, category or thread");
 	else if (!budget->absolute && !budget->relative)
@@ -133,7 +137,7 @@ static void take_budget(struct policy_draft *d, const struct yaml_node *node, st
 	finish_who(d, node, &b);
 }
 
-void policy_take_budgets(struct policy_draft *d, const struct yaml_node *node, void *section)
+void policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, void *section)
 {
 	struct policy_section *const s = section;
 
@@ -148,23 +152,21 @@ void policy_take_budgets(struct policy_draft *d, const struct yaml_node *node, v
 	d->file->nbudgets += node->n;
 	s->budgets = budgets;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next)
-		take_budget(d, item, &budgets[s->nbudgets++]);
+		read_budget(d, item, &budgets[s->nbudgets++]);
 }
 
-/* ---- policy read expect ---- */
+/* ---- expect: events and metadata ---- */
 
-/* The key "expect". */
-
-/* Room for the entries of a list, of which a file may have `most` in all; NULL after a mistake. */
-static void *entries(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t *n,
-                     uint32_t most, size_t size)
+/* Allocates the entries of a list, of which a file may have `max` in all.  Returns NULL after a finding. */
+static void *new_entries(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t *n,
+                         uint32_t max, size_t size)
 {
 	if (node->kind != NODE_LIST) {
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a list", what);
 		return NULL;
 	}
-	if (node->n > most - *n) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %" PRIu32 " %s in all", most,
+	if (node->n > max - *n) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %" PRIu32 " %s in all", max,
 		         what);
 		return NULL;
 	}
@@ -172,22 +174,19 @@ static void *entries(struct policy_draft *d, const struct yaml_node *node, const
 	return policy_alloc(d, node->n, size);
 }
 
-/* ---- events ---- */
-
-static void event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_event *const e = into;
 
-	policy_counts(d, node, "count", &e->count);
+	policy_count_range(d, node, "count", &e->count);
 }
 
-static void take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_events(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const struct policy_key keys[] = { POLICY_WHO_KEYS, { "count", event_count } };
+	static const struct policy_key keys[] = { POLICY_WHO_KEYS, { "count", read_event_count } };
 	struct policy_section *const s = into;
-	uint32_t index = d->file->nevents;
 	struct policy_event *const events =
-	    entries(d, node, "events", &d->file->nevents, POLICY_MAX_EVENTS, sizeof *events);
+	    new_entries(d, node, "events", &d->file->nevents, POLICY_MAX_EVENTS, sizeof *events);
 
 	if (events == NULL)
 		return;
@@ -196,19 +195,16 @@ static void take_events(struct policy_draft *d, const struct yaml_node *node, vo
 		struct policy_event *const e = &events[s->nevents++];
 		*e = (struct policy_event){ .who = { .kinds = (1U << POLICY_KINDS) - 1 },
 			                    .line = item->line,
-			                    .index = index++,
 			                    .count = { 1, UINT64_MAX } };
 		if (item->kind == NODE_SCALAR)
 			policy_pattern(d, item, "name", &e->who.name);
-		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_says_who(&e->who))
+		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_who_stated(&e->who))
 			yaml_say(&d->yaml, YAML_BAD_VALUE, item,
 			         "an event has a name, a category or a thread");
 	}
 }
 
-/* ---- metadata ---- */
-
-static void take_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 	const bool map = node->kind == NODE_MAP;
@@ -235,9 +231,9 @@ static void take_metadata(struct policy_draft *d, const struct yaml_node *node, 
 	}
 }
 
-/* ---- times ---- */
+/* ---- expect: times ---- */
 
-static void take_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
+static void read_instant(struct policy_draft *d, const struct yaml_node *node, const char *what,
                          bool wall_only, struct policy_instant *at)
 {
 	struct quoted q;
@@ -252,23 +248,24 @@ static void take_instant(struct policy_draft *d, const struct yaml_node *node, c
 		         wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
 }
 
-static void epoch_after(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_epoch_after(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_epoch *const e = into;
 
-	take_instant(d, node, "after", true, &e->after);
+	read_instant(d, node, "after", true, &e->after);
 }
 
-static void epoch_before(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_epoch_before(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_epoch *const e = into;
 
-	take_instant(d, node, "before", true, &e->before);
+	read_instant(d, node, "before", true, &e->before);
 }
 
-static void take_epoch(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_epoch(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const struct policy_key keys[] = { { "after", epoch_after }, { "before", epoch_before } };
+	static const struct policy_key keys[] = { { "after", read_epoch_after },
+		                                  { "before", read_epoch_before } };
 	struct policy_section *const s = into;
 	bool known;
 
@@ -279,7 +276,7 @@ static void take_epoch(struct policy_draft *d, const struct yaml_node *node, voi
 		s->epoch.unknown = !known;
 }
 
-static bool take_time(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *ns)
+static bool read_time(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *ns)
 {
 	struct quoted q;
 
@@ -292,23 +289,24 @@ static bool take_time(struct policy_draft *d, const struct yaml_node *node, cons
 	return false;
 }
 
-static void duration_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_duration_min(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
-	take_time(d, node, "min", &r->min);
+	read_time(d, node, "min", &r->min);
 }
 
-static void duration_max(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_duration_max(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
-	take_time(d, node, "max", &r->max);
+	read_time(d, node, "max", &r->max);
 }
 
-static void time_duration(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_time_duration(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const struct policy_key keys[] = { { "min", duration_min }, { "max", duration_max } };
+	static const struct policy_key keys[] = { { "min", read_duration_min },
+		                                  { "max", read_duration_max } };
 	struct policy_times *const t = into;
 	const uint64_t mistakes = d->yaml.mistakes;
 
@@ -317,77 +315,76 @@ static void time_duration(struct policy_draft *d, const struct yaml_node *node, 
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "duration: min is more than max");
 }
 
-static void time_after(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_time_after(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_times *const t = into;
 
-	take_instant(d, node, "after", false, &t->after);
+	read_instant(d, node, "after", false, &t->after);
 }
 
-static void time_before(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_time_before(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_times *const t = into;
 
-	take_instant(d, node, "before", false, &t->before);
+	read_instant(d, node, "before", false, &t->before);
 }
 
-static void take_times(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_times(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const struct policy_key keys[] = { { "duration", time_duration },
-		                                  { "after", time_after },
-		                                  { "before", time_before } };
+	static const struct policy_key keys[] = { { "duration", read_time_duration },
+		                                  { "after", read_time_after },
+		                                  { "before", read_time_before } };
 	struct policy_section *const s = into;
 
 	s->times = (struct policy_times){ .line = node->line, .duration = { 0, UINT64_MAX } };
 	POLICY_MAP(d, node, "time", keys, &s->times);
 }
 
-/* ---- threads and processes ---- */
+/* ---- expect: tracks and shares ---- */
 
-static void tracks_count(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_tracks_count(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_tracks *const t = into;
 
-	policy_counts(d, node, "count", &t->count);
+	policy_count_range(d, node, "count", &t->count);
 }
 
-static void tracks_names(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_tracks_names(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_tracks *const t = into;
 
 	policy_patterns(d, node, "names", POLICY_MAX_NAMES, &t->names, &t->nnames);
 }
 
-static void take_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what,
+static void read_tracks(struct policy_draft *d, const struct yaml_node *node, const char *what,
                         struct policy_tracks *t)
 {
-	static const struct policy_key keys[] = { { "count", tracks_count }, { "names", tracks_names } };
+	static const struct policy_key keys[] = { { "count", read_tracks_count },
+		                                  { "names", read_tracks_names } };
 
 	*t = (struct policy_tracks){ .line = node->line, .count = { 0, UINT64_MAX } };
 	if (node->kind == NODE_SCALAR)
-		policy_counts(d, node, what, &t->count);
+		policy_count_range(d, node, what, &t->count);
 	else
 		POLICY_MAP(d, node, what, keys, t);
 }
 
-static void take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_tracks(d, node, "threads", &s->threads);
+	read_tracks(d, node, "threads", &s->threads);
 }
 
-static void take_processes(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_processes(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_tracks(d, node, "processes", &s->processes);
+	read_tracks(d, node, "processes", &s->processes);
 }
 
-/* ---- shares ---- */
-
-static void take_most(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                      struct policy_most *m)
+static void read_max_share(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                           struct policy_max_share *m)
 {
 	struct quoted q;
 
@@ -399,31 +396,31 @@ static void take_most(struct policy_draft *d, const struct yaml_node *node, cons
 		         quoted(&q, m->text));
 }
 
-static void take_lost(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_lost(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_most(d, node, "lost-packets", &s->lost);
+	read_max_share(d, node, "lost-packets", &s->lost);
 }
 
-static void take_unfinished(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_unfinished(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_most(d, node, "unfinished-spans", &s->unfinished);
+	read_max_share(d, node, "unfinished-spans", &s->unfinished);
 }
 
-void policy_take_expect(struct policy_draft *d, const struct yaml_node *node, void *section)
+void policy_read_expect(struct policy_draft *d, const struct yaml_node *node, void *section)
 {
 	static const struct policy_key keys[] = {
-		{ "events", take_events },
-		{ "metadata", take_metadata },
-		{ "epoch", take_epoch },
-		{ "threads", take_threads },
-		{ "processes", take_processes },
-		{ "lost-packets", take_lost },
-		{ "unfinished-spans", take_unfinished },
-		{ "time", take_times },
+		{ "events", read_events },
+		{ "metadata", read_metadata },
+		{ "epoch", read_epoch },
+		{ "threads", read_threads },
+		{ "processes", read_processes },
+		{ "lost-packets", read_lost },
+		{ "unfinished-spans", read_unfinished },
+		{ "time", read_times },
 	};
 
 	POLICY_MAP(d, node, "expect", keys, section);
