@@ -71,15 +71,10 @@ void json_out_f64(struct json_out *o, const char *key, double v)
 
 void json_out_bool(struct json_out *o, const char *key, bool v)
 {
-	json_out_raw(o, key, v ? "true" : "false");
+	text_str(json_out_value(o, key), v ? "true" : "false");
 }
 
 void json_out_null(struct json_out *o, const char *key)
 {
-	json_out_raw(o, key, "null");
-}
-
-void json_out_raw(struct json_out *o, const char *key, const char *json)
-{
-	text_str(json_out_value(o, key), json);
+	text_str(json_out_value(o, key), "null");
 }

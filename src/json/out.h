@@ -4,11 +4,10 @@
 #include "output/text.h"
 
 /* Writes JSON: brackets, keys with the commas before them, and values, each appended to a text at once.  The
- * only state is whether a comma is due, so that nesting costs nothing and a document can be written in parts:
- * a writer that starts with comma = true goes on after an element.
+ * only state is whether a comma is due.  So any depth of nesting costs nothing, and a document can be written
+ * in parts: a writer that starts with comma = true goes on after an element.
  *
- * `key` is NULL in an array and in front of the document; else it is a constant without characters to escape.
- */
+ * `key` is NULL for elements of an array and for the document, else ASCII without characters to escape. */
 struct json_out {
 	struct text *t;
 	bool comma; /* the next member or element needs one before it */
@@ -33,6 +32,5 @@ void json_out_u64_or_string(struct json_out *o, const char *key, uint64_t v); /*
 void json_out_f64(struct json_out *o, const char *key, double v);             /* finite */
 void json_out_bool(struct json_out *o, const char *key, bool v);
 void json_out_null(struct json_out *o, const char *key);
-void json_out_raw(struct json_out *o, const char *key, const char *json); /* one value */
 
 #endif
