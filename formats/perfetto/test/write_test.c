@@ -280,7 +280,7 @@ Test(perfetto_write, arrows_bind_below_threads_and_processes)
 	const struct track *const marks = trace_child_track(&r.trace, r.process, SLICE_LIT("marks"));
 	perf_rig_event(&r, PHASE_SPAN, "sender", state, 10, 10);
 	perf_rig_event(&r, PHASE_FLOW_OUT, "wake", state, 12, 1);
-	perf_rig_event(&r, PHASE_FLOW_OUT, "lost", state, 13, 2); /* and never arrives */
+	perf_rig_event(&r, PHASE_FLOW_OUT, "lost", state, 13, 2); /* without an end */
 	perf_rig_event(&r, PHASE_FLOW_IN, "bare", marks, 15, 1);
 	perf_rig_end(&r);
 	cr_assert_eq(r.model.narrows, 1);
