@@ -22,23 +22,18 @@ static uint64_t hash_text(struct chrome_reading *st, uint64_t h, struct slice s)
 static struct slice find_id(struct chrome_reading *st, bool *local)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	const struct chrome_token *const id = &st->rec.of[CHROME_ID], *const id2 = &st->rec.of[CHROME_ID2];
-	struct slice found = chrome_token_text(id), key;
-	enum json_kind kind;
-	bool more;
+	const struct json_token *const id = &st->rec.of[CHROME_ID], *const id2 = &st->rec.of[CHROME_ID2];
+	struct slice found = chrome_token_text(id);
 
 	*local = false;
 	if (id2->kind != JSON_OBJECT)
 		return found;
-	const char *p = id2->p, *const e = id2->end;
-	for (p = json_first(&json, p, e, &more); p != NULL && more; p = json_next(&json, p, e, '}', &more)) {
-		const char *const v = json_key(&json, p, e, &key, &kind);
-		p = v != NULL ? json_value(&json, v, e, &kind) : NULL;
-		if (p == NULL)
-			break;
+	struct json_walk w = json_walk(&json, id2->p, id2->end);
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key);
 		if (slice_is(key, "local") || slice_is(key, "global")) {
 			*local = slice_is(key, "local");
-			found = json_text(v, p, kind);
+			found = json_token_text(&w.value);
 		}
 	}
 	return found;
@@ -132,7 +127,7 @@ static struct chrome_open pop_open(struct chrome_reading *st, uint64_t key, uint
 static void copy_text(struct chrome_reading *st, struct chrome_open *o)
 {
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
-	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 	const size_t n = args->kind == JSON_OBJECT ? (size_t)(args->end - args->p) : 0;
 
 	if ((st->r->want & WANT_FIELDS) == 0 || name.n + n == 0)

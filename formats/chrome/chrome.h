@@ -47,17 +47,12 @@ enum chrome_member {
 	CHROME_MEMBERS
 };
 
-struct chrome_token {
-	const char *p, *end;
-	enum json_kind kind; /* JSON_ABSENT: no such member */
-};
-
 /* An event as tokens. */
 struct chrome_record {
-	struct chrome_token of[CHROME_MEMBERS];
-	const char *p, *end; /* the object with its brackets */
-	char ph;             /* '\0': absent, or not a string of one byte */
-	uint64_t ts, dur;    /* ns */
+	struct json_token of[CHROME_MEMBERS]; /* kind JSON_ABSENT: no such member */
+	const char *p, *end;                  /* the object with its brackets */
+	char ph;                              /* '\0': absent, or not a string of one byte */
+	uint64_t ts, dur;                     /* ns */
 	bool has_ts, has_dur;
 	bool has_duplicates; /* a member occurs more than once */
 };
@@ -152,11 +147,11 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 void chrome_read_times(struct chrome_reading *st);
 
 /* Returns the text of a string with its escapes resolved, or of any other value its bytes. */
-struct slice chrome_text(struct arena *a, const struct chrome_token *t);
+struct slice chrome_text(struct arena *a, const struct json_token *t);
 
-static inline struct slice chrome_token_text(const struct chrome_token *t)
+static inline struct slice chrome_token_text(const struct json_token *t)
 {
-	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_text(t->p, t->end, t->kind);
+	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_token_text(t);
 }
 
 /* Appends the members of the object [p, end) to the fields of the event. */

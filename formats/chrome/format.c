@@ -52,21 +52,16 @@ static int probe_object(struct json *x, const char *p, const char *e)
 /* Returns true if the object at p is an event.  *end: after the object, NULL if it is cut or invalid. */
 static bool is_event(struct json *x, const char *p, const char *e, const char **end)
 {
-	bool more, has_phase = false, has_time = false;
-	enum json_kind kind;
-	struct slice key;
+	struct json_walk w = json_walk(x, p, e);
+	bool has_phase = false, has_time = false;
 
-	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
-		p = json_key(x, p, e, &key, &kind);
-		const char *const v = p;
-		if (p == NULL || (p = json_value(x, p, e, &kind)) == NULL)
-			break;
-		const struct slice text = json_text(v, p, kind);
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
 		if (slice_is(key, "ph"))
-			has_phase = kind == JSON_STRING && text.n == 1 && chrome_phase_known(*text.p);
+			has_phase = w.value.kind == JSON_STRING && text.n == 1 && chrome_phase_known(*text.p);
 		has_time |= slice_is(key, "ts") || (slice_is(key, "ph") && slice_is(text, "M"));
 	}
-	*end = p;
+	*end = w.p;
 	return has_phase && has_time;
 }
 

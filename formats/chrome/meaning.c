@@ -12,7 +12,7 @@
 /* ---- processes and threads ---- */
 
 /* Returns a pid or tid as text without quotes; "0" if it is absent, as in viewers. */
-static struct slice id_text(const struct chrome_token *t)
+static struct slice id_text(const struct json_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 
@@ -23,7 +23,7 @@ static struct slice id_text(const struct chrome_token *t)
 
 /* Sets the id of w.  t: its token for findings; NULL: the token is not in this pass. */
 static void read_id(struct chrome_reading *st, struct chrome_task *w, struct slice s, const char *what,
-                    const struct chrome_token *t)
+                    const struct json_token *t)
 {
 	struct quoted q;
 
@@ -167,28 +167,18 @@ void chrome_tasks_free(struct chrome_reading *st)
 
 /* ---- metadata ---- */
 
-static struct chrome_token find_arg(struct chrome_reading *st, const char *name)
+static struct json_token find_arg(struct chrome_reading *st, const char *name)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
-	struct slice key;
-	enum json_kind kind;
-	bool more;
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 
-	if (args->kind != JSON_OBJECT && args->kind != JSON_BAD_NESTED)
-		return (struct chrome_token){ .kind = JSON_ABSENT };
-	const char *p = args->p, *const e = args->end;
-	if (*p != '{')
-		return (struct chrome_token){ .kind = JSON_ABSENT };
-	for (p = json_first(&json, p, e, &more); p != NULL && more; p = json_next(&json, p, e, '}', &more)) {
-		const char *const v = json_key(&json, p, e, &key, &kind);
-		p = v != NULL ? json_value(&json, v, e, &kind) : NULL;
-		if (p == NULL)
-			break;
-		if (slice_is(key, name))
-			return (struct chrome_token){ v, p, kind };
-	}
-	return (struct chrome_token){ .kind = JSON_ABSENT };
+	if (args->kind == JSON_ABSENT || *args->p != '{')
+		return (struct json_token){ .kind = JSON_ABSENT };
+	struct json_walk w = json_walk(&json, args->p, args->end);
+	while (json_walk_next(&w))
+		if (slice_is(json_token_text(&w.key), name))
+			return w.value;
+	return (struct json_token){ .kind = JSON_ABSENT };
 }
 
 /* Reads metadata that names a process or thread. */
@@ -200,8 +190,8 @@ static void read_track_name(struct chrome_reading *st)
 	if (!process && !slice_is(name, "thread_name"))
 		return;
 	struct chrome_reading *const to = st->names_for;
-	const struct chrome_token title = find_arg(st, "name");
-	const struct chrome_token number = find_arg(st, process ? "true_pid" : "true_tid");
+	const struct json_token title = find_arg(st, "name");
+	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
 	if (!json_is_string(title.kind))
 		return;
 	const struct slice pid = id_text(&st->rec.of[CHROME_PID]), tid = id_text(&st->rec.of[CHROME_TID]);
@@ -224,7 +214,7 @@ static void read_track_name(struct chrome_reading *st)
 static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
-	const struct chrome_token *const t = &st->rec.of[CHROME_CAT];
+	const struct json_token *const t = &st->rec.of[CHROME_CAT];
 	struct slice cat = t->kind == JSON_ABSENT ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
 	if (cat.p == NULL)
@@ -350,7 +340,7 @@ static enum phase phase_of(const struct chrome_record *rec)
 static bool check_members(struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const struct chrome_token *const ph = &rec->of[CHROME_PH];
+	const struct json_token *const ph = &rec->of[CHROME_PH];
 	struct quoted q;
 
 	if (ph->kind == JSON_ABSENT) {
@@ -384,7 +374,7 @@ static bool check_members(struct chrome_reading *st)
 /* Counters of different ids are different counters, unless the id is the tid (is_of_thread()). */
 static struct slice event_name(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
 {
-	const struct chrome_token *const t = &st->rec.of[CHROME_NAME], *const id = &st->rec.of[CHROME_ID];
+	const struct json_token *const t = &st->rec.of[CHROME_NAME], *const id = &st->rec.of[CHROME_ID];
 
 	if (t->kind == JSON_ABSENT && began != NULL && began->nname > 0) {
 		const struct slice copy = arena_copy(&b->scratch, slice_of(began->text, began->nname));
@@ -401,7 +391,7 @@ static struct slice event_name(struct chrome_reading *st, struct batch *b, const
 /* Adds the record number that the writer of this program puts into `ids`, without the true ids after it. */
 static bool add_record_id(struct chrome_reading *st, struct batch *b, struct event *e)
 {
-	const struct chrome_token *const ids = &st->rec.of[CHROME_IDS];
+	const struct json_token *const ids = &st->rec.of[CHROME_IDS];
 
 	if (ids->kind == JSON_ABSENT || *ids->p != '{')
 		return true;
@@ -419,7 +409,7 @@ static bool add_record_id(struct chrome_reading *st, struct batch *b, struct eve
 static bool add_fields(struct chrome_reading *st, struct batch *b, struct event *e,
                        const struct chrome_open *began)
 {
-	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 
 	if (began != NULL && began->nargs > 0) {
 		const struct slice copy =

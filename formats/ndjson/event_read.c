@@ -14,7 +14,7 @@
 /* Times below 0 come from a trace that was rebased while it was read. */
 static bool read_time(struct ndjson_reading *st, uint64_t *ts)
 {
-	const struct ndjson_token *const t = &st->line.of[NDJSON_M_TS];
+	const struct json_token *const t = &st->line.of[NDJSON_M_TS];
 	struct quoted q;
 
 	*ts = 0;
@@ -160,9 +160,9 @@ static struct class *raw_class(struct ndjson_reading *st, enum ndjson_type type)
 }
 
 /* Returns a number or text as such, any other value as JSON. */
-static struct value raw_value(const struct ndjson_target *to, const struct ndjson_token *t)
+static struct value raw_value(const struct ndjson_target *to, const struct json_token *t)
 {
-	struct slice s = json_text(t->p, t->end, t->kind);
+	struct slice s = json_token_text(t);
 	uint64_t v;
 
 	if (t->kind == JSON_UINT && json_digits_any(s.p, s.n, &v))

@@ -148,7 +148,7 @@ struct type_cursor {
 	struct tabletext others; /* name -> position in types; created when needed */
 };
 
-static const struct ndjson_token *find_type(struct reading *g, struct type_cursor *s, struct slice name)
+static const struct json_token *find_type(struct reading *g, struct type_cursor *s, struct slice name)
 {
 	const struct ndjson_pairs *const t = s->types;
 
@@ -171,9 +171,8 @@ static const struct ndjson_token *find_type(struct reading *g, struct type_curso
 
 static bool read_member(struct reading *g, struct type_cursor *s, const struct ndjson_pair *pair)
 {
-	const struct ndjson_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1,
-		                          pair->name_kind };
-	const struct ndjson_token *const type = find_type(g, s, pair->name);
+	const struct json_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1, pair->name_kind };
+	const struct json_token *const type = find_type(g, s, pair->name);
 	const struct slice name = ndjson_string_of(g->to, &key);
 	struct ndjson_fault fault = { .why = NULL };
 	struct value v;
@@ -191,8 +190,7 @@ static bool read_member(struct reading *g, struct type_cursor *s, const struct n
 	if (type == NULL)
 		v = ndjson_read_value(g->st, g->to, &pair->value, expected_type(g, name), &fault);
 	else if (json_is_string(type->kind))
-		v = ndjson_read_typed(g->st, g->to, &pair->value, json_text(type->p, type->end, type->kind),
-		                      &fault);
+		v = ndjson_read_typed(g->st, g->to, &pair->value, json_token_text(type), &fault);
 	else
 		fault = (struct ndjson_fault){ .at = type->p, .why = "its type is no text" };
 	if (fault.why == NULL)
@@ -218,29 +216,26 @@ static void read_object(struct reading *g)
 /* ---- a list of pairs ---- */
 
 /* Splits the list [p, e).  Returns false if it has not two values. */
-static bool split_pair(const char *p, const char *e, struct ndjson_token to[2])
+static bool split_pair(const char *p, const char *e, struct json_token to[2])
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	unsigned n = 0;
-	bool more;
 
 	if (*p != '[')
 		return false;
-	for (p = json_first(&x, p, e, &more); p != NULL && more; p = json_next(&x, p, e, ']', &more), n++) {
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w)) {
 		if (n == 2)
 			return false;
-		to[n].p = p;
-		to[n].end = p = json_value(&x, p, e, &to[n].kind);
-		if (p == NULL)
-			return false;
+		to[n++] = w.value;
 	}
-	return p != NULL && n == 2;
+	return w.p != NULL && n == 2;
 }
 
 static bool read_pair(struct reading *g, const char *p, const char *e)
 {
 	struct ndjson_fault fault = { .why = NULL };
-	struct ndjson_token two[2];
+	struct json_token two[2];
 	struct slice name = slice_of("", 0);
 	struct value v = { .type = VALUE_NONE };
 
@@ -269,18 +264,13 @@ static bool read_pair(struct reading *g, const char *p, const char *e)
 
 static void read_pairs(struct reading *g)
 {
-	const struct ndjson_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
+	const struct json_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	enum json_kind kind;
-	bool more;
+	struct json_walk w = json_walk(&x, t->p, t->end);
 
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more)) {
-		const char *const v = p;
-		p = json_value(&x, v, t->end, &kind);
-		if (p == NULL || !read_pair(g, v, p))
+	while (json_walk_next(&w))
+		if (!read_pair(g, w.value.p, w.value.end))
 			return;
-	}
 }
 
 uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_target *to,

@@ -57,27 +57,22 @@ int ndjson_probe(struct slice head, bool complete)
 	struct json x = { .complete = complete, .depth = JSON_MAX_DEPTH };
 	const char *p = json_skip_blanks(head.p, head.p + head.n), *const e = head.p + head.n;
 	enum ndjson_type type = NDJSON_TYPES;
-	enum json_kind kind;
 	uint64_t seen = 0;
-	struct slice key;
-	bool more;
 
 	if (p == e || *p != '{')
 		return 0;
-	for (p = json_first(&x, p, e, &more); p != NULL && more; p = json_next(&x, p, e, '}', &more)) {
-		const char *const v = json_key(&x, p, e, &key, &kind);
-		p = v != NULL ? json_value(&x, v, e, &kind) : NULL;
-		if (p == NULL)
-			break;
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
 		seen |= member_bit(key);
 		if (slice_is(key, "type"))
-			type = find_type(json_text(v, p, kind), false);
+			type = find_type(text, false);
 		else if (slice_is(key, "kind") && (seen & HAS(TYPE)) == 0)
-			type = find_type(json_text(v, p, kind), true);
+			type = find_type(text, true);
 	}
 	if (type != NDJSON_TYPES && (signature(type) & ~seen) == 0)
 		return type == NDJSON_TRACE ? TRACE_BITS : OTHER_BITS;
-	return type == NDJSON_TRACE && p == NULL && x.error.cut ? LIKELY_BITS : 0;
+	return type == NDJSON_TRACE && w.p == NULL && x.error.cut ? LIKELY_BITS : 0;
 }
 
 /* ---- format ---- */

@@ -52,16 +52,11 @@ enum ndjson_member {
 	NDJSON_MEMBERS
 };
 
-struct ndjson_token {
-	const char *p, *end;
-	enum json_kind kind;
-};
-
 /* A member of args or types. */
 struct ndjson_pair {
 	struct slice name; /* between its quotes */
 	enum json_kind name_kind;
-	struct ndjson_token value;
+	struct json_token value;
 };
 
 struct ndjson_pairs {
@@ -73,9 +68,9 @@ struct ndjson_pairs {
 struct ndjson_line {
 	const char *p, *end; /* without \n or \r\n */
 	enum ndjson_type type;
-	uint64_t seen;                          /* bit m: of[m] is set */
-	struct ndjson_token of[NDJSON_MEMBERS]; /* by enum ndjson_member */
-	bool async, step;                       /* variants of span and flow_in */
+	uint64_t seen;                        /* bit m: of[m] is set */
+	struct json_token of[NDJSON_MEMBERS]; /* by enum ndjson_member */
+	bool async, step;                     /* variants of span and flow_in */
 	struct ndjson_pairs args, types;
 	const char *duplicate, *unknown; /* the first such member; NULL: none */
 	const char *mistyped;            /* the first value of a wrong type; NULL: none */
@@ -195,17 +190,17 @@ struct ndjson_fault {
 
 /* Reads a value.  expected: enum value_type, VALUE_NONE for none.  Sets *fault if it is invalid. */
 struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_target *to,
-                               const struct ndjson_token *t, unsigned expected, struct ndjson_fault *fault);
+                               const struct json_token *t, unsigned expected, struct ndjson_fault *fault);
 
 /* Reads a value of a type that the line names, such as "u8" or "[u8]". */
 struct value ndjson_read_typed(struct ndjson_reading *st, const struct ndjson_target *to,
-                               const struct ndjson_token *t, struct slice type, struct ndjson_fault *fault);
+                               const struct json_token *t, struct slice type, struct ndjson_fault *fault);
 
 /* Returns VALUE_NONE if no type has the name. */
 unsigned ndjson_type_of_name(struct slice name);
 
 /* Returns a string with its escapes resolved. */
-struct slice ndjson_string_of(const struct ndjson_target *to, const struct ndjson_token *t);
+struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_token *t);
 
 /* Replaces \xHH and \\ by bytes.  p NULL: *bad is set, or OOM. */
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);

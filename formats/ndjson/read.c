@@ -196,7 +196,7 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 		if (!known || repeated)
 			continue;
 		line->seen |= UINT64_C(1) << m;
-		line->of[m] = (struct ndjson_token){ v, p, kind };
+		line->of[m] = (struct json_token){ v, p, kind };
 		if ((member_kinds[m] >> kind & 1) == 0 && line->mistyped == NULL) {
 			line->mistyped = v;
 			line->mistyped_member = m;
@@ -260,7 +260,7 @@ static bool find_type(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
 	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
-	const struct ndjson_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
+	const struct json_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
 	const unsigned from = is_event ? 0 : NDJSON_TRACE, end = is_event ? NDJSON_TRACE : NDJSON_TYPES;
 	struct quoted q;
 
@@ -341,7 +341,7 @@ static bool parse_line(struct ndjson_reading *st, const char *p, const char *end
 	if (!find_type(st))
 		return false;
 	if (line->mistyped != NULL) {
-		const struct ndjson_token *const t = &line->of[line->mistyped_member];
+		const struct json_token *const t = &line->of[line->mistyped_member];
 		const struct slice text = json_text(t->p, t->end, t->kind);
 		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->mistyped, "%s is %s, of another type",
 		              ndjson_member_names[line->mistyped_member],

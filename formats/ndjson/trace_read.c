@@ -13,7 +13,7 @@
 
 bool ndjson_read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
 {
-	const struct ndjson_token *const t = &st->line.of[m];
+	const struct json_token *const t = &st->line.of[m];
 	const size_t n = (size_t)(t->end - t->p);
 	struct quoted q;
 
@@ -26,34 +26,27 @@ bool ndjson_read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_
 
 static bool is_text(struct ndjson_reading *st, enum ndjson_member m, const char *name)
 {
-	const struct ndjson_token *const t = &st->line.of[m];
+	const struct json_token *const t = &st->line.of[m];
 
-	return ndjson_has(&st->line, m) && slice_is(json_text(t->p, t->end, t->kind), name);
+	return ndjson_has(&st->line, m) && slice_is(json_token_text(t), name);
 }
 
 /* Returns true if the array t has this text as an element. */
-static bool array_has(const struct ndjson_token *t, const char *name)
+static bool array_has(const struct json_token *t, const char *name)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	enum json_kind kind;
-	bool more;
+	struct json_walk w = json_walk(&x, t->p, t->end);
 
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more)) {
-		const char *const v = p;
-		p = json_value(&x, v, t->end, &kind);
-		if (p == NULL)
-			break;
-		if (json_is_string(kind) && slice_is(json_text(v, p, kind), name))
+	while (json_walk_next(&w))
+		if (json_is_string(w.value.kind) && slice_is(json_token_text(&w.value), name))
 			return true;
-	}
 	return false;
 }
 
 /* Returns the text of t, unescaped if the array `escaped` names the member; escaped NULL: there is no such
  * array. p NULL: a finding, or OOM. */
-static struct slice read_text(struct ndjson_reading *st, const struct ndjson_token *t,
-                              const struct ndjson_token *escaped, const char *name, struct arena *a)
+static struct slice read_text(struct ndjson_reading *st, const struct json_token *t,
+                              const struct json_token *escaped, const char *name, struct arena *a)
 {
 	const struct ndjson_target to = { .arena = a };
 	struct slice s = ndjson_string_of(&to, t);
@@ -73,7 +66,7 @@ static struct slice read_text(struct ndjson_reading *st, const struct ndjson_tok
 
 struct slice ndjson_read_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
 {
-	const struct ndjson_token *const escaped =
+	const struct json_token *const escaped =
 	    ndjson_has(&st->line, NDJSON_M_ESCAPED) ? &st->line.of[NDJSON_M_ESCAPED] : NULL;
 
 	return read_text(st, &st->line.of[m], escaped, ndjson_member_names[m], a);
@@ -173,7 +166,7 @@ bool ndjson_read_trace(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
 	struct trace *const trace = st->r->trace;
-	const struct ndjson_token *const version = &line->of[NDJSON_M_VERSION];
+	const struct json_token *const version = &line->of[NDJSON_M_VERSION];
 	struct quoted q;
 	uint64_t v;
 
@@ -248,7 +241,7 @@ bool ndjson_read_track(struct ndjson_reading *st)
 /* ---- classes ---- */
 
 struct field_tokens {
-	struct ndjson_token name, type, value, size, unit, escaped;
+	struct json_token name, type, value, size, unit, escaped;
 };
 
 /* Reads a field of a class from [p, e).  Returns false if it is no valid one. */
@@ -256,7 +249,7 @@ static bool read_field_tokens(const char *p, const char *e, struct field_tokens 
 {
 	const struct {
 		const char *name;
-		struct ndjson_token *token;
+		struct json_token *token;
 		unsigned kinds;
 	} rows[] = {
 		{ "name", &to->name, 1U << JSON_STRING | 1U << JSON_ESCAPED },
@@ -267,26 +260,19 @@ static bool read_field_tokens(const char *p, const char *e, struct field_tokens 
 		{ "escaped", &to->escaped, 1U << JSON_ARRAY },
 	};
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	enum json_kind kind;
-	struct slice key;
-	bool more;
 
 	*to = (struct field_tokens){ .name = { .kind = JSON_ABSENT } };
 	if (*p != '{')
 		return false;
-	for (p = json_first(&x, p, e, &more); p != NULL && more; p = json_next(&x, p, e, '}', &more)) {
-		const char *const v = json_key(&x, p, e, &key, &kind);
-		p = v != NULL ? json_value(&x, v, e, &kind) : NULL;
-		if (p == NULL)
-			return false;
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w))
 		for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-			if (slice_is(key, rows[i].name)) {
-				if ((rows[i].kinds >> kind & 1) == 0)
+			if (slice_is(json_token_text(&w.key), rows[i].name)) {
+				if ((rows[i].kinds >> w.value.kind & 1) == 0)
 					return false;
-				*rows[i].token = (struct ndjson_token){ v, p, kind };
+				*rows[i].token = w.value;
 			}
-	}
-	return p != NULL && to->name.kind != JSON_ABSENT && to->type.kind != JSON_ABSENT;
+	return w.p != NULL && to->name.kind != JSON_ABSENT && to->type.kind != JSON_ABSENT;
 }
 
 /* Returns false after a finding or on OOM. */
@@ -303,7 +289,7 @@ static bool read_class_field(struct ndjson_reading *st, const char *p, const cha
 		              "a field of a class is an object with name and type");
 		return false;
 	}
-	const struct ndjson_token *const escaped = t.escaped.p != NULL ? &t.escaped : NULL;
+	const struct json_token *const escaped = t.escaped.p != NULL ? &t.escaped : NULL;
 	const struct slice name = read_text(st, &t.name, escaped, "name", &st->scratch);
 	const struct slice type = read_text(st, &t.type, escaped, "type", &st->scratch);
 	if (name.p == NULL || type.p == NULL)
@@ -319,26 +305,21 @@ static bool read_class_field(struct ndjson_reading *st, const char *p, const cha
 	return !st->no_memory;
 }
 
-static uint32_t count_elements(const struct ndjson_token *t)
+static uint32_t count_elements(const struct json_token *t)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	enum json_kind kind;
+	struct json_walk w = json_walk(&x, t->p, t->end);
 	uint32_t n = 0;
-	bool more;
 
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more), n++)
-		if ((p = json_value(&x, p, t->end, &kind)) == NULL)
-			break;
+	while (json_walk_next(&w))
+		n++;
 	return n;
 }
 
 static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 {
-	const struct ndjson_token *const t = &st->line.of[NDJSON_M_FIELDS];
+	const struct json_token *const t = &st->line.of[NDJSON_M_FIELDS];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	enum json_kind kind;
-	bool more;
 
 	if (!ndjson_has(&st->line, NDJSON_M_FIELDS))
 		return true;
@@ -346,13 +327,10 @@ static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 	st->no_memory |= to == NULL;
 	if (to == NULL)
 		return false;
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more)) {
-		const char *const v = p;
-		p = json_value(&x, p, t->end, &kind);
-		if (p == NULL || !read_class_field(st, v, p, &to[like->nfields++]))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	while (json_walk_next(&w))
+		if (!read_class_field(st, w.value.p, w.value.end, &to[like->nfields++]))
 			return false;
-	}
 	like->fields = to;
 	return true;
 }
@@ -377,35 +355,29 @@ bool ndjson_read_class(struct ndjson_reading *st)
 
 static bool read_losses(struct ndjson_reading *st, struct trace_origin *o)
 {
-	const struct ndjson_token *const t = &st->line.of[NDJSON_M_LOSSES];
+	const struct json_token *const t = &st->line.of[NDJSON_M_LOSSES];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&x, t->p, t->end);
 	struct arena *const a = &st->r->trace->arena;
 	const struct ndjson_target to = { .arena = &st->scratch };
-	enum json_kind kind, key_kind;
-	struct slice key;
-	bool more;
 
 	o->losses = arena_zalloc(a, NDJSON_MAX_LOSSES, sizeof *o->losses);
 	if (o->losses == NULL)
 		return false;
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, '}', &more)) {
-		const char *const v = json_key(&x, p, t->end, &key, &key_kind);
+	while (json_walk_next(&w)) {
 		struct trace_loss *const loss = &o->losses[o->nlosses];
-		p = v != NULL ? json_value(&x, v, t->end, &kind) : NULL;
-		if (p == NULL)
-			break;
+		const struct slice count = json_token_text(&w.value);
 		if (o->nlosses == NDJSON_MAX_LOSSES) {
-			ndjson_report(st, NDJSON_RULE_LIMIT, v, "more than %d kinds of losses",
+			ndjson_report(st, NDJSON_RULE_LIMIT, w.value.p, "more than %d kinds of losses",
 			              NDJSON_MAX_LOSSES);
 			break;
 		}
-		if (kind != JSON_UINT || !json_digits_any(v, (uint32_t)(p - v), &loss->count)) {
-			ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, v, "a loss is a number of up to 64 bits");
+		if (w.value.kind != JSON_UINT || !json_digits_any(count.p, count.n, &loss->count)) {
+			ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, w.value.p,
+			              "a loss is a number of up to 64 bits");
 			continue;
 		}
-		const struct ndjson_token name = { key.p - 1, key.p + key.n + 1, key_kind };
-		const struct slice text = ndjson_string_of(&to, &name);
+		const struct slice text = ndjson_string_of(&to, &w.key);
 		loss->id = text.p != NULL ? arena_copy(a, text) : text;
 		if (loss->id.p == NULL)
 			return false;

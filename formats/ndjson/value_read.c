@@ -10,9 +10,9 @@
 
 /* ---- text ---- */
 
-struct slice ndjson_string_of(const struct ndjson_target *to, const struct ndjson_token *t)
+struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_token *t)
 {
-	const struct slice raw = json_text(t->p, t->end, t->kind);
+	const struct slice raw = json_token_text(t);
 
 	if (t->kind == JSON_ESCAPED)
 		return json_unescape(to->arena, raw);
@@ -150,14 +150,14 @@ static struct value no_memory(struct reading *g, const char *at)
 
 /* ---- numbers ---- */
 
-static struct value out_of_range(struct reading *g, const struct ndjson_token *t)
+static struct value out_of_range(struct reading *g, const struct json_token *t)
 {
 	fail(g, t->p, "a number that does not fit its width");
 	g->fault->range = true;
 	return (struct value){ .type = VALUE_NONE };
 }
 
-static struct value read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_integer(struct reading *g, const struct json_token *t, unsigned type)
 {
 	static const uint8_t bits[] = {
 		[VALUE_U8] = 8, [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
@@ -180,7 +180,7 @@ static struct value read_integer(struct reading *g, const struct ndjson_token *t
 	return v;
 }
 
-static double parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
+static double parse_float(struct reading *g, const struct json_token *t, bool f32)
 {
 	const size_t n = (size_t)(t->end - t->p);
 	char buffer[64];
@@ -198,7 +198,7 @@ static double parse_float(struct reading *g, const struct ndjson_token *t, bool 
 	return f32 ? (double)strtof(copy, NULL) : strtod(copy, NULL);
 }
 
-static struct value read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_float(struct reading *g, const struct json_token *t, unsigned type)
 {
 	struct value v = { .type = (uint8_t)type };
 	uint64_t bits;
@@ -207,7 +207,7 @@ static struct value read_float(struct reading *g, const struct ndjson_token *t, 
 		v.f64 = parse_float(g, t, type == VALUE_F32);
 		return v;
 	}
-	if (t->kind != JSON_STRING || !parse_not_finite(json_text(t->p, t->end, t->kind), &bits))
+	if (t->kind != JSON_STRING || !parse_not_finite(json_token_text(t), &bits))
 		return fail(g, t->p, "no floating-point number");
 	memcpy(&v.f64, &bits, sizeof bits);
 	return v;
@@ -215,9 +215,9 @@ static struct value read_float(struct reading *g, const struct ndjson_token *t, 
 
 /* ---- texts, bytes and JSON ---- */
 
-static struct value read_bytes(struct reading *g, const struct ndjson_token *t)
+static struct value read_bytes(struct reading *g, const struct json_token *t)
 {
-	const struct slice s = json_text(t->p, t->end, t->kind);
+	const struct slice s = json_token_text(t);
 	char *const to = arena_alloc(g->to->arena, s.n / 2);
 
 	if (to == NULL)
@@ -240,7 +240,7 @@ static struct value read_json(struct reading *g, const char *at, struct slice s)
 	return s.p != NULL ? (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p } : no_memory(g, at);
 }
 
-static struct value read_json_text(struct reading *g, const struct ndjson_token *t)
+static struct value read_json_text(struct reading *g, const struct json_token *t)
 {
 	const struct slice s = ndjson_string_of(g->to, t);
 	size_t at;
@@ -252,7 +252,7 @@ static struct value read_json_text(struct reading *g, const struct ndjson_token 
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-static struct value read_string(struct reading *g, const struct ndjson_token *t, bool escaped)
+static struct value read_string(struct reading *g, const struct json_token *t, bool escaped)
 {
 	struct slice s = ndjson_string_of(g->to, t);
 	bool bad = false;
@@ -264,7 +264,7 @@ static struct value read_string(struct reading *g, const struct ndjson_token *t,
 	return s.p != NULL ? value_string(s) : no_memory(g, t->p);
 }
 
-static struct value read_text(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_text(struct reading *g, const struct json_token *t, unsigned type)
 {
 	struct value v = { .type = (uint8_t)type };
 
@@ -274,15 +274,15 @@ static struct value read_text(struct reading *g, const struct ndjson_token *t, u
 		return read_string(g, t, false);
 	if (type == VALUE_BYTES)
 		return read_bytes(g, t);
-	return parse_hex(json_text(t->p, t->end, t->kind), &v.u64) ? v : fail(g, t->p, "no address");
+	return parse_hex(json_token_text(t), &v.u64) ? v : fail(g, t->p, "no address");
 }
 
 /* ---- lists and maps ---- */
 
-static struct value read_any(struct reading *g, const struct ndjson_token *t, unsigned expected,
+static struct value read_any(struct reading *g, const struct json_token *t, unsigned expected,
                              unsigned depth);
 
-static struct value read_named_type(struct reading *g, const struct ndjson_token *t, struct slice type_name,
+static struct value read_named_type(struct reading *g, const struct json_token *t, struct slice type_name,
                                     unsigned depth);
 
 static bool push_value(struct reading *g, const char *at, struct value v)
@@ -316,93 +316,67 @@ static struct value pop_values(struct reading *g, const char *at, uint32_t base,
 	return v;
 }
 
-/* Returns the end of the value at p; NULL: it is invalid. */
-static const char *read_token(const char *p, const char *e, struct ndjson_token *t)
-{
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-
-	t->p = p;
-	t->end = json_value(&x, p, e, &t->kind);
-	return t->end;
-}
-
-static struct value read_list(struct reading *g, const struct ndjson_token *t, unsigned expected,
+static struct value read_list(struct reading *g, const struct json_token *t, unsigned expected,
                               unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
-	struct ndjson_token item;
-	bool more;
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list");
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more))
-		if ((p = read_token(p, t->end, &item)) == NULL ||
-		    !push_value(g, item.p, read_any(g, &item, expected, depth + 1)))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	while (json_walk_next(&w))
+		if (!push_value(g, w.value.p, read_any(g, &w.value, expected, depth + 1)))
 			break;
 	return pop_values(g, t->p, base, (struct value){ .type = VALUE_LIST });
 }
 
 /* Reads a list of a key and a value. */
-static bool read_pair(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static bool read_pair(struct reading *g, const struct json_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct ndjson_token item;
 	unsigned n = 0;
-	bool more;
 
 	if (t->kind != JSON_ARRAY) {
 		fail(g, t->p, "no list of a key and a value");
 		return false;
 	}
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more), n++)
-		if ((p = read_token(p, t->end, &item)) == NULL ||
-		    !push_value(g, item.p, read_any(g, &item, VALUE_NONE, depth + 1)))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	for (; json_walk_next(&w); n++)
+		if (!push_value(g, w.value.p, read_any(g, &w.value, VALUE_NONE, depth + 1)))
 			return false;
 	if (n != 2)
 		fail(g, t->p, "no list of a key and a value");
 	return n == 2;
 }
 
-static struct value read_pairs(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static struct value read_pairs(struct reading *g, const struct json_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
-	struct ndjson_token item;
-	bool more;
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list of pairs");
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more))
-		if ((p = read_token(p, t->end, &item)) == NULL || !read_pair(g, &item, depth))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	while (json_walk_next(&w))
+		if (!read_pair(g, &w.value, depth))
 			break;
 	return pop_values(g, t->p, base, (struct value){ .type = VALUE_MAP });
 }
 
 /* Reads a map, or the value of an object with one member whose name is $ and a type. */
-static struct value read_object(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static struct value read_object(struct reading *g, const struct json_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&x, t->p, t->end);
 	const uint32_t base = g->st->nstack;
-	struct ndjson_token key = { .kind = JSON_ABSENT }, item;
-	struct slice name;
-	bool more;
-	uint32_t n = 0;
 
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, '}', &more), n++) {
-		const char *const v = json_key(&x, p, t->end, &name, &key.kind);
-		if (v == NULL || (p = read_token(v, t->end, &item)) == NULL)
-			break;
-		if (n == 0 && name.n > 0 && *name.p == '$' && *json_skip_blanks(p, t->end) == '}')
-			return read_named_type(g, &item, slice_of(name.p + 1, name.n - 1), depth);
-		key.p = name.p - 1;
-		key.end = name.p + name.n + 1;
-		if (!push_value(g, key.p, read_string(g, &key, false)) ||
-		    !push_value(g, item.p, read_any(g, &item, VALUE_NONE, depth + 1)))
+	for (bool first = true; json_walk_next(&w); first = false) {
+		const struct slice name = json_token_text(&w.key);
+		if (first && name.n > 0 && *name.p == '$' && *json_skip_blanks(w.p, t->end) == '}')
+			return read_named_type(g, &w.value, slice_of(name.p + 1, name.n - 1), depth);
+		if (!push_value(g, w.key.p, read_string(g, &w.key, false)) ||
+		    !push_value(g, w.value.p, read_any(g, &w.value, VALUE_NONE, depth + 1)))
 			break;
 	}
 	return pop_values(g, t->p, base, (struct value){ .type = VALUE_MAP });
@@ -410,7 +384,7 @@ static struct value read_object(struct reading *g, const struct ndjson_token *t,
 
 /* ---- any value ---- */
 
-static struct value read_type(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_type(struct reading *g, const struct json_token *t, unsigned type)
 {
 	if (type <= VALUE_I64)
 		return read_integer(g, t, type);
@@ -429,8 +403,7 @@ static bool fits_type(enum json_kind kind, unsigned type)
 	return type <= VALUE_BYTES && json_is_string(kind);
 }
 
-static struct value read_any(struct reading *g, const struct ndjson_token *t, unsigned expected,
-                             unsigned depth)
+static struct value read_any(struct reading *g, const struct json_token *t, unsigned expected, unsigned depth)
 {
 	if (depth > NDJSON_MAX_VALUES)
 		return fail(g, t->p, "values nested too deep");
@@ -461,7 +434,7 @@ static struct value read_any(struct reading *g, const struct ndjson_token *t, un
 }
 
 /* Reads a list of values of one type, which the source format declares or (`same`) does not. */
-static struct value read_typed_list(struct reading *g, const struct ndjson_token *t, unsigned type, bool same,
+static struct value read_typed_list(struct reading *g, const struct json_token *t, unsigned type, bool same,
                                     unsigned depth)
 {
 	struct value v = read_list(g, t, type, depth);
@@ -473,7 +446,7 @@ static struct value read_typed_list(struct reading *g, const struct ndjson_token
 	return v;
 }
 
-static struct value read_named_type(struct reading *g, const struct ndjson_token *t, struct slice type_name,
+static struct value read_named_type(struct reading *g, const struct json_token *t, struct slice type_name,
                                     unsigned depth)
 {
 	const bool list = type_name.n > 2 && type_name.p[0] == '[' && type_name.p[type_name.n - 1] == ']';
@@ -499,7 +472,7 @@ static struct value read_named_type(struct reading *g, const struct ndjson_token
 }
 
 struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_target *to,
-                               const struct ndjson_token *t, unsigned expected, struct ndjson_fault *fault)
+                               const struct json_token *t, unsigned expected, struct ndjson_fault *fault)
 {
 	struct reading g = { st, to, fault };
 
@@ -507,8 +480,7 @@ struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_ta
 }
 
 struct value ndjson_read_typed(struct ndjson_reading *st, const struct ndjson_target *to,
-                               const struct ndjson_token *t, struct slice type_name,
-                               struct ndjson_fault *fault)
+                               const struct json_token *t, struct slice type_name, struct ndjson_fault *fault)
 {
 	struct reading g = { st, to, fault };
 

@@ -447,6 +447,24 @@ const char *json_value(struct json *x, const char *p, const char *e, enum json_k
 	return p < e && (*p == '{' || *p == '[') ? json_nested(x, p, e, kind) : json_scalar(x, p, e, kind);
 }
 
+bool json_walk_next(struct json_walk *w)
+{
+	struct slice name;
+
+	if (w->value.end != NULL)
+		w->p = json_next(w->json, w->value.end, w->e, w->close, &w->more);
+	if (w->p == NULL || !w->more)
+		return false;
+	w->key.p = w->value.p = w->p;
+	if (w->close == '}') {
+		w->value.p = json_key(w->json, w->p, w->e, &name, &w->key.kind);
+		w->key.end = w->value.p != NULL ? name.p + name.n + 1 : NULL;
+	}
+	w->value.end = w->value.p != NULL ? json_value(w->json, w->value.p, w->e, &w->value.kind) : NULL;
+	w->p = w->value.end;
+	return w->p != NULL;
+}
+
 /* ---- documents ---- */
 
 const char *json_document_fault(const char *p, size_t n, unsigned depth, size_t *at)

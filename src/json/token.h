@@ -43,6 +43,12 @@ static inline bool json_is_string(enum json_kind kind)
 	return kind >= JSON_STRING && kind <= JSON_BAD_STRING;
 }
 
+/* A value, or a key with its quotes, in the caller's text. */
+struct json_token {
+	const char *p, *end;
+	enum json_kind kind;
+};
+
 /* Mistakes that lenient reading accepts. */
 enum json_flaw {
 	JSON_FLAW_CONTROL_BYTE, /* inside a string */
@@ -120,6 +126,11 @@ static inline struct slice json_text(const char *p, const char *q, enum json_kin
 	return json_is_string(kind) ? slice_of(p + 1, (size_t)(q - p) - 2) : slice_of(p, (size_t)(q - p));
 }
 
+static inline struct slice json_token_text(const struct json_token *t)
+{
+	return json_text(t->p, t->end, t->kind);
+}
+
 /* Resolves the escapes of a string, from the bytes between its quotes, into the arena.  Invalid escapes are
  * kept. */
 struct slice json_unescape(struct arena *a, struct slice s);
@@ -145,6 +156,35 @@ const char *json_key(struct json *x, const char *p, const char *e, struct slice 
 
 /* p: the end of a value.  Returns the next key or value, or the end after the closing bracket `close`. */
 const char *json_next(struct json *x, const char *p, const char *e, char close, bool *more);
+
+/*
+ * The same with less text, for code that needs all of key and value at once:
+ *
+ *	struct json_walk w = json_walk(x, p, e);
+ *	while (json_walk_next(&w))
+ *		(w.key, w.value)
+ *
+ * After the loop w.p is the end of the object or array, or NULL after an error.
+ */
+struct json_walk {
+	struct json *json;
+	const char *p, *e; /* p: the next key or value */
+	char close;
+	bool more;
+	struct json_token key; /* of objects */
+	struct json_token value;
+};
+
+/* p: the opening bracket. */
+static inline struct json_walk json_walk(struct json *x, const char *p, const char *e)
+{
+	struct json_walk w = { .json = x, .e = e, .close = *p == '{' ? '}' : ']' };
+
+	w.p = json_first(x, p, e, &w.more);
+	return w;
+}
+
+bool json_walk_next(struct json_walk *w);
 
 /* ---- documents ---- */
 

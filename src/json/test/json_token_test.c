@@ -94,6 +94,7 @@ static const char *same_value(struct json *x, const char *p, const char *e, cons
 		return whole;
 	}
 	cr_expect(object ? kind == JSON_OBJECT && cJSON_IsObject(v) : kind == JSON_ARRAY && cJSON_IsArray(v));
+	struct json_walk w = json_walk(x, p, e);
 	for (p = json_first(x, p, e, &more); more; p = json_next(x, p, e, object ? '}' : ']', &more)) {
 		cr_assert(p != NULL && child != NULL);
 		if (object) {
@@ -101,11 +102,16 @@ static const char *same_value(struct json *x, const char *p, const char *e, cons
 			cr_assert_not_null(p);
 			same_text(key, kind, child->string);
 		}
+		cr_assert(json_walk_next(&w) && w.value.p == p);
+		cr_expect(!object || slice_equal(json_token_text(&w.key), key));
 		p = same_value(x, p, e, child);
+		cr_expect_eq(w.value.end, p);
 		child = child->next;
 	}
 	cr_expect_eq(p, whole);
 	cr_expect_null(child);
+	cr_expect(!json_walk_next(&w));
+	cr_expect_eq(w.p, whole);
 	return whole;
 }
 
