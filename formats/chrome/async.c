@@ -235,7 +235,7 @@ uint64_t chrome_match_flow(struct chrome_reading *st)
 	return flow_number(find_id(st, &local));
 }
 
-/* ---- the end ---- */
+/* ---- end of the input ---- */
 
 void chrome_report_open(struct chrome_reading *st)
 {

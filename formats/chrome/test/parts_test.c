@@ -1,3 +1,4 @@
+/* Each part of a folder opens by itself, and together they contain each event once. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,8 +6,6 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "test/fuzz/strict_json.h"
-
-/* Each part of a folder opens by itself, and together they contain each event once. */
 
 struct lines {
 	char **list;

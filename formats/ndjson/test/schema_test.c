@@ -1,3 +1,4 @@
+/* Independent validators accept the lines by schemas/ndjson.schema.json, and refuse other lines. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +7,6 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "ndjson/test/agree_test.h"
-
-/* Independent validators accept the lines by schemas/ndjson.schema.json, and refuse other lines. */
 
 #define SCHEMA "schemas/ndjson.schema.json"
 

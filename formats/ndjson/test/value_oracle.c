@@ -1,9 +1,8 @@
+/* Types of values, by the section "Types" of the manual page. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "ndjson/test/oracle.h"
-
-/* Types of values, by the section "Types" of the manual page. */
 
 struct reading {
 	struct arena *a;

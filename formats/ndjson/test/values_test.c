@@ -1,9 +1,8 @@
+/* The exact text of values and lines. */
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "ndjson/test/made_test.h"
-
-/* The exact text of values and lines. */
 
 #define NAME(s) slice_str(s)
 #define HEAD                                                                                                 \

@@ -1,11 +1,10 @@
+/* Arguments: exact types and digits, and values that the importer would lose. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perfetto/test/rig_test.h"
-
-/* Arguments: exact types and digits, and values that the importer would lose. */
 
 static struct value json(const char *s)
 {

@@ -1,3 +1,4 @@
+/* Converts samples with the program: the output has the same events as NDJSON. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -8,8 +9,6 @@
 #include "base/table.h"
 #include "cmd/test/cli_test_util.h"
 #include "perfetto/test/model_test.h"
-
-/* Converts samples with the program: the output has the same events as NDJSON. */
 
 #define TRACES "../shared/traces/"
 

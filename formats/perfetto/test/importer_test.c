@@ -1,3 +1,7 @@
+/*
+ * Random trees of spans with many equal times: the importer (if installed) and the model must find each span
+ * with its length and parent.
+ */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +13,6 @@
 #include "cmd/test/cli_test_util.h"
 #include "perfetto/test/rig_test.h"
 #include "test/support/splitmix.h"
-
-/*
- * Random trees of spans with many equal times: the importer (if installed) and the model must find each span
- * with its length and parent.
- */
 
 #define IMPORTER "../shared/tools/perfetto"
 #define MOST 4000

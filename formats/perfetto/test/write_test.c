@@ -1,11 +1,10 @@
+/* Tracks, spans, instants, counters, arrows, and the trace as a whole. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "perfetto/test/rig_test.h"
-
-/* Tracks, spans, instants, counters, arrows, and the trace as a whole. */
 
 static void expect_slice(const struct rig *r, const char *name, uint64_t ts, int64_t dur, uint32_t depth)
 {
