@@ -408,7 +408,7 @@ static void report_flaws(struct chrome_reading *st)
 {
 	static const struct {
 		enum chrome_rule rule;
-		const char *words;
+		const char *texts;
 	} rows[JSON_FLAW_KINDS] = {
 		[JSON_FLAW_CONTROL_BYTE] = { CHROME_RULE_NOT_JSON, "control byte in a text; retained" },
 		[JSON_FLAW_NUL] = { CHROME_RULE_NOT_JSON, "NUL byte in a text; retained" },
@@ -421,7 +421,7 @@ static void report_flaws(struct chrome_reading *st)
 
 	for (uint32_t i = 0; i < st->json.nflaws; i++)
 		chrome_report(st, rows[st->json.flaws[i].kind].rule, st->json.flaws[i].at, "%s",
-		              rows[st->json.flaws[i].kind].words);
+		              rows[st->json.flaws[i].kind].texts);
 }
 
 static bool add_meta(struct chrome_reading *st, struct slice key, const struct json_token *t)

@@ -68,7 +68,7 @@ static void put_type(struct text *t, struct slice name, unsigned kind, bool *any
 	*any = true;
 	text_json_string(t, name);
 	text_str(t, ":\"");
-	ndjson_kind_word(t, kind);
+	ndjson_put_kind(t, kind);
 	text_char(t, '"');
 }
 
@@ -199,9 +199,9 @@ static void put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct
 	for (uint32_t i = 0; i < n; i++) {
 		const struct value name = value_string(f[i].name);
 		text_str(&c->text, i > 0 ? ",[" : "[");
-		ndjson_value_alone(c, &name, offset);
+		ndjson_typed_value(c, &name, offset);
 		text_char(&c->text, ',');
-		ndjson_value_alone(c, &f[i].value, offset);
+		ndjson_typed_value(c, &f[i].value, offset);
 		text_char(&c->text, ']');
 	}
 	text_char(&c->text, ']');

@@ -284,13 +284,13 @@ unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected,
 unsigned ndjson_value_kind(struct text *t, const struct value *v, unsigned expected);
 
 /* Writes a value with its kind if that is needed: {"$u8":7}. */
-void ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset);
+void ndjson_typed_value(struct chunk *c, const struct value *v, uint64_t offset);
 
 /* Returns true for types that a class may declare for a field. */
 bool ndjson_expectable(unsigned type);
 
 /* Writes the name of an enum value_type or ndjson_kind: u8, [u8]. */
-void ndjson_kind_word(struct text *t, unsigned kind);
+void ndjson_put_kind(struct text *t, unsigned kind);
 
 /* ---- fields.c ---- */
 

@@ -230,7 +230,7 @@ static bool report_not_json(struct ndjson_reading *st)
 /* Reports a flaw.  The line is left out all the same: lenient reading only gives the better message. */
 static bool report_flaw(struct ndjson_reading *st)
 {
-	static const char *const words[JSON_FLAW_KINDS] = {
+	static const char *const texts[JSON_FLAW_KINDS] = {
 		[JSON_FLAW_CONTROL_BYTE] = "control byte in a text",
 		[JSON_FLAW_NUL] = "NUL byte in a text",
 		[JSON_FLAW_UTF8] = "text is not UTF-8",
@@ -242,7 +242,7 @@ static bool report_flaw(struct ndjson_reading *st)
 	const struct json_flaw_at *const f = &st->json.flaws[0];
 
 	ndjson_report(st, f->kind == JSON_FLAW_UTF8 ? NDJSON_RULE_INVALID_UTF8 : NDJSON_RULE_NOT_JSON, f->at,
-	              "%s", words[f->kind]);
+	              "%s", texts[f->kind]);
 	return false;
 }
 

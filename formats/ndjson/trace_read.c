@@ -54,11 +54,11 @@ static struct slice read_text(struct ndjson_reading *st, const struct json_token
 	struct quoted q;
 
 	if (s.p != NULL && escaped != NULL && array_has(escaped, name)) {
-		const struct slice plain = ndjson_unescape_bytes(a, s, &bad);
+		const struct slice decoded = ndjson_unescape_bytes(a, s, &bad);
 		if (bad)
 			ndjson_report(st, NDJSON_RULE_BAD_VALUE, t->p, "%s is not in the escaped form: %s",
 			              name, quoted(&q, s));
-		s = plain;
+		s = decoded;
 	}
 	st->no_memory |= s.p == NULL && !bad;
 	return s;

@@ -193,7 +193,7 @@ bool ndjson_expectable(unsigned type)
 	return types[type].fits != 0;
 }
 
-void ndjson_kind_word(struct text *t, unsigned kind)
+void ndjson_put_kind(struct text *t, unsigned kind)
 {
 	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME);
 
@@ -380,7 +380,7 @@ static void put_typed(const struct out *o, const struct value *v, unsigned expec
 
 	if (kind_written != 0) {
 		text_str(o->t, "{\"$");
-		ndjson_kind_word(o->t, kind_written);
+		ndjson_put_kind(o->t, kind_written);
 		text_str(o->t, "\":");
 	}
 	put_kind(o, v, kind, depth);
@@ -511,7 +511,7 @@ unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected,
 	return kind_to_write(v, kind, expected);
 }
 
-void ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset)
+void ndjson_typed_value(struct chunk *c, const struct value *v, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
 

@@ -106,7 +106,7 @@ static void put_class_field(struct text *t, const struct class_field *f)
 	escaped[1] = ndjson_member(t, "type", f->type);
 	if (f->value != VALUE_NONE) {
 		text_str(t, ",\"value\":\"");
-		ndjson_kind_word(t, f->value);
+		ndjson_put_kind(t, f->value);
 		text_char(t, '"');
 	}
 	if (f->size > 0)

@@ -440,11 +440,11 @@ static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uin
 static void put_instant(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
-	const bool again = k->instant == e->ts + 1;
+	const bool is_second = k->instant == e->ts + 1;
 
 	close_until(st, k, e->ts, true);
-	put_named(st, b, e, again ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
-	if (again)
+	put_named(st, b, e, is_second ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
+	if (is_second)
 		push_end(st, k, e->ts);
 	k->instant = e->ts + 1;
 	if ((e->flags & EVENT_ARROW) != 0) { /* an end may follow */
