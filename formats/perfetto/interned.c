@@ -215,7 +215,7 @@ void perfetto_intern_free(struct perfetto_state *st)
  * number.
  */
 
-static bool has_key(struct perfetto_state *st, struct perfetto_keys *keys, uint64_t key_hash)
+static bool has_key(const struct perfetto_keys *keys, uint64_t key_hash)
 {
 	if (keys->n > KEYS_FEW)
 		return table64_get(&keys->many, key_hash) != TABLE_NONE;
@@ -265,7 +265,7 @@ static uint32_t rename_key(struct perfetto_state *st, struct perfetto_keys *keys
 		}
 		iid = perfetto_intern(st, KIND_KEY, *text);
 		const uint64_t other = hash_of_key(st, iid, *text);
-		if (has_key(st, keys, other))
+		if (has_key(keys, other))
 			continue;
 		add_key(st, keys, other);
 		break;
@@ -282,7 +282,7 @@ static uint32_t find_key(struct perfetto_state *st, struct perfetto_keys *keys, 
 	const uint64_t key_hash = hash_of_key(st, iid, name);
 
 	*text = name;
-	if (name.n == 0 || has_key(st, keys, key_hash))
+	if (name.n == 0 || has_key(keys, key_hash))
 		return rename_key(st, keys, name, key_hash, text);
 	add_key(st, keys, key_hash);
 	return iid;
@@ -294,8 +294,10 @@ void perfetto_keys_free(struct perfetto_keys *keys)
 	arena_free(&keys->arena);
 }
 
-static void put_key(struct perfetto_state *st, uint32_t iid, struct slice text)
+void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name)
 {
+	struct slice text;
+	const uint32_t iid = find_key(st, keys, name, &text);
 	unsigned changed;
 
 	if (iid != 0) {
@@ -304,14 +306,6 @@ static void put_key(struct perfetto_state *st, uint32_t iid, struct slice text)
 	}
 	wire_slice(&st->body, ANNOTATION_NAME, perfetto_clean(st, text, &changed));
 	perfetto_lose_all(st, changed);
-}
-
-void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name)
-{
-	struct slice text;
-	const uint32_t iid = find_key(st, keys, name, &text);
-
-	put_key(st, iid, text);
 }
 
 /* ---- fields of an event ---- */
@@ -336,7 +330,7 @@ static bool fill_shape(struct perfetto_state *st, struct perfetto_shape *s, cons
 	for (uint32_t i = 0; i < n && usable; i++) {
 		uint32_t iid = tabletext_get(&t->iids, f[i].name);
 		usable = iid != TABLE_NONE && f[i].name.n > 0 && t->entries[iid - 1].changed == 0 &&
-		         !has_key(st, &keys, t->entries[iid - 1].key_hash);
+		         !has_key(&keys, t->entries[iid - 1].key_hash);
 		if (!usable)
 			break;
 		add_key(st, &keys, t->entries[iid - 1].key_hash);
