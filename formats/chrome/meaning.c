@@ -62,8 +62,7 @@ static struct chrome_task *overflow_task(struct chrome_reading *st)
 	return st->overflow;
 }
 
-/* Finds or adds a process (tid NULL) or thread.  rec: the event with these ids; NULL: it is not in this pass.
- */
+/* Finds or adds a process (tid NULL) or thread.  rec: its event; NULL: the event is in another pass. */
 static struct chrome_task *find_task(struct chrome_reading *st, const struct chrome_record *rec,
                                      struct slice pid, const struct slice *tid)
 {

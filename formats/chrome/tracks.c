@@ -106,8 +106,8 @@ bool chrome_declare_track(struct chrome_state *st, struct track *t)
 
 /*
  * Viewers show processes and threads by number, those without a number by name ("worker 2" before "worker
- * 10"). After a thread follow its lanes, then its child tracks with their lanes.  The order is written at the
- * end, when all tracks are known: metadata may be anywhere in the file.
+ * 10").  After a thread follow its lanes, then its child tracks with their lanes.  The order is written last,
+ * when all tracks are known: metadata may be anywhere in the file.
  */
 #define MAX_ORDERED 65536U /* tracks; more are of no use in a viewer, and all lines are written at once */
 

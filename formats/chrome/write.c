@@ -71,8 +71,7 @@ static void put_fields(struct chunk *chunk, const struct batch *b, const struct 
 		add_losses(chunk, &lost, e);
 }
 
-/* Writes a value of a series as a number, without quotes even if it is large.  Returns false if it is none.
- */
+/* Writes a number of a series, without quotes even if it is large.  Returns false if the value is none. */
 static bool put_number(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')))
@@ -222,9 +221,7 @@ bool chrome_declare(struct writer *w, const struct batch *b)
 
 /* ---- lines ---- */
 
-/* first: the first thread of a process, or NULL.  Viewers assign metadata without a tid to a thread of its
- * own.
- */
+/* first: the first thread of a process, or NULL.  Viewers create a thread for metadata without a tid. */
 static void put_metadata(struct text *t, const char *name, const struct track *k, const struct track *first)
 {
 	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;

@@ -89,8 +89,7 @@ struct ndjson_entry {
 struct ndjson_index {
 	struct ndjson_entry *list;
 	uint32_t n, cap;
-	struct table64
-	    others; /* index -> position in the list, of entries whose index is not their position */
+	struct table64 others; /* index -> position in the list, where they differ */
 };
 
 struct ndjson_reading {
@@ -256,8 +255,7 @@ extern const struct writer_ops ndjson_writer_ops;
 
 /* ---- value.c: text ---- */
 
-/* Write text as a JSON string, with and without quotes.  Return true if it is not UTF-8 and written escaped.
- */
+/* Write text as a JSON string, with and without quotes.  Return true if it is not UTF-8, thus escaped. */
 bool ndjson_string(struct text *t, struct slice s);
 bool ndjson_chars(struct text *t, struct slice s);
 bool ndjson_is_utf8(struct slice s);

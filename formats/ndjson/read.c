@@ -355,8 +355,7 @@ static bool parse_line(struct ndjson_reading *st, const char *p, const char *end
 
 enum found { FOUND_LINE, FOUND_END, FOUND_TOO_LONG };
 
-/* Reads input until the line at in->p is in the window.  *end: after its line feed, or the end of the input.
- */
+/* Reads input until the line at in->p is in the window.  *end: after its line feed, or end of the input. */
 static enum found find_line(struct ndjson_reading *st, const char **end)
 {
 	struct input *const in = st->r->in;

@@ -210,10 +210,7 @@ void perfetto_intern_free(struct perfetto_state *st)
 
 /* ---- keys of annotations ---- */
 
-/*
- * The importer keeps only the last annotation of a name, and a name must not be empty, so later ones get a
- * number.
- */
+/* The importer keeps only the last annotation of a name, and no empty names, so others get a number. */
 
 static bool has_key(const struct perfetto_keys *keys, uint64_t key_hash)
 {

@@ -347,8 +347,7 @@ void perfetto_lose_all(struct perfetto_state *st, unsigned changed);
  * losses. */
 struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed);
 
-/* Returns the number of a text and counts its losses; 0: no space, the text must be written where it is used.
- */
+/* Returns the number of a text and counts its losses; 0: no space, write the text where it is used. */
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s);
 
 /* The same for strings of arguments, which usually get a number when they occur again. */

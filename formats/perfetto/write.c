@@ -416,8 +416,7 @@ static void end_span(struct perfetto_state *st, const struct event *e)
 
 /* ---- instants and arrows ---- */
 
-/* Writes one end of an arrow, which binds to what is open.  Both ends must have the same name and category.
- */
+/* Writes one end of an arrow, which binds to an open span.  Both ends must have equal name and category. */
 static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
 {
 	struct track_event x = { .ts = ts, .track = track, .type = TYPE_NONE };

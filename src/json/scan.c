@@ -1,7 +1,6 @@
 /*
  * Integers, and the index of JSON text in two steps: bytes to bit masks, one bit per byte, then masks to
- * positions. There is one implementation per instruction set; the plain one works on eight bytes in a word
- * (SWAR).
+ * positions.  There is one implementation per instruction set; the plain one works on eight bytes in a word
  */
 #include "json/scan.h"
 

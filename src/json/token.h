@@ -8,8 +8,8 @@
  *
  * Text: [p, e) has one value or the start of it; nothing outside is read.  Strict reading accepts valid JSON
  * only; surrogates in escapes must be pairs.  Lenient reading also accepts common mistakes of writers that
- * have only one interpretation, and lists them: see enum json_flaw.  A byte order mark is not accepted. There
- * is no recursion; nesting is bounded by json.depth.
+ * have only one interpretation, and lists them: see enum json_flaw.  A byte order mark is not accepted.
+ * There is no recursion; nesting is bounded by json.depth.
  *
  * Memory: only json_unescape() allocates or copies.  Tokens are positions in the caller's text.
  *

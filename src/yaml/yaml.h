@@ -82,7 +82,7 @@ bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *wh
                uint32_t *out);
 
 /* Reads a mapping: values[i] is the value of the i-th of n keys, NULL if absent.  Names are `stride` bytes
- * apart. Unknown and repeated keys are reported.  Returns false if the node is no mapping. */
+ * apart.  Unknown and repeated keys are reported.  Returns false if the node is no mapping. */
 bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *names,
                size_t stride, size_t n, const struct yaml_node **values);
 
