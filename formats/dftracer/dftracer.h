@@ -1,6 +1,24 @@
 #ifndef DFTRACER_DFTRACER_H
 #define DFTRACER_DFTRACER_H
 
+/*
+ * The private header of DFTracer traces (.pfw): JSON objects, one a line, in nine dialects.
+ *
+ * format.c    registration, rules, reports, dialects, detection
+ * read.c      the reader: opens, loops, looks ahead for names
+ * fast.c      fast path: lines that repeat the layout of earlier lines
+ * line.c      everything else: records in any form, and the bytes between them
+ * record.c    parser of records
+ * check.c     members of a record, their kinds and numbers
+ * names.c     hosts, processes, and the names that hashes stand for
+ * meta.c      metadata records, `start` and `end`
+ * meaning.c   classes, tracks, fields: records as events
+ * raw.c       raw events, and copies of them
+ * select.c    which metadata a copy of selected records needs
+ * recover.c   what is kept of a damaged trace
+ * write.c     records of other formats; write_args.c their arguments
+ */
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,34 +28,32 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "json/scan.h"
-#include "json/json_random.h"
 #include "json/token.h"
 
-/* ---- wire ---- */
+struct dft_state;
 
-/* The words of the format, and the bounds of this reader. */
+/* ---- the format and the limits of this reader ---- */
 
 /* `ph`: letters up to 2.x, integers since.  "H" for metadata was written for one day in September 2024. */
 enum dft_phase {
-	DFT_PHASE_NONE, /* no ph, or one that nobody writes */
+	DFT_PHASE_NONE, /* ph is missing or unknown */
 	DFT_PHASE_COMPLETE,
 	DFT_PHASE_METADATA,
 	DFT_PHASE_COUNTER,
 	DFT_PHASE_AGGREGATE,
-	DFT_PHASE_BEGIN, /* of Chrome's format, not of this */
+	DFT_PHASE_BEGIN, /* of Chrome's format, not of DFTracer's; likewise those that follow */
 	DFT_PHASE_END,
 	DFT_PHASE_INSTANT,
 };
 
 #define DFT_HEX_DIGITS 16 /* of a hash as text */
 
-/* A record longer than this is not read, so that it need not be held in memory.  Tracers cut theirs at 16 KiB
- * or write one path and some numbers. */
+/* Longer records are dropped, so that they need not be buffered.  Tracers cut theirs at 16 KiB or write one
+ * path and some numbers. */
 #define DFT_MAX_LINE (8u << 20)
-#define DFT_SKIP (1u << 20) /* bytes that a look ahead passes over in one go */
-#define DFT_AHEAD_WORDS 3   /* that it searches for */
 
 /* Tables that input can fill. */
 #define DFT_MAX_PROCESSES 16384
@@ -49,15 +65,13 @@ enum dft_phase {
 #define DFT_MAX_CLASSES 4096
 #define DFT_MAX_CLASS_BYTES (1u << 20)
 #define DFT_MAX_TITLES 32768           /* names of processes and threads from metadata */
-#define DFT_MAX_TITLE 60               /* bytes of one that are retained */
+#define DFT_MAX_TITLE 60               /* bytes of a title that are retained */
 #define DFT_MAX_META 64                /* facts of the whole trace ... */
 #define DFT_MAX_META_BYTES (64u << 10) /* ... and their bytes */
 
-/* ---- record ---- */
+/* ---- records as tokens ---- */
 
-/* A record as tokens: where its members lie, and what each looks like. */
-
-/* The members of a record that the format knows. */
+/* Known members of a record. */
 enum dft_top {
 	DFT_ID,
 	DFT_NAME,
@@ -72,7 +86,12 @@ enum dft_top {
 	DFT_TOPS
 };
 
-/* Arguments that the reader looks at. */
+extern const char *const dft_top_names[DFT_TOPS];
+
+/* Returns DFT_TOPS for unknown keys. */
+enum dft_top dft_top_of(struct slice key);
+
+/* Known arguments. */
 enum dft_role {
 	DFT_ROLE_NONE,
 	DFT_ROLE_HHASH,
@@ -89,8 +108,8 @@ enum dft_role {
 	DFT_ROLE_HASH,
 	DFT_ROLE_NUM_EVENTS,
 	DFT_ROLE_VERSION,
-	DFT_ROLE_COUNT_OF_CALLS, /* dft_cnt: it is an aggregate */
-	DFT_ROLE_DURATION,       /* an object: likewise */
+	DFT_ROLE_COUNT_OF_CALLS, /* dft_cnt: marks an aggregate */
+	DFT_ROLE_DURATION,       /* an object marks an aggregate */
 	DFT_ROLE_CFG,
 	DFT_ROLE_ID,
 	DFT_ROLE_TYPE,
@@ -102,7 +121,7 @@ static inline bool dft_role_is_hash(enum dft_role role)
 	return role >= DFT_ROLE_HHASH && role <= DFT_ROLE_CWD;
 }
 
-/* A stretch of the record, from its first byte on. */
+/* A byte range of the record, relative to its first byte. */
 struct dft_token {
 	uint32_t at, n;
 };
@@ -115,10 +134,10 @@ struct dft_arg {
 	uint16_t number;  /* in dft_keys, or DFT_NO_KEY */
 	uint8_t kind;     /* enum json_kind */
 	uint8_t role;     /* enum dft_role */
-	uint32_t repeats; /* how many arguments of the record before it have this key */
+	uint32_t repeats; /* number of earlier arguments of the record with this key */
 };
 
-/* A member of the record itself, as it stands there. */
+/* A member of the record itself, unchanged. */
 struct dft_member {
 	struct dft_token key, value; /* as in dft_arg */
 	enum json_kind kind;
@@ -126,9 +145,9 @@ struct dft_member {
 
 #define DFT_EXTRAS 16 /* unknown members that are retained */
 #define DFT_MAX_ARGS 60000
-#define DFT_MAX_DEPTH 60 /* of values in values; writers and viewers hold little more */
+#define DFT_MAX_DEPTH 60 /* of nested values; writers and viewers support little more */
 
-/* Flaws that can be read all the same, beside those of the tokens. */
+/* Flaws that the parser repairs, in addition to those of the tokens. */
 enum dft_flaw {
 	DFT_FLAW_DUPLICATE_KEY = JSON_FLAW_KINDS,
 	DFT_FLAW_STRAY_Q,
@@ -137,27 +156,26 @@ enum dft_flaw {
 };
 
 struct dft_record {
-	const char *p, *end; /* from { to behind } */
+	const char *p, *end; /* from `{` to after `}` */
 	uint64_t offset, ordinal, line;
-	uint64_t column;                /* of its first byte, from 1 on */
-	uint64_t shape;                 /* kinds of the known members, four bits each */
-	struct dft_token top[DFT_TOPS]; /* those that are there */
-	uint16_t special[DFT_ROLES];    /* argument + 1 of a role, the first if there are several; 0: none */
+	uint64_t column;                /* of the first byte, from 1 on */
+	uint64_t shape;                 /* enum json_kind of the known members, four bits each */
+	struct dft_token top[DFT_TOPS]; /* valid unless the kind is JSON_ABSENT */
+	uint16_t special[DFT_ROLES];    /* index + 1 of the first argument of a role; 0: none */
 	struct dft_arg *args;           /* owned */
 	uint32_t nargs, args_cap;
-	uint64_t hashes; /* which of the first 64 arguments are hashes by their keys */
+	uint64_t hashes; /* bit set: which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
 	uint32_t nextras;
 	struct dft_member *members; /* all in file order, if keep_members is set before dft_parse(); owned */
 	uint32_t nmembers, members_cap;
 	bool keep_members;
-	struct json json; /* flaws, and why the record could not be read */
-	bool clean;       /* all of its text is printable ASCII without escapes */
+	struct json json; /* flaws, and the reason if the record could not be read */
+	bool clean;       /* all text is printable ASCII without escapes */
 	bool too_many;    /* arguments or members were dropped */
 	bool no_memory;
 };
 
-/* Zeroes it and makes room for arguments.  false: no memory. */
 bool dft_record_init(struct dft_record *rec);
 void dft_record_free(struct dft_record *rec);
 
@@ -191,30 +209,26 @@ static inline const struct dft_arg *dft_arg_of(const struct dft_record *rec, enu
 	return rec->special[role] != 0 ? &rec->args[rec->special[role] - 1] : NULL;
 }
 
-/* The number that a stretch of digits gives; false: more than 64 bits. */
+/* Reads a token of digits.  Returns false if the number has more than 64 bits. */
 static inline bool dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {
 	return json_digits(rec->p, t.at, t.n, v);
 }
 
-/* ---- keys ---- */
-
 /*
- * The keys of arguments: few, and they come again in every record, so each has
- * a number.  Their table is not that of base/table.h: one that holds short keys
- * itself makes records that are parsed 4 % faster.
+ * The keys of arguments: few, and repeated in every record, so each has a number.  The table is not that of
+ * base/table.h: a table that contains short keys itself makes parsing 4 % faster.
  */
-
 #define DFT_MAX_KEYS 4096
 #define DFT_KEY_SLOTS 8192
 #define DFT_MAX_KEY_BYTES (256u << 10) /* of all keys */
 
 struct dft_key {
-	uint64_t low, high; /* the first 16 bytes, zeros behind the end */
+	uint64_t low, high; /* the first 16 bytes, padded with zeros */
 	struct slice text;
 	uint8_t role;     /* enum dft_role */
-	uint64_t object;  /* the last one that had it ... */
-	uint32_t repeats; /* ... and how often before */
+	uint64_t object;  /* the last object with this key ... */
+	uint32_t repeats; /* ... and how often the key occurred in it before */
 };
 
 struct dft_keys {
@@ -222,56 +236,47 @@ struct dft_keys {
 	uint16_t *slots; /* number + 1; 0: empty */
 	uint32_t n, bytes;
 	uint64_t seed;
-	uint64_t object; /* the present one */
+	uint64_t object; /* number of the current object */
 	struct arena text;
 };
 
 bool dft_keys_init(struct dft_keys *k);
 void dft_keys_free(struct dft_keys *k);
 
-/* Which of the known members; DFT_TOPS: none. */
-enum dft_top dft_top_of(struct slice key);
+/* record.c */
 
-/* ---- paths ---- */
+/* Parses any record at p, its opening brace.  If it returns false, rec->json.error gives the reason, or
+ * rec->no_memory is set. */
+bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
-/*
- * The same few shapes of records come again and again: what stands between
- * their values is byte for byte the same.  So the bytes between values are
- * remembered as a tree of literals, and a record that follows a path known
- * from an earlier one needs no parsing: each literal is compared, each value
- * is checked.  Where values begin and strings end is known from the positions of
- * the quotes, so no field has to wait for the one before it.
+/* Returns whether the bytes at p start like records of tracers. */
+bool dft_begins_record(const char *p, const char *e);
+
+/* Returns the position after `"traceEvents":[` near the start of an object at p (records wrapped for Chrome);
+ * NULL if there is none. */
+const char *dft_wrapper_end(const char *p, const char *e);
+
+/* Returns JSON text that points into the record: a number, an object, an array, or a string with its quotes.
  */
-#define DFT_MAX_NODES 4096
-#define DFT_MAX_SHAPES 512
-#define DFT_MAX_DEPTH_OF_PATH 200
-#define DFT_LITERAL 24   /* bytes of a literal */
-#define DFT_SIBLINGS 12  /* that are tried */
-#define DFT_PATH_END 255 /* instead of a value: the line ends */
-#define DFT_PATH_ARG 254 /* the value is an argument, else a field of the record */
+static inline struct value dft_json_value(struct slice s)
+{
+	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+}
 
-/* What a complete path says of its records, unless a number turns out to be of another kind. */
-struct dft_shape {
-	uint64_t shape, hashes;
-	uint32_t nargs;
-	uint16_t special[DFT_ROLES];
-};
+/* For text of clean records. */
+static inline struct slice dft_clean_text(struct slice s)
+{
+	s.flags = SLICE_UTF8 | SLICE_JSON;
+	return s;
+}
 
-struct dft_node {
-	uint64_t literal[DFT_LITERAL / 8], mask[DFT_LITERAL / 8];
-	struct dft_node *sibling, *child;
-	const struct dft_shape *shape; /* at the end of a path */
-	struct dft_arg arg;            /* all but its place, if the value is an argument */
-	uint8_t n;                     /* bytes of the literal */
-	uint8_t quotes;                /* in it */
-	uint8_t after;                 /* from the last quote to the value */
-	uint8_t what;                  /* enum dft_top, DFT_PATH_ARG or DFT_PATH_END */
-	uint8_t kind;     /* of the value: JSON_STRING, or any other, which is looked at each time */
-	uint8_t key_back; /* how far before the value the key begins */
-};
+/* ---- layouts of earlier lines (fast.c) ---- */
+
+struct dft_node;
+struct dft_shape;
 
 struct dft_paths {
-	struct dft_node *nodes; /* the first is the root, and no literal */
+	struct dft_node *nodes; /* [0] is the root, which has no literal */
 	struct dft_shape *shapes;
 	uint32_t n, nshapes;
 };
@@ -279,74 +284,160 @@ struct dft_paths {
 bool dft_paths_init(struct dft_paths *x);
 void dft_paths_free(struct dft_paths *x);
 
-/* Bytes behind a line that can be read. */
-#define DFT_SPARE 32
+#define DFT_SPARE 32 /* bytes after a line that must be readable */
 
-/* The record that fills the line [p, e) of clean bytes, if it takes a known path.  *quotes: the positions,
- * counted from `base`, of the quotes from p on; moves behind those of the line.  False: it does not. */
+/* Reads the record that fills the line [p, e) of clean bytes, if it follows a known path.  *quotes: positions
+ * of the quotes from p on, relative to `base`; moves past those of the line. */
 bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
                       const uint32_t **quotes, const char *p, const char *e);
 
-/* Adds the path of a record that the parser found to be valid and that fills its clean line. */
+/* Adds the path of a valid record that fills its clean line. */
 void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec);
 
-/* ---- tally ---- */
+/* ---- hosts, processes, names (names.c) ---- */
 
-/* Findings that are reported once, at the end, with a count. */
-
-/* A place in the trace that findings name. */
-struct dft_place {
+/* A position in the trace, for findings. */
+struct dft_position {
 	uint64_t offset, line, column, record;
 };
 
-struct dft_tally {
-	struct finding_tally met;
-	char text[40]; /* of the first time; "": none */
+/* Maps hosts, pids and tids to numbers small enough for keys of tables.  Zero-initialise to start. */
+struct dft_numbers {
+	struct table64 large;   /* pids and tids of more than 38 bits -> 0, 1, ... */
+	struct tabletext hosts; /* as written -> 1, 2, ... */
+	struct slice *texts;    /* of host 1, 2, ... */
+	uint32_t nhosts, hosts_cap;
 };
 
-enum dft_tallied {
-	DFT_LEADING_BLANKS,
-	DFT_BLANK_LINES,
-	DFT_CR_LF,
-	DFT_TRAILING_COMMAS,
-	DFT_QUOTED_NUMBERS,
-	DFT_PHASE_FORMS,
-	DFT_LATER_PHASES,
-	DFT_NO_IDS,
-	DFT_NO_ARGS,
-	DFT_TYPE_FIELDS, /* type, which is usual in d5 */
-	DFT_EXTRA_FIELDS,
-	DFT_SPARSE_METADATA,
-	DFT_NAMES_AS_TEXT,
-	DFT_HASHES_AS_TEXT,
-	DFT_TEXT_IDS,
-	DFT_IDS_REPEATED,
-	DFT_HASHES_LATE,
-	DFT_TALLIES
-};
+#define DFT_MAX_HOST 256 /* significant bytes of a host: the longest host name has 255 */
 
-/* ---- hash ---- */
+void dft_numbers_free(struct dft_numbers *numbers);
+
+#define DFT_SMALL (UINT64_C(1) << 38)
+
+/* Returns 0, 1, ... for a number of more bits. */
+uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v);
+
+/* Maps any pid or tid to a number of at most 39 bits; small ones to themselves.  Large ones after the first
+ * DFT_MAX_PROCESSES share a number. */
+static inline uint64_t dft_small_number(struct dft_numbers *numbers, uint64_t v)
+{
+	return v < DFT_SMALL ? v : DFT_SMALL + dft_large_number(numbers, v);
+}
+
+/* Returns 1, 2, ... for a host as it is written; its text is copied into the arena.  Returns 0 if there are
+ * too many or on OOM: hosts are then not distinguished. */
+uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host);
+
+/* Returns the host as it is written; host is not 0. */
+static inline struct slice dft_host_text(const struct dft_numbers *numbers, uint32_t host)
+{
+	return numbers->texts[host - 1];
+}
+
+/* slice_equal() with a shortcut for hashes of 16 digits. */
+static inline bool dft_same_host(struct slice a, struct slice b)
+{
+	if (a.n != b.n)
+		return false;
+	if (a.n != 16)
+		return slice_equal(a, b);
+	return ((load_u64(a.p, false) ^ load_u64(b.p, false)) |
+	        (load_u64(a.p + 8, false) ^ load_u64(b.p + 8, false))) == 0;
+}
+
+/* A process is identified by its pid and the number of its host (0: unknown). */
+static inline uint64_t dft_process_key(struct dft_numbers *numbers, uint64_t pid, uint32_t host)
+{
+	return dft_small_number(numbers, pid) << 24 | host;
+}
 
 /*
- * Names behind hashes.  Hashes are cut from the MD5 of the text: 16 bits in one
- * dialect, 64 bits as a number or as sixteen digits in others.  The wide ones
- * mean the same in every process, so one definition serves all; the narrow
- * ones collide, and belong to the process that defined them.
+ * A record that does not name its host (metadata of 2024) belongs to the first process of its pid; a process
+ * with an unknown host gets the first host that is named with its pid.
  */
-
-enum dft_hash_kind { DFT_HASH_HOST, DFT_HASH_FILE, DFT_HASH_STRING, DFT_HASH_KINDS };
-
-/* How a hash is written; each form has hashes of its own. */
-enum dft_hash_form { DFT_HASH_NARROW, DFT_HASH_WIDE, DFT_HASH_DIGITS, DFT_HASH_FORMS };
-
-/* Where a name comes from; the later in this list, the better. */
-enum dft_source {
-	DFT_UNDEFINED, /* only used so far */
-	DFT_AHEAD,     /* found by looking ahead */
-	DFT_MET,       /* a record that stands before this place */
+struct dft_process {
+	uint64_t pid;
+	uint32_t number;
+	uint32_t host; /* dft_host_number(); 0: unknown */
+	uint64_t unit; /* ns per unit of ts and dur */
+	bool unit_given;
+	bool started; /* a `start` without an `end` after it */
+	bool aggregated;
+	uint64_t host_known;     /* dft_names.hosts_defined when host_name was looked up */
+	struct slice host_name;  /* name of its host, from a hash; p NULL: not looked up */
+	uint32_t starts;         /* since the last `end` */
+	uint64_t records, calls; /* since the last `end`; calls exclude metadata */
+	struct dft_position start;
+	const struct track *track; /* created when the first event needs it */
 };
 
-/* A hash as a record has it. */
+#define DFT_RECENT 16
+
+/* A cached thread. */
+struct dft_thread {
+	const struct dft_process *process;
+	const struct track *track;
+	uint64_t tid;
+};
+
+/* Zero-initialise to start. */
+struct dft_processes {
+	struct dft_process **list; /* in the trace's arena; the array is owned */
+	uint32_t n, cap;
+	struct table64 index;                 /* process key -> list[] */
+	struct dft_process *last;             /* of the last record that named its host */
+	struct table64 threads;               /* process << 40 | small tid -> trace.tracks[] */
+	struct dft_thread recent[DFT_RECENT]; /* by tid */
+	const struct track *overflow;         /* threads past DFT_MAX_THREADS */
+};
+
+void dft_processes_free(struct dft_processes *p);
+
+/* Returns the process of a record.  host: as written; n 0: not given. */
+struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                   struct slice host);
+
+/* Returns the base of the process's ids in dft_shared.ids.  Ranges are far apart, and staggered so that their
+ * pages do not collide. */
+static inline uint64_t dft_id_base(const struct dft_process *p)
+{
+	return ((uint64_t)p->number << 44) + (uint64_t)p->number * 37 * IDSET_PAGE;
+}
+
+/* Names that metadata give to processes and threads, which may never occur in events.  Zero-initialise to
+ * start. */
+struct dft_titles {
+	struct table64 owners; /* process key -> owner number */
+	struct table64 index;  /* owner << 40, | small tid + 1 for a thread -> texts[] */
+	struct slice *texts;   /* in the trace's arena */
+	uint32_t n, cap, nowners;
+};
+
+void dft_titles_free(struct dft_titles *t);
+
+/* Names a process (tid NULL) or a thread. */
+void dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid,
+                   struct slice text);
+
+/*
+ * Hashes are cut from the MD5 of the text: 16 bits in one dialect, 64 bits as a number or as sixteen digits
+ * in others.  The wide ones mean the same in every process, so one definition serves all; the narrow ones
+ * collide, and belong to the process that defined them.
+ */
+enum dft_hash_kind { DFT_HASH_HOST, DFT_HASH_FILE, DFT_HASH_STRING, DFT_HASH_KINDS };
+
+/* How a hash is written.  Hashes of different forms are different. */
+enum dft_hash_form { DFT_HASH_NARROW, DFT_HASH_WIDE, DFT_HASH_DIGITS, DFT_HASH_FORMS };
+
+/* State of a name; later ones replace earlier ones. */
+enum dft_source {
+	DFT_UNDEFINED, /* used, not defined */
+	DFT_AHEAD,     /* defined by a record that the look-ahead pass found */
+	DFT_DEFINED,   /* defined by an earlier record */
+};
+
+/* A hash of a record. */
 struct dft_hash {
 	uint64_t value;
 	bool text; /* sixteen hexadecimal digits, else a number */
@@ -358,19 +449,19 @@ struct dft_name {
 	const char *text; /* of n bytes, in the trace's arena, as events show it; NULL: undefined */
 	uint32_t n, flags;
 	uint32_t uses;    /* before its definition; at most UINT32_MAX */
-	uint32_t unnamed; /* of these, shown as numbers */
+	uint32_t unnamed; /* uses that were shown as numbers */
 	uint8_t kind, source;
 	bool is_text;
-	struct dft_place first_use;
+	struct dft_position first_use;
 };
 
-/* A hash that a record before this one defines, by its digits, sixteen or of a number of up to sixteen: most
- * are used again and again. */
+/* Cache entry of a defined hash, by its digits (sixteen, or a number of at most 16): most hashes are used
+ * again and again. */
 struct dft_recent_hash {
 	uint64_t high, low;
 	uint64_t pid;  /* of a number */
-	uint32_t name; /* number + 1; 0: none */
-	uint32_t form; /* enum dft_hash_kind, and DFT_RECENT_NUMBER */
+	uint32_t name; /* index + 1; 0: empty slot */
+	uint32_t form; /* enum dft_hash_kind, | DFT_RECENT_NUMBER */
 };
 
 #define DFT_RECENT_NUMBER 256
@@ -381,16 +472,14 @@ struct dft_names {
 	struct dft_name *names;
 	uint32_t n, cap;
 	struct table64 index[DFT_HASH_KINDS][DFT_HASH_FORMS]; /* -> names[] */
-	uint64_t hosts_defined;                               /* how often a host's hash got a name */
-	struct tabletext known; /* texts, so that equal ones are held once -> texts[] */
+	uint64_t hosts_defined;                               /* number of definitions of hosts */
+	struct tabletext interned;                            /* equal texts are stored once -> texts[] */
 	struct slice *texts;
 	uint32_t ntexts, texts_cap;
 	uint32_t bytes;
 };
 
-struct dft_state;
-
-/* Which kind of record defines the hash of an argument. */
+/* Returns the kind of record that defines hashes of this argument. */
 static inline enum dft_hash_kind dft_hash_kind_of(enum dft_role role)
 {
 	if (role == DFT_ROLE_HHASH)
@@ -398,8 +487,8 @@ static inline enum dft_hash_kind dft_hash_kind_of(enum dft_role role)
 	return role == DFT_ROLE_CMD_HASH || role == DFT_ROLE_EXEC_HASH ? DFT_HASH_STRING : DFT_HASH_FILE;
 }
 
-/* What to look for among the recent ones; false: it is not of this kind.  16 bytes can be read from the start
- * of the hash. */
+/* Makes the cache key of a hash.  Returns false if such hashes are not cached.  16 bytes must be readable
+ * from the start of the hash. */
 static inline bool dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
                                   struct dft_recent_hash *key)
 {
@@ -424,8 +513,7 @@ static inline bool dft_recent_key(const struct dft_record *rec, const struct dft
 	return true;
 }
 
-/* The place of a key. */
-static inline struct dft_recent_hash *dft_recent(struct dft_names *n, const struct dft_recent_hash *key)
+static inline struct dft_recent_hash *dft_recent_slot(struct dft_names *n, const struct dft_recent_hash *key)
 {
 	const uint64_t mix =
 	    (key->high ^ key->low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb);
@@ -433,7 +521,7 @@ static inline struct dft_recent_hash *dft_recent(struct dft_names *n, const stru
 	return &n->recent[(mix >> 32) % DFT_RECENT_HASHES];
 }
 
-static inline bool dft_recent_is(const struct dft_recent_hash *r, const struct dft_recent_hash *key)
+static inline bool dft_recent_matches(const struct dft_recent_hash *r, const struct dft_recent_hash *key)
 {
 	return r->high == key->high && r->low == key->low && r->pid == key->pid && r->form == key->form &&
 	       r->name != 0;
@@ -441,187 +529,100 @@ static inline bool dft_recent_is(const struct dft_recent_hash *r, const struct d
 
 void dft_names_free(struct dft_names *n);
 
-/* The hash of a token; false: neither a number nor sixteen hexadecimal digits. */
+/* Reads a hash.  Returns false if it is neither a number nor sixteen hexadecimal digits. */
 bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h);
 
-/* Defines a name, with the findings that this may bring. */
+/* Defines a name, and reports redefinitions. */
 void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
                      struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source);
 
-/* The name if it is known, else p is NULL; nothing is remembered. */
-struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
+/* Returns the name; p is NULL if it is unknown.  Does not count as a use. */
+struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
                            uint64_t pid);
 
-/* At the end: reports hashes that were used and never defined. */
+/* At the end of an input: reports hashes that were used and never defined. */
 void dft_names_finish(struct dft_state *st);
 
-/* ---- who ---- */
+#define DFT_MD5_SIZE 16
 
-/* Numbers for hosts, pids and tids, small enough for keys of tables.  Zero-initialise to start. */
-struct dft_who {
-	struct table64 large;   /* pids and tids of more than 38 bits -> 0, 1, ... */
-	struct tabletext hosts; /* as written -> 1, 2, ... */
-	struct slice *texts;    /* of host 1, 2, ... */
-	uint32_t nhosts, hosts_cap;
+/* MD5 (RFC 1321), from which tracers cut their hashes. */
+void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
+
+/* ---- reports (format.c) ---- */
+
+enum dft_rule {
+#define RULE(name, id, level, text, spec, explain) DFT_RULE_##name,
+#include "dftracer/rules.def"
+#undef RULE
+	DFT_RULE_COUNT
 };
 
-#define DFT_MAX_HOST 256 /* bytes of a host that count: the longest name is 255 */
+extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-void dft_who_free(struct dft_who *w);
-
-#define DFT_SMALL (UINT64_C(1) << 38)
-
-/* 0, 1, ... for a number of more bits. */
-uint32_t dft_large_number(struct dft_who *w, uint64_t v);
-
-/* A number of less than 39 bits for any pid or tid: itself where it is that small.  Past a bound all large
- * ones are one. */
-static inline uint64_t dft_small_number(struct dft_who *w, uint64_t v)
-{
-	return v < DFT_SMALL ? v : DFT_SMALL + dft_large_number(w, v);
-}
-
-/* 1, 2, ... for a host as it is written, whose text is copied into the arena; 0: too many, or no memory (then
- * hosts are not distinguished). */
-uint32_t dft_host_number(struct dft_who *w, struct arena *a, struct slice host);
-
-/* As written; host is not 0. */
-static inline struct slice dft_host_text(const struct dft_who *w, uint32_t host)
-{
-	return w->texts[host - 1];
-}
-
-/* As slice_equal(), at once for hashes of 16 digits. */
-static inline bool dft_same_host(struct slice a, struct slice b)
-{
-	if (a.n != b.n)
-		return false;
-	if (a.n != 16)
-		return slice_equal(a, b);
-	return ((load_u64(a.p, false) ^ load_u64(b.p, false)) |
-	        (load_u64(a.p + 8, false) ^ load_u64(b.p + 8, false))) == 0;
-}
-
-/* A process by its pid and the number of its host (0: not known). */
-static inline uint64_t dft_process_key(struct dft_who *w, uint64_t pid, uint32_t host)
-{
-	return dft_small_number(w, pid) << 24 | host;
-}
-
-/* ---- process ---- */
-
-/*
- * Processes and their threads.  A process is known by its pid and its host; a
- * record that does not name its host (metadata of 2024) belongs to the first
- * process of its pid, and a process whose host is not known yet gets the first
- * that comes.
- */
-struct dft_process {
-	uint64_t pid;
-	uint32_t number;
-	uint32_t host; /* see dftracer_who.h; 0: not known */
-	uint64_t unit; /* ns that ts and dur count in */
-	bool unit_given;
-	bool started; /* a `start` was met, and no `end` behind it */
-	bool aggregated;
-	uint64_t host_known; /* dft_names.hosts_defined when its host's hash was looked up, and defined ... */
-	struct slice host_name;  /* ... as this; p NULL before that */
-	uint32_t starts;         /* since the last `end` */
-	uint64_t records, calls; /* since then, calls without metadata */
-	struct dft_place start;
-	const struct track *track; /* made when the first event needs it */
+/* A finding that is reported once, at the end, with a count. */
+struct dft_tally {
+	struct finding_tally found;
+	char text[40]; /* of the first occurrence; "": none */
 };
 
-#define DFT_RECENT 16
-
-/* A thread whose track was asked for lately. */
-struct dft_thread {
-	const struct dft_process *process;
-	const struct track *track;
-	uint64_t tid;
+enum dft_tallied {
+	DFT_LEADING_BLANKS,
+	DFT_BLANK_LINES,
+	DFT_CR_LF,
+	DFT_TRAILING_COMMAS,
+	DFT_QUOTED_NUMBERS,
+	DFT_PHASE_FORMS,
+	DFT_LATER_PHASES,
+	DFT_NO_IDS,
+	DFT_NO_ARGS,
+	DFT_TYPE_FIELDS, /* `type`, which is usual in d5 */
+	DFT_EXTRA_FIELDS,
+	DFT_SPARSE_METADATA,
+	DFT_NAMES_AS_TEXT,
+	DFT_HASHES_AS_TEXT,
+	DFT_TEXT_IDS,
+	DFT_IDS_REPEATED,
+	DFT_HASHES_LATE,
+	DFT_TALLIES
 };
 
-/* Zero-initialise to start. */
-struct dft_processes {
-	struct dft_process **list; /* in the trace's arena; the array is owned */
-	uint32_t n, cap;
-	struct table64 index;                 /* process key -> list[] */
-	struct dft_process *last;             /* of the last record that named its host */
-	struct table64 threads;               /* process << 40 | small tid -> trace.tracks[] */
-	struct dft_thread recent[DFT_RECENT]; /* by tid */
-	const struct track *more;
-};
-
-struct dft_state;
-
-void dft_processes_free(struct dft_processes *p);
-
-/* The process of a record: by its pid and its host (as written; n 0: not given).  NULL: no memory. */
-struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
-                                   struct slice host);
-
-/* Where its ids begin in dft_shared.ids: each process has its own place in the set, far from others, and not
- * where their pages lie. */
-static inline uint64_t dft_id_place(const struct dft_process *p)
-{
-	return ((uint64_t)p->number << 44) + (uint64_t)p->number * 37 * IDSET_PAGE;
-}
-
-/* ---- title ---- */
-
-/* Names that metadata give to processes and threads.  They stand apart from these: who is named need not be
- * met.  Zero-initialise to start. */
-struct dft_titles {
-	struct table64 owners; /* process key -> a number */
-	struct table64 index;  /* that number << 40, | small tid + 1 for a thread -> texts[] */
-	struct slice *texts;   /* in the trace's arena */
-	uint32_t n, cap, nowners;
-};
-
-struct dft_state;
-
-void dft_titles_free(struct dft_titles *t);
-
-/* Remembers what a process (tid NULL) or thread is called. */
-void dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid,
-                   struct slice text);
+/* Limits that are reported once a trace. */
+enum dft_limit { DFT_LIMIT_PROCESSES, DFT_LIMIT_HASHES, DFT_LIMIT_CLASSES, DFT_LIMIT_TITLES, DFT_LIMITS };
 
 /* ---- state ---- */
 
-/* The present line.  Offsets are those of the trace, since the window may move. */
+/* The current line.  Offsets are those of the trace, since the window may move. */
 struct dft_line {
 	uint64_t number, start;
 	bool begun;   /* some of it was consumed */
-	bool only_cr; /* nothing but blanks */
+	bool only_cr; /* only blanks were consumed */
 	bool end_known;
 	bool skipping;     /* the rest of it is dropped */
-	bool dropped;      /* what was consumed last could not be read */
+	bool dropped;      /* the bytes consumed last were unreadable */
 	uint64_t end;      /* of its newline, or of the trace; valid if end_known */
-	uint64_t searched; /* no newline is before this */
-	uint32_t records;  /* on it ... */
-	uint64_t second;   /* ... and where the second begins */
-	bool comma;        /* the last thing on it */
+	uint64_t searched; /* there is no newline before this offset */
+	uint32_t records;  /* number of records on the line ... */
+	uint64_t second;   /* ... and where the second one starts */
+	bool comma;        /* a comma was consumed last */
 	uint64_t comma_at;
-	uint64_t nul_start, nul_bytes; /* of the run that is being read */
+	uint64_t nul_start, nul_bytes; /* of the run of NUL that is being read */
 	uint64_t skip_start, skipped;  /* of a record that is too long */
 };
 
 /* Classes of events.  Zero-initialise to start. */
 struct dft_classes {
 	struct tabletext index;           /* category -> trace.classes[] */
-	struct class *recent[DFT_RECENT]; /* by a byte of the name */
-	struct class *more;
-	struct class *run;     /* of raw events that stand for several records */
-	struct class *gaps[2]; /* of raw events: what stands between records; what cannot be read */
-	uint32_t bytes;        /* of all names */
+	struct class *recent[DFT_RECENT]; /* cache, by the last byte of the name */
+	struct class *overflow;           /* categories past the limits */
+	struct class *run;                /* of raw events that cover several records */
+	struct class *gaps[2];            /* of raw events: bytes between records; unreadable bytes */
+	uint32_t bytes;                   /* of all names */
 };
 
-enum dft_limit { DFT_LIMIT_PROCESSES, DFT_LIMIT_HASHES, DFT_LIMIT_CLASSES, DFT_LIMIT_TITLES, DFT_LIMITS };
-
-/* What the inputs of one trace know of each other. */
+/* State that the inputs of one trace share. */
 struct dft_shared {
-	struct arena *arena; /* the trace's: events may point to what lies in it */
-	struct dft_who who;
+	struct arena *arena; /* the trace's: events may point into it */
+	struct dft_numbers numbers;
 	struct dft_names names;
 	struct dft_titles titles;
 	struct dft_processes processes;
@@ -631,110 +632,153 @@ struct dft_shared {
 	bool limits_reported[DFT_LIMITS];
 };
 
+#define DFT_AHEAD_NAMES 3 /* keywords of the look-ahead pass: see read.c */
+
 struct dft_state {
 	struct reader *r;
 	struct dft_shared *sh;
-	bool no_memory; /* asked for once a record */
+	bool no_memory; /* checked once a record */
 
 	const struct json_scanner *scanner;
-	struct json_index *index;
-	const uint32_t *quotes; /* in the index: the first quote not yet used */
+	struct json_index *index; /* base NULL: none for this window */
+	const uint32_t *quotes;   /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
 	struct dft_paths paths;
 	struct dft_keys keys;
 	struct dft_record record;
 	struct dft_line line;
 
-	bool opened, closed; /* a `[` was met; a `]`, and nothing behind it */
-	struct dft_place closed_at;
-	bool wrapped, trailer; /* inside {"traceEvents":[ ... ; behind it */
+	bool opened, closed; /* a `[` was read; a `]`, and no record after it */
+	struct dft_position closed_at;
+	bool wrapped, trailer; /* records are in {"traceEvents":[ ... ; after that array */
 	uint64_t trailer_start, trailer_bytes;
 
-	const char *dialect; /* as opened */
+	const char *dialect; /* as detected when opened */
 	bool mixed_reported;
-	uint64_t usual_signature; /* of records that are of it, see dftracer_dialect.h */
-	uint64_t valid_shape;     /* a shape and phase that was checked without a finding ... */
-	unsigned valid_tallies;   /* ... and what is to be counted for it */
-	uint64_t findings;        /* reported so far */
+	uint64_t last_signature; /* dft_signature() of a record of this dialect */
+	uint64_t valid_shape;    /* a shape and phase without findings ... */
+	unsigned valid_tallies;  /* ... and the tallies it adds to */
+	uint64_t findings;       /* reported by this input */
 	struct dft_tally tallies[DFT_TALLIES];
 
-	struct dft_shared *names_to; /* where names go: sh; in a look-ahead pass that of who asked for it */
-	bool ahead;                  /* this is a look-ahead pass ... */
-	uint64_t ahead_next[DFT_AHEAD_WORDS]; /* ... and where what it looks for may stand next */
+	struct dft_shared *names_owner;       /* sh; in a look-ahead pass that of the asking reader */
+	bool ahead;                           /* this is a look-ahead pass */
+	uint64_t ahead_next[DFT_AHEAD_NAMES]; /* ahead: each keyword does not occur before this offset */
 	bool looked_ahead;
-	bool resolve; /* names are wanted for what stands as hashes and numbers */
+	bool resolve; /* show names in place of hashes and numbers */
 	bool keep_ids;
-	bool raw;             /* raw events: see dftracer_raw.c ... */
-	bool raw_fields;      /* ... and their fields */
-	bool no_events;       /* not even of structure */
-	bool runs, in_run;    /* ... records after the first are one event together; those being read are */
-	uint64_t covered;     /* raw: where the bytes of the last event end */
+	bool raw;             /* raw events ... */
+	bool raw_fields;      /* ... with fields */
+	bool no_events;       /* not even structure */
+	bool runs;            /* raw: one event may cover all records but the first ... */
+	bool in_run;          /* ... and the current records belong to such an event */
+	uint64_t covered;     /* raw: end of the bytes of the last event */
 	struct arena scratch; /* for one record */
 };
 
-/* ---- facts ---- */
+/* ---- reporting ---- */
 
-/* What a record says: checked, learnt from, made an event. */
+static inline struct dft_position dft_record_position(const struct dft_record *rec)
+{
+	return (struct dft_position){ rec->offset, rec->line, rec->column, rec->ordinal };
+}
 
-#define DFT_NAMES 8 /* of a record's hashes that are remembered */
+/* Returns the position of an offset on the current line. */
+static inline struct dft_position dft_line_position(const struct dft_state *st, uint64_t offset)
+{
+	return (struct dft_position){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
+}
 
-/* The numbers of a record, and what else was found out about it. */
+/* Returns whether the next finding of the rule will be shown. */
+static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
+{
+	return finding_is_shown(st->r->findings, &dft_rules[rule]);
+}
+
+/* Reports at a byte of the record; NULL: its first. */
+void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
+                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Reports at an offset of the current line. */
+void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Reports at an earlier position. */
+void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_position position, const char *fmt,
+                   ...) __attribute__((format(printf, 4, 5)));
+
+void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec);
+
+void dft_tally_first(struct dft_tally *t, struct dft_position position, struct slice text);
+
+static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_position position,
+                                 struct slice text)
+{
+	if (st->tallies[which].found.count++ == 0)
+		dft_tally_first(&st->tallies[which], position, text);
+}
+
+/* At the end of an input. */
+void dft_tallies_report(struct dft_state *st);
+
+/* ---- records ---- */
+
+#define DFT_NAMES 8 /* hashes of a record whose names are retained */
+
+/* What check.c found out about a record. */
 struct dft_facts {
 	enum dft_phase phase;
 	bool has_id, has_pid, has_tid, has_ts, has_dur;
-	uint64_t id, pid, tid; /* signed ones as two's complement */
+	uint64_t id, pid, tid; /* negative ones as two's complement */
 	uint64_t ts, dur;      /* ns */
 	bool negative_pid;
-	struct dft_process *process;   /* NULL: it has no pid */
-	struct slice names[DFT_NAMES]; /* what its hashes stand for, in order (p NULL: not known) ... */
-	uint32_t nnames;               /* ... as many as were looked up */
+	struct dft_process *process;   /* NULL: no pid */
+	struct slice names[DFT_NAMES]; /* of its first hashes, in order; p NULL: unknown */
+	uint32_t nnames;
 };
 
-/* ---- dftracer_check.c: members, their kinds ---- */
+/* check.c */
 
 void dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 bool dft_is_metadata(const struct dft_record *rec);
 
-extern const char *const dft_top_names[DFT_TOPS];
-
-/* ---- dftracer_numbers.c: process, id, times ---- */
-
-/* ---- dftracer_hash_check.c: the hashes among the arguments ---- */
-
-/* What they stand for, and whether they are hashes at all. */
+/* names.c: looks up the hashes of a record. */
 void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 
-/* ---- dftracer_dialect.c ---- */
+/* meta.c */
 
-/* Reports it when a record is of another dialect than the trace seems to be. */
-void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
+/* Returns ns per unit of a time_metric; 0 for unknown names. */
+uint64_t dft_time_unit(struct slice name);
 
-/* ---- dftracer_meta.c: metadata records, `start` and `end` ---- */
+/* Applies metadata, `start` and `end`. */
+void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
-void dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
+/* At the end of an input: reports processes that started and did not end. */
+void dft_meta_finish(struct dft_state *st);
 
-/* At the end: reports processes that started and did not end. */
-void dft_learn_finish(struct dft_state *st);
+/* meaning.c */
 
-/* ---- events ---- */
+/* Returns an integer; its digits as JSON if it has more than 64 bits. */
+struct value dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus);
 
-/* Whether nothing but WANT_STRUCTURE brings it out. */
+/* Returns the nan or infinity of a JSON_NOT_FINITE token. */
+struct value dft_not_finite_value(struct slice s);
+
+/* Returns whether only WANT_STRUCTURE shows the record. */
 bool dft_event_is_structure(const struct dft_facts *f);
 
 void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
                    struct batch *b);
 
-/* ---- dialect ---- */
-
-/* Which version of the tracer wrote a trace. */
+/* format.c: dialects, the versions of the tracer. */
 
 extern const char *const dft_dialects[]; /* ended by NULL */
 
-/* What the first bytes say; complete: they are all there are.  NULL: no memory. */
+/* Detects the dialect from the first bytes; complete: there are no more.  Returns NULL on OOM. */
 const char *dft_dialect_of(struct slice head, bool complete);
 
-/* What of a record decides about its dialect, as far as it takes to know that it is that of the last one; not
- * of records that define a hash.  Never 0. */
+/* Returns the properties of a record that decide about its dialect, precisely enough to tell that two records
+ * have the same.  Not for records that define a hash.  Never 0. */
 static inline uint64_t dft_signature(const struct dft_record *rec, enum dft_phase phase)
 {
 	const struct dft_arg *const host = dft_arg_of(rec, DFT_ROLE_HHASH);
@@ -750,171 +794,62 @@ static inline uint64_t dft_signature(const struct dft_record *rec, enum dft_phas
 	return s | (uint64_t)(rec->special[DFT_ROLE_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
 }
 
-/* Bits of enum dft_tallied: forms that are usual in this dialect, so not reported in a trace of it. */
-unsigned dft_dialect_forms(const char *dialect);
+/* Reports the first record of another dialect than the trace's. */
+void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
 /* reader_ops.probe */
 int dft_probe(struct slice head, bool complete);
 
-/* ---- line ---- */
+/* ---- lines (line.c, fast.c) ---- */
 
-/* What stands around the records.  Out of memory: st->no_memory. */
-
-/* Consumes one thing at the start of the window: a record, or something that stands between records.  false:
- * the window ends too early, and nothing happened. */
+/* Consumes one item at the start of the window: a record, or bytes between records.  Returns false if the
+ * window ends too early; nothing changes then. */
 bool dft_line_next(struct dft_state *st, struct batch *b);
 
-/* As many ordinary lines as the batch and the next piece of the window hold (dftracer_fast.c); where it
- * stops, dft_line_next() is needed. */
+/* Reads as many common lines as the batch and the next piece of the window contain; dft_line_next() must read
+ * the line at which it stops. */
 void dft_lines_fast(struct dft_state *st, struct batch *b);
 
-/* At the end: reports what is still open. */
+/* Checks the record in st->record, applies it, and adds its event if wanted. */
+void dft_record_process(struct dft_state *st, struct batch *b);
+
+/* At the end of an input: reports unfinished lines and brackets. */
 void dft_line_finish(struct dft_state *st);
 
-/* ---- md5 ---- */
-
-#define DFT_MD5_SIZE 16
-
-/* MD5 of RFC 1321, from which tracers cut the hashes of names. */
-void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
-
-/* ---- parse ---- */
-
-/* Any record at p, which is its brace.  False: rec->json.error (or no_memory) is the reason. */
-bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
-
-/* Whether the bytes at p begin as tracers begin records. */
-bool dft_begins_record(const char *p, const char *e);
-
-/* Behind `"traceEvents":[` near the start of an object at p, as records are wrapped for Chrome; NULL: it has
- * none. */
-const char *dft_wrapper_end(const char *p, const char *e);
-
-/* ---- raw ---- */
+/* ---- raw events (raw.c) ---- */
 
 /*
- * Raw events: each record as the file has it, and what stands between records.
- *
- * The bytes of a record go from its opening brace over the rest of its line,
- * line end included, as far as nothing but blanks and commas follow; so a file
- * without a record is the file without its line.  All other bytes are those of
- * events of two classes: brackets, empty lines and the like, and what cannot
- * be read.  Their only field is the text.  All bytes put together are the
- * input.
+ * The bytes of a record go from its opening brace to the end of its line, line end included, if only blanks
+ * and commas follow the record; so a file without a record is the file without its line.  All other bytes are
+ * events of two classes: bytes between records (brackets, empty lines), and unreadable bytes.  Their only
+ * field is the text.  The bytes of all events, joined, are the input.
  */
 
-/* The fields of a record.  Out of memory: st->no_memory. */
 void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e);
 
-/* Gives the record's event, the last of the batch, the bytes up to `to`; NULL: as much of its line as belongs
- * to it. */
-void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
+/* Gives the last event of the batch, the record's, the bytes up to `to`; NULL: the part of its line that
+ * belongs to it. */
+void dft_raw_set_bytes(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
 
-/* One event for the whole lines `bytes`, which end where the window begins: see WRITER_RAW_RUNS. */
+/* Adds one event for the whole lines `bytes`, which end where the window starts: see WRITER_RAW_RUNS. */
 void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes);
 
-/* Adds an event for what was consumed since the last event, if it was something. */
-void dft_raw_gap(struct dft_state *st, struct batch *b);
+/* Adds an event for the bytes consumed since the last event, if any. */
+void dft_raw_add_gap(struct dft_state *st, struct batch *b);
 
-/* ---- read ---- */
+/* ---- interfaces ---- */
 
 extern const struct reader_ops dft_reader_ops;
 extern const struct trace_ops dft_trace_ops;
-
-/* ---- recover ---- */
-
 extern const struct recover_ops dft_recover_ops;
 
-/* ---- report ---- */
+/* ---- selection of records to copy (select.c) ---- */
 
-/* Findings of this format, and how they are reported. */
-
-enum dft_rule {
-#define RULE(name, id, level, text, spec, explain) DFT_RULE_##name,
-#include "dftracer/rules.def"
-#undef RULE
-	DFT_RULE_COUNT
-};
-
-extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
-
-static inline struct dft_place dft_place_of(const struct dft_record *rec)
-{
-	return (struct dft_place){ rec->offset, rec->line, rec->column, rec->ordinal };
-}
-
-/* A place on the present line. */
-static inline struct dft_place dft_place_at(const struct dft_state *st, uint64_t offset)
-{
-	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
-}
-
-/* Whether the next finding of the rule is shown. */
-static inline bool dft_shown(const struct dft_state *st, enum dft_rule rule)
-{
-	return finding_is_shown(st->r->findings, &dft_rules[rule]);
-}
-
-/* At a byte of the present record (NULL: its first). */
-void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
-                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-
-/* At an offset of the present line. */
-void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* At a place that was passed. */
-void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* A limit, once for the trace. */
-void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec);
-
-/* ---- once, with a count ---- */
-
-void dft_tally_first(struct dft_tally *t, struct dft_place place, struct slice text);
-
-static inline void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place,
-                                 struct slice text)
-{
-	if (st->tallies[which].met.count++ == 0)
-		dft_tally_first(&st->tallies[which], place, text);
-}
-
-/* At the end. */
-void dft_tallies_report(struct dft_state *st);
-
-/* ---- value ---- */
-
-/* Tokens of a record as values and texts of events.  They point into the record. */
-
-/* JSON text: a number, an object, an array, or a string with its quotes. */
-static inline struct value dft_json_value(struct slice s)
-{
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-}
-
-/* Texts of lines without odd bytes need no second look. */
-static inline struct slice dft_clean_text(struct slice s)
-{
-	s.flags = SLICE_UTF8 | SLICE_JSON;
-	return s;
-}
-
-/* A whole number; its digits as JSON if 64 bits do not hold it. */
-struct value dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus);
-
-/* nan or an infinity, as JSON_NOT_FINITE has it. */
-struct value dft_not_finite_value(struct slice s);
-
-/* ---- write look ---- */
-
-/* A look at the bytes of a record that is copied: what kind it is, and whose. */
-
+/* Kind of a record that is copied. */
 enum dfw_kind {
-	DFW_CALL,        /* no metadata */
+	DFW_CALL,        /* not metadata */
 	DFW_HASH,        /* HH, FH, SH */
-	DFW_TIME_METRIC, /* CM that says what times count */
+	DFW_TIME_METRIC, /* CM that gives the unit of times */
 	DFW_THREAD_NAME,
 	DFW_ENTITY, /* EH, ET, ER */
 	DFW_ENTITY_TYPE,
@@ -922,6 +857,7 @@ enum dfw_kind {
 	DFW_OF_PROCESS, /* other metadata */
 };
 
+/* A parsed record that is copied. */
 struct dfw_look {
 	bool ready;
 	struct dft_keys keys;
@@ -929,32 +865,29 @@ struct dfw_look {
 	enum dfw_kind kind;
 	bool has_pid, has_tid;
 	uint64_t pid, tid;
-	struct slice host;    /* as it is written; n 0: it does not say */
-	struct table64 units; /* hash of pid and host, and of pid alone -> ns that times count */
+	struct slice host;    /* as written; n 0: not given */
+	struct table64 units; /* hash of pid and host, and of pid alone -> ns per unit of times */
 };
 
-/* false: no memory, or it is no record. */
-bool dfw_look_at(struct dfw_look *x, struct slice bytes);
+/* Returns false if the bytes are no record, or on OOM. */
+bool dfw_look_parse(struct dfw_look *x, struct slice bytes);
 
-/* Remembers what a DFW_TIME_METRIC says.  false: no memory. */
+/* Applies a DFW_TIME_METRIC. */
 bool dfw_look_metric(struct dfw_look *x);
 
-/* ns that the times of the record count. */
+/* Returns ns per unit of the record's times. */
 uint64_t dfw_look_unit(const struct dfw_look *x);
 void dfw_look_free(struct dfw_look *x);
 
-/* ---- write select ---- */
-
 /*
- * Which metadata a selection of records needs.  A survey of the input notes what
- * retained records refer to, so that what is written stays in the order of the
- * input: definitions of the hashes and entities that they name, and all that is
- * said of their processes and threads.
+ * Which metadata a selection of records needs: mark and sweep.  A survey pass over the input marks everything
+ * that selected records refer to, so that the output keeps the order of the input: definitions of hashes and
+ * entities, and all metadata of their processes and threads.
  *
- * Memory: past DFW_MOST_MARKS of these, all metadata is written.
+ * Memory: past these limits all metadata is written.
  */
-#define DFW_MOST_MARKS (1U << 20)
-#define DFW_MOST_ENTITIES (1U << 17)
+#define DFW_MAX_MARKS (1U << 20)
+#define DFW_MAX_ENTITIES (1U << 17)
 
 /* A record that defines an entity. */
 struct dfw_entity {
@@ -962,29 +895,28 @@ struct dfw_entity {
 };
 
 struct dfw_select {
-	struct table64
-	    needed;   /* hash of what is referred to -> 1; of a definition that was written -> of what */
-	bool *tracks; /* by index: who its events are of is marked */
+	struct table64 needed; /* mark -> 1; mark of a written definition -> hash of its text */
+	bool *tracks;          /* by index: process and thread are marked */
 	uint32_t ntracks;
 	struct dfw_entity *entities;
 	uint32_t nentities, entities_cap;
-	bool left_out;   /* some record was not selected */
-	bool everything; /* it is too much to tell apart */
-	bool over;       /* the survey is */
-	bool failed;     /* no memory */
+	bool left_out; /* some record was not selected */
+	bool keep_all; /* limits exceeded: all metadata is written */
+	bool ended;    /* the survey has ended */
+	bool failed;   /* OOM */
 };
 
-/* The next raw record of the survey; x: a look at it, if it is needed. */
-void dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes);
+/* Adds the next raw record of the survey; x is used if the record must be parsed. */
+void dfw_select_survey(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes);
 
-/* The survey is over.  Harmless twice. */
+/* Ends the survey; may be called again. */
 void dfw_select_end(struct dfw_select *s);
 
-enum dfw_take { DFW_LEAVE, DFW_TAKE, DFW_LEAVE_START };
+enum dfw_verdict { DFW_DROP, DFW_KEEP, DFW_DROP_START };
 
-/* What becomes of the next raw record. */
-enum dfw_take dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e,
-                               struct slice bytes);
+/* Decides about the next raw record. */
+enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_look *x, const struct event *e,
+                                  struct slice bytes);
 void dfw_select_free(struct dfw_select *s);
 
 /* ---- write ---- */
@@ -1004,21 +936,21 @@ enum dfw_loss {
 extern const struct loss dfw_losses[DFW_LOSSES + 1];
 
 #define DFW_DIALECT_OPTION "to-dialect"
-#define DFW_TAIL 32             /* bytes of what was written last that are remembered */
-#define DFW_MOST_END (1U << 20) /* bytes behind the records of an input that are held back */
+#define DFW_TAIL 32            /* bytes: the end of the output that is remembered */
+#define DFW_MAX_END (1U << 20) /* bytes after the records of an input that are held back */
 
-/* Where records of DFTracer traces stand that are written as they are. */
+/* State of a copy of DFTracer traces (raw.c). */
 struct dfw_raw {
-	uint32_t inputs;   /* begun so far */
-	bool before;       /* no record of the present input was met yet */
-	bool opened;       /* the output begins with a bracket */
-	bool commas;       /* its records are separated by commas, as in an array */
-	bool sealed;       /* so much stands behind the records of the first input that it was written */
-	bool closed_later; /* an input behind the first has a closing bracket */
+	uint32_t inputs;   /* started */
+	bool before;       /* before the first record of the current input */
+	bool opened;       /* the output starts with a bracket */
+	bool commas;       /* records are separated by commas, as in an array */
+	bool sealed;       /* more than DFW_MAX_END bytes follow the records of the first input: written */
+	bool closed_later; /* an input after the first has a closing bracket */
 	bool selecting;    /* records are left out */
-	bool written;      /* of a selection: some record was; how its line ends: */
-	bool line_end, cr;
-	struct text end; /* of the first input: what stands from its closing bracket on */
+	bool written;      /* selecting: a record was written ... */
+	bool line_end, cr; /* ... and how its line ends: LF, CR LF */
+	struct text end;   /* of the first input: held back from its closing bracket on */
 	char tail[DFW_TAIL];
 	uint32_t ntail;
 };
@@ -1027,8 +959,7 @@ struct dfw_raw {
 
 enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 
-/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (dftracer_wire.h,
- * dftracer_record.h) read the output. */
+/* Limits, so that memory does not grow with the trace, and the reader (DFT_MAX_*) accepts the output. */
 #define DFW_MOST_NAME (64U << 10)         /* bytes of a name or category */
 #define DFW_MOST_RECORD ((8U << 20) - 64) /* bytes of a record */
 #define DFW_MOST_FIELDS 59000U
@@ -1050,7 +981,7 @@ struct dfw_process {
 	uint64_t calls;    /* records that are not metadata */
 	struct slice host; /* n 0: none is known */
 	struct dfw_hash host_hash;
-	uint32_t number;
+	uint32_t number; /* from 1 */
 	bool shares_pid; /* with one on another host */
 	bool changed;    /* readers show it under another name or number */
 };
@@ -1073,11 +1004,9 @@ struct dfw_state {
 	struct dfw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	struct dfw_process *first;
-	struct table64 pids;    /* in use -> 0: by a process without a host, 1: by others */
-	struct tabletext hosts; /* "pid host" in use */
-	struct table64 tids;    /* hashes of process and tid in use */
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct tabletext hosts;       /* "pid host" in use */
 	uint32_t nprocesses;
-	uint64_t next_number;                    /* for who has none */
 	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
 	struct table64 hashes_used[DFW_HASH_KINDS];
 	struct dfw_hash *hashes;
@@ -1096,21 +1025,17 @@ static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
 }
 
-/* ---- dftracer_write_record.c ---- */
+/* ---- write.c ---- */
 
 /* A text as JSON. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
-
-/* ---- dftracer_write_hash.c ---- */
 
 /* The hash of a text, whose record is written before its first use.  n 0: there is none in this dialect, or
  * for this text. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
                             enum dfw_hash_kind kind, struct slice text);
 
-/* ---- dftracer_write_track.c ---- */
-
-/* ---- dftracer_write_args.c ---- */
+/* ---- write_args.c ---- */
 
 /* Defines the hashes that the arguments of an event need. */
 void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
@@ -1124,13 +1049,9 @@ void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e
 const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 
-/* ---- dftracer_write_value.c ---- */
-
 void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
 
-/* ---- dftracer_write_event.c ---- */
-
-/* ---- dftracer_write_raw.c ---- */
+/* ---- raw.c ---- */
 
 void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
 
@@ -1138,57 +1059,7 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
 void dfw_survey(void *state, const struct batch *b);
 void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk);
 
-/* ---- dftracer_write_move.c ---- */
-
-/* ---- dftracer_write.c ---- */
-
 extern const char *const dfw_dialect_words[];
 extern const struct writer_ops dfw_ops;
-
-/* ---- random ---- */
-
-/* Records at random, for tests: any fields in any order, any values. */
-
-static inline void random_key(struct random_text *x, bool arg)
-{
-	static const char *const tops[] = { "id",  "name", "cat", "type", "pid",
-		                            "tid", "ts",   "dur", "ph",   "more" };
-	static const char *const args[] = { "hhash", "fhash",    "ret",
-		                            "name",  "value",    "dft_cnt",
-		                            "dur",   "hostname", "a key of more than 16 bytes" };
-
-	random_put(x, "\"");
-	random_put(x, arg ? args[random_below(x, sizeof args / sizeof args[0])]
-	                  : tops[random_below(x, sizeof tops / sizeof tops[0])]);
-	random_put(x, "\":");
-	random_blank(x);
-}
-
-/* One record, valid but for keys that come twice. */
-static inline void random_record(struct random_text *x)
-{
-	const uint32_t n = random_below(x, 9), args = random_below(x, n + 3);
-
-	x->n = 0;
-	x->plain = random_below(x, 3) > 0;
-	random_put(x, "{");
-	for (uint32_t i = 0; i < n; i++) {
-		random_put(x, i > 0 ? "," : "");
-		random_blank(x);
-		if (i != args) {
-			random_key(x, false);
-			random_value(x, 3);
-			continue;
-		}
-		random_put(x, "\"args\":{");
-		for (uint32_t k = 0, most = random_below(x, 6); k < most; k++) {
-			random_put(x, k > 0 ? "," : "");
-			random_key(x, true);
-			random_value(x, 0);
-		}
-		random_put(x, "}");
-	}
-	random_put(x, "}");
-}
 
 #endif

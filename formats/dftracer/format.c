@@ -1,3 +1,12 @@
+/*
+ * Registration, rules and reports, dialects, detection.
+ *
+ * A dialect is the version of the tracer that wrote a trace.  It does not change how records are read: each
+ * record is read as it is.  It is shown to people, it decides which forms are too usual to report, and traces
+ * that mix the records of two versions are reported.
+ */
+#include <stdarg.h>
+
 #include "dftracer/dftracer.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
@@ -6,6 +15,426 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #undef RULE
 	{ .id = NULL }
 };
+
+/* ---- dialect of a record ---- */
+
+const char *const dft_dialects[] = { "d0", "d1", "d2", "d2a", "d2b", "d2c", "d3", "d4", "d5", NULL };
+
+enum dialect { D0, D1, D2, D2A, D2B, D2C, D3, D4, D5, DIALECTS };
+
+#define BIT(d) (1u << (d))
+#define ALL (BIT(DIALECTS) - 1)
+
+/* Returns the dialects that write a hash in this form. */
+static unsigned dialects_of_hash(const struct dft_record *rec, const struct dft_arg *a)
+{
+	struct dft_hash h;
+
+	if (a == NULL || !dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h) || h.none)
+		return ALL;
+	if (h.text)
+		return BIT(D2C) | BIT(D4) | BIT(D5);
+	return h.value <= UINT16_MAX ? BIT(D2A) | BIT(D2B) : BIT(D3);
+}
+
+/* Matches HH, FH, SH. */
+static bool defines_hash(const struct dft_record *rec, const struct dft_facts *f)
+{
+	const struct slice name = dft_top_text(rec, DFT_NAME);
+
+	return f->phase == DFT_PHASE_METADATA && dft_top_kind(rec, DFT_NAME) == JSON_STRING && name.n == 2 &&
+	       name.p[1] == 'H';
+}
+
+/* Returns the dialects in which this record is possible; never 0. */
+static unsigned dialects_of_record(const struct dft_record *rec, const struct dft_facts *f)
+{
+	const bool text = json_is_string(dft_top_kind(rec, DFT_PID)) &&
+	                  *dft_top_text(rec, DFT_PID).p >= '0' && *dft_top_text(rec, DFT_PID).p <= '9';
+	const bool letter = json_is_string(dft_top_kind(rec, DFT_PH));
+	unsigned d = ALL, more;
+
+	d &= text ? BIT(D1) : ~BIT(D1);
+	if (dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT || dft_top_kind(rec, DFT_PH) == JSON_UINT)
+		d &= BIT(D5);
+	else if (f->phase == DFT_PHASE_COMPLETE && letter)
+		d &= ~BIT(D5);
+	if (f->phase == DFT_PHASE_COMPLETE && dft_top_kind(rec, DFT_ID) == JSON_ABSENT)
+		d &= BIT(D0) | BIT(D1) | BIT(D4) | BIT(D5);
+	if (f->phase == DFT_PHASE_COMPLETE && rec->special[DFT_ROLE_HOSTNAME] != 0)
+		d &= BIT(D0) | BIT(D1) | BIT(D2);
+	if (f->phase == DFT_PHASE_COUNTER || f->phase == DFT_PHASE_AGGREGATE)
+		d &= BIT(D4) | BIT(D5);
+	if (f->phase == DFT_PHASE_METADATA && letter && rec->p[rec->top[DFT_PH].at] == 'H')
+		d &= BIT(D2B);
+	more = d & dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_HHASH));
+	d = more != 0 ? more : d;
+	more = d & dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_FHASH));
+	d = more != 0 ? more : d;
+	more = d & (defines_hash(rec, f) ? dialects_of_hash(rec, dft_arg_of(rec, DFT_ROLE_VALUE)) : ALL);
+	d = more != 0 ? more : d;
+	return d != 0 ? d : ALL;
+}
+
+/* Returns the dialects by the version of the tracer in `start`: a number up to 1.0.8, text later.  Nothing
+ * else distinguishes some dialects. */
+static unsigned dialects_of_version(const struct dft_record *rec)
+{
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_VERSION);
+
+	if (a == NULL || dft_top_kind(rec, DFT_NAME) != JSON_STRING ||
+	    !slice_is(dft_top_text(rec, DFT_NAME), "start"))
+		return ALL;
+	return json_is_string((enum json_kind)a->kind) ? BIT(D4) | BIT(D5)
+	       : a->kind == JSON_UINT                  ? ALL & ~(BIT(D4) | BIT(D5))
+	                                               : ALL;
+}
+
+/* Returns, of several possible dialects, the one that was in use longest. */
+static const char *most_likely_dialect(unsigned d)
+{
+	static const enum dialect order[] = { D3, D4, D2A, D2, D1, D0, D2C, D5, D2B };
+
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+		if ((d & BIT(order[i])) != 0)
+			return dft_dialects[order[i]];
+	return dft_dialects[D3];
+}
+
+/* Returns DIALECTS for an unknown name. */
+static unsigned find_dialect(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < DIALECTS && strcmp(dft_dialects[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* Returns the tallies (bits of enum dft_tallied) that are usual in the dialect, so not reported. */
+static unsigned usual_forms(const char *dialect)
+{
+	static const unsigned forms[DIALECTS + 1] = {
+		[D0] = BIT(DFT_NO_IDS) | BIT(DFT_NAMES_AS_TEXT),
+		[D1] = BIT(DFT_LEADING_BLANKS) | BIT(DFT_QUOTED_NUMBERS) | BIT(DFT_NO_IDS) |
+		       BIT(DFT_NAMES_AS_TEXT),
+		[D2] = BIT(DFT_SPARSE_METADATA) | BIT(DFT_NAMES_AS_TEXT),
+		[D2B] = BIT(DFT_LATER_PHASES),
+		[D2C] = BIT(DFT_HASHES_AS_TEXT),
+		[D4] = BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) | BIT(DFT_HASHES_AS_TEXT),
+		[D5] = BIT(DFT_PHASE_FORMS) | BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) | BIT(DFT_TYPE_FIELDS) |
+		       BIT(DFT_HASHES_AS_TEXT),
+	};
+
+	return forms[find_dialect(dialect)];
+}
+
+void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	if (st->mixed_reported || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
+		return;
+	/* records that define a hash are few */
+	const uint64_t s = defines_hash(rec, f) ? 0 : dft_signature(rec, f->phase);
+	if (s != 0 && s == st->last_signature)
+		return;
+	const unsigned d = dialects_of_record(rec, f), expected = find_dialect(st->dialect);
+	if (expected == DIALECTS || (d & BIT(expected)) != 0) {
+		st->last_signature = s;
+		return;
+	}
+	st->mixed_reported = true;
+	dft_report(st, DFT_RULE_MIXED_DIALECTS, rec, NULL,
+	           "record of dialect %s in a trace that begins as %s", most_likely_dialect(d), st->dialect);
+}
+
+/* ---- reports ---- */
+
+#define MAX_MESSAGE 900 /* bytes */
+
+__attribute__((format(printf, 4, 0))) static void
+report_v(struct dft_state *st, enum dft_rule rule, struct dft_position at, const char *fmt, va_list ap)
+{
+	char text[MAX_MESSAGE] = "";
+
+	st->findings++;
+	if (dft_shown(st, rule))
+		vsnprintf(text, sizeof text, fmt, ap);
+	finding_add_line(st->r->findings, &dft_rules[rule], at.offset, at.line, at.column, at.record, "%s",
+	                 text);
+}
+
+void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
+                const char *fmt, ...)
+{
+	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	report_v(st, rule,
+	         (struct dft_position){ rec->offset + into, rec->line, rec->column + into, rec->ordinal },
+	         fmt, ap);
+	va_end(ap);
+}
+
+void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report_v(st, rule, dft_line_position(st, offset), fmt, ap);
+	va_end(ap);
+}
+
+void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_position position, const char *fmt,
+                   ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report_v(st, rule, position, fmt, ap);
+	va_end(ap);
+}
+
+void dft_tally_first(struct dft_tally *t, struct dft_position position, struct slice text)
+{
+	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
+
+	t->found.offset = position.offset;
+	t->found.line = position.line;
+	t->found.column = position.column;
+	t->found.record = position.record;
+	if (n > 0)
+		memcpy(t->text, text.p, n);
+	t->text[n] = '\0';
+}
+
+struct tally_message {
+	enum dft_rule rule;
+	const char *text; /* "...; N in all" */
+};
+
+static const struct tally_message tally_messages[DFT_TALLIES] = {
+	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks before a record" },
+	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "empty line" },
+	[DFT_CR_LF] = { DFT_RULE_CR_LF, "line ends in CR LF" },
+	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "comma after a record" },
+	[DFT_QUOTED_NUMBERS] = { DFT_RULE_QUOTED_NUMBER, "number in quotes" },
+	[DFT_PHASE_FORMS] = { DFT_RULE_PHASE_FORM, "ph is a number or a small letter" },
+	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE, "record is neither a complete nor a metadata event" },
+	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "record has no id" },
+	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "event has no args" },
+	[DFT_TYPE_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
+	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
+	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA,
+	                          "metadata event lacks fields that the specification's examples have" },
+	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT, "host or file name is a string, not a hash" },
+	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "hash is a hexadecimal string" },
+	[DFT_TEXT_IDS] = { DFT_RULE_ID_AS_TEXT, "id is a string" },
+	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "id repeated within its process" },
+	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "name defined after its first use, and the input cannot be "
+	                                          "read twice: the number is shown" },
+};
+
+void dft_tallies_report(struct dft_state *st)
+{
+	const unsigned usual = usual_forms(st->dialect);
+	struct quoted q;
+
+	for (int i = 0; i < DFT_TALLIES; i++) {
+		const struct dft_tally *const t = &st->tallies[i];
+		const struct tally_message *const m = &tally_messages[i];
+		const struct dft_position at = { t->found.offset, t->found.line, t->found.column,
+			                         t->found.record };
+		if (t->found.count == 0 || (usual >> i & 1) != 0)
+			continue;
+		if (t->text[0] != '\0')
+			dft_report_at(st, m->rule, at, "%s (%s); %" PRIu64 " in all", m->text,
+			              quoted(&q, slice_str(t->text)), t->found.count);
+		else
+			dft_report_at(st, m->rule, at, "%s; %" PRIu64 " in all", m->text, t->found.count);
+	}
+}
+
+void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
+{
+	static const char *const messages[DFT_LIMITS] = {
+		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: the others are shown as one",
+		[DFT_LIMIT_HASHES] =
+		    "more than 131072 hashes or 65536 names: the others are shown as numbers",
+		[DFT_LIMIT_CLASSES] = "more than 4096 categories: the others are shown as one",
+		[DFT_LIMIT_TITLES] =
+		    "more than 32768 names of processes and threads: the others are not shown",
+	};
+
+	if (st->sh->limits_reported[which])
+		return;
+	st->sh->limits_reported[which] = true;
+	dft_report(st, DFT_RULE_LIMIT, rec, NULL, "%s", messages[which]);
+}
+
+/* ---- dialect and format of the first lines ---- */
+
+/* Returns the phase without reporting; a shorter list than that of check.c. */
+static enum dft_phase quiet_phase(const struct dft_record *rec)
+{
+	const bool one = dft_top_kind(rec, DFT_PH) != JSON_ABSENT && rec->top[DFT_PH].n == 1;
+
+	switch (one ? rec->p[rec->top[DFT_PH].at] : '\0') {
+	case 'X':
+	case '1':
+		return DFT_PHASE_COMPLETE;
+	case 'M':
+	case 'H':
+	case '4':
+		return DFT_PHASE_METADATA;
+	case 'C':
+	case '2':
+		return DFT_PHASE_COUNTER;
+	case 'A':
+	case '3':
+		return DFT_PHASE_AGGREGATE;
+	default:
+		return DFT_PHASE_NONE;
+	}
+}
+
+/* Counts of the first lines. */
+struct survey {
+	struct dft_record rec;
+	struct dft_keys keys;
+	unsigned dialects;
+	unsigned records;  /* complete, with a name and a ph */
+	unsigned numbered; /* records with an id, which Chrome's format has in other phases only */
+	unsigned tracer;   /* records with members of this tracer only */
+	unsigned foreign;  /* records with phases of Chrome's format or fractions in times */
+	unsigned commas;   /* after records */
+	bool wrapped;      /* the records are in an object */
+	bool no_memory;
+};
+
+/* Matches records that this tracer never writes. */
+static bool is_foreign(const struct dft_record *rec)
+{
+	const struct dft_token ph = rec->top[DFT_PH];
+
+	return dft_top_kind(rec, DFT_TS) == JSON_NUMBER || dft_top_kind(rec, DFT_DUR) == JSON_NUMBER ||
+	       (dft_top_kind(rec, DFT_PH) == JSON_STRING && ph.n == 1 &&
+	        strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL);
+}
+
+static void survey_record(struct survey *x)
+{
+	struct dft_record *const rec = &x->rec;
+	const struct dft_facts f = { .phase = quiet_phase(rec) };
+
+	x->foreign += is_foreign(rec);
+	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == JSON_ABSENT)
+		return;
+	const unsigned d = x->dialects & dialects_of_record(rec, &f) & dialects_of_version(rec);
+	x->dialects = d != 0 ? d : x->dialects;
+	x->records++;
+	x->numbered += dft_top_kind(rec, DFT_ID) != JSON_ABSENT || dft_top_kind(rec, DFT_PH) == JSON_UINT;
+	x->tracer +=
+	    rec->special[DFT_ROLE_HHASH] != 0 || rec->special[DFT_ROLE_HOSTNAME] != 0 ||
+	    dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
+	    (dft_top_kind(rec, DFT_CAT) == JSON_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
+}
+
+static void survey_line(struct survey *x, const char *p, const char *e)
+{
+	while (p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL) {
+		const char *const inside = x->records == 0 ? dft_wrapper_end(p, e) : NULL;
+		if (inside != NULL) {
+			p = inside;
+			x->wrapped = true;
+			continue;
+		}
+		if (!dft_parse(&x->rec, &x->keys, p, e)) {
+			x->no_memory |= x->rec.no_memory;
+			return;
+		}
+		survey_record(x);
+		p = json_skip_blanks(x->rec.end, e);
+		x->commas += p < e && *p == ',';
+	}
+}
+
+#define SURVEY_LINES 200
+
+/* Counts whole lines, the last line of the trace, and the start of a line with many records. */
+static bool survey_head(struct survey *x, struct slice head, bool complete)
+{
+	const char *p = head.p, *const end = head.p + head.n;
+
+	*x = (struct survey){ .dialects = ALL };
+	const bool ok = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
+	for (int i = 0; ok && i < SURVEY_LINES && p < end; i++) {
+		const char *const nl = memchr(p, '\n', (size_t)(end - p));
+		if (nl != NULL || complete || x->records == 0)
+			survey_line(x, p, nl != NULL ? nl : end);
+		p = nl != NULL ? nl + 1 : end;
+	}
+	x->no_memory |= x->keys.text.failed;
+	dft_record_free(&x->rec);
+	dft_keys_free(&x->keys);
+	return ok && !x->no_memory;
+}
+
+const char *dft_dialect_of(struct slice head, bool complete)
+{
+	struct survey x;
+
+	if (!survey_head(&x, head, complete))
+		return NULL;
+	return most_likely_dialect(x.records > 0 ? x.dialects : BIT(D3));
+}
+
+/* Returns whether the first bytes after blanks and brackets start a record. */
+static bool begins_like_record(struct slice head)
+{
+	const char *p = head.p, *const end = head.p + head.n;
+
+	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	while (p < end &&
+	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
+		p++;
+	return dft_begins_record(p, end);
+}
+
+/* Matches an input of one or two brackets: a process that traced nothing. */
+static bool is_empty_trace(struct slice head)
+{
+	bool open = false;
+
+	for (uint32_t i = 0; i < head.n; i++) {
+		if (head.p[i] == '[' || head.p[i] == ']')
+			open |= head.p[i] == '[';
+		else if (head.p[i] != '\n' && head.p[i] != '\r' && head.p[i] != ' ')
+			return false;
+	}
+	return open;
+}
+
+int dft_probe(struct slice head, bool complete)
+{
+	struct survey x;
+
+	if (memchr(head.p, '{', head.n) == NULL)
+		return complete && is_empty_trace(head) ? 8 : 0;
+	if (!survey_head(&x, head, complete))
+		return PROBE_NO_MEMORY;
+	/* a JSON document is Chrome's format, unless only this tracer writes such records */
+	if (x.wrapped || x.commas > 0)
+		return x.numbered > 0 && x.tracer > 0 && x.foreign == 0 ? 64 : 0;
+	if (x.tracer > 0 || x.numbered > 0)
+		return 64;
+	if (x.records > 0)
+		return 32;
+	return begins_like_record(head) ? 24 : 0;
+}
+
+/* ---- registration ---- */
 
 static const char *const suffixes[] = { ".pfw", NULL };
 

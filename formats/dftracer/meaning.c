@@ -1,18 +1,24 @@
+/*
+ * Records as events: class, name, track, fields.
+ *
+ * Texts point into the record unless they have escapes.  Classes and tracks are cached by the last byte of
+ * the category and by tid.
+ */
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
 
-/* ---- value ---- */
+/* ---- values ---- */
 
-/* A token as text: escapes resolved, in the arena if there are any.  p NULL: no memory. */
-static struct slice dft_text(struct arena *a, const struct dft_record *rec, struct dft_token t,
-                             enum json_kind kind)
+/* Returns the text of a token with escapes resolved, in the arena if there are any. */
+static struct slice text_of(struct arena *a, const struct dft_record *rec, struct dft_token t,
+                            enum json_kind kind)
 {
 	const struct slice raw = dft_token_text(rec, t);
 
 	if (kind == JSON_ESCAPED || kind == JSON_BAD_STRING)
 		return json_unescape(a, raw);
-	/* what is no string is ASCII */
+	/* other tokens are ASCII */
 	return kind == JSON_STRING ? textscan_slice(raw.p, raw.n) : raw;
 }
 
@@ -34,7 +40,7 @@ struct value dft_not_finite_value(struct slice s)
 	return (struct value){ .type = VALUE_F64, .f64 = *s.p == '-' && v == v ? -v : v };
 }
 
-/* ---- title ---- */
+/* ---- titles of processes and threads ---- */
 
 void dft_titles_free(struct dft_titles *t)
 {
@@ -48,9 +54,8 @@ static uint64_t title_key(uint64_t owner, const uint64_t *small_tid)
 	return owner << 40 | (small_tid != NULL ? *small_tid + 1 : 0);
 }
 
-/* false: no memory. */
-static bool add(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid,
-                struct slice text)
+static bool add_title(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid,
+                      struct slice text)
 {
 	uint32_t owner = table64_get(&t->owners, process);
 
@@ -73,29 +78,31 @@ static bool add(struct dft_titles *t, struct arena *a, uint64_t process, const u
 void dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid,
                    struct slice text)
 {
-	struct dft_shared *const sh = st->names_to;
+	struct dft_shared *const sh = st->names_owner;
 
 	if (sh->titles.n == DFT_MAX_TITLES) {
 		dft_report_limit(st, DFT_LIMIT_TITLES, &st->record);
 		return;
 	}
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
-	const uint32_t number = host.n > 0 ? dft_host_number(&sh->who, sh->arena, host) : 0;
-	const uint64_t small = tid != NULL ? dft_small_number(&sh->who, *tid) : 0;
-	if (!add(&sh->titles, sh->arena, dft_process_key(&sh->who, pid, number), tid != NULL ? &small : NULL,
-	         text))
+	const uint32_t number = host.n > 0 ? dft_host_number(&sh->numbers, sh->arena, host) : 0;
+	const uint64_t small = tid != NULL ? dft_small_number(&sh->numbers, *tid) : 0;
+	if (!add_title(&sh->titles, sh->arena, dft_process_key(&sh->numbers, pid, number),
+	               tid != NULL ? &small : NULL, text))
 		st->no_memory = true;
 }
 
-/* What it is called; p NULL: not known.  host: a number, see dftracer_who.h. */
-static struct slice dft_title_of(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
+/* Returns the title of a process or thread; p is NULL if it has none.  Titles of the host come before those
+ * without a host. */
+static struct slice find_title(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
 {
-	struct dft_who *const who = &st->sh->who;
+	struct dft_numbers *const numbers = &st->sh->numbers;
 	const struct dft_titles *const t = &st->sh->titles;
-	const uint64_t small = tid != NULL ? dft_small_number(who, *tid) : 0;
+	const uint64_t small = tid != NULL ? dft_small_number(numbers, *tid) : 0;
 
 	for (int i = 0; i < 2; i++) {
-		const uint32_t owner = table64_get(&t->owners, dft_process_key(who, pid, i == 0 ? host : 0));
+		const uint32_t owner =
+		    table64_get(&t->owners, dft_process_key(numbers, pid, i == 0 ? host : 0));
 		const uint32_t known =
 		    owner != TABLE_NONE
 		        ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL))
@@ -106,27 +113,25 @@ static struct slice dft_title_of(struct dft_state *st, uint64_t pid, uint32_t ho
 	return (struct slice){ NULL, 0, 0 };
 }
 
-/* ---- track ---- */
+/* ---- tracks ---- */
 
-/* The tracks of events: one for each process and thread. */
-
-/* "the name (host)", or "process 12 (host)"; p NULL: no memory. */
+/* Returns "the title (host)", or "process 12 (host)". */
 static struct slice process_name(struct dft_state *st, const struct dft_process *p, bool negative,
                                  char *buffer, size_t size)
 {
-	const struct slice title = dft_title_of(st, p->pid, p->host, NULL);
-	struct slice host = p->host != 0 ? dft_host_text(&st->sh->who, p->host) : slice_of("", 0);
+	const struct slice title = find_title(st, p->pid, p->host, NULL);
+	struct slice host = p->host != 0 ? dft_host_text(&st->sh->numbers, p->host) : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
 	struct dft_hash h;
 	struct slice number;
 	int n;
 
-	/* the host is known as it is written: as a name, or as a hash */
+	/* the host is as written: a name or a hash */
 	const enum json_kind kind =
 	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? JSON_UINT
 	                                                                                   : JSON_STRING;
 	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
-		const struct slice name = dft_name_look(st, DFT_HASH_HOST, h, p->pid);
+		const struct slice name = dft_name_find(st, DFT_HASH_HOST, h, p->pid);
 		host = name.p != NULL ? name : host;
 	}
 	if (host.n > DFT_MAX_TITLE)
@@ -170,7 +175,7 @@ static bool is_number(struct slice name, const uint64_t *number)
 	       memcmp(name.p, digits, name.n) == 0;
 }
 
-static const struct track *new_thread(struct dft_state *st, const struct dft_record *rec,
+static const struct track *add_thread(struct dft_state *st, const struct dft_record *rec,
                                       struct dft_process *p, const uint64_t *tid, uint64_t key, bool negative)
 {
 	struct trace *const trace = st->r->trace;
@@ -182,12 +187,12 @@ static const struct track *new_thread(struct dft_state *st, const struct dft_rec
 		dft_report(st, DFT_RULE_THREAD_LIMIT, rec, NULL,
 		           "more than 40000 threads: thread %" PRIu64 " shares a track with others",
 		           tid != NULL ? *tid : 0);
-		if (st->sh->processes.more == NULL)
-			st->sh->processes.more =
+		if (st->sh->processes.overflow == NULL)
+			st->sh->processes.overflow =
 			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
-		return st->sh->processes.more;
+		return st->sh->processes.overflow;
 	}
-	struct slice name = tid != NULL ? dft_title_of(st, p->pid, p->host, tid) : SLICE_LIT("no thread");
+	struct slice name = tid != NULL ? find_title(st, p->pid, p->host, tid) : SLICE_LIT("no thread");
 	if (name.p == NULL || is_number(name, tid)) /* tracers name threads by their numbers */
 		name = trace_track_name(trace, false, "thread", *tid);
 	struct track *const t =
@@ -198,21 +203,19 @@ static const struct track *new_thread(struct dft_state *st, const struct dft_rec
 	return t;
 }
 
-/* The tracks of events (dftracer_track.c); NULL: no memory. */
-static const struct track *dft_thread_track(struct dft_state *st, const struct dft_record *rec,
-                                            struct dft_process *p, bool has_tid, uint64_t tid,
-                                            bool negative_pid)
+static const struct track *thread_track(struct dft_state *st, const struct dft_record *rec,
+                                        struct dft_process *p, bool has_tid, uint64_t tid, bool negative_pid)
 {
 	struct dft_thread *const recent = &st->sh->processes.recent[(tid ^ p->number) % DFT_RECENT];
 
 	if (has_tid && recent->process == p && recent->tid == tid)
 		return recent->track;
 	const uint64_t key =
-	    (uint64_t)p->number << 40 | (has_tid ? dft_small_number(&st->sh->who, tid) + 1 : 0);
+	    (uint64_t)p->number << 40 | (has_tid ? dft_small_number(&st->sh->numbers, tid) + 1 : 0);
 	const uint32_t known = table64_get(&st->sh->processes.threads, key);
 	const struct track *const t = known != TABLE_NONE
 	                                  ? st->r->trace->tracks[known]
-	                                  : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
+	                                  : add_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
 	if (has_tid && t != NULL)
 		*recent = (struct dft_thread){ p, t, tid };
 	return t;
@@ -220,19 +223,18 @@ static const struct track *dft_thread_track(struct dft_state *st, const struct d
 
 /* ---- fields ---- */
 
-/* What an event shows beside its name, times and track. */
-
+/* The fields of one event: members other than name, times and ids of the track, and the arguments. */
 struct fields {
 	struct dft_state *st;
 	struct batch *b;
 	const struct dft_record *rec;
 	const struct dft_facts *facts;
 	struct field *to;
-	uint32_t hashes; /* that were met */
+	uint32_t hashes; /* number of hashes that were added */
 };
 
-/* A text made in the batch. */
-static struct slice made(struct fields *x, struct slice s)
+/* Checks a text that was created in the batch. */
+static struct slice checked_text(struct fields *x, struct slice s)
 {
 	x->st->no_memory |= s.p == NULL;
 	return textscan_slice(s.p, s.n);
@@ -247,7 +249,7 @@ static struct value value_of(struct fields *x, const struct dft_arg *a)
 	case JSON_UINT:
 	case JSON_INT:
 		return dft_integer_value(rec, a->value, a->kind == JSON_INT);
-	case JSON_ESCAPED: /* valid as it stands, quotes included */
+	case JSON_ESCAPED: /* valid JSON with its quotes */
 		return dft_json_value(slice_of(s.p - 1, s.n + 2));
 	case JSON_BAD_STRING: {
 		const struct slice text = json_unescape(&x->b->scratch, s);
@@ -271,9 +273,6 @@ static struct value value_of(struct fields *x, const struct dft_arg *a)
 	}
 }
 
-/* ---- arguments ---- */
-
-/* Escapes resolved; of keys without them as they stand. */
 static struct slice key_of(struct fields *x, const struct dft_arg *a)
 {
 	const struct slice key = dft_token_text(x->rec, a->key);
@@ -291,8 +290,8 @@ static void put_arg(struct fields *x, const struct dft_arg *a)
 	struct field *const to = x->to++;
 
 	if (a->repeats > 0)
-		to->name =
-		    made(x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)key.n, key.p, a->repeats + 1));
+		to->name = checked_text(
+		    x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)key.n, key.p, a->repeats + 1));
 	else
 		to->name = x->rec->clean ? dft_clean_text(key) : textscan_slice(key.p, key.n);
 	if (a->kind == JSON_STRING && x->rec->clean)
@@ -301,10 +300,10 @@ static void put_arg(struct fields *x, const struct dft_arg *a)
 		to->value = value_of(x, a);
 }
 
-/* The names that stand for the hashes, unless the record has an argument of that name. */
+/* Fields that show names in place of hashes, unless the record has the argument `conflict`. */
 static const struct {
 	struct slice name;
-	enum dft_role taken;
+	enum dft_role conflict;
 } readable[] = {
 	[DFT_ROLE_HHASH] = { SLICE_LIT("hostname"), DFT_ROLE_HOSTNAME },
 	[DFT_ROLE_FHASH] = { SLICE_LIT("fname"), DFT_ROLE_FNAME },
@@ -324,15 +323,15 @@ static struct slice name_of_hash(struct fields *x, const struct dft_arg *a)
 	if (x->facts->phase != DFT_PHASE_METADATA ||
 	    !dft_hash_read(x->rec, a->value, (enum json_kind)a->kind, &h))
 		return slice_of(NULL, 0);
-	return dft_name_look(x->st, dft_hash_kind_of(role), h, x->facts->pid);
+	return dft_name_find(x->st, dft_hash_kind_of(role), h, x->facts->pid);
 }
 
 static void put_hash(struct fields *x, const struct dft_arg *a)
 {
-	const enum dft_role role = (enum dft_role)a->role, taken = readable[role].taken;
+	const enum dft_role role = (enum dft_role)a->role, conflict = readable[role].conflict;
 	const struct slice name = name_of_hash(x, a);
 
-	if (name.p == NULL || (taken != DFT_ROLE_NONE && x->rec->special[taken] != 0)) {
+	if (name.p == NULL || (conflict != DFT_ROLE_NONE && x->rec->special[conflict] != 0)) {
 		put_arg(x, a);
 		return;
 	}
@@ -341,7 +340,7 @@ static void put_hash(struct fields *x, const struct dft_arg *a)
 		put_arg(x, a);
 }
 
-/* The event's series: what it measured, and nothing of who did it, which its track shows. */
+/* Adds the series of a counter: all arguments but the host, which the track shows. */
 static void put_counter(struct fields *x)
 {
 	for (uint32_t i = 0; i < x->rec->nargs; i++) {
@@ -356,10 +355,8 @@ static void put_counter(struct fields *x)
 	}
 }
 
-/* ---- members of the record itself ---- */
-
-/* Beside the arguments, which have the better right to the name. */
-static void put_top(struct fields *x, enum dft_top which, enum dft_role taken, struct slice name,
+/* Adds a member of the record; `other` is its name if an argument of role `conflict` has the name. */
+static void put_top(struct fields *x, enum dft_top which, enum dft_role conflict, struct slice name,
                     struct slice other)
 {
 	const struct dft_arg a = { .value = x->rec->top[which],
@@ -367,11 +364,11 @@ static void put_top(struct fields *x, enum dft_top which, enum dft_role taken, s
 
 	if (a.kind == JSON_ABSENT)
 		return;
-	*x->to++ = (struct field){ x->rec->special[taken] != 0 ? other : name, value_of(x, &a) };
+	*x->to++ = (struct field){ x->rec->special[conflict] != 0 ? other : name, value_of(x, &a) };
 }
 
-/* Whether the name is one that another field of the event has, or may have. */
-static bool is_taken(const struct dft_record *rec, struct slice name)
+/* Returns whether another field of the event has, or may have, this name. */
+static bool name_conflicts(const struct dft_record *rec, struct slice name)
 {
 	for (uint32_t i = 0; i < rec->nargs; i++)
 		if (slice_equal(dft_token_text(rec, rec->args[i].key), name))
@@ -387,8 +384,8 @@ static void put_extra(struct fields *x, const struct dft_arg *a)
 	const struct slice key = dft_token_text(x->rec, a->key);
 
 	put_arg(x, a);
-	if (a->repeats > 0 || is_taken(x->rec, key))
-		x->to[-1].name = made(
+	if (a->repeats > 0 || name_conflicts(x->rec, key))
+		x->to[-1].name = checked_text(
 		    x, arena_printf(&x->b->scratch, "%.*s (record, %u)", (int)key.n, key.p, a->repeats + 1));
 }
 
@@ -414,8 +411,8 @@ static void put_all(struct fields *x)
 		put_top(x, DFT_ARGS, DFT_ROLE_NONE, SLICE_LIT("args"), SLICE_LIT("args"));
 }
 
-/* What the event itself cannot hold: a time that is none, a phase that is unknown. */
-static void put_odd(struct fields *x, const struct event *e)
+/* Adds members that an event cannot express: invalid times, unknown phases. */
+static void put_inexpressible(struct fields *x, const struct event *e)
 {
 	const struct dft_facts *const f = x->facts;
 
@@ -427,12 +424,11 @@ static void put_odd(struct fields *x, const struct event *e)
 		put_top(x, DFT_DUR, DFT_ROLE_NONE, SLICE_LIT("dur (record)"), SLICE_LIT("dur"));
 }
 
-/* Its fields (dftracer_fields.c). */
-static void dft_fields_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                           struct batch *b, struct event *e)
+static void add_fields(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                       struct batch *b, struct event *e)
 {
-	const uint32_t most = 2 * rec->nargs + rec->nextras + 6;
-	struct fields x = { st, b, rec, f, batch_fields(b, most), 0 };
+	const uint32_t max = 2 * rec->nargs + rec->nextras + 6;
+	struct fields x = { st, b, rec, f, batch_fields(b, max), 0 };
 	const struct field *const first = x.to;
 
 	if (first == NULL) {
@@ -443,16 +439,12 @@ static void dft_fields_add(struct dft_state *st, const struct dft_record *rec, c
 		put_counter(&x);
 	} else {
 		put_all(&x);
-		put_odd(&x, e);
+		put_inexpressible(&x, e);
 	}
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
 	b->nfields += e->nfields;
 }
-
-/* ---- event ---- */
-
-/* Records as events: of which class, which span, on whose track. */
 
 /* ---- classes ---- */
 
@@ -467,9 +459,9 @@ static struct class *find_class(struct dft_state *st, const struct dft_record *r
 		return trace->planned[known];
 	if (trace->nclasses >= DFT_MAX_CLASSES || name.n > DFT_MAX_CLASS_BYTES - all->bytes) {
 		dft_report_limit(st, DFT_LIMIT_CLASSES, rec);
-		if (all->more == NULL)
-			all->more = trace_add_class(trace, SLICE_LIT("more categories"));
-		return all->more;
+		if (all->overflow == NULL)
+			all->overflow = trace_add_class(trace, SLICE_LIT("more categories"));
+		return all->overflow;
 	}
 	struct class *const c =
 	    trace_plan_class(trace, &(struct class){ .name = name,
@@ -481,7 +473,7 @@ static struct class *find_class(struct dft_state *st, const struct dft_record *r
 	return c;
 }
 
-/* Two capitals in brackets keep the tracer's own metadata apart from categories of that name. */
+/* The text in brackets distinguishes metadata of the tracer from categories of the same name. */
 static struct class *metadata_class(struct dft_state *st, const struct dft_record *rec)
 {
 	static const struct {
@@ -523,7 +515,7 @@ static struct class *class_of(struct dft_state *st, const struct dft_record *rec
 	if (kind == JSON_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
-		cat = dft_text(&b->scratch, rec, rec->top[DFT_CAT], kind);
+		cat = text_of(&b->scratch, rec, rec->top[DFT_CAT], kind);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
 	if (kind == JSON_STRING)
 		*recent = c;
@@ -532,7 +524,7 @@ static struct class *class_of(struct dft_state *st, const struct dft_record *rec
 
 /* ---- events ---- */
 
-/* What it is to those who look at it; without a time it has no place among events. */
+/* Records without a time or a pid are structure, not events. */
 static enum phase phase_of(const struct dft_facts *f)
 {
 	if (f->phase == DFT_PHASE_METADATA || f->phase == DFT_PHASE_NONE || !f->has_ts || !f->has_pid)
@@ -562,7 +554,7 @@ static struct slice name_of(struct batch *b, const struct dft_record *rec)
 
 	if (kind == JSON_STRING && rec->clean)
 		return dft_clean_text(dft_top_text(rec, DFT_NAME));
-	return kind == JSON_ABSENT ? SLICE_LIT("") : dft_text(&b->scratch, rec, rec->top[DFT_NAME], kind);
+	return kind == JSON_ABSENT ? SLICE_LIT("") : text_of(&b->scratch, rec, rec->top[DFT_NAME], kind);
 }
 
 void dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
@@ -587,13 +579,13 @@ void dft_event_add(struct dft_state *st, const struct dft_record *rec, const str
 		             .first_field = b->nfields,
 		             .phase = (uint8_t)phase };
 	if (phase != PHASE_STRUCTURE)
-		e->track = dft_thread_track(st, rec, f->process, f->has_tid, f->tid, f->negative_pid);
+		e->track = thread_track(st, rec, f->process, f->has_tid, f->tid, f->negative_pid);
 	st->no_memory |= e->name.p == NULL || (e->track == NULL && phase != PHASE_STRUCTURE);
 	if (st->raw_fields)
 		dft_raw_fields(st, rec, b, e);
 	else if ((st->r->want & WANT_FIELDS) != 0 ||
 	         ((phase == PHASE_COUNTER || class_needs_fields(c)) && !st->raw))
-		dft_fields_add(st, rec, f, b, e);
+		add_fields(st, rec, f, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
 	b->n++;

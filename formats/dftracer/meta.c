@@ -1,135 +1,8 @@
-#include <stdarg.h>
-
+/*
+ * Metadata records, `start` and `end`: names of hashes, processes and threads, time units, facts of the whole
+ * trace.
+ */
 #include "dftracer/dftracer.h"
-
-/* ---- report ---- */
-
-#define DETAIL 900
-
-__attribute__((format(printf, 4, 0))) static void
-report(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *detail, va_list ap)
-{
-	char text[DETAIL] = "";
-
-	st->findings++;
-	if (dft_shown(st, rule))
-		vsnprintf(text, sizeof text, detail, ap);
-	finding_add_line(st->r->findings, &dft_rules[rule], place.offset, place.line, place.column,
-	                 place.record, "%s", text);
-}
-
-void dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
-                const char *fmt, ...)
-{
-	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
-	va_list ap;
-
-	va_start(ap, fmt);
-	report(st, rule,
-	       (struct dft_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal }, fmt,
-	       ap);
-	va_end(ap);
-}
-
-void dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	report(st, rule, dft_place_at(st, offset), fmt, ap);
-	va_end(ap);
-}
-
-void dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	report(st, rule, place, fmt, ap);
-	va_end(ap);
-}
-
-/* ---- once, with a count ---- */
-
-void dft_tally_first(struct dft_tally *t, struct dft_place place, struct slice text)
-{
-	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
-
-	t->met.offset = place.offset;
-	t->met.line = place.line;
-	t->met.column = place.column;
-	t->met.record = place.record;
-	if (n > 0)
-		memcpy(t->text, text.p, n);
-	t->text[n] = '\0';
-}
-
-struct tally_words {
-	enum dft_rule rule;
-	const char *words; /* "...; N in all" */
-};
-
-static const struct tally_words tally_words[DFT_TALLIES] = {
-	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks before a record" },
-	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "empty line" },
-	[DFT_CR_LF] = { DFT_RULE_CR_LF, "line ends in CR LF" },
-	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "comma after a record" },
-	[DFT_QUOTED_NUMBERS] = { DFT_RULE_QUOTED_NUMBER, "number in quotes" },
-	[DFT_PHASE_FORMS] = { DFT_RULE_PHASE_FORM, "ph is a number or a small letter" },
-	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE, "record is neither a complete nor a metadata event" },
-	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "record has no id" },
-	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "event has no args" },
-	[DFT_TYPE_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
-	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
-	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA,
-	                          "metadata event lacks fields that the specification's examples have" },
-	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT, "host or file name is a string, not a hash" },
-	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "hash is a hexadecimal string" },
-	[DFT_TEXT_IDS] = { DFT_RULE_ID_AS_TEXT, "id is a string" },
-	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "id repeated within its process" },
-	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "name defined after its first use, and the input cannot be "
-	                                          "read twice: the number is shown" },
-};
-
-void dft_tallies_report(struct dft_state *st)
-{
-	const unsigned usual = dft_dialect_forms(st->dialect);
-	struct quoted q;
-
-	for (int i = 0; i < DFT_TALLIES; i++) {
-		const struct dft_tally *const t = &st->tallies[i];
-		const struct tally_words *const w = &tally_words[i];
-		const struct dft_place place = { t->met.offset, t->met.line, t->met.column, t->met.record };
-		if (t->met.count == 0 || (usual >> i & 1) != 0)
-			continue;
-		if (t->text[0] != '\0')
-			dft_report_at(st, w->rule, place, "%s (%s); %" PRIu64 " in all", w->words,
-			              quoted(&q, slice_str(t->text)), t->met.count);
-		else
-			dft_report_at(st, w->rule, place, "%s; %" PRIu64 " in all", w->words, t->met.count);
-	}
-}
-
-void dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
-{
-	static const char *const words[DFT_LIMITS] = {
-		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: the others are shown as one",
-		[DFT_LIMIT_HASHES] =
-		    "more than 131072 hashes or 65536 names: the others are shown as numbers",
-		[DFT_LIMIT_CLASSES] = "more than 4096 categories: the others are shown as one",
-		[DFT_LIMIT_TITLES] =
-		    "more than 32768 names of processes and threads: the others are not shown",
-	};
-
-	if (st->sh->limits_reported[which])
-		return;
-	st->sh->limits_reported[which] = true;
-	dft_report(st, DFT_RULE_LIMIT, rec, NULL, "%s", words[which]);
-}
-
-/* ---- meta ---- */
-
-/* What records say about the trace: names of hashes, processes and threads, time units, `start` and `end`. */
 
 static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
 {
@@ -141,7 +14,7 @@ static bool arg_is(const struct dft_record *rec, const struct dft_arg *a, const 
 	return a != NULL && a->kind == JSON_STRING && slice_is(dft_token_text(rec, a->value), text);
 }
 
-/* The text of an argument, escapes resolved, until the next record. */
+/* Returns the text of an argument with escapes resolved, valid until the next record. */
 static struct slice arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
 {
 	const struct slice raw = dft_token_text(rec, a->value);
@@ -170,7 +43,7 @@ static bool has_meta(const struct trace *t, struct slice name)
 	return false;
 }
 
-/* "prefix.key": the first of each name is retained, and only as many as have room. */
+/* Adds the fact "prefix.key"; the first of each name is retained, up to DFT_MAX_META. */
 static void add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
 {
 	struct trace *const trace = st->r->trace;
@@ -195,7 +68,7 @@ static void add_meta(struct dft_state *st, const char *prefix, struct slice key,
 	st->no_memory |= !trace_add_meta(trace, name, v);
 }
 
-/* The arguments of a record, hashes as what they stand for. */
+/* Adds the arguments of a record, with names in place of hashes. */
 static void add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
                              const struct dft_facts *f)
 {
@@ -208,13 +81,13 @@ static void add_args_as_meta(struct dft_state *st, const char *prefix, const str
 		struct dft_hash h;
 		if (dft_role_is_hash((enum dft_role)a->role) &&
 		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
-			name = dft_name_look(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
+			name = dft_name_find(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
 		add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
 		         json && name.p == NULL);
 	}
 }
 
-/* ---- hash records ---- */
+/* ---- names ---- */
 
 static void define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
                         enum dft_hash_kind kind)
@@ -225,7 +98,7 @@ static void define_hash(struct dft_state *st, const struct dft_record *rec, cons
 	struct quoted q;
 
 	if (value == NULL)
-		value = dft_arg_of(rec, DFT_ROLE_HASH); /* so on one day of September 2024 */
+		value = dft_arg_of(rec, DFT_ROLE_HASH); /* as written on one day of September 2024 */
 	if (name == NULL || value == NULL) {
 		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing from the hash record",
 		           name == NULL ? "name" : "value");
@@ -246,11 +119,11 @@ static void define_hash(struct dft_state *st, const struct dft_record *rec, cons
 	if (h.none)
 		return;
 	if (h.text)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, value->value));
-	dft_name_define(st, rec, kind, h, f->pid, arg_text(st, rec, name), st->ahead ? DFT_AHEAD : DFT_MET);
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+		              dft_token_text(rec, value->value));
+	dft_name_define(st, rec, kind, h, f->pid, arg_text(st, rec, name),
+	                st->ahead ? DFT_AHEAD : DFT_DEFINED);
 }
-
-/* ---- names of processes and threads ---- */
 
 static void add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
                       bool thread, struct slice text)
@@ -258,7 +131,7 @@ static void add_title(struct dft_state *st, const struct dft_record *rec, const 
 	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
 		return;
 	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
-		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);
+		dft_tally_add(st, DFT_HASHES_LATE, dft_record_position(rec), text);
 	dft_title_add(st, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
 }
 
@@ -292,8 +165,7 @@ static const struct {
 	uint64_t ns;
 } units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
 
-/* 0: no such unit. */
-static uint64_t unit_of(struct slice name)
+uint64_t dft_time_unit(struct slice name)
 {
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (slice_is(name, units[i].name))
@@ -313,7 +185,7 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
                      const struct dft_arg *value)
 {
 	const struct slice name = dft_token_text(rec, value->value);
-	const uint64_t unit = value->kind == JSON_STRING ? unit_of(name) : 0;
+	const uint64_t unit = value->kind == JSON_STRING ? dft_time_unit(name) : 0;
 	struct quoted q;
 
 	if (unit == 0)
@@ -330,10 +202,10 @@ static void set_unit(struct dft_state *st, const struct dft_record *rec, struct 
 	}
 }
 
-static void custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void apply_custom(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME), *const value = dft_arg_of(
-	                                                                       rec, DFT_ROLE_VALUE);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
+	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
 
 	if (name == NULL || value == NULL)
 		return;
@@ -347,22 +219,21 @@ static void custom_metadata(struct dft_state *st, const struct dft_record *rec, 
 
 /* ---- start and end ---- */
 
-static void start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void apply_start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	struct dft_process *const p = f->process;
 
 	if (p != NULL) {
 		p->started = true;
 		p->starts++;
-		p->start = dft_place_of(rec);
+		p->start = dft_record_position(rec);
 	}
 	if ((st->r->want & WANT_TIMES) != 0)
 		add_args_as_meta(st, "start", rec, f);
 }
 
-/* The number of all records before it up to 1.0.8, of the calls among them later, and with aggregation of
- * more calls than there are records: a hint, of use only where a pid stands for one process.
- */
+/* Checks num_events: up to 1.0.8 the number of all records before `end`, later of the calls among them, with
+ * aggregation of more calls than there are records.  A hint, of use only where a pid means one process. */
 static void check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NUM_EVENTS);
@@ -382,7 +253,7 @@ static void check_num_events(struct dft_state *st, const struct dft_record *rec,
 	           n, all, calls);
 }
 
-/* The unit stands a second time inside args.cfg. */
+/* Checks the second copy of the unit, inside args.cfg. */
 static void check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
 {
 	static const char key[] = "\"time_metric\":\"";
@@ -394,10 +265,10 @@ static void check_end_unit(struct dft_state *st, const struct dft_record *rec, c
 	for (uint32_t i = 0; s.n >= sizeof key && i <= s.n - sizeof key; i++) {
 		if (s.p[i] != '"' || memcmp(s.p + i, key, sizeof key - 1) != 0)
 			continue;
-		const char *const from = s.p + i + sizeof key - 1, *const to = memchr(
-		                                                       from, '"', (size_t)(s.p + s.n - from));
+		const char *const from = s.p + i + sizeof key - 1;
+		const char *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
 		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
-		if (unit_of(name) != p->unit)
+		if (dft_time_unit(name) != p->unit)
 			dft_report(st, DFT_RULE_TIME_UNIT, rec, from,
 			           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
 			           unit_name(p->unit));
@@ -405,7 +276,7 @@ static void check_end_unit(struct dft_state *st, const struct dft_record *rec, c
 	}
 }
 
-static void end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void apply_end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	struct dft_process *const p = f->process;
 
@@ -421,9 +292,9 @@ static void end(struct dft_state *st, const struct dft_record *rec, const struct
 		add_args_as_meta(st, "end", rec, f);
 }
 
-/* ---- all of them ---- */
+/* ---- any record ---- */
 
-static void learn_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+static void apply_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (top_is(rec, DFT_NAME, "FH"))
 		define_hash(st, rec, f, DFT_HASH_FILE);
@@ -438,25 +309,25 @@ static void learn_metadata(struct dft_state *st, const struct dft_record *rec, c
 	else if (top_is(rec, DFT_NAME, "thread_name"))
 		name_track(st, rec, f, true);
 	else if (top_is(rec, DFT_NAME, "CM"))
-		custom_metadata(st, rec, f);
+		apply_custom(st, rec, f);
 }
 
-void dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (f->phase == DFT_PHASE_METADATA)
-		learn_metadata(st, rec, f);
+		apply_metadata(st, rec, f);
 	else if (f->phase != DFT_PHASE_COMPLETE || rec->top[DFT_CAT].n != 8 ||
 	         !top_is(rec, DFT_CAT, "dftracer"))
 		return;
 	else if (top_is(rec, DFT_NAME, "start"))
-		start(st, rec, f);
+		apply_start(st, rec, f);
 	else if (top_is(rec, DFT_NAME, "end"))
-		end(st, rec, f);
+		apply_end(st, rec, f);
 	if (st->scratch.used > 0)
 		arena_reset(&st->scratch);
 }
 
-void dft_learn_finish(struct dft_state *st)
+void dft_meta_finish(struct dft_state *st)
 {
 	const struct dft_process *first = NULL;
 	uint64_t n = 0;

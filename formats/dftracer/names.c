@@ -1,9 +1,14 @@
+/*
+ * Hosts, processes, and the names that hashes stand for.
+ *
+ * Hashes are looked up once per use, so a direct-mapped cache of defined hashes comes before the hash table.
+ * All tables have limits; past them hashes are shown as numbers, and hosts and processes are merged.
+ */
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "dftracer/dftracer.h"
 
-/* ---- md5 ---- */
+/* ---- MD5 ---- */
 
 #define BLOCK 64
 #define WORDS 4
@@ -83,42 +88,41 @@ void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
 		digest[i] = (unsigned char)(state[i / 4] >> 8 * (i % 4));
 }
 
-/* ---- who ---- */
+/* ---- hosts and processes ---- */
 
-void dft_who_free(struct dft_who *w)
+void dft_numbers_free(struct dft_numbers *numbers)
 {
-	table64_free(&w->large);
-	tabletext_free(&w->hosts);
-	free(w->texts);
+	table64_free(&numbers->large);
+	tabletext_free(&numbers->hosts);
+	free(numbers->texts);
 }
 
-uint32_t dft_large_number(struct dft_who *w, uint64_t v)
+uint32_t dft_large_number(struct dft_numbers *numbers, uint64_t v)
 {
-	const uint32_t known = table64_get(&w->large, v), n = (uint32_t)w->large.used;
+	const uint32_t known = table64_get(&numbers->large, v), n = (uint32_t)numbers->large.used;
 
 	if (known != TABLE_NONE)
 		return known;
-	return n < DFT_MAX_PROCESSES && table64_put(&w->large, v, n) ? n : DFT_MAX_PROCESSES;
+	return n < DFT_MAX_PROCESSES && table64_put(&numbers->large, v, n) ? n : DFT_MAX_PROCESSES;
 }
 
-uint32_t dft_host_number(struct dft_who *w, struct arena *a, struct slice host)
+uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct slice host)
 {
-	const uint32_t known = tabletext_get(&w->hosts, host);
+	const uint32_t known = tabletext_get(&numbers->hosts, host);
 
 	if (known != TABLE_NONE)
 		return known;
-	if (w->nhosts == DFT_MAX_HOSTS || !array_room(&w->texts, w->nhosts, &w->hosts_cap, sizeof *w->texts))
+	if (numbers->nhosts == DFT_MAX_HOSTS ||
+	    !array_room(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts))
 		return 0;
 	const struct slice copy = arena_copy(a, host);
-	if (copy.p == NULL || !tabletext_put(&w->hosts, copy, w->nhosts + 1))
+	if (copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1))
 		return 0;
-	w->texts[w->nhosts++] = copy;
-	return w->nhosts;
+	numbers->texts[numbers->nhosts++] = copy;
+	return numbers->nhosts;
 }
 
-/* ---- process ---- */
-
-static struct dft_process *new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+static struct dft_process *add_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                        uint32_t host)
 {
 	struct dft_processes *const all = &st->sh->processes;
@@ -134,25 +138,26 @@ static struct dft_process *new_process(struct dft_state *st, const struct dft_re
 		return NULL;
 	*p = (struct dft_process){ .pid = pid, .number = all->n, .host = host, .unit = 1000 };
 	all->list[all->n] = p;
-	return table64_put(&all->index, dft_process_key(&st->sh->who, pid, host), all->n++) ? p : NULL;
+	return table64_put(&all->index, dft_process_key(&st->sh->numbers, pid, host), all->n++) ? p : NULL;
 }
 
+/* Finds or adds a process.  The index has it under its host, and the first of its pid under no host too. */
 static struct dft_process *find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                         uint32_t host)
 {
 	struct dft_processes *const all = &st->sh->processes;
-	const uint64_t key = dft_process_key(&st->sh->who, pid, host);
+	const uint64_t key = dft_process_key(&st->sh->numbers, pid, host);
 	uint32_t known = table64_get(&all->index, key);
 
 	if (known != TABLE_NONE)
 		return all->list[known];
-	const uint64_t any = dft_process_key(&st->sh->who, pid, 0);
+	const uint64_t any = dft_process_key(&st->sh->numbers, pid, 0);
 	known = host != 0 ? table64_get(&all->index, any) : TABLE_NONE;
 	if (known != TABLE_NONE && all->list[known]->host == 0) {
 		all->list[known]->host = host;
 		return table64_put(&all->index, key, known) ? all->list[known] : NULL;
 	}
-	struct dft_process *const p = new_process(st, rec, pid, host);
+	struct dft_process *const p = add_process(st, rec, pid, host);
 	if (p != NULL && known == TABLE_NONE && host != 0 && !table64_put(&all->index, any, p->number))
 		return NULL;
 	return p;
@@ -167,9 +172,10 @@ struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
 	if (host.n == 0)
 		return find_process(st, rec, pid, 0);
-	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->who, last->host), host))
+	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->numbers, last->host), host))
 		return last;
-	struct dft_process *const p = find_process(st, rec, pid, dft_host_number(&sh->who, sh->arena, host));
+	struct dft_process *const p =
+	    find_process(st, rec, pid, dft_host_number(&sh->numbers, sh->arena, host));
 	if (p != NULL && p->pid == pid && p->host != 0)
 		sh->processes.last = p;
 	return p;
@@ -182,107 +188,7 @@ void dft_processes_free(struct dft_processes *p)
 	table64_free(&p->threads);
 }
 
-/* ---- hash check ---- */
-
-/* The hashes of a record. */
-
-static const struct dft_name *dft_name_use(struct dft_state *st, const struct dft_record *rec,
-                                           enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
-
-/* In any form.  NULL: it has no name, and cannot get one. */
-static const struct dft_name *look_up(struct dft_state *st, const struct dft_record *rec,
-                                      const struct dft_arg *a, uint64_t pid)
-{
-	struct dft_hash h;
-	struct quoted q;
-
-	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
-		if (a->role != DFT_ROLE_CWD) /* which may as well be the path itself */
-			dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
-			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
-			           st->keys.keys[a->number].text.p,
-			           quoted(&q, dft_token_text(rec, a->value)));
-		return NULL;
-	}
-	if (h.text && !h.none)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
-	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_role)a->role), h, pid);
-}
-
-/* The same for digits; those that were defined are cached. */
-static inline const struct dft_name *look_up_digits(struct dft_state *st, const struct dft_record *rec,
-                                                    const struct dft_arg *a, uint64_t pid)
-{
-	struct dft_names *const n = &st->sh->names;
-	struct dft_recent_hash key;
-
-	if ((!rec->clean && (a->kind != JSON_STRING || a->value.n != DFT_HEX_DIGITS)) ||
-	    !dft_recent_key(rec, a, pid, &key))
-		return look_up(st, rec, a, pid);
-	struct dft_recent_hash *const recent = dft_recent(n, &key);
-	if (dft_recent_is(recent, &key)) {
-		if ((key.form & DFT_RECENT_NUMBER) == 0)
-			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
-			              dft_token_text(rec, a->value));
-		return &n->names[recent->name - 1];
-	}
-	const struct dft_name *const e = look_up(st, rec, a, pid);
-	if (e != NULL && e->source == DFT_MET) {
-		*recent = key;
-		recent->name = (uint32_t)(e - n->names) + 1;
-	}
-	return e;
-}
-
-/* True if a record before this one defines it. */
-static bool check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
-                       uint64_t pid, struct slice *name)
-{
-	const struct dft_name *const e = look_up_digits(st, rec, a, pid);
-
-	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
-	return e != NULL && e->source == DFT_MET;
-}
-
-/* The process that was found by this very hash knows what it stands for. */
-static void check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
-                            const struct dft_facts *f, struct slice *name)
-{
-	struct dft_process *const p = f->process;
-	const bool same = p != NULL && p == st->sh->processes.last;
-
-	if (same && p->host_name.p != NULL && p->host_known == st->sh->names.hosts_defined) {
-		if (a->kind == JSON_STRING)
-			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
-			              dft_token_text(rec, a->value));
-		*name = p->host_name;
-	} else if (check_hash(st, rec, a, f->pid, name) && same) {
-		p->host_known = st->sh->names.hosts_defined;
-		p->host_name = *name;
-	}
-}
-
-void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
-{
-	struct slice beyond; /* names that are not remembered */
-
-	/* metadata of later versions name their host by a hash too: no use, the record that defines it does
-	 * so itself */
-	if (f->phase == DFT_PHASE_METADATA)
-		return;
-	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
-		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
-		struct slice *const name = f->nnames < DFT_NAMES ? &f->names[f->nnames++] : &beyond;
-		if (a->role == DFT_ROLE_HHASH)
-			check_host_hash(st, rec, a, f, name);
-		else
-			check_hash(st, rec, a, f->pid, name);
-	}
-	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
-		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), slice_of(NULL, 0));
-}
-
-/* ---- hash ---- */
+/* ---- reading hashes ---- */
 
 void dft_names_free(struct dft_names *n)
 {
@@ -291,21 +197,19 @@ void dft_names_free(struct dft_names *n)
 			table64_free(&n->index[kind][form]);
 	free(n->names);
 	free(n->texts);
-	tabletext_free(&n->known);
+	tabletext_free(&n->interned);
 }
-
-/* ---- tokens as hashes ---- */
 
 #define LANES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* 0x80 in each byte of w (all ASCII) that is at least c. */
+/* Sets 0x80 in each byte of w (all ASCII) that is at least c. */
 static inline uint64_t at_least(uint64_t w, char c)
 {
 	return w + LANES * (uint64_t)(0x80 - c);
 }
 
-/* Eight hexadecimal digits, the first in the lowest byte; false: they are not. */
+/* Reads eight hexadecimal digits at once, the first in the lowest byte. */
 static inline bool eight_hex_digits(uint64_t w, uint64_t *v)
 {
 	const uint64_t small = w | LANES * 0x20;
@@ -340,22 +244,23 @@ bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_k
 	return kind == JSON_STRING && h->none;
 }
 
-/* ---- the table ---- */
+/* ---- definitions ---- */
 
 static enum dft_hash_form form_of(struct dft_hash h)
 {
 	return h.text ? DFT_HASH_DIGITS : h.value > UINT16_MAX ? DFT_HASH_WIDE : DFT_HASH_NARROW;
 }
 
-/* Narrow ones are those of a process. */
+/* Narrow hashes belong to a process. */
 static uint64_t key_of(struct dft_shared *sh, struct dft_hash h, uint64_t pid)
 {
-	return h.text || h.value > UINT16_MAX ? h.value : dft_small_number(&sh->who, pid) << 16 | h.value;
+	return h.text || h.value > UINT16_MAX ? h.value : dft_small_number(&sh->numbers, pid) << 16 | h.value;
 }
 
-/* The entry; new ones are undefined.  NULL: too many, which is reported, or no memory. */
-static struct dft_name *entry(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
-                              enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+/* Finds or adds the entry of a hash; new ones are undefined.  Returns NULL after reporting that there are too
+ * many, or on OOM. */
+static struct dft_name *find_name(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
+                                  enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
 	struct dft_names *const n = &sh->names;
 	struct table64 *const index = &n->index[kind][form_of(h)];
@@ -377,13 +282,13 @@ static struct dft_name *entry(struct dft_state *st, struct dft_shared *sh, const
 	return e;
 }
 
-/* A copy that lives as long as the trace, equal texts once.  p NULL: too many, which is reported, or no
- * memory. */
-static struct slice intern(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
-                           struct slice text)
+/* Copies a text for the life of the trace; equal texts once.  p is NULL after reporting that there are too
+ * many, or on OOM. */
+static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec,
+                                struct slice text)
 {
 	struct dft_names *const n = &sh->names;
-	const uint32_t known = tabletext_get(&n->known, text);
+	const uint32_t known = tabletext_get(&n->interned, text);
 
 	if (known != TABLE_NONE)
 		return n->texts[known];
@@ -391,17 +296,15 @@ static struct slice intern(struct dft_state *st, struct dft_shared *sh, const st
 		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
 		return (struct slice){ NULL, 0, 0 };
 	}
-	const bool room = array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
-	const struct slice copy = room ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
-	if (copy.p == NULL || !tabletext_put(&n->known, copy, n->ntexts)) {
+	const bool ok = array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
+	const struct slice copy = ok ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
+	if (copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)) {
 		st->no_memory = true;
 		return (struct slice){ NULL, 0, 0 };
 	}
 	n->bytes += text.n;
 	return n->texts[n->ntexts++] = copy;
 }
-
-/* ---- definitions ---- */
 
 static const char *const kind_names[] = { "HH", "FH", "SH" };
 
@@ -423,19 +326,19 @@ static void report_redefined(struct dft_state *st, const struct dft_record *rec,
 void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
                      struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
 {
-	struct dft_shared *const sh = st->names_to;
-	struct dft_name *const e = entry(st, sh, rec, kind, h, pid);
+	struct dft_shared *const sh = st->names_owner;
+	struct dft_name *const e = find_name(st, sh, rec, kind, h, pid);
 
 	if (e == NULL)
 		return;
 	const bool same = e->text != NULL && slice_equal(slice_of(e->text, e->n), text);
-	if (e->source == DFT_MET && source == DFT_MET && !same)
+	if (e->source == DFT_DEFINED && source == DFT_DEFINED && !same)
 		report_redefined(st, rec, e, text);
 	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
-		return; /* of several that come later, the nearest */
+		return; /* of several later definitions, the nearest counts */
 	e->source = (uint8_t)source;
 	sh->names.hosts_defined += kind == DFT_HASH_HOST;
-	const struct slice copy = same ? (struct slice){ NULL, 0, 0 } : intern(st, sh, rec, text);
+	const struct slice copy = same ? (struct slice){ NULL, 0, 0 } : intern_text(st, sh, rec, text);
 	if (copy.p == NULL)
 		return;
 	e->text = copy.p;
@@ -445,7 +348,7 @@ void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum df
 
 /* ---- uses ---- */
 
-struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
+struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
                            uint64_t pid)
 {
 	struct dft_names *const n = &st->sh->names;
@@ -457,27 +360,27 @@ struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, 
 	return (struct slice){ n->names[i].text, n->names[i].n, n->names[i].flags };
 }
 
-/* A hash that is used: its name, defined or not; a use before the definition is remembered.  NULL: none, or
- * too many. */
-static const struct dft_name *dft_name_use(struct dft_state *st, const struct dft_record *rec,
-                                           enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+/* Returns the name of a hash, defined or not, and counts a use before the definition.  Returns NULL if the
+ * hash means no name or there are too many. */
+static const struct dft_name *use_name(struct dft_state *st, const struct dft_record *rec,
+                                       enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
-	struct dft_name *const e = h.none ? NULL : entry(st, st->sh, rec, kind, h, pid);
+	struct dft_name *const e = h.none ? NULL : find_name(st, st->sh, rec, kind, h, pid);
 
-	if (e == NULL || e->source == DFT_MET)
+	if (e == NULL || e->source == DFT_DEFINED)
 		return e;
 	if (e->uses == 0)
-		e->first_use = dft_place_of(rec);
+		e->first_use = dft_record_position(rec);
 	e->uses += e->uses < UINT32_MAX;
 	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
 	return e;
 }
 
-/* Uses before the definition that could not be looked up ahead. */
+/* Counts uses before the definition that the look-ahead pass did not resolve. */
 static void count_late(struct dft_state *st, const struct dft_name *e)
 {
-	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].met;
-	const struct dft_place *const at = &e->first_use;
+	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].found;
+	const struct dft_position *const at = &e->first_use;
 
 	if (e->unnamed == 0)
 		return;
@@ -486,7 +389,7 @@ static void count_late(struct dft_state *st, const struct dft_name *e)
 	t->count += e->unnamed;
 }
 
-/* Those that are undefined at the end, as one finding at the first use of all. */
+/* Reports undefined hashes as one finding, at the first use of any. */
 void dft_names_finish(struct dft_state *st)
 {
 	const struct dft_name *first = NULL;
@@ -495,7 +398,7 @@ void dft_names_finish(struct dft_state *st)
 
 	for (uint32_t i = 0; i < st->sh->names.n; i++) {
 		struct dft_name *const e = &st->sh->names.names[i];
-		if (e->uses > 0 && e->source == DFT_MET) {
+		if (e->uses > 0 && e->source == DFT_DEFINED) {
 			count_late(st, e);
 		} else if (e->uses > 0) {
 			hashes++;
@@ -503,7 +406,7 @@ void dft_names_finish(struct dft_state *st)
 			if (first == NULL || e->first_use.offset < first->first_use.offset)
 				first = e;
 		}
-		e->uses = e->unnamed = 0; /* those of the next input are counted anew */
+		e->uses = e->unnamed = 0; /* the next input counts again */
 	}
 	if (first == NULL)
 		return;
@@ -512,4 +415,99 @@ void dft_names_finish(struct dft_state *st)
 	              "no %s record defines the hash %s; %" PRIu64 " use%s of %" PRIu64 " such hash%s in all",
 	              kind_names[first->kind], value, uses, uses == 1 ? "" : "s", hashes,
 	              hashes == 1 ? "" : "es");
+}
+
+/* ---- hashes of a record ---- */
+
+/* Looks up a hash in any form.  Returns NULL if it has no name and cannot get one. */
+static const struct dft_name *look_up(struct dft_state *st, const struct dft_record *rec,
+                                      const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_hash h;
+	struct quoted q;
+
+	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
+		if (a->role != DFT_ROLE_CWD) /* cwd may also be the path itself */
+			dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
+			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
+			           st->keys.keys[a->number].text.p,
+			           quoted(&q, dft_token_text(rec, a->value)));
+		return NULL;
+	}
+	if (h.text && !h.none)
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+		              dft_token_text(rec, a->value));
+	return use_name(st, rec, dft_hash_kind_of((enum dft_role)a->role), h, pid);
+}
+
+/* Looks up a hash, in the cache first. */
+static inline const struct dft_name *look_up_cached(struct dft_state *st, const struct dft_record *rec,
+                                                    const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_names *const n = &st->sh->names;
+	struct dft_recent_hash key;
+
+	if ((!rec->clean && (a->kind != JSON_STRING || a->value.n != DFT_HEX_DIGITS)) ||
+	    !dft_recent_key(rec, a, pid, &key))
+		return look_up(st, rec, a, pid);
+	struct dft_recent_hash *const recent = dft_recent_slot(n, &key);
+	if (dft_recent_matches(recent, &key)) {
+		if ((key.form & DFT_RECENT_NUMBER) == 0)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+			              dft_token_text(rec, a->value));
+		return &n->names[recent->name - 1];
+	}
+	const struct dft_name *const e = look_up(st, rec, a, pid);
+	if (e != NULL && e->source == DFT_DEFINED) {
+		*recent = key;
+		recent->name = (uint32_t)(e - n->names) + 1;
+	}
+	return e;
+}
+
+/* Returns whether an earlier record defines the hash. */
+static bool check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                       uint64_t pid, struct slice *name)
+{
+	const struct dft_name *const e = look_up_cached(st, rec, a, pid);
+
+	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
+	return e != NULL && e->source == DFT_DEFINED;
+}
+
+/* Uses the name that is cached in the process, if the process was found by this very hash. */
+static void check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                            const struct dft_facts *f, struct slice *name)
+{
+	struct dft_process *const p = f->process;
+	const bool same = p != NULL && p == st->sh->processes.last;
+
+	if (same && p->host_name.p != NULL && p->host_known == st->sh->names.hosts_defined) {
+		if (a->kind == JSON_STRING)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_record_position(rec),
+			              dft_token_text(rec, a->value));
+		*name = p->host_name;
+	} else if (check_hash(st, rec, a, f->pid, name) && same) {
+		p->host_known = st->sh->names.hosts_defined;
+		p->host_name = *name;
+	}
+}
+
+void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	struct slice ignored;
+
+	/* the host hash of metadata of later versions is no use: the defining record has one too */
+	if (f->phase == DFT_PHASE_METADATA)
+		return;
+	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
+		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		struct slice *const name = f->nnames < DFT_NAMES ? &f->names[f->nnames++] : &ignored;
+		if (a->role == DFT_ROLE_HHASH)
+			check_host_hash(st, rec, a, f, name);
+		else
+			check_hash(st, rec, a, f->pid, name);
+	}
+	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
+		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_record_position(rec), slice_of(NULL, 0));
 }

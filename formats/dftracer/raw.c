@@ -1,18 +1,24 @@
+/*
+ * Raw events, and copies of them.
+ *
+ * A raw event has the unmodified members of a record and its bytes; the bytes between records are events too,
+ * so that all bytes together are the input.  A copy writes these bytes, possibly without some records and
+ * with other times.  Of several inputs, the first decides about the bytes before and after all records:
+ * brackets of the others are left out, so that the output is one trace.
+ */
 #include "dftracer/dftracer.h"
 
-/* ---- raw ---- */
+/* ---- fields of records ---- */
 
-/* ---- records ---- */
-
-/* The digits of a whole number; those that a number of 64 bits does not give back stay text. */
-static struct value whole_number(const struct dft_record *rec, const struct dft_member *m)
+/* Returns an integer, or JSON text if 64 bits do not give the same digits back. */
+static struct value integer_value(const struct dft_record *rec, const struct dft_member *m)
 {
 	const struct slice s = dft_token_text(rec, m->value);
 
 	return slice_is(s, "-0") ? dft_json_value(s) : dft_integer_value(rec, m->value, m->kind == JSON_INT);
 }
 
-/* The text of a string.  p NULL: no memory. */
+/* Returns the text of a string with escapes resolved. */
 static struct slice text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
 {
 	const struct slice s = dft_token_text(rec, t);
@@ -29,7 +35,7 @@ static struct value value_of(const struct dft_record *rec, const struct dft_memb
 	switch (m->kind) {
 	case JSON_UINT:
 	case JSON_INT:
-		return whole_number(rec, m);
+		return integer_value(rec, m);
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return (struct value){ .type = VALUE_BOOL, .u64 = m->kind == JSON_TRUE };
@@ -68,11 +74,10 @@ void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct b
 	b->nfields += rec->nmembers;
 }
 
-/* ---- bytes ---- */
+/* ---- bytes of records ---- */
 
-/* Where the bytes that begin before p end: over those of `set` and, if nothing else is left, the end of the
- * present line. */
-static const char *over(const struct dft_state *st, const char *p, const char *set)
+/* Skips the bytes of `set` at p and, if they end the current line, its newline. */
+static const char *skip_set(const struct dft_state *st, const char *p, const char *set)
 {
 	const struct input *const in = st->r->in;
 	const char *const e = p + (st->line.end - input_offset(in, p));
@@ -82,10 +87,10 @@ static const char *over(const struct dft_state *st, const char *p, const char *s
 	return p == e && e < in->end ? e + 1 : p;
 }
 
-void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to)
+void dft_raw_set_bytes(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to)
 {
 	if (to == NULL)
-		to = st->line.end_known ? over(st, rec->end, " \t\r,") : rec->end;
+		to = st->line.end_known ? skip_set(st, rec->end, " \t\r,") : rec->end;
 	st->covered = input_offset(st->r->in, to);
 	if (b->bytes != NULL)
 		b->bytes[b->n - 1].n = (uint32_t)(to - rec->p);
@@ -109,28 +114,26 @@ void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes)
 	b->n++;
 }
 
-/* ---- between records ---- */
+/* ---- bytes between records ---- */
 
 static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .type = SLICE_LIT("string"),
 	                                      .value = VALUE_STRING };
 
-/* Whether events of the class are what stands between records, or cannot be read. */
 /* No other class of this format declares fields. */
-static bool dft_is_gap(const struct class *c)
+static bool is_gap(const struct class *c)
 {
 	return c->nfields == 1 && c->fields[0].name.p == gap_field.name.p;
 }
 
-static bool dft_is_unreadable(const struct class *c)
+static bool is_unreadable(const struct class *c)
 {
-	return dft_is_gap(c) && slice_is(c->name, "unreadable bytes");
+	return is_gap(c) && slice_is(c->name, "unreadable bytes");
 }
 
 static struct class *gap_class(struct dft_state *st, bool dropped)
 {
 	struct class **const c = &st->sh->classes.gaps[dropped];
-
 	const struct class like = { .name = dropped ? SLICE_LIT("unreadable bytes")
 		                                    : SLICE_LIT("between records"),
 		                    .fields = &gap_field,
@@ -141,7 +144,7 @@ static struct class *gap_class(struct dft_state *st, bool dropped)
 	return *c;
 }
 
-void dft_raw_gap(struct dft_state *st, struct batch *b)
+void dft_raw_add_gap(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const uint64_t now = input_offset(in, in->p);
@@ -152,7 +155,7 @@ void dft_raw_gap(struct dft_state *st, struct batch *b)
 		return;
 	const char *const from = in->p - (now - st->covered);
 	const bool whole_line = st->line.begun && st->line.end_known && !st->line.skipping && !st->trailer;
-	const char *const to = whole_line ? over(st, in->p, " \t\r,[]") : in->p;
+	const char *const to = whole_line ? skip_set(st, in->p, " \t\r,[]") : in->p;
 	const struct class *const c = gap_class(st, dropped);
 	struct field *const f = batch_fields(b, 1);
 	st->no_memory |= c == NULL || f == NULL;
@@ -172,12 +175,10 @@ void dft_raw_gap(struct dft_state *st, struct batch *b)
 	st->covered += bytes.n;
 }
 
-/* ---- write move ---- */
+/* ---- copies with other times ---- */
 
-/* Records that are copied, but for their time. */
-
-/* The new time, in the unit of the record. */
-static uint64_t new_time(struct dfw_state *st, const struct event *e, struct chunk *chunk)
+/* Returns the time of the event in the unit of the record. */
+static uint64_t time_in_units(struct dfw_state *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t unit = dfw_look_unit(&st->look);
 
@@ -190,35 +191,27 @@ static uint64_t new_time(struct dfw_state *st, const struct event *e, struct chu
 	return e->ts / unit;
 }
 
-/* Copies a record, with the time that the event has. */
-static void dfw_move(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+/* Copies a record with the time of the event. */
+static void put_rebased(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct dft_record *const rec = &st->look.rec;
-	const bool seen = dfw_look_at(&st->look, bytes);
+	const bool parsed = dfw_look_parse(&st->look, bytes);
 
 	chunk->text.failed |= !st->look.ready;
-	if (seen && st->look.kind == DFW_TIME_METRIC)
+	if (parsed && st->look.kind == DFW_TIME_METRIC)
 		chunk->text.failed |= !dfw_look_metric(&st->look);
-	if (!seen || e->phase == PHASE_STRUCTURE || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
+	if (!parsed || e->phase == PHASE_STRUCTURE || dft_top_kind(rec, DFT_TS) == JSON_ABSENT) {
 		text_slice(t, bytes);
 		return;
 	}
 	const struct dft_token ts = rec->top[DFT_TS];
 	text_add(t, bytes.p, ts.at);
-	text_u64(t, new_time(st, e, chunk));
+	text_u64(t, time_in_units(st, e, chunk));
 	text_add(t, bytes.p + ts.at + ts.n, bytes.n - ts.at - ts.n);
 }
 
-/* ---- write raw ---- */
-
-/*
- * Records of DFTracer traces as they are, with all that stands between them.
- * Of several inputs, the first says what stands before and behind all records:
- * brackets of the others are left out, so that the output is one trace.
- */
-
-/* ---- what was written last ---- */
+/* ---- copies of selected records ---- */
 
 static void remember_tail(struct dfw_raw *raw, const struct text *t)
 {
@@ -230,7 +223,7 @@ static void remember_tail(struct dfw_raw *raw, const struct text *t)
 	raw->ntail = (uint32_t)n;
 }
 
-/* A line has begun that has no end yet. */
+/* Returns whether the output ends within a line. */
 static bool is_in_line(const struct dfw_raw *raw)
 {
 	return raw->ntail > 0 && raw->tail[raw->ntail - 1] != '\n';
@@ -252,9 +245,7 @@ static void end_line(struct dfw_raw *raw, struct chunk *chunk)
 		text_char(&chunk->text, '\n');
 }
 
-/* ---- records of a selection ---- */
-
-/* A record without the rest of its line, which is for the end of the line to say. */
+/* Returns the record without the rest of its line: end_selected() writes that before the next record. */
 static struct slice body_of(struct slice record)
 {
 	while (record.n > 0 && record.p[record.n - 1] != '}')
@@ -277,16 +268,16 @@ static void put_selected(struct dfw_state *st, const struct event *e, struct sli
 {
 	struct dfw_raw *const raw = &st->raw;
 	const struct slice body = body_of(bytes);
-	const enum dfw_take take = dfw_select_takes(&st->select, &st->look, e, bytes);
+	const enum dfw_verdict verdict = dfw_select_judge(&st->select, &st->look, e, bytes);
 
 	chunk->text.failed |= st->select.failed;
-	if (take == DFW_LEAVE_START)
+	if (verdict == DFW_DROP_START)
 		dfw_lose(chunk, DFW_START_LEFT_OUT, e->offset);
-	if (take != DFW_TAKE)
+	if (verdict != DFW_KEEP)
 		return;
 	end_selected(raw, chunk, true);
 	if (st->rebased)
-		dfw_move(st, e, body, chunk);
+		put_rebased(st, e, body, chunk);
 	else
 		text_slice(&chunk->text, body);
 	raw->written = true;
@@ -299,19 +290,21 @@ void dfw_survey(void *state, const struct batch *b)
 	struct dfw_state *const st = state;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE || !dft_is_gap(b->events[i].cls))
-			dfw_select_look(&st->select, &st->look, &b->events[i], b->bytes[i]);
+		if (b->events[i].phase != PHASE_STRUCTURE || !is_gap(b->events[i].cls))
+			dfw_select_survey(&st->select, &st->look, &b->events[i], b->bytes[i]);
 }
 
-/* ---- between records ---- */
+/* ---- copies of the bytes between records ---- */
 
-static void hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
+/* Holds bytes back from the closing bracket on.  If there are too many, they are written, and records of
+ * other inputs cannot follow (`sealed`). */
+static void hold_back(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 {
 	if (raw->inputs > 1) {
 		raw->closed_later = true;
 		return;
 	}
-	if (!raw->sealed && s.n <= DFW_MOST_END - raw->end.n) {
+	if (!raw->sealed && s.n <= DFW_MAX_END - raw->end.n) {
 		text_slice(&raw->end, s);
 		chunk->text.failed |= raw->end.failed;
 		return;
@@ -324,8 +317,8 @@ static void hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 	text_clear(&raw->end);
 }
 
-/* The closing bracket, and what follows it, is held until it is known that no record follows. */
-static void gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
+/* Copies a gap.  The closing bracket and the bytes after it are held back, since a record may follow. */
+static void put_gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
 {
 	const bool held = raw->end.n > 0 || raw->sealed;
 	const char *const close = held ? s.p : unreadable ? NULL : memchr(s.p, ']', s.n);
@@ -338,7 +331,7 @@ static void gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chu
 	if (head || (!raw->selecting && (raw->inputs == 1 || unreadable || !raw->before)))
 		text_add(&chunk->text, s.p, before);
 	if (close != NULL)
-		hold(raw, slice_of(close, s.n - before), chunk);
+		hold_back(raw, slice_of(close, s.n - before), chunk);
 }
 
 static bool has_comma(struct slice record)
@@ -348,7 +341,7 @@ static bool has_comma(struct slice record)
 	return record.n > 0 && record.p[record.n - 1] == ',';
 }
 
-/* Before the first record of an input, and the first behind a closing bracket. */
+/* Writes the separator before the first record of an input, and before the first after a closing bracket. */
 static void prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
 {
 	if (raw->inputs == 1) {
@@ -373,9 +366,9 @@ static void begin_input(struct dfw_raw *raw, struct chunk *chunk)
 		                    "records of other inputs cannot follow them";
 }
 
-/* ---- all of them ---- */
+/* ---- the copy ---- */
 
-/* The last bytes are text: see remember_tail(). */
+/* Borrows the bytes of adjacent records, but copies the last DFW_TAIL: see remember_tail(). */
 static void put_run(struct slice run, struct chunk *chunk)
 {
 	const uint32_t n = run.n > DFW_TAIL ? run.n - DFW_TAIL : 0;
@@ -389,7 +382,7 @@ static void put_run(struct slice run, struct chunk *chunk)
 void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct dfw_raw *const raw = &st->raw;
-	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
+	struct slice run = { NULL, 0, 0 }; /* adjacent records, not yet written */
 
 	dfw_select_end(&st->select);
 	raw->selecting = st->selected && st->select.left_out;
@@ -397,8 +390,8 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const struct slice bytes = b->bytes[i];
-		const bool is_gap = e->phase == PHASE_STRUCTURE && dft_is_gap(e->cls);
-		if (run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n && !is_gap &&
+		const bool gap = e->phase == PHASE_STRUCTURE && is_gap(e->cls);
+		if (run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n && !gap &&
 		    e->offset != 0) {
 			run.n += bytes.n;
 			continue;
@@ -407,8 +400,8 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 		run.n = 0;
 		if (e->offset == 0)
 			begin_input(raw, chunk);
-		if (is_gap) {
-			gap(raw, bytes, dft_is_unreadable(e->cls), chunk);
+		if (gap) {
+			put_gap(raw, bytes, is_unreadable(e->cls), chunk);
 			continue;
 		}
 		if (raw->before || raw->end.n > 0)
@@ -416,7 +409,7 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 		if (raw->selecting)
 			put_selected(st, e, bytes, chunk);
 		else if (st->rebased)
-			dfw_move(st, e, bytes, chunk);
+			put_rebased(st, e, bytes, chunk);
 		else
 			run = bytes;
 	}
@@ -427,7 +420,6 @@ void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk)
 {
 	const bool closed = raw->end.n > 0 || raw->closed_later;
-
 	const bool closes = raw->inputs > 1 ? raw->opened && closed : closed;
 
 	if (raw->selecting && !raw->sealed && (closes || raw->line_end))

@@ -1,80 +1,82 @@
+/*
+ * The reader of DFTracer .pfw ("DFTracer Format"): JSON objects, one a line, in nine dialects that write the
+ * same things differently.  Lines as tracers write them take the fast path (fast.c), all others the careful
+ * path (line.c), which gives the same results where both can read a line.
+ *
+ * Names of hashes, processes and threads may be defined after their first use.  A look-ahead pass collects
+ * them before the first event is returned.  It parses only metadata; other lines are skipped by a search for
+ * the six names that such metadata has (see apply_metadata() in meta.c), which have no escapes in any
+ * dialect.  The rest of metadata differs between dialects, and one file may contain records of several.
+ */
 #define _GNU_SOURCE /* memrchr */
 
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
 
-/* ---- ahead ---- */
+/* ---- look-ahead pass ---- */
 
-/*
- * Names that stand behind their first use: of hashes, processes, threads.
- * A look-ahead pass collects them before the first event is given out; it
- * needs nothing but the records that hold them.  These have one of six names
- * (see learn_metadata() in dftracer_meta.c), without escapes, whatever the
- * dialect; what tells metadata from events differs, and one file may hold
- * records of several dialects.
- */
+#define MAX_KEYWORD 16 /* bytes; more than any has */
+#define SKIP_BYTES (1u << 20)
 
-#define WORD_MAX 16 /* more than the bytes of one */
-
-struct word {
-	char rare;     /* a byte of it that events seldom have */
-	uint8_t where; /* in the text */
+struct keyword {
+	char rare;       /* a byte that is rare in events ... */
+	uint8_t rare_at; /* ... and its index in the text */
 	struct slice text;
 };
 
-static const struct word words[DFT_AHEAD_WORDS] = {
+static const struct keyword keywords[DFT_AHEAD_NAMES] = {
 	{ 'H', 0, SLICE_LIT("H\"") },     /* "FH", "HH", "SH" */
 	{ 'R', 2, SLICE_LIT("\"PR\"") },  /* a rank */
 	{ '_', 0, SLICE_LIT("_name\"") }, /* "process_name", "thread_name" */
 };
 
-/* Where the word stands in [p, end); end: nowhere. */
-static const char *find_word(const struct word *w, const char *const p, const char *end)
+/* Returns the first occurrence in [p, end); end if there is none. */
+static const char *find_keyword(const struct keyword *k, const char *const p, const char *end)
 {
 	const char *q = p;
 
-	while (q < end && (q = memchr(q, w->rare, (size_t)(end - q))) != NULL) {
-		if (q - p >= w->where && end - q >= w->text.n - w->where &&
-		    memcmp(q - w->where, w->text.p, w->text.n) == 0)
-			return q - w->where;
+	while (q < end && (q = memchr(q, k->rare, (size_t)(end - q))) != NULL) {
+		if (q - p >= k->rare_at && end - q >= k->text.n - k->rare_at &&
+		    memcmp(q - k->rare_at, k->text.p, k->text.n) == 0)
+			return q - k->rare_at;
 		q++;
 	}
 	return end;
 }
 
-/* Where the first of them stands in [p, end), which begins a line; end: nowhere.  Each byte is searched once
- * for each word: places that were found and not yet reached are remembered. */
-static const char *find_any(struct dft_state *st, const char *p, const char *end)
+/* Returns the first occurrence of any keyword in [p, end), which starts a line; end if there is none.  Each
+ * byte is searched once per keyword: occurrences not yet reached are remembered. */
+static const char *find_any_keyword(struct dft_state *st, const char *p, const char *end)
 {
 	const uint64_t from = input_offset(st->r->in, p);
 	const char *first = end;
 
-	for (int i = 0; i < DFT_AHEAD_WORDS; i++) {
-		uint64_t *const next = &st->ahead_next[i]; /* it is nowhere before this */
+	for (int i = 0; i < DFT_AHEAD_NAMES; i++) {
+		uint64_t *const next = &st->ahead_next[i];
 		if (*next <= from || *next - from < (uint64_t)(first - p)) {
 			const char *const start = *next > from ? p + (*next - from) : p;
-			const char *const at = find_word(&words[i], start, first);
+			const char *const at = find_keyword(&keywords[i], start, first);
 			const uint64_t offset = input_offset(st->r->in, at);
-			/* one may begin here, and its rest be behind what was searched */
-			*next = at < first ? offset : offset - (offset < WORD_MAX ? offset : WORD_MAX);
+			/* a keyword may start before the end of the searched bytes and continue after it */
+			*next = at < first ? offset : offset - (offset < MAX_KEYWORD ? offset : MAX_KEYWORD);
 			first = at;
 		}
 	}
 	return first;
 }
 
-/* In a look-ahead pass: passes over lines of the window that hold no metadata (dftracer_ahead.c). */
-static void dft_ahead_skip(struct dft_state *st)
+/* Skips lines of the window without metadata. */
+static void skip_lines_ahead(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
 	const size_t window = (size_t)(in->end - in->p);
-	const char *const most = window > DFT_SKIP ? in->p + DFT_SKIP : in->end;
+	const char *const limit = window > SKIP_BYTES ? in->p + SKIP_BYTES : in->end;
 
-	/* before the first record may stand the beginning of an object, which tells where its array ends */
+	/* before the first record there may be the start of a wrapper, which decides where the array ends */
 	if (st->line.begun || st->closed || st->wrapped || st->trailer || st->r->records == 0)
 		return;
-	const char *const at = find_any(st, in->p, most);
+	const char *const at = find_any_keyword(st, in->p, limit);
 	const char *const nl = memrchr(in->p, '\n', (size_t)(at - in->p));
 	if (nl == NULL)
 		return;
@@ -82,30 +84,23 @@ static void dft_ahead_skip(struct dft_state *st)
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = input_offset(in, in->p) };
 }
 
-/* ---- read ---- */
+/* ---- the reader ---- */
 
-/*
- * DFTracer .pfw ("DFTracer Format"): JSON objects, one a line, in nine dialects
- * that differ in how they write the same things.  Lines as tracers write them
- * take a fast path (dftracer_fast.c); all others take a slow one, which gives
- * the same where both can.
- */
-
-#define NEXT_BYTES (4u << 20)   /* of input, until the engine looks around */
-#define RUNS_BYTES (512u << 10) /* likewise, where one event is many records: batches wait for a thread */
+#define NEXT_BYTES (4u << 20)   /* of input per batch */
+#define RUNS_BYTES (512u << 10) /* likewise, if one event covers many records: batches wait for a thread */
 
 static bool dft_open(struct reader *r)
 {
 	struct dft_state *const st = r->state;
 	const struct dft_state *const asking = r->ahead_of;
 	struct trace *const trace = r->trace;
-	const size_t head = (size_t)(r->in->end - r->in->p), looked = head < 65536 ? head : 65536;
+	const size_t window = (size_t)(r->in->end - r->in->p), head = window < 65536 ? window : 65536;
 
 	st->r = r;
 	st->sh = r->shared;
 	st->sh->arena = &trace->arena;
 	st->ahead = asking != NULL;
-	st->names_to = asking != NULL ? asking->sh : st->sh;
+	st->names_owner = asking != NULL ? asking->sh : st->sh;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->no_events = r->want == WANT_FINDINGS && asking == NULL;
 	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
@@ -122,7 +117,7 @@ static bool dft_open(struct reader *r)
 	st->record.keep_members = st->raw_fields;
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
-		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
+		st->dialect = dft_dialect_of(slice_of(r->in->p, head), head == window && r->in->last);
 	if (st->dialect == NULL)
 		return false;
 	trace->dialect = st->dialect;
@@ -148,7 +143,7 @@ static void dft_shared_close(void *shared)
 {
 	struct dft_shared *const sh = shared;
 
-	dft_who_free(&sh->who);
+	dft_numbers_free(&sh->numbers);
 	dft_names_free(&sh->names);
 	dft_titles_free(&sh->titles);
 	dft_processes_free(&sh->processes);
@@ -164,13 +159,13 @@ static bool no_memory(const struct dft_state *st)
 static enum read_status finish(struct dft_state *st)
 {
 	dft_line_finish(st);
-	dft_learn_finish(st);
+	dft_meta_finish(st);
 	dft_names_finish(st);
 	dft_tallies_report(st);
 	return no_memory(st) ? READ_NO_MEMORY : READ_END;
 }
 
-/* Whether there are bytes in the window. */
+/* Returns whether there is input left; fills an empty window. */
 static bool any_left(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
@@ -181,8 +176,7 @@ static bool any_left(struct dft_state *st)
 	return !in->last && input_more(in);
 }
 
-/* Some records, or whatever else is next. */
-static void read_some(struct dft_state *st, struct batch *b)
+static void read_lines(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
@@ -197,20 +191,20 @@ static enum read_status dft_next(struct reader *r, struct batch *b)
 {
 	struct dft_state *const st = r->state;
 	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p), most = st->runs ? RUNS_BYTES : NEXT_BYTES;
+	const uint64_t start = input_offset(in, in->p), max = st->runs ? RUNS_BYTES : NEXT_BYTES;
 
 	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
 		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_FAILED;
 	}
 	st->index->base = NULL; /* the window may have moved */
-	while (b->n < b->cap && input_offset(in, in->p) - start < most && !st->no_memory) {
+	while (b->n < b->cap && input_offset(in, in->p) - start < max && !st->no_memory) {
 		if (!any_left(st))
 			return finish(st);
 		if (st->ahead)
-			dft_ahead_skip(st);
+			skip_lines_ahead(st);
 		if (in->p < in->end)
-			read_some(st, b);
+			read_lines(st, b);
 	}
 	return no_memory(st) ? READ_NO_MEMORY : READ_MORE;
 }
@@ -223,8 +217,9 @@ const struct reader_ops dft_reader_ops = {
 	.close = dft_close,
 };
 
-/* The processes of a job write files of one folder whose names begin alike: PREFIX-PROGRAM-PID-KIND.pfw, or
- * PREFIX-PID.pfw.  Where the number or the program comes, the common part ends. */
+/* Returns the length of the part of the path that all files of a trace share.  The processes of a job write
+ * PREFIX-PROGRAM-PID-KIND.pfw, or PREFIX-PID.pfw, to one folder; the common part ends before program or pid.
+ */
 static size_t trace_path(const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;

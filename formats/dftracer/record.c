@@ -1,10 +1,26 @@
+/*
+ * The parser of records: turns a JSON object of any layout into tokens, in one pass, and repairs the flaws of
+ * known tracers (stray q, unescaped quotes).  The result points into the record; only the keys of arguments
+ * are copied, to number them.
+ */
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/table.h"
 #include "dftracer/dftracer.h"
 
-/* ---- keys ---- */
+const char *const dft_top_names[DFT_TOPS] = {
+	[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type", [DFT_PID] = "pid",
+	[DFT_TID] = "tid", [DFT_TS] = "ts",     [DFT_DUR] = "dur", [DFT_PH] = "ph",     [DFT_ARGS] = "args",
+};
+
+enum dft_top dft_top_of(struct slice key)
+{
+	for (int i = 0; i < DFT_TOPS; i++)
+		if (slice_is(key, dft_top_names[i]))
+			return (enum dft_top)i;
+	return DFT_TOPS;
+}
+
+/* ---- keys of arguments ---- */
 
 static const struct {
 	const char *text;
@@ -46,7 +62,7 @@ static enum dft_role role_of(struct slice s)
 	return DFT_ROLE_NONE;
 }
 
-/* Keyed, so that no input can choose keys that all meet in one slot. */
+/* The hash is seeded, so that no input can choose keys that collide. */
 static inline uint32_t first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 {
 	const unsigned __int128 m =
@@ -55,13 +71,13 @@ static inline uint32_t first_slot(const struct dft_keys *k, uint64_t low, uint64
 	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64)) % DFT_KEY_SLOTS;
 }
 
-static uint16_t add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
+static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
 {
 	if (k->n == DFT_MAX_KEYS || s.n > DFT_MAX_KEY_BYTES - k->bytes)
 		return DFT_NO_KEY;
 	const struct slice text = arena_copy(&k->text, s);
 	if (text.p == NULL)
-		return DFT_NO_KEY; /* a key without a number is read all the same, until somebody asks */
+		return DFT_NO_KEY; /* as if there were too many; the reader checks k->text.failed */
 	k->bytes += s.n;
 	k->keys[k->n] =
 	    (struct dft_key){ .low = low, .high = high, .text = text, .role = (uint8_t)role_of(s) };
@@ -69,7 +85,7 @@ static uint16_t add(struct dft_keys *k, uint64_t low, uint64_t high, struct slic
 	return (uint16_t)k->n++;
 }
 
-static inline uint16_t find(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
+static inline uint16_t find_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
 {
 	uint32_t slot = first_slot(k, low, high, s.n);
 
@@ -79,327 +95,22 @@ static inline uint16_t find(struct dft_keys *k, uint64_t low, uint64_t high, str
 		    (s.n <= 16 || memcmp(key->text.p, s.p, s.n) == 0))
 			return (uint16_t)(k->slots[slot] - 1);
 	}
-	return add(k, low, high, s, slot);
+	return add_key(k, low, high, s, slot);
 }
 
-/* The number of a key, new ones are added; DFT_NO_KEY: there are too many. */
-static uint16_t dft_key_number(struct dft_keys *k, struct slice s)
+/* Returns the number of a key, after adding it if it is new; DFT_NO_KEY if there are too many. */
+static uint16_t key_number(struct dft_keys *k, struct slice s)
 {
 	char start[16] = { 0 };
 
 	if (s.n > 0)
 		memcpy(start, s.p, s.n < 16 ? s.n : 16);
-	/* long keys share their start easily: the hash of the whole tells them apart */
-	return find(k, load_u64(start, false),
-	            s.n <= 16 ? load_u64(start + 8, false) : hash_bytes(s.p, s.n, k->seed), s);
+	/* long keys often share their start, so the whole key is hashed */
+	return find_key(k, load_u64(start, false),
+	                s.n <= 16 ? load_u64(start + 8, false) : hash_bytes(s.p, s.n, k->seed), s);
 }
 
-enum dft_top dft_top_of(struct slice key)
-{
-	static const char *const names[DFT_TOPS] = {
-		[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type",
-		[DFT_PID] = "pid", [DFT_TID] = "tid",   [DFT_TS] = "ts",   [DFT_DUR] = "dur",
-		[DFT_PH] = "ph",   [DFT_ARGS] = "args",
-	};
-
-	for (int i = 0; i < DFT_TOPS; i++)
-		if (slice_is(key, names[i]))
-			return (enum dft_top)i;
-	return DFT_TOPS;
-}
-
-/* ---- paths ---- */
-
-bool dft_paths_init(struct dft_paths *x)
-{
-	x->nodes = calloc(DFT_MAX_NODES, sizeof *x->nodes);
-	x->shapes = calloc(DFT_MAX_SHAPES, sizeof *x->shapes);
-	x->n = 1;
-	return x->nodes != NULL && x->shapes != NULL;
-}
-
-void dft_paths_free(struct dft_paths *x)
-{
-	free(x->nodes);
-	free(x->shapes);
-	*x = (struct dft_paths){ .nodes = NULL };
-}
-
-/* ---- following ---- */
-
-/* The first byte that is no digit; the line end is one.  What carries of the addition change only bytes
- * behind it. */
-static inline const char *skip_digits(const char *p)
-{
-	for (;; p += 8) {
-		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
-		const uint64_t other =
-		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
-		if (other != 0)
-			return p + (__builtin_ctzll(other) >> 3);
-	}
-}
-
-/* Behind a number, an object, an array or a word; NULL: it is none, or not without a fault. */
-static const char *rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e,
-                              enum json_kind *kind)
-{
-	const char *q;
-
-	if (*v == '"' ||
-	    (*v == '{' && which == DFT_ARGS)) /* arguments are no value, but a path of their own */
-		return NULL;
-	if (*v == '{' || *v == '[')
-		q = json_nested(&rec->json, v, e, kind);
-	else
-		q = json_scalar(&rec->json, v, e, kind);
-	return rec->json.nflaws == 0 ? q : NULL;
-}
-
-static inline bool matches(const struct dft_node *n, const char *p)
-{
-	const uint64_t differs = ((load_u64(p, false) ^ n->literal[0]) & n->mask[0]) |
-	                         ((load_u64(p + 8, false) ^ n->literal[1]) & n->mask[1]);
-
-	return differs == 0 && (n->n <= 16 || ((load_u64(p + 16, false) ^ n->literal[2]) & n->mask[2]) == 0);
-}
-
-/* The child whose literal stands at p; NULL: none. */
-static inline const struct dft_node *next_node(const struct dft_node *at, const char *p)
-{
-	const struct dft_node *n = at->child;
-
-	while (n != NULL && !matches(n, p))
-		n = n->sibling;
-	return n;
-}
-
-/* A value that is no text, and of another kind than the path's first. */
-static const char *other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a,
-                               const char *v, const char *e)
-{
-	enum json_kind kind;
-	const char *end;
-
-	if (*v == '-' && (end = skip_digits(v + 1)) > v + 1 && (v[1] != '0' || end == v + 2) &&
-	    (*end == ',' || *end == '}'))
-		kind = JSON_INT;
-	else
-		end = rare_value(rec, n->what, v, e, &kind);
-	if (end == NULL)
-		return NULL;
-	if (n->what == DFT_PATH_ARG)
-		a->kind = (uint8_t)kind;
-	else
-		rec->shape ^= (uint64_t)(kind ^ n->kind) << 4 * n->what;
-	return end;
-}
-
-static inline bool is_plain_number(const char *v, const char *end)
-{
-	return end > v && (*end == ',' || *end == '}') && (*v != '0' || end - v == 1);
-}
-
-/* What the complete path says. */
-static void take_shape(struct dft_record *rec, const struct dft_shape *shape)
-{
-	rec->shape ^= shape->shape;
-	rec->hashes = shape->hashes;
-	rec->nargs = shape->nargs;
-	memcpy(rec->special, shape->special, sizeof rec->special);
-	rec->nextras = 0;
-	rec->clean = true;
-	rec->too_many = false;
-}
-
-bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
-                      const uint32_t **quotes, const char *p, const char *e)
-{
-	const char *const start = p;
-	const uint32_t line_end = (uint32_t)(e - base);
-	struct dft_arg *a = rec->args;
-	const struct dft_node *n = next_node(x->nodes, p);
-	const uint32_t *q = *quotes;
-
-	rec->shape = 0; /* what differs from the path's */
-	json_clear(&rec->json);
-	rec->p = p;
-	for (; n != NULL && n->what != DFT_PATH_END; n = next_node(n, p)) {
-		struct dft_token *token;
-		/* q is at the first quote of the literal, for no value leaves one behind */
-		q += n->quotes;
-		const char *const v = base + q[-1] + n->after;
-		const char *end;
-		if (n->what == DFT_PATH_ARG) {
-			*a = n->arg;
-			a->key.at = (uint32_t)(v - start) - n->key_back;
-			token = &a->value;
-			a++;
-		} else {
-			token = &rec->top[n->what];
-		}
-		if (n->kind == JSON_STRING) {
-			end = base + *q;
-			if (*q++ >= line_end)
-				return false;
-			p = end + 1;
-		} else {
-			p = end = skip_digits(v);
-			if (n->kind != JSON_UINT || !is_plain_number(v, end)) {
-				p = end = other_value(rec, n, a - 1, v, e);
-				if (end == NULL)
-					return false;
-				while (*q < (uint32_t)(end - base))
-					q++;
-			}
-		}
-		*token = (struct dft_token){ (uint32_t)(v - start), (uint32_t)(end - v) };
-	}
-	if (n == NULL || p + n->n != e)
-		return false;
-	*quotes = q + n->quotes;
-	rec->end = e;
-	take_shape(rec, n->shape);
-	return true;
-}
-
-/* ---- learning ---- */
-
-/* A value of a record, in the order in which they stand there. */
-struct stop {
-	struct dft_token value;
-	const struct dft_arg *arg; /* NULL: a field of the record itself */
-	uint8_t kind, top;
-};
-
-static void add_stop(struct stop *stops, uint32_t *n, struct stop one)
-{
-	uint32_t i = (*n)++;
-
-	for (; i > 0 && stops[i - 1].value.at > one.value.at; i--)
-		stops[i] = stops[i - 1];
-	stops[i] = one;
-}
-
-static uint32_t find_stops(const struct dft_record *rec, struct stop *stops)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < DFT_TOPS; i++) {
-		const enum json_kind kind = dft_top_kind(rec, (enum dft_top)i);
-		if (kind != JSON_ABSENT && !(i == DFT_ARGS && kind == JSON_OBJECT))
-			add_stop(stops, &n, (struct stop){ rec->top[i], NULL, (uint8_t)kind, (uint8_t)i });
-	}
-	for (uint32_t i = 0; i < rec->nargs; i++)
-		add_stop(stops, &n,
-		         (struct stop){ rec->args[i].value, &rec->args[i], rec->args[i].kind, DFT_PATH_ARG });
-	return n;
-}
-
-/* The node of a literal at p of n bytes (1 to DFT_LITERAL). */
-static struct dft_node make_node(const char *p, uint32_t n)
-{
-	struct dft_node node = { .n = (uint8_t)n, .after = 1 };
-	char bytes[DFT_LITERAL] = { 0 }, mask[DFT_LITERAL] = { 0 };
-
-	memcpy(bytes, p, n);
-	memset(mask, -1, n);
-	for (uint32_t i = 0; i < DFT_LITERAL / 8; i++) {
-		node.literal[i] = load_u64(bytes + 8 * i, false);
-		node.mask[i] = load_u64(mask + 8 * i, false);
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (p[i] == '"') {
-			node.quotes++;
-			node.after = (uint8_t)(n - i);
-		}
-	return node;
-}
-
-/* The child of `at` that is this node, made if need be; NULL: there are too many.  Longer literals come
- * first: `"a":"` must be asked for before `"a":`, behind which no text may come. */
-static struct dft_node *step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
-{
-	struct dft_node **link = &at->child;
-	uint32_t siblings = 0;
-
-	for (; *link != NULL && (*link)->n >= node->n; link = &(*link)->sibling, siblings++)
-		if ((*link)->n == node->n &&
-		    memcmp((*link)->literal, node->literal, sizeof node->literal) == 0)
-			return *link;
-	for (const struct dft_node *k = *link; k != NULL; k = k->sibling)
-		siblings++;
-	if (siblings >= DFT_SIBLINGS)
-		return NULL;
-	struct dft_node *const made = &x->nodes[x->n++];
-	*made = *node;
-	made->sibling = *link;
-	return *link = made;
-}
-
-static struct dft_node *step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec,
-                                      const struct stop *s, uint32_t from)
-{
-	struct dft_node node = make_node(rec->p + from, s->value.at - from);
-
-	node.what = s->top;
-	node.kind = s->kind;
-	if (s->arg != NULL) {
-		node.arg = *s->arg;
-		node.key_back = (uint8_t)(s->value.at - s->arg->key.at);
-	}
-	return step(x, at, &node);
-}
-
-/* The literal that ends the line, with the shape of its path. */
-static void step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec,
-                        uint64_t kinds, uint32_t from)
-{
-	struct dft_node node = make_node(rec->p + from, (uint32_t)(rec->end - rec->p) - from);
-	struct dft_shape *const shape = &x->shapes[x->nshapes];
-
-	node.what = DFT_PATH_END;
-	node.shape = shape;
-	const struct dft_node *const end = step(x, at, &node);
-	if (end == NULL || end->shape != shape)
-		return;
-	*shape = (struct dft_shape){ .shape = kinds, .hashes = rec->hashes, .nargs = rec->nargs };
-	memcpy(shape->special, rec->special, sizeof shape->special);
-	x->nshapes++;
-}
-
-void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
-{
-	struct stop stops[DFT_MAX_DEPTH_OF_PATH + DFT_TOPS];
-	struct dft_node *at;
-	uint64_t kinds = rec->shape;
-	uint32_t from = 0;
-
-	if (rec->nargs > DFT_MAX_DEPTH_OF_PATH)
-		return;
-	const uint32_t n = find_stops(rec, stops);
-	if (x->n + n + 1 > DFT_MAX_NODES ||
-	    x->nshapes == DFT_MAX_SHAPES) { /* shapes without end: the old ones make room */
-		x->nodes[0].child = NULL;
-		x->n = 1;
-		x->nshapes = 0;
-	}
-	at = &x->nodes[0];
-	for (uint32_t i = 0; i < n; i++) {
-		if (stops[i].value.at - from > DFT_LITERAL ||
-		    (at = step_to_value(x, at, rec, &stops[i], from)) == NULL)
-			return;
-		if (stops[i].arg == NULL) /* the path's kind may be that of an earlier record */
-			kinds ^= (uint64_t)(stops[i].kind ^ at->kind) << 4 * stops[i].top;
-		from = stops[i].value.at + stops[i].value.n + (stops[i].kind == JSON_STRING);
-	}
-	if ((uint32_t)(rec->end - rec->p) - from <= DFT_LITERAL)
-		step_to_end(x, at, rec, kinds, from);
-}
-
-/* ---- parse ---- */
-
-/* Records of any shape, with all flaws. */
+/* ---- strings ---- */
 
 bool dft_record_init(struct dft_record *rec)
 {
@@ -422,21 +133,19 @@ struct parse {
 	const char *e;
 };
 
-static struct dft_token token(const struct dft_record *rec, const char *from, const char *to)
+static struct dft_token token_of(const struct dft_record *rec, const char *from, const char *to)
 {
 	return (struct dft_token){ (uint32_t)(from - rec->p), (uint32_t)(to - from) };
 }
 
-/* What stands between the quotes of a string [p, q), and all of anything else. */
+/* Returns the token of a value [p, q), without the quotes of a string. */
 static struct dft_token value_token(const struct dft_record *rec, const char *p, const char *q,
                                     enum json_kind kind)
 {
-	return json_is_string(kind) ? token(rec, p + 1, q - 1) : token(rec, p, q);
+	return json_is_string(kind) ? token_of(rec, p + 1, q - 1) : token_of(rec, p, q);
 }
 
-/* ---- a quote that should have been escaped ---- */
-
-/* Nothing but closing braces, one at least, and blanks. */
+/* Matches at least one closing brace and blanks up to e. */
 static bool closes_line(const char *p, const char *e)
 {
 	const bool brace = p < e && *p == '}';
@@ -446,8 +155,8 @@ static bool closes_line(const char *p, const char *e)
 	return brace && json_skip_blanks(p, e) == e;
 }
 
-/* A comma and the next name. */
-static bool names_next(const char *p, const char *e)
+/* Matches a comma and the next key. */
+static bool continues_object(const char *p, const char *e)
 {
 	p = json_skip_blanks(p, e);
 	if (p == e || *p != ',')
@@ -469,11 +178,11 @@ bool dft_begins_record(const char *p, const char *e)
 	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
-/* Where the text that opens at `open` ends, given that what follows its first end (NULL: it has none) is no
- * JSON; NULL: not known.  Behind the true end stands the end of the object, or a comma and the next name.  Of
- * a quote behind a backslash more is asked.  A record that begins inside the text was glued to it: then the
- * text does not go on behind it. */
-static const char *true_end(const char *open, const char *first_end, const char *e)
+/* Guesses the end of the string that opens at `open`, since the bytes after its first end (NULL: none) are
+ * not JSON.  A quote ends the string only if `}`, or `,` and a key, follows; an escaped quote needs stronger
+ * evidence.  A record that starts inside the string was glued to it, so the string does not continue after
+ * that.  Returns NULL if no end is found. */
+static const char *guess_end(const char *open, const char *first_end, const char *e)
 {
 	for (const char *p = open + 1; p < e; p++) {
 		if (dft_begins_record(p, e))
@@ -482,13 +191,13 @@ static const char *true_end(const char *open, const char *first_end, const char 
 			continue;
 		const bool escaped = first_end == NULL || p + 1 < first_end;
 		const char *const next = json_skip_blanks(p + 1, e);
-		if (names_next(next, e) || (escaped ? closes_line(next, e) : next < e && *next == '}'))
+		if (continues_object(next, e) || (escaped ? closes_line(next, e) : next < e && *next == '}'))
 			return p + 1;
 	}
 	return NULL;
 }
 
-static void forget_flaws_behind(struct json *x, const char *p)
+static void drop_flaws_after(struct json *x, const char *p)
 {
 	uint32_t kept = 0;
 
@@ -498,9 +207,9 @@ static void forget_flaws_behind(struct json *x, const char *p)
 	x->nflaws = kept;
 }
 
-/* A string as a value.  Quotes inside that are not escaped are recognised by what follows them, and so is an
- * unescaped backslash before the last quote. */
-static const char *string_value(struct parse *x, const char *p, enum json_kind *kind)
+/* Reads a string value.  Unescaped quotes inside, and an unescaped backslash before the last quote, are
+ * recognised by the bytes that follow. */
+static const char *read_string(struct parse *x, const char *p, enum json_kind *kind)
 {
 	struct json *const json = &x->rec->json;
 	const char *const q = json_string(json, p, x->e, kind);
@@ -508,27 +217,27 @@ static const char *string_value(struct parse *x, const char *p, enum json_kind *
 
 	if (q != NULL && (next == x->e || *next == ',' || *next == '}' || *next == ']'))
 		return q;
-	const char *const end = true_end(p, q, x->e);
+	const char *const end = guess_end(p, q, x->e);
 	if (end == NULL)
 		return q; /* the missing comma will be reported */
 	if (q != NULL && end > q) {
 		json_flaw_add(json, DFT_FLAW_UNESCAPED_QUOTE, q - 1);
 	} else {
-		forget_flaws_behind(json, end);
+		drop_flaws_after(json, end);
 		json_flaw_add(json, JSON_FLAW_ESCAPE, end - 2);
 	}
 	*kind = JSON_BAD_STRING;
 	return end;
 }
 
-static const char *any_value(struct parse *x, const char *p, enum json_kind *kind)
+static const char *read_value(struct parse *x, const char *p, enum json_kind *kind)
 {
-	return p < x->e && *p == '"' ? string_value(x, p, kind) : json_value(&x->rec->json, p, x->e, kind);
+	return p < x->e && *p == '"' ? read_string(x, p, kind) : json_value(&x->rec->json, p, x->e, kind);
 }
 
 /* ---- arguments ---- */
 
-static bool room_for_arg(struct dft_record *rec)
+static bool reserve_arg(struct dft_record *rec)
 {
 	if (rec->nargs < rec->args_cap)
 		return true;
@@ -546,8 +255,8 @@ static bool room_for_arg(struct dft_record *rec)
 	return true;
 }
 
-/* Keys beyond those that have numbers are compared one by one, a bounded number of times. */
-static uint32_t count_same(const struct dft_record *rec, struct dft_token key)
+/* Counts earlier arguments with a key that has no number; looks at the last 256 only, to bound the time. */
+static uint32_t count_repeats(const struct dft_record *rec, struct dft_token key)
 {
 	const uint32_t from = rec->nargs > 256 ? rec->nargs - 256 : 0;
 	const struct slice s = dft_token_text(rec, key);
@@ -559,7 +268,7 @@ static uint32_t count_same(const struct dft_record *rec, struct dft_token key)
 	return n;
 }
 
-static void take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
+static void set_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
 {
 	const uint32_t i = rec->nargs;
 
@@ -571,8 +280,8 @@ static void take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role r
 		rec->hashes |= UINT64_C(1) << i;
 }
 
-/* That a name comes twice is valid JSON. */
-static void flaw_duplicate(struct dft_record *rec, const char *at)
+/* Adds the flaw without counting it: repeated keys are valid JSON. */
+static void add_duplicate_flaw(struct dft_record *rec, const char *at)
 {
 	json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, at);
 	rec->json.met--;
@@ -582,27 +291,27 @@ static void add_arg(struct parse *x, struct dft_token key, struct dft_token valu
 {
 	struct dft_record *const rec = x->rec;
 
-	if (!room_for_arg(rec))
+	if (!reserve_arg(rec))
 		return;
 	struct dft_arg *const a = &rec->args[rec->nargs];
 	*a = (struct dft_arg){ .key = key, .value = value, .kind = (uint8_t)kind };
-	a->number = dft_key_number(x->keys, dft_token_text(rec, key));
+	a->number = key_number(x->keys, dft_token_text(rec, key));
 	if (a->number == DFT_NO_KEY) {
-		a->repeats = count_same(rec, key);
+		a->repeats = count_repeats(rec, key);
 	} else {
 		struct dft_key *const k = &x->keys->keys[a->number];
 		k->repeats = k->object == x->keys->object ? k->repeats + 1 : 0;
 		k->object = x->keys->object;
 		a->repeats = k->repeats;
-		take_role(rec, a, (enum dft_role)k->role);
+		set_role(rec, a, (enum dft_role)k->role);
 	}
 	if (a->repeats > 0)
-		flaw_duplicate(rec, rec->p + key.at);
+		add_duplicate_flaw(rec, rec->p + key.at);
 	rec->nargs++;
 }
 
-/* The object of the arguments, at its brace. */
-static const char *arguments(struct parse *x, const char *p)
+/* Reads the object of the arguments from its brace. */
+static const char *read_args(struct parse *x, const char *p)
 {
 	struct json *const json = &x->rec->json;
 	bool more;
@@ -613,23 +322,23 @@ static const char *arguments(struct parse *x, const char *p)
 		struct slice key;
 		enum json_kind kind;
 		const char *const v = json_key(json, p, x->e, &key, &kind);
-		const char *const q = v != NULL ? any_value(x, v, &kind) : NULL;
+		const char *const q = v != NULL ? read_value(x, v, &kind) : NULL;
 		if (q == NULL)
 			return NULL;
-		add_arg(x, token(x->rec, key.p, key.p + key.n), value_token(x->rec, v, q, kind), kind);
+		add_arg(x, token_of(x->rec, key.p, key.p + key.n), value_token(x->rec, v, q, kind), kind);
 		p = json_next(json, q, x->e, '}', &more);
 	}
 	return p;
 }
 
-/* ---- the record ---- */
+/* ---- members ---- */
 
 const char *dft_wrapper_end(const char *p, const char *e)
 {
 	static const char key[] = "\"traceEvents\"";
-	const char *const most = e - p > 256 ? p + 256 : e;
+	const char *const limit = e - p > 256 ? p + 256 : e;
 
-	for (const char *q = p; most - q >= (ptrdiff_t)sizeof key - 1; q++) {
+	for (const char *q = p; limit - q >= (ptrdiff_t)sizeof key - 1; q++) {
 		if (*q != '"' || memcmp(q, key, sizeof key - 1) != 0)
 			continue;
 		q = json_skip_blanks(q + sizeof key - 1, e);
@@ -654,7 +363,7 @@ static void add_extra(struct dft_record *rec, struct dft_token key, struct dft_t
 	for (uint32_t i = 0; i < rec->nextras; i++)
 		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
 	if (repeats > 0)
-		flaw_duplicate(rec, s.p);
+		add_duplicate_flaw(rec, s.p);
 	rec->extras[rec->nextras++] = (struct dft_arg){
 		.key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats
 	};
@@ -679,7 +388,7 @@ static bool is_digits_and_q(struct slice s)
 	return i > 0 && i + 1 == s.n && s.p[i] == 'q';
 }
 
-/* Versions of 2025 printed a "q" behind the pid of some metadata. */
+/* Versions of 2025 printed a "q" after the pid of some metadata. */
 static void repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
 {
 	const struct slice s = dft_token_text(rec, *value);
@@ -687,7 +396,7 @@ static void repair_pid(struct dft_record *rec, struct dft_token *value, enum jso
 
 	if (*kind != JSON_BAD_WORD || !is_digits_and_q(s))
 		return;
-	/* the stray q is reported in place of the bad value */
+	/* report the stray q in place of the bad value */
 	for (uint32_t i = 0; i < json->nflaws; i++)
 		if (json->flaws[i].kind == JSON_FLAW_WORD && json->flaws[i].at == s.p)
 			json->flaws[i--] = json->flaws[--json->nflaws];
@@ -696,8 +405,8 @@ static void repair_pid(struct dft_record *rec, struct dft_token *value, enum jso
 	*kind = JSON_UINT;
 }
 
-/* One field of the record: its key at p. */
-static const char *top_field(struct parse *x, const char *p)
+/* Reads a member of the record; its key is at p. */
+static const char *read_member(struct parse *x, const char *p)
 {
 	struct dft_record *const rec = x->rec;
 	struct slice key;
@@ -709,18 +418,18 @@ static const char *top_field(struct parse *x, const char *p)
 	const enum dft_top which = dft_top_of(key);
 	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == JSON_ABSENT;
 	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
-	const uint32_t met = rec->json.met;
+	const uint32_t flaws = rec->json.met;
 	kind = JSON_OBJECT;
-	const char *const q = args ? arguments(x, v) : any_value(x, v, &kind);
+	const char *const q = args ? read_args(x, v) : read_value(x, v, &kind);
 	if (q == NULL)
 		return NULL;
 	struct dft_token value = value_token(rec, v, q, kind);
 	if (which == DFT_PID)
 		repair_pid(rec, &value, &kind);
-	const struct dft_token name = token(rec, key.p, key.p + key.n);
+	const struct dft_token name = token_of(rec, key.p, key.p + key.n);
 	if (rec->keep_members)
-		add_member(rec, (struct dft_member){ name, value,
-		                                     args && rec->json.met > met ? JSON_BAD_NESTED : kind });
+		add_member(rec, (struct dft_member){
+		                    name, value, args && rec->json.met > flaws ? JSON_BAD_NESTED : kind });
 	if (!known) {
 		add_extra(rec, name, value, kind);
 		return q;
@@ -730,7 +439,7 @@ static const char *top_field(struct parse *x, const char *p)
 	return q;
 }
 
-static void forget_last(struct dft_record *rec)
+static void clear_record(struct dft_record *rec)
 {
 	rec->shape = 0;
 	memset(rec->special, 0, sizeof rec->special);
@@ -745,11 +454,11 @@ bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, con
 	struct parse x = { rec, keys, e };
 	bool more;
 
-	forget_last(rec);
+	clear_record(rec);
 	rec->p = p;
 	p = json_first(&rec->json, p, e, &more);
 	while (p != NULL && more) {
-		p = top_field(&x, p);
+		p = read_member(&x, p);
 		if (p != NULL)
 			p = json_next(&rec->json, p, e, '}', &more);
 	}

@@ -1,16 +1,15 @@
+/*
+ * Recovery: keeps whole records, one a line, and drops what the reader drops.  Commas after records and
+ * objects around the records are removed, as lines are not members of an array; a missing closing bracket is
+ * added.
+ */
 #include "dftracer/dftracer.h"
 
-/*
- * Whole records are kept, one on each line; what the reader drops is dropped.
- * Commas behind records and objects around them go, as lines are no members of
- * an array, and an opening bracket gets its closing one.
- */
-
-#define RECOVER_BYTES (4u << 20) /* of input, until the engine looks around */
+#define RECOVER_BYTES (4u << 20) /* of input per call */
 
 struct dft_recover {
-	bool line_kept, line_dropped; /* some bytes of the present line were */
-	bool newline_due;             /* what comes next begins a line */
+	bool line_kept, line_dropped; /* some bytes of the current line were kept, dropped */
+	bool newline_due;             /* the next item starts a line */
 };
 
 static const char *const structure[] = {
@@ -25,8 +24,8 @@ static void begin_line(struct recovery *rc, enum dft_rule rule, const char *why)
 	recover_replace(rc, p, "\n", 1, &dft_rules[rule], "%s", why);
 }
 
-/* A newline goes with what was before it on its line. */
-static void line_end(struct recovery *rc)
+/* Keeps a newline unless its whole line was dropped. */
+static void keep_newline(struct recovery *rc)
 {
 	struct dft_recover *const s = rc->state;
 	const char *const to = rc->r->in->p;
@@ -38,8 +37,8 @@ static void line_end(struct recovery *rc)
 	*s = (struct dft_recover){ .newline_due = false };
 }
 
-/* Something other than a record or a newline, which began with the byte c. */
-static void between(struct recovery *rc, char c)
+/* Recovers an item that is neither a record nor a newline; c: its first byte. */
+static void keep_other(struct recovery *rc, char c)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -53,7 +52,7 @@ static void between(struct recovery *rc, char c)
 	s->line_kept = true;
 }
 
-static void record(struct recovery *rc)
+static void keep_record(struct recovery *rc)
 {
 	const struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -65,8 +64,8 @@ static void record(struct recovery *rc)
 	s->line_kept = true;
 }
 
-/* The object around the records: its beginning, or what is behind the array. */
-static void wrapper(struct recovery *rc, bool begins)
+/* Drops the object around the records: its start, or its members after the array. */
+static void drop_wrapper(struct recovery *rc, bool begins)
 {
 	struct dft_recover *const s = rc->state;
 	const char *const to = rc->r->in->p;
@@ -81,8 +80,8 @@ static void wrapper(struct recovery *rc, bool begins)
 	s->line_kept = s->newline_due = true;
 }
 
-/* One thing at the start of the window.  false: the window ends too early. */
-static bool step(struct recovery *rc)
+/* Recovers one item at the start of the window.  Returns false if the window ends too early. */
+static bool process_item(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 	struct dft_recover *const s = rc->state;
@@ -106,18 +105,18 @@ static bool step(struct recovery *rc)
 		s->line_dropped = true;
 		st->line.dropped = false;
 	} else if (trailer || st->wrapped != wrapped) {
-		wrapper(rc, !trailer);
+		drop_wrapper(rc, !trailer);
 	} else if (c == '\n') {
-		line_end(rc);
+		keep_newline(rc);
 	} else if (rc->r->records > records) {
-		record(rc);
+		keep_record(rc);
 	} else {
-		between(rc, c);
+		keep_other(rc, c);
 	}
 	return true;
 }
 
-static void finish(struct recovery *rc)
+static void add_closing_bracket(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 
@@ -128,7 +127,7 @@ static void finish(struct recovery *rc)
 	                &dft_rules[DFT_RULE_NO_BRACKETS], "the closing ] is missing");
 }
 
-static enum read_status next(struct recovery *rc)
+static enum read_status recover_next(struct recovery *rc)
 {
 	struct dft_state *const st = rc->r->state;
 	struct input *const in = rc->r->in;
@@ -141,14 +140,14 @@ static enum read_status next(struct recovery *rc)
 		if (in->p == in->end) {
 			st->index->base = NULL;
 			if (in->last || !input_more(in)) {
-				finish(rc);
+				add_closing_bracket(rc);
 				return READ_END;
 			}
 		}
 		dft_lines_fast(st, &none);
 		recover_keep(rc, in->p);
 		rc->records += rc->r->records - records;
-		if (in->p < in->end && !st->no_memory && !step(rc)) {
+		if (in->p < in->end && !st->no_memory && !process_item(rc)) {
 			st->index->base = NULL;
 			input_more(in);
 		}
@@ -159,5 +158,5 @@ static enum read_status next(struct recovery *rc)
 const struct recover_ops dft_recover_ops = {
 	.state_size = sizeof(struct dft_recover),
 	.structure = structure,
-	.next = next,
+	.next = recover_next,
 };

@@ -1,15 +1,15 @@
+/*
+ * Which metadata a copy of selected records needs: mark and sweep.
+ *
+ * The survey pass marks the hashes, entities, processes and threads that selected records refer to; the copy
+ * then keeps the metadata that defines something marked.  Marks are 64-bit hashes: a
+ * collision keeps a needless record.  Records of a known track are searched for keys of hashes, not parsed.
+ */
 #include <stdlib.h>
 
 #include "dftracer/dftracer.h"
 
-/* ---- write look ---- */
-
-static bool prepare(struct dfw_look *x)
-{
-	if (!x->ready)
-		x->ready = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
-	return x->ready;
-}
+/* ---- kinds of records ---- */
 
 static bool top_is(const struct dft_record *rec, enum dft_top which, const char *text)
 {
@@ -42,8 +42,8 @@ static enum dfw_kind kind_of(const struct dft_record *rec)
 	                                                                                : DFW_OF_PROCESS;
 }
 
-/* A pid or tid, quoted or not; a negative one as two's complement. */
-static bool number_of(const struct dft_record *rec, enum dft_top which, uint64_t *v)
+/* Reads a pid or tid, quoted or not; a negative one as two's complement. */
+static bool read_number(const struct dft_record *rec, enum dft_top which, uint64_t *v)
 {
 	const struct slice s =
 	    dft_top_kind(rec, which) != JSON_ABSENT ? dft_top_text(rec, which) : slice_of(NULL, 0);
@@ -55,15 +55,17 @@ static bool number_of(const struct dft_record *rec, enum dft_top which, uint64_t
 	return true;
 }
 
-bool dfw_look_at(struct dfw_look *x, struct slice bytes)
+bool dfw_look_parse(struct dfw_look *x, struct slice bytes)
 {
 	struct dft_record *const rec = &x->rec;
 
-	if (!prepare(x) || !dft_parse(rec, &x->keys, bytes.p, bytes.p + bytes.n))
+	if (!x->ready)
+		x->ready = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
+	if (!x->ready || !dft_parse(rec, &x->keys, bytes.p, bytes.p + bytes.n))
 		return false;
 	x->kind = kind_of(rec);
-	x->has_pid = number_of(rec, DFT_PID, &x->pid);
-	x->has_tid = number_of(rec, DFT_TID, &x->tid);
+	x->has_pid = read_number(rec, DFT_PID, &x->pid);
+	x->has_tid = read_number(rec, DFT_TID, &x->tid);
 	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_HOSTNAME);
 	const struct dft_arg *const a = hash != NULL ? hash : name;
@@ -73,34 +75,31 @@ bool dfw_look_at(struct dfw_look *x, struct slice bytes)
 
 /* ---- time units ---- */
 
-static uint64_t key_of(uint64_t pid, struct slice host)
+static uint64_t unit_key(uint64_t pid, struct slice host)
 {
 	return hash_bytes(host.p, host.n, hash_u64(pid, hash_seed()));
 }
 
-/* Records that do not say their host are of the first process of their pid. */
+/* Records without a host belong to the first process of their pid. */
 bool dfw_look_metric(struct dfw_look *x)
 {
-	static const struct {
-		const char *name;
-		uint32_t ns;
-	} units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
-	const uint64_t any = key_of(x->pid, slice_of("", 0));
+	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
+	const uint32_t ns = a != NULL ? (uint32_t)dft_time_unit(dft_token_text(&x->rec, a->value)) : 0;
+	const uint64_t any = unit_key(x->pid, slice_of("", 0));
 	const bool first = table64_get(&x->units, any) == TABLE_NONE;
 
-	for (size_t i = 0; x->has_pid && i < sizeof units / sizeof units[0]; i++)
-		if (arg_is(&x->rec, DFT_ROLE_VALUE, units[i].name))
-			return table64_put(&x->units, key_of(x->pid, x->host), units[i].ns) &&
-			       (!first || table64_put(&x->units, any, units[i].ns));
-	return true;
+	if (!x->has_pid || ns == 0)
+		return true;
+	return table64_put(&x->units, unit_key(x->pid, x->host), ns) &&
+	       (!first || table64_put(&x->units, any, ns));
 }
 
 uint64_t dfw_look_unit(const struct dfw_look *x)
 {
-	uint32_t ns = x->has_pid ? table64_get(&x->units, key_of(x->pid, x->host)) : TABLE_NONE;
+	uint32_t ns = x->has_pid ? table64_get(&x->units, unit_key(x->pid, x->host)) : TABLE_NONE;
 
 	if (ns == TABLE_NONE && x->has_pid)
-		ns = table64_get(&x->units, key_of(x->pid, slice_of("", 0)));
+		ns = table64_get(&x->units, unit_key(x->pid, slice_of("", 0)));
 	return ns == TABLE_NONE ? 1000 : ns;
 }
 
@@ -113,21 +112,18 @@ void dfw_look_free(struct dfw_look *x)
 	table64_free(&x->units);
 }
 
-/* ---- write select ---- */
-
 /* ---- marks ---- */
 
-/* What kind of thing a mark is of. */
 enum mark { OF_HASH = 1, OF_DEFINITION = 4, OF_PROCESS, OF_THREAD, OF_ENTITY, OF_TYPE };
 
-static uint64_t key_of_write_select(enum mark kind, uint64_t a, uint64_t b)
+static uint64_t mark_key(enum mark kind, uint64_t a, uint64_t b)
 {
 	return hash_u64(b, hash_u64(a, hash_seed() + kind));
 }
 
 static uint64_t text_key(enum mark kind, struct slice s)
 {
-	return key_of_write_select(kind, hash_bytes(s.p, s.n, hash_seed()), 0);
+	return mark_key(kind, hash_bytes(s.p, s.n, hash_seed()), 0);
 }
 
 static bool is_marked(const struct dfw_select *s, uint64_t key)
@@ -137,14 +133,14 @@ static bool is_marked(const struct dfw_select *s, uint64_t key)
 
 static void mark(struct dfw_select *s, uint64_t key, uint32_t value)
 {
-	s->everything |= s->needed.used >= DFW_MOST_MARKS;
-	if (!s->everything)
+	s->keep_all |= s->needed.used >= DFW_MAX_MARKS;
+	if (!s->keep_all)
 		s->failed |= !table64_put(&s->needed, key, value);
 }
 
-/* ---- hashes ---- */
+/* ---- hashes, processes and threads ---- */
 
-/* Narrow hashes are those of a process.  false: it is none. */
+/* Narrow hashes belong to a process.  Returns false if the argument is no hash. */
 static bool hash_key(const struct dfw_look *x, const struct dft_arg *a, enum dft_hash_kind kind,
                      uint64_t *key)
 {
@@ -153,8 +149,7 @@ static bool hash_key(const struct dfw_look *x, const struct dft_arg *a, enum dft
 	if (!dft_hash_read(&x->rec, a->value, (enum json_kind)a->kind, &h) || h.none)
 		return false;
 	const bool narrow = !h.text && h.value <= UINT16_MAX;
-	*key =
-	    key_of_write_select(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
+	*key = mark_key(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
 	return true;
 }
 
@@ -182,8 +177,8 @@ static void mark_hashes(struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-/* The first definition, and each that gives another text. */
-static bool takes_definition(struct dfw_select *s, const struct dfw_look *x)
+/* Keeps the first definition of a hash, and each with another text than the one before. */
+static bool keeps_definition(struct dfw_select *s, const struct dfw_look *x)
 {
 	const struct dft_arg *const name = dft_arg_of(&x->rec, DFT_ROLE_NAME);
 	const struct dft_arg *const value = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
@@ -194,52 +189,51 @@ static bool takes_definition(struct dfw_select *s, const struct dfw_look *x)
 		return false;
 	const struct slice text = dft_token_text(&x->rec, name->value);
 	const uint32_t now = (uint32_t)hash_bytes(text.p, text.n, hash_seed()) & INT32_MAX;
-	const uint64_t defined = key_of_write_select(OF_DEFINITION, key, 0);
+	const uint64_t defined = mark_key(OF_DEFINITION, key, 0);
 	if (table64_get(&s->needed, defined) == now)
 		return false;
 	mark(s, defined, now);
 	return true;
 }
 
-/* ---- processes and threads ---- */
-
 static uint64_t host_number(struct slice host)
 {
 	return host.n > 0 ? hash_bytes(host.p, host.n, hash_seed()) | 1 : 0;
 }
 
-/* With its host, without it, and for metadata that does not say the host. */
-static void mark_who(struct dfw_select *s, const struct dfw_look *x)
+static uint64_t thread_key(const struct dfw_look *x)
+{
+	return mark_key(OF_THREAD, mark_key(OF_PROCESS, x->pid, 0), x->tid);
+}
+
+/* Marks the process with its host (0: none), and as having a pid (2) for metadata without a host. */
+static void mark_track(struct dfw_select *s, const struct dfw_look *x)
 {
 	const uint64_t host = host_number(x->host);
 
 	if (!x->has_pid)
 		return;
-	mark(s, key_of_write_select(OF_PROCESS, x->pid, host), 1);
-	mark(s, key_of_write_select(OF_PROCESS, x->pid, 2), 1);
+	mark(s, mark_key(OF_PROCESS, x->pid, host), 1);
+	mark(s, mark_key(OF_PROCESS, x->pid, 2), 1);
 	if (x->has_tid)
-		mark(s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid),
-		     1);
+		mark(s, thread_key(x), 1);
 }
 
-static bool is_of_retained(const struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_process(const struct dfw_select *s, const struct dfw_look *x)
 {
 	const uint64_t host = host_number(x->host);
 
 	if (!x->has_pid)
 		return true; /* of the whole trace */
 	if (host == 0)
-		return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 2));
-	return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, host)) ||
-	       is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 0));
+		return is_marked(s, mark_key(OF_PROCESS, x->pid, 2));
+	return is_marked(s, mark_key(OF_PROCESS, x->pid, host)) ||
+	       is_marked(s, mark_key(OF_PROCESS, x->pid, 0));
 }
 
-static bool is_of_retained_thread(const struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_thread(const struct dfw_select *s, const struct dfw_look *x)
 {
-	return is_of_retained(s, x) &&
-	       (!x->has_tid ||
-	        is_marked(
-	            s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid)));
+	return keeps_process(s, x) && (!x->has_tid || is_marked(s, thread_key(x)));
 }
 
 /* ---- entities ---- */
@@ -249,7 +243,7 @@ static bool key_is(const struct dfw_look *x, const struct dft_arg *a, const char
 	return slice_is(dft_token_text(&x->rec, a->key), key);
 }
 
-/* The text of an argument as a mark; false: there is none. */
+/* Returns the mark of an argument's text.  Returns false if there is no such argument. */
 static bool arg_key(const struct dfw_look *x, const char *name, enum mark kind, uint64_t *key)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++)
@@ -260,7 +254,7 @@ static bool arg_key(const struct dfw_look *x, const char *name, enum mark kind, 
 	return false;
 }
 
-/* All texts of 16 bytes inside the argument relations. */
+/* Marks all strings of 16 bytes in the argument `relations`. */
 static void mark_relations(struct dfw_select *s, const struct dfw_look *x)
 {
 	for (uint32_t i = 0; i < x->rec.nargs; i++) {
@@ -273,21 +267,21 @@ static void mark_relations(struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-static void note_entity(struct dfw_select *s, const struct dfw_look *x)
+static void add_entity(struct dfw_select *s, const struct dfw_look *x)
 {
 	struct dfw_entity e;
 
 	if (!arg_key(x, "id", OF_ENTITY, &e.id) || !arg_key(x, "type", OF_TYPE, &e.type))
 		return;
-	s->everything |= s->nentities >= DFW_MOST_ENTITIES;
-	if (s->everything)
+	s->keep_all |= s->nentities >= DFW_MAX_ENTITIES;
+	if (s->keep_all)
 		return;
 	s->failed |= !array_room(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
 	if (!s->failed)
 		s->entities[s->nentities++] = e;
 }
 
-static bool takes_entity(const struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_entity(const struct dfw_select *s, const struct dfw_look *x)
 {
 	uint64_t a, b;
 
@@ -302,14 +296,15 @@ static bool takes_entity(const struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
-/* ---- records without a parse ---- */
+/* ---- survey without parsing ---- */
 
-#define MOST_TRACKS (DFT_MAX_THREADS - 1) /* readers put threads beyond them together */
+#define MAX_TRACKS (DFT_MAX_THREADS - 1) /* threads past the limit share a track */
 
-/* Whether the process and the thread of the event are marked; if not, they will be. */
+/* Returns whether the process and the thread of the event are marked, and assumes that the caller marks them
+ * otherwise. */
 static bool is_known_track(struct dfw_select *s, const struct track *t)
 {
-	if (t->index >= MOST_TRACKS)
+	if (t->index >= MAX_TRACKS)
 		return false;
 	if (!array_reach(&s->tracks, &s->ntracks, t->index, sizeof *s->tracks)) {
 		s->failed = true;
@@ -320,8 +315,8 @@ static bool is_known_track(struct dfw_select *s, const struct track *t)
 	return known;
 }
 
-/* The value behind a colon, as a token: a text without its quotes, or digits. */
-static struct dft_token value_at(struct slice bytes, uint32_t at, enum json_kind *kind)
+/* Returns the token of a value: a string without its quotes, or digits. */
+static struct dft_token read_value(struct slice bytes, uint32_t at, enum json_kind *kind)
 {
 	while (at < bytes.n && (bytes.p[at] == ' ' || bytes.p[at] == '\t'))
 		at++;
@@ -334,14 +329,14 @@ static struct dft_token value_at(struct slice bytes, uint32_t at, enum json_kind
 	return (struct dft_token){ at, end - at };
 }
 
-static bool ends_in(const char *p, const char *from, const char *word, size_t n)
+static bool ends_in(const char *p, const char *from, const char *suffix, size_t n)
 {
-	return (size_t)(p - from) >= n && memcmp(p - n, word, n) == 0;
+	return (size_t)(p - from) >= n && memcmp(p - n, suffix, n) == 0;
 }
 
-/* What names hashes and entities, found by how keys end: `hash":`.  A text that only looks so marks what
- * nobody needs.  false: the record has to be parsed. */
-static bool mark_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
+/* Marks hashes by the suffix of their keys, `hash":`.  Text inside a string that looks the same only adds
+ * needless marks.  Returns false if the record must be parsed. */
+static bool mark_by_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
 {
 	struct dfw_look x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
 	const char *p = bytes.p, *const end = p + bytes.n;
@@ -355,7 +350,7 @@ static bool mark_keys(struct dfw_select *s, const struct event *e, struct slice 
 			continue;
 		enum json_kind kind;
 		const char c = p[-6];
-		const struct dft_token value = value_at(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
+		const struct dft_token value = read_value(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
 		const struct dft_arg a = { .value = value, .kind = (uint8_t)kind };
 		const enum dft_hash_kind of = c == 'h'   ? DFT_HASH_HOST
 		                              : c == 'f' ? DFT_HASH_FILE
@@ -366,70 +361,70 @@ static bool mark_keys(struct dfw_select *s, const struct event *e, struct slice 
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- survey and verdict ---- */
 
-void dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
+void dfw_select_survey(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
 		s->left_out = true;
 		return;
 	}
-	if (s->everything)
+	if (s->keep_all)
 		return;
-	if (e->phase != PHASE_STRUCTURE && is_known_track(s, e->track) && mark_keys(s, e, bytes))
+	if (e->phase != PHASE_STRUCTURE && is_known_track(s, e->track) && mark_by_keys(s, e, bytes))
 		return;
-	const bool seen = dfw_look_at(x, bytes);
+	const bool parsed = dfw_look_parse(x, bytes);
 	s->failed |= !x->ready;
-	if (!seen)
+	if (!parsed)
 		return;
 	if (x->kind == DFW_ENTITY)
-		note_entity(s, x);
+		add_entity(s, x);
 	if (x->kind != DFW_CALL)
 		return;
-	mark_who(s, x);
+	mark_track(s, x);
 	mark_hashes(s, x);
 	mark_relations(s, x);
 }
 
 void dfw_select_end(struct dfw_select *s)
 {
-	if (s->over)
+	if (s->ended)
 		return;
-	s->over = true;
+	s->ended = true;
 	for (uint32_t i = 0; i < s->nentities; i++)
 		if (is_marked(s, s->entities[i].id))
 			mark(s, s->entities[i].type, 1);
 }
 
-static bool takes_metadata(struct dfw_select *s, const struct dfw_look *x)
+static bool keeps_metadata(struct dfw_select *s, const struct dfw_look *x)
 {
 	switch (x->kind) {
 	case DFW_CALL:
 		return true;
 	case DFW_HASH:
-		return takes_definition(s, x);
+		return keeps_definition(s, x);
 	case DFW_THREAD_NAME:
-		return is_of_retained_thread(s, x);
+		return keeps_thread(s, x);
 	case DFW_ENTITY:
 	case DFW_ENTITY_TYPE:
 	case DFW_ENTITY_RELATION:
-		return takes_entity(s, x);
+		return keeps_entity(s, x);
 	default:
-		return is_of_retained(s, x);
+		return keeps_process(s, x);
 	}
 }
 
-enum dfw_take dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e,
-                               struct slice bytes)
+enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_look *x, const struct event *e,
+                                  struct slice bytes)
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
-		return DFW_LEAVE;
+		return DFW_DROP;
 	if (e->phase != PHASE_STRUCTURE)
-		return slice_is(e->cls->category, "dftracer") && slice_is(e->name, "start") ? DFW_LEAVE_START
-		                                                                            : DFW_TAKE;
-	if (!dfw_look_at(x, bytes))
-		return DFW_TAKE;
-	return s->everything || takes_metadata(s, x) ? DFW_TAKE : DFW_LEAVE;
+		return slice_is(e->cls->category, "dftracer") && slice_is(e->name, "start") ? DFW_DROP_START
+		                                                                            : DFW_KEEP;
+	if (!dfw_look_parse(x, bytes))
+		return DFW_KEEP;
+	return s->keep_all || keeps_metadata(s, x) ? DFW_KEEP : DFW_DROP;
 }
 
 void dfw_select_free(struct dfw_select *s)

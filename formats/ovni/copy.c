@@ -1,31 +1,37 @@
+/*
+ * Copies of streams, record by record (format/reader_copy.h).  The reader hands on the files of a stream
+ * before its records, and event.dur tells streams apart; the writer gives each stream a file and appends its
+ * records. Adjoining records are written as one run, unless clocks are moved (--rebase).
+ *
+ * In a selection, records that others depend on come along: the life of their thread, and the types and tasks
+ * that other threads may refer to.  A stream waits in memory (at most OVW_MOST_WAITING for all) until one of
+ * its records is selected; those that still wait at the end are left out, unless their metadata declares what
+ * the others need.
+ */
+#include "ovni/ovni.h"
+
 #include <cJSON.h>
 #include <stdlib.h>
 
-#include "ovni/ovni.h"
+/* ---- the reader's part: files and runs as records ---- */
 
-/* ---- copy ---- */
+#define NAME(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
 
+/* Fields of the record of a file; that of the stream itself has only the name. */
 static const struct class_field file_fields[] = {
-	{ { "name", 4, SLICE_UTF8 | SLICE_JSON },
-	  { "string", 6, SLICE_UTF8 | SLICE_JSON },
-	  VALUE_STRING,
-	  0,
-	  NULL },
-	{ { "content", 7, SLICE_UTF8 | SLICE_JSON },
-	  { "bytes", 5, SLICE_UTF8 | SLICE_JSON },
-	  VALUE_BYTES,
-	  0,
-	  NULL },
+	{ NAME("name"), NAME("string"), VALUE_STRING, 0, NULL },
+	{ NAME("content"), NAME("bytes"), VALUE_BYTES, 0, NULL },
 };
-
-/* ---- the files of a stream ---- */
 
 bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
 {
 	const bool was_read = n != OVNI_NOT_READ;
 	struct ovni_file file = { .n = was_read ? (uint32_t)n : 0 };
 
-	if (f->n == OVNI_MOST_FILES)
+	if (f->n == OVNI_MAX_FILES)
 		return true;
 	file.name = strdup(name);
 	if (was_read && (file.content = malloc(n + 1)) != NULL)
@@ -48,8 +54,7 @@ void ovni_files_free(struct ovni_files *f)
 	*f = (struct ovni_files){ .n = 0 };
 }
 
-/* ---- records ---- */
-
+/* Adds a record without bytes. */
 static struct event *add_record(struct reader *r, struct batch *b, const struct class *like, uint64_t offset,
                                 uint32_t number)
 {
@@ -103,9 +108,7 @@ bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64
 	return true;
 }
 
-/* ---- names ---- */
-
-/* The stream's way from the folder of the trace, without a suffix for compression. */
+/* Returns the stream's path from the folder of the trace, without a suffix for compression. */
 static struct slice stream_name(const struct reader *r)
 {
 	const char *const path =
@@ -127,7 +130,7 @@ static struct slice stream_name(const struct reader *r)
 	return slice_of(name, n);
 }
 
-/* The folder of a file in the folder of the trace, its slash included. */
+/* Returns the length of a path up to its last slash, which is included. */
 static size_t folder_length(struct slice name)
 {
 	size_t n = name.n;
@@ -169,16 +172,59 @@ bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uin
 	return true;
 }
 
-/* ---- write select ---- */
+/* ---- the writer's part: records of streams ---- */
 
-/*
- * A selection of records.  What they depend on comes along: the life of their
- * thread, and the types and tasks that other threads may refer to.  A stream
- * waits until one of its records is selected; those that still wait at the end
- * are left out, unless their metadata says what others need.
- */
+static bool is_file(const struct batch *b, const struct event *e)
+{
+	return e->phase == PHASE_STRUCTURE && e->nfields > 0 &&
+	       slice_is(b->fields[e->first_field].name, "name");
+}
 
-/* ---- what comes along ---- */
+static void add_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	const struct slice name = value_text(&f[0].value);
+
+	if (e->nfields == 1)
+		ovw_place(st, e->dur, name, chunk);
+	else
+		ovw_sidecar(st, name,
+		            f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
+		                                           : (struct slice){ NULL, 0, 0 },
+		            chunk);
+}
+
+/* Gives a stream a file unless the reader named one before. */
+static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chunk)
+{
+	struct ovw_copy *const c = &st->copy;
+
+	if (number >= c->nstreams || c->streams[number] == NULL)
+		ovw_place(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
+	return number < c->nstreams && c->streams[number] != NULL;
+}
+
+/* Returns whether a record lacks the data that its head announces: the reader dropped it. */
+static bool lacks_data(const struct event *e, struct slice bytes)
+{
+	return e->phase != PHASE_STRUCTURE && bytes.n == OVNI_JUMBO_HEAD &&
+	       (bytes.p[0] & OVNI_FLAG_JUMBO) != 0 && memcmp(bytes.p + OVNI_EVENT_SIZE, "\0\0\0\0", 4) != 0;
+}
+
+/* Moves the clock of the record of n bytes that was added to `to` last. */
+static void move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
+                       struct chunk *chunk)
+{
+	const bool negative = st->signed_time && (int64_t)e->ts < 0;
+
+	if (to->failed || e->phase == PHASE_STRUCTURE)
+		return;
+	ovw_store(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
+	if (negative)
+		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
+}
+
+/* ---- selections: records that come along ---- */
 
 static bool is_code(const char *p, const char *code)
 {
@@ -200,13 +246,13 @@ static bool is_of_task(const char *p)
 	       (p[1] == 'P' && (c == 'P' || c == 'Q'));
 }
 
-/* The thread's states and CPUs, and where it was not sorted. */
+/* States and CPUs of the thread, and its unordered regions. */
 static bool is_life(const char *p)
 {
 	return p[1] == 'O' && (p[2] == 'H' || p[2] == 'A' || is_code(p, "OU[") || is_code(p, "OU]"));
 }
 
-/* ---- what metadata declares ---- */
+/* ---- selections: values that metadata declares ---- */
 
 static uint64_t hash_text(const char *s, uint64_t seed)
 {
@@ -223,12 +269,12 @@ static void add_declaration(struct ovw_waiting *s, uint64_t scope, const cJSON *
 	cJSON_free(text);
 }
 
-/* Values that must stand in one stream at least: of the process, of the loom, of the trace. */
-static void take_metadata(struct ovw_waiting *s, struct slice json)
+/* Reads the values that at least one stream must have: of the process, of the loom, of the trace. */
+static void read_declarations(struct ovw_waiting *s, struct slice json)
 {
+	const char *fault;
 	size_t at;
-	cJSON *const root =
-	    ovni_json_fault(json.p, json.n, &at) == NULL ? cJSON_ParseWithLength(json.p, json.n) : NULL;
+	cJSON *const root = ovni_json_parse(json, &fault, &at);
 	const cJSON *const ovni = ovni_json_get(root, "ovni");
 	const cJSON *const pid = ovni_json_get(ovni, "pid"), *const tid = ovni_json_get(ovni, "tid");
 	const uint64_t seed = hash_seed();
@@ -246,22 +292,21 @@ static void take_metadata(struct ovw_waiting *s, struct slice json)
 	cJSON_Delete(root);
 }
 
-/* ---- streams ---- */
+/* ---- selections: streams that wait ---- */
 
-/* false: no memory. */
-static bool note(struct table64 *t, uint64_t key)
+static bool add_key(struct table64 *t, uint64_t key)
 {
 	return table64_put(t, key, 0);
 }
 
-/* Writes what waited, and whatever follows. */
-static void keep(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
+/* Writes what waited; later records follow directly. */
+static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
-	bool ok = note(&x->scopes, s->loom) && note(&x->scopes, s->process) && note(&x->scopes, 0);
+	bool ok = add_key(&x->scopes, s->loom) && add_key(&x->scopes, s->process) && add_key(&x->scopes, 0);
 
 	for (uint32_t i = 0; i < s->ndeclared; i++)
-		ok = ok && note(&x->declared, s->declared[i].content);
+		ok = ok && add_key(&x->declared, s->declared[i].content);
 	for (uint32_t i = 0; i < s->nfiles; i++) {
 		chunk_file(chunk, s->files[i].file);
 		text_add(&chunk->text, s->files[i].content.p, s->files[i].content.n);
@@ -276,19 +321,21 @@ static void keep(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chun
 	chunk->text.failed |= !ok;
 }
 
-static void hold(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
+/* Counts n more bytes that wait. */
+static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
 	s->bytes += n;
 	x->waiting_bytes += n;
 	chunk->text.failed |= s->records.failed;
-	if (x->waiting_bytes > OVW_MOST_WAITING) /* no harm: a thread that does nothing */
-		keep(st, s, chunk);
+	/* Beyond the limit a stream is kept unselected: a thread that does nothing is harmless. */
+	if (x->waiting_bytes > OVW_MOST_WAITING)
+		keep_stream(st, s, chunk);
 }
 
-/* NULL: no memory. */
-static struct ovw_waiting *ovw_waiting_of(struct ovw_state *st, uint64_t number)
+/* Returns the stream of a number, new if need be; NULL: OOM. */
+static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -303,7 +350,7 @@ static struct ovw_waiting *ovw_waiting_of(struct ovw_state *st, uint64_t number)
 void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
                    struct chunk *chunk)
 {
-	struct ovw_waiting *const s = ovw_waiting_of(st, number);
+	struct ovw_waiting *const s = find_waiting(st, number);
 
 	if (s == NULL || s->nfiles == OVW_MOST_SIDECARS) {
 		chunk->text.failed |= s == NULL;
@@ -315,18 +362,15 @@ void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, stru
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
 	if (strcmp(slash != NULL ? slash + 1 : file, OVNI_METADATA_FILE) == 0)
-		take_metadata(s, content);
-	hold(st, s, content.n, chunk);
+		read_declarations(s, content);
+	count_waiting(st, s, content.n, chunk);
 }
 
-static void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
-                           struct chunk *chunk);
-
-/* Writes a record of a stream with a place, or holds it, or leaves it out. */
-static void ovw_selected(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+/* Writes a record of a stream with a file, holds it, or leaves it out. */
+static void select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
-	struct ovw_waiting *const s = ovw_waiting_of(st, e->dur);
+	struct ovw_waiting *const s = find_waiting(st, e->dur);
 	const bool structure = e->phase == PHASE_STRUCTURE,
 	           wanted = !structure && (e->flags & EVENT_LEFT_OUT) == 0;
 	const bool defines = !structure && is_definition(bytes.p);
@@ -341,23 +385,21 @@ static void ovw_selected(struct ovw_state *st, const struct event *e, struct sli
 	s->defines |= defines;
 	x->uses_tasks |= wanted && is_of_task(bytes.p);
 	if (wanted && !s->kept)
-		keep(st, s, chunk);
+		keep_stream(st, s, chunk);
 	if (!structure && is_code(bytes.p, "OAr") && bytes.n >= OVNI_EVENT_SIZE + 8)
 		chunk->text.failed |=
-		    !note(&x->tids, load_u32(bytes.p + OVNI_EVENT_SIZE + 4, (e->flags & EVENT_BIG) != 0));
+		    !add_key(&x->tids, load_u32(bytes.p + OVNI_EVENT_SIZE + 4, (e->flags & EVENT_BIG) != 0));
 	if (s->kept)
 		chunk_file(chunk, s->file);
 	struct text *const to = s->kept ? &chunk->text : &s->records;
 	text_slice(to, bytes);
 	if (st->rebased && !structure)
-		ovw_move_clock(st, e, to, bytes.n, chunk);
+		move_clock(st, e, to, bytes.n, chunk);
 	if (!s->kept)
-		hold(st, s, bytes.n, chunk);
+		count_waiting(st, s, bytes.n, chunk);
 }
 
-/* ---- the end ---- */
-
-/* Whether a stream says what those that are kept need. */
+/* Returns whether a stream declares what those that are kept need. */
 static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s)
 {
 	bool needed = s->defines && x->uses_tasks;
@@ -371,8 +413,8 @@ static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s
 
 void ovw_select_end(struct ovw_state *st, struct chunk *chunk)
 {
-	/* one that is needed may be of a loom or process of which nothing was kept so far: it brings in
-	 * streams of the loom, those some of their processes, and no more follows from that */
+	/* A needed stream may be of a loom or process of which nothing was kept before: it brings in streams
+	 * of the loom, those bring in some of their processes, and nothing more follows. */
 	enum { PASSES = 5 };
 	struct ovw_selection *const x = &st->copy.selection;
 
@@ -380,11 +422,11 @@ void ovw_select_end(struct ovw_state *st, struct chunk *chunk)
 		for (uint32_t i = 0; i < x->nstreams; i++) {
 			struct ovw_waiting *const s = x->streams[i];
 			if (s != NULL && s->file != NULL && !s->kept && (!x->any || is_needed(x, s)))
-				keep(st, s, chunk);
+				keep_stream(st, s, chunk);
 		}
 }
 
-static void ovw_select_free(struct ovw_selection *x)
+static void free_selection(struct ovw_selection *x)
 {
 	for (uint32_t i = 0; i < x->nstreams; i++) {
 		struct ovw_waiting *const s = x->streams[i];
@@ -400,90 +442,25 @@ static void ovw_select_free(struct ovw_selection *x)
 	table64_free(&x->tids);
 }
 
-/* ---- write raw ---- */
+/* ---- batches ---- */
 
-/*
- * Copies streams: each record goes to the file of its stream as it is.  Their
- * files come first, see format/reader_copy.h; event.dur tells streams apart.
- */
-
-static bool is_file(const struct batch *b, const struct event *e)
-{
-	return e->phase == PHASE_STRUCTURE && e->nfields > 0 &&
-	       slice_is(b->fields[e->first_field].name, "name");
-}
-
-static void take_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
-{
-	const struct field *const f = b->fields + e->first_field;
-	const struct slice name = value_text(&f[0].value);
-
-	if (e->nfields == 1)
-		ovw_place(st, e->dur, name, chunk);
-	else
-		ovw_sidecar(st, name,
-		            f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
-		                                           : (struct slice){ NULL, 0, 0 },
-		            chunk);
-}
-
-/* Whether a stream has a file; it gets one here if the reader did not name it.  false: no memory. */
-static bool has_place(struct ovw_state *st, uint64_t number, struct chunk *chunk)
-{
-	struct ovw_copy *const c = &st->copy;
-
-	if (number >= c->nstreams || c->streams[number] == NULL)
-		ovw_place(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
-	return number < c->nstreams && c->streams[number] != NULL;
-}
-
-/* From now on the chunk's bytes are this stream's.  false: no memory. */
-static bool go_to_stream(struct ovw_state *st, uint64_t number, struct chunk *chunk)
-{
-	if (!has_place(st, number, chunk))
-		return false;
-	chunk_file(chunk, st->copy.streams[number]);
-	return true;
-}
-
-/* Whether a record lacks the data that its head announces: the reader dropped it. */
-static bool lacks_data(const struct event *e, struct slice bytes)
-{
-	return e->phase != PHASE_STRUCTURE && bytes.n == OVNI_JUMBO_HEAD &&
-	       (bytes.p[0] & OVNI_FLAG_JUMBO) != 0 && memcmp(bytes.p + OVNI_EVENT_SIZE, "\0\0\0\0", 4) != 0;
-}
-
-/* Moves the clock of the record of n bytes that was added to `to` last. */
-static void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
-                           struct chunk *chunk)
-{
-	const bool negative = st->signed_time && (int64_t)e->ts < 0;
-
-	if (to->failed || e->phase == PHASE_STRUCTURE)
-		return;
-	ovw_store(to->p + to->n - n + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
-	if (negative)
-		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
-}
-
-/* One record of a selection. */
 static void select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct chunk *chunk)
 {
 	const struct event *const e = &b->events[i];
 
 	if (is_file(b, e))
-		take_file(st, b, e, chunk);
-	else if (!has_place(st, e->dur, chunk))
+		add_file(st, b, e, chunk);
+	else if (!ensure_file(st, e->dur, chunk))
 		chunk->text.failed = true;
 	else if (lacks_data(e, b->bytes[i]))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
 	else
-		ovw_selected(st, e, b->bytes[i], chunk);
+		select_event(st, e, b->bytes[i], chunk);
 }
 
 void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 {
-	struct slice run = { NULL, 0, 0 }; /* records of one stream that lie side by side */
+	struct slice run = { NULL, 0, 0 }; /* adjoining records of one stream */
 	uint64_t number = UINT64_MAX;
 
 	for (uint32_t i = 0; st->is_selection && i < b->n && !chunk->text.failed; i++)
@@ -498,14 +475,16 @@ void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 			run = slice_of(bytes.p, 0);
 		}
 		if (is_file(b, e)) {
-			take_file(st, b, e, chunk);
+			add_file(st, b, e, chunk);
 			number = UINT64_MAX;
 			continue;
 		}
-		if (number != e->dur && !go_to_stream(st, e->dur, chunk)) {
+		if (number != e->dur && !ensure_file(st, e->dur, chunk)) {
 			chunk->text.failed = true;
 			return;
 		}
+		if (number != e->dur)
+			chunk_file(chunk, st->copy.streams[e->dur]);
 		number = e->dur;
 		if (lacks_data(e, bytes)) {
 			ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
@@ -516,7 +495,7 @@ void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
 			continue;
 		text_slice(&chunk->text, run);
 		run.n = 0;
-		ovw_move_clock(st, e, &chunk->text, bytes.n, chunk);
+		move_clock(st, e, &chunk->text, bytes.n, chunk);
 	}
 	text_slice(&chunk->text, run);
 }
@@ -525,7 +504,7 @@ void ovw_raw_free(struct ovw_copy *c)
 {
 	for (uint32_t i = 0; i < OVW_MOST_SIDECARS; i++)
 		text_free(&c->sidecars[i].content);
-	ovw_select_free(&c->selection);
+	free_selection(&c->selection);
 	free(c->streams);
 	free(c->hashes);
 	tabletext_free(&c->names);

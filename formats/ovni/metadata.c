@@ -1,279 +1,332 @@
-#include <cJSON.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "json/token.h"
+/*
+ * The metadata of a stream: stream.json ("Stream metadata"), or the files of layouts 1 and 2.  Values are
+ * checked and merged into the system of the trace; what differs between streams is reported where it is read
+ * second.  A value of the wrong type is reported and then treated as missing.
+ */
 #include "ovni/ovni.h"
 
-/* ---- json ---- */
+#include <cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
 
-/* Strict JSON, checked before cJSON builds a tree of it: cJSON accepts numbers such as 01, control bytes in
- * strings and text that is not UTF-8, and does not say where an error is. */
-const char *ovni_json_fault(const char *p, size_t n, size_t *where)
-{
-	return json_document_fault(p, n, OVNI_MAX_DEPTH, where);
-}
-
-/* ---- json file ---- */
-
-/* Files of metadata, read as strict JSON, and their values. */
-
-/* ---- values ---- */
-
-const cJSON *ovni_json_get(const cJSON *o, const char *key)
-{
-	return cJSON_IsObject(o) ? cJSON_GetObjectItemCaseSensitive(o, key) : NULL;
-}
-
-/* An integer of 32 bits; -1: absent; OVNI_NO_INTEGER: something else, which was reported. */
-static int64_t ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
-{
-	const cJSON *const v = ovni_json_get(o, key);
-
-	if (v == NULL)
-		return -1;
-	if (!cJSON_IsNumber(v)) {
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a number", m->prefix, key);
-		return OVNI_NO_INTEGER;
-	}
-	/* cJSON holds doubles: those of 32 bits are exact */
-	if (!(fabs(v->valuedouble) <= INT32_MAX) || v->valuedouble != floor(v->valuedouble)) {
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is %.17g, expected a 32-bit integer",
-		            m->prefix, key, v->valuedouble);
-		return OVNI_NO_INTEGER;
-	}
-	return (int64_t)v->valuedouble;
-}
-
-/* NULL: absent, or something else, which was reported. */
-static const char *ovni_json_text(struct ovni_metadata *m, const cJSON *o, const char *key)
-{
-	const cJSON *const v = ovni_json_get(o, key);
-
-	if (v != NULL && !cJSON_IsString(v))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a string", m->prefix, key);
-	return cJSON_GetStringValue(v);
-}
-
-bool ovni_json_is(const cJSON *v, int number)
-{
-	return cJSON_IsNumber(v) && v->valuedouble >= number && v->valuedouble <= number;
-}
-
-/* ---- files ---- */
-
-/* Keys that come twice in one object; depth is bounded by ovni_json_fault(). */
-static void find_duplicates(struct ovni_metadata *m, const cJSON *v)
-{
-	struct tabletext keys = { .slots = NULL };
-	struct quoted q;
-
-	for (const cJSON *c = v->child; c != NULL; c = c->next) {
-		if (cJSON_IsObject(v) && tabletext_get(&keys, slice_str(c->string)) != TABLE_NONE)
-			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: an object has the key %s twice",
-			            m->file, quoted(&q, slice_str(c->string)));
-		else if (cJSON_IsObject(v) && !tabletext_put(&keys, slice_str(c->string), 0))
-			m->system->no_memory = true;
-		find_duplicates(m, c);
-	}
-	tabletext_free(&keys);
-}
-
-static void read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
-{
-	size_t place = 0;
-	const char *const fault = ovni_json_fault(text.p, text.n, &place);
-	cJSON *const root = fault == NULL ? cJSON_ParseWithLength(text.p, text.n) : NULL;
-
-	if (fault != NULL) {
-		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s, byte %zu: %s", m->file, place, fault);
-	} else if (root == NULL) {
-		m->system->no_memory = true;
-	} else if (!cJSON_IsObject(root)) {
-		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s is not a JSON object", m->file);
-	} else {
-		find_duplicates(m, root);
-		sink(m, root);
-	}
-	cJSON_Delete(root);
-}
-
-struct input *ovni_open_beside(const struct reader *r, const char *path, const char *name)
-{
-	const char *const slash = strrchr(path, '/');
-	const size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-	char *const other = malloc(folder + strlen(name) + 1);
-
-	if (other == NULL)
-		return NULL;
-	memcpy(other, path, folder);
-	memcpy(other + folder, name, strlen(name) + 1);
-	struct input *const in = reader_open_beside(r, other);
-	free(other);
-	return in;
-}
-
-enum ovni_load ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
-{
-	if (in->fault == INPUT_MISSING)
-		return OVNI_LOAD_MISSING;
-	const bool large = input_need(in, most + 1);
-	if (!reader_can_use(r, in, name))
-		return OVNI_LOAD_FAILED;
-	return large ? OVNI_LOAD_LARGE : OVNI_LOAD_WHOLE;
-}
-
-bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
-{
-	struct input *const in = ovni_open_beside(m->r, m->r->in->path, name);
-
-	m->system->no_memory |= in == NULL;
-	if (in == NULL)
-		return true;
-	m->file = name;
-	const enum ovni_load load = ovni_load(m->r, in, name, OVNI_MAX_JSON);
-	if (load == OVNI_LOAD_LARGE)
-		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
-		            OVNI_MAX_JSON);
-	if (m->files != NULL && (load == OVNI_LOAD_LARGE || load == OVNI_LOAD_WHOLE))
-		m->system->no_memory |=
-		    !ovni_files_add(m->files, name, in->p,
-		                    load == OVNI_LOAD_WHOLE ? (size_t)(in->end - in->p) : OVNI_NOT_READ);
-	if (load == OVNI_LOAD_WHOLE)
-		read_text(m, slice_of(in->p, (size_t)(in->end - in->p)), sink);
-	input_close(in);
-	return load != OVNI_LOAD_MISSING;
-}
-
-/* ---- layout ---- */
+/* ---- required models ---- */
 
 /*
- * Layouts 1 and 2, which libovni wrote before 1.11: loom, process and thread
- * are part of the path,
- *
- *   loom.NAME/proc.PID/metadata.json     version, app_id, rank, nranks, cpus
- *   loom.NAME/proc.PID/thread.TID.obs    the events; without .obs in 1.0.0
- *   loom.NAME/proc.PID/thread.TID.json   layout 2 only: require, finished, lib, mark
- *
- * The bytes of the events are those of today.
+ * ovni.require: the models of a stream, and the version of each.  ovniemu requires the major number that it
+ * knows and a minor number that is not greater, so versions are checked in the group "state" only.
  */
 
-/* A positive number behind the prefix, up to `end` (excluded) or something else. */
-static int64_t number_behind(const char *p, const char *end, const char *prefix)
-{
-	const size_t n = strlen(prefix);
-	int64_t v = 0;
+/* Models of ovni 1.14. */
+static const struct {
+	const char *name;
+	unsigned major, minor;
+} models[] = {
+	{ "ovni", 1, 1 },   { "nanos6", 1, 1 }, { "nosv", 2, 7 },  { "nodes", 1, 0 },
+	{ "openmp", 1, 2 }, { "mpi", 1, 0 },    { "tampi", 1, 0 }, { "kernel", 1, 0 },
+};
 
-	if ((size_t)(end - p) <= n || memcmp(p, prefix, n) != 0)
-		return -1;
-	for (p += n; p < end && *p >= '0' && *p <= '9'; p++)
-		if ((v = v * 10 + (*p - '0')) > INT32_MAX)
-			return -1;
-	return v > 0 && (p == end || *p == '.') ? v : -1;
+/* Reads a number of up to nine digits, and moves *s after it. */
+static bool read_number(const char **s, unsigned *v)
+{
+	const size_t n = strspn(*s, "0123456789");
+
+	*v = 0;
+	for (size_t i = 0; i < n && n <= 9; i++)
+		*v = *v * 10 + (unsigned)((*s)[i] - '0');
+	*s += n;
+	return n > 0 && n <= 9;
 }
 
-/* Where the last part of a path begins; `end` is behind it. */
-static const char *part_of(const char *path, const char *end)
+/* MAJOR.MINOR.PATCH, with an optional suffix -WORDS. */
+static bool parse_version(const char *s, unsigned *major, unsigned *minor)
 {
-	while (end > path && end[-1] != '/')
-		end--;
-	return end;
+	unsigned patch;
+
+	if (!read_number(&s, major) || *s++ != '.' || !read_number(&s, minor) || *s++ != '.')
+		return false;
+	return read_number(&s, &patch) && (*s == '\0' || *s == '-');
 }
 
-/* proc.PID, and loom.NAME above it. */
-static void read_path(struct ovni_metadata *m)
+static void check_model_version(struct ovni_metadata *m, const cJSON *model)
 {
-	const char *const path = m->r->in->path, *const name = path + m->folder;
-	const char *const proc_end = m->folder > 0 ? name - 1 : path, *const proc = part_of(path, proc_end);
-	const char *const loom_end = proc > path ? proc - 1 : path, *const loom = part_of(path, loom_end);
-	const size_t n = (size_t)(loom_end - loom);
-	char text[256];
+	const char *const s = cJSON_GetStringValue(model);
+	unsigned major, minor;
+	struct quoted q;
 
-	m->thread.tid = number_behind(name, name + strlen(name), "thread.");
-	m->thread.pid = number_behind(proc, proc_end, "proc.");
-	if (m->thread.tid < 0 || m->thread.pid < 0)
-		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
-		            "the path does not end in proc.PID/thread.TID");
-	if (n <= 5 || memcmp(loom, "loom.", 5) != 0 || n >= sizeof text)
+	for (size_t i = 0; i < sizeof models / sizeof models[0] && s != NULL; i++) {
+		if (strcmp(model->string, models[i].name) != 0)
+			continue;
+		if (!parse_version(s, &major, &minor))
+			ovni_report(m->r, OVNI_RULE_REQUIRE_VERSION,
+			            "model %s: version %s is not MAJOR.MINOR.PATCH", models[i].name,
+			            quoted(&q, slice_str(s)));
+		else if (major != models[i].major || minor > models[i].minor)
+			ovni_report(m->r, OVNI_RULE_MODEL_VERSION,
+			            "model %s: version %s is required, supported are %u.0 to %u.%u",
+			            models[i].name, quoted(&q, slice_str(s)), models[i].major,
+			            models[i].major, models[i].minor);
+	}
+}
+
+static void read_require(struct ovni_metadata *m, const cJSON *require)
+{
+	const cJSON *model;
+	struct quoted q;
+
+	cJSON_ArrayForEach(model, require)
+	{
+		if (!cJSON_IsString(model))
+			ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is not a string",
+			            quoted(&q, slice_str(model->string)));
+		if (m->check_versions)
+			check_model_version(m, model);
+		ovni_system_require(m->system, m->r, model->string);
+	}
+}
+
+/* ---- CPUs ---- */
+
+static bool get_cpu_number(const cJSON *cpu, const char *key, uint32_t *v)
+{
+	const cJSON *const n = ovni_json_get(cpu, key);
+
+	if (!cJSON_IsNumber(n) || !(n->valuedouble >= 0 && n->valuedouble <= INT32_MAX))
+		return false;
+	*v = (uint32_t)n->valuedouble;
+	return (double)*v >= n->valuedouble;
+}
+
+static void read_cpus(struct ovni_metadata *m, const cJSON *list)
+{
+	const cJSON *cpu;
+	uint32_t index, phyid, n = 0;
+
+	if (!cJSON_IsArray(list) || list->child == NULL) {
+		ovni_report(m->r, OVNI_RULE_CPU_LIST, "%s is %s",
+		            m->prefix[0] != '\0' ? "ovni.loom_cpus" : "cpus",
+		            cJSON_IsArray(list) ? "empty" : "not an array");
 		return;
-	snprintf(text, sizeof text, "%.*s", (int)(n - 5), loom + 5);
-	m->thread.loom = ovni_system_text(m->system, m->r, text);
+	}
+	cJSON_ArrayForEach(cpu, list)
+	{
+		if (!get_cpu_number(cpu, "index", &index) || !get_cpu_number(cpu, "phyid", &phyid))
+			ovni_report(m->r, OVNI_RULE_CPU_LIST,
+			            "ovni.loom_cpus[%" PRIu32
+			            "] has no index and phyid that are non-negative integers",
+			            n);
+		else if (m->loom != TABLE_NONE)
+			ovni_system_add_cpu(m->system, m->r, m->loom, index, phyid);
+		n++;
+	}
 }
 
-static void add_thread(struct ovni_metadata *m)
+/* ---- marks ---- */
+
+/* Parses the text of a 64-bit integer. */
+static bool parse_label_value(const char *s, int64_t *v)
 {
-	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
-	m->merged = true;
+	const bool negative = s[0] == '-';
+	const char *const digits = s + negative;
+	const size_t n = strlen(digits);
+	char *end;
+
+	if (n == 0 || n > 19 || strspn(digits, "0123456789") != n)
+		return false;
+	errno = 0;
+	*v = strtoll(s, &end, 10);
+	return errno == 0;
 }
 
-static void ovni_read_app(struct ovni_metadata *m, const cJSON *o);
-
-/* metadata.json of the process. */
-static void read_process(struct ovni_metadata *m, const cJSON *root)
+/* Sets *value to the key.  Returns false after reporting a label that is too long or no text. */
+static bool check_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label, int64_t *value)
 {
-	const cJSON *const version = ovni_json_get(root, "version"), *const cpus =
-	                                                                 ovni_json_get(root, "cpus");
+	const char *const s = cJSON_GetStringValue(label);
+	struct quoted q;
 
-	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
-		m->version = version->valuedouble;
+	if (s == NULL || !parse_label_value(label->string, value))
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK,
+		                    "mark %" PRIu32
+		                    ": the key of label %s is not an integer, or its value is not a string",
+		                    mark, quoted(&q, slice_str(label->string)));
+	else if (strlen(s) >= OVNI_MARK_TEXT)
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK,
+		                    "mark %" PRIu32 ": label %" PRId64
+		                    " has %zu bytes, expected less than %u",
+		                    mark, *value, strlen(s), OVNI_MARK_TEXT);
 	else
-		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is not 1 or 2");
-	ovni_read_app(m, root);
-	add_thread(m);
-	if (cpus != NULL)
-		ovni_read_cpus(m, cpus);
+		return true;
+	return false;
 }
 
-static void ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni);
-
-/* thread.TID.json; what it lacks was no error in its time. */
-static void read_thread(struct ovni_metadata *m, const cJSON *root)
+static void add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, const char *text)
 {
-	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");
-	const cJSON *const require = ovni_json_get(ovni, "require");
+	struct ovni_system *const s = m->system;
+	const struct slice copy = ovni_system_text(s, m->r, key);
 
-	if (!ovni_json_is(ovni_json_get(root, "version"), 2))
-		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not 2", m->file);
-	if (!ovni_json_is(ovni_json_get(ovni, "finished"), 1))
-		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", m->file);
-	if (require == NULL)
-		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "%s has no ovni.require", m->file);
-	if (cJSON_IsObject(require))
-		ovni_read_require(m, require);
-	ovni_read_lib(m, ovni);
-	if (mark != NULL)
-		ovni_read_marks(m, mark);
-}
-
-void ovni_read_old(struct ovni_metadata *m)
-{
-	char name[40];
-
-	read_path(m);
-	if (m->r->folder == 0)
-		ovni_report(m->r, OVNI_RULE_OLD_LAYOUT,
-		            "a stream named thread.TID has metadata version 1 or 2");
-	m->prefix = "";
-	if (!ovni_json_read(m, "metadata.json", read_process))
-		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no metadata.json in the folder of the stream");
-	if (!m->merged)
-		add_thread(m);
-	m->prefix = "ovni.";
-	if (m->thread.tid < 0)
+	label.text = ovni_system_text(s, m->r, text);
+	if (copy.p == NULL || label.text.p == NULL ||
+	    !array_room(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
+	    !tabletext_put(&s->label_index, copy, s->nlabels)) {
+		s->no_memory = true;
 		return;
-	snprintf(name, sizeof name, "thread.%" PRId64 ".json", m->thread.tid);
-	if (!ovni_json_read(m, name, read_thread) && m->version > 1)
-		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the folder of the stream",
-		            name);
-	m->file = NULL; /* it was this buffer */
+	}
+	s->labels[s->nlabels++] = label;
+	trace_define(m->r->trace, "mark-label", NULL, label.mark, (uint64_t)label.value,
+	             value_string(label.text));
 }
 
-/* ---- metadata ---- */
+static void read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label)
+{
+	struct ovni_system *const s = m->system;
+	const char *const text = cJSON_GetStringValue(label);
+	struct ovni_label l = { .mark = mark };
+	struct quoted q, q2;
+	char key[64];
 
-/* stream.json ("Stream metadata"). */
+	if (!check_label(m, mark, label, &l.value))
+		return;
+	snprintf(key, sizeof key, "%" PRIu32 ":%" PRId64, mark, l.value);
+	const uint32_t known = tabletext_get(&s->label_index, slice_str(key));
+	if (known == TABLE_NONE && s->nlabels >= OVNI_MAX_LABELS)
+		ovni_system_limit(s, m->r, "labels of marks", OVNI_MAX_LABELS);
+	else if (known == TABLE_NONE)
+		add_label(m, l, key, text);
+	else if (!slice_is(s->labels[known].text, text))
+		ovni_report_refused(m->r, OVNI_RULE_MARK_CONFLICT,
+		                    "mark %s (type:value) is %s, but %s in another stream", key,
+		                    quoted(&q, slice_str(text)), quoted(&q2, s->labels[known].text));
+}
 
-/* Objects of models; their other keys are not specified. */
+/* The title is the definition that vocabularies refer to. */
+static void add_mark(struct ovni_metadata *m, uint32_t type, const char *title, const char *chan_type)
+{
+	struct ovni_mark *const mark = &m->system->marks[type];
+
+	mark->title = ovni_system_text(m->system, m->r, title);
+	mark->chan_type = ovni_system_text(m->system, m->r, chan_type);
+	m->system->no_memory |= mark->title.p == NULL;
+	if (mark->title.p != NULL)
+		trace_define(m->r->trace, "mark", NULL, type, 0, value_string(mark->title));
+}
+
+static void read_mark(struct ovni_metadata *m, uint32_t type, const cJSON *mark)
+{
+	const struct ovni_mark *const known = &m->system->marks[type];
+	const char *const title = cJSON_GetStringValue(ovni_json_get(mark, "title"));
+	const char *const chan = cJSON_GetStringValue(ovni_json_get(mark, "chan_type"));
+	const cJSON *const labels = ovni_json_get(mark, "labels"), *label;
+
+	if (title == NULL || strlen(title) >= OVNI_MARK_TEXT || chan == NULL ||
+	    (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
+		ovni_report_refused(
+		    m->r, OVNI_RULE_BAD_MARK,
+		    "mark %" PRIu32
+		    " lacks a title (less than 512 bytes) or a chan_type \"single\" or \"stack\"",
+		    type);
+		return;
+	}
+	if (labels != NULL && !cJSON_IsObject(labels))
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is not an object",
+		                    type);
+	if (known->title.p == NULL)
+		add_mark(m, type, title, chan);
+	else if (!slice_is(known->title, title) || !slice_is(known->chan_type, chan))
+		ovni_report_refused(
+		    m->r, OVNI_RULE_MARK_CONFLICT,
+		    "title or chan_type of mark %" PRIu32 " differs from that of another stream", type);
+	if (cJSON_IsObject(labels))
+		cJSON_ArrayForEach(label, labels) read_label(m, type, label);
+}
+
+static void read_marks(struct ovni_metadata *m, const cJSON *marks)
+{
+	const cJSON *mark;
+	struct quoted q;
+
+	if (!cJSON_IsObject(marks)) {
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK, "ovni.mark is not an object");
+		return;
+	}
+	cJSON_ArrayForEach(mark, marks)
+	{
+		const char *const k = mark->string;
+		const size_t n = strlen(k);
+		if (n < 1 || n > 2 || strspn(k, "0123456789") != n || !cJSON_IsObject(mark))
+			ovni_report_refused(
+			    m->r, OVNI_RULE_BAD_MARK,
+			    "mark type %s: the key is not 0 to 99, or the value is not an object",
+			    quoted(&q, slice_str(k)));
+		else
+			read_mark(m, (uint32_t)strtoul(k, NULL, 10), mark);
+	}
+}
+
+/* ---- hardware counters ---- */
+
+/* M28: ovniemu checks counters only if a stream requires nOS-V, which streams with counters do. */
+__attribute__((format(printf, 2, 3))) static void report_counters(struct ovni_metadata *m, const char *fmt,
+                                                                  ...)
+{
+	char text[400];
+	bool on = false;
+	va_list ap;
+
+	for (uint32_t i = 0; i < m->system->nrequired; i++)
+		on |= slice_is(m->system->required[i], "nosv");
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (on)
+		ovni_report_refused(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
+	else
+		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
+}
+
+static void read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
+{
+	struct slice *const known = &m->system->counters[i];
+	struct quoted q, q2;
+
+	if (name == NULL) {
+		report_counters(m, "nosv.hwc.%" PRIu32 " has no name", i);
+	} else if (known->p == NULL) {
+		*known = ovni_system_text(m->system, m->r, name);
+		m->system->no_memory |= known->p == NULL;
+		if (known->p != NULL)
+			trace_define(m->r->trace, "counter", NULL, i, 0, value_string(*known));
+	} else if (!slice_is(*known, name)) {
+		report_counters(m, "nosv.hwc.%" PRIu32 " is %s, but %s in another stream", i,
+		                quoted(&q, slice_str(name)), quoted(&q2, *known));
+	}
+}
+
+static void read_counters(struct ovni_metadata *m, const cJSON *hwc)
+{
+	struct ovni_system *const s = m->system;
+	const uint32_t n = (uint32_t)cJSON_GetArraySize(hwc);
+	char key[16];
+
+	if (!cJSON_IsObject(hwc)) {
+		report_counters(m, "nosv.hwc is not an object");
+		return;
+	}
+	if (n > OVNI_MAX_COUNTERS || (s->counters_seen && n != s->ncounters)) {
+		report_counters(m, "nosv.hwc has %" PRIu32 " entries, expected %s%" PRIu32, n,
+		                s->counters_seen ? "" : "at most ",
+		                s->counters_seen ? s->ncounters : OVNI_MAX_COUNTERS);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(key, sizeof key, "%" PRIu32, i);
+		read_counter(m, i, cJSON_GetStringValue(ovni_json_get(ovni_json_get(hwc, key), "name")));
+	}
+	s->counters_seen = true;
+	s->ncounters = n;
+}
+
+/* ---- stream.json ---- */
+
+/* Checks the objects of models; their other keys are not specified. */
 static void check_models(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const nosv = ovni_json_get(root, "nosv");
@@ -288,8 +341,6 @@ static void check_models(struct ovni_metadata *m, const cJSON *root)
 		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv.lib_version is not a string");
 }
 
-/* ---- the object "ovni" ---- */
-
 static void check_version(struct ovni_metadata *m, const cJSON *version)
 {
 	if (!cJSON_IsNumber(version))
@@ -301,8 +352,8 @@ static void check_version(struct ovni_metadata *m, const cJSON *version)
 		            version->valuedouble);
 }
 
-/* ovniemu refuses such a stream at its first event. */
-static void report_part(struct ovni_metadata *m, const char *part)
+/* ovniemu refuses a stream of an unknown part at its first event. */
+static void report_unknown_part(struct ovni_metadata *m, const char *part)
 {
 	struct quoted q;
 
@@ -314,12 +365,12 @@ static void report_part(struct ovni_metadata *m, const char *part)
 		            quoted(&q, slice_str(part)));
 }
 
-/* Keys of every stream. */
+/* Checks the keys of every stream. */
 static void check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 {
 	const cJSON *const require = ovni_json_get(ovni, "require");
 	const cJSON *const finished = ovni_json_get(ovni, "finished");
-	const char *const part = ovni_json_text(m, ovni, "part");
+	const char *const part = ovni_json_string(m, ovni, "part");
 
 	if (ovni != NULL && !cJSON_IsObject(ovni))
 		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni is not an object");
@@ -327,7 +378,7 @@ static void check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON
 	if (ovni_json_get(ovni, "part") == NULL)
 		ovni_report(m->r, OVNI_RULE_NO_PART, "stream.json has no ovni.part");
 	else if (part != NULL && strcmp(part, "thread") != 0)
-		report_part(m, part);
+		report_unknown_part(m, part);
 	if (finished == NULL)
 		ovni_report(m->r, OVNI_RULE_NOT_FINISHED, "stream.json has no ovni.finished");
 	else if (!ovni_json_is(finished, 1))
@@ -337,10 +388,10 @@ static void check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON
 	else if (!cJSON_IsObject(require))
 		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require is not an object");
 	else
-		ovni_read_require(m, require);
+		read_require(m, require);
 }
 
-static void ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
+static void read_lib(struct ovni_metadata *m, const cJSON *ovni)
 {
 	struct ovni_system *const s = m->system;
 	const cJSON *const lib = ovni_json_get(ovni, "lib");
@@ -365,7 +416,7 @@ static void ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
 	}
 }
 
-/* The numbers of a rank that are given, or -1 both. */
+/* Sets rank and nranks, or -1 both. */
 static void read_rank(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
@@ -386,8 +437,8 @@ static void read_rank(struct ovni_metadata *m, const cJSON *o)
 	t->rank = t->nranks = -1;
 }
 
-/* Parts that older files have too. */
-static void ovni_read_app(struct ovni_metadata *m, const cJSON *o)
+/* Keys that metadata.json of older layouts has too. */
+static void read_app(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
 
@@ -402,6 +453,7 @@ static void ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 	read_rank(m, o);
 }
 
+/* Reports a number that is not positive, and makes it -1. */
 static void check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *id)
 {
 	if (*id != OVNI_NO_INTEGER && *id <= 0)
@@ -413,9 +465,9 @@ static void check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key
 		*id = -1;
 }
 
-static void read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
+static void read_thread_ids(struct ovni_metadata *m, const cJSON *ovni)
 {
-	const char *const loom = ovni_json_text(m, ovni, "loom");
+	const char *const loom = ovni_json_string(m, ovni, "loom");
 	struct ovni_thread *const t = &m->thread;
 	struct quoted q;
 
@@ -423,7 +475,7 @@ static void read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
 	t->pid = ovni_json_integer(m, ovni, "pid");
 	check_id(m, ovni, "tid", &t->tid);
 	check_id(m, ovni, "pid", &t->pid);
-	ovni_read_app(m, ovni);
+	read_app(m, ovni);
 	if (loom == NULL)
 		return;
 	if (strchr(loom, '/') != NULL || strlen(loom) >= 4096)
@@ -432,7 +484,7 @@ static void read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
 	t->loom = ovni_system_text(m->system, m->r, loom);
 }
 
-/* tracetool names processes and threads of other formats in a model of its own. */
+/* tracetool's own object in streams made of other formats: names of processes and threads. */
 static struct slice read_name(const cJSON *names, const char *key)
 {
 	const char *const s = cJSON_GetStringValue(ovni_json_get(names, key));
@@ -455,7 +507,7 @@ static void count_breakdown(struct ovni_metadata *m, const cJSON *can)
 	}
 }
 
-void ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
+static void read_stream_json(struct ovni_metadata *m, const cJSON *root)
 {
 	const cJSON *const ovni = ovni_json_get(root, "ovni");
 	const cJSON *const cpus = ovni_json_get(ovni, "loom_cpus");
@@ -464,16 +516,160 @@ void ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
 
 	check_models(m, root);
 	check_stream(m, root, ovni);
-	ovni_read_lib(m, ovni);
-	read_thread_metadata(m, ovni);
+	read_lib(m, ovni);
+	read_thread_ids(m, ovni);
 	m->thread.process_name = read_name(ovni_json_get(root, "tracetool"), "process");
 	m->thread.name = read_name(ovni_json_get(root, "tracetool"), "thread");
 	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
 	count_breakdown(m, ovni_json_get(ovni_json_get(root, "nosv"), "can_breakdown"));
 	if (cpus != NULL)
-		ovni_read_cpus(m, cpus);
+		read_cpus(m, cpus);
 	if (marks != NULL)
-		ovni_read_marks(m, marks);
+		read_marks(m, marks);
 	if (counters != NULL)
-		ovni_read_counters(m, counters);
+		read_counters(m, counters);
+}
+
+/* ---- layouts 1 and 2 ---- */
+
+/*
+ * What libovni wrote before 1.11; loom, process and thread are part of the path:
+ *
+ *   loom.NAME/proc.PID/metadata.json     version, app_id, rank, nranks, cpus
+ *   loom.NAME/proc.PID/thread.TID.obs    the events; without .obs in 1.0.0
+ *   loom.NAME/proc.PID/thread.TID.json   layout 2 only: require, finished, lib, mark
+ *
+ * The bytes of the events are the same as today.
+ */
+
+/* Returns the positive number after the prefix, up to `end` or a dot; -1: none. */
+static int64_t number_after(const char *p, const char *end, const char *prefix)
+{
+	const size_t n = strlen(prefix);
+	int64_t v = 0;
+
+	if ((size_t)(end - p) <= n || memcmp(p, prefix, n) != 0)
+		return -1;
+	for (p += n; p < end && *p >= '0' && *p <= '9'; p++)
+		if ((v = v * 10 + (*p - '0')) > INT32_MAX)
+			return -1;
+	return v > 0 && (p == end || *p == '.') ? v : -1;
+}
+
+/* Returns the start of the last component of the path before `end`. */
+static const char *last_component(const char *path, const char *end)
+{
+	while (end > path && end[-1] != '/')
+		end--;
+	return end;
+}
+
+/* Reads proc.PID, and loom.NAME above it. */
+static void read_path(struct ovni_metadata *m)
+{
+	const char *const path = m->r->in->path, *const name = path + m->folder;
+	const char *const proc_end = m->folder > 0 ? name - 1 : path;
+	const char *const proc = last_component(path, proc_end);
+	const char *const loom_end = proc > path ? proc - 1 : path;
+	const char *const loom = last_component(path, loom_end);
+	const size_t n = (size_t)(loom_end - loom);
+	char text[256];
+
+	m->thread.tid = number_after(name, name + strlen(name), "thread.");
+	m->thread.pid = number_after(proc, proc_end, "proc.");
+	if (m->thread.tid < 0 || m->thread.pid < 0)
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
+		            "the path does not end in proc.PID/thread.TID");
+	if (n <= 5 || memcmp(loom, "loom.", 5) != 0 || n >= sizeof text)
+		return;
+	snprintf(text, sizeof text, "%.*s", (int)(n - 5), loom + 5);
+	m->thread.loom = ovni_system_text(m->system, m->r, text);
+}
+
+static void add_thread(struct ovni_metadata *m)
+{
+	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
+	m->merged = true;
+}
+
+/* Reads metadata.json of the process. */
+static void read_metadata_json(struct ovni_metadata *m, const cJSON *root)
+{
+	const cJSON *const version = ovni_json_get(root, "version");
+	const cJSON *const cpus = ovni_json_get(root, "cpus");
+
+	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
+		m->version = version->valuedouble;
+	else
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is not 1 or 2");
+	read_app(m, root);
+	add_thread(m);
+	if (cpus != NULL)
+		read_cpus(m, cpus);
+}
+
+/* Reads thread.TID.json; missing values were no error in its time. */
+static void read_thread_json(struct ovni_metadata *m, const cJSON *root)
+{
+	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");
+	const cJSON *const require = ovni_json_get(ovni, "require");
+
+	if (!ovni_json_is(ovni_json_get(root, "version"), 2))
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not 2", m->file);
+	if (!ovni_json_is(ovni_json_get(ovni, "finished"), 1))
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", m->file);
+	if (require == NULL)
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "%s has no ovni.require", m->file);
+	if (cJSON_IsObject(require))
+		read_require(m, require);
+	read_lib(m, ovni);
+	if (mark != NULL)
+		read_marks(m, mark);
+}
+
+static void read_old_layout(struct ovni_metadata *m)
+{
+	char name[40];
+
+	read_path(m);
+	if (m->r->folder == 0)
+		ovni_report(m->r, OVNI_RULE_OLD_LAYOUT,
+		            "a stream named thread.TID has metadata version 1 or 2");
+	m->prefix = "";
+	if (!ovni_json_read(m, "metadata.json", read_metadata_json))
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		            "there is no metadata.json in the folder of the stream");
+	if (!m->merged)
+		add_thread(m);
+	m->prefix = "ovni.";
+	if (m->thread.tid < 0)
+		return;
+	snprintf(name, sizeof name, "thread.%" PRId64 ".json", m->thread.tid);
+	if (!ovni_json_read(m, name, read_thread_json) && m->version > 1)
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the folder of the stream",
+		            name);
+	m->file = NULL; /* pointed to this buffer */
+}
+
+/* ---- the files of a stream ---- */
+
+void ovni_metadata_read(struct ovni_metadata *m)
+{
+	const char *const path = m->r->in->path != NULL ? m->r->in->path : "-";
+	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+
+	m->system->in_folder |= m->r->folder > 0;
+	m->thread = (struct ovni_thread){ .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 };
+	m->loom = TABLE_NONE;
+	m->folder = (size_t)(name - path);
+	m->prefix = "ovni.";
+	if (strncmp(name, "thread.", 7) == 0)
+		read_old_layout(m);
+	else if (strncmp(name, "stream.obs", 10) != 0)
+		ovni_report(m->r, OVNI_RULE_NO_METADATA, "the stream is not named stream.obs");
+	else if (!ovni_json_read(m, OVNI_METADATA_FILE, read_stream_json))
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		            "there is no stream.json in the folder of the stream");
+	if (m->stream->track == NULL)
+		ovni_system_add_unknown(m->system, m->r, m->stream);
 }

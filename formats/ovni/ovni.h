@@ -1,19 +1,38 @@
 #ifndef OVNI_OVNI_H
 #define OVNI_OVNI_H
 
+/*
+ * Private header of ovni traces ("ovni trace specification v3").
+ *
+ * A trace is a folder of streams, one of each thread: stream.obs with the events and stream.json with the
+ * metadata.  libovni before 1.11 wrote other files (layouts 1 and 2, see metadata.c); the events are the
+ * same.
+ *
+ *   trace.c        registration, rules; what all streams of a trace share, and its checks
+ *   read.c         framing and checks of one stream
+ *   events.c       event codes and their payloads; interpreted and raw events
+ *   files.c        strict JSON, clock offsets, files without a stream
+ *   metadata.c     the metadata of a stream
+ *   recover.c      whole events of damaged streams, sorted regions
+ *   copy.c         streams as they are: the reader's part and the writer's, selections
+ *   write.c        events of other formats as marks, and the streams of all outputs
+ *   write_text.c   names, labels and metadata of these
+ *   state/         the rules of the group "state", which ovniemu checks
+ */
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "output/text.h"
 
-/* ---- wire ---- */
+/* ---- bytes ---- */
 
 /*
- * Bytes of stream.obs ("Binary stream"): a header of 8 bytes, then events
- * without padding, each 12 bytes and its payload, in the byte order of the
- * machine that wrote them.
+ * stream.obs ("Binary stream"): a header of 8 bytes, then events without padding, each of 12 bytes and its
+ * payload, in the byte order of the machine that wrote them.
  *
  *   0  flags: high nibble flags, low nibble payload size (0: none, v: v + 1 bytes)
  *   1  model, category, value (MCV)
@@ -36,25 +55,25 @@
 /* The largest data that libovni writes: an event fits its buffer of 2 MiB. */
 #define OVNI_WRITER_JUMBO 2097135U
 
-/* ---- what hostile input may cost ---- */
+/* ---- limits for hostile input ---- */
 
-#define OVNI_MAX_JUMBO (4U << 20) /* bytes of data that are retained */
-#define OVNI_MAX_CODES 4096U      /* different MCVs that have classes of their own */
-#define OVNI_MAX_JSON (512U << 10)
-#define OVNI_MAX_OFFSETS (1U << 20) /* of clock-offsets.txt */
-#define OVNI_MAX_DEPTH 64           /* of stream.json */
+#define OVNI_MAX_JUMBO (4U << 20)   /* bytes of data that are retained */
+#define OVNI_MAX_CODES 4096U        /* different MCVs with classes of their own */
+#define OVNI_MAX_JSON (512U << 10)  /* bytes of one file */
+#define OVNI_MAX_OFFSETS (1U << 20) /* bytes of clock-offsets.txt */
+#define OVNI_MAX_DEPTH 64           /* of values in JSON */
 #define OVNI_MAX_LOOMS 16384U
 #define OVNI_MAX_PROCESSES 65536U
 #define OVNI_MAX_THREADS 98304U
 #define OVNI_MAX_CPUS 65536U
 #define OVNI_MAX_LABELS 16384U
-#define OVNI_MAX_TEXT (8U << 20) /* of names in all stream.json together */
+#define OVNI_MAX_TEXT (8U << 20) /* bytes of names in all metadata of a trace */
 #define OVNI_MARK_TYPES 100
-#define OVNI_MARK_TEXT 512 /* titles and labels are shorter */
+#define OVNI_MARK_TEXT 512 /* bytes; titles and labels are shorter */
 #define OVNI_MAX_COUNTERS 100
-#define OVNI_MAX_REQUIRED 64 /* models in all ovni.require together */
+#define OVNI_MAX_REQUIRED 64 /* models in all ovni.require of a trace */
 
-/* ---- rules ---- */
+/* ---- rules (trace.c) ---- */
 
 enum ovni_rule {
 #define RULE(name, id, level, text, spec, explain) OVNI_RULE_##name,
@@ -65,212 +84,54 @@ enum ovni_rule {
 
 extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-/* Adds a finding about a complete stream or trace: at offset 0, of no record. */
+/* Adds a finding about a complete stream or trace: at offset 0, without a record. */
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same of what ovniemu refuses: an error where the rules of the group "state" are checked. */
+/* Likewise for faults that ovniemu refuses and the specification does not: errors where the group "state" is
+ * checked. */
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether --check names the group. */
+/* Returns whether --check names the group. */
 bool ovni_group_selected(const struct option_value *list, const char *group);
 
-/* ---- raw ---- */
+/* ---- the trace: what the metadata of its streams declares, merged (trace.c) ---- */
 
 /*
- * Raw events (WANT_RAW): the header of the stream, which is no record of the count, and each event as a
- * record. Times are the clocks as they lie in the file: no clock offset is added.
- *
- *   header  magic (string of 4 bytes), version (u32)
- *   event   flags (u8, the size code of the payload included), mcv (string of 3 bytes), clock (u64, ns),
- *           jumbo_size (u32, of jumbo events), payload (bytes, if there are any; of jumbo events the data)
+ * Looms, processes, threads, CPUs, marks, counters and models.  All texts lie in ovni_system.text.  A
+ * function that runs out of memory sets no_memory and returns as if it had been given nothing; the reader
+ * checks the flag once for each stream and batch.
  */
 
-/* An event as it lies in the file. */
-struct state_checker;
-struct ovni_record {
-	struct slice bytes;   /* of a jumbo event that is too large: its head alone */
-	struct slice payload; /* of a jumbo event: the data; p NULL: none, or dropped */
-	uint64_t offset;
-};
-
-/* Declares the fields of a class of events. */
-void ovni_raw_declare(struct class *cls);
-
-/* Adds the fields of the event at p to the batch.  false: no memory. */
-bool ovni_raw_add_fields(struct batch *b, struct event *e, const char *p, struct slice payload, bool big);
-
-/* ---- code ---- */
-
-/* Event codes (MCV): the class of each, and what the vocabulary expects of its events. */
-
-/* An event code that was met. */
-struct ovni_code {
-	uint32_t bytes; /* the three bytes << 8 */
-	bool jumbo;     /* the vocabulary expects a jumbo event */
-	bool old;
-	int8_t old_size; /* bytes of the payload that older releases wrote; -1: none */
-	struct class *cls;
-	const struct plan *plan; /* NULL: the vocabulary does not know it */
-};
-
-#define OVNI_RECENT_BITS 8
-#define OVNI_FAST_BITS 11
-
-struct ovni_codes {
-	struct ovni_code *list;
-	uint32_t n, cap;
-	struct table64 index;                   /* bytes -> list */
-	uint16_t recent[1 << OVNI_RECENT_BITS]; /* a cache of it, for streams of many jumbo events */
-	uint64_t fast[1 << OVNI_FAST_BITS];     /* see ovni_is_fast() */
-	struct class *fast_classes[1 << OVNI_FAST_BITS];
-	struct ovni_code others; /* stands for those beyond the bound */
-};
-
-void ovni_codes_free(struct ovni_codes *c);
-
-/* What is known of the code in the first four bytes of an event, the latest record of r; NULL: no memory.
- * Valid until the next call. */
-struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t word, uint64_t offset);
-
-/* The plan for events of a class, by the class's own name; NULL: no vocabulary speaks of it. */
-const struct plan *ovni_class_plan(const struct class *cls);
-
-/* The name of a model that comes with ovni, or NULL. */
-const char *ovni_model_name(unsigned char model);
-
-/*
- * The fast path is for codes, together with flags, that were checked and whose
- * events need no further check, whatever their clock and payload hold: most
- * events of most streams.  Two places for each; a zeroed one matches nothing.
- */
-static inline uint32_t ovni_fast_place(uint32_t word)
-{
-	return (word * 0x9e3779b1U) >> (32 - OVNI_FAST_BITS);
-}
-
-static inline bool ovni_is_fast(const struct ovni_codes *c, uint32_t word)
-{
-	const uint32_t place = ovni_fast_place(word);
-	const uint64_t want = (uint64_t)1 << 32 | word;
-
-	return c->fast[place] == want || c->fast[place ^ 1] == want;
-}
-
-/* The class of an event on the fast path; NULL: it is not on it. */
-static inline struct class *ovni_fast_class(const struct ovni_codes *c, uint32_t word)
-{
-	const uint64_t want = (uint64_t)1 << 32 | word;
-	uint32_t place = ovni_fast_place(word);
-
-	if (c->fast[place] != want && c->fast[place ^= 1] != want)
-		return NULL;
-	return c->fast_classes[place];
-}
-
-/* Events of unordered regions and ends of threads change the state of the stream: they are never fast. */
-static inline void ovni_remember_fast(struct ovni_codes *c, uint32_t word, struct class *cls)
-{
-	const uint32_t model_category = word >> 8 & 0xffff;
-	uint32_t place = ovni_fast_place(word);
-
-	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0 || model_category == ('O' | 'U' << 8) ||
-	    word >> 8 == ('O' | 'H' << 8 | 'e' << 16))
-		return;
-	place ^= c->fast[place] != 0;
-	c->fast[place] = (uint64_t)1 << 32 | word;
-	c->fast_classes[place] = cls;
-}
-
-/* ---- copy ---- */
-
-/* What a writer that copies streams gets besides their records (format/reader_copy.h). */
-
-#define OVNI_MOST_FILES 4 /* of a stream, itself included; more are never read */
-
-/* A file of a stream's folder that was read. */
-struct ovni_file {
-	char *name;
-	char *content; /* NULL: it was too large */
-	uint32_t n;    /* bytes of it */
-};
-
-/* Files that are still to be handed on. */
-struct ovni_files {
-	struct ovni_file list[OVNI_MOST_FILES];
-	uint32_t n, next;
-	bool done; /* the stream's own record was handed on, too */
-};
-
-#define OVNI_NOT_READ SIZE_MAX
-
-/* Copies a file of n bytes at p; OVNI_NOT_READ: it is too large.  false: no memory. */
-bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
-void ovni_files_free(struct ovni_files *f);
-
-/* Whether this reader hands files on. */
-static inline bool ovni_copies_files(const struct reader *r)
-{
-	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
-}
-
-/* Whether it hands on runs of records. */
-static inline bool ovni_copies_runs(const struct reader *r)
-{
-	return (r->want & WANT_RUNS) != 0 && (r->want & WANT_RAW) != 0;
-}
-
-/* Adds records of files until the batch is full; f->done: all of them.  number: of the stream, which becomes
- * `dur` of the records.  false: no memory. */
-bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number);
-
-/* Adds one for a file of the folder of the trace.  false: no memory. */
-bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
-                    uint32_t number);
-
-/* Adds a run of records (WANT_RUNS), which must not be empty.  false: no memory. */
-bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number);
-
-/* ---- system ---- */
-
-/*
- * What the metadata of all streams of a trace declares, merged: looms, processes, threads and CPUs, marks,
- * hardware counters and required models; and what the parts of this format know of a stream.
- *
- * All texts lie in ovni_system.text and live as long as the system.  A function that runs out of memory sets
- * no_memory and returns as if nothing had been given to it: the reader looks at the flag once for each stream
- * and batch.
- */
-
-/* One stream, which is one thread. */
+/* A stream, that is, a thread. */
 struct ovni_stream {
 	const struct track *track;
 	uint32_t number;  /* in order of opening */
 	uint32_t process; /* in ovni_system.processes, or TABLE_NONE */
-	int32_t tid;      /* 0: not known */
-	uint32_t checked; /* of the state checker: 1 + number of its thread; 0: it has no event yet */
+	int32_t tid;      /* 0: unknown */
+	uint32_t checked; /* 1 + its thread in the state checker; 0: no event was checked */
 	bool big;         /* big endian */
 };
 
-/* The thread of a stream, by its metadata; -1: not given. */
+/* The thread of a stream, by its metadata; numbers are -1 where they are missing. */
 struct ovni_thread {
-	struct slice loom; /* p NULL: not given */
+	struct slice loom; /* p NULL: missing */
 	int64_t pid, tid;
 	int64_t app_id, rank, nranks;
-	struct slice process_name, name; /* p NULL: the usual ones */
+	struct slice process_name, name; /* p NULL: made from the numbers */
 };
 
 struct ovni_loom {
 	struct slice name;
-	uint32_t cpus;              /* how many */
-	uint32_t processes, ranked; /* counted at the end */
+	uint32_t cpus;
+	uint32_t processes, ranked; /* counted at the end of the trace */
 };
 
 struct ovni_process {
-	uint32_t loom; /* in looms, or TABLE_NONE: not yet known */
+	uint32_t loom; /* in looms, or TABLE_NONE: unknown */
 	int64_t pid, app_id, rank, nranks;
-	const struct track *track;
+	const struct track *track; /* NULL: the trace has TRACE_MAX_TRACKS */
 };
 
 struct ovni_cpu {
@@ -288,7 +149,7 @@ struct ovni_label {
 	struct slice text;
 };
 
-/* The first of some threads, and how many they are. */
+/* A number of threads, and the first of them. */
 struct ovni_threads {
 	int64_t pid, tid;
 	uint32_t n;
@@ -296,10 +157,10 @@ struct ovni_threads {
 
 struct ovni_system {
 	bool no_memory;
-	bool in_folder; /* a stream was found in a folder, so all streams of the trace are read */
+	bool in_folder; /* a stream was found in a folder: all streams of the trace are read */
 	bool limited;   /* a limit was reported */
 	struct arena text;
-	uint32_t text_bytes;
+	uint32_t text_bytes; /* at most OVNI_MAX_TEXT */
 	struct ovni_loom *looms;
 	uint32_t nlooms, looms_cap;
 	struct tabletext loom_index;
@@ -308,7 +169,7 @@ struct ovni_system {
 	struct table64 process_index; /* (loom + 1) << 32 | pid */
 	struct table64 tids;          /* process << 32 | tid */
 	uint32_t ntids;
-	struct ovni_cpu *cpus;
+	struct ovni_cpu *cpus; /* in order of declaration; sorted at the end of the trace */
 	uint32_t ncpus, cpus_cap;
 	struct table64 phyids; /* loom << 32 | phyid -> cpus */
 	struct ovni_mark marks[OVNI_MARK_TYPES];
@@ -322,41 +183,144 @@ struct ovni_system {
 	uint32_t nrequired;
 	struct slice lib;                                   /* "version commit" of the first stream */
 	struct ovni_threads breakdown_lacks, breakdown_off; /* nosv.can_breakdown */
-	struct track *unknown; /* process of the streams whose thread is not known */
-	const struct track *more_threads;
+	struct track *unknown;            /* process of the streams whose thread is unknown */
+	const struct track *more_threads; /* of that process, for streams beyond TRACE_MAX_TRACKS */
 };
 
-void ovni_system_free(struct ovni_system *s);
+/* Reports that a limit was reached; only the first one in a trace. */
+void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t max);
 
-/* Reports that a bound was reached; only the first one in a trace. */
-void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t most);
-
-/* A copy; "" beyond the bound; p NULL: no memory. */
+/* Copies a text; returns "" beyond OVNI_MAX_TEXT. */
 struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const char *text);
 
-/* Adds the thread of a stream to its process and loom, and sets stream->process, tid and track as far as they
- * are known.  Returns the loom, or TABLE_NONE. */
+/* Adds the thread of a stream to its process and loom, and sets stream->process, tid and track where they are
+ * known.  Returns the loom, or TABLE_NONE. */
 uint32_t ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
                                 struct ovni_stream *stream);
 
-/* Sets stream->track of a stream whose thread is not known. */
+/* Sets stream->track of a stream whose thread is unknown. */
 void ovni_system_add_unknown(struct ovni_system *s, struct reader *r, struct ovni_stream *stream);
 
 void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom, uint32_t index,
                          uint32_t phyid);
 void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model);
 
-/* A process of this number in a named loom, or TABLE_NONE: where a thread leaves out its loom, other threads
- * of the process may name it. */
+/* Returns a process of this number in a named loom, or TABLE_NONE: where a thread leaves out its loom, other
+ * threads of the process may name it. */
 uint32_t ovni_system_find_process(const struct ovni_system *s, int64_t pid);
 
-/* ---- metadata ---- */
+/* ---- event codes, and the fast path (events.c) ---- */
+
+/* The class of an event code (MCV), and what the vocabulary expects of its events. */
+struct ovni_code {
+	uint32_t bytes;  /* the three bytes << 8 */
+	bool jumbo;      /* the vocabulary expects a jumbo event */
+	bool old;        /* older releases wrote it */
+	int8_t old_size; /* bytes of the payload that older releases wrote; -1: none */
+	struct class *cls;
+	const struct plan *plan; /* NULL: the vocabulary does not know the code */
+};
+
+#define OVNI_RECENT_BITS 8
+#define OVNI_FAST_BITS 11
+
+struct ovni_codes {
+	struct ovni_code *list;
+	uint32_t n, cap;
+	struct table64 index;                   /* bytes -> list */
+	uint16_t recent[1 << OVNI_RECENT_BITS]; /* cache of `index`, for streams of many jumbo events */
+	uint64_t fast[1 << OVNI_FAST_BITS];     /* see ovni_is_fast() */
+	struct class *fast_classes[1 << OVNI_FAST_BITS];
+	struct ovni_code others; /* all codes beyond OVNI_MAX_CODES */
+};
+
+void ovni_codes_free(struct ovni_codes *c);
+
+/* Returns the code in `head`, the first four bytes of the latest record of r.  Valid until the next call. */
+struct ovni_code *ovni_code_find(struct ovni_codes *c, struct reader *r, uint32_t head, uint64_t offset);
+
+/* Returns the plan for events of a class by the class's name; NULL: no vocabulary knows it. */
+const struct plan *ovni_class_plan(const struct class *cls);
 
 /*
- * The metadata of a stream: JSON files in the folder of its events.  Their values are checked and merged into
- * the system of the trace.  Findings about them are in the report of the stream, at offset 0, since a finding
- * has one place in one input; messages name file and key.
+ * The fast path is for codes (together with flags) that were checked and whose events need no further check,
+ * whatever their clock and payload: most events of most streams.  The table has two slots for each; a zeroed
+ * one matches nothing.
  */
+static inline uint32_t ovni_fast_slot(uint32_t head)
+{
+	return (head * 0x9e3779b1U) >> (32 - OVNI_FAST_BITS);
+}
+
+static inline bool ovni_is_fast(const struct ovni_codes *c, uint32_t head)
+{
+	const uint32_t slot = ovni_fast_slot(head);
+	const uint64_t want = (uint64_t)1 << 32 | head;
+
+	return c->fast[slot] == want || c->fast[slot ^ 1] == want;
+}
+
+/* An event as the file has it. */
+struct ovni_record {
+	struct slice bytes;   /* of a jumbo event that is too large: only its head */
+	struct slice payload; /* of a jumbo event: the data; p NULL: none, or dropped */
+	uint64_t offset;
+};
+
+/*
+ * Deviations from the vocabulary.  Third parties write models of their own, and old releases wrote other
+ * payloads, so none is an error; they are counted for each code and reported once for each stream.
+ */
+struct ovni_anomalies; /* of one stream; starts as NULL, and is given to free() */
+
+/* Compares an event, the latest record of r, with what the vocabulary expects of its code.  Codes whose
+ * events need no further check take the fast path from then on. */
+bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
+                        const struct ovni_code *c, const struct ovni_record *e, bool big);
+
+/* Reports them at the end of a stream. */
+void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes,
+                           struct reader *r);
+
+/* ---- files (files.c) ---- */
+
+/* Clock offsets of hosts: clock-offsets.txt in the folder of the trace, or the file of --clock-offsets. */
+struct ovni_offsets {
+	const char *file; /* its name in messages */
+	bool read;        /* the table exists */
+	bool named;       /* by --clock-offsets */
+	struct text copy; /* of the file, for WANT_FILES */
+	struct ovni_host *hosts;
+	uint32_t nhosts, hosts_cap;
+	struct tabletext host_index;
+};
+
+/* Reads the table, if there is one.  Returns false on OOM, and after reporting that the file of
+ * --clock-offsets cannot be read. */
+bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r);
+void ovni_offsets_free(struct ovni_offsets *o);
+
+/* Returns what to add to the clocks of a loom (its name; p NULL: unknown), ns. */
+int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom);
+
+/* Reports hosts without looms, and looms on several hosts without a table.  After the last stream. */
+void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r);
+
+/* A file of a stream's folder that was read, for copies. */
+struct ovni_file {
+	char *name;
+	char *content; /* NULL: it was too large */
+	uint32_t n;    /* bytes of content */
+};
+
+#define OVNI_MAX_FILES 4 /* of a stream, itself included; no layout has more */
+
+/* Files that are still to be handed to the consumer (format/reader_copy.h). */
+struct ovni_files {
+	struct ovni_file list[OVNI_MAX_FILES];
+	uint32_t n, next;
+	bool done; /* the stream's own record was handed on, too */
+};
 
 struct cJSON;
 
@@ -364,245 +328,154 @@ struct cJSON;
 struct ovni_metadata {
 	struct reader *r;
 	struct ovni_system *system;
-	struct ovni_stream *stream; /* what is found goes here ... */
-	struct ovni_thread thread;  /* ... and here */
+	struct ovni_stream *stream; /* filled in ... */
+	struct ovni_thread thread;  /* ... like this */
 	uint32_t loom;              /* in system.looms, or TABLE_NONE */
 	bool check_versions;        /* of the models in ovni.require */
 	bool merged;                /* the thread was added to the system */
-	double version;             /* of metadata.json; 0: not known */
-	size_t folder;            /* so many bytes of the stream's path are its folder, the slash included */
-	const char *file;         /* the one that is read */
-	const char *prefix;       /* before the names of keys in messages */
-	struct ovni_files *files; /* where copies of the files go; NULL: nowhere */
+	double version;             /* of metadata.json; 0: unknown */
+	size_t folder;              /* length of the folder in the stream's path, with the slash */
+	const char *file;           /* being read */
+	const char *prefix;         /* of the names of keys in messages */
+	struct ovni_files *files;   /* receives copies of the files; NULL: none are wanted */
 };
 
-/* ---- ovni_sidecar.c ---- */
+/* Parses strict JSON of bounded depth.  Returns NULL after setting *fault, the reason, and *at, its offset;
+ * or on OOM (*fault is NULL).  The tree is given to cJSON_Delete(). */
+struct cJSON *ovni_json_parse(struct slice text, const char **fault, size_t *at);
 
-/* Finds and reads the files of the stream m->r->in; sets m->stream->track in any case, but when
- * system->no_memory. */
-void ovni_metadata_read(struct ovni_metadata *m);
-
-/* trace_ops.check_sidecar */
-void ovni_check_sidecar(struct reader *r);
-
-/* ---- ovni_metadata.c: stream.json ---- */
-
-void ovni_read_stream(struct ovni_metadata *m, const struct cJSON *root);
-
-/* ---- ovni_layout.c: files of layouts 1 and 2 ---- */
-
-void ovni_read_old(struct ovni_metadata *m);
-
-/* ---- ovni_declarations.c, ovni_require.c: values with rules of their own ---- */
-
-void ovni_read_cpus(struct ovni_metadata *m, const struct cJSON *list);
-void ovni_read_marks(struct ovni_metadata *m, const struct cJSON *marks);
-void ovni_read_counters(struct ovni_metadata *m, const struct cJSON *hwc);
-void ovni_read_require(struct ovni_metadata *m, const struct cJSON *models);
-
-/* ---- ovni_json_file.c ---- */
-
-/* Reads a file of the stream's folder and gives its object to the sink.  Everything that is wrong is
- * reported, except that the file is missing: false then. */
-typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
-
-bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
-
-/* A file in the folder of the path; NULL: no memory. */
-struct input *ovni_open_beside(const struct reader *r, const char *path, const char *name);
-
-enum ovni_load {
-	OVNI_LOAD_MISSING, /* there is none */
-	OVNI_LOAD_FAILED,  /* it cannot be read, which was reported; r->unreadable is set */
-	OVNI_LOAD_LARGE,   /* it has more than `most` bytes */
-	OVNI_LOAD_WHOLE,   /* [in->p, in->end) is all of it */
-};
-
-/* Reads a file as a whole; messages call it `name`. */
-enum ovni_load ovni_load(struct reader *r, struct input *in, const char *name, size_t most);
-
-/* NULL: o is no object, or lacks the key. */
+/* Returns NULL if o is no object (or NULL), or lacks the key. */
 const struct cJSON *ovni_json_get(const struct cJSON *o, const char *key);
+bool ovni_json_is(const struct cJSON *v, int number);
 
 #define OVNI_NO_INTEGER INT64_MIN
 
-bool ovni_json_is(const struct cJSON *v, int number);
+/* Returns an integer of 32 bits; -1: missing; OVNI_NO_INTEGER: something else, which was reported. */
+int64_t ovni_json_integer(struct ovni_metadata *m, const struct cJSON *o, const char *key);
 
-/* ---- ovni_json.c ---- */
+/* Returns NULL for missing values and for others than strings, which are reported. */
+const char *ovni_json_string(struct ovni_metadata *m, const struct cJSON *o, const char *key);
 
-/* Why the text is not strict JSON of bounded depth, and where; NULL: it is. */
-const char *ovni_json_fault(const char *p, size_t n, size_t *at);
+/* Reads a file of the stream's folder and gives its object to the sink; reports all faults.  Returns false if
+ * the file is missing, which is not reported. */
+typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
+bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 
-/* ---- anomalies ---- */
+/* trace_ops.check_sidecar: reports metadata without a stream. */
+void ovni_check_sidecar(struct reader *r);
 
-/*
- * Events that are not as the vocabulary describes them.  Third parties write
- * models of their own, and old releases wrote other payloads, so none of this
- * is an error; it is counted for each code and reported once for each stream.
- */
+/* ---- metadata (metadata.c) ---- */
 
-struct ovni_anomalies; /* of one stream; starts as NULL and is given to free() */
+/* Reads the files of the stream m->r->in and merges them into the system; always sets m->stream->track,
+ * except on OOM.  Findings are in the report of the stream, at offset 0; messages name file and key. */
+void ovni_metadata_read(struct ovni_metadata *m);
 
-/* Compares an event, the latest record of r, with what the vocabulary expects of its code.  Codes whose
- * events need no further check take the fast path from here on.  false: no memory. */
-bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
-                        const struct ovni_code *c, const struct ovni_record *e, bool big);
+/* ---- the reader (read.c) ---- */
 
-/* At the end of a stream. */
-void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes,
-                           struct reader *r);
+struct state_checker;
 
-/* ---- offsets ---- */
-
-/* Clock offsets of hosts: clock-offsets.txt in the folder of the trace, or the file of --clock-offsets. */
-
-struct ovni_host {
-	struct slice name;
-	int64_t offset; /* ns */
-	bool used;
-};
-
-struct ovni_offsets {
-	const char *file; /* what messages call it */
-	bool read, named; /* the table was there; --clock-offsets named it */
-	struct text copy; /* of the file, for WANT_FILES */
-	struct ovni_host *hosts;
-	uint32_t nhosts, hosts_cap;
-	struct tabletext host_index;
-};
-
-/* Reads the table, if there is one.  false: no memory, or the file that the user named cannot be read (a
- * finding says why). */
-bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r);
-void ovni_offsets_free(struct ovni_offsets *o);
-
-/* What is to be added to the clocks of a loom (its name; p NULL: not known), ns. */
-int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom);
-
-/* After the last stream. */
-void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r);
-
-/* A clock on the time line of the trace, within the range of times. */
-static inline uint64_t ovni_offset_add(uint64_t clock, int64_t offset)
-{
-	const uint64_t by = offset < 0 ? 0 - (uint64_t)offset : (uint64_t)offset;
-
-	if (offset < 0)
-		return clock < by ? 0 : clock - by;
-	return clock > UINT64_MAX - by ? UINT64_MAX : clock + by;
-}
-
-/* ---- state ---- */
-
-/* The state of the reader: reader.shared of a trace, and reader.state of a stream. */
-
+/* reader.shared: of a trace. */
 struct ovni_shared {
 	struct ovni_codes codes;
 	struct ovni_system system;
 	struct ovni_offsets offsets;
 	bool check_state;              /* --check state */
-	struct state_checker *checker; /* NULL: no event was checked by the rules of the group state */
+	struct state_checker *checker; /* NULL: no event was checked by the rules of the group "state" */
 	uint32_t nstreams;
-	bool offsets_copied; /* that file was handed on, for WANT_FILES */
+	bool offsets_copied; /* the table was handed on, for WANT_FILES */
 };
 
+/* reader.state: of a stream. */
 struct ovni_state {
 	struct reader *r;
 	struct ovni_stream stream;
 	bool started;   /* the header was read */
 	bool in_region; /* between OU[ and OU] */
-	bool ended;     /* OHe was met */
-	uint64_t last;  /* clock of the event before */
-	int64_t offset; /* ns that the clock of this host is to be moved */
-	size_t checked; /* bytes of events that took the fast path in this next */
+	bool ended;     /* an OHe was read */
+	uint64_t last;  /* clock of the previous event */
+	int64_t offset; /* ns to add to the clocks of this host */
+	size_t checked; /* bytes of events that took the fast path in the current next() */
 	uint64_t region_offset, region_record;
 	struct finding_tally unsorted, large, below_zero;
 	struct ovni_anomalies *anomalies;
 	struct ovni_files files; /* for WANT_FILES */
 
-	/* a jumbo event that is too large to be retained: its head, and how much is still to be skipped */
+	/* A jumbo event that is too large to be retained: its head, and the bytes still to be skipped. */
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 };
 
-/* What `dur` of a raw record is: by this a writer that copies streams tells them apart. */
+extern const struct reader_ops ovni_reader_ops;
+extern const struct trace_ops ovni_trace_ops; /* trace.c */
+extern const struct recover_ops ovni_recover_ops;
+
+/* Returns whether this reader hands files on. */
+static inline bool ovni_copies_files(const struct reader *r)
+{
+	return (r->want & WANT_FILES) != 0 && (r->want & WANT_RAW) != 0;
+}
+
+/* Returns whether it hands on runs of records. */
+static inline bool ovni_copies_runs(const struct reader *r)
+{
+	return (r->want & WANT_RUNS) != 0 && (r->want & WANT_RAW) != 0;
+}
+
+/* Returns `dur` of raw records, by which a writer that copies streams tells them apart. */
 static inline uint64_t ovni_copy_number(const struct ovni_state *st)
 {
 	return ovni_copies_files(st->r) ? st->stream.number : 0;
 }
 
-/* ---- end ---- */
+/* ---- events (events.c) ---- */
 
-struct ovni_state;
+/*
+ * Interpreted events are instants named by their code; the engine applies the vocabulary.
+ *
+ * Raw events (WANT_RAW) are the header of the stream, which does not count as a record, and one for each
+ * event. Times are the clocks of the file: no clock offset is added.
+ *
+ *   header  magic (string of 4 bytes), version (u32)
+ *   event   flags (u8, with the size code of the payload), mcv (string of 3 bytes), clock (u64, ns),
+ *           jumbo_size (u32, of jumbo events), payload (bytes, if any; of jumbo events the data)
+ */
 
-/* What the end of a stream shows.  Each adds findings to those of the stream's reader. */
-
-/* ---- event ---- */
-
-/* Interpreted events: instants named by their code, which the vocabulary then interprets.  For raw events see
- * ovni_raw.h. */
-
-/* Whether the next events may take the fast path: not while a jumbo event is skipped, and not with clocks
- * that an offset makes negative, which must be counted. */
+/* Returns whether the next events may take the fast path: not while a jumbo event is skipped, and not with
+ * clocks that an offset makes negative, which must be counted. */
 static inline bool ovni_can_be_fast(const struct ovni_state *st)
 {
 	return st->skip == 0 && st->last <= INT64_MAX &&
 	       (st->offset >= 0 || st->last >= 0 - (uint64_t)st->offset);
 }
 
-/* Adds one event to the batch.  false: no memory. */
+bool ovni_raw_add_header(const struct ovni_state *st, struct batch *b, struct slice header);
 bool ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *e, struct class *cls);
 
-/* Adds the next events that take the fast path, `most` at most; how many there were. */
-uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most);
+/* Adds the next events that take the fast path, at most `max`; returns their number. */
+uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t max);
 
-/* ---- format ---- */
+/* ---- copies: the reader's part (copy.c) ---- */
 
-extern const struct reader_ops ovni_reader_ops; /* ovni_read.c */
-extern const struct trace_ops ovni_trace_ops;   /* ovni_trace.c */
+#define OVNI_NOT_READ SIZE_MAX
 
-/* ---- recover sort ---- */
+/* Keeps a copy of a file of n bytes at p; OVNI_NOT_READ: it is too large. */
+bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
+void ovni_files_free(struct ovni_files *f);
 
-/*
- * Puts the events between OU[ and OU] where their clocks belong, as ovnisort
- * does: with the events before them, back to the last one that is older than
- * all of the region.  Events are held back for that.
- */
+/* Adds records of files until the batch is full, or all were added (f->done).  `number` of the stream becomes
+ * `dur` of the records. */
+bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number);
 
-struct ovni_held {
-	uint64_t clock;
-	size_t at; /* in the bytes */
-	uint32_t n;
-};
+/* Adds the record of a file of the folder of the trace. */
+bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
+                    uint32_t number);
 
-/* A stretch of the bytes that is in another order than in the input. */
-struct ovni_moved {
-	size_t from, to;
-	const char *stuck; /* why it is in the old order all the same; NULL: it is not */
-};
-
-/* Zero-initialise to start. */
-struct ovni_sort {
-	char *bytes, *room; /* of all events that are held; as many again, to sort with */
-	size_t n, cap;
-	struct ovni_held *events, *others;
-	uint32_t nevents, events_cap, others_cap;
-	struct ovni_moved *moved;
-	uint32_t nmoved, moved_cap;
-	uint32_t region; /* the first event behind OU[; 0: outside of regions */
-	bool dropped;    /* events before those held were passed on */
-	uint64_t seen;   /* events in all ... */
-	uint64_t spent;  /* ... and how many were looked at to sort regions */
-	bool no_memory;
-};
-
-/* ---- recover ---- */
-
-extern const struct recover_ops ovni_recover_ops;
+/* Adds one record for a run of records (WANT_RUNS), which must not be empty. */
+bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number);
 
 /* ---- write ---- */
 
-/* The writer: a folder of streams with their metadata.  Records of ovni are copied; see ovni_write_raw.c. */
+/* The writer: a folder of streams with their metadata.  Records of ovni are copied, see copy.c. */
 
 enum ovw_loss {
 #define LOSS(row, ...) OVW_##row,
@@ -749,10 +622,9 @@ struct ovw_marks {
 	uint32_t nstreams, nlane_streams, streams_cap;
 	struct ovw_process *processes;
 	uint32_t nprocesses, processes_cap;
-	struct table64 process_of; /* index of a track -> processes[] */
-	struct table64 pids, tids; /* in use; tids: process << 32 | tid */
-	uint32_t next_id;
-	struct ovw_label *labels; /* the value of one is its place plus 1 */
+	struct table64 process_of;    /* index of a track -> processes[] */
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct ovw_label *labels;     /* the value of one is its place plus 1 */
 	uint32_t nlabels, labels_cap;
 	uint32_t label_text, label_json;      /* bytes of all labels */
 	struct tabletext names[OVW_LABELLED]; /* -> labels[] */
@@ -786,12 +658,10 @@ static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 		p[i] = (char)(v >> 8 * (big ? size - 1 - i : i));
 }
 
-/* ---- ovni_write_raw.c ---- */
+/* ---- copies: the writer's part (copy.c) ---- */
 
 void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 void ovw_raw_free(struct ovw_copy *c);
-
-/* ---- ovni_write_select.c ---- */
 
 /* A file that comes with a stream, if that is kept. */
 void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
@@ -800,7 +670,7 @@ void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, stru
 /* Writes the streams without selected records that others need. */
 void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
 
-/* ---- ovni_write_names.c ---- */
+/* ---- copy_names.c ---- */
 
 /* Keeps a file until its stream has a place.  name: its way in the trace; content.p NULL: it was not read. */
 void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk);
@@ -808,7 +678,7 @@ void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, 
 /* Gives a stream a file, and writes what belongs to it.  name: its way in the trace. */
 void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk);
 
-/* ---- ovni_write_stream.c ---- */
+/* ---- write.c ---- */
 
 /* The stream of a track, which begins with this event if it is new.  NULL: no memory (text.failed), or there
  * are too many.  lane 0, or that of async spans. */
@@ -826,16 +696,12 @@ void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, ui
 /* Writes what the stream holds. */
 void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
-/* ---- ovni_write_marks.c ---- */
+/* ---- write_text.c ---- */
 
 void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Ends a stream: spans, counters, thread. */
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
-
-/* ---- ovni_write_label.c ---- */
-
-/* ---- ovni_write_json.c ---- */
 
 /* Ends a stream, and writes its metadata; *label: the first label that no stream has declared yet. */
 void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,

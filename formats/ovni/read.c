@@ -1,138 +1,24 @@
-#include <inttypes.h>
+/*
+ * The reader of one stream: header, framing, clocks, and the loops that fill batches.  Most events take the
+ * fast path: their codes were checked before (events.c), so only the clock is compared.
+ * Memory: a jumbo event of more than OVNI_MAX_JUMBO is skipped, and its head kept.
+ */
+#include "ovni/ovni.h"
+
 #include <stdlib.h>
 
-#include "ovni/ovni.h"
 #include "ovni/state/check.h"
 
-/* ---- end ---- */
+#define CHECKED_AT_ONCE (4U << 20) /* bytes of records that one next() checks, about */
+#define RUN_BYTES (256U << 10)     /* bytes of records handed on at once as runs (WANT_RUNS), about */
 
-/* The clocks that were counted on the way (section "Stream format": they do not go backwards but in regions
- * that are to be sorted). */
-static void ovni_report_clocks(const struct ovni_state *st)
-{
-	struct findings *const j = st->r->findings;
-	const struct finding_tally *t = &st->unsorted;
-
-	finding_add_times(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
-	t = &st->large;
-	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
-	                  "clock %" PRIu64, t->now);
-	t = &st->below_zero;
-	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
-}
-
-/* A region that is open, an end that is missing, no events at all.  The stream was read to its end. */
-static void ovni_check_end(const struct ovni_state *st)
-{
-	struct reader *const r = st->r;
-	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
-
-	if (st->in_region)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
-		            st->region_record, "OU[ without OU] after it");
-	if (n > 0 && !st->ended)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
-		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
-	if (n > 0)
-		return;
-	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
-	if (((const struct ovni_shared *)r->shared)->check_state)
-		state_check_no_events(r);
-}
-
-/* ---- raw ---- */
-
-#define NAME(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
-static const struct class_field event_fields[] = {
-	{ NAME("flags"), NAME("u8"), VALUE_U8, 1, NULL },
-	{ NAME("mcv"), NAME("char[3]"), VALUE_STRING, 3, NULL },
-	{ NAME("clock"), NAME("u64"), VALUE_U64, 8, "ns" },
-	{ NAME("jumbo_size"), NAME("u32"), VALUE_U32, 4, "byte" },
-	{ NAME("payload"), NAME("bytes"), VALUE_BYTES, 0, NULL },
-};
-
-static const struct class_field header_fields[] = {
-	{ NAME("magic"), NAME("char[4]"), VALUE_STRING, 4, NULL },
-	{ NAME("version"), NAME("u32"), VALUE_U32, 4, NULL },
-};
-
-#define EVENT_FIELDS (sizeof event_fields / sizeof event_fields[0])
-#define HEADER_FIELDS (sizeof header_fields / sizeof header_fields[0])
-
-void ovni_raw_declare(struct class *cls)
-{
-	cls->fields = event_fields;
-	cls->nfields = EVENT_FIELDS;
-}
-
-/* Adds the header to an empty batch.  false: no memory. */
-static bool ovni_raw_add_header(struct reader *r, struct batch *b, struct slice header, bool big)
-{
-	const struct class like = { .name = SLICE_LIT("header"),
-		                    .fields = header_fields,
-		                    .nfields = HEADER_FIELDS };
-	struct class *const cls = trace_plan_class(r->trace, &like);
-	struct field *const f = batch_fields(b, HEADER_FIELDS);
-
-	if (cls == NULL || f == NULL)
-		return false;
-	f[0] = (struct field){ header_fields[0].name, value_string(textscan_slice(header.p, 4)) };
-	f[1] = (struct field){ header_fields[1].name,
-		               { .type = VALUE_U32, .u64 = load_u32(header.p + 4, big) } };
-	b->events[b->n] = (struct event){ .name = cls->name,
-		                          .cls = cls,
-		                          .first_field = b->nfields,
-		                          .nfields = HEADER_FIELDS,
-		                          .phase = PHASE_STRUCTURE,
-		                          .flags = big ? EVENT_BIG : 0 };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = header;
-	b->nfields += HEADER_FIELDS;
-	b->n++;
-	return true;
-}
-
-bool ovni_raw_add_fields(struct batch *b, struct event *e, const char *p, struct slice payload, bool big)
-{
-	struct field *const f = batch_fields(b, EVENT_FIELDS);
-	uint16_t n = 0;
-
-	if (f == NULL)
-		return false;
-	f[n++] = (struct field){ event_fields[0].name, { .type = VALUE_U8, .u64 = (uint8_t)p[0] } };
-	f[n++] = (struct field){ event_fields[1].name, value_string(textscan_slice(p + 1, 3)) };
-	f[n++] = (struct field){ event_fields[2].name, value_u64(load_u64(p + 4, big)) };
-	if ((p[0] & OVNI_FLAG_JUMBO) != 0)
-		f[n++] = (struct field){ event_fields[3].name,
-			                 { .type = VALUE_U32, .u64 = load_u32(p + OVNI_EVENT_SIZE, big) } };
-	if (payload.p != NULL)
-		f[n++] = (struct field){ event_fields[4].name,
-			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
-	e->first_field = b->nfields;
-	e->nfields = n;
-	b->nfields += n;
-	return true;
-}
-
-/* ---- read ---- */
-
-/* Reads a stream: header, framing, clocks. */
-
-/* About how many bytes of records one next checks. */
-#define CHECKED_AT_ONCE (4U << 20)
-
-/* About how many bytes of records are handed on at once where they are runs (WANT_RUNS). */
-#define RUN_BYTES (256U << 10)
-
-/* No event starts beyond this many bytes of one next: a batch holds the input of its events, and jumbo events
- * are large. */
+/* Bytes of one next() within which all its events start: a batch holds the input of its events, and jumbo
+ * events are large. */
 #define NEXT_BYTES (1U << 20)
+
+/* Rare paths, kept out of the functions that see each event: inlined, their buffers and arguments cost every
+ * event. */
+#define COLD __attribute__((cold, noinline))
 
 /* The result of one event. */
 enum parse_status {
@@ -152,20 +38,20 @@ static int ovni_probe(struct slice head, bool complete)
 	return version == OVNI_VERSION || version == OVNI_VERSION_SWAPPED ? 64 : 32;
 }
 
-/* Whether each record becomes an event. */
+/* Returns whether each record becomes an event. */
 static bool builds_events(const struct reader *r)
 {
 	return (r->want & WANT_TIMES) != 0 && !ovni_copies_runs(r);
 }
 
-/* ---- the header ---- */
+/* ---- the header, and the end ---- */
 
-/* READ_MORE: the events follow. */
+/* Returns READ_MORE if events follow. */
 static enum read_status read_header(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
-	const bool there = input_need(in, OVNI_HEADER_SIZE);
+	const bool complete = input_need(in, OVNI_HEADER_SIZE);
 	const size_t n = (size_t)(in->end - in->p);
 	struct quoted q;
 
@@ -175,7 +61,7 @@ static enum read_status read_header(struct ovni_state *st, struct batch *b)
 		            quoted(&q, slice_of(in->p, n < 4 ? n : 4)));
 		return READ_BAD;
 	}
-	if (!there) {
+	if (!complete) {
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0,
 		            "%zu of 8 bytes are present", n);
 		return READ_BAD;
@@ -190,23 +76,70 @@ static enum read_status read_header(struct ovni_state *st, struct batch *b)
 	if (st->stream.big)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0,
 		            "the version field is %" PRIu32 ": 1 in big endian", version);
-	r->trace->byte_order =
-	    r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->stream.big ? "mixed"
-	    : st->stream.big                                                                   ? "big"
-	                                                                                       : "little";
-	if ((r->want & WANT_RAW) != 0) {
-		if (!ovni_raw_add_header(r, b, slice_of(in->p, OVNI_HEADER_SIZE), st->stream.big))
-			return READ_NO_MEMORY;
-		b->events[b->n - 1].dur = ovni_copy_number(st);
-	}
+	const char *const order = r->trace->byte_order; /* of earlier streams */
+	if (order != NULL && (order[0] == 'b') != st->stream.big)
+		r->trace->byte_order = "mixed";
+	else
+		r->trace->byte_order = st->stream.big ? "big" : "little";
+	if ((r->want & WANT_RAW) != 0 && !ovni_raw_add_header(st, b, slice_of(in->p, OVNI_HEADER_SIZE)))
+		return READ_NO_MEMORY;
 	in->p += OVNI_HEADER_SIZE;
 	st->started = true;
 	return READ_MORE;
 }
 
-/* ---- checking one event ---- */
+/* Reports the clocks that were counted (section "Stream format": they do not go backwards but in regions that
+ * are to be sorted). */
+static void report_clocks(const struct ovni_state *st)
+{
+	struct findings *const j = st->r->findings;
+	const struct finding_tally *t = &st->unsorted;
 
-static void check_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
+	finding_add_times(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
+	t = &st->large;
+	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
+	                  "clock %" PRIu64, t->now);
+	t = &st->below_zero;
+	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
+}
+
+/* Checks a stream that was read to its end: an open region, a missing OHe, no events at all. */
+static void check_end(const struct ovni_state *st)
+{
+	struct reader *const r = st->r;
+	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
+
+	if (st->in_region)
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
+		            st->region_record, "OU[ without OU] after it");
+	if (n > 0 && !st->ended)
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
+		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
+	if (n > 0)
+		return;
+	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
+	if (((const struct ovni_shared *)r->shared)->check_state)
+		state_check_no_events(r);
+}
+
+static enum read_status finish_stream(struct ovni_state *st, enum read_status status)
+{
+	struct reader *const r = st->r;
+
+	ovni_report_anomalies(st->anomalies, &((const struct ovni_shared *)r->shared)->codes, r);
+	report_clocks(st);
+	if (status == READ_BAD)
+		r->unread = input_drain(r->in);
+	else
+		check_end(st);
+	return status;
+}
+
+/* ---- checks of an event ---- */
+
+COLD static void check_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
 {
 	const struct rule *const rule = &ovni_rules[OVNI_RULE_REGION_UNMATCHED];
 
@@ -258,38 +191,38 @@ static void check_event(struct ovni_state *st, const char *p, uint64_t offset, u
 		st->ended = true;
 }
 
-/* ---- one event ---- */
-
-static enum parse_status report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there,
-                                    uint64_t wanted)
-{
-	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
-	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, there, wanted);
-	return PARSE_BAD;
-}
-
-/* Counts a complete event, and adds it to the batch. */
-static enum parse_status take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
+/* Counts and checks a complete event, and adds it to the batch. */
+static enum parse_status add_event(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 {
 	struct reader *const r = st->r;
 	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
-	const uint32_t word = load_u32(e->bytes.p, false);
-	const bool fast = ovni_is_fast(codes, word), wanted = builds_events(r);
+	const uint32_t head = load_u32(e->bytes.p, false);
+	const bool fast = ovni_is_fast(codes, head), wanted = builds_events(r);
 
 	r->records++;
 	r->trace->events++;
 	check_event(st, e->bytes.p, e->offset, r->records);
 	if (fast && !wanted)
 		return PARSE_DONE;
-	const struct ovni_code *const c = ovni_code_find(codes, r, word, e->offset);
+	const struct ovni_code *const c = ovni_code_find(codes, r, head, e->offset);
 	if (c == NULL || (!fast && !ovni_check_payload(&st->anomalies, codes, r, c, e, st->stream.big)))
 		return PARSE_NO_MEMORY;
 	return !wanted || ovni_event_add(st, b, e, c->cls) ? PARSE_DONE : PARSE_NO_MEMORY;
 }
 
-/* Skips the data of a jumbo event that is too large to be retained; the event counts when all of it was
- * there. */
-static enum parse_status skip_jumbo(struct ovni_state *st, struct batch *b)
+/* ---- framing of an event ---- */
+
+COLD static enum parse_status report_cut(struct ovni_state *st, uint64_t offset, const char *field,
+                                         uint64_t present, uint64_t expected)
+{
+	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
+	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, present, expected);
+	return PARSE_BAD;
+}
+
+/* Skips the data of a jumbo event that is too large to be retained; the event counts once all of it was
+ * present. */
+COLD static enum parse_status skip_jumbo(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -312,10 +245,10 @@ static enum parse_status skip_jumbo(struct ovni_state *st, struct batch *b)
 	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
 	if (head.p == NULL)
 		return PARSE_NO_MEMORY;
-	return take(st, b, &(struct ovni_record){ .bytes = head, .offset = st->skip_offset });
+	return add_event(st, b, &(struct ovni_record){ .bytes = head, .offset = st->skip_offset });
 }
 
-static enum parse_status jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
+static enum parse_status read_jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 {
 	struct input *const in = st->r->in;
 	const size_t rest = (size_t)(in->end - in->p);
@@ -339,13 +272,13 @@ static enum parse_status jumbo(struct ovni_state *st, struct batch *b, uint64_t 
 	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_JUMBO_HEAD + size),
 		                       .payload = slice_of(in->p + OVNI_JUMBO_HEAD, size),
 		                       .offset = offset };
-	const enum parse_status status = take(st, b, &e);
+	const enum parse_status status = add_event(st, b, &e);
 	if (status == PARSE_DONE)
 		in->p += e.bytes.n;
 	return status;
 }
 
-static enum parse_status event(struct ovni_state *st, struct batch *b)
+static enum parse_status read_event(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const size_t rest = (size_t)(in->end - in->p);
@@ -356,7 +289,7 @@ static enum parse_status event(struct ovni_state *st, struct batch *b)
 	if (rest < OVNI_EVENT_SIZE)
 		return in->last ? report_cut(st, offset, "event header", rest, OVNI_EVENT_SIZE) : PARSE_MORE;
 	if ((in->p[0] & OVNI_FLAG_JUMBO) != 0)
-		return jumbo(st, b, offset);
+		return read_jumbo(st, b, offset);
 	const uint32_t nibble = (uint8_t)in->p[0] & 15;
 	const uint32_t payload = nibble + (nibble != 0);
 	if (rest < OVNI_EVENT_SIZE + payload)
@@ -366,18 +299,18 @@ static enum parse_status event(struct ovni_state *st, struct batch *b)
 		                       .payload =
 		                           slice_of(payload > 0 ? in->p + OVNI_EVENT_SIZE : NULL, payload),
 		                       .offset = offset };
-	const enum parse_status status = take(st, b, &e);
+	const enum parse_status status = add_event(st, b, &e);
 	if (status == PARSE_DONE)
 		in->p += e.bytes.n;
 	return status;
 }
 
-/* ---- the loop ---- */
+/* ---- the fast path of checks ---- */
 
 /*
- * Events on the fast path: their codes were checked, and the clock does not go backwards.  Clocks are
- * compared as signed numbers, so that the first of 2^63 or more ends the loop too.  One check serves the
- * longest event, so the last few of a window are for event().
+ * Walks over events whose codes were checked and whose clocks do not go backwards.  Clocks are compared as
+ * signed numbers, so that the first of 2^63 or more ends the loop too.  One check serves the longest event,
+ * so the last few events of a window are left to read_event().
  */
 static inline const char *walk_fast(const struct ovni_codes *codes, const char *p, const char *end,
                                     uint64_t *last, uint64_t *count, bool big)
@@ -386,21 +319,21 @@ static inline const char *walk_fast(const struct ovni_codes *codes, const char *
 	uint64_t n = 0;
 
 	while (end - p >= OVNI_EVENT_SIZE + 16) {
-		const uint32_t word = load_u32(p, false);
+		const uint32_t head = load_u32(p, false);
 		const int64_t clock = (int64_t)load_u64(p + 4, big);
-		if (!ovni_is_fast(codes, word) || clock < before || clock < 0)
+		if (!ovni_is_fast(codes, head) || clock < before || clock < 0)
 			break;
 		before = clock;
 		n++;
-		p += OVNI_EVENT_SIZE + (word & 15) + ((word & 15) != 0);
+		p += OVNI_EVENT_SIZE + (head & 15) + ((head & 15) != 0);
 	}
 	*last = (uint64_t)before;
 	*count += n;
 	return p;
 }
 
-/* Checks only, about `most` bytes.  true: enough for one next. */
-static bool check_fast(struct ovni_state *st, size_t most)
+/* Checks about `max` bytes of events without building any.  Returns whether that is enough for one next(). */
+static bool check_fast(struct ovni_state *st, size_t max)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	struct input *const in = st->r->in;
@@ -408,39 +341,20 @@ static bool check_fast(struct ovni_state *st, size_t most)
 
 	if (!ovni_can_be_fast(st))
 		return false;
-	const bool more = (size_t)(in->end - in->p) > most;
-	const char *const start = in->p, *const end = more ? start + most : in->end;
+	const bool more = (size_t)(in->end - in->p) > max;
+	const char *const start = in->p, *const end = more ? start + max : in->end;
 	in->p = st->stream.big ? walk_fast(codes, in->p, end, &st->last, &n, true)
 	                       : walk_fast(codes, in->p, end, &st->last, &n, false);
 	st->r->records += n;
 	st->r->trace->events += n;
 	st->checked += (size_t)(in->p - start);
-	return st->checked >= most / 2;
+	return st->checked >= max / 2;
 }
 
-static enum read_status finish(struct ovni_state *st, enum read_status status)
-{
-	struct reader *const r = st->r;
+/* ---- the loops ---- */
 
-	ovni_report_anomalies(st->anomalies, &((const struct ovni_shared *)r->shared)->codes, r);
-	ovni_report_clocks(st);
-	if (status == READ_BAD)
-		r->unread = input_drain(r->in);
-	else
-		ovni_check_end(st);
-	return status;
-}
-
-/* What was read since `from`, at this offset, as one record. */
-static bool put_run(struct ovni_state *st, struct batch *b, const char *from, uint64_t offset)
-{
-	const size_t n = (size_t)(st->r->in->p - from);
-
-	return n == 0 || ovni_copy_run(st->r, b, slice_of(from, n), offset, st->stream.number);
-}
-
-/* The records of the window, or some of them. */
-static enum parse_status walk_run(struct ovni_state *st, struct batch *b)
+/* Checks records of the window, about RUN_BYTES of them. */
+static enum parse_status check_run(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *const from = in->p;
@@ -451,7 +365,7 @@ static enum parse_status walk_run(struct ovni_state *st, struct batch *b)
 		const char *const before = in->p;
 		(void)check_fast(st, RUN_BYTES);
 		if (in->p == before)
-			status = event(st, b);
+			status = read_event(st, b);
 	}
 	return status;
 }
@@ -464,26 +378,30 @@ static enum read_status next_runs(struct ovni_state *st, struct batch *b)
 	for (uint64_t bytes = 0; bytes < RUN_BYTES && b->n < b->cap;) {
 		const char *const from = in->p;
 		const uint64_t offset = input_offset(in, from);
-		const enum parse_status status = walk_run(st, b);
-		bytes += (size_t)(in->p - from);
-		if (!put_run(st, b, from, offset) || status == PARSE_NO_MEMORY)
+		const enum parse_status status = check_run(st, b);
+		const size_t n = (size_t)(in->p - from);
+		bytes += n;
+		if (n > 0 && !ovni_copy_run(st->r, b, slice_of(from, n), offset, st->stream.number))
+			return READ_NO_MEMORY;
+		if (status == PARSE_NO_MEMORY)
 			return READ_NO_MEMORY;
 		if (status == PARSE_BAD)
-			return finish(st, READ_BAD);
+			return finish_stream(st, READ_BAD);
 		if (status == PARSE_DONE && in->p < in->end)
 			continue;
 		if ((!in->last && input_more(in)) || in->p < in->end)
 			continue;
 		if (st->skip == 0)
-			return finish(st, READ_END);
-		(void)event(st, b); /* says what is missing */
-		return finish(st, READ_BAD);
+			return finish_stream(st, READ_END);
+		(void)read_event(st, b); /* reports the missing data */
+		return finish_stream(st, READ_BAD);
 	}
 	return READ_MORE;
 }
 
-/* Files, where they are asked for, and the header.  READ_MORE: events follow, if the batch has room. */
-static enum read_status begin(struct ovni_state *st, struct batch *b)
+/* Hands on the files that are wanted, and reads the header.  Returns READ_MORE if events follow; the batch
+ * may be full then. */
+static enum read_status begin_stream(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct ovni_shared *const sh = r->shared;
@@ -512,7 +430,7 @@ static enum read_status ovni_next(struct reader *r, struct batch *b)
 
 	if (((const struct ovni_shared *)r->shared)->system.no_memory)
 		return READ_NO_MEMORY;
-	const enum read_status begun = begin(st, b);
+	const enum read_status begun = begin_stream(st, b);
 	if (begun != READ_MORE || b->n == b->cap)
 		return begun;
 	if (ovni_copies_runs(r))
@@ -520,15 +438,15 @@ static enum read_status ovni_next(struct reader *r, struct batch *b)
 	const bool wanted = builds_events(r);
 	const uint64_t start = input_offset(in, in->p);
 	st->checked = 0;
-	/* an event gives one entry at most, so counting them keeps the batch in bounds */
+	/* An event gives at most one entry, so counting events keeps the batch in bounds. */
 	for (uint32_t rest = b->cap - b->n; rest > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
 		if (!wanted && check_fast(st, CHECKED_AT_ONCE))
 			return READ_MORE;
 		if (wanted && (rest -= ovni_events_add_fast(st, b, rest)) == 0)
 			break;
 		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
-			return finish(st, READ_END);
-		switch (event(st, b)) {
+			return finish_stream(st, READ_END);
+		switch (read_event(st, b)) {
 		case PARSE_DONE:
 			rest--;
 			break;
@@ -536,7 +454,7 @@ static enum read_status ovni_next(struct reader *r, struct batch *b)
 			input_more(in);
 			break;
 		case PARSE_BAD:
-			return finish(st, READ_BAD);
+			return finish_stream(st, READ_BAD);
 		case PARSE_NO_MEMORY:
 			return READ_NO_MEMORY;
 		}

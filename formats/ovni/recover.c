@@ -1,30 +1,68 @@
-#include <stdlib.h>
-
+/*
+ * Recovery of damaged streams.  Events have sizes, but no marks to resynchronise on: data after a damaged
+ * size cannot be told from events, so a stream is cut only where an event reaches past its end.  A damaged
+ * header before plausible events is rewritten.
+ *
+ * With --sort, events between OU[ and OU] move to where their clocks belong, as ovnisort does: they are
+ * merged with the events before them, back to the last one that is older than the whole region.  Events are
+ * buffered for that, HELD_MAX bytes of them; the work for regions that reach far back is bounded.
+ */
 #include "ovni/ovni.h"
 
-/* ---- recover sort ---- */
+#include <stdlib.h>
 
-#define HELD_MOST (32U << 20) /* bytes: then half of them are passed on */
+#define RECOVER_BYTES (1U << 20) /* of input that one next() reads */
+#define EVENT_MAX (64U << 20)    /* bytes of a jumbo event that the window holds at once */
+#define HELD_MAX (32U << 20)     /* bytes of buffered events; then half of them are written */
+#define REGION_MAX (128U << 20)  /* bytes with the events of a region, which is not sorted if it is longer */
 
-/* Events that are looked at for regions: these, and so many for each of the stream; so that regions that all
- * reach far back do not take for ever. */
-#define SPENT_FIRST (4U << 20)
-#define SPENT_EACH 16
-#define REGION_MOST (128U << 20) /* with the events of a region: it is not sorted if it is longer */
+/* Limit of the events that are visited to sort regions, as a multiple of the events of the stream: else
+ * regions that all reach far back take quadratic time. */
+#define VISITS_FIRST (4U << 20)
+#define VISITS_EACH 16
 
-static void ovni_sort_free(struct ovni_sort *s)
-{
-	free(s->bytes);
-	free(s->room);
-	free(s->events);
-	free(s->others);
-	free(s->moved);
-}
+struct held_event {
+	uint64_t clock;
+	size_t at;  /* in sorter.bytes */
+	uint32_t n; /* bytes */
+};
 
-/* ---- passing on ---- */
+/* A range of the bytes whose order differs from that of the input. */
+struct moved_range {
+	size_t from, to;
+	const char *unsorted; /* why it is in the old order nevertheless; NULL: it was sorted */
+};
 
-/* The first `count` events, which end at no moved stretch's middle. */
-static void pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
+/* Zero-initialise to start. */
+struct sorter {
+	char *bytes, *scratch; /* of all buffered events; as many again, to sort with */
+	size_t n, cap;
+	struct held_event *events, *other_events; /* other_events: scratch */
+	uint32_t nevents, events_cap, others_cap;
+	struct moved_range *moved; /* in order, without overlaps */
+	uint32_t nmoved, moved_cap;
+	uint32_t region; /* the first event after OU[; 0: outside of regions */
+	bool dropped;    /* events before the buffered ones were written */
+	uint64_t seen;   /* events in total ... */
+	uint64_t visits; /* ... and those visited to sort regions */
+	bool no_memory;
+};
+
+struct ovni_recover {
+	bool started; /* the header was written */
+	bool big;
+	uint64_t skip; /* bytes of an event that are still to be dropped */
+	struct sorter sorter;
+};
+
+static const char *const structure[] = {
+	"ovni/cut-event", "ovni/bad-magic", "ovni/cut-header", "ovni/bad-version", "ovni/jumbo-nibble", NULL,
+};
+
+/* ---- writing buffered events ---- */
+
+/* Writes the first `count` events, which must not end inside a moved range. */
+static void write_held(struct sorter *s, struct recovery *rc, uint32_t count)
 {
 	const size_t n = count < s->nevents ? s->events[count].at : s->n;
 	uint32_t used = 0;
@@ -33,11 +71,11 @@ static void pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 	if (count == 0)
 		return;
 	for (; used < s->nmoved && s->moved[used].to <= n; used++) {
-		const struct ovni_moved m = s->moved[used];
+		const struct moved_range m = s->moved[used];
 		recover_keep_copy(rc, s->bytes + at, m.from - at);
 		recover_replace_copy(rc, s->bytes + m.from, m.to - m.from,
 		                     &ovni_rules[OVNI_RULE_NEEDS_SORTING],
-		                     m.stuck != NULL ? m.stuck : "events in the order of their clocks");
+		                     m.unsorted != NULL ? m.unsorted : "events in the order of their clocks");
 		at = m.to;
 	}
 	recover_keep_copy(rc, s->bytes + at, n - at);
@@ -57,15 +95,14 @@ static void pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 	s->dropped = true;
 }
 
-/* Passes on all that is held. */
-static void ovni_sort_flush(struct ovni_sort *s, struct recovery *rc)
+static void write_all_held(struct sorter *s, struct recovery *rc)
 {
-	pass_on(s, rc, s->nevents);
+	write_held(s, rc, s->nevents);
 	s->region = 0;
 }
 
-/* The older half, but no part of a moved stretch. */
-static void pass_half_on(struct ovni_sort *s, struct recovery *rc)
+/* Writes the older half, extended to the end of a moved range. */
+static void write_half(struct sorter *s, struct recovery *rc)
 {
 	uint32_t count = s->nevents / 2;
 
@@ -73,14 +110,13 @@ static void pass_half_on(struct ovni_sort *s, struct recovery *rc)
 		while (count < s->nevents && s->events[count].at > s->moved[i].from &&
 		       s->events[count].at < s->moved[i].to)
 			count++;
-	pass_on(s, rc, count);
+	write_held(s, rc, count);
 }
 
-/* ---- sorting ---- */
+/* ---- sorting a region: a stable merge sort from the bottom up ---- */
 
-/* Merges two neighbouring runs of events, by clock and then by place. */
-static void merge(const struct ovni_held *a, uint32_t na, const struct ovni_held *b, uint32_t nb,
-                  struct ovni_held *to)
+static void merge_events(const struct held_event *a, uint32_t na, const struct held_event *b, uint32_t nb,
+                         struct held_event *to)
 {
 	while (na > 0 && nb > 0) {
 		const bool second = b->clock < a->clock;
@@ -92,48 +128,52 @@ static void merge(const struct ovni_held *a, uint32_t na, const struct ovni_held
 	memcpy(to + na, b, nb * sizeof *to);
 }
 
-static void sort_events(struct ovni_held *e, struct ovni_held *room, uint32_t n)
+static void sort_events(struct held_event *e, struct held_event *scratch, uint32_t n)
 {
-	for (uint32_t width = 1; width<n; width = width> n / 2 ? n : width * 2) {
+	uint32_t width = 1;
+
+	while (width < n) {
 		for (uint32_t i = 0; i < n; i += 2 * width) {
 			const uint32_t a = n - i < width ? n - i : width;
 			const uint32_t b = n - i - a < width ? n - i - a : width;
-			merge(e + i, a, e + i + a, b, room + i);
+			merge_events(e + i, a, e + i + a, b, scratch + i);
 			if (n - i <= 2 * width)
 				break;
 		}
-		memcpy(e, room, n * sizeof *e);
+		memcpy(e, scratch, n * sizeof *e);
+		width = width > n / 2 ? n : width * 2;
 	}
 }
 
-/* Brings the bytes of the events from `first` on into the order that the events have. */
-static void move_bytes(struct ovni_sort *s, uint32_t first, size_t from)
+/* Brings the bytes of the events from `first` on, which begin at `from`, into the order of the events. */
+static void move_bytes(struct sorter *s, uint32_t first, size_t from)
 {
 	size_t at = from;
 
 	for (uint32_t i = first; i < s->nevents; i++) {
-		memcpy(s->room + at, s->bytes + s->events[i].at, s->events[i].n);
+		memcpy(s->scratch + at, s->bytes + s->events[i].at, s->events[i].n);
 		s->events[i].at = at;
 		at += s->events[i].n;
 	}
-	memcpy(s->bytes + from, s->room + from, at - from);
+	memcpy(s->bytes + from, s->scratch + from, at - from);
 }
 
-static void note_moved(struct ovni_sort *s, size_t from, const char *stuck)
+/* Adds the range from `from` to the end, united with those that it overlaps. */
+static void add_moved(struct sorter *s, size_t from, const char *unsorted)
 {
 	while (s->nmoved > 0 && s->moved[s->nmoved - 1].to > from) {
 		s->nmoved--;
 		if (s->moved[s->nmoved].from < from)
 			from = s->moved[s->nmoved].from;
-		stuck = stuck != NULL ? stuck : s->moved[s->nmoved].stuck;
+		unsorted = unsorted != NULL ? unsorted : s->moved[s->nmoved].unsorted;
 	}
 	if (array_room(&s->moved, s->nmoved, &s->moved_cap, sizeof *s->moved))
-		s->moved[s->nmoved++] = (struct ovni_moved){ from, s->n, stuck };
+		s->moved[s->nmoved++] = (struct moved_range){ from, s->n, unsorted };
 	else
 		s->no_memory = true;
 }
 
-static bool is_sorted(const struct ovni_sort *s, uint32_t first)
+static bool is_sorted(const struct sorter *s, uint32_t first)
 {
 	for (uint32_t i = first + 1; i < s->nevents; i++)
 		if (s->events[i].clock < s->events[i - 1].clock)
@@ -141,109 +181,87 @@ static bool is_sorted(const struct ovni_sort *s, uint32_t first)
 	return true;
 }
 
-/* The events behind OU[ are all there. */
-static void end_region(struct ovni_sort *s)
+/* Sorts the region, whose events are all buffered. */
+static void sort_region(struct sorter *s)
 {
 	uint32_t first = s->region - 1;
-	uint64_t least = UINT64_MAX;
+	uint64_t oldest = UINT64_MAX; /* clock */
 
-	if (s->spent > SPENT_EACH * s->seen + SPENT_FIRST) {
-		note_moved(s, s->events[s->region - 1].at,
-		           "not sorted: regions reach back too far too often");
+	if (s->visits > VISITS_EACH * s->seen + VISITS_FIRST) {
+		add_moved(s, s->events[s->region - 1].at, "not sorted: regions reach back too far too often");
 		return;
 	}
 	for (uint32_t i = s->region; i < s->nevents; i++)
-		least = s->events[i].clock < least ? s->events[i].clock : least;
+		oldest = s->events[i].clock < oldest ? s->events[i].clock : oldest;
 	if (s->region == s->nevents)
 		return;
-	while (first > 0 && s->events[first - 1].clock >= least)
+	while (first > 0 && s->events[first - 1].clock >= oldest)
 		first--;
-	s->spent += s->nevents - first;
+	s->visits += s->nevents - first;
 	if (is_sorted(s, first))
 		return;
-	if (first == 0 && s->dropped && s->events[0].clock >= least) {
-		note_moved(s, s->events[s->region - 1].at,
-		           "not sorted: an event is older than the 16 MiB before it");
+	if (first == 0 && s->dropped && s->events[0].clock >= oldest) {
+		add_moved(s, s->events[s->region - 1].at,
+		          "not sorted: an event is older than the 16 MiB before it");
 		return;
 	}
 	const size_t from = s->events[first].at;
-	if (!array_reach(&s->others, &s->others_cap, s->nevents, sizeof *s->others)) {
+	if (!array_reach(&s->other_events, &s->others_cap, s->nevents, sizeof *s->other_events)) {
 		s->no_memory = true;
 		return;
 	}
-	sort_events(s->events + first, s->others, s->nevents - first);
+	sort_events(s->events + first, s->other_events, s->nevents - first);
 	move_bytes(s, first, from);
-	note_moved(s, from, NULL);
+	add_moved(s, from, NULL);
 }
 
-/* ---- one event ---- */
+/* ---- buffering events ---- */
 
-static bool make_room(struct ovni_sort *s, uint32_t n)
+static bool reserve_event(struct sorter *s, uint32_t n)
 {
 	if (n > s->cap - s->n) {
 		const size_t cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 65536;
 		char *const bytes = realloc(s->bytes, cap);
 		if (bytes != NULL)
 			s->bytes = bytes;
-		char *const room = realloc(s->room, cap);
-		if (room != NULL)
-			s->room = room;
-		if (bytes == NULL || room == NULL)
+		char *const scratch = realloc(s->scratch, cap);
+		if (scratch != NULL)
+			s->scratch = scratch;
+		if (bytes == NULL || scratch == NULL)
 			return false;
 		s->cap = cap;
 	}
 	return array_room(&s->events, s->nevents, &s->events_cap, sizeof *s->events);
 }
 
-/* The next event of the input, which is whole. */
-static void ovni_sort_add(struct ovni_sort *s, struct recovery *rc, const char *p, uint32_t n, uint64_t clock)
+/* Adds the next event of the input, which is complete. */
+static void hold_event(struct sorter *s, struct recovery *rc, const char *p, uint32_t n, uint64_t clock)
 {
-	const bool mark = p[1] == 'O' && p[2] == 'U';
+	const bool unordered = p[1] == 'O' && p[2] == 'U';
 
-	if (s->no_memory || !make_room(s, n)) {
+	if (s->no_memory || !reserve_event(s, n)) {
 		s->no_memory = true;
 		return;
 	}
-	if (mark && p[3] == ']' && s->region > 0) {
-		end_region(s);
+	if (unordered && p[3] == ']' && s->region > 0) {
+		sort_region(s);
 		s->region = 0;
 	}
 	memcpy(s->bytes + s->n, p, n);
-	s->events[s->nevents++] = (struct ovni_held){ clock, s->n, n };
+	s->events[s->nevents++] = (struct held_event){ clock, s->n, n };
 	s->n += n;
 	s->seen++;
-	if (mark && p[3] == '[' && s->region == 0)
+	if (unordered && p[3] == '[' && s->region == 0)
 		s->region = s->nevents;
-	if (s->n > REGION_MOST)
-		ovni_sort_flush(s, rc);
-	else if (s->n > HELD_MOST && s->region == 0)
-		pass_half_on(s, rc);
+	if (s->n > REGION_MAX)
+		write_all_held(s, rc);
+	else if (s->n > HELD_MAX && s->region == 0)
+		write_half(s, rc);
 }
-
-/* ---- recover ---- */
-
-/*
- * Events have sizes, but no marks: what follows a damaged size cannot be told
- * from events, so a stream is cut only where an event reaches past its end.
- */
-
-#define RECOVER_BYTES (1U << 20)  /* of input, until the engine looks around */
-#define LARGEST_EVENT (64U << 20) /* bytes of a jumbo event that are held at a time */
-
-struct ovni_recover {
-	bool started; /* the header was passed on */
-	bool big;
-	uint64_t skip; /* bytes of an event that are still to be dropped */
-	struct ovni_sort sort;
-};
-
-static const char *const structure[] = {
-	"ovni/cut-event", "ovni/bad-magic", "ovni/cut-header", "ovni/bad-version", "ovni/jumbo-nibble", NULL,
-};
 
 /* ---- the header ---- */
 
-/* The size of the event at p, of which 16 bytes are there. */
+/* Returns the size of the event at p, of which 16 bytes are present. */
 static uint64_t event_size(const char *p, bool big)
 {
 	const uint32_t nibble = (uint8_t)p[0] & 15;
@@ -253,8 +271,8 @@ static uint64_t event_size(const char *p, bool big)
 	return OVNI_EVENT_SIZE + nibble + (nibble != 0);
 }
 
-/* How many of the first events are in order, if their numbers have this byte order. */
-static unsigned in_order(const char *p, const char *end, bool big)
+/* Counts the first events (at most 64) whose clocks are in order, if read in this byte order. */
+static unsigned count_ordered(const char *p, const char *end, bool big)
 {
 	uint64_t last = 0;
 	unsigned n = 0;
@@ -273,7 +291,7 @@ static unsigned in_order(const char *p, const char *end, bool big)
 static const char headers[2][OVNI_HEADER_SIZE] = { { 'o', 'v', 'n', 'i', OVNI_VERSION, 0, 0, 0 },
 	                                           { 'o', 'v', 'n', 'i', 0, 0, 0, OVNI_VERSION } };
 
-/* A trace has an empty stream rather than none: its metadata is there. */
+/* A trace gets an empty stream rather than none, since its metadata stays. */
 static void insert_header(struct recovery *rc, const char *at)
 {
 	if (rc->r->folder > 0)
@@ -281,15 +299,15 @@ static void insert_header(struct recovery *rc, const char *at)
 		                "the stream stays, without events");
 }
 
-/* A damaged header in front of events that make sense is made anew. */
+/* Rewrites a damaged header if at least two plausible events follow; else drops the stream. */
 static void repair_header(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
 
 	input_need(in, 4096);
-	const unsigned little = in_order(in->p + OVNI_HEADER_SIZE, in->end, false);
-	const unsigned big = in_order(in->p + OVNI_HEADER_SIZE, in->end, true);
+	const unsigned little = count_ordered(in->p + OVNI_HEADER_SIZE, in->end, false);
+	const unsigned big = count_ordered(in->p + OVNI_HEADER_SIZE, in->end, true);
 	s->big = big > little;
 	if (little + big >= 2) {
 		recover_replace(rc, in->p + OVNI_HEADER_SIZE, headers[s->big], OVNI_HEADER_SIZE,
@@ -304,7 +322,7 @@ static void repair_header(struct recovery *rc)
 	in->p += OVNI_HEADER_SIZE;
 }
 
-static void take_header(struct recovery *rc)
+static void recover_header(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
@@ -328,8 +346,8 @@ static void take_header(struct recovery *rc)
 
 /* ---- events ---- */
 
-/* A jumbo event whose size code is wrong; the size itself was right. */
-static void repair_code(struct recovery *rc, const char *p)
+/* Repairs the size code of a jumbo event, whose size itself was valid. */
+static void repair_nibble(struct recovery *rc, const char *p)
 {
 	const char flags = (char)(((uint8_t)*p & ~15U) | OVNI_JUMBO_NIBBLE);
 
@@ -338,62 +356,62 @@ static void repair_code(struct recovery *rc, const char *p)
 	                "flags 0x%02x: payload size code %u, expected 3", (uint8_t)*p, (uint8_t)*p & 15);
 }
 
-/* The event at the start of the window, which is whole. */
-static void take_event(struct recovery *rc, uint64_t n)
+/* Recovers the event of n bytes at the start of the window. */
+static void recover_event(struct recovery *rc, uint64_t n)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
 	const char *const p = in->p;
-	const bool odd = (*p & OVNI_FLAG_JUMBO) != 0 && (*p & 15) != OVNI_JUMBO_NIBBLE;
 
 	in->p += n;
 	rc->records++;
-	if (odd) {
+	if ((*p & OVNI_FLAG_JUMBO) != 0 && (*p & 15) != OVNI_JUMBO_NIBBLE) {
 		if (rc->sort)
-			ovni_sort_flush(&s->sort, rc);
-		repair_code(rc, p);
+			write_all_held(&s->sorter, rc);
+		repair_nibble(rc, p);
 		if (rc->sort)
 			recover_keep(rc, in->p);
 	} else if (rc->sort) {
-		ovni_sort_add(&s->sort, rc, p, (uint32_t)n, load_u64(p + 4, s->big));
+		hold_event(&s->sorter, rc, p, (uint32_t)n, load_u64(p + 4, s->big));
 	}
 }
 
-/* The rest of the input, or so much of it, is no event. */
-static void drop_event(struct recovery *rc, uint64_t there, uint64_t wanted, const struct rule *rule)
+/* Drops an event of `expected` bytes, of which the window holds the first. */
+static void drop_event(struct recovery *rc, uint64_t present, uint64_t expected, const struct rule *rule)
 {
 	struct ovni_recover *const s = rc->state;
 	char why[100];
 
 	if (rc->sort)
-		ovni_sort_flush(&s->sort, rc);
-	snprintf(why, sizeof why, "%" PRIu64 " of the event's %" PRIu64 " bytes are %s", there, wanted,
+		write_all_held(&s->sorter, rc);
+	snprintf(why, sizeof why, "%" PRIu64 " of the event's %" PRIu64 " bytes are %s", present, expected,
 	         rule == &ovni_rules[OVNI_RULE_LIMIT] ? "held at most" : "present");
 	recover_drop_for(rc, rc->r->in->p, rule, why);
-	s->skip = wanted;
+	s->skip = expected;
 }
 
-/* All events of the window, or as many as should be passed on at once.  false: more must come first. */
-static bool take_events(struct recovery *rc)
+/* Recovers the events of the window, at most RECOVER_BYTES of them.  Returns false if the window must grow
+ * first. */
+static bool recover_events(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
-	const char *const most = in->end - in->p > (ptrdiff_t)RECOVER_BYTES ? in->p + RECOVER_BYTES : in->end;
+	const char *const stop = in->end - in->p > (ptrdiff_t)RECOVER_BYTES ? in->p + RECOVER_BYTES : in->end;
 
-	while (in->p < most && !s->sort.no_memory) {
-		const size_t there = (size_t)(in->end - in->p);
+	while (in->p < stop && !s->sorter.no_memory) {
+		const size_t present = (size_t)(in->end - in->p);
 		const bool jumbo = (*in->p & OVNI_FLAG_JUMBO) != 0;
 		const uint64_t n =
-		    !jumbo || there >= OVNI_JUMBO_HEAD ? event_size(in->p, s->big) : OVNI_JUMBO_HEAD;
-		if (n <= there) {
-			take_event(rc, n);
+		    !jumbo || present >= OVNI_JUMBO_HEAD ? event_size(in->p, s->big) : OVNI_JUMBO_HEAD;
+		if (n <= present) {
+			recover_event(rc, n);
 			continue;
 		}
 		if (!rc->sort)
 			recover_keep(rc, in->p);
-		if (!in->last && (n <= LARGEST_EVENT || there < LARGEST_EVENT))
+		if (!in->last && (n <= EVENT_MAX || present < EVENT_MAX))
 			return false;
-		drop_event(rc, there, n, &ovni_rules[in->last ? OVNI_RULE_CUT_EVENT : OVNI_RULE_LIMIT]);
+		drop_event(rc, present, n, &ovni_rules[in->last ? OVNI_RULE_CUT_EVENT : OVNI_RULE_LIMIT]);
 		return true;
 	}
 	if (!rc->sort)
@@ -401,12 +419,12 @@ static bool take_events(struct recovery *rc)
 	return true;
 }
 
-/* Bytes of an event that is dropped. */
-static void skip(struct recovery *rc)
+/* Drops further bytes of an event. */
+static void skip_bytes(struct recovery *rc)
 {
 	struct ovni_recover *const s = rc->state;
 	struct input *const in = rc->r->in;
-	const size_t there = (size_t)(in->end - in->p), n = s->skip < there ? (size_t)s->skip : there;
+	const size_t present = (size_t)(in->end - in->p), n = s->skip < present ? (size_t)s->skip : present;
 
 	in->p += n;
 	s->skip -= n;
@@ -420,25 +438,29 @@ static enum read_status next(struct recovery *rc)
 	const uint64_t start = input_offset(in, in->p);
 
 	if (!s->started)
-		take_header(rc);
-	while (input_offset(in, in->p) - start < RECOVER_BYTES && !s->sort.no_memory) {
+		recover_header(rc);
+	while (input_offset(in, in->p) - start < RECOVER_BYTES && !s->sorter.no_memory) {
 		if (in->p == in->end && (in->last || !input_more(in))) {
-			ovni_sort_flush(&s->sort, rc);
+			write_all_held(&s->sorter, rc);
 			return READ_END;
 		}
 		if (s->skip > 0)
-			skip(rc);
-		else if (!take_events(rc))
+			skip_bytes(rc);
+		else if (!recover_events(rc))
 			input_more(in);
 	}
-	return s->sort.no_memory ? READ_NO_MEMORY : READ_MORE;
+	return s->sorter.no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
 static void close_recovery(struct recovery *rc)
 {
-	struct ovni_recover *const s = rc->state;
+	struct sorter *const s = &((struct ovni_recover *)rc->state)->sorter;
 
-	ovni_sort_free(&s->sort);
+	free(s->bytes);
+	free(s->scratch);
+	free(s->events);
+	free(s->other_events);
+	free(s->moved);
 }
 
 const struct recover_ops ovni_recover_ops = {

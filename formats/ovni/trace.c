@@ -1,235 +1,307 @@
+/*
+ * The trace: registration and rules of the format, the system that the metadata of all streams adds up to
+ * ("computed by merging all the values"), and the checks that need all streams.
+ * Memory: all lists are bounded (OVNI_MAX_...); tables find their members.
+ */
+#include "ovni/ovni.h"
+
+#include <stdarg.h>
 #include <stdlib.h>
 
-#include "ovni/ovni.h"
 #include "ovni/state/check.h"
 
-/* ---- anomalies ---- */
+#define LOOMS_SEARCHED 256 /* for a process whose loom is not given */
 
-enum anomaly_kind {
-	ANOMALY_NONE,
-	ANOMALY_EVENT, /* the model is known, the event is not */
-	ANOMALY_MODEL,
-	ANOMALY_OLD, /* written by old releases */
-	ANOMALY_SIZE,
-	ANOMALY_JUMBO, /* a jumbo event where a normal one is expected, or the reverse */
-	ANOMALY_TEXT   /* no NUL in the data */
+/* ---- rules ---- */
+
+const struct rule ovni_rules[OVNI_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "ovni/rules.def"
+#undef RULE
+	{ .id = NULL }
 };
 
-struct anomaly {
-	uint8_t kind; /* enum anomaly_kind */
-	bool jumbo;
-	uint16_t code;
-	struct finding_tally tally; /* now: bytes of the payload; before: those expected */
+/* The same rows as errors, for what ovniemu refuses and the specification does not. */
+static const struct rule refused[OVNI_RULE_COUNT] = {
+#define ERROR_ROW(name, id, level, text, spec, explain) RULE_ROW(name, id, ERROR, text, spec, explain)
+#define RULE ERROR_ROW
+#include "ovni/rules.def"
+#undef RULE
+#undef ERROR_ROW
 };
 
-/* Kinds in one stream that are counted one by one; further ones are counted together. */
-#define ANOMALIES_MAX 16
-
-struct ovni_anomalies {
-	struct anomaly list[ANOMALIES_MAX];
-	uint32_t n;
-	struct finding_tally others;
-};
-
-/* ---- payloads ---- */
-
-/* A layout with texts, or values that repeat, against the bytes. */
-static enum anomaly_kind walk_layout(const struct plan *m, struct slice payload)
+bool ovni_group_selected(const struct option_value *list, const char *group)
 {
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < m->nlayout; i++) {
-		const struct plan_layout_field *const f = &m->layout[i];
-		const uint32_t rest = payload.n - at;
-		if (f->type == VALUE_BYTES)
-			return ANOMALY_NONE;
-		if (f->type == VALUE_STRING) {
-			const char *const nul = rest > 0 ? memchr(payload.p + at, '\0', rest) : NULL;
-			if (nul == NULL)
-				return ANOMALY_TEXT;
-			at = (uint32_t)(nul - payload.p) + 1;
-		} else if (f->repeated) {
-			return rest % plan_width(f->type) == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
-		} else if (rest < plan_width(f->type)) {
-			return ANOMALY_SIZE;
-		} else {
-			at += plan_width(f->type);
-		}
-	}
-	return at == payload.n ? ANOMALY_NONE : ANOMALY_SIZE;
+	for (; list != NULL; list = list->next)
+		if (strcmp(list->name, "check") == 0 && strcmp(list->value, group) == 0)
+			return true;
+	return false;
 }
 
-static enum anomaly_kind kind_of(const struct ovni_code *c, bool jumbo, uint32_t size, struct slice payload)
+void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 {
-	const struct plan *const m = c->plan;
+	const bool strict = ovni_group_selected(r->options, "state");
+	va_list ap;
 
-	if (m == NULL)
-		return ovni_model_name((unsigned char)(c->bytes >> 8)) != NULL ? ANOMALY_EVENT
-		                                                               : ANOMALY_MODEL;
-	if (c->old || (c->old_size >= 0 && !jumbo && size == (uint32_t)c->old_size))
-		return ANOMALY_OLD;
-	if (!m->has_layout)
-		return ANOMALY_NONE;
-	if (jumbo != c->jumbo)
-		return ANOMALY_JUMBO;
-	if (!m->layout_open)
-		return size == m->layout_size ? ANOMALY_NONE : ANOMALY_SIZE;
-	if (size < m->layout_size)
-		return ANOMALY_SIZE;
-	return payload.n == size ? walk_layout(m, payload) : ANOMALY_NONE; /* dropped, it was too large */
+	va_start(ap, fmt);
+	finding_add_v(r->findings, strict ? &refused[rule] : &ovni_rules[rule], 0, 0, fmt, ap);
+	va_end(ap);
 }
 
-/* ---- counting ---- */
-
-/* The row for anomalies of this kind and code; NULL: there are too many. */
-static struct anomaly *find_row(struct ovni_anomalies *all, const struct ovni_codes *codes,
-                                enum anomaly_kind kind, uint16_t code)
+void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 {
-	const uint32_t mask = kind == ANOMALY_MODEL ? 0xff00U : 0xffffff00U;
-	const uint32_t bytes = codes->list[code].bytes & mask;
+	va_list ap;
 
-	for (uint32_t i = 0; i < all->n; i++) {
-		struct anomaly *const a = &all->list[i];
-		if (a->kind == kind && (codes->list[a->code].bytes & mask) == bytes)
-			return a;
-	}
-	return all->n < ANOMALIES_MAX ? &all->list[all->n++] : NULL;
+	va_start(ap, fmt);
+	finding_add_v(r->findings, &ovni_rules[rule], 0, 0, fmt, ap);
+	va_end(ap);
 }
 
-bool ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct reader *r,
-                        const struct ovni_code *c, const struct ovni_record *e, bool big)
-{
-	const uint32_t word = load_u32(e->bytes.p, false);
-	const bool jumbo = (word & OVNI_FLAG_JUMBO) != 0;
-	const uint32_t size = jumbo ? load_u32(e->bytes.p + OVNI_EVENT_SIZE, big) : e->payload.n;
-	/* there is no vocabulary, or there are too many codes */
-	const bool unknown = r->trace->vocabulary == NULL || c == &codes->others;
-	const enum anomaly_kind kind = unknown ? ANOMALY_NONE : kind_of(c, jumbo, size, e->payload);
+/* ---- the system ---- */
 
-	if (kind == ANOMALY_NONE) {
-		if (!jumbo && (c->plan == NULL || !c->plan->layout_open))
-			ovni_remember_fast(codes, word, c->cls);
-		return true;
-	}
-	if (*all == NULL && (*all = calloc(1, sizeof **all)) == NULL)
-		return false;
-	const uint16_t code = (uint16_t)(c - codes->list);
-	struct anomaly *const a = find_row(*all, codes, kind, code);
-	if (a == NULL) {
-		finding_tally_add(&(*all)->others, e->offset, r->records, 0, 0);
-		return true;
-	}
-	if (a->tally.count == 0) {
-		a->kind = (uint8_t)kind;
-		a->jumbo = jumbo;
-		a->code = code;
-	}
-	finding_tally_add(&a->tally, e->offset, r->records, size, c->plan != NULL ? c->plan->layout_size : 0);
-	return true;
+static void free_system(struct ovni_system *s)
+{
+	arena_free(&s->text);
+	free(s->looms);
+	free(s->processes);
+	free(s->cpus);
+	free(s->labels);
+	tabletext_free(&s->loom_index);
+	tabletext_free(&s->label_index);
+	table64_free(&s->process_index);
+	table64_free(&s->tids);
+	table64_free(&s->phyids);
 }
 
-/* ---- reporting ---- */
-
-static const char *event_kind(bool jumbo)
+void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t max)
 {
-	return jumbo ? "a jumbo event" : "a normal event";
+	if (!s->limited)
+		ovni_report(r, OVNI_RULE_LIMIT, "more than %" PRIu32 " %s: the others are not compared", max,
+		            what);
+	s->limited = true;
 }
 
-#define REPORT(j, rule, a, ...)                                                                              \
-	finding_add_times((j), &ovni_rules[OVNI_RULE_##rule], (a)->tally.offset, (a)->tally.record,          \
-	                  (a)->tally.count, __VA_ARGS__)
-
-static void report_old(struct findings *j, const struct anomaly *a, const struct ovni_code *c,
-                       const char *name)
+struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const char *text)
 {
-	const struct slice word = plan_word(c->plan, "old-name");
-	struct quoted q;
+	const size_t n = strlen(text);
 
-	if (c->old)
-		REPORT(j, OLD_EVENT, a, "event %s", name);
+	if (n > OVNI_MAX_TEXT - s->text_bytes) {
+		ovni_system_limit(s, r, "bytes of names", OVNI_MAX_TEXT);
+		return SLICE_LIT("");
+	}
+	s->text_bytes += (uint32_t)n;
+	const struct slice copy = arena_copy(&s->text, textscan_slice(text, (uint32_t)n));
+	s->no_memory |= copy.p == NULL;
+	return copy;
+}
+
+/* Reserves one more in a list, and adds its number under a key. */
+static bool add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_t size,
+                         struct table64 *index, uint64_t key)
+{
+	const bool ok = array_room(list, n, cap, size) && table64_put(index, key, n);
+
+	s->no_memory |= !ok;
+	return ok;
+}
+
+static uint32_t add_loom(struct ovni_system *s, struct reader *r, struct slice name)
+{
+	const uint32_t known = name.p != NULL ? tabletext_get(&s->loom_index, name) : TABLE_NONE;
+
+	if (name.p == NULL || known != TABLE_NONE)
+		return known;
+	if (s->nlooms >= OVNI_MAX_LOOMS) {
+		ovni_system_limit(s, r, "looms", OVNI_MAX_LOOMS);
+		return TABLE_NONE;
+	}
+	if (!array_room(&s->looms, s->nlooms, &s->looms_cap, sizeof *s->looms) ||
+	    !tabletext_put(&s->loom_index, name, s->nlooms)) {
+		s->no_memory = true;
+		return TABLE_NONE;
+	}
+	s->looms[s->nlooms] = (struct ovni_loom){ .name = name };
+	return s->nlooms++;
+}
+
+static const struct track *add_process_track(struct reader *r, const struct ovni_thread *t)
+{
+	char name[200];
+	int n = t->loom.p == NULL ? snprintf(name, sizeof name, "pid %" PRId64, t->pid)
+	                          : snprintf(name, sizeof name, "%.*s pid %" PRId64,
+	                                     (int)(t->loom.n < 64 ? t->loom.n : 64), t->loom.p, t->pid);
+
+	if (t->rank >= 0)
+		n += snprintf(name + n, sizeof name - (size_t)n, " (rank %" PRId64, t->rank);
+	if (t->app_id >= 0)
+		n += snprintf(name + n, sizeof name - (size_t)n, "%sapp %" PRId64, t->rank >= 0 ? ", " : " (",
+		              t->app_id);
+	if (t->rank >= 0 || t->app_id >= 0)
+		n += snprintf(name + n, sizeof name - (size_t)n, ")");
+	struct track *const k = trace_add_process(
+	    r->trace, t->process_name.p != NULL ? t->process_name : textscan_slice(name, (uint32_t)n));
+	if (k != NULL) {
+		k->has_id = true;
+		k->id = (uint64_t)t->pid;
+	}
+	return k;
+}
+
+static uint64_t process_key(uint32_t loom, int64_t pid)
+{
+	return (uint64_t)(loom + 1) << 32 | (uint64_t)pid; /* TABLE_NONE + 1 is 0 */
+}
+
+static uint32_t add_process(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
+                            uint32_t loom)
+{
+	const uint64_t key = process_key(loom, t->pid);
+	const uint32_t known = table64_get(&s->process_index, key), n = s->nprocesses;
+
+	if (known != TABLE_NONE)
+		return known;
+	if (n >= OVNI_MAX_PROCESSES) {
+		ovni_system_limit(s, r, "processes", OVNI_MAX_PROCESSES);
+		return TABLE_NONE;
+	}
+	if (!add_numbered(s, &s->processes, n, &s->processes_cap, sizeof *s->processes, &s->process_index,
+	                  key))
+		return TABLE_NONE;
+	struct ovni_process *const p = &s->processes[s->nprocesses++];
+	*p = (struct ovni_process){ .loom = loom, .pid = t->pid, .app_id = -1, .rank = -1, .nranks = -1 };
+	if (r->trace->ntracks < TRACE_MAX_TRACKS) {
+		p->track = add_process_track(r, t);
+		s->no_memory |= p->track == NULL;
+	}
+	return n;
+}
+
+static void merge_number(struct reader *r, const char *key, int64_t pid, int64_t *known, int64_t now)
+{
+	if (now < 0)
+		return;
+	if (*known >= 0 && *known != now)
+		ovni_report(r, OVNI_RULE_PROCESS_CONFLICT,
+		            "ovni.%s of process %" PRId64 " is %" PRId64 ", but %" PRId64
+		            " in another thread",
+		            key, pid, now, *known);
+	if (*known < 0)
+		*known = now;
+}
+
+static void add_tid(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, uint32_t process)
+{
+	const uint64_t key = (uint64_t)process << 32 | (uint64_t)t->tid;
+
+	if (table64_get(&s->tids, key) != TABLE_NONE)
+		ovni_report(r, OVNI_RULE_TID_REPEATED,
+		            "thread %" PRId64 " of process %" PRId64 " has another stream", t->tid, t->pid);
+	else if (s->ntids >= OVNI_MAX_THREADS)
+		ovni_system_limit(s, r, "threads", OVNI_MAX_THREADS);
 	else
-		REPORT(j, OLD_EVENT, a,
-		       "event %s: a payload of %" PRIu64 " bytes, as written by %s, now %" PRIu64, name,
-		       a->tally.now, quoted(&q, word.p != NULL ? word : SLICE_LIT("an older release")),
-		       a->tally.before);
+		s->no_memory |= !table64_put(&s->tids, key, s->ntids++);
 }
 
-static void report_anomaly(struct findings *j, const struct anomaly *a, const struct ovni_code *c)
+/* Returns the track of a thread of a known process; NULL: there are too many, or OOM. */
+static const struct track *add_thread_track(struct ovni_system *s, struct reader *r,
+                                            const struct track *process, const struct ovni_thread *t)
 {
-	const bool open = c->plan != NULL && c->plan->layout_open;
-	struct quoted name, q;
+	char name[40];
 
-	quoted(&name, c->cls->name);
-	switch ((enum anomaly_kind)a->kind) {
-	case ANOMALY_EVENT:
-		REPORT(j, UNKNOWN_EVENT, a, "event %s: the model %s has no such event", name.s,
-		       quoted(&q, c->cls->category));
-		break;
-	case ANOMALY_MODEL:
-		REPORT(j, UNKNOWN_MODEL, a, "event %s: the model %s is unknown", name.s,
-		       quoted(&q, c->cls->category));
-		break;
-	case ANOMALY_OLD:
-		report_old(j, a, c, name.s);
-		break;
-	case ANOMALY_JUMBO:
-		REPORT(j, PAYLOAD_SIZE, a, "event %s: %s with %" PRIu64 " bytes, expected %s with %s%" PRIu64,
-		       name.s, event_kind(a->jumbo), a->tally.now, event_kind(c->jumbo),
-		       open ? "at least " : "", a->tally.before);
-		break;
-	case ANOMALY_TEXT:
-		REPORT(j, TEXT_END, a, "event %s: the string has no NUL within the %" PRIu64 " bytes of data",
-		       name.s, a->tally.now);
-		break;
-	case ANOMALY_SIZE:
-		REPORT(j, PAYLOAD_SIZE, a, "event %s: a payload of %" PRIu64 " bytes, expected %s%" PRIu64,
-		       name.s, a->tally.now, open ? "complete values after the first " : "", a->tally.before);
-		break;
-	case ANOMALY_NONE:
-		break;
+	if (process == NULL || r->trace->ntracks >= TRACE_MAX_TRACKS)
+		return NULL;
+	const int n = snprintf(name, sizeof name, "thread %" PRId64, t->tid);
+	const struct track *const k =
+	    trace_add_thread(r->trace, process, (uint64_t)t->tid,
+	                     t->name.p != NULL ? t->name : textscan_slice(name, (uint32_t)n));
+	s->no_memory |= k == NULL;
+	return k;
+}
+
+uint32_t ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
+                                struct ovni_stream *stream)
+{
+	const uint32_t loom = add_loom(s, r, t->loom);
+	const uint32_t process = t->pid > 0 ? add_process(s, r, t, loom) : TABLE_NONE;
+
+	if (process == TABLE_NONE)
+		return loom;
+	struct ovni_process *const p = &s->processes[process];
+	merge_number(r, "app_id", p->pid, &p->app_id, t->app_id);
+	merge_number(r, "rank", p->pid, &p->rank, t->rank);
+	merge_number(r, "nranks", p->pid, &p->nranks, t->nranks);
+	if (t->tid <= 0)
+		return loom;
+	add_tid(s, r, t, process);
+	stream->process = process;
+	stream->tid = (int32_t)t->tid;
+	stream->track = add_thread_track(s, r, p->track, t);
+	return loom;
+}
+
+void ovni_system_add_unknown(struct ovni_system *s, struct reader *r, struct ovni_stream *stream)
+{
+	struct trace *const trace = r->trace;
+	const char *const path = strcmp(r->in->path, "-") == 0 ? "standard input" : r->in->path;
+	const size_t n = strlen(path), cut = n > 200 ? n - 200 : 0;
+
+	if (s->unknown == NULL)
+		s->unknown = trace_add_process(trace, SLICE_LIT("unknown process"));
+	if (s->unknown != NULL && trace->ntracks < TRACE_MAX_TRACKS)
+		stream->track = trace_add_thread(trace, s->unknown, trace->ntracks,
+		                                 textscan_slice(path + cut, (uint32_t)(n - cut)));
+	else if (s->unknown != NULL && s->more_threads == NULL)
+		s->more_threads = trace_add_thread(trace, s->unknown, UINT64_MAX, SLICE_LIT("more threads"));
+	if (stream->track == NULL)
+		stream->track = s->more_threads;
+	s->no_memory |= stream->track == NULL;
+}
+
+uint32_t ovni_system_find_process(const struct ovni_system *s, int64_t pid)
+{
+	uint32_t found = TABLE_NONE;
+
+	for (uint32_t i = 0; i < s->nlooms && i < LOOMS_SEARCHED && found == TABLE_NONE; i++)
+		found = table64_get(&s->process_index, process_key(i, pid));
+	return found;
+}
+
+void ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom, uint32_t index,
+                         uint32_t phyid)
+{
+	const uint64_t key = (uint64_t)loom << 32 | phyid;
+	const uint32_t known = table64_get(&s->phyids, key);
+
+	if (known != TABLE_NONE) {
+		if (s->cpus[known].index != index)
+			ovni_report(r, OVNI_RULE_CPU_PHYID,
+			            "phyid %" PRIu32 " has index %" PRIu32 ", but %" PRIu32
+			            " in another list",
+			            phyid, index, s->cpus[known].index);
+		return;
 	}
+	if (s->ncpus >= OVNI_MAX_CPUS) {
+		ovni_system_limit(s, r, "CPUs", OVNI_MAX_CPUS);
+		return;
+	}
+	if (!add_numbered(s, &s->cpus, s->ncpus, &s->cpus_cap, sizeof *s->cpus, &s->phyids, key))
+		return;
+	s->cpus[s->ncpus++] = (struct ovni_cpu){ loom, index, phyid };
+	s->looms[loom].cpus++;
 }
 
-void ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes *codes, struct reader *r)
+void ovni_system_require(struct ovni_system *s, struct reader *r, const char *model)
 {
-	for (uint32_t i = 0; all != NULL && i < all->n; i++)
-		report_anomaly(r->findings, &all->list[i], &codes->list[all->list[i].code]);
-	if (all != NULL)
-		finding_add_times(r->findings, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], all->others.offset,
-		                  all->others.record, all->others.count,
-		                  "further events are unknown or have an unexpected payload");
+	for (uint32_t i = 0; i < s->nrequired; i++)
+		if (slice_is(s->required[i], model))
+			return;
+	if (s->nrequired < OVNI_MAX_REQUIRED)
+		s->required[s->nrequired++] = ovni_system_text(s, r, model);
 }
 
-/* ---- trace ---- */
+/* ---- checks of the complete system ---- */
 
-/* The trace: the state that its streams share, and the checks that need all of them. */
-
-static bool wants_state(const struct option_value *list)
-{
-	return ovni_group_selected(list, "state");
-}
-
-static bool open_trace(struct reader *r)
-{
-	struct ovni_shared *const sh = r->shared;
-
-	sh->check_state = wants_state(r->options);
-	return ovni_offsets_open(&sh->offsets, &sh->system, r);
-}
-
-static void close_trace(void *shared)
-{
-	struct ovni_shared *const sh = shared;
-
-	state_checker_free(sh->checker);
-	ovni_codes_free(&sh->codes);
-	ovni_offsets_free(&sh->offsets);
-	ovni_system_free(&sh->system);
-}
-
-/* ---- checks ---- */
-
-static int by_index(const void *a, const void *b)
+static int compare_cpus(const void *a, const void *b)
 {
 	const struct ovni_cpu *const x = a, *const y = b;
 
@@ -239,27 +311,28 @@ static int by_index(const void *a, const void *b)
 	                            : (x->phyid > y->phyid) - (x->phyid < y->phyid);
 }
 
-/* "from 0 to N - 1": sorted, each CPU has its place as its index.  The first that has not is reported. */
+/* "from 0 to N - 1": in sorted order, the index of each CPU is its position.  Reports the first other one of
+ * each loom. */
 static void check_cpus(struct ovni_system *s, struct reader *r)
 {
 	struct quoted q;
-	uint32_t place = 0;
+	uint32_t position = 0; /* in its loom */
 	bool reported = false;
 
 	if (s->ncpus > 0)
-		qsort(s->cpus, s->ncpus, sizeof *s->cpus, by_index);
+		qsort(s->cpus, s->ncpus, sizeof *s->cpus, compare_cpus);
 	for (uint32_t i = 0; i < s->ncpus; i++) {
 		const struct ovni_cpu *const c = &s->cpus[i];
 		if (i == 0 || c->loom != c[-1].loom) {
-			place = 0;
+			position = 0;
 			reported = false;
 		}
-		if (c->index != place++ && !reported) {
+		if (c->index != position++ && !reported) {
 			ovni_report(r, OVNI_RULE_CPU_INDEX,
 			            "loom %s has %" PRIu32 " CPUs: index %" PRIu32 " (phyid %" PRIu32
 			            ") where %" PRIu32 " is expected",
 			            quoted(&q, s->looms[c->loom].name), s->looms[c->loom].cpus, c->index,
-			            c->phyid, place - 1);
+			            c->phyid, position - 1);
 			reported = true;
 		}
 	}
@@ -284,16 +357,16 @@ static void check_process(struct ovni_system *s, struct reader *r, const struct 
 		                    "no thread of process %" PRId64 " has a positive ovni.app_id", p->pid);
 }
 
-/* M16, M17: ovniemu refuses it inside a loom, and cannot sort looms of which only some have ranks. */
+/* M16, M17: ovniemu refuses mixed ranks inside a loom, and cannot sort looms if only some have ranks. */
 static void check_ranks(const struct ovni_system *s, struct reader *r)
 {
-	uint32_t ranked = 0, placed = 0;
+	uint32_t ranked = 0, processes = 0; /* of all looms */
 	bool inside = false;
 	struct quoted q;
 
 	for (uint32_t i = 0; i < s->nlooms; i++) {
 		const struct ovni_loom *const l = &s->looms[i];
-		placed += l->processes;
+		processes += l->processes;
 		ranked += l->ranked;
 		if (l->ranked > 0 && l->ranked < l->processes)
 			ovni_report_refused(r, OVNI_RULE_RANK_MIXED,
@@ -301,19 +374,12 @@ static void check_ranks(const struct ovni_system *s, struct reader *r)
 			                    l->ranked, l->processes, quoted(&q, l->name));
 		inside |= l->ranked > 0 && l->ranked < l->processes;
 	}
-	if (!inside && ranked > 0 && ranked < placed)
+	if (!inside && ranked > 0 && ranked < processes)
 		ovni_report(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank",
-		            ranked, placed);
+		            ranked, processes);
 }
 
-static void check_processes(struct ovni_system *s, struct reader *r)
-{
-	for (uint32_t i = 0; i < s->nprocesses; i++)
-		check_process(s, r, &s->processes[i]);
-	check_ranks(s, r);
-}
-
-/* M29 */
+/* M29: --check breakdown. */
 static void check_breakdown(const struct ovni_system *s, struct reader *r)
 {
 	bool on = false;
@@ -334,20 +400,47 @@ static void check_breakdown(const struct ovni_system *s, struct reader *r)
 		            s->breakdown_off.tid, s->breakdown_off.pid, s->breakdown_off.n);
 }
 
+/* ---- hooks of the engine ---- */
+
+static bool checks_state(const struct option_value *list)
+{
+	return ovni_group_selected(list, "state");
+}
+
+static bool open_trace(struct reader *r)
+{
+	struct ovni_shared *const sh = r->shared;
+
+	sh->check_state = checks_state(r->options);
+	return ovni_offsets_open(&sh->offsets, &sh->system, r);
+}
+
+static void close_trace(void *shared)
+{
+	struct ovni_shared *const sh = shared;
+
+	state_checker_free(sh->checker);
+	ovni_codes_free(&sh->codes);
+	ovni_offsets_free(&sh->offsets);
+	free_system(&sh->system);
+}
+
 static void check_trace(struct reader *r)
 {
 	struct ovni_shared *const sh = r->shared;
 
 	ovni_offsets_check(&sh->offsets, &sh->system, r);
-	/* after the last batch no stream can report it */
+	/* After the last batch no stream can report OOM. */
 	if (sh->system.no_memory)
 		ovni_report(r, OVNI_RULE_LIMIT, "memory ran out: the trace was not checked completely");
 	else if (sh->checker != NULL)
 		state_check_end(sh->checker, r);
-	/* of single streams, others may declare what these do not */
+	/* Streams that are missing may declare what single ones do not. */
 	if (!sh->system.in_folder)
 		return;
-	check_processes(&sh->system, r);
+	for (uint32_t i = 0; i < sh->system.nprocesses; i++)
+		check_process(&sh->system, r, &sh->system.processes[i]);
+	check_ranks(&sh->system, r);
 	check_breakdown(&sh->system, r);
 	check_cpus(&sh->system, r);
 }
@@ -366,10 +459,10 @@ static void check_event(struct reader *r, const struct batch *b, const struct ev
 		state_check_event(sh->checker, &st->stream, r, b, e);
 }
 
-static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
-static const char *const beside[] = { "clock-offsets.txt", NULL };
+static const char *const sidecars[] = { OVNI_METADATA_FILE, "metadata.json", NULL };
+static const char *const beside[] = { OVNI_OFFSETS_FILE, NULL };
 
-/* Up to the folder that holds the looms, as libovni names what it writes:
+/* Returns the length of the path of the folder of looms; libovni writes
  * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */
 static size_t trace_path(const char *path)
 {
@@ -388,12 +481,12 @@ const struct trace_ops ovni_trace_ops = {
 	.check = check_trace,
 	.close = close_trace,
 	.merges = true,
-	.checks_order = wants_state,
+	.checks_order = checks_state,
 	.check_event = check_event,
 	.checks_payloads = true,
 };
 
-/* ---- format ---- */
+/* ---- registration ---- */
 
 static const char *const suffixes[] = { ".obs", ".ovni", NULL };
 static const char *const groups[] = { "format", "hygiene", "state", "breakdown", NULL };

@@ -1,3 +1,9 @@
+/*
+ * Values of a column: collected in a page, by number in the dictionary of the row group until that is full,
+ * then in PLAIN encoding; with bounds (statistics) of the row group.
+ *
+ * Repeated values of the caller carry their number (struct column_known), so that they need no lookup.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +17,16 @@
 /* Fields of Statistics. */
 enum { NULL_COUNT = 3, MAX_VALUE = 5, MIN_VALUE = 6, MAX_EXACT = 7, MIN_EXACT = 8 };
 
-static void bounds_f64(struct bounds *b, double v)
+static inline void extend_i64(struct bounds *b, int64_t v)
+{
+	if (!b->any || v < b->i64.min)
+		b->i64.min = v;
+	if (!b->any || v > b->i64.max)
+		b->i64.max = v;
+	b->any = true;
+}
+
+static void extend_f64(struct bounds *b, double v)
 {
 	b->not_number |= isnan(v) != 0;
 	if (!b->any || v < b->f64.min)
@@ -21,9 +36,7 @@ static void bounds_f64(struct bounds *b, double v)
 	b->any = true;
 }
 
-/* ---- texts ---- */
-
-static int compare(struct slice a, const struct bounds_text *b)
+static int compare_text(struct slice a, const struct bounds_text *b)
 {
 	const size_t n = a.n < b->n ? a.n : b->n;
 	const int d = n > 0 ? memcmp(a.p, b->p, n) : 0;
@@ -31,7 +44,7 @@ static int compare(struct slice a, const struct bounds_text *b)
 	return d != 0 ? d : (a.n > b->n) - (a.n < b->n);
 }
 
-static void keep(struct bounds_text *to, struct slice s)
+static void set_text(struct bounds_text *to, struct slice s)
 {
 	to->cut = s.n > BOUNDS_TEXT;
 	to->n = to->cut ? BOUNDS_TEXT : s.n;
@@ -39,17 +52,17 @@ static void keep(struct bounds_text *to, struct slice s)
 		memcpy(to->p, s.p, to->n);
 }
 
-void bounds_text(struct bounds *b, struct slice s)
+static void extend_text(struct bounds *b, struct slice s)
 {
-	if (!b->any || compare(s, &b->min) < 0)
-		keep(&b->min, s);
-	if (!b->any || compare(s, &b->max) > 0)
-		keep(&b->max, s);
+	if (!b->any || compare_text(s, &b->min) < 0)
+		set_text(&b->min, s);
+	if (!b->any || compare_text(s, &b->max) > 0)
+		set_text(&b->max, s);
 	b->any = true;
 }
 
-/* What is not greater than the text: less of it, so that it ends with a character. */
-static struct slice lower(const struct bounds_text *t)
+/* Returns a lower bound: the text up to its last whole character. */
+static struct slice lower_bound(const struct bounds_text *t)
 {
 	uint32_t n = t->n;
 
@@ -62,9 +75,9 @@ static struct slice lower(const struct bounds_text *t)
 	return (struct slice){ t->p, n, 0 };
 }
 
-/* What is greater than all that begin so: the last ASCII character is made the next one.  n 0: there is none.
- */
-static struct slice upper(struct bounds_text *t)
+/* Returns an upper bound of all texts with this prefix: up to the last ASCII character that has a successor,
+ * replaced by that.  n is 0 if there is none. */
+static struct slice upper_bound(struct bounds_text *t)
 {
 	if (!t->cut)
 		return (struct slice){ t->p, t->n, 0 };
@@ -78,18 +91,16 @@ static struct slice upper(struct bounds_text *t)
 static void put_texts(const struct bounds *b, struct thrift *t)
 {
 	struct bounds_text max = b->max;
-	const struct slice greatest = upper(&max), least = lower(&b->min);
-	const bool has_max = !b->max.cut || greatest.n > 0;
+	const struct slice upper = upper_bound(&max), lower = lower_bound(&b->min);
+	const bool has_max = !b->max.cut || upper.n > 0;
 
 	if (has_max)
-		thrift_text(t, MAX_VALUE, greatest);
-	thrift_text(t, MIN_VALUE, least);
+		thrift_text(t, MAX_VALUE, upper);
+	thrift_text(t, MIN_VALUE, lower);
 	if (has_max)
 		thrift_bool(t, MAX_EXACT, !b->max.cut);
 	thrift_bool(t, MIN_EXACT, !b->min.cut);
 }
-
-/* ---- numbers ---- */
 
 static void put_number(struct thrift *t, int id, uint64_t bits, uint32_t size)
 {
@@ -125,22 +136,39 @@ void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, s
 		put_texts(b, t);
 	else if (kind != BOUNDS_F64)
 		put_numbers(t, (uint64_t)b->i64.max, (uint64_t)b->i64.min, kind == BOUNDS_I32 ? 4 : 8);
-	else if (!b->not_number) /* readers take both zeros to be between -0.0 and 0.0 */
+	else if (!b->not_number) /* readers expect both zeros between -0.0 and 0.0 */
 		put_numbers(t, bits_of(b->f64.max == 0 ? 0.0 : b->f64.max),
 		            bits_of(b->f64.min == 0 ? -0.0 : b->f64.min), 8);
 }
 
-/* ---- dictionary ---- */
+/* ---- PLAIN values ---- */
 
-/* its length, then its bytes */
+static inline void plain_u64(struct text *t, uint64_t v)
+{
+	char *const p = text_room(t, 8);
+
+	if (p == NULL)
+		return;
+	p[0] = (char)v, p[1] = (char)(v >> 8), p[2] = (char)(v >> 16), p[3] = (char)(v >> 24);
+	p[4] = (char)(v >> 32), p[5] = (char)(v >> 40), p[6] = (char)(v >> 48), p[7] = (char)(v >> 56);
+	t->n += 8;
+}
+
+/* The length, then the bytes. */
 static void plain_text(struct text *t, struct slice s)
 {
 	plain_u32(t, s.n);
 	text_add(t, s.p, s.n);
 }
 
-/* size: 4 or 8 bytes */
-static uint32_t dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
+/* ---- dictionary ---- */
+
+#define DICTIONARY_MAX 65536U       /* values: their numbers have 16 bits */
+#define DICTIONARY_BYTES (1U << 20) /* of texts */
+#define DICTIONARY_NONE UINT32_MAX  /* the dictionary is full, or OOM */
+
+/* Returns the number of a value of `size` bytes, 4 or 8. */
+static uint32_t find_number(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
 {
 	const uint32_t known = table64_get(&d->numbers, v);
 
@@ -160,7 +188,15 @@ static uint32_t dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, 
 	return d->n++;
 }
 
-static bool remember(struct dictionary *d, struct slice s, uint32_t value)
+/* A text of a dictionary; fresh: it is new.  A text that is not UTF-8 is mended, and `stored` is the new
+ * text. */
+struct dictionary_text {
+	uint32_t number;
+	bool mended, fresh;
+	struct slice stored;
+};
+
+static bool put_key(struct dictionary *d, struct slice s, uint32_t value)
 {
 	const struct slice copy = arena_copy(&d->arena, s);
 
@@ -170,47 +206,48 @@ static bool remember(struct dictionary *d, struct slice s, uint32_t value)
 	return false;
 }
 
-static bool has_room(const struct dictionary *d, size_t more)
+static bool has_space(const struct dictionary *d, size_t more)
 {
 	return d->n < DICTIONARY_MAX && d->arena.used + more < DICTIONARY_BYTES;
 }
 
-/* A text that is not there yet. */
+/* Adds a new text. */
 static struct dictionary_text add_text(struct dictionary *d, struct slice s)
 {
 	struct dictionary_text none = { .number = DICTIONARY_NONE };
 
-	if (!has_room(d, s.n) || !remember(d, s, d->n << 1))
+	if (!has_space(d, s.n) || !put_key(d, s, d->n << 1))
 		return none;
 	plain_text(&d->plain, s);
 	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
 }
 
+/* Adds a text that is not UTF-8: a key for the original, and the mended text unless the dictionary has it. */
 static struct dictionary_text add_mended(struct dictionary *d, struct slice s)
 {
-	struct text room = { .p = NULL };
+	struct text buffer = { .p = NULL };
 	struct dictionary_text found = { .number = DICTIONARY_NONE };
 
-	if (!has_room(d, 4 * (size_t)s.n)) /* a byte becomes three */
+	if (!has_space(d, 4 * (size_t)s.n)) /* the original, and three bytes for each of its bytes */
 		return found;
-	(void)text_utf8(&room, s);
-	const struct slice mended = { room.p, (uint32_t)room.n, SLICE_UTF8 };
-	if (room.failed)
+	(void)text_utf8(&buffer, s);
+	const struct slice mended = { buffer.p, (uint32_t)buffer.n, SLICE_UTF8 };
+	if (buffer.failed)
 		d->no_memory = true;
 	else if ((found.number = tabletext_get(&d->texts, mended)) == TABLE_NONE)
 		found = add_text(d, mended);
 	else
 		found.number >>= 1;
-	if (found.number != DICTIONARY_NONE && !remember(d, s, found.number << 1 | 1))
+	if (found.number != DICTIONARY_NONE && !put_key(d, s, found.number << 1 | 1))
 		found.number = DICTIONARY_NONE;
 	found.mended = true;
-	if (found.fresh) /* the copy in the dictionary, as `room` goes away */
+	if (found.fresh) /* the copy in the dictionary, as `buffer` is freed */
 		found.stored.p = tabletext_key(&d->texts, mended);
-	text_free(&room);
+	text_free(&buffer);
 	return found;
 }
 
-struct dictionary_text dictionary_text(struct dictionary *d, struct slice s)
+static struct dictionary_text find_text(struct dictionary *d, struct slice s)
 {
 	const uint32_t known = tabletext_get(&d->texts, s);
 
@@ -221,7 +258,6 @@ struct dictionary_text dictionary_text(struct dictionary *d, struct slice s)
 	return add_mended(d, s);
 }
 
-/* Empties it. */
 static void dictionary_reset(struct dictionary *d)
 {
 	tabletext_free(&d->texts);
@@ -238,7 +274,7 @@ static void dictionary_free(struct dictionary *d)
 	text_free(&d->plain);
 }
 
-/* ---- column ---- */
+/* ---- columns ---- */
 
 bool column_open(struct column *c)
 {
@@ -259,10 +295,8 @@ void column_free(struct column *c)
 	dictionary_free(&c->dictionary);
 }
 
-/* ---- rows ---- */
-
-/* The dictionary is full: the values from here on are written as they are. */
-static void go_plain(struct column *c, struct column_tools *tools)
+/* Changes to PLAIN encoding, since the dictionary is full. */
+static void leave_dictionary(struct column *c, struct column_tools *tools)
 {
 	tools->failed |= c->dictionary.no_memory;
 	column_end_page(c, tools);
@@ -279,16 +313,16 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v)
 		return;
 	}
 	if (c->by_dictionary && !c->is_plain) {
-		const uint32_t number = dictionary_u64(&c->dictionary, (uint64_t)v, size, &fresh);
+		const uint32_t number = find_number(&c->dictionary, (uint64_t)v, size, &fresh);
 		if (fresh)
-			bounds_i64(&c->bounds, v);
+			extend_i64(&c->bounds, v);
 		if (number != DICTIONARY_NONE) {
 			column_again(c, tools, (uint16_t)number);
 			return;
 		}
-		go_plain(c, tools);
+		leave_dictionary(c, tools);
 	}
-	bounds_i64(&c->bounds, v);
+	extend_i64(&c->bounds, v);
 	if (size == 4)
 		plain_u32(&c->plain, (uint32_t)v);
 	else
@@ -310,15 +344,10 @@ void column_known_number(struct column *c, struct column_tools *tools, int64_t v
 
 void column_f64(struct column *c, struct column_tools *tools, double v)
 {
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	bounds_f64(&c->bounds, v);
-	plain_u64(&c->plain, bits);
+	extend_f64(&c->bounds, v);
+	plain_u64(&c->plain, bits_of(v));
 	column_end_row(c, tools, true);
 }
-
-/* ---- texts ---- */
 
 static bool put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 {
@@ -330,7 +359,7 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 		tools->failed = true;
 		return false;
 	}
-	if (mended) { /* it is longer */
+	if (mended) { /* longer than s */
 		const size_t end = c->plain.n;
 		c->plain.n = at;
 		plain_u32(&c->plain, (uint32_t)(end - at - 4));
@@ -338,7 +367,7 @@ static bool put_plain_text(struct column *c, struct column_tools *tools, struct 
 	}
 	tools->bytes += c->plain.n - at;
 	if (c->type == COLUMN_TEXT)
-		bounds_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
+		extend_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
 	column_end_row(c, tools, true);
 	return mended;
 }
@@ -359,7 +388,7 @@ bool column_end_text(struct column *c, struct column_tools *tools, size_t at)
 		return true;
 	}
 	c->plain.n = at;
-	if (n > VALUE_MOST) {
+	if (n > VALUE_MAX) {
 		column_null(c, tools);
 		return false;
 	}
@@ -379,13 +408,13 @@ bool column_text(struct column *c, struct column_tools *tools, struct slice s, s
 	if (!c->by_dictionary || c->is_plain)
 		return put_plain_text(c, tools, s);
 
-	const struct dictionary_text d = dictionary_text(&c->dictionary, s);
+	const struct dictionary_text d = find_text(&c->dictionary, s);
 	if (d.number == DICTIONARY_NONE) {
-		go_plain(c, tools);
+		leave_dictionary(c, tools);
 		return put_plain_text(c, tools, s);
 	}
 	if (d.fresh) {
-		bounds_text(&c->bounds, d.stored);
+		extend_text(&c->bounds, d.stored);
 		tools->bytes += d.stored.n;
 	}
 	if (known != NULL)

@@ -1,3 +1,4 @@
+/* Registration: one file, or a folder of parts. */
 #include "parquet/parquet.h"
 
 const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
@@ -9,7 +10,7 @@ const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
 static const char *const suffixes[] = { ".parquet", NULL };
 static const char *const dir_suffixes[] = { ".parquet.d", NULL };
 
-#define ARG                                                                                                  \
+#define COLUMN_OPTION                                                                                        \
 	{                                                                                                    \
 		.name = "column", .arg = "NAME[:TYPE]",                                                      \
 		.help = "add a column for an argument: int, float, bool, text (default) or json",            \
@@ -17,12 +18,12 @@ static const char *const dir_suffixes[] = { ".parquet.d", NULL };
 	}
 
 static const struct format_option options[] = {
-	ARG,
+	COLUMN_OPTION,
 	{ .name = NULL },
 };
 
 static const struct format_option dir_options[] = {
-	ARG,
+	COLUMN_OPTION,
 	{ .name = "part-size",
 	  .arg = "BYTES",
 	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",

@@ -1,21 +1,26 @@
+/*
+ * Encodings of Parquet: Thrift's compact protocol, the RLE / bit-packing hybrid, pages and their headers, and
+ * the metadata of columns.  Pages of data and of dictionaries have version 1 (parquet.thrift), compressed by
+ * zstd.
+ */
 #include "parquet/parquet.h"
 
-/* ---- thrift ---- */
+/* ---- Thrift ---- */
 
-/* Seven bits a byte, the lowest first (ULEB128). */
-static void thrift_varint(struct text *t, uint64_t v)
+/* ULEB128: seven bits a byte, the lowest first. */
+static void put_varint(struct text *t, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		text_char(t, (char)(v | 0x80));
 	text_char(t, (char)v);
 }
 
-static void zigzag(struct text *t, int64_t v)
+static void put_zigzag(struct text *t, int64_t v)
 {
-	thrift_varint(t, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
+	put_varint(t, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
-static void head(struct thrift *t, int id, enum thrift_type type)
+static void put_field_head(struct thrift *t, int id, enum thrift_type type)
 {
 	int *const last = &t->last[t->depth];
 	const int step = id - *last;
@@ -24,39 +29,43 @@ static void head(struct thrift *t, int id, enum thrift_type type)
 		text_char(t->to, (char)(step << 4 | (int)type));
 	} else {
 		text_char(t->to, (char)type);
-		zigzag(t->to, id);
+		put_zigzag(t->to, id);
 	}
 	*last = id;
 }
 
 void thrift_i32(struct thrift *t, int id, int32_t v)
 {
-	head(t, id, THRIFT_I32);
-	zigzag(t->to, v);
+	put_field_head(t, id, THRIFT_I32);
+	put_zigzag(t->to, v);
 }
 
 void thrift_i64(struct thrift *t, int id, int64_t v)
 {
-	head(t, id, THRIFT_I64);
-	zigzag(t->to, v);
+	put_field_head(t, id, THRIFT_I64);
+	put_zigzag(t->to, v);
 }
 
 void thrift_bool(struct thrift *t, int id, bool v)
 {
-	head(t, id, v ? THRIFT_TRUE : THRIFT_FALSE);
+	put_field_head(t, id, v ? THRIFT_TRUE : THRIFT_FALSE);
 }
 
-static void thrift_add_text(struct thrift *t, struct slice s);
+static void thrift_add_text(struct thrift *t, struct slice s)
+{
+	put_varint(t->to, s.n);
+	text_add(t->to, s.p, s.n);
+}
 
 void thrift_text(struct thrift *t, int id, struct slice s)
 {
-	head(t, id, THRIFT_BINARY);
+	put_field_head(t, id, THRIFT_BINARY);
 	thrift_add_text(t, s);
 }
 
 void thrift_struct(struct thrift *t, int id)
 {
-	head(t, id, THRIFT_STRUCT);
+	put_field_head(t, id, THRIFT_STRUCT);
 	thrift_add_struct(t);
 }
 
@@ -69,24 +78,18 @@ void thrift_end(struct thrift *t)
 
 void thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n)
 {
-	head(t, id, THRIFT_LIST);
+	put_field_head(t, id, THRIFT_LIST);
 	if (n < 15) {
 		text_char(t->to, (char)(n << 4 | of));
 	} else {
 		text_char(t->to, (char)(0xf0 | of));
-		thrift_varint(t->to, n);
+		put_varint(t->to, n);
 	}
 }
 
 static void thrift_add_i32(struct thrift *t, int32_t v)
 {
-	zigzag(t->to, v);
-}
-
-static void thrift_add_text(struct thrift *t, struct slice s)
-{
-	thrift_varint(t->to, s.n);
-	text_add(t->to, s.p, s.n);
+	put_zigzag(t->to, v);
 }
 
 void thrift_add_struct(struct thrift *t)
@@ -94,11 +97,11 @@ void thrift_add_struct(struct thrift *t)
 	t->last[++t->depth] = 0;
 }
 
-/* ---- hybrid ---- */
+/* ---- RLE / bit-packing hybrid ---- */
 
 #define GROUP 8U /* numbers that are packed together */
 
-/* How many numbers from the i-th on are the same. */
+/* Returns how many numbers from v[i] on are equal. */
 static uint32_t run_length(const uint16_t *v, uint32_t i, uint32_t n)
 {
 	uint32_t end = i + 1;
@@ -108,7 +111,7 @@ static uint32_t run_length(const uint16_t *v, uint32_t i, uint32_t n)
 	return end - i;
 }
 
-/* Whether eight from the i-th on are the same. */
+/* Returns whether eight numbers from v[i] on are equal. */
 static bool run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 {
 	if (n - i < GROUP)
@@ -119,8 +122,8 @@ static bool run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 	return true;
 }
 
-/* The bits alone, the lowest first; the last byte is filled with zeros. */
-static void hybrid_pack(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+/* Adds `width` bits a number, the lowest first; pads the last byte with zeros. */
+static void put_bits(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	char *p = text_room(to, ((size_t)n * width + 7) / 8);
 	uint64_t bits = 0;
@@ -140,31 +143,31 @@ static void hybrid_pack(struct text *to, const uint16_t *v, uint32_t n, unsigned
 
 static void put_run(struct text *to, uint32_t n, uint16_t value, unsigned width)
 {
-	thrift_varint(to, (uint64_t)n << 1);
+	put_varint(to, (uint64_t)n << 1);
 	text_char(to, (char)value);
 	if (width > 8)
 		text_char(to, (char)(value >> 8));
 }
 
-/* Whole groups, but at the end of all: the last one is filled with zeros. */
+/* Adds whole groups; pads the last one, at the end of all numbers, with zeros. */
 static void put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	const uint32_t groups = (n + GROUP - 1) / GROUP;
 	const uint32_t whole = n / GROUP * GROUP;
 	uint16_t last[GROUP] = { 0 };
 
-	thrift_varint(to, (uint64_t)groups << 1 | 1);
-	hybrid_pack(to, v, whole, width);
+	put_varint(to, (uint64_t)groups << 1 | 1);
+	put_bits(to, v, whole, width);
 	if (whole == n)
 		return;
 	for (uint32_t i = whole; i < n; i++)
 		last[i - whole] = v[i];
-	hybrid_pack(to, last, GROUP, width);
+	put_bits(to, last, GROUP, width);
 }
 
-/* Small numbers, in runs of one value and groups of eight packed ones, whichever is shorter (Parquet,
+/* Adds small numbers in runs of one value and groups of eight packed numbers, whichever is shorter (Parquet,
  * Encodings.md: "RLE / Bit-Packing Hybrid").  width: bits a number, 1 to 16. */
-static void hybrid_put(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+static void put_hybrid(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
 	uint32_t i = 0;
 
@@ -183,23 +186,21 @@ static void hybrid_put(struct text *to, const uint16_t *v, uint32_t n, unsigned 
 	}
 }
 
-/* Bits for numbers up to `most`; at least 1, as some readers expect. */
-static unsigned hybrid_width(uint32_t most)
+/* Returns the bits for numbers up to `max`; at least 1, as some readers expect. */
+static unsigned hybrid_width(uint32_t max)
 {
 	unsigned width = 1;
 
-	while (most >> width != 0)
+	while (max >> width != 0)
 		width++;
 	return width;
 }
 
-/* ---- page ---- */
-
-/* Pages of data and of dictionaries, in the first version of both (parquet.thrift), compressed by zstd. */
+/* ---- pages ---- */
 
 #define ZSTD_LEVEL 1
 
-/* Numbers of parquet.thrift. */
+/* Values of parquet.thrift. */
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 
 enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
@@ -212,7 +213,7 @@ enum { REQUIRED = 0, OPTIONAL = 1 };
 
 enum { CODEC_ZSTD = 6 };
 
-/* PageHeader, all but what only one kind has. */
+/* Starts a PageHeader: the fields that all kinds have. */
 static struct thrift begin_header(struct text *to, int32_t type, size_t unpacked, size_t packed)
 {
 	struct thrift t = { .to = to };
@@ -245,19 +246,19 @@ static void put_dictionary_header(struct thrift *t, uint32_t values)
 	thrift_end(t);
 }
 
-/* into tools->packed */
-static bool pack(struct column_tools *tools, const struct text *from)
+/* Compresses a text into tools->packed. */
+static bool compress_page(struct column_tools *tools, const struct text *from)
 {
-	const size_t most = ZSTD_compressBound(from->n);
+	const size_t max = ZSTD_compressBound(from->n);
 
 	text_clear(&tools->packed);
-	char *const p = text_room(&tools->packed, most);
+	char *const p = text_room(&tools->packed, max);
 	if (from->failed || p == NULL) {
 		tools->failed = true;
 		return false;
 	}
-	const size_t n = ZSTD_compressCCtx(tools->zstd, p, most, from->p, from->n, ZSTD_LEVEL);
-	if (ZSTD_isError(n)) { /* there is room, so it lacks memory */
+	const size_t n = ZSTD_compressCCtx(tools->zstd, p, max, from->p, from->n, ZSTD_LEVEL);
+	if (ZSTD_isError(n)) { /* there is enough space, so it is OOM */
 		tools->failed = true;
 		return false;
 	}
@@ -265,13 +266,13 @@ static bool pack(struct column_tools *tools, const struct text *from)
 	return true;
 }
 
-/* The levels: their bytes, then they. */
+/* Adds the definition levels, preceded by their length. */
 static void put_levels(const struct column *c, struct text *to)
 {
 	const size_t at = to->n;
 
 	plain_u32(to, 0);
-	hybrid_put(to, c->present, c->rows, 1);
+	put_hybrid(to, c->present, c->rows, 1);
 	if (to->failed)
 		return;
 	const size_t end = to->n;
@@ -283,18 +284,18 @@ static void put_levels(const struct column *c, struct text *to)
 static void put_values(const struct column *c, struct text *to, int32_t encoding)
 {
 	if (c->type == COLUMN_BOOL) {
-		hybrid_pack(to, c->numbers, c->nnumbers, 1);
+		put_bits(to, c->numbers, c->nnumbers, 1);
 	} else if (encoding == RLE_DICTIONARY) {
 		const unsigned width = hybrid_width(c->dictionary.n - 1);
 		text_char(to, (char)width);
-		hybrid_put(to, c->numbers, c->nnumbers, width);
+		put_hybrid(to, c->numbers, c->nnumbers, width);
 	} else {
 		text_add(to, c->plain.p, c->plain.n);
 	}
 }
 
-/* Empties it; what one long value made long is given back. */
-static void clear(struct text *t)
+/* Clears a buffer; frees it if a long value made it large. */
+static void clear_buffer(struct text *t)
 {
 	if (t->cap > 4 * PAGE_BYTES && !t->failed)
 		text_free(t);
@@ -327,43 +328,43 @@ void column_end_page(struct column *c, struct column_tools *tools)
 		put_levels(c, page);
 	put_values(c, page, encoding);
 	page->failed |= c->plain.failed;
-	if (pack(tools, page))
+	if (compress_page(tools, page))
 		put_page(c, tools, encoding);
 	*(numbered ? &c->nnumbered : &c->nplain) += 1;
 	c->group_rows += c->rows;
 	c->rows = c->nnumbers = 0;
-	clear(&c->plain);
-	clear(page);
-	clear(&tools->packed);
+	clear_buffer(&c->plain);
+	clear_buffer(page);
+	clear_buffer(&tools->packed);
 }
 
-struct column_place column_put_pages(struct column *c, struct column_tools *tools, struct text *to,
-                                     uint64_t offset)
+struct column_position column_put_pages(struct column *c, struct column_tools *tools, struct text *to,
+                                        uint64_t offset)
 {
-	struct column_place place = { .data = offset };
+	struct column_position position = { .data = offset };
 	const size_t begin = to->n;
 
 	if (c->dictionary.n > 0) {
 		const struct text *const values = &c->dictionary.plain;
-		if (!pack(tools, values))
-			return place;
+		if (!compress_page(tools, values))
+			return position;
 		struct thrift t = begin_header(to, DICTIONARY_PAGE, values->n, tools->packed.n);
 		put_dictionary_header(&t, c->dictionary.n);
-		place.unpacked = to->n - begin + values->n;
+		position.unpacked = to->n - begin + values->n;
 		text_add(to, tools->packed.p, tools->packed.n);
-		place.has_dictionary = true;
-		place.dictionary = offset;
-		place.data = offset + (to->n - begin);
+		position.has_dictionary = true;
+		position.dictionary = offset;
+		position.data = offset + (to->n - begin);
 	}
 	text_add(to, c->pages.p, c->pages.n);
-	place.packed = to->n - begin;
-	place.unpacked += c->unpacked;
-	return place;
+	position.packed = to->n - begin;
+	position.unpacked += c->unpacked;
+	return position;
 }
 
-/* ---- metadata ---- */
+/* ---- metadata of columns ---- */
 
-static int32_t physical(enum column_type type)
+static int32_t physical_type(enum column_type type)
 {
 	static const int32_t types[] = {
 		[COLUMN_I32] = TYPE_INT32,       [COLUMN_I64] = TYPE_INT64,
@@ -384,7 +385,7 @@ static enum bounds_kind bounds_of(enum column_type type)
 	return kinds[type];
 }
 
-/* PageEncodingStats: how many pages are encoded so. */
+/* Adds a PageEncodingStats: the number of pages with this encoding. */
 static void put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
 {
 	if (pages == 0)
@@ -405,25 +406,25 @@ static void put_counts(const struct column *c, bool has_dictionary, struct thrif
 	put_count(t, DATA_PAGE, RLE_DICTIONARY, c->nnumbered);
 }
 
-void column_put_meta(const struct column *c, const struct column_place *place, struct thrift *t)
+void column_put_meta(const struct column *c, const struct column_position *position, struct thrift *t)
 {
-	const bool has_dictionary = place->has_dictionary;
+	const bool has_dictionary = position->has_dictionary;
 
-	thrift_i32(t, 1, physical(c->type));
+	thrift_i32(t, 1, physical_type(c->type));
 	thrift_list(t, 2, THRIFT_I32, 2 + (uint32_t)has_dictionary);
 	thrift_add_i32(t, RLE);
-	thrift_add_i32(t, PLAIN); /* of dictionaries, if not of data */
+	thrift_add_i32(t, PLAIN); /* for dictionaries, if not for data */
 	if (has_dictionary)
 		thrift_add_i32(t, RLE_DICTIONARY);
 	thrift_list(t, 3, THRIFT_BINARY, 1);
 	thrift_add_text(t, slice_str(c->name));
 	thrift_i32(t, 4, CODEC_ZSTD);
 	thrift_i64(t, 5, (int64_t)c->group_rows);
-	thrift_i64(t, 6, (int64_t)place->unpacked);
-	thrift_i64(t, 7, (int64_t)place->packed);
-	thrift_i64(t, 9, (int64_t)place->data);
+	thrift_i64(t, 6, (int64_t)position->unpacked);
+	thrift_i64(t, 7, (int64_t)position->packed);
+	thrift_i64(t, 9, (int64_t)position->data);
 	if (has_dictionary)
-		thrift_i64(t, 11, (int64_t)place->dictionary);
+		thrift_i64(t, 11, (int64_t)position->dictionary);
 	thrift_struct(t, 12);
 	bounds_put(&c->bounds, bounds_of(c->type), c->nulls, t);
 	thrift_end(t);
@@ -435,7 +436,7 @@ void column_put_schema(const struct column *c, struct thrift *t)
 	const bool is_text = c->type == COLUMN_TEXT || c->type == COLUMN_JSON;
 	const bool is_json = c->type == COLUMN_JSON;
 
-	thrift_i32(t, 1, physical(c->type));
+	thrift_i32(t, 1, physical_type(c->type));
 	thrift_i32(t, 3, c->optional ? OPTIONAL : REQUIRED);
 	thrift_text(t, 4, slice_str(c->name));
 	if (!is_text)

@@ -1,3 +1,10 @@
+/*
+ * Columns of events, and one event as a row.
+ *
+ * --column NAME[:TYPE] adds a field of events as a column of its own; values that the type cannot express are
+ * null, and counted as a loss.  Texts and numbers of classes and tracks repeat in most rows, so their numbers
+ * in the dictionaries are cached with the declaration of the class or track.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -8,33 +15,64 @@
 #include "output/text_json.h"
 #include "parquet/parquet.h"
 
-/* ---- args ---- */
+/* Cached numbers of the cells of a track. */
+enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELL_LANE, CELLS };
 
-/* --column NAME[:TYPE]: a field of events as a column of its own. */
+/* Declarations, which are constant for their users; so the caches are separate. */
+struct parquet_track {
+	const struct track *process, *thread, *base; /* thread: NULL for events of the process itself */
+	struct column_known *known;                  /* by enum track_cell */
+};
+
+struct parquet_class {
+	struct column_known *category;
+};
+
+static inline void count_loss(struct ledger *ledger, enum parquet_loss loss, const struct event *e,
+                              uint64_t count)
+{
+	if (count > 0)
+		ledger_add(ledger, &parquet_losses[loss], e->offset, count);
+}
+
+/* ---- columns ---- */
+
+/* The columns of each file. */
+static const struct column fixed[COLS] = {
+	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
+	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
+	[COL_KIND] = { .name = "kind", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_NAME] = { .name = "name", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_CATEGORY] = { .name = "category", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_PROCESS] = { .name = "process", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_PID] = { .name = "pid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
+	[COL_THREAD] = { .name = "thread", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
+	[COL_TID] = { .name = "tid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
+	[COL_TRACK] = { .name = "track", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
+	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
+	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
+	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
+	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64 },
+	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
+};
 
 static const struct {
-	const char *word;
+	const char *name;
 	enum column_type type;
 } types[] = {
 	{ "int", COLUMN_I64 },   { "float", COLUMN_F64 }, { "bool", COLUMN_BOOL },
 	{ "text", COLUMN_TEXT }, { "json", COLUMN_JSON },
 };
 
-static const char *const taken[COLS] = { "ts_ns",   "dur_ns", "kind",   "name",   "category",
-	                                 "process", "pid",    "thread", "tid",    "track",
-	                                 "lane",    "depth",  "id",     "offset", "args" };
-
-/* ---- the options ---- */
-
-/* false: what stands behind the last colon is no type.  *n: the bytes of the name. */
-static bool split(const char *arg, size_t *n, enum column_type *type)
+/* Splits NAME[:TYPE]; *n: the bytes of the name.  Returns false if there is no such type. */
+static bool split_arg(const char *arg, size_t *n, enum column_type *type)
 {
 	const char *const colon = strrchr(arg, ':');
 
 	*n = colon != NULL ? (size_t)(colon - arg) : strlen(arg);
 	*type = COLUMN_TEXT;
 	for (size_t i = 0; colon != NULL && i < sizeof types / sizeof types[0]; i++)
-		if (strcmp(colon + 1, types[i].word) == 0) {
+		if (strcmp(colon + 1, types[i].name) == 0) {
 			*type = types[i].type;
 			return true;
 		}
@@ -51,7 +89,7 @@ const char *parquet_arg_mistake(const char *arg)
 	enum column_type type;
 	size_t n;
 
-	if (!split(arg, &n, &type))
+	if (!split_arg(arg, &n, &type))
 		return "takes NAME or NAME:TYPE, TYPE one of int, float, bool, text, json";
 	if (n == 0)
 		return "takes the name of an argument";
@@ -60,7 +98,7 @@ const char *parquet_arg_mistake(const char *arg)
 	if (!utf8_valid(arg, n))
 		return "takes a name in UTF-8";
 	for (size_t i = 0; i < COLS; i++)
-		if (same_name(arg, n, taken[i]))
+		if (same_name(arg, n, fixed[i].name))
 			return "takes no name that a column of each file has (tracetool-parquet(5) lists "
 			       "them)";
 	return NULL;
@@ -70,7 +108,7 @@ const char *parquet_part_size_mistake(const char *arg)
 {
 	uint64_t n;
 
-	if (units_bytes(slice_str(arg), &n) && n >= PART_BYTES_LEAST)
+	if (units_bytes(slice_str(arg), &n) && n >= PART_BYTES_MIN)
 		return NULL;
 	return "takes a number of bytes, at least 1048576";
 }
@@ -83,12 +121,12 @@ static struct column *find_column(struct parquet_state *st, const char *arg, siz
 	return NULL;
 }
 
-static void lift_one(struct parquet_state *st, const char *arg)
+static void add_lifted(struct parquet_state *st, const char *arg)
 {
 	enum column_type type;
 	size_t n;
 
-	(void)split(arg, &n, &type);
+	(void)split_arg(arg, &n, &type);
 	if (st->ncolumns == COLS + PARQUET_LIFTED || find_column(st, arg, n) != NULL)
 		return;
 	struct lifted *const to = &st->lifted[st->ncolumns - COLS];
@@ -103,14 +141,14 @@ static void lift_one(struct parquet_state *st, const char *arg)
 	};
 }
 
-/* The columns of --column; what is wrong with an option is none of this function's cares. */
-/* In the order of the command line; the list begins with the last one.  Of one name the last counts, as with
- * other options, so the list is walked from its beginning, and the columns are turned around. */
-static void parquet_lift(struct parquet_state *st, const struct option_value *options)
+/* Adds the columns of --column, which were checked before, in the order of the command line.  The list starts
+ * with the last option.  Of options with the same name the last counts, so columns are added in the order of
+ * the list and then reversed. */
+static void add_all_lifted(struct parquet_state *st, const struct option_value *options)
 {
 	for (const struct option_value *o = options; o != NULL; o = o->next)
 		if (strcmp(o->name, "column") == 0 && parquet_arg_mistake(o->value) == NULL)
-			lift_one(st, o->value);
+			add_lifted(st, o->value);
 	for (uint32_t i = COLS, k = st->ncolumns; i + 1 < k; i++, k--) {
 		const struct column c = st->columns[i];
 		st->columns[i] = st->columns[k - 1];
@@ -120,7 +158,21 @@ static void parquet_lift(struct parquet_state *st, const struct option_value *op
 		st->lifted[i - COLS].arg = slice_str(st->columns[i].name);
 }
 
-/* ---- values ---- */
+bool parquet_open_columns(struct parquet_state *st, const struct option_value *options)
+{
+	memcpy(st->columns, fixed, sizeof fixed);
+	st->ncolumns = COLS;
+	add_all_lifted(st, options);
+	st->tools.zstd = ZSTD_createCCtx();
+	if (st->tools.zstd == NULL)
+		return false;
+	for (uint32_t i = 0; i < st->ncolumns; i++)
+		if (!column_open(&st->columns[i]))
+			return false;
+	return true;
+}
+
+/* ---- values of --column ---- */
 
 static bool is_unsigned(const struct value *v)
 {
@@ -133,18 +185,18 @@ static bool is_signed(const struct value *v)
 	return v->type >= VALUE_I8 && v->type <= VALUE_I64;
 }
 
-#define NUMBER_TEXT 64 /* longer texts are no numbers */
+#define NUMBER_TEXT 64 /* longer texts are not read as numbers */
 
-/* The text of a number, NUL-terminated: JSON, or text that is all number.  false: it is none. */
-static bool number_text(const struct value *v, char room[NUMBER_TEXT])
+/* Copies the text of a number, NUL-terminated.  Returns false for text and JSON of other characters. */
+static bool number_text(const struct value *v, char buffer[NUMBER_TEXT])
 {
 	if ((v->type != VALUE_STRING && v->type != VALUE_JSON) || v->count == 0 || v->count >= NUMBER_TEXT)
 		return false;
 	for (uint32_t i = 0; i < v->count; i++)
 		if (strchr("+-0123456789.eE", v->p[i]) == NULL || v->p[i] == '\0')
 			return false;
-	memcpy(room, v->p, v->count);
-	room[v->count] = '\0';
+	memcpy(buffer, v->p, v->count);
+	buffer[v->count] = '\0';
 	return true;
 }
 
@@ -154,10 +206,9 @@ static bool is_integer_text(const char *s)
 	return *s != '\0' && strspn(s, "0123456789") == strlen(s);
 }
 
-/* -2^63 to 2^63 - 1 */
 static bool to_i64(const struct value *v, int64_t *out)
 {
-	char room[NUMBER_TEXT], again[DECIMAL_I64_MAX + 1];
+	char buffer[NUMBER_TEXT], again[DECIMAL_I64_MAX + 1];
 
 	if (is_unsigned(v) || is_signed(v)) {
 		*out = v->i64;
@@ -169,16 +220,16 @@ static bool to_i64(const struct value *v, int64_t *out)
 		*out = (int64_t)v->f64;
 		return true;
 	}
-	if (!number_text(v, room) || !is_integer_text(room))
+	if (!number_text(v, buffer) || !is_integer_text(buffer))
 		return false;
-	*out = strtoll(room, NULL, 10);
+	*out = strtoll(buffer, NULL, 10);
 	*decimal_i64(again, *out) = '\0';
-	return strcmp(again, room) == 0; /* else it was too large, or is written in another way: "007" */
+	return strcmp(again, buffer) == 0; /* not if it was too large, or written otherwise: "007" */
 }
 
 static bool to_f64(const struct value *v, double *out, bool *rounded)
 {
-	char room[NUMBER_TEXT], *end;
+	char buffer[NUMBER_TEXT], *end;
 
 	if (is_unsigned(v)) {
 		*out = (double)v->u64;
@@ -188,9 +239,9 @@ static bool to_f64(const struct value *v, double *out, bool *rounded)
 		*rounded = *out >= 0x1p63 || (int64_t)*out != v->i64;
 	} else if (v->type == VALUE_F32 || v->type == VALUE_F64) {
 		*out = v->f64;
-	} else if (number_text(v, room)) {
+	} else if (number_text(v, buffer)) {
 		int64_t i;
-		*out = strtod(room, &end);
+		*out = strtod(buffer, &end);
 		*rounded = to_i64(v, &i) && (*out >= 0x1p63 || (int64_t)*out != i);
 		return *end == '\0';
 	} else {
@@ -208,7 +259,7 @@ static bool to_bool(const struct value *v, int64_t *out)
 	return v->type >= VALUE_BOOL && v->type <= VALUE_I64 && to_i64(v, out) && (*out == 0 || *out == 1);
 }
 
-/* Text as it is; numbers in digits; others as JSON. */
+/* Writes text unchanged, integers in digits, others as JSON. */
 static void to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
 {
 	if (v->type == VALUE_STRING)
@@ -221,14 +272,20 @@ static void to_text(const struct value *v, struct text *t, struct fields_json_lo
 		fields_json_value(t, v, lost);
 }
 
-/* ---- cells ---- */
-
 struct cell {
 	struct parquet_state *st;
 	struct column *column;
 	const struct event *e;
 	struct ledger *ledger;
 };
+
+static void count_json_losses(struct ledger *ledger, const struct event *e,
+                              const struct fields_json_lost *lost)
+{
+	count_loss(ledger, PARQUET_LOSS_BAD_TEXT, e, lost->bad_text);
+	count_loss(ledger, PARQUET_LOSS_NOT_A_NUMBER, e, lost->not_a_number);
+	count_loss(ledger, PARQUET_LOSS_TOO_DEEP, e, lost->too_deep);
+}
 
 static void put_as_text(const struct cell *to, const struct value *v)
 {
@@ -242,20 +299,17 @@ static void put_as_text(const struct cell *to, const struct value *v)
 	else
 		to_text(v, t, &lost);
 	st->tools.failed |= t->failed;
-	if (t->n > VALUE_MOST) {
-		parquet_lose(to->ledger, PARQUET_LOSS_TOO_LONG, to->e, 1);
+	if (t->n > VALUE_MAX) {
+		count_loss(to->ledger, PARQUET_LOSS_TOO_LONG, to->e, 1);
 		column_null(to->column, &st->tools);
 		return;
 	}
 	column_text(to->column, &st->tools, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }, NULL);
-	if (fields_json_lost_any(&lost)) {
-		parquet_lose(to->ledger, PARQUET_LOSS_BAD_TEXT, to->e, lost.bad_text);
-		parquet_lose(to->ledger, PARQUET_LOSS_NOT_A_NUMBER, to->e, lost.not_a_number);
-		parquet_lose(to->ledger, PARQUET_LOSS_TOO_DEEP, to->e, lost.too_deep);
-	}
+	if (fields_json_lost_any(&lost))
+		count_json_losses(to->ledger, to->e, &lost);
 }
 
-/* false: the column cannot hold it. */
+/* Returns false if the column's type cannot express the value. */
 static bool put_cell(const struct cell *to, const struct value *v)
 {
 	struct column_tools *const tools = &to->st->tools;
@@ -267,7 +321,7 @@ static bool put_cell(const struct cell *to, const struct value *v)
 	case COLUMN_F64:
 		if (!to_f64(v, &f, &rounded))
 			return false;
-		parquet_lose(to->ledger, PARQUET_LOSS_ARG_ROUNDED, to->e, rounded);
+		count_loss(to->ledger, PARQUET_LOSS_ARG_ROUNDED, to->e, rounded);
 		column_f64(to->column, tools, f);
 		return true;
 	case COLUMN_I32:
@@ -295,56 +349,19 @@ static const struct value *find_value(const struct batch *b, const struct event 
 	return NULL;
 }
 
-/* The columns of an event's row that --column asked for. */
-static void parquet_put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
-                               struct ledger *ledger)
+static void put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
+                       struct ledger *ledger)
 {
 	for (uint32_t i = COLS; i < st->ncolumns; i++) {
 		const struct cell to = { st, &st->columns[i], e, ledger };
 		const struct value *const v = find_value(b, e, st->lifted[i - COLS].arg);
-		st->lifted[i - COLS].looked_for = true;
-		st->lifted[i - COLS].met |= v != NULL;
+		st->lifted[i - COLS].searched = true;
+		st->lifted[i - COLS].found |= v != NULL;
 		if (v != NULL && v->type != VALUE_NONE && put_cell(&to, v))
 			continue;
-		parquet_lose(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL && v->type != VALUE_NONE);
+		count_loss(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL && v->type != VALUE_NONE);
 		column_null(to.column, &st->tools);
 	}
-}
-
-/* ---- event ---- */
-
-/* One event becomes a row. */
-
-static const struct column fixed[COLS] = {
-	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
-	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
-	[COL_KIND] = { .name = "kind", .type = COLUMN_TEXT, .by_dictionary = true },
-	[COL_NAME] = { .name = "name", .type = COLUMN_TEXT, .by_dictionary = true },
-	[COL_CATEGORY] = { .name = "category", .type = COLUMN_TEXT, .by_dictionary = true },
-	[COL_PROCESS] = { .name = "process", .type = COLUMN_TEXT, .by_dictionary = true },
-	[COL_PID] = { .name = "pid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
-	[COL_THREAD] = { .name = "thread", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
-	[COL_TID] = { .name = "tid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
-	[COL_TRACK] = { .name = "track", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
-	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
-	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
-	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
-	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64 },
-	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
-};
-
-bool parquet_open_columns(struct parquet_state *st, const struct option_value *options)
-{
-	memcpy(st->columns, fixed, sizeof fixed);
-	st->ncolumns = COLS;
-	parquet_lift(st, options);
-	st->tools.zstd = ZSTD_createCCtx();
-	if (st->tools.zstd == NULL)
-		return false;
-	for (uint32_t i = 0; i < st->ncolumns; i++)
-		if (!column_open(&st->columns[i]))
-			return false;
-	return true;
 }
 
 /* ---- declarations ---- */
@@ -371,9 +388,9 @@ static bool declare_class(struct parquet_state *st, struct class *c)
 
 	if (to == NULL)
 		return false;
-	to->cat = arena_zalloc(&st->arena, 1, sizeof *to->cat);
+	to->category = arena_zalloc(&st->arena, 1, sizeof *to->category);
 	c->declared = to;
-	return to->cat != NULL;
+	return to->category != NULL;
 }
 
 bool parquet_declare(struct writer *w, const struct batch *b)
@@ -387,7 +404,7 @@ bool parquet_declare(struct writer *w, const struct batch *b)
 	return true;
 }
 
-/* ---- cells ---- */
+/* ---- a row ---- */
 
 struct row {
 	struct parquet_state *st;
@@ -398,7 +415,7 @@ struct row {
 static void put_number(const struct row *r, enum parquet_column i, uint64_t v)
 {
 	if (v > INT64_MAX)
-		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+		count_loss(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 	column_number(&r->st->columns[i], &r->st->tools, (int64_t)v);
 }
 
@@ -415,20 +432,20 @@ static void put_text(const struct row *r, enum parquet_column i, struct slice s,
 		column_again(c, &r->st->tools, known->number);
 		return;
 	}
-	if (s.n > VALUE_MOST) {
-		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
-		s = slice_of(s.p, VALUE_MOST);
+	if (s.n > VALUE_MAX) {
+		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		s = slice_of(s.p, VALUE_MAX);
 	}
 	if (column_text(c, &r->st->tools, s, known))
-		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
+		count_loss(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
 }
 
-/* A duration too; the same for both. */
-static int64_t bounded(const struct row *r, uint64_t ns)
+/* Limits a time or a duration to 63 bits. */
+static int64_t limited_time(const struct row *r, uint64_t ns)
 {
 	if (ns <= INT64_MAX)
 		return (int64_t)ns;
-	parquet_lose(r->ledger, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
+	count_loss(r->ledger, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
 	return INT64_MAX;
 }
 
@@ -437,9 +454,10 @@ static void put_times(const struct row *r)
 	struct parquet_state *const st = r->st;
 	const struct event *const e = r->e;
 
-	column_number(&st->columns[COL_TS], &st->tools, st->signed_time ? (int64_t)e->ts : bounded(r, e->ts));
+	column_number(&st->columns[COL_TS], &st->tools,
+	              st->signed_time ? (int64_t)e->ts : limited_time(r, e->ts));
 	if (event_has_duration(e))
-		column_number(&st->columns[COL_DUR], &st->tools, bounded(r, e->dur));
+		column_number(&st->columns[COL_DUR], &st->tools, limited_time(r, e->dur));
 	else
 		put_null(r, COL_DUR);
 }
@@ -447,7 +465,7 @@ static void put_times(const struct row *r)
 static void put_kind(const struct row *r)
 {
 	enum { ASYNC = PHASE_STRUCTURE, STEP };
-	static const struct slice words[] = {
+	static const struct slice kinds[] = {
 		[PHASE_SPAN] = SLICE_LIT("span"),       [PHASE_BEGIN] = SLICE_LIT("begin"),
 		[PHASE_END] = SLICE_LIT("end"),         [PHASE_INSTANT] = SLICE_LIT("instant"),
 		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
@@ -456,12 +474,12 @@ static void put_kind(const struct row *r)
 	};
 	const unsigned i = event_is_async(r->e) ? ASYNC : event_is_step(r->e) ? STEP : r->e->phase;
 
-	put_text(r, COL_KIND, words[i], &r->st->kinds[i]);
+	put_text(r, COL_KIND, kinds[i], &r->st->kinds[i]);
 }
 
-/* Process or thread: its name and its number; so many of `known`. */
-static void put_who(const struct row *r, const struct track *k, enum parquet_column name,
-                    struct column_known *known)
+/* Adds the name and the id of a process or thread, in adjacent columns; known: [2], likewise. */
+static void put_name_and_id(const struct row *r, const struct track *k, enum parquet_column name,
+                            struct column_known *known)
 {
 	struct column *const number = &r->st->columns[name + 1];
 
@@ -474,15 +492,15 @@ static void put_who(const struct row *r, const struct track *k, enum parquet_col
 	else
 		column_known_number(number, &r->st->tools, (int64_t)k->id, known + 1);
 	if (k != NULL && k->has_id && k->id > INT64_MAX)
-		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+		count_loss(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 }
 
-static void put_place(const struct row *r)
+static void put_track(const struct row *r)
 {
 	const struct parquet_track *const k = r->e->track->declared;
 
-	put_who(r, k->process, COL_PROCESS, &k->known[CELL_PROCESS]);
-	put_who(r, k->thread, COL_THREAD, &k->known[CELL_THREAD]);
+	put_name_and_id(r, k->process, COL_PROCESS, &k->known[CELL_PROCESS]);
+	put_name_and_id(r, k->thread, COL_THREAD, &k->known[CELL_THREAD]);
 	if (k->base->is_child)
 		put_text(r, COL_TRACK, k->base->name, &k->known[CELL_TRACK]);
 	else
@@ -506,7 +524,7 @@ static void put_depth(const struct row *r)
 	st->tools.failed |= !parents_next(&st->parents, k->base->index, start,
 	                                  e->dur > left ? UINT64_MAX : start + e->dur, 1, &found);
 	if (found.forgotten)
-		parquet_lose(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
+		count_loss(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
 	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,
 	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
 }
@@ -525,13 +543,10 @@ static void put_args(const struct row *r, const struct batch *b)
 	text_char(t, '{');
 	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
 	text_char(t, '}');
-	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at)) {
-		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
-	} else if (fields_json_lost_any(&lost)) {
-		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, lost.bad_text);
-		parquet_lose(r->ledger, PARQUET_LOSS_NOT_A_NUMBER, r->e, lost.not_a_number);
-		parquet_lose(r->ledger, PARQUET_LOSS_TOO_DEEP, r->e, lost.too_deep);
-	}
+	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at))
+		count_loss(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+	else if (fields_json_lost_any(&lost))
+		count_json_losses(r->ledger, r->e, &lost);
 }
 
 void parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
@@ -543,8 +558,8 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
 	put_times(&r);
 	put_kind(&r);
 	put_text(&r, COL_NAME, e->name, NULL);
-	put_text(&r, COL_CATEGORY, e->cls->category, cls->cat);
-	put_place(&r);
+	put_text(&r, COL_CATEGORY, e->cls->category, cls->category);
+	put_track(&r);
 	put_depth(&r);
 	if (event_is_flow(e))
 		put_number(&r, COL_ID, e->dur);
@@ -552,6 +567,6 @@ void parquet_put_event(struct parquet_state *st, const struct batch *b, const st
 		put_null(&r, COL_ID);
 	put_number(&r, COL_OFFSET, e->offset);
 	put_args(&r, b);
-	parquet_put_lifted(st, b, e, ledger);
+	put_lifted(st, b, e, ledger);
 	st->rows++;
 }

@@ -1,21 +1,176 @@
+/*
+ * The writer of Parquet files.  Events arrive in the order of time and become rows of a row group; the pages
+ * of a full one are written.  The metadata of row groups are kept, in a temporary file if they are large, for
+ * the footer.  It is written at the end, when the losses and facts that it lists are known.
+ *
+ * Memory: the compressed pages of one row group, and 1 MiB of metadata.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
 
-/* ---- footer ---- */
+#define META_MEMORY (1U << 20)   /* bytes of metadata of row groups that are kept in memory */
+#define META_PIECE (1U << 20)    /* bytes of metadata that are written per call */
+#define GROUP_PIECE (512U << 10) /* bytes of pages that are written per call */
+#define PARQUET_MAGIC "PAR1"     /* at both ends of a file */
+#define PARQUET_MAGIC_SIZE 4
 
-/* FileMetaData (parquet.thrift): schema, row groups, what is known of the whole; then its length and the
- * magic.
- */
+/* ---- parts ---- */
 
-#define PIECE (1U << 20) /* of the metadata of row groups that is written in one go */
+static struct part *current_part(const struct parquet_state *st)
+{
+	return st->parts[st->nparts - 1];
+}
 
-/* Numbers of fields. */
-enum { VERSION = 1, SCHEMA = 2, ROWS = 3, ROW_GROUPS = 4, ABOUT = 5, CREATED_BY = 6, COLUMN_ORDERS = 7 };
+static uint64_t meta_end(const struct parquet_state *st)
+{
+	return st->spill.size + st->meta.n;
+}
+
+static bool start_part(struct parquet_state *st, struct chunk *chunk)
+{
+	struct part *const p = arena_alloc(&st->arena, sizeof *p);
+
+	if (p == NULL || !array_room(&st->parts, st->nparts, &st->parts_cap, sizeof *st->parts))
+		return false;
+	*p = (struct part){ .meta = meta_end(st) };
+	struct text name = text_start(p->name, sizeof p->name);
+	text_printf(&name, "part-%05" PRIu32 ".parquet", st->nparts);
+	text_char(&name, '\0');
+	st->parts[st->nparts++] = p;
+	if (st->in_parts)
+		chunk_file(chunk, p->name);
+	text_str(&chunk->text, PARQUET_MAGIC);
+	st->offset = PARQUET_MAGIC_SIZE;
+	return !name.failed;
+}
+
+/* ---- row groups ---- */
+
+static bool group_is_full(const struct parquet_state *st)
+{
+	return st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
+}
+
+/* Adds a ColumnChunk. */
+static void put_chunk(const struct column *c, const struct column_position *position, struct thrift *t)
+{
+	thrift_add_struct(t);
+	thrift_i64(t, 2, 0); /* offset of another copy of the metadata: none */
+	thrift_struct(t, 3);
+	column_put_meta(c, position, t);
+	thrift_end(t);
+	thrift_end(t);
+}
+
+/* Adds a RowGroup, which is sorted by the first column in ascending order. */
+static void put_group_meta(struct parquet_state *st, const struct column_position *positions)
+{
+	struct thrift t = { .to = &st->meta };
+	uint64_t packed = 0, unpacked = 0;
+
+	thrift_list(&t, 1, THRIFT_STRUCT, st->ncolumns);
+	for (uint32_t i = 0; i < st->ncolumns; i++) {
+		put_chunk(&st->columns[i], &positions[i], &t);
+		packed += positions[i].packed;
+		unpacked += positions[i].unpacked;
+	}
+	thrift_i64(&t, 2, (int64_t)unpacked);
+	thrift_i64(&t, 3, st->rows);
+	thrift_list(&t, 4, THRIFT_STRUCT, 1);
+	thrift_add_struct(&t);
+	thrift_i32(&t, 1, COL_TS);
+	thrift_bool(&t, 2, false);
+	thrift_bool(&t, 3, false);
+	thrift_end(&t);
+	thrift_i64(&t, 5, (int64_t)st->offset);
+	thrift_i64(&t, 6, (int64_t)packed);
+	thrift_end(&t);
+}
+
+/* Moves large metadata to the temporary file. */
+static bool spill_meta(struct parquet_state *st)
+{
+	if (st->meta.n < META_MEMORY)
+		return true;
+	if ((!st->spill.is_open && !spill_open(&st->spill, st->beside)) ||
+	    !spill_write(&st->spill, st->meta.p, st->meta.n)) {
+		spill_reason(&st->spill, "the metadata of row groups", st->why, sizeof st->why);
+		return false;
+	}
+	text_clear(&st->meta);
+	return true;
+}
+
+/* Collects the pages of all columns in st->group; positions are relative to its start. */
+static void put_pages(struct parquet_state *st, struct column_position *positions)
+{
+	for (uint32_t i = 0; i < st->ncolumns; i++) {
+		struct column *const c = &st->columns[i];
+		column_end_page(c, &st->tools);
+		positions[i] = column_put_pages(c, &st->tools, &st->group, st->group.n);
+	}
+}
+
+/* Writes at most `max` bytes of the ended group, so that a chunk, of which each thread has several, does not
+ * become as large as a group.  Returns whether there are more. */
+static bool drain_group(struct parquet_state *st, struct chunk *chunk, size_t max)
+{
+	const size_t left = st->group.n - st->drained, n = left < max ? left : max;
+
+	if (n > 0 && st->in_parts)
+		chunk_file(chunk, current_part(st)->name);
+	if (n > 0)
+		text_add(&chunk->text, st->group.p + st->drained, n);
+	st->drained += n;
+	return left > n;
+}
+
+/* Adds the metadata of the row group in st->group, and starts the next row group. */
+static bool close_group(struct parquet_state *st, struct column_position *positions)
+{
+	struct part *const part = current_part(st);
+
+	for (uint32_t i = 0; i < st->ncolumns; i++) {
+		positions[i].data += st->offset;
+		positions[i].dictionary += positions[i].has_dictionary ? st->offset : 0;
+	}
+	put_group_meta(st, positions);
+	part->groups++;
+	part->rows += st->rows;
+	part->meta_bytes = meta_end(st) - part->meta;
+	st->offset += st->group.n;
+	st->rows = 0;
+	st->tools.bytes = 0;
+	for (uint32_t i = 0; i < st->ncolumns; i++)
+		column_next_group(&st->columns[i]);
+	return !st->meta.failed && spill_meta(st);
+}
+
+/* Ends the row group, if it has rows, in the current part, or in the next one if that would become too large.
+ * The caller must then drain the group.  Returns false on OOM or after setting st->why. */
+static bool end_group(struct parquet_state *st, struct chunk *chunk)
+{
+	struct column_position positions[COLS + PARQUET_LIFTED];
+
+	(void)drain_group(st, chunk, SIZE_MAX); /* the rest of the group before */
+	text_clear(&st->group);
+	st->drained = 0;
+	if (st->rows == 0)
+		return true;
+	put_pages(st, positions);
+	if (st->tools.failed || st->group.failed)
+		return false;
+	const bool is_full = current_part(st)->rows > 0 && st->offset + st->group.n > st->part_bytes;
+	if (st->in_parts && is_full && !start_part(st, chunk))
+		return false;
+	return close_group(st, positions);
+}
 
 /* ---- key-value metadata ---- */
 
@@ -33,11 +188,14 @@ static void put_about(struct parquet_state *st, const char *key, struct slice va
 	text_free(&clean);
 }
 
-static void put_number(struct parquet_state *st, const char *key, uint64_t value)
+/* "tracetool.", and the name of a fact. */
+static void put_fact(struct parquet_state *st, const struct fact *f)
 {
 	struct text t = { .p = NULL };
+	char key[40];
 
-	text_u64(&t, value);
+	snprintf(key, sizeof key, "tracetool.%s", f->name.p);
+	fact_put_text(&t, f);
 	put_about(st, key, slice_of(t.p, t.n));
 	st->about.failed |= t.failed;
 	text_free(&t);
@@ -69,7 +227,7 @@ static void put_losses(struct parquet_state *st, const struct ledger *total)
 
 #define FACTS_BYTES (1U << 20)
 
-/* What the trace says of itself: an object of JSON. */
+/* Adds the facts of the trace as a JSON object. */
 static void put_facts(struct parquet_state *st, const struct trace *trace)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -90,27 +248,20 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 /* What is known in the end of the whole: the same in each part. */
 static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
+	struct fact f;
 
-	put_about(st, "tracetool.tool", slice_str(w->tool));
-	put_about(st, "tracetool.format", slice_str(trace->format));
-	if (trace->dialect != NULL && trace->dialect[0] != '\0')
-		put_about(st, "tracetool.dialect", slice_str(trace->dialect));
-	if (trace->byte_order != NULL)
-		put_about(st, "tracetool.byte_order", slice_str(trace->byte_order));
-	if (trace->clock != NULL)
-		put_about(st, "tracetool.clock", slice_str(trace->clock));
-	if (trace->epoch_known)
-		put_number(st, "tracetool.epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, "tracetool.rebased_by_ns", w->rebased_by);
-	put_number(st, "tracetool.records", trace->records);
-	put_number(st, "tracetool.events", trace->events);
+	while (facts_next(&facts, &f))
+		put_fact(st, &f);
 	put_losses(st, w->total);
-	put_facts(st, trace);
+	put_facts(st, w->trace);
 }
 
-/* ---- the footer ---- */
+/* ---- footer ---- */
+
+/* FileMetaData (parquet.thrift), then its length and the magic. */
+
+enum { VERSION = 1, SCHEMA = 2, ROWS = 3, ROW_GROUPS = 4, ABOUT = 5, CREATED_BY = 6, COLUMN_ORDERS = 7 };
 
 static void put_schema(const struct parquet_state *st, struct thrift *t)
 {
@@ -126,7 +277,7 @@ static void put_schema(const struct parquet_state *st, struct thrift *t)
 	}
 }
 
-/* Up to the row groups; the last field is ROW_GROUPS. */
+/* Adds the fields up to the head of ROW_GROUPS. */
 static void put_head(const struct parquet_state *st, const struct part *part, struct text *to)
 {
 	struct thrift t = { .to = to };
@@ -137,7 +288,7 @@ static void put_head(const struct parquet_state *st, const struct part *part, st
 	thrift_list(&t, ROW_GROUPS, THRIFT_STRUCT, (uint32_t)part->groups);
 }
 
-/* "tracetool version 1.2.3", which is how readers tell who wrote a file. */
+/* Adds "tracetool version 1.2.3", the form from which readers learn the program and its version. */
 static void put_tool(const struct parquet_state *st, struct thrift *t)
 {
 	struct text name = { .p = NULL };
@@ -151,7 +302,7 @@ static void put_tool(const struct parquet_state *st, struct thrift *t)
 	text_free(&name);
 }
 
-/* Behind the row groups. */
+/* Adds the fields after the row groups. */
 static void put_tail(const struct parquet_state *st, struct text *to)
 {
 	struct thrift t = { .to = to, .last = { ROW_GROUPS } };
@@ -160,23 +311,22 @@ static void put_tail(const struct parquet_state *st, struct text *to)
 	text_add(to, st->about.p, st->about.n);
 	put_tool(st, &t);
 	thrift_list(&t, COLUMN_ORDERS, THRIFT_STRUCT, st->ncolumns);
-	for (uint32_t i = 0; i < st->ncolumns;
-	     i++) { /* ColumnOrder: TYPE_ORDER, which is an empty structure */
+	for (uint32_t i = 0; i < st->ncolumns; i++) {
 		thrift_add_struct(&t);
-		thrift_struct(&t, 1);
+		thrift_struct(&t, 1); /* TYPE_ORDER, an empty structure */
 		thrift_end(&t);
 		thrift_end(&t);
 	}
 	thrift_end(&t);
 }
 
-/* Some of the metadata of row groups, from the byte footer_meta on. */
+/* Adds a piece of the metadata of row groups, from byte footer_meta on. */
 static bool put_meta(struct parquet_state *st, const struct part *part, struct text *to)
 {
 	const uint64_t at = part->meta + st->footer_meta, left = part->meta_bytes - st->footer_meta;
 	const uint64_t end = at < st->spill.size ? st->spill.size - at : left;
-	const uint64_t most = end < left ? end : left;
-	const size_t n = most < PIECE ? (size_t)most : PIECE;
+	const uint64_t max = end < left ? end : left;
+	const size_t n = max < META_PIECE ? (size_t)max : META_PIECE;
 	char *const p = text_room(to, n);
 
 	if (p == NULL)
@@ -193,8 +343,8 @@ static bool put_meta(struct parquet_state *st, const struct part *part, struct t
 	return true;
 }
 
-/* Writes some of a footer; *more: there is more. */
-static bool parquet_put_footer(struct parquet_state *st, struct chunk *chunk, bool *more)
+/* Writes a piece of the footers; *more: there are further pieces. */
+static bool put_footer(struct parquet_state *st, struct chunk *chunk, bool *more)
 {
 	const struct part *const part = st->parts[st->ending];
 	struct text *const t = &chunk->text;
@@ -226,183 +376,17 @@ static bool parquet_put_footer(struct parquet_state *st, struct chunk *chunk, bo
 	return !t->failed && !st->about.failed;
 }
 
-/* ---- group ---- */
+/* ---- the writer ---- */
 
-/* Row groups, parts, and where they are. */
-
-#define META_PIECE (1U << 20) /* metadata of row groups that are kept in memory */
-
-/* Whether the row group is full. */
-static bool parquet_group_is_full(const struct parquet_state *st)
-{
-	return st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
-}
-
-/* ---- parts ---- */
-
-static struct part *present(const struct parquet_state *st)
-{
-	return st->parts[st->nparts - 1];
-}
-
-static uint64_t meta_end(const struct parquet_state *st)
-{
-	return st->spill.size + st->meta.n;
-}
-
-static bool parquet_next_part(struct parquet_state *st, struct chunk *chunk)
-{
-	struct part *const p = arena_alloc(&st->arena, sizeof *p);
-
-	if (p == NULL || !array_room(&st->parts, st->nparts, &st->parts_cap, sizeof *st->parts))
-		return false;
-	*p = (struct part){ .meta = meta_end(st) };
-	struct text name = text_start(p->name, sizeof p->name);
-	text_printf(&name, "part-%05" PRIu32 ".parquet", st->nparts);
-	text_char(&name, '\0');
-	st->parts[st->nparts++] = p;
-	if (st->in_parts)
-		chunk_file(chunk, p->name);
-	text_str(&chunk->text, PARQUET_MAGIC);
-	st->offset = PARQUET_MAGIC_SIZE;
-	return !name.failed;
-}
-
-/* ---- row groups ---- */
-
-/* ColumnChunk */
-static void put_chunk(const struct column *c, const struct column_place *place, struct thrift *t)
-{
-	thrift_add_struct(t);
-	thrift_i64(t, 2, 0); /* where another copy of the metadata is: nowhere */
-	thrift_struct(t, 3);
-	column_put_meta(c, place, t);
-	thrift_end(t);
-	thrift_end(t);
-}
-
-/* RowGroup; sorted by the first column, upwards. */
-static void put_meta_group(struct parquet_state *st, const struct column_place *places)
-{
-	struct thrift t = { .to = &st->meta };
-	uint64_t packed = 0, unpacked = 0;
-
-	thrift_list(&t, 1, THRIFT_STRUCT, st->ncolumns);
-	for (uint32_t i = 0; i < st->ncolumns; i++) {
-		put_chunk(&st->columns[i], &places[i], &t);
-		packed += places[i].packed;
-		unpacked += places[i].unpacked;
-	}
-	thrift_i64(&t, 2, (int64_t)unpacked);
-	thrift_i64(&t, 3, st->rows);
-	thrift_list(&t, 4, THRIFT_STRUCT, 1);
-	thrift_add_struct(&t);
-	thrift_i32(&t, 1, COL_TS);
-	thrift_bool(&t, 2, false);
-	thrift_bool(&t, 3, false);
-	thrift_end(&t);
-	thrift_i64(&t, 5, (int64_t)st->offset);
-	thrift_i64(&t, 6, (int64_t)packed);
-	thrift_end(&t);
-}
-
-/* Metadata that became much goes to a temporary file. */
-static bool spill_meta(struct parquet_state *st)
-{
-	if (st->meta.n < META_PIECE)
-		return true;
-	if ((!st->spill.is_open && !spill_open(&st->spill, st->beside)) ||
-	    !spill_write(&st->spill, st->meta.p, st->meta.n)) {
-		spill_reason(&st->spill, "the metadata of row groups", st->why, sizeof st->why);
-		return false;
-	}
-	text_clear(&st->meta);
-	return true;
-}
-
-/* The pages of all columns into st->group; offsets count from its beginning. */
-static void put_pages(struct parquet_state *st, struct column_place *places)
-{
-	for (uint32_t i = 0; i < st->ncolumns; i++) {
-		struct column *const c = &st->columns[i];
-		column_end_page(c, &st->tools);
-		places[i] = column_put_pages(c, &st->tools, &st->group, st->group.n);
-	}
-}
-
-/* Writes so many bytes of the group that was ended, so that a chunk, of which each thread has several, does
- * not become as long as a group.  true: there are more. */
-static bool parquet_drain(struct parquet_state *st, struct chunk *chunk, size_t most)
-{
-	const size_t left = st->group.n - st->drained, n = left < most ? left : most;
-
-	if (n > 0 && st->in_parts)
-		chunk_file(chunk, present(st)->name);
-	if (n > 0)
-		text_add(&chunk->text, st->group.p + st->drained, n);
-	st->drained += n;
-	return left > n;
-}
-
-/* The row group is in st->group: what is known of it, and the next one. */
-static bool close_group(struct parquet_state *st, struct column_place *places)
-{
-	struct part *const part = present(st);
-
-	for (uint32_t i = 0; i < st->ncolumns; i++) {
-		places[i].data += st->offset;
-		places[i].dictionary += places[i].has_dictionary ? st->offset : 0;
-	}
-	put_meta_group(st, places);
-	part->groups++;
-	part->rows += st->rows;
-	part->meta_bytes = meta_end(st) - part->meta;
-	st->offset += st->group.n;
-	st->rows = 0;
-	st->tools.bytes = 0;
-	for (uint32_t i = 0; i < st->ncolumns; i++)
-		column_next_group(&st->columns[i]);
-	return !st->meta.failed && spill_meta(st);
-}
-
-/* Ends the row group, if it has rows, in the present part, or where that is full in the next one; the pages
- * are then to be drained.  false: no memory, or see `why`; so too below. */
-static bool parquet_end_group(struct parquet_state *st, struct chunk *chunk)
-{
-	struct column_place places[COLS + PARQUET_LIFTED];
-
-	(void)parquet_drain(st, chunk, SIZE_MAX); /* of the group before, if it is not out yet */
-	text_clear(&st->group);
-	st->drained = 0;
-	if (st->rows == 0)
-		return true;
-	put_pages(st, places);
-	if (st->tools.failed || st->group.failed)
-		return false;
-	const bool is_full = present(st)->rows > 0 && st->offset + st->group.n > st->part_bytes;
-	if (st->in_parts && is_full && !parquet_next_part(st, chunk))
-		return false;
-	return close_group(st, places);
-}
-
-/* ---- write ---- */
-
-/*
- * Parquet files.  Events come in the order of time and become rows of a row
- * group; when it is full, its pages go out.  Where they are is kept, in a
- * temporary file if it is much, for the footer, which is written in the end:
- * only then the losses and facts are known that it tells.
- */
-
-/* What failed goes out with the chunk. */
-static bool tell(const struct parquet_state *st, struct chunk *chunk, bool ok)
+/* Attaches the failure, if any, to the chunk.  Returns false on OOM. */
+static bool report_failure(const struct parquet_state *st, struct chunk *chunk, bool ok)
 {
 	if (st->why[0] != '\0')
 		chunk->end.failed = st->why;
 	return ok || st->why[0] != '\0';
 }
 
-static bool begin(struct writer *w, struct chunk *chunk, bool in_parts)
+static bool open_writer(struct writer *w, struct chunk *chunk, bool in_parts)
 {
 	struct parquet_state *const st = w->state;
 	const char *const size = option_find(w->options, "part-size");
@@ -414,17 +398,17 @@ static bool begin(struct writer *w, struct chunk *chunk, bool in_parts)
 	st->part_bytes = PART_BYTES;
 	if (size != NULL)
 		(void)units_bytes(slice_str(size), &st->part_bytes);
-	return parquet_open_columns(st, w->options) && parquet_next_part(st, chunk);
+	return parquet_open_columns(st, w->options) && start_part(st, chunk);
 }
 
 static bool parquet_open(struct writer *w, struct chunk *chunk)
 {
-	return begin(w, chunk, false);
+	return open_writer(w, chunk, false);
 }
 
 static bool parquet_dir_open(struct writer *w, struct chunk *chunk)
 {
-	return begin(w, chunk, true);
+	return open_writer(w, chunk, true);
 }
 
 static void parquet_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -436,20 +420,20 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 		if (b->events[i].phase == PHASE_STRUCTURE)
 			continue;
 		parquet_put_event(st, b, &b->events[i], &chunk->ledger);
-		ok = !st->tools.failed && (!parquet_group_is_full(st) || parquet_end_group(st, chunk));
+		ok = !st->tools.failed && (!group_is_full(st) || end_group(st, chunk));
 	}
 	if (ok)
-		(void)parquet_drain(st, chunk, GROUP_PIECE);
-	if (!tell(st, chunk, ok))
+		(void)drain_group(st, chunk, GROUP_PIECE);
+	if (!report_failure(st, chunk, ok))
 		chunk->text.failed = true;
 }
 
-static void lose_columns(const struct parquet_state *st, struct ledger *ledger)
+static void count_empty_columns(const struct parquet_state *st, struct ledger *ledger)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = COLS; i < st->ncolumns; i++)
-		n += st->lifted[i - COLS].looked_for && !st->lifted[i - COLS].met;
+		n += st->lifted[i - COLS].searched && !st->lifted[i - COLS].found;
 	if (n > 0)
 		ledger_add(ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, n);
 }
@@ -460,18 +444,18 @@ static bool parquet_close(struct writer *w, struct chunk *chunk)
 	bool more = true;
 
 	if (st->nabout == 0) {
-		if (!parquet_end_group(st, chunk))
-			return tell(st, chunk, false);
-		lose_columns(st, &chunk->ledger);
+		if (!end_group(st, chunk))
+			return report_failure(st, chunk, false);
+		count_empty_columns(st, &chunk->ledger);
 		parquet_put_about(st, w);
 	}
-	if (parquet_drain(st, chunk, GROUP_PIECE)) {
+	if (drain_group(st, chunk, GROUP_PIECE)) {
 		chunk->end.more = true;
 		return true;
 	}
-	const bool ok = parquet_put_footer(st, chunk, &more);
+	const bool ok = put_footer(st, chunk, &more);
 	chunk->end.more = ok && more;
-	return tell(st, chunk, ok);
+	return report_failure(st, chunk, ok);
 }
 
 static void parquet_free(void *state)

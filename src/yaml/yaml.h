@@ -52,7 +52,7 @@ bool yaml_read(const char *path, size_t max, const struct rule *rules, struct fi
                size_t *n);
 
 /* The same for a path from untrusted input, which must be a regular file below the folder
- * (below_open_file()). */
+ * (base/os.h). */
 bool yaml_read_below(const char *folder, const char *path, size_t max, const struct rule *rules,
                      struct findings *findings, char **text, size_t *n);
 

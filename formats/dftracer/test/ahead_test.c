@@ -1,5 +1,5 @@
-/* Names that are defined after their use are found whichever dialect defines them; if the pass that looks for
- * them fails, the message says why. */
+/* Names defined after their use are found in every dialect; if the look-ahead pass fails, the message says
+ * why. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 	"\"args\":{\"hhash\":5692,\"fhash\":22}}\n"
 #define HOST(ph) "{\"id\":1,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":" ph ","
 
-/* What defines the host, in the forms of all dialects and in those that are read all the same. */
+/* Definitions of the host, in the forms of all dialects and in others that the reader accepts. */
 static const char *const definitions[] = {
 	HOST("\"M\"") "\"args\":{\"name\":\"node1\",\"value\":5692}}\n",
 	HOST("\"m\"") "\"args\":{\"name\":\"node1\",\"value\":5692}}\n",
@@ -29,7 +29,7 @@ static const char *const definitions[] = {
 
 #define NDEFINITIONS (sizeof definitions / sizeof definitions[0])
 
-/* A run of the tool on text; what it wrote to the output and said. */
+/* A run of the tool: status, messages, output. */
 struct outcome {
 	struct ran ran;
 	char *json;
@@ -57,7 +57,7 @@ static void outcome_free(struct outcome *o)
 	free(o->json);
 }
 
-/* Enough events that a definition lies far behind them. */
+/* Makes a trace with a definition far after its uses. */
 static char *text_of(const char *event, size_t times, const char *definition)
 {
 	const size_t n = strlen(event), d = strlen(definition);
@@ -85,7 +85,7 @@ Test(dftracer_ahead, finds_what_any_dialect_defines)
 	}
 }
 
-/* The same with names of tracks and ranks, and with more than one piece of the search in front. */
+/* The same with names of tracks and ranks, more than one piece of the search ahead. */
 Test(dftracer_ahead, finds_names_of_tracks_far_behind)
 {
 	static const char late[] =
@@ -112,7 +112,7 @@ struct seen {
 	char messages[2048];
 };
 
-static void take_finding(void *ctx, const struct findings *all, const struct finding *f)
+static void add_message(void *ctx, const struct findings *all, const struct finding *f)
 {
 	struct seen *const s = ctx;
 	const size_t n = strlen(s->messages);
@@ -172,7 +172,7 @@ static void read_with(struct input *(*reopen)(const struct input *), bool once, 
 		                          .input = in,
 		                          .from = format_by_name("dftracer"),
 		                          .want = WANT_TIMES | WANT_FIELDS,
-		                          .sink = take_finding,
+		                          .sink = add_message,
 		                          .ctx = s,
 		                          .hooks = { .closed = closed, .ctx = s } };
 	struct pipeline f;
@@ -216,7 +216,7 @@ Test(dftracer_ahead, a_thread_that_cannot_be_had_is_named)
 	cr_expect_null(strstr(s.messages, "no-memory"), "%s", s.messages);
 }
 
-/* The second pass stops in the middle; the first would not. */
+/* The look-ahead pass fails in the middle; the first would not. */
 Test(dftracer_ahead, a_passing_failure_is_named)
 {
 	struct seen s;

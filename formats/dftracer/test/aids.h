@@ -7,6 +7,5 @@ extern const struct format_aids dftracer_aids;
 
 extern const struct bench_input dftracer_bench_inputs[];
 bool dftracer_write_testdata(const char *dir);
-bool dftracer_write_run(const char *dir); /* its part that is no sample of a rule */
 
 #endif

@@ -10,7 +10,7 @@
 #include "test/fuzz/live_batches.h"
 #include "output/text.h"
 
-/* For tests: what batches hold, as text. */
+/* For tests: the contents of batches as text. */
 
 static inline void print_value(struct text *t, const struct value *v)
 {
@@ -21,7 +21,7 @@ static inline void print_value(struct text *t, const struct value *v)
 		text_printf(t, "%" PRIx64, v->u64);
 }
 
-/* Every byte that can be reached from a batch. */
+/* Prints every byte that is reachable from a batch. */
 static inline void batch_print(struct text *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -44,7 +44,7 @@ static inline void batch_print(struct text *t, const struct batch *b)
 	}
 }
 
-/* All of them; to be freed. */
+/* Prints all batches; the caller frees the text. */
 static inline struct text batches_print(const struct live_batches *l)
 {
 	struct text t = { .p = NULL };

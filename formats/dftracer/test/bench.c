@@ -7,9 +7,8 @@
 #include "test/support/splitmix.h"
 
 /*
- * A .pfw as tracers of 2025 write it, four processes of one job after each
- * other in turns, as merged traces have them: file hashes before their first use,
- * then calls on those files; some 200 bytes a record.
+ * Input of benchmarks: a merged .pfw of 2025.  Four processes of one job write in turns: hashes of files
+ * before their first use, then calls on those files; about 200 bytes a record.
  */
 #define PROCESSES 4
 #define FILES 400
@@ -17,7 +16,7 @@
 
 struct process {
 	uint64_t now, id;
-	unsigned pid, files; /* files: how many were named already */
+	unsigned pid, files; /* files: number of files with a name */
 };
 
 struct generator {
@@ -89,7 +88,7 @@ static void turn(struct generator *g, struct process *p, uint64_t *left)
 {
 	char name[80];
 
-	for (unsigned i = 0; i<TURN && * left> 0; i++, --*left) {
+	for (unsigned i = 0; i < TURN && *left != 0; i++, --*left) {
 		if (p->files < FILES && i % 8 == 0) {
 			snprintf(name, sizeof name, "/p/lustre1/user/run/output_%06u_%06u.dat", p->files,
 			         p->files % 7);

@@ -1,11 +1,15 @@
-/* The program on every .pfw sample: what it finds and keeps, by whichever way the bytes come. */
+/* The program on .pfw samples and real traces: findings, conversion, statistics, vocabularies. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/test/cli_test_util.h"
 #include "cmd/test/samples_test_util.h"
+#include "dftracer/test/cli_test_util.h"
+
+/* ---- findings of samples ---- */
 
 #define GOOD "testdata/dftracer/good"
 #define BAD "testdata/dftracer/bad"
@@ -22,7 +26,21 @@ Test(dftracer_cli, bad_samples)
 	expect_samples(&samples, BAD);
 }
 
-/* ---- what converting makes of them ---- */
+/* Rules that no small file can provoke, with the test that does. */
+static const char *const elsewhere[] = {
+	"dftracer/hash-late",       /* dftracer_cli: on a pipe */
+	"dftracer/limit",           /* dftracer_limits: files of some MB */
+	"dftracer/record-too-long", /* dftracer_limits: likewise */
+	"dftracer/thread-limit",    /* dftracer_limits: likewise */
+	NULL,
+};
+
+Test(dftracer_rules, every_rule_has_a_sample)
+{
+	expect_samples_of_rules("dftracer", elsewhere);
+}
+
+/* ---- conversion of samples ---- */
 
 static struct ran convert(const char *path, const char *option)
 {
@@ -35,7 +53,7 @@ static struct ran convert(const char *path, const char *option)
 	return r;
 }
 
-/* Each of these texts stands in what comes out. */
+/* Expects each of these texts in the output. */
 static void expect_words(const char *path, int status, const char *const *words)
 {
 	struct ran r = convert(path, NULL);
@@ -109,7 +127,7 @@ Test(dftracer_cli, keep_ids)
 	ran_free(&r);
 }
 
-/* On a pipe names that come late stay numbers, and that is said; in a file they are found. */
+/* On a pipe, names defined after their use remain numbers, with a warning; in a file they are found. */
 Test(dftracer_cli, late_names_on_a_pipe)
 {
 	size_t n;
@@ -123,7 +141,7 @@ Test(dftracer_cli, late_names_on_a_pipe)
 	free(p);
 }
 
-/* What the packed stream holds before it goes wrong is kept. */
+/* Records before the damage of a packed stream are kept. */
 Test(dftracer_cli, cut_gzip)
 {
 	size_t packed, used = 0;
@@ -163,7 +181,7 @@ Test(dftracer_cli, info_names_the_dialect)
 	ran_free(&r);
 }
 
-/* The files of a folder are one trace: a process that goes on in the second file is one process. */
+/* The files of a folder are one trace: a process that continues in the second file is one process. */
 Test(dftracer_cli, a_folder_is_one_trace)
 {
 	static const char a[] = "{\"id\":1,\"name\":\"open\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":10,"
@@ -195,4 +213,98 @@ Test(dftracer_cli, a_folder_is_one_trace)
 	ran_free(&r);
 	free(z);
 	remove_folder(dir);
+}
+
+/* ---- vocabularies of users: a class is a category of records ---- */
+
+static struct ran with_rules(const char *command, const char *sample, const char *rules)
+{
+	char *const dir = make_folder();
+	char path[1024], text[1024];
+
+	snprintf(path, sizeof path, "%s/own.yaml", dir);
+	snprintf(text, sizeof text, "format: dftracer\n%s", rules);
+	cr_assert(write_whole(path, text, strlen(text)));
+	const bool convert = strcmp(command, "convert") == 0;
+	const char *const args[] = { command, "--vocabulary", path, sample, convert ? "-" : NULL,
+		                     "--to",  "chrome",       NULL };
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	remove_folder(dir);
+	return r;
+}
+
+Test(dftracer_schema, named_by_an_argument)
+{
+	struct ran r =
+	    with_rules("stats", "testdata/dftracer/good/d2.pfw",
+	               "events:\n  - {event: POSIX, named: open, name: \"open of {size} bytes\"}\n");
+
+	cr_expect_not_null(strstr(r.out, "open of 512 bytes"), "%s%s", r.out, r.err);
+	ran_free(&r);
+}
+
+/* Without the vocabulary: "process 31 (node1)" and "thread 4711". */
+Test(dftracer_schema, names_of_processes_and_threads)
+{
+	struct ran r = with_rules("convert", "testdata/dftracer/good/d0.pfw",
+	                          "tracks: {process: \"rank {id}\", thread: \"T{id}\"}\nevents: []\n");
+
+	cr_expect_not_null(strstr(r.out, "\"args\":{\"name\":\"rank 31 (node1)\"}"), "%.2000s%s", r.out,
+	                   r.err);
+	cr_expect_not_null(strstr(r.out, "\"args\":{\"name\":\"T4711\"}"), "%.2000s", r.out);
+	ran_free(&r);
+}
+
+/* ---- statistics of real traces ---- */
+
+/* Times have more bits than a double: they are compared as text. */
+static void expect_raw(const char *report, const char *text, const char *key)
+{
+	char got[40], expected[40];
+
+	raw_value(report, key, got, sizeof got);
+	raw_value(text, key, expected, sizeof expected);
+	expected[strcspn(expected, "\n ")] = '\0';
+	cr_expect_str_eq(got, expected, "%s", key);
+}
+
+static void expect_stats(const char *dir, const cJSON *want, const char *text)
+{
+	char path[1024];
+	const cJSON *row, *name;
+	uint64_t spans = 0, sum = 0;
+
+	snprintf(path, sizeof path, "%s/%s", dir, want->string);
+	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
+	cr_assert_eq(r.status, 0, "%s: exit status %d: %s", path, r.status, r.err);
+	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
+	const cJSON *const in = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
+	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "spans");
+	cJSON_ArrayForEach(row, rows)
+	{
+		spans += number_at(row, "count");
+		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
+	}
+	cr_expect_eq(spans, number_at(want, "events"), "%s", path);
+	cr_expect_eq(sum, number_at(want, "dur_sum_ns"), "%s", path);
+	cJSON_ArrayForEach(name, cJSON_GetObjectItemCaseSensitive(want, "names"))
+	{
+		uint64_t count = 0;
+		cJSON_ArrayForEach(row, rows)
+		{
+			count +=
+			    strcmp(text_of(row, "name"), name->string) == 0 ? number_at(row, "count") : 0;
+		}
+		cr_expect_eq(count, (uint64_t)name->valuedouble, "%s: %s", path, name->string);
+	}
+	expect_raw(r.out, strstr(text, want->string), "first_ns");
+	expect_raw(r.out, strstr(text, want->string), "last_ns");
+	cJSON_Delete(report);
+	ran_free(&r);
+}
+
+Test(dftracer_stats, agrees_with_expected)
+{
+	cr_expect_gt(each_expected(real_traces(), "dftracer/", expect_stats), 0);
 }

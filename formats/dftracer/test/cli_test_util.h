@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tests read JSON with, beside the reader. */
+/* JSON for tests, independent of the reader. */
 
 static inline const char *text_of(const cJSON *o, const char *key)
 {
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
 }
 
-/* The value of a key in the text of a flat part of a record, without quotes. */
+/* Copies the value of a key, without quotes, from the text of a record without nested values before it. */
 static inline void raw_value(const char *line, const char *key, char *to, size_t size)
 {
 	char pattern[40];

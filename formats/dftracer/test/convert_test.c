@@ -1,6 +1,6 @@
+/* The output of `convert`, compared with a second decoder that reads the trace line by line with cJSON and
+ * shares nothing with the reader. */
 #define _GNU_SOURCE /* memmem */
-/* What `convert` writes, against a decoding line by line that shares nothing with the reader but cJSON's idea
- * of JSON. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@ struct hash {
 
 struct event {
 	cJSON *json;
-	char *line;    /* its text: cJSON holds numbers as doubles */
+	char *line;    /* its text, since cJSON stores numbers as doubles */
 	size_t at;     /* line number */
-	char ph;       /* what must come out: X, C or i */
+	char ph;       /* of the output: X, C or i */
 	uint64_t unit; /* ns */
 };
 
@@ -35,7 +35,7 @@ struct unit {
 };
 
 struct oracle {
-	struct event *events; /* all that are no metadata, in order */
+	struct event *events; /* all but metadata, in order */
 	size_t n, cap;
 	struct hash hashes[MAX_HASHES];
 	size_t nhashes;
@@ -50,7 +50,7 @@ static double pid_of(const cJSON *o)
 	return cJSON_IsString(pid) ? strtod(pid->valuestring, NULL) : pid->valuedouble;
 }
 
-static void take_hash(struct oracle *o, const cJSON *json, const char *line, size_t number)
+static void read_hash(struct oracle *o, const cJSON *json, const char *line, size_t number)
 {
 	struct hash *const h = &o->hashes[o->nhashes++];
 	const char *const args = strstr(line, "\"args\":");
@@ -64,7 +64,7 @@ static void take_hash(struct oracle *o, const cJSON *json, const char *line, siz
 	h->line = number;
 }
 
-/* Of the process: by pid and host as they are written; without a word about it, microseconds. */
+/* Returns the unit of a process, by pid and host as written; the default is microseconds. */
 static struct unit *unit_of(struct oracle *o, const cJSON *json, const char *line)
 {
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
@@ -83,7 +83,7 @@ static struct unit *unit_of(struct oracle *o, const cJSON *json, const char *lin
 	return &o->units[o->nunits++];
 }
 
-static void take_metadata(struct oracle *o, const cJSON *json, const char *line, size_t number)
+static void read_metadata(struct oracle *o, const cJSON *json, const char *line, size_t number)
 {
 	static const struct {
 		const char *name;
@@ -93,14 +93,14 @@ static void take_metadata(struct oracle *o, const cJSON *json, const char *line,
 	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
 
 	if (name != NULL && (strcmp(name, "HH") == 0 || strcmp(name, "FH") == 0 || strcmp(name, "SH") == 0))
-		take_hash(o, json, line, number);
+		read_hash(o, json, line, number);
 	if (name != NULL && strcmp(name, "CM") == 0 && strcmp(text_of(args, "name"), "time_metric") == 0)
 		for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 			if (strcmp(text_of(args, "value"), units[i].name) == 0)
 				unit_of(o, json, line)->ns = units[i].ns;
 }
 
-/* What becomes of a record: X, C or i; M: metadata; 0: none of these. */
+/* Returns the phase in the output, X, C or i; M for metadata; 0 for other records. */
 static char phase_of(const cJSON *json)
 {
 	const cJSON *const ph = cJSON_GetObjectItemCaseSensitive(json, "ph"),
@@ -116,14 +116,14 @@ static char phase_of(const cJSON *json)
 	return c == 'A' ? 'i' : c == 'H' ? 'M' : c;
 }
 
-static void take_line(struct oracle *o, const char *text, size_t n, size_t number)
+static void read_line(struct oracle *o, const char *text, size_t n, size_t number)
 {
 	cJSON *const json = cJSON_ParseWithLength(text, n);
 	const char ph = phase_of(json);
 	char *const line = strndup(text, n);
 
 	if (ph == 'M')
-		take_metadata(o, json, line, number);
+		read_metadata(o, json, line, number);
 	if (ph != 'X' && ph != 'C' && ph != 'i') {
 		cJSON_Delete(json);
 		free(line);
@@ -146,7 +146,7 @@ static void oracle_read(struct oracle *o, const char *text, size_t n)
 		const char *const nl = memchr(p, '\n', (size_t)(text + n - p)), *const e = nl != NULL
 		                                                                               ? nl
 		                                                                               : text + n;
-		take_line(o, p, (size_t)(e - p), number);
+		read_line(o, p, (size_t)(e - p), number);
 		p = e + 1;
 	}
 }
@@ -162,11 +162,11 @@ static void oracle_free(struct oracle *o)
 	free(o->events);
 }
 
-/* Of the process, the last before the line, else the first behind it. */
+/* Returns the name of a hash in the process: the last before the line, else the first after it. */
 static const char *name_of(const struct oracle *o, const char *kind, const char *value, double pid,
                            size_t line)
 {
-	const struct hash *before = NULL, *behind = NULL;
+	const struct hash *before = NULL, *after = NULL;
 
 	for (size_t i = 0; i < o->nhashes; i++) {
 		const struct hash *const h = &o->hashes[i];
@@ -175,10 +175,10 @@ static const char *name_of(const struct oracle *o, const char *kind, const char 
 			continue;
 		if (h->line < line)
 			before = h;
-		else if (behind == NULL)
-			behind = h;
+		else if (after == NULL)
+			after = h;
 	}
-	return before != NULL ? before->name : behind != NULL ? behind->name : NULL;
+	return before != NULL ? before->name : after != NULL ? after->name : NULL;
 }
 
 static const struct {
@@ -188,7 +188,7 @@ static const struct {
 	{ "exec_hash", "SH", "exec" }, { "cwd", "FH", "cwd" },
 };
 
-/* An argument that is a hash: shown as its name. */
+/* Compares an argument that is a hash with the name in the output. */
 static bool is_shown_by_name(const struct oracle *o, const struct event *e, const cJSON *arg,
                              const cJSON *shown)
 {
@@ -207,7 +207,7 @@ static bool is_shown_by_name(const struct oracle *o, const struct event *e, cons
 	return false;
 }
 
-/* Its digits, too: more than 53 bits are written as text, all else as it stood. */
+/* Compares digits: numbers of more than 53 bits are written as text, others unchanged. */
 static void expect_same_digits(const struct event *e, const char *line, const char *key)
 {
 	char want[80], got[80];
@@ -224,7 +224,7 @@ static void expect_args(const struct oracle *o, const struct event *e, const cha
 	cJSON_ArrayForEach(arg, args)
 	{
 		const cJSON *const got = cJSON_GetObjectItemCaseSensitive(shown, arg->string);
-		/* a counter holds what was measured, not where: that its track says */
+		/* counters have no host; their track has it */
 		if (e->ph == 'C' && strcmp(arg->string, "hhash") == 0)
 			continue;
 		if (is_shown_by_name(o, e, arg, shown))
@@ -237,7 +237,7 @@ static void expect_args(const struct oracle *o, const struct event *e, const cha
 	}
 }
 
-/* Fields of the record that are args here, unless an argument has their name. */
+/* Compares members of the record that become args, unless an argument has their name. */
 static void expect_own_fields(const struct event *e, const cJSON *shown, const cJSON *ids)
 {
 	static const char *const keys[] = { "id", "type" };
@@ -257,7 +257,7 @@ static void expect_own_fields(const struct event *e, const cJSON *shown, const c
 	}
 }
 
-/* In microseconds, to the nanosecond. */
+/* Compares a time, in microseconds with three decimals. */
 static void expect_time(const struct event *e, const char *line, const char *key)
 {
 	char raw[64], want[64], got[64];
@@ -269,8 +269,8 @@ static void expect_time(const struct event *e, const char *line, const char *key
 	cr_expect_str_eq(got, want, "%s of %s", key, e->line);
 }
 
-/* Viewers have no process or thread 0, and tell processes apart by their numbers alone: others are numbered
- * anew, and their true numbers told. */
+/* Viewers have no process or thread 0, and distinguish processes by number alone: such processes get new
+ * numbers, and the output declares the true ones. */
 static void expect_who(const struct event *e, const char *line, const char *all)
 {
 	char want[40], got[40], declared[100];

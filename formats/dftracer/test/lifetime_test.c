@@ -1,4 +1,4 @@
-/* What a batch points to lives as long as the batch and the trace, whatever becomes of the reader. */
+/* The memory of a batch lives as long as the batch and the trace, even if the reader is closed. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 
@@ -16,7 +16,7 @@ static void *count_changed(void *to)
 	return NULL;
 }
 
-/* All batches are as they were when they were new, for two threads at once. */
+/* Expects that no batch has changed, checked by two threads at once. */
 static void expect_unchanged(const char *what)
 {
 	pthread_t threads[2];
@@ -105,7 +105,7 @@ Test(dftracer_lifetime, names_found_by_looking_ahead)
 	remove_folder(dir);
 }
 
-/* ---- without memory for a second pass ---- */
+/* ---- no memory for the look-ahead pass ---- */
 
 static struct input *cannot_reopen(const struct input *in)
 {
@@ -113,7 +113,7 @@ static struct input *cannot_reopen(const struct input *in)
 	return NULL;
 }
 
-/* The trace is not read as if its names were late. */
+/* The reader fails; it does not report late names. */
 Test(dftracer_lifetime, no_memory_for_looking_ahead)
 {
 	struct input *const in = input_from_memory(late, sizeof late - 1);

@@ -1,4 +1,7 @@
-/* Inputs too large to keep as samples: made here, sent down a pipe. */
+/*
+ * Hostile inputs: too large (sent through a pipe), small but expensive, and damaged.  Cost must be in
+ * proportion to the size of the input; the promises of the headers must be kept.
+ */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +9,12 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
 #include "output/text.h"
+#include "test/fuzz/fuzz_sweep.h"
+#include "test/fuzz/fuzz_sweep_test_util.h"
+
+/* ---- large inputs ---- */
 
 #define RECORD                                                                                               \
 	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,\"ph\":\"X\"," \
@@ -36,7 +44,7 @@ static void fill(struct text *t, char c, size_t n)
 	t->n += n;
 }
 
-/* The next line is read all the same. */
+/* The next line is still read. */
 Test(dftracer_limits, a_record_of_20_MB)
 {
 	struct text t = { .p = NULL };
@@ -143,4 +151,145 @@ Test(dftracer_limits, everything_new_in_every_record)
 	cr_expect_not_null(strstr(r.err, "dftracer/thread-limit"), "%.500s", r.err);
 	ran_free(&r);
 	text_free(&t);
+}
+
+/* ---- expensive inputs ---- */
+
+#define EVENT_BYTES 200
+
+struct lines {
+	char *p;
+	size_t n;
+};
+
+static void begin_lines(struct lines *l, size_t room)
+{
+	*l = (struct lines){ .p = malloc(room) };
+	cr_assert_not_null(l->p);
+	l->n = (size_t)sprintf(l->p, "[\n");
+}
+
+/* Adds a definition of a file name. */
+static void add_definition(struct lines *l, unsigned hash, const char *name)
+{
+	l->n += (size_t)sprintf(l->p + l->n,
+	                        "{\"id\":1,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,"
+	                        "\"ph\":\"M\",\"args\":{\"name\":\"%s\",\"value\":\"%016x\"}}\n",
+	                        name, hash);
+}
+
+static void add_use(struct lines *l, unsigned hash, unsigned ts)
+{
+	l->n += (size_t)sprintf(l->p + l->n,
+	                        "{\"id\":2,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":7,\"ts\":%u,"
+	                        "\"dur\":1,\"ph\":\"X\",\"args\":{\"fhash\":\"%016x\"}}\n",
+	                        ts, hash);
+}
+
+/* Returns the bytes that a command writes.  CPU time is limited to many times the usual. */
+static double bytes_of(const struct lines *l, const char *what, const char *loss)
+{
+	char command[200];
+
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, l->p, l->n);
+	const double n = atof(r.out);
+	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
+	cr_expect_gt(n, 0, "%s: %.500s", what, r.err);
+	cr_expect(loss == NULL || strstr(r.err, loss) != NULL, "%s: %.500s", what, r.err);
+	ran_free(&r);
+	return n;
+}
+
+/* One name of 2 MiB is referred to by 10,000 events. */
+Test(dftracer_cost, long_name)
+{
+	const size_t n = 2 << 20;
+	char *const name = malloc(n + 1);
+	struct lines l;
+
+	cr_assert_not_null(name);
+	memset(name, 'x', n);
+	name[n] = '\0';
+	begin_lines(&l, n + 10002 * EVENT_BYTES);
+	add_definition(&l, 0xabcdef, name);
+	for (unsigned i = 0; i < 10000; i++)
+		add_use(&l, 0xabcdef, 10 * i);
+	const double written = bytes_of(&l, "convert --to chrome - -", "[repeats/text-cut]");
+	cr_expect_leq(written, 50.0 * (double)l.n + (double)(64 << 20));
+	cr_expect_gt(written, (double)(64 << 20));
+	cr_expect_leq(bytes_of(&l, "stats --format json -", NULL), 1e6);
+	free(name);
+	free(l.p);
+}
+
+/* 30,000 names, each used once, before its definition. */
+Test(dftracer_cost, many_names)
+{
+	const unsigned n = 30000;
+	char name[24];
+	struct lines l;
+
+	begin_lines(&l, 2 * (size_t)n * EVENT_BYTES);
+	for (unsigned i = 0; i < n; i++)
+		add_use(&l, 1000 + i, 10 * i);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "/tmp/file.%u", i);
+		add_definition(&l, 1000 + i, name);
+	}
+	cr_expect_leq(bytes_of(&l, "convert --to chrome --lanes off - -", NULL), 5.0 * (double)l.n);
+	cr_expect_leq(bytes_of(&l, "stats --format json -", NULL), 1e6);
+	free(l.p);
+}
+
+/* ---- damaged inputs ---- */
+
+Test(dftracer_damage, promises_hold_for_cut_and_changed_bytes)
+{
+	expect_sweep("testdata/dftracer/good/rewritten.pfw", 5);
+	expect_sweep("testdata/dftracer/good/d4.pfw", 23);
+	expect_sweep("testdata/dftracer/bad/array-on-a-line.pfw", 11);
+	expect_sweep("testdata/dftracer/bad/cut-and-whole.pfw", 11);
+}
+
+Test(dftracer_damage, promises_hold_for_samples)
+{
+	expect_promises("testdata/dftracer/good", ".pfw");
+	expect_promises("testdata/dftracer/bad", ".pfw");
+}
+
+/* A rule is reported once a record, but each nested value with a fault is invalid JSON. */
+Test(dftracer_damage, the_same_fault_twice)
+{
+	static const char text[] =
+	    "{\"id\":1,\"name\":\"a\x01\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"ph\":\"X\","
+	    "\"args\":{\"x\":{\"y\":\"b\x01\"},\"z\":[nan],\"u\":[1,nan]}}\n";
+	struct fuzz_result r;
+
+	cr_expect(fuzz_check(&r, text, sizeof text - 1, NULL, NULL, FUZZ_ALL), "%s", r.fault);
+}
+
+/* Most records follow known paths; with small windows none does. */
+Test(dftracer_damage, promises_hold_for_many_records)
+{
+	static const char *const names[] = { "read", "write", "open", "close" };
+	static char p[100000];
+	struct fuzz_result r;
+	size_t n = 0;
+
+	for (unsigned i = 0; n < sizeof p - 400; i++) {
+		n += (size_t)snprintf(p + n, sizeof p - n,
+		                      "{\"id\":%u,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%u,\"tid\":%u,"
+		                      "\"ts\":%u,\"dur\":%u,\"ph\":\"X\",\"args\":{",
+		                      i, names[i * 7 % 4], 7 + i % 3, 7 + i % 5, 1000 * i, i % 97);
+		if (i % 3 == 0)
+			n += (size_t)snprintf(p + n, sizeof p - n, "\"hhash\":%u,\"ret\":%d", 5692 + i % 2,
+			                      i % 5 == 0 ? -1 : (int)i);
+		else if (i % 3 == 1)
+			n += (size_t)snprintf(p + n, sizeof p - n, "\"ret\":\"%u\",\"x\":%s", i,
+			                      i % 2 == 0 ? "[1,\"a\"]" : "0.5");
+		n += (size_t)snprintf(p + n, sizeof p - n, "%s\n", i % 50 == 49 ? ",}}" : "}}");
+	}
+	cr_expect(fuzz_check(&r, p, n, NULL, NULL, FUZZ_ALL & ~(unsigned)FUZZ_SLOW_1), "%s", r.fault);
 }

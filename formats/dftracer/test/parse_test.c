@@ -1,11 +1,10 @@
 /*
- * What the parser takes for a record without a flaw is JSON to a strict check
- * and to cJSON, and the values are the same; what has a flaw is not.
+ * The parser and the fast path.  Records that the parser accepts without a flaw are JSON to a strict check
+ * and to cJSON, with the same values; records with a flaw are not.  The fast path gives the same result as
+ * the parser for each line that both read, with every scanner.
  *
- * cJSON is lax where the strict check is not: it takes control bytes and bytes
- * that are not UTF-8 in texts, numbers such as 01, 1. and +1 (what strtod
- * takes), and lone surrogates of the lower half; it is asked only about what
- * the strict check accepts.
+ * cJSON is less strict: it accepts control bytes and invalid UTF-8 in strings, numbers such as 01, 1. and +1
+ * (as strtod), and lone low surrogates; so it checks only input that the strict check accepts.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
@@ -14,8 +13,57 @@
 #include <string.h>
 
 #include "dftracer/dftracer.h"
+#include "json/json_random.h"
+#include "json/scan.h"
+#include "test/fuzz/fuzz_check.h"
 #include "test/fuzz/strict_json.h"
 #include "test/support/strength.h"
+
+/* ---- random records: any members in any order, any values ---- */
+
+static inline void random_key(struct random_text *x, bool arg)
+{
+	static const char *const tops[] = { "id",  "name", "cat", "type", "pid",
+		                            "tid", "ts",   "dur", "ph",   "more" };
+	static const char *const args[] = { "hhash", "fhash",    "ret",
+		                            "name",  "value",    "dft_cnt",
+		                            "dur",   "hostname", "a key of more than 16 bytes" };
+
+	random_put(x, "\"");
+	random_put(x, arg ? args[random_below(x, sizeof args / sizeof args[0])]
+	                  : tops[random_below(x, sizeof tops / sizeof tops[0])]);
+	random_put(x, "\":");
+	random_blank(x);
+}
+
+/* Makes a record that is valid except for repeated keys. */
+static inline void random_record(struct random_text *x)
+{
+	const uint32_t n = random_below(x, 9), args = random_below(x, n + 3);
+
+	x->n = 0;
+	x->plain = random_below(x, 3) > 0;
+	random_put(x, "{");
+	for (uint32_t i = 0; i < n; i++) {
+		random_put(x, i > 0 ? "," : "");
+		random_blank(x);
+		if (i != args) {
+			random_key(x, false);
+			random_value(x, 3);
+			continue;
+		}
+		random_put(x, "\"args\":{");
+		for (uint32_t k = 0, most = random_below(x, 6); k < most; k++) {
+			random_put(x, k > 0 ? "," : "");
+			random_key(x, true);
+			random_value(x, 0);
+		}
+		random_put(x, "}");
+	}
+	random_put(x, "}");
+}
+
+/* ---- the parser ---- */
 
 struct parser {
 	struct dft_record rec;
@@ -35,7 +83,7 @@ static void parser_free(struct parser *x)
 	dft_keys_free(&x->keys);
 }
 
-/* True: a record with nothing but blanks behind, no flaw. */
+/* Returns whether the bytes are a record without flaws, followed by blanks only. */
 static bool is_valid(struct parser *x, const char *p, size_t n)
 {
 	if (n == 0 || *p != '{' || !dft_parse(&x->rec, &x->keys, p, p + n))
@@ -60,7 +108,7 @@ static void same_text(const struct dft_record *rec, const struct dft_arg *a, con
 	arena_free(&arena);
 }
 
-/* As cJSON_Compare(), but names may come twice. */
+/* Like cJSON_Compare(), but allows repeated names. */
 static bool same_json(const cJSON *a, const cJSON *b)
 {
 	const cJSON *x = a->child, *y = b->child;
@@ -78,7 +126,7 @@ static bool same_json(const cJSON *a, const cJSON *b)
 	return x == y;
 }
 
-/* Objects and arrays stay text: the text says the same. */
+/* Objects and arrays are kept as text: compares the parsed text. */
 static void same_nested(struct slice raw, const cJSON *v)
 {
 	cJSON *const again = cJSON_ParseWithLength(raw.p, raw.n), of_v = *v;
@@ -128,7 +176,7 @@ static void same_value(const struct dft_record *rec, const struct dft_arg *a, co
 	}
 }
 
-/* The arguments, in order. */
+/* Compares the arguments, in order. */
 static void same_args(const struct dft_record *rec, const cJSON *json)
 {
 	const cJSON *args = cJSON_GetObjectItemCaseSensitive(json, "args"), *v;
@@ -144,7 +192,7 @@ static void same_args(const struct dft_record *rec, const cJSON *json)
 	cr_expect_eq(i, rec->nargs);
 }
 
-/* The fields of the record: those that it knows, each but once, and the others in order. */
+/* Compares the members of the record: each known one once, and the others in order. */
 static void same_fields(const struct dft_record *rec, const cJSON *json)
 {
 	const cJSON *v;
@@ -175,7 +223,7 @@ static void agree_on(struct parser *x, const char *bytes, size_t n)
 
 	if (memchr(bytes, '\n', n) != NULL) {
 		free(p);
-		return; /* a line */
+		return; /* more than a line */
 	}
 	cr_assert_not_null(p);
 	memcpy(p, bytes, n);
@@ -187,7 +235,7 @@ static void agree_on(struct parser *x, const char *bytes, size_t n)
 	cr_assert(!valid || json != NULL, "cJSON refuses: %.*s", (int)n, p);
 	if (valid && x->rec.json.nflaws == 0)
 		same_args(&x->rec, json);
-	if (valid && !x->rec.too_many && memchr(p, '\\', n) == NULL) /* keys are compared as they stand */
+	if (valid && !x->rec.too_many && memchr(p, '\\', n) == NULL) /* keys are compared unchanged */
 		same_fields(&x->rec, json);
 	cJSON_Delete(json);
 	free(p);
@@ -229,7 +277,7 @@ Test(dftracer_parse, documents_and_each_byte_of_them_changed)
 	parser_free(&x);
 }
 
-/* Random strings of the pieces that JSON is made of. */
+/* Random strings of pieces of JSON. */
 Test(dftracer_parse, random_pieces)
 {
 	static const char *const pieces[] = { "{",  "}",           "[",        "]",        ",",    ":",
@@ -255,7 +303,7 @@ Test(dftracer_parse, random_pieces)
 	parser_free(&x);
 }
 
-/* Records of all kinds, and spoiled ones. */
+/* Records of all kinds, valid and damaged. */
 Test(dftracer_parse, random_records)
 {
 	static struct random_text t;
@@ -291,4 +339,173 @@ Test(dftracer_parse, repeated_keys_are_counted)
 		cr_expect_eq(x.rec.json.nflaws, 1);
 	}
 	parser_free(&x);
+}
+
+/* ---- the fast path ---- */
+
+struct paths {
+	struct dft_record fast, slow;
+	struct dft_keys keys;
+	struct dft_paths paths;
+	struct json_index *index;
+	unsigned long followed, learned;
+};
+
+static void paths_init(struct paths *x)
+{
+	*x = (struct paths){ .index = malloc(sizeof *x->index) };
+	cr_assert(x->index != NULL && dft_record_init(&x->fast) && dft_record_init(&x->slow) &&
+	          dft_keys_init(&x->keys) && dft_paths_init(&x->paths));
+}
+
+static void paths_free(struct paths *x)
+{
+	free(x->index);
+	dft_record_free(&x->fast);
+	dft_record_free(&x->slow);
+	dft_keys_free(&x->keys);
+	dft_paths_free(&x->paths);
+}
+
+static bool same_token(struct dft_token a, struct dft_token b)
+{
+	return a.at == b.at && a.n == b.n;
+}
+
+static void expect_same_record(const struct dft_record *a, const struct dft_record *b)
+{
+	cr_assert_eq(a->end, b->end);
+	cr_assert_eq(a->shape, b->shape);
+	cr_assert_eq(a->hashes, b->hashes);
+	cr_assert_eq(a->nargs, b->nargs);
+	cr_assert_eq(a->nextras, b->nextras);
+	cr_assert_eq(memcmp(a->special, b->special, sizeof a->special), 0);
+	for (int i = 0; i < DFT_TOPS; i++)
+		if (dft_top_kind(a, (enum dft_top)i) != JSON_ABSENT &&
+		    !(i == DFT_ARGS && dft_top_kind(a, DFT_ARGS) == JSON_OBJECT))
+			cr_assert(same_token(a->top[i], b->top[i]), "field %d", i);
+	for (uint32_t i = 0; i < a->nargs; i++) {
+		const struct dft_arg *const x = &a->args[i], *const y = &b->args[i];
+		cr_assert(same_token(x->key, y->key) && same_token(x->value, y->value), "argument %u", i);
+		cr_assert(x->number == y->number && x->kind == y->kind && x->role == y->role &&
+		              x->repeats == y->repeats,
+		          "argument %u", i);
+	}
+}
+
+/* Reads a line in both ways.  p: n bytes, then space for a line end and DFT_SPARE bytes. */
+static void both_paths(struct paths *x, const struct json_scanner *scanner, char *p, size_t n)
+{
+	const char *const e = p + n;
+
+	p[n] = '\n';
+	memset(p + n + 1, '7', DFT_SPARE);
+	if (n == 0 || *p != '{' || memchr(p, '\n', n) != NULL)
+		return;
+	json_index_make(x->index, scanner, p, n + 1 + DFT_SPARE);
+	if (n >= JSON_CHUNK || x->index->lines.at[0] != n || x->index->odd.at[0] < n)
+		return;
+	const uint32_t *quotes = x->index->quotes.at;
+	const bool valid = dft_parse(&x->slow, &x->keys, p, e) && x->slow.end == e &&
+	                   x->slow.json.nflaws == 0 && x->slow.nextras == 0 && !x->slow.too_many;
+	if (dft_paths_follow(&x->paths, &x->fast, p, &quotes, p, e)) {
+		cr_assert(valid, "accepted: %.*s", (int)n, p);
+		expect_same_record(&x->fast, &x->slow);
+		cr_assert_eq(*quotes, UINT32_MAX); /* all of them were used */
+		x->followed++;
+	} else if (valid) {
+		dft_paths_learn(&x->paths, &x->slow);
+		x->learned++;
+	}
+}
+
+/* Changes a digit to another character of numbers, or one that ends them: mostly the same path. */
+static void change_number(struct random_text *t, char *p, size_t n)
+{
+	size_t at = random_below(t, (uint32_t)n);
+
+	while (at < n && (p[at] < '0' || p[at] > '9'))
+		at++;
+	if (at < n)
+		p[at] = "0123456789000-+.eE,}]\"a "[random_below(t, 24)];
+}
+
+/* Reads each record several times with other values, so that later ones follow the path of the first. */
+static void try_scanner(struct paths *x, const struct json_scanner *scanner, unsigned long rounds)
+{
+	static struct random_text t;
+	static char p[RANDOM_TEXT + DFT_SPARE + 1];
+
+	t.state = test_seed(99);
+	for (unsigned long i = 0; i < rounds; i++) {
+		random_record(&t);
+		if (!t.plain)
+			continue;
+		for (int again = 0; again < 12; again++) {
+			memcpy(p, t.p, t.n);
+			if (again > 0)
+				change_number(&t, p, t.n);
+			both_paths(x, scanner, p, t.n);
+		}
+		random_spoil(&t);
+		memcpy(p, t.p, t.n);
+		both_paths(x, scanner, p, t.n);
+	}
+}
+
+Test(dftracer_paths, the_fast_path_finds_what_the_slow_one_does)
+{
+	for (const struct json_scanner *s = json_scanners; s->name != NULL; s++) {
+		struct paths x;
+		if (!s->usable())
+			continue;
+		paths_init(&x);
+		try_scanner(&x, s, strength(3000, 20000, 400000));
+		cr_expect(2 * x.followed > x.learned && x.learned > 100,
+		          "%s: %lu lines took a known path, %lu did not", s->name, x.followed, x.learned);
+		paths_free(&x);
+	}
+}
+
+/* A record whose args are not an object adds a path on which objects are not values. */
+Test(dftracer_paths, args_after_a_record_without)
+{
+	static const char *const lines[] = { "{\"name\":\"a\",\"args\":5}", "{\"name\":\"b\",\"args\":[1]}",
+		                             "{\"name\":\"c\",\"args\":{\"x\":1,\"y\":2}}",
+		                             "{\"name\":\"d\",\"args\":{\"z\":1,\"z\":2}}" };
+	struct paths x;
+	char p[200];
+
+	paths_init(&x);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		strcpy(p, lines[i]);
+		both_paths(&x, json_scanner_best(), p, strlen(p));
+	}
+	cr_expect_eq(x.followed, 1);
+	cr_expect_eq(x.learned, 2);
+	paths_free(&x);
+}
+
+/* The same with the whole program: lines take the fast path in large windows only. */
+Test(dftracer_paths, many_random_lines)
+{
+	static struct random_text t;
+	static char p[120000];
+	struct fuzz_result r;
+
+	for (unsigned round = 0; round < 4; round++) {
+		size_t n = 0;
+		t.state = round;
+		while (n < sizeof p - RANDOM_TEXT) {
+			random_record(&t);
+			if (random_below(&t, 4) == 0)
+				random_spoil(&t);
+			memcpy(p + n, t.p, t.n);
+			n += t.n;
+			p[n++] = '\n';
+		}
+		cr_expect(
+		    fuzz_check(&r, p, n, NULL, NULL, FUZZ_CHECK | FUZZ_EVENTS | FUZZ_CONVERT | FUZZ_SLOW_64),
+		    "%s", r.fault);
+	}
 }

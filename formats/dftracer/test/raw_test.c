@@ -1,4 +1,4 @@
-/* Raw events: all bytes of the input, and all members of its records as they stand there. */
+/* Raw events: all bytes of the input, and all members of its records unchanged. */
 #include <criterion/criterion.h>
 
 #include "cmd/test/samples_test_util.h"
@@ -17,7 +17,7 @@ static bool is_gap(const struct event *e)
 
 /* ---- bytes ---- */
 
-/* The bytes of all events, one behind the other, are the input. */
+/* Expects that the bytes of all events, joined, are the input. */
 static void expect_tiles(const struct live_batches *k, const char *p, size_t n, const char *what)
 {
 	uint64_t at = 0, records = 0;
@@ -44,7 +44,7 @@ static void read_raw(struct input *in, uint32_t cap)
 	cr_assert_eq(raw.status, READ_END);
 }
 
-/* The same events, wherever windows and batches end. */
+/* Expects the same events wherever windows and batches end. */
 static void expect_same_slowly(const char *p, size_t n, size_t step, const char *what)
 {
 	struct live_batches slow;
@@ -87,8 +87,8 @@ static void put_value(struct text *t, const struct value *v)
 	}
 }
 
-/* The fields, written as JSON, are the record: byte for byte if it has no escapes and no blanks that JSON
- * does not need. */
+/* Expects that the fields, written as JSON, are the record: byte for byte if it has no escapes and no blanks
+ * that JSON does not need. */
 static void expect_record(const struct batch *b, const struct event *e, struct slice bytes, const char *what)
 {
 	struct text t = { .p = NULL };
@@ -155,7 +155,7 @@ static void expect_folder(const char *folder, bool good)
 	char path[1024];
 
 	for (size_t i = 0; names[i] != NULL; i++) {
-		/* packed bytes that are damaged end before the trace does */
+		/* a damaged packed stream ends before the trace */
 		if (strstr(names[i], ".pfw") == NULL || (!good && strstr(names[i], ".gz") != NULL))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -183,7 +183,7 @@ Test(dftracer_raw, real_traces)
 	expect_folder(folder, true);
 }
 
-/* ---- by hand ---- */
+/* ---- single records ---- */
 
 static void read_text(const char *text)
 {
@@ -228,7 +228,7 @@ Test(dftracer_raw, members_in_file_order)
 	live_batches_free(&raw);
 }
 
-/* More members than an interpreted event keeps. */
+/* More members than an interpreted event retains. */
 Test(dftracer_raw, any_number_of_unknown_members)
 {
 	struct text t = { .p = NULL };
@@ -248,7 +248,7 @@ Test(dftracer_raw, any_number_of_unknown_members)
 #define R1 "{\"id\":1,\"name\":\"a\",\"ph\":\"M\"}"
 #define R2 "{\"id\":2,\"name\":\"b\",\"ph\":\"M\"}"
 
-/* Bytes of each event; a record has the rest of its line. */
+/* Compares the bytes of each event; those of a record include the rest of its line. */
 static void expect_pieces(const char *text, const char *const *pieces)
 {
 	read_text(text);

@@ -1,8 +1,6 @@
 #include "dftracer/test/samples.h"
-#include "dftracer/test/samples_parts.h"
 
-/* Each has one thing wrong with five records that are sound otherwise, and more than one only where that
- * cannot be avoided. */
+/* Each sample has five records, which are valid except for one fault; more faults only if unavoidable. */
 
 #define LAST(args) FOUR EVENT("5", "last", args) "\n]"
 #define ODD_LINE(line) FOUR line "\n" CLOSE "\n]"
@@ -25,8 +23,8 @@
 	",\"dur\":0,\"ph\":\"X\","                                                                           \
 	"\"args\":{" args "}}"
 
-/* Name, exit status, records that are kept, text, and what is found: rule, a text that marks the place, bytes
- * behind it. */
+/* Name, exit status, records that are kept, text, and the findings: rule, a text at the position, bytes after
+ * it. */
 #define PACKED(name, packing, status, records, text, ...)                                                    \
 	{                                                                                                    \
 		name, TEXT(text), status, "d2a", records, { __VA_ARGS__ }, packing                           \
@@ -40,7 +38,7 @@
 /* clang-format off */
 
 const struct dft_sample dft_bad[] = {
-	/* ---- the rows of what other tools do with imperfect files ---- */
+	/* ---- faults that other tools handle in some way ---- */
 	SAMPLE("no-closing-bracket", 0, 5, FOUR CLOSE,
 	       { "no-brackets", NULL, 0 }),
 	SAMPLE("cut-last-line", 1, 4, FOUR "{\"id\":5,\"name\":\"close\",\"cat\":\"PO",
@@ -100,7 +98,7 @@ const struct dft_sample dft_bad[] = {
 	       { "cut-record", "{\"id\":4", 0 }, { "no-brackets", NULL, 0 },
 	       { "input/packed-cut", NULL, sizeof(SOUND) - 1 - ((sizeof(SOUND) - 1) / 3 - 8) }),
 
-	/* ---- what else tracers write when something goes wrong ---- */
+	/* ---- other faults that tracers write ---- */
 	SAMPLE("unescaped-backslash", 1, 6, FOUR
 	       EVENT("5", "dir\\", "\"hhash\":5692,\"path\":\"C:\\\",\"ret\":1") "\n"
 	       EVENT("6", "last", "\"hhash\":5692,\"path\":\"D:\\\"") "\n]",
@@ -125,7 +123,7 @@ const struct dft_sample dft_bad[] = {
 	SAMPLE("pairs", 1, 7, FOUR CLOSE "\n" PAIR("b") "\n" PAIR("e") "\n]",
 	       { "unknown-phase", "b\",\"args", 0 }, { "unknown-phase", "e\",\"args", 0 }),
 
-	/* ---- the rules that no row above provokes alone ---- */
+	/* ---- rules that no sample above breaks alone ---- */
 	SAMPLE("broken-json", 1, 5, ODD_LINE("{\"id\":6,\"name\":\"x\" \"cat\":1}"),
 	       { "broken-json", "\"cat\":1}", 0 }),
 	SAMPLE("too-deep", 1, 5, ODD_LINE("{\"id\":6," ROUTINE "\"ts\":1,\"dur\":1,\"ph\":\"X\","

@@ -1,5 +1,4 @@
 #include "dftracer/test/samples.h"
-#include "dftracer/test/samples_parts.h"
 
 /* clang-format off */
 
@@ -51,7 +50,7 @@ static const char d2c[] =
     "{\"id\":4,\"name\":\"end\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ts\":1728400000000099,\"dur\":0,"
     "\"ph\":\"X\",\"args\":{\"num_events\":3}}\n]";
 
-/* December 2024: unsigned 64-bit hashes, larger than any signed number and than what a double holds. */
+/* December 2024: unsigned 64-bit hashes, larger than signed numbers and than the exact range of a double. */
 static const char d3[] =
     "[\n{\"id\":1,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\","
     "\"args\":{\"hhash\":18446744073709551557,\"name\":\"node1\","
@@ -122,9 +121,9 @@ static const char d5[] =
     "\"ts\":1780000000000009000,\"dur\":0,\"ph\":1,\"args\":{\"num_events\":5,"
     "\"cfg\":{\"log_file\":\"x\",\"time_metric\":\"NS\"},\"used\":{},\"app\":{\"a\":[]}}}\n";
 
-/* ---- what else is sound ---- */
+/* ---- other valid traces ---- */
 
-/* A process of a merged trace that counts in seconds, one without a word about it, a hash that comes late. */
+/* A merged trace: a process that counts in seconds, one without a unit, a hash that is defined late. */
 static const char merged[] =
     "{\"name\":\"CM\",\"cat\":\"dftracer\",\"pid\":1,\"tid\":1,\"ph\":\"M\","
     "\"args\":{\"hhash\":\"aaaaaaaaaaaaaaaa\",\"name\":\"time_metric\",\"value\":\"SEC\"}}\n"
@@ -139,7 +138,7 @@ static const char merged[] =
     "{\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":1,\"tid\":1,\"ph\":\"M\","
     "\"args\":{\"hhash\":\"bbbbbbbbbbbbbbbb\",\"name\":\"node-b\",\"value\":\"bbbbbbbbbbbbbbbb\"}}\n";
 
-/* As jq and Python write it: another order, blanks, escapes. */
+/* As written by jq and Python: another order, blanks, escapes. */
 static const char rewritten[] =
     "[\n{\"args\": {\"name\": \"node\\u0031 \\\"\\ud83d\\ude00\\\"\", \"value\": 5692}, \"ph\": \"M\","
     " \"tid\": 7, \"pid\": 7, \"cat\": \"dftracer\", \"name\": \"HH\", \"id\": 1}\n"
@@ -148,7 +147,7 @@ static const char rewritten[] =
     " \"ph\": \"X\", \"dur\": 3, \"ts\": 1727387308679940, \"tid\": 7, \"pid\": 7, \"cat\": \"PY\","
     " \"name\": \"say \\\"hi\\\"\", \"id\": 2}\n]\n";
 
-/* As the aggregator of the utilities makes them: figures as objects, ids of several parts. */
+/* As written by the aggregator of the utilities: figures as objects, ids of several parts. */
 static const char aggregated[] =
     "[\n{\"name\":\"trace_metadata\",\"ph\":\"M\",\"args\":{\"time_interval\":5000000}}\n"
     "{\"name\":\"root_process\",\"ph\":\"M\",\"pid\":7,\"args\":{\"name\":\"root\"}}\n"

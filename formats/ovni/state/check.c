@@ -1,10 +1,18 @@
-#include <stdlib.h>
-
+/*
+ * The checks of one event in their order, the checks at the end of the trace, and what all checks use:
+ * payload and reports.  Marks such as S11 or TK19 in comments number the conditions of ovniemu.
+ */
 #include "ovni/state/state.h"
 
-/* ---- event ---- */
+#include <stdlib.h>
 
-/* What all checks of an event use: its payload, and reports about it. */
+#define GATE_NS (UINT64_C(3600) * 1000000000) /* between the first events of any two threads */
+
+/* In messages, by enum state_life. */
+static const char *const lives[] = { "has not started", "is running", "is paused",
+	                             "is cooling",      "is warming", "has ended" };
+
+/* ---- for all checks ---- */
 
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
 {
@@ -33,10 +41,10 @@ bool state_is_jumbo(const struct state_event *x)
 	return x->jumbo;
 }
 
-uint32_t state_u32(const struct state_event *x, uint8_t place)
+uint32_t state_u32(const struct state_event *x, uint8_t offset)
 {
-	return place != STATE_NOWHERE && place + 4U <= x->payload.n
-	           ? load_u32(x->payload.p + place, x->stream->big)
+	return offset != STATE_NO_FIELD && offset + 4U <= x->payload.n
+	           ? load_u32(x->payload.p + offset, x->stream->big)
 	           : 0;
 }
 
@@ -45,23 +53,127 @@ void state_no_memory(const struct state_event *x)
 	x->checker->system->no_memory = true;
 }
 
-void state_limit(const struct state_event *x, const char *what, uint32_t most)
+void state_limit(const struct state_event *x, const char *what, uint32_t max)
 {
-	ovni_system_limit(x->checker->system, x->r, what, most);
+	ovni_system_limit(x->checker->system, x->r, what, max);
 }
 
-/* ---- end ---- */
+/* ---- one event ---- */
 
-/* Checks at the end of the trace.  Their findings are in the report of the trace, so they name the thread. */
+/* Reports events that ovniemu does not know, or whose model no stream requires, once for each code.  Returns
+ * false if the event cannot be checked. */
+static bool check_code(const struct state_event *x)
+{
+	struct state_code *const c = x->code;
+	struct quoted q, q2;
 
-#define GATE_NS (UINT64_C(3600) * 1000000000)
+	if (!c->refused && !c->model_off)
+		return true;
+	if (!c->reported && c->refused)
+		state_report(x, OVNI_RULE_EVENT_REFUSED, "event %s; first occurrence",
+		             quoted(&q, c->cls->name));
+	else if (!c->reported)
+		state_report(x, OVNI_RULE_MODEL_NOT_REQUIRED,
+		             "event %s is of model %s, which no stream requires; first occurrence",
+		             quoted(&q, c->cls->name), quoted(&q2, x->checker->models[c->model]));
+	c->reported = true;
+	return !c->refused;
+}
+
+/* S14, P6: the state that the thread must have. */
+static void check_thread(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+	const struct state_code *const c = x->code;
+
+	if (c->on_cpu && t->out && !t->out_reported) {
+		state_report(x, OVNI_RULE_OUT_OF_CPU, "%s while the kernel has switched the thread out",
+		             state_name(x));
+		t->out_reported = true;
+	}
+	if (t->needs_reported || c->needs == STATE_NEEDS_ANY ||
+	    (c->needs == STATE_NEEDS_ACTIVE ? state_is_active(t) : t->life == STATE_THREAD_RUNNING))
+		return;
+	state_report(
+	    x, OVNI_RULE_THREAD_INACTIVE, "%s requires a thread that is %s, but it %s", state_name(x),
+	    c->needs == STATE_NEEDS_ACTIVE ? "running, cooling or warming" : "running", lives[t->life]);
+	t->needs_reported = true;
+}
+
+static void check_action(const struct state_event *x)
+{
+	switch ((enum state_role)x->code->role) {
+	case STATE_ROLE_STACK:
+		state_check_stack(x);
+		break;
+	case STATE_ROLE_LIFE:
+		state_check_life(x);
+		break;
+	case STATE_ROLE_AFFINITY:
+		state_check_affinity(x);
+		break;
+	case STATE_ROLE_FLUSH:
+		state_check_flush(x);
+		break;
+	case STATE_ROLE_MARK:
+		state_check_mark(x);
+		break;
+	case STATE_ROLE_PROGRESS:
+		state_check_progress(x);
+		break;
+	case STATE_ROLE_TASK:
+		state_check_task(x);
+		break;
+	case STATE_ROLE_WORKSHARING:
+		state_check_worksharing(x);
+		break;
+	case STATE_ROLE_COUNTERS:
+		state_check_counters(x);
+		break;
+	case STATE_ROLE_BURST:
+		state_check_burst(x);
+		break;
+	}
+}
+
+static void find_payload(struct state_event *x, const struct batch *b)
+{
+	for (uint32_t i = 0; i < x->e->nfields; i++) {
+		const struct field *const f = &b->fields[x->e->first_field + i];
+		if (f->value.type == VALUE_BYTES && slice_is(f->name, "payload"))
+			x->payload = value_text(&f->value);
+		else if (f->value.type == VALUE_U8 && slice_is(f->name, "flags"))
+			x->jumbo = (f->value.u64 & OVNI_FLAG_JUMBO) != 0;
+	}
+	x->too_large = x->jumbo && x->payload.p == NULL;
+}
+
+void state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
+                       const struct batch *b, const struct event *e)
+{
+	struct state_event x = { .checker = c, .stream = stream, .r = r, .e = e };
+
+	x.code = state_code_of(c, e->cls);
+	if (x.code == NULL)
+		state_no_memory(&x);
+	if (x.code == NULL || !x.code->checked || !state_find_thread(&x) || !check_code(&x))
+		return;
+	find_payload(&x, b);
+	check_thread(&x);
+	check_action(&x);
+}
 
 /* S11 */
+void state_check_no_events(struct reader *r)
+{
+	ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
+}
+
+/* ---- the end of the trace ---- */
+
+/* S11.  This and later findings are in the report of the trace, so they name the thread. */
 static void check_lives(struct reader *r, const struct state_checker *c)
 {
-	static const char *const lives[] = { "has not started", "is running", "is paused",
-		                             "is cooling",      "is warming", "" };
-
 	for (uint32_t i = 0; i < c->nthreads; i++) {
 		const struct state_thread *const t = &c->threads[i];
 		if (t->life != STATE_THREAD_ENDED)
@@ -71,7 +183,7 @@ static void check_lives(struct reader *r, const struct state_checker *c)
 	}
 }
 
-/* T5: all against the first stream, in order of paths, that has events. */
+/* T5: all threads against that of the first stream, in order of paths, that has events. */
 static void check_gate(struct reader *r, const struct state_checker *c)
 {
 	const struct state_thread *first = c->threads;
@@ -92,7 +204,7 @@ static void check_gate(struct reader *r, const struct state_checker *c)
 	}
 }
 
-/* P5: states besides the bodies of tasks, which have a rule of their own. */
+/* P5: states other than bodies of tasks, which have a rule of their own. */
 static void check_open(struct reader *r, const struct state_checker *c, const struct state_stack *s)
 {
 	const struct state_thread *const t = &c->threads[s->thread];
@@ -140,137 +252,7 @@ void state_check_end(const struct state_checker *c, struct reader *r)
 	}
 }
 
-/* ---- check ---- */
-
-/* The checks of one event, in their order. */
-
-/* Events that ovniemu does not know, or whose model no stream requires.  Once for each code. */
-static bool is_known(const struct state_event *x)
-{
-	struct state_code *const c = x->code;
-	struct quoted q, q2;
-
-	if (!c->refused && !c->model_off)
-		return true;
-	if (!c->reported && c->refused)
-		state_report(x, OVNI_RULE_EVENT_REFUSED, "event %s; first occurrence",
-		             quoted(&q, c->cls->name));
-	else if (!c->reported)
-		state_report(x, OVNI_RULE_MODEL_NOT_REQUIRED,
-		             "event %s is of model %s, which no stream requires; first occurrence",
-		             quoted(&q, c->cls->name), quoted(&q2, x->checker->models[c->model]));
-	c->reported = true;
-	return !c->refused;
-}
-
-/* S14, P6: the state that the thread must have. */
-static void check_thread(const struct state_event *x)
-{
-	struct state_thread *const t = state_thread(x);
-	const struct state_code *const c = x->code;
-
-	if (c->on_cpu && t->out && !t->out_reported) {
-		state_report(x, OVNI_RULE_OUT_OF_CPU, "%s while the kernel has switched the thread out",
-		             state_name(x));
-		t->out_reported = true;
-	}
-	if (t->needs_reported || c->needs == STATE_NEEDS_ANY ||
-	    (c->needs == STATE_NEEDS_ACTIVE ? state_is_active(t) : t->life == STATE_THREAD_RUNNING))
-		return;
-	static const char *const lives[] = { "has not started", "is running", "is paused",
-		                             "is cooling",      "is warming", "has ended" };
-	state_report(
-	    x, OVNI_RULE_THREAD_INACTIVE, "%s requires a thread that is %s, but it %s", state_name(x),
-	    c->needs == STATE_NEEDS_ACTIVE ? "running, cooling or warming" : "running", lives[t->life]);
-	t->needs_reported = true;
-}
-
-static void check_stack(const struct state_event *x)
-{
-	const struct state_code *const c = x->code;
-
-	if (c->stack == 0)
-		return;
-	if (c->move > 0)
-		state_push(x, c->stack, c->value, false, false);
-	else if (c->move < 0)
-		state_pop(x, c->stack, c->value, false);
-	if (c->stack == x->checker->kernel && c->move != 0) {
-		state_thread(x)->out = state_top(x->checker, x->thread, c->stack) != NULL;
-		state_thread(x)->out_reported = false;
-	}
-}
-
-static void apply(const struct state_event *x)
-{
-	switch ((enum state_role)x->code->role) {
-	case STATE_ROLE_STACK:
-		check_stack(x);
-		break;
-	case STATE_ROLE_LIFE:
-		state_check_life(x);
-		break;
-	case STATE_ROLE_AFFINITY:
-		state_check_affinity(x);
-		break;
-	case STATE_ROLE_FLUSH:
-		state_check_flush(x);
-		break;
-	case STATE_ROLE_MARK:
-		state_check_mark(x);
-		break;
-	case STATE_ROLE_PROGRESS:
-		state_check_progress(x);
-		break;
-	case STATE_ROLE_TASK:
-		state_check_task(x);
-		break;
-	case STATE_ROLE_WORKSHARING:
-		state_check_worksharing(x);
-		break;
-	case STATE_ROLE_COUNTERS:
-		state_check_counters(x);
-		break;
-	case STATE_ROLE_BURST:
-		state_check_burst(x);
-		break;
-	}
-}
-
-/* ---- the event ---- */
-
-static void find_payload(struct state_event *x, const struct batch *b)
-{
-	for (uint32_t i = 0; i < x->e->nfields; i++) {
-		const struct field *const f = &b->fields[x->e->first_field + i];
-		if (f->value.type == VALUE_BYTES && slice_is(f->name, "payload"))
-			x->payload = value_text(&f->value);
-		else if (f->value.type == VALUE_U8 && slice_is(f->name, "flags"))
-			x->jumbo = (f->value.u64 & OVNI_FLAG_JUMBO) != 0;
-	}
-	x->too_large = x->jumbo && x->payload.p == NULL;
-}
-
-void state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
-                       const struct batch *b, const struct event *e)
-{
-	struct state_event x = { .checker = c, .stream = stream, .r = r, .e = e };
-
-	x.code = state_code_of(c, e->cls);
-	if (x.code == NULL)
-		state_no_memory(&x);
-	if (x.code == NULL || !x.code->checked || !state_find_thread(&x) || !is_known(&x))
-		return;
-	find_payload(&x, b);
-	check_thread(&x);
-	apply(&x);
-}
-
-/* S11 */
-void state_check_no_events(struct reader *r)
-{
-	ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
-}
+/* ---- lifetime ---- */
 
 struct state_checker *state_checker_new(struct ovni_system *system)
 {
@@ -279,7 +261,7 @@ struct state_checker *state_checker_new(struct ovni_system *system)
 	if (c != NULL) {
 		c->system = system;
 		c->free_entry = TABLE_NONE;
-		c->units.most = STATE_MAX_UNITS;
+		c->units.max = STATE_MAX_UNITS;
 	}
 	return c;
 }

@@ -1,11 +1,19 @@
 #ifndef OVNI_STATE_STATE_H
 #define OVNI_STATE_STATE_H
 
+/*
+ * Private header of the state checker (interface: check.h).
+ *
+ *   check.c    the checks of one event in their order, and those at the end of the trace
+ *   code.c     actions of event codes, by keywords of the vocabulary
+ *   thread.c   life cycle of threads, CPUs, flushes, progress, bursts
+ *   stack.c    stacks of states; marks, counters
+ *   task.c     types, tasks and bodies; worksharings
+ */
+
 #include "ovni/state/check.h"
 
-/* What the parts of the state checker share. */
-
-/* ---- what a code does ---- */
+/* ---- actions of codes ---- */
 
 enum state_role {
 	STATE_ROLE_STACK, /* a state of a stack, or nothing */
@@ -22,12 +30,12 @@ enum state_role {
 
 enum state_action {
 	STATE_NO_ACTION,
-	STATE_CREATE, /* lifecycle, task */
+	STATE_CREATE, /* life cycle, task */
 	STATE_EXECUTE,
 	STATE_PAUSE,
 	STATE_RESUME,
 	STATE_END,
-	STATE_COOL, /* lifecycle */
+	STATE_COOL, /* life cycle */
 	STATE_WARM,
 	STATE_CREATE_PARALLEL, /* task */
 	STATE_TYPE,
@@ -41,29 +49,32 @@ enum state_action {
 	STATE_PROGRESSING, /* progress */
 	STATE_RESTING,
 	STATE_ABSORBING,
-	STATE_BEGIN /* worksharing; its end is STATE_END */
+	STATE_BEGIN /* worksharing, ended by STATE_END */
 };
 
 enum state_needs { STATE_NEEDS_ANY, STATE_NEEDS_ACTIVE, STATE_NEEDS_RUNNING };
 
-#define STATE_NOWHERE 255 /* the payload has no such field */
+#define STATE_NO_FIELD 255 /* the payload has no such field */
 
 struct state_code {
-	const struct class *cls; /* NULL: not yet looked at */
-	struct slice value_text; /* the state: "13.3" */
-	struct slice value_name; /* what people call it; p NULL: it has no fixed name */
-	uint32_t value;
+	const struct class *cls; /* NULL: not resolved yet */
+	struct slice value_text; /* number of the state: "13.3" */
+	struct slice value_name; /* its name; p NULL: it has no fixed name */
+	uint32_t value;          /* equal for codes of equal value_text */
 	uint8_t role, action, needs;
-	uint8_t model; /* number of the model's word; 0: none */
-	uint8_t stack; /* number of the stack's word; 0: none */
-	int8_t move;   /* 1: pushes, -1: pops, 0: neither */
-	uint8_t least; /* bytes of the payload's fields of fixed size */
-	bool checked;  /* the vocabulary has words about it */
-	bool refused;  /* ovniemu does not know it */
-	bool on_cpu, label, repeat_error, open_error;
-	bool model_off; /* no stream requires its model */
-	bool reported;  /* refused, or of a model that is off: once for each code */
-	uint8_t at_task, at_type, at_body, at_cpu, at_tid, at_value, at_mark; /* places in the payload */
+	uint8_t model;      /* in state_checker.models; 0: none */
+	uint8_t stack;      /* in state_checker.stack_names; 0: none */
+	int8_t move;        /* 1: pushes, -1: pops, 0: neither */
+	uint8_t fixed_size; /* bytes of the payload's fields of fixed size */
+	bool checked;       /* the vocabulary has keywords for it */
+	bool refused;       /* ovniemu does not know it */
+	bool on_cpu;        /* requires that the kernel has not switched the thread out */
+	bool label;         /* its states are labels of task types */
+	bool repeat_error;  /* must not push the innermost state again */
+	bool open_error;    /* must be closed at the end */
+	bool model_off;     /* no stream requires its model */
+	bool reported;      /* as refused, or of a model that is off */
+	uint8_t at_task, at_type, at_body, at_cpu, at_tid, at_value, at_mark; /* offsets in the payload */
 };
 
 /* ---- threads ---- */
@@ -79,10 +90,7 @@ enum state_life {
 
 #define STATE_CPU_NONE UINT32_MAX
 #define STATE_CPU_VIRTUAL (UINT32_MAX - 1)
-
-#define STATE_CPU_UNKNOWN                                                                                    \
-	(UINT32_MAX - 2) /* the loom's CPUs are not known, or there is none of that index                    \
-	                  */
+#define STATE_CPU_UNKNOWN (UINT32_MAX - 2) /* not declared, or the CPUs of the loom are unknown */
 
 struct state_thread {
 	uint64_t first;  /* clock of its first event */
@@ -90,37 +98,40 @@ struct state_thread {
 	uint64_t burst;  /* clock of its last burst event */
 	uint32_t stream; /* in order of paths */
 	uint32_t process, loom;
-	uint32_t scope;    /* of its tasks: the process, or itself where that is not known */
+	uint32_t scope;    /* of its tasks: the process, or the thread itself if the process is unknown */
 	uint32_t cpu;      /* in ovni_system.cpus, or STATE_CPU_... */
 	uint32_t progress; /* two bits for each model */
 	int32_t pid, tid;
 	uint8_t life;                 /* enum state_life */
-	uint8_t nbursts, slow_bursts; /* of the present hundred */
+	uint8_t nbursts, slow_bursts; /* of the current hundred */
 	bool flushing;
-	bool out;                          /* the kernel took it off its CPU */
-	bool needs_reported, out_reported; /* once until its life, or being out, changes */
+	bool out;            /* the kernel switched it out */
+	bool needs_reported; /* until its life changes */
+	bool out_reported;   /* until `out` changes */
 };
 
 struct state_cpu {
 	uint32_t running; /* threads */
-	uint32_t who;     /* the one that came last */
+	uint32_t latest;  /* thread that began to run last */
 };
 
 /* ---- stacks: lists in one pool ---- */
 
-#define STATE_MAX_DEPTH 512 /* that of ovniemu */
+#define STATE_MAX_DEPTH 512 /* the limit of ovniemu */
 #define STATE_MAX_ENTRIES (512U << 10)
 #define STATE_MAX_STACKS (256U << 10)
-#define STATE_STACK_NAMES 64   /* words of the vocabulary: 1 .. 63 */
+
+/* Numbers of the stacks of a thread. */
+#define STATE_STACK_NAMES 64   /* below: stacks of the vocabulary, from 1 */
 #define STATE_STACK_MARKS 64   /* of mark type 0; 100 of them */
 #define STATE_STACK_BODIES 176 /* of the tasks of model 0 */
 #define STATE_MAX_MODELS 16
 
 struct state_entry {
-	uint64_t value, offset;
-	uint32_t below;    /* in entries; TABLE_NONE: the last */
-	uint32_t cls : 31; /* what pushed it */
-	uint32_t body : 1; /* a task's body, not a state alone */
+	uint64_t value, offset; /* offset: of the event that pushed it */
+	uint32_t below;         /* in entries; TABLE_NONE: the last */
+	uint32_t cls : 31;      /* of that event */
+	uint32_t body : 1;      /* a task's body, not only a state */
 };
 
 struct state_stack {
@@ -128,7 +139,7 @@ struct state_stack {
 	uint32_t top; /* in entries, or TABLE_NONE */
 	uint16_t depth;
 	uint8_t id;
-	uint32_t over; /* pushed beyond a bound: so many pops are not checked */
+	uint32_t beyond; /* pushed beyond a limit: as many pops are not checked */
 };
 
 /* ---- types, tasks, bodies: one table ---- */
@@ -140,8 +151,8 @@ enum state_unit_kind { STATE_UNIT_TYPE = 1, STATE_UNIT_TASK, STATE_UNIT_BODY };
 enum state_body { STATE_BODY_CREATED, STATE_BODY_RUNNING, STATE_BODY_PAUSED, STATE_BODY_ENDED };
 
 struct state_unit {
-	uint64_t key;   /* 0: evicted */
-	uint32_t label; /* of a type or task: the hash of its text; of an evicted one: the next such, + 1 */
+	uint64_t key;         /* 0: evicted */
+	uint32_t label;       /* type, task: hash of its text; evicted: the next evicted unit + 1 */
 	uint32_t thread : 24; /* that runs it */
 	uint32_t state : 4;   /* enum state_body */
 	uint32_t parallel : 1;
@@ -151,22 +162,22 @@ struct state_units {
 	struct state_unit *units; /* in order of arrival */
 	struct table64 index;     /* key -> units */
 	uint32_t n, cap;
-	uint32_t most; /* STATE_MAX_UNITS but in tests */
-	uint32_t free; /* the first evicted one, + 1; 0: none */
-	bool evicted;  /* not all that was added is still there */
-	bool full;     /* some could not be added */
+	uint32_t max;  /* STATE_MAX_UNITS, but in tests */
+	uint32_t free; /* the first evicted unit + 1; 0: none */
+	bool evicted;  /* units were lost */
+	bool full;     /* eviction gains too little to be repeated */
 };
 
-/* ---- all of it ---- */
+/* ---- the checker ---- */
 
 struct state_checker {
 	struct ovni_system *system;
 	struct state_code *codes; /* by index of the class */
 	uint32_t ncodes;
-	struct slice models[STATE_MAX_MODELS], stack_names[STATE_STACK_NAMES]; /* words, of the vocabulary */
+	struct slice models[STATE_MAX_MODELS], stack_names[STATE_STACK_NAMES]; /* of the vocabulary, from 1 */
 	uint32_t nmodels, nstack_names;
-	uint8_t kernel; /* number of the stack named so */
-	struct tabletext values;
+	uint8_t kernel;          /* number of the stack "kernel" */
+	struct tabletext values; /* value_text -> value */
 	uint32_t nvalues;
 
 	struct state_thread *threads;
@@ -177,7 +188,8 @@ struct state_checker {
 	struct table64 cpu_index; /* loom << 32 | index */
 
 	struct state_entry *entries;
-	uint32_t nentries, entries_cap, free_entry; /* free ones are a list too */
+	uint32_t nentries, entries_cap;
+	uint32_t free_entry; /* list of free entries, linked by `below` */
 	struct state_stack *stacks;
 	uint32_t nstacks, stacks_cap;
 	struct table64 stack_index; /* thread << 8 | id */
@@ -187,16 +199,19 @@ struct state_checker {
 	uint32_t nlabels;
 };
 
-/* One event, and what it is checked with. */
+#define STATE_BY_LOOM ((uint64_t)1 << 63)
+
+/* An event and its context. */
 struct state_event {
 	struct state_checker *checker;
 	struct ovni_stream *stream;
 	struct reader *r;
 	const struct event *e;
 	struct state_code *code;
-	uint32_t thread;       /* in checker->threads, which may move */
-	struct slice payload;  /* p NULL: none */
-	bool jumbo, too_large; /* too_large: a jumbo event whose data was dropped */
+	uint32_t thread;      /* in checker->threads, which may move */
+	struct slice payload; /* p NULL: none */
+	bool jumbo;
+	bool too_large; /* a jumbo event whose data was dropped */
 };
 
 static inline struct state_thread *state_thread(const struct state_event *x)
@@ -210,72 +225,66 @@ static inline bool state_is_active(const struct state_thread *t)
 	       t->life == STATE_THREAD_WARMING;
 }
 
-/* The code of the event, for messages. */
+/* Returns the code of the event, for messages. */
 static inline const char *state_name(const struct state_event *x)
 {
 	return x->code->cls->name.p; /* ended by a NUL */
 }
 
-/* ---- state_event.c ---- */
+/* ---- check.c ---- */
+
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reports OVNI_RULE_PAYLOAD_REFUSED and answers false unless the payload has n bytes (at least n if not
- * exact). */
+/* Returns whether the payload has n bytes (not exact: or more); else reports OVNI_RULE_PAYLOAD_REFUSED. */
 bool state_has_payload(const struct state_event *x, uint32_t n, bool exact);
-bool state_is_jumbo(const struct state_event *x);               /* likewise, unless it is a jumbo event */
-uint32_t state_u32(const struct state_event *x, uint8_t place); /* 0 where the payload has no such field */
+bool state_is_jumbo(const struct state_event *x); /* likewise */
+
+/* Returns a number of the payload; 0 where it has no such field. */
+uint32_t state_u32(const struct state_event *x, uint8_t offset);
 void state_no_memory(const struct state_event *x);
-void state_limit(const struct state_event *x, const char *what, uint32_t most);
+void state_limit(const struct state_event *x, const char *what, uint32_t max);
 
-/* ---- state_code.c ---- */
-struct state_code *state_code_of(struct state_checker *c, const struct class *cls); /* NULL: no memory */
+/* ---- code.c ---- */
 
-/* ---- state_thread.c ---- */
-bool state_find_thread(struct state_event *x); /* sets x->thread; false: it cannot be tracked */
+struct state_code *state_code_of(struct state_checker *c, const struct class *cls);
+
+/* ---- thread.c ---- */
+
+/* Sets x->thread.  Returns false if the thread cannot be tracked. */
+bool state_find_thread(struct state_event *x);
 void state_check_life(const struct state_event *x);
+void state_check_affinity(const struct state_event *x);
 void state_check_flush(const struct state_event *x);
 void state_check_progress(const struct state_event *x);
 void state_check_burst(const struct state_event *x);
 
-/* ---- state_cpu.c ---- */
-#define STATE_BY_LOOM ((uint64_t)1 << 63)
+/* ---- stack.c ---- */
 
-void state_check_affinity(const struct state_event *x);
-
-/* ---- state_stack.c ---- */
+/* body: see state_entry; quiet: reports nothing. */
 void state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet);
 
-/* How many it took away: none, if nothing of that value was there. */
+/* Pops the value and all above it; returns how many, 0 if the value is not on the stack. */
 uint32_t state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet);
-
-/* NULL: empty */
 const struct state_entry *state_top(const struct state_checker *c, uint32_t thread, uint8_t id);
 
-/* ---- state_mark.c ---- */
+void state_check_stack(const struct state_event *x);
 void state_check_mark(const struct state_event *x);
 void state_check_counters(const struct state_event *x);
 
-/* ---- state_task.c ---- */
+/* ---- task.c ---- */
+
 void state_check_task(const struct state_event *x);
 void state_check_worksharing(const struct state_event *x);
 
-/* ---- state_label.c ---- */
-
-/* A new label of a task type; hash tells it from others. */
-void state_check_label(const struct state_event *x, struct slice label, uint32_t hash);
-
-/* ---- state_units.c ---- */
-
-/* The index, or TABLE_NONE. */
+/* Returns the index, or TABLE_NONE. */
 uint32_t state_unit_find(const struct state_units *t, uint64_t key);
 
-/* One more, that is not there; TABLE_NONE: there are as many as may be (state_units_are_full()), or there is
- * no memory. */
+/* Adds a new key; returns TABLE_NONE if the table is full (state_units_are_full()), or on OOM. */
 uint32_t state_unit_add(struct state_units *t, uint64_t key);
 bool state_units_are_full(const struct state_units *t);
 
-/* Evicts normal tasks and bodies that have ended, and counts them.  false: no memory. */
+/* Evicts normal tasks and bodies that have ended, and counts them. */
 bool state_units_evict(struct state_units *t, uint32_t *evicted);
 void state_units_free(struct state_units *t);
 

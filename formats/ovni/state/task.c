@@ -1,17 +1,118 @@
+/*
+ * Types, tasks and their bodies.  Numbers are those of a process and a model; any thread may create them, but
+ * they must exist before they are used.  All are units of one table; long runs have more tasks than it holds,
+ * so those that have ended are evicted then.
+ */
 #include "ovni/state/state.h"
 
-/*
- * Types, tasks and their bodies.  Numbers are those of a process and a model;
- * any thread may make them, but they must be there before they are used.
- */
+#include <stdlib.h>
 
-/* What differs between the models. */
+#define LABELS_MAX (1U << 20)
+
+/* ---- the table of units ---- */
+
+uint32_t state_unit_find(const struct state_units *t, uint64_t key)
+{
+	return table64_get(&t->index, key);
+}
+
+bool state_units_are_full(const struct state_units *t)
+{
+	return t->n >= t->max && t->free == 0;
+}
+
+uint32_t state_unit_add(struct state_units *t, uint64_t key)
+{
+	const uint32_t i = t->free != 0 ? t->free - 1 : t->n;
+
+	if (state_units_are_full(t) || !array_room(&t->units, t->n, &t->cap, sizeof *t->units) ||
+	    !table64_put(&t->index, key, i))
+		return TABLE_NONE;
+	if (t->free != 0)
+		t->free = t->units[i].label;
+	else
+		t->n++;
+	t->units[i] = (struct state_unit){ .key = key };
+	return i;
+}
+
+/* Indices stay, since stacks and bodies refer to them.  A table64 cannot remove keys: those that remain are
+ * added to a new one. */
+bool state_units_evict(struct state_units *t, uint32_t *evicted)
+{
+	bool ok = true;
+
+	*evicted = 0;
+	table64_free(&t->index);
+	for (uint32_t i = 0; i < t->n && ok; i++) {
+		struct state_unit *const u = &t->units[i];
+		const bool normal = u->key >> 62 >= STATE_UNIT_TASK && !u->parallel;
+		if (normal && u->state == STATE_BODY_ENDED) {
+			*u = (struct state_unit){ .key = 0, .label = t->free };
+			t->free = i + 1;
+			++*evicted;
+		} else if (u->key != 0) {
+			ok = table64_put(&t->index, u->key, i);
+		}
+	}
+	t->evicted |= *evicted > 0;
+	return ok;
+}
+
+void state_units_free(struct state_units *t)
+{
+	free(t->units);
+	table64_free(&t->index);
+}
+
+/* Evicts units that have ended; not repeatedly for a few.  Returns whether one can be added. */
+static bool evict_ended(const struct state_event *x)
+{
+	struct state_units *const t = &x->checker->units;
+	const bool first = !t->evicted;
+	uint32_t n;
+
+	if (!t->full) {
+		if (!state_units_evict(t, &n))
+			state_no_memory(x);
+		t->full = n < t->max / 8;
+	}
+	if (first && t->evicted)
+		state_report(x, OVNI_RULE_TASKS_FORGOTTEN,
+		             "more than %" PRIu32 " types, tasks and bodies; first occurrence", t->max);
+	return !state_units_are_full(t);
+}
+
+/* Returns TABLE_NONE if there are too many, which is reported, or on OOM. */
+static uint32_t add_unit(const struct state_event *x, uint64_t key)
+{
+	struct state_units *const t = &x->checker->units;
+
+	if (state_units_are_full(t) && !evict_ended(x)) {
+		state_limit(x, "types, tasks and bodies that have not ended", t->max);
+		return TABLE_NONE;
+	}
+	const uint32_t i = state_unit_add(t, key);
+	if (i == TABLE_NONE)
+		state_no_memory(x);
+	return i;
+}
+
+/* Returns whether a missing unit may have been evicted, or be in streams that are not read. */
+static bool may_be_elsewhere(const struct state_event *x)
+{
+	return !x->checker->system->in_folder || x->checker->units.evicted || x->checker->units.full;
+}
+
+/* ---- models and keys ---- */
+
+/* Differences between the models. */
 struct task_rules {
 	const char *model;
-	bool again;        /* a task that ended may be run once more */
-	bool nest_refused; /* no body over a running one */
-	bool zero_at_create;
-	bool create_exact; /* no bytes behind those that are known */
+	bool rerun;          /* a task that ended may run once more */
+	bool nest_refused;   /* a body over a running one is refused, and not only suspicious */
+	bool zero_at_create; /* the number 0 is refused at creation, and not at execution */
+	bool create_exact;   /* no bytes may follow the known fields at creation */
 };
 
 static const struct task_rules *rules_of(const struct state_event *x)
@@ -29,62 +130,97 @@ static const struct task_rules *rules_of(const struct state_event *x)
 	return &other;
 }
 
-static uint64_t key_of(const struct state_event *x, enum state_unit_kind kind, uint32_t id)
+static uint64_t unit_key(const struct state_event *x, enum state_unit_kind kind, uint32_t id)
 {
 	return (uint64_t)kind << 62 | (uint64_t)state_thread(x)->scope << 40 |
 	       (uint64_t)x->code->model << 36 | id;
 }
 
-/* Bodies of parallel tasks; those of others are the task itself. */
+/* The key of a body of a parallel task; the body of a normal task is the task itself. */
 static uint64_t body_key(uint32_t task, uint32_t body)
 {
 	return (uint64_t)STATE_UNIT_BODY << 62 | (uint64_t)task << 32 | body;
 }
 
-/* Makes room by evicting what has ended; not again and again for a few. */
-static bool make_room(const struct state_event *x)
-{
-	struct state_units *const t = &x->checker->units;
-	const bool first = !t->evicted;
-	uint32_t n;
+/* ---- labels of types ---- */
 
-	if (!t->full) {
-		if (!state_units_evict(t, &n))
-			state_no_memory(x);
-		t->full = n < t->most / 8;
+/*
+ * WS4.  ovniemu numbers the labels of task types by a hash of 32 bits, of which it drops the highest, and
+ * refuses two labels of one number in one model.  The hash is Bob Jenkins' of 1996, whose first two words of
+ * state begin with the golden ratio, and the third with 0xfeedbeef.
+ */
+struct words {
+	uint32_t a, b, c;
+};
+
+static void mix(struct words *w)
+{
+	static const uint8_t shifts[3][3] = { { 13, 8, 13 }, { 12, 16, 5 }, { 3, 10, 15 } };
+
+	for (int i = 0; i < 3; i++) {
+		w->a = (w->a - w->b - w->c) ^ w->c >> shifts[i][0];
+		w->b = (w->b - w->c - w->a) ^ w->a << shifts[i][1];
+		w->c = (w->c - w->a - w->b) ^ w->b >> shifts[i][2];
 	}
-	if (first && t->evicted)
-		state_report(x, OVNI_RULE_TASKS_FORGOTTEN,
-		             "more than %" PRIu32 " types, tasks and bodies; first occurrence", t->most);
-	return !state_units_are_full(t);
 }
 
-/* TABLE_NONE: no more of them, which was reported. */
-static uint32_t add_unit(const struct state_event *x, uint64_t key)
+/* Returns up to four bytes, the first one lowest. */
+static uint32_t low_bytes(const char *p, size_t n)
 {
-	struct state_units *const t = &x->checker->units;
+	uint32_t v = 0;
 
-	if (state_units_are_full(t) && !make_room(x)) {
-		state_limit(x, "types, tasks and bodies that have not ended", t->most);
-		return TABLE_NONE;
+	for (size_t i = 0; i < n && i < 4; i++)
+		v |= (uint32_t)(unsigned char)p[i] << 8 * i;
+	return v;
+}
+
+static uint32_t label_number(struct slice label)
+{
+	struct words w = { 0x9e3779b9U, 0x9e3779b9U, 0xfeedbeefU };
+	const char *p = label.p;
+	size_t n = label.n;
+
+	for (; n >= 12; n -= 12, p += 12) {
+		w.a += low_bytes(p, 4);
+		w.b += low_bytes(p + 4, 4);
+		w.c += low_bytes(p + 8, 4);
+		mix(&w);
 	}
-	const uint32_t i = state_unit_add(t, key);
-	if (i == TABLE_NONE)
+	/* The length occupies the lowest byte of the third word. */
+	w.a += low_bytes(p, n);
+	w.b += n > 4 ? low_bytes(p + 4, n - 4) : 0;
+	w.c += label.n + (n > 8 ? low_bytes(p + 8, n - 8) << 8 : 0);
+	mix(&w);
+	const uint32_t number = w.c & 0x7fffffff;
+	return number != 0 ? number : 1;
+}
+
+/* Checks a new label of a task type; `hash` identifies it. */
+static void check_label(const struct state_event *x, struct slice label, uint32_t hash)
+{
+	struct state_checker *const c = x->checker;
+	const uint64_t key = (uint64_t)x->code->model << 32 | label_number(label);
+	const uint32_t known = table64_get(&c->label_numbers, key);
+	struct quoted q;
+
+	/* A table cannot store TABLE_NONE. */
+	hash = hash == TABLE_NONE ? 0 : hash;
+	if (label.n >= 512 || known == hash)
+		return;
+	if (known != TABLE_NONE)
+		state_report(x, OVNI_RULE_LABEL_COLLISION,
+		             "label %s has the number %" PRIu32 " of another label before", quoted(&q, label),
+		             (uint32_t)key);
+	else if (c->nlabels < LABELS_MAX && c->nlabels++ < LABELS_MAX &&
+	         !table64_put(&c->label_numbers, key, hash))
 		state_no_memory(x);
-	return i;
-}
-
-/* Whether what is missing may be in streams that are not read, or evicted. */
-static bool may_be_elsewhere(const struct state_event *x)
-{
-	return !x->checker->system->in_folder || x->checker->units.evicted || x->checker->units.full;
 }
 
 /* ---- types ---- */
 
 static void declare_type(const struct state_event *x)
 {
-	const uint32_t from = x->code->least, id = state_u32(x, x->code->at_type);
+	const uint32_t from = x->code->fixed_size, id = state_u32(x, x->code->at_type);
 
 	if (!state_is_jumbo(x) || !state_has_payload(x, from, false))
 		return;
@@ -97,20 +233,20 @@ static void declare_type(const struct state_event *x)
 		state_report(x, OVNI_RULE_ID_ZERO, "a type has the number 0");
 		return;
 	}
-	const uint64_t key = key_of(x, STATE_UNIT_TYPE, id);
+	const uint64_t key = unit_key(x, STATE_UNIT_TYPE, id);
 	uint32_t i = state_unit_find(&x->checker->units, key);
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TYPE_REPEATED, "type %" PRIu32 " was declared before", id);
 	else if ((i = add_unit(x, key)) != TABLE_NONE) {
 		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, hash_seed());
-		state_check_label(x, slice_of(label, n), x->checker->units.units[i].label);
+		check_label(x, slice_of(label, n), x->checker->units.units[i].label);
 	}
 }
 
-/* The label of a type; of one that is not known, a number that stands for it. */
+/* Returns the label of a type; its number, if it is unknown. */
 static uint32_t label_of(const struct state_event *x, uint32_t type)
 {
-	const uint32_t i = state_unit_find(&x->checker->units, key_of(x, STATE_UNIT_TYPE, type));
+	const uint32_t i = state_unit_find(&x->checker->units, unit_key(x, STATE_UNIT_TYPE, type));
 
 	if (i != TABLE_NONE)
 		return x->checker->units.units[i].label;
@@ -119,20 +255,20 @@ static uint32_t label_of(const struct state_event *x, uint32_t type)
 	return type;
 }
 
-/* ---- tasks ---- */
+/* ---- tasks and bodies ---- */
 
-static void create(const struct state_event *x)
+static void create_task(const struct state_event *x)
 {
 	const uint32_t id = state_u32(x, x->code->at_task);
 
-	if (!state_has_payload(x, x->code->least, rules_of(x)->create_exact))
+	if (!state_has_payload(x, x->code->fixed_size, rules_of(x)->create_exact))
 		return;
 	const uint32_t label = label_of(x, state_u32(x, x->code->at_type));
 	if (id == 0 && rules_of(x)->zero_at_create) {
 		state_report(x, OVNI_RULE_ID_ZERO, "a task has the number 0");
 		return;
 	}
-	const uint64_t key = key_of(x, STATE_UNIT_TASK, id);
+	const uint64_t key = unit_key(x, STATE_UNIT_TASK, id);
 	uint32_t i = state_unit_find(&x->checker->units, key);
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TASK_REPEATED, "task %" PRIu32 " was created before", id);
@@ -142,10 +278,10 @@ static void create(const struct state_event *x)
 	}
 }
 
-/* TK6, TK8.  A task that nobody created is one from here on.  *ok: nothing was wrong. */
+/* TK6, TK8.  A task that was not created exists from here on.  Sets *ok to whether nothing was wrong. */
 static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 {
-	const uint64_t key = key_of(x, STATE_UNIT_TASK, id);
+	const uint64_t key = unit_key(x, STATE_UNIT_TASK, id);
 	const bool zero = id == 0 && x->code->action == STATE_EXECUTE && !rules_of(x)->zero_at_create;
 	uint32_t i = state_unit_find(&x->checker->units, key);
 
@@ -163,8 +299,8 @@ static uint32_t find_task(const struct state_event *x, uint32_t id, uint32_t bod
 	return i;
 }
 
-/* TK9.  The body that an event is about; TABLE_NONE: none can be tracked.  A wrong number is reported at
- * its first use. */
+/* TK9.  Returns the body of the event; TABLE_NONE: none can be tracked.  A wrong number is reported at its
+ * first use. */
 static uint32_t find_body(const struct state_event *x, bool *ok)
 {
 	const uint32_t id = state_u32(x, x->code->at_task), body = state_u32(x, x->code->at_body);
@@ -186,8 +322,6 @@ static uint32_t find_body(const struct state_event *x, bool *ok)
 	return add_unit(x, body_key(task, body));
 }
 
-/* ---- bodies ---- */
-
 static const char *const states[] = { "not run yet", "running", "paused", "ended" };
 
 static bool is_parallel(const struct state_unit *u)
@@ -195,7 +329,7 @@ static bool is_parallel(const struct state_unit *u)
 	return u->key >> 62 == STATE_UNIT_BODY;
 }
 
-/* TK10, TK11, TK12. */
+/* TK10, TK11, TK12 */
 static bool check_execute(const struct state_event *x, const struct state_unit *u, uint32_t id)
 {
 	const struct task_rules *const rules = rules_of(x);
@@ -208,7 +342,7 @@ static bool check_execute(const struct state_event *x, const struct state_unit *
 		             u->state == STATE_BODY_PAUSED ? ", which requires a resume" : " already");
 		return false;
 	}
-	if (u->state == STATE_BODY_ENDED && (!rules->again || is_parallel(u))) {
+	if (u->state == STATE_BODY_ENDED && (!rules->rerun || is_parallel(u))) {
 		state_report(x, OVNI_RULE_TASK_AGAIN,
 		             "task %" PRIu32 " is executed again, but such a task runs once", id);
 		return false;
@@ -229,7 +363,7 @@ static bool check_execute(const struct state_event *x, const struct state_unit *
 	return true;
 }
 
-static void execute(const struct state_event *x)
+static void execute_task(const struct state_event *x)
 {
 	const uint32_t id = state_u32(x, x->code->at_task);
 	bool ok = true;
@@ -242,7 +376,7 @@ static void execute(const struct state_event *x)
 	if (ok)
 		ok = check_execute(x, u, id);
 	if (busy) {
-		/* it is on a stack already: treated as a resume */
+		/* It is on a stack already: treated as a resume. */
 		u->state = STATE_BODY_RUNNING;
 		return;
 	}
@@ -275,7 +409,7 @@ static bool check_change(const struct state_event *x, const struct state_unit *u
 	}
 	if (top != NULL && top->value == unit)
 		return true;
-	/* a single stream may start in the middle */
+	/* A single stream may start in the middle of a task. */
 	if (top == NULL && may_be_elsewhere(x) && u->thread == 0)
 		return true;
 	if (u->thread != x->thread)
@@ -288,7 +422,7 @@ static bool check_change(const struct state_event *x, const struct state_unit *u
 	return false;
 }
 
-static void change(const struct state_event *x)
+static void change_task(const struct state_event *x)
 {
 	static const uint8_t to[] = { [STATE_PAUSE] = STATE_BODY_PAUSED,
 		                      [STATE_RESUME] = STATE_BODY_RUNNING,
@@ -306,7 +440,7 @@ static void change(const struct state_event *x)
 	if (x->code->action != STATE_END)
 		return;
 	const uint32_t task = is_parallel(u) ? (uint32_t)(u->key >> 32 & 0x3fffffff) : i;
-	/* the tasks on top of it are removed with it; if it was not on the stack, neither was its state */
+	/* The tasks above it are removed with it; if it was not on the stack, its state was not either. */
 	const uint32_t gone = state_pop(x, (uint8_t)(STATE_STACK_BODIES + x->code->model), i, true);
 	const uint64_t value = x->code->label ? x->checker->units.units[task].label : x->code->value;
 	for (uint32_t n = 0; x->code->stack != 0 && n < (x->code->label && gone > 0 ? 1 : gone); n++)
@@ -318,23 +452,23 @@ void state_check_task(const struct state_event *x)
 	if (x->code->action == STATE_TYPE)
 		declare_type(x);
 	else if (x->code->action == STATE_CREATE || x->code->action == STATE_CREATE_PARALLEL)
-		create(x);
-	else if (!state_has_payload(x, x->code->least, false))
+		create_task(x);
+	else if (!state_has_payload(x, x->code->fixed_size, false))
 		return;
 	else if (x->code->action == STATE_EXECUTE)
-		execute(x);
+		execute_task(x);
 	else
-		change(x);
+		change_task(x);
 }
 
-/* ---- worksharing, counters ---- */
+/* ---- worksharings ---- */
 
 /* WS1 to WS3: regions named by a type's label, on the stack of labels. */
 void state_check_worksharing(const struct state_event *x)
 {
 	const uint32_t type = state_u32(x, x->code->at_type);
 
-	if (!state_has_payload(x, x->code->least, false) || x->code->stack == 0)
+	if (!state_has_payload(x, x->code->fixed_size, false) || x->code->stack == 0)
 		return;
 	if (type == 0)
 		state_report(x, OVNI_RULE_ID_ZERO, "a worksharing has the type 0");

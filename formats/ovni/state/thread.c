@@ -1,176 +1,17 @@
-#include <stdlib.h>
-
+/*
+ * Threads: their life cycle, the CPUs that they hold, flushes, progress and bursts.
+ */
 #include "ovni/state/state.h"
 
-/* ---- cpu ---- */
+#include <stdlib.h>
 
-/* CPUs, and the threads that hold them. */
-
-/* The lists of CPUs are complete before the first event. */
-static bool index_cpus(struct state_checker *c)
-{
-	const struct ovni_system *const s = c->system;
-
-	if (c->ncpus == s->ncpus)
-		return true;
-	struct state_cpu *const cpus = realloc(c->cpus, s->ncpus * sizeof *cpus);
-	if (cpus == NULL)
-		return false;
-	c->cpus = cpus;
-	for (; c->ncpus < s->ncpus; c->ncpus++) {
-		const uint64_t key = (uint64_t)s->cpus[c->ncpus].loom << 32 | s->cpus[c->ncpus].index;
-		cpus[c->ncpus] = (struct state_cpu){ 0, 0 };
-		if (table64_get(&c->cpu_index, key) == TABLE_NONE &&
-		    !table64_put(&c->cpu_index, key, c->ncpus))
-			return false;
-	}
-	return true;
-}
-
-/* The CPU of an index in the loom of a thread, or STATE_CPU_... */
-/* S10, A4 */
-static uint32_t state_find_cpu(const struct state_event *x, const struct state_thread *t, int32_t index)
-{
-	struct state_checker *const c = x->checker;
-
-	if (index == -1)
-		return STATE_CPU_VIRTUAL;
-	if (!index_cpus(c)) {
-		state_no_memory(x);
-		return STATE_CPU_UNKNOWN;
-	}
-	const uint32_t n = t->loom != TABLE_NONE ? c->system->looms[t->loom].cpus : 0;
-	const uint32_t cpu = n > 0 && index >= 0
-	                         ? table64_get(&c->cpu_index, (uint64_t)t->loom << 32 | (uint32_t)index)
-	                         : TABLE_NONE;
-	if (cpu != TABLE_NONE)
-		return cpu;
-	/* other streams may declare the CPUs of the loom */
-	if (index < 0 || (n > 0 && c->system->in_folder))
-		state_report(x, OVNI_RULE_NO_SUCH_CPU,
-		             "CPU %" PRId32 ", but the loom has %" PRIu32 " (from 0; -1 is the virtual CPU)",
-		             index, n);
-	return STATE_CPU_UNKNOWN;
-}
-
-/* NULL: the virtual one, or none that is known. */
-static struct state_cpu *physical(const struct state_event *x, uint32_t cpu)
-{
-	return cpu < x->checker->ncpus ? &x->checker->cpus[cpu] : NULL;
-}
-
-/* A thread begins, or ends, to run on the CPU that it holds. */
-/* S12: at most one thread runs on a CPU. */
-static void state_run_on(const struct state_event *x, uint32_t thread)
-{
-	const struct state_checker *const c = x->checker;
-	const struct state_thread *const t = &c->threads[thread];
-	struct state_cpu *const cpu = physical(x, t->cpu);
-
-	if (cpu == NULL)
-		return;
-	if (cpu->running++ > 0) {
-		const struct state_thread *const other = &c->threads[cpu->who];
-		state_report(x, OVNI_RULE_CPU_BUSY,
-		             "CPU %" PRIu32 " has %" PRIu32 " threads running: %" PRId32
-		             " of process %" PRId32 " and %" PRId32 " of process %" PRId32,
-		             c->system->cpus[t->cpu].index, cpu->running, other->tid, other->pid, t->tid,
-		             t->pid);
-	}
-	cpu->who = thread;
-}
-
-static void state_run_off(const struct state_event *x, uint32_t thread)
-{
-	struct state_cpu *const cpu = physical(x, x->checker->threads[thread].cpu);
-
-	if (cpu != NULL && cpu->running > 0)
-		cpu->running--;
-}
-
-/* ---- affinity ---- */
-
-static void move_to(const struct state_event *x, uint32_t thread, uint32_t cpu)
-{
-	struct state_thread *const t = &x->checker->threads[thread];
-
-	if (t->cpu == cpu)
-		return;
-	if (t->life == STATE_THREAD_RUNNING)
-		state_run_off(x, thread);
-	t->cpu = cpu;
-	if (t->life == STATE_THREAD_RUNNING)
-		state_run_on(x, thread);
-}
-
-/* A5: of the process, else of any process of the loom. */
-static uint32_t find_thread(const struct state_event *x, uint32_t tid)
-{
-	const struct state_thread *const t = state_thread(x);
-	const struct table64 *const by_tid = &x->checker->by_tid;
-	uint32_t found = TABLE_NONE;
-
-	if (t->process != TABLE_NONE)
-		found = table64_get(by_tid, (uint64_t)t->process << 32 | tid);
-	if (found == TABLE_NONE && t->loom != TABLE_NONE)
-		found = table64_get(by_tid, STATE_BY_LOOM | (uint64_t)t->loom << 32 | tid);
-	return found;
-}
-
-static void move_other(const struct state_event *x)
-{
-	const uint32_t tid = state_u32(x, x->code->at_tid), other = find_thread(x, tid);
-	const struct state_thread *const t =
-	    other != TABLE_NONE ? &x->checker->threads[other] : state_thread(x);
-	const int32_t index = (int32_t)state_u32(x, x->code->at_cpu);
-	const uint32_t cpu = state_find_cpu(x, t, index);
-
-	if (other == TABLE_NONE && !x->checker->system->in_folder)
-		return;
-	if (other == TABLE_NONE || t->life == STATE_THREAD_NEW || t->life == STATE_THREAD_ENDED) {
-		state_report(x, OVNI_RULE_AFFINITY_TARGET, "thread %" PRId32 " %s", (int32_t)tid,
-		             other == TABLE_NONE ? "has no earlier event in the process or its loom"
-		             : t->life == STATE_THREAD_ENDED ? "has ended"
-		                                             : "has not started");
-		return;
-	}
-	if (cpu == t->cpu && cpu != STATE_CPU_UNKNOWN)
-		state_report(x, OVNI_RULE_AFFINITY_SAME, "thread %" PRId32 " is on CPU %" PRId32 " already",
-		             (int32_t)tid, index);
-	move_to(x, other, cpu);
-}
-
-static void move_self(const struct state_event *x)
-{
-	struct state_thread *const t = state_thread(x);
-
-	if (state_is_active(t)) {
-		move_to(x, x->thread, state_find_cpu(x, t, (int32_t)state_u32(x, x->code->at_cpu)));
-		return;
-	}
-	if (!t->needs_reported)
-		state_report(x, OVNI_RULE_THREAD_INACTIVE,
-		             "%s requires a thread that is active and has a CPU", state_name(x));
-	t->needs_reported = true;
-}
-
-void state_check_affinity(const struct state_event *x)
-{
-	if (!state_has_payload(x, x->code->least, true))
-		return;
-	if (x->code->action == STATE_REMOTE)
-		move_other(x);
-	else
-		move_self(x);
-}
-
-/* ---- thread ---- */
-
-/* Threads: their life cycle, flushes and progress. */
+#define FLUSH_SLOW_NS 10000000
+#define BURST_EVENTS 100
+#define BURST_NS 100
 
 /* ---- the thread of a stream ---- */
 
-/* A thread that leaves out its loom is of the process of that number in a loom that others named. */
+/* A thread without a loom is of the process of the same number in a loom that other threads name. */
 static uint32_t process_of(const struct ovni_system *s, uint32_t process)
 {
 	uint32_t named = TABLE_NONE;
@@ -233,34 +74,191 @@ bool state_find_thread(struct state_event *x)
 	return true;
 }
 
-/* ---- life ---- */
+/* ---- CPUs ---- */
+
+/* Indexes the CPUs of all looms; their lists are complete before the first event. */
+static bool index_cpus(struct state_checker *c)
+{
+	const struct ovni_system *const s = c->system;
+
+	if (c->ncpus == s->ncpus)
+		return true;
+	struct state_cpu *const cpus = realloc(c->cpus, s->ncpus * sizeof *cpus);
+	if (cpus == NULL)
+		return false;
+	c->cpus = cpus;
+	for (; c->ncpus < s->ncpus; c->ncpus++) {
+		const uint64_t key = (uint64_t)s->cpus[c->ncpus].loom << 32 | s->cpus[c->ncpus].index;
+		cpus[c->ncpus] = (struct state_cpu){ 0, 0 };
+		if (table64_get(&c->cpu_index, key) == TABLE_NONE &&
+		    !table64_put(&c->cpu_index, key, c->ncpus))
+			return false;
+	}
+	return true;
+}
+
+/* S10, A4: the CPU of an index in the loom of a thread, or STATE_CPU_... */
+static uint32_t find_cpu(const struct state_event *x, const struct state_thread *t, int32_t index)
+{
+	struct state_checker *const c = x->checker;
+
+	if (index == -1)
+		return STATE_CPU_VIRTUAL;
+	if (!index_cpus(c)) {
+		state_no_memory(x);
+		return STATE_CPU_UNKNOWN;
+	}
+	const uint32_t n = t->loom != TABLE_NONE ? c->system->looms[t->loom].cpus : 0;
+	const uint32_t cpu = n > 0 && index >= 0
+	                         ? table64_get(&c->cpu_index, (uint64_t)t->loom << 32 | (uint32_t)index)
+	                         : TABLE_NONE;
+	if (cpu != TABLE_NONE)
+		return cpu;
+	/* Streams that are not read may declare the CPUs of the loom. */
+	if (index < 0 || (n > 0 && c->system->in_folder))
+		state_report(x, OVNI_RULE_NO_SUCH_CPU,
+		             "CPU %" PRId32 ", but the loom has %" PRIu32 " (from 0; -1 is the virtual CPU)",
+		             index, n);
+	return STATE_CPU_UNKNOWN;
+}
+
+/* Returns NULL for the virtual CPU and unknown ones. */
+static struct state_cpu *physical_cpu(const struct state_event *x, uint32_t cpu)
+{
+	return cpu < x->checker->ncpus ? &x->checker->cpus[cpu] : NULL;
+}
+
+/* S12: at most one thread runs on a CPU. */
+static void enter_cpu(const struct state_event *x, uint32_t thread)
+{
+	const struct state_checker *const c = x->checker;
+	const struct state_thread *const t = &c->threads[thread];
+	struct state_cpu *const cpu = physical_cpu(x, t->cpu);
+
+	if (cpu == NULL)
+		return;
+	if (cpu->running++ > 0) {
+		const struct state_thread *const other = &c->threads[cpu->latest];
+		state_report(x, OVNI_RULE_CPU_BUSY,
+		             "CPU %" PRIu32 " has %" PRIu32 " threads running: %" PRId32
+		             " of process %" PRId32 " and %" PRId32 " of process %" PRId32,
+		             c->system->cpus[t->cpu].index, cpu->running, other->tid, other->pid, t->tid,
+		             t->pid);
+	}
+	cpu->latest = thread;
+}
+
+static void leave_cpu(const struct state_event *x, uint32_t thread)
+{
+	struct state_cpu *const cpu = physical_cpu(x, x->checker->threads[thread].cpu);
+
+	if (cpu != NULL && cpu->running > 0)
+		cpu->running--;
+}
+
+static void set_cpu(const struct state_event *x, uint32_t thread, uint32_t cpu)
+{
+	struct state_thread *const t = &x->checker->threads[thread];
+
+	if (t->cpu == cpu)
+		return;
+	if (t->life == STATE_THREAD_RUNNING)
+		leave_cpu(x, thread);
+	t->cpu = cpu;
+	if (t->life == STATE_THREAD_RUNNING)
+		enter_cpu(x, thread);
+}
+
+/* ---- affinity ---- */
+
+/* A5: a thread of the process, else of any process of the loom. */
+static uint32_t find_thread(const struct state_event *x, uint32_t tid)
+{
+	const struct state_thread *const t = state_thread(x);
+	const struct table64 *const by_tid = &x->checker->by_tid;
+	uint32_t found = TABLE_NONE;
+
+	if (t->process != TABLE_NONE)
+		found = table64_get(by_tid, (uint64_t)t->process << 32 | tid);
+	if (found == TABLE_NONE && t->loom != TABLE_NONE)
+		found = table64_get(by_tid, STATE_BY_LOOM | (uint64_t)t->loom << 32 | tid);
+	return found;
+}
+
+static void move_other(const struct state_event *x)
+{
+	const uint32_t tid = state_u32(x, x->code->at_tid), other = find_thread(x, tid);
+	const struct state_thread *const t =
+	    other != TABLE_NONE ? &x->checker->threads[other] : state_thread(x);
+	const int32_t index = (int32_t)state_u32(x, x->code->at_cpu);
+	const uint32_t cpu = find_cpu(x, t, index);
+
+	if (other == TABLE_NONE && !x->checker->system->in_folder)
+		return;
+	if (other == TABLE_NONE || t->life == STATE_THREAD_NEW || t->life == STATE_THREAD_ENDED) {
+		state_report(x, OVNI_RULE_AFFINITY_TARGET, "thread %" PRId32 " %s", (int32_t)tid,
+		             other == TABLE_NONE ? "has no earlier event in the process or its loom"
+		             : t->life == STATE_THREAD_ENDED ? "has ended"
+		                                             : "has not started");
+		return;
+	}
+	if (cpu == t->cpu && cpu != STATE_CPU_UNKNOWN)
+		state_report(x, OVNI_RULE_AFFINITY_SAME, "thread %" PRId32 " is on CPU %" PRId32 " already",
+		             (int32_t)tid, index);
+	set_cpu(x, other, cpu);
+}
+
+static void move_self(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+
+	if (state_is_active(t)) {
+		set_cpu(x, x->thread, find_cpu(x, t, (int32_t)state_u32(x, x->code->at_cpu)));
+		return;
+	}
+	if (!t->needs_reported)
+		state_report(x, OVNI_RULE_THREAD_INACTIVE,
+		             "%s requires a thread that is active and has a CPU", state_name(x));
+	t->needs_reported = true;
+}
+
+void state_check_affinity(const struct state_event *x)
+{
+	if (!state_has_payload(x, x->code->fixed_size, true))
+		return;
+	if (x->code->action == STATE_REMOTE)
+		move_other(x);
+	else
+		move_self(x);
+}
+
+/* ---- life cycle ---- */
 
 static void set_life(const struct state_event *x, uint8_t life)
 {
 	struct state_thread *const t = state_thread(x);
 
 	if (t->life == STATE_THREAD_RUNNING && life != STATE_THREAD_RUNNING)
-		state_run_off(x, x->thread);
+		leave_cpu(x, x->thread);
 	if (t->life != STATE_THREAD_RUNNING && life == STATE_THREAD_RUNNING)
-		state_run_on(x, x->thread);
+		enter_cpu(x, x->thread);
 	t->life = life;
 	t->needs_reported = false;
 	if (life == STATE_THREAD_ENDED)
 		t->cpu = STATE_CPU_NONE;
 }
 
-static void start(const struct state_event *x)
+static void start_thread(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
-	const uint8_t place = x->code->at_cpu;
-	/* S9: only the CPU is required */
-	const uint32_t size = place == STATE_NOWHERE ? 0 : place + 4U;
-	const uint32_t cpu = state_has_payload(x, size, false)
-	                         ? state_find_cpu(x, t, (int32_t)state_u32(x, place))
-	                         : STATE_CPU_UNKNOWN;
+	const uint8_t offset = x->code->at_cpu;
+	/* S9: only the CPU is required. */
+	const uint32_t size = offset == STATE_NO_FIELD ? 0 : offset + 4U;
+	const uint32_t cpu = state_has_payload(x, size, false) ? find_cpu(x, t, (int32_t)state_u32(x, offset))
+	                                                       : STATE_CPU_UNKNOWN;
 
 	if (t->life == STATE_THREAD_RUNNING)
-		state_run_off(x, x->thread);
+		leave_cpu(x, x->thread);
 	t->life = STATE_THREAD_NEW;
 	t->cpu = cpu;
 	set_life(x, STATE_THREAD_RUNNING);
@@ -268,7 +266,7 @@ static void start(const struct state_event *x)
 
 #define IN(life) (1U << STATE_THREAD_##life)
 
-/* S1 to S6: in which states of the thread an action is allowed, and the state behind it. */
+/* S1 to S6: states of the thread in which an action is allowed, and the state after it. */
 static const struct life_rule {
 	uint8_t from, to;
 	const char *names; /* of the states in `from` */
@@ -296,14 +294,12 @@ void state_check_life(const struct state_event *x)
 		state_report(x, OVNI_RULE_THREAD_STATE, "%s requires a thread that is %s, but it is %s",
 		             state_name(x), rule->names, lives[t->life]);
 	if (action == STATE_EXECUTE)
-		start(x);
+		start_thread(x);
 	else
 		set_life(x, rule->to);
 }
 
-/* ---- flush, progress: states that change each time ---- */
-
-#define FLUSH_SLOW_NS 10000000
+/* ---- flushes, progress, bursts ---- */
 
 void state_check_flush(const struct state_event *x)
 {
@@ -334,12 +330,7 @@ void state_check_progress(const struct state_event *x)
 	t->progress = (t->progress & ~(3U << shift)) | now << shift;
 }
 
-/* ---- bursts ---- */
-
-#define BURST_EVENTS 100
-#define BURST_NS 100
-
-/* B1: the median of the 99 times between 100 events is too large exactly when 50 of them are. */
+/* B1: the median of the 99 times between 100 events is too large exactly if 50 of them are. */
 void state_check_burst(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);

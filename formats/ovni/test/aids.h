@@ -6,6 +6,5 @@
 extern const struct format_aids ovni_aids;
 
 extern const struct bench_input ovni_bench_inputs[];
-bool ovni_write_testdata(const char *dir);
 
 #endif

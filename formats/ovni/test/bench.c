@@ -6,9 +6,9 @@
 #include "ovni/test/aids.h"
 
 /*
- * Threads that take tasks from a scheduler and run them, as a tasking runtime
- * writes it: mostly 12 bytes an event, three of twenty have a payload of 8.
- * Whole traces: states of threads, types, tasks and stacks are all in order.
+ * Input for benchmarks: threads that get tasks from a scheduler and run them, as a tasking runtime writes it;
+ * most events have 12 bytes, three of twenty a payload of 8.  The traces are complete and valid: states of
+ * threads, types, tasks and stacks.
  */
 
 struct stream {
@@ -28,7 +28,7 @@ static void put_number(struct stream *s, uint64_t v, unsigned bytes)
 		s->block[s->n++] = (char)(v >> 8 * i & 0xff);
 }
 
-/* The head of an event; `flags` is the size of its payload - 1. */
+/* Writes the head of an event; flags: size of its payload - 1. */
 static void put(struct stream *s, unsigned flags, const char *code)
 {
 	if (s->n > sizeof s->block - 256) {
@@ -43,7 +43,7 @@ static void put(struct stream *s, unsigned flags, const char *code)
 	s->left--;
 }
 
-/* Task numbers of all threads of a process are different. */
+/* Returns a task number that is unique in the process. */
 static uint32_t task(const struct stream *s, uint32_t k)
 {
 	return 1 + k * s->nthreads + s->thread;
@@ -111,7 +111,7 @@ static void put_round(struct stream *s)
 
 static bool make_stream(FILE *f, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t events)
 {
-	/* the first thread declares the types before the others begin */
+	/* The first thread declares the types before the others begin. */
 	struct stream s = { .f = f,
 		            .ok = true,
 		            .clock = UINT64_C(1000000000000) + (thread > 0 ? 1000 : 0),
@@ -159,7 +159,7 @@ static bool put_metadata(FILE *f, uint32_t tid, uint32_t pid, bool cpus)
 	return ferror(f) == 0;
 }
 
-/* A thread's folder: its events and its metadata. */
+/* Writes the folder of a thread: its events and its metadata. */
 static bool make_thread(const char *process, uint32_t pid, uint32_t thread, uint32_t nthreads, int32_t cpu,
                         uint64_t events)
 {

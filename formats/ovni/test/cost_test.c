@@ -1,4 +1,4 @@
-/* Small files that ask for much: what they cost stays in proportion to their size. */
+/* Small hostile files: time and memory stay in proportion to their size. */
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void run_task(struct bytes *b, uint32_t task, uint64_t clock)
 	put_number(b, task, 4);
 }
 
-/* CPU seconds are limited to many times what is needed. */
+/* CPU seconds are limited to many times the need. */
 static struct ran run(const struct bytes *b, const char *what)
 {
 	char command[200];
@@ -93,7 +93,7 @@ Test(ovni_cost, long_label)
 	free(b.p);
 }
 
-/* 150,000 types and as many tasks: more than there is room for. */
+/* 150,000 types and as many tasks: more than the limit. */
 Test(ovni_cost, many_definitions)
 {
 	struct bytes b;

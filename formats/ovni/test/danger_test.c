@@ -1,7 +1,7 @@
 /*
- * What makes the reference tools of ovni crash, hang, invent values or keep silent, tried on this program.
- * The numbers D1 ... D26 are those of the list of such dangers that the tests of this format go by; those of
- * writing tools are left out.
+ * Input that makes the reference tools of ovni crash, hang, invent values or keep silent; the tests are
+ * numbered by the list of such dangers (D1 to D26; those of writing tools are left out).  Then files next to
+ * streams: unreadable ones, and those of other programs.
  */
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -13,16 +13,18 @@
 
 #include "cmd/test/cli_test_util.h"
 
+/* ---- streams ---- */
+
 #define HEAD "ovni\1\0\0\0"
 #define AT(c) c "\0\0\0\0\0\0\0"
 #define RUN(c) "\x0fOHx" AT(c) "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define END(c) "\0OHe" AT(c)
+
 #define JSON(tid, loom, more)                                                                                \
 	"{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1.14.0\",\"commit\":\"x\"},\"part\":\"thread\","    \
 	"\"tid\":" tid ",\"pid\":7,\"loom\":\"" loom                                                         \
 	"\",\"app_id\":1,\"require\":{\"ovni\":\"1.1.0\"},\"finished\":1,\"loom_cpus\":[{\"index\":0,"       \
 	"\"phyid\":0}]" more "}}\n"
-
 #define BYTES(s) (s), sizeof(s) - 1
 
 static void put(const char *dir, const char *name, const void *p, size_t n)
@@ -53,7 +55,7 @@ static struct ran run(const char *command, const char *path)
 	return run_on(command, path, NULL, 0);
 }
 
-/* A stream alone through a command: the exit status, and texts that its output has and lacks (NULL: none). */
+/* Expects a status of a command on a single stream, and texts that its output has and lacks (NULL: any). */
 static void expect_stream(const char *command, const void *p, size_t n, int status, const char *has,
                           const char *lacks)
 {
@@ -66,7 +68,7 @@ static void expect_stream(const char *command, const void *p, size_t n, int stat
 	ran_free(&r);
 }
 
-/* A folder through validate. */
+/* Expects a status of validate on a folder, and a text of its output. */
 static void expect_folder(const char *dir, int status, const char *has)
 {
 	struct ran r = run("validate", dir);
@@ -76,7 +78,7 @@ static void expect_folder(const char *dir, int status, const char *has)
 	ran_free(&r);
 }
 
-/* NAME/stream.json and NAME/stream.obs; an empty NAME is the folder itself. */
+/* Writes NAME/stream.json and NAME/stream.obs; an empty NAME is the folder itself. */
 static void put_stream(const char *dir, const char *name, const char *json, const void *p, size_t n)
 {
 	char file[200];
@@ -141,7 +143,7 @@ Test(ovni_danger, d3_d4_arguments_that_are_not_there)
 
 Test(ovni_danger, d5_d6_texts_without_an_end_and_data_without_arguments)
 {
-	/* the file ends after the text; what follows it in memory must not show */
+	/* The file ends after the text; memory beyond it must not show. */
 	expect_stream("cat",
 	              BYTES(HEAD END("\1") "\x13"
 	                                   "6Yc" AT("\2") "\6\0\0\0\1\0\0\0ab"),
@@ -220,7 +222,7 @@ Test(ovni_danger, d9_d10_d11_nothing_is_written_into_the_trace)
 	remove_folder(dir);
 }
 
-/* No byte of the output can move a cursor; lines begin as they must. */
+/* Control bytes of the input never reach the output, and each line begins as it should. */
 static void expect_harmless(const char *command, const void *p, size_t n, const char *start)
 {
 	struct ran r = run_on(command, "-", p, n);
@@ -247,7 +249,7 @@ Test(ovni_danger, d12_d13_texts_and_codes_that_control_terminals)
 		expect_harmless(commands[i], BYTES(label), i == 0 ? "@" : NULL);
 		expect_harmless(commands[i], BYTES(codes), i == 0 ? "@" : NULL);
 	}
-	/* codes that agree up to a NUL stay two */
+	/* Codes that are equal up to a NUL stay two. */
 	expect_stream("cat", BYTES(codes), 0, "\\\\x00\\\\xff\\\\x0a", NULL);
 	expect_stream("cat", BYTES(codes), 0, "\\\\x00\\\\xff\\\\x0d", NULL);
 }
@@ -439,11 +441,130 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 	ran_free(&r);
 	put(dir, "loom.host.1/proc.7/thread.10.obs", BYTES(HEAD RUN("\1") END("\2")));
 	expect_folder(dir, 0, "there is no thread.10.json in the folder of the stream [ovni/old-unfinished]");
-	/* the oldest have no suffix */
+	/* libovni 1.0.0 wrote streams without suffix. */
 	put(dir, "loom.host.1/proc.8/thread.6", BYTES(HEAD RUN("\1") END("\2")));
 	snprintf(path, sizeof path, "%s/loom.host.1/proc.8/thread.6", dir);
 	r = run("cat", path);
 	cr_expect_not_null(strstr(r.out, "thread 6"), "%s", r.out);
 	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* ---- files next to streams ---- */
+
+#define STREAM "testdata/ovni/folders/good-two-threads/a/stream.obs"
+
+static void put_text(const char *dir, const char *name, const char *text)
+{
+	put(dir, name, text, strlen(text));
+}
+
+/* Expects a status of a command on a folder, and a text of its output. */
+static void expect_command(const char *command, const char *dir, int status, const char *text)
+{
+	struct ran r = run(command, dir);
+
+	cr_expect_eq(r.status, status, "%s: %d: %s%s", command, r.status, r.out, r.err);
+	cr_expect(strstr(r.out, text) != NULL || strstr(r.err, text) != NULL, "%s: no %s: %s%s", command,
+	          text, r.out, r.err);
+	ran_free(&r);
+}
+
+/* /proc/self/mem is a file whose first byte cannot be read. */
+Test(trust, metadata_with_a_read_error)
+{
+	char *const dir = make_folder(), path[1024];
+	size_t n;
+	char *const stream = read_whole(STREAM, &n);
+
+	cr_assert_not_null(stream);
+	snprintf(path, sizeof path, "%s/stream.obs", dir);
+	cr_assert(write_whole(path, stream, n));
+	snprintf(path, sizeof path, "%s/stream.json", dir);
+	cr_assert_eq(symlink("/proc/self/mem", path), 0);
+	expect_command("validate", dir, 2, "stream.json: cannot read: Input/output error");
+	expect_command("convert", dir, 2, "stream.json: cannot read: Input/output error");
+	free(stream);
+	remove_folder(dir);
+}
+
+Test(trust, clock_offsets_with_a_read_error)
+{
+	char *const dir = make_folder(), path[1024];
+	size_t n;
+	char *const stream = read_whole(STREAM, &n);
+
+	cr_assert_not_null(stream);
+	snprintf(path, sizeof path, "%s/stream.obs", dir);
+	cr_assert(write_whole(path, stream, n));
+	snprintf(path, sizeof path, "%s/clock-offsets.txt", dir);
+	cr_assert_eq(symlink("/proc/self/mem", path), 0);
+	expect_command("validate", dir, 2, "clock-offsets.txt: cannot read: Input/output error");
+	free(stream);
+	remove_folder(dir);
+}
+
+/* Python packages and web servers have files of these names. */
+Test(trust, a_folder_of_other_programs_is_no_trace)
+{
+	static const char *const files[][2] = {
+		{ "metadata.json", "{\"name\":\"wheel\",\"version\":\"1.0\"}" },
+		{ "metadata.json", "{\"version\":2}" },
+		{ "metadata.json", "[1,2]" },
+		{ "metadata.json", "not JSON" },
+		{ "metadata.json", "" },
+		{ "stream.json", "{\"type\":\"object\"}" },
+		{ "stream.json", "{\"ovni\":3}" },
+	};
+	static const char *const commands[] = { "validate", "convert", "stats", "info", "cat" };
+
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		char *const dir = make_folder();
+		put_text(dir, files[i][0], files[i][1]);
+		for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
+			expect_command(
+			    commands[k], dir, 2,
+			    ":@0: error: the input is a directory without a trace: its files that may "
+			    "belong to one hold no events [input/not-a-file]");
+		remove_folder(dir);
+	}
+}
+
+Test(trust, metadata_of_an_old_layout_without_streams)
+{
+	char *const dir = make_folder();
+
+	put_text(dir, "metadata.json", "{\"version\":1,\"app_id\":1,\"model_version\":\"O1 V1\"}");
+	expect_command("validate", dir, 2, "ovni/old-layout");
+	expect_command("validate", dir, 2, "is a directory without a trace");
+	expect_command("convert", dir, 2, "is a directory without a trace");
+	remove_folder(dir);
+}
+
+/* Metadata with keys of ovni is reported by itself. */
+Test(trust, metadata_without_its_stream)
+{
+	expect_command("validate", "testdata/ovni/folders/events-missing", 1,
+	               "there is no stream.obs in its folder [ovni/events-missing]");
+	expect_command("convert", "testdata/ovni/folders/events-missing", 2,
+	               "there is no stream.obs in its folder [ovni/events-missing]");
+}
+
+/* Next to a trace the same files change nothing. */
+Test(trust, other_programs_files_beside_a_trace)
+{
+	char *const dir = make_folder(), path[1024];
+	size_t n;
+	char *const trace = read_whole("testdata/htdump/good/wire-little.htdump", &n);
+
+	cr_assert_not_null(trace);
+	snprintf(path, sizeof path, "%s/a.htdump", dir);
+	cr_assert(write_whole(path, trace, n));
+	put_text(dir, "metadata.json", "{\"name\":\"wheel\"}");
+	struct ran r = run("validate", dir);
+	cr_expect_eq(r.status, 0, "%s", r.out);
+	cr_expect_null(strstr(r.out, "ovni"), "%s", r.out);
+	ran_free(&r);
+	free(trace);
 	remove_folder(dir);
 }

@@ -25,7 +25,7 @@ static uint64_t number(const unsigned char *p, int n)
 	return v;
 }
 
-/* The event at *at of a well-formed little-endian stream; false: no more. */
+/* Decodes the event at *at of a well-formed little-endian stream.  Returns false at its end. */
 static bool next(const unsigned char *p, size_t n, size_t *at, struct oracle_event *e)
 {
 	if (*at >= n)
@@ -55,7 +55,7 @@ static void expect_event(const cJSON *got, const struct oracle_event *e, const c
 
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(got, "name")), e->code, "%s",
 	                 path);
-	if (e->flags < 16) /* no more than the size of the payload */
+	if (e->flags < 16) /* only the size of the payload */
 		cr_expect_null(flags, "%s", path);
 	else
 		cr_expect_eq((unsigned)cJSON_GetNumberValue(flags), e->flags, "%s", path);
@@ -70,7 +70,7 @@ static void expect_event(const cJSON *got, const struct oracle_event *e, const c
 	}
 }
 
-/* The first and last 1000 events of a stream that the program converted. */
+/* Compares the first and last 1000 events of a stream that the program converted. */
 static void agree(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "--vocabulary", "testdata/ovni/raw.yaml",
@@ -160,9 +160,9 @@ Test(ovni_oracle, counts_of_real_traces)
 	cr_expect_gt(each_expected(real_traces(), "ovni/", agree_with_expected), 0);
 }
 
-/* ---- what the folders of traces are sorted by ---- */
+/* ---- good and bad folders of traces ---- */
 
-/* The rules that a trace is bad by: those of a stream that was not closed, and of CPUs. */
+/* Rules that the bad traces break: those of a stream that was not closed, and of CPUs. */
 static const struct {
 	const char *trace;
 	const char *rules[5];

@@ -1,4 +1,4 @@
-/* recover of streams: sorting of regions against a simple model, headers, sizes, folders. */
+/* Recovery of streams: sorting of regions against a simple model, headers, sizes, folders. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ struct model {
 	size_t payload;
 };
 
-/* As ovnisort: from the last event before the region that is older than all of it, up to OU]. */
+/* Sorts as ovnisort does: from the last event before the region that is older than all of it, up to OU]. */
 static void sort_region(struct model *e, size_t open, size_t end)
 {
 	uint64_t least = UINT64_MAX;
@@ -78,7 +78,7 @@ static void sort_region(struct model *e, size_t open, size_t end)
 		}
 }
 
-/* Events in order, with regions in between whose events are up to `back` older. */
+/* Writes ordered events, with regions in between whose events are up to `back` older. */
 static size_t make_events(struct model *e, size_t most, uint64_t *seed, uint64_t back)
 {
 	uint64_t clock = 1000;
@@ -129,7 +129,7 @@ Test(ovni_recover, regions_are_sorted_as_ovnisort_does)
 		cr_expect_not_null(strstr(r.err, " 0 repairs"), "%s", r.err);
 		expect_same(&r, &out);
 		ran_free(&r);
-		r = recover(&in, "-q", 0); /* nobody asked for it */
+		r = recover(&in, "-q", 0); /* not without --sort */
 		expect_same(&r, &in);
 		ran_free(&r);
 	}
@@ -240,7 +240,7 @@ Test(ovni_recover, a_folder_with_its_metadata)
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	expect_same_files(out, again);
 	ran_free(&r);
-	/* a stream without a header stays a stream */
+	/* A stream without a header stays a stream. */
 	cr_assert_eq(truncate(stream, 6), 0);
 	r = run_tool((const char *const[]){ "recover", "-f", in, out, NULL }, NULL, 0);
 	cr_expect_eq(r.status, 1, "%s", r.err);

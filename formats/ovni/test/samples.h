@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The ovni samples of testdata/: what `make testdata` writes. */
+/* The samples of testdata/ovni, which `make testdata` writes. */
 
-/* A stream alone: NAME.obs. */
+/* A single stream: NAME.obs. */
 struct ovni_sample {
 	const char *name;
 	const char *rule; /* without "ovni/"; NULL: a good one */
@@ -18,7 +18,7 @@ struct ovni_sample {
 
 extern const struct ovni_sample ovni_samples[]; /* ended by a name of NULL */
 
-/* A folder of up to two streams, NAME/a and NAME/b; the metadata is what is wrong. */
+/* A folder of up to two streams, NAME/a and NAME/b; the fault is in the metadata. */
 struct ovni_folder {
 	const char *name;
 	const char *rule;
@@ -31,8 +31,7 @@ struct ovni_folder {
 
 extern const struct ovni_folder ovni_folders[]; /* ended by a name of NULL */
 
-/* A folder of up to two streams that the rules of the group "state" check, and no others have anything to say
- * of. */
+/* A folder of up to two streams with a fault that only the rules of the group "state" find. */
 struct ovni_emulated {
 	const char *name;
 	const char *rule; /* NULL: a good one */

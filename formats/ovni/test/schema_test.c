@@ -1,5 +1,8 @@
-/* The vocabulary that is built in, against the table of events that an independent reading of the sources
- * gave. */
+/*
+ * The built-in vocabulary, against the table of events that an independent reading of ovni's sources gave;
+ * the specification's own bytes, against values taken from them by hand; hardware counters, which are numbers
+ * in a jumbo event, named by the metadata of the stream.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +11,10 @@
 #include "cmd/test/cli_test_util.h"
 #include "vocab/vocab.h"
 
+/* ---- the table of events ---- */
+
 #define EVENTS 365
 
-/* The columns of the table. */
 enum column {
 	MODEL,
 	CHARACTER,
@@ -33,10 +37,10 @@ struct row {
 	char *columns[COLUMNS];
 };
 
-static struct row rows[EVENTS];
+static struct row table_rows[EVENTS];
 static char *table;
 
-/* The table in the folder next to the traces; NULL: it is not here. */
+/* Reads the table in the folder next to the traces; NULL: it is missing. */
 static char *read_table(void)
 {
 	const char *const traces = getenv("TRACETOOL_TRACES");
@@ -60,7 +64,7 @@ static bool load_rows(void)
 		*next = '\0';
 		cr_assert_lt(n, EVENTS);
 		for (int i = 0; i < COLUMNS; i++) {
-			rows[n].columns[i] = line;
+			table_rows[n].columns[i] = line;
 			line = strchr(line, '\t');
 			cr_assert(line != NULL || i == COLUMNS - 1, "row %zu has %d columns", n, i + 1);
 			if (line != NULL)
@@ -102,7 +106,7 @@ static const char *type_name(const struct plan_layout_field *f)
 	return f->type < sizeof names / sizeof names[0] && names[f->type] != NULL ? names[f->type] : "?";
 }
 
-/* The layout as the table writes it: "u32:typeid,str:label". */
+/* Expects the layout in the notation of the table: "u32:typeid,str:label". */
 static void expect_layout(const struct plan *m, const struct row *row)
 {
 	char text[256] = "-";
@@ -133,7 +137,7 @@ static void expect_phase(const struct plan *m, const struct row *row)
 		cr_expect_eq(m->phase, PLAN_INSTANT, "%s", row->columns[CODE]);
 }
 
-/* All codes whose state a thread's stack holds say which; the others say nothing of a stack. */
+/* Codes that push or pop a state name its stack; the others name none. */
 static void expect_state(const struct plan *m, const struct row *row)
 {
 	const char *const nesting = row->columns[NESTING];
@@ -173,23 +177,24 @@ Test(ovni_schema, has_the_table_of_events)
 	struct vocabulary *const v = load_vocabulary();
 
 	for (int i = 0; i < EVENTS; i++) {
-		const char *const code = rows[i].columns[CODE];
+		const char *const code = table_rows[i].columns[CODE];
 		const struct plan *const m = find(v, code);
 		cr_assert_not_null(m, "%s", code);
-		expect_layout(m, &rows[i]);
-		expect_phase(m, &rows[i]);
-		expect_state(m, &rows[i]);
-		expect_needs(m, &rows[i]);
-		expect_word(m, "kind", rows[i].columns[KIND], code);
-		expect_word(m, "model", rows[i].columns[MODEL], code);
-		cr_expect(slice_is(m->category, rows[i].columns[MODEL]), "%s", code);
-		cr_expect_eq(plan_word(m, "jumbo").p != NULL, rows[i].columns[JUMBO][0] == '1', "%s", code);
+		expect_layout(m, &table_rows[i]);
+		expect_phase(m, &table_rows[i]);
+		expect_state(m, &table_rows[i]);
+		expect_needs(m, &table_rows[i]);
+		expect_word(m, "kind", table_rows[i].columns[KIND], code);
+		expect_word(m, "model", table_rows[i].columns[MODEL], code);
+		cr_expect(slice_is(m->category, table_rows[i].columns[MODEL]), "%s", code);
+		cr_expect_eq(plan_word(m, "jumbo").p != NULL, table_rows[i].columns[JUMBO][0] == '1', "%s",
+		             code);
 	}
 	vocab_free(v);
 	free(table);
 }
 
-/* What begins is ended by its partner of the table, whichever way round. */
+/* A code that begins a span is paired with its partner of the table. */
 Test(ovni_schema, partners)
 {
 	if (!load_rows())
@@ -198,15 +203,14 @@ Test(ovni_schema, partners)
 	int pairs = 0;
 
 	for (int i = 0; i < EVENTS; i++) {
-		if (strcmp(rows[i].columns[KIND], "push") != 0)
+		if (strcmp(table_rows[i].columns[KIND], "push") != 0)
 			continue;
-		const struct plan *const begin = find(v, rows[i].columns[CODE]), *const end = find(
-		                                                                     v,
-		                                                                     rows[i].columns[MATCH]);
+		const struct plan *const begin = find(v, table_rows[i].columns[CODE]),
+		                         *const end = find(v, table_rows[i].columns[MATCH]);
 		cr_assert(begin != NULL && end != NULL);
-		cr_expect_neq(begin->pair, 0, "%s", rows[i].columns[CODE]);
-		cr_expect_eq(begin->pair, end->pair, "%s", rows[i].columns[CODE]);
-		cr_expect_eq(end->phase, PLAN_END, "%s", rows[i].columns[CODE]);
+		cr_expect_neq(begin->pair, 0, "%s", table_rows[i].columns[CODE]);
+		cr_expect_eq(begin->pair, end->pair, "%s", table_rows[i].columns[CODE]);
+		cr_expect_eq(end->phase, PLAN_END, "%s", table_rows[i].columns[CODE]);
 		pairs++;
 	}
 	cr_expect_eq(pairs, 163);
@@ -214,7 +218,7 @@ Test(ovni_schema, partners)
 	free(table);
 }
 
-/* The match is by state, not by letters. */
+/* Codes match by state, not by letters. */
 Test(ovni_schema, one_state_of_two_names)
 {
 	struct vocabulary *const v = load_vocabulary();
@@ -224,7 +228,7 @@ Test(ovni_schema, one_state_of_two_names)
 	vocab_free(v);
 }
 
-/* One rule for each code, and each code of the file is one that the table has, or an old one. */
+/* Each code has one rule; all are in the table, but two old ones. */
 Test(ovni_schema, one_rule_for_each_code)
 {
 	const struct slice text = vocab_builtin("ovni");
@@ -242,7 +246,7 @@ Test(ovni_schema, one_rule_for_each_code)
 	cr_expect_eq(n, EVENTS + 2);
 }
 
-/* What is not in the table, but met: bursts and events of regions of any letter, and old ones. */
+/* Codes outside of the table: bursts and events of regions with any letter, and old ones. */
 Test(ovni_schema, others)
 {
 	struct vocabulary *const v = load_vocabulary();
@@ -253,4 +257,127 @@ Test(ovni_schema, others)
 	cr_expect_null(find(v, "6Tz"));
 	cr_expect_null(find(v, "RT["));
 	vocab_free(v);
+}
+
+/* ---- examples of the specification ---- */
+
+struct expected {
+	const char *at, *code, *time, *fields;
+};
+
+static void expect_lines(const char *path, const struct expected *want, size_t n)
+{
+	const char *const args[] = { "cat", path, NULL };
+	struct ran r = run_tool(args, NULL, 0);
+	char *line = strtok(r.out, "\n");
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	for (size_t i = 0; i < n; i++, line = strtok(NULL, "\n")) {
+		cr_assert_not_null(line, "%s ends before event %zu", path, i + 1);
+		cr_expect_eq(strncmp(line, want[i].at, strlen(want[i].at)), 0, "%s", line);
+		cr_expect_not_null(strstr(line, want[i].code), "%s", line);
+		cr_expect_not_null(strstr(line, want[i].time), "%s", line);
+		cr_expect_not_null(strstr(line, want[i].fields), "%s", line);
+	}
+	cr_expect_null(line, "one event too many: %s", line);
+	ran_free(&r);
+}
+
+Test(ovni_document, the_examples_of_one_event)
+{
+	static const struct expected want[] = {
+		{ "@8 ", " OHx ", " ts=4859384881529176 ", " cpu=0 tid=-1 tag=0" },
+		{ "@36 ", " VYc ", " ts=5295892685636075 ", " typeid=1 label=\"testtype1\"" },
+		{ "@66 ", " OHe ", " ts=5295892744619265 ", "" },
+	};
+
+	expect_lines("testdata/ovni/good/document-events.obs", want, sizeof want / sizeof want[0]);
+}
+
+Test(ovni_document, the_dump)
+{
+	static const struct expected want[] = {
+		{ "@8 ", " OHx ", " ts=194292982135304 ", " cpu=0 tid=-1 tag=0" },
+		{ "@36 ", " VYc ", " ts=194292982137404 ", " typeid=1 label=\"testtype1\"" },
+		{ "@66 ", " VTc ", " ts=194292982139971 ", " taskid=1 typeid=1" },
+		{ "@86 ", " VTx ", " ts=194292982140163 ", " taskid=1" },
+		{ "@102 ", " VTp ", " ts=194292982709547 ", " taskid=1" },
+		{ "@118 ", " VTr ", " ts=194292983287235 ", " taskid=1" },
+		{ "@134 ", " VTe ", " ts=194292983870979 ", " taskid=1" },
+		{ "@150 ", " OHe ", " ts=194292983871221 ", "" },
+	};
+
+	expect_lines("testdata/ovni/good/document.obs", want, sizeof want / sizeof want[0]);
+}
+
+/* Faults of stream.json are reported with their byte. */
+Test(ovni_document, positions_in_stream_json)
+{
+	static const struct {
+		const char *json, *want;
+	} rows[] = {
+		{ "{\"version\":3,}", "stream.json, byte 13: expected a name in quotes" },
+		{ "{\n\t\"version\": 03 }", "stream.json, byte 14: invalid value" },
+		{ "{\"version\":3,\"ovni\":{\"part\":\"thr\x01\"}}", "byte 32: control byte in a string" },
+		{ "{\"version\":3,\"ovni\":{\"part\":\"\xff\"}}", "byte 29: string is not UTF-8" },
+		{ "{\"version\":3,\"ovni\":{\"part\":\"\\udc00\"}}", "byte 29: invalid escape in a string" },
+		{ "{\"version\":3", "stream.json, byte 12: unterminated object" },
+		{ "{\"version\":3}]", "stream.json, byte 13: data after the end of the value" },
+		{ "\xef\xbb\xbf{}", "stream.json, byte 0: byte order mark" },
+	};
+	char *const dir = make_folder(), path[600];
+	size_t n;
+	char *const stream = read_whole("testdata/ovni/good/document.obs", &n);
+
+	cr_assert_not_null(stream);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(path, sizeof path, "%s/stream.json", dir);
+		cr_assert(write_whole(path, rows[i].json, strlen(rows[i].json)));
+		snprintf(path, sizeof path, "%s/stream.obs", dir);
+		cr_assert(write_whole(path, stream, n));
+		struct ran r = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
+		cr_expect_eq(r.status, 1);
+		cr_expect_not_null(strstr(r.out, rows[i].want), "%s: %s", rows[i].want, r.out);
+		ran_free(&r);
+	}
+	free(stream);
+	remove_folder(dir);
+}
+
+/* ---- hardware counters ---- */
+
+static const char metadata[] =
+    "{\"version\":3,\"ovni\":{\"part\":\"thread\",\"tid\":100,\"pid\":1,\"loom\":\"n\",\"app_id\":1,"
+    "\"finished\":1,"
+    "\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.6.0\"},\"lib\":{\"version\":\"1.14.0\",\"commit\":\"x\"},"
+    "\"loom_cpus\":[{\"index\":0,\"phyid\":0}]},\"nosv\":{\"hwc\":{\"0\":{\"name\":\"cycles\"},\"1\":{"
+    "\"name\":\"misses\"}}}}";
+
+static const char stream[] =
+    "ovni\1\0\0\0"
+    "\x0fOHx\1\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0"
+    "\x13VWC\2\0\0\0\0\0\0\0\x18\0\0\0\7\0\0\0\0\0\0\0\xfe\xff\xff\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0"
+    "\0OHe\3\0\0\0\0\0\0\0";
+
+Test(ovni_counter, series_have_the_names_of_the_metadata)
+{
+	char *const dir = make_folder();
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/stream.json", dir);
+	cr_assert(write_whole(path, metadata, sizeof metadata - 1));
+	snprintf(path, sizeof path, "%s/stream.obs", dir);
+	cr_assert(write_whole(path, stream, sizeof stream - 1));
+	const char *const args[] = { "convert", "--to", "chrome", dir, "-", NULL };
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	/* Three numbers, two names; the number of the thread tells its counters from those of others. */
+	cr_expect_not_null(
+	    strstr(r.out, "{\"name\":\"hardware counters\",\"cat\":\"nosv\",\"ph\":\"C\",\"id\":\"100\","
+	                  "\"scope\":\"thread\",\"ts\":0.002,"),
+	    "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"args\":{\"cycles\":7,\"misses\":-2,\"value 3\":5}}"), "%s",
+	                   r.out);
+	ran_free(&r);
+	remove_folder(dir);
 }

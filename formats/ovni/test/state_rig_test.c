@@ -13,7 +13,7 @@
 
 uint32_t rig_units;
 
-/* One for the process: reading it takes longer than a small trace does. */
+/* Reads the vocabulary once for the process: that takes longer than a small trace. */
 static const struct vocabulary *rig_vocabulary(void)
 {
 	static struct vocabulary *v;
@@ -51,7 +51,7 @@ static void rig_stream(struct rig *rig, const char *path, const struct option_va
 			    trace_find_plan(&rig->trace, rig->trace.classes[i]->name, NULL, NULL);
 }
 
-/* The stream with the least time; NULL: all are at their end. */
+/* Returns the stream with the earliest event; NULL: all are at their end. */
 static struct rig_stream *rig_next(struct rig *rig)
 {
 	struct rig_stream *best = NULL;
@@ -65,7 +65,6 @@ static struct rig_stream *rig_next(struct rig *rig)
 	return best;
 }
 
-/* Reads and checks the streams that `find` has in a folder. */
 void rig_read(struct rig *rig, const char *folder)
 {
 	static const struct option_value options[] = { { "check", "state", NULL } };
@@ -94,7 +93,7 @@ void rig_read(struct rig *rig, const char *folder)
 	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++) {
 		ovni_trace_ops.check_event(&s->reader, &s->batch, &s->batch.events[s->next]);
 		if (rig_units != 0)
-			shared->checker->units.most = rig_units;
+			shared->checker->units.max = rig_units;
 	}
 	if (shared->checker != NULL)
 		state_check_end(shared->checker, &of_trace);
@@ -116,7 +115,6 @@ uint64_t rig_count(const struct rig *rig, enum ovni_rule rule)
 	return n;
 }
 
-/* "rule count" for each rule of the group. */
 void rig_text(const struct rig *rig, char text[RIG_TEXT])
 {
 	size_t n = 0;

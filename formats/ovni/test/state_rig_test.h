@@ -3,8 +3,8 @@
 
 #include "ovni/state/state.h"
 
-/* For tests: a trace read and checked by the rules of the group "state" without the engine: all streams in
- * memory, merged by comparing all of them for each event. */
+/* A trace read and checked by the rules of the group "state" without the engine: all streams are in memory,
+ * and merged by comparing all of them for each event. */
 #define RIG_STREAMS 16
 #define RIG_TEXT 4000
 
@@ -23,23 +23,23 @@ struct rig {
 	struct findings findings; /* of the trace */
 };
 
-/* How many units the checker tracks; 0: as many as in the program. */
+/* Limit of the units that the checker tracks; 0: STATE_MAX_UNITS. */
 extern uint32_t rig_units;
 
-/* Reads and checks the streams that lie in a folder, at any depth. */
+/* Reads and checks all streams below a folder. */
 void rig_read(struct rig *rig, const char *folder);
-/* Whether a rule is of the group. */
+/* Returns whether a rule is of the group. */
 bool rig_is_state(int rule);
 uint64_t rig_count(const struct rig *rig, enum ovni_rule rule);
-/* "ID COUNT\n" for each rule of the group that was broken. */
+/* Writes "ID COUNT\n" for each rule of the group that was broken. */
 void rig_text(const struct rig *rig, char text[RIG_TEXT]);
 void rig_free(struct rig *rig);
 
-/* Reads, compares that text, and gives all back. */
+/* Reads a folder, compares that text, and frees all. */
 void rig_expect(const char *folder, const char *want);
 
-/* Reads the folder; each rule was broken so often, and no other: `seed` made it.  The rules end in
- * OVNI_RULE_COUNT. */
+/* Reads the folder that `seed` generated, and compares how often each rule was broken; all others were not.
+ * The rules end with OVNI_RULE_COUNT. */
 void rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts);
 
 #endif

@@ -1,4 +1,7 @@
-/* Streams of one trace as one, against sorting all events. */
+/*
+ * Streams of one trace merged by time, against sorting all of their events; their findings; a stream that is
+ * truncated while it is merged.
+ */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "run/pipeline.h"
 #include "ovni/test/written_test.h"
+#include "run/pipeline.h"
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -16,7 +19,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-/* ---- traces ---- */
+/* ---- traces of random streams ---- */
 
 struct made {
 	uint64_t key, ts, offset;
@@ -28,7 +31,7 @@ struct trace_made {
 	uint64_t random;
 	struct made *events;
 	size_t n, cap;
-	unsigned char *stream; /* bytes of the present one */
+	unsigned char *stream; /* bytes of the current one */
 	size_t size;
 };
 
@@ -62,7 +65,7 @@ static void put_event(struct trace_made *t, uint32_t stream, uint32_t number, ui
 	t->size += (size_t)(payload - p) + data;
 }
 
-/* Streams are named so that their order by path is that of their numbers. */
+/* The order of streams by path is that of their numbers. */
 static void put_stream(struct trace_made *t, uint32_t stream, uint32_t events, unsigned kind)
 {
 	char path[600];
@@ -109,7 +112,7 @@ static void free_trace(struct trace_made *t)
 	free(t->events);
 }
 
-/* ---- what comes out ---- */
+/* ---- merged events ---- */
 
 struct taken {
 	const struct trace_made *made;
@@ -132,7 +135,7 @@ static void take(struct taken *t, const struct batch *b)
 		const struct event *const e = &b->events[i];
 		const struct made *const want = &t->made->events[t->n];
 		const struct field *const payload =
-		    &b->fields[e->first_field + e->nfields - 1U]; /* of jumbo events behind the flags */
+		    &b->fields[e->first_field + e->nfields - 1U]; /* of jumbo events after the flags */
 		uint32_t stream, number;
 		cr_assert_lt(t->n, t->made->n);
 		cr_assert(e->nfields > 0 && slice_is(payload->name, "payload"));
@@ -210,7 +213,7 @@ Test(ovni_streams, thousands)
 	expect_sorted(3000, 20, NORMAL);
 }
 
-/* ---- as a user sees it ---- */
+/* ---- commands ---- */
 
 static struct ran run(const char *a, const char *b, const char *c, const char *d)
 {
@@ -252,7 +255,7 @@ Test(ovni_streams, bad_streams_among_good_ones)
 	free_trace(&t);
 }
 
-/* A stream that ends within an event takes part with its complete events. */
+/* Complete events of a truncated stream are merged. */
 Test(ovni_streams, a_cut_stream_among_good_ones)
 {
 	struct trace_made t = make_trace(4, 50, NORMAL);
@@ -274,7 +277,7 @@ Test(ovni_streams, a_cut_stream_among_good_ones)
 	free_trace(&t);
 }
 
-/* Several operands are one trace; the order of their names on the command line is no matter. */
+/* Several operands are one trace, whatever their order on the command line. */
 Test(ovni_streams, operands_are_merged_too)
 {
 	struct trace_made t = make_trace(3, 200, NORMAL);
@@ -299,7 +302,7 @@ Test(ovni_streams, operands_are_merged_too)
 	free_trace(&t);
 }
 
-/* The least time is of an event in the middle of a stream that is not sorted. */
+/* The earliest event is in the middle of an unsorted stream. */
 Test(ovni_streams, rebased_times_are_not_negative)
 {
 	struct trace_made t = make_trace(5, 300, BACKWARDS);
@@ -312,7 +315,7 @@ Test(ovni_streams, rebased_times_are_not_negative)
 	free_trace(&t);
 }
 
-/* Findings of streams that are read side by side stand with their streams. */
+/* Findings of streams that are read in parallel are reported with their streams. */
 Test(ovni_streams, findings_stay_with_their_stream)
 {
 	struct trace_made t = make_trace(4, 300, BACKWARDS);
@@ -331,8 +334,9 @@ Test(ovni_streams, findings_stay_with_their_stream)
 	free_trace(&t);
 }
 
-/* Unpacking takes memory and a thread each: the ninth and later ones come after the others, which is
- * reported. */
+/* Each compressed stream needs memory and a thread: the ninth and later ones are not merged, which is
+ * reported.
+ */
 Test(ovni_streams, packed_streams_up_to_a_number)
 {
 	struct trace_made t = make_trace(12, 20, NORMAL);
@@ -369,9 +373,9 @@ Test(ovni_streams, packed_streams_up_to_a_number)
 	free_trace(&t);
 }
 
-/* ---- findings of what comes after the merge ---- */
+/* ---- findings of the engine after the merge ---- */
 
-/* Lines with long names, more of them than the limit: reported of the stream whose event exceeds it. */
+/* More lines with long names than the limit: reported in the stream whose event exceeds it. */
 Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 {
 	char *const dir = make_folder();
@@ -390,7 +394,7 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 		written_init(&w[i], 10100);
 		written_start(&w[i], 1, i);
 	}
-	/* the first stream has few lines; both go on to the end */
+	/* The first stream has few lines; both last to the end. */
 	for (int32_t value = 0; value < 10000; value++) {
 		written_put(&w[1], "OM=", (uint64_t)value + 2, (const int32_t[3]){ value }, 12);
 		if (value % 1000 == 0)
@@ -418,4 +422,99 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 	free(said);
 	ran_free(&r);
 	remove_folder(dir);
+}
+
+/* ---- a stream that is truncated while it is read ---- */
+
+#define HEADER "ovni\1\0\0\0"
+#define SHORT_EVENT "\0OB.\7\0\0\0\0\0\0\0" /* at 7 ns, 12 bytes */
+#define JUMBO_BYTES (300 << 10) /* bytes; more than one piece of a file, so that the rest is mapped */
+#define SHORT_EVENTS 20000
+
+static void write_stream(const char *dir, int number, const char *bytes, size_t n)
+{
+	static const char json[] = "{\"version\":3,\"ovni\":{\"part\":\"thread\",\"tid\":1,\"pid\":1}}";
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/in/%03d", dir, number);
+	cr_assert_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof path, "%s/in/%03d/stream.obs", dir, number);
+	cr_assert(write_whole(path, bytes, n));
+	snprintf(path, sizeof path, "%s/in/%03d/stream.json", dir, number);
+	cr_assert(write_whole(path, json, sizeof json - 1));
+}
+
+/* Writes a header, a jumbo event, and a quarter of a megabyte of others. */
+static size_t large_stream(char *to)
+{
+	size_t n = 8 + 12;
+
+	memcpy(to, HEADER "\x13OU\"\6\0\0\0\0\0\0\0", n);
+	for (int i = 0; i < 4; i++)
+		to[n++] = (char)(JUMBO_BYTES >> 8 * i & 0xff);
+	memset(to + n, 'j', JUMBO_BYTES);
+	n += JUMBO_BYTES;
+	for (int i = 0; i < SHORT_EVENTS; i++, n += 12)
+		memcpy(to + n, SHORT_EVENT, 12);
+	return n;
+}
+
+/* More streams than are mapped at once. */
+static void put_streams(const char *dir)
+{
+	char path[1024], *const large = malloc(JUMBO_BYTES + SHORT_EVENTS * 12 + 100);
+
+	cr_assert_not_null(large);
+	snprintf(path, sizeof path, "%s/in", dir);
+	cr_assert_eq(mkdir(path, 0700), 0);
+	for (int i = 0; i < 135; i++)
+		write_stream(dir, i, HEADER SHORT_EVENT, 20);
+	write_stream(dir, 500, large, large_stream(large));
+	memcpy(large, HEADER, 8);
+	for (size_t n = 8; n < 8 + 6000 * 12; n += 12)
+		memcpy(large + n, SHORT_EVENT, 12);
+	snprintf(path, sizeof path, "%s/begin", dir);
+	cr_assert(write_whole(path, large, 8 + 6000 * 12));
+	free(large);
+}
+
+/* Standard input gives enough of a stream to be recognised, then waits until the large file was mapped and
+ * truncated after its jumbo event. */
+static struct ran cut_while_read(const char *dir, const char *command)
+{
+	static const char script[] = "mkfifo \"$1/fifo\" || exit 99\n"
+	                             "tool=$(readlink -f \"$0\")\n"
+	                             "(cd \"$1\" && exec \"$tool\" $2) < \"$1/fifo\" & pid=$!\n"
+	                             "exec 9> \"$1/fifo\"\n"
+	                             "cat \"$1/begin\" >&9\n"
+	                             "n=0\n"
+	                             "until grep -q 500/stream.obs /proc/$pid/maps || [ $n -gt 1500 ]; do "
+	                             "sleep 0.02; n=$((n+1)); done\n"
+	                             "grep -c 500/stream.obs /proc/$pid/maps\n"
+	                             "truncate -s 320000 \"$1/in/500/stream.obs\"\n"
+	                             "exec 9>&-\n"
+	                             "wait $pid; echo \"status $?\"; ls \"$1\"\n";
+
+	return run_program((const char *const[]){ "sh", "-c", script, tool_path(), dir, command, NULL }, NULL,
+	                   0);
+}
+
+static void expect_nothing_made(const char *command)
+{
+	char *const dir = make_folder();
+
+	put_streams(dir);
+	struct ran r = cut_while_read(dir, command);
+	cr_expect_str_eq(r.out, "1\nstatus 2\nbegin\nfifo\nin\n", "%s: %s%s", command, r.out, r.err);
+	cr_expect_not_null(strstr(r.err, "in/500/stream.obs:@"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "the file became shorter while it was read [input/shrunk]"), "%s",
+	                   r.err);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(host_race, ovni_a_merged_stream_that_shrinks_is_not_published)
+{
+	expect_nothing_made("convert in - -o out.json");
+	expect_nothing_made("convert --to ndjson in - -o out.ndjson");
 }

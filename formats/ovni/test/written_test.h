@@ -1,10 +1,12 @@
-#ifndef OVNI_WRITTEN_TEST_H
-#define OVNI_WRITTEN_TEST_H
+#ifndef OVNI_TEST_WRITTEN_TEST_H
+#define OVNI_TEST_WRITTEN_TEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* For tests: streams written event by event, of one process on a machine of two CPUs. */
+/* ---- writing ---- */
+
+/* A stream of one process on a machine of two CPUs. */
 struct written {
 	char *p;
 	size_t n;
@@ -12,16 +14,45 @@ struct written {
 
 uint64_t written_random(uint64_t *seed);
 
-/* Little endian, as all known machines write streams, wherever the test runs. */
+/* Stores a number in little endian, as all known machines write streams. */
 void written_number(void *to, uint64_t v, unsigned bytes);
 
-/* Room for so many events with payloads of 16 bytes at most. */
+/* events: the maximum, with payloads of at most 16 bytes. */
 void written_init(struct written *w, size_t events);
-/* The payload is n bytes: numbers of 32 bits. */
+
+/* words: n bytes of payload, as numbers of 32 bits. */
 void written_put(struct written *w, const char *code, uint64_t clock, const void *words, unsigned n);
-/* The thread begins to run on a CPU. */
+
+/* Writes OHx: the thread starts on a CPU. */
 void written_start(struct written *w, uint64_t clock, int32_t cpu);
-/* The folder of a thread: metadata and the stream, which is freed. */
+
+/* Writes the folder of a thread with its metadata, and frees the stream. */
 void written_save(struct written *w, const char *dir, int tid);
+
+/* ---- decoding marks ---- */
+
+/* Decodes a trace of marks, and asserts what the specification and ovniemu require: header, one OHx first and
+ * one OHe last, clocks in order, nested marks, complete metadata. */
+
+struct marked {
+	char *label; /* NULL: the value has none */
+	int64_t value;
+	unsigned type;
+	uint64_t count, ns;
+};
+
+struct marks_found {
+	struct marked *list; /* by type and value */
+	unsigned n, streams;
+	char *titles[100];
+	char *names; /* of threads and processes, each between two newlines */
+};
+
+/* dir: the output. */
+void marks_decode(struct marks_found *m, const char *dir);
+void marks_free(struct marks_found *m);
+
+/* Returns the marks of a label; NULL: none. */
+const struct marked *marks_find(const struct marks_found *m, unsigned type, const char *label);
 
 #endif

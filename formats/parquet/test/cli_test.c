@@ -17,7 +17,7 @@ static size_t count_lines(const struct ran *r, const char *word)
 	return n;
 }
 
-/* Each row of the file, by a way that is another than that of the statistics. */
+/* Compares the number of rows with the number of events in NDJSON. */
 static void expect_events(const char *input, const char *path)
 {
 	struct ran r =

@@ -1,3 +1,4 @@
+/* Many rows: pages, row groups, full dictionaries, parts. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -5,8 +6,6 @@
 
 #include "parquet/test/made_test.h"
 #include "parquet/parquet.h"
-
-/* Many rows: pages, row groups, dictionaries that are full, parts. */
 
 #define TEXT(s) ((struct slice){ s, sizeof(s) - 1, 0 })
 
@@ -64,7 +63,7 @@ uint64_t parquet_lost(const struct parquet_run *run, const char *id)
 
 #define A_BATCH 1000U
 
-/* The number of an event says all of it.  They come in another order than that of their times. */
+/* All of an event follows from its number.  Events are not in the order of their times. */
 static uint64_t time_of(uint64_t i)
 {
 	return i ^ 5;
@@ -110,7 +109,7 @@ static void expect_many(const struct pq_file *f, uint64_t from)
 
 static const struct option_value lift_n = { "column", "n:int", NULL };
 
-/* More names than a dictionary holds, and more rows than a group. */
+/* More names than a dictionary can have, and more rows than a group. */
 Test(parquet_groups, many_rows)
 {
 	struct parquet_run run;
@@ -126,7 +125,7 @@ Test(parquet_groups, many_rows)
 	parquet_run_free(&run);
 }
 
-/* The order stage works in a temporary file; the bytes are the same. */
+/* The order stage uses a temporary file; the bytes are the same. */
 Test(parquet_groups, little_memory_for_sorting)
 {
 	struct parquet_run run, again;
@@ -150,7 +149,7 @@ static void make_blobs(struct trace *t, struct batch *b, uint32_t number)
 	const struct track *const process = t->ntracks > 0 ? t->tracks[0] : trace_add_process(t, TEXT("p"));
 	uint64_t seed = number + 1;
 
-	for (uint32_t i = 0; i < 10; i++) { /* noise, so that packing does not make it small */
+	for (uint32_t i = 0; i < 10; i++) { /* noise, which does not compress */
 		char *const p = arena_alloc(&b->scratch, BLOB);
 		for (uint32_t k = 0; k < BLOB; k++) {
 			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -181,7 +180,7 @@ Test(parquet_groups, texts_fill_a_row_group)
 	parquet_run_free(&run);
 }
 
-/* Each part is a file of its own, sorted, with the facts of the whole. */
+/* Each part is a complete file, sorted, with the facts of the whole trace. */
 Test(parquet_groups, parts)
 {
 	static const struct option_value size = { "part-size", "1048576", &lift_n };

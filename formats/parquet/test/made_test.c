@@ -1,3 +1,4 @@
+/* The writer with made-up events and 1, 2 and 7 threads; the oracle reads the output. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,8 +8,6 @@
 #include "model/event_traits.h"
 #include "parquet/test/made_test.h"
 #include "parquet/parquet.h"
-
-/* The writer over made-up events, with 1, 2 and 7 threads; the output is read back by the oracle. */
 
 #define TEXT(s) ((struct slice){ s, sizeof(s) - 1, 0 })
 
@@ -35,7 +34,7 @@ static void expect_text(const struct pq_file *f, const char *column, uint64_t ro
 	          (int)c->text.n, c->text.p, (int)want.n, want.p);
 }
 
-/* ---- all that a row has ---- */
+/* ---- all columns of a row ---- */
 
 static void make_rows(struct trace *t, struct batch *b, uint32_t number)
 {
@@ -160,7 +159,7 @@ static void make_args(struct trace *t, struct batch *b, uint32_t number)
 	writer_rig_event(b, cls, process, 12, TEXT("without"));
 }
 
-/* "null" or the value, separated by blanks. */
+/* Returns the cells, "null" or the value, separated by blanks. */
 static void expect_column(const struct pq_file *f, const char *name, const char *want)
 {
 	const struct pq_column *const c = pq_column(f, name);
@@ -217,7 +216,7 @@ Test(parquet_made, arguments_become_columns)
 	parquet_run_free(&run);
 }
 
-/* ---- times below 0, nothing at all ---- */
+/* ---- negative times, no events ---- */
 
 static void make_nothing(struct trace *t, struct batch *b, uint32_t number)
 {
@@ -239,7 +238,7 @@ Test(parquet_made, a_trace_without_events_is_a_file)
 
 static void make_long(struct trace *t, struct batch *b, uint32_t number)
 {
-	static char zeros[(VALUE_MOST >> 1) + 10];
+	static char zeros[(VALUE_MAX >> 1) + 10];
 	struct class *const cls = trace_add_class(t, TEXT("c"));
 	struct track *const process = trace_add_process(t, TEXT("p"));
 

@@ -10,7 +10,7 @@ struct parquet_made {
 	void (*fill)(struct trace *t, struct batch *b, uint32_t number);
 	uint32_t batches;
 	const struct option_value *options;
-	bool one_thread; /* not with 1, 2 and 7 */
+	bool one_thread; /* not also with 2 and 7 */
 	bool in_parts;
 	uint64_t sort_memory;
 };
@@ -20,7 +20,7 @@ struct parquet_run {
 	struct pq_file file; /* unless in_parts */
 };
 
-/* Runs the writer to its end, and reads what it wrote; fails the test if either does not work. */
+/* Runs the writer and reads its output; fails the test if either fails. */
 void parquet_run(struct parquet_run *run, const struct parquet_made *made);
 void parquet_run_free(struct parquet_run *run);
 

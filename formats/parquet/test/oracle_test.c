@@ -79,7 +79,7 @@ static void take_fields(struct node_input *in, struct node *to, unsigned depth)
 			return;
 		const int step = head >> 4;
 		const int next = step != 0 ? id + step : (int)take_zigzag(in);
-		in->bad |= next <= id; /* this writer's come in order */
+		in->bad |= next <= id; /* this writer adds fields in order */
 		id = next;
 		*end = new_node(in, id, head & 15);
 		take_value(in, *end, depth + 1);

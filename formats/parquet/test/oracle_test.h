@@ -4,9 +4,9 @@
 #include "base/memory.h"
 
 /*
- * Reads a Parquet file, from the specification alone (parquet.thrift,
- * Encodings.md): a second way, to compare the writer with.  It checks what a
- * file promises of itself: sizes, offsets, counts, statistics, order.
+ * The oracle: a reader of Parquet files, written from the specification alone (parquet.thrift, Encodings.md),
+ * to check the writer.  It also checks the metadata against the data: sizes, offsets, counts, statistics,
+ * order.
  */
 
 /* A value in the compact protocol of Thrift. */
@@ -15,14 +15,14 @@ struct node {
 	int type;
 	int64_t number; /* bool, integers */
 	struct slice text;
-	struct node *first, *next; /* fields of a structure, things of a list */
-	uint32_t n;                /* of these */
+	struct node *first, *next; /* fields of a structure, elements of a list */
+	uint32_t n;                /* number of these */
 };
 
-/* NULL: it is none, or goes beyond `end`. */
+/* Returns NULL if it is invalid or continues after `end`. */
 struct node *node_read(struct arena *a, const char **p, const char *end);
 
-/* A field; NULL: there is none. */
+/* Returns a field; NULL if there is none. */
 const struct node *node_get(const struct node *of, int id);
 int64_t node_number(const struct node *of, int id, int64_t otherwise);
 
@@ -57,19 +57,19 @@ struct pq_file {
 	char error[300];
 };
 
-/* `p` stays the caller's.  false: see `error`; in any case end with pq_free(). */
+/* Borrows `p`.  Returns false after setting `error`; call pq_free() in any case. */
 bool pq_read(struct pq_file *f, const char *p, size_t n);
 void pq_free(struct pq_file *f);
 
 /* Fails the test if there is no such column. */
 const struct pq_column *pq_column(const struct pq_file *f, const char *name);
 
-/* Key-value metadata; p NULL: none. */
+/* Returns key-value metadata; p is NULL if there is none. */
 struct slice pq_about(const struct pq_file *f, const char *key);
 
-/* ---- parquet_pages_test.c ---- */
+/* ---- pages_test.c ---- */
 
-/* The cells of a column chunk (ColumnMetaData), `rows` from `cells` on. */
+/* Reads the `rows` cells of a column chunk (ColumnMetaData). */
 bool pq_chunk(struct pq_file *f, struct pq_column *c, const struct node *meta, struct pq_cell *cells,
               uint64_t rows);
 

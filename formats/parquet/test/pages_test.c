@@ -16,11 +16,11 @@ struct pages {
 	struct pq_column *column;
 	struct pq_cell *dictionary;
 	uint32_t ndictionary;
-	int64_t pages[2][9]; /* how many: of a dictionary or not, by encoding */
+	int64_t pages[2][9]; /* number of pages, by kind and encoding */
 };
 
-/* n numbers in runs and packed groups. */
-static bool take_hybrid(struct cursor *c, unsigned width, uint32_t *to, uint32_t n)
+/* Reads n numbers in runs and packed groups. */
+static bool read_hybrid(struct cursor *c, unsigned width, uint32_t *to, uint32_t n)
 {
 	uint32_t at = 0;
 
@@ -84,7 +84,7 @@ static bool take_values(const struct pages *g, struct cursor *c, int64_t encodin
 
 	if (numbered) {
 		const unsigned width = cursor_u8(c, "width");
-		if (width > 16 || !take_hybrid(c, width, numbers, n))
+		if (width > 16 || !read_hybrid(c, width, numbers, n))
 			return pq_fault(g->file, "numbers of a dictionary");
 	} else if (g->column->type == PQ_BOOL) {
 		const struct slice bits = cursor_take(c, (n + 7) / 8, "bits");
@@ -126,7 +126,7 @@ static bool take_data(const struct pages *g, const struct node *header, struct s
 		const uint32_t size = cursor_u32(&c, "levels");
 		const struct slice levels = cursor_take(&c, size, "levels");
 		struct cursor l = cursor_on(levels.p, levels.p + levels.n, false);
-		if (!take_hybrid(&l, 1, present, *rows) || l.p != l.end)
+		if (!read_hybrid(&l, 1, present, *rows) || l.p != l.end)
 			return pq_fault(g->file, "levels");
 	}
 	for (uint32_t i = 0; i < *rows; i++)
@@ -203,7 +203,7 @@ static bool statistics_hold(struct pq_file *f, const struct pq_column *c, const 
 
 /* ---- chunks ---- */
 
-/* The page behind the header, unpacked. */
+/* Unpacks the page after the header. */
 static bool unpack(struct pq_file *f, const struct node *header, const char **p, const char *end,
                    struct slice *page)
 {
@@ -220,7 +220,7 @@ static bool unpack(struct pq_file *f, const struct node *header, const char **p,
 	return true;
 }
 
-/* The counts of pages by kind and encoding. */
+/* Checks the counts of pages by kind and encoding. */
 static bool pages_hold(const struct pages *g, const struct node *meta)
 {
 	int64_t all = 0, told = 0;

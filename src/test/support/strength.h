@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The size of sweeps and random tests: STRENGTH=1 for `make test` (the default), 10 for CI, 100 for nights. */
+/* The size of sweeps and random tests: STRENGTH=1 for make test (the default), 10 for CI, 100 for nights. */
 static inline unsigned long strength(unsigned long light, unsigned long ci, unsigned long night)
 {
 	const char *const set = getenv("STRENGTH");

@@ -1,0 +1,584 @@
+/*
+ * The files next to the streams: strict JSON, which becomes a cJSON tree in one pass, clock-offsets.txt, and
+ * metadata without a stream.  Each file is read as a whole, at most OVNI_MAX_JSON or OVNI_MAX_OFFSETS bytes.
+ */
+#include "ovni/ovni.h"
+
+#include <cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "json/token.h"
+
+/* ---- JSON ---- */
+
+/*
+ * The tokens are those of json/token.h: cJSON's own parser accepts numbers such as 01, control bytes in
+ * strings and text that is not UTF-8, and does not report where a fault is.
+ */
+struct json_document {
+	struct json x;
+	const char *end;
+	struct arena scratch; /* strings without escapes and with a NUL, as cJSON copies them */
+	bool no_memory;
+};
+
+/* Returns a string of the document ended by a NUL; NULL on OOM. */
+static const char *make_string(struct json_document *d, struct slice s, enum json_kind kind)
+{
+	if (kind == JSON_ESCAPED)
+		s = json_unescape(&d->scratch, s);
+	return s.p != NULL ? arena_copy(&d->scratch, s).p : NULL;
+}
+
+static cJSON *make_scalar(struct json_document *d, struct slice text, enum json_kind kind)
+{
+	const char *s;
+
+	switch (kind) {
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return cJSON_CreateBool(kind == JSON_TRUE);
+	case JSON_NULL:
+		return cJSON_CreateNull();
+	case JSON_STRING:
+	case JSON_ESCAPED:
+		s = make_string(d, text, kind);
+		return s != NULL ? cJSON_CreateString(s) : NULL;
+	default:
+		s = make_string(d, text, JSON_STRING);
+		return s != NULL ? cJSON_CreateNumber(strtod(s, NULL)) : NULL;
+	}
+}
+
+/* Adds a member to an object, or a value to an array (key.p NULL). */
+static void add_member(struct json_document *d, cJSON *to, struct slice key, enum json_kind key_kind,
+                       cJSON *v)
+{
+	const char *const name = key.p != NULL ? make_string(d, key, key_kind) : NULL;
+	const bool added = key.p == NULL  ? cJSON_AddItemToArray(to, v)
+	                   : name != NULL ? cJSON_AddItemToObject(to, name, v)
+	                                  : false;
+
+	if (!added) {
+		cJSON_Delete(v);
+		d->no_memory = true;
+	}
+}
+
+/* Reads the value at p, inside `depth` others, to its end.  Returns NULL after a fault, which d->x.error
+ * describes; *value is then incomplete. */
+static const char *read_value(struct json_document *d, const char *p, unsigned depth, cJSON **value)
+{
+	enum json_kind kind, key_kind = JSON_STRING;
+	bool more;
+
+	if (p == d->end || (*p != '{' && *p != '[')) {
+		const char *const q = json_scalar(&d->x, p, d->end, &kind);
+		*value = q != NULL ? make_scalar(d, json_text(p, q, kind), kind) : NULL;
+		return q;
+	}
+	*value = NULL;
+	if (depth == d->x.depth)
+		return json_fail(&d->x, p, "values nested too deep");
+	const bool object = *p == '{';
+	*value = object ? cJSON_CreateObject() : cJSON_CreateArray();
+	for (p = json_first(&d->x, p, d->end, &more); p != NULL && more;) {
+		struct slice key = { NULL, 0, 0 };
+		cJSON *member = NULL;
+		if (object && (p = json_key(&d->x, p, d->end, &key, &key_kind)) == NULL)
+			break;
+		p = read_value(d, p, depth + 1, &member);
+		if (p == NULL)
+			cJSON_Delete(member);
+		else
+			add_member(d, *value, key, key_kind, member);
+		if (p != NULL)
+			p = json_next(&d->x, p, d->end, object ? '}' : ']', &more);
+	}
+	return p;
+}
+
+cJSON *ovni_json_parse(struct slice text, const char **fault, size_t *at)
+{
+	struct json_document d = { .x = { .complete = true, .depth = OVNI_MAX_DEPTH },
+		                   .end = text.p + text.n };
+	cJSON *root = NULL;
+
+	*fault = NULL;
+	*at = 0;
+	if (text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0) {
+		*fault = "byte order mark";
+		return NULL;
+	}
+	const char *p = read_value(&d, json_skip_blanks(text.p, d.end), 0, &root);
+	if (p != NULL && (p = json_skip_blanks(p, d.end)) < d.end)
+		p = json_fail(&d.x, p, "data after the end of the value");
+	if (p == NULL) {
+		*fault = d.x.error.why;
+		*at = (size_t)(d.x.error.at - text.p);
+	}
+	arena_free(&d.scratch);
+	if (p != NULL && !d.no_memory)
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}
+
+const cJSON *ovni_json_get(const cJSON *o, const char *key)
+{
+	return cJSON_IsObject(o) ? cJSON_GetObjectItemCaseSensitive(o, key) : NULL;
+}
+
+bool ovni_json_is(const cJSON *v, int number)
+{
+	return cJSON_IsNumber(v) && v->valuedouble >= number && v->valuedouble <= number;
+}
+
+int64_t ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
+{
+	const cJSON *const v = ovni_json_get(o, key);
+
+	if (v == NULL)
+		return -1;
+	if (!cJSON_IsNumber(v)) {
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a number", m->prefix, key);
+		return OVNI_NO_INTEGER;
+	}
+	/* cJSON stores doubles, which are exact for 32 bits. */
+	if (!(fabs(v->valuedouble) <= INT32_MAX) || v->valuedouble != floor(v->valuedouble)) {
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is %.17g, expected a 32-bit integer",
+		            m->prefix, key, v->valuedouble);
+		return OVNI_NO_INTEGER;
+	}
+	return (int64_t)v->valuedouble;
+}
+
+const char *ovni_json_string(struct ovni_metadata *m, const cJSON *o, const char *key)
+{
+	const cJSON *const v = ovni_json_get(o, key);
+
+	if (v != NULL && !cJSON_IsString(v))
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a string", m->prefix, key);
+	return cJSON_GetStringValue(v);
+}
+
+/* ---- loading ---- */
+
+/* Opens a file in the folder of the path; returns NULL on OOM. */
+static struct input *open_sibling(const struct reader *r, const char *path, const char *name)
+{
+	const char *const slash = strrchr(path, '/');
+	const size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	char *const other = malloc(folder + strlen(name) + 1);
+
+	if (other == NULL)
+		return NULL;
+	memcpy(other, path, folder);
+	memcpy(other + folder, name, strlen(name) + 1);
+	struct input *const in = reader_open_beside(r, other);
+	free(other);
+	return in;
+}
+
+enum load {
+	LOAD_MISSING,
+	LOAD_FAILED, /* unreadable, which was reported; r->unreadable is set */
+	LOAD_LARGE,  /* more than `max` bytes */
+	LOAD_WHOLE,  /* [in->p, in->end) is the file */
+};
+
+static enum load load_file(struct reader *r, struct input *in, const char *name, size_t max)
+{
+	if (in->fault == INPUT_MISSING)
+		return LOAD_MISSING;
+	const bool large = input_need(in, max + 1);
+	if (!reader_can_use(r, in, name))
+		return LOAD_FAILED;
+	return large ? LOAD_LARGE : LOAD_WHOLE;
+}
+
+static struct slice loaded_text(const struct input *in)
+{
+	return slice_of(in->p, (size_t)(in->end - in->p));
+}
+
+/* Reports keys that occur twice in one object; recursion is bounded by OVNI_MAX_DEPTH. */
+static void report_duplicates(struct ovni_metadata *m, const cJSON *v)
+{
+	struct tabletext keys = { .slots = NULL };
+	struct quoted q;
+
+	for (const cJSON *c = v->child; c != NULL; c = c->next) {
+		if (cJSON_IsObject(v) && tabletext_get(&keys, slice_str(c->string)) != TABLE_NONE)
+			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: an object has the key %s twice",
+			            m->file, quoted(&q, slice_str(c->string)));
+		else if (cJSON_IsObject(v) && !tabletext_put(&keys, slice_str(c->string), 0))
+			m->system->no_memory = true;
+		report_duplicates(m, c);
+	}
+	tabletext_free(&keys);
+}
+
+static void read_object(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
+{
+	const char *fault;
+	size_t at;
+	cJSON *const root = ovni_json_parse(text, &fault, &at);
+
+	if (fault != NULL) {
+		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s, byte %zu: %s", m->file, at, fault);
+	} else if (root == NULL) {
+		m->system->no_memory = true;
+	} else if (!cJSON_IsObject(root)) {
+		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s is not a JSON object", m->file);
+	} else {
+		report_duplicates(m, root);
+		sink(m, root);
+	}
+	cJSON_Delete(root);
+}
+
+bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
+{
+	struct input *const in = open_sibling(m->r, m->r->in->path, name);
+
+	m->system->no_memory |= in == NULL;
+	if (in == NULL)
+		return true;
+	m->file = name;
+	const enum load load = load_file(m->r, in, name, OVNI_MAX_JSON);
+	if (load == LOAD_LARGE)
+		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
+		            OVNI_MAX_JSON);
+	if (m->files != NULL && (load == LOAD_LARGE || load == LOAD_WHOLE))
+		m->system->no_memory |= !ovni_files_add(
+		    m->files, name, in->p, load == LOAD_WHOLE ? (size_t)(in->end - in->p) : OVNI_NOT_READ);
+	if (load == LOAD_WHOLE)
+		read_object(m, loaded_text(in), sink);
+	input_close(in);
+	return load != LOAD_MISSING;
+}
+
+/* ---- metadata without a stream ---- */
+
+static bool exists(const struct reader *r, const char *path, const char *name)
+{
+	struct input *const in = open_sibling(r, path, name);
+	const bool found = in == NULL || in->fault != INPUT_MISSING;
+
+	input_close(in);
+	return found;
+}
+
+/* Returns whether an object is metadata of a process as libovni before 1.11 wrote it. */
+static bool is_old_metadata(const cJSON *root)
+{
+	static const char *const keys[] = { "app_id", "rank", "nranks", "cpus", "model_version" };
+	const cJSON *const version = ovni_json_get(root, "version");
+	bool own = false;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		own |= ovni_json_get(root, keys[i]) != NULL;
+	return own && (ovni_json_is(version, 1) || ovni_json_is(version, 2));
+}
+
+/* stream.json needs a stream.obs; metadata.json belongs to the old layouts.  Both names are common, so a file
+ * counts only if it has keys of ovni; other JSON and faults are not reported. */
+void ovni_check_sidecar(struct reader *r)
+{
+	const char *const path = r->findings->path, *const slash = strrchr(path, '/');
+	const char *const name = slash != NULL ? slash + 1 : path;
+	const bool is_stream = strcmp(name, OVNI_METADATA_FILE) == 0;
+	const char *fault;
+	size_t at;
+
+	if (is_stream &&
+	    (exists(r, path, OVNI_STREAM_FILE) || exists(r, path, OVNI_STREAM_FILE ".gz") ||
+	     exists(r, path, OVNI_STREAM_FILE ".zst") || exists(r, path, OVNI_STREAM_FILE ".xz")))
+		return; /* it is read with the stream */
+	struct input *const in = open_sibling(r, path, name);
+	cJSON *root = NULL;
+	if (in != NULL && load_file(r, in, name, OVNI_MAX_JSON) == LOAD_WHOLE)
+		root = ovni_json_parse(loaded_text(in), &fault, &at);
+	input_close(in);
+	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))
+		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its folder");
+	else if (!is_stream && is_old_metadata(root))
+		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
+	cJSON_Delete(root);
+}
+
+/* ---- clock offsets ---- */
+
+/*
+ * clock-offsets.txt, which ovnisync writes: what to add to the clocks of each host so that all agree.  A
+ * header line, which is ignored, then one line for each host: rank, host name, median, mean and standard
+ * deviation of the measurement, in ns.  The integer part of the median is used.
+ *
+ * The parser of ovniemu stops at a line of blanks, splits long lines, and accepts nan, inf and 1e30; this one
+ * does not.
+ */
+
+struct ovni_host {
+	struct slice name;
+	int64_t offset; /* ns */
+	bool used;
+};
+
+struct table {
+	struct ovni_offsets *offsets;
+	struct ovni_system *system;
+	struct reader *r;
+};
+
+/* A line of the table. */
+struct row {
+	struct slice rank, host, median, mean, deviation;
+};
+
+#define REPORT(t, ...) ovni_report((t)->r, OVNI_RULE_CLOCK_OFFSETS, __VA_ARGS__)
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Returns the next word of a line; n 0: there is none. */
+static struct slice next_word(struct slice *line)
+{
+	while (line->n > 0 && is_blank(*line->p)) {
+		line->p++;
+		line->n--;
+	}
+	struct slice word = slice_of(line->p, 0);
+	while (line->n > 0 && !is_blank(*line->p)) {
+		line->p++;
+		line->n--;
+		word.n++;
+	}
+	return word;
+}
+
+/* Parses a decimal number with optional sign, fraction and exponent.  Returns false unless its integer part
+ * fits 63 bits. */
+static bool integer_part(struct slice s, int64_t *integer)
+{
+	char text[64], *end;
+	size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+');
+	bool exponent = false;
+	uint64_t v = 0;
+
+	if (s.n >= sizeof text || i == s.n || ((s.p[i] < '0' || s.p[i] > '9') && s.p[i] != '.'))
+		return false;
+	for (size_t k = i; k < s.n; k++) {
+		if (strchr("0123456789.eE+-", s.p[k]) == NULL)
+			return false;
+		exponent |= s.p[k] == 'e' || s.p[k] == 'E';
+	}
+	memcpy(text, s.p, s.n);
+	text[s.n] = '\0';
+	const double d = strtod(text, &end);
+	if (*end != '\0' || !isfinite(d))
+		return false;
+	if (exponent) {
+		*integer = fabs(d) < 9e18 ? (int64_t)d : 0;
+		return fabs(d) < 9e18;
+	}
+	for (; i < s.n && s.p[i] != '.'; i++) {
+		if (v > (INT64_MAX - 9) / 10)
+			return false;
+		v = v * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	*integer = s.p[0] == '-' ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+static bool is_rank(struct slice s)
+{
+	const uint32_t sign = s.n > 0 && s.p[0] == '-';
+
+	for (uint32_t i = sign; i < s.n; i++)
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+	return s.n > sign && s.n <= 10;
+}
+
+static void add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
+{
+	struct ovni_offsets *const o = t->offsets;
+	const uint32_t known = tabletext_get(&o->host_index, w->host);
+	struct quoted q;
+
+	if (known != TABLE_NONE) {
+		REPORT(t,
+		       "%s, line %" PRIu32 ": host %s occurs twice, now with %" PRId64
+		       ", before with %" PRId64,
+		       o->file, line, quoted(&q, w->host), offset, o->hosts[known].offset);
+		return;
+	}
+	if (o->nhosts >= OVNI_MAX_LOOMS) {
+		if (!t->system->limited)
+			ovni_report(t->r, OVNI_RULE_LIMIT,
+			            "%s: more than %u hosts; the others have no offset", o->file,
+			            OVNI_MAX_LOOMS);
+		t->system->limited = true;
+		return;
+	}
+	const struct slice name = arena_copy(&t->system->text, w->host);
+	if (name.p == NULL || !array_room(&o->hosts, o->nhosts, &o->hosts_cap, sizeof *o->hosts) ||
+	    !tabletext_put(&o->host_index, name, o->nhosts))
+		t->system->no_memory = true;
+	else
+		o->hosts[o->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
+}
+
+static void read_row(struct table *t, struct slice line, uint32_t n)
+{
+	const char *const file = t->offsets->file;
+	struct row w = { .rank = next_word(&line) };
+	int64_t offset = 0, other;
+	struct quoted q;
+
+	if (w.rank.n == 0)
+		return;
+	w.host = next_word(&line);
+	w.median = next_word(&line);
+	w.mean = next_word(&line);
+	w.deviation = next_word(&line);
+	if (w.deviation.n == 0)
+		REPORT(t, "%s, line %" PRIu32 " has fewer than 5 fields", file, n);
+	else if (!is_rank(w.rank))
+		REPORT(t, "%s, line %" PRIu32 ": the rank %s is not an integer", file, n, quoted(&q, w.rank));
+	else if (!integer_part(w.median, &offset))
+		REPORT(t, "%s, line %" PRIu32 ": the median %s is not a number of ns", file, n,
+		       quoted(&q, w.median));
+	else if (!integer_part(w.mean, &other) || !integer_part(w.deviation, &other))
+		REPORT(t, "%s, line %" PRIu32 ": the mean %s or the deviation after it is not a number", file,
+		       n, quoted(&q, w.mean));
+	else
+		add_host(t, &w, offset, n);
+}
+
+static void read_table(struct table *t, struct slice text)
+{
+	const char *p = text.p, *const end = text.p + text.n;
+	uint32_t n = 0, rows = 0;
+
+	/* ovnisync -d writes offsets over time, with a column for each host. */
+	if (text.n >= 9 && memcmp(p, "wallclock", 9) == 0) {
+		REPORT(t, "%s is a table of ovnisync -d, whose offsets change with time", t->offsets->file);
+		return;
+	}
+	while (p < end) {
+		const char *const newline = memchr(p, '\n', (size_t)(end - p));
+		const char *const stop = newline != NULL ? newline : end;
+		const struct slice line = slice_of(p, (size_t)(stop - p));
+		struct slice rest = line;
+		n++;
+		rows += n > 1 && next_word(&rest).n > 0;
+		if (n > 1)
+			read_row(t, line, n);
+		p = newline != NULL ? newline + 1 : end;
+	}
+	if (rows == 0)
+		REPORT(t, "%s has no line of a host after the header line", t->offsets->file);
+}
+
+/* Returns false on OOM, and after reporting that the file of --clock-offsets cannot be read. */
+static bool read_offsets(struct table *t, const char *path)
+{
+	struct ovni_offsets *const o = t->offsets;
+	struct input *const in =
+	    o->named ? input_open_in(t->r->files, NULL, path) : reader_open_beside(t->r, path);
+	bool ok = true;
+
+	if (in == NULL)
+		return false;
+	const enum load load = load_file(t->r, in, o->file, OVNI_MAX_OFFSETS);
+	if (load == LOAD_MISSING && o->named) {
+		REPORT(t, "%s: %s", o->file, in->fault_text);
+		ok = false;
+	} else if (load == LOAD_FAILED) {
+		ok = !o->named;
+	} else if (load == LOAD_LARGE) {
+		REPORT(t, "%s has more than %u bytes and was not read", o->file, OVNI_MAX_OFFSETS);
+	} else if (load == LOAD_WHOLE) {
+		o->read = true;
+		if ((t->r->want & WANT_FILES) != 0)
+			text_add(&o->copy, in->p, (size_t)(in->end - in->p));
+		t->system->no_memory |= o->copy.failed;
+		read_table(t, loaded_text(in));
+		ok = !t->system->no_memory;
+	}
+	input_close(in);
+	return ok;
+}
+
+bool ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r)
+{
+	const char *const named = option_find(r->options, "clock-offsets");
+	const char *const folder = r->folder > 0 && r->findings != NULL ? r->findings->path : NULL;
+	struct table t = { .offsets = o, .system = s, .r = r };
+
+	o->named = named != NULL;
+	o->file = named != NULL ? "the file of --clock-offsets" : OVNI_OFFSETS_FILE;
+	if (named != NULL)
+		return read_offsets(&t, named);
+	if (folder == NULL)
+		return true;
+	const size_t size = strlen(folder) + sizeof "/" OVNI_OFFSETS_FILE;
+	char *const path = malloc(size);
+	if (path == NULL)
+		return false;
+	snprintf(path, size, "%s/" OVNI_OFFSETS_FILE, folder);
+	const bool ok = read_offsets(&t, path);
+	free(path);
+	return ok;
+}
+
+void ovni_offsets_free(struct ovni_offsets *o)
+{
+	free(o->hosts);
+	text_free(&o->copy);
+	tabletext_free(&o->host_index);
+}
+
+/* The host of a loom is its name up to the first dot. */
+static struct slice host_of(struct slice loom)
+{
+	const char *const dot = loom.n > 0 ? memchr(loom.p, '.', loom.n) : NULL;
+
+	return slice_of(loom.p, dot != NULL ? (size_t)(dot - loom.p) : loom.n);
+}
+
+int64_t ovni_offsets_find(struct ovni_offsets *o, struct slice loom)
+{
+	const uint32_t known =
+	    loom.p != NULL && o->nhosts > 0 ? tabletext_get(&o->host_index, host_of(loom)) : TABLE_NONE;
+
+	if (known == TABLE_NONE)
+		return 0;
+	o->hosts[known].used = true;
+	return o->hosts[known].offset;
+}
+
+void ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r)
+{
+	struct quoted q, q2;
+
+	for (uint32_t i = 0; i < o->nhosts; i++)
+		if (!o->hosts[i].used)
+			ovni_report(r, o->named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS,
+			            "%s: no loom is on the host %s", o->file, quoted(&q, o->hosts[i].name));
+	if (o->read || s->nlooms == 0)
+		return;
+	for (uint32_t i = 1; i < s->nlooms; i++)
+		if (!slice_equal(host_of(s->looms[i].name), host_of(s->looms[0].name))) {
+			ovni_report(
+			    r, OVNI_RULE_NO_CLOCK_OFFSETS,
+			    "looms %s and %s are on different hosts, but there is no clock-offsets.txt",
+			    quoted(&q, s->looms[0].name), quoted(&q2, s->looms[i].name));
+			break;
+		}
+}
