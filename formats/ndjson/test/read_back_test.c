@@ -1,13 +1,72 @@
+/* The lines that the writer makes of samples, real traces and random events are parsed and compared with
+ * them. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "ndjson/test/made_test.h"
-#include "model/trace_engine.h"
+#include "cmd/test/samples_test_util.h"
 #include "model/test/lane_track_test.h"
+#include "model/trace_engine.h"
+#include "ndjson/test/agree_test.h"
+#include "ndjson/test/made_test.h"
 #include "test/support/splitmix.h"
 
-/* Events at random: what no reader gives yet, or seldom. */
+/* ---- inputs ---- */
+
+static void agree_both(const char *path, void *ctx)
+{
+	size_t *const n = ctx;
+
+	agree_input(path, false, NULL);
+	agree_input(path, true, NULL);
+	*n += 1;
+}
+
+Test(ndjson_inputs, samples_read_back)
+{
+	size_t n = 0;
+
+	agree_samples(agree_both, &n);
+	cr_expect_gt(n, 150);
+}
+
+/* files, folders: paths below the folder of real traces, as arguments of the shell. */
+static void expect_read_back(const char *files, const char *folders)
+{
+	const char *const dir = real_traces();
+	char find[300];
+
+	snprintf(find, sizeof find,
+	         "cd \"$0\" && { find %s -type f ! -name '*.json'; find %s -mindepth 1 -maxdepth 1 -type d; "
+	         "} | sort",
+	         files, folders);
+	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
+	size_t n = 0;
+
+	cr_assert_eq(r.status, 0, "%s", r.err);
+	for (char *name = strtok(r.out, "\n"); name != NULL; name = strtok(NULL, "\n")) {
+		char path[1024];
+		snprintf(path, sizeof path, "%s/%s", dir, name);
+		agree_both(path, &n);
+	}
+	cr_expect_gt(n, 1);
+	ran_free(&r);
+}
+
+Test(ndjson_inputs, real_traces_read_back)
+{
+	expect_read_back("htdump heph dftracer", "ovni/good ovni/bad ovni/state");
+}
+
+Test(ndjson_inputs, real_traces_of_dial9_read_back)
+{
+	expect_read_back("dial9 next/dial9", "dial9");
+}
+
+/* ---- random events ---- */
+
+/* Events that readers never or seldom return. */
 
 static uint64_t any(struct made *r, uint64_t below)
 {
@@ -183,7 +242,7 @@ static void any_track(struct made *r)
 	cr_assert_not_null(r->track);
 }
 
-/* Mostly a name that the class declares. */
+/* Returns a name that the class declares, usually. */
 static struct slice any_name(struct made *r)
 {
 	static const char *const plain[] = { "one", "two", "three", "four", "five", "six", "seven", "eight" };
