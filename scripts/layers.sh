@@ -45,12 +45,34 @@ rule report base input output check
 rule yaml base input check
 rule vocab base input model check yaml
 rule format base input output model check vocab
+rule out base json output model format
 rule run base input json output model check format vocab
 rule stats base input output model check format vocab run
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run
 rule cli base json input output model check report format vocab run compare stats policy
 rule cmd base json input output model check report format vocab run compare stats policy cli
+
+# Stages of a run.  The order is: sort, meaning and nest, each by itself; read; choose and adjust; then what puts the stages
+# together, src/run/pipeline.h, which none of them includes; write asks that for batches.
+# stage FOLDER [FOLDER]...: files of src/run/FOLDER include of src/run/ only the job, the contract of a stage, losses, and
+# headers of these folders (and their own).
+stage() {
+	below=$(printf 'run/%s/|' "$@")
+	only "src/run/$1 may include of src/run/ only: job.h stage.h engine_losses.h and $*" "$(files "src/run/$1")" \
+		"base/|input/|json/|output/|model/|check/|format/|vocab/|run/(job|stage|engine_losses)\.h\"|${below%|}"
+}
+
+stage sort
+stage meaning
+stage nest
+stage read
+stage choose read sort
+stage adjust read
+only "src/run/write may include of src/run/ only: pipeline.h read" "$(files src/run/write)" \
+	'base/|input/|json/|output/|model/|check/|format/|vocab/|run/pipeline\.h"|run/(read|write)/'
+only "what is below all stages may include only stage.h of src/run/" "src/run/job.h src/run/stage.h src/run/engine_losses.h" \
+	'base/|model/|check/|format/|run/(stage\.h|engine_losses\.def)"'
 
 # What is in src/test: programs and aids of tests.
 test_rule() {
@@ -63,12 +85,12 @@ test_rule bench base format test/support
 test_rule faults base output format test/support
 test_rule fuzz base input output model check yaml format vocab run compare stats test/support
 
-# A format sees format.h and the headers below, base/, json/, output/text*.h, and its own folder.  Aids of its tests share
+# A format sees format.h and the headers below, base/, json/, out/, output/text*.h, and its own folder.  Aids of its tests share
 # nothing with it, so that the one can check the other.
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	only "$dir may include only its own headers, base/, json/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_engine.h, model/value.h and output/text*.h" "$(files "$dir")" \
-		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_engine|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
+	only "$dir may include only its own headers, base/, json/, out/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value.h and output/text*.h" "$(files "$dir")" \
+		"$name/|base/|json/|out/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
 	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
 done
 

@@ -1,3 +1,7 @@
+/*
+ * tracetool: finds the command.  Each command is a struct command (cli/command.h).
+ */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -108,9 +112,9 @@ static enum exit_status misplaced_option(int argc, char **argv)
 	return STATUS_USAGE;
 }
 
-/* A closed standard descriptor would be given to the next file that is opened, and messages would land in the
- * output. It is taken by something that cannot be used either way: reading 0 and writing 1 or 2 go on
- * failing. */
+/* Opens closed standard descriptors: the next file that is opened would get their number, and messages would
+ * be written to it.  /dev/null is opened the wrong way round, so that reading 0 and writing 1 or 2 still
+ * fail. */
 static bool keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -137,6 +141,8 @@ static enum exit_status run(int argc, char **argv)
 		argc = 3;
 	}
 	const char *const name = argv[1];
+	if (strcmp(name, COMPLETE_COMMAND) == 0)
+		return complete_print(argc - 2, argv + 2);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return print_help();
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
@@ -150,17 +156,17 @@ static enum exit_status run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct sigaction pipe_action;
-	const bool knows = sigaction(SIGPIPE, NULL, &pipe_action) == 0;
+	const bool is_known = sigaction(SIGPIPE, NULL, &pipe_action) == 0;
 
 	if (!keep_standard_descriptors())
-		return STATUS_UNREADABLE; /* there is nowhere to say it */
+		return STATUS_UNREADABLE; /* no descriptor for a message */
 	output_handle_signals();
 	input_handle_signals();
 	const enum exit_status status = run(argc, argv);
 	if (status != STATUS_PIPE_CLOSED)
 		return (int)status;
-	/* As other filters end, unless whoever started it ignores the signal. */
-	if (knows && pipe_action.sa_handler != SIG_IGN && signal(SIGPIPE, SIG_DFL) != SIG_ERR)
+	/* like other filters, unless the parent ignores the signal */
+	if (is_known && pipe_action.sa_handler != SIG_IGN && signal(SIGPIPE, SIG_DFL) != SIG_ERR)
 		(void)raise(SIGPIPE);
 	return STATUS_UNREADABLE;
 }

@@ -4,6 +4,7 @@
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "chrome/chrome.h"
+#include "out/tracks.h"
 
 /* ---- ids ---- */
 
@@ -20,7 +21,6 @@
  * it stands first and may be called otherwise.  So no invented number is the
  * other one: of processes they are odd, of threads even.
  */
-#define LAST_TRUE_ID 4194304U /* the largest pid of Linux */
 
 static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 {
@@ -40,7 +40,7 @@ static bool keeps_its_id(const struct track *t)
 static uint32_t free_pid(struct chrome_ids *ids)
 {
 	if (ids->next_pid == 0)
-		ids->next_pid = LAST_TRUE_ID - 1;
+		ids->next_pid = TRACKS_LAST_PID - 1;
 	do
 		ids->next_pid += 2;
 	while (!is_free(ids, ids->next_pid, 0));
@@ -53,7 +53,7 @@ static uint32_t free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
 	uint32_t *const next = extra ? &ids->next_extra_tid : &ids->next_tid;
 
 	if (extra && *next == 0)
-		*next = LAST_TRUE_ID;
+		*next = TRACKS_LAST_PID;
 	do
 		*next += extra ? 2 : 1;
 	while (*next == pid || !is_free(ids, pid, *next));

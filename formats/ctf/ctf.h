@@ -20,6 +20,9 @@
 
 #include "base/table.h"
 #include "format/format.h"
+#include "out/kind.h"
+#include "out/shape.h"
+#include "out/tracks.h"
 
 /* ---- limits ---- */
 
@@ -54,40 +57,14 @@ static inline void ctf_lose(struct chunk *chunk, enum ctf_loss kind, uint64_t of
 
 /* ---- classes of the output ---- */
 
-enum ctf_kind {
-	CTF_SPAN,
-	CTF_ASYNC,
-	CTF_INSTANT,
-	CTF_COUNTER,
-	CTF_FLOW_OUT,
-	CTF_FLOW_IN,
-	CTF_FLOW_STEP,
-	CTF_BEGIN,
-	CTF_END,
-	CTF_KINDS
-};
-
-struct ctf_member {
-	struct slice name; /* in the trace */
-	uint8_t type;      /* enum value_type */
-	uint8_t element;   /* enum value_type of the elements of a sequence; else VALUE_NONE */
-};
-
 /* A class of the output: events of one class and kind, with the same fields of the same types. */
 struct ctf_layout {
-	const struct class *cls;
-	const struct ctf_member *members;
+	/* kind: enum event_kind; type of a member: enum value_type, and that of the elements of a sequence <<
+	 * 8
+	 */
+	struct shape shape;
 	uint32_t id;
-	uint32_t nmembers;
-	enum ctf_kind kind;
 	bool other; /* shared by events without a class of their own: all fields are one text */
-};
-
-#define CTF_RECENT 6
-
-/* Per class of the trace: its layouts, most recently used first. */
-struct ctf_class {
-	const struct ctf_layout *recent[CTF_RECENT];
 };
 
 struct ctf_state {
@@ -96,19 +73,13 @@ struct ctf_state {
 	uint64_t base; /* time of the clock's value 0, in ns of the trace's clock: 0 or negative */
 	uint64_t last; /* value of the clock at the last event, ns */
 	struct arena arena;
-	struct ctf_class *classes; /* by index of the trace's class */
-	uint32_t nclasses;
-	const struct ctf_layout **layouts;
-	uint32_t nlayouts, layouts_cap;
-	struct ctf_layout others[CTF_KINDS];
-	struct table64 signatures; /* hash of class, kind and fields -> layouts[] */
-	uint32_t fields;           /* charged against CTF_MAX_FIELDS */
-	bool full;                 /* a limit was reached */
-	struct text declarations;  /* of the layouts, in TSDL */
-	struct text packet;        /* current packet, with space for its head */
-	uint64_t packet_begin;     /* value of the clock at its first event, ns */
-	uint64_t packets;          /* written */
-	struct chunk names;        /* losses of the names of tracks; no text */
+	struct shapes shapes; /* struct ctf_layout */
+	struct ctf_layout others[EVENT_KINDS];
+	struct text declarations; /* of the layouts, in TSDL */
+	struct text packet;       /* current packet, with space for its head */
+	uint64_t packet_begin;    /* value of the clock at its first event, ns */
+	uint64_t packets;         /* written */
+	struct chunk names;       /* losses of the names of tracks; no text */
 	struct text scratch;
 };
 

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "format/fields_json.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 
 /* ---- literals and identifiers ---- */
@@ -58,16 +59,16 @@ static bool put_identifier(struct text *t, const char *prefix, struct slice name
 static const struct {
 	const char *name;
 	const char *number; /* field after the name of the event; NULL: none */
-} kinds[CTF_KINDS] = {
-	[CTF_SPAN] = { "span", "dur" },
-	[CTF_ASYNC] = { "async", "dur" },
-	[CTF_INSTANT] = { "instant", NULL },
-	[CTF_COUNTER] = { "counter", NULL },
-	[CTF_FLOW_OUT] = { "flow_out", "id" },
-	[CTF_FLOW_IN] = { "flow_in", "id" },
-	[CTF_FLOW_STEP] = { "flow_step", "id" },
-	[CTF_BEGIN] = { "begin", NULL },
-	[CTF_END] = { "end", NULL },
+} kinds[EVENT_KINDS] = {
+	[EVENT_KIND_SPAN] = { "span", "dur" },
+	[EVENT_KIND_ASYNC] = { "async", "dur" },
+	[EVENT_KIND_INSTANT] = { "instant", NULL },
+	[EVENT_KIND_COUNTER] = { "counter", NULL },
+	[EVENT_KIND_ARROW_OUT] = { "flow_out", "id" },
+	[EVENT_KIND_ARROW_IN] = { "flow_in", "id" },
+	[EVENT_KIND_ARROW_STEP] = { "flow_step", "id" },
+	[EVENT_KIND_BEGIN] = { "begin", NULL },
+	[EVENT_KIND_END] = { "end", NULL },
 };
 
 static const char *type_of(unsigned value_type)
@@ -137,14 +138,14 @@ static bool put_field(struct text *t, struct names *names, const char *type, str
 	return true;
 }
 
-static bool put_sequence(struct text *t, struct names *names, const struct ctf_member *m)
+static bool put_sequence(struct text *t, struct names *names, const struct shape_member *m)
 {
 	const struct slice length = add_identifier(names, "__", m->name, "_length");
 	const struct slice s = length.p != NULL ? add_identifier(names, "_", m->name, "") : length;
 
 	if (s.p == NULL)
 		return false;
-	text_printf(t, "\t\tuint32_t %s;\n\t\t%s %s[%s];\n", length.p, type_of(m->element), s.p, length.p);
+	text_printf(t, "\t\tuint32_t %s;\n\t\t%s %s[%s];\n", length.p, type_of(m->type >> 8), s.p, length.p);
 	return true;
 }
 
@@ -152,9 +153,9 @@ static bool put_members(struct text *t, struct names *names, const struct ctf_la
 {
 	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < l->nmembers; i++) {
-		const struct ctf_member *const m = &l->members[i];
-		if (m->element != VALUE_NONE)
+	for (uint32_t i = 0; ok && i < l->shape.nmembers; i++) {
+		const struct shape_member *const m = &l->shape.members[i];
+		if (m->type >> 8 != VALUE_NONE)
 			ok = put_sequence(t, names, m);
 		else if (m->type != VALUE_NONE) /* null has no bytes */
 			ok = put_field(t, names, type_of(m->type), m->name);
@@ -165,26 +166,27 @@ static bool put_members(struct text *t, struct names *names, const struct ctf_la
 /* Adds the fields that all events of the kind have, which precede the members. */
 static bool put_fixed_fields(struct text *t, struct names *names, const struct ctf_layout *l)
 {
-	const char *const number = kinds[l->kind].number, *const text = type_of(VALUE_STRING);
+	const char *const number = kinds[l->shape.kind].number, *const text = type_of(VALUE_STRING);
 
 	return put_field(t, names, text, SLICE_LIT("name")) &&
 	       (number == NULL || put_field(t, names, "uint64_t", slice_str(number))) &&
-	       (l->kind != CTF_ASYNC || put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
+	       (l->shape.kind != EVENT_KIND_ASYNC ||
+	        put_field(t, names, "uint64_t", SLICE_LIT("async_id"))) &&
 	       (!l->other || (put_field(t, names, text, SLICE_LIT("class")) &&
 	                      put_field(t, names, text, SLICE_LIT("fields"))));
 }
 
 static void put_class_name(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
 {
-	struct slice title = l->other ? SLICE_LIT("other") : l->cls->category;
+	struct slice title = l->other ? SLICE_LIT("other") : l->shape.cls->category;
 	struct text *const name = &st->scratch;
 
 	if (title.n == 0)
-		title = l->cls->name;
+		title = l->shape.cls->name;
 	text_clear(name);
 	text_slice(name, title);
 	text_char(name, ':');
-	text_str(name, kinds[l->kind].name);
+	text_str(name, kinds[l->shape.kind].name);
 	t->failed |= name->failed;
 	if (!name->failed)
 		put_literal(t, slice_of(name->p, name->n));
@@ -209,28 +211,28 @@ bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct
 
 /* ---- facts ---- */
 
-static void put_text_fact(struct text *t, const char *name, const char *value)
+static void put_fact(struct ctf_state *st, struct text *t, const struct fact *f)
 {
-	if (value == NULL || *value == '\0')
-		return;
-	text_printf(t, "\t%s = ", name);
-	put_literal(t, slice_str(value));
-	text_str(t, ";\n");
-}
-
-static void put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f)
-{
+	static const char *const names[] = {
+		[FACT_TOOL] = "tracer_name",   [FACT_FORMAT] = "format",
+		[FACT_DIALECT] = "dialect",    [FACT_BYTE_ORDER] = "source_byte_order",
+		[FACT_CLOCK] = "source_clock", [FACT_REBASED_BY] = "rebased_by_ns",
+	};
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
 
 	/* Numbers keep names of facts apart. */
-	text_printf(t, "\tfact_%" PRIu32 " = ", i + 1);
-	text_clear(s);
-	text_slice(s, f->name);
-	text_str(s, " = ");
-	if (f->value.type == VALUE_STRING)
-		text_slice(s, value_text(&f->value));
+	if (f->kind >= FACT_TRACE)
+		text_printf(t, "\t%s_%" PRIu32 " = ", f->kind == FACT_TRACE ? "fact" : "losses",
+		            f->index + 1);
 	else
+		text_printf(t, "\t%s = ", names[f->kind]);
+	text_clear(s);
+	if (f->kind >= FACT_TRACE) {
+		text_slice(s, f->name);
+		text_str(s, f->kind == FACT_TRACE ? " = " : ": ");
+	}
+	if (!fact_put_text(s, f))
 		fields_json_value(s, &f->value, &lost);
 	t->failed |= s->failed;
 	if (!s->failed)
@@ -240,26 +242,18 @@ static void put_fact(struct ctf_state *st, struct text *t, uint32_t i, const str
 
 static void put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts =
+	    facts_of(w, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
 	struct text *const t = &chunk->text;
-	const uint32_t n = trace->nmeta < CTF_MAX_FACTS ? trace->nmeta : CTF_MAX_FACTS;
+	const uint32_t n = w->trace->nmeta;
+	struct fact f;
 
 	text_str(t, "\nenv {\n");
-	put_text_fact(t, "tracer_name", w->tool);
-	put_text_fact(t, "format", trace->format);
-	put_text_fact(t, "dialect", trace->dialect);
-	put_text_fact(t, "source_byte_order", trace->byte_order);
-	put_text_fact(t, "source_clock", trace->clock);
-	if (w->rebased)
-		text_printf(t, "\trebased_by_ns = \"%" PRIu64 "\";\n", w->rebased_by);
-	for (uint32_t i = 0; i < n; i++)
-		put_fact(st, t, i, &trace->meta[i]);
-	if (n < trace->nmeta)
-		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, trace->nmeta - n);
-	for (size_t i = 0; i < w->total->n; i++) {
-		text_printf(t, "\tlosses_%zu = ", i + 1);
-		text_printf(t, "\"%s: %" PRIu64 "\";\n", w->total->rows[i].loss->id, w->total->rows[i].count);
-	}
+	while (facts_next(&facts, &f))
+		if (f.kind != FACT_TRACE || f.index < CTF_MAX_FACTS)
+			put_fact(st, t, &f);
+	if (n > CTF_MAX_FACTS)
+		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, n - CTF_MAX_FACTS);
 	text_str(t, "};\n");
 }
 

@@ -86,18 +86,10 @@ static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64
 
 /* ---- tracks ---- */
 
-/* Returns the thread of a lane or of a child track; its process if there is none. */
-static const struct track *thread_of(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 /* Renders the context of the events of a track. */
 static bool declare_track(struct ctf_state *st, struct track *t)
 {
-	const struct track *const process = track_process(t), *const thread = thread_of(t);
+	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
 	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
 	struct text *const s = &st->scratch;
@@ -119,19 +111,6 @@ static bool declare_track(struct ctf_state *st, struct track *t)
 }
 
 /* ---- layouts ---- */
-
-static enum ctf_kind kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = CTF_SPAN,       [PHASE_BEGIN] = CTF_BEGIN,     [PHASE_END] = CTF_END,
-		[PHASE_INSTANT] = CTF_INSTANT, [PHASE_COUNTER] = CTF_COUNTER, [PHASE_FLOW_OUT] = CTF_FLOW_OUT,
-		[PHASE_FLOW_IN] = CTF_FLOW_IN,
-	};
-
-	if (event_is_step(e))
-		return CTF_FLOW_STEP;
-	return event_is_async(e) ? CTF_ASYNC : (enum ctf_kind)kinds[e->phase];
-}
 
 /* Parses a value of JSON that is a number which a double can hold. */
 static bool parse_json_number(const struct value *v, double *number)
@@ -168,39 +147,20 @@ static inline uint8_t output_type(const struct value *v)
 	return v->type == VALUE_JSON && parse_json_number(v, &number) ? (uint8_t)VALUE_F64 : v->type;
 }
 
-static bool layout_fits(const struct ctf_layout *l, enum ctf_kind kind, const struct field *f, uint32_t n)
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	const struct ctf_member *const m = l->members;
-
-	if (l->nmembers != n || l->kind != kind)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (m[i].type != output_type(&f[i].value) || m[i].element != element_type(&f[i].value) ||
-		    !slice_equal(m[i].name, f[i].name))
-			return false;
-	return true;
-}
-
-/* Returns a hash of class, kind and fields. */
-static uint64_t signature_of(const struct event *e, enum ctf_kind kind, const struct field *f)
-{
-	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
-
-	for (uint32_t i = 0; i < e->nfields; i++)
-		hash =
-		    hash_bytes(f[i].name.p, f[i].name.n,
-		               hash + output_type(&f[i].value) + ((uint64_t)element_type(&f[i].value) << 8));
-	return hash;
+	(void)ctx;
+	return (uint16_t)(output_type(&f[i].value) | element_type(&f[i].value) << 8);
 }
 
 /* Returns the layout of events of this kind without a class of their own. */
-static const struct ctf_layout *other_layout(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk,
+static const struct ctf_layout *other_layout(struct ctf_state *st, enum event_kind kind, struct chunk *chunk,
                                              uint64_t offset)
 {
 	struct ctf_layout *const l = &st->others[kind];
 
 	if (!l->other) {
-		*l = (struct ctf_layout){ .id = CTF_MAX_CLASSES + kind, .kind = kind, .other = true };
+		*l = (struct ctf_layout){ .shape.kind = kind, .id = CTF_MAX_CLASSES + kind, .other = true };
 		chunk->text.failed |= !ctf_declare_layout(st, l, chunk, offset);
 	}
 	return l;
@@ -220,69 +180,35 @@ static uint64_t declaration_cost(const struct event *e, const struct field *f)
 /* Charges a layout against the limits.  Returns false if one is reached. */
 static bool charge_layout(struct ctf_state *st, const struct event *e, const struct field *f)
 {
-	if (st->full || e->nfields > CTF_CLASS_FIELDS)
+	static const struct shapes_bounds max = { CTF_MAX_CLASSES, CTF_MAX_FIELDS, CTF_MAX_DESCRIBED };
+
+	if (st->shapes.full || e->nfields > CTF_CLASS_FIELDS)
 		return false;
-	if (st->nlayouts >= CTF_MAX_CLASSES || e->nfields > CTF_MAX_FIELDS - st->fields ||
-	    st->declarations.n + declaration_cost(e, f) > CTF_MAX_DESCRIBED) {
-		st->full = true;
-		return false;
-	}
-	st->fields += e->nfields;
-	return true;
+	st->shapes.bytes = st->declarations.n;
+	return shapes_reserve(&st->shapes, &max, e->nfields, declaration_cost(e, f));
 }
 
-static const struct ctf_layout *add_layout(struct ctf_state *st, const struct event *e, const struct field *f,
-                                           uint64_t hash, struct chunk *chunk)
-{
-	struct ctf_layout *const l = arena_alloc(&st->arena, sizeof *l);
-	struct ctf_member *const m = arena_zalloc(&st->arena, (size_t)e->nfields + 1, sizeof *m);
-
-	if (l == NULL || m == NULL)
-		return NULL;
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		m[i] = (struct ctf_member){ arena_copy(&st->arena, f[i].name), output_type(&f[i].value),
-			                    element_type(&f[i].value) };
-		if (m[i].name.p == NULL)
-			return NULL;
-	}
-	*l = (struct ctf_layout){ e->cls, m, st->nlayouts, e->nfields, kind_of(e), false };
-	if (!array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
-	    !ctf_declare_layout(st, l, chunk, e->offset) || !table64_put(&st->signatures, hash, st->nlayouts))
-		return NULL;
-	st->layouts[st->nlayouts++] = l;
-	return l;
-}
-
-/* Returns the layout of an event, declared if it is new.  Events of one class come with few sets of fields,
- * so the most recently used are compared first; the others are found by a hash. */
+/* Returns the layout of an event, declared if it is new. */
 static const struct ctf_layout *find_layout(struct ctf_state *st, const struct batch *b,
                                             const struct event *e, struct chunk *chunk)
 {
-	struct ctf_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;
-	const enum ctf_kind kind = kind_of(e);
-	const struct ctf_layout *l;
+	const struct shape_key key = { e, f, (uint16_t)event_kind(e), shape_type_of, NULL };
+	uint64_t hash;
+	bool addable;
+	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);
 
-	for (uint32_t k = 0; k < CTF_RECENT && (l = c->recent[k]) != NULL; k++)
-		if (layout_fits(l, kind, f, e->nfields)) {
-			c->recent[k] = c->recent[0];
-			c->recent[0] = l;
-			return l;
-		}
-	const uint64_t hash = signature_of(e, kind, f);
-	const uint32_t i = table64_get(&st->signatures, hash);
-
-	if (i == TABLE_NONE && !charge_layout(st, e, f))
-		return other_layout(st, kind, chunk, e->offset);
-	l = i != TABLE_NONE ? st->layouts[i] : add_layout(st, e, f, hash, chunk);
-	if (l == NULL) {
+	if (known != NULL)
+		return (struct ctf_layout *)known;
+	if (!addable || !charge_layout(st, e, f))
+		return other_layout(st, (enum event_kind)key.kind, chunk, e->offset);
+	struct ctf_layout *const l = (struct ctf_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
+	if (l != NULL)
+		l->id = l->shape.number;
+	if (l == NULL || !ctf_declare_layout(st, l, chunk, e->offset)) {
 		chunk->text.failed = true;
 		return NULL;
 	}
-	if (l->cls != e->cls || !layout_fits(l, kind, f, e->nfields))
-		return other_layout(st, kind, chunk, e->offset); /* a hash collision */
-	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
-	c->recent[0] = l;
 	return l;
 }
 
@@ -414,9 +340,9 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
                         const struct event *e, struct chunk *chunk)
 {
 	put_text(&st->packet, e->name, chunk, e->offset);
-	if (l->kind == CTF_SPAN || l->kind == CTF_ASYNC || event_is_flow(e))
+	if (l->shape.kind == EVENT_KIND_SPAN || l->shape.kind == EVENT_KIND_ASYNC || event_is_flow(e))
 		put_number(&st->packet, e->dur, 8);
-	if (l->kind == CTF_ASYNC)
+	if (l->shape.kind == EVENT_KIND_ASYNC)
 		put_number(&st->packet, e->offset, 8);
 	if (l->other) {
 		put_fields_as_text(st, b, e, chunk);
@@ -511,10 +437,8 @@ static bool ctf_open(struct writer *w, struct chunk *chunk)
 static bool ctf_declare(struct writer *w, const struct batch *b)
 {
 	struct ctf_state *const st = w->state;
-	bool ok = true;
+	bool ok = shapes_declare(&st->shapes, b);
 
-	for (uint32_t i = 0; ok && i < b->nclasses; i++)
-		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
 	for (uint32_t i = 0; ok && i < b->ntracks; i++)
 		ok = declare_track(st, b->tracks[i]);
 	return ok;
@@ -545,9 +469,7 @@ static void ctf_free(void *state)
 	struct ctf_state *const st = state;
 
 	arena_free(&st->arena);
-	free(st->classes);
-	free(st->layouts);
-	table64_free(&st->signatures);
+	shapes_free(&st->shapes);
 	text_free(&st->declarations);
 	text_free(&st->packet);
 	ledger_free(&st->names.ledger);

@@ -28,6 +28,7 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "json/scan.h"
 #include "json/token.h"
@@ -980,7 +981,7 @@ struct dfw_process {
 	uint64_t calls;    /* records that are not metadata */
 	struct slice host; /* n 0: none is known */
 	struct dfw_hash host_hash;
-	uint32_t number;
+	uint32_t number; /* from 1 */
 	bool shares_pid; /* with one on another host */
 	bool changed;    /* readers show it under another name or number */
 };
@@ -1003,11 +1004,9 @@ struct dfw_state {
 	struct dfw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	struct dfw_process *first;
-	struct table64 pids;    /* in use -> 0: by a process without a host, 1: by others */
-	struct tabletext hosts; /* "pid host" in use */
-	struct table64 tids;    /* hashes of process and tid in use */
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct tabletext hosts;       /* "pid host" in use */
 	uint32_t nprocesses;
-	uint64_t next_number;                    /* for who has none */
 	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
 	struct table64 hashes_used[DFW_HASH_KINDS];
 	struct dfw_hash *hashes;
@@ -1026,21 +1025,17 @@ static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t of
 	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
 }
 
-/* ---- dftracer_write_record.c ---- */
+/* ---- write.c ---- */
 
 /* A text as JSON. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
-
-/* ---- dftracer_write_hash.c ---- */
 
 /* The hash of a text, whose record is written before its first use.  n 0: there is none in this dialect, or
  * for this text. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
                             enum dfw_hash_kind kind, struct slice text);
 
-/* ---- dftracer_write_track.c ---- */
-
-/* ---- dftracer_write_args.c ---- */
+/* ---- write_args.c ---- */
 
 /* Defines the hashes that the arguments of an event need. */
 void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
@@ -1054,23 +1049,15 @@ void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e
 const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 
-/* ---- dftracer_write_value.c ---- */
-
 void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
 
-/* ---- dftracer_write_event.c ---- */
-
-/* ---- dftracer_write_raw.c ---- */
+/* ---- raw.c ---- */
 
 void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* A pass over all that will come, where records are left out. */
 void dfw_survey(void *state, const struct batch *b);
 void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk);
-
-/* ---- dftracer_write_move.c ---- */
-
-/* ---- dftracer_write.c ---- */
 
 extern const char *const dfw_dialect_words[];
 extern const struct writer_ops dfw_ops;

@@ -1,89 +1,19 @@
+/*
+ * The writer of events of any format: records of one of three dialects, hashes of names, and metadata.
+ *
+ * Processes are distinguished by their pids and hosts, threads by their tids within a process.  Each keeps
+ * its id if that is free, else it gets one that no operating system uses (out/tracks.h).  Dialect d1 has no
+ * metadata, so names are lost there; d1 and d3 have times in us.
+ */
 #include <stdlib.h>
 
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "dftracer/dftracer.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 
-/* ---- write hash ---- */
-
-/*
- * Names of hosts, files and strings as hashes, each with a record that defines
- * it.  Tracers cut them from the MD5 of the name: up to 1.0.8 the high half of
- * each byte, later every second byte.
- */
-
-static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
-
-static uint64_t cut(const unsigned char digest[DFT_MD5_SIZE], bool halves)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < DFT_MD5_SIZE; i += halves ? 1 : 2)
-		v = halves ? v << 4 | digest[i] >> 4 : v << 8 | digest[i];
-	return v > UINT16_MAX ? v : v + UINT16_MAX + 1; /* small numbers are the hashes of another dialect */
-}
-
-static struct dfw_hash make_hash(const struct dfw_state *st, uint64_t value)
-{
-	struct dfw_hash h;
-	const int n =
-	    snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"", value);
-
-	h.n = (uint32_t)n;
-	return h;
-}
-
-/* NULL: no memory. */
-static const struct dfw_hash *add(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text,
-                                  uint64_t value)
-{
-	const struct slice copy = arena_copy(&st->arena, text);
-
-	if (copy.p == NULL || !array_room(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
-	    !tabletext_put(&st->hashed[kind], copy, st->nhashes) ||
-	    !table64_put(&st->hashes_used[kind], value, 1))
-		return NULL;
-	st->hash_bytes += text.n;
-	st->hashes[st->nhashes] = make_hash(st, value);
-	return &st->hashes[st->nhashes++];
-}
-
-static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
-                         struct slice name, struct slice value);
-
-struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
-                            enum dfw_hash_kind kind, struct slice text)
-{
-	const struct dfw_hash none = { .n = 0 };
-	unsigned char digest[DFT_MD5_SIZE];
-
-	if (st->dialect == DFW_D1 || text.n == 0)
-		return none;
-	const uint32_t known = tabletext_get(&st->hashed[kind], text);
-	if (known != TABLE_NONE)
-		return st->hashes[known];
-	if (st->nhashes >= DFW_MOST_HASHES || text.n > DFW_MOST_HASH_BYTES - st->hash_bytes)
-		return none;
-	dft_md5(text, digest);
-	const uint64_t value = cut(digest, st->dialect == DFW_D3);
-	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
-		return none; /* that of another text */
-	const struct dfw_hash *const h = add(st, kind, text, value);
-	if (h == NULL) {
-		chunk->text.failed = true;
-		return none;
-	}
-	const struct dfw_hash hash = *h;
-	if (kind == DFW_HOST && who.process->host_hash.n == 0)
-		who.process->host_hash = hash;
-	dfw_metadata(st, chunk, who, records[kind], text, slice_of(hash.text, hash.n));
-	return hash;
-}
-
-/* ---- write record ---- */
-
-/* The parts of records, and metadata. */
+/* ---- parts of records, metadata ---- */
 
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
 {
@@ -91,8 +21,8 @@ void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
 		dfw_lose(chunk, DFW_BAD_TEXT, offset);
 }
 
-/* `,"key":number`, quoted in d1. */
-static void dfw_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
+/* Adds `,"key":number`, quoted in d1. */
+static void put_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
 {
 	const size_t n = strlen(key);
 	char *p = text_room(t, n + 8 + DECIMAL_U64_MAX);
@@ -112,8 +42,8 @@ static void dfw_number(const struct dfw_state *st, struct text *t, const char *k
 	t->n = (size_t)(p - t->p);
 }
 
-/* A metadata record; value: JSON.  Nothing in d1. */
-static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+/* Adds a metadata record, except in d1.  value: JSON. */
+static void put_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
                          struct slice name, struct slice value)
 {
 	struct text *const t = &chunk->text;
@@ -126,8 +56,8 @@ static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_w
 		            who.process->next_id++, kind);
 	else
 		text_printf(t, "{\"name\":\"%s\",\"cat\":\"dftracer\",\"type\":1", kind);
-	dfw_number(st, t, "pid", who.process->pid);
-	dfw_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", who.process->pid);
+	put_number(st, t, "tid", who.tid);
 	text_str(t, st->dialect == DFW_D3 ? ",\"ph\":\"M\",\"args\":{" : ",\"ph\":4,\"args\":{");
 	if (host->n > 0) {
 		text_str(t, "\"hhash\":");
@@ -141,20 +71,82 @@ static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_w
 	text_str(t, "}}\n");
 }
 
-/* ---- write track ---- */
+/* ---- hashes ---- */
 
-/*
- * Processes are told apart by their pids and hosts, threads by their tids
- * within a process.  One keeps its true number where no other has it; others get
- * numbers that no operating system gives.
- */
-#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
-#define NO_HOST 0            /* values of dfw_state.pids */
-#define HAS_HOST 1
+/* Names of hosts, files and strings become hashes, each defined by a record.  Tracers cut them from the MD5
+ * of the name: up to 1.0.8 the high half of each byte, later every second byte. */
+
+static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
+
+static uint64_t cut_digest(const unsigned char digest[DFT_MD5_SIZE], bool halves)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < DFT_MD5_SIZE; i += halves ? 1 : 2)
+		v = halves ? v << 4 | digest[i] >> 4 : v << 8 | digest[i];
+	return v > UINT16_MAX ? v : v + UINT16_MAX + 1; /* small numbers are the hashes of another dialect */
+}
+
+static struct dfw_hash make_hash(const struct dfw_state *st, uint64_t value)
+{
+	struct dfw_hash h;
+	const int n =
+	    snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"", value);
+
+	h.n = (uint32_t)n;
+	return h;
+}
+
+static const struct dfw_hash *add_hash(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text,
+                                       uint64_t value)
+{
+	const struct slice copy = arena_copy(&st->arena, text);
+
+	if (copy.p == NULL || !array_room(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
+	    !tabletext_put(&st->hashed[kind], copy, st->nhashes) ||
+	    !table64_put(&st->hashes_used[kind], value, 1))
+		return NULL;
+	st->hash_bytes += text.n;
+	st->hashes[st->nhashes] = make_hash(st, value);
+	return &st->hashes[st->nhashes++];
+}
+
+struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who,
+                            enum dfw_hash_kind kind, struct slice text)
+{
+	const struct dfw_hash none = { .n = 0 };
+	unsigned char digest[DFT_MD5_SIZE];
+
+	if (st->dialect == DFW_D1 || text.n == 0)
+		return none;
+	const uint32_t known = tabletext_get(&st->hashed[kind], text);
+	if (known != TABLE_NONE)
+		return st->hashes[known];
+	if (st->nhashes >= DFW_MOST_HASHES || text.n > DFW_MOST_HASH_BYTES - st->hash_bytes)
+		return none;
+	dft_md5(text, digest);
+	const uint64_t value = cut_digest(digest, st->dialect == DFW_D3);
+	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
+		return none; /* that of another text */
+	const struct dfw_hash *const h = add_hash(st, kind, text, value);
+	if (h == NULL) {
+		chunk->text.failed = true;
+		return none;
+	}
+	const struct dfw_hash hash = *h;
+	if (kind == DFW_HOST && who.process->host_hash.n == 0)
+		who.process->host_hash = hash;
+	put_metadata(st, chunk, who, records[kind], text, slice_of(hash.text, hash.n));
+	return hash;
+}
 
 /* ---- processes ---- */
 
-/* What the process of the event calls its host; n 0: nothing. */
+#define OF_PIDS 0 /* scope of dfw_state.numbers; that of the tids of a process is its number */
+#define NO_HOST 0 /* tags of pids */
+#define HAS_HOST 1
+
+/* Returns the host that the event names; n is 0 if it names none. */
 static struct slice host_of(const struct batch *b, const struct event *e)
 {
 	for (uint32_t i = 0; i < e->nfields; i++) {
@@ -177,7 +169,7 @@ static struct slice key_of(struct text *t, uint64_t pid, struct slice host)
 
 static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 {
-	const uint32_t used = table64_get(&st->pids, pid);
+	const uint32_t used = track_numbers_get(&st->numbers, OF_PIDS, pid);
 
 	if (used == TABLE_NONE)
 		return true;
@@ -185,29 +177,25 @@ static bool is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
 	       tabletext_get(&st->hosts, key_of(&st->scratch, pid, host)) == TABLE_NONE;
 }
 
-/* false: no memory. */
 static bool number_process(struct dfw_state *st, const struct track *t, struct dfw_process *p,
                            struct chunk *chunk, uint64_t offset)
 {
 	if (t->kind == TRACK_PROCESS && t->has_id && is_free_pid(st, t->id, p->host)) {
 		p->pid = t->id;
-		p->shares_pid = table64_get(&st->pids, p->pid) != TABLE_NONE;
+		p->shares_pid = track_numbers_get(&st->numbers, OF_PIDS, p->pid) != TABLE_NONE;
 	} else {
-		do
-			st->next_number++;
-		while (table64_get(&st->pids, FIRST_EXTRA + st->next_number) != TABLE_NONE);
-		p->pid = FIRST_EXTRA + st->next_number;
+		p->pid = track_numbers_generate(&st->numbers, OF_PIDS);
 		p->changed = t->has_id;
 		if (t->has_id)
 			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
-	if (!table64_put(&st->pids, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST))
+	if (!track_numbers_put(&st->numbers, OF_PIDS, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST))
 		return false;
 	const struct slice key = arena_copy(&st->arena, key_of(&st->scratch, p->pid, p->host));
 	return key.p != NULL && tabletext_put(&st->hosts, key, 1);
 }
 
-/* The name without the host that readers of this format put behind it. */
+/* Returns the name without the host that readers of this format add to it. */
 static struct slice own_name(struct slice name, struct slice host)
 {
 	const size_t n = (size_t)host.n + 3;
@@ -219,8 +207,8 @@ static struct slice own_name(struct slice name, struct slice host)
 	return name;
 }
 
-/* A name that readers make of the number is not written. */
-static bool is_made_of(struct slice name, const char *noun, uint64_t number)
+/* Whether readers give this name to a track without one; it is not written then. */
+static bool is_default_name(struct slice name, const char *noun, uint64_t number)
 {
 	char text[40];
 
@@ -231,8 +219,9 @@ static bool is_made_of(struct slice name, const char *noun, uint64_t number)
 /* Whether readers show another name. */
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
-	return !is_made_of(name, noun, number) && (name.n == 0 || st->dialect == DFW_D1 ||
-	                                           name.n > DFW_MOST_NAME || !utf8_valid(name.p, name.n));
+	return !is_default_name(name, noun, number) &&
+	       (name.n == 0 || st->dialect == DFW_D1 || name.n > DFW_MOST_NAME ||
+	        !utf8_valid(name.p, name.n));
 }
 
 static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
@@ -242,7 +231,7 @@ static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who w
 
 	const int n = snprintf(word, sizeof word, "\"%s\"", kind);
 	name.n = name.n < DFW_MOST_NAME ? name.n : DFW_MOST_NAME;
-	dfw_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
+	put_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
 	if (st->dialect == DFW_D1)
 		dfw_lose(chunk, DFW_NO_METADATA, offset);
 }
@@ -254,15 +243,14 @@ static void introduce_process(struct dfw_state *st, const struct track *t, struc
 
 	p->host_hash = dfw_hash_of(st, chunk, who, DFW_HOST, p->host);
 	if (st->dialect == DFW_D5)
-		dfw_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
+		put_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
 	const struct slice name = own_name(t->name, p->host);
 	p->changed |=
 	    t->has_id && (is_changed(st, name, "process", p->pid) || (p->host.n > 0 && name.n == t->name.n));
-	if (name.n > 0 && !is_made_of(name, "process", p->pid))
+	if (name.n > 0 && !is_default_name(name, "process", p->pid))
 		put_name(st, chunk, who, "process_name", name, offset);
 }
 
-/* NULL: no memory. */
 static struct dfw_process *process_of(struct dfw_state *st, const struct batch *b, const struct event *e,
                                       struct chunk *chunk)
 {
@@ -274,7 +262,7 @@ static struct dfw_process *process_of(struct dfw_state *st, const struct batch *
 	struct dfw_process *const p = arena_zalloc(&st->arena, 1, sizeof *p);
 	if (p == NULL)
 		return NULL;
-	*p = (struct dfw_process){ .number = st->nprocesses++, .next_id = 1 };
+	*p = (struct dfw_process){ .number = ++st->nprocesses, .next_id = 1 };
 	p->host = arena_copy(&st->arena, host_of(b, e));
 	if (p->host.p == NULL || !number_process(st, t, p, chunk, e->offset))
 		return NULL;
@@ -287,43 +275,28 @@ static struct dfw_process *process_of(struct dfw_state *st, const struct batch *
 
 /* ---- threads ---- */
 
-static uint64_t tid_key(const struct dfw_process *p, uint64_t tid)
-{
-	return hash_u64(tid, hash_u64(p->number, hash_seed()));
-}
-
-static bool is_free_tid(const struct dfw_state *st, const struct dfw_process *p, uint64_t tid)
-{
-	return table64_get(&st->tids, tid_key(p, tid)) == TABLE_NONE;
-}
-
-/* false: no memory. */
 static bool number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to,
                           struct chunk *chunk, uint64_t offset)
 {
 	const struct dfw_process *const p = to->process;
-	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
-	const uint64_t wanted = own ? t->id : 0;
+	static const uint64_t of_process = 0;
+	const bool has_own = track_has_own_tid(t);
+	const uint64_t *const own = has_own ? &t->id : t->kind == TRACK_PROCESS ? &of_process : NULL;
 
-	if ((own || t->kind == TRACK_PROCESS) && is_free_tid(st, p, wanted)) {
-		to->tid = wanted;
-	} else {
-		do
-			st->next_number++;
-		while (!is_free_tid(st, p, FIRST_EXTRA + st->next_number));
-		to->tid = FIRST_EXTRA + st->next_number;
-		to->changed = own;
-		if (own)
-			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
+	if (!track_numbers_assign(&st->numbers, p->number, own, &to->tid))
+		return false;
+	if (has_own && to->tid != t->id) {
+		to->changed = true;
+		dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
 	to->changed |= t->kind == TRACK_PROCESS || p->changed || is_changed(st, t->name, "thread", to->tid);
 	to->ready = true;
-	return table64_put(&st->tids, tid_key(p, to->tid), 1);
+	return true;
 }
 
-/* Who an event is of; records tell of the process and the thread before their first events. */
-static struct dfw_who dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
-                                 struct chunk *chunk)
+/* Returns the process and thread of an event, whose names precede their first events. */
+static struct dfw_who who_of(struct dfw_state *st, const struct batch *b, const struct event *e,
+                             struct chunk *chunk)
 {
 	const struct track *const t = e->track;
 	struct dfw_track *const to = &st->tracks[t->index];
@@ -335,16 +308,12 @@ static struct dfw_who dfw_who_of(struct dfw_state *st, const struct batch *b, co
 			chunk->text.failed = true;
 			return (struct dfw_who){ NULL, 0 };
 		}
-		if (t->name.n > 0 && !is_made_of(t->name, "thread", to->tid))
+		if (t->name.n > 0 && !is_default_name(t->name, "thread", to->tid))
 			put_name(st, chunk, (struct dfw_who){ p, to->tid }, "thread_name", t->name,
 			         e->offset);
 	}
 	return (struct dfw_who){ to->process, to->tid };
 }
-
-/* ---- write event ---- */
-
-/* Events as records. */
 
 /* ---- times ---- */
 
@@ -381,7 +350,7 @@ static struct times times_of(const struct dfw_state *st, const struct event *e, 
 	return (struct times){ start / 1000, (start + dur) / 1000 - start / 1000 };
 }
 
-/* ---- what it becomes ---- */
+/* ---- events ---- */
 
 enum kind { COMPLETE, COUNTER, AGGREGATE };
 
@@ -420,9 +389,7 @@ static enum kind kind_of(const struct dfw_state *st, const struct batch *b, cons
 	return COMPLETE;
 }
 
-/* ---- records ---- */
-
-static void put_name_write_event(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
+static void put_event_name(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
 {
 	text_str(&chunk->text, key);
 	if (s.n > DFW_MOST_NAME) {
@@ -432,7 +399,7 @@ static void put_name_write_event(struct chunk *chunk, const char *key, struct sl
 	dfw_text(chunk, s, offset);
 }
 
-/* `{"id":1,"name":`.  In d5 only records have an id that had one. */
+/* Adds `{"id":1,"name":`.  In d5 only records that had an id have one. */
 static void put_begin(struct dfw_state *st, struct dfw_process *p, const struct value *id,
                       const struct event *e, struct chunk *chunk)
 {
@@ -456,28 +423,28 @@ static void put_complete(struct dfw_state *st, const struct event *e, struct dfw
 	struct text *const t = &chunk->text;
 	const struct times times = times_of(st, e, chunk);
 
-	dfw_number(st, t, "pid", who.process->pid);
-	dfw_number(st, t, "tid", who.tid);
-	dfw_number(st, t, "ts", times.ts);
-	dfw_number(st, t, "dur", times.dur);
+	put_number(st, t, "pid", who.process->pid);
+	put_number(st, t, "tid", who.tid);
+	put_number(st, t, "ts", times.ts);
+	put_number(st, t, "dur", times.dur);
 	text_str(t, st->dialect == DFW_D5 ? ",\"ph\":1" : ",\"ph\":\"X\"");
 }
 
-/* Of d5: a counter or an aggregate. */
+/* Adds the rest of a counter or an aggregate of d5. */
 static void put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum kind kind,
                        struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 
-	dfw_number(st, t, "ts", times_of(st, e, chunk).ts);
+	put_number(st, t, "ts", times_of(st, e, chunk).ts);
 	text_str(t, kind == COUNTER ? ",\"ph\":2" : ",\"ph\":3");
-	dfw_number(st, t, "pid", who.process->pid);
-	dfw_number(st, t, "tid", who.tid);
+	put_number(st, t, "pid", who.process->pid);
+	put_number(st, t, "tid", who.tid);
 }
 
-static void dfw_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	const struct dfw_who who = dfw_who_of(st, b, e, chunk);
+	const struct dfw_who who = who_of(st, b, e, chunk);
 
 	if (chunk->text.failed)
 		return;
@@ -487,10 +454,10 @@ static void dfw_event(struct dfw_state *st, const struct batch *b, const struct 
 	const enum kind kind = kind_of(st, b, e, chunk);
 	const struct value *const type = dfw_type_of(st, b, e);
 	put_begin(st, who.process, kind == COMPLETE ? dfw_id_of(st, b, e) : NULL, e, chunk);
-	put_name_write_event(chunk, "", e->name, e->offset);
-	put_name_write_event(chunk, ",\"cat\":", e->cls->category, e->offset);
+	put_event_name(chunk, "", e->name, e->offset);
+	put_event_name(chunk, ",\"cat\":", e->cls->category, e->offset);
 	if (type != NULL)
-		dfw_number(st, &chunk->text, "type", type->u64);
+		put_number(st, &chunk->text, "type", type->u64);
 	if (kind == COMPLETE)
 		put_complete(st, e, who, chunk);
 	else
@@ -500,7 +467,7 @@ static void dfw_event(struct dfw_state *st, const struct batch *b, const struct 
 	who.process->calls++;
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss dfw_losses[DFW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -534,15 +501,11 @@ static bool dfw_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Room in the array for what is new. */
 static bool dfw_declare(struct writer *w, const struct batch *b)
 {
 	struct dfw_state *const st = w->state;
-	bool ok = true;
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->ntracks; i++)
-		ok = array_reach(&st->tracks, &st->ntracks, b->tracks[i]->index, sizeof *st->tracks);
-	return ok;
+	return w->raw || tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b);
 }
 
 static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -555,95 +518,67 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			dfw_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
-/* ---- facts of the whole trace ---- */
+/* ---- facts of the trace ---- */
 
-/* What st->scratch holds is the value, JSON. */
-static void put_fact(struct dfw_state *st, struct chunk *chunk, struct slice name)
-{
-	struct text *const t = &st->scratch;
-
-	chunk->text.failed |= t->failed;
-	if (chunk->text.failed || slice_is(name, "time_metric"))
-		return;
-	dfw_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
-	             slice_of(t->p, t->n));
-}
-
-static void put_word(struct dfw_state *st, struct chunk *chunk, const char *name, const char *value)
-{
-	text_clear(&st->scratch);
-	if (value == NULL || *value == '\0')
-		return;
-	text_json_string(&st->scratch, slice_str(value));
-	put_fact(st, chunk, slice_str(name));
-}
-
-static void put_number(struct dfw_state *st, struct chunk *chunk, const char *name, uint64_t value)
-{
-	char digits[24];
-
-	snprintf(digits, sizeof digits, "%" PRIu64, value);
-	put_word(st, chunk, name, digits);
-}
-
-/* Values of custom metadata are texts. */
-static void put_meta(struct dfw_state *st, struct chunk *chunk, struct slice name, const struct value *v)
-{
-	struct text *const t = &st->scratch;
-	struct chunk made = { .text = { .p = NULL } };
-
-	text_clear(t);
-	if (v->type == VALUE_STRING) {
-		text_json_string(t, value_text(v));
-	} else {
-		dfw_value(&made, v, 0);
-		text_json_string(t, slice_of(made.text.p, made.text.n));
-		ledger_merge(&chunk->ledger, &made.ledger);
-		chunk->text.failed |= made.text.failed;
-	}
-	if (t->n <= DFW_MOST_RECORD / 2)
-		put_fact(st, chunk, name);
-	else
-		dfw_lose(chunk, DFW_TOO_LONG, 0);
-	text_free(&made.text);
-	ledger_free(&made.ledger);
-}
-
-/* Facts that readers of this format took from custom metadata, and from start and end, which are events. */
-static void put_own_meta(struct dfw_state *st, struct chunk *chunk, const struct field *f)
+/* Facts that readers of this format took from custom metadata; not those of start and end, which are events.
+ */
+static bool is_custom(struct slice *name)
 {
 	static const char custom[] = "CM.";
 	const uint32_t n = sizeof custom - 1;
 
-	if (f->name.n > n && memcmp(f->name.p, custom, n) == 0)
-		put_meta(st, chunk, slice_of(f->name.p + n, f->name.n - n), &f->value);
+	if (name->n <= n || memcmp(name->p, custom, n) != 0)
+		return false;
+	*name = slice_of(name->p + n, name->n - n);
+	return true;
 }
 
+/* Adds a fact as custom metadata; the unit of times was written already. */
+static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fact *f)
+{
+	struct slice name = f->name, value;
+	struct text *const t = &st->scratch;
+	struct chunk made = { .text = { .p = NULL } };
+
+	if (f->kind == FACT_TRACE && st->own && !is_custom(&name))
+		return;
+	if (f->kind == FACT_LOSS)
+		text_str(&made.text, "losses.");
+	if (f->kind == FACT_LOSS)
+		text_slice(&made.text, name);
+	const size_t n = made.text.n;
+	if (!fact_put_text(&made.text, f))
+		dfw_value(&made, &f->value, 0);
+	value = slice_of(made.text.p + n, made.text.n - n);
+	name = f->kind == FACT_LOSS ? slice_of(made.text.p, n) : name;
+	text_clear(t);
+	text_json_string(t, value); /* values of custom metadata are texts */
+	ledger_merge(&chunk->ledger, &made.ledger);
+	chunk->text.failed |= made.text.failed || t->failed;
+	if (t->n > DFW_MOST_RECORD / 2)
+		dfw_lose(chunk, DFW_TOO_LONG, 0);
+	else if (!chunk->text.failed && !slice_is(name, "time_metric"))
+		put_metadata(st, chunk, (struct dfw_who){ st->first, st->first->pid }, "CM", name,
+		             slice_of(t->p, t->n));
+	text_free(&made.text);
+	ledger_free(&made.ledger);
+}
+
+/* Those of the trace first: readers keep the last value of a name. */
 static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
-	char name[128];
+	struct facts of_trace = facts_of(w, FACTS_OF(FACT_TRACE));
+	struct facts own = facts_of(w, (FACTS_WORDS & ~FACTS_OF(FACT_BYTE_ORDER)) | FACTS_OF(FACT_EPOCH) |
+	                                   FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_LOSS));
+	struct fact f;
 
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		if (st->own)
-			put_own_meta(st, chunk, &trace->meta[i]);
-		else
-			put_meta(st, chunk, trace->meta[i].name, &trace->meta[i].value);
-	put_word(st, chunk, "tool", w->tool);
-	put_word(st, chunk, "format", trace->format);
-	put_word(st, chunk, "dialect", trace->dialect);
-	put_word(st, chunk, "clock", trace->clock);
-	if (trace->epoch_known)
-		put_number(st, chunk, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, chunk, "rebased_by_ns", w->rebased_by);
-	for (size_t i = 0; i < w->total->n; i++) {
-		snprintf(name, sizeof name, "losses.%s", w->total->rows[i].loss->id);
-		put_number(st, chunk, name, w->total->rows[i].count);
-	}
+	while (facts_next(&of_trace, &f))
+		put_fact(st, chunk, &f);
+	while (facts_next(&own, &f))
+		put_fact(st, chunk, &f);
 }
 
 static bool dfw_close(struct writer *w, struct chunk *chunk)
@@ -673,9 +608,8 @@ static void dfw_free(void *state)
 
 	arena_free(&st->arena);
 	free(st->tracks);
-	table64_free(&st->pids);
+	track_numbers_free(&st->numbers);
 	tabletext_free(&st->hosts);
-	table64_free(&st->tids);
 	for (int i = 0; i < DFW_HASH_KINDS; i++) {
 		tabletext_free(&st->hashed[i]);
 		table64_free(&st->hashes_used[i]);

@@ -1,11 +1,14 @@
+/*
+ * Fields of events as arguments of records.  Some names have a meaning in this format: hosts, files and
+ * strings become hashes, and a name that would be mistaken for one gets a number.  Numbers keep all digits,
+ * all other values are JSON on one line.
+ */
 #include "dftracer/dftracer.h"
 #include "format/fields_json.h"
 #include "json/token.h"
 #include "model/event_traits.h"
 
-/* ---- write value ---- */
-
-/* Values of arguments: numbers with all their digits, everything else as JSON. */
+/* ---- values ---- */
 
 /* Whether lists and maps are nested deeper than this.  A map whose keys are not all text is written as a list
  * of lists, so each counts twice. */
@@ -21,7 +24,7 @@ static bool is_deeper(const struct value *v, unsigned most)
 	return false;
 }
 
-/* The same of JSON text. */
+/* The same for JSON text. */
 static bool is_deeper_text(const char *p, uint32_t n)
 {
 	unsigned depth = 0;
@@ -40,7 +43,7 @@ static bool is_deeper_text(const char *p, uint32_t n)
 	return false;
 }
 
-/* On one line: in valid JSON, line ends and tabs stand between values alone. */
+/* Adds JSON on one line: in valid JSON, line ends and tabs are only between values. */
 static void put_json(struct text *t, const char *p, uint32_t n)
 {
 	const size_t from = t->n;
@@ -51,7 +54,7 @@ static void put_json(struct text *t, const char *p, uint32_t n)
 			t->p[i] = ' ';
 }
 
-static void put_other(struct chunk *chunk, const struct value *v, uint64_t offset)
+static void put_as_json(struct chunk *chunk, const struct value *v, uint64_t offset)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -77,12 +80,10 @@ void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset)
 	} else if (v->type == VALUE_JSON)
 		put_json(&chunk->text, v->p, v->count);
 	else
-		put_other(chunk, v, offset);
+		put_as_json(chunk, v, offset);
 }
 
-/* ---- write args ---- */
-
-/* Fields as arguments.  Some names mean something in this format. */
+/* ---- arguments of one event ---- */
 
 struct args {
 	struct dfw_state *st;
@@ -94,10 +95,10 @@ struct args {
 	const struct value *id, *type; /* members of the record */
 	bool is_start, is_end;         /* records of the tracer itself */
 	bool comma;
-	struct tabletext seen; /* the names so far, if there are many */
+	struct tabletext seen; /* earlier names, if there are more than FEW */
 };
 
-#define FEW 48 /* names that are compared one by one */
+#define FEW 48 /* up to so many names are compared one by one */
 
 static struct args args_of(struct dfw_state *st, const struct batch *b, const struct event *e,
                            struct dfw_who who, struct chunk *chunk)
@@ -153,10 +154,10 @@ static const struct {
 
 enum { HASHED = sizeof hashed / sizeof hashed[0] };
 
-/* Which row is for a field; HASHED: none. */
+/* Returns the row of a field, or HASHED if it has none. */
 static size_t row_of(const struct args *a, const struct field *f)
 {
-	/* programs have texts named cmd and exec too */
+	/* cmd and exec have this meaning in a start record alone */
 	const size_t most = a->is_start ? HASHED : 2;
 	size_t i = 0;
 
@@ -167,7 +168,7 @@ static size_t row_of(const struct args *a, const struct field *f)
 	return i < most ? i : HASHED;
 }
 
-/* The host of its process, which tells who the event is of. */
+/* Whether the field is the host of the process. */
 static bool is_host(const struct args *a, const struct field *f)
 {
 	return f->value.type == VALUE_STRING && slice_is(f->name, "hostname") &&
@@ -205,7 +206,7 @@ static bool is_seen(const struct args *a, struct slice name, uint32_t n)
 	return false;
 }
 
-/* Whether a name would be taken for something else. */
+/* Whether a name would be mistaken for a hash or the host. */
 static bool is_reserved(const struct args *a, const struct field *f)
 {
 	for (size_t i = 0; i < HASHED; i++)
@@ -214,7 +215,7 @@ static bool is_reserved(const struct args *a, const struct field *f)
 	return slice_is(f->name, "hostname") && !is_host(a, f);
 }
 
-/* `"name (2)":`, the first number that is free. */
+/* Adds `"name (2)":`, with the first number that is free. */
 static void put_renamed(struct args *a, uint32_t i)
 {
 	struct text *const t = &a->st->scratch;
@@ -247,7 +248,7 @@ static void put_name(struct args *a, uint32_t i)
 
 /* ---- arguments ---- */
 
-static void comma(struct args *a)
+static void put_comma(struct args *a)
 {
 	if (a->comma)
 		text_char(&a->chunk->text, ',');
@@ -258,15 +259,15 @@ static void put_hash(struct args *a, struct slice name, const struct dfw_hash *h
 {
 	struct text *const t = &a->chunk->text;
 
-	comma(a);
+	put_comma(a);
 	text_char(t, '"');
 	text_slice(t, name);
 	text_str(t, "\":");
 	text_add(t, h->text, h->n);
 }
 
-/* Behind the first occurrence of the key; NULL: there is none. */
-static const char *behind(const char *p, const char *end, const char *key)
+/* Returns the end of the first occurrence of the key, or NULL. */
+static const char *after_key(const char *p, const char *end, const char *key)
 {
 	const size_t n = strlen(key);
 
@@ -278,8 +279,9 @@ static const char *behind(const char *p, const char *end, const char *key)
 	return NULL;
 }
 
-/* What an end record says of the records before it is true of those that are written. */
-static bool put_of_end(struct args *a, const struct field *f)
+/* Adds a field of an end record that describes the records before it, such that it is true of those written.
+ * Returns false if the field is none of these. */
+static bool put_end_field(struct args *a, const struct field *f)
 {
 	struct text *const t = &a->chunk->text;
 
@@ -292,7 +294,7 @@ static bool put_of_end(struct args *a, const struct field *f)
 	if (f->value.type != VALUE_JSON || !slice_is(f->name, "cfg"))
 		return false;
 	const char *const p = f->value.p, *const end = p + f->value.count;
-	const char *const from = behind(p, end, "\"time_metric\":\"");
+	const char *const from = after_key(p, end, "\"time_metric\":\"");
 	const char *const to = from != NULL ? memchr(from, '"', (size_t)(end - from)) : NULL;
 	if (to == NULL)
 		return false;
@@ -318,13 +320,13 @@ static void put_field(struct args *a, uint32_t i)
 			return;
 		}
 	}
-	comma(a);
+	put_comma(a);
 	put_name(a, i);
-	if (!a->is_end || !put_of_end(a, f))
+	if (!a->is_end || !put_end_field(a, f))
 		dfw_value(a->chunk, &f->value, a->e->offset);
 }
 
-/* What the fields do not say of who the event is of. */
+/* Adds the host of the process if the fields do not have it and it is needed. */
 static void put_host(struct args *a, bool counter)
 {
 	const struct dfw_process *const p = a->who.process;
@@ -338,7 +340,7 @@ static void put_host(struct args *a, bool counter)
 		put_hash(a, SLICE_LIT("hhash"), &p->host_hash);
 		return;
 	}
-	comma(a);
+	put_comma(a);
 	text_str(&a->chunk->text, "\"hostname\":");
 	dfw_text(a->chunk, p->host, a->e->offset);
 }
@@ -347,12 +349,12 @@ static void put_arrow(struct args *a)
 {
 	const char *const names[] = { "arrow_id", "arrow_id (2)" };
 
-	comma(a);
+	put_comma(a);
 	text_printf(&a->chunk->text, "\"%s\":", names[is_seen(a, SLICE_LIT("arrow_id"), a->n)]);
 	text_u64(&a->chunk->text, a->e->dur);
 }
 
-/* Whether readers take the text of a counter for a number, or for the host. */
+/* Whether readers mistake the text of a counter for a number, or for the host. */
 static bool is_no_series(const struct field *f)
 {
 	const struct slice s = value_text(&f->value);

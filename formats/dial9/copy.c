@@ -1,527 +1,22 @@
+/*
+ * Copies of dial9 traces: all records, or those that a selection refers to.
+ *
+ * A copy borrows runs of adjacent records from the input.  One trace after another is a trace too: its
+ * header begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack
+ * entries, and a time base may be missing.
+ *
+ * A selection retains headers, schemas, annotations and pool entries until an event refers to them, and
+ * symbols until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds
+ * them is written whether an event needs it or not.
+ */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "dial9/dial9.h"
 
-/* ---- write symbols ---- */
+/* ---- records ---- */
 
-/* ---- what is a symbol ---- */
-
-struct first_field {
-	struct slice event, name; /* of the schema; of the field */
-	bool timed;
-	uint8_t type;
-};
-
-/* "Schema": tag, type_id, name, has_timestamp, fields. */
-static bool first_field(struct slice schema, struct first_field *f)
-{
-	const char *p = schema.p + 3;
-
-	f->event = slice_of(p + 2, load_u16(p, false));
-	p = f->event.p + f->event.n;
-	f->timed = p[0] == 1;
-	if (load_u16(p + 1, false) == 0)
-		return false;
-	f->name = slice_of(p + 5, load_u16(p + 3, false));
-	f->type = (uint8_t)f->name.p[f->name.n];
-	return true;
-}
-
-/* Whether the events of a schema frame are symbols: their first field is an address. */
-/* The two kinds that the built-in vocabulary knows. */
-static bool d9w_is_symbol(struct slice schema)
-{
-	struct first_field f = { .type = 0 };
-
-	if (!first_field(schema, &f) || !d9_is_integer(f.type) || d9_is_optional(f.type))
-		return false;
-	return (slice_is(f.event, "SymbolTableEntry") && slice_is(f.name, "addr")) ||
-	       (slice_is(f.event, "CallframeDefEvent") && slice_is(f.name, "address"));
-}
-
-/* That of an event, which the reader checked. */
-static uint64_t d9w_symbol_address(struct slice schema, struct slice event)
-{
-	struct first_field f = { .type = 0 };
-
-	(void)first_field(schema, &f);
-	const char *p = event.p + (f.timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
-	uint64_t v = 0;
-
-	if (d9_type(f.type)->shape == D9_SHAPE_LEB128)
-		return d9_varint(&p);
-	for (unsigned i = d9_fixed_size(f.type); i > 0; i--)
-		v = v << 8 | (unsigned char)p[i - 1];
-	return v;
-}
-
-/* ---- addresses ---- */
-
-enum { MOST_ADDRESSES = 1 << 20 };
-
-/* Remembers the addresses of a stack: n numbers of 8 bytes.  false: no memory. */
-static bool d9w_symbols_need(struct d9w_symbols *s, const char *addresses, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && !s->all; i++) {
-		s->all = s->needed.used >= MOST_ADDRESSES;
-		if (!s->all && !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0))
-			return false;
-	}
-	return true;
-}
-
-static bool d9w_symbols_needed(const struct d9w_symbols *s, uint64_t address)
-{
-	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
-}
-
-/* ---- symbols that wait ---- */
-
-#define MOST_BYTES (8U << 20)
-
-/* Retains a copy.  false: there is no room, so that it has to be written now. */
-static bool d9w_symbols_retain(struct d9w_symbols *s, const struct d9w_symbol *symbol)
-{
-	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
-
-	if (cost > MOST_BYTES || !array_room(&s->retained, s->n, &s->cap, sizeof *s->retained))
-		return false;
-	struct d9w_symbol *const to = &s->retained[s->n];
-	*to = *symbol;
-	to->bytes = arena_copy(&s->arena, symbol->bytes);
-	if (to->bytes.p == NULL)
-		return false;
-	s->n++;
-	return true;
-}
-
-/* Forgets what is retained. */
-static void d9w_symbols_forget(struct d9w_symbols *s)
-{
-	arena_free(&s->arena);
-	s->n = 0;
-}
-
-static void d9w_symbols_free(struct d9w_symbols *s)
-{
-	arena_free(&s->arena);
-	table64_free(&s->needed);
-	free(s->retained);
-}
-
-/* ---- write select ---- */
-
-/*
- * Records of a dial9 trace that were selected, as they are.  Headers, schemas,
- * annotations and entries of pools are retained until an event refers to them,
- * symbols until the end of their segment, in the last one only those whose
- * address a stack has; times are counted from the event that was written before.
- */
-
-#define MOST_RETAINED                                                                                        \
-	(16U << 20) /* bytes of one segment; more is written whether an event refers to it or not */
-#define KNOWN_COST 128U
-
-/* What a definition is of: part of its key. */
-enum d9w_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
-
-void d9w_select_free(struct d9w_select *s)
-{
-	arena_free(&s->arena);
-	table64_free(&s->index);
-	free(s->known);
-	free(s->notes);
-	d9w_symbols_free(&s->symbols);
-}
-
-/* ---- what is written ---- */
-
-static void put_header(struct d9w_state *st, struct chunk *chunk)
-{
-	if (!st->select.header_pending)
-		return;
-	text_add(&chunk->text, D9_MAGIC, D9_MAGIC_SIZE);
-	text_char(&chunk->text, D9_VERSION);
-	st->base = 0;
-	st->select.header_pending = false;
-	st->select.any = true;
-}
-
-static void need_symbols(struct d9w_state *st, const char *addresses, uint32_t n, struct chunk *chunk)
-{
-	chunk->text.failed |= !d9w_symbols_need(&st->select.symbols, addresses, n);
-}
-
-static void put_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
-{
-	put_header(st, chunk);
-	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
-	d9w_number(&chunk->text, 1, 4);
-	text_slice(&chunk->text, entry);
-	if (kind == OF_STACKS)
-		need_symbols(st, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
-}
-
-static void put_note(struct d9w_state *st, uint64_t type_id, struct slice entry, struct chunk *chunk)
-{
-	put_header(st, chunk);
-	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
-	d9w_varint(&chunk->text, type_id);
-	d9w_number(&chunk->text, 1, 2);
-	text_slice(&chunk->text, entry);
-}
-
-/* ---- definitions ---- */
-
-static struct d9w_known *find(const struct d9w_select *s, enum d9w_kind kind, uint32_t number)
-{
-	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
-
-	return i != TABLE_NONE ? &s->known[i] : NULL;
-}
-
-/* The same; it is made if need be.  NULL: no memory. */
-static struct d9w_known *known_of(struct d9w_select *s, enum d9w_kind kind, uint32_t number,
-                                  struct chunk *chunk)
-{
-	struct d9w_known *const k = find(s, kind, number);
-
-	if (k != NULL)
-		return k;
-	if (!array_room(&s->known, s->nknown, &s->known_cap, sizeof *s->known) ||
-	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->nknown)) {
-		chunk->text.failed = true;
-		return NULL;
-	}
-	s->known[s->nknown] = (struct d9w_known){ .written = false };
-	return &s->known[s->nknown++];
-}
-
-static bool has_room(struct d9w_select *s, uint32_t bytes)
-{
-	const uint64_t cost = s->arena.used + bytes + (uint64_t)(s->nknown + s->nnotes) * KNOWN_COST;
-
-	s->full |= cost > MOST_RETAINED;
-	return !s->full;
-}
-
-static void keep(struct d9w_select *s, struct d9w_known *k, struct slice bytes, struct chunk *chunk)
-{
-	k->bytes = arena_copy(&s->arena, bytes);
-	chunk->text.failed |= k->bytes.p == NULL;
-	k->written = false;
-}
-
-/* An entry of a pool: written if an event before refers to it; the same one again changes nothing. */
-static void define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
-{
-	struct d9w_select *const s = &st->select;
-	const uint32_t id = load_u32(entry.p, false);
-	struct d9w_known *k = find(s, kind, id);
-
-	if (k != NULL && k->bytes.p != NULL && slice_equal(k->bytes, entry))
-		return;
-	if (!has_room(s, entry.n)) {
-		put_entry(st, kind, entry, chunk);
-		if (k != NULL) {
-			k->bytes = (struct slice){ "", 0, 0 };
-			k->written = true;
-		}
-		return;
-	}
-	k = known_of(s, kind, id, chunk);
-	if (k == NULL)
-		return;
-	keep(s, k, entry, chunk);
-	if (!k->awaited || chunk->text.failed)
-		return;
-	put_entry(st, kind, entry, chunk);
-	k->awaited = false;
-	k->written = true;
-}
-
-static void need_entry(struct d9w_state *st, enum d9w_kind kind, uint32_t id, struct chunk *chunk)
-{
-	struct d9w_select *const s = &st->select;
-	struct d9w_known *const k = s->full ? find(s, kind, id) : known_of(s, kind, id, chunk);
-
-	if (k == NULL || k->written)
-		return;
-	if (k->bytes.p == NULL) {
-		k->awaited = true;
-		return;
-	}
-	put_entry(st, kind, k->bytes, chunk);
-	k->written = true;
-}
-
-/* ---- schemas and their annotations ---- */
-
-static bool may_refer(uint8_t type)
-{
-	const struct d9_type_info *const t = d9_type(type);
-
-	return t->shape == D9_SHAPE_ID || t->tagged || t == &d9_types[D9_STACK];
-}
-
-/* The fields of a schema frame. */
-static const char *fields_of(struct slice frame, uint32_t *n)
-{
-	const char *const p = frame.p + 5 + load_u16(frame.p + 3, false);
-
-	*n = load_u16(p + 1, false);
-	return p + 3;
-}
-
-static void define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
-{
-	struct d9w_select *const s = &st->select;
-	struct d9w_known *const k = known_of(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
-	uint32_t n;
-
-	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
-		return;
-	(void)has_room(s, frame.n); /* schemas are few: the reader bounds them */
-	keep(s, k, frame, chunk);
-	k->refers = false;
-	k->symbol = d9w_is_symbol(frame);
-	const char *p = fields_of(frame, &n);
-	k->timed = p[-3] == 1;
-	for (; n > 0; n--) {
-		p += 2 + load_u16(p, false);
-		k->refers |= may_refer((uint8_t)*p++);
-	}
-}
-
-static void need_schema(struct d9w_state *st, struct d9w_known *k, uint32_t type_id, struct chunk *chunk)
-{
-	if (k->written)
-		return;
-	put_header(st, chunk);
-	text_slice(&chunk->text, k->bytes);
-	k->written = true;
-	for (uint32_t i = k->notes; i != 0; i = st->select.notes[i - 1].next)
-		put_note(st, type_id, st->select.notes[i - 1].entry, chunk);
-}
-
-static void annotate(struct d9w_state *st, struct slice entry, struct chunk *chunk)
-{
-	struct d9w_select *const s = &st->select;
-	struct d9w_known *const k =
-	    s->type_id <= UINT16_MAX ? find(s, OF_SCHEMAS, (uint32_t)s->type_id) : NULL;
-
-	if (k == NULL) /* of no schema: nothing refers to it */
-		return;
-	if (!has_room(s, entry.n))
-		need_schema(st, k, (uint32_t)s->type_id, chunk);
-	if (k->written)
-		put_note(st, s->type_id, entry, chunk);
-	const struct slice copy = s->full ? entry : arena_copy(&s->arena, entry);
-	if (s->full)
-		return;
-	if (copy.p == NULL || !array_room(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
-		chunk->text.failed = true;
-		return;
-	}
-	s->notes[s->nnotes] = (struct d9w_note){ copy, 0 };
-	s->nnotes++;
-	if (k->notes == 0)
-		k->notes = s->nnotes;
-	else
-		s->notes[k->last_note - 1].next = s->nnotes;
-	k->last_note = s->nnotes;
-}
-
-/* ---- events ---- */
-
-static const char *walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk);
-
-/* Lists and maps; the reader bounds how deep they are nested. */
-static const char *walk_values(struct d9w_state *st, const struct d9_type_info *t, const char *p,
-                               struct chunk *chunk)
-{
-	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
-
-	for (p += 4; n > 0; n--)
-		if (t->tagged)
-			p = walk(st, (uint8_t)*p, p + 1, chunk);
-		else
-			p += 4 + (size_t)load_u32(p, false);
-	return p;
-}
-
-/* Over a value that the reader checked; what it refers to is needed. */
-static const char *walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
-{
-	const struct d9_type_info *const t = d9_type(type);
-
-	if (d9_is_optional(type) && *p++ == 0)
-		return p;
-	switch ((enum d9_shape)t->shape) {
-	case D9_SHAPE_ID:
-		need_entry(st, (enum d9w_kind)t->pool, load_u32(p, false), chunk);
-		return p + 4;
-	case D9_SHAPE_LEB128:
-		while ((*p++ & 0x80) != 0)
-			;
-		return p;
-	case D9_SHAPE_TEXT:
-	case D9_SHAPE_RUN:
-		if (t == &d9_types[D9_STACK])
-			need_symbols(st, p + 4, load_u32(p, false), chunk);
-		return p + 4 + (size_t)load_u32(p, false) * t->size;
-	case D9_SHAPE_VALUES:
-		return walk_values(st, t, p, chunk);
-	default:
-		return p + t->size;
-	}
-}
-
-static void d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
-                          struct chunk *chunk);
-
-/* With what it refers to. */
-static void put_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
-{
-	const uint32_t type_id = load_u16(bytes.p + 1, false);
-	struct d9w_known *const k = find(&st->select, OF_SCHEMAS, type_id);
-	uint32_t n;
-
-	put_header(st, chunk);
-	need_schema(st, k, type_id, chunk);
-	if (k->refers) {
-		const struct slice schema = k->bytes; /* k moves when an id is new */
-		const char *f = fields_of(schema, &n);
-		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
-		for (; n > 0 && !chunk->text.failed; n--) {
-			f += 2 + load_u16(f, false);
-			p = walk(st, (uint8_t)*f++, p, chunk);
-		}
-	}
-	d9w_raw_event(st, timed, ts, bytes, chunk);
-}
-
-static uint64_t d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
-                             struct chunk *chunk);
-
-static void take_event(struct d9w_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
-{
-	struct d9w_symbols *const symbols = &st->select.symbols;
-	const struct d9w_known *const k = find(&st->select, OF_SCHEMAS, load_u16(bytes.p + 1, false));
-
-	if (k == NULL)
-		return; /* the reader reads no such event */
-	struct d9w_symbol symbol = { .bytes = bytes, .timed = k->timed };
-	symbol.ts = d9w_raw_time(st, e, D9W_EVENT, chunk);
-	if (k->symbol) {
-		symbol.address = d9w_symbol_address(k->bytes, bytes);
-		if (!d9w_symbols_needed(symbols, symbol.address) && d9w_symbols_retain(symbols, &symbol))
-			return;
-	}
-	put_event(st, symbol.timed, symbol.ts, bytes, chunk);
-}
-
-/* What another segment may have stacks of is written where its schema and texts are defined. */
-static void put_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
-{
-	struct d9w_symbols *const s = &st->select.symbols;
-
-	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
-		const struct d9w_symbol *const k = &s->retained[i];
-		if (all || d9w_symbols_needed(s, k->address))
-			put_event(st, k->timed, k->ts, k->bytes, chunk);
-	}
-	d9w_symbols_forget(s);
-}
-
-/* ---- all records ---- */
-
-static void begin_segment(struct d9w_state *st, struct chunk *chunk)
-{
-	struct d9w_select *const s = &st->select;
-
-	put_symbols(st, true, chunk);
-	arena_free(&s->arena);
-	table64_free(&s->index);
-	s->nknown = s->nnotes = 0;
-	s->full = false;
-	s->header_pending = true;
-}
-
-/* The bytes of an entry; the head of its frame says what it is. */
-static void take_entry(struct d9w_state *st, struct slice bytes, bool head, struct chunk *chunk)
-{
-	struct d9w_select *const s = &st->select;
-	const uint8_t tag = (uint8_t)*bytes.p;
-	const char *p = bytes.p;
-
-	if (head && tag == D9_TAG_ANNOTATIONS) {
-		s->type_id = 0;
-		p++;
-		for (unsigned shift = 0; shift < 70; shift += 7) {
-			s->type_id |= shift < 64 ? (uint64_t)(*p & 0x7f) << shift : 0;
-			if ((*p++ & 0x80) == 0)
-				break;
-		}
-		p += 2;
-	} else if (head) {
-		p += D9_POOL_HEAD;
-	}
-	if (head)
-		s->entry_kind = tag == D9_TAG_STRINGS  ? OF_STRINGS
-		                : tag == D9_TAG_STACKS ? OF_STACKS
-		                                       : OF_ANNOTATIONS;
-	const struct slice entry = slice_of(p, (size_t)(bytes.p + bytes.n - p));
-	if (entry.n == 0)
-		return; /* a frame without entries */
-	if (s->entry_kind == OF_ANNOTATIONS)
-		annotate(st, entry, chunk);
-	else
-		define_entry(st, (enum d9w_kind)s->entry_kind, entry, chunk);
-}
-
-static void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e,
-                           enum d9w_record kind);
-
-static enum d9w_record d9w_record_of(const struct batch *b, const struct event *e);
-
-void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
-{
-	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
-		const struct event *const e = &b->events[i];
-		const enum d9w_record kind = d9w_record_of(b, e);
-		if (st->rebased)
-			d9w_raw_follow(st, b, e, kind);
-		if (kind == D9W_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
-			take_event(st, e, b->bytes[i], chunk);
-		else if (kind == D9W_HEADER)
-			begin_segment(st, chunk);
-		else if (kind == D9W_SCHEMA)
-			define_schema(st, b->bytes[i], chunk);
-		else if (kind == D9W_HEAD || kind == D9W_ENTRY)
-			take_entry(st, b->bytes[i], kind == D9W_HEAD, chunk);
-	}
-}
-
-void d9w_select_end(struct d9w_state *st, struct chunk *chunk)
-{
-	put_symbols(st, false, chunk);
-	if (!st->select.any)
-		put_header(st, chunk);
-}
-
-/* ---- write raw ---- */
-
-/*
- * Records of a dial9 trace as they are.  One trace behind another is a trace
- * too: its header begins a segment.  Of a damaged trace the reader gives what
- * is complete, so a frame may lack entries, and a time base may be missing.
- */
-
-/* ---- what a record is ---- */
-
-static enum d9w_record d9w_record_of(const struct batch *b, const struct event *e)
+static enum d9w_record record_of(const struct batch *b, const struct event *e)
 {
 	const struct field *const f = b->fields + e->first_field;
 
@@ -571,7 +66,50 @@ static uint64_t base_before(const struct batch *b, const struct event *e, enum d
 	return timed ? e->ts - b->fields[e->first_field + 1].value.u64 : e->ts;
 }
 
-/* ---- version 0.3 ---- */
+/* Follows the time base of the input, when times are moved: before each record is written. */
+static void follow_time(struct d9w_state *st, const struct batch *b, const struct event *e,
+                        enum d9w_record kind)
+{
+	const struct field *const f = b->fields + e->first_field;
+	uint64_t *const was = &st->raw.was;
+
+	if (kind == D9W_HEADER)
+		*was = 0;
+	else if (kind == D9W_RESET)
+		*was = f[0].value.u64;
+	else if (kind == D9W_EVENT && is_timed(b, e))
+		*was = f[1].value.u64 > UINT64_MAX - *was ? UINT64_MAX : *was + f[1].value.u64;
+}
+
+/* The time of a record in the output: that of the event unless --rebase made it negative. */
+static uint64_t output_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
+                            struct chunk *chunk)
+{
+	if (!st->rebased || e->ts <= st->raw.was)
+		return e->ts;
+	/* where the first time is known, only structure is earlier: symbols at time 0 */
+	if (st->signed_time && kind == D9W_EVENT)
+		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
+	return 0;
+}
+
+/* Writes an event frame with another delta. */
+static void write_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
+                        struct chunk *chunk)
+{
+	if (!timed) {
+		if (ts != st->base)
+			d9w_reset(st, ts, chunk);
+		text_slice(&chunk->text, bytes);
+		return;
+	}
+	const uint32_t delta = d9w_delta(st, ts, chunk);
+	text_add(&chunk->text, bytes.p, D9_EVENT_HEAD);
+	d9w_number(&chunk->text, delta, 3);
+	text_add(&chunk->text, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
+}
+
+/* ---- copies of all records ---- */
 
 static bool is_newer_type(const struct value *v)
 {
@@ -581,8 +119,8 @@ static bool is_newer_type(const struct value *v)
 }
 
 /* Counts what only 0.4 has. */
-static void check_version(const struct d9w_raw *raw, const struct batch *b, const struct event *e,
-                          struct slice bytes, enum d9w_record kind, struct chunk *chunk)
+static void count_newer(const struct d9w_raw *raw, const struct batch *b, const struct event *e,
+                        struct slice bytes, enum d9w_record kind, struct chunk *chunk)
 {
 	const struct value *const fields = &b->fields[e->first_field + 3].value;
 	bool newer = false;
@@ -598,18 +136,16 @@ static void check_version(const struct d9w_raw *raw, const struct batch *b, cons
 		d9w_lose(chunk, D9W_NEWER, e->offset);
 }
 
-/* ---- damaged inputs ---- */
-
-/* Entries that were too long for this program are replaced by one that is there: to say a thing twice changes
- * nothing. */
-static void fill(struct d9w_raw *raw, struct chunk *chunk)
+/* Replaces entries that were too long for the reader by the last one: a repeated definition changes nothing.
+ */
+static void fill_frame(struct d9w_raw *raw, struct chunk *chunk)
 {
 	for (; raw->left > 0 && !chunk->text.failed; raw->left--)
 		text_add(&chunk->text, raw->last.p, raw->last.n);
 }
 
-/* An entry whose frame begins with one that was too long. */
-static void put_head(const struct batch *b, const struct event *e, struct chunk *chunk)
+/* Writes the head of a frame whose first entry was too long. */
+static void write_head(const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const bool strings = slice_is(b->fields[e->first_field + 1].name, "data");
 
@@ -617,22 +153,22 @@ static void put_head(const struct batch *b, const struct event *e, struct chunk 
 	d9w_number(&chunk->text, 1, 4);
 }
 
-/* Follows the frame that entries are of. */
-static void follow(struct d9w_raw *raw, const struct batch *b, const struct event *e, enum d9w_record kind,
-                   struct chunk *chunk)
+/* Tracks the frame that entries are part of. */
+static void follow_frame(struct d9w_raw *raw, const struct batch *b, const struct event *e,
+                         enum d9w_record kind, struct chunk *chunk)
 {
 	if (kind == D9W_ENTRY && raw->left == 0)
-		put_head(b, e, chunk);
+		write_head(b, e, chunk);
 	else if (kind == D9W_ENTRY)
 		raw->left--;
 	else
-		fill(raw, chunk);
+		fill_frame(raw, chunk);
 	if (kind == D9W_HEAD && count_of(b, e) > 0)
 		raw->left = count_of(b, e) - 1;
 }
 
-/* The batch ends inside a frame: remembers an entry of it. */
-static void remember(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct chunk *chunk)
+/* Remembers an entry of a frame that the next batch continues. */
+static void remember_entry(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct chunk *chunk)
 {
 	const uint32_t head = kind == D9W_HEAD ? head_size(bytes) : 0;
 
@@ -641,62 +177,17 @@ static void remember(struct d9w_raw *raw, enum d9w_record kind, struct slice byt
 	chunk->text.failed |= raw->last.failed;
 }
 
-/* ---- events ---- */
-
-/* Follows the time base of the input, when times are moved: before each record is written. */
-static void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e,
-                           enum d9w_record kind)
+/* Writes a record with its time moved by --rebase. */
+static void write_moved(struct d9w_state *st, const struct batch *b, const struct event *e,
+                        struct slice bytes, enum d9w_record kind, struct chunk *chunk)
 {
-	const struct field *const f = b->fields + e->first_field;
-	uint64_t *const was = &st->raw.was;
-
-	if (kind == D9W_HEADER)
-		*was = 0;
-	else if (kind == D9W_RESET)
-		*was = f[0].value.u64;
-	else if (kind == D9W_EVENT && is_timed(b, e))
-		*was = f[1].value.u64 > UINT64_MAX - *was ? UINT64_MAX : *was + f[1].value.u64;
-}
-
-/* The time of a record in the output: that of the event unless --rebase made it negative. */
-static uint64_t d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
-                             struct chunk *chunk)
-{
-	if (!st->rebased || e->ts <= st->raw.was)
-		return e->ts;
-	/* where the least time is known, only what is no event in time is earlier: symbols at time 0 */
-	if (st->signed_time && kind == D9W_EVENT)
-		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
-	return 0;
-}
-
-/* An event frame as it is but for its delta. */
-static void d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
-                          struct chunk *chunk)
-{
-	if (!timed) {
-		if (ts != st->base)
-			d9w_reset(st, ts, chunk);
-		text_slice(&chunk->text, bytes);
-		return;
-	}
-	const uint32_t delta = d9w_delta(st, ts, chunk);
-	text_add(&chunk->text, bytes.p, D9_EVENT_HEAD);
-	d9w_number(&chunk->text, delta, 3);
-	text_add(&chunk->text, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
-}
-
-/* A record with its time moved by --rebase. */
-static void put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
-                      enum d9w_record kind, struct chunk *chunk)
-{
-	d9w_raw_follow(st, b, e, kind);
+	follow_time(st, b, e, kind);
 	switch (kind) {
 	case D9W_EVENT:
-		d9w_raw_event(st, is_timed(b, e), d9w_raw_time(st, e, kind, chunk), bytes, chunk);
+		write_event(st, is_timed(b, e), output_time(st, e, kind, chunk), bytes, chunk);
 		break;
 	case D9W_RESET:
-		d9w_reset(st, d9w_raw_time(st, e, kind, chunk), chunk);
+		d9w_reset(st, output_time(st, e, kind, chunk), chunk);
 		break;
 	case D9W_HEADER:
 		st->base = 0;
@@ -708,17 +199,9 @@ static void put_moved(struct d9w_state *st, const struct batch *b, const struct 
 	}
 }
 
-/* ---- all records ---- */
-
-static void begin_input(struct d9w_raw *raw)
-{
-	raw->skipping |= raw->left > 0;
-	raw->next = 0;
-}
-
-/* Whether the record lies behind the one before, and nothing has to be written between them. */
-static bool goes_on(const struct d9w_raw *raw, const struct event *e, enum d9w_record kind, struct slice run,
-                    struct slice bytes)
+/* Whether the record is adjacent to the run, and nothing has to be written between them. */
+static bool continues_run(const struct d9w_raw *raw, const struct event *e, enum d9w_record kind,
+                          struct slice run, struct slice bytes)
 {
 	return run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n &&
 	       raw->next == e->offset && (kind == D9W_ENTRY) == (raw->left > 0);
@@ -726,8 +209,10 @@ static bool goes_on(const struct d9w_raw *raw, const struct event *e, enum d9w_r
 
 static bool is_left_out(struct d9w_state *st, const struct event *e, struct chunk *chunk)
 {
-	if (e->offset == 0)
-		begin_input(&st->raw);
+	if (e->offset == 0) { /* another input begins */
+		st->raw.skipping |= st->raw.left > 0;
+		st->raw.next = 0;
+	}
 	if (st->raw.skipping)
 		d9w_lose(chunk, D9W_AFTER_CUT, e->offset);
 	return st->raw.skipping;
@@ -736,30 +221,509 @@ static bool is_left_out(struct d9w_state *st, const struct event *e, struct chun
 void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_raw *const raw = &st->raw;
-	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
+	struct slice run = { NULL, 0, 0 }; /* adjacent records */
 	enum d9w_record kind = D9W_EVENT;
 
 	for (uint32_t i = 0; i < b->n && !is_left_out(st, &b->events[i], chunk); i++) {
 		const struct event *const e = &b->events[i];
 		const struct slice bytes = b->bytes[i];
-		kind = d9w_record_of(b, e);
-		if (!goes_on(raw, e, kind, run, bytes)) {
+		kind = record_of(b, e);
+		if (!continues_run(raw, e, kind, run, bytes)) {
 			chunk_borrow(chunk, run);
 			run = slice_of(bytes.p, 0);
 		}
 		if (st->as_0_3)
-			check_version(raw, b, e, bytes, kind, chunk);
-		follow(raw, b, e, kind, chunk);
+			count_newer(raw, b, e, bytes, kind, chunk);
+		follow_frame(raw, b, e, kind, chunk);
 		if (raw->next != e->offset && kind != D9W_ENTRY && !st->rebased)
-			d9w_reset(st, base_before(b, e, kind), chunk); /* a dropped event moved it */
+			d9w_reset(st, base_before(b, e, kind),
+			          chunk); /* a dropped event moved the time base */
 		raw->any = true;
 		raw->next = e->offset + bytes.n;
 		if (st->rebased)
-			put_moved(st, b, e, bytes, kind, chunk);
+			write_moved(st, b, e, bytes, kind, chunk);
 		else
 			run.n += bytes.n;
 	}
 	chunk_borrow(chunk, run);
 	if (raw->left > 0 && b->n > 0 && !raw->skipping)
-		remember(raw, kind, b->bytes[b->n - 1], chunk);
+		remember_entry(raw, kind, b->bytes[b->n - 1], chunk);
+}
+
+/* ---- symbols of a selection ---- */
+
+/* Events of two schemas are symbols, as in the built-in vocabulary; their first field is an address.  Those
+ * are written whose address a written stack has, or all after MAX_ADDRESSES. */
+
+enum { MAX_ADDRESSES = 1 << 20 };
+
+#define MAX_SYMBOL_BYTES (8U << 20) /* of retained symbols */
+
+struct first_field {
+	struct slice event, name; /* of the schema; of the field */
+	bool timed;
+	uint8_t type;
+};
+
+/* "Schema": tag, type_id, name, has_timestamp, fields. */
+static bool first_field(struct slice schema, struct first_field *f)
+{
+	const char *p = schema.p + 3;
+
+	f->event = slice_of(p + 2, load_u16(p, false));
+	p = f->event.p + f->event.n;
+	f->timed = p[0] == 1;
+	if (load_u16(p + 1, false) == 0)
+		return false;
+	f->name = slice_of(p + 5, load_u16(p + 3, false));
+	f->type = (uint8_t)f->name.p[f->name.n];
+	return true;
+}
+
+static bool is_symbol_schema(struct slice schema)
+{
+	struct first_field f = { .type = 0 };
+
+	if (!first_field(schema, &f) || !d9_is_integer(f.type) || d9_is_optional(f.type))
+		return false;
+	return (slice_is(f.event, "SymbolTableEntry") && slice_is(f.name, "addr")) ||
+	       (slice_is(f.event, "CallframeDefEvent") && slice_is(f.name, "address"));
+}
+
+/* The address of an event that the reader checked. */
+static uint64_t read_symbol_address(struct slice schema, struct slice event)
+{
+	struct first_field f = { .type = 0 };
+
+	(void)first_field(schema, &f);
+	const char *p = event.p + (f.timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+	uint64_t v = 0;
+
+	if (d9_type(f.type)->shape == D9_SHAPE_LEB128)
+		return d9_varint(&p);
+	for (unsigned i = d9_fixed_size(f.type); i > 0; i--)
+		v = v << 8 | (unsigned char)p[i - 1];
+	return v;
+}
+
+/* Remembers the n addresses of a stack. */
+static bool need_addresses(struct d9w_symbols *s, const char *addresses, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !s->all; i++) {
+		s->all = s->needed.used >= MAX_ADDRESSES;
+		if (!s->all && !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0))
+			return false;
+	}
+	return true;
+}
+
+static bool is_needed(const struct d9w_symbols *s, uint64_t address)
+{
+	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
+}
+
+/* Retains a copy.  Returns false if it must be written now instead. */
+static bool retain_symbol(struct d9w_symbols *s, const struct d9w_symbol *symbol)
+{
+	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
+
+	if (cost > MAX_SYMBOL_BYTES || !array_room(&s->retained, s->n, &s->cap, sizeof *s->retained))
+		return false;
+	struct d9w_symbol *const to = &s->retained[s->n];
+	*to = *symbol;
+	to->bytes = arena_copy(&s->arena, symbol->bytes);
+	if (to->bytes.p == NULL)
+		return false;
+	s->n++;
+	return true;
+}
+
+static void forget_symbols(struct d9w_symbols *s)
+{
+	arena_free(&s->arena);
+	s->n = 0;
+}
+
+static void free_symbols(struct d9w_symbols *s)
+{
+	arena_free(&s->arena);
+	table64_free(&s->needed);
+	free(s->retained);
+}
+
+/* ---- definitions of a selection ---- */
+
+#define MAX_RETAINED (16U << 20) /* bytes of definitions of one segment */
+#define KNOWN_COST 128U          /* bytes that a definition is charged besides its content */
+
+/* The kind of a definition, part of its key. */
+enum d9w_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
+
+static void write_header(struct d9w_state *st, struct chunk *chunk)
+{
+	if (!st->select.header_pending)
+		return;
+	text_add(&chunk->text, D9_MAGIC, D9_MAGIC_SIZE);
+	text_char(&chunk->text, D9_VERSION);
+	st->base = 0;
+	st->select.header_pending = false;
+	st->select.any = true;
+}
+
+static void need_symbols(struct d9w_state *st, const char *addresses, uint32_t n, struct chunk *chunk)
+{
+	chunk->text.failed |= !need_addresses(&st->select.symbols, addresses, n);
+}
+
+static void write_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
+{
+	write_header(st, chunk);
+	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
+	d9w_number(&chunk->text, 1, 4);
+	text_slice(&chunk->text, entry);
+	if (kind == OF_STACKS)
+		need_symbols(st, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
+}
+
+static void write_note(struct d9w_state *st, uint64_t type_id, struct slice entry, struct chunk *chunk)
+{
+	write_header(st, chunk);
+	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
+	d9w_varint(&chunk->text, type_id);
+	d9w_number(&chunk->text, 1, 2);
+	text_slice(&chunk->text, entry);
+}
+
+static struct d9w_known *find_known(const struct d9w_select *s, enum d9w_kind kind, uint32_t number)
+{
+	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
+
+	return i != TABLE_NONE ? &s->known[i] : NULL;
+}
+
+static struct d9w_known *get_known(struct d9w_select *s, enum d9w_kind kind, uint32_t number,
+                                   struct chunk *chunk)
+{
+	struct d9w_known *const k = find_known(s, kind, number);
+
+	if (k != NULL)
+		return k;
+	if (!array_room(&s->known, s->nknown, &s->known_cap, sizeof *s->known) ||
+	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->nknown)) {
+		chunk->text.failed = true;
+		return NULL;
+	}
+	s->known[s->nknown] = (struct d9w_known){ .written = false };
+	return &s->known[s->nknown++];
+}
+
+static bool charge_retained(struct d9w_select *s, uint32_t bytes)
+{
+	const uint64_t cost = s->arena.used + bytes + (uint64_t)(s->nknown + s->nnotes) * KNOWN_COST;
+
+	s->full |= cost > MAX_RETAINED;
+	return !s->full;
+}
+
+static void keep_copy(struct d9w_select *s, struct d9w_known *k, struct slice bytes, struct chunk *chunk)
+{
+	k->bytes = arena_copy(&s->arena, bytes);
+	chunk->text.failed |= k->bytes.p == NULL;
+	k->written = false;
+}
+
+/* Defines a pool entry, and writes it if an earlier event refers to it.  The same definition again has no
+ * effect. */
+static void define_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+	const uint32_t id = load_u32(entry.p, false);
+	struct d9w_known *k = find_known(s, kind, id);
+
+	if (k != NULL && k->bytes.p != NULL && slice_equal(k->bytes, entry))
+		return;
+	if (!charge_retained(s, entry.n)) {
+		write_entry(st, kind, entry, chunk);
+		if (k != NULL) {
+			k->bytes = (struct slice){ "", 0, 0 };
+			k->written = true;
+		}
+		return;
+	}
+	k = get_known(s, kind, id, chunk);
+	if (k == NULL)
+		return;
+	keep_copy(s, k, entry, chunk);
+	if (!k->awaited || chunk->text.failed)
+		return;
+	write_entry(st, kind, entry, chunk);
+	k->awaited = false;
+	k->written = true;
+}
+
+static void need_entry(struct d9w_state *st, enum d9w_kind kind, uint32_t id, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+	struct d9w_known *const k = s->full ? find_known(s, kind, id) : get_known(s, kind, id, chunk);
+
+	if (k == NULL || k->written)
+		return;
+	if (k->bytes.p == NULL) {
+		k->awaited = true;
+		return;
+	}
+	write_entry(st, kind, k->bytes, chunk);
+	k->written = true;
+}
+
+static bool may_refer(uint8_t type)
+{
+	const struct d9_type_info *const t = d9_type(type);
+
+	return t->shape == D9_SHAPE_ID || t->tagged || t == &d9_types[D9_STACK];
+}
+
+/* The fields of a schema frame, after its has_timestamp and field_count. */
+static const char *schema_fields(struct slice frame, uint32_t *n)
+{
+	const char *const p = frame.p + 5 + load_u16(frame.p + 3, false);
+
+	*n = load_u16(p + 1, false);
+	return p + 3;
+}
+
+static void define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+	struct d9w_known *const k = get_known(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
+	uint32_t n;
+
+	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
+		return;
+	(void)charge_retained(s, frame.n); /* kept in any case: the reader bounds schemas */
+	keep_copy(s, k, frame, chunk);
+	k->refers = false;
+	k->symbol = is_symbol_schema(frame);
+	const char *p = schema_fields(frame, &n);
+	k->timed = p[-3] == 1;
+	for (; n > 0; n--) {
+		p += 2 + load_u16(p, false);
+		k->refers |= may_refer((uint8_t)*p++);
+	}
+}
+
+static void need_schema(struct d9w_state *st, struct d9w_known *k, uint32_t type_id, struct chunk *chunk)
+{
+	if (k->written)
+		return;
+	write_header(st, chunk);
+	text_slice(&chunk->text, k->bytes);
+	k->written = true;
+	for (uint32_t i = k->notes; i != 0; i = st->select.notes[i - 1].next)
+		write_note(st, type_id, st->select.notes[i - 1].entry, chunk);
+}
+
+static void define_note(struct d9w_state *st, struct slice entry, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+	struct d9w_known *const k =
+	    s->type_id <= UINT16_MAX ? find_known(s, OF_SCHEMAS, (uint32_t)s->type_id) : NULL;
+
+	if (k == NULL) /* no event has this schema */
+		return;
+	if (!charge_retained(s, entry.n))
+		need_schema(st, k, (uint32_t)s->type_id, chunk);
+	if (k->written)
+		write_note(st, s->type_id, entry, chunk);
+	const struct slice copy = s->full ? entry : arena_copy(&s->arena, entry);
+	if (s->full)
+		return;
+	if (copy.p == NULL || !array_room(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
+		chunk->text.failed = true;
+		return;
+	}
+	s->notes[s->nnotes] = (struct d9w_note){ copy, 0 };
+	s->nnotes++;
+	if (k->notes == 0)
+		k->notes = s->nnotes;
+	else
+		s->notes[k->last_note - 1].next = s->nnotes;
+	k->last_note = s->nnotes;
+}
+
+/* Reads an entry; the head of its frame states its kind. */
+static void read_entry(struct d9w_state *st, struct slice bytes, bool head, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+	const uint8_t tag = (uint8_t)*bytes.p;
+	const char *p = bytes.p;
+
+	if (head && tag == D9_TAG_ANNOTATIONS) {
+		s->type_id = 0;
+		p++;
+		for (unsigned shift = 0; shift < 70; shift += 7) {
+			s->type_id |= shift < 64 ? (uint64_t)(*p & 0x7f) << shift : 0;
+			if ((*p++ & 0x80) == 0)
+				break;
+		}
+		p += 2;
+	} else if (head) {
+		p += D9_POOL_HEAD;
+	}
+	if (head)
+		s->entry_kind = tag == D9_TAG_STRINGS  ? OF_STRINGS
+		                : tag == D9_TAG_STACKS ? OF_STACKS
+		                                       : OF_ANNOTATIONS;
+	const struct slice entry = slice_of(p, (size_t)(bytes.p + bytes.n - p));
+	if (entry.n == 0)
+		return; /* a frame without entries */
+	if (s->entry_kind == OF_ANNOTATIONS)
+		define_note(st, entry, chunk);
+	else
+		define_entry(st, (enum d9w_kind)s->entry_kind, entry, chunk);
+}
+
+/* ---- events of a selection ---- */
+
+static const char *need_value(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk);
+
+/* Walks over lists and maps; the reader bounds their nesting. */
+static const char *need_values(struct d9w_state *st, const struct d9_type_info *t, const char *p,
+                               struct chunk *chunk)
+{
+	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
+
+	for (p += 4; n > 0; n--)
+		if (t->tagged)
+			p = need_value(st, (uint8_t)*p, p + 1, chunk);
+		else
+			p += 4 + (size_t)load_u32(p, false);
+	return p;
+}
+
+/* Walks over a value that the reader checked, and writes what it refers to. */
+static const char *need_value(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
+{
+	const struct d9_type_info *const t = d9_type(type);
+
+	if (d9_is_optional(type) && *p++ == 0)
+		return p;
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_ID:
+		need_entry(st, (enum d9w_kind)t->pool, load_u32(p, false), chunk);
+		return p + 4;
+	case D9_SHAPE_LEB128:
+		while ((*p++ & 0x80) != 0)
+			;
+		return p;
+	case D9_SHAPE_TEXT:
+	case D9_SHAPE_RUN:
+		if (t == &d9_types[D9_STACK])
+			need_symbols(st, p + 4, load_u32(p, false), chunk);
+		return p + 4 + (size_t)load_u32(p, false) * t->size;
+	case D9_SHAPE_VALUES:
+		return need_values(st, t, p, chunk);
+	default:
+		return p + t->size;
+	}
+}
+
+/* Writes an event after all that it refers to. */
+static void select_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
+                         struct chunk *chunk)
+{
+	const uint32_t type_id = load_u16(bytes.p + 1, false);
+	struct d9w_known *const k = find_known(&st->select, OF_SCHEMAS, type_id);
+	uint32_t n;
+
+	write_header(st, chunk);
+	need_schema(st, k, type_id, chunk);
+	if (k->refers) {
+		const struct slice schema = k->bytes; /* k moves when an id is added */
+		const char *f = schema_fields(schema, &n);
+		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+		for (; n > 0 && !chunk->text.failed; n--) {
+			f += 2 + load_u16(f, false);
+			p = need_value(st, (uint8_t)*f++, p, chunk);
+		}
+	}
+	write_event(st, timed, ts, bytes, chunk);
+}
+
+static void select_or_retain(struct d9w_state *st, const struct event *e, struct slice bytes,
+                             struct chunk *chunk)
+{
+	struct d9w_symbols *const symbols = &st->select.symbols;
+	const struct d9w_known *const k = find_known(&st->select, OF_SCHEMAS, load_u16(bytes.p + 1, false));
+
+	if (k == NULL)
+		return; /* the reader passes no such event */
+	struct d9w_symbol symbol = { .bytes = bytes, .timed = k->timed };
+	symbol.ts = output_time(st, e, D9W_EVENT, chunk);
+	if (k->symbol) {
+		symbol.address = read_symbol_address(k->bytes, bytes);
+		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
+			return;
+	}
+	select_event(st, symbol.timed, symbol.ts, bytes, chunk);
+}
+
+/* Writes symbols at the end of a segment, where their schema and texts are defined; `all`: a later segment
+ * may have stacks that need them. */
+static void write_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
+{
+	struct d9w_symbols *const s = &st->select.symbols;
+
+	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
+		const struct d9w_symbol *const k = &s->retained[i];
+		if (all || is_needed(s, k->address))
+			select_event(st, k->timed, k->ts, k->bytes, chunk);
+	}
+	forget_symbols(s);
+}
+
+static void begin_segment(struct d9w_state *st, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+
+	write_symbols(st, true, chunk);
+	arena_free(&s->arena);
+	table64_free(&s->index);
+	s->nknown = s->nnotes = 0;
+	s->full = false;
+	s->header_pending = true;
+}
+
+void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
+		const struct event *const e = &b->events[i];
+		const enum d9w_record kind = record_of(b, e);
+		if (st->rebased)
+			follow_time(st, b, e, kind);
+		if (kind == D9W_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
+			select_or_retain(st, e, b->bytes[i], chunk);
+		else if (kind == D9W_HEADER)
+			begin_segment(st, chunk);
+		else if (kind == D9W_SCHEMA)
+			define_schema(st, b->bytes[i], chunk);
+		else if (kind == D9W_HEAD || kind == D9W_ENTRY)
+			read_entry(st, b->bytes[i], kind == D9W_HEAD, chunk);
+	}
+}
+
+void d9w_select_end(struct d9w_state *st, struct chunk *chunk)
+{
+	write_symbols(st, false, chunk);
+	if (!st->select.any)
+		write_header(st, chunk);
+}
+
+void d9w_select_free(struct d9w_select *s)
+{
+	arena_free(&s->arena);
+	table64_free(&s->index);
+	free(s->known);
+	free(s->notes);
+	free_symbols(&s->symbols);
 }

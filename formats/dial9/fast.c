@@ -1,22 +1,18 @@
+/*
+ * The size of an event at full speed.  A schema becomes a list of steps in which neighbouring fields of
+ * fixed size are one; numbers and references have a largest size, so that one comparison with the end of
+ * the window serves for all fields up to the next text.  Whatever is not plain (a strange Bool or presence
+ * byte, an id that is not defined, text that is not UTF-8, a number of too many bits) is left to walk.c,
+ * which checks and reports it.
+ *
+ * Where the next event begins is known only when this one is measured.  So that the processor need not wait
+ * for that, sizes are never loaded and added: each is a branch, which it predicts.
+ */
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
 
-/*
- * How long an event is, at full speed.  A schema becomes a list of steps in
- * which neighbouring fields of fixed size are one; numbers and references have
- * a largest size, so that one comparison with the end of the window serves for
- * all fields up to the next text.  Whatever is not plain (a strange Bool or
- * presence byte, an id that is not defined, text that is not UTF-8, a number
- * of too many bits) is left to dial9_walk.c, which checks and reports what
- * it sees.
- *
- * Where the next event begins is known only when this one was measured.  So
- * that the processor need not wait for that, sizes are never loaded and added:
- * each is a branch, which it predicts.
- */
-
-/* Values of frequent types.  A step takes two of them. */
+/* Values of frequent types.  A step measures two of them. */
 enum value_kind {
 	END,     /* of the event */
 	NOTHING, /* second: another step follows */
@@ -25,7 +21,7 @@ enum value_kind {
 	VARINT,
 	STRING_REF,
 	STACK_REF,
-	MAYBE_VARINT, /* behind a presence byte */
+	MAYBE_VARINT, /* after a presence byte */
 	MAYBE_STRING,
 	VALUE_KINDS
 };
@@ -36,7 +32,7 @@ enum value_kind {
 enum op_kind {
 	OP_BOOL = PAIR(VALUE_KINDS, 0),
 	OP_MAYBE_BOOL,
-	OP_MAYBE_FIXED, /* `size` bytes behind a presence byte */
+	OP_MAYBE_FIXED, /* `size` bytes after a presence byte */
 	OP_MAYBE_STACK,
 	OP_TEXT,
 	OP_RUN,
@@ -44,17 +40,18 @@ enum op_kind {
 };
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
-#define MAX_TEXT (32U << 10) /* longer values too: no event may pass the bound for frames unseen */
+#define MAX_TEXT (32U << 10) /* longer values too, so that no event exceeds D9_MAX_FRAME unseen */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- making the steps ---- */
 
 struct maker {
 	struct d9_op ops[2 * MAX_FIELDS + 2];
-	uint32_t n, gap;
-	enum value_kind first; /* of a pair whose other value is to come; END: there is none */
-	uint32_t first_need;   /* of the run before the first text */
-	uint32_t *need;        /* of the present run */
+	uint32_t n;
+	uint32_t gap;          /* bytes of neighbouring fixed fields that have no step yet */
+	enum value_kind first; /* of a pair without its second value yet; END: none */
+	uint32_t first_need;   /* bytes of the fields before the first text, at most */
+	uint32_t *need;        /* the same for the present fields */
 };
 
 static struct d9_op *add_op(struct maker *m, unsigned kind)
@@ -63,7 +60,8 @@ static struct d9_op *add_op(struct maker *m, unsigned kind)
 	return &m->ops[m->n++];
 }
 
-static void add_value(struct maker *m, enum value_kind kind)
+/* Adds a value to the pair of the present step; END and NOTHING complete it. */
+static void pair_value(struct maker *m, enum value_kind kind)
 {
 	if (m->first == END && kind != END) {
 		m->first = kind;
@@ -73,91 +71,93 @@ static void add_value(struct maker *m, enum value_kind kind)
 	m->first = END;
 }
 
-/* The fields of fixed size that wait. */
-static void put_gap(struct maker *m)
+/* Adds steps for the fixed fields that wait. */
+static void flush_gap(struct maker *m)
 {
 	*m->need += m->gap;
 	for (; m->gap >= 4; m->gap -= 4)
-		add_value(m, WORD);
+		pair_value(m, WORD);
 	for (; m->gap > 0; m->gap--)
-		add_value(m, BYTE);
+		pair_value(m, BYTE);
 }
 
-static void put_value(struct maker *m, enum value_kind kind, uint32_t bytes)
+static void add_value_step(struct maker *m, enum value_kind kind, uint32_t bytes)
 {
-	put_gap(m);
+	flush_gap(m);
 	*m->need += bytes;
-	add_value(m, kind);
+	pair_value(m, kind);
 }
 
-static struct d9_op *put_op(struct maker *m, enum op_kind kind, uint32_t bytes)
+static struct d9_op *add_op_step(struct maker *m, enum op_kind kind, uint32_t bytes)
 {
-	put_gap(m);
+	flush_gap(m);
 	*m->need += bytes;
 	if (m->first != END)
-		add_value(m, NOTHING);
+		pair_value(m, NOTHING);
 	return add_op(m, kind);
 }
 
-/* A value of any length ends the run: its head belongs to it, what follows to the next. */
-static void put_run(struct maker *m, enum op_kind kind, uint8_t size)
+/* Adds a value of any length.  It ends the fields that one comparison serves: its length belongs to these,
+ * what follows to the next. */
+static void add_run_step(struct maker *m, enum op_kind kind, uint8_t size)
 {
-	struct d9_op *const op = put_op(m, kind, 4);
+	struct d9_op *const op = add_op_step(m, kind, 4);
 
 	op->size = size;
 	m->need = &op->need;
 }
 
-/* A value that may be absent, if it is not of any length: its run would depend on the presence byte. */
-static bool put_optional(struct maker *m, const struct d9_type_info *t)
+/* Adds an optional value.  Returns false for values of any length, where `need` would depend on the presence
+ * byte. */
+static bool add_optional(struct maker *m, const struct d9_type_info *t)
 {
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
-		put_op(m, OP_MAYBE_FIXED, 1U + t->size)->size = t->size;
+		add_op_step(m, OP_MAYBE_FIXED, 1U + t->size)->size = t->size;
 		return true;
 	case D9_SHAPE_BOOL:
-		put_op(m, OP_MAYBE_BOOL, 1 + 1);
+		add_op_step(m, OP_MAYBE_BOOL, 1 + 1);
 		return true;
 	case D9_SHAPE_LEB128:
-		put_value(m, MAYBE_VARINT, 1 + D9_VARINT_MAX);
+		add_value_step(m, MAYBE_VARINT, 1 + D9_VARINT_MAX);
 		return true;
 	case D9_SHAPE_ID:
 		if (t->pool == D9_STRINGS)
-			put_value(m, MAYBE_STRING, 1 + 4);
+			add_value_step(m, MAYBE_STRING, 1 + 4);
 		else
-			put_op(m, OP_MAYBE_STACK, 1 + 4);
+			add_op_step(m, OP_MAYBE_STACK, 1 + 4);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool put_field(struct maker *m, uint8_t type)
+static bool add_field(struct maker *m, uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
 	if (d9_is_optional(type))
-		return put_optional(m, t);
+		return add_optional(m, t);
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
 		m->gap += t->size;
 		return true;
 	case D9_SHAPE_BOOL:
-		put_op(m, OP_BOOL, 1);
+		add_op_step(m, OP_BOOL, 1);
 		return true;
 	case D9_SHAPE_LEB128:
-		put_value(m, VARINT, D9_VARINT_MAX);
+		add_value_step(m, VARINT, D9_VARINT_MAX);
 		return true;
 	case D9_SHAPE_ID:
-		put_value(m, t->pool == D9_STRINGS ? STRING_REF : STACK_REF, 4);
+		add_value_step(m, t->pool == D9_STRINGS ? STRING_REF : STACK_REF, 4);
 		return true;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
-		put_run(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
+		add_run_step(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
 		return true;
 	case D9_SHAPE_VALUES:
 		if (!t->tagged)
-			put_run(m, OP_MAP, 0);
+			add_run_step(m, OP_MAP, 0);
 		return !t->tagged;
 	case D9_SHAPE_UNKNOWN:
 		break;
@@ -174,9 +174,9 @@ bool d9_ops_make(struct d9_schema *s)
 		return true;
 	m.need = &m.first_need;
 	for (uint32_t i = 0; i < s->nfields; i++)
-		if (!put_field(&m, s->fields[i].type))
+		if (!add_field(&m, s->fields[i].type))
 			return true;
-	put_value(&m, END, 0);
+	add_value_step(&m, END, 0);
 	s->ops = malloc(m.n * sizeof *s->ops);
 	if (s->ops == NULL)
 		return false;
@@ -185,18 +185,18 @@ bool d9_ops_make(struct d9_schema *s)
 	return true;
 }
 
-/* ---- taking them ---- */
+/* ---- measuring ---- */
 
-#define CONTINUED UINT64_C(0x8080808080808080)
+#define CONTINUED UINT64_C(0x8080808080808080) /* LEB128: bytes that others follow */
 
-static inline bool defined(const struct d9_pool *pool, const char *p)
+static inline bool is_defined(const struct d9_pool *pool, const char *p)
 {
 	const uint32_t id = load_u32(p, false);
 
 	return id < pool->ndirect && pool->direct[id] != 0;
 }
 
-/* The end of a value of any length whose count or length stands at p; NULL: look closely. */
+/* The end of a value of any length whose count or length stands at p; NULL: walk it. */
 static const char *measure_run(const struct d9_op *op, const char *p, const char *end)
 {
 	const uint32_t n = load_u32(p, false);
@@ -210,26 +210,26 @@ static const char *measure_run(const struct d9_op *op, const char *p, const char
 	return p + 4 + bytes;
 }
 
-/* The end of a map of texts whose count stands at p, likewise. */
+/* The end of a map of texts whose count stands at p; NULL: walk it. */
 static const char *measure_map(const struct d9_op *op, const char *p, const char *end)
 {
-	const char *const most = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
+	const char *const max = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
 	uint64_t texts = 2 * (uint64_t)load_u32(p, false);
 
 	for (p += 4; texts > 0; texts--) {
-		if (most - p < 4)
+		if (max - p < 4)
 			return NULL;
 		const uint32_t n = load_u32(p, false);
 		p += 4;
-		if (n > (size_t)(most - p) || (textscan_slice(p, n).flags & SLICE_UTF8) == 0)
+		if (n > (size_t)(max - p) || (textscan_slice(p, n).flags & SLICE_UTF8) == 0)
 			return NULL;
 		p += n;
 	}
 	return op->need <= (size_t)(end - p) ? p : NULL;
 }
 
-/* The end of a number of more than two bytes; those of more than eight are such as 2^64 - 1, which marks that
- * there is no task. */
+/* The end of a LEB128 number of more than two bytes; NULL: walk it.  Numbers of more than eight bytes occur:
+ * 2^64 - 1 stands for no task. */
 INLINE const char *measure_long(const char *p)
 {
 	const uint64_t last = ~load_u64(p, false) & CONTINUED;
@@ -241,7 +241,7 @@ INLINE const char *measure_long(const char *p)
 	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
 }
 
-/* The end of a value of this kind; NULL: look closely. */
+/* The end of a value of this kind; NULL: walk it. */
 INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
 {
 	switch (kind) {
@@ -264,15 +264,15 @@ INLINE const char *measure_value(const struct d9_state *st, enum value_kind kind
 		p++;
 		/* fallthrough */
 	case STRING_REF:
-		return defined(&st->pools[D9_STRINGS], p) ? p + 4 : NULL;
+		return is_defined(&st->pools[D9_STRINGS], p) ? p + 4 : NULL;
 	case STACK_REF:
-		return defined(&st->pools[D9_STACKS], p) ? p + 4 : NULL;
+		return is_defined(&st->pools[D9_STACKS], p) ? p + 4 : NULL;
 	default:
 		return p;
 	}
 }
 
-/* The same of a value of another type. */
+/* The end of a value of another type; NULL: walk it. */
 static const char *measure_other(const struct d9_state *st, const struct d9_op *op, const char *p,
                                  const char *end)
 {
@@ -286,7 +286,9 @@ static const char *measure_other(const struct d9_state *st, const struct d9_op *
 	case OP_MAYBE_FIXED:
 		return byte == 0 ? p + 1 : byte == 1 ? p + 1 + op->size : NULL;
 	case OP_MAYBE_STACK:
-		return byte == 0 ? p + 1 : byte == 1 && defined(&st->pools[D9_STACKS], p + 1) ? p + 5 : NULL;
+		return byte == 0                                               ? p + 1
+		       : byte == 1 && is_defined(&st->pools[D9_STACKS], p + 1) ? p + 5
+		                                                               : NULL;
 	case OP_TEXT:
 	case OP_RUN:
 		return measure_run(op, p, end);
@@ -296,32 +298,32 @@ static const char *measure_other(const struct d9_state *st, const struct d9_op *
 	return NULL;
 }
 
-#define TAKE(kind)                                                                                           \
+#define VALUE(kind)                                                                                          \
 	if ((kind) == END)                                                                                   \
 		return p;                                                                                    \
 	if ((p = measure_value(st, kind, p)) == NULL)                                                        \
 	return NULL
 
 /* clang-format off */
-#define TAKE_PAIR(first, second) case PAIR(first, second): TAKE(first); TAKE(second); break;
+#define STEP_PAIR(first, second) case PAIR(first, second): VALUE(first); VALUE(second); break;
 
-#define TAKE_PAIRS(first) \
-	TAKE_PAIR(first, END) TAKE_PAIR(first, NOTHING) TAKE_PAIR(first, BYTE) TAKE_PAIR(first, WORD) \
-	TAKE_PAIR(first, VARINT) TAKE_PAIR(first, STRING_REF) TAKE_PAIR(first, STACK_REF) \
-	TAKE_PAIR(first, MAYBE_VARINT) TAKE_PAIR(first, MAYBE_STRING)
+#define STEP_PAIRS(first) \
+	STEP_PAIR(first, END) STEP_PAIR(first, NOTHING) STEP_PAIR(first, BYTE) STEP_PAIR(first, WORD) \
+	STEP_PAIR(first, VARINT) STEP_PAIR(first, STRING_REF) STEP_PAIR(first, STACK_REF) \
+	STEP_PAIR(first, MAYBE_VARINT) STEP_PAIR(first, MAYBE_STRING)
 
-/* One step, here so often that each has a place of its own where the processor learns what it will be. */
+/* One step.  Each use has its own jump, whose target the processor learns. */
 #define STEP(op) \
 	switch ((op)->kind) { \
 	case PAIR(END, END): return p; \
-	TAKE_PAIRS(BYTE) TAKE_PAIRS(WORD) TAKE_PAIRS(VARINT) TAKE_PAIRS(STRING_REF) TAKE_PAIRS(STACK_REF) \
-	TAKE_PAIRS(MAYBE_VARINT) TAKE_PAIRS(MAYBE_STRING) \
+	STEP_PAIRS(BYTE) STEP_PAIRS(WORD) STEP_PAIRS(VARINT) STEP_PAIRS(STRING_REF) STEP_PAIRS(STACK_REF) \
+	STEP_PAIRS(MAYBE_VARINT) STEP_PAIRS(MAYBE_STRING) \
 	default: if ((p = measure_other(st, op, p, end)) == NULL) return NULL; \
 	}
 
 /* clang-format on */
 
-/* p: behind the head of the event. */
+/* p: after the head of the event. */
 INLINE const char *measure(const struct d9_state *st, const struct d9_schema *s, const char *p,
                            const char *end)
 {
@@ -337,12 +339,12 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 	return measure(st, s, p + d9_schema_head(s), end);
 }
 
-/* ---- passes that only check ---- */
+/* ---- runs of plain events ---- */
 
-#define MOST_BASE (UINT64_MAX >> 1) /* no run of events gets from there to the end of 64 bits */
+#define MAX_BASE (UINT64_MAX >> 1) /* a run of events that begins below cannot exceed 64 bits */
 
-/* Notes what was counted: records up to `last`, so many of them events. */
-static void count(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
+/* Counts records up to `last`, `events` of which are no resets. */
+static void count_run(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
 {
 	st->last_offset = input_offset(st->r->in, last);
 	st->r->records += records;
@@ -350,12 +352,12 @@ static void count(struct d9_state *st, const char *last, uint32_t records, uint3
 	st->structure[D9_S_RESET]->records += records - events;
 }
 
-uint32_t d9_check_run(struct d9_state *st, uint32_t most)
+uint32_t d9_check_run(struct d9_state *st, uint32_t max)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p, *last = NULL, *const end = in->end;
 	uint64_t base = st->base;
-	uint32_t left = base <= MOST_BASE ? most : 0, resets = 0;
+	uint32_t left = base <= MAX_BASE ? max : 0, resets = 0;
 
 	while (left > 0 && end - p >= D9_RESET_SIZE) {
 		const char *next = p + D9_RESET_SIZE;
@@ -374,7 +376,7 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t most)
 				break;
 			s->cls->records++;
 			base = ts;
-		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MOST_BASE) {
+		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MAX_BASE) {
 			base = load_u64(p + 1, false);
 			resets++;
 		} else {
@@ -386,8 +388,8 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t most)
 	}
 	if (last == NULL)
 		return 0;
-	count(st, last, most - left, most - left - resets);
+	count_run(st, last, max - left, max - left - resets);
 	st->base = base;
 	in->p = p;
-	return most - left;
+	return max - left;
 }

@@ -1,317 +1,15 @@
+/*
+ * Schemas: the fields of events, and annotations of fields.
+ *
+ * Segments register the same schemas again and again, so a schema is known by its bytes after the type_id
+ * and made once for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which lasts as long
+ * as the trace because events point into it.
+ */
 #include <stdlib.h>
 
 #include "dial9/dial9.h"
-#include "format/format.h"
 
-/* ---- type ---- */
-
-#define NAMES(name)                                                                                          \
-	{                                                                                                    \
-		name, "optional " name                                                                       \
-	}
-
-const struct d9_type_info d9_types[D9_TYPES] = {
-	[0] = { .names = { "unknown", "unknown" }, .shape = D9_SHAPE_UNKNOWN },
-	[D9_I64] = { NAMES("I64"), "value", D9_SHAPE_FIXED, 8, .value = VALUE_I64 },
-	[D9_F64] = { NAMES("F64"), "value", D9_SHAPE_FIXED, 8, .value = VALUE_F64 },
-	[D9_BOOL] = { NAMES("Bool"), "Bool", D9_SHAPE_BOOL, 1, .value = VALUE_BOOL },
-	[D9_STRING] = { NAMES("String"), "string length", D9_SHAPE_TEXT, 1, .value = VALUE_STRING },
-	[D9_BYTES] = { NAMES("Bytes"), "bytes length", D9_SHAPE_RUN, 1, .value = VALUE_BYTES },
-	[D9_POOLED_STACK] = { NAMES("PooledStackFrames"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STACKS,
-	                      .value = VALUE_U32, .newer = "field type 6 (PooledStackFrames)" },
-	[D9_POOLED_STRING] = { NAMES("PooledString"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STRINGS,
-	                       .value = VALUE_U32 },
-	[D9_STACK] = { NAMES("StackFrames"), "frame count", D9_SHAPE_RUN, 8, .value = VALUE_LIST },
-	[D9_VARINT] = { NAMES("Varint"), "LEB128 number", D9_SHAPE_LEB128, 0, .value = VALUE_U64 },
-	[D9_STRING_MAP] = { NAMES("StringMap"), "map count", D9_SHAPE_VALUES, 8, 2, .value = VALUE_MAP },
-	[D9_U8] = { NAMES("U8"), "U8", D9_SHAPE_FIXED, 1, .value = VALUE_U8 },
-	[D9_U16] = { NAMES("U16"), "U16", D9_SHAPE_FIXED, 2, .value = VALUE_U16 },
-	[D9_U32] = { NAMES("U32"), "U32", D9_SHAPE_FIXED, 4, .value = VALUE_U32 },
-	[D9_LIST] = { NAMES("DynamicList"), "list count", D9_SHAPE_VALUES, 2, 1, .tagged = true,
-	              .value = VALUE_LIST, .newer = "field type 14 (DynamicList)" },
-	[D9_MAP] = { NAMES("DynamicMap"), "map count", D9_SHAPE_VALUES, 4, 2, .tagged = true,
-	             .value = VALUE_MAP, .newer = "field type 15 (DynamicMap)" },
-};
-
-/* ---- dialect ---- */
-
-const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
-
-void d9_dialect_begin(struct d9_state *st)
-{
-	const char *const asked = st->r->dialect;
-	struct trace *const trace = st->r->trace;
-
-	st->strict = asked != NULL && strcmp(asked, d9_dialects[D9_0_3]) == 0;
-	/* another input of the same trace may have been newer */
-	if (asked == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
-		trace->dialect = d9_dialects[D9_0_3];
-	else
-		trace->dialect = d9_dialects[D9_0_4];
-}
-
-void d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
-{
-	if (st->strict)
-		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
-	else
-		st->r->trace->dialect = d9_dialects[D9_0_4];
-}
-
-/* ---- pool ---- */
-
-/*
- * The pools of one segment: strings and stacks by id ("String Pool Frame").
- * When values are not wanted, an entry is only the id and a hash of its content.  An id that is referenced
- * and not defined waits in `pending` until it is, or until the segment ends.
- */
-
-#define ENTRY_COST (sizeof(struct d9_entry) + sizeof(struct table64_slot))
-
-/* ---- what batches hold ---- */
-
-static void destroy(struct shared_memory *m)
-{
-	struct d9_pool_memory *const memory = (struct d9_pool_memory *)m;
-
-	arena_free(&memory->arena);
-	free(memory);
-}
-
-static void drop(struct d9_state *st)
-{
-	shared_memory_drop(st->pool_memory != NULL ? &st->pool_memory->shared : NULL);
-	st->pool_memory = NULL;
-}
-
-void d9_pools_hold(struct d9_state *st, struct batch *b)
-{
-	st->no_memory |= st->pool_memory != NULL && !batch_hold(b, &st->pool_memory->shared);
-}
-
-/* Of the present segment; NULL: no memory. */
-static struct arena *pool_arena(struct d9_state *st)
-{
-	if (st->pool_memory == NULL) {
-		st->pool_memory = calloc(1, sizeof *st->pool_memory);
-		if (st->pool_memory == NULL)
-			return NULL;
-		shared_memory_init(&st->pool_memory->shared, destroy);
-		d9_pools_hold(st, st->batch);
-	}
-	return &st->pool_memory->arena;
-}
-
-/* ---- entries ---- */
-
-const struct d9_entry *d9_pool_far(const struct d9_pool *pool, uint32_t id)
-{
-	const uint32_t known = table64_get(&pool->far, id);
-
-	return known != TABLE_NONE ? &pool->entries[known] : NULL;
-}
-
-/* A place for a new id; NULL: no memory. */
-static struct d9_entry *add(struct d9_pool *pool, uint32_t id)
-{
-	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
-		return NULL;
-	if (id >= D9_DIRECT_IDS) {
-		if (!table64_put(&pool->far, id, pool->n))
-			return NULL;
-	} else {
-		if (!array_reach(&pool->direct, &pool->ndirect, id, sizeof *pool->direct))
-			return NULL;
-		pool->direct[id] = pool->n + 1;
-	}
-	pool->entries[pool->n] = (struct d9_entry){ .id = id };
-	return &pool->entries[pool->n++];
-}
-
-/* Whether the content is looked at: texts become names of events and of symbols too, stacks only fields. */
-static bool is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
-{
-	if (d9_wants_raw(st))
-		return false;
-	return d9_wants_fields(st) ||
-	       (kind == D9_STRINGS && (st->collects != NULL || ((st->r->want & WANT_TIMES) != 0 &&
-	                                                        st->r->trace->vocabulary != NULL)));
-}
-
-/* Retains the content of a definition. */
-static void retain(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
-{
-	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
-	 * both. */
-	if (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED)
-		d9_look_ahead(st);
-	struct arena *const arena = pool_arena(st);
-	if (arena == NULL) {
-		st->no_memory = true;
-	} else if (kind == D9_STACKS) {
-		e->values = d9_stack_values(st, true, arena, data.p, e->n, &e->cost, &e->element);
-	} else {
-		e->text = arena_copy(arena, data).p;
-		e->cost = e->n;
-		st->no_memory |= e->text == NULL;
-	}
-}
-
-/* ---- references before their definitions ---- */
-
-void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t known = table64_get(&pool->pending_index, id);
-
-	if (known != TABLE_NONE) {
-		pool->pending[known].count++;
-	} else if (st->pools_full || pool->npending == D9_MAX_PENDING) {
-		d9_tally(&st->tallies.pool_limit, f, id);
-	} else if (!array_room(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
-	           !table64_put(&pool->pending_index, id, pool->npending)) {
-		st->no_memory = true;
-	} else {
-		pool->pending[pool->npending++] =
-		    (struct d9_pending){ .offset = f->offset, .ordinal = f->ordinal, .count = 1, .id = id };
-	}
-}
-
-void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t waits = table64_get(&pool->pending_index, id);
-
-	if (waits != TABLE_NONE)
-		pool->pending[waits].shown = true;
-}
-
-/* The id is defined now. */
-static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-                           const struct d9_frame *f)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
-
-	if (waits == TABLE_NONE)
-		return;
-	struct d9_pending *const p = &pool->pending[waits];
-	if (st->collects != NULL && d9_pool_find(pool, id) == NULL)
-		d9_ahead_late(st, kind, id, data);
-	if (p->defined)
-		return;
-	p->defined = true;
-	d9_tally(&st->tallies.late, f, id);
-	if (!p->shown || st->looked_ahead)
-		return;
-	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
-	d9_tally(&st->tallies.unresolved, &first, id);
-	st->tallies.unresolved.count += p->count - 1;
-}
-
-/* ---- definitions ---- */
-
-/* Bytes of memory that a definition takes. */
-static uint64_t cost(enum d9_pool_kind kind, uint32_t bytes)
-{
-	return ENTRY_COST + (kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value));
-}
-
-void d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-                    const struct d9_frame *f)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
-	const uint64_t costs = cost(kind, data.n);
-	const uint32_t n = kind == D9_STRINGS ? data.n : data.n / 8;
-
-	settle_pending(st, kind, id, data, f);
-	const struct d9_entry *const old = d9_pool_find(pool, id);
-	if (old != NULL && old->hash == hash && old->n == n)
-		return;
-	if (old != NULL)
-		d9_tally(&st->tallies.redefined, f, id);
-	if (costs > D9_MAX_POOLED - st->pooled_bytes) {
-		d9_tally(&st->tallies.pool_limit, f, id);
-		st->pools_full = true;
-		return;
-	}
-	st->pooled_bytes += costs;
-	struct d9_entry *const e = old != NULL ? &pool->entries[old - pool->entries] : add(pool, id);
-	if (e == NULL) {
-		st->no_memory = true;
-		return;
-	}
-	*e = (struct d9_entry){ .hash = hash, .n = n, .flags = data.flags, .id = id };
-	if (is_wanted(st, kind))
-		retain(st, kind, e, data);
-}
-
-/* ---- segments ---- */
-
-static void report_undefined(struct d9_state *st, enum d9_pool_kind kind)
-{
-	const struct d9_pool *const pool = &st->pools[kind];
-	const enum d9_rule rule = kind == D9_STRINGS ? D9_RULE_UNDEFINED_STRING : D9_RULE_UNDEFINED_STACK;
-
-	for (uint32_t i = 0; i < pool->npending; i++) {
-		const struct d9_pending *const p = &pool->pending[i];
-		const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
-		if (!p->defined && !d9_find_unshown(st, rule, &first))
-			d9_find(st, rule, &first,
-			        "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
-			        p->id, kind == D9_STRINGS ? "string" : "stack", p->count,
-			        p->count == 1 ? "" : "s");
-	}
-}
-
-void d9_pools_check(struct d9_state *st)
-{
-	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
-		report_undefined(st, (enum d9_pool_kind)k);
-}
-
-static void forget(struct d9_pool *pool)
-{
-	for (uint32_t i = 0; i < pool->n; i++)
-		if (pool->entries[i].id < D9_DIRECT_IDS)
-			pool->direct[pool->entries[i].id] = 0;
-	if (pool->far.used > 0)
-		table64_free(&pool->far);
-	if (pool->npending > 0)
-		table64_free(&pool->pending_index);
-	pool->n = 0;
-	pool->npending = 0;
-}
-
-void d9_pools_forget(struct d9_state *st)
-{
-	for (int k = 0; k < D9_POOLS; k++)
-		forget(&st->pools[k]);
-	drop(st);
-	st->pooled_bytes = 0;
-	st->pools_full = false;
-}
-
-void d9_pools_free(struct d9_state *st)
-{
-	for (int k = 0; k < D9_POOLS; k++) {
-		free(st->pools[k].entries);
-		free(st->pools[k].direct);
-		free(st->pools[k].pending);
-		table64_free(&st->pools[k].far);
-		table64_free(&st->pools[k].pending_index);
-	}
-	drop(st);
-}
-
-/* ---- schema ---- */
-
-/*
- * Schema frames.  Segments register the same schemas again and again, so a
- * schema is known by its bytes behind the type_id and made once for the trace.
- */
-
+/* Bytes that a schema and a field cost besides their bytes in the frame. */
 #define SCHEMA_COST 256 /* what a schema costs besides its bytes and fields */
 #define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
 
@@ -336,7 +34,7 @@ void d9_schemas_forget(struct d9_schemas *s)
 
 /* ---- registering ---- */
 
-/* The first thing in which two schemas differ. */
+/* Reports the first difference between two schemas of one type_id. */
 static void report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id,
                              const struct d9_schema *old, const struct d9_schema *now)
 {
@@ -381,36 +79,9 @@ static void register_schema(struct d9_state *st, const struct d9_frame *f, uint1
 	s->by_type[id] = schema;
 }
 
-/* ---- reading ---- */
+/* ---- fields ---- */
 
-/* Finds the end of a schema frame. */
-static enum d9_result measure(struct d9_state *st, struct d9_frame *f)
-{
-	struct cursor c = cursor_on(f->p, f->end, false);
-
-	cursor_take(&c, 3, "tag and type_id");
-	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
-	cursor_u8(&c, "has_timestamp");
-	const uint16_t n = cursor_u16(&c, "field_count");
-	if (c.missing == NULL && n * 3UL > cursor_left(&c)) {
-		st->lack = (struct d9_lack){ .what = "field_count",
-			                     .bytes = n * 3UL - cursor_left(&c),
-			                     .length = n,
-			                     .left = cursor_left(&c),
-			                     .has_length = true };
-		return D9_MORE;
-	}
-	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
-		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
-		cursor_u8(&c, "field_type");
-	}
-	if (c.missing != NULL)
-		return d9_lacks(st, &c);
-	f->end = c.p;
-	return D9_DONE;
-}
-
-static struct slice take_text(struct cursor *c)
+static struct slice read_text(struct cursor *c)
 {
 	const uint16_t n = cursor_u16(c, "length");
 	const struct slice s = cursor_take(c, n, "text");
@@ -432,13 +103,13 @@ static void check_type(struct d9_state *st, const struct d9_frame *f, struct d9_
 		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
 		           quoted(&q2, s->name), field->type);
 	} else if (newer != NULL) {
-		d9_newer(st, f, at, newer);
+		d9_note_newer(st, f, at, newer);
 	}
 }
 
-/* Arguments of one name would hide each other: the later gets a number.  Fields of raw events do not. */
-static bool unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
-                        struct tabletext *names, uint32_t i)
+/* Arguments of one name would hide each other: the later gets a number.  Fields of raw events keep theirs. */
+static bool set_unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+                            struct tabletext *names, uint32_t i)
 {
 	struct d9_field *const field = &s->fields[i];
 	const struct slice plain = field->name;
@@ -465,18 +136,18 @@ static bool unique_name(struct d9_state *st, const struct d9_frame *f, struct d9
 	}
 }
 
-static bool unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
+static bool set_unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
 {
 	struct tabletext names = { .slots = NULL };
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < s->nfields; i++)
-		ok = unique_name(st, f, s, &names, i);
+		ok = set_unique_name(st, f, s, &names, i);
 	tabletext_free(&names);
 	return ok;
 }
 
-static struct class_field declaration(const struct d9_field *field)
+static struct class_field describe_field(const struct d9_field *field)
 {
 	const char *const name = d9_type_name(field->type);
 
@@ -489,27 +160,27 @@ static struct class_field declaration(const struct d9_field *field)
 }
 
 /* Fields of the frame itself; raw events have them before those that the schema declares. */
-static const struct class_field heads[] = {
+static const struct class_field head_fields[] = {
 	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
 	{ SLICE_LIT("timestamp_delta_ns"), SLICE_LIT("u24"), VALUE_U32, 3, "ns" },
 };
 
-/* Makes the fields of the class.  false: no memory. */
-static bool declare(struct d9_state *st, struct d9_schema *s)
+/* Makes the fields of the class. */
+static bool declare_fields(struct d9_state *st, struct d9_schema *s)
 {
-	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* struct event has room for so many */
+	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* event.nfields has 16 bits */
 		s->nhead = s->timed ? 2 : 1;
 	const uint32_t n = s->nhead + s->nfields;
 	s->declared = arena_alloc(&st->r->trace->arena, n * sizeof *s->declared);
 	if (s->declared == NULL)
 		return false;
-	memcpy(s->declared, heads, s->nhead * sizeof *heads);
+	memcpy(s->declared, head_fields, s->nhead * sizeof *head_fields);
 	for (uint32_t i = 0; i < s->nfields; i++)
-		s->declared[s->nhead + i] = declaration(&s->fields[i]);
+		s->declared[s->nhead + i] = describe_field(&s->fields[i]);
 	return true;
 }
 
-/* Reads the fields at c, which lies in a copy of what follows the type_id of the frame. */
+/* Reads the fields at c, which lies in `copy`, a copy of the frame's bytes after the type_id. */
 static bool read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
                         const char *copy)
 {
@@ -518,41 +189,70 @@ static bool read_fields(struct d9_state *st, const struct d9_frame *f, struct d9
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		struct d9_field *const field = &s->fields[i];
-		field->name = field->in_file = take_text(c);
+		field->name = field->in_file = read_text(c);
 		field->type = cursor_u8(c, "field_type");
 		const char *const end = f->p + 3 + (c->p - copy);
-		struct slice there = field->name; /* in the frame, for the offset */
+		struct slice there = field->name; /* in the frame, for offsets */
 		there.p = end - 1 - there.n;
 		d9_check_text(st, f, there, "field name", s->name);
 		check_type(st, f, s, field, end - 1);
 	}
-	return unique_names(st, f, s) && declare(st, s);
+	return set_unique_names(st, f, s) && declare_fields(st, s);
 }
 
-static bool append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
+/* ---- schema frames ---- */
+
+/* Finds the end of a schema frame. */
+static enum d9_result measure_schema(struct d9_state *st, struct d9_frame *f)
+{
+	struct cursor c = cursor_on(f->p, f->end, false);
+
+	cursor_take(&c, 3, "tag and type_id");
+	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
+	cursor_u8(&c, "has_timestamp");
+	const uint16_t n = cursor_u16(&c, "field_count");
+	if (c.missing == NULL && n * 3UL > cursor_left(&c)) {
+		st->lack = (struct d9_lack){ .what = "field_count",
+			                     .bytes = n * 3UL - cursor_left(&c),
+			                     .length = n,
+			                     .left = cursor_left(&c),
+			                     .has_length = true };
+		return D9_MORE;
+	}
+	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
+		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
+		cursor_u8(&c, "field_type");
+	}
+	if (c.missing != NULL)
+		return d9_note_lack(st, &c);
+	f->end = c.p;
+	return D9_DONE;
+}
+
+static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 {
 	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
 	    !tabletext_put(&s->index, key, s->n))
 		return false;
-	s->all[s->n++] = schema; /* owned from here on */
+	s->all[s->n++] = schema; /* owns it from here on */
 	return true;
 }
 
-/* A schema that was not met before; `key` is a copy of its bytes. */
+/* Makes a schema that is new in the trace; `key` is a copy of its bytes. */
 static struct d9_schema *new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 {
 	struct cursor c = cursor_on(key.p, key.p + key.n, false);
 	struct d9_schema *const s = calloc(1, sizeof *s);
 
-	if (s == NULL || !append(&st->schemas, s, key)) {
+	if (s == NULL || !append_schema(&st->schemas, s, key)) {
 		free(s);
 		return NULL;
 	}
-	const struct slice name = take_text(&c);
+	const struct slice name = read_text(&c);
 	struct slice there = name;
 	there.p = f->p + 5;
 	d9_check_text(st, f, there, "schema name", (struct slice){ NULL, 0, 0 });
-	s->name = name; /* in the key, which stays */
+	s->name = name; /* lies in the key, which stays */
 	const uint8_t timed = cursor_u8(&c, "has_timestamp");
 	s->nfields = cursor_u16(&c, "field_count");
 	s->timed = timed == 1;
@@ -565,10 +265,8 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct d9_frame *
 	return d9_schema_plan(st, s) && d9_ops_make(s) ? s : NULL;
 }
 
-/* ---- as a record ---- */
-
-static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id,
-                 const struct d9_schema *s)
+static void show_schema(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id,
+                        const struct d9_schema *s)
 {
 	if (!d9_wants_structure(st))
 		return;
@@ -592,11 +290,11 @@ static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b,
 		pairs[2 * i + 1] = raw ? (struct value){ .type = VALUE_U8, .u64 = s->fields[i].type }
 		                       : value_string(s->declared[i].type);
 	}
-	d9_record_structure(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
+	d9_add_structure(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
 }
 
-/* Whether one more schema of these bytes can be retained. */
-static bool has_room(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
+/* Charges a schema of these bytes against the limits; reports if it exceeds them. */
+static bool reserve_schema(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
 {
 	struct d9_schemas *const all = &st->schemas;
 	const uint16_t name_len = load_u16(bytes.p, false);
@@ -616,7 +314,7 @@ static bool has_room(struct d9_state *st, const struct d9_frame *f, struct slice
 
 enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
-	const enum d9_result result = measure(st, f);
+	const enum d9_result result = measure_schema(st, f);
 
 	if (result != D9_DONE)
 		return result;
@@ -625,7 +323,7 @@ enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct b
 	const uint32_t known = tabletext_get(&st->schemas.index, bytes);
 	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
 	if (s == NULL) {
-		if (!has_room(st, f, bytes))
+		if (!reserve_schema(st, f, bytes))
 			return D9_BAD;
 		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
 		s = key.p != NULL ? new_schema(st, f, key) : NULL;
@@ -635,7 +333,147 @@ enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct b
 		return D9_DONE;
 	}
 	register_schema(st, f, id, s);
-	show(st, f, b, id, s);
+	show_schema(st, f, b, id, s);
 	d9_count_frame(st, D9_S_SCHEMA, f);
 	return D9_DONE;
+}
+
+/* ---- annotations ---- */
+
+/*
+ * Schema annotations (0.4): facts about the fields of a schema, each a key and a value.  The one key in use,
+ * metrique.unit, is shown with the field's type.  Like pool frames, they are read entry by entry.
+ */
+
+struct annotation {
+	uint16_t field;
+	struct slice key, value; /* p NULL: absent, or read in pieces */
+};
+
+static bool read_annotation(struct d9_bytes *b, struct annotation *a)
+{
+	const char *key, *value;
+	uint16_t key_len;
+	uint32_t n;
+
+	if (!d9_bytes_u16(b, &a->field, "field_index") || !d9_bytes_u16(b, &key_len, "key_len") ||
+	    (key = d9_bytes_read(b, key_len, "key")) == NULL)
+		return false;
+	if (!b->pieces)
+		a->key = textscan_slice(key, key_len);
+	if (!d9_bytes_u32(b, &n, "value_len") || !d9_bytes_run(b, n, 1, "value_len", &value))
+		return false;
+	if (!b->pieces)
+		a->value = textscan_slice(value, n);
+	return true;
+}
+
+/* Sets the unit, also as part of the type that users see.  The first one counts. */
+static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
+{
+	struct arena *const arena = &st->r->trace->arena;
+
+	if (unit.n > 32 || field->unit != NULL)
+		return;
+	field->unit = arena_copy(arena, slice_is(unit, "bytes") ? SLICE_LIT("byte") : unit).p;
+	const struct slice type =
+	    arena_printf(arena, "%.*s (%.*s)", (int)field->type.n, field->type.p, (int)unit.n, unit.p);
+	if (field->unit == NULL || type.p == NULL)
+		st->no_memory = true;
+	else
+		field->type = textscan_slice(type.p, type.n);
+	s->planned = false; /* its events may have a class already, which does not change */
+	s->run_need = SIZE_MAX;
+}
+
+static void apply_annotation(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
+{
+	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
+	struct quoted q;
+
+	if ((a->key.flags & SLICE_UTF8) == 0)
+		d9_check_text(st, f, a->key, "annotation key", (struct slice){ NULL, 0, 0 });
+	if (s == NULL)
+		return;
+	if (a->field >= s->nfields)
+		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
+		        a->field, quoted(&q, s->name), s->nfields);
+	else if (slice_is(a->key, "metrique.unit"))
+		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
+}
+
+/* Records the entry, if the frame has any; `first`: with the frame's head. */
+static void show_annotation(struct d9_state *st, const struct d9_frame *f, struct batch *b,
+                            const struct annotation *a, bool first)
+{
+	struct field fields[5];
+	uint32_t n = 0;
+
+	if (!d9_wants_structure(st))
+		return;
+	if (first || !d9_wants_raw(st))
+		fields[n++] = (struct field){ SLICE_LIT("type_id"), value_u64(st->open.type_id) };
+	if (first)
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U16, .u64 = st->open.count } };
+	if (st->open.count > 0) {
+		fields[n++] =
+		    (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = a->field } };
+		fields[n++] = (struct field){ SLICE_LIT("key"), value_string(a->key) };
+		fields[n++] = (struct field){ SLICE_LIT("value"), value_string(a->value) };
+	}
+	d9_add_structure(st, D9_S_ANNOTATIONS, f, b, fields, n);
+}
+
+enum d9_result d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	struct annotation a = { .field = 0 };
+	uint16_t count;
+
+	(void)d9_bytes_read(&bytes, 1, "tag");
+	const unsigned n = d9_bytes_leb128(&bytes, &head.type_id, "type_id");
+	if (n > D9_VARINT_MAX) {
+		d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, f->p + 1,
+		           "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
+		return D9_BAD;
+	}
+	if (n == 0 || !d9_bytes_u16(&bytes, &count, "count") || (count > 0 && !read_annotation(&bytes, &a)))
+		return D9_MORE;
+	f->end = bytes.p;
+	head.left = head.count = count;
+	st->open = head;
+	d9_note_newer(st, f, f->p, "annotations frame 0x06");
+	if (d9_schema_find(&st->schemas, head.type_id) == NULL)
+		d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
+		        "type_id %" PRIu64 " has no schema in this segment; count is %u", head.type_id,
+		        count);
+	if (count > 0)
+		apply_annotation(st, f, &a);
+	show_annotation(st, f, b, &a, true);
+	return D9_DONE;
+}
+
+enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct annotation a;
+
+	if (!read_annotation(&bytes, &a))
+		return D9_MORE;
+	f->end = bytes.p;
+	apply_annotation(st, f, &a);
+	show_annotation(st, f, b, &a, false);
+	return D9_DONE;
+}
+
+enum d9_result d9_annotation_skip(struct d9_state *st)
+{
+	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct annotation a;
+
+	const bool ok = read_annotation(&bytes, &a);
+	st->r->in->p = bytes.p;
+	return ok ? D9_DONE : D9_MORE;
 }

@@ -1,10 +1,131 @@
+/*
+ * The grammar of values, driven by d9_types: the one place that walks over their bytes, whether to check
+ * them, to drop them or to make values of them.
+ *
+ * An event is walked once to check it and, if something is odd, once more to report, because a frame at the
+ * end of a window is walked again when more bytes are there.  Nesting is bounded (D9_MAX_NESTING), and so
+ * is what pools and symbols add to one event (D9_MAX_EVENT_POOLED).
+ */
 #include "dial9/dial9.h"
 
-/* ---- value ---- */
+/* ---- types ---- */
 
-/* Pools and symbols may add only so much to an event, whose fields can all name one long text. */
-static bool has_room(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
-                     const struct d9_frame *f)
+#define NAMES(name)                                                                                          \
+	{                                                                                                    \
+		name, "optional " name                                                                       \
+	}
+
+const struct d9_type_info d9_types[D9_TYPES] = {
+	[0] = { .names = { "unknown", "unknown" }, .shape = D9_SHAPE_UNKNOWN },
+	[D9_I64] = { NAMES("I64"), "value", D9_SHAPE_FIXED, 8, .value = VALUE_I64 },
+	[D9_F64] = { NAMES("F64"), "value", D9_SHAPE_FIXED, 8, .value = VALUE_F64 },
+	[D9_BOOL] = { NAMES("Bool"), "Bool", D9_SHAPE_BOOL, 1, .value = VALUE_BOOL },
+	[D9_STRING] = { NAMES("String"), "string length", D9_SHAPE_TEXT, 1, .value = VALUE_STRING },
+	[D9_BYTES] = { NAMES("Bytes"), "bytes length", D9_SHAPE_RUN, 1, .value = VALUE_BYTES },
+	[D9_POOLED_STACK] = { NAMES("PooledStackFrames"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STACKS,
+	                      .value = VALUE_U32, .newer = "field type 6 (PooledStackFrames)" },
+	[D9_POOLED_STRING] = { NAMES("PooledString"), "pool_id", D9_SHAPE_ID, 4, .pool = D9_STRINGS,
+	                       .value = VALUE_U32 },
+	[D9_STACK] = { NAMES("StackFrames"), "frame count", D9_SHAPE_RUN, 8, .value = VALUE_LIST },
+	[D9_VARINT] = { NAMES("Varint"), "LEB128 number", D9_SHAPE_LEB128, 0, .value = VALUE_U64 },
+	[D9_STRING_MAP] = { NAMES("StringMap"), "map count", D9_SHAPE_VALUES, 8, 2, .value = VALUE_MAP },
+	[D9_U8] = { NAMES("U8"), "U8", D9_SHAPE_FIXED, 1, .value = VALUE_U8 },
+	[D9_U16] = { NAMES("U16"), "U16", D9_SHAPE_FIXED, 2, .value = VALUE_U16 },
+	[D9_U32] = { NAMES("U32"), "U32", D9_SHAPE_FIXED, 4, .value = VALUE_U32 },
+	[D9_LIST] = { NAMES("DynamicList"), "list count", D9_SHAPE_VALUES, 2, 1, .tagged = true,
+	              .value = VALUE_LIST, .newer = "field type 14 (DynamicList)" },
+	[D9_MAP] = { NAMES("DynamicMap"), "map count", D9_SHAPE_VALUES, 4, 2, .tagged = true,
+	             .value = VALUE_MAP, .newer = "field type 15 (DynamicMap)" },
+};
+
+/* ---- bytes ---- */
+
+static bool lack_bytes(struct d9_bytes *b, const char *what, uint64_t missing)
+{
+	*b->lack = (struct d9_lack){ .what = what, .bytes = missing };
+	return false;
+}
+
+static bool lack_length(struct d9_bytes *b, const char *what, uint64_t n, uint64_t missing, uint64_t left)
+{
+	*b->lack =
+	    (struct d9_lack){ .what = what, .bytes = missing, .length = n, .left = left, .has_length = true };
+	return false;
+}
+
+bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
+{
+	bool there = false;
+
+	if (b->pieces) {
+		b->in->p = b->p;
+		there = input_need(b->in, n);
+		b->p = b->in->p;
+		b->end = b->in->end;
+	}
+	return there || lack_bytes(b, what, n - (size_t)(b->end - b->p));
+}
+
+bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
+{
+	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);
+
+	return b->pieces || bytes <= left || lack_length(b, what, n, bytes - left, left);
+}
+
+/* Drops so many bytes; n: the length in the input that they follow from. */
+static bool drop_bytes(struct d9_bytes *b, uint64_t bytes, uint32_t n, const char *what)
+{
+	struct input *const in = b->in;
+	uint64_t left = bytes;
+	bool more = true;
+
+	in->p = b->p;
+	while (left > 0 && more) {
+		const size_t window = (size_t)(in->end - in->p);
+		const size_t step = left < window ? (size_t)left : window;
+		in->p += step;
+		left -= step;
+		more = left == 0 || input_more(in);
+	}
+	b->p = in->p;
+	b->end = in->end;
+	return more || lack_length(b, what, n, left, bytes - left);
+}
+
+bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p)
+{
+	const uint64_t bytes = (uint64_t)n * each;
+
+	*p = b->pieces ? NULL : b->p;
+	if (b->pieces)
+		return drop_bytes(b, bytes, n, what);
+	if (!d9_bytes_fit(b, n, each, what))
+		return false;
+	b->p += bytes;
+	return true;
+}
+
+unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
+{
+	uint64_t number = 0;
+	const char *p;
+
+	for (unsigned i = 0; i < D9_VARINT_MAX && (p = d9_bytes_read(b, 1, what)) != NULL; i++) {
+		number |= (uint64_t)(*p & 0x7f) << 7 * i;
+		if ((uint8_t)*p < 0x80) {
+			*v = number;
+			return i + 1;
+		}
+	}
+	return p != NULL ? D9_VARINT_MAX + 1 : 0;
+}
+
+/* ---- values of ids and stacks ---- */
+
+/* Charges bytes of pools and symbols to the event; a hostile one names a long text in all fields. */
+static bool charge_event(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
+                         const struct d9_frame *f)
 {
 	if (bytes > D9_MAX_EVENT_POOLED - st->event_pooled) {
 		d9_tally(limit, f, id);
@@ -15,58 +136,58 @@ static bool has_room(struct d9_state *st, uint32_t bytes, struct finding_tally *
 	return true;
 }
 
-static void d9_value_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct d9_frame *f,
-                           struct batch *b, struct value *v)
+static void set_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct d9_frame *f,
+                      struct batch *b, struct value *v)
 {
 	const uint64_t plain = (uint64_t)n * D9_ADDRESS_COST;
 	uint32_t cost;
 
 	*v = (struct value){ .type = VALUE_NONE };
 	if (!d9_wants_fields(st))
-		return; /* names of events are not made of stacks */
+		return; /* stacks are never part of names */
 	d9_look_ahead(st);
 	if (!st->looked_ahead)
 		d9_tally(&st->tallies.symbols_late, f, n);
 	*v = (struct value){ .type = VALUE_LIST, .count = n };
 	v->values = d9_stack_values(st, true, &b->scratch, addresses, n, &cost, &v->element);
-	if (cost > plain && !has_room(st, cost - (uint32_t)plain, &st->tallies.names_limit, n, f))
+	if (cost > plain && !charge_event(st, cost - (uint32_t)plain, &st->tallies.names_limit, n, f))
 		v->values = d9_stack_values(st, false, &b->scratch, addresses, n, &cost, &v->element);
 }
 
-/* What is shown of an id for which nothing better is there. */
-static void number(uint32_t id, struct value *v)
+/* Shows an id without a definition as a number. */
+static void set_number(uint32_t id, struct value *v)
 {
 	*v = (struct value){ .type = VALUE_U32, .u64 = id };
 }
 
-/* An id that is not defined yet. */
-static void late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
-                 struct batch *b, struct value *v)
+/* The value of an id that is not defined yet. */
+static void set_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+                     struct batch *b, struct value *v)
 {
 	d9_look_ahead(st);
 	const struct slice data = d9_ahead_find(st, kind, id);
 	if (data.p == NULL)
 		d9_pool_shown(st, kind, id);
-	if (data.p == NULL || !has_room(st, data.n, &st->tallies.pool_limit, id, f))
+	if (data.p == NULL || !charge_event(st, data.n, &st->tallies.pool_limit, id, f))
 		return;
 	if (kind == D9_STACKS)
-		d9_value_stack(st, data.p, data.n / 8, f, b, v);
+		set_stack(st, data.p, data.n / 8, f, b, v);
 	else
 		*v = value_string(data);
 }
 
-/* What is no text of a pool. */
-static void other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
-                  struct batch *b, struct value *v)
+/* The value of an id that is not a known text. */
+static void set_other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+                      struct batch *b, struct value *v)
 {
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
 
-	number(id, v);
+	set_number(id, v);
 	if (kind == D9_STACKS && !d9_wants_fields(st))
 		return;
 	if (e == NULL) {
-		late(st, kind, id, f, b, v);
-	} else if (has_room(st, e->cost, &st->tallies.pool_limit, id, f)) {
+		set_late(st, kind, id, f, b, v);
+	} else if (charge_event(st, e->cost, &st->tallies.pool_limit, id, f)) {
 		*v = (struct value){ .type = VALUE_LIST, .element = e->element, .count = e->n };
 		v->values = e->values;
 		if (!st->looked_ahead)
@@ -80,25 +201,25 @@ void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
 
 	if (kind == D9_STACKS || e == NULL)
-		other(st, kind, id, f, b, v);
-	else if (has_room(st, e->cost, &st->tallies.pool_limit, id, f))
+		set_other(st, kind, id, f, b, v);
+	else if (charge_event(st, e->cost, &st->tallies.pool_limit, id, f))
 		*v = value_string((struct slice){ e->text, e->n, e->flags });
 	else
-		number(id, v);
+		set_number(id, v);
 }
 
-/* ---- walk ---- */
+/* ---- faults ---- */
 
-/* What the bytes of texts are called. */
-struct text_name {
+/* What findings call the length and the bytes of a text. */
+struct text_names {
 	const char *length, *text;
 };
 
-static const struct text_name string_name = { "string length", "string" };
-static const struct text_name map_names[] = { { "key_len", "map key" }, { "val_len", "map value" } };
+static const struct text_names string_names = { "string length", "string" };
+static const struct text_names map_names[] = { { "key_len", "map key" }, { "val_len", "map value" } };
 
-/* `back`: bytes between the fault and the present place. */
-static bool stuck(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t v)
+/* Ends the walk.  `back`: bytes from the fault to the present position. */
+static bool stop_at(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t v)
 {
 	w->stuck = true;
 	w->rule = (uint8_t)rule;
@@ -107,16 +228,16 @@ static bool stuck(struct d9_walk *w, enum d9_rule rule, unsigned back, uint64_t 
 	return false;
 }
 
-/* Notes something that does not end reading; whether it is to be reported now. */
-static bool odd(struct d9_walk *w)
+/* Notes something that does not end reading.  Returns whether to report it now. */
+static bool note_odd(struct d9_walk *w)
 {
 	w->odd = true;
 	return w->mode == D9_WALK_REPORT;
 }
 
-/* ---- values without others in them ---- */
+/* ---- flat values ---- */
 
-static uint64_t load(const char *p, unsigned size)
+static uint64_t load_integer(const char *p, unsigned size)
 {
 	switch (size) {
 	case 1:
@@ -130,36 +251,36 @@ static uint64_t load(const char *p, unsigned size)
 	}
 }
 
-static bool fixed(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool walk_fixed(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
-	const char *const p = d9_bytes_take(&w->bytes, t->size, t->missing);
+	const char *const p = d9_bytes_read(&w->bytes, t->size, t->missing);
 
 	if (p != NULL && v != NULL)
-		*v = (struct value){ .type = t->value, .u64 = load(p, t->size) };
+		*v = (struct value){ .type = t->value, .u64 = load_integer(p, t->size) };
 	return p != NULL;
 }
 
-static bool boolean(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool walk_bool(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
-	const char *const p = d9_bytes_take(&w->bytes, 1, t->missing);
+	const char *const p = d9_bytes_read(&w->bytes, 1, t->missing);
 	const uint8_t byte = p != NULL ? (uint8_t)*p : 0;
 
 	if (p == NULL)
 		return false;
 	if (v != NULL && w->raw && byte > 1)
-		*v = (struct value){ .type = VALUE_U8, .u64 = byte }; /* or the number would be lost */
+		*v = (struct value){ .type = VALUE_U8, .u64 = byte }; /* keeps the number */
 	else if (v != NULL)
 		*v = (struct value){ .type = t->value, .u64 = byte != 0 };
-	else if (byte > 1 && odd(w))
+	else if (byte > 1 && note_odd(w))
 		d9_tally(&w->st->tallies.bools, w->f, byte);
 	return true;
 }
 
-static bool leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool walk_leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	uint64_t number;
 
-	if (v != NULL || (w->mode == D9_WALK_OVER && !w->bytes.pieces)) { /* it was checked */
+	if (v != NULL || (w->mode == D9_WALK_OVER && !w->bytes.pieces)) { /* checked before */
 		number = d9_varint(&w->bytes.p);
 		if (v != NULL)
 			*v = value_u64(number);
@@ -169,15 +290,15 @@ static bool leb128(struct d9_walk *w, const struct d9_type_info *t, struct value
 	if (n == 0)
 		return false;
 	if (n > D9_VARINT_MAX)
-		return stuck(w, D9_RULE_LEB128_TOO_LONG, D9_VARINT_MAX, 0);
+		return stop_at(w, D9_RULE_LEB128_TOO_LONG, D9_VARINT_MAX, 0);
 	const uint8_t last = (uint8_t)w->bytes.p[-1];
-	if (n == D9_VARINT_MAX && last > 1 && odd(w))
+	if (n == D9_VARINT_MAX && last > 1 && note_odd(w))
 		d9_find_at(w->st, D9_RULE_LEB128_OVERFLOW, w->f, w->bytes.p - n,
 		           "byte 10 is 0x%02x, at most 0x01 fits 64 bits", last);
 	return true;
 }
 
-static bool pool_id(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+static bool walk_id(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const enum d9_pool_kind kind = (enum d9_pool_kind)t->pool;
 	uint32_t id;
@@ -188,12 +309,12 @@ static bool pool_id(struct d9_walk *w, const struct d9_type_info *t, struct valu
 		*v = (struct value){ .type = t->value, .u64 = id };
 	else if (v != NULL)
 		d9_value_id(w->st, kind, id, w->f, w->b, v);
-	else if (w->mode != D9_WALK_OVER && d9_pool_find(&w->st->pools[kind], id) == NULL && odd(w))
+	else if (w->mode != D9_WALK_OVER && d9_pool_find(&w->st->pools[kind], id) == NULL && note_odd(w))
 		d9_pool_miss(w->st, kind, id, w->f);
 	return true;
 }
 
-static bool text(struct d9_walk *w, const struct text_name *name, struct value *v)
+static bool walk_text(struct d9_walk *w, const struct text_names *name, struct value *v)
 {
 	const char *p;
 	uint32_t n;
@@ -205,13 +326,13 @@ static bool text(struct d9_walk *w, const struct text_name *name, struct value *
 	const struct slice s = textscan_slice(p, n);
 	if (v != NULL)
 		*v = value_string(s);
-	else if ((s.flags & SLICE_UTF8) == 0 && odd(w))
+	else if ((s.flags & SLICE_UTF8) == 0 && note_odd(w))
 		d9_check_text(w->st, w->f, s, name->text, w->field->in_file);
 	return true;
 }
 
-/* Bytes, or the addresses of a stack. */
-static bool run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
+/* Walks over Bytes, or the addresses of a stack. */
+static bool walk_run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	const char *p;
 	uint32_t n, cost;
@@ -222,35 +343,35 @@ static bool run(struct d9_walk *w, const struct d9_type_info *t, struct value *v
 		return true;
 	*v = (struct value){ .type = t->value, .count = n, .p = p };
 	if (t->value == VALUE_LIST && !w->raw)
-		d9_value_stack(w->st, p, n, w->f, w->b, v);
+		set_stack(w->st, p, n, w->f, w->b, v);
 	else if (t->value == VALUE_LIST)
 		v->values = d9_stack_values(w->st, false, &w->b->scratch, p, n, &cost, &v->element);
 	return true;
 }
 
-/* ---- values in values ---- */
+/* ---- lists, maps and any value ---- */
 
-/* A value behind its type, which is never optional. */
-static bool element(struct d9_walk *w, unsigned depth, struct value *v)
+/* Walks over a value after its type, which is never optional. */
+static bool walk_element(struct d9_walk *w, unsigned depth, struct value *v)
 {
-	const char *const p = d9_bytes_take(&w->bytes, 1, "element tag");
+	const char *const p = d9_bytes_read(&w->bytes, 1, "element tag");
 	const uint8_t type = p != NULL ? (uint8_t)*p : 0;
 
 	if (p == NULL)
 		return false;
 	if (!d9_is_element_type(type))
-		return stuck(w, D9_RULE_UNKNOWN_ELEMENT_TYPE, 1, type);
+		return stop_at(w, D9_RULE_UNKNOWN_ELEMENT_TYPE, 1, type);
 	return d9_walk_value(w, type, depth, v);
 }
 
-/* Lists and maps.  `depth` of those whose elements have types are around it. */
-static bool values(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
+/* Walks over a list or map inside `depth` others with tagged elements. */
+static bool walk_values(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
 {
 	struct value *all = NULL;
 	uint32_t n;
 
 	if (t->tagged && depth >= D9_MAX_NESTING)
-		return stuck(w, D9_RULE_NESTING, 0, depth + 1);
+		return stop_at(w, D9_RULE_NESTING, 0, depth + 1);
 	if (!d9_bytes_u32(&w->bytes, &n, t->missing) || !d9_bytes_fit(&w->bytes, n, t->size, t->missing))
 		return false;
 	const uint64_t count = (uint64_t)n * t->each;
@@ -261,49 +382,46 @@ static bool values(struct d9_walk *w, const struct d9_type_info *t, unsigned dep
 	}
 	for (uint64_t i = 0; i < count; i++) {
 		struct value *const each = all != NULL ? &all[i] : NULL;
-		if (!(t->tagged ? element(w, depth + 1, each) : text(w, &map_names[i % 2], each)))
+		if (!(t->tagged ? walk_element(w, depth + 1, each) : walk_text(w, &map_names[i % 2], each)))
 			return false;
 	}
 	return true;
 }
 
-/* ---- any value ---- */
-
-/* A value that is there. */
-static bool present(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
+static bool walk_present(struct d9_walk *w, const struct d9_type_info *t, unsigned depth, struct value *v)
 {
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
-		return fixed(w, t, v);
+		return walk_fixed(w, t, v);
 	case D9_SHAPE_BOOL:
-		return boolean(w, t, v);
+		return walk_bool(w, t, v);
 	case D9_SHAPE_ID:
-		return pool_id(w, t, v);
+		return walk_id(w, t, v);
 	case D9_SHAPE_LEB128:
-		return leb128(w, t, v);
+		return walk_leb128(w, t, v);
 	case D9_SHAPE_TEXT:
-		return text(w, &string_name, v);
+		return walk_text(w, &string_names, v);
 	case D9_SHAPE_RUN:
-		return run(w, t, v);
+		return walk_run(w, t, v);
 	case D9_SHAPE_VALUES:
-		return values(w, t, depth, v);
-	case D9_SHAPE_UNKNOWN: /* the schema was found readable */
+		return walk_values(w, t, depth, v);
+	case D9_SHAPE_UNKNOWN: /* excluded: the schema is readable */
 		break;
 	}
 	return false;
 }
 
-static bool optional(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
+static bool walk_optional(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
 {
-	const char *const p = d9_bytes_take(&w->bytes, 1, "presence byte");
+	const char *const p = d9_bytes_read(&w->bytes, 1, "presence byte");
 	const uint8_t byte = p != NULL ? (uint8_t)*p : 0;
 
 	if (p == NULL)
 		return false;
 	if (byte > 1)
-		return stuck(w, D9_RULE_PRESENCE_BYTE, 1, byte);
+		return stop_at(w, D9_RULE_PRESENCE_BYTE, 1, byte);
 	if (byte == 1)
-		return present(w, d9_type(type), depth, v);
+		return walk_present(w, d9_type(type), depth, v);
 	if (v != NULL)
 		*v = (struct value){ .type = VALUE_NONE };
 	return true;
@@ -311,16 +429,17 @@ static bool optional(struct d9_walk *w, uint8_t type, unsigned depth, struct val
 
 bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value *v)
 {
-	return d9_is_optional(type) ? optional(w, type, depth, v) : present(w, d9_type(type), depth, v);
+	return d9_is_optional(type) ? walk_optional(w, type, depth, v)
+	                            : walk_present(w, d9_type(type), depth, v);
 }
 
 /* ---- events ---- */
 
-static bool event(struct d9_walk *w)
+static bool walk_fields(struct d9_walk *w)
 {
-	if (d9_bytes_take(&w->bytes, D9_EVENT_HEAD, "type_id") == NULL ||
+	if (d9_bytes_read(&w->bytes, D9_EVENT_HEAD, "type_id") == NULL ||
 	    (w->s->timed &&
-	     d9_bytes_take(&w->bytes, D9_TIMED_EVENT_HEAD - D9_EVENT_HEAD, "timestamp_delta_ns") == NULL))
+	     d9_bytes_read(&w->bytes, D9_TIMED_EVENT_HEAD - D9_EVENT_HEAD, "timestamp_delta_ns") == NULL))
 		return false;
 	for (uint32_t i = 0; i < w->s->nfields; i++) {
 		w->field = &w->s->fields[i];
@@ -335,7 +454,6 @@ static struct d9_walk walk_frame(struct d9_state *st, const struct d9_schema *s,
 	return (struct d9_walk){ .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s };
 }
 
-/* Why the event cannot be read on. */
 static enum d9_result report_stuck(const struct d9_walk *w)
 {
 	const char *const what = w->rule == D9_RULE_PRESENCE_BYTE          ? "presence byte"
@@ -357,7 +475,7 @@ static enum d9_result report_stuck(const struct d9_walk *w)
 	return D9_BAD;
 }
 
-static enum d9_result failed(const struct d9_walk *w)
+static enum d9_result report_failure(const struct d9_walk *w)
 {
 	if (w->stuck)
 		return report_stuck(w);
@@ -371,13 +489,13 @@ enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, str
 	struct d9_walk w = walk_frame(st, s, f);
 
 	w.mode = D9_WALK_CHECK;
-	if (!event(&w))
-		return failed(&w);
+	if (!walk_fields(&w))
+		return report_failure(&w);
 	f->end = w.bytes.p;
 	if (w.odd) {
 		w.mode = D9_WALK_REPORT;
 		w.bytes.p = f->p;
-		(void)event(&w);
+		(void)walk_fields(&w);
 	}
 	return D9_DONE;
 }
@@ -387,128 +505,7 @@ enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, co
 	struct d9_walk w = walk_frame(st, s, f);
 
 	w.bytes = d9_bytes_pieces(st);
-	const bool ok = event(&w);
+	const bool ok = walk_fields(&w);
 	st->r->in->p = w.bytes.p;
-	return ok ? D9_DONE : failed(&w);
-}
-
-/* ---- entry ---- */
-
-/*
- * Pool frames: a count, then entries.  A frame may be larger than memory, so
- * its entries are read one by one; st->open says how many are still to come.
- * Each entry is a record of its own; the first one carries the frame's head.
- */
-
-struct entry {
-	uint32_t id;
-	struct slice data; /* p NULL: there is none, or it came in pieces */
-};
-
-static bool take_head(struct d9_bytes *b, struct d9_open_frame *head)
-{
-	if (d9_bytes_take(b, 1, "tag") == NULL || !d9_bytes_u32(b, &head->count, "count"))
-		return false;
-	head->left = head->count;
-	return true;
-}
-
-static bool take_entry(struct d9_bytes *b, bool strings, struct entry *e)
-{
-	const char *const what = strings ? "data_len" : "frame_count", *p;
-	const uint32_t size = strings ? 1 : 8;
-	uint32_t n;
-
-	if (!d9_bytes_u32(b, &e->id, "pool_id") || !d9_bytes_u32(b, &n, what) ||
-	    !d9_bytes_run(b, n, size, what, &p))
-		return false;
-	if (p != NULL)
-		e->data = strings ? textscan_slice(p, n) : slice_of(p, (size_t)n * size);
-	return true;
-}
-
-/* The entry that is there if the frame has any; `first`: with the frame's head. */
-static void show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct entry *e,
-                 bool first)
-{
-	const bool strings = st->open.tag == D9_TAG_STRINGS;
-	const struct slice data = e->data;
-	struct field fields[3];
-	uint32_t n = 0, cost;
-
-	if (!d9_wants_structure(st))
-		return;
-	if (first)
-		fields[n++] =
-		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
-	if (st->open.count > 0)
-		fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = e->id } };
-	if (st->open.count > 0 && strings)
-		fields[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
-	if (st->open.count > 0 && !strings) {
-		struct value v = { .type = VALUE_LIST, .count = data.n / 8 };
-		v.values = d9_stack_values(st, false, &b->scratch, data.p, v.count, &cost, &v.element);
-		fields[n++] = (struct field){ SLICE_LIT("frames"), v };
-	}
-	d9_record_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
-}
-
-static void define(struct d9_state *st, const struct d9_frame *f, const struct entry *e)
-{
-	const bool strings = st->open.tag == D9_TAG_STRINGS;
-
-	if (strings && (e->data.flags & SLICE_UTF8) == 0)
-		d9_check_text(st, f, e->data, "pool data", (struct slice){ NULL, 0, 0 });
-	d9_pool_define(st, strings ? D9_STRINGS : D9_STACKS, e->id, e->data, f);
-}
-
-enum d9_result d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
-{
-	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
-	struct entry e = { .id = 0 };
-
-	if (!take_head(&bytes, &head) ||
-	    (head.count > 0 && !take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e)))
-		return D9_MORE;
-	f->end = bytes.p;
-	st->open = head;
-	if (head.count > 0)
-		define(st, f, &e);
-	show(st, f, b, &e, true);
-	if (f->tag == D9_TAG_STACKS)
-		d9_newer(st, f, f->p, "stack pool frame 0x04");
-	return D9_DONE;
-}
-
-enum d9_result d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
-{
-	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct entry e = { .id = 0 };
-
-	if (!take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e))
-		return D9_MORE;
-	f->end = bytes.p;
-	define(st, f, &e);
-	show(st, f, b, &e, false);
-	return D9_DONE;
-}
-
-enum d9_result d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
-{
-	struct d9_bytes bytes = d9_bytes_pieces(st);
-	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
-	const bool first = st->open.left == 0;
-	struct entry e = { .id = 0 };
-
-	const bool ok =
-	    (!first || take_head(&bytes, &head)) && take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e);
-	st->r->in->p = bytes.p;
-	if (!ok)
-		return D9_MORE;
-	if (first)
-		st->open = head;
-	st->pools_full = true; /* its id is defined, and not retained */
-	d9_tally(&st->tallies.pool_limit, f, e.id);
-	return D9_DONE;
+	return ok ? D9_DONE : report_failure(&w);
 }

@@ -1,14 +1,18 @@
+/*
+ * The writer of events of any format: frames of the schemas that write_schema.c describes, records of tracks,
+ * and at the end facts and the wall time.  Numbers, texts and time deltas are used by the copy too.
+ * Memory: 8 bytes a track besides schemas and the string pool.
+ */
 #include <stdlib.h>
 
 #include "base/utf8.h"
 #include "dial9/dial9.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 
-/* ---- write frame ---- */
-
-/* Frames of the output that every mode needs. */
+/* ---- numbers, times, texts ---- */
 
 #define MOST_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
 
@@ -65,8 +69,6 @@ void d9w_text32(struct text *t, struct slice s)
 	text_slice(t, s);
 }
 
-/* ---- text ---- */
-
 bool d9w_is_utf8(struct slice s)
 {
 	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
@@ -84,9 +86,7 @@ bool d9w_clean(struct text *t, struct slice s, uint32_t most)
 	return changed || cut;
 }
 
-/* ---- write track ---- */
-
-/* Records of the whole trace: its tracks, what it says of itself, its wall time. */
+/* ---- tracks ---- */
 
 #define OWN "tracetool."
 
@@ -103,28 +103,15 @@ static void put_optional(struct text *t, bool there, uint64_t v)
 		d9w_varint(t, v);
 }
 
-/* ---- tracks ---- */
-
-static struct slice kind_word(const struct track *t)
+static struct slice track_kind_name(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
 	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
 	                                    : SLICE_LIT("thread");
 }
 
-/* The number of a track that is there, or of a new one, which is to be described then. */
-static uint32_t number_of(struct d9w_state *st, const struct track *t, bool *is_new)
-{
-	uint32_t *const number = &st->tracks[t->index].number;
-
-	*is_new = *number == 0;
-	if (*is_new)
-		*number = ++st->next_track;
-	return *number - 1;
-}
-
-static void describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
-                     struct chunk *chunk)
+static void put_track(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
+                      struct chunk *chunk)
 {
 	struct text *const out = &chunk->text;
 	struct text *const name = &st->scratch;
@@ -140,112 +127,92 @@ static void describe(struct d9w_state *st, const struct track *t, uint32_t numbe
 	put_untimed(out, D9W_ID_TRACK);
 	d9w_varint(out, number);
 	put_optional(out, t->parent != NULL, parent);
-	d9w_text32(out, kind_word(t));
+	d9w_text32(out, track_kind_name(t));
 	put_optional(out, t->has_id, t->id);
 	d9w_text32(out, slice_of(name->p, name->n));
 }
 
 uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
-	const uint32_t known = st->tracks[t->index].number;
-	bool is_new;
+	uint32_t *const number = &st->tracks[t->index].number;
 
-	if (known != 0)
-		return known - 1;
-	/* parents are few: lane or child, thread, process */
-	const uint32_t parent = t->parent != NULL ? d9w_track(st, t->parent, chunk) : 0;
-	const uint32_t number = number_of(st, t, &is_new);
-	if (is_new)
-		describe(st, t, number, parent, chunk);
-	return number;
+	if (*number == 0) {
+		/* parents are at most TRACE_MAX_DEPTH */
+		const uint32_t parent = t->parent != NULL ? d9w_track(st, t->parent, chunk) : 0;
+		*number = ++st->next_track;
+		put_track(st, t, *number - 1, parent, chunk);
+	}
+	return *number - 1;
 }
 
 /* ---- facts ---- */
 
-struct facts {
+struct fact_map {
 	struct d9w_state *st;
 	struct chunk *chunk;
-	size_t at; /* of their count */
+	size_t at; /* of the number of facts */
 	uint32_t n;
 };
 
-/* What the trace says of itself, or this program. */
-static void put_fact(struct facts *f, struct slice name, struct slice value)
+static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 {
-	struct text *const t = &f->chunk->text;
-	const uint64_t bytes = (uint64_t)t->n - f->at + name.n + value.n;
+	struct text *const t = &m->chunk->text;
+	const uint64_t bytes = (uint64_t)t->n - m->at + name.n + value.n;
 
-	if (f->n == D9W_MOST_FACTS || bytes > D9W_MOST_FACT_BYTES) {
-		d9w_lose(f->chunk, D9W_FACTS, 0);
+	if (m->n == D9W_MOST_FACTS || bytes > D9W_MOST_FACT_BYTES) {
+		d9w_lose(m->chunk, D9W_FACTS, 0);
 		return;
 	}
-	f->n++;
+	m->n++;
 	d9w_text32(t, name);
 	d9w_text32(t, value);
 }
 
-static void put_word(struct facts *f, const char *name, const char *value)
+/* Facts of the trace that this program wrote once are left out: it writes them again. */
+static void put_fact(struct fact_map *m, const struct fact *f)
 {
-	if (value != NULL && *value != '\0')
-		put_fact(f, slice_str(name), slice_str(value));
-}
-
-static void put_number(struct facts *f, const char *name, uint64_t value)
-{
-	struct text *const t = &f->st->scratch;
-
-	text_clear(t);
-	text_u64(t, value);
-	put_fact(f, slice_str(name), slice_of(t->p, t->failed ? 0 : t->n));
-}
-
-/* A fact of the trace; those that this program wrote some time are made anew. */
-static void put_meta(struct facts *f, const struct field *meta)
-{
-	struct text *const t = &f->st->scratch;
+	struct text *const t = &m->st->scratch;
 	struct fields_json_lost lost = { .bad_text = 0 };
+	const bool own = f->kind != FACT_TRACE;
 	bool changed;
 
-	if (meta->name.n >= sizeof OWN - 1 && memcmp(meta->name.p, OWN, sizeof OWN - 1) == 0)
+	if (!own && f->name.n >= sizeof OWN - 1 && memcmp(f->name.p, OWN, sizeof OWN - 1) == 0)
 		return;
 	text_clear(t);
-	changed = d9w_clean(t, meta->name, D9W_MOST_FACT_BYTES);
+	text_str(t, own ? OWN : "");
+	changed = d9w_clean(t, f->name, D9W_MOST_FACT_BYTES);
 	const size_t n = t->n;
-	if (meta->value.type == VALUE_STRING)
-		changed |= d9w_clean(t, value_text(&meta->value), D9W_MOST_FACT_BYTES);
+	if (own)
+		fact_put_text(t, f);
+	else if (f->value.type == VALUE_STRING)
+		changed |= d9w_clean(t, value_text(&f->value), D9W_MOST_FACT_BYTES);
 	else
-		fields_json_value(t, &meta->value, &lost);
+		fields_json_value(t, &f->value, &lost);
 	if (t->failed)
 		return;
 	if (changed || fields_json_lost_any(&lost))
-		d9w_lose(f->chunk, D9W_FACTS, 0);
-	put_fact(f, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
+		d9w_lose(m->chunk, D9W_FACTS, 0);
+	put_pair(m, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
 }
 
 static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts = facts_of(w, FACTS_WORDS | FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE));
 	struct text *const t = &chunk->text;
-	struct facts f = { .st = st, .chunk = chunk };
+	struct fact_map m = { .st = st, .chunk = chunk };
+	struct fact fact;
 
 	put_untimed(t, D9W_ID_FACTS);
-	f.at = t->n;
+	m.at = t->n;
 	d9w_number(t, 0, 4);
-	put_word(&f, OWN "tool", w->tool);
-	put_word(&f, OWN "format", trace->format);
-	put_word(&f, OWN "dialect", trace->dialect);
-	put_word(&f, OWN "byte_order", trace->byte_order);
-	put_word(&f, OWN "clock", trace->clock);
-	if (w->rebased)
-		put_number(&f, OWN "rebased_by_ns", w->rebased_by);
-	for (uint32_t i = 0; i < trace->nmeta && !t->failed; i++)
-		put_meta(&f, &trace->meta[i]);
+	while (!t->failed && facts_next(&facts, &fact))
+		put_fact(&m, &fact);
 	for (unsigned i = 0; i < 4 && !t->failed; i++)
-		t->p[f.at + i] = (char)(f.n >> (8 * i));
+		t->p[m.at + i] = (char)(m.n >> (8 * i));
 	t->failed |= st->scratch.failed;
 }
 
-/* The wall time: of the last time of the output, or of 0. */
+/* Adds the wall time of the last time of the output, or of 0. */
 static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t at_0 = w->trace->epoch_ns, by = w->rebased ? w->rebased_by : 0;
@@ -260,8 +227,8 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 	text_char(&chunk->text, 1);
 }
 
-/* At the end: the tracks without events, the facts of the trace, its wall time. */
-static void d9w_remaining(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+/* Adds the tracks without events, the facts of the trace, its wall time. */
+static void put_end(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < w->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
 		if (!w->trace->tracks[i]->hidden)
@@ -270,25 +237,9 @@ static void d9w_remaining(struct d9w_state *st, const struct writer *w, struct c
 	put_clock(st, w, chunk);
 }
 
-/* ---- write event ---- */
+/* ---- events ---- */
 
-/* Events as frames of the schema that their layout is. */
-
-enum d9_made_kind d9w_kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = D9_MADE_SPAN,        [PHASE_BEGIN] = D9_MADE_BEGIN,
-		[PHASE_END] = D9_MADE_END,          [PHASE_INSTANT] = D9_MADE_INSTANT,
-		[PHASE_COUNTER] = D9_MADE_COUNTER,  [PHASE_FLOW_OUT] = D9_MADE_ARROW_OUT,
-		[PHASE_FLOW_IN] = D9_MADE_ARROW_IN,
-	};
-
-	if (event_is_step(e))
-		return D9_MADE_ARROW_STEP;
-	return event_is_async(e) ? D9_MADE_ASYNC : (enum d9_made_kind)kinds[e->phase];
-}
-
-/* How its name and its fields are written. */
+/* Determines how the name and the fields of an event are written; texts are added to the pool. */
 static bool find_cells(struct d9w_state *st, const struct batch *b, const struct event *e,
                        struct chunk *chunk)
 {
@@ -334,7 +285,7 @@ static void put_head(struct d9w_state *st, const struct event *e, const struct d
 		d9w_varint(t, dur);
 }
 
-/* A text of an event without a schema of its own. */
+/* Adds a text of an event without a schema of its own. */
 static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
@@ -350,7 +301,8 @@ static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk,
 	d9w_value(st, cell, &v, chunk, offset);
 }
 
-static void put_other(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_shared_fields(struct d9w_state *st, const struct batch *b, const struct event *e,
+                              struct chunk *chunk)
 {
 	put_clean(st, e->name, chunk, e->offset);
 	put_clean(st, e->cls->name, chunk, e->offset);
@@ -359,7 +311,7 @@ static void put_other(struct d9w_state *st, const struct batch *b, const struct 
 	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
 }
 
-static void d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct value name = value_string(e->name);
 
@@ -376,7 +328,7 @@ static void d9w_event(struct d9w_state *st, const struct batch *b, const struct 
 	if (l->renamed)
 		d9w_lose(chunk, D9W_RENAMED, e->offset);
 	if (l->other) {
-		put_other(st, b, e, chunk);
+		put_shared_fields(st, b, e, chunk);
 		return;
 	}
 	d9w_value(st, st->cells[0], &name, chunk, e->offset);
@@ -384,7 +336,7 @@ static void d9w_event(struct d9w_state *st, const struct batch *b, const struct 
 		d9w_value(st, st->cells[i + 1], &b->fields[e->first_field + i].value, chunk, e->offset);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -409,17 +361,13 @@ static bool d9w_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Room in the arrays for what is new. */
+/* Extends the arrays by new tracks and classes. */
 static bool d9w_declare(struct writer *w, const struct batch *b)
 {
 	struct d9w_state *const st = w->state;
-	bool ok = true;
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->ntracks; i++)
-		ok = array_reach(&st->tracks, &st->ntracks, b->tracks[i]->index, sizeof *st->tracks);
-	for (uint32_t i = 0; ok && !w->raw && i < b->nclasses; i++)
-		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
-	return ok;
+	return w->raw || (tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
+	                  shapes_declare(&st->shapes, b));
 }
 
 static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -436,13 +384,13 @@ static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			d9w_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
 static bool d9w_close(struct writer *w, struct chunk *chunk)
 {
 	if (!w->raw)
-		d9w_remaining(w->state, w, chunk);
+		put_end(w->state, w, chunk);
 	else if (w->selected)
 		d9w_select_end(w->state, chunk);
 	return true;
@@ -455,10 +403,8 @@ static void d9w_free(void *state)
 	text_free(&st->raw.last);
 	d9w_select_free(&st->select);
 	arena_free(&st->arena);
-	free(st->classes);
 	free(st->tracks);
-	free(st->layouts);
-	table64_free(&st->signatures);
+	shapes_free(&st->shapes);
 	tabletext_free(&st->pool);
 	free(st->cells);
 	text_free(&st->scratch);

@@ -11,7 +11,8 @@
  *   own.c         tracetool's own options and attributes: what it wrote itself reads back unchanged
  *   raw.c         raw packets: their fields, and copying them
  *   write.c       events of other formats, as packets
- *   write_wire.c  packets, attributes, and the streams and options of copies
+ *   write_packet.c  packets, texts, attributes
+ *   copy_streams.c  streams of copies, and the options that describe their tracks
  */
 #ifndef HEPH_HEPH_H
 #define HEPH_HEPH_H
@@ -23,6 +24,8 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
+#include "out/kind.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 
 /* Rare paths of hot functions: inlined, they would slow down the common case. */
@@ -486,20 +489,7 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 #define HEPH_OWN_MAX_TEXT (64U << 20) /* bytes */
 #define HEPH_OWN_MAX_CLASSES 65536U
 
-enum heph_own_kind {
-	HEPH_OWN_SPAN,
-	HEPH_OWN_ASYNC,
-	HEPH_OWN_BEGIN,
-	HEPH_OWN_END,
-	HEPH_OWN_INSTANT,
-	HEPH_OWN_COUNTER,
-	HEPH_OWN_ARROW_OUT,
-	HEPH_OWN_ARROW_IN,
-	HEPH_OWN_ARROW_STEP,
-	HEPH_OWN_KINDS
-};
-
-extern const struct slice heph_own_kinds[HEPH_OWN_KINDS];
+extern const struct slice heph_own_kinds[EVENT_KINDS];
 extern const struct slice heph_own_types[VALUE_JSON + 1]; /* names of enum value_type */
 
 static inline bool heph_is_own(struct slice name)
@@ -563,7 +553,7 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 	memcpy(p, &v, size);
 }
 
-/* ---- write_wire.c: streams of copied packets ---- */
+/* ---- copy_streams.c: streams of copied packets ---- */
 
 struct hpw_stream {
 	uint32_t id;    /* in the input */
@@ -608,7 +598,7 @@ static inline bool hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint
 uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 void hpw_streams_free(struct hpw_streams *all);
 
-/* ---- write_wire.c: options of copies that describe tracks ---- */
+/* ---- copy_streams.c: options of copies that describe tracks ---- */
 
 struct hpw_held {
 	struct text next;     /* options since the last event */
@@ -654,7 +644,7 @@ struct hpw_raw {
 
 void hpw_raw_free(struct hpw_raw *raw);
 
-/* ---- write_wire.c: new packets ---- */
+/* ---- write_packet.c: new packets ---- */
 
 /* Limits, so that memory does not grow with the trace, and readers with limits like those at the top accept
  * the output. */
@@ -711,12 +701,10 @@ struct hpw_tracks {
 	uint32_t n;
 	uint32_t *counters; /* of a process, by index of its track: packets so far */
 	uint32_t ncounters;
-	uint32_t shared;             /* the same of the stream that tracks beyond the bounds share */
-	const struct track **tracks; /* on the way up to one that is known */
-	uint32_t ntracks;
-	struct table64 streams, substreams; /* in use */
-	uint32_t nstreams, count, next_stream;
-	uint64_t next_substream, about; /* about: bytes */
+	uint32_t shared; /* the same of the stream that tracks beyond the bounds share */
+	struct track_numbers streams, substreams;
+	uint32_t nstreams, count;
+	uint64_t about; /* bytes that describe tracks */
 };
 
 /* Where the events of a track go; options tell what it is before its first event. */

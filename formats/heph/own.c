@@ -9,16 +9,16 @@
 #include "json/token.h"
 #include "model/event_traits.h"
 
-const struct slice heph_own_kinds[HEPH_OWN_KINDS] = {
-	[HEPH_OWN_SPAN] = SLICE_LIT("span"),
-	[HEPH_OWN_ASYNC] = SLICE_LIT("async span"),
-	[HEPH_OWN_BEGIN] = SLICE_LIT("begin"),
-	[HEPH_OWN_END] = SLICE_LIT("end"),
-	[HEPH_OWN_INSTANT] = SLICE_LIT("instant"),
-	[HEPH_OWN_COUNTER] = SLICE_LIT("counter"),
-	[HEPH_OWN_ARROW_OUT] = SLICE_LIT("arrow out"),
-	[HEPH_OWN_ARROW_IN] = SLICE_LIT("arrow in"),
-	[HEPH_OWN_ARROW_STEP] = SLICE_LIT("arrow step"),
+const struct slice heph_own_kinds[EVENT_KINDS] = {
+	[EVENT_KIND_SPAN] = SLICE_LIT("span"),
+	[EVENT_KIND_ASYNC] = SLICE_LIT("async span"),
+	[EVENT_KIND_BEGIN] = SLICE_LIT("begin"),
+	[EVENT_KIND_END] = SLICE_LIT("end"),
+	[EVENT_KIND_INSTANT] = SLICE_LIT("instant"),
+	[EVENT_KIND_COUNTER] = SLICE_LIT("counter"),
+	[EVENT_KIND_ARROW_OUT] = SLICE_LIT("arrow out"),
+	[EVENT_KIND_ARROW_IN] = SLICE_LIT("arrow in"),
+	[EVENT_KIND_ARROW_STEP] = SLICE_LIT("arrow step"),
 };
 
 const struct slice heph_own_types[VALUE_JSON + 1] = {
@@ -463,19 +463,19 @@ static void set_kind(struct event *e, const struct own_values *own)
 {
 	static const struct {
 		uint8_t phase, flags;
-	} kinds[HEPH_OWN_KINDS] = {
-		[HEPH_OWN_SPAN] = { PHASE_SPAN, 0 },
-		[HEPH_OWN_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
-		[HEPH_OWN_BEGIN] = { PHASE_BEGIN, 0 },
-		[HEPH_OWN_END] = { PHASE_END, 0 },
-		[HEPH_OWN_INSTANT] = { PHASE_INSTANT, 0 },
-		[HEPH_OWN_COUNTER] = { PHASE_COUNTER, 0 },
-		[HEPH_OWN_ARROW_OUT] = { PHASE_FLOW_OUT, 0 },
-		[HEPH_OWN_ARROW_IN] = { PHASE_FLOW_IN, 0 },
-		[HEPH_OWN_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
+	} kinds[EVENT_KINDS] = {
+		[EVENT_KIND_SPAN] = { PHASE_SPAN, 0 },
+		[EVENT_KIND_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
+		[EVENT_KIND_BEGIN] = { PHASE_BEGIN, 0 },
+		[EVENT_KIND_END] = { PHASE_END, 0 },
+		[EVENT_KIND_INSTANT] = { PHASE_INSTANT, 0 },
+		[EVENT_KIND_COUNTER] = { PHASE_COUNTER, 0 },
+		[EVENT_KIND_ARROW_OUT] = { PHASE_FLOW_OUT, 0 },
+		[EVENT_KIND_ARROW_IN] = { PHASE_FLOW_IN, 0 },
+		[EVENT_KIND_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
 	};
 
-	for (size_t i = 0; i < HEPH_OWN_KINDS; i++)
+	for (size_t i = 0; i < EVENT_KINDS; i++)
 		if (slice_equal(own->kind, heph_own_kinds[i])) {
 			e->phase = kinds[i].phase;
 			e->flags = kinds[i].flags;

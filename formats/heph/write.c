@@ -1,49 +1,49 @@
+/*
+ * The writer of events of any format: spans are packets of Heph, all other events are spans of no length
+ * whose attributes state what they are.  Tracetool's own options describe tracks and the trace (see heph.h).
+ * Memory: about 100 bytes a track, at most HPW_MOST_TRACKS of them; all further ones share a stream.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "heph/heph.h"
 #include "model/event_traits.h"
+#include "out/facts.h"
 
-/* ---- write facts ---- */
+/* ---- facts of the trace ---- */
 
-/* What is known of the whole trace: options at its beginning and at its end. */
-
-static void put_word(struct hpw_packet *k, const char *name, const char *value)
-{
-	if (value != NULL && *value != '\0')
-		hpw_text_attribute(k, name, slice_str(value));
-}
-
-static void hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+/* Those known at the beginning, in one option. */
+static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
+	struct facts facts = facts_of(w, FACTS_WORDS);
+	struct fact f;
 
 	hpw_number_attribute(&k, "version", HEPH_OWN_VERSION);
-	put_word(&k, "tool", w->tool);
-	put_word(&k, "format", w->trace->format);
-	put_word(&k, "dialect", w->trace->dialect);
-	put_word(&k, "byte_order", w->trace->byte_order);
-	put_word(&k, "clock", w->trace->clock);
+	while (facts_next(&facts, &f))
+		hpw_text_attribute(&k, f.name.p, value_text(&f.value));
 	hpw_finish(&k);
 }
 
-static void put_fact(struct hpw_state *st, struct chunk *chunk, const char *word, struct slice name,
-                     const struct value *v)
+static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fact *f)
 {
+	const char *const prefix = f->kind == FACT_TRACE  ? HEPH_OWN_FACT_PREFIX
+	                           : f->kind == FACT_LOSS ? "losses."
+	                                                  : "";
+	const uint32_t n = f->name.n < HPW_MOST_TEXT ? f->name.n : HPW_MOST_TEXT;
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
 	struct arena a = { 0 };
-	const struct slice named =
-	    arena_printf(&a, "%s%.*s", word, (int)(name.n < HPW_MOST_TEXT ? name.n : HPW_MOST_TEXT), name.p);
+	const struct slice name = arena_printf(&a, "%s%.*s", prefix, (int)n, f->name.p);
 
-	chunk->text.failed |= named.p == NULL;
-	if (named.p != NULL)
-		hpw_field(&k, named, v);
+	chunk->text.failed |= name.p == NULL;
+	if (name.p != NULL)
+		hpw_field(&k, name, &f->value);
 	hpw_types(&k);
 	hpw_finish(&k);
 	arena_free(&a);
 }
 
-/* The epoch is known for sure at the end only; it counts for the whole trace wherever it stands. */
+/* The epoch is certain only at the end; it applies to the whole trace wherever it is. */
 static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	const uint64_t epoch = w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
@@ -59,80 +59,59 @@ static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk
 	hpw_finish(&k);
 }
 
-static void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+static void put_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts =
+	    facts_of(w, FACTS_OF(FACT_REBASED_BY) | FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	struct fact f;
 
 	put_epoch(st, w, chunk);
-	if (w->rebased) {
-		const struct value by = { .type = VALUE_U64, .u64 = w->rebased_by };
-		put_fact(st, chunk, "", SLICE_LIT("rebased_by_ns"), &by);
-	}
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		put_fact(st, chunk, HEPH_OWN_FACT_PREFIX, trace->meta[i].name, &trace->meta[i].value);
-	for (size_t i = 0; i < w->total->n; i++) {
-		const struct value count = { .type = VALUE_U64, .u64 = w->total->rows[i].count };
-		put_fact(st, chunk, "losses.", slice_str(w->total->rows[i].loss->id), &count);
-	}
+	while (facts_next(&facts, &f))
+		put_fact(st, chunk, &f);
 }
 
-/* ---- write track ---- */
+/* ---- tracks ---- */
 
-/*
- * A process is a stream, its threads are the substreams.  Both keep their
- * numbers where they have some, these fit, and nobody else has them; others get
- * numbers that no operating system gives.  Options tell who each of them is.
- */
-#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
+/* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
+ * out/tracks.h); an option states what each number means. */
 
-static void hpw_tracks_free(struct hpw_tracks *t)
+static void free_tracks(struct hpw_tracks *t)
 {
 	free(t->list);
 	free(t->counters);
-	free(t->tracks);
-	table64_free(&t->streams);
-	table64_free(&t->substreams);
+	track_numbers_free(&t->streams);
+	track_numbers_free(&t->substreams);
 }
-
-/* ---- numbers ---- */
 
 static bool number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
 {
-	uint64_t id = process->id;
+	const uint64_t *const own = process->has_id && process->id < UINT32_MAX ? &process->id : NULL;
+	uint64_t id;
 
-	if (!process->has_id || id >= UINT32_MAX || table64_get(&all->streams, id) != TABLE_NONE)
-		do
-			id = FIRST_EXTRA + ++all->next_stream;
-		while (table64_get(&all->streams, id) != TABLE_NONE);
+	if (!track_numbers_assign(&all->streams, 0, own, &id))
+		return false;
 	to->stream = (uint32_t)id;
 	all->nstreams++;
-	return table64_put(&all->streams, id, 1);
-}
-
-/* Which substream of which stream; two of one key would only cost one of them its number. */
-static uint64_t key(uint32_t stream, uint64_t substream)
-{
-	return hash_u64(substream, stream);
+	return true;
 }
 
 static bool number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track *to)
 {
-	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
-	uint64_t id = own ? t->id : t->kind == TRACK_PROCESS ? 0 : FIRST_EXTRA + ++all->next_substream;
+	static const uint64_t of_process = 0;
+	const uint64_t *const own = track_has_own_tid(t)       ? &t->id
+	                            : t->kind == TRACK_PROCESS ? &of_process
+	                                                       : NULL;
 
-	while (table64_get(&all->substreams, key(to->stream, id)) != TABLE_NONE)
-		id = FIRST_EXTRA + ++all->next_substream;
-	to->substream = id;
-	return table64_put(&all->substreams, key(to->stream, id), 1);
+	return track_numbers_assign(&all->substreams, to->stream, own, &to->substream);
 }
 
-/* For all that is beyond the bounds. */
+/* Tracks beyond the limits. */
 static const struct hpw_track shared = {
 	.stream = HPW_SHARED_STREAM, .numbered = true, .reported = true, .changed = true
 };
 
-/* A track whose process is numbered, or that is a process. */
-static bool number(struct hpw_packet *k, const struct track *t)
+/* Numbers a process, or a track whose process is numbered. */
+static bool number_track(struct hpw_packet *k, const struct track *t)
 {
 	struct hpw_tracks *const all = &k->st->tracks;
 	const struct track *const process = track_process(t);
@@ -157,9 +136,7 @@ static bool number(struct hpw_packet *k, const struct track *t)
 	return ok;
 }
 
-/* ---- what is said of them ---- */
-
-static struct slice kind_word(const struct track *t)
+static struct slice track_kind_name(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
 	       : t->is_child            ? SLICE_LIT("child")
@@ -167,7 +144,7 @@ static struct slice kind_word(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-static void report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void describe_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;
 	struct hpw_track *const to = &all->list[t->index];
@@ -175,7 +152,7 @@ static void report(struct hpw_state *st, const struct track *t, struct chunk *ch
 
 	hpw_number(&k, to->stream, 4);
 	hpw_number(&k, to->substream, 8);
-	hpw_text_attribute(&k, "kind", kind_word(t));
+	hpw_text_attribute(&k, "kind", track_kind_name(t));
 	hpw_text_attribute(&k, "name", t->name);
 	if (t->has_id)
 		hpw_number_attribute(&k, "id", t->id);
@@ -195,73 +172,55 @@ static void report(struct hpw_state *st, const struct track *t, struct chunk *ch
 	to->changed = k.lost || all->list[to->process].changed;
 }
 
-/* ---- both ---- */
-
-/* A track above which all are known. */
-static bool learn(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+/* Numbers and describes a track whose parents are known. */
+static bool add_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_packet k = { .st = st, .text = &chunk->text, .ledger = &chunk->ledger, .offset = offset };
 
-	if (!number(&k, t))
+	if (!number_track(&k, t))
 		return false;
 	if (!st->tracks.list[t->index].reported)
-		report(st, t, chunk, offset);
+		describe_track(st, t, chunk, offset);
 	return true;
+}
+
+/* Adds a track after its parents, of which there are at most TRACE_MAX_DEPTH. */
+static bool add_from_top(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	struct hpw_tracks *const all = &st->tracks;
+
+	if (!array_reach(&all->list, &all->n, t->index, sizeof *all->list))
+		return false;
+	return all->list[t->index].numbered ||
+	       ((t->parent == NULL || add_from_top(st, t->parent, chunk, offset)) &&
+	        add_track(st, t, chunk, offset));
 }
 
 const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
                                   uint64_t offset)
 {
-	struct hpw_tracks *const all = &st->tracks;
-	uint32_t n = 0;
-	bool ok = true;
-
 	if (t == NULL)
 		return &shared;
-	for (const struct track *above = t; ok && above != NULL; above = above->parent) {
-		ok = array_reach(&all->list, &all->n, above->index, sizeof *all->list) &&
-		     array_reach(&all->tracks, &all->ntracks, n, sizeof(struct track *));
-		if (!ok || all->list[above->index].numbered)
-			break;
-		all->tracks[n++] = above;
+	if (!add_from_top(st, t, chunk, offset)) {
+		chunk->text.failed = true;
+		return &shared;
 	}
-	while (ok && n > 0)
-		ok = learn(st, all->tracks[--n], chunk, offset);
-	chunk->text.failed |= !ok;
-	return ok ? &all->list[t->index] : &shared;
+	return &st->tracks.list[t->index];
 }
 
-/* At the end: the tracks without events. */
-static void hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
+/* Adds the tracks without events. */
+static void put_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
 		if (!trace->tracks[i]->hidden)
 			hpw_track(st, trace->tracks[i], chunk, 0);
 }
 
-/* ---- write event ---- */
+/* ---- fields of an event ---- */
 
-/* Events: spans as they are, all others as spans of no length that say what they are. */
+#define FEW 16U /* fields; their names are compared pairwise */
 
-static enum heph_own_kind kind_of(const struct event *e)
-{
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = HEPH_OWN_SPAN,        [PHASE_BEGIN] = HEPH_OWN_BEGIN,
-		[PHASE_END] = HEPH_OWN_END,          [PHASE_INSTANT] = HEPH_OWN_INSTANT,
-		[PHASE_COUNTER] = HEPH_OWN_COUNTER,  [PHASE_FLOW_OUT] = HEPH_OWN_ARROW_OUT,
-		[PHASE_FLOW_IN] = HEPH_OWN_ARROW_IN,
-	};
-
-	if (event_is_step(e))
-		return HEPH_OWN_ARROW_STEP;
-	return event_is_async(e) ? HEPH_OWN_ASYNC : (enum heph_own_kind)kinds[e->phase];
-}
-
-/* ---- names of fields ---- */
-
-#define FEW 16U
-
-/* Whether two of the fields may have one name. */
+/* Whether two of the fields may have the same name. */
 static bool repeats(const struct field *f, uint32_t n)
 {
 	if (n > FEW)
@@ -273,8 +232,7 @@ static bool repeats(const struct field *f, uint32_t n)
 	return false;
 }
 
-/* "x (2)", or with the first higher number that no other name has; it stays in the arena.  p NULL: no memory.
- */
+/* Returns "x (2)", or with the next higher number that is free, in the arena; p is NULL on OOM. */
 static struct slice other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t times)
 {
 	struct slice s;
@@ -288,7 +246,7 @@ static struct slice other_name(struct tabletext *names, struct arena *a, struct 
 	return s;
 }
 
-static void put_fields_apart(struct hpw_packet *k, const struct field *f, uint32_t n)
+static void put_fields_renamed(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	struct tabletext names = { 0 };
 	struct arena a = { 0 };
@@ -315,7 +273,7 @@ static void put_fields_apart(struct hpw_packet *k, const struct field *f, uint32
 static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	if (repeats(f, n)) {
-		put_fields_apart(k, f, n);
+		put_fields_renamed(k, f, n);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -342,15 +300,15 @@ static uint64_t end_of(struct hpw_packet *k, const struct event *e, uint64_t sta
 	return UINT64_MAX;
 }
 
-/* What is no attribute of a span of Heph. */
+/* Adds the attributes that Heph does not have: class, category, kind, arrow, duration, types. */
 static void put_own(struct hpw_packet *k, const struct event *e)
 {
-	const enum heph_own_kind kind = kind_of(e);
+	const enum event_kind kind = event_kind(e);
 
 	hpw_text_attribute(k, HEPH_OWN_CLASS, e->cls->name);
 	if (!slice_equal(e->cls->category, e->cls->name))
 		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
-	if (kind != HEPH_OWN_SPAN)
+	if (kind != EVENT_KIND_SPAN)
 		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
 	if (event_is_flow(e))
 		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);
@@ -368,7 +326,7 @@ static const struct hpw_track *track_of(struct hpw_state *st, const struct event
 	return st->last;
 }
 
-/* The counter of a stream; NULL: no memory. */
+/* Returns the counter of a stream. */
 static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 {
 	if (to->stream == HPW_SHARED_STREAM)
@@ -378,7 +336,7 @@ static uint32_t *counter_of(struct hpw_tracks *all, const struct hpw_track *to)
 	           : NULL;
 }
 
-static void hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct hpw_track *const to = track_of(st, e, chunk);
 	struct hpw_packet k = { .st = st,
@@ -412,7 +370,7 @@ static void hpw_event(struct hpw_state *st, const struct batch *b, const struct 
 	hpw_finish(&k);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss hpw_losses[HPW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -429,7 +387,7 @@ static bool hpw_open(struct writer *w, struct chunk *chunk)
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	if (!w->raw)
-		hpw_first_facts(st, w, chunk);
+		put_first_facts(st, w, chunk);
 	return true;
 }
 
@@ -450,7 +408,7 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			hpw_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
 static bool hpw_close(struct writer *w, struct chunk *chunk)
@@ -461,8 +419,8 @@ static bool hpw_close(struct writer *w, struct chunk *chunk)
 		hpw_raw_end(st, chunk);
 		return true;
 	}
-	hpw_remaining_tracks(st, w->trace, chunk);
-	hpw_last_facts(st, w, chunk);
+	put_remaining_tracks(st, w->trace, chunk);
+	put_last_facts(st, w, chunk);
 	return true;
 }
 
@@ -471,7 +429,7 @@ static void hpw_free(void *state)
 	struct hpw_state *const st = state;
 
 	hpw_raw_free(&st->raw);
-	hpw_tracks_free(&st->tracks);
+	free_tracks(&st->tracks);
 	text_free(&st->types);
 	text_free(&st->scratch);
 }

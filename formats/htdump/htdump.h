@@ -25,6 +25,9 @@
 
 #include "base/table.h"
 #include "format/format.h"
+#include "out/kind.h"
+#include "out/shape.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "model/event_traits.h"
 
@@ -506,28 +509,12 @@ enum htw_class_id {
 	HTW_ID_FREE /* the first one for classes of the trace */
 };
 
-/* What an event is besides its class: each has layouts of its own. */
-enum htw_kind {
-	HTW_SPAN,
-	HTW_ASYNC,
-	HTW_INSTANT,
-	HTW_COUNTER,
-	HTW_ARROW_OUT,
-	HTW_ARROW_IN,
-	HTW_BEGIN,
-	HTW_END
-};
-
-static inline enum htw_kind htw_kind_of(const struct event *e)
+/* Steps of arrows are their ends: a loss. */
+static inline enum event_kind htw_kind_of(const struct event *e)
 {
-	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = HTW_SPAN,        [PHASE_BEGIN] = HTW_BEGIN,
-		[PHASE_END] = HTW_END,          [PHASE_INSTANT] = HTW_INSTANT,
-		[PHASE_COUNTER] = HTW_COUNTER,  [PHASE_FLOW_OUT] = HTW_ARROW_OUT,
-		[PHASE_FLOW_IN] = HTW_ARROW_IN,
-	};
+	const enum event_kind kind = event_kind(e);
 
-	return event_is_async(e) ? HTW_ASYNC : (enum htw_kind)kinds[e->phase];
+	return kind == EVENT_KIND_ARROW_STEP ? EVENT_KIND_ARROW_IN : kind;
 }
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (htdump_wire.h)
@@ -539,27 +526,12 @@ static inline enum htw_kind htw_kind_of(const struct event *e)
 #define HTW_MOST_TEXT (HT_MAX_STRING - 1)
 #define HTW_MOST_RECORD (HT_MAX_RECORD - 8192U) /* bytes of all texts of one event; numbers come on top */
 
-struct htw_member {
-	struct slice name; /* as the trace has it */
-	uint8_t type;      /* enum value_type */
-};
-
 /* A class of the output: events of one class, of one kind, with the same fields of the same types. */
 struct htw_layout {
-	const struct class *cls;
-	const struct htw_member *members;
+	struct shape shape; /* kind: enum event_kind; types of members: enum value_type */
 	uint32_t id;
-	uint32_t nmembers;
-	enum htw_kind kind;
 	bool renamed;        /* its name in the output is another */
 	bool fields_renamed; /* those of some members are */
-};
-
-#define HTW_RECENT 6
-
-/* Of a class of the trace: the layouts that its events had last, the latest first. */
-struct htw_class {
-	const struct htw_layout *recent[HTW_RECENT];
 };
 
 struct htw_track {
@@ -582,18 +554,11 @@ struct htw_state {
 	struct htw_raw raw;
 	struct htw_select select;
 	struct arena arena;
-	struct htw_class *classes; /* by index of the trace's class */
-	uint32_t nclasses;
 	struct htw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
-	const struct htw_layout **layouts;
-	uint32_t nlayouts, layouts_cap;
-	struct table64 signatures;  /* hash of class, kind and fields -> layouts[] */
-	uint32_t fields, described; /* counted up to the bounds above */
-	bool full;                  /* one of them was reached */
-	struct table64 numbers;     /* thread_ids in use */
-	uint32_t next_number;
-	uint64_t next_id; /* of a record */
+	struct shapes shapes;         /* struct htw_layout */
+	struct track_numbers numbers; /* thread_ids */
+	uint64_t next_id;             /* of a record */
 	uint64_t last_ts;
 	struct text scratch;
 };
@@ -676,34 +641,26 @@ static inline void htw_text(struct htw_record *r, struct slice s)
 /* A record up to its head; its fields follow. */
 struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset);
 
-/* ---- htdump_write_describe.c ---- */
+/* ---- write_classes.c ---- */
 
 /* What every output begins with: the byte order, and the classes up to HTW_ID_FREE. */
 void htw_prologue(struct htw_state *st, struct chunk *chunk);
 
 /* "span", "instant", ... */
-struct slice htw_kind_word(enum htw_kind kind);
-
-/* ---- htdump_write_layout.c ---- */
+struct slice htw_kind_word(enum event_kind kind);
 
 /* The layout of an event, described if it is new. */
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
-/* ---- htdump_write_track.c ---- */
-
-/* ---- htdump_write_value.c ---- */
-
-/* ---- htdump_write_event.c ---- */
-
-/* ---- htdump_write_raw.c ---- */
+/* ---- raw.c ---- */
 
 void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Finds the structure that a selection needs (writer_ops.survey). */
 void htw_survey(void *state, const struct batch *b);
 
-/* ---- htdump_write.c ---- */
+/* ---- write.c ---- */
 
 extern const struct writer_ops htw_ops;
 

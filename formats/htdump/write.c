@@ -1,4 +1,10 @@
-#include <inttypes.h>
+/*
+ * The writer of events of any format: records of the classes that write_classes.c describes, tracks, and
+ * facts of the trace.  A record has the thread it belongs to, its label, and the fields of its class in
+ * order. HawkTracer has no type for lists, maps and bytes: they are texts, as are all fields of an event
+ * beyond the limits of htdump.h.  Memory grows with the number of tracks, and with the classes up to these
+ * limits.
+ */
 #include <stdlib.h>
 
 #include "base/numbers.h"
@@ -6,54 +12,29 @@
 #include "htdump/htdump.h"
 #include "model/event_traits.h"
 #include "model/value.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 
-/* ---- write track ---- */
+/* ---- tracks ---- */
 
-/*
- * HawkTracer knows one process and threads of 32 bits.  A thread keeps its true
- * number where that fits and no other track has it; other tracks get numbers
- * that no operating system gives.  A record tells who each of them is.
- */
-#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
-
-static bool is_free(const struct htw_state *st, uint64_t number)
-{
-	return table64_get(&st->numbers, number) == TABLE_NONE;
-}
-
-static bool keeps_its_id(const struct track *t)
-{
-	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child && t->id <= UINT32_MAX;
-}
-
-/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
-static const struct track *thread_of(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
-/* false: no memory. */
+/* HawkTracer knows one process and thread ids of 32 bits.  A thread keeps its id if that fits and is free
+ * (see out/tracks.h); a record states what each number means. */
 static bool number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 {
-	if (keeps_its_id(t) && is_free(st, t->id)) {
-		to->number = (uint32_t)t->id;
-	} else {
-		do
-			st->next_number++;
-		while (!is_free(st, FIRST_EXTRA + st->next_number));
-		to->number = FIRST_EXTRA + st->next_number;
-	}
-	const struct track *const thread = thread_of(t);
+	const uint64_t *const own = track_has_own_tid(t) && t->id <= UINT32_MAX ? &t->id : NULL;
+	const struct track *const thread = track_thread(t);
+	uint64_t number;
+
+	if (!track_numbers_assign(&st->numbers, 0, own, &number))
+		return false;
+	to->number = (uint32_t)number;
 	to->changed = t->kind == TRACK_PROCESS ||
-	              (thread->has_id && thread->id <= FIRST_EXTRA && thread->id != to->number);
+	              (thread->has_id && thread->id <= TRACKS_LAST_PID && thread->id != to->number);
 	to->numbered = true;
-	return table64_put(&st->numbers, to->number, 1);
+	return true;
 }
 
-static struct slice kind_word(const struct track *t)
+static struct slice track_kind_name(const struct track *t)
 {
 	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
 	       : t->lane > 0            ? SLICE_LIT("lane")
@@ -61,15 +42,15 @@ static struct slice kind_word(const struct track *t)
 	                                : SLICE_LIT("thread");
 }
 
-static void report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+static void put_track(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
-	const struct track *const process = track_process(t), *const thread = thread_of(t);
+	const struct track *const process = track_process(t), *const thread = track_thread(t);
 	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
 	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_TRACK, offset);
 
 	htw_number(&r, st->tracks[t->index].number, 4);
-	htw_text(&r, kind_word(t));
+	htw_text(&r, track_kind_name(t));
 	htw_text(&r, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""));
 	htw_number(&r, has_pid, 1);
 	htw_number(&r, has_pid ? process->id : 0, 8);
@@ -79,35 +60,34 @@ static void report(struct htw_state *st, const struct track *t, struct chunk *ch
 	st->tracks[t->index].reported = st->tracks[process->index].reported = true;
 }
 
-/* The thread_id of a track; a record tells what it is before its first event. */
-static uint32_t htw_thread(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+/* Returns the thread_id of a track, whose record precedes its first event. */
+static uint32_t thread_id_of(struct htw_state *st, const struct track *t, struct chunk *chunk,
+                             uint64_t offset)
 {
 	struct htw_track *const to = &st->tracks[t->index];
 
 	if (to->numbered)
 		return to->number;
 	if (number_track(st, t, to))
-		report(st, t, chunk, offset);
+		put_track(st, t, chunk, offset);
 	else
 		chunk->text.failed = true;
 	return to->number;
 }
 
-/* At the end: the tracks without events. */
-static void htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
+/* Adds the records of tracks without events. */
+static void put_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
 {
-	/* threads first: they tell of their process too */
+	/* threads first: their records name the process, too */
 	for (int process = 0; process < 2; process++)
 		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
 			const struct track *const t = trace->tracks[i];
 			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].reported)
-				htw_thread(st, t, chunk, 0);
+				thread_id_of(st, t, chunk, 0);
 		}
 }
 
-/* ---- write value ---- */
-
-/* Values that HawkTracer has no type for, as text: JSON, but for what is not in a list or map. */
+/* ---- values as text ---- */
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 
@@ -140,7 +120,7 @@ static void put_list(struct text *t, const struct value *v, unsigned depth)
 	text_char(t, ']');
 }
 
-/* A map whose keys are all text is an object, any other a list of pairs. */
+/* A map is an object if all its keys are texts, else a list of pairs. */
 static void put_map(struct text *t, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
@@ -207,8 +187,8 @@ static void put_value(struct text *t, const struct value *v, unsigned depth)
 		text_char(t, '"');
 }
 
-/* A value that has no type in HawkTracer, as text; the outermost one without quotes. */
-static void htw_value_text(struct text *t, const struct value *v)
+/* Adds a value as JSON; bytes that are not in a list or map are without quotes. */
+static void put_value_text(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_BYTES)
 		put_bytes(t, v->p, v->count);
@@ -216,8 +196,8 @@ static void htw_value_text(struct text *t, const struct value *v)
 		put_value(t, v, 0);
 }
 
-/* All fields of an event as a JSON object. */
-static void htw_fields_text(struct text *t, const struct field *f, uint32_t n)
+/* Adds all fields of an event as a JSON object. */
+static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
 {
 	text_char(t, '{');
 	for (uint32_t i = 0; i < n; i++) {
@@ -230,8 +210,9 @@ static void htw_fields_text(struct text *t, const struct field *f, uint32_t n)
 	text_char(t, '}');
 }
 
-/* The bits of the float that a double was made of; no arithmetic, which would make quiet NaNs of others. */
-static uint32_t htw_float_bits(double d)
+/* Returns the bits of the float that a double was converted from.  NaNs are converted by hand: a processor
+ * would make signalling ones quiet. */
+static uint32_t float_bits(double d)
 {
 	const float f = (float)d;
 	uint64_t bits;
@@ -246,9 +227,7 @@ static uint32_t htw_float_bits(double d)
 	return narrow;
 }
 
-/* ---- write event ---- */
-
-/* Events as records of the class that their layout is. */
+/* ---- records ---- */
 
 struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
 {
@@ -261,9 +240,7 @@ struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t 
 	return (struct htw_record){ chunk, offset, HTW_MOST_RECORD };
 }
 
-/* ---- text ---- */
-
-/* With U+FFFD for each NUL. */
+/* Adds a text with U+FFFD for each NUL. */
 static void put_without_nul(struct text *t, struct slice s)
 {
 	const char *p = s.p, *const end = s.p + s.n;
@@ -303,10 +280,10 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 
 /* ---- fields ---- */
 
-static void put_as_text(struct htw_state *st, struct htw_record *r, const struct value *v)
+static void put_text_field(struct htw_state *st, struct htw_record *r, const struct value *v)
 {
 	text_clear(&st->scratch);
-	htw_value_text(&st->scratch, v);
+	put_value_text(&st->scratch, v);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -339,7 +316,7 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 		htw_number(r, v->u64, 8);
 		break;
 	case VALUE_F32:
-		htw_number(r, htw_float_bits(v->f64), 4);
+		htw_number(r, float_bits(v->f64), 4);
 		break;
 	case VALUE_STRING:
 		htw_text(r, value_text(v));
@@ -349,20 +326,21 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 	case VALUE_LIST:
 	case VALUE_MAP:
 	case VALUE_JSON:
-		put_as_text(st, r, v);
+		put_text_field(st, r, v);
 		break;
 	}
 }
 
-/* Of an event that has no class of its own: what the class would say, and all fields in one text. */
-static void put_other(struct htw_state *st, struct htw_record *r, const struct batch *b,
-                      const struct event *e)
+/* Adds the fields of an event without a class of its own: what its class would state, and a text of all
+ * fields. */
+static void put_shared_fields(struct htw_state *st, struct htw_record *r, const struct batch *b,
+                              const struct event *e)
 {
 	htw_text(r, e->cls->name);
 	htw_text(r, e->cls->category);
 	htw_text(r, htw_kind_word(htw_kind_of(e)));
 	text_clear(&st->scratch);
-	htw_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
+	put_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
 	r->chunk->text.failed |= st->scratch.failed;
 	if (st->scratch.failed)
 		return;
@@ -388,48 +366,48 @@ static uint64_t duration_of(const struct event *e, uint64_t start, const struct 
 	return UINT64_MAX - start;
 }
 
-/* What is said of an event although its record does not show it. */
-static void count_losses(const struct htw_record *r, enum htw_kind kind)
+/* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
+static void count_losses(const struct htw_record *r, enum event_kind kind)
 {
-	if (kind == HTW_COUNTER)
+	if (kind == EVENT_KIND_COUNTER)
 		htw_lose(r, HTW_COUNTERS);
-	else if (kind == HTW_ASYNC)
+	else if (kind == EVENT_KIND_ASYNC)
 		htw_lose(r, HTW_ASYNC_SPAN);
-	else if (kind == HTW_BEGIN || kind == HTW_END)
+	else if (kind == EVENT_KIND_BEGIN || kind == EVENT_KIND_END)
 		htw_lose(r, HTW_HALF_SPAN);
-	else if (kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN)
+	else if (kind_is_arrow(kind))
 		htw_lose(r, HTW_ARROW_END);
 }
 
-/* The fields of the bases: duration of a span, thread, label, the id of an arrow. */
+/* Adds the head and the inherited fields: duration of a span, thread, label, id of an arrow. */
 static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
                       uint32_t thread)
 {
-	const enum htw_kind kind = htw_kind_of(e);
+	const enum event_kind kind = htw_kind_of(e);
 	struct text *const t = &r->chunk->text;
 	char *p = text_room(t, HT_HEAD_SIZE + 8 + 4);
 
 	if (p == NULL)
 		return;
 	p = htw_store_head(st, p, class_id, st->last_ts);
-	if (kind == HTW_SPAN || kind == HTW_ASYNC)
+	if (kind_is_span(kind))
 		p = htw_store(p, duration_of(e, st->last_ts, r), 8);
 	p = htw_store(p, thread, 4);
 	t->n = (size_t)(p - t->p);
 	htw_text(r, e->name);
-	if (kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN)
+	if (kind_is_arrow(kind))
 		htw_number(r, e->dur, 8);
-	if (kind > HTW_SPAN)
+	if (kind > EVENT_KIND_SPAN)
 		count_losses(r, kind);
 }
 
-static void htw_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+static void put_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct htw_record r = { chunk, e->offset, HTW_MOST_RECORD };
 
 	st->last_ts = start_of(st, e, &r);
 	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
-	const uint32_t thread = htw_thread(st, e->track, chunk, e->offset);
+	const uint32_t thread = thread_id_of(st, e->track, chunk, e->offset);
 
 	if (st->tracks[e->track->index].changed)
 		htw_lose(&r, HTW_TRACK_CHANGED);
@@ -441,14 +419,14 @@ static void htw_event(struct htw_state *st, const struct batch *b, const struct 
 		htw_lose(&r, HTW_RENAMED);
 	put_bases(st, &r, e, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
-		put_other(st, &r, b, e);
+		put_shared_fields(st, &r, b, e);
 		return;
 	}
 	for (uint32_t i = 0; i < e->nfields; i++)
 		put_field(st, &r, &b->fields[e->first_field + i].value);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
 const struct loss htw_losses[HTW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -469,17 +447,13 @@ static bool htw_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Room in the arrays for what is new. */
+/* Extends the arrays by new tracks and classes. */
 static bool htw_declare(struct writer *w, const struct batch *b)
 {
 	struct htw_state *const st = w->state;
-	bool ok = true;
 
-	for (uint32_t i = 0; ok && !w->raw && i < b->ntracks; i++)
-		ok = array_reach(&st->tracks, &st->ntracks, b->tracks[i]->index, sizeof *st->tracks);
-	for (uint32_t i = 0; ok && !w->raw && i < b->nclasses; i++)
-		ok = array_reach(&st->classes, &st->nclasses, b->classes[i]->index, sizeof *st->classes);
-	return ok;
+	return w->raw || (tracks_reach(&st->tracks, &st->ntracks, sizeof *st->tracks, b) &&
+	                  shapes_declare(&st->shapes, b));
 }
 
 static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
@@ -492,81 +466,39 @@ static void htw_write(void *state, const struct batch *b, struct chunk *chunk)
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			htw_event(st, b, &b->events[i], chunk);
+			put_event(st, b, &b->events[i], chunk);
 }
 
-/* ---- facts of the whole trace ---- */
-
-static void put_fact(struct htw_state *st, struct chunk *chunk, struct slice name, struct slice value)
-{
-	struct htw_record r = htw_begin(st, chunk, HTW_ID_FACT, 0);
-
-	htw_text(&r, name);
-	htw_text(&r, value);
-}
-
-static void put_word(struct htw_state *st, struct chunk *chunk, const char *name, const char *value)
-{
-	if (value != NULL && *value != '\0')
-		put_fact(st, chunk, slice_str(name), slice_str(value));
-}
-
-static void put_number(struct htw_state *st, struct chunk *chunk, const char *name, uint64_t value)
-{
-	text_clear(&st->scratch);
-	text_u64(&st->scratch, value);
-	put_fact(st, chunk, slice_str(name), slice_of(st->scratch.p, st->scratch.n));
-}
-
-/* What the trace says of itself, and what was lost, behind a word of ours. */
-static void put_named(struct htw_state *st, struct chunk *chunk, const char *word, struct slice name,
-                      const struct value *v)
+static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fact *f)
 {
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	text_str(t, word);
-	text_slice(t, name);
+	if (f->kind >= FACT_TRACE)
+		text_str(t, f->kind == FACT_TRACE ? "trace." : "losses.");
+	text_slice(t, f->name);
 	const size_t n = t->n;
-	if (v->type == VALUE_STRING)
-		text_slice(t, value_text(v));
-	else
-		htw_value_text(t, v);
+	if (!fact_put_text(t, f))
+		put_value_text(t, &f->value);
 	chunk->text.failed |= t->failed;
-	if (!t->failed)
-		put_fact(st, chunk, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
-}
-
-static void put_facts(struct htw_state *st, const struct writer *w, struct chunk *chunk)
-{
-	const struct trace *const trace = w->trace;
-
-	put_word(st, chunk, "tool", w->tool);
-	put_word(st, chunk, "format", trace->format);
-	put_word(st, chunk, "dialect", trace->dialect);
-	put_word(st, chunk, "byte_order", trace->byte_order);
-	put_word(st, chunk, "clock", trace->clock);
-	if (trace->epoch_known)
-		put_number(st, chunk, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, chunk, "rebased_by_ns", w->rebased_by);
-	for (uint32_t i = 0; i < trace->nmeta; i++)
-		put_named(st, chunk, "trace.", trace->meta[i].name, &trace->meta[i].value);
-	for (size_t i = 0; i < w->total->n; i++) {
-		const struct value count = value_u64(w->total->rows[i].count);
-		put_named(st, chunk, "losses.", slice_str(w->total->rows[i].loss->id), &count);
-	}
-	chunk->text.failed |= st->scratch.failed;
+	if (t->failed)
+		return;
+	struct htw_record r = htw_begin(st, chunk, HTW_ID_FACT, 0);
+	htw_text(&r, slice_of(t->p, n));
+	htw_text(&r, slice_of(t->p + n, t->n - n));
 }
 
 static bool htw_close(struct writer *w, struct chunk *chunk)
 {
+	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_RECORDS) | FACTS_OF(FACT_EVENTS)));
 	struct htw_state *const st = w->state;
+	struct fact fact;
 
 	if (w->raw)
 		return true;
-	htw_remaining_tracks(st, w->trace, chunk);
-	put_facts(st, w, chunk);
+	put_remaining_tracks(st, w->trace, chunk);
+	while (facts_next(&facts, &fact))
+		put_fact(st, chunk, &fact);
 	return true;
 }
 
@@ -575,11 +507,9 @@ static void htw_free(void *state)
 	struct htw_state *const st = state;
 
 	arena_free(&st->arena);
-	free(st->classes);
 	free(st->tracks);
-	free(st->layouts);
-	table64_free(&st->signatures);
-	table64_free(&st->numbers);
+	shapes_free(&st->shapes);
+	track_numbers_free(&st->numbers);
 	text_free(&st->scratch);
 	htw_select_free(&st->select);
 }

@@ -1,15 +1,15 @@
+/*
+ * Classes of the output: the prologue describes those that all outputs have, and a class of its own is
+ * described before the first event of each shape (see out/shape.h): class x kind x names x types of fields.
+ *
+ * HawkTracer describes the four that a parser must know in advance too, HT_Event by the structure in memory.
+ * Sizes of bases and texts are those of C structures on 64-bit machines; readers ignore them.
+ */
 #include <stdio.h>
 
 #include "htdump/htdump.h"
 
-/* ---- write describe ---- */
-
-/*
- * Descriptions of classes.  HawkTracer describes the four that a parser must
- * know in advance too, HT_Event by the structure in its memory.  Sizes of bases
- * and texts are those of C structures on 64-bit machines; readers take no notice
- * of them.
- */
+/* ---- known classes ---- */
 
 /* DataType on the wire. */
 enum code { STRUCT = 1, STRING, INTEGER, FLOAT, DOUBLE, POINTER, UNSIGNED = HT_WIRE_UNSIGNED };
@@ -26,9 +26,9 @@ struct known_field {
 
 struct known_class {
 	const char *name;
-	uint8_t base; /* its id; HT_Event has none */
+	uint8_t base; /* id; HT_Event has none */
 	uint8_t nfields;
-	uint8_t memory; /* size of its structure, for those derived from it */
+	uint8_t memory; /* bytes of its structure, for derived classes */
 	const struct known_field *fields;
 };
 
@@ -129,7 +129,8 @@ static const struct known_class known[HTW_ID_FREE] = {
 	[HTW_ID_OTHER_ARROW] = { "tracetool_OtherArrow", HTW_ID_ARROW, FIELDS(other) },
 };
 
-/* By enum value_type.  What HawkTracer has no type for is text, and its type's name tells which. */
+/* By enum value_type.  Values that HawkTracer has no type for are texts; the name of the type states which.
+ */
 static const struct field_type types[] = {
 	[VALUE_NONE] = TEXT("null"),
 	[VALUE_BOOL] = NUMBER("bool", 1),
@@ -201,21 +202,19 @@ void htw_prologue(struct htw_state *st, struct chunk *chunk)
 
 /* ---- classes of the trace ---- */
 
-/* What the class of a layout of this kind is derived from. */
-static enum htw_class_id htw_base(enum htw_kind kind)
+/* Returns the base of classes of this kind. */
+static enum htw_class_id base_of(enum event_kind kind)
 {
-	return kind == HTW_SPAN || kind == HTW_ASYNC           ? HTW_ID_SPAN
-	       : kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN ? HTW_ID_ARROW
-	                                                       : HTW_ID_INSTANT;
+	return kind_is_span(kind) ? HTW_ID_SPAN : kind_is_arrow(kind) ? HTW_ID_ARROW : HTW_ID_INSTANT;
 }
 
-struct slice htw_kind_word(enum htw_kind kind)
+struct slice htw_kind_word(enum event_kind kind)
 {
 	static const char *const words[] = {
-		[HTW_SPAN] = "span",           [HTW_ASYNC] = "async span",
-		[HTW_INSTANT] = "instant",     [HTW_COUNTER] = "counter",
-		[HTW_ARROW_OUT] = "arrow out", [HTW_ARROW_IN] = "arrow in",
-		[HTW_BEGIN] = "begin",         [HTW_END] = "end",
+		[EVENT_KIND_SPAN] = "span",           [EVENT_KIND_ASYNC] = "async span",
+		[EVENT_KIND_INSTANT] = "instant",     [EVENT_KIND_COUNTER] = "counter",
+		[EVENT_KIND_ARROW_OUT] = "arrow out", [EVENT_KIND_ARROW_IN] = "arrow in",
+		[EVENT_KIND_BEGIN] = "begin",         [EVENT_KIND_END] = "end",
 	};
 
 	return slice_str(words[kind]);
@@ -229,9 +228,9 @@ static bool is_one_of(struct slice name, const char *const *words)
 	return false;
 }
 
-/* Whether a class or a field of this name would be taken for something else. */
-/* Those of the prologue: bases are found by name.  Those of the document: readers know them too. */
-static bool htw_is_class_name(struct slice name)
+/* Whether a class of this name would be mistaken for one of the prologue, as bases are found by name, or of
+ * the format's document, which readers know too. */
+static bool is_known_class(struct slice name)
 {
 	static const char *const document[] = { "Event",
 		                                "EndiannessInfoEvent",
@@ -247,8 +246,8 @@ static bool htw_is_class_name(struct slice name)
 	return is_one_of(name, document);
 }
 
-/* Those that are inherited; and no field of an instant may make a span of it. */
-static bool htw_is_field_name(struct slice name)
+/* Whether a field of this name would be mistaken for an inherited one, or turn an instant into a span. */
+static bool is_known_field(struct slice name)
 {
 	static const char *const words[] = { "base",      "klass", "timestamp", "id", "duration",
 		                             "thread_id", "label", "arrow_id",  NULL };
@@ -256,8 +255,8 @@ static bool htw_is_field_name(struct slice name)
 	return is_one_of(name, words);
 }
 
-/* A name that is taken, with a number behind it: "name (2)".  It lies in the arena; p NULL: no memory. */
-static struct slice htw_numbered(struct arena *a, struct slice name, uint32_t number)
+/* Returns the name with a number after it, "name (2)", in the arena; p is NULL on OOM. */
+static struct slice add_number(struct arena *a, struct slice name, uint32_t number)
 {
 	char *const p = arena_alloc(a, (size_t)name.n + 16);
 	struct slice s = { p, name.n, name.flags & (SLICE_UTF8 | SLICE_JSON) };
@@ -269,79 +268,58 @@ static struct slice htw_numbered(struct arena *a, struct slice name, uint32_t nu
 	return s;
 }
 
-/* Bytes that a class of this layout costs a reader. */
-static uint64_t htw_description_cost(const struct htw_layout *l)
+/* Returns the bytes that the class of an event costs a reader. */
+static uint64_t description_cost(const struct event *e, const struct field *f)
 {
-	uint64_t cost = l->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
+	uint64_t cost = e->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
 
-	for (uint32_t i = 0; i < l->nmembers; i++) /* and 8 for a number behind the name */
-		cost += l->members[i].name.n + strlen(types[l->members[i].type].name) + 2 * HT_TEXT_COST + 8;
+	for (uint32_t i = 0; i < e->nfields; i++) /* and 8 for a number after the name */
+		cost += f[i].name.n + strlen(types[f[i].value.type].name) + 2 * HT_TEXT_COST + 8;
 	return cost;
 }
 
-/* Describes the class of a layout, and says whose it is.  names: of its members, as they are there. */
-static void htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
-                         struct chunk *chunk, uint64_t offset)
+/* Describes a class, and states the class of the trace that it is for.  names: of its members in the output.
+ */
+static void put_description(struct htw_state *st, const struct htw_layout *l, const struct slice *names,
+                            struct chunk *chunk, uint64_t offset)
 {
-	struct slice name = l->cls->name;
+	struct slice name = l->shape.cls->name;
 
-	if (htw_is_class_name(name))
-		name = htw_numbered(&st->arena, name, 2);
+	if (is_known_class(name))
+		name = add_number(&st->arena, name, 2);
 	chunk->text.failed |= name.p == NULL;
 	if (chunk->text.failed)
 		return;
-	put_class(st, chunk, offset, l->id, name, l->nmembers + 1);
-	put_base(st, chunk, offset, l->id, htw_base(l->kind));
-	for (uint32_t i = 0; i < l->nmembers; i++)
-		put_field(st, chunk, offset, l->id, names[i], types[l->members[i].type]);
+	put_class(st, chunk, offset, l->id, name, l->shape.nmembers + 1);
+	put_base(st, chunk, offset, l->id, base_of((enum event_kind)l->shape.kind));
+	for (uint32_t i = 0; i < l->shape.nmembers; i++)
+		put_field(st, chunk, offset, l->id, names[i], types[l->shape.members[i].type]);
 
 	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS, offset);
 
 	htw_number(&r, l->id, 4);
-	htw_text(&r, l->cls->name);
-	htw_text(&r, l->cls->category);
-	htw_text(&r, htw_kind_word(l->kind));
+	htw_text(&r, l->shape.cls->name);
+	htw_text(&r, l->shape.cls->category);
+	htw_text(&r, htw_kind_word((enum event_kind)l->shape.kind));
 }
 
-/* ---- write layout ---- */
+/* ---- the class of an event ---- */
 
-/*
- * Which class of the output an event belongs to.  Events of one class of the
- * trace come with few sets of fields, so the latest ones are compared first; the
- * others are found by a hash over all that tells them apart.
- */
-
-static bool is_layout_of(const struct htw_layout *l, enum htw_kind kind, const struct field *f, uint32_t n)
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
 {
-	const struct htw_member *const m = l->members;
-
-	if (l->nmembers != n || l->kind != kind)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (m[i].type != f[i].value.type || !slice_equal(m[i].name, f[i].name))
-			return false;
-	return true;
+	(void)ctx;
+	return f[i].value.type;
 }
 
-static uint64_t signature(const struct event *e, enum htw_kind kind, const struct field *f)
-{
-	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
-
-	for (uint32_t i = 0; i < e->nfields; i++)
-		hash = hash_bytes(f[i].name.p, f[i].name.n, hash + f[i].value.type);
-	return hash;
-}
-
-/* ---- a new one ---- */
-
-static const struct htw_layout *other_write_layout(enum htw_kind kind)
+/* Returns the class of events without one of their own. */
+static const struct htw_layout *other_layout(enum event_kind kind)
 {
 	static const struct htw_layout others[] = {
 		{ .id = HTW_ID_OTHER_SPAN },
 		{ .id = HTW_ID_OTHER_INSTANT },
 		{ .id = HTW_ID_OTHER_ARROW },
 	};
-	const enum htw_class_id base = htw_base(kind);
+	const enum htw_class_id base = base_of(kind);
 
 	return &others[base == HTW_ID_SPAN ? 0 : base == HTW_ID_INSTANT ? 1 : 2];
 }
@@ -351,24 +329,26 @@ static bool is_taken(struct slice name, const struct slice *names, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		if (slice_equal(names[i], name))
 			return true;
-	return htw_is_field_name(name);
+	return is_known_field(name);
 }
 
-/* The name of each member in the output: unique, and none that means something there.  false: no memory. */
+/* Sets the name of each member in the output: unique, and none that has a meaning there. */
 static bool name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
-	for (uint32_t i = 0; i < l->nmembers; i++) {
-		names[i] = l->members[i].name;
+	const struct shape_member *const m = l->shape.members;
+
+	for (uint32_t i = 0; i < l->shape.nmembers; i++) {
+		names[i] = m[i].name;
 		l->fields_renamed |= is_taken(names[i], names, i);
 		for (uint32_t k = 2; names[i].p != NULL && is_taken(names[i], names, i); k++)
-			names[i] = htw_numbered(a, l->members[i].name, k);
+			names[i] = add_number(a, m[i].name, k);
 		if (names[i].p == NULL)
 			return false;
 	}
 	return true;
 }
 
-/* Names are written as they are or not at all. */
+/* Whether the names of an event can be written unchanged. */
 static bool has_plain_names(const struct event *e, const struct field *f)
 {
 	bool plain = memchr(e->cls->name.p, '\0', e->cls->name.n) == NULL;
@@ -378,95 +358,48 @@ static bool has_plain_names(const struct event *e, const struct field *f)
 	return plain;
 }
 
-/* Accounts for a layout.  false: there is no room. */
-static bool reserve(struct htw_state *st, const struct htw_layout *l)
+/* Whether the events of this shape get a class of their own, which is accounted for. */
+static bool reserve(struct htw_state *st, const struct event *e, const struct field *f)
 {
-	const uint64_t cost = htw_description_cost(l);
+	static const struct shapes_bounds max = { HTW_MOST_CLASSES, HTW_MOST_FIELDS, HTW_MOST_DESCRIBED };
 
-	if (st->nlayouts >= HTW_MOST_CLASSES || l->nmembers > HTW_MOST_FIELDS - st->fields ||
-	    cost > HTW_MOST_DESCRIBED - st->described) {
-		st->full = true;
-		return false;
-	}
-	st->fields += l->nmembers;
-	st->described += (uint32_t)cost;
-	return true;
+	return !st->shapes.full && e->nfields <= HTW_CLASS_FIELDS && has_plain_names(e, f) &&
+	       shapes_reserve(&st->shapes, &max, e->nfields, description_cost(e, f));
 }
 
-/* Adds and describes it, with names and members of its own; NULL: no memory. */
-static const struct htw_layout *add(struct htw_state *st, const struct htw_layout *like, uint64_t hash,
-                                    struct chunk *chunk, uint64_t offset)
+/* Adds and describes a class. */
+static const struct htw_layout *add_layout(struct htw_state *st, struct shape_key key, uint64_t hash,
+                                           struct chunk *chunk)
 {
-	struct htw_layout *const l = arena_alloc(&st->arena, sizeof *l);
-	struct htw_member *const m = arena_zalloc(&st->arena, (size_t)like->nmembers + 1, sizeof *m);
+	struct htw_layout *const l = (struct htw_layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
 	struct slice names[HTW_CLASS_FIELDS];
 
-	if (l == NULL || m == NULL)
+	if (l == NULL)
 		return NULL;
-	for (uint32_t i = 0; i < like->nmembers; i++) {
-		m[i] = (struct htw_member){ arena_copy(&st->arena, like->members[i].name),
-			                    like->members[i].type };
-		if (m[i].name.p == NULL)
-			return NULL;
-	}
-	*l = *like;
-	l->members = m;
-	l->id = HTW_ID_FREE + st->nlayouts;
-	l->renamed = htw_is_class_name(l->cls->name);
-	if (!name_members(&st->arena, l, names) ||
-	    !array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
-	    !table64_put(&st->signatures, hash, st->nlayouts))
+	l->id = HTW_ID_FREE + l->shape.number;
+	l->renamed = is_known_class(l->shape.cls->name);
+	if (!name_members(&st->arena, l, names))
 		return NULL;
-	st->layouts[st->nlayouts++] = l;
-	htw_describe(st, l, names, chunk, offset);
+	put_description(st, l, names, chunk, key.e->offset);
 	return l;
-}
-
-/* ---- finding it ---- */
-
-static const struct htw_layout *make(struct htw_state *st, const struct event *e, const struct field *f,
-                                     uint64_t hash, struct chunk *chunk)
-{
-	const enum htw_kind kind = htw_kind_of(e);
-	struct htw_member members[HTW_CLASS_FIELDS];
-	const struct htw_layout like = {
-		.cls = e->cls, .members = members, .nmembers = e->nfields, .kind = kind
-	};
-
-	if (st->full || e->nfields > HTW_CLASS_FIELDS || !has_plain_names(e, f))
-		return other_write_layout(kind);
-	for (uint32_t i = 0; i < e->nfields; i++)
-		members[i] = (struct htw_member){ f[i].name, f[i].value.type };
-	if (!reserve(st, &like))
-		return other_write_layout(kind);
-	const struct htw_layout *const l = add(st, &like, hash, chunk, e->offset);
-	chunk->text.failed |= l == NULL;
-	return l != NULL ? l : other_write_layout(kind);
 }
 
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk)
 {
-	struct htw_class *const c = &st->classes[e->cls->index];
 	const struct field *const f = b->fields + e->first_field;
-	const enum htw_kind kind = htw_kind_of(e);
-	const struct htw_layout *l;
+	const struct shape_key key = { e, f, (uint16_t)htw_kind_of(e), shape_type_of, NULL };
+	uint64_t hash;
+	bool addable;
+	struct shape *const found = shapes_find(&st->shapes, key, &hash, &addable);
 
-	for (uint32_t i = 0; i < HTW_RECENT && (l = c->recent[i]) != NULL; i++)
-		if (is_layout_of(l, kind, f, e->nfields)) {
-			c->recent[i] = c->recent[0];
-			c->recent[0] = l;
-			return l;
-		}
-	const uint64_t hash = signature(e, kind, f);
-	const uint32_t known_layout = table64_get(&st->signatures, hash);
-
-	l = known_layout != TABLE_NONE ? st->layouts[known_layout] : make(st, e, f, hash, chunk);
-	if (l->id < HTW_ID_FREE)
-		return l;
-	if (l->cls != e->cls || !is_layout_of(l, kind, f, e->nfields))
-		return other_write_layout(kind); /* the same hash for something else */
-	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
-	c->recent[0] = l;
+	if (found != NULL)
+		return (struct htw_layout *)found;
+	const struct htw_layout *l = other_layout((enum event_kind)key.kind);
+	if (addable && reserve(st, e, f)) {
+		const struct htw_layout *const new = add_layout(st, key, hash, chunk);
+		chunk->text.failed |= new == NULL;
+		l = new != NULL ? new : l;
+	}
 	return l;
 }

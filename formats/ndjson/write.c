@@ -3,7 +3,7 @@
 
 #include "base/numbers.h"
 #include "model/event_traits.h"
-#include "model/trace_engine.h"
+#include "model/trace_origin.h"
 #include "ndjson/ndjson.h"
 
 /* ---- lines ---- */

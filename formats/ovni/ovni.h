@@ -24,6 +24,7 @@
 #include <stdio.h>
 
 #include "format/format.h"
+#include "out/tracks.h"
 #include "format/recover.h"
 #include "output/text.h"
 
@@ -621,10 +622,9 @@ struct ovw_marks {
 	uint32_t nstreams, nlane_streams, streams_cap;
 	struct ovw_process *processes;
 	uint32_t nprocesses, processes_cap;
-	struct table64 process_of; /* index of a track -> processes[] */
-	struct table64 pids, tids; /* in use; tids: process << 32 | tid */
-	uint32_t next_id;
-	struct ovw_label *labels; /* the value of one is its place plus 1 */
+	struct table64 process_of;    /* index of a track -> processes[] */
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct ovw_label *labels;     /* the value of one is its place plus 1 */
 	uint32_t nlabels, labels_cap;
 	uint32_t label_text, label_json;      /* bytes of all labels */
 	struct tabletext names[OVW_LABELLED]; /* -> labels[] */
@@ -670,7 +670,7 @@ void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, stru
 /* Writes the streams without selected records that others need. */
 void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
 
-/* ---- ovni_write_names.c ---- */
+/* ---- copy_names.c ---- */
 
 /* Keeps a file until its stream has a place.  name: its way in the trace; content.p NULL: it was not read. */
 void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk);
@@ -678,7 +678,7 @@ void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, 
 /* Gives a stream a file, and writes what belongs to it.  name: its way in the trace. */
 void ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk);
 
-/* ---- ovni_write_stream.c ---- */
+/* ---- write.c ---- */
 
 /* The stream of a track, which begins with this event if it is new.  NULL: no memory (text.failed), or there
  * are too many.  lane 0, or that of async spans. */
@@ -696,16 +696,12 @@ void ovw_record(struct ovw_state *st, struct ovw_stream *s, const char *code, ui
 /* Writes what the stream holds. */
 void ovw_flush(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
-/* ---- ovni_write_marks.c ---- */
+/* ---- write_text.c ---- */
 
 void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 
 /* Ends a stream: spans, counters, thread. */
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
-
-/* ---- ovni_write_label.c ---- */
-
-/* ---- ovni_write_json.c ---- */
 
 /* Ends a stream, and writes its metadata; *label: the first label that no stream has declared yet. */
 void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,

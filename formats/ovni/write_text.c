@@ -1,3 +1,10 @@
+/*
+ * Events as marks of ovni, the labels of marks, and stream.json of the streams that write.c generates.
+ *
+ * A mark is a push or pop of a value on a type: spans, instants, both ends of arrows, and a type for each
+ * series of counters.  Names are values of a type, declared as labels.  Events arrive in order of time, and
+ * spans of a stream nest, so the ends of open spans are on a stack, at most OVW_MOST_DEEP deep.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -5,9 +12,7 @@
 #include "model/event_traits.h"
 #include "ovni/ovni.h"
 
-/* ---- write json ---- */
-
-/* stream.json of the streams that are made of other formats. */
+/* ---- stream.json ---- */
 
 static void put_member(struct text *t, const char *key, struct slice value)
 {
@@ -22,7 +27,7 @@ static void put_lib(struct text *t, const struct writer *w)
 	text_str(t, ",\"commit\":\"unknown\"},");
 }
 
-/* The labels of a type that this stream declares: each one is declared once in the trace. */
+/* Adds the labels of a type that this stream declares: each is declared once in the trace. */
 static void put_labels(const struct ovw_marks *m, struct text *t, uint32_t type, uint32_t from, uint32_t to)
 {
 	const char *comma = "";
@@ -63,7 +68,7 @@ static void put_marks(const struct ovw_marks *m, struct text *t, uint32_t from, 
 	text_char(t, '}');
 }
 
-/* Where the labels end that this stream has room for. */
+/* Returns the end of the labels that this stream has space for. */
 static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 {
 	size_t bytes = 0;
@@ -81,7 +86,7 @@ static uint32_t labels_end(struct ovw_marks *m, uint32_t from)
 
 static bool ovw_clean_name(struct text *t, struct slice name);
 
-/* A name without what would be too much for a reader; a reader's name for what has none. */
+/* Adds a name, cut to what readers accept, or the name that readers give to a track without one. */
 static void put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
 {
 	(void)ovw_clean_name(scratch, name);
@@ -90,7 +95,7 @@ static void put_name(struct text *t, const char *key, struct slice name, uint32_
 	put_member(t, key, slice_of(scratch->p, scratch->n));
 }
 
-/* Other programs ignore it: ovni has no names of processes and threads. */
+/* Adds what other programs ignore: ovni has no names of processes and threads. */
 static void put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
 {
 	text_str(t, "},\"tracetool\":{");
@@ -134,14 +139,12 @@ void ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_strea
 	*label = end;
 }
 
-/* ---- write label ---- */
-
-/* Names as labels of marks: a number for each name. */
+/* ---- labels ---- */
 
 #define OTHER "(other)"
 #define NONE "(none)"
 
-/* Puts the name into t, without what no label can have; whether it was changed. */
+/* Sets t to the name without characters that no label can have.  Returns whether it was changed. */
 static bool ovw_clean_name(struct text *t, struct slice name)
 {
 	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
@@ -160,7 +163,7 @@ static bool ovw_clean_name(struct text *t, struct slice name)
 	return changed || !utf8_valid(name.p, n);
 }
 
-/* Bytes that it takes as JSON. */
+/* Returns the size as JSON in bytes. */
 static size_t json_size(struct text *t, struct slice name)
 {
 	const size_t before = t->n;
@@ -171,7 +174,7 @@ static size_t json_size(struct text *t, struct slice name)
 	return n + 24; /* the value, and what stands between */
 }
 
-/* The value of a new label; 0: there is no room, or text.failed. */
+/* Returns the value of a new label, or 0 if there is no space, or on OOM (text.failed). */
 static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last,
                          struct chunk *chunk)
 {
@@ -201,9 +204,9 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 	return m->nlabels;
 }
 
-/* The value of a name as label of a type. */
-static int64_t ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,
-                            struct chunk *chunk)
+/* Returns the value of a name as label of a type; many names share OTHER if there are too many. */
+static int64_t label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,
+                        struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	uint32_t known = tabletext_get(&m->names[type], name);
@@ -219,9 +222,8 @@ static int64_t ovw_label_of(struct ovw_state *st, enum ovw_type type, struct sli
 	return known != TABLE_NONE ? known + 1 : add_label(st, type, SLICE_LIT(OTHER), true, chunk);
 }
 
-/* The type of a series of counters; OVNI_MARK_TYPES: there are too many. */
-static uint32_t ovw_counter_type(struct ovw_state *st, struct slice title, uint64_t offset,
-                                 struct chunk *chunk)
+/* Returns the type of a series of counters, or OVNI_MARK_TYPES if there are too many. */
+static uint32_t counter_type(struct ovw_state *st, struct slice title, uint64_t offset, struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	const uint32_t known = tabletext_get(&m->title_of, title);
@@ -245,12 +247,7 @@ static uint32_t ovw_counter_type(struct ovw_state *st, struct slice title, uint6
 	return OVW_COUNTERS + m->ntitles++;
 }
 
-/* ---- write marks ---- */
-
-/*
- * Events as marks.  They come in order of time, and spans of a stream lie
- * within each other, so ends wait on a stack until their time has come.
- */
+/* ---- spans and instants ---- */
 
 static void put_mark(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock,
                      int64_t value, uint32_t type, struct chunk *chunk)
@@ -262,7 +259,7 @@ static void put_mark(struct ovw_state *st, struct ovw_stream *s, const char *cod
 	ovw_record(st, s, code, clock, payload, sizeof payload, chunk);
 }
 
-/* One that begins and ends now. */
+/* Adds a mark that begins and ends at the same time. */
 static void put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, int64_t value,
                         uint32_t type, struct chunk *chunk)
 {
@@ -270,7 +267,7 @@ static void put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clo
 	put_mark(st, s, "OM]", clock, value, type, chunk);
 }
 
-/* Ends the spans that end until then. */
+/* Ends the open spans up to this time, inclusive. */
 static void end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chunk *chunk)
 {
 	while (s->nopen > 0 && s->open[s->nopen - 1].end <= until) {
@@ -280,14 +277,12 @@ static void end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until
 	}
 }
 
-/* ---- spans ---- */
-
 static uint64_t end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e,
                        uint64_t clock, struct chunk *chunk)
 {
 	uint64_t end = clock + e->dur;
 
-	if (st->signed_time && (int64_t)e->ts < 0) /* what is left of it behind 0 */
+	if (st->signed_time && (int64_t)e->ts < 0) /* the part after 0 */
 		end = e->dur > 0 - e->ts ? e->dur - (0 - e->ts) : 0;
 	else if (e->dur > (uint64_t)INT64_MAX - clock) {
 		ovw_lose(chunk, OVW_TIME_CUT, e->offset);
@@ -314,7 +309,7 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 		chunk->text.failed = true;
 		return;
 	}
-	const int64_t value = ovw_label_of(st, OVW_SPANS, e->name, e->offset, chunk);
+	const int64_t value = label_of(st, OVW_SPANS, e->name, e->offset, chunk);
 	s->open[s->nopen++] = (struct ovw_open){ end, value };
 	if (end > st->marks.latest)
 		st->marks.latest = end;
@@ -324,7 +319,7 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 
 /* ---- counters ---- */
 
-/* false: it is NaN, or no number. */
+/* Returns false for NaN and for values that are no number. */
 static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
 {
 	switch ((enum value_type)v->type) {
@@ -360,7 +355,7 @@ static bool counter_value(const struct value *v, int64_t *to, uint64_t offset, s
 	return fits || d < 0 || d > 0;
 }
 
-/* A number, which JSON has as text; false: it is none. */
+/* Sets *number to the value, or to the number that its JSON text is.  Returns false if it is none. */
 static bool number_of(const struct value *v, struct value *number)
 {
 	char text[64], *end;
@@ -377,7 +372,7 @@ static bool number_of(const struct value *v, struct value *number)
 	return end == text + v->count;
 }
 
-/* The value of one series from now on; false: no mark says it, as it is the same or 0. */
+/* Changes the value of a series.  Returns false if no mark begins, as the value is the same or 0. */
 static bool set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t value,
                         uint64_t clock, struct chunk *chunk)
 {
@@ -415,7 +410,7 @@ static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct
 			text_char(t, '.');
 			text_slice(t, f[i].name);
 		}
-		const uint32_t type = ovw_counter_type(st, slice_of(t->p, t->n), e->offset, chunk);
+		const uint32_t type = counter_type(st, slice_of(t->p, t->n), e->offset, chunk);
 		if (type < OVNI_MARK_TYPES)
 			marks += set_counter(st, s, type, value, clock, chunk);
 	}
@@ -424,7 +419,7 @@ static void put_counter(struct ovw_state *st, struct ovw_stream *s, const struct
 		ledger_add(&chunk->ledger, &ovw_losses[OVW_SERIES], e->offset, marks - 1);
 }
 
-/* ---- all of them ---- */
+/* ---- events ---- */
 
 static uint64_t clock_of(const struct ovw_state *st, const struct event *e, struct chunk *chunk)
 {
@@ -481,8 +476,8 @@ static void put_event(struct ovw_state *st, const struct batch *b, const struct 
 		break;
 	default:
 		ovw_lose(chunk, e->phase == PHASE_INSTANT ? OVW_INSTANT : OVW_HALF_SPAN, e->offset);
-		put_instant(st, s, clock, ovw_label_of(st, OVW_INSTANTS, e->name, e->offset, chunk),
-		            OVW_INSTANTS, chunk);
+		put_instant(st, s, clock, label_of(st, OVW_INSTANTS, e->name, e->offset, chunk), OVW_INSTANTS,
+		            chunk);
 	}
 }
 

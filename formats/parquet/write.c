@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "out/facts.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
 
@@ -187,11 +188,14 @@ static void put_about(struct parquet_state *st, const char *key, struct slice va
 	text_free(&clean);
 }
 
-static void put_number(struct parquet_state *st, const char *key, uint64_t value)
+/* "tracetool.", and the name of a fact. */
+static void put_fact(struct parquet_state *st, const struct fact *f)
 {
 	struct text t = { .p = NULL };
+	char key[40];
 
-	text_u64(&t, value);
+	snprintf(key, sizeof key, "tracetool.%s", f->name.p);
+	fact_put_text(&t, f);
 	put_about(st, key, slice_of(t.p, t.n));
 	st->about.failed |= t.failed;
 	text_free(&t);
@@ -244,24 +248,13 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 /* What is known in the end of the whole: the same in each part. */
 static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));
+	struct fact f;
 
-	put_about(st, "tracetool.tool", slice_str(w->tool));
-	put_about(st, "tracetool.format", slice_str(trace->format));
-	if (trace->dialect != NULL && trace->dialect[0] != '\0')
-		put_about(st, "tracetool.dialect", slice_str(trace->dialect));
-	if (trace->byte_order != NULL)
-		put_about(st, "tracetool.byte_order", slice_str(trace->byte_order));
-	if (trace->clock != NULL)
-		put_about(st, "tracetool.clock", slice_str(trace->clock));
-	if (trace->epoch_known)
-		put_number(st, "tracetool.epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		put_number(st, "tracetool.rebased_by_ns", w->rebased_by);
-	put_number(st, "tracetool.records", trace->records);
-	put_number(st, "tracetool.events", trace->events);
+	while (facts_next(&facts, &f))
+		put_fact(st, &f);
 	put_losses(st, w->total);
-	put_facts(st, trace);
+	put_facts(st, w->trace);
 }
 
 /* ---- footer ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "format/fields_json.h"
+#include "out/facts.h"
 #include "perfetto/perfetto.h"
 
 /* ---- about ---- */
@@ -68,12 +69,11 @@ static size_t open_attribute(struct about *a, struct slice key)
 	return at;
 }
 
-static void put_text(struct about *a, const char *key, const char *text)
+static void put_text(struct about *a, struct slice key, struct slice text)
 {
-	if (text == NULL || *text == '\0')
-		return;
-	const size_t at = open_attribute(a, slice_str(key));
-	wire_slice(a->t, ATTRIBUTE_STRING, slice_str(text));
+	const size_t at = open_attribute(a, key);
+
+	wire_slice(a->t, ATTRIBUTE_STRING, text);
 	wire_close(a->t, at);
 }
 
@@ -113,50 +113,34 @@ static void put_value(struct about *a, const struct value *v)
 		perfetto_lose(a->st, PERFETTO_TOO_DEEP, lost.too_deep);
 }
 
-static void put_meta(struct about *a, const struct trace *trace)
+static void put_fact(struct about *a, const struct fact *f)
 {
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		const struct field *const f = &trace->meta[i];
-		const struct slice key = arena_printf(&a->arena, "trace.%.*s", (int)f->name.n, f->name.p);
-		if (key.p == NULL) {
-			a->t->failed = true;
-			return;
-		}
-		if (f->value.type >= VALUE_U8 && f->value.type <= VALUE_U64) {
-			put_number(a, key, f->value.u64);
-			continue;
-		}
+	const char *const prefix = f->kind == FACT_TRACE ? "trace." : f->kind == FACT_LOSS ? "loss." : "";
+	const struct slice key = arena_printf(&a->arena, "%s%.*s", prefix, (int)f->name.n, f->name.p);
+
+	if (key.p == NULL) {
+		a->t->failed = true;
+	} else if (f->value.type >= VALUE_U8 && f->value.type <= VALUE_U64) {
+		put_number(a, key, f->value.u64);
+	} else {
 		const size_t at = open_attribute(a, key);
 		put_value(a, &f->value);
 		wire_close(a->t, at);
 	}
 }
 
-static void put_losses(struct about *a, const struct ledger *total)
-{
-	for (size_t i = 0; i < total->n; i++) {
-		const struct slice key = arena_printf(&a->arena, "loss.%s", total->rows[i].loss->id);
-		if (key.p == NULL)
-			a->t->failed = true;
-		else
-			put_number(a, key, total->rows[i].count);
-	}
-}
-
 static void put_facts(struct about *a, const struct writer *w)
 {
-	put_text(a, "tool", w->tool);
-	put_text(a, "format", w->trace->format);
-	put_text(a, "dialect", w->trace->dialect);
-	put_text(a, "byte_order", w->trace->byte_order);
-	put_text(a, "clock", w->trace->clock);
-	put_text(a, "epoch", w->trace->epoch_known ? "known" : "unknown");
-	if (w->trace->epoch_known)
-		put_number(a, SLICE_LIT("epoch_ns"), w->trace->epoch_ns);
-	if (w->rebased)
-		put_number(a, SLICE_LIT("rebased_by_ns"), w->rebased_by);
-	put_meta(a, w->trace);
-	put_losses(a, w->total);
+	struct facts words = facts_of(w, FACTS_WORDS);
+	struct facts others = facts_of(w, FACTS_OF(FACT_EPOCH) | FACTS_OF(FACT_REBASED_BY) |
+	                                      FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS));
+	struct fact f;
+
+	while (facts_next(&words, &f))
+		put_fact(a, &f);
+	put_text(a, SLICE_LIT("epoch"), w->trace->epoch_known ? SLICE_LIT("known") : SLICE_LIT("unknown"));
+	while (facts_next(&others, &f))
+		put_fact(a, &f);
 }
 
 void perfetto_put_about(struct perfetto_state *st, const struct writer *w)

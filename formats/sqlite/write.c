@@ -4,6 +4,7 @@
  * is created in a temporary file, and copied at the end.
  */
 #include "model/event_traits.h"
+#include "out/facts.h"
 #include "sqlite/sqlite.h"
 
 /* struct class.declared */
@@ -214,27 +215,6 @@ static void add_event(struct sqlite_state *st, const struct batch *b, const stru
 
 /* ---- metadata and losses ---- */
 
-/* Binds the columns of a fact before its value.  who: "tracetool", or "trace" for metadata of the trace. */
-static void bind_fact_name(struct sqlite_state *st, struct slice who, struct slice name)
-{
-	sqlite_bind_text(st, TABLE_META, 1, who);
-	sqlite_bind_text(st, TABLE_META, 2, name);
-}
-
-static void add_text_fact(struct sqlite_state *st, const char *name, const char *value)
-{
-	bind_fact_name(st, SLICE_LIT("tracetool"), slice_str(name));
-	sqlite_bind_text(st, TABLE_META, 3, slice_str(value));
-	(void)sqlite_insert(st, TABLE_META);
-}
-
-static void add_number_fact(struct sqlite_state *st, const char *name, uint64_t value)
-{
-	bind_fact_name(st, SLICE_LIT("tracetool"), slice_str(name));
-	sqlite_bind_u64(st, TABLE_META, 3, value);
-	(void)sqlite_insert(st, TABLE_META);
-}
-
 static void add_losses(struct sqlite_state *st, const struct ledger *total)
 {
 	for (size_t i = 0; i < total->n; i++) {
@@ -247,27 +227,17 @@ static void add_losses(struct sqlite_state *st, const struct ledger *total)
 	}
 }
 
+/* Who states a fact: tracetool, or the trace in its metadata. */
 static bool add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
-	const struct trace *const trace = w->trace;
+	struct facts facts = facts_of(w, ~FACTS_OF(FACT_LOSS));
+	struct fact f;
 
-	add_text_fact(st, "tool", w->tool);
-	add_text_fact(st, "format", trace->format);
-	if (trace->dialect != NULL && trace->dialect[0] != '\0')
-		add_text_fact(st, "dialect", trace->dialect);
-	if (trace->byte_order != NULL)
-		add_text_fact(st, "byte_order", trace->byte_order);
-	add_text_fact(st, "clock", trace->clock);
-	if (trace->epoch_known)
-		add_number_fact(st, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		add_number_fact(st, "rebased_by_ns", w->rebased_by);
-	add_number_fact(st, "records", trace->records);
-	add_number_fact(st, "events", trace->events);
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		bind_fact_name(st, SLICE_LIT("trace"), trace->meta[i].name);
-		sqlite_bind_value(st, (struct sqlite_target){ TABLE_META, 3, ledger, 0 },
-		                  &trace->meta[i].value);
+	while (facts_next(&facts, &f)) {
+		const struct slice who = f.kind == FACT_TRACE ? SLICE_LIT("trace") : SLICE_LIT("tracetool");
+		sqlite_bind_text(st, TABLE_META, 1, who);
+		sqlite_bind_text(st, TABLE_META, 2, f.name);
+		sqlite_bind_value(st, (struct sqlite_target){ TABLE_META, 3, ledger, 0 }, &f.value);
 		(void)sqlite_insert(st, TABLE_META);
 	}
 	add_losses(st, w->total);

@@ -1,3 +1,8 @@
+/*
+ * Findings: counted and escaped when they are added, the first FINDINGS_SHOWN of each rule passed to the
+ * sink; postponed, for streams that are read in parallel; and as records of files, for reports in order.
+ */
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +14,7 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-/* ---- finding ---- */
+/* ---- the findings of one input ---- */
 
 void findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
 {
@@ -22,7 +27,7 @@ void findings_free(struct findings *j)
 	*j = (struct findings){ .path = NULL };
 }
 
-/* The ordinal of this finding among those of its rule, from 1 on. */
+/* Counts a finding; returns its ordinal among those of its rule, from 1. */
 static uint64_t count_up(struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
@@ -33,7 +38,7 @@ static uint64_t count_up(struct findings *j, const struct rule *rule)
 		struct rule_count *p = realloc(j->counts, cap * sizeof *p);
 		if (p == NULL) {
 			j->failed = true;
-			return 1; /* it is still said, and counted by level */
+			return 1; /* still shown, and counted by level */
 		}
 		j->counts = p;
 		j->counts_cap = cap;
@@ -42,16 +47,16 @@ static uint64_t count_up(struct findings *j, const struct rule *rule)
 	return 1;
 }
 
-/* Without memory the message is shown all the same. */
-static void blank_odd(char *s)
+/* Replaces what cannot be printed; on OOM, instead of escaping. */
+static void blank_unprintable(char *s)
 {
 	for (; *s != '\0'; s++)
 		if (*s < ' ' || *s > '~')
 			*s = '?';
 }
 
-__attribute__((format(printf, 3, 0))) static void add(struct findings *j, struct finding f, const char *fmt,
-                                                      va_list ap)
+__attribute__((format(printf, 3, 0))) static void add_finding(struct findings *j, struct finding f,
+                                                              const char *fmt, va_list ap)
 {
 	char message[1024];
 	struct text visible = { .p = NULL };
@@ -67,11 +72,11 @@ __attribute__((format(printf, 3, 0))) static void add(struct findings *j, struct
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
 		return;
 	vsnprintf(message, sizeof message, fmt, ap);
-	/* names of files and what the system says of them come as they are */
+	/* names of files, and errors of the system about them, are not escaped yet */
 	text_visible_message(&visible, slice_str(message));
 	text_char(&visible, '\0');
 	if (visible.failed)
-		blank_odd(message);
+		blank_unprintable(message);
 	f.message = visible.failed ? message : visible.p;
 	j->sink(j->ctx, j, &f);
 	text_free(&visible);
@@ -81,7 +86,7 @@ void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset,
                    const char *fmt, va_list ap)
 {
 	if (j != NULL)
-		add(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
+		add_finding(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
 }
 
 void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
@@ -107,7 +112,7 @@ void finding_add_times(struct findings *j, const struct rule *rule, uint64_t off
 	va_end(ap);
 	if (j != NULL)
 		j->summing = true;
-	/* the others may be of events outside of a scope that is set */
+	/* with a scope, some may be of events outside of it */
 	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in %s", detail, count,
 	            j != NULL && j->left_out != NULL ? "the whole trace" : "all");
 	if (j != NULL)
@@ -122,10 +127,10 @@ void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offs
 	if (j == NULL)
 		return;
 	va_start(ap, fmt);
-	add(j,
-	    (struct finding){
-	        .rule = rule, .offset = offset, .line = line, .column = column, .record = record },
-	    fmt, ap);
+	add_finding(j,
+	            (struct finding){
+	                .rule = rule, .offset = offset, .line = line, .column = column, .record = record },
+	            fmt, ap);
 	va_end(ap);
 }
 
@@ -160,7 +165,7 @@ const char *quoted(struct quoted *q, struct slice s)
 	return q->s;
 }
 
-/* ---- finding deferred ---- */
+/* ---- postponed findings ---- */
 
 struct deferred_finding {
 	struct deferred_finding *next;
@@ -193,9 +198,9 @@ void findings_defer(void *ctx, const struct findings *j, const struct finding *f
 	k->last = one;
 }
 
-/* The worst of them stands for all that were lost. */
-static void say_lost(const struct deferred_findings *k, const struct findings *j, finding_sink *sink,
-                     void *ctx)
+/* The worst one stands for all that were lost. */
+static void report_lost(const struct deferred_findings *k, const struct findings *j, finding_sink *sink,
+                        void *ctx)
 {
 	char message[sizeof k->message + 160];
 	struct finding f = k->worst;
@@ -224,13 +229,13 @@ void findings_report(struct deferred_findings *k, const struct findings *j, find
 	}
 	k->last = NULL;
 	if (k->lost > 0 && sink != NULL)
-		say_lost(k, j, sink, ctx);
+		report_lost(k, j, sink, ctx);
 	k->lost = 0;
 }
 
-/* ---- file record ---- */
+/* ---- records of files ---- */
 
-static const char *keep(struct file_records *k, const char *s)
+static const char *copy_text(struct file_records *k, const char *s)
 {
 	return s != NULL ? arena_copy(&k->arena, slice_str(s)).p : NULL;
 }
@@ -239,7 +244,7 @@ void file_records_finding(struct file_records *k, const struct finding *f)
 {
 	struct finding copy = *f;
 
-	copy.message = keep(k, f->message);
+	copy.message = copy_text(k, f->message);
 	copy.check = k->check;
 	if (copy.message == NULL ||
 	    !array_room(&k->present, k->npresent, &k->present_cap, sizeof *k->present))
@@ -250,7 +255,7 @@ void file_records_finding(struct file_records *k, const struct finding *f)
 
 void file_records_check(struct file_records *k, const char *name, const struct rule *const *rules)
 {
-	struct file_check c = { .name = keep(k, name) };
+	struct file_check c = { .name = copy_text(k, name) };
 
 	for (int i = 0; i < FILE_CHECK_RULES; i++)
 		c.rules[i] = rules[i];
@@ -269,7 +274,7 @@ void file_records_checked(struct file_records *k, const uint64_t *counts)
 	k->check = 0;
 }
 
-/* Cleared memory; n == 0: a valid pointer. */
+/* A copy in the arena; n == 0: a valid pointer. */
 static void *copy_array(struct file_records *k, const void *from, size_t n, size_t size)
 {
 	void *const p = arena_zalloc(&k->arena, n, size);
@@ -293,10 +298,10 @@ void file_records_close(struct file_records *k, const struct file_record *what, 
 
 	if (r != NULL) {
 		r->next = NULL;
-		r->path = keep(k, what->path);
-		r->format = keep(k, what->format);
-		r->dialect = keep(k, what->dialect);
-		r->trace = keep(k, what->trace);
+		r->path = copy_text(k, what->path);
+		r->format = copy_text(k, what->format);
+		r->dialect = copy_text(k, what->dialect);
+		r->trace = copy_text(k, what->trace);
 		r->findings = copy_array(k, k->present, k->npresent, sizeof *k->present);
 		r->nfindings = k->npresent;
 		r->counts = copy_array(k, j->counts, j->ncounts, sizeof *j->counts);
@@ -316,7 +321,7 @@ void file_records_close(struct file_records *k, const struct file_record *what, 
 	k->last = r;
 }
 
-/* Two arrays as one. */
+/* The concatenation of two arrays. */
 static void *join_arrays(struct file_records *k, const void *a, size_t na, const void *b, size_t nb,
                          size_t size)
 {

@@ -50,7 +50,7 @@ const struct rule policy_rules[] = {
 	{ .id = NULL }
 };
 
-/* ---- policy ---- */
+/* ---- which findings count ---- */
 
 struct policy_row policy_of(const struct policy *p, const struct rule *rule)
 {

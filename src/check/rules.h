@@ -17,7 +17,7 @@ enum input_rule {
 /* Rows by enum input_rule. */
 extern const struct rule input_rules[INPUT_RULE_COUNT];
 
-/* Whether it is about the system or the file, not about its bytes: another attempt may end otherwise. */
+/* Whether it is about the system or the file, not its bytes: another attempt may succeed. */
 bool input_rule_is_failure(const struct rule *rule);
 
 /* The rule that a fault of the input breaks; NULL for INPUT_OK. */
@@ -36,14 +36,14 @@ enum policy_rule {
 /* Rows by enum policy_rule; ended by an id of NULL. */
 extern const struct rule policy_rules[];
 
-/* ---- policy ---- */
+/* ---- which findings count ---- */
 
-/* Which findings count, and as what: one decision that all reports and the exit status obey. */
+/* The level of each rule, and whether it counts: for all reports and the exit status. */
 struct policy_row {
 	const struct rule *rule;
 	enum level level;
 	bool selected, ignored; /* by name */
-	bool left_out;          /* therefore: it is counted as left out, and nothing else */
+	bool left_out;          /* by these: findings are only counted as left out */
 };
 
 struct policy {
@@ -51,13 +51,13 @@ struct policy {
 	size_t n;
 	int fail_level; /* LEVEL_COUNT: never */
 	bool exit_zero; /* findings do not change the exit status */
-	uint64_t most;  /* findings that are listed in the whole run; UINT64_MAX: no limit */
+	uint64_t most;  /* limit of listed findings of the run; UINT64_MAX: none */
 };
 
-/* What becomes of findings of a rule; one that the policy does not know counts as it is. */
+/* The row of a rule; a rule without one counts with its own level. */
 struct policy_row policy_of(const struct policy *p, const struct rule *rule);
 
-/* Whether findings of these numbers by level mean status 1. */
+/* Whether these numbers of findings by level mean status 1. */
 bool policy_fails(const struct policy *p, const uint64_t *levels);
 
 #endif

@@ -7,9 +7,6 @@
 #include "output/text_visible.h"
 #include "run/pipeline.h"
 
-/* ---- cmd ---- */
-
-/* One name and number for the whole program. */
 #define TOOL_VERSION "0.1.0"
 #define TOOL_NAME "tracetool " TOOL_VERSION
 
@@ -19,7 +16,23 @@ enum exit_status {
 	STATUS_FINDINGS = 1,   /* findings at or above the fail level; a loss with --fail-on-loss */
 	STATUS_UNREADABLE = 2, /* an input could not be read, or an output failed */
 	STATUS_USAGE = 3,
-	STATUS_PIPE_CLOSED = 4, /* whoever reads the output went away: main ends as SIGPIPE would */
+	STATUS_PIPE_CLOSED = 4, /* the reader of the output closed the pipe: main() exits as by SIGPIPE */
+};
+
+struct options;
+
+/* What becomes of an option's argument. */
+enum option_kind {
+	OPTION_FLAG,     /* bool: true */
+	OPTION_TEXT,     /* const char *: the argument, borrowed */
+	OPTION_NUMBER,   /* uint64_t */
+	OPTION_POSITIVE, /* uint64_t, at least 1 */
+	OPTION_LIMIT,    /* uint64_t; UINT64_MAX for 0, which means all */
+	OPTION_BYTES,    /* uint64_t; has a unit, or none */
+	OPTION_CHOICE,   /* unsigned: the index among the words of `arg`, "text|json" */
+	OPTION_CALL,     /* `set` is called */
+	OPTION_SELECT,   /* of select_option_rows, at index `at` */
+	OPTION_FORMAT,   /* of options_of_formats(), at index `at` */
 };
 
 struct cmd_option {
@@ -27,11 +40,27 @@ struct cmd_option {
 	const char *arg;  /* name of the argument in the help; NULL: none */
 	const char *help; /* one line */
 	char letter;      /* 0: no short form */
+	enum option_kind kind;
+	size_t at; /* offset of the destination in the command's run (common options: in struct options) */
+	/* Returns false after a message, with the status of the options set. */
+	bool (*set)(void *run, struct options *o, const char *arg);
 };
 
-/* Where the words come from that can stand at a place of the command line. */
+/* The kind and destination of an option, for its row: a member of the command's run, whose type is checked.
+ */
+#define OPTION_AT(run, member, type)                                                                         \
+	.at = (offsetof(run, member) + 0 * sizeof(_Generic(((run *)0)->member, type : 0)))
+#define TO_FLAG(run, member) OPTION_FLAG, OPTION_AT(run, member, bool)
+#define TO_TEXT(run, member) OPTION_TEXT, OPTION_AT(run, member, const char *)
+#define TO_NUMBER(run, member) OPTION_NUMBER, OPTION_AT(run, member, uint64_t)
+#define TO_POSITIVE(run, member) OPTION_POSITIVE, OPTION_AT(run, member, uint64_t)
+#define TO_LIMIT(run, member) OPTION_LIMIT, OPTION_AT(run, member, uint64_t)
+#define TO_BYTES(run, member) OPTION_BYTES, OPTION_AT(run, member, uint64_t)
+#define TO_CHOICE(run, member) OPTION_CHOICE, OPTION_AT(run, member, unsigned)
+
+/* Which words complete an argument or operand. */
 enum cmd_word_source {
-	WORDS_LIST,            /* those of cmd_words */
+	WORDS_LIST,            /* of the row */
 	WORDS_FILES,           /* names of files */
 	WORDS_INPUT_FORMATS,   /* names of formats that can be read */
 	WORDS_OUTPUT_FORMATS,  /* ... that can be written */
@@ -42,10 +71,10 @@ enum cmd_word_source {
 	WORDS_IDS,             /* ids of rules and of kinds of loss */
 };
 
-/* What completion offers at a place.  Without a row, the name of an option's argument says what it is
+/* Words that complete an argument or operand.  Without a row, the name of an option's argument decides
  * ("on|off", FILE, RULES), and operands of commands that read are files. */
 struct cmd_words {
-	const char *place; /* "--to": the option's argument; "": the first operand; "show": behind it */
+	const char *place; /* "--to": the option's argument; "": the first operand; "show": after it */
 	enum cmd_word_source source;
 	const char *const *words; /* of WORDS_LIST; NULL-terminated */
 };
@@ -57,9 +86,10 @@ struct command {
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
 	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
+	bool uninterpreted;               /* ... without those about the meaning of records */
 	bool writes;                      /* takes -o FILE and -f */
 	bool reports;                     /* findings are its output, so it has a --report of its own */
-	bool selects;                     /* has the options that say which events it takes */
+	bool selects;                     /* has the options that select events */
 	bool converts;                    /* has the options of writers */
 	bool tables;                      /* its text fits the width of --width */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
@@ -67,7 +97,9 @@ struct command {
 
 extern const struct command *const commands[]; /* NULL-terminated */
 
-enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
+/* Hidden command that the scripts of `completion` run: tracetool __complete WORD... */
+#define COMPLETE_COMMAND "__complete"
+enum exit_status complete_print(int argc, char **argv);
 
 extern const struct command convert_command, merge_command, validate_command, stats_command, cat_command,
     info_command, diff_command, recover_command, formats_command, explain_command, rules_command,
@@ -78,10 +110,7 @@ static inline enum exit_status worse(enum exit_status a, enum exit_status b)
 	return a > b ? a : b;
 }
 
-/* ---- version ---- */
-
-/* Name and version on one line; verbose: then what the program is made of and what it can do on this machine,
- * a line for each. */
+/* Name and version on one line; verbose: then formats, libraries and CPU features, a line each. */
 void version_put(struct text *t, bool verbose);
 
 #endif

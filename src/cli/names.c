@@ -1,5 +1,11 @@
-/* _XOPEN_SOURCE: realpath(). */
-#define _XOPEN_SOURCE 700
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+/*
+ * Names of files on the command line are compared before anything is opened for writing: no output may be
+ * another file of the run, nor a folder of outputs one that has it.  Files are the same by device and inode;
+ * those that do not exist yet, by the nearest folder above them and the rest of the path.  Cost: one stat() a
+ * name, and a listing of each input folder if an output may be in it.
+ */
 
 #include "cli/names.h"
 
@@ -19,15 +25,15 @@
 #include "output/output.h"
 #include "run/read/operands.h"
 
-/* ---- operand names ---- */
+/* ---- operands that must be one trace ---- */
 
-enum { MOST_FORMATS = 32 };
+enum { MAX_FORMATS = 32 };
 
 /* The formats of the traces in a folder, in the order of the list of formats. */
 struct contents {
-	bool has[MOST_FORMATS];
+	bool has[MAX_FORMATS];
 	uint32_t nformats, ntraces;
-	bool apart; /* traces of several files */
+	bool apart; /* a format whose traces are several files */
 };
 
 static const struct format *format_of_group(const struct trace_group *g, const struct format *from)
@@ -48,7 +54,7 @@ static struct contents contents_of(const struct trace_groups *g, const struct fo
 		if (!g->list[i].holds_input)
 			continue;
 		c.ntraces++;
-		for (size_t k = 0; k < MOST_FORMATS && formats[k] != NULL; k++)
+		for (size_t k = 0; k < MAX_FORMATS && formats[k] != NULL; k++)
 			if (formats[k] == f) {
 				c.nformats += !c.has[k];
 				c.has[k] = true;
@@ -58,7 +64,7 @@ static struct contents contents_of(const struct trace_groups *g, const struct fo
 	return c;
 }
 
-/* Memory that ran out is said when the trace is read. */
+/* OOM is ignored: reading the trace reports it. */
 static bool is_one_trace(struct options *o, const char *path)
 {
 	struct trace_groups g;
@@ -71,7 +77,7 @@ static bool is_one_trace(struct options *o, const char *path)
 	trace_groups_free(&g);
 	if (!folder || c.ntraces < 2 || (c.nformats < 2 && !(c.apart && o->cmd->converts)))
 		return true;
-	for (size_t k = 0; k < MOST_FORMATS && formats[k] != NULL; k++)
+	for (size_t k = 0; k < MAX_FORMATS && formats[k] != NULL; k++)
 		if (c.has[k] && strlen(names) + strlen(formats[k]->name) + 3 < sizeof names)
 			sprintf(names + strlen(names), "%s%s", names[0] != '\0' ? ", " : "",
 			        formats[k]->name);
@@ -96,11 +102,9 @@ bool names_one_trace(struct options *o, const char *const *in, size_t n)
 	return true;
 }
 
-/* ---- run names ---- */
+/* ---- the list of names ---- */
 
-/* ---- the list ---- */
-
-static void add(struct run_names *n, struct run_name name)
+static void append_name(struct run_names *n, struct run_name name)
 {
 	if (name.path == NULL)
 		return;
@@ -112,17 +116,17 @@ static void add(struct run_names *n, struct run_name name)
 
 void run_names_read(struct run_names *n, const char *role, const char *path)
 {
-	add(n, (struct run_name){ .role = role, .path = path });
+	append_name(n, (struct run_name){ .role = role, .path = path });
 }
 
 void run_names_written(struct run_names *n, const char *role, const char *path)
 {
-	add(n, (struct run_name){ .role = role, .path = path, .written = true });
+	append_name(n, (struct run_name){ .role = role, .path = path, .written = true });
 }
 
 void run_names_folder(struct run_names *n, const char *role, const char *path)
 {
-	add(n, (struct run_name){ .role = role, .path = path, .written = true, .folder = true });
+	append_name(n, (struct run_name){ .role = role, .path = path, .written = true, .folder = true });
 }
 
 /* The role of a format's option whose value is the name of a file; NULL: it is none. */
@@ -148,25 +152,25 @@ void run_names_begin(struct run_names *n, struct options *o, const char *const *
 	side_reports_names(o, n);
 }
 
-/* ---- where a name leads ---- */
+/* ---- what a name leads to ---- */
 
-struct place {
-	int fd;         /* a descriptor that is open already; -1: a path */
-	bool is_known;  /* false: nothing can be said, and opening it will fail */
-	struct stat st; /* of what it leads to, or of the nearest folder above it that exists */
-	char *base;     /* the path of that; NULL: of a descriptor */
-	char *rest;     /* what does not exist in that folder: "a/b"; NULL: it exists */
+struct target {
+	int fd;         /* an open descriptor; -1: a path */
+	bool is_known;  /* false: it cannot be compared, and opening it will fail */
+	struct stat st; /* of the file, or of the nearest folder above it that exists */
+	char *base;     /* path of that; NULL: a descriptor */
+	char *rest;     /* the part of the path that does not exist, "a/b"; NULL: the file exists */
 };
 
-static void place_free(struct place *p)
+static void target_free(struct target *p)
 {
 	free(p->base);
 	free(p->rest);
 }
 
-/* Splits a path of something that does not exist into a folder that does and the rest.  false: there is none,
- * or no memory. */
-static bool find_base(struct place *p, const char *path)
+/* Splits the path of a file that does not exist into the folder that does and the rest.  Returns false if
+ * there is none (or on OOM). */
+static bool find_base(struct target *p, const char *path)
 {
 	size_t end = strlen(path), rest = end;
 
@@ -189,10 +193,10 @@ static bool find_base(struct place *p, const char *path)
 	return p->rest != NULL;
 }
 
-/* Where a name leads that is read or written.  false: no memory. */
-static bool place_of(struct place *p, const char *path, bool written)
+/* Resolves a name that is read or written. */
+static bool resolve(struct target *p, const char *path, bool written)
 {
-	*p = (struct place){ .fd = written ? output_fd_of(path) : input_fd_of(path) };
+	*p = (struct target){ .fd = written ? output_fd_of(path) : input_fd_of(path) };
 	if (p->fd >= 0) {
 		p->is_known = fstat(p->fd, &p->st) == 0;
 		return true;
@@ -209,51 +213,50 @@ static bool place_of(struct place *p, const char *path, bool written)
 	return p->is_known || errno != ENOMEM;
 }
 
-static bool is_same_thing(const struct place *a, const struct place *b)
+static bool is_same_inode(const struct target *a, const struct target *b)
 {
 	return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;
 }
 
-/* Whether writing to one has to do with the other.  Devices, terminals and what a shell connected the program
- * to may be both. */
-static bool is_same(const struct place *w, const struct place *other, bool both_written)
+/* Whether writing to w changes the other.  Devices, terminals and descriptors from the shell may be both. */
+static bool is_same(const struct target *w, const struct target *other, bool both_written)
 {
 	if (w->rest != NULL || other->rest != NULL)
-		return w->rest != NULL && other->rest != NULL && is_same_thing(w, other) &&
+		return w->rest != NULL && other->rest != NULL && is_same_inode(w, other) &&
 		       strcmp(w->rest, other->rest) == 0;
 	if (w->fd >= 0 && other->fd >= 0 && both_written)
 		return w->fd == other->fd;
-	if (!is_same_thing(w, other))
+	if (!is_same_inode(w, other))
 		return false;
 	return S_ISREG(w->st.st_mode) || S_ISDIR(w->st.st_mode) || S_ISBLK(w->st.st_mode) ||
 	       (S_ISFIFO(w->st.st_mode) && w->fd < 0 && other->fd < 0);
 }
 
-/* A folder that is written, and what was found of it. */
+/* A name that is written. */
 struct written {
 	const struct run_name *name;
-	struct place place;
-	char *looked; /* the folder that was last found not to lie in it; NULL: none */
+	struct target target;
+	char *outside; /* cache: the folder that was last found not to be below it; NULL: none */
 };
 
 static bool is_folder(const struct written *w)
 {
-	return w->place.rest != NULL ? w->name->folder : w->place.fd < 0 && S_ISDIR(w->place.st.st_mode);
+	return w->target.rest != NULL ? w->name->folder : w->target.fd < 0 && S_ISDIR(w->target.st.st_mode);
 }
 
-/* Whether one of the folders that a real path leads through, from the n-th byte on upwards, is the output. */
-static bool leads_through(struct written *w, char *path, size_t n)
+/* Whether one of the folders of a real path, from its first n bytes upwards, is the output. */
+static bool passes_through(struct written *w, char *path, size_t n)
 {
 	struct stat st;
 
 	path[n] = '\0';
-	if (w->looked != NULL && strcmp(w->looked, path) == 0)
+	if (w->outside != NULL && strcmp(w->outside, path) == 0)
 		return false;
-	free(w->looked);
-	w->looked = strdup(path);
+	free(w->outside);
+	w->outside = strdup(path);
 	for (;;) {
-		if (stat(n > 0 ? path : "/", &st) == 0 && st.st_dev == w->place.st.st_dev &&
-		    st.st_ino == w->place.st.st_ino)
+		if (stat(n > 0 ? path : "/", &st) == 0 && st.st_dev == w->target.st.st_dev &&
+		    st.st_ino == w->target.st.st_ino)
 			return true;
 		if (n == 0)
 			return false;
@@ -263,21 +266,21 @@ static bool leads_through(struct written *w, char *path, size_t n)
 	}
 }
 
-static bool holds(struct written *w, const struct place *other)
+static bool holds(struct written *w, const struct target *other)
 {
 	if (!is_folder(w) || other->fd >= 0)
 		return false;
-	if (w->place.rest != NULL) {
-		const size_t n = strlen(w->place.rest);
-		return other->rest != NULL && is_same_thing(&w->place, other) &&
-		       strncmp(other->rest, w->place.rest, n) == 0 && other->rest[n] == '/';
+	if (w->target.rest != NULL) {
+		const size_t n = strlen(w->target.rest);
+		return other->rest != NULL && is_same_inode(&w->target, other) &&
+		       strncmp(other->rest, w->target.rest, n) == 0 && other->rest[n] == '/';
 	}
 	char *const real = realpath(other->base, NULL);
 	if (real == NULL)
 		return false;
 	const char *const slash = strrchr(real, '/');
 	const size_t n = other->rest != NULL ? strlen(real) : slash != NULL ? (size_t)(slash - real) : 0;
-	const bool inside = leads_through(w, real, n);
+	const bool inside = passes_through(w, real, n);
 	free(real);
 	return inside;
 }
@@ -311,24 +314,24 @@ static bool refuse(struct options *o, const struct run_name *w, const char *verb
 static bool check_one(struct run_names *n, struct written *list, uint32_t nwritten,
                       const struct run_name *name)
 {
-	struct place place;
-	bool ok = place_of(&place, name->path, name->written);
+	struct target target;
+	bool ok = resolve(&target, name->path, name->written);
 
 	if (!ok)
 		options_no_memory(n->options);
-	for (uint32_t i = 0; i < nwritten && ok && place.is_known; i++) {
+	for (uint32_t i = 0; i < nwritten && ok && target.is_known; i++) {
 		struct written *const w = &list[i];
-		if (!w->place.is_known)
+		if (!w->target.is_known)
 			continue;
-		if (is_folder(w) && is_same(&w->place, &place, name->written) && !name->written &&
-		    S_ISDIR(place.st.st_mode))
+		if (is_folder(w) && is_same(&w->target, &target, name->written) && !name->written &&
+		    S_ISDIR(target.st.st_mode))
 			ok = refuse(n->options, w->name, "holds", name);
-		else if (is_same(&w->place, &place, name->written))
+		else if (is_same(&w->target, &target, name->written))
 			ok = refuse(n->options, w->name, "is", name);
-		else if (holds(w, &place))
+		else if (holds(w, &target))
 			ok = refuse(n->options, w->name, "holds", name);
 	}
-	place_free(&place);
+	target_free(&target);
 	return ok;
 }
 
@@ -339,7 +342,7 @@ static bool wants_name(void *ctx, const char *name)
 	return n->all_files || operands_want_name(n->options->from, name);
 }
 
-/* What lies in a folder, of which an output may be a file. */
+/* Compares the files of an input folder; an output may be one of them. */
 static bool check_inside(struct run_names *n, struct written *list, uint32_t nwritten, const char *path)
 {
 	struct input_tree tree = { .n = 0 };
@@ -357,8 +360,8 @@ static bool check_inside(struct run_names *n, struct written *list, uint32_t nwr
 static bool can_be_inside(const struct written *list, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (list[i].place.is_known && list[i].place.rest == NULL &&
-		    (S_ISREG(list[i].place.st.st_mode) || S_ISDIR(list[i].place.st.st_mode)))
+		if (list[i].target.is_known && list[i].target.rest == NULL &&
+		    (S_ISREG(list[i].target.st.st_mode) || S_ISDIR(list[i].target.st.st_mode)))
 			return true;
 	return false;
 }
@@ -388,15 +391,15 @@ static bool check_all(struct run_names *n)
 		if (!n->list[i].written)
 			continue;
 		w->name = &n->list[i];
-		ok = place_of(&w->place, w->name->path, true);
+		ok = resolve(&w->target, w->name->path, true);
 		nwritten++;
 	}
 	if (!ok)
 		options_no_memory(n->options);
 	for (uint32_t i = 0; i < nwritten && ok; i++) {
 		ok = check_one(n, list, i, list[i].name);
-		for (uint32_t k = i + 1; k < nwritten && ok && list[i].place.is_known; k++)
-			if (list[k].place.is_known && holds(&list[k], &list[i].place))
+		for (uint32_t k = i + 1; k < nwritten && ok && list[i].target.is_known; k++)
+			if (list[k].target.is_known && holds(&list[k], &list[i].target))
 				ok = refuse(n->options, list[k].name, "holds", list[i].name);
 	}
 	for (uint32_t i = 0; i < n->n && ok && nwritten > 0; i++)
@@ -404,14 +407,14 @@ static bool check_all(struct run_names *n)
 			ok = check_one(n, list, nwritten, &n->list[i]);
 	ok = ok && (nwritten == 0 || check_operands(n, list, nwritten));
 	for (uint32_t i = 0; i < nwritten; i++) {
-		place_free(&list[i].place);
-		free(list[i].looked);
+		target_free(&list[i].target);
+		free(list[i].outside);
 	}
 	free(list);
 	return ok;
 }
 
-/* ---- the names themselves ---- */
+/* ---- names that are mistakes by themselves ---- */
 
 static bool reads_standard(const char *path)
 {
@@ -421,7 +424,7 @@ static bool reads_standard(const char *path)
 	       !(fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && strcmp(path, "-") != 0);
 }
 
-static bool check_words(struct run_names *n)
+static bool check_spelling(struct run_names *n)
 {
 	struct options *const o = n->options;
 	size_t standard = 0;
@@ -444,7 +447,7 @@ static bool check_words(struct run_names *n)
 
 bool run_names_end(struct run_names *n)
 {
-	const bool ok = check_words(n) && check_all(n);
+	const bool ok = check_spelling(n) && check_all(n);
 
 	free(n->list);
 	*n = (struct run_names){ .n = 0 };

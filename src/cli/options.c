@@ -1,3 +1,8 @@
+/*
+ * The command line of one command: getopt_long() over the rows of all its options, each of which states where
+ * its argument goes; and what common options mean.  A mistake names the option that was probably meant.
+ */
+
 #include "cli/options.h"
 
 #include <errno.h>
@@ -17,10 +22,6 @@
 #include "format/registry.h"
 #include "output/text_json.h"
 #include "run/read/operands.h"
-
-/* getopt's values: the command's own options from OWN, those that select events from SELECT, the common ones
- * from COMMON, formats' from FORMATS on. */
-enum { OWN = 256, SELECT = 400, COMMON = 512, FORMATS = 768 };
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
@@ -60,49 +61,57 @@ enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
 	return STATUS_USAGE;
 }
 
+/* getopt's view of the rows.  Its values are ROW and the index of the row. */
+enum { ROW = 256 };
+
 struct getopt_table {
 	struct option rows[OPTIONS_MAX + 1];
+	struct cmd_option options[OPTIONS_MAX];
+	void *bases[OPTIONS_MAX]; /* what their destinations are in */
 	char letters[3 * OPTIONS_MAX + 2];
 	size_t n, nletters;
 };
 
-static void add_row(struct getopt_table *t, const struct cmd_option *p, int value)
+static void add_row(struct getopt_table *t, struct cmd_option option, void *base)
 {
 	if (t->n == OPTIONS_MAX)
 		return;
-	t->rows[t->n++] =
-	    (struct option){ p->name, p->arg == NULL ? no_argument : required_argument, NULL, value };
-	if (p->letter != 0) {
-		t->letters[t->nletters++] = p->letter;
-		if (p->arg != NULL)
+	t->rows[t->n] = (struct option){ option.name, option.arg == NULL ? no_argument : required_argument,
+		                         NULL, ROW + (int)t->n };
+	t->options[t->n] = option;
+	t->bases[t->n++] = base;
+	if (option.letter != 0) {
+		t->letters[t->nletters++] = option.letter;
+		if (option.arg != NULL)
 			t->letters[t->nletters++] = ':';
 	}
 }
 
-static void make_table(const struct options *o, struct getopt_table *t)
+static void make_table(struct options *o, void *run, struct getopt_table *t)
 {
+	const struct format_option *p;
+
 	*t = (struct getopt_table){ .n = 0 };
 	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
-	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
-		add_row(t, &o->cmd->options[i], OWN + i);
-	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
-		add_row(t, &select_option_rows[i], SELECT + i);
+	for (const struct cmd_option *own = o->cmd->options; own != NULL && own->name != NULL; own++)
+		add_row(t, *own, run);
+	for (const struct cmd_option *s = select_option_rows; o->cmd->selects && s->name != NULL; s++)
+		add_row(t, *s, run);
 	for (int i = 0; i < COMMON_COUNT; i++)
 		if (options_has_common(o->cmd, (enum common)i))
-			add_row(t, &options_common[i], COMMON + i);
-	const struct format_option *p;
-	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
+			add_row(t, options_common[i], options_common[i].kind == OPTION_CALL ? run : o);
+	for (size_t i = 0; (p = options_of_formats(o->cmd, i)) != NULL; i++)
 		if (options_own(o->cmd, p->name) < 0)
-			add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
+			add_row(t,
+			        (struct cmd_option){ .name = p->name,
+			                             .arg = p->arg,
+			                             .help = p->help,
+			                             .kind = OPTION_FORMAT,
+			                             .at = i },
+			        run);
 }
 
-/* ---- parsing ---- */
-
-static int stop(struct options *o, enum exit_status status)
-{
-	o->status = status;
-	return OPTIONS_STOP;
-}
+/* ---- mistakes ---- */
 
 /* The option of these n bytes at p, or those whose names begin so, "--from, --force"; how many there are. */
 static size_t put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
@@ -190,29 +199,46 @@ static enum exit_status unknown_option(const struct options *o, const struct get
 	return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
 }
 
-static bool take_from(struct options *o, const char *name)
-{
-	struct shown_path shown;
+/* ---- common options ---- */
 
-	o->from = format_by_name(name);
-	if (o->from != NULL && o->from->reader != NULL)
-		return true;
-	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them",
-	                            show_path(&shown, name));
+static bool set_help(void *run, struct options *o, const char *arg)
+{
+	o->status = options_help(o);
 	return false;
 }
 
-static bool take_schema(struct options *o, const char *path)
+static bool set_from(void *run, struct options *o, const char *arg)
+{
+	struct shown_path shown;
+
+	o->from = format_by_name(arg);
+	if (o->from != NULL && o->from->reader != NULL)
+		return true;
+	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them",
+	                            show_path(&shown, arg));
+	return false;
+}
+
+static bool set_vocabulary(void *run, struct options *o, const char *arg)
 {
 	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
 		o->status = options_mistake(o, "takes %d vocabularies at most", OPTIONS_MAX_SCHEMAS);
 		return false;
 	}
-	o->schemas[o->nschemas++] = (struct schema_file){ .path = path };
+	o->schemas[o->nschemas++] = (struct schema_file){ .path = arg };
 	return true;
 }
 
-static bool take_width(struct options *o, const char *arg)
+static bool set_color(void *run, struct options *o, const char *arg)
+{
+	const int i = options_word(o, "--color", arg, options_color_words);
+
+	o->color_always = i == 1;
+	o->color_never = i == 2;
+	return i >= 0;
+}
+
+static bool set_width(void *run, struct options *o, const char *arg)
 {
 	struct shown_path shown;
 	uint64_t n = 0;
@@ -227,34 +253,49 @@ static bool take_width(struct options *o, const char *arg)
 	return true;
 }
 
-static bool take_common(struct options *o, enum common which, const char *arg)
+static bool set_option(struct options *o, void *run, void *base, const struct cmd_option *option,
+                       const char *arg);
+
+/* --json stands for the command's own --format json. */
+static bool set_json(void *run, struct options *o, const char *arg)
 {
-	if (which == COMMON_FROM)
-		return take_from(o, arg);
-	if (which == COMMON_FROM_DIALECT)
-		o->dialect = arg;
-	if (which == COMMON_VOCABULARY)
-		return take_schema(o, arg);
-	if (which == COMMON_QUIET)
-		o->quiet = true;
-	if (which == COMMON_OUTPUT)
-		o->output = arg;
-	if (which == COMMON_FORCE)
-		o->force = true;
-	if (which == COMMON_WIDTH)
-		return take_width(o, arg);
-	if (which == COMMON_REPORT)
-		return side_reports_add(o, arg);
-	if (which == COMMON_COLOR) {
-		const int i = options_word(o, "--color", arg, options_color_words);
-		o->color_always = i == 1;
-		o->color_never = i == 2;
-		return i >= 0;
-	}
-	return true;
+	return set_option(o, run, run, &o->cmd->options[options_own(o->cmd, "format")], "json");
 }
 
-/* A dialect must be one of the format's; when the format is told by content, one that some format has. */
+static bool set_report(void *run, struct options *o, const char *arg)
+{
+	return side_reports_add(o, arg);
+}
+
+const char *const options_color_words[] = { "auto", "always", "never", NULL };
+
+const struct cmd_option options_common[COMMON_COUNT] = {
+	[COMMON_HELP] = { "help", NULL, "this help", 'h', OPTION_CALL, .set = set_help },
+	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0, OPTION_CALL,
+	                  .set = set_from },
+	[COMMON_FROM_DIALECT] = { "from-dialect", "NAME",
+	                          "the dialect of the input (default: by its content)", 0,
+	                          TO_TEXT(struct options, dialect) },
+	[COMMON_VOCABULARY] = { "vocabulary", "FILE",
+	                        "what the events mean; of several, the first given wins", 0, OPTION_CALL,
+	                        .set = set_vocabulary },
+	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q', TO_FLAG(struct options, quiet) },
+	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0, OPTION_CALL,
+	                   .set = set_color },
+	[COMMON_WIDTH] = { "width", "N|full",
+	                   "columns of tables (default: those of the terminal, or COLUMNS)", 0, OPTION_CALL,
+	                   .set = set_width },
+	[COMMON_JSON] = { "json", NULL, "the same as --format json", 0, OPTION_CALL, .set = set_json },
+	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o', TO_TEXT(struct options, output) },
+	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f', TO_FLAG(struct options, force) },
+	[COMMON_REPORT] = { "report", "FORMAT=FILE",
+	                    "also write the findings to FILE: text, json, sarif, junit, ... as in validate",
+	                    0, OPTION_CALL, .set = set_report },
+};
+
+/* ---- after the last option ---- */
+
+/* A dialect must be one of the format; if the format is found by content, one of any format. */
 static bool check_dialect(struct options *o)
 {
 	struct shown_path shown;
@@ -276,8 +317,8 @@ static bool check_dialect(struct options *o)
 	return false;
 }
 
-/* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that
- * are traces, who opens them knows more. */
+/* Refuses a report that would replace a file without -f, before anything is read.  Outputs that are traces
+ * are checked when they are opened. */
 static bool check_output(struct options *o)
 {
 	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
@@ -293,8 +334,7 @@ static bool check_output(struct options *o)
 	return false;
 }
 
-/* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be
- * read twice may have been named. */
+/* Mistakes in a vocabulary are reported before anything is read or written. */
 static bool read_schemas(struct options *o)
 {
 	for (size_t i = 0; i < o->nschemas; i++)
@@ -330,8 +370,8 @@ bool options_fits(struct options *o, const struct format_option *p, const char *
 	return mistake == NULL;
 }
 
-/* An option of a format.  What one takes that several formats have is known with the output's. */
-static bool take_value(struct options *o, const struct format_option *p, const char *arg)
+/* An option of a format.  If several formats have it, its argument is checked with the output's format. */
+static bool add_format_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
 
@@ -347,58 +387,115 @@ static bool take_value(struct options *o, const struct format_option *p, const c
 	return true;
 }
 
-int options_next(struct options *o, const char **arg)
+/* ---- parsing ---- */
+
+/* Stores the index of arg among words with "|" between them, "text|json". */
+static bool set_choice(struct options *o, const struct cmd_option *option, const char *arg, unsigned *index)
+{
+	char words[64], name[64];
+	const char *list[16] = { words };
+	size_t n = 1;
+
+	snprintf(name, sizeof name, "--%s", option->name);
+	snprintf(words, sizeof words, "%s", option->arg);
+	for (char *p = words; (p = strchr(p, '|')) != NULL && n < sizeof list / sizeof *list - 1;) {
+		*p++ = '\0';
+		list[n++] = p;
+	}
+	const int i = options_word(o, name, arg, list);
+	*index = i > 0 ? (unsigned)i : 0;
+	return i >= 0;
+}
+
+bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	struct shown_path shown;
+
+	if (units_bytes(slice_str(arg), v))
+		return true;
+	o->status = options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
+	                            show_path(&shown, arg));
+	return false;
+}
+
+/* Stores the argument of an option where its row says; base is what the destination is in. */
+static bool set_option(struct options *o, void *run, void *base, const struct cmd_option *option,
+                       const char *arg)
+{
+	void *const to = base != NULL ? (char *)base + option->at : NULL;
+	uint64_t *const number = to;
+	char name[64];
+
+	snprintf(name, sizeof name, "--%s", option->name);
+	switch (option->kind) {
+	case OPTION_FLAG:
+		return *(bool *)to = true;
+	case OPTION_TEXT:
+		*(const char **)to = arg;
+		return true;
+	case OPTION_NUMBER:
+		return options_number(o, name, arg, number);
+	case OPTION_POSITIVE:
+		if (options_number(o, name, arg, number) && *number == 0)
+			o->status = options_mistake(o, "%s takes a number of at least 1", name);
+		return o->status == STATUS_CLEAN;
+	case OPTION_LIMIT:
+		if (!options_number(o, name, arg, number))
+			return false;
+		if (*number == 0)
+			*number = UINT64_MAX;
+		return true;
+	case OPTION_BYTES:
+		return options_bytes(o, name, arg, number);
+	case OPTION_CHOICE:
+		return set_choice(o, option, arg, to);
+	case OPTION_CALL:
+		return option->set(run, o, arg);
+	case OPTION_SELECT:
+		return select_options_take(&o->select, o, (int)option->at, arg);
+	case OPTION_FORMAT:
+		return add_format_value(o, options_of_formats(o->cmd, option->at), arg);
+	}
+	return false;
+}
+
+/* The row of a value that getopt returned: a letter, or ROW and the index. */
+static size_t find_row(const struct getopt_table *t, int value)
+{
+	size_t i = 0;
+
+	if (value >= ROW)
+		return (size_t)(value - ROW);
+	while (t->options[i].letter != value)
+		i++;
+	return i;
+}
+
+bool options_parse(struct options *o, void *run)
 {
 	struct getopt_table t;
 
-	make_table(o, &t);
-	for (;;) {
-		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
-		if (c == -1) {
-			o->first_operand = optind;
-			return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) &&
-			               read_schemas(o)
-			           ? OPTIONS_END
-			           : OPTIONS_STOP;
+	make_table(o, run, &t);
+	for (int c; (c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL)) != -1;) {
+		if (c == ':') {
+			o->status = options_mistake(o, "option %s needs an argument", o->argv[optind - 1]);
+			return false;
 		}
-		if (c == ':')
-			return stop(o,
-			            options_mistake(o, "option %s needs an argument", o->argv[optind - 1]));
-		if (c == '?')
-			return stop(o, unknown_option(o, &t));
-		for (int i = 0; c < OWN && o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
-			if (o->cmd->options[i].letter == c)
-				c = OWN + i;
-		for (int i = 0; c < OWN && i < COMMON_COUNT; i++)
-			if (options_common[i].letter == c)
-				c = COMMON + i;
-		if (c == COMMON + COMMON_JSON) {
-			*arg = "json";
-			return options_own(o->cmd, "format");
+		if (c == '?') {
+			o->status = unknown_option(o, &t);
+			return false;
 		}
-		if (c < SELECT) {
-			*arg = optarg;
-			return c - OWN;
-		}
-		if (c < COMMON) {
-			if (!select_options_take(&o->select, o, c - SELECT, optarg))
-				return OPTIONS_STOP;
-			continue;
-		}
-		if (c == COMMON + COMMON_HELP)
-			return stop(o, options_help(o));
-		const bool taken =
-		    c >= FORMATS ? take_value(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
-		                 : take_common(o, (enum common)(c - COMMON), optarg);
-		if (!taken)
-			return OPTIONS_STOP;
+		const size_t i = find_row(&t, c);
+		if (!set_option(o, run, t.bases[i], &t.options[i], optarg))
+			return false;
 	}
+	o->first_operand = optind;
+	return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o);
 }
-
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
-	char room[256];
-	struct text list = text_start(room, sizeof room);
+	char space[256];
+	struct text list = text_start(space, sizeof space);
 	struct shown_path shown;
 	int i;
 
@@ -428,35 +525,6 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 	return false;
 }
 
-bool options_limit(struct options *o, const char *arg, uint64_t *v)
-{
-	if (!options_number(o, "--limit", arg, v))
-		return false;
-	if (*v == 0)
-		*v = UINT64_MAX;
-	return true;
-}
-
-bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
-{
-	struct shown_path shown;
-
-	if (units_bytes(slice_str(arg), v))
-		return true;
-	o->status = options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
-	                            show_path(&shown, arg));
-	return false;
-}
-
-bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v)
-{
-	if (!options_number(o, option, arg, v))
-		return false;
-	if (*v == 0)
-		o->status = options_mistake(o, "%s takes a number of at least 1", option);
-	return *v > 0;
-}
-
 void options_no_memory(struct options *o)
 {
 	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
@@ -467,14 +535,14 @@ void options_no_memory(struct options *o)
 }
 
 #define DEFAULT_THREADS 16
-#define MOST_THREADS 256U
+#define MAX_THREADS 256U
 
 unsigned options_threads(uint64_t asked)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (asked > 0)
-		return asked < MOST_THREADS ? (unsigned)asked : MOST_THREADS;
+		return asked < MAX_THREADS ? (unsigned)asked : MAX_THREADS;
 	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
 }
 

@@ -8,36 +8,46 @@
 #include "run/choose/select.h"
 #include "run/read/source.h"
 
-/* ---- select options ---- */
-
 struct options;
 
-/* The options that say which events a command is to take; ended by a name of NULL. */
+/* Returning false means, unless stated otherwise, after a message and with o->status set. */
+
+/* ---- options that select events ---- */
+
+/* Ended by a name of NULL. */
 extern const struct cmd_option select_option_rows[];
 
-/* What they say.  Texts are those of the command line. */
+/* Their values; texts are borrowed from the command line. */
 struct select_options {
 	struct select select;
 	bool invert; /* --not, for the option that follows */
 	bool fail_on_empty;
-	bool clip_asked; /* --edges clip was given, not only meant */
+	bool clip_asked; /* --edges clip was given, not only the default */
 };
 
-/* The option select_option_rows[which].  false after a message and o->status set. */
+/* Sets the option select_option_rows[which]. */
 bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg);
 
-/* After the last option: false after a message and o->status set. */
+/* Checks them after the last option. */
 bool select_options_end(const struct select_options *s, struct options *o);
 
 /* ---- options ---- */
 
+/* Progress of a long run; shown on stderr, if that is a terminal, after the first second. */
+struct progress {
+	bool wanted, shown;
+	int64_t started_ms, last_ms;
+	/* of the current pass over the current file */
+	const struct input *in;
+	uint64_t begun_at, at;
+	int64_t begun_ms;
+};
+
 #define OPTIONS_MAX 64 /* long options of one command, those of the formats included */
 #define OPTIONS_MAX_SCHEMAS 16
 
-/*
- * The command line of one subcommand.  Common options (help, reading, the
- * formats' own) are dealt with here; options_next() hands out the command's own.
- */
+/* The command line of one command: values of the common options, those of formats, and those that select
+ * events. The run of a command begins with it. */
 struct options {
 	const struct command *cmd;
 	int argc;
@@ -52,8 +62,8 @@ struct options {
 	struct vocabularies vocabularies; /* kept from one input to the next */
 	struct select_options select;     /* of commands that select */
 	struct side_reports *side;        /* of --report, of the same commands; NULL: none */
-	bool wordless;                    /* findings are told without words of the trace: --anonymise */
-	uint64_t warnings;                /* about traces, which were not said: say_found() */
+	bool wordless;                    /* --anonymise: findings are shown without text of the trace */
+	uint64_t warnings; /* number of warnings about traces that were not shown: say_found() */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
@@ -62,72 +72,62 @@ struct options {
 	unsigned width;                          /* of --width; 0: full */
 	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
 	size_t nvalues;
+	struct progress progress;
 	/* result */
 	int first_operand;       /* index in argv */
-	enum exit_status status; /* when options_next() says OPTIONS_STOP */
+	enum exit_status status; /* when options_parse() returns false */
 };
 
 struct trace_groups; /* run/read/trace_groups.h */
 
-enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
-
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
-/* Gives back what was read for --vocabulary. */
 void options_free(struct options *o);
 
-/* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one,
- * OPTIONS_STOP when the command is to return o->status at once (--help, a mistake: it was said). */
-int options_next(struct options *o, const char **arg);
+/* Reads all options; those of the command go to `run`, as its rows say.  Returns false when the command is to
+ * return o->status at once (after --help or a reported mistake). */
+bool options_parse(struct options *o, void *run);
 
-/* The traces that the operands are; a folder may hold several.  false after a message and o->status set.  In
- * any case end with trace_groups_free. */
+/* Finds the traces of the operands; a folder may have several.  End with trace_groups_free() in any case. */
 bool options_traces(struct options *o, struct trace_groups *traces);
 
-/* One of several words; its index, or -1 after a message and o->status set. */
+/* The index of arg among the words; -1 after a message, with o->status set. */
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words);
 
-/* A number that is all of arg; false after a message. */
+/* Parses a number, which must be all of arg. */
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
 
-/* The same, of at least 1. */
-bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
-
-/* -n, --limit: how many rows or lines; of 0, which means all of them, UINT64_MAX.  false after a message. */
-bool options_limit(struct options *o, const char *arg, uint64_t *v);
-
-/* A number of bytes, also with a unit: units_bytes().  false as above. */
+/* Parses a number of bytes, with or without a unit: units_bytes(). */
 bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
 
-/* Reports that memory ran out before an input was opened, with the last name of the command line; sets
- * o->status. */
+/* Reports OOM before an input was opened, with the last name of the command line; sets o->status. */
 void options_no_memory(struct options *o);
 
-/* How many threads to work with if `asked` are asked for; 0: one a core, at most 16. */
+/* The number of threads for --threads=asked; 0: one a core, at most 16. */
 unsigned options_threads(uint64_t asked);
 
-/* Whether there is an operand; false after a message and o->status set. */
+/* Checks that there is an operand, and the names of files. */
 bool options_name_traces(struct options *o);
 
-/* What the common options say about reading; the command adds its own.  Findings go to `sink`. */
+/* A job with the values of the common options; the command sets the rest.  Findings go to `sink`. */
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);
 
-/* Whether an option of a format may have this argument.  false after a message and o->status set. */
+/* Checks the argument of an option of a format. */
 bool options_fits(struct options *o, const struct format_option *p, const char *arg);
 
-/* The list for readers and writers. */
+/* Values of formats' options, for readers and writers. */
 const struct option_value *options_values(const struct options *o);
 
-/* Whether text that goes to this descriptor shall be coloured. */
+/* Whether text for this descriptor is coloured. */
 bool options_color(const struct options *o, int fd);
 
-/* How many columns a text report may take; 0: as many as it likes. */
+/* Maximum width of a text report in columns; 0: unlimited. */
 unsigned options_width(const struct options *o);
 
-/* How many columns help and explanations take: as many, but 100 at most. */
+/* The same for help and explanations, at most 100. */
 unsigned options_prose_width(const struct options *o);
 
-/* A mistake in the command line: says it and where help is; returns STATUS_USAGE. */
+/* Reports a mistake in the command line, and how to get help; returns STATUS_USAGE. */
 enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -150,7 +150,7 @@ enum common {
 	COMMON_COUNT
 };
 
-/* What --color takes; NULL-terminated. */
+/* Arguments of --color; NULL-terminated. */
 extern const char *const options_color_words[];
 extern const struct cmd_option options_common[COMMON_COUNT];
 
@@ -160,10 +160,10 @@ bool options_has_common(const struct command *cmd, enum common which);
 /* The i-th option that formats bring to a command, over all formats; NULL beyond the last. */
 const struct format_option *options_of_formats(const struct command *cmd, size_t i);
 
-/* Where a command has an option of this name itself, which counts more than one of a format; -1: nowhere. */
+/* The index of the command's own option of this name, which hides one of a format; -1: none. */
 int options_own(const struct command *cmd, const char *name);
 
-/* Whether several formats bring an option of this name: what it takes depends on the output then. */
+/* Whether several formats have an option of this name: its arguments depend on the output then. */
 bool options_is_shared(const struct command *cmd, const char *name);
 
 /* Calls `visit` for each option of a command in the order of --help; an option that two formats share comes
@@ -178,12 +178,12 @@ bool options_put_row(struct text *t, const struct command *cmd, const char *name
 /* Prints the help of the command. */
 enum exit_status options_help(const struct options *o);
 
-/* ---- time option ---- */
+/* ---- times ---- */
 
 /*
  * Times and durations on the command line:
  *   12.5ms         on the trace's own clock; the unit (ns, us, ms, s, min, h) is ns unless given
- *   +1.5s, -2s     behind the first, before the last time of the trace
+ *   +1.5s, -2s     after the first, before the last time of the trace
  *   50%            of the way from the first to the last
  *   2026-11-22T08:30:00.5Z, 2026-11-22   wall time; without Z or an offset (+01:00) it is UTC
  * Digits beyond a nanosecond are refused.
@@ -199,56 +199,52 @@ bool duration_option(const char *s, uint64_t *ns);
 bool length_option(const char *s, uint64_t *ns);
 const char *duration_option_why(const char *s);
 
-/* ---- schema files ---- */
+/* ---- vocabularies of the user ---- */
 
-/* Reads a vocabulary of the user and checks it; mistakes are said.  false: there were some. */
+/* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
 bool schema_read(const struct options *o, struct schema_file *s);
 void schema_free(struct schema_file *s);
 
-/* What a file holds, for who only checks it. */
+/* Content of a vocabulary, for `vocabulary check`. */
 struct schema_summary {
 	char format[64];
 	size_t rules;
 	bool unreadable; /* it could not be read at all */
 };
 
-/* On success *text is the file's, to be given to schema_free(); `rest` gets a line about the mistakes that
- * the sink was not told.  false: it has mistakes. */
+/* Checks a file.  On success *text is its content, to be freed by schema_free().  `rest` gets the numbers of
+ * mistakes beyond those passed to the sink.  Returns false if it has mistakes. */
 bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
                   struct schema_summary *summary, struct text *rest);
 
-/* ---- policy options ---- */
+/* ---- options about findings ---- */
 
-/* The options that say which findings count (--select-rules, --ignore-rules, --level, --limit, --exit-zero
- * and
- * --fail-level), and where else it is said. */
+/* --select-rules, --ignore-rules, --level, --limit, --exit-zero, --fail-level, and files with policies. */
 struct policy_options {
 	struct policy_choice choice;
-	bool limited;         /* --limit was given */
-	uint64_t limit;       /* UINT64_MAX: none */
+	uint64_t limit;       /* --limit; UINT64_MAX: none, 0: not given */
 	const char *config;   /* --config; NULL: the policy is searched for */
 	bool no_config;       /* --no-config */
 	const char *baseline; /* --baseline; NULL: not given */
 	struct arena arena;   /* for parts of arguments */
 };
 
-/* What --level and --fail-level take, in the order of enum level; NULL-terminated. */
+/* Arguments of --level and --fail-level, in the order of enum level; NULL-terminated. */
 extern const char *const policy_levels[], *const policy_fail_levels[];
 
 void policy_options_init(struct policy_options *p);
 void policy_options_free(struct policy_options *p);
 
-/* Each takes the argument of its option; false after a message and o->status set.  The last word on a rule
- * counts; what is ignored stays so, whatever is selected. */
+/* Each sets its option.  Of several options about a rule the last counts; an ignored rule stays ignored,
+ * whatever is selected. */
 bool policy_select(struct policy_options *p, struct options *o, const char *glob);
 bool policy_ignore(struct policy_options *p, struct options *o, const char *glob);
 bool policy_level(struct policy_options *p, struct options *o, const char *arg);
 bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg);
 
-/* ---- source record ---- */
+/* ---- inputs ---- */
 
-/* What reports say of an input that was read, or could not be; without its findings.  Texts are the
- * source's. */
+/* The record of an input for reports, without findings.  Texts are borrowed from the source. */
 static inline struct file_record source_record(const struct source *s)
 {
 	return (struct file_record){

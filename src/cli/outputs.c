@@ -1,3 +1,8 @@
+/*
+ * Outputs of commands: the format of one (by --to, or the suffix), a file or folder of either shape, reports,
+ * and the publication that gives all of them their names at once, or none.
+ */
+
 #include "cli/outputs.h"
 
 #include <ctype.h>
@@ -13,7 +18,7 @@
 #include "output/private.h"
 #include "output/text_visible.h"
 
-/* ---- output format ---- */
+/* ---- format of an output ---- */
 
 /* "chrome (.json), htdump (.htdump)": all that can be written. */
 static void put_formats(struct text *t)
@@ -31,8 +36,6 @@ static void put_formats(struct text *t)
 	}
 	text_char(t, '\0');
 }
-
-/* ---- --to ---- */
 
 static const struct format *nearest_format(const char *typed)
 {
@@ -86,8 +89,6 @@ static const struct format *named_format(struct options *o, const char *to, cons
 		                            shown.s, all);
 	return NULL;
 }
-
-/* ---- the suffix ---- */
 
 /* Whether the name would be one of a format in lower case; *suffix is where its suffix begins then. */
 static const struct format *format_in_lower_case(const char *out)
@@ -176,8 +177,7 @@ const struct format *output_format(struct options *o, const char *to, const char
 	return f;
 }
 
-/* Whether the name is that of a file of another format whose programs make nothing of it. */
-static const struct format *misleads(const struct format *to, const char *out)
+const struct format *output_name_misleads(const struct format *to, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 
@@ -187,7 +187,7 @@ static const struct format *misleads(const struct format *to, const char *out)
 /* A file that no program reads is not made.  false: it was said. */
 static bool file_fits(struct options *o, const struct format *to, const char *out)
 {
-	const struct format *const other = misleads(to, out);
+	const struct format *const other = output_name_misleads(to, out);
 	struct shown_path shown;
 
 	show_path(&shown, out);
@@ -267,7 +267,7 @@ bool output_is_made_anew(const struct options *o, const struct format *to)
 	return false;
 }
 
-/* ---- convert output ---- */
+/* ---- file or folder ---- */
 
 bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
                          char *why, size_t n)
@@ -340,7 +340,7 @@ bool convert_output_exists(const char *path, enum writer_shape shape, int *error
 	                              : S_ISREG(st.st_mode);
 }
 
-/* ---- report out ---- */
+/* ---- reports ---- */
 
 bool report_out_open_file(struct report_out *r, const char *path, bool force)
 {
@@ -440,7 +440,7 @@ enum exit_status report_out_end(struct report_out *r, struct options *o, bool ke
 	return worse(status, p.status);
 }
 
-/* ---- several ---- */
+/* ---- publication ---- */
 
 void publication_add(struct publication *p, struct report_out *r)
 {

@@ -11,6 +11,9 @@
  * a message that says what there is, and o->status set. */
 const struct format *output_format(struct options *o, const char *to, const char *out);
 
+/* The other format whose suffix the output has, if its programs cannot read this one; else NULL. */
+const struct format *output_name_misleads(const struct format *to, const char *out);
+
 /* Whether this output can be in that format, with --raw or without.  false after a message, and o->status
  * set. */
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw);

@@ -1,5 +1,10 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
+/*
+ * The policies of a run (tracetool.yaml(5)): each trace has the one of --config, or the nearest above it.  A
+ * policy is read once, and folders that were searched are cached, so the cost is one search for each folder.
+ */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +17,14 @@
 #include "policy/policy.h"
 #include "report/report.h"
 
-/* ---- policy options ---- */
+/* ---- options ---- */
 
 const char *const policy_levels[] = { "note", "warning", "error", NULL };
 const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
 
 void policy_options_init(struct policy_options *p)
 {
-	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .limit = UINT64_MAX };
+	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE };
 }
 
 void policy_options_free(struct policy_options *p)
@@ -29,8 +34,8 @@ void policy_options_free(struct policy_options *p)
 }
 
 /* A pattern that fits no rule is a mistake. */
-static bool add(struct policy_options *p, struct options *o, const char *option, enum policy_choice_key key,
-                const char *glob, enum level level)
+static bool add_choice(struct policy_options *p, struct options *o, const char *option,
+                       enum policy_choice_key key, const char *glob, enum level level)
 {
 	struct shown_path shown;
 	bool fits;
@@ -54,12 +59,12 @@ static bool add(struct policy_options *p, struct options *o, const char *option,
 
 bool policy_select(struct policy_options *p, struct options *o, const char *glob)
 {
-	return add(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
+	return add_choice(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
 }
 
 bool policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 {
-	return add(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
+	return add_choice(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
 }
 
 bool policy_level(struct policy_options *p, struct options *o, const char *arg)
@@ -79,7 +84,7 @@ bool policy_level(struct policy_options *p, struct options *o, const char *arg)
 		options_no_memory(o);
 		return false;
 	}
-	return add(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
+	return add_choice(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
 }
 
 bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
@@ -88,11 +93,9 @@ bool policy_fail_level(struct policy_options *p, struct options *o, const char *
 	return p->choice.fail_level >= 0;
 }
 
-/* ---- policies ---- */
+/* ---- reading policies ---- */
 
-/* ---- reading ---- */
-
-/* Mistakes are said as they are found. */
+/* Reports mistakes as they are found. */
 struct reading_mistakes {
 	struct findings findings;
 	bool no_memory;
@@ -100,7 +103,7 @@ struct reading_mistakes {
 
 static void mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
 {
-	/* the sink takes a plain pointer; the options are only looked at */
+	/* the sink takes a plain pointer, and does not write to the options */
 	union {
 		const struct options *options;
 		void *ctx;
@@ -110,7 +113,7 @@ static void mistakes_begin(struct reading_mistakes *m, const struct options *o, 
 	findings_init(&m->findings, path, say_mistake, from.ctx);
 }
 
-/* ok: it was read. */
+/* Reports the rest; returns ok: whether the file was read. */
 static bool mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 {
 	char room[1024];
@@ -139,7 +142,7 @@ static struct policy_baseline *read_baseline(struct options *o, const char *fold
 	return b;
 }
 
-/* A path as messages name it: from the current folder on, if it lies there. */
+/* A path for messages: relative if it is below the current folder. */
 static const char *short_path(const struct policies *p, const char *path)
 {
 	const size_t n = strlen(p->here);
@@ -149,7 +152,8 @@ static const char *short_path(const struct policies *p, const char *path)
 	return path;
 }
 
-/* An absolute path.  NULL: there is no such thing, or *failed after a message about `what`. */
+/* The absolute path, to be freed; NULL if there is no such file, or with *failed after a message about
+ * `what`. */
 static char *real_path(struct options *o, const char *path, const char *what, bool *failed)
 {
 	struct shown_path shown;
@@ -166,7 +170,7 @@ static char *real_path(struct options *o, const char *path, const char *what, bo
 	return full;
 }
 
-/* The same of the folder of a file. */
+/* The same for the folder of a file. */
 static char *folder_of(struct options *o, const char *path, bool *failed)
 {
 	const char *const slash = strrchr(path, '/');
@@ -214,10 +218,10 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 	return p->entries[*entry - 1].baseline != NULL;
 }
 
-/* ---- finding ---- */
+/* ---- the policy of a trace ---- */
 
-/* The folder where the search for a trace's policy begins, in the arena; p NULL: no memory. */
-static struct slice start_of(struct policies *p, const struct trace_group *trace)
+/* The folder in which the search for the policy of a trace begins; p is NULL on OOM. */
+static struct slice search_start(struct policies *p, const struct trace_group *trace)
 {
 	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
 
@@ -228,8 +232,8 @@ static struct slice start_of(struct policies *p, const struct trace_group *trace
 	return arena_copy(&p->arena, slice_of(path, slash > path ? (size_t)(slash - path) : 1));
 }
 
-/* Remembers what a key leads to. */
-static bool remember(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
+/* Caches the entry of a key. */
+static bool cache_entry(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
 {
 	if (tabletext_put(table, key, entry))
 		return true;
@@ -247,13 +251,13 @@ static bool find_by_path(struct policies *p, struct options *o, const char *path
 	}
 	*entry = tabletext_get(&p->paths, key);
 	return *entry != TABLE_NONE ||
-	       (read_entry(p, o, key.p, true, entry) && remember(o, &p->paths, key, *entry));
+	       (read_entry(p, o, key.p, true, entry) && cache_entry(o, &p->paths, key, *entry));
 }
 
 static bool find_entry(struct policies *p, struct options *o, const struct trace_group *trace,
                        uint32_t *entry)
 {
-	const struct slice folder = start_of(p, trace);
+	const struct slice folder = search_start(p, trace);
 	struct shown_path shown;
 	int error = folder.p == NULL ? ENOMEM : 0;
 	bool ok = true;
@@ -276,10 +280,10 @@ static bool find_entry(struct policies *p, struct options *o, const struct trace
 	if (path != NULL)
 		ok = find_by_path(p, o, path, entry);
 	free(path);
-	return ok && remember(o, &p->folders, folder, *entry);
+	return ok && cache_entry(o, &p->folders, folder, *entry);
 }
 
-/* Which overrides are for a trace. */
+/* Finds the overrides that apply to a trace. */
 static bool find_overrides(struct policies *p, struct options *o, const struct trace_group *trace,
                            struct policy_of_trace *of)
 {
@@ -326,8 +330,8 @@ static bool find_all(struct policies *p, struct options *o, const struct trace_g
 
 /* ---- which findings count ---- */
 
-static void compose(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
-                    struct policy_row *rows)
+static void compose_policy(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
+                           struct policy_row *rows)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
 
@@ -360,7 +364,7 @@ const struct policy *policies_of(struct policies *p, size_t trace)
 	const struct policy_of_trace of = p->traces[trace];
 
 	if (of.entry != p->of_present.entry || of.overrides != p->of_present.overrides)
-		compose(p, &of, &p->present, p->rows[1]);
+		compose_policy(p, &of, &p->present, p->rows[1]);
 	p->of_present = of;
 	return &p->present;
 }
@@ -375,9 +379,9 @@ bool policies_checks(const struct policies *p, size_t trace, struct policy_check
 	return policy_checks_init(c, entry != NULL ? entry->file : NULL, of->overrides, *baseline != NULL);
 }
 
-/* ---- the whole ---- */
+/* ---- all policies of a run ---- */
 
-static bool prepare(struct policies *p, struct options *o, uint32_t ntraces)
+static bool init_members(struct policies *p, struct options *o, uint32_t ntraces)
 {
 	bool failed;
 
@@ -403,7 +407,7 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
                    const struct trace_groups *traces)
 {
 	*p = (struct policies){ .line = line };
-	if (!prepare(p, o, traces->n))
+	if (!init_members(p, o, traces->n))
 		return false;
 	if (line->baseline != NULL &&
 	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
@@ -412,8 +416,8 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
 		return false;
 	const struct policy_file *const first = policies_first(p);
 	const struct policy_of_trace own = { .entry = p->nentries > 0 };
-	compose(p, &own, &p->whole, p->rows[0]);
-	p->whole.most = line->limited ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
+	compose_policy(p, &own, &p->whole, p->rows[0]);
+	p->whole.most = line->limit > 0 ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
 	p->of_present.entry = UINT32_MAX;
 	return true;
 }

@@ -1,5 +1,11 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
+/*
+ * Reports of findings: what --report, --format and policies ask for, the reports of commands that do
+ * something else (--report of convert), and the losses of an output.  Findings of one file are in memory at a
+ * time.
+ */
+
 #include "cli/reports.h"
 
 #include <errno.h>
@@ -18,23 +24,21 @@
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
 
-/* ---- losses out ---- */
-
-/* ---- kinds ---- */
+/* ---- losses: which count ---- */
 
 struct kind_search {
 	struct slice kind;
 	bool found;
 };
 
-static void see_kind(void *ctx, const struct loss *loss)
+static void match_kind(void *ctx, const struct loss *loss)
 {
 	struct kind_search *const s = ctx;
 
 	s->found |= glob_fits(s->kind, slice_str(loss->id));
 }
 
-/* The next kind of a list; moves *list behind it. */
+/* The next kind of a list; advances *list. */
 static struct slice next_kind(const char **list)
 {
 	const size_t n = strcspn(*list, ",");
@@ -55,7 +59,7 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 		struct kind_search search = { next_kind(&p), false };
 		snprintf(word, sizeof word, "%.*s", (int)search.kind.n, search.kind.p);
 		if (search.kind.n < sizeof word && glob_is_linear(search.kind))
-			losses_visit(see_kind, &search);
+			losses_visit(match_kind, &search);
 		if (search.found)
 			continue;
 		const char *const near = loss_nearest_id(word);
@@ -80,7 +84,7 @@ static bool counts(const struct losses_out *l, const struct loss *loss)
 	return false;
 }
 
-/* ---- the report: schemas/losses.schema.json ---- */
+/* ---- losses: schemas/losses.schema.json ---- */
 
 static void put_text(struct text *t, const char *name, const char *s)
 {
@@ -91,7 +95,7 @@ static void put_text(struct text *t, const char *name, const char *s)
 		text_str(t, "null");
 }
 
-static void put_row(struct text *t, const struct losses_out *l, const struct ledger_row *row)
+static void put_loss(struct text *t, const struct losses_out *l, const struct ledger_row *row)
 {
 	text_str(t, "\n  {\"id\":");
 	text_json_string(t, slice_str(row->loss->id));
@@ -104,7 +108,7 @@ static void put_row(struct text *t, const struct losses_out *l, const struct led
 	text_printf(t, ",\"fails\":%s}", counts(l, row->loss) ? "true" : "false");
 }
 
-static void put_report(struct text *t, const struct losses_out *l, const struct losses_of *of)
+static void put_losses(struct text *t, const struct losses_out *l, const struct losses_of *of)
 {
 	text_str(t, "{\"tool\":");
 	text_json_string(t, slice_str(TOOL_NAME));
@@ -120,7 +124,7 @@ static void put_report(struct text *t, const struct losses_out *l, const struct 
 	text_printf(t, ",\"lossless\":%s,\"losses\":[", of->ledger->n == 0 ? "true" : "false");
 	for (size_t i = 0; i < of->ledger->n; i++) {
 		text_str(t, i > 0 ? "," : "");
-		put_row(t, l, &of->ledger->rows[i]);
+		put_loss(t, l, &of->ledger->rows[i]);
 	}
 	text_str(t, of->ledger->n > 0 ? "\n]}\n" : "]}\n");
 }
@@ -140,7 +144,7 @@ enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of
 			status = STATUS_FINDINGS;
 	if (l->report.out == NULL)
 		return status;
-	put_report(&t, l, of);
+	put_losses(&t, l, of);
 	report_out_put(&l->report, &t);
 	text_free(&t);
 	publication_add(p, &l->report);
@@ -226,11 +230,9 @@ void side_reports_free(struct options *o)
 	o->side = NULL;
 }
 
-/* ---- reports ---- */
+/* ---- reports: which ---- */
 
-/* ---- which ---- */
-
-/* In the order of report_kinds, and one more. */
+/* In the order of report_kinds, then auto. */
 const char *const reports_words[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
 	                              "github", "markdown", "gitlab", "auto",   NULL };
 
@@ -251,7 +253,7 @@ bool reports_kind(struct options *o, const char *option, const char *name, const
 	return true;
 }
 
-/* The file to which a job of GitHub Actions adds its summary. */
+/* Whether it is the file to which a job of GitHub Actions appends its summary. */
 static bool is_summary(const char *path)
 {
 	const char *const summary = getenv("GITHUB_STEP_SUMMARY");
@@ -325,9 +327,9 @@ void reports_names(const struct reports *r, struct run_names *n)
 		run_names_written(n, "report", r->list[i].path);
 }
 
-/* ---- opening ---- */
+/* ---- reports: opening ---- */
 
-/* What is in the file already goes before the report. */
+/* Copies the present content of the file, to which the report is appended. */
 static bool copy_before(struct report_request *q)
 {
 	struct shown_path shown;
@@ -371,7 +373,7 @@ static bool open_one(struct reports *r, struct options *o, struct report_request
 	return true;
 }
 
-/* Where the repository begins: as the service says, else here. */
+/* The root of the repository: as the CI service states it, else the current folder. */
 static const char *root_of(const char *folder)
 {
 	static const char *const names[] = { "GITHUB_WORKSPACE", "CI_PROJECT_DIR" };
@@ -410,9 +412,9 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 	return true;
 }
 
-/* ---- files ---- */
+/* ---- reports: files ---- */
 
-/* Counts the findings of each rule, as the policy has it. */
+/* Counts the findings of each rule by the policy's level. */
 static bool judge_rules(struct reports *r, const struct file_record *k, struct report_file *file)
 {
 	struct report_rule *const rules = arena_zalloc(&r->arena, k->ncounts, sizeof *rules);
@@ -434,7 +436,7 @@ static bool judge_rules(struct reports *r, const struct file_record *k, struct r
 	return true;
 }
 
-/* The findings that are listed, with their levels. */
+/* Lists findings with the policy's levels, up to the limit of the run. */
 static bool judge_findings(struct reports *r, const struct file_record *k, struct report_file *file)
 {
 	struct finding *const list = arena_zalloc(&r->arena, k->nfindings, sizeof *list);
@@ -490,7 +492,7 @@ void reports_file(struct reports *r, const struct file_record *k, const struct p
 
 	arena_reset(&r->arena);
 	if (!judge_rules(r, k, &file) || !judge_findings(r, k, &file))
-		return; /* the arena remembers it */
+		return; /* the arena has the sticky failure */
 	file.valid = file.levels[LEVEL_ERROR] == 0 && !k->unreadable;
 	add_totals(r, &file);
 	for (size_t i = 0; i < r->n; i++) {
@@ -501,7 +503,7 @@ void reports_file(struct reports *r, const struct file_record *k, const struct p
 		say_unreadable(r, &file);
 }
 
-/* ---- closing ---- */
+/* ---- reports: closing ---- */
 
 static void end_one(struct reports *r, struct report_request *q, bool no_memory)
 {

@@ -1,3 +1,8 @@
+/*
+ * Messages on standard error: findings as talk, losses, what a selection met, and progress.  Messages are
+ * made in buffers on the stack, so that they appear when memory has run out.
+ */
+
 #include "cli/say.h"
 
 #include <errno.h>
@@ -17,9 +22,9 @@
 #include "output/text_visible.h"
 #include "report/report.h"
 
-/* ---- say selected ---- */
+/* ---- what was selected ---- */
 
-enum { ROOM = 2048 };
+enum { SELECTED_SPACE = 2048 }; /* bytes of a message on the stack */
 
 static void put_quoted(struct text *t, const char *s)
 {
@@ -35,8 +40,7 @@ static void put_slice(struct text *t, struct slice s)
 	text_char(t, '"');
 }
 
-/* Whether texts of the trace were noted that a condition did not match, and are names, not ids. */
-static void put_what(struct text *t, const struct select_condition *c, const struct select_near *near)
+static void put_condition(struct text *t, const struct select_condition *c, const struct select_near *near)
 {
 	switch (c->kind) {
 	case SELECT_NAME:
@@ -109,7 +113,7 @@ static void warn(const struct options *o, const char *path, const struct text *w
 	say("%s: warning: %.*s", show_path(&shown, path), (int)what->n, what->p);
 }
 
-/* In seconds where the clock has run for long: other units would hide how far apart times are. */
+/* In seconds if the clock has run for long: other units would hide how far apart times are. */
 static void put_clock(struct text *t, uint64_t ns)
 {
 	if (ns >= 1000000000)
@@ -125,7 +129,7 @@ static void put_span_of_time(struct text *t, const struct select_found *f)
 	put_clock(t, f->last);
 }
 
-/* An absolute time that was meant to be relative.  true: it was said. */
+/* Notes an absolute time that was probably meant to be relative. */
 static void say_early(const struct options *o, const char *path, const struct select_found *f, struct text *t)
 {
 	const struct select_time *const since = &o->select.select.since;
@@ -144,7 +148,7 @@ static void say_early(const struct options *o, const char *path, const struct se
 	say("%s: note: %.*s", show_path(&shown, path), (int)t->n, t->p);
 }
 
-/* Which of the options no event met; how many. */
+/* Warns of each option that no event met; returns their number. */
 static unsigned say_unmet(const struct options *o, const char *path, const struct select_found *f,
                           struct text *t)
 {
@@ -155,7 +159,7 @@ static unsigned say_unmet(const struct options *o, const char *path, const struc
 		if ((f->unmet >> k & 1) == 0)
 			continue;
 		t->n = 0;
-		put_what(t, &s->conditions[k], f->near[k]);
+		put_condition(t, &s->conditions[k], f->near[k]);
 		put_near(t, &s->conditions[k], f->near[k]);
 		warn(o, path, t);
 		n++;
@@ -184,12 +188,12 @@ static void say_empty(const struct options *o, const char *path, const struct se
 enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *f)
 {
 	struct shown_path shown;
-	char room[ROOM];
+	char space[SELECTED_SPACE];
 
 	if (f == NULL || !f->complete)
 		return STATUS_CLEAN;
 	const uint64_t selected = f->events - f->left_out;
-	struct text t = text_start(room, sizeof room);
+	struct text t = text_start(space, sizeof space);
 	const unsigned unmet = say_unmet(o, path, f, &t);
 	if (selected == 0 && unmet == 0)
 		say_empty(o, path, f, &t);
@@ -214,9 +218,9 @@ void say_crossing(const struct options *o, const char *path, const struct select
 	    f->clipped == 1 ? "is" : "are");
 }
 
-/* ---- say ---- */
+/* ---- messages ---- */
 
-enum { ROOM_SAY = 4096 }; /* of a message that has to be said when there is no memory */
+enum { MESSAGE_SPACE = 4096 }; /* bytes on the stack, as messages must work without memory */
 
 static void put_bytes(const char *p, size_t n)
 {
@@ -225,16 +229,16 @@ static void put_bytes(const char *p, size_t n)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			return; /* nowhere left to say it */
+			return; /* no way left to report it */
 		p += k;
 		n -= (size_t)k;
 	}
 }
 
-/* Lines, less the commands of CI services. */
-static void put(const char *p, size_t n)
+/* Writes lines, without commands of CI services. */
+static void put_lines(const char *p, size_t n)
 {
-	char room[ROOM_SAY];
+	char room[MESSAGE_SPACE];
 	struct text safe = text_start(room, sizeof room);
 
 	if (!text_has_commands(p, n, 0)) {
@@ -249,7 +253,7 @@ static void put(const char *p, size_t n)
 /* "41208 instants, fields of 82589 events" */
 static void say_lacks(const char *path, const struct ledger *l)
 {
-	char room[ROOM_SAY];
+	char room[MESSAGE_SPACE];
 	struct text t = text_start(room, sizeof room);
 
 	for (size_t i = 0; i < l->n; i++) {
@@ -282,9 +286,9 @@ void say_losses(const char *path, const struct ledger *l, bool each)
 
 void say_text(const struct text *t)
 {
-	put(t->p, t->n);
+	put_lines(t->p, t->n);
 	if (t->failed && t->n > 0 && t->p[t->n - 1] != '\n')
-		put("\n", 1); /* it is cut for lack of memory */
+		put_lines("\n", 1); /* cut on OOM */
 }
 
 void say(const char *fmt, ...)
@@ -299,7 +303,7 @@ void say(const char *fmt, ...)
 	if ((size_t)n > sizeof line - 2)
 		n = (int)sizeof line - 2;
 	line[n++] = '\n';
-	put(line, (size_t)n);
+	put_lines(line, (size_t)n);
 }
 
 const char *show_path(struct shown_path *p, const char *path)
@@ -327,7 +331,7 @@ static void say_from(const struct options *o, enum level least, const struct fin
                      const struct finding *f)
 {
 	struct finding plain = *f;
-	char room[ROOM_SAY];
+	char room[MESSAGE_SPACE];
 	struct text t = text_start(room, sizeof room);
 
 	/* a message may quote anything; what the system says is of no trace */
@@ -379,7 +383,7 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
 
 enum exit_status say_end(struct options *o, const struct source *s)
 {
-	char room[ROOM_SAY];
+	char room[MESSAGE_SPACE];
 	struct text t = text_start(room, sizeof room);
 
 	o->warnings += s->findings.levels[LEVEL_WARNING];
@@ -483,9 +487,8 @@ void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int
 		text_printf(t, ", %" PRIu64 " min %u s left", left / 60, (unsigned)(left % 60));
 }
 
-void progress_show(void *progress, const struct input *in)
+void progress_show(struct progress *p, const struct input *in)
 {
-	struct progress *const p = progress;
 	char room[128];
 	struct text t = text_start(room, sizeof room);
 
@@ -507,7 +510,7 @@ void progress_show(void *progress, const struct input *in)
 	progress_put(&t, at, in->packing == INPUT_PLAIN ? input_file_size(in) : 0, at - p->begun_at,
 	             now - p->begun_ms);
 	text_str(&t, "\033[K");
-	put(t.p, t.n);
+	put_lines(t.p, t.n);
 	text_free(&t);
 }
 
@@ -516,6 +519,13 @@ void progress_clear(struct progress *p)
 	p->in = NULL;
 	if (!p->shown) /* of several traces, which are read side by side, nothing is */
 		return;
-	put("\r\033[K", 4);
+	put_lines("\r\033[K", 4);
 	p->shown = false;
+}
+
+void options_progress(void *options, const struct input *in)
+{
+	struct options *const o = options;
+
+	progress_show(&o->progress, in);
 }

@@ -4,26 +4,26 @@
 #include "cli/command.h"
 #include "cli/options.h"
 
-/* The only place that writes to stderr. */
+/* Messages; nothing else writes to stderr. */
 
 /* "tracetool: MESSAGE". */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The text as it is. */
+/* Writes the text without "tracetool: ". */
 void say_text(const struct text *t);
 
-/* Finding sinks of commands whose findings are talk, not data; ctx is a struct options.  Of traces, errors
- * are said: data is lost.  Warnings say_found() counts. */
+/* A finding_sink of commands whose output is not findings; ctx is a struct options.  Errors are shown, as
+ * data is lost; warnings are counted for say_found(). */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
-/* Of files that people write: warnings, too. */
+/* The same for files that people write: shows warnings, too. */
 void say_mistake(void *ctx, const struct findings *j, const struct finding *f);
 
-/* After the report: how many warnings were not said, and who lists them; not with --quiet. */
+/* After the report: how many warnings were not shown, and which command lists them; not with --quiet. */
 void say_found(const struct options *o);
 
-/* Of an input that is read once more, as its findings were said before: only what the system failed to do is
- * new.  true: it was that, and it was said. */
+/* For an input that is read again, whose findings were shown before: shows failures of the system only.
+ * Returns whether it was one. */
 bool say_failure(struct options *o, const struct findings *j, const struct finding *f);
 
 /* How many events were selected, unless all were, and, also with --quiet, which options no event met.  found:
@@ -40,16 +40,16 @@ struct ledger;
 
 void say_losses(const char *path, const struct ledger *l, bool each);
 
-/* Whether the input has bytes, but nothing of it could be read: it is damaged from the start on, or is no
- * trace of this format. */
+/* Whether the input has bytes, but no record could be read: it is damaged from the start, or no trace of this
+ * format. */
 bool is_nothing_read(const struct source *s);
 
-/* Says so, and what the content of the file looks like, if not like `as`; path NULL, or of what can be read
- * only once: no more than that. */
+/* Reports that, and the format that the content looks like, if another than `as`; not if path is NULL or can
+ * be read only once. */
 void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
 
-/* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
- * error). */
+/* At the end of an input: shows how many findings were not shown, and returns the exit status of the findings
+ * (fail level: error). */
 enum exit_status say_end(struct options *o, const struct source *s);
 
 /* Paths as messages show them: escaped. */
@@ -59,19 +59,12 @@ struct shown_path {
 
 const char *show_path(struct shown_path *p, const char *path);
 
-/* How far a long run is; on stderr, when that is a terminal, after the first second. */
-struct progress {
-	bool wanted, shown;
-	int64_t started_ms, last_ms;
-	/* of the present file, in the present pass over it */
-	const struct input *in;
-	uint64_t begun_at, at;
-	int64_t begun_ms;
-};
-
 void progress_init(struct progress *p, const struct options *o);
-void progress_show(void *progress, const struct input *in); /* pipeline_hooks.progress */
+void progress_show(struct progress *p, const struct input *in);
 void progress_clear(struct progress *p);
+
+/* pipeline_hooks.progress; ctx is struct options, or a run that begins with it. */
+void options_progress(void *options, const struct input *in);
 
 /* "34 % of 812 MB, 210 MB/s, 3 s left": `at` of size bytes (0: not known), `read` of them in `ms`. */
 void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms);

@@ -1,111 +1,17 @@
+/*
+ * The options that select events (tracetool-select(7)): times and durations, lists of patterns, comparisons
+ * of fields.  Conditions of one kind are alternatives, so only ranges that are empty for certain are refused.
+ */
+
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
-#include "check/rules.h"
 #include "cli/options.h"
 #include "cli/say.h"
-#include "format/registry.h"
-#include "output/text_json.h"
-#include "report/report.h"
-#include "run/sort/sorter.h"
-#include "vocab/vocab.h"
 
-/* ---- schema files ---- */
-
-#define FORMATS_MAX 64
-
-/* The names of the formats that can be read. */
-static void list_formats(const char *names[FORMATS_MAX])
-{
-	size_t n = 0;
-
-	for (const struct format *const *f = formats; *f != NULL && n < FORMATS_MAX - 1; f++)
-		if ((*f)->reader != NULL)
-			names[n++] = (*f)->name;
-	names[n] = NULL;
-}
-
-static bool no_memory(struct findings *findings, struct schema_summary *summary)
-{
-	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
-	summary->unreadable = true;
-	return false;
-}
-
-static bool check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
-{
-	const char *names[FORMATS_MAX];
-	struct vocabulary *const v = vocab_new(NULL);
-	bool ok = false;
-
-	if (v == NULL)
-		return no_memory(findings, summary);
-	list_formats(names);
-	vocab_set_formats(v, names);
-	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
-	if (ok)
-		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
-	else if (vocab_no_memory(v))
-		no_memory(findings, summary);
-	vocab_free(v);
-	return ok;
-}
-
-bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
-                  struct schema_summary *summary, struct text *rest)
-{
-	struct findings findings;
-	char *bytes;
-	size_t n;
-	bool ok = false;
-
-	*summary = (struct schema_summary){ .rules = 0 };
-	findings_init(&findings, path, sink, ctx);
-	if (vocab_read_file(path, &findings, &bytes, &n)) {
-		ok = check_text(slice_of(bytes, n), &findings, summary);
-		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
-		if (!ok)
-			free(bytes);
-	} else {
-		summary->unreadable = true;
-	}
-	report_text_rest(rest, &findings, LEVEL_NOTE);
-	findings_free(&findings);
-	return ok;
-}
-
-bool schema_read(const struct options *o, struct schema_file *s)
-{
-	struct schema_summary summary;
-	char room[1024];
-	struct text rest = text_start(room, sizeof room);
-	/* the sink takes a plain pointer; the options are only looked at */
-	union {
-		const struct options *options;
-		void *ctx;
-	} from = { .options = o };
-
-	const bool ok = schema_check(s->path, say_mistake, from.ctx, &s->text, &summary, &rest);
-	say_text(&rest);
-	text_free(&rest);
-	return ok;
-}
-
-void schema_free(struct schema_file *s)
-{
-	union {
-		const char *p;
-		void *mine;
-	} text = { .p = s->text.p };
-
-	free(text.mine);
-	s->text.p = NULL;
-}
-
-/* ---- time option ---- */
+/* ---- times ---- */
 
 #define NS_PER_MINUTE UINT64_C(60000000000)
 
@@ -116,7 +22,7 @@ bool duration_option(const char *s, uint64_t *ns)
 	return strchr(s, ' ') == NULL && (units_count(text, ns) || units_time(text, ns));
 }
 
-/* "Z", "+hh:mm", "-hh:mm" or nothing: how far local time is from UTC. */
+/* Parses "Z", "+hh:mm", "-hh:mm" or nothing: the offset of local time from UTC. */
 static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 {
 	uint64_t hours, minutes;
@@ -132,7 +38,8 @@ static bool offset_of(const char *p, bool *behind, uint64_t *ns)
 	return true;
 }
 
-/* Beyond what units_wall() takes: without seconds, without Z, and with an offset from UTC. */
+/* A wall time; more than units_wall() takes: seconds and Z may be missing, and there may be an offset from
+ * UTC. */
 static bool wall_time(const char *s, uint64_t *ns)
 {
 	const char *const clock = strchr(s, 'T');
@@ -170,8 +77,8 @@ bool time_option(const char *s, struct select_time *t)
 	return duration_option(s, &t->v);
 }
 
-/* Where the number at s ends. */
-static const char *behind_number(const char *s)
+/* The end of the number at s. */
+static const char *skip_number(const char *s)
 {
 	while (isdigit((unsigned char)*s) || *s == '.')
 		s++;
@@ -180,7 +87,7 @@ static const char *behind_number(const char *s)
 
 const char *duration_option_why(const char *s)
 {
-	const char *const unit = behind_number(s);
+	const char *const unit = skip_number(s);
 	uint64_t ns;
 
 	if (unit == s)
@@ -197,11 +104,11 @@ const char *duration_option_why(const char *s)
 	return "a duration of whole nanoseconds below 2^64, such as 12.5ms";
 }
 
-/* What was due instead of a text that is none of them, for "--since takes ..., not 200%". */
+/* What an option takes, for the message "--since takes ..., not 200%". */
 static const char *time_option_why(const char *s)
 {
 	const bool moved = *s == '+' || *s == '-';
-	const char *const digits = s + moved, *const end = behind_number(digits);
+	const char *const digits = s + moved, *const end = skip_number(digits);
 
 	if (end > digits && strcmp(end, "%") == 0)
 		return *s == '-' ? "0% to 100% of the trace (the last tenth is --since 90%)"
@@ -220,7 +127,7 @@ bool length_option(const char *s, uint64_t *ns)
 	return (!units_count(slice_str(s), &n) || n == 0) && duration_option(s, ns);
 }
 
-/* ---- select options ---- */
+/* ---- conditions ---- */
 
 enum {
 	S_SINCE,
@@ -242,24 +149,36 @@ enum {
 
 const struct cmd_option select_option_rows[] = {
 	[S_SINCE] = { "since", "TIME",
-	              "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z", 0 },
-	[S_UNTIL] = { "until", "TIME", "events before TIME", 0 },
+	              "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z", 0,
+	              OPTION_SELECT, .at = S_SINCE },
+	[S_UNTIL] = { "until", "TIME", "events before TIME", 0, OPTION_SELECT, .at = S_UNTIL },
 	[S_EDGES] = { "edges", "clip|keep|drop",
-	              "what becomes of spans that cross an end of the window (default: clip)", 0 },
-	[S_NAME] = { "name", "GLOB,...", "events of these names (* stands for any text)", 0 },
-	[S_CATEGORY] = { "category", "GLOB,...", "events of these categories", 0 },
-	[S_PID] = { "pid", "N", "events of this process", 0 },
-	[S_TID] = { "tid", "N", "events of this thread", 0 },
-	[S_PROCESS] = { "process", "GLOB,...", "events of processes of these names", 0 },
-	[S_THREAD] = { "thread", "GLOB,...", "events of threads of these names", 0 },
-	[S_TRACK] = { "track", "GLOB,...", "events of tracks, threads or processes of these names", 0 },
-	[S_MIN_DUR] = { "min-dur", "TIME", "spans of at least this duration, 1.5ms", 0 },
-	[S_MAX_DUR] = { "max-dur", "TIME", "events of at most this duration", 0 },
+	              "what becomes of spans that cross an end of the window (default: clip)", 0,
+	              OPTION_SELECT, .at = S_EDGES },
+	[S_NAME] = { "name", "GLOB,...", "events of these names (* stands for any text)", 0, OPTION_SELECT,
+	             .at = S_NAME },
+	[S_CATEGORY] = { "category", "GLOB,...", "events of these categories", 0, OPTION_SELECT,
+	                 .at = S_CATEGORY },
+	[S_PID] = { "pid", "N", "events of this process", 0, OPTION_SELECT, .at = S_PID },
+	[S_TID] = { "tid", "N", "events of this thread", 0, OPTION_SELECT, .at = S_TID },
+	[S_PROCESS] = { "process", "GLOB,...", "events of processes of these names", 0, OPTION_SELECT,
+	                .at = S_PROCESS },
+	[S_THREAD] = { "thread", "GLOB,...", "events of threads of these names", 0, OPTION_SELECT,
+	               .at = S_THREAD },
+	[S_TRACK] = { "track", "GLOB,...", "events of tracks, threads or processes of these names", 0,
+	              OPTION_SELECT, .at = S_TRACK },
+	[S_MIN_DUR] = { "min-dur", "TIME", "spans of at least this duration, 1.5ms", 0, OPTION_SELECT,
+	                .at = S_MIN_DUR },
+	[S_MAX_DUR] = { "max-dur", "TIME", "events of at most this duration", 0, OPTION_SELECT,
+	                .at = S_MAX_DUR },
 	[S_WHERE] = { "where", "KEY=GLOB",
-	              "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number", 0 },
-	[S_NOT] = { "not", NULL, "negates the next filter: --not --name idle", 0 },
-	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, "exit status 1 if no event is selected", 0 },
-	{ NULL, NULL, NULL, 0 },
+	              "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number", 0,
+	              OPTION_SELECT, .at = S_WHERE },
+	[S_NOT] = { "not", NULL, "negates the next filter: --not --name idle", 0, OPTION_SELECT,
+	            .at = S_NOT },
+	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, "exit status 1 if no event is selected", 0,
+	                      OPTION_SELECT, .at = S_FAIL_ON_EMPTY },
+	{ .name = NULL },
 };
 
 static bool mistake(struct options *o, const char *option, const char *what, const char *arg)
@@ -270,13 +189,13 @@ static bool mistake(struct options *o, const char *option, const char *what, con
 	return false;
 }
 
-static bool take_time(struct options *o, int which, const char *arg, struct select_time *t)
+static bool set_time(struct options *o, int which, const char *arg, struct select_time *t)
 {
 	t->text = arg;
 	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
 }
 
-static bool take_edges(struct select_options *s, struct options *o, const char *arg)
+static bool set_edges(struct select_options *s, struct options *o, const char *arg)
 {
 	static const char *const words[] = { "clip", "keep", "drop", NULL };
 	const int i = options_word(o, "--edges", arg, words);
@@ -287,8 +206,8 @@ static bool take_edges(struct select_options *s, struct options *o, const char *
 	return i >= 0;
 }
 
-/* KEY<N, KEY<=N, KEY>N or KEY>=N; a "<" or ">" that no number follows belongs to the key. */
-static bool take_comparison(struct select_condition *c, const char *arg)
+/* Parses KEY<N, KEY<=N, KEY>N or KEY>=N; "<" or ">" without a number after it is part of the key. */
+static bool parse_comparison(struct select_condition *c, const char *arg)
 {
 	const char *const sign = strpbrk(arg, "<>=");
 
@@ -303,11 +222,11 @@ static bool take_comparison(struct select_condition *c, const char *arg)
 	return true;
 }
 
-static bool take_where(struct select_condition *c, struct options *o, const char *arg)
+static bool parse_where(struct select_condition *c, struct options *o, const char *arg)
 {
 	const char *const equals = strchr(arg, '=');
 
-	if (take_comparison(c, arg))
+	if (parse_comparison(c, arg))
 		return true;
 	if (equals == NULL || equals == arg || strchr("<>", equals[-1]) != NULL)
 		return mistake(o, "where", "KEY=GLOB or a comparison with a number (KEY>N, KEY<=N)", arg);
@@ -316,7 +235,7 @@ static bool take_where(struct select_condition *c, struct options *o, const char
 	return true;
 }
 
-static bool add(struct select *k, struct options *o, struct select_condition c)
+static bool append_condition(struct select *k, struct options *o, struct select_condition c)
 {
 	if (k->n == SELECT_MOST) {
 		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
@@ -326,9 +245,9 @@ static bool add(struct select *k, struct options *o, struct select_condition c)
 	return true;
 }
 
-/* How much of a list its first pattern is: up to a comma that neither stands within brackets, as in
- * "sum(int, int)", nor behind a backslash.  Brackets that are not closed hold no comma back. */
-static size_t first_pattern(const char *list)
+/* The length of the first pattern of a list.  A comma within brackets, as in "sum(int, int)", or after a
+ * backslash does not end it; brackets that are not closed do not count. */
+static size_t pattern_length(const char *list)
 {
 	size_t n = 0, depth = 0, comma = SIZE_MAX;
 
@@ -347,12 +266,12 @@ static size_t first_pattern(const char *list)
 	return depth > 0 && comma != SIZE_MAX ? comma : n;
 }
 
-static bool take_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
+static bool add_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
 {
 	for (;;) {
-		const size_t n = first_pattern(arg);
+		const size_t n = pattern_length(arg);
 		c.glob = slice_of(arg, n);
-		if (!add(k, o, c))
+		if (!append_condition(k, o, c))
 			return false;
 		if (arg[n] == '\0')
 			return true;
@@ -360,7 +279,7 @@ static bool take_globs(struct select *k, struct options *o, struct select_condit
 	}
 }
 
-static bool take_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
+static bool add_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
 {
 	static const enum select_kind kinds[] = {
 		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY, [S_PID] = SELECT_PID,
@@ -371,15 +290,16 @@ static bool take_condition(struct select *k, struct options *o, int which, bool 
 	struct select_condition c = { .kind = kinds[which], .inverted = inverted };
 
 	if (which == S_WHERE)
-		return take_where(&c, o, arg) && add(k, o, c);
+		return parse_where(&c, o, arg) && append_condition(k, o, c);
 	c.glob = slice_str(arg);
 	if (which == S_MIN_DUR || which == S_MAX_DUR)
 		return (length_option(arg, &c.number) ||
 		        mistake(o, select_option_rows[which].name, duration_option_why(arg), arg)) &&
-		       add(k, o, c);
+		       append_condition(k, o, c);
 	if (which == S_PID || which == S_TID)
-		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) && add(k, o, c);
-	return take_globs(k, o, c, arg);
+		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) &&
+		       append_condition(k, o, c);
+	return add_globs(k, o, c, arg);
 }
 
 bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg)
@@ -400,16 +320,17 @@ bool select_options_take(struct select_options *s, struct options *o, int which,
 		return false;
 	}
 	if (which == S_SINCE)
-		return take_time(o, which, arg, &k->since);
+		return set_time(o, which, arg, &k->since);
 	if (which == S_UNTIL)
-		return take_time(o, which, arg, &k->until);
+		return set_time(o, which, arg, &k->until);
 	if (which == S_EDGES)
-		return take_edges(s, o, arg);
-	return take_condition(k, o, which, inverted, arg);
+		return set_edges(s, o, arg);
+	return add_condition(k, o, which, inverted, arg);
 }
 
-/* A condition of this kind that excludes the given one, as no duration is in both. */
-static const struct select_condition *excluding(const struct select *k, const struct select_condition *least)
+/* The --max-dur that no duration of the --min-dur meets; NULL if one of them can be met. */
+static const struct select_condition *find_excluding(const struct select *k,
+                                                     const struct select_condition *least)
 {
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted &&
@@ -421,7 +342,7 @@ static const struct select_condition *excluding(const struct select *k, const st
 	return NULL;
 }
 
-/* Options that no event can meet together; false after a message. */
+/* Refuses options that no event can meet together. */
 static bool check_ranges(const struct select *k, struct options *o)
 {
 	const struct select_condition *most = NULL, *least = NULL;
@@ -437,7 +358,7 @@ static bool check_ranges(const struct select *k, struct options *o)
 		const struct select_condition *const c = &k->conditions[i];
 		if (c->kind != SELECT_MIN_DUR || c->inverted)
 			continue;
-		most = excluding(k, c);
+		most = find_excluding(k, c);
 		least = c;
 		if (most == NULL)
 			return true; /* conditions of one kind are alternatives */

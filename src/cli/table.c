@@ -1,3 +1,8 @@
+/*
+ * The options of a command as rows: its own, those that select events, common ones, and those of formats; for
+ * --help and completion.  An option that several formats have is shown once.
+ */
+
 #include <stdio.h>
 
 #include "cli/options.h"
@@ -6,33 +11,14 @@
 #include "format/registry.h"
 #include "output/text_visible.h"
 
-const char *const options_color_words[] = { "auto", "always", "never", NULL };
-
-const struct cmd_option options_common[COMMON_COUNT] = {
-	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
-	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
-	[COMMON_FROM_DIALECT] = { "from-dialect", "NAME",
-	                          "the dialect of the input (default: by its content)", 0 },
-	[COMMON_VOCABULARY] = { "vocabulary", "FILE",
-	                        "what the events mean; of several, the first given wins", 0 },
-	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
-	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
-	[COMMON_WIDTH] = { "width", "N|full",
-	                   "columns of tables (default: those of the terminal, or COLUMNS)", 0 },
-	[COMMON_JSON] = { "json", NULL, "the same as --format json", 0 },
-	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
-	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
-	[COMMON_REPORT] = { "report", "FORMAT=FILE",
-	                    "also write the findings to FILE: text, json, sarif, junit, ... as in validate",
-	                    0 },
-};
-
 bool options_has_common(const struct command *cmd, enum common which)
 {
 	switch (which) {
 	case COMMON_HELP:
 	case COMMON_COUNT:
 		return which == COMMON_HELP;
+	case COMMON_VOCABULARY:
+		return cmd->reads && !cmd->uninterpreted;
 	case COMMON_WIDTH:
 		return cmd->tables;
 	case COMMON_JSON:
@@ -51,7 +37,7 @@ bool options_has_common(const struct command *cmd, enum common which)
  * writes them. */
 static const struct format_option *options_of(const struct command *cmd, const struct format *f)
 {
-	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
+	return cmd->reads && !cmd->uninterpreted && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
 /* Options of how a format is written are for commands that write it. */
@@ -109,7 +95,7 @@ void options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 		visit(ctx, o, NULL);
 	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
 		if (!is_repeated(cmd, p, i))
-			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 },
+			visit(ctx, &(struct cmd_option){ .name = p->name, .arg = p->arg, .help = p->help },
 			      options_is_shared(cmd, p->name) ? NULL : p->words);
 	for (int i = COMMON_COUNT - 1; i >= 0; i--)
 		if (options_has_common(cmd, (enum common)i))
@@ -198,7 +184,8 @@ static void format_help(const struct command *cmd, struct text *t, unsigned widt
 		any = true;
 		text_clear(&owners);
 		put_owners(&owners, cmd, p->name);
-		help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, &owners, width);
+		help_row(t, &(struct cmd_option){ .name = p->name, .arg = p->arg, .help = p->help }, &owners,
+		         width);
 	}
 	t->failed |= owners.failed;
 	text_free(&owners);

@@ -1,20 +1,22 @@
+/*
+ * cat: records one a line, as text or JSON, with their offsets; --at finds the record of a byte.  The output
+ * is flushed at 64 KiB and after each batch.
+ */
+
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
+#include "cli/traces.h"
+#include "cmd/event_text.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
-#include "run/read/operands.h"
 
-/* ---- cat lines ---- */
+#define MAX_COMPARED 256U /* field names of one record, compared each with each */
 
-#define MOST_COMPARED 256U /* names of fields of one record, each with each */
+/* ---- records as text ---- */
 
-/* ---- text ---- */
-
-/* Sixteen bytes a line: offset, hexadecimal, letters. */
+/* Sixteen bytes a line: offset, hexadecimal, ASCII. */
 static void put_hex(struct text *t, uint64_t offset, struct slice bytes)
 {
 	for (uint32_t from = 0; from < bytes.n; from += 16) {
@@ -57,25 +59,24 @@ static void put_event(struct text *t, const struct batch *b, const struct event 
 	text_char(t, '\n');
 }
 
-/* What `cat` shows of a record.  hex: and its bytes, which the batch must have. */
-static void cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void put_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 {
 	put_event(t, b, &b->events[i]);
 	if (hex)
 		put_hex(t, b->events[i].offset, b->bytes[i]);
 }
 
-/* The records that follow are of this input. */
-static void cat_text_input(struct text *t, const char *path, const char *format)
+/* Names the input of the records that follow. */
+static void put_text_input(struct text *t, const char *path, const char *format)
 {
 	struct shown_path shown;
 
 	text_printf(t, "# %s (%s)\n", show_path(&shown, path), format);
 }
 
-/* ---- JSON ---- */
+/* ---- records as JSON: schemas/cat.schema.json ---- */
 
-static const char *type_word(const struct value *v)
+static const char *type_name(const struct value *v)
 {
 	static const char *const words[] = {
 		[VALUE_NONE] = "none", [VALUE_BOOL] = "bool",       [VALUE_U8] = "u8",
@@ -89,8 +90,8 @@ static const char *type_word(const struct value *v)
 	return words[v->type];
 }
 
-/* Whether the JSON of a value does not tell its type. */
-static bool must_say(const struct value *v)
+/* Whether the type of a value does not follow from its JSON. */
+static bool needs_type(const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -116,16 +117,16 @@ static bool is_repeated(const struct field *f, uint32_t n)
 	return false;
 }
 
-/* In the order of the record: an object, or a list of pairs if names are repeated. */
+/* Fields in the order of the record: an object, or a list of pairs if names are repeated. */
 static void put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json_lost *lost)
 {
 	bool pairs = false, any = false;
 
 	if (n == 0)
 		return;
-	for (uint32_t i = 1; i < n && i < MOST_COMPARED && !pairs; i++)
+	for (uint32_t i = 1; i < n && i < MAX_COMPARED && !pairs; i++)
 		pairs = is_repeated(f, i);
-	pairs |= n > MOST_COMPARED;
+	pairs |= n > MAX_COMPARED;
 	text_str(t, pairs ? ",\"pairs\":[" : ",\"args\":{");
 	for (uint32_t i = 0; i < n; i++) {
 		text_str(t, i > 0 ? "," : "");
@@ -137,12 +138,12 @@ static void put_fields(struct text *t, const struct field *f, uint32_t n, struct
 	}
 	text_str(t, pairs ? "]" : "}");
 	for (uint32_t i = 0; i < n && !pairs; i++) {
-		if (!must_say(&f[i].value))
+		if (!needs_type(&f[i].value))
 			continue;
 		text_str(t, any ? "," : ",\"types\":{");
 		any = true;
 		(void)text_json_string(t, f[i].name);
-		text_printf(t, ":\"%s\"", type_word(&f[i].value));
+		text_printf(t, ":\"%s\"", type_name(&f[i].value));
 	}
 	text_str(t, any ? "}" : "");
 }
@@ -163,8 +164,7 @@ static void put_bytes(struct text *t, struct slice bytes)
 	text_char(t, '"');
 }
 
-/* The same as a JSON object on a line of its own: schemas/cat.schema.json. */
-static void cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+static void put_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 {
 	const struct event *const e = &b->events[i];
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -181,7 +181,7 @@ static void cat_json_record(struct text *t, const struct batch *b, uint32_t i, b
 	text_str(t, "}\n");
 }
 
-static void cat_json_input(struct text *t, const char *path, const char *format)
+static void put_json_input(struct text *t, const char *path, const char *format)
 {
 	text_str(t, "{\"input\":");
 	text_json_string(t, slice_str(path));
@@ -190,23 +190,189 @@ static void cat_json_input(struct text *t, const char *path, const char *format)
 	text_str(t, "}\n");
 }
 
-/* ---- cat ---- */
+/* ---- the command ---- */
 
-enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
-
-static const struct cmd_option own[] = {
-	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
-	[O_LIMIT] = { "limit", "N", "stop after N records (default: 0, all)", 'n' },
-	[O_AT] = { "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0 },
-	[O_RAW] = { "raw", NULL, "the records of the input without interpretation", 0 },
-	[O_FORMAT] = { "format", "text|json", "the form of a record: a line of text (default), a JSON object",
-	               0 },
-	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "limit repeated texts and lists to N times the input size (default: 32)", 0 },
-	{ NULL, NULL, NULL, 0 },
+struct cat {
+	struct trace_run run;
+	bool hex, raw;
+	unsigned json;        /* of text|json */
+	uint64_t limit, left; /* records; UINT64_MAX: all */
+	uint64_t at;          /* the byte asked for; UINT64_MAX: none */
+	uint64_t max_repeat;
+	bool found; /* the record of that byte, in the current input */
+	bool named; /* the current trace was */
 };
 
-static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv);
+static const struct cmd_option own[] = {
+	{ "hex", NULL, "the bytes of each record below it", 'x', TO_FLAG(struct cat, hex) },
+	{ "limit", "N", "stop after N records (default: 0, all)", 'n', TO_LIMIT(struct cat, limit) },
+	{ "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0,
+	  TO_NUMBER(struct cat, at) },
+	{ "raw", NULL, "the records of the input without interpretation", 0, TO_FLAG(struct cat, raw) },
+	{ "format", "text|json", "the form of a record: a line of text (default), a JSON object", 0,
+	  TO_CHOICE(struct cat, json) },
+	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
+	  TO_POSITIVE(struct cat, max_repeat) },
+	{ .name = NULL },
+};
+
+/* Only spans have durations, so begins and ends have to be paired. */
+static bool asks_durations(const struct select *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->conditions[i].kind == SELECT_MIN_DUR || s->conditions[i].kind == SELECT_MAX_DUR)
+			return true;
+	return false;
+}
+
+/* Checks what the command line asks for. */
+static bool check(struct cat *c)
+{
+	struct options *const o = &c->run.options;
+
+	if (c->limit == 0) /* not given */
+		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
+	if (!c->raw || !asks_durations(&o->select.select))
+		return true;
+	o->status = options_mistake(o, "--raw shows begins and ends apart, which have no duration: "
+	                               "without --raw, --min-dur and --max-dur select spans");
+	return false;
+}
+
+/* --at needs a file, as offsets are those of one. */
+static bool can_find(struct cat *c, const struct source *s)
+{
+	if (c->at == UINT64_MAX || !s->place.in_folder)
+		return true;
+	say("--at: an offset belongs to a file; name a file of the directory");
+	c->run.status = worse(c->run.status, STATUS_USAGE);
+	return false;
+}
+
+/* Formats that cannot leave out records show all raw records. */
+static bool can_select(struct cat *c, const struct format *of)
+{
+	if (!c->raw || select_is_any(&c->run.options.select.select) ||
+	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
+		return true;
+	say("--raw: of the records of format %s all are shown or none; without --raw events can be selected",
+	    of->name);
+	c->run.status = worse(c->run.status, STATUS_USAGE);
+	return false;
+}
+
+/* Of several files, each is named before its records; those of a trace that are merged, once. */
+static void name_input(struct cat *c, const struct source *s)
+{
+	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
+
+	if (c->run.groups.n == 1 && (!s->place.in_folder || c->at != UINT64_MAX))
+		return;
+	if (!merged || !c->named)
+		(c->json ? put_json_input : put_text_input)(
+		    &c->run.text, merged ? c->run.path : s->findings.path, s->format->name);
+	c->named = true;
+}
+
+static bool opened(void *ctx, const struct source *s)
+{
+	struct cat *const c = ctx;
+
+	c->run.any = true;
+	c->left = c->limit;
+	c->found = c->at == UINT64_MAX;
+	name_input(c, s);
+	return can_find(c, s) && can_select(c, s->format);
+}
+
+/* No record has the byte: it is after the end, or where nothing can be read. */
+static void say_not_found(struct cat *c, const struct source *s)
+{
+	struct shown_path shown;
+
+	if (c->found || !s->open || s->place.in_folder)
+		return;
+	say("%s: no record has byte %" PRIu64, show_path(&shown, s->place.path), c->at);
+	c->run.status = worse(c->run.status, STATUS_FINDINGS);
+}
+
+static void closed(void *ctx, const struct source *s)
+{
+	struct cat *const c = ctx;
+
+	report_out_put(&c->run.out, &c->run.text);
+	progress_clear(&c->run.options.progress);
+	say_not_found(c, s);
+	traces_closed(c, s);
+}
+
+/* Whether the record is before that of --at, or is structure and events are selected. */
+static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
+{
+	const struct event *const e = &b->events[i];
+
+	if (!c->found)
+		c->found = e->offset <= c->at && c->at - e->offset < b->bytes[i].n;
+	return !c->found || (e->phase == PHASE_STRUCTURE && !select_is_any(&c->run.options.select.select));
+}
+
+/* Returns false when no more records are wanted. */
+static bool show_batch(struct cat *c, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
+		if (is_left_out(c, b, i))
+			continue;
+		(c->json ? put_json_record : put_text_record)(&c->run.text, b, i, c->hex);
+		c->left -= c->left != UINT64_MAX;
+		if (c->run.text.n >= 65536)
+			report_out_put(&c->run.out, &c->run.text);
+	}
+	report_out_put(&c->run.out, &c->run.text);
+	return c->left > 0 && output_error(c->run.out.out) == NULL;
+}
+
+static void show_trace(struct cat *c)
+{
+	struct trace_run *const r = &c->run;
+	struct pipeline_job job = traces_job(r);
+	bool more = true;
+	struct batch *b;
+	struct pipeline p;
+
+	c->named = false;
+	job.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
+	job.max_repeat = c->max_repeat;
+	job.raw = job.raw_drops = c->raw;
+	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
+	job.want |= c->hex ? WANT_BYTES : 0U;
+	job.hooks.opened = opened;
+	job.hooks.closed = closed;
+	r->options.progress.wanted &= r->options.output != NULL || !isatty(STDOUT_FILENO);
+	if (pipeline_open(&p, &job))
+		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
+			more = show_batch(c, b);
+			batch_release(b);
+		}
+	pipeline_end(&p);
+	if (!r->options.quiet)
+		say_losses(r->path, &p.repeats.ledger, false);
+	if (r->status < STATUS_USAGE)
+		r->status = worse(r->status, say_selected(&r->options, r->path, pipeline_found(&p)));
+	pipeline_close(&p);
+}
+
+static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv)
+{
+	struct cat c = { .at = UINT64_MAX };
+	struct trace_run *const r = &c.run;
+
+	options_init(&r->options, cmd, argc, argv);
+	if (options_parse(&r->options, &c) && check(&c) && traces_begin(r))
+		while (output_error(r->out.out) == NULL && traces_next(r))
+			show_trace(&c);
+	return traces_end(r);
+}
 
 const struct command cat_command = {
 	.name = "cat",
@@ -218,237 +384,3 @@ const struct command cat_command = {
 	.selects = true,
 	.run = cmd_cat,
 };
-
-struct cat {
-	struct options options;
-	struct report_out out;
-	struct progress progress; /* where the lines do not go to a terminal */
-	bool hex, raw, json;
-	bool limited;         /* --limit was given */
-	uint64_t limit, left; /* records; UINT64_MAX: all */
-	uint64_t at;          /* the byte that is asked for; UINT64_MAX: none */
-	bool found;           /* its record, in the present input */
-	uint64_t max_repeat;
-	struct text text;
-	bool several;                    /* more than one trace */
-	const struct trace_group *trace; /* the present one */
-	bool named;                      /* it was */
-	bool any;                        /* one could be read */
-	enum exit_status status;         /* the worst so far */
-};
-
-/* An option with an argument. */
-static bool take(struct cat *c, int opt, const char *arg)
-{
-	static const char *const forms[] = { "text", "json", NULL };
-	struct options *const o = &c->options;
-
-	if (opt == O_FORMAT) {
-		const int form = options_word(o, "--format", arg, forms);
-		c->json = form == 1;
-		return form >= 0;
-	}
-	if (opt == O_MAX_REPEAT)
-		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
-	if (opt == O_AT)
-		return options_number(o, "--at", arg, &c->at);
-	c->limited = true;
-	return options_limit(o, arg, &c->limit);
-}
-
-/* Durations are those of spans, so begins and ends have to be paired. */
-static bool asks_durations(const struct select *s)
-{
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->conditions[i].kind == SELECT_MIN_DUR || s->conditions[i].kind == SELECT_MAX_DUR)
-			return true;
-	return false;
-}
-
-static bool parse(struct cat *c)
-{
-	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
-
-	c->limit = c->at = UINT64_MAX;
-	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_HEX)
-			c->hex = true;
-		else if (opt == O_RAW)
-			c->raw = true;
-		else if (!take(c, opt, arg))
-			return false;
-	}
-	if (c->at != UINT64_MAX && !c->limited)
-		c->limit = 1;
-	if (opt != OPTIONS_END)
-		return false;
-	if (c->raw && asks_durations(&o->select.select)) {
-		o->status = options_mistake(o, "--raw shows begins and ends apart, which have no duration: "
-		                               "without --raw, --min-dur and --max-dur select spans");
-		return false;
-	}
-	return options_name_traces(o);
-}
-
-/* An offset is one of a file. */
-static bool can_find(struct cat *c, const struct source *s)
-{
-	if (c->at == UINT64_MAX || !s->place.in_folder)
-		return true;
-	say("--at: an offset belongs to a file; name a file of the directory");
-	c->status = worse(c->status, STATUS_USAGE);
-	return false;
-}
-
-/* Raw records of formats that cannot leave any out come all or not at all. */
-static bool can_select(struct cat *c, const struct format *of)
-{
-	if (!c->raw || select_is_any(&c->options.select.select) ||
-	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
-		return true;
-	say("--raw: of the records of format %s all are shown or none; without --raw events can be selected",
-	    of->name);
-	c->status = worse(c->status, STATUS_USAGE);
-	return false;
-}
-
-/* Where there are several files, each is named before its records; those that are merged together. */
-static void name_input(struct cat *c, const struct source *s)
-{
-	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
-
-	if (!c->several && (!s->place.in_folder || c->at != UINT64_MAX))
-		return;
-	if (!merged || !c->named)
-		(c->json ? cat_json_input : cat_text_input)(
-		    &c->text, merged ? trace_group_path(c->trace) : s->findings.path, s->format->name);
-	c->named = true;
-}
-
-static bool opened(void *ctx, const struct source *s)
-{
-	struct cat *const c = ctx;
-
-	c->any = true;
-	c->left = c->limit;
-	c->found = c->at == UINT64_MAX;
-	name_input(c, s);
-	return can_find(c, s) && can_select(c, s->format);
-}
-
-/* A byte that no record has: behind the end, or where nothing can be read. */
-static void say_not_found(struct cat *c, const struct source *s)
-{
-	struct shown_path shown;
-
-	if (c->found || !s->open || s->place.in_folder)
-		return;
-	say("%s: no record has byte %" PRIu64, show_path(&shown, s->place.path), c->at);
-	c->status = worse(c->status, STATUS_FINDINGS);
-}
-
-static void closed(void *ctx, const struct source *s)
-{
-	struct cat *const c = ctx;
-
-	report_out_put(&c->out, &c->text);
-	progress_clear(&c->progress);
-	say_not_found(c, s);
-	c->status = worse(c->status, say_end(&c->options, s));
-}
-
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct cat *const c = ctx;
-
-	progress_show(&c->progress, in);
-}
-
-/* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
- */
-static bool is_left_out(struct cat *c, const struct batch *b, uint32_t i)
-{
-	const struct event *const e = &b->events[i];
-
-	if (!c->found)
-		c->found = e->offset <= c->at && c->at - e->offset < b->bytes[i].n;
-	return !c->found || (e->phase == PHASE_STRUCTURE && !select_is_any(&c->options.select.select));
-}
-
-/* false: that is enough. */
-static bool show_batch(struct cat *c, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
-		if (is_left_out(c, b, i))
-			continue;
-		(c->json ? cat_json_record : cat_text_record)(&c->text, b, i, c->hex);
-		c->left -= c->left != UINT64_MAX;
-		if (c->text.n >= 65536)
-			report_out_put(&c->out, &c->text);
-	}
-	report_out_put(&c->out, &c->text);
-	return c->left > 0 && output_error(c->out.out) == NULL;
-}
-
-static void show_one(struct cat *c, const struct trace_group *trace)
-{
-	const char *const path = trace_group_path(trace);
-	bool more = true;
-	struct batch *b;
-	struct pipeline p;
-	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
-
-	job.paths = &path;
-	job.npaths = 1;
-	job.operand = &trace->operand;
-	c->trace = trace;
-	c->named = false;
-	job.interpret = asks_durations(&c->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
-	job.max_repeat = c->max_repeat;
-	job.raw = job.raw_drops = c->raw;
-	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
-	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
-	job.want |= c->hex ? WANT_BYTES : 0U;
-	job.hooks = (struct pipeline_hooks){
-		.opened = opened, .closed = closed, .progress = show_progress, .ctx = c
-	};
-	progress_init(&c->progress, &c->options);
-	c->progress.wanted &= c->options.output != NULL || !isatty(STDOUT_FILENO);
-	if (pipeline_open(&p, &job))
-		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
-			more = show_batch(c, b);
-			batch_release(b);
-		}
-	pipeline_end(&p);
-	if (!c->options.quiet)
-		say_losses(path, &p.repeats.ledger, false);
-	if (c->status < STATUS_USAGE)
-		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&p)));
-	pipeline_close(&p);
-}
-
-static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv)
-{
-	struct cat c = { .hex = false };
-	struct trace_groups traces;
-
-	options_init(&c.options, cmd, argc, argv);
-	const bool parsed = parse(&c);
-	if (!parsed || !options_traces(&c.options, &traces) || !report_out_open(&c.out, &c.options)) {
-		if (parsed)
-			trace_groups_free(&traces);
-		options_free(&c.options);
-		return parsed ? STATUS_UNREADABLE : c.options.status;
-	}
-	c.several = traces.n > 1;
-	for (uint32_t i = 0; i < traces.n && output_error(c.out.out) == NULL; i++)
-		show_one(&c, &traces.list[i]);
-	c.status = worse(c.status, report_out_end(&c.out, &c.options, c.any));
-	text_free(&c.text);
-	say_found(&c.options);
-	trace_groups_free(&traces);
-	options_free(&c.options);
-	return c.status;
-}

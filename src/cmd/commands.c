@@ -1,3 +1,7 @@
+/*
+ * The list of commands, and --version.
+ */
+
 #include <cjson/cJSON.h>
 #include <isa-l.h>
 #include <lzma.h>
@@ -40,7 +44,7 @@ static void put_libraries(struct text *t)
 	text_str(t, "compression: gzip (ISA-L) and zstd, read and written; xz, read\n");
 }
 
-/* The ways to scan JSON that this machine can run, and the one that is taken. */
+/* The JSON scanners that this machine can run, and the one that is used. */
 static void put_cpu(struct text *t)
 {
 	text_str(t, "cpu: JSON is scanned with ");

@@ -1,3 +1,9 @@
+/*
+ * convert: one pipeline over the inputs, one writer (run/write/writing.h), and an output that gets its name
+ * with its reports when it is complete.  If the formats allow, records are copied as they are.  --split and
+ * --verify are in files of their own; merge uses the same run.
+ */
+
 #include "cmd/convert.h"
 
 #include <inttypes.h>
@@ -13,11 +19,11 @@
 #include "format/registry.h"
 #include "input/private.h"
 
-/* ---- anonymise options ---- */
+/* ---- --anonymise ---- */
 
-#define KEY_MOST 65536 /* bytes of a key file */
+#define MAX_KEY 65536 /* bytes of a key file */
 
-static void take_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
+static void set_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
 {
 	struct shown_path shown;
 
@@ -34,13 +40,13 @@ static void read_key(struct anonymise_options *a, struct options *o)
 	struct input_whole w;
 	struct shown_path shown;
 
-	if (input_read_whole(&w, a->keyfile, KEY_MOST)) {
-		take_key(a, o, w.p, w.n);
+	if (input_read_whole(&w, a->keyfile, MAX_KEY)) {
+		set_key(a, o, w.p, w.n);
 	} else if (w.no_memory) {
 		options_no_memory(o);
 	} else if (w.too_large) {
 		o->status = options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes",
-		                            show_path(&shown, a->keyfile), KEY_MOST);
+		                            show_path(&shown, a->keyfile), MAX_KEY);
 	} else {
 		say("%s: cannot read the key: %s", show_path(&shown, a->keyfile), w.why);
 		o->status = STATUS_UNREADABLE;
@@ -48,7 +54,7 @@ static void read_key(struct anonymise_options *a, struct options *o)
 	free(w.p);
 }
 
-/* After the last option: reads the key.  false after a message and o->status set. */
+/* Reads the key.  Returns false after a message, with o->status set. */
 static bool anonymise_options_check(struct anonymise_options *a, struct options *o)
 {
 	const struct anonymise *const w = &a->anonymise;
@@ -65,8 +71,6 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 		anonymise_set_shift(&a->anonymise);
 	return o->status == STATUS_CLEAN;
 }
-
-/* ---- what can be read all the same ---- */
 
 static void put_names(struct text *t, const struct rehome *r)
 {
@@ -90,6 +94,7 @@ static void put_names(struct text *t, const struct rehome *r)
 	free(names);
 }
 
+/* Lists what can still be read in an anonymised output, for people. */
 static bool anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p,
                                    struct text *t)
 {
@@ -104,45 +109,18 @@ static bool anonymise_options_list(const struct anonymise_options *a, const stru
 	return !t->failed;
 }
 
-/* ---- convert options ---- */
+/* ---- options ---- */
 
 const struct cmd_words convert_words[] = {
 	{ "--to", WORDS_OUTPUT_FORMATS, NULL },
 	{ NULL, WORDS_LIST, NULL },
 };
 
-bool convert_take_option(struct convert *c, int option, const char *arg)
+bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg)
 {
-	static const char *const on_off[] = { "on", "off", NULL };
-	struct options *const o = &c->options;
-	int word;
+	struct convert *const c = run;
 
-	switch (option) {
-	case CONVERT_TO:
-		c->to_name = arg;
-		return true;
-	case CONVERT_THREADS:
-		return options_number(o, "--threads", arg, &c->threads);
-	case CONVERT_MEMORY:
-		return options_bytes(o, "--memory", arg, &c->sort_memory);
-	case CONVERT_MAX_REPEAT:
-		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
-	case CONVERT_LANES:
-		word = options_word(o, "--lanes", arg, on_off);
-		c->no_lanes = word == 1;
-		return word >= 0;
-	case CONVERT_REBASE:
-		return c->rebase = true;
-	case CONVERT_FAIL_ON_LOSS:
-		return losses_out_fail_on(&c->losses, o, NULL);
-	case CONVERT_FAIL_ON_LOSS_OF:
-		return losses_out_fail_on(&c->losses, o, arg);
-	case CONVERT_LOSSES:
-		c->losses.path = arg;
-		return true;
-	default:
-		return c->keep_partial = true;
-	}
+	return losses_out_fail_on(&c->losses, o, arg);
 }
 
 /* Whether all files of the run are different ones. */
@@ -175,58 +153,40 @@ bool convert_check_names(struct convert *c)
 	       output_options_fit(o, c->to);
 }
 
-/* ---- convert ---- */
+static bool set_anonymise(void *run, struct options *o, const char *arg)
+{
+	struct convert *const c = run;
 
-enum {
-	O_RAW = CONVERT_OWN,
-	O_ANONYMISE,
-	O_KEEP_PATHS,
-	O_KEEP_SUFFIXES,
-	O_HIDE_NUMBERS,
-	O_SHIFT_TIME,
-	O_SKIP_EXISTING,
-	O_VERIFY,
-	O_SPLIT,
-};
+	c->anonymise.keyfile = arg;
+	o->wordless = true;
+	return true;
+}
 
 static const struct cmd_option own[] = {
 	CONVERT_ROWS,
-	[O_RAW] = { "raw", NULL, "write the records of the input without interpretation", 0 },
-	[O_ANONYMISE] = { "anonymise", "KEYFILE",
-	                  "replace names, texts and metadata by pseudonyms derived from the key", 0 },
-	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path separately",
-	                   0 },
-	[O_KEEP_SUFFIXES] = { "keep-suffixes", NULL, "with --anonymise: keep file name suffixes such as .h5",
-	                      0 },
-	[O_HIDE_NUMBERS] = { "hide-numbers", NULL, "with --anonymise: also replace numbers, pids and tids",
-	                     0 },
-	[O_SHIFT_TIME] = { "shift-time", NULL,
-	                   "with --anonymise: shift all times by an amount derived from the key", 0 },
-	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
-	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
-	[O_SPLIT] = { "split", "HOW", "write a folder of traces: time=10s, by=pid|tid|stream or size=20M",
-	              0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv);
-
-const struct command convert_command = {
-	.name = "convert",
-	.operands = "[options] IN OUT  |  [options] IN ... -o OUT",
-	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are "
-	           "compressed.",
-	.options = own,
-	.words = convert_words,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.converts = true,
-	.run = cmd_convert,
+	{ "raw", NULL, "write the records of the input without interpretation", 0,
+	  TO_FLAG(struct convert, raw) },
+	{ "anonymise", "KEYFILE", "replace names, texts and metadata by pseudonyms derived from the key", 0,
+	  OPTION_CALL, .set = set_anonymise },
+	{ "keep-paths", NULL, "with --anonymise: replace each part of a path separately", 0,
+	  TO_FLAG(struct convert, anonymise.anonymise.keep_paths) },
+	{ "keep-suffixes", NULL, "with --anonymise: keep file name suffixes such as .h5", 0,
+	  TO_FLAG(struct convert, anonymise.anonymise.keep_suffixes) },
+	{ "hide-numbers", NULL, "with --anonymise: also replace numbers, pids and tids", 0,
+	  TO_FLAG(struct convert, anonymise.anonymise.hide_numbers) },
+	{ "shift-time", NULL, "with --anonymise: shift all times by an amount derived from the key", 0,
+	  TO_FLAG(struct convert, anonymise.shift_time) },
+	{ "skip-existing", NULL, "do nothing if the output is there already", 0,
+	  TO_FLAG(struct convert, skip_existing) },
+	{ "verify", NULL, "read the output back and compare it before it gets its name", 0,
+	  TO_FLAG(struct convert, verify.wanted) },
+	{ "split", "HOW", "write a folder of traces: time=10s, by=pid|tid|stream or size=20M", 0, OPTION_CALL,
+	  .set = convert_split_option },
+	{ .name = NULL },
 };
 
 /* Whether what was asked for goes together. */
-static bool check(struct convert *c)
+static bool check_options(struct convert *c)
 {
 	struct options *const o = &c->options;
 
@@ -250,43 +210,11 @@ static bool check(struct convert *c)
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
-/* false after a message and status set. */
-static bool take_option(struct convert *c, int option, const char *arg)
-{
-	struct anonymise *const words = &c->anonymise.anonymise;
-	bool *const flags[] = {
-		[O_RAW] = &c->raw,
-		[O_KEEP_PATHS] = &words->keep_paths,
-		[O_KEEP_SUFFIXES] = &words->keep_suffixes,
-		[O_HIDE_NUMBERS] = &words->hide_numbers,
-		[O_SHIFT_TIME] = &c->anonymise.shift_time,
-		[O_SKIP_EXISTING] = &c->skip_existing,
-		[O_VERIFY] = &c->verify.wanted,
-	};
-
-	if (option < CONVERT_OWN)
-		return convert_take_option(c, option, arg);
-	if (option == O_SPLIT)
-		return convert_split_option(c, arg);
-	if (option != O_ANONYMISE) {
-		*flags[option] = true;
-		return true;
-	}
-	c->anonymise.keyfile = arg;
-	c->options.wordless = true;
-	return true;
-}
-
 static bool parse(struct convert *c)
 {
 	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take_option(c, opt, arg))
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, c))
 		return false;
 	const int operands = o->argc - o->first_operand;
 	c->out = o->output;
@@ -301,7 +229,7 @@ static bool parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	return check(c);
+	return check_options(c);
 }
 
 static enum writer_shape shape(const struct convert *c)
@@ -309,13 +237,15 @@ static enum writer_shape shape(const struct convert *c)
 	return convert_splits(&c->split) ? WRITER_FOLDER : c->to->writer->shape;
 }
 
-/* Where temporary files go; NULL: $TMPDIR. */
-static const char *beside(const struct convert *c)
+/* The path next to which temporary files go; NULL: $TMPDIR. */
+static const char *temp_path(const struct convert *c)
 {
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
 }
 
-/* Whether a selection of this format's records can be copied as it was asked for.  false after a message. */
+/* ---- hooks ---- */
+
+/* Whether selected records of this format can be copied.  Returns false after a message. */
 static bool can_select(const struct convert *c, const struct format *of)
 {
 	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
@@ -337,7 +267,7 @@ static bool begin_writing(struct convert *c)
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
-		.beside = beside(c),
+		.beside = temp_path(c),
 		.threads = options_threads(c->threads),
 	};
 	const struct writing_output out = { convert_output_put, &c->output };
@@ -345,7 +275,7 @@ static bool begin_writing(struct convert *c)
 	return convert_verify_begin(c) && writing_begin(&c->writing, &c->pipeline, c->to, out, &options);
 }
 
-/* The first input that can be read tells what is written. */
+/* The first input that can be read decides what is written. */
 static bool opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
@@ -378,9 +308,9 @@ static void closed(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
 
-	progress_clear(&c->progress);
+	progress_clear(&c->options.progress);
 	if (c->split.is_again)
-		return; /* that was said with the first one */
+		return; /* reported with the first pass */
 	c->status = worse(c->status, say_end(&c->options, s));
 	c->records += s->reader.records;
 	if (!is_nothing_read(s))
@@ -395,14 +325,9 @@ static void closed(void *ctx, const struct source *s)
 	}
 }
 
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct convert *const c = ctx;
+/* ---- the end of the output ---- */
 
-	progress_show(&c->progress, in);
-}
-
-/* Whether what was written may be kept: an output lacks no input, or part of one, that could not be read. */
+/* Whether the output may be kept: not if an input, or part of one, could not be read. */
 static bool may_keep(struct convert *c)
 {
 	const struct input_files *const files = &c->options.files;
@@ -423,8 +348,8 @@ static bool may_keep(struct convert *c)
 	return false;
 }
 
-/* Whether the output is there, with a note, and is to be kept; or, with a message and *status, that could not
- * be found out. */
+/* --skip-existing: whether nothing is to be done, as the output exists (after a note), or that is not known
+ * (after a message, with *status set). */
 static bool skips(const struct convert *c, enum exit_status *status)
 {
 	struct shown_path shown;
@@ -441,7 +366,7 @@ static bool skips(const struct convert *c, enum exit_status *status)
 	return there || error != 0;
 }
 
-/* Publishes the output with its reports, after which nothing is open; says what went wrong. */
+/* Publishes the output with its reports, and reports what went wrong. */
 static enum exit_status publish(struct convert *c)
 {
 	const struct format *const from = pipeline_format(&c->pipeline);
@@ -475,14 +400,14 @@ static enum exit_status publish(struct convert *c)
 			say_losses(c->out, total, c->losses.fail);
 	} else {
 		status = p.status;
-		if (why[0] != '\0' && !skips(c, &status)) /* unless somebody else made it meanwhile */
+		if (why[0] != '\0' && !skips(c, &status)) /* another process may have made it meanwhile */
 			say("%s", why);
 	}
 	text_free(&readable);
 	return status;
 }
 
-/* Ends the output, well or not; all that went wrong with it is said here. */
+/* Ends the output; reports all that went wrong with it. */
 static enum exit_status finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
@@ -502,7 +427,9 @@ static enum exit_status finish(struct convert *c, bool written)
 	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }
 
-/* true: all that can be read was. */
+/* ---- the run ---- */
+
+/* Returns whether everything that can be read was written. */
 static bool write_all(struct convert *c)
 {
 	enum stage_status status;
@@ -546,7 +473,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
-	job.sort_beside = beside(c);
+	job.sort_beside = temp_path(c);
 	job.lanes = writer->nested && !c->no_lanes;
 	job.lanes_off = writer->nested && c->no_lanes;
 	job.late = true;
@@ -558,11 +485,11 @@ struct pipeline_job convert_job(struct convert *c)
 	job.raw_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.select != NULL;
 	if (c->join != NULL && job.order == ORDER_FILE)
 		job.order = ORDER_TIME;
-	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
+	job.hooks = (struct pipeline_hooks){ opened, settle, closed, options_progress, c };
 	return job;
 }
 
-/* Reads the inputs and hands all to the writer.  false: not all could be read or written. */
+/* Reads the inputs and hands all events to the writer. */
 static bool convert_write(struct convert *c, const struct pipeline_job *job)
 {
 	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);
@@ -597,7 +524,7 @@ enum exit_status convert_run(struct convert *c)
 {
 	const bool splits = convert_splits(&c->split);
 
-	progress_init(&c->progress, &c->options);
+	progress_init(&c->options.progress, &c->options);
 	if (!convert_output_is_open(&c->output) && !convert_open(c))
 		return STATUS_UNREADABLE;
 	const struct pipeline_job job = convert_job(c);
@@ -632,3 +559,17 @@ static enum exit_status cmd_convert(const struct command *cmd, int argc, char **
 	options_free(&c.options);
 	return status;
 }
+
+const struct command convert_command = {
+	.name = "convert",
+	.operands = "[options] IN OUT  |  [options] IN ... -o OUT",
+	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are "
+	           "compressed.",
+	.options = own,
+	.words = convert_words,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.converts = true,
+	.run = cmd_convert,
+};

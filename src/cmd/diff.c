@@ -1,3 +1,9 @@
+/*
+ * diff: both traces are read in order of time at the same pace and compared by compare/differ, which pairs
+ * the events; memory is that of sorting, and of the events that wait for a partner.  Each difference is
+ * written when it is found, as text or JSON, and a table by name ends the report.
+ */
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,16 +16,34 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
+#include "compare/compare.h"
 #include "format/fields_json.h"
 #include "input/open.h"
 #include "output/columns.h"
 #include "output/text_units.h"
 #include "output/text_visible.h"
 
-/* ---- diff text ---- */
+/* What the report shows. */
+struct diff_view {
+	const char *paths[DIFFER_SIDES];
+	const struct differ *differ;
+	uint64_t start; /* ns: the first time of both sides */
+	uint64_t starts[DIFFER_SIDES];
+	unsigned width; /* of text; 0: any */
+	uint64_t shown; /* differences so far */
+	bool complete;  /* at the end: both sides were read */
+};
 
-/* The report for people. */
+/* A form of the report. */
+struct diff_form {
+	void (*begin)(struct text *t, const struct diff_view *v);
+	/* Returns false on OOM. */
+	bool (*difference)(struct text *t, const struct diff_view *v, const struct difference *d);
+	void (*end)(struct text *t, const struct diff_view *v);
+};
+
+/* ---- report as text ---- */
 
 static void put_track(struct text *t, const struct track *k)
 {
@@ -143,8 +167,6 @@ static bool put_difference(struct text *t, const struct diff_view *v, const stru
 	return a == NULL || b == NULL || put_parts(t, v, d);
 }
 
-/* ---- the end ---- */
-
 static bool differs(const struct by_name_row *r)
 {
 	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
@@ -231,8 +253,6 @@ static void put_end(struct text *t, const struct diff_view *v)
 		            d->full, PENDING_MAX);
 }
 
-/* ---- lines that fit ---- */
-
 #define INDENT 8 /* of what a line goes on with */
 
 static void put_lines(struct text *t, const struct diff_view *v, struct text *lines)
@@ -241,7 +261,7 @@ static void put_lines(struct text *t, const struct diff_view *v, struct text *li
 	text_free(lines);
 }
 
-static void begin(struct text *t, const struct diff_view *v)
+static void text_begin(struct text *t, const struct diff_view *v)
 {
 	struct text lines = { .p = NULL };
 
@@ -249,7 +269,7 @@ static void begin(struct text *t, const struct diff_view *v)
 	put_lines(t, v, &lines);
 }
 
-static bool difference(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool text_difference(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	struct text lines = { .p = NULL };
 	const bool ok = put_difference(&lines, v, d);
@@ -258,7 +278,7 @@ static bool difference(struct text *t, const struct diff_view *v, const struct d
 	return ok;
 }
 
-static void end(struct text *t, const struct diff_view *v)
+static void text_end(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
 	struct text lines = { .p = NULL };
@@ -269,11 +289,9 @@ static void end(struct text *t, const struct diff_view *v)
 		put_names(t, v);
 }
 
-const struct diff_form diff_text = { begin, difference, end };
+static const struct diff_form diff_text = { text_begin, text_difference, text_end };
 
-/* ---- diff json ---- */
-
-/* The report for programs: diff.schema.json. */
+/* ---- report as JSON: schemas/diff.schema.json ---- */
 
 static void put_string(struct text *t, const char *before, struct slice s)
 {
@@ -287,7 +305,7 @@ static void put_u64(struct text *t, const char *before, uint64_t v)
 	text_u64(t, v);
 }
 
-static void begin_diff_json(struct text *t, const struct diff_view *v)
+static void json_begin(struct text *t, const struct diff_view *v)
 {
 	text_str(t, "{\"tool\":");
 	text_json_string(t, slice_str(TOOL_NAME));
@@ -297,7 +315,7 @@ static void begin_diff_json(struct text *t, const struct diff_view *v)
 	text_str(t, ",\n \"differences\":[");
 }
 
-static void put_event(struct text *t, const char *before, const struct event *e)
+static void put_json_event(struct text *t, const char *before, const struct event *e)
 {
 	struct fields_json_lost lost = { 0 };
 
@@ -311,14 +329,14 @@ static void put_event(struct text *t, const char *before, const struct event *e)
 	text_char(t, '}');
 }
 
-struct put_fields {
+struct json_fields {
 	struct text *t;
 	bool any;
 };
 
-static void put_field_diff_json(void *ctx, struct slice name, const struct value *a, const struct value *b)
+static void put_json_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
 {
-	struct put_fields *const p = ctx;
+	struct json_fields *const p = ctx;
 	struct fields_json_lost lost = { 0 };
 
 	put_string(p->t, p->any ? ",{\"name\":" : "{\"name\":", name);
@@ -334,7 +352,7 @@ static void put_field_diff_json(void *ctx, struct slice name, const struct value
 	text_char(p->t, '}');
 }
 
-static void put_parts_diff_json(struct text *t, unsigned parts)
+static void put_json_parts(struct text *t, unsigned parts)
 {
 	static const struct {
 		unsigned part;
@@ -355,27 +373,27 @@ static void put_parts_diff_json(struct text *t, unsigned parts)
 	text_char(t, ']');
 }
 
-static bool difference_diff_json(struct text *t, const struct diff_view *v, const struct difference *d)
+static bool json_difference(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
-	struct put_fields fields = { t, false };
+	struct json_fields fields = { t, false };
 	bool ok = true;
 
 	text_printf(t, "%s\n  {\"change\":\"%s\"", v->shown > 0 ? "," : "",
 	            a == NULL   ? "only_b"
 	            : b == NULL ? "only_a"
 	                        : "changed");
-	put_event(t, ",\"a\":", a);
-	put_event(t, ",\"b\":", b);
-	put_parts_diff_json(t, d->parts);
+	put_json_event(t, ",\"a\":", a);
+	put_json_event(t, ",\"b\":", b);
+	put_json_parts(t, d->parts);
 	text_str(t, ",\"args\":[");
 	if ((d->parts & PART_FIELDS) != 0)
-		ok = field_differences(d, &v->differ->rules, put_field_diff_json, &fields);
+		ok = field_differences(d, &v->differ->rules, put_json_field, &fields);
 	text_str(t, "]}");
 	return ok;
 }
 
-static void put_row(struct text *t, const struct by_name_row *r, bool first)
+static void put_json_name(struct text *t, const struct by_name_row *r, bool first)
 {
 	put_string(t, first ? "\n  {\"name\":" : ",\n  {\"name\":", r->name);
 	put_u64(t, ",\"events_a\":", r->events[DIFFER_A]);
@@ -390,7 +408,7 @@ static void put_row(struct text *t, const struct by_name_row *r, bool first)
 	text_char(t, '}');
 }
 
-static void end_diff_json(struct text *t, const struct diff_view *v)
+static void json_end(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
 	bool first = true;
@@ -408,47 +426,18 @@ static void end_diff_json(struct text *t, const struct diff_view *v)
 		const struct by_name_row *const r = &d->names->rows[i];
 		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) == 0)
 			continue;
-		put_row(t, r, first);
+		put_json_name(t, r, first);
 		first = false;
 	}
 	text_str(t, "]}\n");
 }
 
-const struct diff_form diff_json = { begin_diff_json, difference_diff_json, end_diff_json };
+static const struct diff_form diff_json = { json_begin, json_difference, json_end };
 
 /* ---- diff ---- */
 
-enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
-
-static const struct cmd_option own[] = {
-	[O_TOLERANCE] = { "tolerance", "DURATION", "allowed difference of times and durations (default: 0)",
-	                  0 },
-	[O_IGNORE] = { "ignore", "WHAT,...",
-	               "leave out args, category, dur, kind, name, process, thread, time, track or "
-	               "field:NAME",
-	               0 },
-	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20; 0: all)", 'n' },
-	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
-	[O_MEMORY] = { "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv);
-
-const struct command diff_command = {
-	.name = "diff",
-	.operands = "[options] A B",
-	.summary = "Compares the events of two traces, of the same format or not, and shows how they differ.",
-	.options = own,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.tables = true,
-	.run = cmd_diff,
-};
-
-#define MOST_FIELDS 64
-#define SHOWN 20
+#define MAX_FIELDS 64
+#define DEFAULT_LIMIT 20 /* differences */
 
 struct diff_input {
 	struct diff *diff;
@@ -457,17 +446,17 @@ struct diff_input {
 };
 
 struct diff {
-	struct options options;
+	struct options options; /* first */
 	struct diff_input inputs[DIFFER_SIDES];
 	const char *paths[DIFFER_SIDES];
 	uint64_t limit, sort_memory;
 	struct differ_rules rules;
-	struct slice fields[MOST_FIELDS]; /* that do not count */
+	struct slice fields[MAX_FIELDS]; /* that do not count */
 	size_t nfields;
+	unsigned json; /* of text|json */
 	const struct diff_form *form;
 	struct report_out out;
 	struct text text;
-	struct progress progress;
 	struct pipeline pipelines[DIFFER_SIDES];
 	struct pipeline_job jobs[DIFFER_SIDES];
 	struct differ differ;
@@ -536,10 +525,10 @@ static bool ignore_one(struct diff *d, struct slice s)
 	if (s.n < 6 || memcmp(s.p, "field:", 6) != 0)
 		return unknown_ignored(d, s);
 	s = slice_of(s.p + 6, s.n - 6);
-	if (s.n == 0 || d->nfields == MOST_FIELDS) {
+	if (s.n == 0 || d->nfields == MAX_FIELDS) {
 		d->options.status = options_mistake(
 		    &d->options, s.n == 0 ? "--ignore: a name is empty" : "--ignore: more than %d fields",
-		    MOST_FIELDS);
+		    MAX_FIELDS);
 		return false;
 	}
 	d->fields[d->nfields++] = s;
@@ -548,11 +537,21 @@ static bool ignore_one(struct diff *d, struct slice s)
 	return true;
 }
 
-static bool ignore(struct diff *d, const char *arg)
+static bool set_tolerance(void *run, struct options *o, const char *arg)
+{
+	struct diff *const d = run;
+
+	if (duration_option(arg, &d->rules.tolerance))
+		return true;
+	o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
+	return false;
+}
+
+static bool set_ignore(void *run, struct options *o, const char *arg)
 {
 	for (;;) {
 		const size_t n = strcspn(arg, ",");
-		if (!ignore_one(d, slice_of(arg, n)))
+		if (!ignore_one(run, slice_of(arg, n)))
 			return false;
 		if (arg[n] == '\0')
 			return true;
@@ -560,43 +559,27 @@ static bool ignore(struct diff *d, const char *arg)
 	}
 }
 
-static bool take(struct diff *d, int opt, const char *arg)
-{
-	static const char *const forms[] = { "text", "json", NULL };
-	struct options *const o = &d->options;
-
-	switch (opt) {
-	case O_TOLERANCE:
-		if (duration_option(arg, &d->rules.tolerance))
-			return true;
-		o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
-		return false;
-	case O_IGNORE:
-		return ignore(d, arg);
-	case O_LIMIT:
-		return options_limit(o, arg, &d->limit);
-	case O_MEMORY:
-		return options_bytes(o, "--memory", arg, &d->sort_memory);
-	default:
-		opt = options_word(o, "--format", arg, forms);
-		d->form = opt == 1 ? &diff_json : &diff_text;
-		return opt >= 0;
-	}
-}
+static const struct cmd_option own[] = {
+	{ "tolerance", "DURATION", "allowed difference of times and durations (default: 0)", 0, OPTION_CALL,
+	  .set = set_tolerance },
+	{ "ignore", "WHAT,...",
+	  "leave out args, category, dur, kind, name, process, thread, time, track or field:NAME", 0,
+	  OPTION_CALL, .set = set_ignore },
+	{ "limit", "N", "show N differences at most (default: 20; 0: all)", 'n',
+	  TO_LIMIT(struct diff, limit) },
+	{ "format", "text|json", "the form of the report (default: text)", 0, TO_CHOICE(struct diff, json) },
+	{ "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0, TO_BYTES(struct diff, sort_memory) },
+	{ .name = NULL },
+};
 
 static bool parse(struct diff *d)
 {
 	struct options *const o = &d->options;
-	const char *arg;
-	int opt;
 
-	d->limit = SHOWN;
-	d->form = &diff_text;
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take(d, opt, arg))
-			return false;
-	if (opt == OPTIONS_STOP)
+	d->limit = DEFAULT_LIMIT;
+	if (!options_parse(o, d))
 		return false;
+	d->form = d->json ? &diff_json : &diff_text;
 	if (o->argc - o->first_operand != DIFFER_SIDES) {
 		o->status = options_mistake(o, "takes two traces");
 		return false;
@@ -612,15 +595,8 @@ static void closed(void *ctx, const struct source *s)
 {
 	struct diff *const d = ctx;
 
-	progress_clear(&d->progress);
+	progress_clear(&d->options.progress);
 	d->status = worse(d->status, say_end(&d->options, s));
-}
-
-static void show(void *ctx, const struct input *in)
-{
-	struct diff *const d = ctx;
-
-	progress_show(&d->progress, in);
 }
 
 static bool open_side(struct diff *d, int side)
@@ -635,7 +611,7 @@ static bool open_side(struct diff *d, int side)
 	job->interpret = INTERPRET_SPANS;
 	job->order = ORDER_TIME;
 	job->sort_memory = d->sort_memory;
-	job->hooks = (struct pipeline_hooks){ .closed = closed, .progress = show, .ctx = d };
+	job->hooks = (struct pipeline_hooks){ .closed = closed, .progress = options_progress, .ctx = d };
 	return pipeline_open(&d->pipelines[side], job);
 }
 
@@ -656,7 +632,7 @@ static enum stage_status next(void *ctx, struct batch **out)
 	return status;
 }
 
-static bool take_difference(void *ctx, const struct difference *difference)
+static bool report_difference(void *ctx, const struct difference *difference)
 {
 	struct diff *const d = ctx;
 
@@ -679,7 +655,7 @@ static bool compare(struct diff *d)
 			                             .ctx = &d->inputs[i],
 			                             .trace = &d->pipelines[i].trace };
 	}
-	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], take_difference, d);
+	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], report_difference, d);
 	d->differ.names = &d->names;
 	d->view.differ = &d->differ;
 	d->view.start = UINT64_MAX;
@@ -692,7 +668,7 @@ static bool compare(struct diff *d)
 }
 
 /* Whether both sides can be opened.  Those that cannot are read, which says why. */
-static bool are_there(struct diff *d)
+static bool check_readable(struct diff *d)
 {
 	struct shown_path shown;
 	bool all = true;
@@ -712,10 +688,10 @@ static enum exit_status run(struct diff *d)
 {
 	bool ok = true, differs = false;
 
-	progress_init(&d->progress, &d->options);
+	progress_init(&d->options.progress, &d->options);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		ok &= open_side(d, i);
-	ok = ok && are_there(d) && compare(d);
+	ok = ok && check_readable(d) && compare(d);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		pipeline_end(&d->pipelines[i]);
 	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
@@ -761,3 +737,15 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 	free(d);
 	return status;
 }
+
+const struct command diff_command = {
+	.name = "diff",
+	.operands = "[options] A B",
+	.summary = "Compares the events of two traces, of the same format or not, and shows how they differ.",
+	.options = own,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.tables = true,
+	.run = cmd_diff,
+};

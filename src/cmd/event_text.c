@@ -1,18 +1,20 @@
 #include "base/numbers.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
 #include "model/event_traits.h"
 #include "model/track.h"
+#include "output/text_json.h"
 #include "output/text_units.h"
+#include "output/text_visible.h"
 
-/* ---- value text ---- */
+/* ---- values for people ---- */
 
 #define MAX_DEPTH 64
 
 static void put_quoted(struct text *t, struct slice s)
 {
 	text_char(t, '"');
-	for (uint32_t from = 0;
-	     from <= s.n;) { /* text_visible knows no quotes: escape them between its runs */
+	/* text_visible() does not escape quotes */
+	for (uint32_t from = 0; from <= s.n;) {
 		const char *const quote = s.n > from ? memchr(s.p + from, '"', s.n - from) : NULL;
 		const uint32_t to = quote != NULL ? (uint32_t)(quote - s.p) : s.n;
 		text_visible(t, slice_of(s.p + from, to - from), 0);
@@ -118,7 +120,7 @@ void value_text_put(struct text *t, const struct value *v)
 	put(t, v, 0);
 }
 
-/* ---- event json ---- */
+/* ---- events as JSON ---- */
 
 const char *event_kind(const struct event *e)
 {
@@ -153,8 +155,8 @@ static void put_named(struct text *t, const char *name, const char *number, cons
 		put_number(t, number, k->id);
 }
 
-/* The track is a time line below its thread or process; a lane is no track of its own. */
-static void put_place(struct text *t, const struct track *k, struct fields_json_lost *lost)
+/* Process, thread, and the track if it is a child of its thread or process; a lane belongs to its parent. */
+static void put_track(struct text *t, const struct track *k, struct fields_json_lost *lost)
 {
 	const struct track *const base = k->lane > 0 ? k->parent : k;
 	const struct track *thread = base;
@@ -181,7 +183,7 @@ void event_json(struct text *t, const struct event *e, struct fields_json_lost *
 		put_text(t, "name", e->name, lost);
 		put_text(t, "category", e->cls->category, lost);
 		if (e->track != NULL)
-			put_place(t, e->track, lost);
+			put_track(t, e->track, lost);
 	}
 	put_number(t, "offset", e->offset);
 }

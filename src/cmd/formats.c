@@ -1,15 +1,19 @@
+/*
+ * formats: the list of formats, and the matrix of losses between them, which follows from the features that a
+ * reader states (format/features.h) and the rows of losses of a writer.
+ */
+
 #include "base/match.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
 #include "format/registry.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
 
-/* ---- loss matrix ---- */
+/* ---- losses between two formats ---- */
 
-/* Whether the records of one trace are written as they are. */
+/* Whether records are copied as they are. */
 static bool copies(const struct format *from, const struct format *to)
 {
 	return from == to && (to->writer->modes & WRITER_RAW_SAME) != 0;
@@ -31,15 +35,15 @@ static unsigned count(const struct loss *l, const struct format *from, const str
 	return n;
 }
 
-/* ---- text ---- */
+/* ---- matrix as text ---- */
 
-/* Whether a format's row or column is asked for. */
+/* Whether a row or column of the format is shown; only NULL: all are. */
 static bool is_asked(const struct format *only, const struct format *from, const struct format *to)
 {
 	return only == NULL || only == from || only == to;
 }
 
-/* How many kinds of loss a way has. */
+/* The number of kinds of loss. */
 static void put_count(struct columns *c, const struct format *from, const struct format *to,
                       const char *copied)
 {
@@ -49,8 +53,8 @@ static void put_count(struct columns *c, const struct format *from, const struct
 		columns_u64(c, count(to->losses, from, to));
 }
 
-/* A line for each way to or from one format. */
-static void put_ways(struct text *t, const struct format *only, unsigned width)
+/* A line for each pair with this format. */
+static void put_pairs_with(struct text *t, const struct format *only, unsigned width)
 {
 	static const struct column list[] = { { "input", COLUMN_WORD, 0, 0 },
 		                              { "output", COLUMN_WORD, 0, 0 },
@@ -69,15 +73,14 @@ static void put_ways(struct text *t, const struct format *only, unsigned width)
 	columns_free(&c);
 }
 
-/* A table: outputs down, inputs across, how many kinds of loss there are; of one format, the ways to it and
- * from it. only: NULL: all. */
-static void loss_matrix_text(struct text *t, const struct format *only, unsigned width)
+/* A table of the numbers of kinds of loss: outputs down, inputs across.  only: the pairs with this format. */
+static void put_matrix_text(struct text *t, const struct format *only, unsigned width)
 {
 	struct column list[COLUMNS_MAX] = { { "output", COLUMN_WORD, 0, 0 } };
 	struct columns c = { .list = list, .n = 1, .indent = 2 };
 
 	if (only != NULL) {
-		put_ways(t, only, width);
+		put_pairs_with(t, only, width);
 		return;
 	}
 	/* the last inputs are left out first */
@@ -111,9 +114,8 @@ static void put_kinds(struct columns *c, const struct loss *l, const struct form
 		}
 }
 
-/* One pair: the kinds, and those of the engine. */
-static void loss_matrix_pair(struct text *t, const struct format *from, const struct format *to,
-                             unsigned width)
+/* One pair: the kinds of loss of the output, and those of the engine. */
+static void put_pair_text(struct text *t, const struct format *from, const struct format *to, unsigned width)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 20, 0 } };
 	struct columns output = { .list = list, .n = 2, .indent = 2 }, way = output;
@@ -134,7 +136,7 @@ static void loss_matrix_pair(struct text *t, const struct format *from, const st
 	columns_free(&way);
 }
 
-/* ---- JSON ---- */
+/* ---- matrix as JSON: schemas/formats-matrix.schema.json ---- */
 
 static void put_ids(struct text *t, const struct loss *l, const struct format *from, const struct format *to,
                     bool *any)
@@ -148,7 +150,7 @@ static void put_ids(struct text *t, const struct loss *l, const struct format *f
 	}
 }
 
-static void put_pair(struct text *t, const struct format *from, const struct format *to)
+static void put_json_pair(struct text *t, const struct format *from, const struct format *to)
 {
 	bool any = false, any_way = false;
 
@@ -163,8 +165,8 @@ static void put_pair(struct text *t, const struct format *from, const struct for
 	text_str(t, "]}");
 }
 
-/* All pairs, or those of one format: schemas/formats-matrix.schema.json. */
-static void loss_matrix_json(struct text *t, const struct format *only)
+/* All pairs, or those with one format. */
+static void put_matrix_json(struct text *t, const struct format *only)
 {
 	const char *between = "[\n";
 
@@ -173,33 +175,13 @@ static void loss_matrix_json(struct text *t, const struct format *only)
 			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
 				continue;
 			text_str(t, between);
-			put_pair(t, *from, *to);
+			put_json_pair(t, *from, *to);
 			between = ",\n";
 		}
 	text_str(t, "\n]\n");
 }
 
-/* ---- formats ---- */
-
-enum { O_FORMAT, O_MATRIX };
-
-static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json", "the list's form (default: text)", 0 },
-	[O_MATRIX] = { "matrix", NULL, "kinds of loss from each input format to each output format", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
-
-const struct command formats_command = {
-	.name = "formats",
-	.operands = "[options] [NAME]  |  --matrix [options] [NAME | FROM TO]",
-	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
-	.options = own,
-	.writes = true,
-	.tables = true,
-	.run = cmd_formats,
-};
+/* ---- list of formats ---- */
 
 static void put_words(struct text *t, const char *const *words)
 {
@@ -220,7 +202,7 @@ static void put_row(struct columns *c, const struct format *f)
 	columns_next(c);
 }
 
-static void as_text(struct text *t, unsigned width)
+static void put_list_text(struct text *t, unsigned width)
 {
 	static const struct column list[] = {
 		{ "name", COLUMN_WORD, 0, 0 },      { "can", COLUMN_WORD, 0, 0 },
@@ -244,8 +226,7 @@ static void put_line(struct text *t, unsigned width, const char *what, const str
 	t->failed |= line->failed;
 }
 
-/* All there is to know of one format. */
-static void one_as_text(struct text *t, const struct format *f, unsigned width)
+static void put_format_text(struct text *t, const struct format *f, unsigned width)
 {
 	const bool r = f->reader != NULL, w = f->writer != NULL;
 	struct text line = { .p = NULL };
@@ -287,7 +268,7 @@ static void put_list(struct text *t, const char *name, const char *const *words)
 	text_char(t, ']');
 }
 
-static void put_json(struct text *t, const struct format *f)
+static void put_format_json(struct text *t, const struct format *f)
 {
 	text_str(t, "\n{\"name\":");
 	text_json_string(t, slice_str(f->name));
@@ -303,7 +284,7 @@ static void put_json(struct text *t, const struct format *f)
 }
 
 /* only: NULL: all of them. */
-static void as_json(struct text *t, const struct format *only)
+static void put_list_json(struct text *t, const struct format *only)
 {
 	const char *before = "[";
 
@@ -311,7 +292,7 @@ static void as_json(struct text *t, const struct format *only)
 		if (only != NULL && *f != only)
 			continue;
 		text_str(t, before);
-		put_json(t, *f);
+		put_format_json(t, *f);
 		before = ",";
 	}
 	text_str(t, "\n]\n");
@@ -326,7 +307,7 @@ static bool fits(const struct format *f, enum can can)
 }
 
 /* The format of an operand; NULL after a message and o->status set. */
-static const struct format *named(struct options *o, const char *name, enum can can)
+static const struct format *find_format(struct options *o, const char *name, enum can can)
 {
 	static const char *const cans[] = { "", " that can be read", " that can be written" };
 	const struct format *const f = format_by_name(name), *best = NULL;
@@ -351,24 +332,21 @@ static const struct format *named(struct options *o, const char *name, enum can 
 }
 
 struct asked {
-	bool json, matrix;
+	unsigned json; /* of text|json */
+	bool matrix;
 	const struct format *one, *from, *to; /* NULL: all */
+};
+
+static const struct cmd_option own[] = {
+	{ "format", "text|json", "the list's form (default: text)", 0, TO_CHOICE(struct asked, json) },
+	{ "matrix", NULL, "kinds of loss from each input format to each output format", 0,
+	  TO_FLAG(struct asked, matrix) },
+	{ .name = NULL },
 };
 
 static bool parse(struct options *o, struct asked *a)
 {
-	static const char *const forms[] = { "text", "json", NULL };
-	const char *arg;
-	int opt;
-
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (opt == O_MATRIX)
-			a->matrix = true;
-		else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
-			a->json = opt == 1;
-		else
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, a))
 		return false;
 	const int n = o->argc - o->first_operand;
 	const char *const *const names = (const char *const *)o->argv + o->first_operand;
@@ -378,16 +356,16 @@ static bool parse(struct options *o, struct asked *a)
 		                       : a->json  ? "--matrix as JSON takes the name of one format"
 		                                  : "--matrix takes an input format and an output format");
 	else if (n == 1)
-		a->one = named(o, names[0], CAN_ANY);
-	else if (n == 2 && (a->from = named(o, names[0], CAN_READ)) != NULL)
-		a->to = named(o, names[1], CAN_WRITE);
+		a->one = find_format(o, names[0], CAN_ANY);
+	else if (n == 2 && (a->from = find_format(o, names[0], CAN_READ)) != NULL)
+		a->to = find_format(o, names[1], CAN_WRITE);
 	return o->status == STATUS_CLEAN;
 }
 
 static enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
-	struct asked a = { .json = false };
+	struct asked a = { .json = 0 };
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 
@@ -397,18 +375,28 @@ static enum exit_status cmd_formats(const struct command *cmd, int argc, char **
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (a.to != NULL)
-		loss_matrix_pair(&t, a.from, a.to, options_prose_width(&o));
+		put_pair_text(&t, a.from, a.to, options_prose_width(&o));
 	else if (a.matrix && a.json)
-		loss_matrix_json(&t, a.one);
+		put_matrix_json(&t, a.one);
 	else if (a.matrix)
-		loss_matrix_text(&t, a.one, options_width(&o));
+		put_matrix_text(&t, a.one, options_width(&o));
 	else if (a.json)
-		as_json(&t, a.one);
+		put_list_json(&t, a.one);
 	else if (a.one != NULL)
-		one_as_text(&t, a.one, options_prose_width(&o));
+		put_format_text(&t, a.one, options_prose_width(&o));
 	else
-		as_text(&t, options_width(&o));
+		put_list_text(&t, options_width(&o));
 	report_out_put(&out, &t);
 	text_free(&t);
 	return report_out_close(&out);
 }
+
+const struct command formats_command = {
+	.name = "formats",
+	.operands = "[options] [NAME]  |  --matrix [options] [NAME | FROM TO]",
+	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
+	.options = own,
+	.writes = true,
+	.tables = true,
+	.run = cmd_formats,
+};

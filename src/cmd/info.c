@@ -1,55 +1,42 @@
+/*
+ * info: what a trace is, without its events: format, size, times, clock, metadata, threads, classes; and with
+ * --digest a hash of all events that is the same in every format that has them.
+ */
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
+#include "cli/traces.h"
+#include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "output/text_visible.h"
 #include "output/text_units.h"
-#include "run/read/operands.h"
-
-enum { O_FORMAT, O_DIGEST };
-
-static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
-	[O_DIGEST] = { "digest", NULL, "a hash of all events, the same in every format that holds them", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-const struct command info_command = {
-	.name = "info",
-	.operands = "[options] IN ...",
-	.summary = "Describes a trace: format, dialect, size, times, threads, and classes with their fields.",
-	.options = own,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.tables = true,
-	.run = cmd_info,
-};
 
 struct info {
-	struct options options;
-	struct report_out out;
-	struct text text;
-	struct progress progress;
-	bool digest, json, any; /* any: a trace could be read */
-	/* of the present trace */
+	struct trace_run run;
+	unsigned json; /* of text|json */
+	bool digest;
+	/* of the current trace */
 	struct digest sum;
 	uint64_t first_ns, last_ns;
 	uint64_t tracks; /* threads that have events, as stats counts them */
 	uint8_t *seen;   /* by index of the track */
 	uint32_t nseen;
-	uint64_t files, packed;
+	uint64_t files, packed;     /* packed: bytes */
 	enum input_packing packing; /* of the last file */
-	enum exit_status status;    /* the worst so far */
 };
 
-/* false: no memory. */
-static bool see_events(struct info *n, const struct batch *b)
+static const struct cmd_option own[] = {
+	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct info, json) },
+	{ "digest", NULL, "a hash of all events, the same in every format that holds them", 0,
+	  TO_FLAG(struct info, digest) },
+	{ .name = NULL },
+};
+
+static bool add_events(struct info *n, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -86,7 +73,7 @@ static void put_size(struct text *t, const struct info *n, const struct pipeline
 	text_char(t, '\n');
 }
 
-/* Of classes of one name, those without records are of no interest but for the first, if no other has any. */
+/* Of classes of one name, those without records are left out, but the first if none has any. */
 static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
@@ -128,7 +115,7 @@ static void put_times(struct text *t, const struct info *n, const struct trace *
 {
 	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
 
-	if (n->first_ns > n->last_ns) { /* no event came */
+	if (n->first_ns > n->last_ns) { /* no events */
 		text_str(t, "times:    none");
 		if (trace->events > 0)
 			text_printf(t, " (0 of %" PRIu64 " events selected)", trace->events);
@@ -256,7 +243,7 @@ static void put_json_trace(struct text *t, struct info *n, const struct pipeline
 	const struct trace *const trace = &p->trace;
 	struct fields_json_lost lost = { .bad_text = 0 };
 
-	text_str(t, n->any ? ",\n{\"path\":" : "\n{\"path\":");
+	text_str(t, n->run.any ? ",\n{\"path\":" : "\n{\"path\":");
 	text_json_string(t, slice_str(p->job->paths[0]));
 	put_member(t, "format", slice_str(pipeline_format(p)->name));
 	if (trace->dialect[0] != '\0')
@@ -290,44 +277,23 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-static void closed(void *ctx, const struct source *s)
+static void describe_trace(struct info *n)
 {
-	struct info *const n = ctx;
-
-	progress_clear(&n->progress);
-	n->status = worse(n->status, say_end(&n->options, s));
-}
-
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct info *const n = ctx;
-
-	progress_show(&n->progress, in);
-}
-
-static void name_one(struct info *n, const struct trace_group *trace)
-{
-	const char *const path = trace_group_path(trace);
+	struct trace_run *const r = &n->run;
+	struct pipeline_job job = traces_job(r);
 	enum stage_status status = STAGE_BAD;
-	struct batch *b;
 	struct wide_hash hash = { 0, 0 };
 	struct pipeline p;
-	struct pipeline_job job = options_job(&n->options, say_finding, &n->options);
+	struct batch *b;
 
-	job.paths = &path;
-	job.npaths = 1;
-	job.operand = &trace->operand;
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
-	job.hooks = (struct pipeline_hooks){
-		.opened = opened, .closed = closed, .progress = show_progress, .ctx = n
-	};
-	progress_init(&n->progress, &n->options);
+	job.hooks.opened = opened;
 	n->first_ns = UINT64_MAX;
 	n->last_ns = n->tracks = n->files = n->packed = 0;
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			const bool ok = see_events(n, b) && (!n->digest || digest_add(&n->sum, b));
+			const bool ok = add_events(n, b) && (!n->digest || digest_add(&n->sum, b));
 			batch_release(b);
 			if (!ok) {
 				pipeline_no_memory(&p);
@@ -343,16 +309,16 @@ static void name_one(struct info *n, const struct trace_group *trace)
 	if (status == STAGE_END && n->files > 0) {
 		struct text lines = { .p = NULL };
 		if (n->json) {
-			put_json_trace(&n->text, n, &p, hash);
+			put_json_trace(&r->text, n, &p, hash);
 		} else {
 			put_trace(&lines, n, &p, hash);
-			text_wrap_lines(&n->text, &lines, 14, options_prose_width(&n->options));
+			text_wrap_lines(&r->text, &lines, 14, options_prose_width(&r->options));
 		}
 		text_free(&lines);
-		report_out_put(&n->out, &n->text);
-		n->any = true;
+		report_out_put(&r->out, &r->text);
+		r->any = true;
 	}
-	n->status = worse(n->status, say_selected(&n->options, path, pipeline_found(&p)));
+	r->status = worse(r->status, say_selected(&r->options, r->path, pipeline_found(&p)));
 	pipeline_close(&p);
 	digest_free(&n->sum);
 	n->sum = (struct digest){ .events = 0 };
@@ -361,46 +327,37 @@ static void name_one(struct info *n, const struct trace_group *trace)
 	n->nseen = 0;
 }
 
-enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)
+static enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const forms[] = { "text", "json", NULL };
-	struct info n = { .first_ns = 0 };
-	struct trace_groups traces;
-	const char *arg;
+	struct info n = { .json = 0 };
+	struct trace_run *const r = &n.run;
 
-	options_init(&n.options, cmd, argc, argv);
-	int opt;
-	while ((opt = options_next(&n.options, &arg)) >= 0) {
-		const int form = opt == O_FORMAT ? options_word(&n.options, "--format", arg, forms) : 0;
-		n.digest |= opt == O_DIGEST;
-		n.json = opt == O_FORMAT ? form == 1 : n.json;
-		if (form < 0)
-			break;
+	options_init(&r->options, cmd, argc, argv);
+	if (options_parse(&r->options, &n) && traces_begin(r)) {
+		if (n.json) {
+			text_str(&r->text, "{\"tool\":");
+			text_json_string(&r->text, slice_str(TOOL_NAME));
+			text_str(&r->text, ",\"inputs\":[");
+		}
+		while (traces_next(r)) {
+			if (r->next > 1 && !n.json)
+				text_char(&r->text, '\n');
+			describe_trace(&n);
+		}
+		if (n.json)
+			text_str(&r->text, "\n]}\n");
 	}
-	const bool parsed = opt == OPTIONS_END && options_name_traces(&n.options);
-	if (!parsed || !options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
-		if (parsed)
-			trace_groups_free(&traces);
-		options_free(&n.options);
-		return parsed ? STATUS_UNREADABLE : n.options.status;
-	}
-	if (n.json) {
-		text_str(&n.text, "{\"tool\":");
-		text_json_string(&n.text, slice_str(TOOL_NAME));
-		text_str(&n.text, ",\"inputs\":[");
-	}
-	for (uint32_t i = 0; i < traces.n; i++) {
-		if (i > 0 && !n.json)
-			text_char(&n.text, '\n');
-		name_one(&n, &traces.list[i]);
-	}
-	if (n.json)
-		text_str(&n.text, "\n]}\n");
-	report_out_put(&n.out, &n.text);
-	n.status = worse(n.status, report_out_end(&n.out, &n.options, n.any));
-	text_free(&n.text);
-	say_found(&n.options);
-	trace_groups_free(&traces);
-	options_free(&n.options);
-	return n.status;
+	return traces_end(r);
 }
+
+const struct command info_command = {
+	.name = "info",
+	.operands = "[options] IN ...",
+	.summary = "Describes a trace: format, dialect, size, times, threads, and classes with their fields.",
+	.options = own,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.tables = true,
+	.run = cmd_info,
+};

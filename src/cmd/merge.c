@@ -1,3 +1,9 @@
+/*
+ * merge: convert of several traces, each with an offset of its clock: by wall times, --align start, or a file
+ * of offsets.  Inputs are read twice, the first time for their wall times, starts and tracks
+ * (run/adjust/join.h).
+ */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +14,19 @@
 #include "cmd/convert.h"
 #include "format/registry.h"
 #include "input/private.h"
-#include "run/adjust/join.h"
+#include "run/join.h"
 #include "run/read/operands.h"
 
-/* ---- align file ---- */
+/* ---- file of offsets ---- */
 
-#define ALIGN_MOST (16 << 20) /* bytes of the file */
+#define MAX_ALIGN_FILE (16 << 20) /* bytes */
 
 struct align_line {
 	const char *path; /* of the file */
 	unsigned number;  /* from 1 */
 	struct options *options;
 	struct join *join;
-	uint8_t *told; /* by part */
+	uint8_t *given; /* by part: its offset is known */
 };
 
 static bool mistake(const struct align_line *l, const char *what, struct slice s)
@@ -34,7 +40,7 @@ static bool mistake(const struct align_line *l, const char *what, struct slice s
 	return false;
 }
 
-static bool offset_of(struct slice s, int64_t *ns)
+static bool parse_offset(struct slice s, int64_t *ns)
 {
 	const bool negative = s.n > 0 && s.p[0] == '-', sign = negative || (s.n > 0 && s.p[0] == '+');
 	uint64_t v;
@@ -50,8 +56,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* A line without its end. */
-static bool take_line(struct align_line *l, const char *p, size_t n)
+/* Parses a line without its end. */
+static bool parse_line(struct align_line *l, const char *p, size_t n)
 {
 	while (n > 0 && (is_blank(p[n - 1]) || p[n - 1] == '\r'))
 		n--;
@@ -67,18 +73,18 @@ static bool take_line(struct align_line *l, const char *p, size_t n)
 		at++;
 	const struct slice offset = slice_of(p, word), name = slice_of(p + at, n - at);
 	int64_t ns;
-	if (!offset_of(offset, &ns))
+	if (!parse_offset(offset, &ns))
 		return mistake(l, "there must be an offset such as 12.5ms, not", offset);
 	for (size_t i = 0; i < l->join->n; i++)
 		if (slice_equal(slice_str(l->join->parts[i].path), name)) {
 			l->join->parts[i].later = ns;
-			l->told[i] = 1;
+			l->given[i] = 1;
 			return true;
 		}
 	return mistake(l, "none of the inputs is named", name);
 }
 
-static bool take_lines(struct align_line *l, const char *p, const char *end)
+static bool parse_lines(struct align_line *l, const char *p, const char *end)
 {
 	bool ok = true;
 
@@ -86,7 +92,7 @@ static bool take_lines(struct align_line *l, const char *p, const char *end)
 		const char *const nl = memchr(p, '\n', (size_t)(end - p));
 		const size_t n = (size_t)((nl != NULL ? nl : end) - p);
 		l->number++;
-		ok = take_line(l, p, n);
+		ok = parse_line(l, p, n);
 		p += n + (nl != NULL);
 	}
 	return ok;
@@ -97,31 +103,32 @@ static bool read_file(struct align_line *l, struct input_whole *w)
 {
 	struct shown_path shown;
 
-	if (input_read_whole(w, l->path, ALIGN_MOST))
+	if (input_read_whole(w, l->path, MAX_ALIGN_FILE))
 		return true;
 	if (w->no_memory)
 		options_no_memory(l->options);
 	else if (w->too_large)
-		say("%s: is larger than %d MiB", show_path(&shown, l->path), ALIGN_MOST >> 20);
+		say("%s: is larger than %d MiB", show_path(&shown, l->path), MAX_ALIGN_FILE >> 20);
 	else
 		say("%s: cannot read it: %s", show_path(&shown, l->path), w->why);
 	l->options->status = STATUS_UNREADABLE;
 	return false;
 }
 
-/* Reads offsets of inputs from a file: lines of an offset ("12.5ms", "-3 s") and, behind blanks, the input as
- * the command line names it; # begins a comment.  false after a message and o->status set. */
+/* Reads a file of offsets: on each line an offset ("12.5ms", "-3 s"), blanks, and an input as on the command
+ * line;
+ * "#" begins a comment.  Returns false after a message, with o->status set. */
 static bool align_file(const char *path, struct join *j, struct options *o)
 {
-	struct align_line l = { .path = path, .options = o, .join = j, .told = calloc(j->n, 1) };
+	struct align_line l = { .path = path, .options = o, .join = j, .given = calloc(j->n, 1) };
 	struct input_whole w = { .p = NULL };
 	struct shown_path shown;
 
-	if (l.told == NULL)
+	if (l.given == NULL)
 		options_no_memory(o);
-	bool ok = l.told != NULL && read_file(&l, &w) && take_lines(&l, w.p, w.p + w.n);
+	bool ok = l.given != NULL && read_file(&l, &w) && parse_lines(&l, w.p, w.p + w.n);
 	for (size_t i = 0; ok && i < j->n; i++)
-		if (!l.told[i]) {
+		if (!l.given[i]) {
 			struct shown_path input;
 			say("%s: no offset of %s", show_path(&shown, path),
 			    show_path(&input, j->parts[i].path));
@@ -129,44 +136,28 @@ static bool align_file(const char *path, struct join *j, struct options *o)
 			ok = false;
 		}
 	free(w.p);
-	free(l.told);
+	free(l.given);
 	return ok;
 }
 
-/* ---- merge command ---- */
-
-enum { O_ALIGN = CONVERT_OWN };
-
-static const struct cmd_option own[] = {
-	CONVERT_ROWS,
-	[O_ALIGN] = { "align", "start|none|FILE",
-	              "how to align clocks (default: by wall time, which all traces must have)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_merge(const struct command *cmd, int argc, char **argv);
-
-const struct command merge_command = {
-	.name = "merge",
-	.operands = "[options] -o OUT IN ...",
-	.summary = "Writes several traces, also of different formats, as one, with their clocks aligned.",
-	.options = own,
-	.words = convert_words,
-	.reads = true,
-	.writes = true,
-	.selects = true,
-	.converts = true,
-	.run = cmd_merge,
-};
+/* ---- options ---- */
 
 struct merge {
-	struct convert convert;
+	struct convert convert; /* first */
 	struct trace_groups traces;
 	struct join join;
 	const char *align; /* NULL: by the wall times */
 };
 
-/* convert takes its output as the last operand; merge does not. */
+static const struct cmd_option own[] = {
+	CONVERT_ROWS,
+	{ "align", "start|none|FILE",
+	  "how to align clocks (default: by wall time, which all traces must have)", 0,
+	  TO_TEXT(struct merge, align) },
+	{ .name = NULL },
+};
+
+/* convert has its output as the last operand, merge does not. */
 static void refuse_no_output(struct convert *c)
 {
 	struct options *const o = &c->options;
@@ -184,15 +175,8 @@ static bool parse(struct merge *m)
 {
 	struct convert *const c = &m->convert;
 	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (opt == O_ALIGN)
-			m->align = arg;
-		else if (!convert_take_option(c, opt, arg))
-			return false;
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, m))
 		return false;
 	c->out = o->output;
 	c->in = (const char *const *)o->argv + o->first_operand;
@@ -253,7 +237,7 @@ static bool align(struct merge *m)
 	return fits;
 }
 
-/* Inputs are read twice; pipes, from a copy.  false after a message and status set. */
+/* Copies pipes, as inputs are read twice.  Returns false after a message, with the status set. */
 static bool spool(struct merge *m)
 {
 	const struct convert *const c = &m->convert;
@@ -283,9 +267,9 @@ static enum exit_status run(struct merge *m)
 		options_no_memory(o);
 		return o->status;
 	}
-	progress_init(&m->convert.progress, o);
+	progress_init(&o->progress, o);
 	const bool looked = join_look(&m->join, &job);
-	progress_clear(&m->convert.progress);
+	progress_clear(&o->progress);
 	if (!looked) {
 		struct shown_path in, out;
 		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
@@ -317,3 +301,16 @@ static enum exit_status cmd_merge(const struct command *cmd, int argc, char **ar
 	options_free(&m.convert.options);
 	return status;
 }
+
+const struct command merge_command = {
+	.name = "merge",
+	.operands = "[options] -o OUT IN ...",
+	.summary = "Writes several traces, also of different formats, as one, with their clocks aligned.",
+	.options = own,
+	.words = convert_words,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.converts = true,
+	.run = cmd_merge,
+};

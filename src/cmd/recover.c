@@ -1,3 +1,8 @@
+/*
+ * recover: the engine (run/write/recover.h) and the format keep what is intact; here are the outputs, the
+ * list of changes as text and JSON, and folders, whose other files are copied.
+ */
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,22 +11,56 @@
 
 #include "check/rules.h"
 #include "cli/names.h"
+#include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
+#include "run/write/recover.h"
+#include "output/text_visible.h"
 #include "format/registry.h"
 #include "input/open.h"
 #include "output/text_json.h"
 
-/* ---- recover list ---- */
+#define MAX_LISTED_RULES 64
 
-/* ---- text ---- */
+/* The list of changes, as they happen: text on stderr, and JSON (schemas/recover.schema.json). */
+struct recover_list {
+	bool json, no_text;    /* whether there is JSON; whether there is text */
+	struct report_out out; /* the JSON */
+	struct text text;
+	const char *input, *output; /* as given; borrowed */
+	const char *file;           /* of the folder, for the changes that follow; NULL: no folder */
+	bool any;                   /* a change was written */
+	struct {
+		const struct rule *rule;
+		uint64_t count;
+	} shown[MAX_LISTED_RULES]; /* as text */
+	/* totals */
+	uint64_t records, kept, dropped, gaps, repairs, not_repaired;
+	const char *format, *dialect; /* NULL: not known */
+	bool packed_damage;
+};
 
-/* How often a rule was shown; the rules beyond the table share a row. */
+/* One run of the command. */
+struct recover {
+	struct options options;
+	const char *in, *out;
+	const char *report; /* NULL: none */
+	bool sort;
+	unsigned json; /* of text|json */
+	struct recover_list list;
+	struct convert_output output;
+	const char *file; /* of the output folder, that is written now; NULL: the output is no folder */
+	bool found;       /* a trace in the folder that is the input */
+	enum exit_status status; /* the worst so far */
+};
+
+/* ---- changes as text ---- */
+
+/* Counts a change of a rule; rules beyond the table share its last row. */
 static uint64_t count_up(struct recover_list *l, const struct rule *rule)
 {
 	size_t i = 0;
 
-	while (i < RECOVER_LIST_RULES - 1 && l->shown[i].rule != NULL && l->shown[i].rule != rule)
+	while (i < MAX_LISTED_RULES - 1 && l->shown[i].rule != NULL && l->shown[i].rule != rule)
 		i++;
 	l->shown[i].rule = rule;
 	return ++l->shown[i].count;
@@ -64,13 +103,13 @@ static void say_change(struct recover_list *l, const struct recover_change *c)
 	text_free(&t);
 }
 
-/* Ends the text; `quiet`: without the sums. */
-static void recover_list_sums(struct recover_list *l, bool quiet)
+/* Ends the text. */
+static void say_sums(struct recover_list *l, bool quiet)
 {
 	struct shown_path shown;
 
 	show_path(&shown, l->input);
-	for (size_t i = 0; i < RECOVER_LIST_RULES && l->shown[i].rule != NULL; i++)
+	for (size_t i = 0; i < MAX_LISTED_RULES && l->shown[i].rule != NULL; i++)
 		if (l->shown[i].count > FINDINGS_SHOWN)
 			say("%s: %" PRIu64 " more [%s]", shown.s, l->shown[i].count - FINDINGS_SHOWN,
 			    l->shown[i].rule->id);
@@ -84,7 +123,7 @@ static void recover_list_sums(struct recover_list *l, bool quiet)
 		    l->not_repaired, plural(l->not_repaired));
 }
 
-/* ---- JSON ---- */
+/* ---- changes as JSON ---- */
 
 static void put_string(struct text *t, const char *s)
 {
@@ -110,8 +149,8 @@ static void put_change(struct recover_list *l, const struct recover_change *c)
 	report_out_put(&l->out, t);
 }
 
-/* Opens the JSON file ("-": standard output), if path is not NULL.  false: it was said why not. */
-static bool recover_list_open(struct recover_list *l, const char *path, bool force)
+/* Opens the JSON file ("-": standard output) if path is not NULL.  Returns false after a message. */
+static bool open_list(struct recover_list *l, const char *path, bool force)
 {
 	if (path == NULL)
 		return true;
@@ -127,8 +166,8 @@ static bool recover_list_open(struct recover_list *l, const char *path, bool for
 	return true;
 }
 
-/* Ends the JSON, which is to be published or closed then; `written`: the output is complete. */
-static void recover_list_end(struct recover_list *l, bool written)
+/* Ends the JSON, which the caller publishes or closes; written: the output is complete. */
+static void end_list(struct recover_list *l, bool written)
 {
 	struct text *const t = &l->text;
 
@@ -148,9 +187,7 @@ static void recover_list_end(struct recover_list *l, bool written)
 	text_free(t);
 }
 
-/* ---- both ---- */
-
-static void recover_list_change(struct recover_list *l, const struct recover_change *c)
+static void add_change(struct recover_list *l, const struct recover_change *c)
 {
 	if (!l->no_text)
 		say_change(l, c);
@@ -158,8 +195,8 @@ static void recover_list_change(struct recover_list *l, const struct recover_cha
 		put_change(l, c);
 }
 
-/* Adds what came of an input. */
-static void recover_list_run(struct recover_list *l, const struct recover_run *run)
+/* Adds the sums of an input. */
+static void add_sums(struct recover_list *l, const struct recover_run *run)
 {
 	const struct recovery *const rc = &run->recovery;
 
@@ -172,14 +209,90 @@ static void recover_list_run(struct recover_list *l, const struct recover_run *r
 	l->packed_damage |= run->packed_damage;
 }
 
-/* ---- recover folder ---- */
+/* ---- one input ---- */
 
-/* All files of a folder: those that are named like traces are recovered, the others are copied as they are.
- */
+static bool put_output(void *ctx, const char *p, size_t n)
+{
+	struct recover *const c = ctx;
+
+	return convert_output_put(&c->output, c->file, p, n);
+}
+
+static void list_change(void *ctx, const struct recover_change *change)
+{
+	struct recover *const c = ctx;
+
+	progress_clear(&c->options.progress);
+	add_change(&c->list, change);
+}
+
+/* Opens the output and the list of changes.  Returns false after a message. */
+static bool open_outputs(struct recover *c, enum writer_shape shape)
+{
+	char why[512];
+
+	c->status = STATUS_UNREADABLE;
+	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, why,
+	                         sizeof why)) {
+		say("%s", why);
+		return false;
+	}
+	if (open_list(&c->list, c->json ? "-" : c->report, c->options.force))
+		c->status = STATUS_CLEAN;
+	return c->status == STATUS_CLEAN;
+}
+
+static bool opened(void *ctx, const struct source *s)
+{
+	struct recover *const c = ctx;
+	struct shown_path shown;
+
+	if (s->format->recover == NULL) {
+		say("%s: traces in format %s cannot be recovered", show_path(&shown, c->in), s->format->name);
+		c->status = STATUS_UNREADABLE;
+		return false;
+	}
+	const struct format *const other = output_name_misleads(s->format, c->out);
+	if (other != NULL && c->file == NULL && !c->options.quiet)
+		say("%s: warning: this is the name of a file in format %s; what is recovered is in format "
+		    "%s, "
+		    "whose suffix is %s",
+		    show_path(&shown, c->out), other->name, s->format->name, s->format->suffixes[0]);
+	c->list.format = s->format->name;
+	c->list.dialect = s->context->trace->dialect;
+	return true;
+}
+
+/* Recovers one input, and closes it.  from: NULL: the format is found by content.  Returns false if the input
+ * cannot be read or the output failed. */
+static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
+{
+	struct recover_run run = {
+		.job = options_job(&c->options, say_finding, &c->options),
+		.place = { .path = path, .operand = c->in, .in_folder = c->file != NULL },
+		.sort = c->sort,
+		.put = put_output,
+		.list = list_change,
+		.opened = opened,
+		.progress = options_progress,
+		.ctx = c,
+	};
+
+	run.job.from = from;
+	c->list.file = c->file;
+	const bool ok = recover_run(&run, in);
+	progress_clear(&c->options.progress);
+	if (!ok)
+		c->status = worse(c->status, STATUS_UNREADABLE);
+	add_sums(&c->list, &run);
+	return ok;
+}
+
+/* ---- files of a folder ---- */
 
 #define COPY_BYTES 65536
 
-static bool wants(void *ctx, const char *name)
+static bool is_no_list(void *ctx, const char *name)
 {
 	(void)ctx;
 	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has one of its own */
@@ -208,7 +321,7 @@ static bool copy_file(struct recover *c, const char *path)
 	return ok;
 }
 
-/* The format of a file that is named like a trace; NULL: it is to be copied. */
+/* The format of a file that is named like a trace; NULL: the file is copied. */
 static const struct format *format_of(const struct recover *c, const char *name)
 {
 	const struct format *const from = c->options.from;
@@ -219,7 +332,7 @@ static const struct format *format_of(const struct recover *c, const char *name)
 	return format != NULL && format->recover != NULL ? format : NULL;
 }
 
-/* What is packed is written unpacked. */
+/* Cuts the suffix of compression, as such files are written unpacked. */
 static void cut_suffix(char *name)
 {
 	static const char *const suffixes[] = { ".gz", ".zst", ".xz" };
@@ -234,9 +347,7 @@ static void cut_suffix(char *name)
 	}
 }
 
-static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in);
-
-static bool take_file(struct recover *c, const char *path)
+static bool recover_file(struct recover *c, const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = path + strlen(c->in);
 	const struct format *const format = format_of(c, slash + 1);
@@ -264,7 +375,7 @@ static bool take_file(struct recover *c, const char *path)
 	return ok;
 }
 
-/* A folder in which nothing is to be recovered. */
+/* Reports a folder without a trace. */
 static bool say_no_trace(struct recover *c)
 {
 	struct findings j;
@@ -278,16 +389,14 @@ static bool say_no_trace(struct recover *c)
 	return false;
 }
 
-static bool recover_open(struct recover *c, enum writer_shape shape);
-
-/* Recovers all traces of the folder that is the input, and copies the other files.  false: as above. */
+/* Recovers all traces of the input folder, and copies the other files.  Returns false after a message. */
 static bool recover_folder(struct recover *c)
 {
 	struct input_tree tree = { .n = 0 };
 	struct shown_path shown;
 	size_t i = 0;
 
-	input_tree_list(&tree, c->in, wants, NULL);
+	input_tree_list(&tree, c->in, is_no_list, NULL);
 	bool ok = !tree.no_memory;
 	if (!ok)
 		options_no_memory(&c->options);
@@ -295,39 +404,91 @@ static bool recover_folder(struct recover *c)
 		say("%s: %s", show_path(&shown, tree.problems[k].path), tree.problems[k].text);
 		ok = input_fault_is_warning(tree.problems[k].fault);
 	}
-	ok = ok && recover_open(c, WRITER_FOLDER);
+	ok = ok && open_outputs(c, WRITER_FOLDER);
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);
 	for (; ok && i < tree.n; i++)
-		ok = take_file(c, tree.paths[i]);
+		ok = recover_file(c, tree.paths[i]);
 	input_tree_free(&tree);
 	return ok && (c->found || say_no_trace(c));
 }
 
-/* ---- recover ---- */
+/* ---- the run ---- */
 
-enum { O_SORT, O_FORMAT, O_REPORT };
+/* Reports why the output failed; returns the status. */
+static enum exit_status say_output_failed(struct recover *c)
+{
+	const struct convert_output *const out = &c->output;
+	struct shown_path shown;
 
-static const struct cmd_option own[] = {
-	[O_SORT] = { "sort", NULL, "sort regions whose records are out of order", 0 },
-	[O_FORMAT] = { "format", "text|json",
-	               "the list of changes: text on standard error (default), or JSON", 0 },
-	[O_REPORT] = { "report", "json=FILE", "also write the list of changes to FILE", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
+	if (convert_output_pipe_closed(out))
+		return STATUS_PIPE_CLOSED;
+	if (convert_output_error(out) != NULL)
+		say("%s", convert_output_error(out));
+	else
+		say("%s: not written", show_path(&shown, c->out));
+	return STATUS_UNREADABLE;
+}
 
-static enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv);
+/* Publishes the output with its list, or nothing; a list on standard output is ended in any case. */
+static enum exit_status end_output(struct recover *c, bool whole)
+{
+	struct publication p = { .n = 0 };
+	char why[512];
+	const bool written = whole && convert_output_finish(&c->output);
 
-const struct command recover_command = {
-	.name = "recover",
-	.operands = "[options] IN OUT",
-	.summary = "Saves the intact records of a damaged trace, and lists what it leaves out.  OUT.gz and "
-	           "OUT.zst are compressed.",
-	.options = own,
-	.reads = true,
-	.writes = true,
-	.run = cmd_recover,
-};
+	const enum exit_status status = written ? STATUS_CLEAN : say_output_failed(c);
+	if (written || c->json)
+		end_list(&c->list, written);
+	if (!written && c->json)
+		return worse(status, report_out_close(&c->list.out));
+	if (!written)
+		return status;
+	publication_add(&p, &c->list.out);
+	if (!publication_end(&p, &c->output, why, sizeof why) && why[0] != '\0')
+		say("%s", why);
+	return p.status;
+}
+
+/* Whether no record is left (reported); an undamaged trace may have none. */
+static bool is_lost(const struct recover *c)
+{
+	const struct recover_list *const l = &c->list;
+
+	if (l->records > 0 || (l->dropped == 0 && l->repairs == 0 && !l->packed_damage))
+		return false;
+	say_nothing_read(c->in, input_is_folder(c->in) ? NULL : c->in,
+	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is intact");
+	return true;
+}
+
+static void recover(struct recover *c)
+{
+	const bool folder = input_is_folder(c->in);
+	struct shown_path shown;
+
+	c->list.input = c->in;
+	c->list.output = c->out;
+	c->list.no_text = c->json;
+	progress_init(&c->options.progress, &c->options);
+	if (!folder && input_is_archive(c->in)) {
+		say("%s: is an archive: unpack it, and recover the folder", show_path(&shown, c->in));
+		c->status = STATUS_UNREADABLE;
+		return;
+	}
+	const bool ok = folder ? recover_folder(c)
+	                       : open_outputs(c, WRITER_FILE) &&
+	                             recover_input(c, c->in, c->options.from, input_open(c->in));
+	if (!convert_output_is_open(&c->output) || (!folder && c->list.format == NULL)) {
+		c->status = worse(c->status, STATUS_UNREADABLE);
+		return;
+	}
+	say_sums(&c->list, c->options.quiet || c->json);
+	const enum exit_status status = end_output(c, ok && !is_lost(c));
+	if (status == STATUS_CLEAN && (c->list.dropped > 0 || c->list.packed_damage))
+		c->status = worse(c->status, STATUS_FINDINGS);
+	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);
+}
 
 /* ---- command line ---- */
 
@@ -354,38 +515,33 @@ static bool check_names(struct recover *c)
 	return run_names_end(&n);
 }
 
-static bool take_report(struct recover *c, const char *arg)
+static bool set_report(void *run, struct options *o, const char *arg)
 {
+	struct recover *const c = run;
 	struct shown_path shown;
 
 	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
 		c->report = arg + 5;
 		return true;
 	}
-	c->options.status =
-	    options_mistake(&c->options, "--report takes json=FILE, not %s", show_path(&shown, arg));
+	o->status = options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
 	return false;
 }
 
+static const struct cmd_option own[] = {
+	{ "sort", NULL, "sort regions whose records are out of order", 0, TO_FLAG(struct recover, sort) },
+	{ "format", "text|json", "the list of changes: text on standard error (default), or JSON", 0,
+	  TO_CHOICE(struct recover, json) },
+	{ "report", "json=FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
+	  .set = set_report },
+	{ .name = NULL },
+};
+
 static bool parse(struct recover *c)
 {
-	static const char *const forms[] = { "text", "json", NULL };
 	struct options *const o = &c->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_SORT)
-			c->sort = true;
-		else if (opt == O_REPORT) {
-			if (!take_report(c, arg))
-				return false;
-		} else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
-			c->json = opt == 1;
-		else
-			return false;
-	}
-	if (opt == OPTIONS_STOP)
+	if (!options_parse(o, c))
 		return false;
 	const int operands = o->argc - o->first_operand;
 	if (operands != (o->output != NULL ? 1 : 2)) {
@@ -395,163 +551,6 @@ static bool parse(struct recover *c)
 	c->in = o->argv[o->first_operand];
 	c->out = o->output != NULL ? o->output : o->argv[o->first_operand + 1];
 	return check(c) && check_names(c);
-}
-
-/* ---- what the engine calls ---- */
-
-static bool put(void *ctx, const char *p, size_t n)
-{
-	struct recover *const c = ctx;
-
-	return convert_output_put(&c->output, c->file, p, n);
-}
-
-static void list(void *ctx, const struct recover_change *change)
-{
-	struct recover *const c = ctx;
-
-	progress_clear(&c->progress);
-	recover_list_change(&c->list, change);
-}
-
-/* Opens the output and the list of changes.  false: it was said why not. */
-static bool recover_open(struct recover *c, enum writer_shape shape)
-{
-	char why[512];
-
-	c->status = STATUS_UNREADABLE;
-	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, why,
-	                         sizeof why)) {
-		say("%s", why);
-		return false;
-	}
-	if (recover_list_open(&c->list, c->json ? "-" : c->report, c->options.force))
-		c->status = STATUS_CLEAN;
-	return c->status == STATUS_CLEAN;
-}
-
-static bool opened(void *ctx, const struct source *s)
-{
-	struct recover *const c = ctx;
-	struct shown_path shown;
-
-	if (s->format->recover == NULL) {
-		say("%s: traces in format %s cannot be recovered", show_path(&shown, c->in), s->format->name);
-		c->status = STATUS_UNREADABLE;
-		return false;
-	}
-	c->list.format = s->format->name;
-	c->list.dialect = s->context->trace->dialect;
-	return true;
-}
-
-static void show_progress(void *ctx, const struct input *in)
-{
-	struct recover *const c = ctx;
-
-	progress_show(&c->progress, in);
-}
-
-/* ---- the run ---- */
-
-/* Recovers one input, which it takes over.  from: NULL: told by content.  false: it cannot be read, or the
- * output failed. */
-static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
-{
-	struct recover_run run = {
-		.job = options_job(&c->options, say_finding, &c->options),
-		.place = { .path = path, .operand = c->in, .in_folder = c->file != NULL },
-		.sort = c->sort,
-		.put = put,
-		.list = list,
-		.opened = opened,
-		.progress = show_progress,
-		.ctx = c,
-	};
-
-	run.job.from = from;
-	c->list.file = c->file;
-	const bool ok = recover_run(&run, in);
-	progress_clear(&c->progress);
-	if (!ok)
-		c->status = worse(c->status, STATUS_UNREADABLE);
-	recover_list_run(&c->list, &run);
-	return ok;
-}
-
-/* Why the output fails; the status of that. */
-static enum exit_status say_output_failed(struct recover *c)
-{
-	const struct convert_output *const out = &c->output;
-	struct shown_path shown;
-
-	if (convert_output_pipe_closed(out))
-		return STATUS_PIPE_CLOSED;
-	if (convert_output_error(out) != NULL)
-		say("%s", convert_output_error(out));
-	else
-		say("%s: not written", show_path(&shown, c->out));
-	return STATUS_UNREADABLE;
-}
-
-/* Publishes the output with its list, or nothing; a list on standard output is ended anyhow. */
-static enum exit_status end_output(struct recover *c, bool whole)
-{
-	struct publication p = { .n = 0 };
-	char why[512];
-	const bool written = whole && convert_output_finish(&c->output);
-
-	const enum exit_status status = written ? STATUS_CLEAN : say_output_failed(c);
-	if (written || c->json)
-		recover_list_end(&c->list, written);
-	if (!written && c->json)
-		return worse(status, report_out_close(&c->list.out));
-	if (!written)
-		return status;
-	publication_add(&p, &c->list.out);
-	if (!publication_end(&p, &c->output, why, sizeof why) && why[0] != '\0')
-		say("%s", why);
-	return p.status;
-}
-
-/* Nothing that a reader recognises would be left.  A trace that is whole may have no record. */
-static bool is_lost(const struct recover *c)
-{
-	const struct recover_list *const l = &c->list;
-
-	if (l->records > 0 || (l->dropped == 0 && l->repairs == 0 && !l->packed_damage))
-		return false;
-	say_nothing_read(c->in, input_is_folder(c->in) ? NULL : c->in,
-	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is intact");
-	return true;
-}
-
-static void recover(struct recover *c)
-{
-	const bool folder = input_is_folder(c->in);
-	struct shown_path shown;
-
-	c->list.input = c->in;
-	c->list.output = c->out;
-	c->list.no_text = c->json;
-	progress_init(&c->progress, &c->options);
-	if (!folder && input_is_archive(c->in)) {
-		say("%s: is an archive: unpack it, and recover the folder", show_path(&shown, c->in));
-		c->status = STATUS_UNREADABLE;
-		return;
-	}
-	const bool ok = folder ? recover_folder(c)
-	                       : recover_open(c, WRITER_FILE) &&
-	                             recover_input(c, c->in, c->options.from, input_open(c->in));
-	if (!convert_output_is_open(&c->output) || (!folder && c->list.format == NULL)) {
-		c->status = worse(c->status, STATUS_UNREADABLE);
-		return;
-	}
-	recover_list_sums(&c->list, c->options.quiet || c->json);
-	const enum exit_status status = end_output(c, ok && !is_lost(c));
-	if (status == STATUS_CLEAN && (c->list.dropped > 0 || c->list.packed_damage))
-		c->status = worse(c->status, STATUS_FINDINGS);
-	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);
 }
 
 static enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv)
@@ -569,3 +568,15 @@ static enum exit_status cmd_recover(const struct command *cmd, int argc, char **
 	options_free(&c.options);
 	return c.status;
 }
+
+const struct command recover_command = {
+	.name = "recover",
+	.operands = "[options] IN OUT",
+	.summary = "Saves the intact records of a damaged trace, and lists what it leaves out.  OUT.gz and "
+	           "OUT.zst are compressed.",
+	.options = own,
+	.reads = true,
+	.uninterpreted = true,
+	.writes = true,
+	.run = cmd_recover,
+};

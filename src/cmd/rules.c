@@ -1,39 +1,22 @@
+/*
+ * rules and explain: ids, levels and texts of rules and kinds of loss.  An operand is an id,
+ * "htdump/no-base", a pattern, "htdump/cut-*", a family, "htdump" or "htdump/", or the end of an id,
+ * "no-base".
+ */
+
 #include "base/match.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
 #include "format/registry.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
 
-/* ---- rules ---- */
-
-enum { O_FORMAT };
-
-static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
 static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS_LIST, NULL } };
-
-static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
-
-const struct command rules_command = {
-	.name = "rules",
-	.operands = "[options] [NAME ...]",
-	.summary =
-	    "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
-	.options = own,
-	.words = words,
-	.writes = true,
-	.tables = true,
-	.run = cmd_rules,
-};
 
 /* ---- names ---- */
 
-/* In which way a name means an id, the surest first. */
+/* How a name matches an id, the most certain way first. */
 enum means { MEANS_ID, MEANS_GLOB, MEANS_FAMILY, MEANS_END, MEANS_NOTHING };
 
 static enum means means(const char *name, const char *id)
@@ -122,8 +105,8 @@ static void refuse_ambiguous(struct options *o, const struct name_search *s)
 	text_free(&list.text);
 }
 
-/* Whether each operand means something; if one_each, an end of an id only one.  false after a message and
- * o->status set. */
+/* Whether each operand matches something; with one_each, the end of an id only one id.  Returns false after a
+ * message, with o->status set. */
 static bool rules_check_names(struct options *o, bool one_each)
 {
 	struct shown_path shown;
@@ -149,7 +132,7 @@ static bool rules_check_names(struct options *o, bool one_each)
 	return true;
 }
 
-/* Whether an operand means this id; without operands, all of them are meant. */
+/* Whether an operand matches this id; without operands all ids do. */
 static bool rules_are_meant(const struct options *o, const char *id)
 {
 	for (int i = o->first_operand; i < o->argc; i++)
@@ -165,7 +148,7 @@ struct list {
 	bool any;
 };
 
-/* ---- text ---- */
+/* ---- list as text ---- */
 
 static void text_row(const struct list *list, const char *id, const char *level, const char *text)
 {
@@ -200,7 +183,7 @@ static void list_text(struct list *list)
 	columns_free(&rows);
 }
 
-/* ---- JSON: schemas/rules.schema.json ---- */
+/* ---- list as JSON: schemas/rules.schema.json ---- */
 
 static void put_member(struct text *t, const char *key, const char *value)
 {
@@ -238,7 +221,6 @@ static void json_loss(void *ctx, const struct loss *l)
 	text_char(list->t, '}');
 }
 
-/* Those that are meant, as schemas/rules.schema.json. */
 static void rules_list_json(struct text *t, const struct options *o)
 {
 	struct list list = { .t = t, .o = o };
@@ -258,7 +240,7 @@ static void list_json(struct list *list)
 	rules_list_json(list->t, list->o);
 }
 
-/* ---- Markdown ---- */
+/* ---- list as Markdown ---- */
 
 static void put_cell(struct text *t, const char *s)
 {
@@ -302,22 +284,23 @@ static void list_md(struct list *list)
 	losses_visit(md_loss, list);
 }
 
+static const struct cmd_option own_rules[] = {
+	{ "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0, OPTION_CHOICE,
+	  .at = 0 },
+	{ .name = NULL },
+};
+
 static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const forms[] = { "text", "json", "md", NULL };
 	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
 	struct options o;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct list list = { .t = &t, .o = &o };
-	const char *arg;
-	int form = 0, opt;
+	unsigned form = 0;
 
 	options_init(&o, cmd, argc, argv);
-	while ((opt = options_next(&o, &arg)) >= 0)
-		if ((form = options_word(&o, "--format", arg, forms)) < 0)
-			return o.status;
-	if (opt == OPTIONS_STOP || !rules_check_names(&o, false))
+	if (!options_parse(&o, &form) || !rules_check_names(&o, false))
 		return o.status;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
@@ -327,27 +310,21 @@ static enum exit_status cmd_rules(const struct command *cmd, int argc, char **ar
 	return report_out_close(&out);
 }
 
-/* ---- explain ---- */
-
-static const struct cmd_option own_explain[] = {
-	[O_FORMAT] = { "format", "text|json", "the form of the explanation (default: text)", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
-
-static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
-
-const struct command explain_command = {
-	.name = "explain",
+const struct command rules_command = {
+	.name = "rules",
 	.operands = "[options] [NAME ...]",
-	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.",
-	.options = own_explain,
+	.summary =
+	    "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
+	.options = own_rules,
 	.words = words,
 	.writes = true,
 	.tables = true,
-	.run = cmd_explain,
+	.run = cmd_rules,
 };
 
-/* Explanations are prose: they are broken in pipes, too. */
+/* ---- explain ---- */
+
+/* Columns: explanations are prose, which is broken in pipes, too. */
 #define WIDTH 78
 
 struct explaining {
@@ -462,28 +439,28 @@ static void put_families(const struct explaining *x)
 	columns_free(&c);
 }
 
+static const struct cmd_option own_explain[] = {
+	{ "format", "text|json", "the form of the explanation (default: text)", 0, OPTION_CHOICE, .at = 0 },
+	{ .name = NULL },
+};
+
 static enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const forms[] = { "text", "json", NULL };
 	struct options o;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct explaining x = { .t = &t, .o = &o };
-	const char *arg;
-	int form = 0, opt;
+	unsigned json = 0;
 
 	options_init(&o, cmd, argc, argv);
-	while ((opt = options_next(&o, &arg)) >= 0)
-		if ((form = options_word(&o, "--format", arg, forms)) < 0)
-			return o.status;
-	if (opt == OPTIONS_STOP || !rules_check_names(&o, true))
+	if (!options_parse(&o, &json) || !rules_check_names(&o, true))
 		return o.status;
 	x.width = options_prose_width(&o);
 	if (x.width == 0 && !o.width_given)
 		x.width = WIDTH;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
-	if (form == 1) {
+	if (json) {
 		rules_list_json(&t, &o);
 	} else if (o.first_operand == argc) {
 		put_families(&x);
@@ -495,3 +472,14 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 	text_free(&t);
 	return report_out_close(&out);
 }
+
+const struct command explain_command = {
+	.name = "explain",
+	.operands = "[options] [NAME ...]",
+	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.",
+	.options = own_explain,
+	.words = words,
+	.writes = true,
+	.tables = true,
+	.run = cmd_explain,
+};

@@ -1,3 +1,9 @@
+/*
+ * convert --split: the inputs are planned once (run/choose/split.h).  If records can be copied, several parts
+ * are written with one pass over the inputs, each getting its records by flags in the batch; else events are
+ * routed to the parts by run/choose/route.h.  Parts of a size are measured first.
+ */
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +17,7 @@
 
 /* ---- options ---- */
 
-static bool take_time(struct convert *c, const char *arg)
+static bool set_time(struct convert *c, const char *arg)
 {
 	uint64_t *const step = &c->split.split.step;
 	const bool is_length = length_option(arg, step);
@@ -25,7 +31,7 @@ static bool take_time(struct convert *c, const char *arg)
 	return false;
 }
 
-static bool take_by(struct convert *c, const char *arg)
+static bool set_by(struct convert *c, const char *arg)
 {
 	static const char *const words[] = { "pid", "tid", "stream", NULL };
 	static const enum split_by kinds[] = { SPLIT_PID, SPLIT_TID, SPLIT_STREAM };
@@ -36,33 +42,33 @@ static bool take_by(struct convert *c, const char *arg)
 	return i >= 0;
 }
 
-#define SIZE_LEAST 1024U
+#define MIN_SIZE 1024U
 
-static bool take_size(struct convert *c, const char *arg)
+static bool set_size(struct convert *c, const char *arg)
 {
 	struct options *const o = &c->options;
 	struct shown_path shown;
 
 	if (!options_bytes(o, "--split size=", arg, &c->split.split.step))
 		return false;
-	if (c->split.split.step < SIZE_LEAST)
+	if (c->split.split.step < MIN_SIZE)
 		o->status = options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s",
-		                            SIZE_LEAST, show_path(&shown, arg));
-	return c->split.split.step >= SIZE_LEAST;
+		                            MIN_SIZE, show_path(&shown, arg));
+	return c->split.split.step >= MIN_SIZE;
 }
 
-bool convert_split_option(struct convert *c, const char *arg)
+bool convert_split_option(void *run, struct options *o, const char *arg)
 {
+	struct convert *const c = run;
 	static const struct {
 		const char *word;
 		enum split_by by;
 		bool (*take)(struct convert *, const char *);
 	} ways[] = {
-		{ "time=", SPLIT_TIME, take_time },
-		{ "by=", SPLIT_PID, take_by },
-		{ "size=", SPLIT_SIZE, take_size },
+		{ "time=", SPLIT_TIME, set_time },
+		{ "by=", SPLIT_PID, set_by },
+		{ "size=", SPLIT_SIZE, set_size },
 	};
-	struct options *const o = &c->options;
 	struct shown_path shown;
 
 	if (convert_splits(&c->split)) {
@@ -81,7 +87,7 @@ bool convert_split_option(struct convert *c, const char *arg)
 
 /* ---- the folder ---- */
 
-/* The name of a folder of parts is that of a trace, or one with ".d" behind. */
+/* The format by the name of the folder, "x.htdump" or "x.htdump.d"; NULL: none. */
 static const struct format *format_of_folder(const char *out)
 {
 	const size_t n = strlen(out);
@@ -146,7 +152,7 @@ bool convert_split_check(struct convert *c)
 	return o->status == STATUS_CLEAN;
 }
 
-/* That of a format written as folders is the last one, where there are others for files. */
+/* The suffix of a part; for a format written as folders the last one, as others are for files. */
 static const char *suffix_of(const struct format *f)
 {
 	const char *const *s = f->suffixes;
@@ -156,7 +162,7 @@ static const char *suffix_of(const struct format *f)
 	return *s;
 }
 
-static bool put(void *ctx, const char *file, const char *p, size_t n)
+static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct part_out *const out = ctx;
 	struct convert *const c = out->c;
@@ -180,15 +186,15 @@ static bool put(void *ctx, const char *file, const char *p, size_t n)
 	return !name->failed && convert_output_put(&c->output, name->p, p, n);
 }
 
-/* ---- parts that are written at once ---- */
+/* ---- parts of one pass ---- */
 
-/* Parts are so many, and so small, that threads take longer to start than they save. */
-static bool is_fine(const struct convert_split *s)
+/* So many parts are so small that threads take longer to start than they save. */
+static bool are_many(const struct convert_split *s)
 {
 	return s->split.nparts > 64;
 }
 
-/* Gives each of the parts a batch in which the events of all others are left out. */
+/* Calls `give` for each part with a batch in which the events of the others are flagged as left out. */
 static void for_each_part(struct convert *c, const struct batch *b,
                           void (*give)(struct part_out *, const struct batch *))
 {
@@ -214,7 +220,7 @@ static void give_survey(struct part_out *out, const struct batch *b)
 	out->writing.to->writer->survey(out->writing.writer.state, b);
 }
 
-static void take_survey(void *ctx, const struct batch *b)
+static void survey_parts(void *ctx, const struct batch *b)
 {
 	for_each_part(ctx, b, give_survey);
 }
@@ -233,7 +239,7 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
 		.beside = c->out,
-		.threads = s->routes && !is_fine(s) ? options_threads(c->threads) : 1,
+		.threads = s->routes && !are_many(s) ? options_threads(c->threads) : 1,
 		.surveyed = true,
 	};
 	bool ok = true;
@@ -241,13 +247,14 @@ bool convert_split_begin(struct convert *c, struct pipeline *p)
 	for (uint32_t k = 0; k < s->nouts && ok; k++) {
 		struct part_out *const out = &s->outs[k];
 		out->c = c;
-		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put, out }, &options);
+		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put_part, out },
+		                   &options);
 	}
 	return ok && (s->routes || c->to->writer->survey == NULL || !s->outs[0].writing.writer.selected ||
-	              record_marks_survey(p, take_survey, c));
+	              record_marks_survey(p, survey_parts, c));
 }
 
-/* Ends the parts, well or not. */
+/* Ends the parts; written: all events were. */
 static bool end_parts(struct convert *c, bool written)
 {
 	struct convert_split *const s = &c->split;
@@ -268,8 +275,8 @@ static bool end_parts(struct convert *c, bool written)
 
 /* ---- copies of records ---- */
 
-/* Findings were reported with the first pass; what keeps a later one from being read is new. */
-static void say_new(void *ctx, const struct findings *j, const struct finding *f)
+/* Findings were reported with the first pass; only failures of a later one are new. */
+static void report_failure(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct convert *const c = ctx;
 
@@ -277,13 +284,13 @@ static void say_new(void *ctx, const struct findings *j, const struct finding *f
 		c->split.failed = true;
 }
 
-/* One more part to be written with the next pass. */
-static void add_out(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
+/* Appends a part to those of the next pass. */
+static void append_part(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
 {
 	s->outs[s->nouts++] = (struct part_out){ .number = number, .from = from, .end = end };
 }
 
-/* Reads the inputs and writes s->outs, which follow one another.  false: it failed. */
+/* Reads the inputs and writes s->outs, which are adjacent. */
 static bool copy_parts(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -296,7 +303,7 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 		s->outs[k].bytes = 0;
 	if (s->is_again) {
 		pipeline_close(&c->pipeline);
-		job->sink = say_new;
+		job->sink = report_failure;
 		job->ctx = c;
 	}
 	job->part = s->outs[0].from;
@@ -323,8 +330,8 @@ static bool write_copies(struct convert *c, struct pipeline_job *job)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < s->split.nparts && ok;) {
-		for (s->nouts = 0; i < s->split.nparts && s->nouts < s->most; i++)
-			add_out(s, i, i, i + 1);
+		for (s->nouts = 0; i < s->split.nparts && s->nouts < s->max_outs; i++)
+			append_part(s, i, i, i + 1);
 		ok = copy_parts(c, job);
 	}
 	return ok;
@@ -332,7 +339,7 @@ static bool write_copies(struct convert *c, struct pipeline_job *job)
 
 /* ---- parts of a size ---- */
 
-/* Events of units [from, to), 2 standing for more. */
+/* The number of events of units [from, to), at most 2. */
 static uint32_t events_of(const struct split *s, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
@@ -342,7 +349,7 @@ static uint32_t events_of(const struct split *s, uint32_t from, uint32_t to)
 	return n;
 }
 
-static bool measure(struct convert *c, struct pipeline_job *job)
+static bool measure_parts(struct convert *c, struct pipeline_job *job)
 {
 	c->split.measures = true;
 	const bool ok = copy_parts(c, job);
@@ -355,8 +362,8 @@ static bool is_well_filled(const struct convert_split *s, uint64_t bytes)
 	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
 }
 
-/* How many of the units from this one on make a part; `most` to begin with.  0: it failed, after a message.
- */
+/* The number of units, from `from` on, that make a part; a secant search that starts with `most`.  0 after a
+ * message. */
 static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
 {
 	struct convert_split *const s = &c->split;
@@ -366,8 +373,8 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 
 	for (;;) {
 		s->nouts = 0;
-		add_out(s, 0, from, from + n);
-		if (!measure(c, job))
+		append_part(s, 0, from, from + n);
+		if (!measure_parts(c, job))
 			return 0;
 		const struct part_out *const out = &s->outs[0];
 		const double next = (double)n * (double)step * 0.95 / (double)(out->bytes + 1);
@@ -388,8 +395,7 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 	}
 }
 
-/* Measures up to `most` parts of n units each.  s->outs: those from the first one on that are well filled.
- * false: it failed. */
+/* Measures up to `most` parts of n units each, and leaves the well filled ones at the start in s->outs. */
 static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from,
                            uint32_t n, uint32_t most)
 {
@@ -399,10 +405,10 @@ static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t
 
 	for (s->nouts = 0; s->nouts < most && from < all && events_of(&s->split, from, all) > 0;) {
 		const uint32_t end = n < all - from ? from + n : all;
-		add_out(s, number + s->nouts, from, end);
+		append_part(s, number + s->nouts, from, end);
 		from = end;
 	}
-	if (!measure(c, job))
+	if (!measure_parts(c, job))
 		return false;
 	while (well < s->nouts && (is_well_filled(s, s->outs[well].bytes) ||
 	                           (s->outs[well].end == all && s->outs[well].bytes <= s->split.step)))
@@ -411,8 +417,8 @@ static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t
 	return true;
 }
 
-/* Parts of as many units as the last one had are measured with one pass: twice as many each time all of them
- * are well filled. */
+/* Parts of as many units as the last one are measured in one pass; their number doubles while all of them are
+ * well filled. */
 static bool write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -427,7 +433,7 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 			if ((n = find_size(c, job, from, n)) == 0)
 				return false;
 			s->nouts = 0;
-			add_out(s, number, from, from + n);
+			append_part(s, number, from, from + n);
 			at_once = 1;
 		}
 		if (number + s->nouts > SPLIT_MOST) {
@@ -437,16 +443,18 @@ static bool write_sizes(struct convert *c, struct pipeline_job *job)
 		}
 		number += s->nouts;
 		from = s->outs[s->nouts - 1].end;
-		at_once = s->nouts < at_once ? s->nouts : at_once * 2 < s->most ? at_once * 2 : s->most;
+		at_once = s->nouts < at_once          ? s->nouts
+		          : at_once * 2 < s->max_outs ? at_once * 2
+		                                      : s->max_outs;
 		if (!copy_parts(c, job))
 			return false;
 	}
 	return true;
 }
 
-/* ---- parts that are read at once ---- */
+/* ---- parts routed in one pass ---- */
 
-/* Ends well or not; what went wrong is a finding, or in c->writing. */
+/* Writes one part; a failure is a finding, or in c->writing. */
 static bool write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
                               struct pipeline *p)
 {
@@ -462,7 +470,7 @@ static bool write_routed_part(struct convert *c, const struct pipeline_job *job,
 	return ok;
 }
 
-/* Reads the inputs once more, and writes part after part of what they gave. */
+/* Reads the inputs once more into temporary files by part, and writes part after part. */
 static bool write_routed(struct convert *c, const struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
@@ -486,7 +494,7 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
 	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
 		s->nouts = 0;
-		add_out(s, i, i, i + 1);
+		append_part(s, i, i, i + 1);
 		ok = write_routed_part(c, &one, &r, p);
 	}
 	if (ok)
@@ -496,9 +504,9 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	return ok && !s->total.failed;
 }
 
-/* ---- all of them ---- */
+/* ---- all parts ---- */
 
-/* What a writer keeps of a trace's structure may be as large as the trace. */
+/* Bounded by memory: a writer may keep as much of the structure as the trace is large. */
 static uint32_t parts_at_once(const struct split *s)
 {
 	const uint64_t memory = UINT64_C(1) << 30, least = 4, most = 64, n = memory / (s->bytes + 1);
@@ -519,8 +527,8 @@ bool convert_split_write(struct convert *c)
 	}
 	job.split = s;
 	job.operands = &s->operands;
-	c->split.most = job.raw_drops || !s->copies ? 1 : parts_at_once(s);
-	if ((c->split.outs = calloc(c->split.most, sizeof *c->split.outs)) == NULL) {
+	c->split.max_outs = job.raw_drops || !s->copies ? 1 : parts_at_once(s);
+	if ((c->split.outs = calloc(c->split.max_outs, sizeof *c->split.outs)) == NULL) {
 		atomic_store(&c->writing.no_memory, true);
 		return false;
 	}
@@ -528,7 +536,7 @@ bool convert_split_write(struct convert *c)
 	                : s->by == SPLIT_SIZE ? write_sizes(c, &job)
 	                                      : write_copies(c, &job);
 	if (s->no_memory || c->split.total.failed)
-		c->writing.no_memory = true; /* which is said when the output ends */
+		c->writing.no_memory = true; /* reported when the output ends */
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;
 	if (ok && s->selects)
 		c->status = worse(c->status, say_selected(&c->options, path, s->found));

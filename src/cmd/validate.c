@@ -1,3 +1,9 @@
+/*
+ * validate: traces are read on several threads, and reported in the order of the command line.  Findings of a
+ * trace wait in its slot until its turn; one that has more than MAX_WAITING bytes of them waits itself.
+ * --init writes a policy (tracetool.yaml(5)) from good traces.
+ */
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,41 +13,39 @@
 #include "cli/outputs.h"
 #include "cli/reports.h"
 #include "cli/say.h"
-#include "cmd/listing.h"
 #include "policy/policy.h"
 #include "run/read/operands.h"
 #include "run/write/writing.h"
 
-/* ---- validate init ---- */
+/* ---- --init ---- */
 
 struct init {
 	struct options *options;
 	struct policy_watch *watch;
 	struct policy_starter *starter;
-	struct progress progress;
 	uint64_t errors;
 	enum exit_status status;
 };
 
-static void show_progress(void *ctx, const struct input *in)
+static void init_progress(void *ctx, const struct input *in)
 {
 	struct init *const n = ctx;
 
-	progress_show(&n->progress, in);
+	progress_show(&n->options->progress, in);
 }
 
-static void closed(void *ctx, const struct source *f)
+static void init_closed(void *ctx, const struct source *f)
 {
 	struct init *const n = ctx;
 
-	progress_clear(&n->progress);
+	progress_clear(&n->options->progress);
 	if (f->open && !f->as_whole)
 		policy_watch_input(n->watch, f);
 	n->errors += f->findings.levels[LEVEL_ERROR];
 	n->status = worse(n->status, say_end(n->options, f));
 }
 
-/* false: it could not be read, which was said. */
+/* Returns false if it could not be read, which was reported. */
 static bool read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
@@ -86,7 +90,7 @@ static enum exit_status write_starter(struct init *n, const struct trace_groups 
 	return status;
 }
 
-/* false: no policy is made of it, which was said. */
+/* Returns false after a message if no policy is made of it. */
 static bool add_trace(struct init *n, const struct trace_group *trace)
 {
 	static const struct policy_checks none = { .any = false };
@@ -101,8 +105,8 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	job.operand = &trace->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.interpret = INTERPRET_SPANS;
-	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = n };
-	progress_init(&n->progress, n->options);
+	job.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
+	progress_init(&n->options->progress, n->options);
 	policy_watch_init(n->watch, &none);
 	const bool read = read_trace(n, &p, &job);
 	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
@@ -154,28 +158,28 @@ static enum exit_status validate_init(struct options *o)
 	return status;
 }
 
-/* ---- validate run ---- */
+/* ---- traces side by side ---- */
 
-/* What waits for its turn may take so many bytes for each trace; then the trace itself waits. */
-#define WAITING_MOST ((size_t)1 << 20)
+/* Bytes of findings of one trace that wait for their turn; with more, the trace itself waits. */
+#define MAX_WAITING ((size_t)1 << 20)
 #define SLOTS_PER_THREAD 16
 
-/* A trace that is read, or was. */
+/* A trace that is read, or waits for its turn in the reports. */
 struct slot {
 	struct run *run;
 	size_t index;
 	const struct trace_group *trace;
 	size_t trace_index;
 	struct file_records records;
-	uint64_t inputs;            /* that were closed */
-	struct policy_watch *watch; /* while it is read; NULL: nothing is expected of it */
-	uint64_t left_findings;     /* outside of the scope */
-	struct select_found *found; /* of the scope; NULL: there is none */
-	char refused[512];          /* why that makes no sense for the trace; "": it does */
+	uint64_t inputs;            /* number of closed inputs */
+	struct policy_watch *watch; /* while it is read; NULL: its policy expects nothing */
+	uint64_t left_findings;     /* number of findings outside of the scope */
+	struct select_found *found; /* of the scope; NULL: none */
+	char refused[512];          /* why the scope makes no sense for the trace, or "" */
 	bool turn;                  /* all traces before it are reported */
 };
 
-/* What is kept from one trace to the next, by one thread at a time. */
+/* Parsed vocabularies, reused from one trace to the next, by one thread at a time. */
 struct kept {
 	struct kept *next;
 	struct vocabularies vocabularies;
@@ -188,14 +192,12 @@ struct run {
 	struct policies *policies;
 	struct slot *slots;
 	struct workers *workers;
-	struct kept *kept; /* those that nobody has */
+	struct kept *kept; /* free list */
 	pthread_mutex_t lock;
-	struct progress progress; /* of a trace that is alone */
+	struct progress progress; /* if there is one trace */
 	enum exit_status status;  /* of the scope */
-	bool failed;              /* memory ran out; with the lock, or in finish */
+	bool failed;              /* OOM; written with the lock, or in finish_slot() */
 };
-
-/* ---- one trace ---- */
 
 static void hand_over(struct slot *s)
 {
@@ -208,7 +210,7 @@ static void hand_over(struct slot *s)
 	file_records_clear(&s->records);
 }
 
-static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void add_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct slot *const s = ctx;
 
@@ -217,22 +219,22 @@ static void take_finding(void *ctx, const struct findings *j, const struct findi
 }
 
 /* One input was read, or could not be. */
-static void closed_validate_run(void *ctx, const struct source *f)
+static void slot_closed(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;
 	const struct file_record what = source_record(f);
 
 	progress_clear(&s->run->progress);
 	if (f->context->refused[0] != '\0')
-		return; /* nothing was read; that is said in turn */
+		return; /* nothing was read; reported in turn */
 	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
-	if (s->watch != NULL && s->turn) /* the last one may get findings yet */
+	if (s->watch != NULL && s->turn) /* the last record may still get findings of the trace */
 		hand_over(s);
 	s->inputs += !f->as_whole;
 	file_records_close(&s->records, &what, &f->findings);
-	if (!s->turn && s->records.arena.used > WAITING_MOST) {
+	if (!s->turn && s->records.arena.used > MAX_WAITING) {
 		workers_turn(s->run->workers, s->index);
 		s->turn = true;
 	}
@@ -240,15 +242,14 @@ static void closed_validate_run(void *ctx, const struct source *f)
 		hand_over(s);
 }
 
-static void show_progress_validate_run(void *ctx, const struct input *in)
+static void slot_progress(void *ctx, const struct input *in)
 {
 	struct slot *const s = ctx;
 
 	progress_show(&s->run->progress, in);
 }
 
-/* NULL: no memory. */
-static struct kept *take_kept(struct run *r)
+static struct kept *get_kept(struct run *r)
 {
 	pthread_mutex_lock(&r->lock);
 	struct kept *k = r->kept;
@@ -258,7 +259,7 @@ static struct kept *take_kept(struct run *r)
 	return k != NULL ? k : calloc(1, sizeof *k);
 }
 
-static void give_kept(struct run *r, struct kept *k)
+static void put_kept(struct run *r, struct kept *k)
 {
 	pthread_mutex_lock(&r->lock);
 	k->next = r->kept;
@@ -266,9 +267,9 @@ static void give_kept(struct run *r, struct kept *k)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* ---- what is expected of it ---- */
+/* ---- one trace ---- */
 
-/* The findings about the trace go to its file; to a record of their own where it has several. */
+/* Findings about the trace as a whole go to its file, or to a record of their own if it has several. */
 static void add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 {
 	const struct file_record what = {
@@ -285,16 +286,16 @@ static void add_verdict(struct slot *s, const struct pipeline *p, const struct f
 		file_records_close(&s->records, &what, j);
 }
 
-static void take_found(struct slot *s, struct pipeline *p)
+static void move_found(struct slot *s, struct pipeline *p)
 {
 	s->found = p->marks.found;
 	p->marks.found = NULL;
 	memcpy(s->refused, p->context.refused, sizeof s->refused);
 }
 
-/* Reads a trace of which something is expected. */
-static void run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
-                          const struct policy_baseline *baseline)
+/* Reads a trace whose policy expects something. */
+static void read_watched(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
+                         const struct policy_baseline *baseline)
 {
 	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->records };
 	enum stage_status status = STAGE_BAD;
@@ -313,14 +314,14 @@ static void run_expecting(struct slot *s, struct pipeline *p, const struct pipel
 	pipeline_end(p);
 	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
 		return;
-	findings_init(&findings, v.path, take_finding, s);
+	findings_init(&findings, v.path, add_finding, s);
 	v.findings = &findings;
 	s->records.failed |= !policy_verdict(&v);
 	add_verdict(s, p, &findings);
 	findings_free(&findings);
 }
 
-/* false: no memory. */
+/* Returns false on OOM. */
 static bool run_trace(struct slot *s, struct pipeline_job *job)
 {
 	const struct policy_baseline *baseline;
@@ -340,17 +341,17 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 	if (s->watch != NULL) {
 		job->want = WANT_TIMES | WANT_ORDER;
 		job->interpret = INTERPRET_SPANS;
-		run_expecting(s, &p, job, baseline);
+		read_watched(s, &p, job, baseline);
 		policy_watch_free(s->watch);
 		free(s->watch);
 		s->watch = NULL;
-		take_found(s, &p);
+		move_found(s, &p);
 		pipeline_close(&p);
 	} else if (ok) {
 		if (pipeline_open(&p, job))
 			pipeline_drain(&p);
 		pipeline_end(&p);
-		take_found(s, &p);
+		move_found(s, &p);
 		pipeline_close(&p);
 	}
 	policy_checks_free(&checks);
@@ -361,8 +362,8 @@ static void run_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
-	struct pipeline_job job = options_job(r->options, take_finding, s);
-	struct kept *const kept = take_kept(r);
+	struct pipeline_job job = options_job(r->options, add_finding, s);
+	struct kept *const kept = get_kept(r);
 
 	if (kept == NULL) {
 		s->records.failed = true;
@@ -375,16 +376,14 @@ static void run_slot(void *ctx, size_t index)
 	job.want = WANT_FINDINGS;
 	job.scope = job.select;
 	job.select = NULL;
-	job.hooks = (struct pipeline_hooks){ .closed = closed_validate_run,
-		                             .progress = show_progress_validate_run,
-		                             .ctx = s };
+	job.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
 	s->inputs = s->left_findings = 0;
 	s->refused[0] = '\0';
 	s->records.failed |= !run_trace(s, &job);
-	give_kept(r, kept);
+	put_kept(r, kept);
 }
 
-/* What was left out is said, in the order of the traces. */
+/* Reports what the scope left out. */
 static enum exit_status say_scope(const struct slot *s)
 {
 	const struct options *const o = s->run->options;
@@ -413,9 +412,9 @@ static void finish_slot(void *ctx, size_t index)
 	s->turn = false;
 }
 
-/* ---- all ---- */
+/* ---- all traces ---- */
 
-/* No more than there are traces, and the caller's. */
+/* The number of threads, the calling one included; at most one a trace. */
 static size_t threads_of(const struct run *r, uint64_t wanted)
 {
 	const size_t n = options_threads(wanted);
@@ -461,9 +460,8 @@ static void free_run(struct run *r)
 	pthread_mutex_destroy(&r->lock);
 }
 
-/* Reads all traces, several side by side, and hands what was found to the reports, in the order of the
- * operands, each with its policy.  threads: 0: as many as there are cores.  *scope: what
- * --scope means for the exit status.  false: memory ran out, and
+/* Reads all traces on several threads (0: one a core), and hands their findings to the reports in the order
+ * of the operands, each trace with its policy.  *scope: exit status of --scope.  Returns false on OOM:
  * findings are missing. */
 static bool validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
                          struct policies *policies, uint64_t threads, enum exit_status *scope)
@@ -478,45 +476,7 @@ static bool validate_run(struct options *o, struct reports *reports, const struc
 	return ok && !r.failed;
 }
 
-/* ---- validate ---- */
-
-enum {
-	O_REPORT,
-	O_FORMAT,
-	O_SELECT_RULES,
-	O_IGNORE_RULES,
-	O_LEVEL,
-	O_LIMIT,
-	O_FAIL_LEVEL,
-	O_EXIT_ZERO,
-	O_THREADS,
-	O_CONFIG,
-	O_NO_CONFIG,
-	O_BASELINE,
-	O_INIT,
-	O_SCOPE,
-};
-
-static const struct cmd_option own[] = {
-	[O_REPORT] = { "report", "FORMAT=FILE", "also write a report in this format to FILE", 0 },
-	[O_FORMAT] = { "format", "FORMAT",
-	               "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0 },
-	[O_SELECT_RULES] = { "select-rules", "RULES",
-	                     "report only findings of these rules (* matches any text)", 0 },
-	[O_IGNORE_RULES] = { "ignore-rules", "RULES", "leave out findings of these rules", 0 },
-	[O_LEVEL] = { "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0 },
-	[O_LIMIT] = { "limit", "N", "list at most N findings, and count the rest (0: all)", 'n' },
-	[O_FAIL_LEVEL] = { "fail-level", "LEVEL",
-	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
-	[O_EXIT_ZERO] = { "exit-zero", NULL, "findings do not change the exit status", 0 },
-	[O_THREADS] = { "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0 },
-	[O_CONFIG] = { "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0 },
-	[O_NO_CONFIG] = { "no-config", NULL, "use no policy", 0 },
-	[O_BASELINE] = { "baseline", "FILE", "compare with this output of stats --format json", 0 },
-	[O_INIT] = { "init", NULL, "write a starter policy for a good trace", 0 },
-	[O_SCOPE] = { "scope", NULL, "report only findings about the selected events", 0 },
-	{ NULL, NULL, NULL, 0 },
-};
+/* ---- options ---- */
 
 static const struct cmd_words words[] = {
 	{ "--report", WORDS_LIST, reports_words },
@@ -526,20 +486,7 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-static enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv);
-
-const struct command validate_command = {
-	.name = "validate",
-	.operands = "[options] IN ...",
-	.summary = "Validates traces against the rules of their formats, and reports where each fault is.",
-	.options = own,
-	.words = words,
-	.reads = true,
-	.writes = true,
-	.reports = true,
-	.selects = true,
-	.run = cmd_validate,
-};
+#define THREADS_NOT_GIVEN UINT64_MAX
 
 struct validate {
 	struct options options;
@@ -548,57 +495,94 @@ struct validate {
 	struct policies policies;
 	struct reports reports;
 	const struct report_ops *form; /* of --format; NULL: not given */
-	uint64_t threads;              /* 0: one a core */
-	bool threads_given;
-	bool init, scope;
+	uint64_t threads;              /* 0: one a core; or THREADS_NOT_GIVEN */
+	bool init, scope, exit_zero;
 };
 
-static bool take(struct validate *v, int opt, const char *arg)
+static bool set_report(void *run, struct options *o, const char *arg)
 {
-	struct options *const o = &v->options;
+	struct validate *const v = run;
 
-	switch (opt) {
-	case O_REPORT:
-		return reports_add(&v->reports, o, arg, true);
-	case O_FORMAT:
-		return reports_kind(o, "--format", arg, &v->form);
-	case O_SELECT_RULES:
-		return policy_select(&v->policy, o, arg);
-	case O_IGNORE_RULES:
-		return policy_ignore(&v->policy, o, arg);
-	case O_LEVEL:
-		return policy_level(&v->policy, o, arg);
-	case O_LIMIT:
-		return options_limit(o, arg, &v->policy.limit) && (v->policy.limited = true);
-	case O_FAIL_LEVEL:
-		return policy_fail_level(&v->policy, o, arg);
-	case O_THREADS:
-		v->threads_given = true;
-		return options_number(o, "--threads", arg, &v->threads);
-	case O_CONFIG:
-		v->policy.config = arg;
-		v->policy.no_config = false;
-		return true;
-	case O_NO_CONFIG:
-		v->policy.config = NULL;
-		v->policy.no_config = true;
-		return true;
-	case O_BASELINE:
-		v->policy.baseline = arg;
-		return true;
-	case O_INIT:
-		v->init = true;
-		return true;
-	case O_SCOPE:
-		v->scope = true;
-		return true;
-	default:
-		v->policy.choice.exit_zero = true;
-		return true;
-	}
+	return reports_add(&v->reports, o, arg, true);
 }
 
-/* --select-rules is about rules: what says which events are meant is not mistaken for it. */
+static bool set_format(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return reports_kind(o, "--format", arg, &v->form);
+}
+
+static bool set_select_rules(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_select(&v->policy, o, arg);
+}
+
+static bool set_ignore_rules(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_ignore(&v->policy, o, arg);
+}
+
+static bool set_level(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_level(&v->policy, o, arg);
+}
+
+static bool set_fail_level(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	return policy_fail_level(&v->policy, o, arg);
+}
+
+/* Of --config and --no-config the last counts. */
+static bool set_config(void *run, struct options *o, const char *arg)
+{
+	struct validate *const v = run;
+
+	v->policy.config = arg; /* NULL: --no-config */
+	v->policy.no_config = arg == NULL;
+	return true;
+}
+
+static const struct cmd_option own[] = {
+	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
+	  .set = set_report },
+	{ "format", "FORMAT",
+	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0, OPTION_CALL,
+	  .set = set_format },
+	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
+	  .set = set_select_rules },
+	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
+	  .set = set_ignore_rules },
+	{ "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0, OPTION_CALL,
+	  .set = set_level },
+	{ "limit", "N", "list at most N findings, and count the rest (0: all)", 'n',
+	  TO_LIMIT(struct validate, policy.limit) },
+	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0,
+	  OPTION_CALL, .set = set_fail_level },
+	{ "exit-zero", NULL, "findings do not change the exit status", 0,
+	  TO_FLAG(struct validate, exit_zero) },
+	{ "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0,
+	  TO_NUMBER(struct validate, threads) },
+	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
+	  .set = set_config },
+	{ "no-config", NULL, "use no policy", 0, OPTION_CALL, .set = set_config },
+	{ "baseline", "FILE", "compare with this output of stats --format json", 0,
+	  TO_TEXT(struct validate, policy.baseline) },
+	{ "init", NULL, "write a starter policy for a good trace", 0, TO_FLAG(struct validate, init) },
+	{ "scope", NULL, "report only findings about the selected events", 0,
+	  TO_FLAG(struct validate, scope) },
+	{ .name = NULL },
+};
+
+/* --name and its like select events only with --scope: they are not mistaken for --select-rules. */
 static bool check_scope(struct validate *v)
 {
 	struct options *const o = &v->options;
@@ -621,7 +605,8 @@ static bool check_scope(struct validate *v)
 	return false;
 }
 
-/* Whether all files of the run are different ones; those that policies name are known when they were read. */
+/* Whether all files of the run are different.  Called again when the policies are read, which name files,
+ * too. */
 static bool check_names(struct validate *v)
 {
 	struct options *const o = &v->options;
@@ -640,19 +625,16 @@ static bool check_names(struct validate *v)
 static bool parse(struct validate *v)
 {
 	struct options *const o = &v->options;
-	const char *arg;
-	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take(v, opt, arg)) {
-			if (o->status == STATUS_CLEAN)
-				o->status = STATUS_USAGE;
-			return false;
-		}
-	return opt == OPTIONS_END && check_scope(v) && options_name_traces(o) && check_names(v);
+	v->threads = THREADS_NOT_GIVEN;
+	if (!options_parse(o, v))
+		return false;
+	if (v->exit_zero)
+		v->policy.choice.exit_zero = true;
+	return check_scope(v) && options_name_traces(o) && check_names(v);
 }
 
-/* Those that the policy of the first trace asks for, if the command line names none. */
+/* Adds the reports that the policy of the first trace asks for, if the command line names none. */
 static bool add_reports(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
@@ -662,7 +644,7 @@ static bool add_reports(struct validate *v)
 		for (uint32_t i = 0; i < file->nreports; i++)
 			if (!reports_add_of_policy(&v->reports, o, file->folder, &file->reports[i]))
 				return false;
-	/* --format and -o are the short form for one report; beside --report they ask for one more */
+	/* --format and -o are the short form for one report, in addition to those of --report */
 	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&
 	    !reports_request(&v->reports, o, v->form != NULL ? v->form : &report_text,
 	                     o->output != NULL ? o->output : "-"))
@@ -670,8 +652,8 @@ static bool add_reports(struct validate *v)
 	return true;
 }
 
-/* What is to be read, and by which policies.  false: it was said. */
-static bool prepare(struct validate *v)
+/* Finds the traces and their policies.  Returns false after a message. */
+static bool find_traces(struct validate *v)
 {
 	struct options *const o = &v->options;
 	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
@@ -686,7 +668,8 @@ static bool prepare(struct validate *v)
 static enum exit_status run(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
-	const uint64_t threads = !v->threads_given && file != NULL ? file->threads : v->threads;
+	const uint64_t policy_threads = file != NULL ? file->threads : 0;
+	const uint64_t threads = v->threads == THREADS_NOT_GIVEN ? policy_threads : v->threads;
 	struct publication p = { .n = 0 };
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
 	enum exit_status scope = STATUS_CLEAN;
@@ -705,7 +688,7 @@ static enum exit_status run(struct validate *v)
 
 static enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv)
 {
-	struct validate v = { .threads = 0 };
+	struct validate v = { .form = NULL };
 	enum exit_status status;
 
 	options_init(&v.options, cmd, argc, argv);
@@ -715,10 +698,23 @@ static enum exit_status cmd_validate(const struct command *cmd, int argc, char *
 	else if (v.init)
 		status = validate_init(&v.options);
 	else
-		status = prepare(&v) ? run(&v) : v.options.status;
+		status = find_traces(&v) ? run(&v) : v.options.status;
 	policies_free(&v.policies);
 	trace_groups_free(&v.traces);
 	policy_options_free(&v.policy);
 	options_free(&v.options);
 	return status;
 }
+
+const struct command validate_command = {
+	.name = "validate",
+	.operands = "[options] IN ...",
+	.summary = "Validates traces against the rules of their formats, and reports where each fault is.",
+	.options = own,
+	.words = words,
+	.reads = true,
+	.writes = true,
+	.reports = true,
+	.selects = true,
+	.run = cmd_validate,
+};

@@ -1,15 +1,62 @@
+/*
+ * convert --verify: the output is read back and compared with what was written before it gets its name.  The
+ * cheapest comparison that decides comes first: bytes of a copy, then a digest of all events (constant
+ * memory), then events one by one, in the order of the file or sorted by time.  Differences that counted
+ * losses declare are allowed.
+ */
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "check/rules.h"
 #include "cmd/convert.h"
-#include "cmd/listing.h"
+#include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "input/open.h"
 #include "output/text_json.h"
 #include "run/read/reading.h"
 
-/* ---- convert verify events ---- */
+/* ---- what is compared ---- */
+
+/* Events are compared in order of time; records that are copied, in that of the file. */
+static enum event_order compared_order(const struct convert *c)
+{
+	return c->pipeline.context.raw ? ORDER_FILE : ORDER_TIME;
+}
+
+/* Whether the writer copies this field; ctx: names of those that it computes again. */
+static bool is_copied(const void *ctx, struct slice name)
+{
+	for (const char *const *recounted = ctx; *recounted != NULL; recounted++)
+		if (slice_is(name, *recounted))
+			return false;
+	return true;
+}
+
+/* The fields that are compared; added: those that the output may have in addition. */
+static struct event_fields compared_fields(const struct convert *c, const char *const *added)
+{
+	const struct pipeline *const p = &c->pipeline;
+	const bool recounted =
+	    p->context.raw && (p->job->select != NULL || c->rebase) && c->to->recounted != NULL;
+
+	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
+		                      .ctx = c->to->recounted,
+		                      .added = added };
+}
+
+/* Reports why the sorter failed; returns false. */
+static bool refuse_sorter(const struct convert *c)
+{
+	char why[512];
+	struct shown_path shown;
+
+	sorter_reason(&c->verify.sorter, why, sizeof why);
+	say("%s: --verify: %s", show_path(&shown, c->out), why);
+	return false;
+}
+
+/* ---- events, one by one ---- */
 
 #define SHOWN 10          /* differences */
 #define BATCH_EVENTS 1024 /* of those that were kept */
@@ -28,10 +75,6 @@ struct comparing {
 	struct text text;
 };
 
-/* ---- the two sides ---- */
-
-static bool convert_verify_sorter_failed(const struct convert *c);
-
 static enum stage_status next_kept(struct comparing *x, struct batch **out)
 {
 	struct sorter *const sorter = &x->c->verify.sorter;
@@ -41,12 +84,12 @@ static enum stage_status next_kept(struct comparing *x, struct batch **out)
 	if (*out != NULL && (status = sorter_next(sorter, *out)) == SORTER_MORE)
 		return STAGE_MORE;
 	if (status == SORTER_NO_RESULT)
-		convert_verify_sorter_failed(x->c);
+		refuse_sorter(x->c);
 	batch_release(*out);
 	return status == SORTER_END ? STAGE_END : STAGE_BAD;
 }
 
-/* What was written, and records that were not selected. */
+/* Events that were written, and records that were not selected. */
 static enum stage_status next_written(void *ctx, struct batch **out)
 {
 	struct comparing *const x = ctx;
@@ -60,8 +103,6 @@ static enum stage_status next_back(void *ctx, struct batch **out)
 
 	return pipeline_next(x->back, out);
 }
-
-/* ---- what differs ---- */
 
 static void put_parts(struct text *t, unsigned parts)
 {
@@ -92,7 +133,7 @@ static void put_field(void *ctx, struct slice name, const struct value *a, const
 		text_str(t, "none");
 }
 
-static bool take(void *ctx, const struct difference *d)
+static bool report_difference(void *ctx, const struct difference *d)
 {
 	struct comparing *const x = ctx;
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
@@ -118,20 +159,16 @@ static bool take(void *ctx, const struct difference *d)
 	return true;
 }
 
-static bool take_allowed(void *ctx, const struct difference *d)
+static bool check_allowed(void *ctx, const struct difference *d)
 {
 	struct comparing *const x = ctx;
 
 	return allowance_take(x->allowance, d);
 }
 
-/* ---- running ---- */
-
-static struct event_fields convert_verify_fields(const struct convert *c, const char *const *added);
-
-static enum differ_status compare(struct comparing *x)
+static enum differ_status run_differ(struct comparing *x)
 {
-	/* a record is what its bytes say; whose it is may depend on where the file lies */
+	/* a record is its bytes; its track may depend on the path of the file */
 	const bool raw = x->c->pipeline.context.raw;
 	const struct allowance *const a = x->allowance;
 	const struct differ_rules rules = {
@@ -143,8 +180,8 @@ static enum differ_status compare(struct comparing *x)
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
 		.more = a->nmore > 0 ? a->more : NULL,
-		.fields = { [DIFFER_A] = convert_verify_fields(x->c, NULL),
-		            [DIFFER_B] = convert_verify_fields(x->c, a->added) },
+		.fields = { [DIFFER_A] = compared_fields(x->c, NULL),
+		            [DIFFER_B] = compared_fields(x->c, a->added) },
 	};
 	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? &x->c->pipeline : &x->again;
 
@@ -152,7 +189,7 @@ static enum differ_status compare(struct comparing *x)
 	    &x->differ, &rules,
 	    (struct differ_source){ .next = next_written, .ctx = x, .trace = pipeline_trace(written) },
 	    (struct differ_source){ .next = next_back, .ctx = x, .trace = &x->back->trace },
-	    x->in_step ? take_allowed : take, x);
+	    x->in_step ? check_allowed : report_difference, x);
 	const enum differ_status status = differ_run(&x->differ);
 	if (x->differ.more > a->nmore)
 		x->refused += x->differ.more - a->nmore;
@@ -160,8 +197,8 @@ static enum differ_status compare(struct comparing *x)
 	return status;
 }
 
-/* Findings were said when it was read first. */
-static void say_new(void *ctx, const struct findings *j, const struct finding *f)
+/* Findings were reported when the input was read first. */
+static void report_failure(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct comparing *const x = ctx;
 
@@ -169,9 +206,7 @@ static void say_new(void *ctx, const struct findings *j, const struct finding *f
 		x->failed |= say_failure(&x->c->options, j, f);
 }
 
-static enum event_order convert_verify_order(const struct convert *c);
-
-/* The events as they were written, but in order of time unless both sides go in step. */
+/* Opens the input once more: events as they were written, in order of time unless both sides go in step. */
 static bool open_again(struct comparing *x)
 {
 	struct convert *const c = x->c;
@@ -181,9 +216,9 @@ static bool open_again(struct comparing *x)
 		x->job.operands = &c->pipeline.reading->operands;
 	x->job.raw_runs = false;
 	x->job.raw_fields = true;
-	x->job.order = x->in_step ? c->to->writer->order : convert_verify_order(c);
+	x->job.order = x->in_step ? c->to->writer->order : compared_order(c);
 	x->job.lanes = x->job.lanes_off = x->job.late = false;
-	x->job.sink = say_new;
+	x->job.sink = report_failure;
 	x->job.ctx = x;
 	x->job.hooks = (struct pipeline_hooks){ .progress = x->job.hooks.progress, .ctx = c };
 	return pipeline_open(&x->again, &x->job);
@@ -192,7 +227,7 @@ static bool open_again(struct comparing *x)
 static enum differ_status compare_kept(struct comparing *x)
 {
 	const bool ok = batch_pool_init(&x->pool, BATCH_EVENTS, false) && sorter_end(&x->c->verify.sorter);
-	const enum differ_status status = ok ? compare(x) : DIFFER_NO_MEMORY;
+	const enum differ_status status = ok ? run_differ(x) : DIFFER_NO_MEMORY;
 
 	batch_pool_free(&x->pool);
 	return status;
@@ -200,23 +235,22 @@ static enum differ_status compare_kept(struct comparing *x)
 
 static enum differ_status compare_again(struct comparing *x)
 {
-	const enum differ_status status = open_again(x) ? compare(x) : DIFFER_BAD;
+	const enum differ_status status = open_again(x) ? run_differ(x) : DIFFER_BAD;
 
 	pipeline_end(&x->again);
-	progress_clear(&x->c->progress);
+	progress_clear(&x->c->options.progress);
 	pipeline_close(&x->again);
 	return status;
 }
 
 /*
  * Compares the events that were written with those that are read back, one by one, and reports the first
- * differences that the losses do not allow.  Those that were written are the ones that were kept
- * (VERIFY_EVENTS), or come from the input, which is read once more.
- * back: the output, of which nothing was read so far.  *refused: how many events differ.  false: it could not
- * be done, after a message or as a finding of `back` says.
+ * differences that the losses do not allow.  Those that were written were kept (VERIFY_EVENTS), or the input
+ * is read once more.  back: the output, not read yet.  *refused: number of events that differ.  Returns false
+ * if a side could not be read, which was reported.
  */
-static bool convert_verify_events(struct convert *c, struct pipeline *back, struct allowance *allowance,
-                                  uint64_t *refused)
+static bool compare_one_by_one(struct convert *c, struct pipeline *back, struct allowance *allowance,
+                               uint64_t *refused)
 {
 	struct comparing *const x = calloc(1, sizeof *x);
 
@@ -239,11 +273,11 @@ static bool convert_verify_events(struct convert *c, struct pipeline *back, stru
 	return compared;
 }
 
-/* The same where the input can be read twice and the output has its events in the order in which they were
- * written, which saves putting them in order.  Whether they differ in what the losses allow; false, too, if
- * that cannot be told.  Nothing is said, and the allowance stays. */
-static bool convert_verify_in_step(struct convert *c, struct pipeline *back,
-                                   const struct allowance *allowance)
+/* The same, without sorting, for an output that has its events in the order in which they were written.
+ * Returns whether all differences are allowed; false if that is not known.  Reports nothing; the allowance
+ * stays. */
+static bool compare_without_sorting(struct convert *c, struct pipeline *back,
+                                    const struct allowance *allowance)
 {
 	struct comparing *const x = calloc(1, sizeof *x);
 	struct allowance left = *allowance;
@@ -259,7 +293,7 @@ static bool convert_verify_in_step(struct convert *c, struct pipeline *back,
 	return same;
 }
 
-/* ---- convert verify ---- */
+/* ---- options ---- */
 
 struct verify {
 	struct convert *c;
@@ -270,9 +304,9 @@ struct verify {
 	uint64_t refused;
 	bool failed;   /* the output cannot be read */
 	bool findings; /* it breaks rules */
-	bool is_quiet; /* findings were said, failures were not */
-	bool in_step;  /* nothing is said, as another comparison may follow, but noted: */
-	bool is_told;  /* there was something to say */
+	bool is_quiet; /* findings were reported already; failures are new */
+	bool in_step;  /* nothing is reported, as another comparison may follow */
+	bool is_noted; /* in_step: there was something to report */
 };
 
 bool convert_verify_check(struct convert *c)
@@ -298,14 +332,7 @@ bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipe
 
 /* ---- while it is written ---- */
 
-/* The order in which events are compared. */
-/* Records that are copied stay in the order of the file. */
-static enum event_order convert_verify_order(const struct convert *c)
-{
-	return c->pipeline.context.raw ? ORDER_FILE : ORDER_TIME;
-}
-
-static enum verify_by choose(const struct convert *c)
+static enum verify_by choose_way(const struct convert *c)
 {
 	const struct pipeline *const p = &c->pipeline;
 
@@ -320,7 +347,7 @@ bool convert_verify_begin(struct convert *c)
 {
 	struct shown_path shown;
 	const struct sorter_options options = {
-		.order = { .order = convert_verify_order(c) },
+		.order = { .order = compared_order(c) },
 		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
 		.beside = c->out,
 	};
@@ -337,45 +364,13 @@ bool convert_verify_begin(struct convert *c)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	c->verify.by = choose(c);
+	c->verify.by = choose_way(c);
 	if (c->verify.by == VERIFY_EVENTS)
 		sorter_init(&c->verify.sorter, &options);
 	c->verify.digest.rules.no_tracks = c->pipeline.context.raw;
-	c->verify.digest.rules.fields = convert_verify_fields(c, NULL);
+	c->verify.digest.rules.fields = compared_fields(c, NULL);
 	c->verify.begun = true;
 	return true;
-}
-
-/* Whether the writer copies such a field as it is. */
-static bool is_copied(const void *ctx, struct slice name)
-{
-	for (const char *const *recounted = ctx; *recounted != NULL; recounted++)
-		if (slice_is(name, *recounted))
-			return false;
-	return true;
-}
-
-/* Which fields are compared; added: those that all events of the output may have besides. */
-static struct event_fields convert_verify_fields(const struct convert *c, const char *const *added)
-{
-	const struct pipeline *const p = &c->pipeline;
-	const bool recounted =
-	    p->context.raw && (p->job->select != NULL || c->rebase) && c->to->recounted != NULL;
-
-	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
-		                      .ctx = c->to->recounted,
-		                      .added = added };
-}
-
-/* Says why; returns false. */
-static bool convert_verify_sorter_failed(const struct convert *c)
-{
-	char why[512];
-	struct shown_path shown;
-
-	sorter_reason(&c->verify.sorter, why, sizeof why);
-	say("%s: --verify: %s", show_path(&shown, c->out), why);
-	return false;
 }
 
 static bool no_memory(const struct convert *c)
@@ -386,12 +381,12 @@ static bool no_memory(const struct convert *c)
 	return false;
 }
 
-static bool keep(struct convert *c, const struct batch *b)
+static bool keep_events(struct convert *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		c->verify.events +=
 		    event_is_compared(&b->events[i]) && (b->events[i].flags & EVENT_LEFT_OUT) == 0;
-	return sorter_add(&c->verify.sorter, b) || convert_verify_sorter_failed(c);
+	return sorter_add(&c->verify.sorter, b) || refuse_sorter(c);
 }
 
 bool convert_verify_add(struct convert *c, const struct batch *b)
@@ -400,17 +395,17 @@ bool convert_verify_add(struct convert *c, const struct batch *b)
 		return true;
 	if (c->verify.by == VERIFY_DIGEST)
 		return digest_add(&c->verify.digest, b) || no_memory(c);
-	return c->verify.by != VERIFY_EVENTS || keep(c, b);
+	return c->verify.by != VERIFY_EVENTS || keep_events(c, b);
 }
 
 /* ---- reading it back ---- */
 
-/* Says it of the output by the name that it is to get. */
-static void say_of_output(const struct verify *v, const struct findings *findings, const struct finding *f)
+/* Reports a finding of the output by its final name. */
+static void report_by_name(const struct verify *v, const struct findings *findings, const struct finding *f)
 {
 	struct findings named = *findings;
-	char room[512];
-	struct text path = text_start(room, sizeof room);
+	char space[512];
+	struct text path = text_start(space, sizeof space);
 
 	text_str(&path, v->c->out);
 	text_str(&path, findings->path + strlen(v->path)); /* a file of a folder */
@@ -420,24 +415,24 @@ static void say_of_output(const struct verify *v, const struct findings *finding
 	text_free(&path);
 }
 
-/* The findings of an input may be those of its records in the output. */
-static void say_back(void *ctx, const struct findings *findings, const struct finding *f)
+/* Findings of the output; if the input has findings, they may be the same ones. */
+static void report_back(void *ctx, const struct findings *findings, const struct finding *f)
 {
 	struct verify *const v = ctx;
 
 	if (v->c->status != STATUS_CLEAN)
 		return;
 	if (v->in_step)
-		v->is_told |= f->rule->level >= LEVEL_WARNING || v->c->options.side != NULL;
+		v->is_noted |= f->rule->level >= LEVEL_WARNING || v->c->options.side != NULL;
 	else if (!v->is_quiet || input_rule_is_failure(f->rule))
-		say_of_output(v, findings, f);
+		report_by_name(v, findings, f);
 }
 
 static void closed(void *ctx, const struct source *s)
 {
 	struct verify *const v = ctx;
 
-	progress_clear(&v->c->progress);
+	progress_clear(&v->c->options.progress);
 	v->failed |= s->unreadable;
 	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
 }
@@ -446,10 +441,9 @@ static void show_progress(void *ctx, const struct input *in)
 {
 	struct verify *const v = ctx;
 
-	progress_show(&v->c->progress, in);
+	progress_show(&v->c->options.progress, in);
 }
 
-/* Opens the output. */
 static bool open_back(struct verify *v, enum event_order order)
 {
 	const struct convert *const c = v->c;
@@ -466,7 +460,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.sort_memory = c->sort_memory,
 		.sort_beside = c->out,
 		.max_repeat = c->max_repeat,
-		.sink = say_back,
+		.sink = report_back,
 		.ctx = v,
 		.hooks = { .closed = closed, .progress = show_progress, .ctx = v },
 	};
@@ -479,7 +473,7 @@ static void close_back(struct verify *v)
 	pipeline_close(&v->back);
 }
 
-/* The digest of the output.  false: it cannot be read. */
+/* Reads the output for its digest.  Returns false if it cannot be read. */
 static bool digest_back(struct verify *v, struct digest *d)
 {
 	struct batch *b;
@@ -495,7 +489,7 @@ static bool digest_back(struct verify *v, struct digest *d)
 	return status == STAGE_END;
 }
 
-/* Whether both digests are the same; false, too, without memory for that. */
+/* Whether both digests are the same; false on OOM. */
 static bool digests_same(struct verify *v, struct digest *back)
 {
 	struct digest *const written = &v->c->verify.digest;
@@ -507,45 +501,45 @@ static bool digests_same(struct verify *v, struct digest *back)
 	       written->events == back->events && back->more <= v->allowance.nmore;
 }
 
-/* Reads the output without keeping anything of it.  false: it cannot be read.  *same: its events are those
- * that were written. */
+/* Reads the output in constant memory.  *same: its events are those that were written.  Returns false if it
+ * cannot be read. */
 static bool compare_digests(struct verify *v, bool *same)
 {
 	struct digest back = { .rules = { .no_tracks = v->c->pipeline.context.raw,
-		                          .fields = convert_verify_fields(v->c, v->allowance.added),
+		                          .fields = compared_fields(v->c, v->allowance.added),
 		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
 	const bool ok = digest_back(v, &back);
 
 	*same = ok && v->c->verify.by == VERIFY_DIGEST && digests_same(v, &back);
 	digest_free(&back);
 	close_back(v);
-	v->is_quiet = true; /* what is to be said of it was */
+	v->is_quiet = true;
 	return ok && !v->failed;
 }
 
-/* Whether events differ in no more than the losses allow, one by one as they were written.  false, too, if a
- * side cannot be read: whether that is to be said shows when all events are compared. */
+/* Whether events, in the order in which they were written, differ only in what the losses allow; false if a
+ * side cannot be read, which compare_events() reports. */
 static bool compare_in_step(struct verify *v)
 {
 	v->in_step = true;
-	const bool same = open_back(v, ORDER_FILE) && convert_verify_in_step(v->c, &v->back, &v->allowance);
+	const bool same = open_back(v, ORDER_FILE) && compare_without_sorting(v->c, &v->back, &v->allowance);
 	close_back(v);
-	const bool ok = same && !v->failed && !v->is_told;
+	const bool ok = same && !v->failed && !v->is_noted;
 	v->in_step = v->failed = v->findings = false;
 	return ok;
 }
 
 static bool compare_events(struct verify *v)
 {
-	const bool ok = open_back(v, convert_verify_order(v->c)) &&
-	                convert_verify_events(v->c, &v->back, &v->allowance, &v->refused);
+	const bool ok = open_back(v, compared_order(v->c)) &&
+	                compare_one_by_one(v->c, &v->back, &v->allowance, &v->refused);
 
 	close_back(v);
 	return ok && !v->failed;
 }
 
-/* Whether the output has all events that were written.  false: it could not be compared. */
-static bool compare_convert_verify(struct verify *v)
+/* Compares the output in the cheapest way that decides.  Returns false if it could not be compared. */
+static bool compare_output(struct verify *v)
 {
 	struct convert *const c = v->c;
 	bool same = false;
@@ -559,8 +553,7 @@ static bool compare_convert_verify(struct verify *v)
 	return same || compare_events(v);
 }
 
-/* Whether the content of a compressed output, which its own bytes do not show, is what was written.  false
- * after a message. */
+/* Unpacks a compressed output and compares it with what was written.  Returns false after a message. */
 static bool unpacks_to(const struct verify *v, const struct byte_sum *content)
 {
 	struct input *const in = input_open(v->path);
@@ -585,7 +578,7 @@ static bool unpacks_to(const struct verify *v, const struct byte_sum *content)
 	return same;
 }
 
-static bool run(struct verify *v)
+static bool verify_output(struct verify *v)
 {
 	struct convert *const c = v->c;
 	const struct byte_sum *const content = convert_output_packed(&c->output);
@@ -593,7 +586,7 @@ static bool run(struct verify *v)
 	    c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
 	struct shown_path shown;
 
-	if (is_copy && content == NULL) /* its bytes were read already */
+	if (is_copy && content == NULL) /* the comparison has read all bytes */
 		return true;
 	if (c->verify.wanted && !convert_output_check(&c->output))
 		return false; /* which is a failure of the output */
@@ -602,7 +595,7 @@ static bool run(struct verify *v)
 	if (c->verify.wanted && content != NULL && !unpacks_to(v, content))
 		return false;
 	show_path(&shown, c->out);
-	if (!compare_convert_verify(v))
+	if (!compare_output(v))
 		say("%s: not written: it could not be read back", shown.s);
 	else if (v->refused > 0)
 		say("%s: not written: %" PRIu64 " events differ in what no loss declares", shown.s,
@@ -612,7 +605,7 @@ static bool run(struct verify *v)
 	return false;
 }
 
-/* How many events are compared; where nobody counted them, as many as there can be. */
+/* The number of events that are compared; UINT64_MAX if they were not counted. */
 static uint64_t events_of(const struct convert_verify *v)
 {
 	return v->by == VERIFY_DIGEST ? v->digest.events : v->by == VERIFY_EVENTS ? v->events : UINT64_MAX;
@@ -629,7 +622,7 @@ bool convert_verify_end(struct convert *c)
 	v->path = convert_output_written(&c->output);
 	v->allowance = allowance_of(&c->writing.total, c->pipeline.context.raw ? NULL : c->to->losses,
 	                            events_of(&c->verify));
-	const bool ok = run(v);
+	const bool ok = verify_output(v);
 	if (v->findings)
 		c->status = worse(c->status, STATUS_FINDINGS);
 	free(v);

@@ -1,3 +1,7 @@
+/*
+ * vocabulary check: the mistakes in files; vocabulary show: what is built in.
+ */
+
 #include <stdlib.h>
 
 #include "base/match.h"
@@ -17,17 +21,6 @@ static const struct cmd_words words[] = {
 	{ "check", WORDS_FILES, NULL },
 	{ "show", WORDS_VOCABULARIES, NULL },
 	{ NULL, WORDS_LIST, NULL },
-};
-
-static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv);
-
-const struct command vocabulary_command = {
-	.name = "vocabulary",
-	.operands = "check FILE ...  |  show [FORMAT]",
-	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
-	.words = words,
-	.writes = true,
-	.run = cmd_vocabulary,
 };
 
 struct vocabulary_run {
@@ -142,11 +135,10 @@ static enum exit_status show(struct vocabulary_run *s)
 static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv)
 {
 	struct vocabulary_run s = { .text = { .p = NULL } };
-	const char *arg;
 	enum exit_status status;
 
 	options_init(&s.options, cmd, argc, argv);
-	if (options_next(&s.options, &arg) == OPTIONS_STOP)
+	if (!options_parse(&s.options, &s))
 		return s.options.status;
 	if (s.options.first_operand == argc)
 		return options_mistake(&s.options, "name what to do: check or show");
@@ -156,3 +148,12 @@ static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char
 	text_free(&s.text);
 	return status;
 }
+
+const struct command vocabulary_command = {
+	.name = "vocabulary",
+	.operands = "check FILE ...  |  show [FORMAT]",
+	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
+	.words = words,
+	.writes = true,
+	.run = cmd_vocabulary,
+};

@@ -3,17 +3,17 @@
 
 #include "format/format.h"
 
-/* What the engine does with chunks (format.h). */
+/* Chunks (format/writer.h) as the engine sees them. */
 
-/* Of a folder's output: from here on it is for this file. */
+/* In the output of a folder: the text from `at` on is for this file. */
 struct chunk_part {
 	const char *name; /* borrowed */
-	size_t at;        /* in the text */
+	size_t at;        /* offset in the text */
 };
 
-/* Bytes of a batch; never in the output of a folder. */
+/* Bytes of a batch, written without a copy; never in the output of a folder. */
 struct chunk_borrowed {
-	size_t at; /* so much of the text goes out before them */
+	size_t at; /* offset in the text at which they are inserted */
 	struct slice bytes;
 };
 

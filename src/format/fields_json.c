@@ -1,3 +1,4 @@
+/* Values of fields as JSON.  Recursive, to 100 nested lists; deeper ones are null. */
 #include "format/fields_json.h"
 #include "model/value.h"
 
@@ -32,7 +33,7 @@ static void put_address(struct text *t, uint64_t v)
 
 static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth);
 
-/* A map whose keys are all text is an object, any other a list of pairs. */
+/* A map with only texts as keys is an object, else a list of pairs. */
 static void put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);

@@ -4,15 +4,14 @@
 #include "model/event.h"
 #include "output/text_json.h"
 
-/* Values of fields as JSON that any reader of JSON takes: exact, escaped, and never a NaN.  Integers beyond
- * +-(2^53 - 1) are strings; bytes and addresses are "0x" with digits; a map is an object if its keys are all
- * text, else a list of pairs. */
+/* Values of fields as standard JSON: exact, escaped, without NaN.  Integers beyond +-(2^53 - 1) are strings;
+ * bytes and addresses are "0x" and digits; a map is an object if all keys are texts, else a list of pairs. */
 
-/* What the text does not say as the fields did. */
+/* Values that the text does not represent exactly. */
 struct fields_json_lost {
-	uint32_t bad_text;     /* texts that are not UTF-8: U+FFFD stands for what is not */
-	uint32_t not_a_number; /* NaN and infinities: strings */
-	uint32_t too_deep;     /* lists and maps: null */
+	uint32_t bad_text;     /* texts that are not UTF-8; invalid bytes are U+FFFD */
+	uint32_t not_a_number; /* NaN and infinities, written as strings */
+	uint32_t too_deep;     /* lists and maps, written as null */
 };
 
 void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost);

@@ -5,7 +5,7 @@
 #include "base/cursor.h"
 #include "base/scan.h"
 #include "model/class.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 #include "model/event.h"
 #include "format/reader_modes.h"
 #include "format/option.h"
@@ -15,19 +15,20 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-/* A format: a folder formats/X, a line in formats.def, one of these, X_format.  Its files include this. */
+/* A format X: a folder formats/X, a line in formats.def, and one of these, X_format.  Its files include this
+ * header. */
 struct format {
-	const char *name, *title, *spec; /* spec: which document it follows */
-	const char *const *suffixes;     /* ".tick", ...; NULL-terminated; the first is the usual one */
+	const char *name, *title, *spec;                /* spec: the document that defines it */
+	const char *const *suffixes;                    /* ".tick", ...; NULL-terminated; the default first */
 	const char *const *dialects, *const *recounted; /* NULL-terminated; NULL: none; writer_modes.h */
-	const struct format_option *options; /* on the command line, ended by a name of NULL; NULL: none */
-	const struct reader_ops *reader;     /* NULL: cannot be read */
-	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */
-	const struct writer_ops *writer;     /* NULL: cannot be written */
-	const struct recover_ops *recover;   /* see format/recover.h; NULL: damaged ones stay damaged */
-	const struct rule *rules;            /* ended by an id of NULL; NULL: none */
-	const struct loss *losses;           /* of its writer; likewise */
-	unsigned holds;                      /* of its reader: what events can have, see format/holds.h */
+	const struct format_option *options;            /* ended by a name of NULL; NULL: none */
+	const struct reader_ops *reader;                /* NULL: cannot be read */
+	const struct trace_ops *trace;                  /* NULL: each file is a trace by itself */
+	const struct writer_ops *writer;                /* NULL: cannot be written */
+	const struct recover_ops *recover;              /* format/recover.h; NULL: cannot be recovered */
+	const struct rule *rules;                       /* ended by an id of NULL; NULL: none */
+	const struct loss *losses;                      /* of its writer; ended likewise */
+	unsigned holds;                                 /* of its reader: enum holds (format/features.h) */
 };
 
 #endif

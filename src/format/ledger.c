@@ -1,3 +1,4 @@
+/* Counts losses by kind, and frees chunks. */
 #include "format/ledger.h"
 
 #include <stdlib.h>

@@ -6,14 +6,14 @@
 struct ledger_row {
 	const struct loss *loss;
 	uint64_t count;
-	uint64_t first_offset; /* in the input, of the first event that lost it */
+	uint64_t first_offset; /* in the input, of the first event */
 };
 
-/* What was lost, by kind, in order of the first time.  Zero-initialise to start. */
+/* Losses by kind, in order of first occurrence.  Zero-initialise. */
 struct ledger {
 	struct ledger_row *rows;
 	size_t n, cap;
-	bool failed; /* there was no memory for a row */
+	bool failed; /* OOM: rows are missing */
 };
 
 void ledger_merge(struct ledger *into, const struct ledger *from);

@@ -4,17 +4,19 @@
 #include "model/event.h"
 #include "format/features.h"
 
-/* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
+/* A kind of information that an output cannot represent.  Lists end with an id of NULL. */
 struct loss {
-	/* format or stage, slash, words; a line, reported with a count; why, and what stands instead */
+	/* id: format or stage, slash, name; text: one line, with a count; explain: the reason and the
+	 * substitute */
 	const char *id, *text, *explain;
-	unsigned needs, touches;  /* to lose it: format/holds.h; what differs then: format/touches.h */
-	const char *adds, *lacks; /* fields beside (touches.h); what no file has, "fields of # spans" */
+	unsigned needs, touches; /* enum holds, enum touches (format/features.h) */
+	const char *adds,
+	    *lacks; /* additional fields (features.h); absent from every output: "fields of # spans" */
 };
 
-struct ledger; /* what was lost, by kind; see format/ledger.h */
+struct ledger; /* format/ledger.h */
 
-/* Counts losses; offset: of the event (in the input). */
+/* Counts losses; offset: of the event in the input. */
 void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count);
 
 #endif

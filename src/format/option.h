@@ -3,17 +3,17 @@
 
 #include <stdbool.h>
 
-/* Options that a format brings to the command line. */
+/* Options of a format on the command line. */
 
 struct format_option {
 	const char *name;         /* long option without dashes */
-	const char *arg;          /* name of its argument in the help; NULL: a flag */
+	const char *arg;          /* name of its argument in --help; NULL: a flag */
 	const char *help;         /* one line */
-	const char *const *words; /* the arguments that it takes, ended by NULL; NULL: any */
-	/* What is wrong with an argument, as the end of a sentence ("takes a number"); NULL: nothing, or (of
-	 * the function) it takes any. */
+	const char *const *words; /* the valid arguments, ended by NULL; NULL: any */
+	/* Returns what is wrong with an argument, as the end of a sentence ("takes a number"), or NULL.  A
+	 * NULL function accepts any. */
 	const char *(*mistake)(const char *arg);
-	bool of_output; /* it is about how the format is written: records are made anew then */
+	bool of_output; /* affects writing: records are written anew, not copied */
 };
 
 struct option_value {
@@ -22,7 +22,7 @@ struct option_value {
 	const struct option_value *next;
 };
 
-/* The last value given for an option, or NULL. */
+/* The last value of an option, or NULL. */
 const char *option_find(const struct option_value *list, const char *name);
 
 #endif

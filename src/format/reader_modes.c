@@ -1,3 +1,4 @@
+/* Spans for gaps in the numbers of records. */
 #include "format/reader_modes.h"
 
 #include "model/class.h"

@@ -3,28 +3,28 @@
 
 #include "format/reader.h"
 
-/* ---- reader copy ---- */
+/* ---- copies of records ---- */
 
 /*
- * For formats that have a writer which copies raw records (WRITER_RAW_SAME): what more such a writer may want
- * of its reader, together with WANT_RAW and WANT_BYTES.  A reader that does not know it is read as usual.
+ * Further needs of a writer that copies raw records of its own format (WRITER_RAW_SAME), with WANT_RAW and
+ * WANT_BYTES. Optional for readers.
  */
 enum want_copy {
-	/* Of traces of several files, whose streams are not merged then.  Before the records of an input come
-	 * events of PHASE_STRUCTURE without bytes: each file beside it that belongs to the trace, with the
-	 * fields `name` (a STRING) and `content` (BYTES; none: it was not read), and the input itself, with
-	 * `name` alone.  Names are the ways from the folder of the trace: see reader.folder.  `dur` of these
-	 * events and of all records is a number of the input, from 0: by it they are told apart. */
+	/* For traces of several files, whose streams are not merged then.  The records of an input are
+	 * preceded by events of PHASE_STRUCTURE without bytes: one for each other file of the trace next to
+	 * it, with the fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input,
+	 * with `name` only.  Names are paths relative to the folder of the trace (reader.folder).  `dur` of
+	 * these events and of all records is the number of the input, from 0. */
 	WANT_FILES = 256,
-	/* Fields of events, which are not PHASE_STRUCTURE, are not looked at, except of one at offset 0. */
+	/* Fields are read only of PHASE_STRUCTURE and of the event at offset 0. */
 	WANT_BARE = 1024,
 };
 
-/* ---- reader gaps ---- */
+/* ---- gaps ---- */
 
 /*
  * For formats that number their records: gaps in the numbers, as spans on tracks of their own.  Only writers
- * of formats that are not read want them: they are no events of the trace, and are in none of its counts.
+ * of formats without a reader want them: they are no events of the trace, and not counted.
  */
 enum want_gaps { WANT_GAPS = 512 };
 
@@ -35,16 +35,16 @@ static inline bool reader_wants_gaps(const struct reader *r)
 
 struct reader_gap {
 	const struct track *track; /* see reader_gap_track() */
-	uint64_t from, to;         /* ns: the last record before it, the first one after; in either order */
-	uint64_t missing;          /* how many records */
+	uint64_t from, to;         /* ns: the records before and after it, in either order */
+	uint64_t missing;          /* records */
 	uint64_t offset;           /* of the first record after it */
 };
 
-/* The track for gaps of what is on `track`: a child of it, or itself where there are too many tracks.  It is
- * to be remembered.  NULL: no memory. */
+/* The track for gaps of `track`: a child of it, or itself if there are too many tracks.  The caller stores
+ * it. */
 const struct track *reader_gap_track(struct reader *r, const struct track *track);
 
-/* Adds the span, for which the batch has room.  false: no memory. */
+/* Adds the span to a batch with capacity for it. */
 bool reader_gap_put(struct reader *r, struct batch *b, const struct reader_gap *g);
 
 /* ---- look ahead ---- */
@@ -54,15 +54,15 @@ struct reader;
 enum look_ahead {
 	LOOK_AHEAD_DONE,
 	LOOK_AHEAD_ONE_PASS, /* the input can be read only once */
-	LOOK_AHEAD_FAILED,   /* memory, a thread, reading: return READ_NO_MEMORY, the engine reports which */
+	LOOK_AHEAD_FAILED, /* no memory or thread, or a read error: return READ_NO_MEMORY, the engine reports
+	                      which */
 };
 
 /*
- * For names that are defined after their use: reads the input of r once more,
- * from its start to its end, through a second reader.  That one has ahead_of
- * set to r->state, which it fills in, want WANT_FINDINGS, findings NULL, and a
- * trace and shared memory of its own.  It should pass over all records that it
- * does not need.  Call it at most once.
+ * For names that are defined after their use: reads the input of r once more, from start to end, with a
+ * second reader. Its ahead_of is r->state, which it fills in; want is WANT_FINDINGS, findings is NULL, trace
+ * and shared memory are its own.  It should skip records that it does not need, and return READ_END when it
+ * has what it looks for.
  */
 enum look_ahead reader_look_ahead(struct reader *r);
 

@@ -1,10 +1,12 @@
+/* The bookkeeping of a recovery: adjoining kept bytes are written at once, adjoining dropped bytes of one
+ * cause listed as one. */
 #include "format/recover.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 void recover_flush(struct recovery *rc)
 {
@@ -18,7 +20,7 @@ static uint64_t bytes_up_to(const struct recovery *rc, const char *to)
 	return input_offset(rc->r->in, to) - rc->at;
 }
 
-/* ---- what is listed ---- */
+/* ---- the list of changes ---- */
 
 static const struct rule *rule_of(const struct recovery *rc, const char *id)
 {
@@ -129,7 +131,7 @@ void recover_drop_for(struct recovery *rc, const char *to, const struct rule *ru
 	recover_drop(rc, to);
 }
 
-/* `length` bytes are replaced by n others. */
+/* Replaces `length` bytes by n others. */
 static void replace(struct recovery *rc, uint64_t length, const char *p, size_t n, const struct rule *rule,
                     const char *why)
 {

@@ -1,3 +1,4 @@
+/* All formats of formats.def: by name, suffix or content; and all rules. */
 #include "format/registry.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include "format/trace_ops.h"
 #include "vocab/vocab.h"
 
-/* ---- beside ---- */
+/* ---- files next to an input ---- */
 
 struct input *reader_open_beside(const struct reader *r, const char *path)
 {
@@ -24,7 +25,7 @@ bool reader_can_use(struct reader *r, struct input *file, const char *name)
 	return false;
 }
 
-/* ---- registry ---- */
+/* ---- formats by name and content ---- */
 
 #define FORMAT(name) extern const struct format name##_format;
 

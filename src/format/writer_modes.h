@@ -9,52 +9,52 @@
 
 /* ---- writer modes ---- */
 
-/* What events a writer can be given.  The first that applies is chosen unless the user says --raw.  Raw
- * events: see format/reader.h. */
+/* The events that a writer accepts.  The first mode that applies is chosen, except with --raw.  Raw events:
+ * format/reader.h. */
 enum writer_modes {
 	WRITER_RAW_SAME = 1,    /* raw events, if the input is of the writer's own format */
 	WRITER_INTERPRETED = 2, /* events with their meaning */
 	WRITER_RAW = 4,         /* raw events of any format */
-	WRITER_RAW_RUNS = 32,   /* with RAW_SAME: unless times are moved or events left out, one raw event
-	                         * without fields may stand for a run of records, of which only the
-	                         * bytes are looked at; ts: what it needs to write them elsewhere */
-	WRITER_RAW_SELECT = 8,  /* with RAW_SAME: leaves out raw events with EVENT_LEFT_OUT, and structure
+	WRITER_RAW_RUNS = 32,   /* with RAW_SAME: the reader may return one event for several adjacent
+	                         * records, unless times are moved or events left out; only `bytes` is
+	                         * valid then, and ts: needed to write them at another position */
+	WRITER_RAW_SELECT = 8,  /* with RAW_SAME: omits raw events with EVENT_LEFT_OUT, and structure
 	                         * records that only such events refer to */
-	WRITER_RAW_BARE = 64,   /* with RAW_SELECT: unless times are moved, render or write looks at fields of
-	                         * structure records alone, and of what is at offset 0 */
-	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */
-	WRITER_TEXT = 128,      /* what it writes is text: of use under the suffix of another text */
-	WRITER_SEEKS = 256,     /* its programs read here and there in it: of no use if compressed */
+	WRITER_RAW_BARE = 64,   /* with RAW_SELECT: unless times are moved, it reads fields only of structure
+	                         * records and of the record at offset 0 */
+	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: reads only their bytes; they have no fields then */
+	WRITER_TEXT = 128,      /* the output is text: useful under the suffix of another text format */
+	WRITER_SEEKS = 256,     /* its programs read it at random offsets: useless if compressed */
 };
 
-/* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,
- * with RAW_SAME, all of the input is written.  For RAW_SELECT raw and interpreted events of a record have the
- * same offset, and no reader makes one event of several records: the engine does.
+/* writer.raw: events are unmodified records.  writer.selected: they may have EVENT_LEFT_OUT; without it, with
+ * RAW_SAME, all of the input is written.  RAW_SELECT requires that raw and interpreted events of a record
+ * have the same offset, and that no reader combines several records in one event: the engine does.
  *
- * Some formats count their records, or say in a field when each one is.  format.recounted names the fields
- * that a writer counts anew when records are left out or times are moved: that is no difference.
+ * Some formats count their records, or store the time of each one in a field.  format.recounted names the
+ * fields that a writer recomputes when records are left out or times are moved: that is no difference.
  *
- * A writer that has to know what retained events refer to before it writes what stands ahead of them has
- * writer_ops.survey: if events were selected, it gets all batches once in a pass of their own, behind open
- * and before the first render or write. */
+ * A writer that must know the references of selected events before it writes the records before them has
+ * writer_ops.survey: if events were selected, it gets all batches once, in a pass after open and before the
+ * first render or write. */
 
 struct chunk;
 
-/* For writers of one file that copy records: adds bytes that the batch points to.  They go out behind what
- * was added before, without another copy if they are many; the chunk's text does not hold them then. */
+/* For writers of one file that copy records: appends bytes that the batch points to, without a copy if they
+ * are many; the chunk's text does not contain them then. */
 void chunk_borrow(struct chunk *c, struct slice s);
 
 /* ---- writer end ---- */
 
 /*
- * For writers that keep what they make in temporary files (base/spill_file.h,
- * beside writer.beside) and write it in the end.
+ * For writers that buffer output in temporary files (spill_file in base/os.h, next to writer.beside) and
+ * write it at the end.
  */
 struct chunk_end {
-	/* Set by close: there is more; it is called again when these bytes are written. */
+	/* Set by close: call it again when these bytes are written. */
 	bool more;
-	/* Set by any of the writer's functions: what the system failed to do, one line with path and reason.
-	 * The text is the writer's, and stays until `free`; the output is given up. */
+	/* Set by any function of the writer: a system call failed; one line with path and reason, owned by
+	 * the writer and valid until `free`.  The output is discarded. */
 	const char *failed;
 };
 
@@ -65,15 +65,13 @@ enum writer_shape { WRITER_FILE, WRITER_FOLDER };
 
 struct chunk;
 
-/* Of a folder: what is added to the chunk from now on belongs to the file of this name, which is made even if
- * that is nothing.  Call it before anything is added.  Names are the writer's own words, or those of the
- * input's files where folder_name_wrong() finds nothing wrong, never other text of a trace; they may have
- * sub-folders ("a/b"), see output_folder_put().  The name stays the caller's, and unchanged, until `free`.
- * A folder needs no joint (writer_ops.joint is 0). */
+/* For a folder: text added from now on belongs to the file of this name, which is created even if it is
+ * empty.  Call it before adding text.  Names are constants of the writer, or those of the input's files if
+ * folder_name_wrong() accepts them, never other text of a trace; they may have sub-folders ("a/b"), see
+ * output_folder_put().  The name is borrowed until `free`.  writer_ops.joint is 0. */
 void chunk_file(struct chunk *c, const char *name);
 
-/* For the engine: which parts of a chunk's text are for which file, and what goes out between them (see
- * chunk_borrow()). */
+/* For the engine: the files that parts of a chunk's text are for, and bytes to insert (chunk_borrow()). */
 struct chunk_files {
 	struct chunk_part *parts;
 	uint32_t n, cap;

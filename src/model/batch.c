@@ -1,3 +1,5 @@
+/* Batches: fields, memory shared with other batches, and pools.  A batch is emptied by the thread that fills
+ * it next, so that memory returns to the thread that allocated it. */
 #include "model/batch_pool.h"
 
 #include <stdlib.h>
@@ -31,7 +33,7 @@ bool batch_hold(struct batch *b, struct shared_memory *m)
 	return true;
 }
 
-/* Whatever its events pointed to. */
+/* Releases memory that its events pointed to. */
 static void let_go(struct batch *b)
 {
 	while (b->engine.blocks != NULL) {
@@ -80,7 +82,7 @@ void batch_recycle(struct batch *b)
 	let_go(b);
 }
 
-/* ---- memory that outlives a batch ---- */
+/* ---- shared memory ---- */
 
 struct moved_memory {
 	struct shared_memory shared;

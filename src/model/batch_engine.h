@@ -1,5 +1,5 @@
-#ifndef EVENT_BATCH_ENGINE_H
-#define EVENT_BATCH_ENGINE_H
+#ifndef MODEL_BATCH_ENGINE_H
+#define MODEL_BATCH_ENGINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,18 +10,18 @@ struct batch_pool;
 struct findings;
 struct shared_memory;
 
-/* The part of a batch that only the engine looks at. */
+/* The part of a batch that only the engine uses. */
 struct batch_engine {
-	struct batch_block *blocks;    /* see batch_own() */
-	struct shared_memory **shared; /* see batch_hold(): one reference each */
+	struct batch_block *blocks;    /* batch_own() */
+	struct shared_memory **shared; /* batch_hold(): one reference each */
 	uint32_t nshared, shared_cap;
 	bool failed; /* memory ran out: its events may lack parts */
-	/* For the stages: where findings about an event go. */
+	/* For the stages: where to report findings about an event. */
 	struct findings *findings;              /* of the input that all events are of */
-	struct findings *const *input_findings; /* if they are of several inputs ... */
-	const uint32_t *inputs;                 /* ... the number of each event's; NULL: they are of one */
-	struct batch_pool *pool;                /* where batch_release() puts the batch */
-	struct batch *next;                     /* in a list of its present owner */
+	struct findings *const *input_findings; /* if events are of several inputs ... */
+	const uint32_t *inputs;                 /* ... the input of each event; NULL: one input */
+	struct batch_pool *pool;                /* to which batch_release() returns the batch */
+	struct batch *next;                     /* in a list of its owner */
 };
 
 #endif

@@ -1,30 +1,30 @@
-#ifndef EVENT_BATCH_POOL_H
-#define EVENT_BATCH_POOL_H
+#ifndef MODEL_BATCH_POOL_H
+#define MODEL_BATCH_POOL_H
 
 #include <pthread.h>
 
 #include "model/batch_fill.h"
 
-/* How the engine makes batches, empties them and hands them out again. */
+/* Creates, empties and reuses batches; for the engine. */
 
-/* Room for `cap` events; false: no memory. */
+/* Capacity of `cap` events. */
 bool batch_init(struct batch *b, uint32_t cap, bool with_bytes);
 void batch_free(struct batch *b);
 
-/* Empties it: lets go of all that its events pointed to. */
+/* Empties it and releases the memory that its events pointed to. */
 void batch_recycle(struct batch *b);
 
-/* What the events of a batch point to, for others to hold; the batch itself has nothing of it then, and goes
- * on. One reference, the caller's.  NULL: no memory. */
+/* Detaches the memory that the events of a batch point to, as one reference of the caller; the batch is left
+ * without it, and usable. */
 struct shared_memory *batch_share_memory(struct batch *b);
 
-/* Whether memory ran out for it some time: its events may lack parts. */
+/* Whether memory ran out for it: its events may be incomplete. */
 static inline bool batch_failed(const struct batch *b)
 {
 	return b->engine.failed || b->scratch.failed;
 }
 
-/* Batches that are given back, from any thread, and handed out again. */
+/* Batches for reuse; released from any thread. */
 struct batch_pool {
 	pthread_mutex_t lock;
 	struct batch *idle;
@@ -34,14 +34,14 @@ struct batch_pool {
 
 bool batch_pool_init(struct batch_pool *p, uint32_t cap, bool with_bytes);
 
-/* All batches must have been released.  Harmless on one that is zeroed. */
+/* All batches must have been released.  A zeroed pool is valid. */
 void batch_pool_free(struct batch_pool *p);
 
-/* An empty batch; NULL: no memory. */
+/* An empty batch. */
 struct batch *batch_pool_take(struct batch_pool *p);
 
-/* Gives a batch of a pool back, from any thread.  NULL is fine.  It is emptied when it is taken again, by the
- * thread that made what it owns: memory goes back to where it came from without contention. */
+/* Returns a batch to its pool, from any thread; accepts NULL.  It is emptied when it is taken again, by the
+ * thread that allocated what it owns: this avoids contention in malloc. */
 void batch_release(struct batch *b);
 
 #endif

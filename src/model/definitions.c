@@ -1,3 +1,5 @@
+/* Definitions by table, scope and key: open addressing with a seeded hash.  32-bit numbers under 32-bit keys
+ * are in a compact table of their own.  When a table is full, the older half is dropped. */
 #include "model/definitions.h"
 
 #include <stdlib.h>
@@ -18,7 +20,7 @@ void numbers_free(struct numbers *t)
 	*t = (struct numbers){ .slots = NULL };
 }
 
-/* Where the search for a key starts.  Eight keys in a row share a hash and lie side by side. */
+/* Start of the probe sequence.  Eight consecutive keys share a hash and are adjacent. */
 static uint32_t first_place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 {
 	return (uint32_t)(hash_u64((uint64_t)whose << 32 | key >> 3, seed) << 3 | (key & 7)) & (t->cap - 1);
@@ -50,7 +52,7 @@ static bool grow(struct numbers *t, uint64_t seed)
 	return true;
 }
 
-/* Empties a slot; those behind it that it kept from their places move up. */
+/* Removes a slot with backward shift: displaced slots after it move up. */
 static void take_out(struct numbers *t, uint64_t seed, uint32_t hole)
 {
 	const uint32_t mask = t->cap - 1;
@@ -67,7 +69,7 @@ static void take_out(struct numbers *t, uint64_t seed, uint32_t hole)
 	t->n--;
 }
 
-/* The first era that is kept when at least half of the numbers go, or all but the present one's. */
+/* The first era to keep when at least half of the numbers are dropped, or all but the current era. */
 static bool first_kept(const struct numbers *t, uint32_t *era)
 {
 	uint32_t *const counts = calloc((size_t)LAST_ERA + 1, sizeof *counts);
@@ -96,7 +98,7 @@ static bool forget(struct numbers *t, uint64_t seed)
 	return true;
 }
 
-/* After so many eras that they can no longer be told apart all that is there is equally old. */
+/* When eras overflow, all present numbers count as equally old. */
 static void count_put(struct numbers *t)
 {
 	if (++t->puts < ERA_PUTS)
@@ -144,7 +146,7 @@ void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key
 
 /* ---- definitions ---- */
 
-/* Open addressing; behind slots that are emptied others move up. */
+/* Open addressing with backward shift. */
 struct definition_slot {
 	uint64_t key1, key2, tick;
 	struct value value;
@@ -185,7 +187,7 @@ static uint32_t place_definitions(const struct definitions *d, uint8_t table, ui
 	}
 }
 
-/* Lays the table anew with room for `cap` slots, or fails and leaves it. */
+/* Rehashes to `cap` slots; on OOM the table is unchanged. */
 static void lay(struct definitions *d, uint32_t cap)
 {
 	struct definitions to = *d;
@@ -268,7 +270,7 @@ static void forget_definitions(struct definitions *d)
 	free(ticks);
 }
 
-/* Whether there is a free slot for one more; it is made if it can be. */
+/* Ensures a free slot. */
 static bool have_room(struct definitions *d)
 {
 	if (d->n < d->cap / 4 * 3)
@@ -280,7 +282,7 @@ static bool have_room(struct definitions *d)
 	return d->n < d->cap / 4 * 3;
 }
 
-/* The slot of this key, made if there is none; NULL: there is no room for it. */
+/* Finds or adds the slot of this key; NULL: no space. */
 static struct definition_slot *slot_for(struct definitions *d, struct definition_slot key)
 {
 	struct definition_slot *const slot =
@@ -334,7 +336,7 @@ static uint32_t whose_of(const struct definitions *d, uint8_t table, uint32_t sc
 	return table64_get(&d->pairs, (uint64_t)table << 32 | scope);
 }
 
-/* The same, made if there is none; TABLE_NONE: there are too many. */
+/* Finds or adds it; TABLE_NONE: too many. */
 static uint32_t whose_for(struct definitions *d, uint8_t table, uint32_t scope)
 {
 	const uint32_t known = whose_of(d, table, scope);
@@ -350,7 +352,7 @@ static bool is_small(uint64_t key1, uint64_t key2, struct value v)
 	return key2 == 0 && key1 <= UINT32_MAX && v.type != VALUE_STRING && v.u64 <= UINT32_MAX;
 }
 
-/* Puts a small number where it takes little room.  false: it cannot be. */
+/* Stores a 32-bit number in the compact table.  Returns false if that is impossible. */
 static bool put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value)
 {
 	const uint32_t whose = whose_for(d, table, scope);
@@ -385,7 +387,7 @@ static struct value get_small(const struct definitions *d, uint8_t table, uint32
 	return value_u64(value);
 }
 
-/* ---- all ---- */
+/* ---- both tables ---- */
 
 static bool is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
                         uint64_t key2)

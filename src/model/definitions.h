@@ -12,16 +12,15 @@
 /* ---- numbers ---- */
 
 /*
- * Small numbers under small keys, in little room: the types of the tasks of a
- * program that makes them by the hundred thousand before it runs the first.
- * Beyond NUMBERS_MAX the older half is forgotten and counted.
+ * A compact hash table from (owner, 32-bit key) to a 32-bit number, for programs that create tasks by the
+ * hundred thousand before they run the first.  Beyond NUMBERS_MAX the older half is dropped and counted.
  */
-#define NUMBERS_MAX (3U << 18) /* in 2^20 slots of 12 bytes: 12 MiB, and half of that more while it grows */
+#define NUMBERS_MAX (3U << 18) /* in 2^20 slots of 12 bytes: 12 MiB, half as much again while it grows */
 
 struct number_slot {
 	uint32_t key, value;
 	uint16_t whose; /* + 1; 0: free */
-	uint16_t era;   /* when it was put: what is older has a smaller one */
+	uint16_t era;   /* of insertion; ascending */
 };
 
 struct numbers {
@@ -33,32 +32,29 @@ struct numbers {
 
 void numbers_free(struct numbers *t);
 
-/* whose < UINT16_MAX.  false: no memory. */
+/* whose < UINT16_MAX. */
 bool numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value);
 
-/* false: there is none. */
+/* Returns false if there is none. */
 bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t *value);
 
-/* Takes out a number, if it is there. */
+/* Removes a number, if present. */
 void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key);
 
 /* ---- definitions ---- */
 
 /*
- * What events say for others to look up: the label of a task type, the type of
- * a task, the name of a mark.  A definition stands in a numbered table, belongs
- * to a scope (a process, a thread, or the whole trace) and has a key of two
- * numbers (the second is 0 where one is enough).  The latest one counts.
+ * Facts that some events state and others look up: the label of a task type, the type of a task, the name of
+ * a mark.  A definition is in a numbered table, belongs to a scope (a process, a thread, or the whole trace)
+ * and has a key of two numbers (the second is 0 where one suffices).  A later definition replaces an earlier
+ * one.
  *
- * Memory is bounded for any input: beyond NUMBERS_MAX small numbers under small
- * keys (both of 32 bits), or beyond DEFINITIONS_MAX others, the oldest half of
- * those that are numbers is forgotten (tasks end, types stay).  Texts are not
- * forgotten: there are DEFINITIONS_TEXTS at most, so that each forgetting makes
- * much room, and they take DEFINITIONS_TEXT bytes at most in all.  What was not
- * kept is counted.  The same input gives the same answers.
+ * Memory is bounded for any input: beyond NUMBERS_MAX numbers of 32 bits under keys of 32 bits, or beyond
+ * DEFINITIONS_MAX others, the oldest half of the numbers is dropped (tasks end, types stay).  Texts are not
+ * dropped: there are at most DEFINITIONS_TEXTS, so that each dropping frees many slots, of at most
+ * DEFINITIONS_TEXT bytes in total.  Dropped definitions are counted.  The same input gives the same answers.
  */
-#define DEFINITIONS_MAX                                                                                      \
-	(3U << 15) /* in 2^17 slots of 48 bytes at most: 6 MiB, and half of that more while it grows */
+#define DEFINITIONS_MAX (3U << 15) /* in 2^17 slots of 48 bytes: 6 MiB, half as much again while it grows */
 #define DEFINITIONS_TEXTS (DEFINITIONS_MAX / 4 * 3)
 #define DEFINITIONS_TEXT (16U << 20)
 #define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
@@ -69,18 +65,18 @@ struct definitions {
 	struct definition_slot *slots; /* by hash */
 	uint32_t n, cap;
 	uint32_t ntexts; /* of the n */
-	uint64_t seed;   /* of the hash, so that no input can choose keys that meet */
-	uint64_t tick;   /* grows with each definition; tells old from new */
+	uint64_t seed;   /* of the hash: inputs cannot choose keys that collide */
+	uint64_t tick;   /* increases with each definition; age of a slot */
 	struct arena text;
 	uint32_t text_bytes;
-	struct numbers numbers; /* the small ones, for keys that the slots do not have */
-	struct table64 pairs;   /* table << 32 | scope -> whose they are */
+	struct numbers numbers; /* 32-bit numbers under keys that are not in the slots */
+	struct table64 pairs;   /* table << 32 | scope -> owner in `numbers` */
 	uint32_t npairs;
-	uint64_t forgotten; /* definitions that were not kept, but for small numbers */
-	bool failed;        /* memory ran out some time: definitions may be missing that were not counted */
+	uint64_t forgotten; /* dropped definitions, without those of `numbers` */
+	bool failed;        /* memory ran out: definitions may be missing without being counted */
 };
 
-/* Definitions that were not kept. */
+/* Number of dropped definitions. */
 static inline uint64_t definitions_forgotten(const struct definitions *d)
 {
 	return d->forgotten + d->numbers.forgotten;
@@ -88,7 +84,7 @@ static inline uint64_t definitions_forgotten(const struct definitions *d)
 
 void definitions_free(struct definitions *d);
 
-/* value: a number (U64) or a STRING, whose text is copied.  Without memory d->failed is set. */
+/* value: a number (U64) or a STRING, whose text is copied.  Sets d->failed on OOM. */
 void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
                      struct value value);
 

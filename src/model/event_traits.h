@@ -1,41 +1,42 @@
-#ifndef EVENT_TRAITS_H
-#define EVENT_TRAITS_H
+#ifndef MODEL_EVENT_TRAITS_H
+#define MODEL_EVENT_TRAITS_H
 
 #include "model/class.h"
 #include "model/event.h"
 
-/* What some readers say of events, and what writers ask to count what their format cannot hold. */
+/* Properties of events that some readers set, and that writers query to count what their format cannot
+ * represent. */
 
 enum event_traits {
-	EVENT_STEP = 16,     /* a flag of a FLOW_IN: its arrow goes on from here */
-	EVENT_REFERRED = 32, /* of raw events: others refer to it; a selection has it if one of them does */
+	EVENT_STEP = 16,     /* of a FLOW_IN: its arrow continues from here */
+	EVENT_REFERRED = 32, /* of raw events: selected with any record that refers to it */
 };
 
-/* Whether it is a span that overlaps others of its track at will. */
+/* Whether it is a span that may overlap others of its track. */
 static inline bool event_is_async(const struct event *e)
 {
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
 }
 
-/* Whether an arrow leaves or arrives here: dur is the number that its ends share. */
+/* Whether an arrow starts or ends here: dur is the id that both ends share. */
 static inline bool event_is_flow(const struct event *e)
 {
 	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 }
 
-/* Whether dur is a duration in nanoseconds: of spans, and of others that were given one. */
+/* Whether dur is a duration in nanoseconds: of spans, and of other events with one. */
 static inline bool event_has_duration(const struct event *e)
 {
 	return e->phase == PHASE_SPAN || (!event_is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
 }
 
-/* Whether an arrow arrives here and goes on. */
+/* Whether an arrow arrives here and continues. */
 static inline bool event_is_step(const struct event *e)
 {
 	return e->phase == PHASE_FLOW_IN && (e->flags & EVENT_STEP) != 0;
 }
 
-/* Its category; empty where it is "no category", which outputs that must name one write. */
+/* Its category; empty for "no category", which outputs that need one write. */
 static inline struct slice event_category(const struct event *e)
 {
 	const struct slice c = e->cls->category;
@@ -43,7 +44,7 @@ static inline struct slice event_category(const struct event *e)
 	return slice_is(c, "no category") ? slice_of(NULL, 0) : c;
 }
 
-/* Whether it has a category that its name does not say. */
+/* Whether it has a category other than its name. */
 static inline bool event_has_category(const struct event *e)
 {
 	const struct slice c = event_category(e);

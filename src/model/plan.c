@@ -1,15 +1,18 @@
+/* Plans of classes: parts of class names, compilation to field numbers, and call stacks.  Once per class,
+ * except the functions for call stacks. */
 #include "model/plan.h"
 
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "base/utf8.h"
-#include "model/class_plan.h"
-#include "model/event.h"
-#include "model/value.h"
+#include "model/call_stack.h"
+#include "model/class.h"
+#include "model/trace.h"
 
 /* ---- class parts ---- */
 
-/* The last place in name[0, end) where the text stands; UINT32_MAX: none. */
+/* The last offset of the text in name[0, end); UINT32_MAX: none. */
 static uint32_t last_place(struct slice name, uint32_t end, struct slice text)
 {
 	for (uint32_t i = end; i >= text.n; i--)
@@ -43,7 +46,7 @@ static bool class_parts_match(const struct plan_template *shape, struct slice na
 	return true;
 }
 
-/* A number of 19 digits fits 64 bits; one that begins with 0 would be written another way. */
+/* A number of 19 digits fits 64 bits; with a leading 0 it is a text. */
 static struct value value_of(struct slice text)
 {
 	uint64_t number = 0;
@@ -59,7 +62,7 @@ static struct value value_of(struct slice text)
 	return value_u64(number);
 }
 
-/* false: no memory.  Without a shape that fits there are no parts. */
+/* Without a matching shape there are no parts. */
 static bool find_parts(struct class *cls, const struct plan *m, struct arena *arena)
 {
 	struct slice part[PLAN_MAX_PARTS];
@@ -95,7 +98,7 @@ struct made {
 	bool cut;
 };
 
-/* Adds a text as far as there is room; characters are not cut. */
+/* Appends a text up to the capacity, in whole characters. */
 static void add(struct made *to, struct slice text)
 {
 	const uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
@@ -107,7 +110,7 @@ static void add(struct made *to, struct slice text)
 	to->n += n;
 }
 
-/* false: it needs a part that is not there. */
+/* Returns false if a part is missing. */
 static bool make_text(struct made *to, const struct class *cls, const struct plan_template *t)
 {
 	char digits[24];
@@ -166,7 +169,7 @@ static uint32_t integer_named(const struct class_plan_fields *fields, struct sli
 	           : CLASS_PLAN_NO_FIELD;
 }
 
-/* The one field that a template shows, with nothing around it; NULL: there is more to it. */
+/* The field of a template that is a single reference; else NULL. */
 static const struct plan_ref *only_field(const struct plan_template *t)
 {
 	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 &&
@@ -175,7 +178,7 @@ static const struct plan_ref *only_field(const struct plan_template *t)
 	           : NULL;
 }
 
-/* The first alternative whose field is there and fits. */
+/* The first alternative whose field exists and has a suitable type. */
 static void take_name(struct class_plan *p, const struct class_plan_fields *fields,
                       const struct plan_ref *ref)
 {
@@ -222,13 +225,13 @@ static void compile_track(struct class_plan *p, const struct class_plan_fields *
 	if (m->ntracks == 0)
 		return;
 	if (m->ntracks > 1 || t->child || t->name.nparts != 1 || t->name.parts->ref.nfields != 1 ||
-	    t->name.parts->ref.ntables != 0 || t->id.p == NULL ||
-	    !slice_equal(t->id, t->name.parts->ref.field[0])) {
+	    t->name.parts->ref.ntables != 0 || t->id.nfields != 1 || t->id.ntables != 0 ||
+	    !slice_equal(t->id.field[0], t->name.parts->ref.field[0])) {
 		p->says |= CLASS_PLAN_FIELDS;
 		return;
 	}
 	p->says |= CLASS_PLAN_THREAD;
-	p->thread = integer_named(fields, t->id);
+	p->thread = integer_named(fields, t->id.field[0]);
 	p->thread_prefix = t->name.parts->text;
 }
 
@@ -336,7 +339,7 @@ static bool parts_use(const struct plan *m, struct slice *field)
 		uses |= template_uses(&m->names[i], field);
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		uses |= template_uses(&m->tracks[i].name, field) || ref_uses(&m->tracks[i].number, field) ||
-		        is_field(m->tracks[i].id, field);
+		        ref_uses(&m->tracks[i].id, field);
 	for (uint32_t i = 0; i < m->ndefines; i++)
 		uses |= define_uses(&m->defines[i], field);
 	return uses;
@@ -360,4 +363,32 @@ bool plan_uses(const struct plan *m, struct slice *field)
 				return true;
 	}
 	return false;
+}
+
+/* ---- call stacks ---- */
+
+bool call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e)
+{
+	const struct field *const fields = b->fields + e->first_field;
+
+	if (!call_stack_of_class(e->cls))
+		return false;
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		if (fields[i].value.type != VALUE_LIST || !slice_equal(fields[i].name, e->cls->plan->stack))
+			continue;
+		*stack = (struct call_stack){ fields[i].value.values, fields[i].value.count };
+		return true;
+	}
+	return false;
+}
+
+struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char text[CALL_STACK_ADDRESS])
+{
+	const struct value *const v = &stack->frames[i];
+
+	if (v->type == VALUE_STRING)
+		return value_text(v);
+	if (v->type < VALUE_U8 || v->type > VALUE_ADDRESS || v->type == VALUE_F32 || v->type == VALUE_F64)
+		return SLICE_LIT("?");
+	return (struct slice){ text, (uint32_t)(decimal_hex(text, v->u64) - text), SLICE_UTF8 | SLICE_JSON };
 }

@@ -1,51 +1,53 @@
-#ifndef EVENT_PLAN_H
-#define EVENT_PLAN_H
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
 
 #include "model/event.h"
 
+struct arena;
+struct class;
+struct trace;
+struct track;
+struct vocabulary;
+
 /*
- * What the events of a class mean.  Formats carry names and fields; meaning is
- * data that a vocabulary gives (tracetool-vocabulary(5)).  A meaning is looked up
- * once for each class and lives as long as the vocabulary.
+ * The meaning of a class's events.  Formats have names and fields; their meaning is data of a vocabulary
+ * (tracetool-vocabulary(5)).  A plan is looked up once for each class and lives as long as the vocabulary.
  *
- * Who applies it: the engine (run/meaning/interpret.h), event by event; or the reader
- * itself where it knows places of fields in advance.  A reader that did so sets
- * class.reader_applies, and the engine leaves the events of that class as they are.
+ * The engine (run/meaning/interpret.h) applies it event by event; or the reader, where it knows offsets of
+ * fields in advance: it sets class.reader_applies then, and the engine leaves events of that class unchanged.
  */
 
 enum plan_phase {
 	PLAN_AS_READ, /* the phase that the reader gave */
-	PLAN_SPAN,    /* from ts, as long as the field `duration` says */
+	PLAN_SPAN,    /* from ts, for the value of the field `duration` */
 	PLAN_BEGIN,   /* opens a span */
 	PLAN_END,     /* closes the innermost open one of the same `pair` (and `key`) */
-	PLAN_STATE,   /* the track's state named `state` is from now on the event's name; closes the state
-	                 before */
+	PLAN_STATE,   /* sets the state `state` of the track to the event's name; closes the previous state */
 	PLAN_STATE_END,
 	PLAN_INSTANT,
-	PLAN_COUNTER,   /* each numeric field of `values` (or each, if there are none) is one series */
-	PLAN_STRUCTURE, /* no event in time: its `defines`, `facts`, `epoch` are all there is to it */
+	PLAN_COUNTER,   /* each numeric field of `values` (if empty: of the event) is one series */
+	PLAN_STRUCTURE, /* no event in time: only `defines`, `facts`, `epoch` apply */
 };
 
-/* Tables of definitions: what one event says (a name, another number) for others to look up.  Declared by the
- * vocabulary. */
+/* Tables of definitions (model/definitions.h), declared by the vocabulary. */
 #define PLAN_MAX_TABLES 64
 #define PLAN_NO_TABLE 255
 
-/* Whose definitions a table holds: what stands in it is only found by events of the same process (thread). */
+/* Scope of a table: its definitions are visible to events of the same process or thread, or to all. */
 enum plan_scope { PLAN_SCOPE_PROCESS, PLAN_SCOPE_THREAD, PLAN_SCOPE_TRACE };
 
-/* Numbers that say of a field that there is nothing: a worker 255 that is no worker. */
+/* Values of a field that mean "absent": a worker 255 that is no worker. */
 struct plan_none {
 	const uint64_t *values;
 	uint32_t n;
 };
 
-/* The value of a field, looked up in tables one after the other: {taskid|task|type}.  With two fields the
- * first look-up takes both as its key: {type,value|label}. */
+/* The value of a field, looked up in successive tables: {taskid|task|type}.  With two fields both are the key
+ * of the first look-up: {type,value|label}. */
 struct plan_ref {
 	struct slice field[2];
-	struct plan_none none[2]; /* a field of such a value counts as absent */
-	uint8_t nfields;          /* 0: nothing */
+	struct plan_none none[2]; /* of each field */
+	uint8_t nfields;          /* 0: empty reference */
 	uint8_t ntables;
 	uint8_t tables[3]; /* numbers of tables */
 };
@@ -58,21 +60,20 @@ struct plan_part {
 
 #define PLAN_MAX_PARTS 64 /* of a template */
 
-/* A text with references in it.  One that cannot be resolved fails: the next alternative is tried. */
+/* A text with references.  If one of them cannot be resolved, the next alternative is tried. */
 struct plan_template {
 	const struct plan_part *parts;
 	uint32_t nparts; /* 0: no template */
 };
 
-/* How the bytes of a payload are to be read. */
+/* A field in the bytes of a payload. */
 struct plan_layout_field {
 	struct slice name;
-	uint8_t type;  /* enum value_type: U8..F64, ADDRESS; STRING: up to a NUL, which must be there; BYTES:
-	                  all that is left */
-	bool repeated; /* to the end of the payload: a list */
+	uint8_t type;  /* enum value_type: U8..F64, ADDRESS; STRING: up to a mandatory NUL; BYTES: the rest */
+	bool repeated; /* up to the end of the payload: a list */
 };
 
-/* Puts the text or number of `value` into a table, under a key of one or two fields. */
+/* Adds the text or number of `value` to a table, under a key of one or two fields. */
 struct plan_define {
 	uint8_t table;
 	struct slice key[2];
@@ -80,80 +81,81 @@ struct plan_define {
 	struct plan_ref value; /* one field, looked up or not */
 };
 
-/* Whose time line the event is on, if not the one that the reader gave. */
+/* The time line of the event, instead of that set by the reader. */
 struct plan_track {
-	struct plan_template
-	    name;               /* tracks of one process and one name are one; it has one reference at most */
-	struct slice id;        /* the field that is the thread's number in the system; p NULL: it has none */
-	struct plan_ref number; /* the reference in name, or nothing */
-	bool child;             /* a track of its own below the event's track: "thread 7: marks" */
+	/* At most one reference.  Tracks of one process with the same name are the same. */
+	struct plan_template name;
+	/* The thread's number in the system; nfields 0: none.  A field must be there; a reference to a table
+	 * may lack an entry when the track is made: it has no number then. */
+	struct plan_ref id;
+	struct plan_ref number; /* the reference in name, or empty */
+	bool child;             /* a child of the event's track: "thread 7: marks" */
 };
 
-/* What a call stack tells of: where a sampled thread ran, where something waited, or allocated. */
+/* What a call stack was sampled for: running, waiting or allocating. */
 enum plan_stack { PLAN_STACK_ANY, PLAN_STACK_CPU, PLAN_STACK_OFF_CPU, PLAN_STACK_ALLOC };
 
 struct plan {
-	uint8_t phase; /* enum meaning_phase */
-	bool async;    /* spans that overlap at will (the life of a task): not nested on a track */
+	uint8_t phase; /* enum plan_phase */
+	bool async;    /* spans that may overlap (the life of a task): not nested on a track */
 	uint16_t
-	    pair; /* number of the word that both ends share; 0: END closes the innermost whatever it is */
-	uint16_t state; /* STATE, STATE_END: number of the word, > 0; pairs and states share no number */
-	struct slice state_name;                /* ... and the word itself */
-	struct plan_ref key;                    /* BEGIN and END belong together only if this is equal too */
+	    pair; /* number of the name that both ends share; 0: END closes the innermost span of any name */
+	uint16_t
+	    state; /* STATE, STATE_END: number of the name, > 0; pairs and states have different numbers */
+	struct slice state_name;                /* ... and the name itself */
+	struct plan_ref key;                    /* equal for BEGIN and END that belong together */
 	struct slice category;                  /* p NULL: the class's own */
-	const struct plan_template *categories; /* or the first of these that the parts of its name make */
+	const struct plan_template *categories; /* or the first of these that the parts of its name resolve */
 	uint32_t ncategories;
-	const struct plan_template *shapes; /* of the class's name; the first that fits names its parts */
+	const struct plan_template *shapes; /* of the class's name; the first that matches names its parts */
 	uint32_t nshapes;
-	const struct plan_template *names; /* the first that can be resolved; none can: the reader's name */
+	const struct plan_template *names; /* the first that can be resolved; else the reader's name */
 	uint32_t nnames;
-	const struct plan_track *tracks; /* the first whose fields are there */
+	const struct plan_track *tracks; /* the first whose fields are present */
 	uint32_t ntracks;
 	struct slice duration;      /* field, ns */
 	const struct slice *values; /* fields of a COUNTER */
 	uint32_t nvalues;
-	bool has_series;                /* the numbers of a list are series named by ... */
-	uint8_t series;                 /* ... this table, under their places from 0 on */
-	struct slice flow_name;         /* arrows of one name and one key; p NULL: none */
-	struct slice flow_out, flow_in; /* fields that are the key */
+	bool has_series;                /* numbers of a list are series, named by ... */
+	uint8_t series;                 /* ... this table, by their index from 0 */
+	struct slice flow_name;         /* arrows connect equal names and keys; p NULL: none */
+	struct slice flow_out, flow_in; /* fields: the key */
 	bool has_layout;
-	struct slice payload; /* the field whose bytes the layout is of */
+	struct slice payload; /* field: the bytes that the layout describes */
 	const struct plan_layout_field *layout;
 	uint32_t nlayout;
-	uint32_t layout_size; /* bytes of its fields of fixed size; what strings and repeated fields need
-	                         comes on top */
-	bool layout_open;     /* it has fields of no fixed size */
+	uint32_t layout_size; /* bytes of its fields of fixed size; strings and repeated fields are extra */
+	bool layout_open;     /* it has fields of variable size */
 	const struct plan_define *defines;
 	uint32_t ndefines;
-	struct slice stack;        /* field: a list of frames, leaf first; see model/call_stack.h */
-	uint8_t stack_of;          /* enum plan_stack */
-	struct slice epoch;        /* field: wall time at this event, ns since 1970 */
-	struct slice facts;        /* field: a map of facts of the whole trace */
-	const struct field *words; /* `reader:` what only the format's reader understands; values are STRING.
-	                              NULL: nothing is said */
+	struct slice stack; /* field: a list of frames, leaf first; see model/call_stack.h */
+	uint8_t stack_of;   /* enum plan_stack */
+	struct slice epoch; /* field: wall time at this event, ns since 1970 */
+	struct slice facts; /* field: a map of facts of the whole trace */
+	const struct field
+	    *words; /* `reader:` of the vocabulary, for the format's reader; values are STRING.  NULL: none */
 	uint32_t nwords;
 	const struct plan *shape; /* see plan_shape; NULL: this one */
-	/* The event's own name must match this (glob); else `otherwise` (NULL: nothing) is the meaning.  p
-	 * NULL: any. */
+	/* The event's own name must match this glob; else `otherwise` (NULL: none) applies.  p NULL: any. */
 	struct slice named;
 	const struct plan *otherwise;
-	bool needs_fields; /* some of the above looks at fields, so they must be built whoever asks */
+	bool needs_fields; /* fields must be built even if the consumer wants none */
 };
 
-/* Bytes of a value of this type in a payload; 0: as many as there are, or up to a NUL. */
+/* Bytes of a value of this type in a payload; 0: variable. */
 uint32_t plan_width(uint8_t type);
 
-/* The text of a word, or one with p NULL. */
+/* The value of a name in `reader:`, or a text with p NULL. */
 struct slice plan_word(const struct plan *m, const char *name);
 
-/* The meaning whose layout the format's reader goes by: where a rule took the words of another one and has no
- * layout itself, the other one's, for the words are about its fields.  Its words are the same. */
+/* The plan whose layout the format's reader uses: if a rule copied `reader:` from another one and has no
+ * layout itself, the other one's, as `reader:` names its fields. */
 static inline const struct plan *plan_shape(const struct plan *m)
 {
 	return m->shape != NULL ? m->shape : m;
 }
 
-/* The first meaning in the chain of which arrows leave; NULL: none. */
+/* The first plan in the chain at which arrows start; NULL: none. */
 static inline const struct plan *plan_with_arrows(const struct plan *m)
 {
 	while (m != NULL && m->flow_out.p == NULL)
@@ -161,8 +163,101 @@ static inline const struct plan *plan_with_arrows(const struct plan *m)
 	return m;
 }
 
-/* Whether it looks at a field of this name to say what the event is, whoever wants fields: readers need not
- * build others then. The name becomes the meaning's own text, which is found without comparing bytes. */
+/* Whether the plan reads a field of this name even if the consumer wants no fields: readers need not build
+ * others then. The name is replaced by the plan's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
+
+/* ---- class plan ---- */
+
+/*
+ * The plan of a class, compiled once: its effects and the numbers of the fields that they need.  The engine
+ * uses it event by event; a reader that decodes records may apply effects of whole fields while decoding, if
+ * `says` has no others.
+ */
+#define CLASS_PLAN_NO_FIELD UINT32_MAX
+
+enum class_plan_says {
+	CLASS_PLAN_DURATION = 1,
+	CLASS_PLAN_NAME = 2,        /* the name is a field, or its entry in a table */
+	CLASS_PLAN_FIXED_NAME = 4,  /* the name is a constant text */
+	CLASS_PLAN_THREAD = 8,      /* a field is the number of the thread that is the track */
+	CLASS_PLAN_DEFINITION = 16, /* one field is added to a table under the number of another */
+	CLASS_PLAN_EPOCH = 32,
+	CLASS_PLAN_FACTS = 64,
+	CLASS_PLAN_FIELDS = 128, /* other effects that read fields */
+	CLASS_PLAN_MORE = 256,   /* effects without fields: a pair, a state, parts, a required name */
+};
+
+/* The fields of a class, by number. */
+struct class_plan_fields {
+	const void *ctx;
+	uint32_t (*find)(const void *ctx, struct slice name); /* or CLASS_PLAN_NO_FIELD */
+	uint8_t (*type)(const void *ctx, uint32_t field);     /* enum value_type of its values */
+};
+
+struct class_plan {
+	const struct plan *plan; /* NULL: none */
+	unsigned says;           /* enum class_plan_says */
+	struct slice fixed_name; /* lives as long as the plan; p NULL: none */
+	/* Fields with a role and a suitable type, or CLASS_PLAN_NO_FIELD. */
+	uint32_t duration;          /* a number of ns */
+	uint32_t name;              /* text */
+	uint32_t label;             /* number with a text in name_table; excludes `name` */
+	uint8_t name_table;         /* PLAN_NO_TABLE: none */
+	uint32_t thread;            /* a number */
+	struct slice thread_prefix; /* of the track's name, before the number */
+	uint32_t key, value;        /* of the definition: a number, any type */
+	uint8_t table;              /* of the definition, or PLAN_NO_TABLE */
+	uint32_t epoch, facts;
+};
+
+/* fields: NULL if unknown; then none has a role.  m may be NULL. */
+void class_plan_compile(struct class_plan *p, const struct plan *m, const struct class_plan_fields *fields);
+
+/* ---- class parts ---- */
+
+/*
+ * Names of classes can contain facts: "SpanEnter:MODULE::FUNCTION:FILE:LINE".  The shape of such a name is a
+ * template of the plan.  A part of digits only is a number.
+ */
+
+/* Bytes of a category made of parts; longer ones are cut. */
+#define CLASS_CATEGORY_MAX 256
+
+/* Sets class.parts by class.name, and class.category if the plan makes it of them.  Allocates in the arena.
+ */
+bool class_parts_find(struct class *cls, const struct plan *m, struct arena *arena);
+
+/* ---- vocabulary ---- */
+
+/* A vocabulary as readers and stages see it; vocab/ implements it. */
+
+/* Whether a class has a field; for rules of vocabularies that ask for fields. */
+typedef bool trace_has_field(const void *ctx, struct slice name);
+
+struct vocabulary_ops {
+	/* The plan of a class of this name, or NULL.  `has` may be NULL: no fields are known. */
+	const struct plan *(*find)(const struct vocabulary *v, struct slice class_name, trace_has_field *has,
+	                           const void *ctx);
+	/* The number of a table, or PLAN_NO_TABLE. */
+	uint8_t (*table)(const struct vocabulary *v, struct slice name);
+	/* The vocabulary's name for processes and threads: a template with one reference to "id"; NULL: none.
+	 */
+	const struct plan_template *(*track_name)(const struct vocabulary *v, bool process, uint64_t id);
+};
+
+struct vocabulary {
+	const struct vocabulary_ops *ops;
+	uint8_t scopes[PLAN_MAX_TABLES]; /* enum plan_scope of each table */
+};
+
+/* The name of a process or thread by the vocabulary, else "NOUN ID"; allocated in the trace's arena.  p NULL
+ * on OOM. */
+struct slice trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id);
+
+/* Adds a definition that the reader knows, such as from a file next to the trace.  `process` NULL: of the
+ * whole trace. Ignored if no vocabulary declares the table.  Sets t->definitions.failed on OOM. */
+void trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1,
+                  uint64_t key2, struct value value);
 
 #endif

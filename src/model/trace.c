@@ -1,12 +1,14 @@
+/* Classes, tracks and facts of a trace.  Classes of one name that differ in fields or plan are told apart by
+ * a hash of these; tracks are created once and never freed before the trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "model/class.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 #include "model/trace_engine.h"
 
-/* ---- trace class ---- */
+/* ---- classes ---- */
 
 /*
  * Classes of a trace.  Writers keep what they made of a class, and threads that
@@ -15,7 +17,7 @@
  * else, is a class of its own; `first` and `other` link those of one name.
  */
 
-/* One more class; `first`: of the same name, NULL: it is the first itself.  NULL: no memory. */
+/* Adds a class; `first`: the first one of its name, or NULL. */
 static struct class *append(struct trace *t, struct slice name, struct class *first)
 {
 	struct class *const c = arena_zalloc(&t->arena, 1, sizeof *c);
@@ -50,9 +52,9 @@ struct class *trace_name_class(struct trace *t, struct slice name)
 	return c != NULL ? c : append(t, name, NULL);
 }
 
-/* ---- what classes of one name differ in ---- */
+/* ---- comparing classes ---- */
 
-/* Whether the plan makes the category of the name, which class_parts_find() does: no other counts then. */
+/* Whether the plan makes the category from the name (class_parts_find()), which overrides others. */
 static bool makes_category(const struct plan *m)
 {
 	return m != NULL && m->ncategories > 0;
@@ -199,7 +201,7 @@ uint64_t trace_class_records(const struct class *first)
 	return n;
 }
 
-/* ---- trace ---- */
+/* ---- tracks and facts ---- */
 
 void trace_init(struct trace *t)
 {
@@ -299,7 +301,7 @@ const struct track *trace_child_track(struct trace *t, const struct track *track
 	return k;
 }
 
-/* ---- what vocabularies say ---- */
+/* ---- vocabularies ---- */
 
 const struct plan *trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has,
                                    const void *ctx)

@@ -1,5 +1,5 @@
-#ifndef EVENT_TRACE_H
-#define EVENT_TRACE_H
+#ifndef MODEL_TRACE_H
+#define MODEL_TRACE_H
 
 #include "base/memory.h"
 #include "base/table.h"
@@ -10,53 +10,50 @@
 #include "model/track.h"
 #include "model/value.h"
 
-/* What is known of a whole trace.  The reader fills it while it reads. */
+/* Facts of a whole trace.  The reader fills it while it reads. */
 struct trace {
-	struct arena arena; /* whatever lives as long as the trace */
+	struct arena arena; /* memory with the lifetime of the trace */
 	const char *format, *dialect;
-	const char *byte_order; /* "little", "big" or NULL where it means nothing */
+	const char *byte_order; /* "little", "big"; NULL: not applicable */
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
 	uint64_t epoch_ns;                 /* wall time at ts 0, ns since 1970; only if epoch_known */
-	uint64_t first_start, last_end;    /* of ordered output, as order keys; last_end 0: unknown */
-	const struct trace_origin *origin; /* NULL: none is known */
+	uint64_t first_start, last_end;    /* of sorted output, as order keys; last_end 0: unknown */
+	const struct trace_origin *origin; /* NULL: none */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
-	struct track **tracks; /* processes and threads alike; in the end lanes too */
+	struct track **tracks; /* processes and threads; at the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	uint64_t records, events; /* all that were met; those that are not structure */
+	uint64_t records, events; /* all records; those that are not structure */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
-	const struct vocabulary *vocabulary; /* what events mean; borrowed; NULL: nothing is known */
-	struct definitions definitions;      /* what events said for others to look up */
+	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
+	struct definitions definitions;      /* stated by events, looked up by others */
 };
 
-/* Each of these returns NULL (false) when memory is out.  Texts are copied into the trace's arena. */
-/* The class that is as `like` says: its name, fields (copied, but not their texts), plan, reader_applies and
- * category (p NULL: the plan's, else the name).  One that is there already is found. */
+/* Texts are copied into the trace's arena. */
+/* Finds or creates the class with the name, fields (copied, but not their texts), plan, reader_applies and
+ * category (p NULL: the plan's, else the name) of `like`. */
 struct class *trace_plan_class(struct trace *t, const struct class *like);
-struct class *trace_add_class(struct trace *t, struct slice name);  /* the same, of a name alone */
+struct class *trace_add_class(struct trace *t, struct slice name);  /* of a name only */
 struct class *trace_name_class(struct trace *t, struct slice name); /* to be planned before its first event */
 struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
-#define TRACE_MAX_TRACKS 98304 /* more are put together on one, to bound memory */
-#define TRACE_MAX_DEPTH 64     /* tracks above a track; a deeper one is put below the last of so many */
+#define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */
+#define TRACE_MAX_DEPTH 64     /* ancestors of a track; deeper ones are attached to the last */
 
-/* Whether a class has a field; for rules of vocabularies that ask for fields. */
-typedef bool trace_has_field(const void *ctx, struct slice name);
-
-/* What the vocabulary says of classes of this name, or NULL.  has NULL: none of their fields is known. */
+/* The vocabulary's plan for classes of this name, or NULL.  has NULL: none of their fields is known. */
 const struct plan *trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has,
                                    const void *ctx);
 
-/* Whether fields of events of this class must be built even if nobody wants fields. */
+/* Whether fields of events of this class must be built even if the consumer wants none. */
 static inline bool class_needs_fields(const struct class *cls)
 {
 	return cls->plan != NULL && cls->plan->needs_fields && !cls->reader_applies;

@@ -1,58 +1,33 @@
 #ifndef MODEL_TRACE_ENGINE_H
 #define MODEL_TRACE_ENGINE_H
 
-#include "base/slice.h"
 #include "model/trace.h"
 
-/* ---- trace origin ---- */
-
-struct trace_facts {
-	const char *format, *dialect, *byte_order, *clock, *record_id; /* as in struct trace */
-};
-
-struct trace_loss {
-	struct slice id;
-	uint64_t count;
-};
-
-/* What an input says of the trace that it was made of.  Events have the offsets of that trace then. */
-struct trace_origin {
-	struct trace_facts first, last; /* at its beginning, and at its end; last.format NULL: it has none */
-	uint64_t records, events;       /* at its end */
-	bool rebased;
-	uint64_t rebased_by; /* ns that were subtracted from its times */
-	struct trace_loss *losses;
-	uint32_t nlosses;
-};
-
-/* ---- trace engine ---- */
-
-/* What only the engine does with a trace. */
+/* Operations on a trace that only the engine uses. */
 
 void trace_init(struct trace *t);
 void trace_free(struct trace *t);
 
-/* Whether memory ran out some time for what the trace holds. */
+/* Whether memory ran out for a part of the trace. */
 static inline bool trace_failed(const struct trace *t)
 {
 	return t->arena.failed || t->definitions.failed;
 }
 
-/* Plans the classes of which there was no event after all.  false: no memory. */
+/* At the end of the trace: plans the classes without events. */
 bool trace_plan_rest(struct trace *t);
 
-/* A class that is like this one word for word, category and all, although others of the name may be, too. Its
- * texts are copied, but not those of its fields.  NULL: no memory. */
+/* A new class equal to `like` in all members, even if others of the name are, too.  Its texts are copied, but
+ * not those of its fields. */
 struct class *trace_copy_class(struct trace *t, const struct class *like);
 
-/* Records of all classes of a name; its first class is given. */
+/* Records of all classes of a name, by its first class. */
 uint64_t trace_class_records(const struct class *first);
 
-/* The track named "NAME: WHAT" below a thread's (or process's) own, made when it is asked for first.  NULL:
- * no memory. */
+/* Finds or creates the track named "NAME: WHAT" below that of a thread or process. */
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what);
 
-/* Puts a track below another one. */
+/* Makes a track a child of another one. */
 static inline void track_put_below(struct track *t, const struct track *parent)
 {
 	t->parent = parent;

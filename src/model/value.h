@@ -3,9 +3,7 @@
 
 #include "model/event.h"
 
-/* ---- value ---- */
-
-/* Values made of numbers and texts. */
+/* Values from numbers and texts. */
 
 static inline struct value value_u64(uint64_t v)
 {
@@ -17,9 +15,7 @@ static inline struct value value_string(struct slice s)
 	return (struct value){ .type = VALUE_STRING, .flags = (uint8_t)s.flags, .count = s.n, .p = s.p };
 }
 
-/* ---- value map ---- */
-
-/* Whether all keys of a MAP are STRINGs: then it is an object in JSON, else a list of pairs. */
+/* Whether all keys of a MAP are STRINGs: it is an object in JSON then, else a list of pairs. */
 static inline bool value_keys_are_text(const struct value *map)
 {
 	for (uint32_t i = 0; i < map->count; i++)

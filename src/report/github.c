@@ -15,7 +15,7 @@ struct github_state {
 	uint64_t n[LEVEL_COUNT];
 };
 
-/* A value of a command.  property: of one before the second "::". */
+/* A value of a command; property: before the second "::". */
 static void put_value(struct text *t, const char *s, bool property)
 {
 	const char *const end = s + strlen(s);
@@ -57,8 +57,8 @@ static void put_command(struct report *r, struct text *t, const struct report_fi
 	text_free(&path);
 }
 
-/* What the log says goes out before the next is made. */
-static void take_log(struct report *r)
+/* Moves the text of the log to `out`. */
+static void move_log(struct report *r)
 {
 	struct github_state *const s = r->state;
 
@@ -91,7 +91,7 @@ static void file_end(struct report *r, const struct report_file *file)
 	if (s->text.state == NULL)
 		return;
 	report_file(&s->text, file);
-	take_log(r);
+	move_log(r);
 }
 
 static void end(struct report *r, const struct report_totals *totals)

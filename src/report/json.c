@@ -1,13 +1,13 @@
 #include "report/parts.h"
 
-/* schemas/validate.schema.json: one document, and schemas/validate-ndjson.schema.json: one line for each
- * thing. */
+/* JSON: one document (schemas/validate.schema.json), or a line for each finding, file and the sum
+ * (schemas/validate-ndjson.schema.json). */
 
 struct json_state {
 	bool any_file;
 };
 
-/* A string, or null where there is none. */
+/* A string, or null. */
 static void put_string(struct text *t, const char *s)
 {
 	if (s != NULL)

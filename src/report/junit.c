@@ -16,7 +16,7 @@ struct junit_state {
 	struct text path; /* from the root on, likewise */
 };
 
-/* What the case of a rule or a check says. */
+/* The case of a rule or a check. */
 struct junit_case {
 	const char *name;
 	const struct rule *rule; /* NULL: of the check */
@@ -118,7 +118,7 @@ static struct junit_case rule_case(const struct report_file *file, const struct 
 		                    .fails = fails(file, rule->level) };
 }
 
-/* Whether its findings are all of checks, which have cases of their own. */
+/* Whether all findings of the rule are of checks, which have cases of their own. */
 static bool is_checked(const struct report_file *file, const struct rule *rule)
 {
 	for (size_t i = 0; i < file->record->nchecks; i++)
@@ -128,7 +128,7 @@ static bool is_checked(const struct report_file *file, const struct rule *rule)
 	return false;
 }
 
-/* false: all that it may break is left out. */
+/* Returns false if all rules of the check are left out. */
 static bool check_case(const struct report_file *file, uint32_t i, struct junit_case *c)
 {
 	const struct file_check *const check = &file->record->checks[i];
@@ -183,7 +183,7 @@ static bool was_found(const struct report_file *file, const struct rule *rule)
 	return false;
 }
 
-/* Rules of its format that can be seen to hold; those that are left out are not among them. */
+/* Cases of rules of the format that were not broken, without those that are left out; put: writes them. */
 static uint64_t passing(struct report *r, const struct report_file *file, bool put)
 {
 	uint64_t n = 0;

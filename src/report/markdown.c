@@ -14,7 +14,7 @@ struct markdown_state {
 	struct text rows[LEVEL_COUNT]; /* each with a newline behind it, and none within */
 };
 
-/* Nothing in it means anything in Markdown or HTML. */
+/* Text without markup of Markdown and HTML. */
 static void put_plain(struct text *t, struct slice s)
 {
 	static const char marks[] = "\\`*_{}[]#|~";

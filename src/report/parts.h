@@ -4,14 +4,13 @@
 #include "base/table.h"
 #include "report/report.h"
 
-/* Parts of several reports. */
+/* Parts of several reports.  Text that CI services would take for a command (output/text_visible.h) is
+ * escaped in all of them, as reports are printed to logs. */
 
-/* No report holds commands of CI services (output/text_commands.h), wherever it is printed. */
-
-/* A JSON string without such commands. */
+/* A JSON string. */
 void report_put_json(struct text *t, const char *s);
 
-/* Text of XML: markup and what XML 1.0 does not allow is replaced; without commands. */
+/* Text of XML: markup and what XML 1.0 does not allow is replaced. */
 void report_put_xml(struct text *t, const char *s);
 
 /* Lines, with "##[" and its like as "#\x23[" and "::" as ":\x3a". */
@@ -23,8 +22,8 @@ void report_put_levels(struct text *t, const uint64_t *levels);
 /* `,"offset":..,"line":..,"column":..,"record":..,"message":".."` with rule and level before them. */
 void report_put_finding(struct text *t, const struct finding *f);
 
-/* The file's name from the root of the repository on, without "./" and "..": bytes as they are.  What lies
- * outside of it keeps its whole path, without the slash at the start; standard input is "stdin". */
+/* The name of the file relative to the root of the repository, without "./" and "..", not escaped.  A file
+ * outside of it has its absolute path without the first slash; standard input is "stdin". */
 void report_put_path(struct text *t, const struct report_context *c, const char *path);
 
 /* "3 errors, 1 warning, 0 notes in 2 files", and how many are left out or not listed. */
@@ -36,8 +35,7 @@ struct report_prints {
 	struct table64 seen; /* hash -> how often */
 };
 
-/* "0123456789abcdef:N" of the rule, the file (as report_put_path has it) and the record.  false: no memory.
- */
+/* "0123456789abcdef:N" of the rule, the file (as of report_put_path()) and the record. */
 bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f);
 void report_prints_free(struct report_prints *k);
 

@@ -1,3 +1,8 @@
+/*
+ * Reports of any kind, and the parts that several kinds have: escaped text, sums, names of files relative to
+ * the root of the repository, and fingerprints.
+ */
+
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -6,8 +11,6 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 #include "report/parts.h"
-
-/* ---- report parts ---- */
 
 void report_put_json(struct text *t, const char *s)
 {
@@ -75,8 +78,8 @@ void report_put_levels(struct text *t, const uint64_t *levels)
 	text_char(t, '}');
 }
 
-/* A number from 1 on, or null where there is none. */
-static void put_place(struct text *t, const char *key, uint64_t place)
+/* A number from 1, or null. */
+static void put_position(struct text *t, const char *key, uint64_t place)
 {
 	text_str(t, key);
 	if (place > 0)
@@ -93,8 +96,8 @@ void report_put_finding(struct text *t, const struct finding *f)
 	report_put_json(t, level_name(f->level));
 	text_str(t, ",\"offset\":");
 	text_u64(t, f->offset);
-	put_place(t, ",\"line\":", f->line);
-	put_place(t, ",\"column\":", f->line > 0 ? f->column : 0);
+	put_position(t, ",\"line\":", f->line);
+	put_position(t, ",\"column\":", f->line > 0 ? f->column : 0);
 	text_str(t, ",\"record\":");
 	text_u64(t, f->record);
 	text_str(t, ",\"message\":");
@@ -128,7 +131,7 @@ void report_put_sum(struct text *t, const struct report_totals *totals)
 /* ---- names of files ---- */
 
 /* Appends the parts of a path to an absolute one, without "." and "..". */
-static void put_parts(struct text *t, const char *path)
+static void put_path_parts(struct text *t, const char *path)
 {
 	while (*path != '\0') {
 		const size_t n = strcspn(path, "/");
@@ -152,10 +155,10 @@ void report_put_path(struct text *t, const struct report_context *c, const char 
 		text_str(t, "stdin");
 		return;
 	}
-	put_parts(&root, c->root);
+	put_path_parts(&root, c->root);
 	if (path[0] != '/')
-		put_parts(&full, c->folder);
-	put_parts(&full, path);
+		put_path_parts(&full, c->folder);
+	put_path_parts(&full, path);
 	const bool below =
 	    root.n > 0 && full.n > root.n && memcmp(full.p, root.p, root.n) == 0 && full.p[root.n] == '/';
 	const size_t from = (below ? root.n : 0) + 1;
@@ -173,7 +176,7 @@ void report_put_path(struct text *t, const struct report_context *c, const char 
 #define FNV_START 0xcbf29ce484222325U
 #define FNV_PRIME 0x100000001b3U
 
-static uint64_t hash_on(uint64_t hash, const char *s)
+static uint64_t fnv_add(uint64_t hash, const char *s)
 {
 	do
 		hash = (hash ^ (unsigned char)*s) * FNV_PRIME;
@@ -183,7 +186,7 @@ static uint64_t hash_on(uint64_t hash, const char *s)
 
 bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f)
 {
-	uint64_t hash = hash_on(hash_on(FNV_START, f->rule->id), file);
+	uint64_t hash = fnv_add(fnv_add(FNV_START, f->rule->id), file);
 
 	for (int i = 0; i < 64; i += 8)
 		hash = (hash ^ ((f->record >> i) & 0xff)) * FNV_PRIME;
@@ -197,7 +200,7 @@ void report_prints_free(struct report_prints *k)
 	table64_free(&k->seen);
 }
 
-/* ---- report ---- */
+/* ---- a report of any kind ---- */
 
 const struct report_ops *const report_kinds[] = {
 	&report_text,  &report_gcc,    &report_json,     &report_ndjson, &report_sarif,

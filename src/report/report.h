@@ -1,14 +1,11 @@
-#ifndef CHECK_REPORT_H
-#define CHECK_REPORT_H
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 
 #include "check/findings.h"
 #include "output/text_visible.h"
 
-/*
- * Reports: the same findings in the forms that people, editors and CI services
- * read.  Each output has a struct report; its maker appends to `out`, which the
- * caller takes and empties after each call.
- */
+/* Reports: the same findings in the forms that people, editors and CI services read.  A report appends to
+ * `out`, which the caller writes and empties after each call. */
 
 /* The same for all reports of a run.  All borrowed. */
 struct report_context {
@@ -17,25 +14,25 @@ struct report_context {
 	const struct policy *policy; /* of the run as a whole; a file may obey another */
 	const char *root;            /* absolute: reports name files relative to it */
 	const char *folder;          /* absolute: where the names of the command line start */
-	bool in_actions;             /* the log is read for workflow commands */
+	bool in_actions;             /* GitHub Actions parses the log for commands */
 	bool quiet;                  /* text: errors only */
 };
 
 /* Findings of one rule in one file. */
 struct report_rule {
 	const struct rule *rule;
-	enum level level; /* as the policy has it */
+	enum level level; /* of the policy */
 	uint64_t count, listed;
 };
 
-/* What a report says of one input. */
+/* One input, as the policy judges it. */
 struct report_file {
 	const struct file_record *record;
-	const struct policy *policy;    /* that it obeys */
+	const struct policy *policy;    /* of this file */
 	bool valid;                     /* no errors, and all of it could be read */
-	const struct finding *findings; /* that are listed; levels as the policy has them */
+	const struct finding *findings; /* listed ones, with the levels of the policy */
 	size_t nfindings;
-	const struct report_rule *rules; /* that were found and not left out */
+	const struct report_rule *rules; /* with findings that are not left out */
 	size_t nrules;
 	uint64_t levels[LEVEL_COUNT];
 	uint64_t left_out; /* by the policy */
@@ -54,7 +51,7 @@ struct report;
 /* Any but `name` may be NULL. */
 struct report_ops {
 	const char *name;
-	const char *head;  /* what each report begins with, and nothing else is likely to */
+	const char *head;  /* start of each report of this kind, by which a file is recognised */
 	size_t state_size; /* zeroed */
 	void (*begin)(struct report *r);
 	/* Each listed finding of a file, then the file. */
@@ -70,8 +67,8 @@ struct report {
 	struct text out;
 	void *state;
 	bool color;
-	bool failed;      /* memory ran out, other than for `out` */
-	uint64_t dropped; /* listed findings for which this kind of report has no room */
+	bool failed;      /* OOM, other than of `out` */
+	uint64_t dropped; /* listed findings beyond the limits of this kind */
 };
 
 extern const struct report_ops report_text, report_gcc, report_json, report_ndjson, report_sarif,
@@ -80,7 +77,7 @@ extern const struct report_ops report_text, report_gcc, report_json, report_ndjs
 /* All, NULL-terminated. */
 extern const struct report_ops *const report_kinds[];
 
-/* false: no memory.  In any case end with report_free. */
+/* End with report_free() in any case. */
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context);
 void report_free(struct report *r);
 
@@ -93,10 +90,11 @@ void report_end(struct report *r, const struct report_totals *t);
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
-/* The same for all rules from this level on of an input whose findings were shown as they came. */
+/* How many findings were not shown, for all rules from this level on. */
 void report_text_rest(struct text *t, const struct findings *j, enum level least);
 
-/* Whether it is about a file that could not be opened or read: `FILE: MESSAGE`, as no byte of it is meant. */
+/* Whether it is about a file that could not be opened or read: shown as `FILE: MESSAGE`, without an offset.
+ */
 bool report_text_is_system(const struct finding *f);
 
 #endif

@@ -23,7 +23,7 @@ struct sarif_state {
 	struct report_prints prints;
 };
 
-/* Bytes of names that stand for themselves; others are percent-encoded. */
+/* Percent-encodes all bytes but those that URIs allow. */
 static void put_uri(struct text *t, const char *s)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -48,7 +48,7 @@ static void put_capped(struct text *t, const char *s)
 	report_put_json(t, part);
 }
 
-/* Its index among those that results name; UINT32_MAX: no memory. */
+/* The index of the rule in the list of the run; UINT32_MAX on OOM. */
 static uint32_t rule_index(struct sarif_state *s, const struct rule *rule)
 {
 	for (uint32_t i = 0; i < s->nrules; i++)
@@ -141,7 +141,7 @@ static void begin(struct report *r)
 	text_str(&r->out, head);
 }
 
-/* Results of all levels, the worst first, as many as there is room for. */
+/* Results of all levels, the worst first, up to the limits. */
 static void put_results(struct report *r)
 {
 	struct sarif_state *const s = r->state;
@@ -213,7 +213,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 	            level_name(level), severity[level]);
 }
 
-/* What is not among the results. */
+/* Notes what is missing in the results. */
 static void put_invocation(struct report *r, const struct report_totals *totals)
 {
 	struct text *const t = &r->out;

@@ -46,7 +46,7 @@ void report_text_finding(struct text *t, const char *path, const struct finding 
 	text_printf(t, " [%s]\n", f->rule->id);
 }
 
-/* For a rule that was found more often than shown: how often. */
+/* The number of findings of a rule that were not shown. */
 static void report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more)
 {
 	put_path(t, path);
@@ -66,7 +66,7 @@ static void put_count(struct text *t, uint64_t n, const char *what)
 		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* What one closing line says: of a file, or of the streams of a trace. */
+/* One closing line: of a file, or of all streams of a trace. */
 struct summary {
 	char *trace;         /* of streams: its path; NULL: none is waiting */
 	char own_format[32]; /* its format's name, which outlives the record */
@@ -85,7 +85,7 @@ static void add_file(struct summary *s, const struct report_file *file)
 		s->levels[level] += file->levels[level];
 }
 
-/* Valid or not, what was read. */
+/* Whether it is valid, and how much was read. */
 static void put_summary(struct text *t, const struct summary *s)
 {
 	put_path(t, s->path);
@@ -107,7 +107,7 @@ static void put_summary(struct text *t, const struct summary *s)
 	text_char(t, '\n');
 }
 
-/* Takes what was put behind `from`, and puts it back in a form that is no command. */
+/* Escapes the text after `from` so that it is no command. */
 static void guard(struct report *r, size_t from)
 {
 	struct text safe = { .p = NULL };
@@ -121,7 +121,7 @@ static void guard(struct report *r, size_t from)
 	text_free(&safe);
 }
 
-/* The streams of a trace were all read. */
+/* Ends a trace whose streams were all read. */
 static void end_trace(struct report *r)
 {
 	struct summary *const s = r->state;
@@ -141,7 +141,7 @@ static bool is_of_trace(const struct summary *s, const struct report_file *file)
 	return s->trace != NULL && file->record->trace != NULL && strcmp(s->trace, file->record->trace) == 0;
 }
 
-/* One of the trace's streams, or what was found in the trace as a whole. */
+/* Adds a stream of the trace, or the findings about the trace as a whole. */
 static void add_stream(struct report *r, const struct report_file *file)
 {
 	struct summary *const s = r->state;

@@ -1,5 +1,5 @@
-#ifndef PIPELINE_ENGINE_LOSSES_H
-#define PIPELINE_ENGINE_LOSSES_H
+#ifndef RUN_ENGINE_LOSSES_H
+#define RUN_ENGINE_LOSSES_H
 
 #include "format/loss.h"
 

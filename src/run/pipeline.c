@@ -1,3 +1,7 @@
+/* Builds the stages of a run, in the order of run/pipeline.h, and lists new tracks and classes in the batches
+ * of the last one.  Faults of stages become findings of the input that is being read; without one, or at the
+ * end, of `rest`, a source without an input.  Stages of a few lines (interpret, repeats, rebase, lanes) are
+ * here; the others have files. */
 #include "run/pipeline.h"
 
 #include <stdarg.h>
@@ -5,12 +9,12 @@
 
 #include "check/rules.h"
 #include "input/open.h"
-#include "run/adjust/join.h"
+#include "run/join.h"
 #include "run/read/reading.h"
-#include "run/choose/split.h"
 
-/* Findings that are of no input: of what is open when all of them were read. */
-static struct source *rest_of(struct pipeline *p)
+/* ---- faults ---- */
+
+static struct source *begin_rest(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
@@ -22,28 +26,32 @@ static struct source *rest_of(struct pipeline *p)
 	return &p->rest;
 }
 
+/* The source that a fault is reported for. */
+static struct source *faulty_source(struct pipeline *p)
+{
+	struct source *const current = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	return current != NULL ? current : begin_rest(p);
+}
+
 void pipeline_no_memory(struct pipeline *p)
 {
-	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
-
-	source_no_memory(present != NULL ? present : rest_of(p));
+	source_no_memory(faulty_source(p));
 }
 
 void pipeline_failed(struct pipeline *p, const char *why)
 {
-	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+	struct source *const s = faulty_source(p);
 
-	s = s != NULL ? s : rest_of(p);
 	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
 	s->unreadable = p->context.system_failed = true;
 }
 
 void pipeline_refused(struct pipeline *p, const char *fmt, ...)
 {
-	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+	struct source *const s = faulty_source(p);
 	va_list ap;
 
-	s = s != NULL ? s : rest_of(p);
 	va_start(ap, fmt);
 	vsnprintf(p->context.refused, sizeof p->context.refused, fmt, ap);
 	va_end(ap);
@@ -56,7 +64,7 @@ const struct select_found *pipeline_found(struct pipeline *p)
 		return joining_found(p->joining);
 	if (p->marks.found != NULL)
 		return p->marks.found;
-	return p->select.p != NULL ? p->select.found : NULL;
+	return p->select.job != NULL ? p->select.found : NULL;
 }
 
 static enum stage_status no_memory(struct pipeline *p, struct batch *b)
@@ -68,8 +76,8 @@ static enum stage_status no_memory(struct pipeline *p, struct batch *b)
 
 /* ---- interpret ---- */
 
-/* What was still open at the end. */
-static enum stage_status finish(struct interpret_stage *st, struct batch **out)
+/* At the end: spans and arrows that are still open. */
+static enum stage_status finish_interpret(struct interpret_stage *st, struct batch **out)
 {
 	struct pipeline *const p = st->p;
 
@@ -87,7 +95,7 @@ static enum stage_status finish(struct interpret_stage *st, struct batch **out)
 	return STAGE_END;
 }
 
-/* Arrows that had no room in the last batch.  *out NULL: there are none. */
+/* Arrows that did not fit into the last batch.  *out NULL: none. */
 static enum stage_status more_arrows(struct interpret_stage *st, struct batch **out)
 {
 	struct batch *const b = batch_pool_take(&st->p->pool);
@@ -127,7 +135,7 @@ static enum stage_status interpret_next(struct stage *stage, struct batch **out)
 		if (st->more && ((status = more_arrows(st, out)) != STAGE_MORE || *out != NULL))
 			return status;
 	}
-	return status == STAGE_END && !p->context.raw ? finish(st, out) : status;
+	return status == STAGE_END && !p->context.raw ? finish_interpret(st, out) : status;
 }
 
 /* ---- repeats ---- */
@@ -144,7 +152,44 @@ static enum stage_status repeats_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
-/* ---- another trace ---- */
+/* ---- rebase: the least time of the trace is subtracted from all times ---- */
+
+static enum stage_status rebase_next(struct stage *stage, struct batch **out)
+{
+	struct rebase_stage *const st = (struct rebase_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (status != STAGE_MORE)
+		return status;
+	struct batch *const b = *out;
+	uint32_t i = 0;
+	if (!st->known) { /* of the first event; records before it are structure */
+		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
+			i++;
+		st->known = i < b->n;
+		st->by = st->known ? b->events[i].ts : 0;
+	}
+	for (; i < b->n; i++)
+		b->events[i].ts -= st->by; /* earlier times wrap; writers read ts as signed then */
+	return STAGE_MORE;
+}
+
+/* Finds the time, where the input can be read twice.  false after a finding. */
+static bool begin_rebase(struct pipeline *p)
+{
+	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
+
+	if (m.failed && m.why[0] != '\0')
+		pipeline_failed(p, m.why);
+	else if (m.failed)
+		pipeline_no_memory(p);
+	p->rebase.known = m.known;
+	p->rebase.by = m.ns;
+	p->rebase.signed_time = !m.complete;
+	return !m.failed;
+}
+
+/* ---- pseudonyms: events move to another trace ---- */
 
 static enum stage_status rehome_next(struct stage *stage, struct batch **out)
 {
@@ -192,7 +237,7 @@ bool pipeline_join_lanes(struct pipeline *p)
 	return lanes_join(&p->lanes.lanes, out_trace(p));
 }
 
-/* ---- the whole ---- */
+/* ---- building the stages ---- */
 
 static void add_stage(struct pipeline *p, struct stage *st,
                       enum stage_status (*next)(struct stage *, struct batch **))
@@ -202,7 +247,7 @@ static void add_stage(struct pipeline *p, struct stage *st,
 	p->last = st;
 }
 
-/* Which records a selection of raw events is made of, or, in the pass that finds them, where they go. */
+/* The marks of a selection of raw events; or, in the pass that finds them, those to fill. */
 static bool begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
@@ -210,15 +255,30 @@ static bool begin_marks(struct pipeline *p)
 	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
 
 	if (job->marks == NULL && job->split != NULL)
-		record_marks_of_part(p);
-	else if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
+		pass_use_split(p);
+	else if (job->marks == NULL && (copies || job->scope != NULL) && !pass_mark_records(p))
 		return false;
 	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
 	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
 	return true;
 }
 
-/* Events of several traces, each of which was read as job says. */
+/* false after a finding. */
+static bool begin_select(struct pipeline *p)
+{
+	struct select_range r;
+
+	if (!select_stage_begin(&p->select, p->job, &p->trace, &p->faults))
+		return false;
+	if (!select_needs_range(p->job->select) || !pipeline_reads_twice(p->job))
+		return true;
+	if (pass_find_range(p, &r))
+		return select_stage_set_range(&p->select, &r);
+	select_stage_select_none(&p->select);
+	return true;
+}
+
+/* From the inputs of several traces.  Returns false after a finding. */
 static bool begin_joining(struct pipeline *p)
 {
 	if ((p->joining = joining_new(p)) == NULL) {
@@ -230,7 +290,7 @@ static bool begin_joining(struct pipeline *p)
 	return true;
 }
 
-/* What is written of an event, and its time, is bounded and moved. */
+/* Stages that limit texts and move times. */
 static void add_limits(struct pipeline *p)
 {
 	if ((p->job->want & WANT_TIMES) != 0) {
@@ -242,12 +302,12 @@ static void add_limits(struct pipeline *p)
 		add_stage(p, &p->rebase.stage, rebase_next);
 }
 
-/* Events of one trace, from the input up to those that are selected.  false after a finding. */
+/* From the inputs of one trace up to the selection.  Returns false after a finding. */
 static bool begin_reading(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	if ((p->reading = reading_new(p)) == NULL) {
+	if ((p->reading = reading_new(&p->context, &p->pool)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}
@@ -260,28 +320,33 @@ static bool begin_reading(struct pipeline *p)
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
 	if (job->select != NULL && p->marks.state != MARKS_MADE) {
-		if (!select_stage_begin(&p->select, p))
+		if (!begin_select(p))
 			return false;
 		add_stage(p, &p->select.stage, select_stage_next);
 	}
-	if (job->rebase && !rebase_init(p))
+	if (job->rebase && !begin_rebase(p))
 		return false;
-	if (job->split == NULL || job->part != SPLIT_ALL) /* else that is done part by part */
+	if (job->split == NULL || job->part != SPLIT_ALL) /* else part by part */
 		add_limits(p);
 	return true;
 }
 
-/* The order of the events that come out, and their lanes. */
+/* Stages that sort events and assign lanes. */
 static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
-	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* lanes are tracks, so they precede sorting */
 	const bool lanes = job->lanes || job->lanes_off;
 
 	if (lanes && by_track)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
-		p->order.p = p;
+		p->order.job = job;
+		p->order.raw = &p->context.raw;
+		p->order.trace = out_trace(p);
+		p->order.pool = &p->pool;
+		p->order.faults = &p->faults;
+		p->order.signed_time = p->rebase.signed_time;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
 	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
@@ -306,7 +371,19 @@ bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 	       (files != NULL && atomic_load(&files->changed));
 }
 
-/* Findings about the bytes come again in the pass that reports them; what the system refused may not. */
+static void report_fault(void *ctx, enum stage_fault fault, const char *why)
+{
+	struct pipeline *const p = ctx;
+
+	if (fault == STAGE_NO_MEMORY)
+		pipeline_no_memory(p);
+	else if (fault == STAGE_FAILED)
+		pipeline_failed(p, why);
+	else
+		pipeline_refused(p, "%s", why);
+}
+
+/* Findings about the bytes recur in the pass that reports them; faults of the system may not. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct pipeline_why *const why = ctx;
@@ -316,17 +393,12 @@ void pipeline_note_why(void *ctx, const struct findings *j, const struct finding
 		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
 }
 
-const char *pipeline_why_text(const struct pipeline_why *why)
-{
-	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
-}
-
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
 	const bool fields = job->select != NULL && select_needs_fields(job->select);
 	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
 
-	*p = (struct pipeline){ .job = job };
+	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
 	p->lanes.p = p;
 	lanes_init(&p->lanes.lanes, !job->lanes);
 	trace_init(&p->trace);
@@ -353,14 +425,17 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
                         struct stage *first)
 {
-	*p = (struct pipeline){ .job = job, .trace = of->trace, .lent_tracks = of->trace.ntracks };
+	*p = (struct pipeline){ .job = job,
+		                .faults = { report_fault, p },
+		                .trace = of->trace,
+		                .lent_tracks = of->trace.ntracks };
 	trace_init(&of->trace);
 	p->lanes.p = p;
 	lanes_init(&p->lanes.lanes, !job->lanes);
 	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->want);
 	p->context.read = of->context.read;
 	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->want);
-	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* what the writer of another part made of them */
+	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* set by the writer of another part */
 		p->trace.tracks[i]->declared = NULL;
 		p->trace.tracks[i]->hidden = false;
 	}
@@ -370,8 +445,8 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 		pipeline_no_memory(p);
 		return false;
 	}
-	p->select.p = p;
-	p->rebase.p = p;
+	p->select.job = job;
+	p->select.trace = &p->trace;
 	p->rebase.known = of->rebase.known;
 	p->rebase.by = of->rebase.by;
 	p->rebase.signed_time = of->rebase.signed_time;
@@ -390,15 +465,14 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 	pipeline_close(p);
 }
 
-/* Whether tracks without selected events are not shown; another trace does not have them. */
+/* Whether only tracks with selected events are listed; a trace of pseudonyms has no others. */
 static bool shows_selected(const struct pipeline *p)
 {
-	return p->select.p != NULL && p->rehome.p == NULL;
+	return p->select.job != NULL && p->rehome.p == NULL;
 }
 
-/* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
- * memory. */
-static bool show_new(struct pipeline *p, struct batch *b)
+/* Lists new tracks and classes in memory of the batch, as the arrays of the trace may move. */
+static bool list_new(struct pipeline *p, struct batch *b)
 {
 	const struct trace *const t = out_trace(p);
 	struct track *const *const all = shows_selected(p) ? p->select.tracks : t->tracks;
@@ -424,13 +498,13 @@ static bool show_new(struct pipeline *p, struct batch *b)
 	return true;
 }
 
-/* At the end: tracks and classes without events, in a batch of their own. */
-static enum stage_status show_rest(struct pipeline *p, struct batch **out)
+/* At the end: a batch that lists tracks and classes without events. */
+static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
 		return no_memory(p, NULL);
-	if (p->select.p != NULL)
+	if (p->select.job != NULL)
 		select_stage_hide(&p->select);
 	if (p->rehome.p != NULL && !p->rest_rehomed) {
 		p->rest_rehomed = true;
@@ -442,18 +516,20 @@ static enum stage_status show_rest(struct pipeline *p, struct batch **out)
 	    p->shown_classes == t->nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);
-	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
+	return *out != NULL && list_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
 }
+
+/* ---- running ---- */
 
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 {
 	const enum stage_status status = stage_next(p->last, out);
 
 	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
-		return show_rest(p, out);
+		return list_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
-	if (!show_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
+	if (!list_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
 		return no_memory(p, *out);
 	return status;
 }
@@ -468,15 +544,14 @@ enum stage_status pipeline_drain(struct pipeline *p)
 	return status;
 }
 
-static void report(struct pipeline *p, struct source *s)
+static void report_closed(struct pipeline *p, struct source *s)
 {
 	if (p->job->hooks.closed != NULL)
 		p->job->hooks.closed(p->job->hooks.ctx, s);
 	source_close(s);
 }
 
-/* After the last input: what was found in the trace as a whole, and, if all was read, what only the whole
- * shows. */
+/* After the last input: reports findings of the whole trace, and runs its checks if all of it was read. */
 static void check_trace(struct pipeline *p)
 {
 	struct trace_context *const c = &p->context;
@@ -505,7 +580,7 @@ static void check_trace(struct pipeline *p)
 	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)
 		format_trace_ops(c->format)->check(&s.reader);
 	if (s.findings.ncounts > 0 || s.unreadable)
-		report(p, &s);
+		report_closed(p, &s);
 	else
 		source_close(&s);
 }
@@ -520,7 +595,7 @@ void pipeline_end(struct pipeline *p)
 	if (p->joining != NULL)
 		joining_end(p->joining);
 	if (p->rest_begun)
-		report(p, &p->rest);
+		report_closed(p, &p->rest);
 	p->rest_begun = false;
 	check_trace(p);
 }
@@ -536,6 +611,7 @@ void pipeline_close(struct pipeline *p)
 	trace_free(&p->rehome.trace);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
+	select_found_free(p->marks.found);
 	record_marks_free(&p->marks);
 	lanes_free(&p->lanes.lanes);
 	repeats_free(&p->repeats.repeats);

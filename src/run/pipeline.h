@@ -1,107 +1,40 @@
-#ifndef PIPELINE_PIPELINE_H
-#define PIPELINE_PIPELINE_H
+#ifndef RUN_PIPELINE_H
+#define RUN_PIPELINE_H
 
 #include "model/trace_engine.h"
-#include "run/meaning/interpret.h"
-#include "run/nest/lanes.h"
-#include "run/sort/sorter.h"
-#include "run/choose/marks.h"
 #include "run/adjust/anonymise.h"
 #include "run/adjust/repeats.h"
 #include "run/choose/select.h"
+#include "run/choose/split.h"
+#include "run/job.h"
+#include "run/meaning/interpret.h"
+#include "run/nest/lanes.h"
 #include "run/read/source.h"
-#include "run/stage.h"
+#include "run/sort/sorter.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
- * (order) -> (lanes)
- * -> whoever asks.
- * All commands run it; `validate` releases what it gets.
+ * One run over a trace: builds the stages that a job needs and asks the last one for batches.  All commands
+ * use it.
+ *
+ * inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
+ * (order) -> (lanes) -> consumer
+ *
+ * It is above its stages, none of which includes this header.
  */
 
-/* Small enough that events, fields and the text made of them stay in the second-level cache. */
-#define PIPELINE_BATCH_EVENTS 1024
-
-/* What happens to the inputs while batches are asked for.  Any may be NULL. */
-struct pipeline_hooks {
-	bool (*opened)(void *ctx, const struct source *s); /* it can be read.  false: stop */
-	/* A source is about to be closed: batches that were handed out must not be looked at any more. */
-	void (*settle)(void *ctx);
-	/* It was read, or could not be; its findings are complete. */
-	void (*closed)(void *ctx, const struct source *s);
-	void (*progress)(void *ctx, const struct input *in); /* how far a reader is */
-	void *ctx;
-};
-
-struct operand; /* run/read/operands.h */
-struct operands;
-
-/* What to read and how.  All pointers are borrowed and outlive the pipeline. */
-struct pipeline_job {
-	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
-	 * traces are read, in the order of the bytes of their paths. */
-	const char *const *paths;
-	size_t npaths;
-	const struct operand *operand;   /* instead of listing paths[0], which is its name; NULL: list it */
-	const struct operands *operands; /* instead of listing paths; NULL: list them */
-	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
-	const struct format *from; /* NULL: told by content */
-	const char *dialect;       /* NULL: told by content */
-	const struct option_value *options;
-	const struct schema_file *schemas; /* the first counts most; before what is built in */
-	size_t nschemas;
-	struct vocabularies
-	    *vocabularies;             /* kept from one to the next with the same schemas; NULL: its own */
-	struct input_files *files;     /* of the run: each pass sees the same ones; NULL: there is one pass */
-	unsigned want;                 /* enum want */
-	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
-	bool raw;                      /* events as the file has them, not interpreted */
-	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
-	bool raw_fields; /* fields of raw events are looked at although the writer needs their bytes only */
-	bool raw_bare;   /* fields of raw events are not looked at, those of structure are: WRITER_RAW_BARE */
-	bool raw_runs;   /* the writer takes runs of raw records: WRITER_RAW_RUNS */
-	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
-	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
-	const struct select *select;
-	bool raw_drops;
-	/* Events that `select` does not choose come out all the same, with EVENT_LEFT_OUT, unless they lie
-	 * outside of the time window and it cuts spans (SELECT_CLIP).  Not with raw. */
-	bool select_keeps;
-	/* Of events that this does not select findings are not reported; NULL: of all they are. */
-	const struct select *scope;
-	struct split *split;     /* of whose parts events come out, of one alone; NULL: it is not split */
-	uint32_t part, part_end; /* [part, part_end); SPLIT_ALL: see split_route.h; when the split is planned;
-	                            `select` is not NULL then */
-	struct record_marks *marks; /* for the engine: this pass fills them; NULL: it does not */
-	enum event_order order;     /* of the events that come out */
-	uint64_t sort_memory;       /* bytes for that; 0: the usual */
-	const char *sort_beside;    /* where its temporary file goes: see sorter_options.beside */
-	bool lanes;                 /* spans of one track nest, */
-	bool lanes_off;             /* or it is counted where they do not */
-	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
-	bool late;           /* the caller runs pipeline_late() for each batch */
-	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	const struct join *join;           /* traces that paths are, as one; NULL: paths are of one trace */
-	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: they stay.  Not with raw */
-	finding_sink *sink;                /* of each finding; may be NULL */
-	void *ctx;                         /* of the sink */
-	struct pipeline_hooks hooks;
-};
-
-struct join;
 struct joining;
 struct reading;
-struct split;
 
 struct pipeline {
 	const struct pipeline_job *job;
 	struct trace trace;
-	uint32_t lent_tracks; /* of the trace, if it is lent: without those of lanes */
+	uint32_t lent_tracks; /* of a borrowed trace: its tracks without those of lanes */
 	struct trace_context context;
+	struct stage_faults faults;       /* for its stages */
 	struct vocabularies vocabularies; /* unless the job has them */
 	struct batch_pool pool;
-	struct reading *reading; /* the first stage; NULL where ... */
-	struct joining *joining; /* ... traces are joined */
+	struct reading *reading; /* the first stage, or ... */
+	struct joining *joining; /* ... this one, of several traces; the other is NULL */
 	struct interpret interpret;
 	struct interpret_stage {
 		struct stage stage;
@@ -114,20 +47,19 @@ struct pipeline {
 		struct stage stage;
 		struct pipeline *p;
 		struct repeats repeats;
-		struct ledger ledger; /* of it alone: others may be used by another thread */
+		struct ledger ledger; /* its own: the other ones may be used by another thread */
 	} repeats;
 	struct rebase_stage {
 		struct stage stage;
-		struct pipeline *p;
-		bool known;       /* by is */
-		bool signed_time; /* a time may have been less than that */
-		uint64_t by;      /* ns, what is subtracted */
+		bool known;       /* `by` is valid */
+		bool signed_time; /* times before `by` may exist */
+		uint64_t by;      /* ns, subtracted from all times */
 	} rebase;
 	struct rehome_stage {
 		struct stage stage;
-		struct pipeline *p; /* NULL: events stay in the trace */
+		struct pipeline *p; /* NULL: the stage is not used */
 		struct rehome rehome;
-		struct trace trace; /* that they get */
+		struct trace trace; /* of the events after this stage */
 	} rehome;
 	struct order_stage order;
 	struct lanes_stage {
@@ -136,82 +68,110 @@ struct pipeline {
 		struct lanes lanes;
 	} lanes;
 	struct stage *last;
-	struct source rest; /* findings that are of no input: what is open at the end */
+	struct source rest; /* findings that are of no input */
 	bool rest_begun;
-	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
+	uint32_t shown_tracks, shown_classes; /* already listed in batches */
 	bool ended, rest_rehomed;
-	bool late_lanes;      /* they are what pipeline_late() does */
-	struct ledger ledger; /* of lanes */
+	bool late_lanes;      /* pipeline_late() assigns lanes */
+	struct ledger ledger; /* of the lanes */
 };
 
-/* Whether the inputs can be read more than once: none is a descriptor. */
+/* Whether the inputs can be read more than once: none is a pipe or standard input. */
 bool pipeline_reads_twice(const struct pipeline_job *job);
 
-/* As pipeline_open() of one part of a split: events of the trace of `of`, which was read and stays open, from
- * this stage on.  They were selected; the rest is as the job says.  Until pipeline_close_part(), which is
- * also to be called if this fails, the trace is lent to p. */
+/* Like pipeline_open(), for one part of a split: `first` gives selected events of the trace of `of`, which
+ * was read and stays open.  p borrows the trace until pipeline_close_part(), which must be called even if
+ * this fails. */
 bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
                         struct stage *first);
 void pipeline_close_part(struct pipeline *p, struct pipeline *of);
 
-/* Whether a pass over the inputs that was read until this status, and ended, has not seen all that the pass
- * sees whose findings are reported: memory or the system failed, or a file changed.  What it found is of no
- * use then. */
+/* Whether a pass over the inputs that ended with this status may have missed something that the reporting
+ * pass will see: memory or a system call failed, or a file changed.  Its results are invalid then. */
 bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
 
-/* A finding_sink of such a pass, whose ctx is a struct pipeline_why: keeps the first reason for that. */
+/* A finding_sink for such a pass, with a struct pipeline_why as ctx: stores the first reason. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f);
 
-/* The reason, or that memory ran out. */
-const char *pipeline_why_text(const struct pipeline_why *why);
-
-/* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
+/* Runs passes that the job needs, and builds the stages; opens no input for them yet.  Returns false after a
+ * finding.  Always end with pipeline_close(). */
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
 
-/* The next batch, to be released with batch_release().  Streams that are to be merged (trace_ops.merges,
- * WANT_ORDER) are all opened first; their events come in the order of (time, path, offset). */
+/* The next batch, to be released with batch_release().  Streams that are merged (trace_ops.merges,
+ * WANT_ORDER) are all opened first; their events are in the order of (time, path, offset). */
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
 
-/* What job.late left to do with each batch that pipeline_next() gave, in that order, before its events and
- * new tracks are looked at.  It may run on another thread than pipeline_next(), beside it.  false: no memory.
- */
+/* With job.late: assigns lanes.  Call it for each batch of pipeline_next(), in that order, before reading its
+ * events and new tracks.  It may run on another thread, concurrently with pipeline_next(). */
 bool pipeline_late(struct pipeline *p, struct batch *b);
 
-/* After the last batch: the lanes become tracks of the trace like others.  false: no memory. */
+/* After the last batch: adds the lanes to the tracks of the trace. */
 bool pipeline_join_lanes(struct pipeline *p);
 
-/* Asks for all batches and releases them. */
+/* Reads and releases all batches. */
 enum stage_status pipeline_drain(struct pipeline *p);
 
-/* Ends the reading, at its end or before: sources that are open are closed, the hooks told.  What the trace
- * is known for stays. */
+/* Ends reading, at the end or before: closes open sources and calls the hooks.  The facts of the trace remain
+ * valid. */
 void pipeline_end(struct pipeline *p);
 
 void pipeline_close(struct pipeline *p);
 
-/* Reports that memory ran out, as a finding of the input that is read. */
+/* Reports OOM, as a finding of the input that is being read. */
 void pipeline_no_memory(struct pipeline *p);
 
-/* Reports what the system failed to do (one line), likewise. */
+/* Reports a failed system call (one line), likewise. */
 void pipeline_failed(struct pipeline *p, const char *why);
 
-/* Says that what was asked for makes no sense for this trace (one line): the hooks are told of an input that
- * has context->refused. */
+/* The request makes no sense for this trace (one line): hooks.closed gets an input with context->refused. */
 void pipeline_refused(struct pipeline *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the selection found, by whichever pass it was made; NULL: nothing was selected. */
+/* Statistics of the selection, from the pass that made it; NULL: no selection. */
 const struct select_found *pipeline_found(struct pipeline *p);
 
-/* What was lost on the way: pairs, arrows, lanes. */
+/* Losses of the stages: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);
 
-/* The trace that the events are of which come out, and what is known of it so far. */
+/* The trace of the events of pipeline_next(), with the facts known by now. */
 const struct trace *pipeline_trace(struct pipeline *p);
 
-/* The format that the trace turned out to have; NULL: none was recognised. */
+/* The format of the trace; NULL: none was recognised. */
 static inline const struct format *pipeline_format(const struct pipeline *p)
 {
 	return p->context.format;
 }
+
+/* ---- passes over the inputs (passes.c) ---- */
+
+/* A job with the inputs of another one and their interpretation, and nothing else: no choice, order, lanes,
+ * hooks. */
+struct pipeline_job pass_job(const struct pipeline_job *of);
+
+struct split_route;
+
+/* The first and the last time of all events.  false after a finding: it failed. */
+bool pass_find_range(struct pipeline *of, struct select_range *r);
+
+/* The marks of the records that a selection of raw events consists of, or of the scope of findings.  false
+ * after a finding. */
+bool pass_mark_records(struct pipeline *p);
+
+/* The marks of the part of a planned split that the job writes. */
+void pass_use_split(struct pipeline *p);
+
+/* When the marks are made: gives each batch of raw events to `take`.  false after a finding. */
+bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
+
+/* Finds the parts of what the job would write, of the events that it selects (job->select is not NULL).  At
+ * least one part.  false: s->why says why.  In any case end with split_free(). */
+bool split_plan(struct split *s, const struct pipeline_job *job);
+
+/* Reads the pipeline, whose job has the planned split and the part SPLIT_ALL, to its end.  Zero-initialise
+ * *r. false after a finding; call split_route_free() in any case. */
+bool split_route_fill(struct split_route *r, struct pipeline *p);
+
+/* For pipeline_open_part(): the stage that gives the events of a part.  Parts are asked for in ascending
+ * order. */
+struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part);
 
 #endif

@@ -1,22 +1,25 @@
-#ifndef PIPELINE_STAGE_H
-#define PIPELINE_STAGE_H
+#ifndef RUN_STAGE_H
+#define RUN_STAGE_H
 
 #include "model/batch_pool.h"
 
 /*
- * A pipeline is a list of stages, each of which asks the one before it for
- * batches.  What a stage hands out is the caller's: it may change it, and
- * releases it or hands it on.
+ * A pipeline is a list of stages, each of which asks the one before it for batches.  A batch belongs to the
+ * caller of the stage that hands it out: it may change it, and releases it or hands it on.
  */
 enum stage_status {
 	STAGE_MORE, /* *out is a batch */
-	STAGE_END,  /* nothing more comes; asked again, the answer is the same */
-	STAGE_BAD,  /* it cannot go on; a finding says why, or a hook of the job said stop */
+	STAGE_END,  /* no more batches, however often it is asked */
+	STAGE_BAD,  /* it cannot go on; a finding says why, or a hook of the job stopped it */
 };
+
+/* Events of a batch.  Small enough that they, fields and the text made of them stay in the second-level
+ * cache. */
+#define PIPELINE_BATCH_EVENTS 1024
 
 struct stage {
 	enum stage_status (*next)(struct stage *st, struct batch **out);
-	struct stage *from; /* NULL: it is the first */
+	struct stage *from; /* NULL: the first one */
 };
 
 static inline enum stage_status stage_next(struct stage *st, struct batch **out)
@@ -24,9 +27,41 @@ static inline enum stage_status stage_next(struct stage *st, struct batch **out)
 	return st->next(st, out);
 }
 
-/* Why a pass over the inputs failed: pipeline_note_why(). */
-struct pipeline_why {
-	char text[512]; /* one line; "": none yet */
+/* Where a stage reports why it cannot go on: the run makes it a finding of the input that is being read. */
+enum stage_fault {
+	STAGE_NO_MEMORY,
+	STAGE_FAILED,  /* a system call or a limit; the reason is one line */
+	STAGE_REFUSED, /* the request makes no sense for this trace, likewise */
 };
+
+struct stage_faults {
+	void (*report)(void *ctx, enum stage_fault fault, const char *why);
+	void *ctx;
+};
+
+static inline void stage_no_memory(const struct stage_faults *f)
+{
+	f->report(f->ctx, STAGE_NO_MEMORY, NULL);
+}
+
+static inline void stage_failed(const struct stage_faults *f, const char *why)
+{
+	f->report(f->ctx, STAGE_FAILED, why);
+}
+
+static inline void stage_refused(const struct stage_faults *f, const char *why)
+{
+	f->report(f->ctx, STAGE_REFUSED, why);
+}
+
+/* The first reason why a pass over the inputs failed: pipeline_note_why(). */
+struct pipeline_why {
+	char text[512]; /* one line; "": none, or no memory */
+};
+
+static inline const char *pipeline_why_text(const struct pipeline_why *why)
+{
+	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
+}
 
 #endif

@@ -1,3 +1,4 @@
+/* Histogram of durations with logarithmic buckets, and the percentiles that it gives. */
 #include "stats/stats.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Numbers for names and categories of spans, in hash tables of bounded size. */
 #include "stats/stats.h"
 
 #include <stdlib.h>

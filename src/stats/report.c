@@ -1,5 +1,4 @@
-/* The results in the order that reports show. */
-/* The report for people. */
+/* The report as text: rows in order of total time or count, and tables for people. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,10 +1,14 @@
+/* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
+ * the track's capacity is used up, or at the end.  Sorted spans are evaluated with a few stacks (runs); if
+ * too many overlap, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks remember
+ * the time that they cover. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "stats/stats.h"
 
-/* ---- self chmin ---- */
+/* ---- any overlaps: a segment tree ---- */
 
 struct node {
 	uint32_t most, next; /* the largest end of a point here, as a rank, and the next smaller; 0: none */
@@ -52,7 +56,7 @@ static void join(struct node *to, const struct node *a, const struct node *b)
 	to->next = more->next > less->most ? more->next : less->most;
 }
 
-/* Points are the stretches [times[i], times[i + 1]), lo <= i < hi. */
+/* Points are the intervals [times[i], times[i + 1]), lo <= i < hi. */
 static void build(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi)
 {
 	if (hi - lo == 1) {
@@ -71,7 +75,7 @@ static void lower(struct node *n, uint32_t v)
 		n->most = v;
 }
 
-/* Lowers the points [from, to) to v; the time of those that change.  As deep as the tree: 18. */
+/* Lowers the points [from, to) to v and returns the time of those that change.  Recursive, 18 levels. */
 static uint64_t change(struct tree *t, uint32_t at, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to,
                        uint32_t v)
 {
@@ -128,7 +132,7 @@ bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self)
 
 #define ROOM_FIRST 8U /* of a new track; also the smallest limit */
 
-/* What is open while a track is looked at.  Runs: see place(). */
+/* Open spans while a track is evaluated.  Runs: see place(). */
 struct self_open {
 	uint64_t start, end;
 	uint64_t covered, until; /* by what lies within it: ns, and up to when */
@@ -136,7 +140,7 @@ struct self_open {
 	uint32_t run;            /* the first of its run */
 };
 
-/* Spans of one name and track that are counted and forgotten. */
+/* Counted and dropped spans of one name and track. */
 struct self_stretch {
 	uint64_t start, end; /* if there are any */
 	uint64_t ns;         /* of it they take */
@@ -207,7 +211,7 @@ static inline bool comes_first(const struct self_item *a, const struct self_item
 	return a->start != b->start ? a->start < b->start : a->end >= b->end;
 }
 
-/* Lists spans and blocks as self_chmin.h says; returns how many. */
+/* Lists spans and blocks in the order of self_chmin(); returns their number. */
 static uint32_t list_items(struct self_times *t, const struct self_track *k, bool backwards)
 {
 	uint32_t n = 0, b = 0;
@@ -232,7 +236,7 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 	return n;
 }
 
-/* ---- what is covered ---- */
+/* ---- covered time ---- */
 
 static inline void finish(struct self_times *t, const struct self_open *o)
 {
@@ -296,7 +300,7 @@ static bool place(struct self_times *t, uint32_t n, const struct self_item *x)
 	return true;
 }
 
-/* Sets self[] of all spans.  false: too many overlap. */
+/* Sets self[] of all spans.  Returns false if too many overlap. */
 static bool sweep(struct self_times *t, uint32_t nitems)
 {
 	uint32_t n = 0, sweep_at = 64;
@@ -326,7 +330,7 @@ static struct self_name *name_of(struct self_times *t, uint32_t who)
 	return who == SELF_OTHER ? &t->other : &t->names[who];
 }
 
-/* The piece of a name and track; NULL: there is none, and none is to be made or can be. */
+/* The piece of a name and track; NULL: none. */
 static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
 {
 	struct self_name *const name = &t->names[who];
@@ -428,9 +432,9 @@ static void count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_
 	}
 }
 
-/* ---- what is forgotten ---- */
+/* ---- dropping spans ---- */
 
-/* Gives back what the blocks of a track do not need. */
+/* Frees unused capacity of the blocks of a track. */
 static void trim_blocks(struct self_times *t, struct self_track *k)
 {
 	struct self_block *const p = realloc(k->blocks, (k->nblocks + 1) * sizeof *p);
@@ -533,7 +537,7 @@ static uint64_t time_to_forget(const struct self_track *k, uint32_t keep, bool b
 	return backwards ? s[-1].end : s->start;
 }
 
-/* Takes away the spans that end by `time`; blocks remember them. */
+/* Removes the spans that end by `time`; blocks retain the time that they cover. */
 static void forget(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
 {
 	uint32_t n = 0;
@@ -580,7 +584,7 @@ static void forget(struct self_times *t, struct self_track *k, uint64_t time, ui
 	trim_blocks(t, k);
 }
 
-/* ---- a look ---- */
+/* ---- evaluating a track ---- */
 
 /* Counts what is over and, unless it is the last look, forgets it, so that about `keep` spans stay. */
 static void look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
@@ -630,7 +634,7 @@ static void look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
 	k->by_end |= k->n == 0;
 }
 
-/* ---- room ---- */
+/* ---- capacity ---- */
 
 static void resize(struct self_times *t, struct self_track *k, uint32_t cap)
 {
@@ -647,7 +651,7 @@ static void resize(struct self_times *t, struct self_track *k, uint32_t cap)
 	k->cap = cap;
 }
 
-/* All room is given out: everybody does with half, and if that is not enough, keeps nothing. */
+/* The total capacity is used up: halves that of each track; if that is not enough, tracks retain nothing. */
 static void make_total_room(struct self_times *t)
 {
 	if (t->limit > ROOM_FIRST)

@@ -1,3 +1,5 @@
+/* Statistics of counters: last, least and greatest value, time-weighted mean and percentiles, in buckets of 7
+ * significant bits, so that memory does not depend on the number of values. */
 #include "stats/stats.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Counts events of batches by name, category, class and track; and the thread that counts while the pipeline
+ * reads. */
 #include "stats/stats.h"
 
 #include <stdlib.h>

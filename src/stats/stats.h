@@ -19,11 +19,10 @@
 /*
  * Percentiles of 64-bit numbers with a relative error of at most 1 %.
  *
- * Log-linear: each power of two is cut into 64 buckets of one width, so a
- * bucket's middle is never further than 1/128 (0.8 %) from what was put in;
- * numbers below 128 are exact.  The first 16 numbers are kept as they are.
- * Only then blocks of buckets are taken, one for each power of two that
- * occurs, from a pool that many histograms share and that has an end.
+ * A log-linear histogram: each power of two has 64 buckets of equal width, so the middle of a bucket differs
+ * from its numbers by at most 1/128 (0.8 %); numbers below 128 are exact.  The first 16 numbers are stored
+ * exactly; then blocks of buckets are allocated, one for each power of two that occurs, from a bounded pool
+ * that is shared by many histograms.
  */
 #define HISTOGRAM_KEPT 16
 #define HISTOGRAM_BLOCKS 59         /* 0 .. 63, 64 .. 127, 128 .. 255, ..., 2^63 .. 2^64 - 1 */
@@ -34,13 +33,13 @@
 struct histogram_pool {
 	uint64_t *buckets; /* block 0 is not used */
 	uint32_t n, cap;   /* blocks */
-	uint64_t coarse;   /* numbers for which there was no block: those are counted in the nearest block
-	                      of their histogram, or not at all when it has none */
+	uint64_t coarse;   /* numbers without a block: counted in the nearest block of their histogram, or
+	                      not at all if it has none */
 };
 
-/* Zero-initialise to start; owns nothing. */
+/* Zero-initialise; owns nothing. */
 struct histogram {
-	uint64_t count; /* numbers that percentiles know of */
+	uint64_t count; /* numbers in the percentiles */
 	uint64_t min, max;
 	bool spread; /* blocks are in use */
 	union {
@@ -51,7 +50,7 @@ struct histogram {
 
 void histogram_pool_free(struct histogram_pool *pool);
 
-/* Counts v when it is not among the first 16. */
+/* Adds v after the first 16. */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
 
 static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
@@ -62,7 +61,7 @@ static inline void histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket
 	*bucket = (uint32_t)(v >> (log - 6)) & 63;
 }
 
-/* Never fails: when memory is out, precision is lost, and pool->coarse counts it. */
+/* Never fails: on OOM precision is lost and counted in pool->coarse. */
 static inline void histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	if (v < h->min || h->count == 0)
@@ -84,24 +83,24 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 	histogram_spread(h, pool, v);
 }
 
-/* Adds all that is in another histogram, whose pool is `of`: with the error that this one adds to its own. */
+/* Adds another histogram, with the pool `of`; errors add up. */
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of);
 
-/* By nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of the bucket that it is
- * in, within [min, max].  percent is 1 .. 100; an empty histogram gives 0. */
+/* Nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of its bucket, within [min,
+ * max]. percent is 1 .. 100.  Returns 0 for an empty histogram. */
 uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent);
 
 /* ---- names ---- */
 
 /*
- * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a
- * small number (a category); one lookup answers for both, since this is done for every event.
- * Bounded in number and in bytes: further names have no number of their own.
+ * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a small number (a category): one
+ * look-up for both, as it is done for each event.  Bounded in number and in bytes: further names share
+ * NAMES_OTHER.
  */
 #define NAMES_MAX 65536
 #define NAMES_MAX_BYTES (6 << 20) /* of one arena */
-#define NAMES_OTHER UINT32_MAX    /* there are too many */
+#define NAMES_OTHER UINT32_MAX    /* beyond the limits */
 #define NAMES_FAILED (UINT32_MAX - 1)
 
 struct name {
@@ -116,7 +115,7 @@ struct names_slot {
 };
 
 struct names {
-	struct arena *text; /* may serve several */
+	struct arena *text; /* may be shared */
 	struct name *names;
 	uint32_t n, cap;
 	struct names_slot *slots;
@@ -125,18 +124,18 @@ struct names {
 };
 
 void names_init(struct names *t, struct arena *text);
-void names_free(struct names *t); /* not the arena */
+void names_free(struct names *t); /* does not free the arena */
 
-/* Adds a name that is not there: its number, NAMES_OTHER, or NAMES_FAILED when memory is out. */
+/* Adds a new name: returns its number, NAMES_OTHER, or NAMES_FAILED on OOM. */
 uint32_t names_add(struct names *t, struct slice name, uint32_t with, uint64_t hash);
 
 static inline uint64_t names_hash(const struct names *t, struct slice name, uint32_t with)
 {
-	/* A different start for each `with`; `seed` stays secret. */
+	/* A different seed for each `with`; `seed` is secret. */
 	return hash_bytes(name.p, name.n, t->seed + with * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The number of a name, new ones are added: or NAMES_OTHER, or NAMES_FAILED when memory is out. */
+/* Finds or adds a name: returns its number, NAMES_OTHER, or NAMES_FAILED on OOM. */
 static inline uint32_t names_index(struct names *t, struct slice name, uint32_t with)
 {
 	uint64_t hash = names_hash(t, name, with);
@@ -160,7 +159,7 @@ static inline struct slice names_text(const struct names *t, uint32_t index)
 
 /* ---- total ---- */
 
-/* A sum in two halves: compilers take one of 128 bits through memory. */
+/* A 128-bit sum in two halves: compilers keep __int128 in memory. */
 struct total {
 	uint64_t low, high;
 };
@@ -183,36 +182,35 @@ static inline unsigned __int128 total_of(struct total t)
 /* ---- self times ---- */
 
 /*
- * How much time the spans of each name take, on all tracks: themselves (`self`: not covered by other spans of
- * their track that lie within them), and together (`total`: the union of the spans of the name, so that what
- * lies in another of the same name counts once).  Of two equal spans the later lies around the earlier.
+ * Time of the spans of each name on all tracks: `self`, not covered by spans of the track inside them, and
+ * `total`, the union of the spans of the name, so that recursive spans count once.  Of two equal spans the
+ * later contains the earlier.
  *
- * Spans are noted as they come, and looked at together when the room of their track is used up, or at the
- * end: all of a track with at most SELF_ROOM spans, in any order, so the results are exact.  Of a longer one
- * those that are over first are counted and forgotten, but for the time that they cover, which is known for
- * stretches.  A later span that begins within such a stretch is counted as inexact.  When all tracks together
- * need more than SELF_TOTAL_ROOM, each has to do with less.
+ * Spans are collected and evaluated together when the capacity of their track is used up, or at the end:
+ * exact for tracks of at most SELF_ROOM spans, in any order.  On longer tracks those that end first are
+ * counted and dropped, except for the time that they cover, in blocks.  A later span that begins inside a
+ * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
+ * is reduced.
  *
- * Spans in order of their start or of their end cost least; other orders are sorted.  Spans that overlap in
- * part are no matter, unless more than SELF_RUNS overlap at a time: then all of the room is looked at in a
- * way that takes O(log n) for each span, whatever they are.
+ * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost nothing unless more
+ * than SELF_RUNS spans overlap at a time: then a track is evaluated in O(log n) per span.
  */
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
 #define SELF_RUNS 32U
 #define SELF_BLOCKS 4096U          /* of one track */
-#define SELF_ALL_BLOCKS (1U << 19) /* beyond that in all tracks, each has 16 */
+#define SELF_ALL_BLOCKS (1U << 19) /* of all tracks; beyond it each has 16 */
 #define SELF_PIECES (1U << 17)
-#define SELF_NOBODY UINT32_MAX       /* the span has no name that counts: it covers others */
-#define SELF_OTHER (UINT32_MAX - 1U) /* spans of different names: their times are added up */
+#define SELF_NOBODY UINT32_MAX       /* a span without a name: it only covers others */
+#define SELF_OTHER (UINT32_MAX - 1U) /* spans of different names, added up */
 
 struct self_name {
 	struct total self, total; /* ns */
-	uint64_t recursive;       /* spans that lie in another of the same name and track */
-	uint64_t until;           /* of the spans of the name that were met, while a track is looked at */
-	uint32_t look;            /* of which `until` is */
-	uint32_t piece_track;     /* whose piece is at `piece` */
-	uint32_t piece;           /* index + 1; 0: not known */
+	uint64_t recursive;       /* spans inside another one of the same name and track */
+	uint64_t until;           /* latest end of the name in the current evaluation */
+	uint32_t look;            /* the evaluation that `until` belongs to */
+	uint32_t piece_track;     /* track of `piece` */
+	uint32_t piece;           /* index + 1; 0: none */
 };
 
 struct self_span {
@@ -221,7 +219,7 @@ struct self_span {
 	uint32_t number; /* in order of arrival */
 };
 
-/* Time that forgotten spans cover; blocks do not overlap. */
+/* Time covered by dropped spans; blocks do not overlap. */
 struct self_block {
 	uint64_t start, end, covered;
 };
@@ -230,7 +228,7 @@ struct self_track {
 	struct self_span *spans;
 	uint32_t n, cap;
 	uint32_t number;
-	bool by_start, by_end; /* all of them are in this order */
+	bool by_start, by_end; /* the spans are in this order */
 	struct self_block *blocks;
 	uint32_t nblocks, blocks_cap, blocks_counted;
 };
@@ -251,29 +249,29 @@ struct self_times {
 	struct self_piece *pieces;
 	uint32_t npieces, pieces_cap;
 	struct table64 piece_of; /* track << 32 | who */
-	/* what a look needs */
+	/* scratch of an evaluation */
 	struct self_item *items;
 	uint32_t items_cap;
 	struct self_open *open;
 	uint32_t open_cap;
 	uint64_t *self;
 	uint32_t self_cap;
-	bool failed; /* no memory some time: the results are of no use */
+	bool failed; /* OOM: the results are invalid */
 };
 
 void self_times_init(struct self_times *t);
 void self_times_free(struct self_times *t);
 
-/* Room for one more span of the track.  false: no memory. */
+/* Capacity for one more span of the track. */
 bool self_times_make_room(struct self_times *t, uint32_t track);
 
-/* Counts all that was noted; more may follow, but no longer know of it. */
+/* Evaluates all spans; later ones are independent of them. */
 void self_times_end(struct self_times *t);
 
-/* The times of a name so far. */
+/* The times of a name, of evaluated spans. */
 const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
 
-/* Notes a span; who: small numbers from 0, or one of the above.  An end beyond 2^64 - 1 counts as that. */
+/* Adds a span; who: small numbers from 0, or one of the above.  Ends saturate at 2^64 - 1. */
 static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
                                   uint32_t who)
 {
@@ -298,35 +296,34 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 /* ---- series ---- */
 
 /*
- * The values of counters, series by series.  A series is a numeric field of a counter; on several tracks it
- * is one series, of which each track has its own value.  Values are 64-bit floating-point numbers; those that
- * are no number, or infinite, are not counted.
+ * The values of counters, by series: a numeric field of a counter, with a value of its own on each track.
+ * Values are doubles; NaN and infinities are not counted.
  *
- * Percentiles are by nearest rank of the values (not of the time that they last), with a relative error of at
- * most 0.8 %; integers below 256 are exact.  Memory is bounded: SERIES_STEPS in all series, beyond which
- * values are counted with the nearest one that is known, and SERIES_STATES of a series on a track, beyond
- * which others have no mean over time.
+ * Percentiles are by nearest rank of the values, not weighted by time, with a relative error of at most 0.8
+ * %; integers below 256 are exact.  Memory is bounded: SERIES_STEPS in all series, beyond which values are
+ * counted at the nearest known one, and SERIES_STATES pairs of series and track, beyond which there is no
+ * mean over time.
  */
 #define SERIES_STEPS (1U << 19)
 #define SERIES_STATES (1U << 18)
 
-/* How often values occur that are the same in their sign, exponent and first 7 bits. */
+/* Number of values with equal sign, exponent and first 7 bits. */
 struct series_step {
 	int32_t key; /* in the order of the values */
 	uint32_t count;
 };
 
 struct series {
-	uint32_t counter; /* as series_add() was told */
+	uint32_t counter; /* of series_add() */
 	uint64_t count;
 	uint64_t first_ns, last_ns;
-	double first, last; /* in time, of equal times in order of arrival */
+	double first, last; /* by time, then by arrival */
 	double min, max, sum;
 	double held;               /* sum of value * ns until the next value on its track */
-	double held_ns;            /* and of these ns */
+	double held_ns;            /* sum of these ns */
 	struct series_step *steps; /* by key */
 	uint32_t nsteps, steps_cap;
-	uint32_t state_track, state; /* where the last value was; index + 1 */
+	uint32_t state_track, state; /* of the last value; index + 1 */
 };
 
 struct series_state {
@@ -344,48 +341,46 @@ struct series_set {
 	uint32_t nstates, states_cap;
 };
 
-/* text: for names, may serve others. */
+/* text: for names, may be shared. */
 void series_init(struct series_set *s, struct arena *text);
 void series_free(struct series_set *s);
 
-/* The fields of a counter, which has this number.  false: no memory. */
+/* Adds the fields of an event of this counter. */
 bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, const struct event *e);
 
 /* percent is 1 .. 100; never more than max. */
 double series_percentile(const struct series *s, unsigned percent);
 
-/* Of the values, within min and max. */
+/* Mean of the values, within min and max. */
 double series_mean(const struct series *s);
 
-/* The mean over the time from the first value of each track to its last; where there is none, of the values.
- */
+/* Mean over the time from the first value of each track to its last; without time, of the values. */
 double series_time_mean(const struct series *s);
 
 /* ---- stats ---- */
 
 /*
- * What the events of one input add up to.  Memory is bounded for any input
- * (below 40 MiB, and what self_times.h takes): beyond 65,536 groups of a kind, or some MiB of names, events
- * are counted under "(other names)".
+ * Statistics of the events of one trace.  Memory is bounded for any input (below 40 MiB, plus self times):
+ * beyond 65,536 groups of a kind, or some MiB of names, events are counted as "(other names)".
  */
 
 /* Spans of one name and category. */
 struct span_group {
 	struct total sum; /* ns */
 	uint64_t count;
-	struct histogram durations; /* knows the least and the largest, too */
-	/* the longest of them, the first of several */
-	uint64_t longest_offset, longest_ns; /* of its record; when it began */
+	struct histogram durations; /* also least and largest */
+	/* the longest span, the first of several */
+	uint64_t longest_offset, longest_ns; /* of its record; its start */
 	const struct track *longest_track;   /* lives as long as the trace */
 };
 
-/* The nearest integer; halves up.  count > 0. */
+/* Rounded to the nearest integer, halves up.  count > 0. */
 static inline uint64_t span_mean(const struct span_group *g)
 {
 	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
 }
 
-/* The number of a name that was met lately, by where its text lies. */
+/* Cache of numbers of names, by the address of their text. */
 struct stats_known {
 	const char *p;
 	const struct class *cls; /* NULL: of any */
@@ -400,7 +395,7 @@ struct tally {
 	struct stats_known known[STATS_KNOWN];
 	uint64_t *counts; /* by number of the name */
 	uint32_t cap;
-	uint64_t other; /* events without a name of their own */
+	uint64_t other; /* events of NAMES_OTHER */
 };
 
 /* Spans by name and category. */
@@ -416,37 +411,36 @@ struct stats {
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;            /* threads that have events */
-	uint64_t unpaired; /* BEGIN without END and END without BEGIN; the engine knows, the caller sets it */
+	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */
 
 	struct arena text; /* all names */
 	struct span_table spans;
-	struct span_table async; /* those that may overlap at will: they have no self time */
+	struct span_table async; /* those that may overlap: without self time */
 	struct tally instants, counters;
 	struct series_set series;           /* of the counters, by the number of their name */
 	const struct class **counter_class; /* by that number: of the first of them */
 	uint32_t ncounter_class;
 	struct histogram_pool pool;
 	struct names categories;
-	uint32_t
-	    *class_category; /* by index of the class; 0: not known yet, else number of the category + 1 */
+	uint32_t *class_category; /* by index of the class: number of the category + 1; 0: unknown yet */
 	uint32_t nclasses;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct self_times times;
 };
 
-/* After this it must stay where it is.  false: no memory. */
+/* It must not be moved afterwards. */
 bool stats_init(struct stats *s);
 void stats_free(struct stats *s);
 
-/* Adds a batch; batches come in the order of the trace.  Events with EVENT_LEFT_OUT are not counted, but
- * their spans take time from those around them.  false: no memory. */
+/* Adds a batch, in the order of the trace.  Events with EVENT_LEFT_OUT are not counted, but their spans
+ * reduce the self time of those that contain them. */
 bool stats_batch(struct stats *s, const struct batch *b);
 
 /* After the last batch, before the results. */
 bool stats_end(struct stats *s);
 
-/* Events (spans, instants, counters) that are counted under "(other names)". */
+/* Events (spans, instants, counters) counted as "(other names)". */
 uint64_t stats_other_names(const struct stats *s);
 
 /* ---- results, sorted ---- */
@@ -454,20 +448,19 @@ uint64_t stats_other_names(const struct stats *s);
 struct span_row {
 	struct slice name, category;
 	const struct span_group *group;
-	unsigned __int128
-	    total;              /* ns that spans of the name take; of async ones the sum of their durations */
-	unsigned __int128 self; /* ns of them that spans within them do not take; 0 for async ones */
-	uint64_t recursive;     /* spans that lie in another of the same name; 0 for async ones */
+	unsigned __int128 total; /* ns; union of the spans, or, of async ones, sum of durations */
+	unsigned __int128 self;  /* ns not covered by spans inside; 0 for async ones */
+	uint64_t recursive;      /* spans inside another one of the same name; 0 for async ones */
 };
 
 struct tally_row {
 	struct slice name;
 	uint64_t count;
-	uint32_t number; /* of the name; NAMES_OTHER: of others */
+	uint32_t number; /* of the name, or NAMES_OTHER */
 };
 
-/* Largest total first, then by the bytes of name and category.  Texts and groups live as long as `s` and
- * until the next batch; the caller frees *rows.  t: one of s.  false: no memory. */
+/* Sorted by descending total, then by the bytes of name and category.  Texts and groups are valid until the
+ * next batch; the caller frees *rows.  t: one of s. */
 bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n);
 
 struct series_row {
@@ -482,80 +475,79 @@ struct counter_row {
 	size_t nseries;
 };
 
-/* Largest count first, then by the bytes of the name; series of one counter in order of arrival.  The caller
- * frees *rows and *list.  false: no memory. */
+/* Sorted by descending count, then by the bytes of the name; series of a counter in order of arrival.  The
+ * caller frees *rows and *list. */
 bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n,
                         struct series_row **list);
 
-/* Largest count first, then by the bytes of the name. */
+/* Sorted by descending count, then by the bytes of the name. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
 
 /* ---- stats thread ---- */
 
-/* Counts batches beside reading, on a thread of its own if there is one, in the order in which they come. */
+/* Counts batches in order, on a thread of its own if there is one, concurrently with reading. */
 
-#define STATS_SLOTS 8U /* batches that wait, at most */
+#define STATS_SLOTS 8U /* max waiting batches */
 
 struct stats_thread {
 	struct stats *stats;     /* borrowed */
-	struct workers *workers; /* NULL: there is one thread in all */
+	struct workers *workers; /* NULL: no further thread */
 	struct batch *slots[STATS_SLOTS];
 	atomic_bool no_memory;
 };
 
-/* threads: in all.  false: no memory; to be ended all the same. */
+/* threads: in total.  Always end with stats_thread_end(). */
 bool stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads);
 
-/* Takes over the batch.  false: no memory, now or before. */
+/* Takes over the batch.  Returns false on OOM, now or before. */
 bool stats_thread_put(struct stats_thread *t, struct batch *b);
 
-/* Waits until all batches are counted and released; false: no memory. */
+/* Waits until all batches are counted and released. */
 bool stats_thread_settle(struct stats_thread *t);
 void stats_thread_end(struct stats_thread *t);
 
 /* ---- stats report ---- */
 
-/* One input and what was counted in it. */
+/* A trace and its statistics. */
 struct stats_view {
 	const char *path;
 	uint64_t bytes;                   /* of the unpacked trace */
 	const struct trace *trace;        /* read to its end */
 	const struct stats *stats;        /* after stats_end() */
-	const struct select_found *found; /* what was selected of it, and of how many events; NULL: all */
-	bool classes;   /* text lists them, too: of all records, and so with found == NULL alone */
-	unsigned width; /* characters in a line of text; 0: as many as it takes */
+	const struct select_found *found; /* statistics of the selection; NULL: all events */
+	bool classes;   /* text also lists classes: of all records, so only with found == NULL */
+	unsigned width; /* max characters in a line of text; 0: unlimited */
 };
 
 /* The JSON report (schemas/stats.schema.json): begin, one call for each input, end.
- * `first`: nothing stands before this input.  false: no memory. */
+ * `first`: this is the first input. */
 bool stats_json_begin(struct text *t, const char *tool);
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
 bool stats_json_end(struct text *t);
 
-/* The report for people.  Names and categories are shortened where a line would be longer than the width (and
- * beyond 256 bytes in any case).  At most `top` rows of each table; 0: all.  false: no memory. */
+/* The report as text.  Names and categories are shortened to fit the width, and to 256 bytes in any case.  At
+ * most `top` rows of each table; 0: all. */
 #define STATS_TOP 30
 
 bool stats_text(struct text *t, const struct stats_view *v, size_t top);
 
 /* ---- self chmin ---- */
 
-/* A span, or time that forgotten spans cover, of one track. */
+/* A span of a track, or a block. */
 struct self_item {
 	uint64_t start, end; /* start < end */
-	uint32_t index;      /* of the span; SELF_NOBODY: of none */
+	uint32_t index;      /* of the span; SELF_NOBODY: a block */
 };
 
 /*
- * What each of the items has of its own, in O(log n) for each of them, however they overlap: self[index] is
- * set for all that have an index.  Items come by start, of equal starts the longer first, of equal ones that
- * first which lies around the other.  false: no memory.
+ * Self times of items with any overlaps, in O(log n) per item: sets self[index] of all items with an index.
+ * Items are sorted by start, then by descending end, then the containing one first.
  *
- * From the last item to the first, each point in time is known for the least end among the items that cover
- * it so far.  All of these begin no earlier than the present item; so a point of it is its own unless
- * its least end is within it, too.  These are the points that change when the present end becomes theirs if
- * it is less: one and the same walk over a tree of times, of which each node has the largest value, the time
- * that has it, and the next smaller value (known as "segment tree beats").
+ * Goes from the last item to the first, and keeps for each point in time the least end of the items that
+ * cover it.  These items begin no earlier than the current one, so a point belongs to the current item unless
+ * its least end is inside it. These are the points whose value changes when it is lowered to the current end:
+ * one walk over a segment tree of times, in which each node has its largest value, the time with that value,
+ * and the next smaller value ("segment tree beats").
  */
 bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self);
 

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "model/value.h"
 #include "vocab/private.h"
 
 /* ---- vocab parts ---- */
@@ -135,7 +136,7 @@ static void track_id(struct vocab_draft *d, const struct yaml_node *value, void 
 {
 	struct track_draft *const t = ctx;
 
-	vocab_text(d, value, "id", &t->track.id);
+	vocab_ref(d, value, "id", false, &t->track.id);
 }
 
 static void track_below(struct vocab_draft *d, const struct yaml_node *value, void *ctx)

@@ -494,7 +494,7 @@ static bool needs_fields(const struct plan *m)
 	for (uint32_t i = 0; i < m->nnames; i++)
 		needs |= template_needs_fields(&m->names[i]);
 	for (uint32_t i = 0; i < m->ntracks; i++)
-		needs |= template_needs_fields(&m->tracks[i].name) || m->tracks[i].id.p != NULL;
+		needs |= template_needs_fields(&m->tracks[i].name) || m->tracks[i].id.nfields > 0;
 	return needs;
 }
 

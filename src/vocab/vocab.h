@@ -2,7 +2,7 @@
 #define VOCAB_VOCAB_H
 
 #include "check/findings.h"
-#include "model/class_plan.h"
+#include "model/plan.h"
 
 /*
  * Vocabularies: what the events of a format mean, written in YAML

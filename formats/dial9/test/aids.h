@@ -6,7 +6,5 @@
 extern const struct format_aids dial9_aids;
 
 extern const struct bench_input dial9_bench_inputs[];
-bool dial9_write_testdata(const char *dir);
-bool dial9_write_service(const char *dir); /* its part that is no sample of a rule */
 
 #endif

@@ -2,10 +2,8 @@
 #include "dial9/test/build.h"
 #include "test/support/splitmix.h"
 
-/*
- * What a tokio program records: two workers, each with a buffer of 1 MiB that
- * becomes a segment when it is full.  Some 12 bytes an event.
- */
+/* Events of a tokio program: two workers, each with a buffer of 1 MiB that becomes a segment when it is full.
+ * About 12 bytes an event. */
 #define WORKERS 2
 #define SEGMENT (1u << 20)
 #define START 943598882763832u
@@ -104,7 +102,7 @@ static void wake(struct generator *g, uint64_t task)
 	d9b_u8(&g->b, (uint8_t)(splitmix_next(&g->random) % WORKERS));
 }
 
-/* A request gets a name of its own, as services give them. */
+/* Each request has its own name, as in services. */
 static void new_request(struct generator *g)
 {
 	char id[] = "00000000-2b90-405c-8670-b5aa71c5b13a";

@@ -6,11 +6,8 @@
 #include <stdint.h>
 
 /*
- * Writes dial9 traces: for test samples and benchmark inputs.
- *
- * It knows the format from the outside and shares nothing with the reader, so that
- * the one can check the other.  It writes what it is told, right or wrong.  It is a tool
- * for tests: out of memory means abort().
+ * Builds dial9 traces for test samples and benchmark inputs, correct or damaged.  It shares nothing with the
+ * reader, so that each can check the other.  abort() on OOM.
  */
 
 /* Tags of field types, as the specification numbers them; 6, 14 and 15 came with 0.4. */
@@ -55,16 +52,15 @@ void d9b_u64(struct d9_build *b, uint64_t v);
 void d9b_f64(struct d9_build *b, double v);
 void d9b_varint(struct d9_build *b, uint64_t v);
 void d9b_bytes(struct d9_build *b, const void *p, size_t n);
-void d9b_text16(struct d9_build *b, const char *s); /* with a length of 16 bits before it */
-void d9b_text32(struct d9_build *b, const char *s); /* with one of 32 */
+void d9b_text16(struct d9_build *b, const char *s); /* after a length of 16 bits */
+void d9b_text32(struct d9_build *b, const char *s); /* after one of 32 bits */
 
 /* Each of these writes a frame, or the head of one, and returns its offset. */
-size_t d9b_header(struct d9_build *b); /* and the time base is 0 again */
+size_t d9b_header(struct d9_build *b); /* the time base is 0 again */
 size_t d9b_schema(struct d9_build *b, uint16_t id, const char *name, bool timed,
                   const struct d9_field_desc *fields, size_t n);
 size_t d9b_untimed(struct d9_build *b, uint16_t id);
-size_t d9b_event(struct d9_build *b, uint16_t id,
-                 uint64_t ts); /* a timed one, after a reset where one is needed */
+size_t d9b_event(struct d9_build *b, uint16_t id, uint64_t ts); /* timed; after a reset if needed */
 size_t d9b_event_delta(struct d9_build *b, uint16_t id, uint32_t delta);
 size_t d9b_reset(struct d9_build *b, uint64_t ts);
 size_t d9b_strings(struct d9_build *b, uint32_t count); /* the head; entries are u32 and text32 */

@@ -1,11 +1,16 @@
-/* Inputs too large to keep as samples: made here, sent down a pipe. */
+/*
+ * Inputs too large to keep as samples, sent down a pipe, and small files that demand much: names of
+ * schemas and fields are by reference in every event.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dial9/test/build.h"
 #include "cmd/test/cli_test_util.h"
+#include "dial9/test/build.h"
+
+/* ---- large inputs ---- */
 
 static const struct d9_field_desc text[] = { { "text", D9T_STRING }, { "number", D9T_VARINT } };
 static const struct d9_field_desc pooled[] = { { "text", D9T_POOLED_STRING } };
@@ -38,7 +43,7 @@ static void filler(struct d9_build *b, size_t n)
 	d9b_bytes(b, block, n);
 }
 
-/* Left out, and the event behind it is read: its time is counted from that of the large one. */
+/* It is left out, and the next event is read: its time counts from that of the large one. */
 Test(dial9_limits, an_event_larger_than_4_MiB)
 {
 	struct d9_build b;
@@ -61,7 +66,7 @@ Test(dial9_limits, an_event_larger_than_4_MiB)
 	ran_free(&r);
 }
 
-/* Large and cut: the length is what is wrong, not its size. */
+/* Large and cut: the finding is the length, not the size. */
 Test(dial9_limits, a_large_event_that_is_cut)
 {
 	struct d9_build b;
@@ -197,7 +202,7 @@ Test(dial9_limits, too_many_schemas)
 	ran_free(&r);
 }
 
-/* What is beyond the bound is shown as a number, and not said to be undefined. */
+/* Ids beyond the limit are shown as numbers, and not reported as undefined. */
 Test(dial9_limits, too_many_strings)
 {
 	struct d9_build b;
@@ -220,7 +225,7 @@ Test(dial9_limits, too_many_strings)
 	ran_free(&r);
 }
 
-/* Each segment has room of its own. */
+/* Each segment has limits of its own. */
 Test(dial9_limits, segments_do_not_add_up)
 {
 	struct d9_build b;
@@ -260,7 +265,7 @@ Test(dial9_limits, too_many_threads)
 	ran_free(&r);
 }
 
-/* Where a time line is asked for but no stacks, what stands behind a stack is still found. */
+/* Without use for stacks, fields after a stack are still found. */
 Test(dial9_limits, fields_behind_a_stack_that_nobody_wants)
 {
 	static const struct d9_field_desc fields[] = { { "stack", D9T_STACK }, { "worker_id", D9T_VARINT } };
@@ -280,4 +285,125 @@ Test(dial9_limits, fields_behind_a_stack_that_nobody_wants)
 	cr_expect_eq(r.status, 0);
 	cr_expect_not_null(strstr(r.out, "5 events, 1 track\n"), "%.500s", r.out);
 	ran_free(&r);
+}
+
+/* ---- small files that demand much ---- */
+
+/* Converts a file, which can be read twice. */
+static void expect_in_proportion(const struct d9_build *b, const char *to, const char *loss)
+{
+	const double most = 50.0 * (double)b->n + (double)(64 << 20);
+	char *const dir = make_folder(), in[600], command[200];
+
+	snprintf(in, sizeof in, "%s/in.bin", dir);
+	cr_assert(write_whole(in, b->p, b->n));
+	snprintf(command, sizeof command,
+	         "ulimit -t ${COST_SECONDS:-300}; \"$0\" convert --to %s \"$1\" - | wc -c", to);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), in, NULL }, NULL, 0);
+	cr_expect_leq(atof(r.out), most, "%s: %s bytes of %zu", to, r.out, b->n);
+	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s: %s %s", to, r.out, r.err);
+	cr_expect_not_null(strstr(r.err, loss), "%s: %.500s", to, r.err);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* Events of three bytes, whose class has a name of 256. */
+Test(dial9_cost, small_events)
+{
+	struct d9_build b;
+	char name[257];
+
+	memset(name, 'O', 256);
+	name[256] = '\0';
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, name, false, NULL, 0);
+	for (unsigned i = 0; i < 600000; i++)
+		d9b_untimed(&b, 1);
+	expect_in_proportion(&b, "chrome", "[repeats/short-cut]");
+	d9b_free(&b);
+}
+
+/* The same with a name that JSON writes with six bytes for each. */
+Test(dial9_cost, names_that_need_escapes)
+{
+	struct d9_build b;
+	char name[257];
+
+	memset(name, 1, 256);
+	name[256] = '\0';
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, name, false, NULL, 0);
+	for (unsigned i = 0; i < 600000; i++)
+		d9b_untimed(&b, 1);
+	expect_in_proportion(&b, "chrome", "[repeats/short-cut]");
+	expect_in_proportion(&b, "ndjson --raw", "[repeats/short-cut]");
+	d9b_free(&b);
+}
+
+/* A stack of 250 frames, each with a name of 200 bytes; events of eleven bytes that refer to it. */
+Test(dial9_cost, long_stacks)
+{
+	static const struct d9_field_desc symbol[] = { { "addr", 9 },
+		                                       { "size", 9 },
+		                                       { "symbol_name", 7 },
+		                                       { "inline_depth", 9 } },
+	                                  dump[] = { { "task_id", 9 }, { "callchain", 6 } };
+	enum { FRAMES = 250 };
+	uint64_t addresses[FRAMES];
+	struct d9_build b;
+	char name[201];
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 0, "SymbolTableEntry", true, symbol, 4);
+	d9b_schema(&b, 1, "TaskDumpEvent", true, dump, 2);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		snprintf(name, sizeof name, "%0200u", i);
+		d9b_string(&b, i, name);
+		addresses[i] = 0x1000 + 16 * i;
+		d9b_event_delta(&b, 0, 0);
+		d9b_varint(&b, addresses[i]);
+		d9b_varint(&b, 16);
+		d9b_u32(&b, i);
+		d9b_varint(&b, 0);
+	}
+	d9b_stack(&b, 9, addresses, FRAMES);
+	for (unsigned i = 0; i < 40000; i++) {
+		d9b_event_delta(&b, 1, 1);
+		d9b_varint(&b, 1);
+		d9b_u32(&b, 9);
+	}
+	expect_in_proportion(&b, "chrome", "[repeats/list-cut]");
+	expect_in_proportion(&b, "csv", "[repeats/list-cut]");
+	d9b_free(&b);
+}
+
+/* Twenty fields of one byte each, with names of 60,000. */
+Test(dial9_cost, long_names_of_fields)
+{
+	struct d9_field_desc fields[20];
+	char *const names = malloc(20 * 60001);
+	struct d9_build b;
+
+	cr_assert_not_null(names);
+	for (unsigned i = 0; i < 20; i++) {
+		char *const name = names + 60001 * i;
+		memset(name, (int)('a' + i), 60000);
+		name[60000] = '\0';
+		fields[i] = (struct d9_field_desc){ .name = name, .type = 9 };
+	}
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, "Own", true, fields, 20);
+	for (unsigned i = 0; i < 60000; i++) {
+		d9b_event_delta(&b, 1, 1);
+		for (unsigned k = 0; k < 20; k++)
+			d9b_varint(&b, k);
+	}
+	expect_in_proportion(&b, "ndjson", "[repeats/text-cut]");
+	free(names);
+	d9b_free(&b);
 }

@@ -1,4 +1,4 @@
-/* What the vocabulary makes of events that the real traces do not hold. */
+/* Meaning of events that the real traces lack. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const struct d9_field_desc by_id[] = { { "worker_id", D9T_VARINT },
 static const struct d9_field_desc by_instance[] = { { "tid", D9T_U32 }, { "span_instance_id", D9T_VARINT } };
 static const struct d9_field_desc sample[] = { { "worker_id", D9T_VARINT }, { "tid", D9T_U32 } };
 
-/* A trace, and what a command makes of it: the program runs on a pipe. */
+/* Runs a command on the trace, down a pipe. */
 static struct ran run(struct d9_build *b, const char *command)
 {
 	const bool converts = strcmp(command, "convert") == 0;
@@ -165,6 +165,58 @@ Test(dial9_meaning, samples_by_thread)
 	ran_free(&r);
 }
 
+/* Expects these words of `stats --tid`. */
+static void expect_of_thread(const char *path, const char *tid, int status, const char *words)
+{
+	expect_ran(run_tool((const char *const[]){ "stats", "--tid", tid, path, NULL }, NULL, 0), status,
+	           words);
+}
+
+/* A worker's track has its first thread as its number, also where polls precede the event that states it,
+ * and when the worker goes on on another thread.  254 and 255 are no workers. */
+Test(dial9_meaning, workers_have_their_thread)
+{
+	static const struct d9_field_desc poll = { "worker_id", D9T_VARINT };
+	char *const dir = make_folder(), path[1024];
+	struct d9_build b;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 0, "PollStartEvent", true, &poll, 1);
+	d9b_schema(&b, 1, "PollEndEvent", true, &poll, 1);
+	d9b_schema(&b, 2, "WorkerParkEvent", true, sample, COUNT(sample));
+	d9b_schema(&b, 3, "WorkerUnparkEvent", true, sample, COUNT(sample));
+	d9b_schema(&b, 4, "CpuSampleEvent", true, sample, COUNT(sample));
+	for (uint16_t i = 0; i < 2; i++) {
+		d9b_event(&b, i, 1000 + i);
+		d9b_varint(&b, 3);
+	}
+	put_sample(&b, 4, 1500, 255, 46030);
+	put_sample(&b, 2, 2000, 3, 46021);
+	put_sample(&b, 3, 3000, 3, 46021);
+	put_sample(&b, 2, 4000, 3, 46022);
+	put_sample(&b, 3, 5000, 3, 46022);
+	put_sample(&b, 4, 6000, 7, 46023);
+	snprintf(path, sizeof path, "%s/workers.dial9", dir);
+	cr_assert(write_whole(path, b.p, b.n));
+	expect_of_thread(path, "46021", 0, "3 of 5 events");
+	expect_of_thread(path, "46023", 0, "1 of 5 events");
+	expect_of_thread(path, "46022", 0, "0 of 5 events");
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "--to", "ndjson", path, "-", NULL }, NULL, 0);
+	expect(&r, "\"name\":\"worker 3\",\"id\":46021,");
+	expect(&r, "\"name\":\"worker 7\",\"id\":46023,");
+	expect(&r, "\"name\":\"thread 46030\",\"id\":46030,");
+	ran_free(&r);
+	/* a pipe is read once */
+	r = run_tool((const char *const[]){ "convert", "--to", "ndjson", "-", "-", NULL }, b.p, b.n);
+	expect(&r, "\"name\":\"worker 3\",\"parent\"");
+	expect(&r, "\"name\":\"worker 7\",\"id\":46023,");
+	ran_free(&r);
+	d9b_free(&b);
+	remove_folder(dir);
+}
+
 /* The name of a field of the event is its own. */
 Test(dial9_meaning, a_field_of_the_name_of_a_part)
 {
@@ -198,7 +250,7 @@ Test(dial9_trust, the_format_before_this_one_is_named)
 	cr_expect_eq(r.status, 2);
 	cr_expect_not_null(strstr(r.err, "record again"), "%s", r.err);
 	ran_free(&r);
-	/* the beginning of its magic, and no more */
+	/* the beginning of its magic only */
 	r = run_tool((const char *const[]){ "validate", "--from", "dial9", "-", NULL }, "TOKI", 4);
 	cr_expect_eq(r.status, 1);
 	expect(&r, "dial9/bad-magic");

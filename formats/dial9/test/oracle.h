@@ -5,11 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * A second opinion on dial9 traces for tests: slow, plain, written from the
- * specification and sharing nothing with the reader.  It takes well-formed
- * traces only.
- */
+/* A second decoder of dial9 traces for tests: slow, plain, written from the specification and sharing nothing
+ * with the reader.  Well-formed traces only. */
 
 struct d9o_field {
 	char name[256];
@@ -42,7 +39,7 @@ struct d9o_entry {
 struct d9o {
 	const unsigned char *p;
 	size_t n, at;
-	const char *fault; /* why it gave up, or NULL */
+	const char *fault; /* the reason it stopped, or NULL */
 	struct d9o_schema *schemas;
 	struct d9o_event *events;
 	struct d9o_entry *entries;
@@ -51,17 +48,17 @@ struct d9o {
 	size_t frames[256]; /* by tag; a header counts as 'T' */
 };
 
-/* The bytes must stay as long as the answer. */
+/* Decodes; the bytes must live as long as *o. */
 void d9o_decode(struct d9o *o, const unsigned char *p, size_t n);
 void d9o_free(struct d9o *o);
 
-/* The arguments of event i as JSON, an object; to be freed. */
+/* The arguments of event i as a JSON object; the caller frees it. */
 char *d9o_arguments(const struct d9o *o, size_t i);
 
-/* Steps of a decoder: a number of so many bytes, one in LEB128, over n bytes, over a value. */
+/* Steps of the decoder: a number of `size` bytes, a LEB128 number. */
 uint64_t d9o_number(struct d9o *o, size_t size);
 uint64_t d9o_leb(struct d9o *o);
-void d9o_skip(struct d9o *o, uint64_t n);
+
 void d9o_skip_value(struct d9o *o, uint8_t type);
 
 #endif

@@ -1,4 +1,4 @@
-/* Raw events: nothing is looked up or left out, and what they hold is enough to write the file again. */
+/* Raw events: nothing is looked up or left out, and they suffice to write the file again. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define WANT (WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
-/* ---- their bytes ---- */
+/* ---- bytes ---- */
 
 static void tiles(struct input *in, const char *p, size_t n, const char *path)
 {
@@ -49,7 +49,7 @@ Test(dial9_raw, records_tile_the_input)
 	d9t_each_trace(tiles_file);
 }
 
-/* ---- their fields: the file is written again from these alone ---- */
+/* ---- fields: the file is written again from these alone ---- */
 
 struct again {
 	struct d9_build b;
@@ -272,7 +272,7 @@ static void put(struct again *a, const struct batch *b, const struct event *e)
 	}
 }
 
-/* Numbers of more bytes than they need are told apart by their bytes alone, and so are ids in lists. */
+/* Only bytes show overlong numbers, and ids in lists. */
 static bool is_ambiguous(const char *path)
 {
 	return strstr(path, "max-integers") != NULL || strstr(path, "all-types-0.4") != NULL;
@@ -412,7 +412,7 @@ static struct text findings_of(const char *p, size_t n, unsigned want)
 	return to;
 }
 
-/* They do not depend on what is wanted. */
+/* They do not depend on reader.want. */
 Test(dial9_raw, the_same_findings)
 {
 	static const char *const folders[] = { "testdata/dial9/good", "testdata/dial9/bad" };

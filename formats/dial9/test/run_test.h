@@ -5,7 +5,7 @@
 #include "model/trace_engine.h"
 #include "format/format.h"
 
-/* For tests: a dial9 reader without the engine around it, and every batch that it filled, still alive. */
+/* A dial9 reader without the engine, and every batch that it filled, all alive. */
 
 struct d9t_run {
 	struct trace trace;
@@ -14,26 +14,26 @@ struct d9t_run {
 	struct reader r;
 	struct batch *batches;
 	size_t n;
-	enum read_status status; /* of the last one */
+	enum read_status status; /* of the last batch */
 };
 
-/* Takes over the input. */
+/* Opens a reader, which owns the input. */
 void d9t_open(struct d9t_run *t, struct input *in, unsigned want);
 
 /* Reads one more batch of at most `cap` events. */
 enum read_status d9t_next(struct d9t_run *t, uint32_t cap);
 
-/* The same until there is no more. */
+/* Reads all batches. */
 void d9t_read(struct d9t_run *t, uint32_t cap);
 
 /* Closes the reader; the batches stay valid. */
 void d9t_close_reader(struct d9t_run *t);
 void d9t_free(struct d9t_run *t);
 
-/* Everything that can be reached from a batch, as text. */
+/* Appends all that a batch refers to, as text. */
 void d9t_put_batch(struct text *to, const struct batch *b);
 
-/* Calls `check` with each good sample and, where they are there, the real traces. */
+/* Calls `check` with each good sample and, if present, the real traces. */
 void d9t_each_trace(void (*check)(const char *path));
 
 #endif

@@ -1,9 +1,10 @@
+/*
+ * Bad samples.  Features of 0.4 occur only where they are the subject, so that the others are checked
+ * alike in both dialects.  Where a frame ends reading, more bytes follow if that matters.
+ */
 #include <string.h>
 
 #include "dial9/test/samples.h"
-
-/* Features of 0.4 are used where they are the point, so that the others are checked alike in both dialects.
- * Where a frame ends the reading, more bytes follow it when that matters. */
 
 static const struct d9_field_desc number[] = { { "value", D9T_VARINT } };
 static const struct d9_field_desc text[] = { { "text", D9T_STRING } };
@@ -19,7 +20,9 @@ void d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset)
 	}
 }
 
-void d9s_begin(struct d9_build *b, const struct d9_field_desc *field)
+/* A header, a whole event of schema 1, and schema 2 with this field (NULL: without); and another event at the
+ * end. */
+static void begin_sample(struct d9_build *b, const struct d9_field_desc *field)
 {
 	d9b_header(b);
 	d9b_schema(b, 1, "Number", true, number, 1);
@@ -29,7 +32,7 @@ void d9s_begin(struct d9_build *b, const struct d9_field_desc *field)
 		d9b_schema(b, 2, "Own", true, field, 1);
 }
 
-void d9s_end(struct d9_build *b)
+static void end_sample(struct d9_build *b)
 {
 	d9b_event(b, 1, b->base + 10);
 	d9b_varint(b, 8);
@@ -44,17 +47,17 @@ static void bad_version(struct d9_build *b, struct d9_expected *e)
 
 static void bad_version_later(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9s_expect(e, "bad-version", b->n + 4);
 	d9b_bytes(b, "TRC\0\0", 5);
 }
 
 static void unknown_tag(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9s_expect(e, "unknown-tag", b->n);
 	d9b_u8(b, 7);
-	d9s_end(b);
+	end_sample(b);
 }
 
 static void unknown_tag_zero(struct d9_build *b, struct d9_expected *e)
@@ -67,23 +70,23 @@ static void unknown_tag_zero(struct d9_build *b, struct d9_expected *e)
 /* The first letter of a header, but no header. */
 static void unknown_tag_magic(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9s_expect(e, "unknown-tag", b->n);
 	d9b_bytes(b, "TRUE\1", 5);
 }
 
 static void event_before_schema(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9s_expect(e, "event-before-schema", d9b_event_delta(b, 3, 0));
 	d9b_varint(b, 1);
 	d9b_schema(b, 3, "Late", true, number, 1);
 }
 
-/* Schemas do not reach into the next segment. */
+/* Schemas end with their segment. */
 static void event_before_schema_segment(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_header(b);
 	d9s_expect(e, "event-before-schema", d9b_event_delta(b, 1, 0));
 	d9b_varint(b, 1);
@@ -91,33 +94,33 @@ static void event_before_schema_segment(struct d9_build *b, struct d9_expected *
 
 static void schema_redefined(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9s_expect(e, "schema-redefined", d9b_schema(b, 1, "Number", true, text, 1));
 	d9b_event(b, 1, 2000);
 	d9b_text32(b, "read by the later schema");
 	d9s_expect(e, "schema-redefined", d9b_schema(b, 1, "Number", false, text, 1));
 	d9s_expect(e, "schema-redefined", d9b_schema(b, 1, "Other", true, number, 1));
-	d9s_end(b);
+	end_sample(b);
 }
 
 static void unknown_field_type(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc fields[] = { { "fine", D9T_U8 }, { "strange", 16 } };
 
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 5, "Strange", true, fields, 2);
 	d9s_expect(e, "unknown-field-type", b->n - 1);
-	d9s_end(b);
+	end_sample(b);
 }
 
 static void unknown_field_type_used(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "zero", 0 };
 
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 5, "Strange", true, &field, 1);
 	d9s_expect(e, "unknown-field-type", b->n - 1);
-	d9s_end(b);
+	end_sample(b);
 	d9s_expect(e, "unknown-field-type", d9b_event_delta(b, 5, 1));
 	d9b_bytes(b, "???", 3);
 }
@@ -126,21 +129,21 @@ static void optional_unknown_type(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "strange", 16 | D9T_OPTIONAL };
 
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 5, "Strange", true, &field, 1);
 	d9s_expect(e, "optional-unknown-type", b->n - 1);
-	d9s_end(b);
+	end_sample(b);
 	d9s_expect(e, "optional-unknown-type", d9b_event_delta(b, 5, 1));
 	d9b_bytes(b, "\0", 1);
 }
 
 static void has_timestamp(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	const size_t at = d9b_schema(b, 5, "Strange", true, number, 1);
 	b->p[at + 5 + 7] = 2;
 	d9s_expect(e, "has-timestamp", at + 5 + 7);
-	d9s_end(b);
+	end_sample(b);
 	d9s_expect(e, "has-timestamp", d9b_event_delta(b, 5, 1));
 	d9b_varint(b, 1);
 }
@@ -151,7 +154,7 @@ static void duplicate_field(struct d9_build *b, struct d9_expected *e)
 		{ "x", D9T_U8 }, { "x", D9T_U8 }, { "x (2)", D9T_U8 }, { "x", D9T_U8 }
 	};
 
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	const size_t at = d9b_schema(b, 5, "Twice", true, fields, 4);
 	for (int i = 0; i < 3; i++)
 		d9s_expect(e, "duplicate-field", at);
@@ -161,7 +164,7 @@ static void duplicate_field(struct d9_build *b, struct d9_expected *e)
 
 static void unknown_element_type(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 2, "Own", true, list, 1);
 	d9b_event_delta(b, 2, 1);
 	d9b_bytes(b, "\2\0\0\0\x0b\1", 6);
@@ -174,7 +177,7 @@ static void unknown_element_type_optional(struct d9_build *b, struct d9_expected
 {
 	const struct d9_field_desc map = { "map", D9T_MAP };
 
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 2, "Own", true, &map, 1);
 	d9b_event_delta(b, 2, 1);
 	d9b_bytes(b, "\1\0\0\0\x0b\1", 6);
@@ -184,7 +187,7 @@ static void unknown_element_type_optional(struct d9_build *b, struct d9_expected
 
 static void nesting(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 2, "Own", true, list, 1);
 	d9b_event_delta(b, 2, 1);
 	for (int i = 0; i < 64; i++)
@@ -197,16 +200,16 @@ static void presence_byte(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "maybe", D9T_U8 | D9T_OPTIONAL };
 
-	d9s_begin(b, &field);
+	begin_sample(b, &field);
 	d9b_event_delta(b, 2, 1);
 	d9s_expect(e, "presence-byte", b->n);
 	d9b_bytes(b, "\2\1", 2);
-	d9s_end(b);
+	end_sample(b);
 }
 
 static void leb128_too_long(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, number);
+	begin_sample(b, number);
 	d9b_event_delta(b, 2, 1);
 	d9s_expect(e, "leb128-too-long", b->n);
 	d9b_bytes(b, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11);
@@ -214,7 +217,7 @@ static void leb128_too_long(struct d9_build *b, struct d9_expected *e)
 
 static void leb128_too_long_annotation(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_u8(b, 6);
 	d9s_expect(e, "leb128-too-long", b->n);
 	d9b_bytes(b, "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11);
@@ -222,18 +225,18 @@ static void leb128_too_long_annotation(struct d9_build *b, struct d9_expected *e
 
 static void leb128_overflow(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, number);
+	begin_sample(b, number);
 	d9b_event_delta(b, 2, 1);
 	d9s_expect(e, "leb128-overflow", b->n);
 	d9b_bytes(b, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10);
-	d9s_end(b);
+	end_sample(b);
 }
 
 static void bool_value(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "flag", D9T_BOOL };
 
-	d9s_begin(b, &field);
+	begin_sample(b, &field);
 	d9b_event_delta(b, 2, 1);
 	d9b_u8(b, 1);
 	d9s_expect(e, "bool-value", d9b_event_delta(b, 2, 1));
@@ -242,7 +245,7 @@ static void bool_value(struct d9_build *b, struct d9_expected *e)
 	d9b_u8(b, 255);
 }
 
-/* Each place where text may stand. */
+/* Each position of text. */
 static void invalid_utf8(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc fields[] = { { "\xff field", D9T_STRING }, { "map", D9T_STRING_MAP } };
@@ -265,7 +268,7 @@ static void invalid_utf8(struct d9_build *b, struct d9_expected *e)
 
 static void undefined_string(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, pooled);
+	begin_sample(b, pooled);
 	d9b_string(b, 1, "another");
 	const size_t at = d9b_event_delta(b, 2, 1);
 	d9b_u32(b, 0);
@@ -277,10 +280,10 @@ static void undefined_string(struct d9_build *b, struct d9_expected *e)
 	d9s_expect(e, "undefined-string", second);
 }
 
-/* Pools do not reach into the next segment, and a later one does not define for an earlier. */
+/* Pools end with their segment, and do not define for an earlier one. */
 static void undefined_string_segment(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, pooled);
+	begin_sample(b, pooled);
 	const size_t at = d9b_event_delta(b, 2, 1);
 	d9b_u32(b, 0);
 	d9b_header(b);
@@ -290,17 +293,17 @@ static void undefined_string_segment(struct d9_build *b, struct d9_expected *e)
 
 static void undefined_stack(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_schema(b, 2, "Own", true, stack, 1);
 	d9b_string(b, 3, "a string is no stack");
 	d9s_expect(e, "undefined-stack", d9b_event_delta(b, 2, 1));
 	d9b_u32(b, 3);
-	d9s_end(b);
+	end_sample(b);
 }
 
 static void late_definition(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, pooled);
+	begin_sample(b, pooled);
 	d9b_event_delta(b, 2, 1);
 	d9b_u32(b, 0);
 	d9s_expect(e, "late-definition", d9b_string(b, 0, "late"));
@@ -310,7 +313,7 @@ static void late_definition(struct d9_build *b, struct d9_expected *e)
 
 static void pool_redefined(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, pooled);
+	begin_sample(b, pooled);
 	d9b_string(b, 0, "one");
 	d9b_string(b, 0, "one");
 	d9s_expect(e, "pool-redefined", d9b_string(b, 0, "two"));
@@ -321,7 +324,7 @@ static void pool_redefined(struct d9_build *b, struct d9_expected *e)
 
 static void time_overflow(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	d9b_reset(b, UINT64_MAX - 5);
 	const size_t at = d9b_event_delta(b, 1, 6);
 	d9b_varint(b, 1);
@@ -330,18 +333,18 @@ static void time_overflow(struct d9_build *b, struct d9_expected *e)
 	d9b_varint(b, 1);
 }
 
-/* ---- what only 0.4 has ---- */
+/* ---- features of 0.4 ---- */
 
 static void annotation_field(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	const size_t at = d9b_annotation(b, 1, 1, "metrique.unit", "ms");
 	d9s_expect(e, "annotation-field", at);
 }
 
 static void annotation_schema(struct d9_build *b, struct d9_expected *e)
 {
-	d9s_begin(b, NULL);
+	begin_sample(b, NULL);
 	const size_t at = d9b_annotation(b, 70000, 0, "metrique.unit", "ms");
 	d9s_expect(e, "annotation-schema", at);
 }
@@ -376,7 +379,7 @@ static void metadata_changed(struct d9_build *b, struct d9_expected *e)
 	}
 }
 
-/* One entry more than are retained. */
+/* One entry above the limit. */
 static void metadata_limit(struct d9_build *b, struct d9_expected *e)
 {
 	const struct d9_field_desc field = { "entries", D9T_STRING_MAP };
@@ -432,5 +435,133 @@ const struct d9_bad d9_bad[] = {
 	{ "metadata-changed", 0, metadata_changed },
 	{ "metadata-limit", 0, metadata_limit },
 	{ "older-format", 1, older_format },
+	{ NULL, 0, NULL },
+};
+
+/* ---- samples that end too early, by a cut or by a count ---- */
+
+static void cut_frame_event(struct d9_build *b, struct d9_expected *e)
+{
+	const struct d9_field_desc field = { "number", D9T_U32 };
+
+	begin_sample(b, &field);
+	d9s_expect(e, "cut-frame", d9b_event_delta(b, 2, 1));
+	d9b_bytes(b, "\1\2", 2);
+}
+
+static void cut_frame_head(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "cut-frame", b->n);
+	d9b_bytes(b, "\2\1", 2);
+}
+
+static void cut_frame_schema(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "cut-frame", d9b_schema(b, 2, "Own", true, number, 1));
+	b->n--;
+}
+
+static void cut_frame_header(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "cut-frame", b->n);
+	d9b_bytes(b, "TRC", 3);
+}
+
+static void cut_frame_reset(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "cut-frame", d9b_reset(b, 1));
+	b->n -= 3;
+}
+
+static void cut_frame_pool(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "cut-frame", d9b_strings(b, 2));
+	d9b_u32(b, 1);
+	d9b_text32(b, "whole");
+	d9b_u32(b, 2);
+	d9b_u16(b, 3);
+}
+
+static void length_past_end_string(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, text);
+	d9s_expect(e, "length-past-end", d9b_event_delta(b, 2, 1));
+	d9b_u32(b, UINT32_MAX);
+	d9b_bytes(b, "short", 5);
+}
+
+static void length_past_end_list(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9b_schema(b, 2, "Own", true, list, 1);
+	d9s_expect(e, "length-past-end", d9b_event_delta(b, 2, 1));
+	d9b_u32(b, 0x80000000);
+	d9b_bytes(b, "\x0b\1", 2);
+}
+
+static void length_past_end_map(struct d9_build *b, struct d9_expected *e)
+{
+	const struct d9_field_desc field = { "map", D9T_STRING_MAP };
+
+	begin_sample(b, &field);
+	d9s_expect(e, "length-past-end", d9b_event_delta(b, 2, 1));
+	d9b_u32(b, 0x20000000); /* times the 8 bytes of a pair this is 0 in 32 bits */
+}
+
+static void length_past_end_stack(struct d9_build *b, struct d9_expected *e)
+{
+	const struct d9_field_desc field = { "frames", D9T_STACK };
+
+	begin_sample(b, &field);
+	d9s_expect(e, "length-past-end", d9b_event_delta(b, 2, 1));
+	d9b_u32(b, 0x20000000);
+	end_sample(b);
+}
+
+static void length_past_end_pool(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "length-past-end", d9b_strings(b, UINT32_MAX));
+	d9b_u32(b, 1);
+	d9b_text32(b, "the only one");
+}
+
+static void length_past_end_pool_data(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	d9s_expect(e, "length-past-end", d9b_strings(b, 1));
+	d9b_u32(b, 1);
+	d9b_u32(b, 100);
+	d9b_bytes(b, "less", 4);
+}
+
+static void length_past_end_schema(struct d9_build *b, struct d9_expected *e)
+{
+	begin_sample(b, NULL);
+	const size_t at = d9b_schema(b, 2, "Own", true, NULL, 0);
+	b->n -= 2;
+	d9b_u16(b, 65535);
+	d9s_expect(e, "length-past-end", at);
+}
+
+const struct d9_bad d9_cut[] = {
+	{ "cut-frame-event", 1, cut_frame_event },
+	{ "cut-frame-head", 1, cut_frame_head },
+	{ "cut-frame-schema", 1, cut_frame_schema },
+	{ "cut-frame-header", 1, cut_frame_header },
+	{ "cut-frame-reset", 1, cut_frame_reset },
+	{ "cut-frame-pool", 1, cut_frame_pool },
+	{ "length-past-end-string", 1, length_past_end_string },
+	{ "length-past-end-list", 1, length_past_end_list },
+	{ "length-past-end-map", 1, length_past_end_map },
+	{ "length-past-end-stack", 1, length_past_end_stack },
+	{ "length-past-end-pool", 1, length_past_end_pool },
+	{ "length-past-end-pool-data", 1, length_past_end_pool_data },
+	{ "length-past-end-schema", 1, length_past_end_schema },
 	{ NULL, 0, NULL },
 };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/listing.h"
 #include "cli/options.h"
 #include "output/text.h"
 
@@ -17,7 +16,7 @@
 /* Sources the script of the shell and completes the command lines that it reads, a blank between the words of
  * each: an answer a line, and a line "." behind them. */
 static const char bash_lines[] =
-    "eval \"$(\"$0\" completion bash)\" || exit\n"
+    "PATH=${0%/*}:$PATH && eval \"$(tracetool completion bash)\" || exit\n"
     "cd testdata/htdump && while IFS= read -r line; do\n"
     "	IFS=' ' read -r -a COMP_WORDS <<<\"$line\"\n"
     "	[[ $line != *' ' ]] || COMP_WORDS+=('')\n"
@@ -27,7 +26,7 @@ static const char bash_lines[] =
     "	echo .\n"
     "done\n";
 
-static const char fish_lines[] = "$argv[1] completion fish | source\n"
+static const char fish_lines[] = "set -x PATH (dirname $argv[1]) $PATH; tracetool completion fish | source\n"
                                  "cd testdata/htdump; while read -l line\n"
                                  "	complete -C $line | string replace -r '\\t.*' ''\n"
                                  "	echo .\n"
@@ -152,7 +151,6 @@ Test(completion, of_fish)
 		{ "tracetool help vo", "vocabulary " },
 		{ "tracetool --version --v", "--verbose " },
 		{ "tracetool validate --exit", "--exit-zero " },
-		{ "tracetool stats --exit", "" },
 		{ "tracetool validate --report sa", "sarif " },
 		{ "tracetool validate --report=sa", "--report=sarif " },
 		{ "tracetool validate --fail-level nev", "never " },
@@ -165,7 +163,7 @@ Test(completion, of_fish)
 		{ "tracetool vocabulary sh", "show " },
 		{ "tracetool vocabulary show ht", "htdump " },
 		{ "tracetool completion b", "bash " },
-		{ "tracetool rules go", "" },
+		{ "tracetool completion bash ", "" },
 		{ "tracetool validate --report sarif=go", "sarif=good/ " },
 		{ "tracetool convert go", "good/ " },
 	};
@@ -177,6 +175,7 @@ Test(completion, of_fish)
  * longer. */
 static const char zsh_lines[] =
     "command -v zsh >/dev/null || exit 77\n"
+    "export PATH=\"$(cd \"${0%/*}\" && pwd):$PATH\"\n"
     "\"$0\" completion zsh > \"$1/_tracetool\" && zsh -n \"$1/_tracetool\" && exec timeout 120 zsh -f -c '\n"
     "zmodload zsh/zpty; zpty z \"TERM=dumb zsh -f -i\"\n"
     "zpty -w z \"fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; bindkey \\\"^I\\\" "
@@ -249,37 +248,45 @@ Test(completion, offers_the_options_of_the_help)
 	}
 }
 
+/* The words that complete an argument must be those that a wrong one is answered with. */
 static void check_words(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct command *const cmd = ctx;
-	char argument[128], want[512];
+	char argument[128];
+	struct text want = { .p = NULL };
 
+	(void)words;
 	if (o->arg == NULL)
 		return;
-	struct complete_value v = complete_argument(cmd, o, words);
-	const bool behind = v.behind.what == COMPLETE_WORDS;
-	const struct complete_part *const part = behind ? &v.behind : &v.first;
-	snprintf(argument, sizeof argument, "--%s=%sno/folder!", o->name, behind ? "input/*=" : "");
+	const char *const second = strncmp(o->arg, "RULES=", 6) == 0 ? "input/*=" : "";
+	snprintf(argument, sizeof argument, "--%s=%s", o->name, second);
+	struct ran offered = RUN("__complete", cmd->name, argument);
+	cr_expect(offered.status == 0 &&
+	              (strncmp(offered.out, "words\n", 6) == 0 || strncmp(offered.out, "files\t", 6) == 0),
+	          "%s: %d %s", argument, offered.status, offered.out);
+	const bool is_rules = strchr(offered.out, '/') != NULL && second[0] == '\0';
+	for (const char *p = strchr(offered.out, '\n') + 1; *p != '\0'; p = strchr(p, '\n') + 1) {
+		const size_t n = strcspn(p, "\n"), prefix = strlen(argument);
+		cr_assert(n > prefix && strncmp(p, argument, prefix) == 0, "%s: %s", argument, p);
+		text_printf(&want, "%s%.*s", want.n > 0 ? ", " : "", (int)(n - prefix), p + prefix);
+	}
+	const bool has_words = want.n > 0 && !is_rules;
+	text_str(&want, ", not");
+	text_char(&want, '\0');
+	strcat(argument, "no/folder!");
 	/* "check" is an operand of vocabulary, and a file that is not there for others */
 	struct ran r = RUN(cmd->name, argument, cmd == &vocabulary_command ? "check" : "-");
 	const char *const list = strstr(r.err, " takes one of ");
-	if (part->what != COMPLETE_WORDS) {
+	if (!has_words)
 		cr_expect_null(list, "%s --%s offers no words: %s", cmd->name, o->name, r.err);
-	} else if (list != NULL) {
-		size_t n = 0;
-		for (size_t i = 0; i < part->words.n && n + 3 < sizeof want; i++) {
-			if (part->words.p[i] == ' ')
-				want[n++] = ',';
-			want[n++] = part->words.p[i];
-		}
-		snprintf(want + n, sizeof want - n, ", not");
-		cr_expect_eq(strncmp(list + 14, want, strlen(want)), 0, "%s --%s offers %s: %s", cmd->name,
-		             o->name, want, r.err);
-	} else {
+	else if (list != NULL)
+		cr_expect_eq(strncmp(list + 14, want.p, want.n - 1), 0, "%s --%s offers %s: %s", cmd->name,
+		             o->name, want.p, r.err);
+	else
 		cr_expect_eq(r.status, 3, "%s %s: %d", cmd->name, argument, r.status);
-	}
 	ran_free(&r);
-	complete_free(&v);
+	ran_free(&offered);
+	text_free(&want);
 }
 
 /* The words that are offered are those that the program takes. */

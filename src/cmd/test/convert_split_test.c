@@ -2,9 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/outputs.h"
+#include "cmd/convert.h"
 #include "cmd/test/cli_test_util.h"
+
+/* ---- --split ---- */
 
 /* convert --split time= and --split by=: parts are valid traces by themselves, and hold each event once. */
 TestSuite(convert_split, .timeout = 120);
@@ -402,4 +407,173 @@ Test(convert_split, mistakes)
 		expect_run(args, 3, rows[i].says);
 		cr_expect_eq(access("x", F_OK), -1);
 	}
+}
+
+/* ---- writers of folders ---- */
+
+/* convert with a writer of folders that is in no list: a file for the times and one for the names. */
+
+#define SAMPLE "testdata/htdump/good/wire-little.htdump"
+#define MISSING "testdata/htdump/good/there-is-none.htdump"
+
+static bool two_open(struct writer *w, struct chunk *chunk)
+{
+	return true;
+}
+
+static bool two_declare(struct writer *w, const struct batch *b)
+{
+	return true;
+}
+
+static void two_render(const void *state, const struct batch *b, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		chunk_file(chunk, "times");
+		text_printf(&chunk->text, "%d\n", (int)b->events[i].ts);
+		chunk_file(chunk, "texts/names");
+		text_slice(&chunk->text, b->events[i].name);
+		text_char(&chunk->text, '\n');
+	}
+}
+
+static bool two_close(struct writer *w, struct chunk *chunk)
+{
+	chunk_file(chunk, "losses");
+	return true;
+}
+
+static const struct writer_ops two_ops = {
+	.state_size = 1,
+	.modes = WRITER_INTERPRETED,
+	.shape = WRITER_FOLDER,
+	.open = two_open,
+	.declare = two_declare,
+	.render = two_render,
+	.close = two_close,
+};
+static const char *const suffixes[] = { ".two", NULL };
+static const struct format two = { .name = "two", .suffixes = suffixes, .writer = &two_ops };
+static char said[2048]; /* by the last run */
+
+/* Calls the function with standard error in `said`. */
+static enum exit_status listen_to(enum exit_status (*call)(struct convert *), struct convert *c)
+{
+	FILE *const f = tmpfile();
+	const int before = dup(STDERR_FILENO);
+
+	cr_assert(f != NULL && before >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
+	const enum exit_status status = call(c);
+	cr_assert_geq(dup2(before, STDERR_FILENO), 0);
+	(void)close(before);
+	(void)fseek(f, 0, SEEK_SET);
+	said[fread(said, 1, sizeof said - 1, f)] = '\0';
+	(void)fclose(f);
+	return status;
+}
+
+/* Runs it in the folder. */
+static enum exit_status convert(const char *dir, const char *const *in, size_t n, const char *name,
+                                bool force, bool keep_partial)
+{
+	char out[1024];
+	char program[] = "convert", *argv[] = { program, NULL };
+	struct convert c = {
+		.in = in, .nin = n, .out = out, .to = &two, .threads = 3, .keep_partial = keep_partial
+	};
+
+	snprintf(out, sizeof out, "%s/%s", dir, name);
+	options_init(&c.options, &convert_command, 1, argv);
+	c.options.force = force;
+	const enum exit_status status = listen_to(convert_run, &c);
+	options_free(&c.options);
+	return status;
+}
+
+static size_t lines_of(const char *dir, const char *name)
+{
+	char path[1024];
+	size_t n, lines = 0;
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	char *const text = read_whole(path, &n);
+	cr_assert_not_null(text, "%s", path);
+	for (size_t i = 0; i < n; i++)
+		lines += text[i] == '\n';
+	free(text);
+	return lines;
+}
+
+static void expect_folder(const char *dir, const char *const *want)
+{
+	char **const names = list_folder(dir, "");
+	size_t i = 0;
+
+	for (; names[i] != NULL && want[i] != NULL; i++)
+		cr_expect_str_eq(names[i], want[i]);
+	cr_expect(names[i] == NULL && want[i] == NULL, "%s", names[i] != NULL ? names[i] : want[i]);
+	list_free(names);
+}
+
+Test(convert_folder, a_folder_gets_its_files)
+{
+	static const char *const in[] = { SAMPLE };
+	char *const dir = make_folder();
+
+	cr_expect_eq(convert(dir, in, 1, "out.two", false, false), STATUS_CLEAN);
+	expect_folder(dir, (const char *const[]){ "out.two", NULL });
+	cr_expect_eq(lines_of(dir, "out.two/times"), lines_of(dir, "out.two/texts/names"));
+	cr_expect_gt(lines_of(dir, "out.two/times"), 5);
+	cr_expect_eq(lines_of(dir, "out.two/losses"), 0);
+	cr_expect_eq(lines_of(dir, "out.two/.tracetool-files"), 4);
+	cr_expect_eq(convert(dir, in, 1, "out.two/", false, false), STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(said, "out.two/: already exists (use -f to replace it)"), "%s", said);
+	cr_expect_eq(convert(dir, in, 1, "out.two/", true, false), STATUS_CLEAN);
+	expect_folder(dir, (const char *const[]){ "out.two", NULL });
+	remove_folder(dir);
+}
+
+Test(convert_folder, an_input_that_is_missing_leaves_the_old_one)
+{
+	static const char *const in[] = { SAMPLE, MISSING };
+	char *const dir = make_folder();
+
+	cr_expect_eq(convert(dir, in, 2, "out", false, false), STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(said, "/out: not written, as an input could not be read"), "%s", said);
+	expect_folder(dir, (const char *const[]){ NULL });
+	cr_expect_eq(convert(dir, in, 1, "out", false, false), STATUS_CLEAN);
+	const size_t lines = lines_of(dir, "out/times");
+	cr_expect_eq(convert(dir, in, 2, "out", true, false), STATUS_UNREADABLE);
+	cr_expect_eq(lines_of(dir, "out/times"), lines);
+	cr_expect_eq(convert(dir, in, 2, "new", true, true), STATUS_UNREADABLE);
+	cr_expect_eq(lines_of(dir, "new/times"), lines);
+	expect_folder(dir, (const char *const[]){ "new", "out", NULL });
+	remove_folder(dir);
+}
+
+static struct options options;
+
+static enum exit_status fit(struct convert *c)
+{
+	return output_format_fits(&options, c->to, c->out, c->raw) ? STATUS_CLEAN : options.status;
+}
+
+static void expect_misfit(const char *out, bool raw, const char *words)
+{
+	struct convert c = { .out = out, .to = &two, .raw = raw };
+
+	cr_expect_eq(listen_to(fit, &c), words != NULL ? STATUS_USAGE : STATUS_CLEAN, "%s", out);
+	cr_expect(words == NULL || strstr(said, words) != NULL, "%s", said);
+}
+
+Test(convert_folder, outputs_that_no_folder_can_be)
+{
+	options.cmd = &convert_command;
+	expect_misfit("out", false, NULL);
+	expect_misfit("out.two", false, NULL);
+	expect_misfit("-", false, "two is a directory of files; standard output cannot hold it");
+	expect_misfit("out.two.gz", false,
+	              "out.two.gz: two is a directory of files, which cannot be compressed");
+	expect_misfit("out.two.zst", false, "cannot be compressed");
+	expect_misfit("out", true, "--raw: two cannot hold raw records");
 }

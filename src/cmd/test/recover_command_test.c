@@ -63,6 +63,28 @@ Test(recover_command, a_sound_trace_stays_as_it_is)
 	remove_folder(p.dir);
 }
 
+Test(recover_command, a_suffix_of_another_format_is_warned_of)
+{
+	struct place p = place_make();
+	char other[1100];
+
+	EXPECT(0,
+	       "out.htdump: warning: this is the name of a file in format htdump; what is recovered is in "
+	       "format dial9",
+	       "testdata/dial9/service.bin", p.out);
+	struct ran r = run_tool(
+	    (const char *const[]){ "recover", "-qf", "testdata/dial9/service.bin", p.out, NULL }, NULL, 0);
+	cr_expect(r.status == 0 && r.err[0] == '\0', "%d: %s", r.status, r.err);
+	ran_free(&r);
+	/* programs that read JSON lines read both */
+	snprintf(other, sizeof other, "%s/out.json", p.dir);
+	r = run_tool((const char *const[]){ "recover", "testdata/dftracer/good/d1.pfw", other, NULL }, NULL,
+	             0);
+	cr_expect(r.status == 0 && strstr(r.err, "warning") == NULL, "%d: %s", r.status, r.err);
+	ran_free(&r);
+	remove_folder(p.dir);
+}
+
 Test(recover_command, what_is_dropped_is_listed)
 {
 	struct place p = place_make();
@@ -109,6 +131,7 @@ Test(recover_command, reports_follow_the_schema)
 	struct place p = place_make();
 
 	EXPECT(1, "[htdump/cut-record]", "--report", p.report_option, CUT, p.out);
+	strcpy(strrchr(p.out, '.'), ".pfw");
 	struct ran r = run_tool((const char *const[]){ "recover", "--format", "json", "-f",
 	                                               "testdata/dftracer/bad/two-writers.pfw", p.out, NULL },
 	                        NULL, 0);

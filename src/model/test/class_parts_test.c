@@ -1,4 +1,6 @@
-#include "model/class_plan.h"
+#include "base/memory.h"
+#include "model/class.h"
+#include "model/plan.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
-#ifndef EVENT_LANE_TRACK_TEST_H
-#define EVENT_LANE_TRACK_TEST_H
+#ifndef MODEL_LANE_TRACK_TEST_H
+#define MODEL_LANE_TRACK_TEST_H
 
 #include "model/trace.h"
 

@@ -76,7 +76,8 @@ Test(plan, fields_that_are_used)
 		                                    { .field = { SLICE_LIT("in_name") }, .nfields = 1 } } };
 	static const struct plan_template names[] = { { parts, 2 } };
 	static const struct plan_track tracks[] = {
-		{ .number = { .field = { SLICE_LIT("line") }, .nfields = 1 }, .id = SLICE_LIT("tid") }
+		{ .number = { .field = { SLICE_LIT("line") }, .nfields = 1 },
+		  .id = { .field = { SLICE_LIT("tid") }, .nfields = 1 } }
 	};
 	static const struct plan_define defines[] = { { .key = { SLICE_LIT("k1"), SLICE_LIT("k2") },
 		                                        .nkeys = 2,

@@ -6,71 +6,66 @@
 #include "model/batch_fill.h"
 #include "model/trace_engine.h"
 
-/* ---- anonymise ---- */
-
 /*
- * Pseudonyms for the words of a trace.  A pseudonym is made of a key and the
- * word alone, so that the same word has the same pseudonym in all traces that
- * are anonymised with the key, and nobody without the key can make one.
+ * Pseudonyms for the texts of a trace.  A pseudonym depends only on a key and the text: equal texts have
+ * equal pseudonyms in all traces with the same key, and without the key a pseudonym cannot be computed.
  */
 struct anonymise {
 	struct siphash_key key;
-	bool keep_paths;    /* the parts of a path are words of their own; the slashes stay */
-	bool keep_suffixes; /* ".h5" at the end of a text stays */
-	bool hide_numbers;  /* numbers of fields, and ids of processes and threads, become pseudonyms too */
-	uint64_t shift;     /* ns that are added to all times; the wall time is not told then */
+	bool keep_paths;    /* each part of a path gets a pseudonym; slashes stay */
+	bool keep_suffixes; /* suffixes such as ".h5" stay */
+	bool hide_numbers;  /* also pseudonyms for numbers of fields and ids of processes and threads */
+	uint64_t shift;     /* ns, added to all times; the wall time is omitted then */
 };
 
 #define ANONYMISE_KEY_LEAST 16 /* bytes */
 
-/* Takes the key from the n >= ANONYMISE_KEY_LEAST bytes at p. */
+/* Derives the key from the n >= ANONYMISE_KEY_LEAST bytes at p. */
 void anonymise_set_key(struct anonymise *a, const void *p, size_t n);
 
-/* Chooses a shift by the key: the same for all traces. */
+/* Derives the shift from the key: the same for all traces. */
 void anonymise_set_shift(struct anonymise *a);
 
-/* ---- rehome ---- */
+/* ---- moving events to another trace ---- */
 
 /*
- * Makes the events of one trace events of another.  Tracks and classes are made
- * again there, with their texts or pseudonyms of them.  The first trace lives as
- * long as the second: names of fields lie there.  One thread at a time.
+ * Moves events from one trace to another.  Tracks and classes are created there, with their texts or
+ * pseudonyms.  The first trace must outlive the second one, as names of fields point into it.  Not
+ * thread-safe.
  */
 struct rehome {
 	struct trace *to;              /* borrowed */
-	const struct anonymise *words; /* borrowed; NULL: texts stay as they are */
-	int64_t later;                 /* ns that are added to times */
-	uint64_t flows;                /* tells flow ids of this trace from those of others; 0: they stay */
-	/* The track of the second trace that this one is, whose parent has this one there; NULL: none yet,
-	 * one is made.  May be NULL. */
+	const struct anonymise *words; /* borrowed; NULL: texts are unchanged */
+	int64_t later;                 /* ns, added to times */
+	uint64_t flows; /* distinguishes flow ids of this trace from those of others; 0: unchanged */
+	/* Returns the existing equivalent of `t` in the second trace, given that of its parent; NULL: create
+	 * one.  May be NULL. */
 	struct track *(*same_track)(void *ctx, const struct track *t, const struct track *parent);
-	/* The name of a process that is made.  May be NULL. */
+	/* Returns the name for a new process.  May be NULL. */
 	struct slice (*process_name)(void *ctx, const struct track *process, struct arena *into);
 	void *ctx;
-	struct track **tracks; /* by index in the first trace; NULL: none yet */
+	struct track **tracks; /* by index in the first trace; NULL: not moved yet */
 	uint32_t ntracks;
 	struct class **classes;
 	uint32_t nclasses;
-	struct tabletext readable; /* names of fields that were met, in `names` */
+	struct tabletext readable; /* names of fields seen, stored in `names` */
 	struct arena names;
 	uint32_t nnames;
 	struct ledger ledger;
 };
 
-#define REHOME_MOST_NAMES 256 /* of fields, that are remembered */
+#define REHOME_MOST_NAMES 256 /* collected names of fields */
 
-/* The id of an arrow of the trace (or input) of this number, which differs from those of others. */
-uint64_t rehome_flow_id(uint64_t trace, uint64_t id);
 void rehome_init(struct rehome *r, struct trace *to);
 void rehome_free(struct rehome *r);
 
-/* The events of a batch change their trace.  false: no memory. */
+/* Moves the events of a batch. */
 bool rehome_batch(struct rehome *r, struct batch *b);
 
-/* At the end: tracks that are not hidden and have no events, and what the trace says of itself. */
+/* At the end: moves tracks without events that are not hidden, and facts of the trace. */
 bool rehome_rest(struct rehome *r, const struct trace *from);
 
-/* What is known of the first trace so far: its format, clock and epoch. */
+/* Copies format, clock and epoch of the first trace, as known by now. */
 void rehome_facts(struct rehome *r, const struct trace *from);
 
 #endif

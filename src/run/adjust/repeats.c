@@ -1,3 +1,6 @@
+/* Limits output amplification: texts and lists that the input stores once and events refer to often are cut
+ * once they exceed a multiple of the bytes read.  Costs are estimates in bytes of JSON.  Common case: one
+ * addition per text.  Lists are measured recursively, to COST_DEPTH. */
 #include "run/adjust/repeats.h"
 
 #include <stdlib.h>
@@ -10,7 +13,7 @@
 #include "model/value.h"
 #include "run/engine_losses.h"
 
-/* ---- repeats cost ---- */
+/* ---- cost of values ---- */
 
 static uint64_t list_cost(const struct value *v, struct cost_limits limits, uint64_t most, unsigned depth,
                           uint64_t *entries);
@@ -117,13 +120,13 @@ uint32_t cost_prefix(struct slice s, uint32_t most)
 	return utf8 ? (uint32_t)utf8_valid_prefix(s.p, n) : n;
 }
 
-/* ---- repeats ---- */
+/* ---- the limit ---- */
 
-/* To look at entries of lists in vain, again and again, is not free: so many count as a byte of text. */
+/* Measuring lists costs time: this number of entries counts as a byte of text. */
 #define IN_VAIN 2U
 #define WHOLE ((struct cost_limits){ UINT32_MAX, UINT32_MAX })
 
-/* A way of cutting. */
+/* Limits for cutting. */
 struct cut {
 	struct cost_limits limits;
 	enum engine_loss texts; /* how cuts of texts are counted */
@@ -146,7 +149,7 @@ void repeats_free(struct repeats *r)
 	free(r->cut);
 }
 
-/* ---- what may be spent ---- */
+/* ---- the allowance ---- */
 
 static inline uint64_t less(uint64_t a, uint64_t b)
 {
@@ -159,7 +162,7 @@ static inline void spend(struct repeats *r, const struct cost *c)
 	r->spent.all += c->all;
 }
 
-/* For an event of whatever kind. */
+/* For any event. */
 static inline uint64_t left(const struct repeats *r)
 {
 	const uint64_t texts = less(r->allowed.texts, r->spent.texts);
@@ -168,7 +171,7 @@ static inline uint64_t left(const struct repeats *r)
 	return texts < all ? texts : all;
 }
 
-/* Whether so much is left; it is spent then. */
+/* Spends the cost if it is left; else returns false. */
 static bool fits(struct repeats *r, const struct cost *c)
 {
 	if (c->texts > less(r->allowed.texts, r->spent.texts) || c->all > less(r->allowed.all, r->spent.all))
@@ -194,7 +197,7 @@ static void cut_text(struct repeats *r, const struct cut *how, struct slice *s, 
 	lose(r, how->texts, offset);
 }
 
-/* A STRING, BYTES or JSON. */
+/* Cuts a STRING, BYTES or JSON. */
 static void cut_text_value(struct repeats *r, const struct cut *how, struct value *v, uint64_t offset)
 {
 	struct slice s = value_text(v);
@@ -218,13 +221,13 @@ static inline bool is_list(const struct value *v)
 	return v->type == VALUE_LIST || v->type == VALUE_MAP;
 }
 
-/* Lists of numbers say so; what has texts or lists in it must be looked through. */
+/* Whether a list may have texts or lists in it. */
 static inline bool may_hold_texts(const struct value *v)
 {
 	return v->type == VALUE_MAP || v->element == VALUE_NONE || v->element >= VALUE_STRING;
 }
 
-/* Cuts a list and what is in it, in a copy.  false: no memory. */
+/* Cuts a list and its entries, in a copy. */
 static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value *v,
                      uint64_t offset, unsigned depth)
 {
@@ -254,7 +257,7 @@ static bool cut_list(struct repeats *r, struct batch *b, const struct cut *how, 
 
 /* ---- classes ---- */
 
-/* The same class with a name and category of REPEATS_LEAST.  NULL: no memory. */
+/* The same class with name and category cut at REPEATS_LEAST. */
 static const struct class *least_class(struct repeats *r, const struct class *cls)
 {
 	if (!array_reach(&r->cut, &r->ncut, cls->index, sizeof(struct class *)))
@@ -280,7 +283,6 @@ static bool cut_class(struct repeats *r, const struct cut *how, struct event *e)
 
 /* ---- events ---- */
 
-/* false: no memory. */
 static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e)
 {
 	cut_text(r, how, &e->name, e->offset);
@@ -295,7 +297,7 @@ static bool cut_event(struct repeats *r, struct batch *b, const struct cut *how,
 	return cut_class(r, how, e);
 }
 
-/* Whole, cut, or cut as much as can be, which is spent whether it is there or not. */
+/* Unchanged, cut, or cut to the minimum, which is spent in any case. */
 static bool check_event(struct repeats *r, struct batch *b, struct event *e)
 {
 	struct cost c = { .texts = 0 };

@@ -5,30 +5,28 @@
 #include "model/batch.h"
 #include "model/trace_engine.h"
 
-/* ---- repeats cost ---- */
+/* ---- cost of values ---- */
 
-/*
- * What an event takes in an output, estimated in bytes: about what a line of JSON takes.
- */
+/* The estimated size of an event in an output, in bytes: about that of a line of JSON. */
 #define COST_EVENT 128U /* times, numbers, punctuation */
 #define COST_VALUE 6U   /* a small number, or the punctuation of a text or a list */
 #define COST_WIDE 20U   /* a large number */
 #define COST_ESCAPED 6U /* a byte that needs an escape: \u0001 */
 #define COST_DEPTH 128U /* lists in lists: more than readers make and writers show */
 
-/* How much of a text or list counts. */
+/* The part of a text or list that counts. */
 struct cost_limits {
-	uint32_t text;    /* bytes as they are written */
+	uint32_t text;    /* bytes when written */
 	uint32_t entries; /* of a list */
 };
 
 struct cost {
 	uint64_t texts;   /* texts and lists */
 	uint64_t all;     /* these and everything else */
-	uint64_t entries; /* of lists, that were looked at */
+	uint64_t entries; /* of lists, measured */
 };
 
-/* As it is written, at most. */
+/* Upper bound of its size when written. */
 static inline uint64_t cost_text(uint32_t n, uint32_t flags)
 {
 	return (flags & (SLICE_JSON | SLICE_RAW_JSON)) != 0 ? n : (uint64_t)COST_ESCAPED * n;
@@ -39,30 +37,29 @@ static inline uint64_t cost_slice(const struct slice *s)
 	return cost_text(s->n, s->flags);
 }
 
-/* How many values a list or map has in itself. */
+/* Number of values of a list or map, without nested ones. */
 static inline uint64_t cost_entries(const struct value *v)
 {
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 }
 
-/* How many bytes of a text take at most `most` bytes when they are written; whole characters, if it is UTF-8.
- */
+/* Length of the prefix of a text that takes at most `most` bytes when written; whole characters, if it is
+ * UTF-8. */
 uint32_t cost_prefix(struct slice s, uint32_t most);
 
-/* ---- repeats ---- */
+/* ---- the limit ---- */
 
 /*
- * The stage that bounds what it costs that the input holds a text or list once and refers to it often: the
- * name of a task, a string of a pool, the name of a field, a call stack.
+ * The stage that limits output amplification: an input may store a text or list once and refer to it often (a
+ * task name, a string of a pool, a field name, a call stack).
  *
- * Events pass whole until their texts and lists have taken `factor` times the bytes that were read so far,
- * or all of them together REPEATS_REST times that in addition, and REPEATS_FREE bytes (repeats_cost.h: bytes
- * as they are written).  From then on an event's texts are cut at REPEATS_SHORT bytes and its lists at
- * REPEATS_ENTRIES entries, if there is room for that, and else at REPEATS_LEAST and REPEATS_FEW.  Each cut is
- * counted.
+ * Events pass unchanged until their texts and lists have cost `factor` times the bytes read, or all values
+ * together REPEATS_REST times that in addition, and REPEATS_FREE bytes.  Then texts are cut at REPEATS_SHORT
+ * bytes and lists at REPEATS_ENTRIES entries if the allowance suffices, else at REPEATS_LEAST and
+ * REPEATS_FEW.  Each cut is counted.
  *
- * It works on one thread, before events are sorted, counted or rendered, so the same
- * input gives the same cuts.
+ * It runs on one thread, before events are sorted, counted or rendered, so the same input gives the same
+ * cuts.
  */
 #define REPEATS_SHORT 256U
 #define REPEATS_ENTRIES 256U
@@ -85,8 +82,7 @@ struct repeats {
 void repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger);
 void repeats_free(struct repeats *r);
 
-/* Goes over the events of a batch; `read`: bytes of the input up to it, all sources together.
- * false: no memory. */
+/* Limits the events of a batch; `read`: bytes of all sources up to it. */
 bool repeats_batch(struct repeats *r, struct batch *b, uint64_t read);
 
 #endif

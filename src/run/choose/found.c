@@ -1,3 +1,6 @@
+/* Statistics of a selection, for messages when nothing or little is selected: conditions that no event met,
+ * with the most similar text of the trace (edit distance).  Bounded by FOUND_LOOKS texts per condition;
+ * recent texts are skipped by hash. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +36,7 @@ void select_found_free(struct select_found *f)
 
 /* ---- texts ---- */
 
-/* As a word of letters that differ in case only count as one. */
+/* Lower case, so that case is no difference. */
 static void plain_word(char *to, const char *from)
 {
 	size_t n = 0;
@@ -43,7 +46,7 @@ static void plain_word(char *to, const char *from)
 	to[n] = '\0';
 }
 
-/* The shown part of a text; false: it is cut, or holds a byte that ends a C string. */
+/* Copies the part of a text that is shown.  Returns false if it is cut or contains a NUL. */
 static bool copy(char to[FOUND_TEXT + 1], struct slice text)
 {
 	const bool cut = text.n > FOUND_TEXT;
@@ -55,7 +58,7 @@ static bool copy(char to[FOUND_TEXT + 1], struct slice text)
 	return !cut && memchr(to, '\0', n) == NULL;
 }
 
-/* A pattern without what makes it one. */
+/* The pattern without its wildcards. */
 static void wanted(char to[FOUND_TEXT + 1], struct slice glob)
 {
 	size_t n = 0;

@@ -1,34 +1,43 @@
 #ifndef RUN_CHOOSE_ROUTE_H
 #define RUN_CHOOSE_ROUTE_H
 
-#include "run/pipeline.h"
+#include "run/choose/select.h"
+#include "run/sort/sorter.h"
 
 /*
- * Events of all parts of a split, read in one pass and put in the order of their parts: each part is then a
- * pipeline of its own, one after the other.  So the cost grows with the trace, not with the trace and the
- * number of parts.  For events that are interpreted; records that are copied are read for each part.
+ * Sorts the events of all parts of a split by part in one pass; each part is then written by a pipeline of
+ * its own, one after the other.  So the cost is proportional to the trace, not to trace times parts.  For
+ * interpreted events; copied records are read again for each part.
  *
- * Memory and disk: those of a sorter (run/sort/sorter.h), besides the one that a part may need.
+ * Memory and disk: those of a sorter (run/sort/sorter.h), besides the sorter of a part.
  */
 struct split_route {
 	struct stage stage; /* the first one of the part's pipeline */
 	struct sorter sorter;
 	struct batch_pool pool;
-	struct pipeline *to;          /* of the part */
-	struct batch *held;           /* what the sorter gave last; NULL: nothing */
-	uint32_t at;                  /* its first event that was not handed on */
-	struct shared_memory *memory; /* of held; NULL: nobody holds it yet */
+	/* of the part's pipeline; borrowed */
+	struct batch_pool *out_pool;
+	struct select_stage *out_select;
+	const struct stage_faults *out_faults;
+	struct batch *held;           /* the last batch of the sorter; NULL: none */
+	uint32_t at;                  /* its first event that is not handed on yet */
+	struct shared_memory *memory; /* of held; NULL: not shared yet */
 	uint32_t part;
 	bool begun, ended;
 };
 
-/* Reads the pipeline `p`, whose job has the planned split and the part SPLIT_ALL, to its end. Zero-initialise
- * *r.  false after a finding; call split_route_free() in any case. */
-bool split_route_fill(struct split_route *r, struct pipeline *p);
+/* Zero-initialise *r; call split_route_free() in any case.  All: false after a finding. */
+bool split_route_begin(struct split_route *r, const struct pipeline_job *job,
+                       const struct stage_faults *faults);
 
-/* For pipeline_open_part(): the stage that gives the events of a part.  Parts are asked for in ascending
+/* Adds the next batch of a pipeline whose job has the planned split and the part SPLIT_ALL. */
+bool split_route_add(struct split_route *r, const struct batch *b, const struct stage_faults *faults);
+bool split_route_end(struct split_route *r, const struct stage_faults *faults);
+
+/* The stage that gives the events of a part, for a pipeline with these.  Parts are asked for in ascending
  * order. */
-struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part);
+struct stage *split_route_stage(struct split_route *r, uint32_t part, struct batch_pool *pool,
+                                struct select_stage *select, const struct stage_faults *faults);
 void split_route_free(struct split_route *r);
 
 #endif

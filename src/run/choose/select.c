@@ -1,3 +1,6 @@
+/* The select stage: removes events that do not meet the conditions, or are outside of the time window, and
+ * cuts spans at its ends.  While marks are gathered it marks records instead of removing events.  Cost: one
+ * test per condition and event; events without conditions only compare times. */
 #include "run/choose/select.h"
 
 #include <assert.h>
@@ -14,11 +17,9 @@
 #include "model/plan.h"
 #include "model/track.h"
 #include "model/value.h"
-#include "run/pipeline.h"
-#include "run/read/reading.h"
 #include "run/sort/sorter.h"
 
-/* ---- select match ---- */
+/* ---- conditions ---- */
 
 const struct track *select_thread_of(const struct track *t)
 {
@@ -85,7 +86,7 @@ struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEX
 	return slice_of(room, (size_t)(end - room));
 }
 
-/* What a text says, if it is a number, is compared too: DFTracer and others write numbers as text. */
+/* Texts that are numbers are compared as numbers: some formats write numbers as text. */
 static bool compares(const struct select_condition *c, const struct value *v)
 {
 	struct value number;
@@ -117,7 +118,7 @@ static bool scalar_matches(const struct select_condition *c, const struct value 
 	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, room)) : compares(c, v);
 }
 
-/* One of a list's entries is enough; entries of lists within it are not looked at. */
+/* One matching entry of a list is enough; nested lists are ignored. */
 static bool value_matches(const struct select_condition *c, const struct value *v)
 {
 	if (v->type != VALUE_LIST && v->type != VALUE_MAP)
@@ -168,7 +169,7 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 	}
 }
 
-/* Whether the conditions choose the i-th event of a batch; the time window is not looked at. */
+/* Whether the i-th event of a batch meets the conditions; ignores the time window. */
 static bool select_matches(const struct select *s, const struct batch *b, uint32_t i)
 {
 	const struct event *const e = &b->events[i];
@@ -188,7 +189,7 @@ static bool select_matches(const struct select *s, const struct batch *b, uint32
 	return asked == met;
 }
 
-/* ---- select ---- */
+/* ---- properties of a selection ---- */
 
 bool select_needs_fields(const struct select *s)
 {
@@ -217,68 +218,23 @@ static uint64_t end_of(const struct event *e)
 	return e->phase == PHASE_SPAN ? plus(e->ts, e->dur) : e->ts;
 }
 
-/* The first and the last time of a trace. */
-struct range {
-	bool known;
-	uint64_t first, last;
-	bool epoch_known;
-	uint64_t epoch;
-};
+void select_range_extend(struct select_range *r, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint64_t end = end_of(&b->events[i]);
+		r->known = true;
+		r->first = b->events[i].ts < r->first ? b->events[i].ts : r->first;
+		r->last = end > r->last ? end : r->last;
+	}
+}
 
 static bool is_relative(const struct select_time *t)
 {
 	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
 }
 
-/* A pass of its own over the inputs.  false after a finding: it failed. */
-static bool find_range(struct pipeline *of, struct range *r)
-{
-	struct pipeline_job job = *of->job;
-	struct pipeline_why why = { "" };
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
-	struct pipeline *const p = malloc(sizeof *p);
-
-	*r = (struct range){ .first = UINT64_MAX };
-	if (p == NULL) {
-		pipeline_no_memory(of);
-		return false;
-	}
-	job.select = NULL;
-	job.split = NULL;
-	job.sink = pipeline_note_why;
-	job.ctx = &why;
-	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
-	job.want = WANT_TIMES | WANT_ORDER;
-	job.order = ORDER_FILE;
-	job.raw_from = NULL;
-	job.marks = NULL;
-	job.rebase = job.lanes = job.lanes_off = job.late = false;
-	job.vocabularies = of->context.vocabularies;
-	job.operands = &of->reading->operands;
-	const bool opened = pipeline_open(p, &job);
-	while (opened && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-		for (uint32_t i = 0; i < b->n; i++) {
-			const uint64_t end = end_of(&b->events[i]);
-			r->known = true;
-			r->first = b->events[i].ts < r->first ? b->events[i].ts : r->first;
-			r->last = end > r->last ? end : r->last;
-		}
-		batch_release(b);
-	}
-	pipeline_end(p);
-	r->epoch_known = p->trace.epoch_known;
-	r->epoch = p->trace.epoch_ns;
-	const bool failed = pipeline_pass_failed(p, status);
-	pipeline_close(p);
-	free(p);
-	if (failed)
-		pipeline_failed(of, pipeline_why_text(&why));
-	return !failed;
-}
-
-/* false: it cannot be known. */
-static bool resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
+/* Returns false if it needs facts that the range does not have. */
+static bool resolve(const struct select_time *t, const struct select_range *r, uint64_t *ns)
 {
 	switch (t->kind) {
 	case SELECT_AT:
@@ -303,21 +259,23 @@ static bool resolve(const struct select_time *t, const struct range *r, uint64_t
 	}
 }
 
-/* Whether there is a time in the window; false after a message. */
+/* Returns false after reporting an empty window. */
 static bool check_window(struct select_stage *st)
 {
 	const struct select *const s = st->select;
+	char why[512];
 
 	if (st->since < st->until || s->since.text == NULL || s->until.text == NULL)
 		return true;
-	pipeline_refused(st->p,
-	                 "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
-	                 " ns): no event can be between them",
-	                 s->since.text, st->since, s->until.text, st->until);
+	snprintf(why, sizeof why,
+	         "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
+	         " ns): no event can be between them",
+	         s->since.text, st->since, s->until.text, st->until);
+	stage_refused(st->faults, why);
 	return false;
 }
 
-static bool set_window(struct select_stage *st, const struct range *r)
+static bool set_window(struct select_stage *st, const struct select_range *r)
 {
 	const struct select *const s = st->select;
 
@@ -325,49 +283,56 @@ static bool set_window(struct select_stage *st, const struct range *r)
 		st->ready = true;
 		return check_window(st);
 	}
-	pipeline_failed(st->p, s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL
-	                           ? "the wall time of this trace is not known: name the time window by "
-	                             "its own times"
-	                           : "this part of the trace is known only when all of it was read, and the "
-	                             "input can be read only once: read it from a file");
+	stage_failed(st->faults,
+	             s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL
+	                 ? "the wall time of this trace is not known: name the time window by "
+	                   "its own times"
+	                 : "this part of the trace is known only when all of it was read, and the "
+	                   "input can be read only once: read it from a file");
 	return false;
 }
 
-bool select_stage_begin(struct select_stage *st, struct pipeline *p)
+bool select_needs_range(const struct select *s)
 {
-	const struct pipeline_job *const job = p->job;
-	struct range r;
-
-	*st = (struct select_stage){ .p = p, .select = job->select, .until = UINT64_MAX };
-	st->found = select_found_new(job->select);
-	if (st->found == NULL) {
-		pipeline_no_memory(p);
-		return false;
-	}
-	if (!is_relative(&job->select->since) && !is_relative(&job->select->until))
-		return set_window(st, &(struct range){ .known = false });
-	if (!pipeline_reads_twice(job))
-		return true; /* the first event says it, as far as it can */
-	if (!find_range(p, &r)) {
-		st->ready = true; /* nothing comes out */
-		st->until = 0;
-		return true;
-	}
-	if (!r.known) { /* there is no event */
-		st->ready = true;
-		return true;
-	}
-	return set_window(st, &r);
+	return is_relative(&s->since) || is_relative(&s->until);
 }
 
-/* An input that can be read once: its first event, as good as any. */
+bool select_stage_begin(struct select_stage *st, const struct pipeline_job *job, struct trace *trace,
+                        const struct stage_faults *faults)
+{
+	*st = (struct select_stage){
+		.job = job, .trace = trace, .faults = faults, .select = job->select, .until = UINT64_MAX
+	};
+	st->found = select_found_new(job->select);
+	if (st->found == NULL) {
+		stage_no_memory(faults);
+		return false;
+	}
+	return select_needs_range(job->select) || set_window(st, &(struct select_range){ .known = false });
+}
+
+bool select_stage_set_range(struct select_stage *st, const struct select_range *r)
+{
+	if (r->known)
+		return set_window(st, r);
+	st->ready = true; /* there is no event */
+	return true;
+}
+
+void select_stage_select_none(struct select_stage *st)
+{
+	st->ready = true;
+	st->until = 0;
+}
+
+/* For an input that can be read only once: the first event is the start of the range. */
 static bool begin_late(struct select_stage *st, const struct batch *b)
 {
 	const struct select *const s = st->select;
-	const struct trace *const t = &st->p->trace;
+	const struct trace *const t = st->trace;
 	const bool needs_last = s->since.kind == SELECT_BEFORE_LAST || s->since.kind == SELECT_PART ||
 	                        s->until.kind == SELECT_BEFORE_LAST || s->until.kind == SELECT_PART;
-	struct range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns };
+	struct select_range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns };
 
 	for (uint32_t i = 0; i < b->n && !r.known && !needs_last; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE) {
@@ -379,8 +344,8 @@ static bool begin_late(struct select_stage *st, const struct batch *b)
 
 /* ---- events ---- */
 
-/* A copy of its fields, with one more. */
-static bool mark(struct batch *b, struct event *e, const char *what)
+/* Adds the field "clipped" to a copy of its fields. */
+static bool add_clipped(struct batch *b, struct event *e, const char *what)
 {
 	struct field *const to = batch_fields(b, (uint32_t)e->nfields + 1);
 
@@ -400,7 +365,7 @@ static bool crosses(const struct select_stage *st, const struct event *e)
 	return e->ts < st->since || end_of(e) > st->until;
 }
 
-/* Cuts a span to the window.  false: no memory. */
+/* Cuts a span to the window. */
 static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 {
 	const uint64_t end = end_of(e);
@@ -413,10 +378,10 @@ static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 	e->ts = from;
 	e->dur = to - from;
 	st->found->clipped++;
-	return (st->p->job->want & WANT_FIELDS) == 0 || mark(b, e,
-	                                                     before && after ? "both"
-	                                                     : before        ? "start"
-	                                                                     : "end");
+	return (st->job->want & WANT_FIELDS) == 0 || add_clipped(b, e,
+	                                                         before && after ? "both"
+	                                                         : before        ? "start"
+	                                                                         : "end");
 }
 
 static inline bool in_window(const struct select_stage *st, const struct event *e)
@@ -433,10 +398,10 @@ static inline bool is_noted(const struct select_stage *st, const struct track *t
 	return t == NULL || (t->index < st->nseen && st->seen[t->index] != 0);
 }
 
-/* Notes its track, and those above it first. */
+/* Adds its track, after its ancestors. */
 static bool note_track(struct select_stage *st, const struct track *t)
 {
-	struct track *const *const all = st->p->trace.tracks;
+	struct track *const *const all = st->trace->tracks;
 
 	if (is_noted(st, t))
 		return true;
@@ -448,10 +413,10 @@ static bool note_track(struct select_stage *st, const struct track *t)
 	return true;
 }
 
-/* Of an event that was selected, where there are parts. */
+/* The part of a selected event of a split. */
 static uint32_t part_of(struct select_stage *st, const struct event *e)
 {
-	const struct pipeline_job *const job = st->p->job;
+	const struct pipeline_job *const job = st->job;
 	const uint64_t input = job->marks != NULL ? e->offset >> job->marks->shift : 0;
 
 	return split_part_of(job->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
@@ -462,7 +427,7 @@ static inline bool matches(const struct select_stage *st, const struct batch *b,
 	return st->select->n == 0 || select_matches(st->select, b, i);
 }
 
-/* Counts an event before anything is taken away. */
+/* Updates the statistics, also for events that are removed. */
 static inline void see(struct select_stage *st, const struct batch *b, uint32_t i)
 {
 	struct select_found *const f = st->found;
@@ -475,11 +440,11 @@ static inline void see(struct select_stage *st, const struct batch *b, uint32_t 
 		select_found_see(f, st->select, b, i);
 }
 
-/* Notes the records of the events that are selected. */
+/* Marks the records of selected events. */
 static void mark_batch(struct select_stage *st, const struct batch *b)
 {
-	struct record_marks *const marks = st->p->job->marks;
-	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+	struct record_marks *const marks = st->job->marks;
+	const bool splits = st->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -497,10 +462,10 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 	}
 }
 
-/* Whether an event is of the part that is wanted.  If all are, its offset tells which it is of. */
+/* Whether an event is in the part of the job.  With SPLIT_ALL, stores its part in the offset. */
 static bool is_of_part(struct select_stage *st, struct event *e)
 {
-	const uint32_t wanted = st->p->job->part, part = part_of(st, e);
+	const uint32_t wanted = st->job->part, part = part_of(st, e);
 
 	if (wanted != SPLIT_ALL || part == SPLIT_NONE)
 		return part == wanted;
@@ -509,10 +474,10 @@ static bool is_of_part(struct select_stage *st, struct event *e)
 	return true;
 }
 
-/* Takes away what is not selected.  false: no memory. */
+/* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
-	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+	const bool splits = st->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -523,7 +488,7 @@ static bool select_batch(struct select_stage *st, struct batch *b)
 		const bool inside = in_window(st, e), wanted = inside && matches(st, b, i);
 		st->found->left_out += !wanted;
 		if (!wanted) {
-			if (!st->p->job->select_keeps || !(inside || st->select->edges == SELECT_KEEP))
+			if (!st->job->select_keeps || !(inside || st->select->edges == SELECT_KEEP))
 				continue;
 			e->flags |= EVENT_LEFT_OUT;
 		}
@@ -561,14 +526,14 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			batch_release(*out);
 			return STAGE_BAD;
 		}
-		if (st->p->job->marks != NULL) {
+		if (st->job->marks != NULL) {
 			mark_batch(st, *out);
 		} else if (!select_batch(st, *out)) {
-			pipeline_no_memory(st->p);
+			stage_no_memory(st->faults);
 			batch_release(*out);
 			return STAGE_BAD;
 		}
-		if ((*out)->n > 0 && st->p->job->marks == NULL)
+		if ((*out)->n > 0 && st->job->marks == NULL)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
@@ -578,7 +543,7 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 
 void select_stage_hide(struct select_stage *st)
 {
-	const struct trace *const t = &st->p->trace;
+	const struct trace *const t = st->trace;
 
 	for (uint32_t i = 0; i < t->ntracks; i++)
 		if (t->tracks[i]->index >= st->nseen || st->seen[t->tracks[i]->index] == 0)
@@ -591,5 +556,5 @@ void select_stage_free(struct select_stage *st)
 	free(st->seen);
 	select_found_free(st->found);
 	split_cache_free(&st->parts);
-	*st = (struct select_stage){ .p = NULL };
+	*st = (struct select_stage){ .job = NULL };
 }

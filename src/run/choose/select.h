@@ -6,16 +6,15 @@
 #include "model/batch_pool.h"
 #include "model/value.h"
 #include "run/choose/split.h"
-#include "run/stage.h"
+#include "run/job.h"
 
-/* ---- select found ---- */
+/* ---- statistics ---- */
 
 /*
- * What a selection found in a trace: how many events, and which of its conditions no event met by itself,
- * with what they could have meant.  A condition that something met costs nothing any more.
+ * Statistics of a selection: number of events, and the conditions that no event met by itself, with similar
+ * texts of the trace for messages.  A condition that was met once costs nothing from then on.
  *
- * Bounded: of the texts that a condition is compared with, FOUND_LOOKS are looked at, of FOUND_TEXT bytes
- * at most.
+ * Bounded: FOUND_LOOKS texts per condition, of at most FOUND_TEXT bytes.
  */
 #define FOUND_TEXT 63U
 #define FOUND_SHOWN 3U
@@ -24,43 +23,42 @@
 
 struct select;
 
-/* Of a condition that nothing met. */
+/* A condition that no event met. */
 struct select_near {
-	char best[FOUND_TEXT + 1];               /* the text nearest to it; "": none is near */
-	size_t distance;                         /* of that */
-	char first[FOUND_SHOWN][FOUND_TEXT + 1]; /* texts that there are, the first few */
-	unsigned n;                              /* of them; FOUND_SHOWN + 1: there are more */
+	char best[FOUND_TEXT + 1];               /* the most similar text; "": none */
+	size_t distance;                         /* edit distance of best */
+	char first[FOUND_SHOWN][FOUND_TEXT + 1]; /* the first texts of the trace */
+	unsigned n;                              /* number of first; FOUND_SHOWN + 1: more exist */
 	uint32_t looks;
-	bool has_key; /* WHERE: there is such a field, the texts are its values; else names of fields */
-	uint64_t recent[FOUND_RECENT]; /* hashes of texts that were looked at */
+	bool has_key; /* WHERE: the field exists, texts are its values; else names of fields */
+	uint64_t recent[FOUND_RECENT]; /* hashes of compared texts */
 };
 
 struct select_found {
-	uint64_t events;              /* that were looked at */
-	uint64_t left_out;            /* of them, not selected */
+	uint64_t events;              /* seen */
+	uint64_t left_out;            /* not selected */
 	uint64_t clipped;             /* selected spans that cross an end of the time window */
 	uint64_t first, last;         /* ns, if there are events: their first and last time */
 	bool complete;                /* the trace was read to its end */
 	uint64_t unmet;               /* bit i: no event met conditions[i] */
-	struct select_near *near[64]; /* of those; NULL: nothing was noted */
+	struct select_near *near[64]; /* of unmet ones; NULL: none */
 };
 
 /* NULL: no memory. */
 struct select_found *select_found_new(const struct select *s);
 void select_found_free(struct select_found *f); /* may be NULL */
 
-/* The i-th event of a batch, whether it is selected or not, while f->unmet is not 0. */
+/* Call it for each event, selected or not, while f->unmet is not 0. */
 void select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i);
 
-/* Adds what was found in another trace with a selection of the same conditions. */
+/* Adds statistics of another trace with the same conditions. */
 void select_found_add(struct select_found *f, const struct select_found *other);
 
 /* ---- select ---- */
 
 /*
- * Which events of a trace somebody wants.  Conditions of one kind are
- * alternatives; an event has to meet one of each kind that is asked for, and
- * none that is inverted.
+ * A selection of events.  Conditions of one kind are alternatives; an event must meet one of each kind in
+ * use, and no inverted one.
  */
 enum select_kind {
 	SELECT_NAME,     /* of the event; a glob */
@@ -68,16 +66,16 @@ enum select_kind {
 	SELECT_PID,
 	SELECT_TID,
 	SELECT_PROCESS, /* the name of its process; a glob */
-	SELECT_THREAD,  /* the name of the thread that its track shows something of; a glob */
-	SELECT_TRACK,   /* the name of its track, or of the thread or process that its track is of; a glob */
-	SELECT_MIN_DUR, /* ns; what is no span takes no time */
+	SELECT_THREAD,  /* the name of the thread that its track belongs to; a glob */
+	SELECT_TRACK,   /* the name of its track or of an ancestor; a glob */
+	SELECT_MIN_DUR, /* ns; events other than spans have duration 0 */
 	SELECT_MAX_DUR,
-	SELECT_WHERE, /* a field of this name has a value whose text matches the glob, or that compares so */
+	SELECT_WHERE, /* a value of the field `key` matches the glob or comparison */
 	SELECT_KINDS,
 };
 
 enum select_compare {
-	SELECT_GLOB, /* none of numbers */
+	SELECT_GLOB, /* not numeric */
 	SELECT_LESS,
 	SELECT_AT_MOST,
 	SELECT_MORE,
@@ -89,8 +87,8 @@ struct select_condition {
 	bool inverted;
 	struct slice key; /* WHERE: the name of the field */
 	enum select_compare compare;
-	struct value with; /* what the field compares with: U64, I64 or F64 */
-	struct slice glob; /* see glob_fits(); of a duration, as it was asked for */
+	struct value with; /* operand of the comparison: U64, I64 or F64 */
+	struct slice glob; /* glob_fits(); of a duration, its text on the command line */
 	uint64_t number;   /* PID, TID, MIN_DUR, MAX_DUR */
 };
 
@@ -98,9 +96,9 @@ enum select_time_kind {
 	SELECT_ANY_TIME,
 	SELECT_AT,          /* ns on the trace's own clock */
 	SELECT_WALL,        /* ns since 1970 */
-	SELECT_FROM_FIRST,  /* ns behind the least time of the trace */
+	SELECT_FROM_FIRST,  /* ns after the first time of the trace */
 	SELECT_BEFORE_LAST, /* ns before its last time */
-	SELECT_PART,        /* of the way from the first to the last, SELECT_WHOLE being all of it */
+	SELECT_PART,        /* fraction of the range, in units of 1 / SELECT_WHOLE */
 };
 
 #define SELECT_WHOLE UINT64_C(100000000)
@@ -108,13 +106,12 @@ enum select_time_kind {
 struct select_time {
 	enum select_time_kind kind;
 	uint64_t v;
-	const char
-	    *text; /* as it was asked for, in messages; NULL: the caller knows the window to be right */
+	const char *text; /* on the command line, for messages; NULL: the caller validated the window */
 };
 
-/* What becomes of spans that cross an end of the time window. */
+/* Treatment of spans that cross an end of the time window. */
 enum select_edges {
-	SELECT_CLIP, /* they are cut there, and marked by a field "clipped" */
+	SELECT_CLIP, /* cut, with an additional field "clipped" */
 	SELECT_KEEP,
 	SELECT_DROP,
 };
@@ -133,52 +130,72 @@ static inline bool select_is_any(const struct select *s)
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }
 
-/* Whether it looks at fields: they have to be wanted then. */
+/* Whether it reads fields (WANT_FIELDS). */
 bool select_needs_fields(const struct select *s);
 
-/* Whether no time is in the window, whatever the trace: both ends count from the same point. */
+/* Whether the window is empty for any trace: both ends have the same reference point. */
 bool select_is_reversed(const struct select *s);
 
-struct pipeline;
+/* The first and the last time of a trace, and its epoch. */
+struct select_range {
+	bool known; /* there is an event */
+	uint64_t first, last;
+	bool epoch_known;
+	uint64_t epoch; /* ns after 1970 */
+};
+
+/* Adds the times of all events of a batch.  Start with .first = UINT64_MAX. */
+void select_range_extend(struct select_range *r, const struct batch *b);
 
 struct select_stage {
 	struct stage stage;
-	struct pipeline *p;
-	const struct select *select; /* NULL: everything is wanted */
+	const struct pipeline_job *job; /* borrowed, as are the following; NULL: nothing is selected */
+	struct trace *trace;
+	const struct stage_faults *faults;
+	const struct select *select; /* NULL: all events */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
-	bool ready;                  /* they are known */
+	bool ready;                  /* since and until are valid */
 	struct select_found *found;
 	struct split_cache parts;
-	/* Tracks of events that were selected, and those above them, in that order. */
+	/* Tracks of selected events, each after its ancestors. */
 	struct track **tracks;
 	uint32_t ntracks, tracks_cap;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 };
 
-/* What the window is, where that takes no look at the trace before its first event.  false after a finding.
- */
-bool select_stage_begin(struct select_stage *st, struct pipeline *p);
+/* Whether the window depends on the first and last event of the trace. */
+bool select_needs_range(const struct select *s);
+
+/* Sets the window, unless it needs a range: select_stage_set_range() follows then; without it the first event
+ * decides as far as it can.  Both: false after a finding. */
+bool select_stage_begin(struct select_stage *st, const struct pipeline_job *job, struct trace *trace,
+                        const struct stage_faults *faults);
+bool select_stage_set_range(struct select_stage *st, const struct select_range *r);
+
+/* The range could not be found: no event comes out. */
+void select_stage_select_none(struct select_stage *st);
+
 enum stage_status select_stage_next(struct stage *stage, struct batch **out);
 void select_stage_free(struct select_stage *st);
 
-/* Notes the tracks of events that another pipeline selected.  false: no memory. */
+/* Adds the tracks of events that another pipeline selected. */
 bool select_stage_note(struct select_stage *st, const struct batch *b);
 
-/* All was read: tracks that were not selected are `hidden`. */
+/* At the end of the trace: sets `hidden` of tracks without selected events. */
 void select_stage_hide(struct select_stage *st);
 
-/* ---- select match ---- */
+/* ---- conditions ---- */
 
-/* Whether an event meets one of them, be it inverted or not. */
+/* Whether an event meets a condition, ignoring `inverted`. */
 bool select_meets(const struct select_condition *c, const struct batch *b, const struct event *e);
 
-/* The thread that a track shows something of; the process where it is of no thread. */
+/* The thread that a track belongs to; the process if it belongs to none. */
 const struct track *select_thread_of(const struct track *t);
 
-/* The text of a value that is no list, as `cat` shows it, texts without quotes; in `room` or of the value. */
+/* The text of a value that is no list, as `cat` shows it, texts without quotes; in `text` or of the value. */
 #define SELECT_VALUE_TEXT DECIMAL_F64_MAX
 
-struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEXT]);
+struct slice select_value_text(const struct value *v, char text[SELECT_VALUE_TEXT]);
 
 #endif

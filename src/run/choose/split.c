@@ -1,3 +1,5 @@
+/* Parts of a split: their names and numbers, and the part of an event: a look-up in a cache by track or time.
+ * See split.h. */
 #include "run/choose/split.h"
 
 #include <inttypes.h>
@@ -5,171 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "run/choose/route.h"
 #include "run/choose/select.h"
-#include "run/pipeline.h"
-#include "run/read/reading.h"
-#include "run/read/source.h"
-
-/* ---- split route ---- */
-
-static uint32_t part_of(const struct event *e)
-{
-	return (uint32_t)(e->offset >> ORDER_PART_SHIFT);
-}
-
-static void take_part_off(struct event *e)
-{
-	e->offset &= (UINT64_C(1) << ORDER_PART_SHIFT) - 1;
-}
-
-/* ---- reading ---- */
-
-static bool sorter_failed(struct split_route *r, struct pipeline *p)
-{
-	char why[512];
-
-	sorter_reason(&r->sorter, why, sizeof why);
-	pipeline_failed(p, why);
-	return false;
-}
-
-bool split_route_fill(struct split_route *r, struct pipeline *p)
-{
-	const struct sorter_options options = {
-		.order = { .order = ORDER_FILE, .by_part = true },
-		.memory = p->job->sort_memory > 0 ? p->job->sort_memory : SORTER_MEMORY,
-		.beside = p->job->sort_beside,
-	};
-	enum stage_status status;
-	struct batch *b;
-
-	if (!batch_pool_init(&r->pool, PIPELINE_BATCH_EVENTS, false)) {
-		pipeline_no_memory(p);
-		return false;
-	}
-	sorter_init(&r->sorter, &options);
-	r->begun = true;
-	while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
-		const bool added = sorter_add(&r->sorter, b);
-		batch_release(b);
-		if (!added)
-			return sorter_failed(r, p);
-	}
-	return status == STAGE_END && (sorter_end(&r->sorter) || sorter_failed(r, p));
-}
-
-/* ---- a part ---- */
-
-static void let_go(struct split_route *r)
-{
-	batch_release(r->held);
-	shared_memory_drop(r->memory);
-	r->held = NULL;
-	r->memory = NULL;
-	r->at = 0;
-}
-
-static enum stage_status no_memory(struct split_route *r, struct batch *b)
-{
-	batch_release(b);
-	pipeline_no_memory(r->to);
-	return STAGE_BAD;
-}
-
-/* STAGE_MORE: there is an event at r->at. */
-static enum stage_status take_more(struct split_route *r)
-{
-	if (r->held != NULL && r->at < r->held->n)
-		return STAGE_MORE;
-	let_go(r);
-	if (r->ended)
-		return STAGE_END;
-	if ((r->held = batch_pool_take(&r->pool)) == NULL)
-		return no_memory(r, NULL);
-	const enum sorter_status given = sorter_next(&r->sorter, r->held);
-	if (given == SORTER_MORE)
-		return STAGE_MORE;
-	let_go(r);
-	r->ended = true;
-	if (given == SORTER_END)
-		return STAGE_END;
-	sorter_failed(r, r->to);
-	return STAGE_BAD;
-}
-
-/* Copies the events of the part from the batch that is held, which others may have some of, too. */
-static bool copy_events(struct split_route *r, struct batch *b)
-{
-	if (r->memory == NULL && (r->memory = batch_share_memory(r->held)) == NULL)
-		return false;
-	if (!batch_hold(b, r->memory))
-		return false;
-	for (; r->at < r->held->n && part_of(&r->held->events[r->at]) == r->part; r->at++) {
-		const struct event *const from = &r->held->events[r->at];
-		struct event *const to = &b->events[b->n];
-		struct field *const fields = from->nfields > 0 ? batch_fields(b, from->nfields) : NULL;
-		*to = *from;
-		take_part_off(to);
-		if (from->nfields > 0) {
-			if (fields == NULL)
-				return false;
-			memcpy(fields, r->held->fields + from->first_field, from->nfields * sizeof *fields);
-			to->first_field = b->nfields;
-			b->nfields += from->nfields;
-		}
-		b->n++;
-	}
-	return true;
-}
-
-/* The batch that is held is of one part alone. */
-static struct batch *hand_on(struct split_route *r)
-{
-	struct batch *const b = r->held;
-
-	r->held = NULL;
-	for (uint32_t i = 0; i < b->n; i++)
-		take_part_off(&b->events[i]);
-	return b;
-}
-
-static enum stage_status next(struct stage *st, struct batch **out)
-{
-	struct split_route *const r = (struct split_route *)st;
-	const enum stage_status status = take_more(r);
-
-	*out = NULL;
-	if (status != STAGE_MORE)
-		return status;
-	const struct batch *const held = r->held;
-	if (part_of(&held->events[r->at]) != r->part)
-		return STAGE_END;
-	if (r->at == 0 && part_of(&held->events[held->n - 1]) == r->part) {
-		*out = hand_on(r);
-	} else if ((*out = batch_pool_take(&r->to->pool)) == NULL || !copy_events(r, *out)) {
-		return no_memory(r, *out);
-	}
-	return select_stage_note(&r->to->select, *out) ? STAGE_MORE : no_memory(r, *out);
-}
-
-struct stage *split_route_part(struct split_route *r, struct pipeline *to, uint32_t part)
-{
-	r->stage.next = next;
-	r->to = to;
-	r->part = part;
-	return &r->stage;
-}
-
-void split_route_free(struct split_route *r)
-{
-	let_go(r);
-	if (r->begun)
-		sorter_free(&r->sorter);
-	batch_pool_free(&r->pool);
-}
-
-/* ---- split ---- */
 
 /* ---- parts ---- */
 
@@ -251,7 +89,7 @@ static bool is_number(const char *word)
 	return *word >= '0' && *word <= '9';
 }
 
-/* Numbers get as many digits as the longest of their place has, so that names sort as the numbers do. */
+/* Pads numbers with zeros to equal length at each position, so that names sort as numbers. */
 static bool pad_names(struct split *s)
 {
 	size_t most[WORDS] = { 0 };
@@ -351,133 +189,19 @@ void split_cache_free(struct split_cache *c)
 	*c = (struct split_cache){ .part = 0 };
 }
 
-/* ---- the plan ---- */
-
-/* The first input that can be read tells whether records are copied. */
-static bool is_opened(void *ctx, const struct source *s)
+bool split_finish(struct split *s)
 {
-	struct split *const split = ctx;
-	struct record_marks *const m = &split->marks;
+	bool ok = true;
 
-	split->copies = m->state == MARKS_GATHERING && (m->format == NULL || s->format == m->format);
-	if (split->copies)
-		return true;
-	m->state = MARKS_NOT;
-	if (split->by != SPLIT_STREAM && split->by != SPLIT_SIZE)
-		return true;
-	split->is_refused = true;
-	(void)snprintf(
-	    split->why, sizeof split->why,
-	    "--split by=stream and size= copy records, so the output has to be in the input's format, %s; "
-	    "outputs named .d are in parts of their own",
-	    s->format->name);
-	return false;
-}
-
-/* The pass that finds the parts. */
-static struct pipeline_job job_of_plan(struct split *s, const struct pipeline_job *of)
-{
-	struct pipeline_job job = *of;
-
-	job.operands = &s->operands;
-	job.split = s;
-	job.marks = &s->marks;
-	job.raw = false;
-	job.raw_from = NULL;
-	job.want = WANT_TIMES | WANT_STRUCTURE | (of->want & WANT_ORDER);
-	job.interpret = INTERPRET_SPANS;
-	job.order = ORDER_FILE;
-	job.rebase = job.lanes = job.lanes_off = job.late = false;
-	job.anonymise = NULL;
-	job.sink = pipeline_note_why;
-	job.ctx = &s->marks.why;
-	job.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
-	return job;
-}
-
-static bool is_well(const struct split *s)
-{
-	return !s->no_memory && !s->too_many && s->why[0] == '\0';
-}
-
-static bool find_first(struct split *s, struct pipeline *p)
-{
-	if (s->by != SPLIT_TIME)
-		return true;
-	const struct min_time m = min_time_find(p->job, &s->operands, p->context.vocabularies);
-	s->first = m.known ? m.ns : 0;
-	if (m.failed)
-		(void)snprintf(s->why, sizeof s->why, "%s",
-		               m.why[0] != '\0' ? m.why : "the system gives no more memory");
-	return !m.failed;
-}
-
-static bool gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
-{
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
-
-	if (pipeline_open(p, job) && find_first(s, p))
-		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
-			batch_release(b);
-	pipeline_end(p);
-	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
-	s->bytes = p->context.bytes;
-	s->found = p->select.found;
-	p->select.found = NULL;
-	if (p->context.refused[0] != '\0') {
-		s->is_refused = true;
-		memcpy(s->why, p->context.refused, sizeof s->why);
-	}
-	pipeline_close(p);
-	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
-}
-
-static void set_reason(struct split *s)
-{
-	if (s->too_many)
-		(void)snprintf(s->why, sizeof s->why,
-		               "the trace would be divided into more than %d parts, which is as many as "
-		               "there may be",
-		               SPLIT_MOST);
-	else if (s->why[0] == '\0' && s->no_memory)
-		(void)snprintf(s->why, sizeof s->why, "the system gives no more memory");
-	else if (s->why[0] == '\0')
-		record_marks_reason(&s->marks, s->why, sizeof s->why);
-}
-
-bool split_plan(struct split *s, const struct pipeline_job *of)
-{
-	struct pipeline_job job = job_of_plan(s, of);
-	struct pipeline *const p = malloc(sizeof *p);
-
-	s->selects = !select_is_any(of->select);
-	s->marks = (struct record_marks){ .state = MARKS_GATHERING, .split = s };
-	s->marks.format = of->raw ? NULL : of->raw_from;
-	s->marks.set.beside = of->sort_beside;
-	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
-	if (of->raw_from == NULL && !of->raw)
-		s->marks.state = MARKS_NOT;
-	bool ok = p != NULL && s->marks.others != NULL &&
-	          operands_init(&s->operands, of->paths, of->npaths, of->from);
-	s->no_memory = !ok;
-	if (ok) {
-		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
-		ok = gather(s, p, &job);
-	}
-	free(p);
-	if (ok && s->by == SPLIT_SIZE)
+	if (s->by == SPLIT_SIZE)
 		ok = s->nunits > 0 || add_unit(s, 0) != SPLIT_NONE;
-	else if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
+	else if (s->nparts == 0) /* what there is belongs to a trace without events */
 		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
 		                                               : part_of_number(s, 0)) != SPLIT_NONE;
 	if (ok && !pad_names(s)) {
 		s->no_memory = true;
 		ok = false;
 	}
-	if (!ok)
-		set_reason(s);
-	s->planned = true;
 	return ok;
 }
 

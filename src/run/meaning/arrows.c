@@ -1,3 +1,5 @@
+/* Pairs of arrow ends by name and key (run/meaning/interpret.h): ends wait in a window of bounded size,
+ * sorted by key and time when it is full, and the older half is resolved.  O(n log n) per window. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>

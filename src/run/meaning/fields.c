@@ -1,6 +1,5 @@
-/* The bytes of a payload become fields. */
-/* References into the fields of an event, and texts made of them. */
-/* The series of counters. */
+/* Fields of one event: parts of the class name, the bytes of a payload decoded by its layout, references into
+ * fields and texts made of them, and the series of counters.  Hot: called for each event with such a plan. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +10,7 @@
 #include "run/engine_losses.h"
 #include "run/meaning/interpret.h"
 
-/* ---- interpret class parts ---- */
+/* ---- parts of the class name ---- */
 
 /* Whether the event itself has a field of this name. */
 static bool has_own(const struct batch *b, const struct event *e, struct slice name)
@@ -47,7 +46,7 @@ void interpret_class_parts(struct interpret *in, struct batch *b, struct event *
 	b->nfields += to;
 }
 
-/* ---- interpret layout ---- */
+/* ---- payloads ---- */
 
 #define LIST_MAX 65536U /* values of a repeated field; a value takes more room than its byte */
 
@@ -65,7 +64,7 @@ static uint64_t load_bytes(const char *p, uint32_t n, bool big)
 	}
 }
 
-/* The value of a type with a size. */
+/* A value of a type of fixed size. */
 static struct value value_at(const char *p, uint8_t type, bool big)
 {
 	const uint64_t raw = load_bytes(p, plan_width(type), big);
@@ -96,7 +95,7 @@ static struct value value_at(const char *p, uint8_t type, bool big)
 	return v;
 }
 
-/* A list of all that is left. */
+/* A list of the remaining values. */
 static void take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 {
 	const size_t left = cursor_left(c) / plan_width(type);
@@ -109,7 +108,7 @@ static void take_list(struct batch *b, struct cursor *c, uint8_t type, struct va
 	c->p += n * plan_width(type);
 }
 
-/* false: there are too few bytes. */
+/* Returns false if bytes are missing. */
 static bool take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
 {
 	const uint32_t left = (uint32_t)cursor_left(c);
@@ -206,7 +205,7 @@ void interpret_layout(const struct interpret *in, struct batch *b, struct event 
 	b->nfields += n;
 }
 
-/* ---- interpret text ---- */
+/* ---- references ---- */
 
 #define PIECES 16
 #define MADE_BYTES 4096U /* of a text that is put together; a single reference is not cut */
@@ -258,7 +257,7 @@ uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint
 	return scope == PLAN_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
 }
 
-/* Whether the value says that there is none. */
+/* Whether the value means "absent". */
 static bool is_none(const struct plan_none *none, const struct value *v)
 {
 	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
@@ -269,7 +268,7 @@ static bool is_none(const struct plan_none *none, const struct value *v)
 	return false;
 }
 
-/* The i-th field of a reference; NULL: it is not there, or says that there is nothing. */
+/* The i-th field of a reference; NULL: missing or absent. */
 static const struct value *ref_field(const struct batch *b, const struct event *e, const struct plan_ref *r,
                                      uint32_t i)
 {
@@ -343,7 +342,7 @@ static struct slice piece_of(const struct value *v, char *to)
 	return (struct slice){ to, (uint32_t)(end - to), SLICE_UTF8 | SLICE_JSON };
 }
 
-/* Puts pieces behind each other; what is too long is cut. */
+/* Concatenates pieces; longer texts are cut. */
 static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t n)
 {
 	uint32_t flags = SLICE_UTF8 | SLICE_JSON;
@@ -370,7 +369,7 @@ static struct slice joined(struct arena *a, const struct slice *pieces, uint32_t
 	return (struct slice){ p, at, flags };
 }
 
-/* One reference without text around it needs no copy. */
+/* A single reference without text needs no copy. */
 static bool single(const struct interpret *in, struct batch *b, const struct event *e,
                    const struct plan_ref *r, struct slice *text, bool *lasting)
 {
@@ -419,14 +418,14 @@ bool interpret_template(const struct interpret *in, struct batch *b, const struc
 	return text->p != NULL;
 }
 
-/* ---- interpret series ---- */
+/* ---- series of counters ---- */
 
 static bool is_number(const struct value *v)
 {
 	return v->type >= VALUE_U8 && v->type <= VALUE_F64;
 }
 
-/* How many series a field is: a list of numbers is as many as it has. */
+/* Number of series of a field: for a list its length. */
 static uint32_t series_of(const struct plan *m, const struct field *f)
 {
 	uint32_t n = f->value.type == VALUE_LIST ? f->value.count : is_number(&f->value);
@@ -440,7 +439,7 @@ static uint32_t series_of(const struct plan *m, const struct field *f)
 	return m->nvalues == 0 ? n : 0;
 }
 
-/* What the vocabulary's table has for a place in a list; p NULL: nothing, or something else than a text. */
+/* The text in the vocabulary's table for an index of a list; p NULL: none. */
 static struct slice name_of(const struct interpret *in, const struct event *e, const struct plan *m,
                             uint32_t place)
 {
@@ -453,7 +452,7 @@ static struct slice name_of(const struct interpret *in, const struct event *e, c
 	return v.type == VALUE_STRING ? value_text(&v) : none;
 }
 
-/* As the table has it, else "NAME 1", "NAME 2" ... */
+/* The name from the table, else "NAME 1", "NAME 2" ... */
 static void put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct plan *m,
                      const struct field *list, struct field *to)
 {

@@ -1,4 +1,6 @@
-/* What events say for others to look up, of the whole trace, and of what they wake. */
+/* The stage that applies plans (interpret.h): definitions, facts and arrow ends of an event, then its name,
+ * track and phase. What is constant for a class is cached by its index; events of classes without fields or
+ * keys take a fast path. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include "base/scan.h"
 #include "run/engine_losses.h"
 
-/* ---- interpret learn ---- */
+/* ---- definitions, facts, arrows ---- */
 
 #define FACTS_MAX 512U
 #define FACTS_BYTES (256U << 10)
@@ -38,7 +40,7 @@ static bool has_fact(const struct trace *t, struct slice name)
 	return false;
 }
 
-/* The first one of a name counts; texts and numbers only. */
+/* Only texts and numbers; the first fact of a name is kept. */
 static void add_facts(struct interpret *in, const struct value *map)
 {
 	for (uint32_t i = 0; map->type == VALUE_MAP && i < map->count; i++) {
@@ -100,12 +102,12 @@ static void interpret_arrows(struct interpret *in, const struct batch *b, struct
 		arrows_in(&in->arrows, m->flow_name, key, e);
 }
 
-/* ---- interpret ---- */
+/* ---- the cache of classes ---- */
 
-/* the fast path, where nobody wants fields. */
+/* Kinds of events on the fast path, without fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 
-/* What is known of the events of a class without looking at them. */
+/* Properties common to all events of a class. */
 struct known_class {
 	const struct plan *m; /* NULL: nothing to do */
 	const struct known_class *otherwise;
@@ -174,7 +176,7 @@ static void know(struct interpret *in, struct known_class *k, const struct class
 	}
 }
 
-/* Without memory nothing is known of it. */
+/* On OOM it is treated as unknown. */
 static const struct known_class *new_class(struct interpret *in, const struct class *cls)
 {
 	static const struct known_class nothing;
@@ -187,7 +189,7 @@ static const struct known_class *new_class(struct interpret *in, const struct cl
 	return &in->classes[cls->index];
 }
 
-/* NULL: it is not known yet.  A class without a plan is as zeroes say. */
+/* Returns NULL if it is not cached yet.  All zero: a class without a plan. */
 static inline const struct known_class *known_class_of(const struct interpret *in, const struct class *cls)
 {
 	const struct known_class *const k = cls->index < in->nclasses ? &in->classes[cls->index] : NULL;
@@ -197,7 +199,7 @@ static inline const struct known_class *known_class_of(const struct interpret *i
 
 /* ---- names ---- */
 
-/* true: the name outlives the batch. */
+/* Returns true if the name outlives the batch. */
 static bool find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	const struct plan *const m = k->m;
@@ -220,7 +222,7 @@ static bool find_name(struct interpret *in, struct batch *b, struct event *e, co
 	return e->name.p == e->cls->name.p;
 }
 
-/* ---- phases: each tells whether the event comes out ---- */
+/* ---- phases: each returns whether the event is kept ---- */
 
 static bool paired(struct interpret *in, struct event *e, enum pairing_result result)
 {
@@ -250,7 +252,7 @@ static bool end(struct interpret *in, struct batch *b, struct event *e, struct p
 	return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
 }
 
-/* The state before ends, and comes out; the new one begins. */
+/* Ends the previous state, which replaces the event, and begins the new one. */
 static bool state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	struct event closing = *e;
@@ -291,7 +293,7 @@ static void span(struct batch *b, struct event *e, const struct plan *m)
 	e->nfields--;
 }
 
-/* What the reader calls a beginning or an end is one. */
+/* Phases of the reader. */
 static bool own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	return e->phase == PHASE_BEGIN ? begin(in, b, e, how)
@@ -299,7 +301,7 @@ static bool own_phase(struct interpret *in, struct batch *b, struct event *e, st
 	                               : true;
 }
 
-/* Nobody says what it means. */
+/* Without a plan. */
 static bool as_read(struct interpret *in, struct batch *b, struct event *e)
 {
 	return own_phase(
@@ -363,7 +365,7 @@ static void find_place(struct interpret *in, struct batch *b, struct event *e, c
 	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
 }
 
-/* What is said of an event of this name; NULL: nothing. */
+/* The plan for an event of this name; NULL: none. */
 static inline const struct known_class *choose(const struct known_class *k, struct slice name)
 {
 	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, name))
@@ -443,21 +445,21 @@ static inline void move(struct batch *b, uint32_t to, uint32_t from)
 		b->bytes[to] = b->bytes[from];
 }
 
-/* Which record ended the event that comes out as the i-th. */
+/* Stores the record that ended the i-th event of the output. */
 static inline void note_other(const struct interpret *in, uint32_t i, uint64_t offset)
 {
 	if (in->others != NULL)
 		in->others[i] = offset;
 }
 
-/* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
+/* Events without a plan, if no track has open spans. */
 static inline bool has_nothing_to_do(const struct interpret *in, const struct known_class *k,
                                      const struct event *e)
 {
 	return k->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
 }
 
-/* the fast path, from the i-th event on, as far as they lead.  *n: how many events come out so far. */
+/* The fast path, from the i-th event on, as long as events qualify.  *n: number of events kept. */
 static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 {
 	const struct class *cls = NULL;
@@ -491,7 +493,7 @@ static uint32_t fast_path(struct interpret *in, struct batch *b, uint32_t i, uin
 	return i;
 }
 
-/* Asked once a batch: what ran out of memory did something harmless and went on. */
+/* Checked once per batch: on OOM functions omit something and continue. */
 static bool failed(const struct interpret *in, const struct batch *b)
 {
 	return in->failed || in->arena.failed || in->pairing.failed || in->arrows.failed || batch_failed(b) ||

@@ -1,10 +1,13 @@
+/* Pairs of begin and end become spans: a stack per track, states next to it, a hash table for async spans and
+ * for ends that precede their begin.  Open spans are in one array with a free list; an END searches
+ * PAIRING_LOOK entries of the stack at most.  The limits are in interpret.h. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "run/engine_losses.h"
 #include "run/meaning/interpret.h"
 
-/* ---- pending end ---- */
+/* ---- ends that precede their begin ---- */
 
 #define BUCKETS 8192U
 #define LOOK 64 /* places of a bucket */
@@ -36,7 +39,7 @@ static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p
 	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
 }
 
-/* 0: there are enough already, or there is no memory. */
+/* Returns 0 beyond the limit, or on OOM. */
 static uint32_t take_place(struct pending_ends *a, struct pairing *p)
 {
 	const uint32_t place = a->free;
@@ -59,7 +62,7 @@ static uint32_t take_place(struct pending_ends *a, struct pairing *p)
 	return ++a->n;
 }
 
-/* What it points to is the batch's from now on. */
+/* Passes its copy to the batch. */
 static void give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
@@ -105,7 +108,7 @@ static bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct b
 	return true;
 }
 
-/* The link to the earliest end that is not before the beginning, or NULL. */
+/* The link to the earliest end not before the begin, or NULL. */
 static uint32_t *find(const struct pending_ends *a, const struct pairing *p, const struct event *e,
                       struct pairing_end_of how)
 {
@@ -122,7 +125,7 @@ static uint32_t *find(const struct pending_ends *a, const struct pairing *p, con
 	return best;
 }
 
-/* Whether the end of this BEGIN was met before; then e is the span. */
+/* If the end of this BEGIN preceded it, makes e the span and returns true. */
 static bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
                              struct pairing_end_of how)
 {
@@ -201,9 +204,9 @@ void pairing_free(struct pairing *p)
 	*p = (struct pairing){ .trace = NULL };
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
-/* Whether there is a place for the track; it is made if it can be. */
+/* Ensures the entry of the track. */
 static bool have_track(struct pairing *p, uint32_t index)
 {
 	if (index < p->ntracks)
@@ -236,8 +239,8 @@ static void more_places(struct pairing *p)
 	}
 }
 
-/* A free place; the caller has seen that there may be one more.  NULL: no memory. */
-static struct open_span *take_place_pairing(struct pairing *p)
+/* A free slot; the caller checked the limit. */
+static struct open_span *take_slot(struct pairing *p)
 {
 	if (p->free == 0)
 		more_places(p);
@@ -248,8 +251,8 @@ static struct open_span *take_place_pairing(struct pairing *p)
 	return s;
 }
 
-/* What it points to is the batch's from now on. */
-static void give_place_pairing(struct pairing *p, struct open_span *s, struct batch *b)
+/* Passes its copy to the batch. */
+static void free_slot(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
@@ -263,8 +266,7 @@ static void give_place_pairing(struct pairing *p, struct open_span *s, struct ba
 
 /* ---- lists ---- */
 
-static uint32_t *bucket_of_pairing(const struct pairing *p, const struct track *track, uint16_t pair,
-                                   uint64_t key)
+static uint32_t *async_bucket(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
 {
 	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
 
@@ -272,11 +274,11 @@ static uint32_t *bucket_of_pairing(const struct pairing *p, const struct track *
 	                   (BUCKETS_PAIRING - 1)];
 }
 
-/* Where the list starts in which a span stands, or is looked for. */
+/* The head of the list that a span belongs to. */
 static uint32_t *list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
-		return bucket_of_pairing(p, track, how.pair, how.key);
+		return async_bucket(p, track, how.pair, how.key);
 	struct open_track *const t = &p->tracks[track->index];
 	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
@@ -292,7 +294,7 @@ static bool belong(const struct open_span *s, const struct track *track, struct 
 }
 
 /* The link to the span that an end closes, or NULL. */
-static uint32_t *find_pairing(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+static uint32_t *find_async(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	uint32_t *link;
 
@@ -308,7 +310,7 @@ static uint32_t *find_pairing(const struct pairing *p, const struct track *track
 	return NULL;
 }
 
-/* ---- what is not retained ---- */
+/* ---- spans beyond the limits ---- */
 
 static uint64_t beyond_key(const struct track *track, struct pairing_end_of how)
 {
@@ -343,7 +345,7 @@ static void leave_out(struct pairing *p, const struct event *e, struct pairing_e
 
 /* ---- the two ends ---- */
 
-/* Copies what does not outlive the batch. */
+/* Copies name and fields that do not outlive the batch. */
 static void keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
                  struct pairing_end_of how)
 {
@@ -370,7 +372,7 @@ static void keep(struct pairing *p, const struct batch *b, const struct event *e
 	p->failed |= made == RETAINED_NO_MEMORY;
 }
 
-/* Whether there is the list that a span would stand in; it is made if it can be. */
+/* Ensures the list that a span belongs to. */
 static bool have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
@@ -390,7 +392,7 @@ static bool have_room(const struct pairing *p, const struct event *e, struct pai
 	       !(listed && p->tracks[e->track->index].depth >= PAIRING_TRACK);
 }
 
-/* Keeps it open. */
+/* Adds the open span. */
 static void open_span(struct pairing *p, const struct batch *b, const struct event *e,
                       struct pairing_end_of how)
 {
@@ -400,7 +402,7 @@ static void open_span(struct pairing *p, const struct batch *b, const struct eve
 		leave_out(p, e, how);
 		return;
 	}
-	struct open_span *const s = take_place_pairing(p);
+	struct open_span *const s = take_slot(p);
 	if (s == NULL)
 		return;
 	s->ts = e->ts;
@@ -428,7 +430,7 @@ enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct eve
 	return PAIRING_OPEN;
 }
 
-/* The span has the fields of its BEGIN, then what the END adds. */
+/* Joins the fields of both ends. */
 static void join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
 	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
@@ -444,7 +446,7 @@ static void join_fields(struct pairing *p, struct batch *b, struct event *e, con
 	b->nfields += n;
 }
 
-/* Makes e the span; its ts is where it ends. */
+/* Makes e the span; e->ts is its end. */
 static void make_span(const struct open_span *s, struct event *e)
 {
 	e->dur = e->ts - s->ts;
@@ -468,7 +470,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 			return PAIRING_DROPPED;
 		}
 	}
-	uint32_t *const link = find_pairing(p, e->track, how);
+	uint32_t *const link = find_async(p, e->track, how);
 	if (link == NULL) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
 		if (beyond == 0)
@@ -488,7 +490,7 @@ static enum pairing_result close_span(struct pairing *p, struct batch *b, struct
 	*link = s->below;
 	if ((s->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[s->track->index].depth--;
-	give_place_pairing(p, s, b);
+	free_slot(p, s, b);
 	return PAIRING_SPAN;
 }
 
@@ -515,7 +517,7 @@ static uint64_t last_of(const struct pairing *p, const struct track *t)
 	return t->index < p->ntracks ? p->tracks[t->index].last : 0;
 }
 
-/* When it ends.  A state of what is shown below a track lasts as long as that is heard of. */
+/* End time.  A state of a child track lasts until the child's last event. */
 static uint64_t end_of_open(const struct pairing *p, const struct open_span *s)
 {
 	uint64_t last = s->ts;
@@ -536,7 +538,7 @@ static void give_open(struct pairing *p, struct batch *b, struct open_span *s, b
 	struct field *const to = batch_fields(b, n);
 
 	if (to == NULL) {
-		give_place_pairing(p, s, b);
+		free_slot(p, s, b);
 		return;
 	}
 	if (retained > 0)
@@ -551,10 +553,10 @@ static void give_open(struct pairing *p, struct batch *b, struct open_span *s, b
 		p->unpaired++;
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_END], s->offset, 1);
 	}
-	give_place_pairing(p, s, b);
+	free_slot(p, s, b);
 }
 
-/* The innermost first, as if their ends had come. */
+/* The innermost first, as for ENDs. */
 static void give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 {
 	while (*list != 0 && b->n < b->cap) {
@@ -565,7 +567,7 @@ static void give_list(struct pairing *p, struct batch *b, uint32_t *list, bool f
 	}
 }
 
-/* Whether there was no room for all. */
+/* Returns whether the batch is full. */
 static bool give_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {

@@ -1,3 +1,5 @@
+/* Copies of names and fields of open spans, in one block each, and the fields of a span made of those of both
+ * its ends.  The size is computed first, so that the limit is checked before memory is allocated. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>

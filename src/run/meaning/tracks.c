@@ -1,4 +1,5 @@
-/* Time lines that events name. */
+/* Time lines named by fields of events: found by name, and by number in a cache.  Bounded in number and in
+ * bytes of names. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #define ALL_TRACKS                                                                                           \
 	65536U /* when there are so many, events name no more; readers have the rest of TRACE_MAX_TRACKS */
 
-/* The answer for a rule, the process (or track, if the line is child one) and a number. */
+/* Cached result for a rule, a process (or track, for child lines) and a number. */
 struct line_cached {
 	const void *how; /* the meaning_track, or the meaning whose states are shown */
 	const struct track *base;
@@ -29,7 +30,6 @@ void interpret_lines_free(struct interpret *in)
 	in->cached = NULL;
 }
 
-/* NULL: no memory. */
 static struct line_cached *cached_at(struct interpret *in, const void *how, const struct track *base,
                                      uint64_t value)
 {
@@ -45,20 +45,23 @@ static struct line_cached *cached_at(struct interpret *in, const void *how, cons
 	return &in->cached[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-/* A new line of this name.  NULL: no memory. */
-static const struct track *new_line(struct interpret *in, const struct track *base, bool child,
-                                    struct slice name, const struct value *id)
+/* Adds a line of this name. */
+static const struct track *new_line(struct interpret *in, const struct batch *b, const struct event *e,
+                                    const struct track *base, bool child, struct slice name,
+                                    const struct plan_ref *id)
 {
 	if (child)
 		return trace_child_track(in->trace, base, name);
+	const struct value v =
+	    id != NULL ? interpret_ref(in, b, e, id) : (struct value){ .type = VALUE_NONE };
 	struct track *const k = trace_add_thread(in->trace, base, 0, name);
 	if (k == NULL)
 		return NULL;
-	k->has_id = id != NULL && interpret_number(id, &k->id);
+	k->has_id = interpret_number(&v, &k->id);
 	return k;
 }
 
-/* Said once for a trace. */
+/* Reported once per trace. */
 static void say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
 {
 	struct quoted q;
@@ -69,7 +72,7 @@ static void say_limit(struct interpret *in, const struct batch *b, const struct 
 	in->lines_full = true;
 }
 
-/* "t17:NAME", in memory of the batch.  p is NULL when there is no memory. */
+/* "t17:NAME", in memory of the batch. */
 static struct slice line_key(struct batch *b, char kind, uint32_t base, struct slice name)
 {
 	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
@@ -84,10 +87,10 @@ static struct slice line_key(struct batch *b, char kind, uint32_t base, struct s
 	return slice_of(p, (size_t)(end - p) + name.n);
 }
 
-/* The line of this name: lines of one process and one name are one.  Without memory the base. */
+/* Finds or adds the line of this name in a process; on OOM returns the base. */
 static const struct track *named_line(struct interpret *in, struct batch *b, const struct event *e,
                                       const struct track *base, bool child, struct slice name,
-                                      const struct value *id)
+                                      const struct plan_ref *id)
 {
 	struct slice key = line_key(b, child ? 'b' : 't', base->index, name);
 	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
@@ -105,25 +108,27 @@ static const struct track *named_line(struct interpret *in, struct batch *b, con
 	}
 	if (known != TABLE_NONE)
 		return in->trace->tracks[known];
-	const struct track *const k = new_line(in, base, child, name, id);
+	const struct track *const k = new_line(in, b, e, base, child, name, id);
 	in->line_bytes += 2 * key.n;
 	key = key.p != NULL ? arena_copy(&in->trace->arena, key) : key;
 	in->failed |= k == NULL || key.p == NULL || !tabletext_put(&in->lines, key, k->index);
 	return k != NULL ? k : base;
 }
 
-/* *track stays as it is where a field is not there. */
+/* *track is unchanged if a field is missing. */
 static void try_line(struct interpret *in, struct batch *b, const struct event *e,
                      const struct plan_track *how, const struct track **track)
 {
 	const struct track *const base = how->child ? e->track : track_process(e->track);
 	const struct value v = interpret_ref(in, b, e, &how->number);
-	const struct value *const id = how->id.p != NULL ? interpret_field(b, e, how->id) : NULL;
 	const bool plain = v.type != VALUE_STRING && v.type != VALUE_BYTES;
 	struct slice name;
 	bool lasting;
 
-	if ((how->number.nfields > 0 && v.type == VALUE_NONE) || (how->id.p != NULL && id == NULL))
+	if (how->number.nfields > 0 && v.type == VALUE_NONE)
+		return;
+	if (how->id.nfields > 0 && how->id.ntables == 0 &&
+	    interpret_ref(in, b, e, &how->id).type == VALUE_NONE)
 		return;
 	struct line_cached *const c = cached_at(in, how, base, v.u64);
 	if (c == NULL)
@@ -136,7 +141,7 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 		return;
 	if (name.n > NAME_BYTES)
 		name = slice_of(name.p, NAME_BYTES);
-	const struct track *const found = named_line(in, b, e, base, how->child, name, id);
+	const struct track *const found = named_line(in, b, e, base, how->child, name, &how->id);
 	*track = found;
 	if (plain)
 		*c = (struct line_cached){ how, base, v.u64, v.type, found };

@@ -1,10 +1,14 @@
+/* How spans of a track nest, for spans in any order (nesting.h): each lane is an array ordered by end, in
+ * which a span is preceded by the spans inside it (post-order of a forest).  A span that ends last is
+ * appended in O(1) amortised; others need a binary search and moving.  Capacity is bounded for each track and
+ * in total; beyond it inner spans are dropped first. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "run/nest/nesting.h"
 
-/* ---- nest room ---- */
+/* ---- capacity of lanes ---- */
 
 #define ROOM_FIRST 4 /* of a new lane; also the smallest limit of a track */
 
@@ -50,7 +54,7 @@ static void forget_inner(struct nest_lane *l, uint32_t recent)
 	move_down(l, to, c, from);
 }
 
-/* Forgets the first `count` spans. */
+/* Drops the first `count` spans. */
 static void forget_first(struct nest_lane *l, uint32_t count)
 {
 	uint32_t c = l->flat >= count ? count : l->n;
@@ -77,7 +81,7 @@ static void nest_room_settle(struct nest_lane *l, const struct nest_span *x)
 		forget_inner(l, NEST_WINDOW);
 }
 
-/* Makes do with `keep` (at least one): first goes what is within others. */
+/* Reduces the lane to `keep` > 0 spans: drops inner ones first. */
 static void lane_reduce(struct nest_lane *l, uint32_t keep)
 {
 	if (l->n <= keep)
@@ -98,7 +102,7 @@ static void lane_shrink(struct nesting *n, struct nest_track *t, struct nest_lan
 	l->cap = cap;
 }
 
-/* false: every lane is as small as can be. */
+/* Returns false if every lane has its minimum capacity. */
 static bool track_halve(struct nesting *n, struct nest_track *t)
 {
 	bool any = false;
@@ -113,7 +117,7 @@ static bool track_halve(struct nesting *n, struct nest_track *t)
 	return any;
 }
 
-/* Takes room from lanes that do not use it. */
+/* Shrinks lanes with unused capacity. */
 static void track_trim(struct nesting *n, struct nest_track *t)
 {
 	for (uint32_t i = 0; i <= t->nmore; i++) {
@@ -145,7 +149,7 @@ static bool nesting_sweep(struct nesting *n)
 	return true;
 }
 
-/* Free places for some time, so that what it took to make them is earned. */
+/* Frees enough slots at once to amortise the cost. */
 static bool has_room(const struct nest_lane *l)
 {
 	return l->n < l->cap - l->cap / 4;
@@ -163,7 +167,7 @@ static bool lane_drop_half(struct nest_lane *l)
 	return has_room(l);
 }
 
-/* Makes room within the limit of the track.  true: the lane has free places now and need not grow. */
+/* Frees capacity within the limit of the track.  Returns true if the lane has free slots now. */
 static bool track_make_room(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	while (!has_room(l) && t->room + lane_wants(l) > n->limit) {
@@ -191,7 +195,7 @@ static bool lane_grow(struct nesting *n, struct nest_track *t, struct nest_lane 
 	return true;
 }
 
-/* A free place in a full lane; spans may have moved or be forgotten, here and in other lanes. */
+/* Ensures a free slot in a full lane; may move or drop spans of all lanes. */
 static enum nest_room nest_room_make(struct nesting *n, struct nest_track *t, struct nest_lane *l)
 {
 	if (l->cap >= 8 * NEST_WINDOW)
@@ -206,15 +210,15 @@ static enum nest_room nest_room_make(struct nesting *n, struct nest_track *t, st
 	return lane_grow(n, t, l) ? NEST_ROOM_OK : NEST_ROOM_NO_MEMORY;
 }
 
-/* ---- nest lane ---- */
+/* ---- position of a span in a lane ---- */
 
-/* The order that nesting.h states; of equal spans the later one lies around the earlier. */
+/* The order of nesting.h; of equal spans the later one contains the earlier. */
 static inline bool goes_behind(const struct nest_span *s, const struct nest_span *x)
 {
 	return s->end < x->end || (s->end == x->end && s->start >= x->start);
 }
 
-/* Gallops down from the newest, since that is where time is. */
+/* Exponential search from the newest span, as most are near it. */
 static uint32_t place_of(const struct nest_lane *l, const struct nest_span *x)
 {
 	uint32_t hi = l->n, step = 1;
@@ -247,7 +251,7 @@ static void add_piece(const struct nest_asked *asked, const struct nest_span *s)
 	n->pieces[n->npieces++] = (struct nest_piece){ s->start, s->end };
 }
 
-/* false: it is used up. */
+/* Returns false if the budget is used up. */
 static inline bool pay(const struct nest_asked *asked, struct nest_look *at)
 {
 	if (asked->n->looks == 0) {
@@ -289,7 +293,7 @@ static void look_behind(const struct nest_lane *l, const struct nest_span *x, co
 	}
 }
 
-/* Those that end within x, or with it. */
+/* Spans that end inside x, or with it. */
 static void look_before(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
                         struct nest_look *at)
 {
@@ -313,7 +317,7 @@ static void look_before(const struct nest_lane *l, const struct nest_span *x, co
 	at->first = i;
 }
 
-/* Without memory for pieces nesting.failed is set. */
+/* Sets nesting.failed on OOM. */
 static void nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
                            struct nest_look *at)
 {
@@ -325,7 +329,7 @@ static void nest_lane_look(const struct nest_lane *l, const struct nest_span *x,
 	              ((at->holder > 0 || (!at->fits && asked.whole)) && x->start < l->lost_inner);
 }
 
-/* Where nothing within others is kept: takes the place of those within it, or is forgotten itself. */
+/* In the part without inner spans: replaces the spans inside it, or is dropped. */
 static void put_flat(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
 {
 	const uint32_t inner = at->pos - at->first;
@@ -345,7 +349,8 @@ static void put_flat(struct nest_lane *l, const struct nest_span *x, const struc
 	l->flat = l->flat + 1 - inner;
 }
 
-/* Puts it in where nest_lane_look said that it fits; there is room, and no more than NEST_WINDOW to move. */
+/* Inserts it at the position of nest_lane_look(); there is a free slot, and at most NEST_WINDOW spans move.
+ */
 static void nest_lane_put(struct nest_lane *l, const struct nest_span *x, const struct nest_look *at)
 {
 	struct nest_span *const to = l->spans + at->pos;
@@ -371,7 +376,7 @@ static void nest_lane_put(struct nest_lane *l, const struct nest_span *x, const 
 	l->n++;
 }
 
-/* ---- nest cover ---- */
+/* ---- covered time ---- */
 
 #define FEW 32
 
@@ -402,7 +407,7 @@ static inline bool is_within(const struct nest_piece *p, const struct nest_span 
 	return s->start <= p->start && p->end <= s->end;
 }
 
-/* ns of x that is covered by those pieces which lie within it, or within the holder (may be NULL). */
+/* ns of x covered by the pieces inside it, or inside the holder (may be NULL). */
 static uint64_t united(const struct nesting *n, const struct nest_span *x, const struct nest_span *holder)
 {
 	uint64_t covered = 0, until = x->start;
@@ -421,7 +426,7 @@ static uint64_t united(const struct nesting *n, const struct nest_span *x, const
 	return covered;
 }
 
-/* True if another one lies within it, so that x has no part of its own in it. */
+/* Whether another holder is inside it. */
 static bool is_outer(const struct nest_span *holders, uint32_t n, uint32_t i)
 {
 	for (uint32_t j = 0; j < n; j++) {
@@ -463,7 +468,7 @@ static void nest_cover_alone(struct nesting *n, const struct nest_span *x, const
 		add_late(n, holder, x->end - x->start - covered, out);
 }
 
-/* ---- nesting ---- */
+/* ---- placing a span ---- */
 
 /* All costs are bounded for each span, whatever the input: looking at spans that stay, and moving more than
  * NEST_WINDOW, costs credit, of which each new one brings a little; some is there from the start. */
@@ -518,7 +523,7 @@ static bool track_at(struct nesting *n, uint32_t track)
 	return true;
 }
 
-/* One lane more; false: there may be none. */
+/* Adds a lane; returns false at the limit. */
 static bool track_add_lane(struct nesting *n, struct nest_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
@@ -534,7 +539,7 @@ static bool track_add_lane(struct nesting *n, struct nest_track *t)
 	return true;
 }
 
-/* What was found out about one span. */
+/* Results of the search for one span. */
 struct finding_place {
 	const struct nest_span *x;
 	struct nest_look at; /* in the lane that it fits */
@@ -543,7 +548,7 @@ struct finding_place {
 	struct nest_span holders[NEST_LANES]; /* the innermost around it, of each lane that has one */
 };
 
-/* Looks at all lanes, or up to the first that fits. */
+/* Searches all lanes, or up to the first that fits. */
 static void look_around(struct nesting *n, struct nest_track *t, struct finding_place *f,
                         struct nest_result *out)
 {
@@ -574,7 +579,7 @@ static void look_around(struct nesting *n, struct nest_track *t, struct finding_
 		nest_cover(n, f->x, f->holders, f->nholders, out);
 }
 
-/* A lane for it.  out->dropped: there is none. */
+/* Chooses its lane; sets out->dropped if there is none. */
 static void find_lane(struct nesting *n, struct nest_track *t, struct finding_place *f,
                       struct nest_result *out)
 {
@@ -586,7 +591,7 @@ static void find_lane(struct nesting *n, struct nest_track *t, struct finding_pl
 	out->lane = (uint16_t)(out->dropped ? NEST_LANES - 1 : t->nmore);
 }
 
-/* The place in a lane whose spans have moved. */
+/* Its position in a lane whose spans have moved. */
 static void look_again(struct nesting *n, const struct nest_lane *l, struct finding_place *f)
 {
 	const uint32_t looks = n->looks;

@@ -1,3 +1,6 @@
+/* Assigns lanes: tracks of their own for spans that overlap others without nesting.  For events in order of
+ * time a stack per lane suffices; otherwise any_order.c.  A span goes to the first lane where it fits, so
+ * cost grows with the lanes of a track (64 at most). */
 #include "run/nest/lanes.h"
 
 #include <stdlib.h>
@@ -6,7 +9,7 @@
 #include "model/trace_engine.h"
 #include "run/engine_losses.h"
 
-/* ---- nest sorted ---- */
+/* ---- spans in order of time ---- */
 
 #define FIRST_CAP 4U
 

@@ -8,64 +8,59 @@
 /* ---- nesting ---- */
 
 /*
- * How the spans of a track nest, found in one pass with bounded memory, in
- * whatever order they arrive.
+ * Nesting of the spans of a track, in one pass with bounded memory, for any order of arrival.
  *
- * Each track has a few lanes.  A span goes to the first lane where it overlaps
- * no span in part only.  Ends that touch do not overlap.  What covers a span
- * is the union of all spans of its track, on any lane, that lie within it; of
- * two equal spans the later lies around the earlier one.  A span that arrives
- * after one that it lies within takes from the outer one's self time what
- * nothing took before (struct nest_late).  A span of no length overlaps
- * nothing and covers nothing: lane 0, not kept.  An end beyond 2^64 - 1 counts
- * as 2^64 - 1.
+ * A span goes to the first lane of its track where it overlaps no span partially.  Touching ends do not
+ * overlap.  A span is covered by the union of all spans of its track, on any lane, inside it; of two equal
+ * spans the later contains the earlier. A span that arrives after one that contains it reduces the self time
+ * of that one (struct nest_late).  Spans of length 0 are on lane 0, and not stored.  Ends saturate at 2^64
+ * - 1.
  *
- * The bounds below are on memory, used or not.  What lies within a known span
- * and is not among the NEST_WINDOW last to end is forgotten first, then the
- * oldest of the rest.  A span that may have to do with what was forgotten is
- * marked as inexact.  When the room for all tracks is used up, the limit for
- * each of them is halved.  The same spans give the same answers on every run.
+ * The limits below are on allocated memory.  Spans inside others, except the NEST_WINDOW last to end, are
+ * dropped first, then the oldest ones.  A span that may overlap dropped ones is marked as inexact.  When the
+ * total capacity is used up, the limit of each track is halved.  The same spans give the same results on
+ * every run.
  *
- * Cheap are spans in order of their end (equal ends: the inner one first); the
- * others cost a search, and each span that ends later is moved.
+ * Cost: O(1) for spans in order of their end (of equal ends the inner one first); others need a search, and
+ * spans that end later are moved.
  */
-#define NEST_TRACK_ROOM 65536     /* spans of one track, all lanes together */
+#define NEST_TRACK_ROOM 65536     /* spans of one track, on all lanes */
 #define NEST_TOTAL_ROOM (3 << 18) /* of all tracks */
 #define NEST_LANES 64             /* of one track */
 #define NEST_EXTRA_LANES 131072   /* lanes above 0, of all tracks */
-#define NEST_WINDOW 1024          /* how far below the newest a span is put in */
+#define NEST_WINDOW 1024          /* max distance from the newest at which a span is inserted */
 
 struct nest_span {
 	uint64_t start, end; /* start < end */
 	uint32_t who;        /* the caller's */
-	uint32_t size;       /* of its tree: it, and what is kept of the spans within it */
+	uint32_t size;       /* of the subtree: the span, and stored spans inside it */
 };
 
-/* In the order of ends, of equal ends the inner one first: what lies within a span stands right before it. */
+/* Ordered by end, of equal ends the inner one first: spans inside another one directly precede it. */
 struct nest_lane {
 	struct nest_span *spans;
 	uint32_t n, cap;
-	uint32_t flat;       /* below this, none had others within it when it was looked at last */
-	uint64_t lost_inner; /* the latest end of those within others that were forgotten */
-	uint64_t lost;       /* and of those that were not */
+	uint32_t flat;       /* spans below this index contained no others at the last check */
+	uint64_t lost_inner; /* latest end of dropped spans inside others */
+	uint64_t lost;       /* latest end of other dropped spans */
 };
 
 struct nest_track {
 	struct nest_lane first; /* lane 0 */
 	struct nest_lane *more; /* lanes 1 .. nmore */
 	uint32_t room;          /* sum of cap over the lanes */
-	uint64_t missed;        /* the latest end of spans that were not kept */
-	uint64_t apart;         /* the latest end of those, and of all in lanes 1 .. nmore */
+	uint64_t missed;        /* latest end of spans that were not stored */
+	uint64_t apart;         /* latest end of those, and of spans in lanes 1 .. nmore */
 	uint16_t nmore;
 };
 
-/* A span that came before the present one and lies around it. */
+/* An earlier span that contains the current one. */
 struct nest_late {
-	uint64_t ns; /* its self time becomes less by this */
+	uint64_t ns; /* to subtract from its self time */
 	uint32_t who;
 };
 
-/* A span that shares time with the present one. */
+/* A span that overlaps the current one. */
 struct nest_piece {
 	uint64_t start, end;
 };
@@ -73,36 +68,36 @@ struct nest_piece {
 struct nesting {
 	struct nest_track *tracks; /* by index, made on demand */
 	uint32_t ntracks;
-	uint32_t limit;  /* room that one track may have now */
-	uint32_t room;   /* sum over all tracks */
-	uint32_t grown;  /* room given out since the last sweep */
+	uint32_t limit;  /* current max capacity of a track */
+	uint32_t room;   /* total capacity of all tracks */
+	uint32_t grown;  /* capacity allocated since the last sweep */
 	uint32_t nextra; /* lanes above 0 */
-	uint32_t looks;  /* how many spans may be looked at, and */
-	uint32_t moves;  /* moved to put another one in: see nesting.c */
-	bool cover;      /* somebody asks what covers a span */
-	bool failed;     /* memory ran out some time: results since then are of no use */
+	uint32_t looks;  /* budget of spans to examine, and */
+	uint32_t moves;  /* to move when one is inserted (any_order.c) */
+	bool cover;      /* covered time is needed */
+	bool failed;     /* OOM: later results are invalid */
 	struct nest_piece *pieces;
 	uint32_t npieces, pieces_cap;
 	struct nest_late late[NEST_LANES]; /* of the last span; nest_result.nlate of them */
 };
 
 struct nest_result {
-	uint64_t covered; /* ns of the span that the spans within it cover, of those met before; <= dur */
+	uint64_t covered; /* ns covered by earlier spans inside it; <= dur */
 	uint32_t nlate;
 	uint16_t lane; /* 0 .. NEST_LANES - 1 */
-	bool inexact; /* what was forgotten may share time with it, or it is forgotten itself: its lane may be
-	                 wrong, and self times too large */
-	bool dropped; /* it overlaps in every lane there may be; `lane` is the last one */
+	bool inexact;  /* dropped spans may overlap it, or it was dropped: its lane may be wrong, self times
+	                  too large */
+	bool dropped;  /* no free lane; `lane` is the last one */
 };
 
-/* cover: false if lanes alone are asked for. */
+/* cover: false if only lanes are needed. */
 void nesting_init(struct nesting *n, bool cover);
 void nesting_free(struct nesting *n);
 
 /* The general case of nesting_span, with the end computed. */
 void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
-/* Takes the next span of a track; who: the number by which nest_late names it. */
+/* Adds a span to a track; who: its number in nest_late. */
 static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
                                 struct nest_result *out)
 {
@@ -120,7 +115,7 @@ static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t star
 	}
 	struct nest_span *const last = l->spans + l->n, *top = last;
 
-	/* Other lanes are over, nothing ends later: what lies within it are the last trees of lane 0. */
+	/* No other lane is active and no span ends later: spans inside are the last trees of lane 0. */
 	uint64_t covered = 0;
 	uint32_t size = 1;
 	while (top[-1].start >= start) {
@@ -141,37 +136,34 @@ static inline void nesting_span(struct nesting *n, uint32_t track, uint64_t star
 	*out = (struct nest_result){ .covered = covered };
 }
 
-/* ---- nest lane ---- */
-
-/* One lane of nesting.h: where a span would go, and what is around it. */
+/* ---- positions in a lane ---- */
 
 struct nest_look {
-	uint32_t pos;     /* the span would be put in here */
-	uint32_t first;   /* fits: the first of those within it; they end at pos */
-	uint32_t holder;  /* of the innermost span that it lies within: index + 1; 0: there is none */
-	uint64_t covered; /* ns that spans of this lane within it cover */
-	bool fits;        /* it overlaps no span of this lane in part only */
-	bool unsure;      /* forgotten, or too much to look at: all the rest may be wrong */
+	uint32_t pos;     /* where the span would be inserted */
+	uint32_t first;   /* if fits: the first span inside it; they end at pos */
+	uint32_t holder;  /* innermost span that contains it: index + 1; 0: none */
+	uint64_t covered; /* ns covered by spans of this lane inside it */
+	bool fits;        /* no partial overlap with this lane */
+	bool unsure;      /* dropped spans, or budget exceeded: the rest may be wrong */
 };
 
-/* What of a track is looked at.  pieces: every span that shares time with the new one but does not lie around
- * it is added to nesting.pieces; of nested ones the outermost within the new one, and all that overlap it in
- * part only.  whole: look at all even if it does not fit.  Each span that is looked at costs one of
- * nesting.looks. */
+/* Options of a search.  pieces: adds overlapping spans that do not contain the new one to nesting.pieces: the
+ * outermost inside it, and all partial overlaps.  whole: continue even if it does not fit.  Each examined
+ * span costs one of nesting.looks. */
 struct nest_asked {
 	struct nesting *n;
 	bool pieces, whole;
 };
 
-/* True if nothing known of this lane reaches beyond the start of x. */
+/* Whether all known spans of the lane end by the start of x. */
 static inline bool nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
 {
 	return l->n > 0 && l->spans[l->n - 1].end <= x->start;
 }
 
-/* ---- nest room ---- */
+/* ---- capacity ---- */
 
-/* The room of lanes: counted in spans, given out in powers of two, bounded. */
+/* Capacity of lanes: in spans, powers of two, bounded. */
 
 enum nest_room { NEST_ROOM_OK, NEST_ROOM_NONE, NEST_ROOM_NO_MEMORY };
 

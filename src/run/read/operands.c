@@ -1,3 +1,5 @@
+/* Operands of the command line as lists of files, the traces that they form, and the cache of vocabularies.
+ * Folders and archives are listed once per run, so that all passes read the same files. */
 #include "run/read/operands.h"
 
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include "base/memory.h"
 #include "check/rules.h"
 #include "format/registry.h"
-#include "run/pipeline.h"
 #include "vocab/vocab.h"
 
 /* ---- vocabularies ---- */
@@ -17,7 +18,7 @@ struct vocabularies_row {
 	struct vocabulary *vocabulary;
 };
 
-static void say_no_memory(const struct pipeline_job *job)
+static void report_no_memory(const struct pipeline_job *job)
 {
 	struct findings findings;
 
@@ -27,7 +28,8 @@ static void say_no_memory(const struct pipeline_job *job)
 	findings_free(&findings);
 }
 
-static bool add(struct vocabulary *v, const struct pipeline_job *job, const char *path, struct slice text)
+static bool add_file_text(struct vocabulary *v, const struct pipeline_job *job, const char *path,
+                          struct slice text)
 {
 	struct findings findings;
 
@@ -35,22 +37,22 @@ static bool add(struct vocabulary *v, const struct pipeline_job *job, const char
 	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
 	findings_free(&findings);
 	if (!ok && vocab_no_memory(v))
-		say_no_memory(job);
+		report_no_memory(job);
 	return ok;
 }
 
-static struct vocabulary *load(const struct pipeline_job *job, const struct format *format)
+static struct vocabulary *load_vocabulary(const struct pipeline_job *job, const struct format *format)
 {
 	struct vocabulary *const v = vocab_new(format->name);
 	const struct slice builtin = vocab_builtin(format->name);
 	bool ok = v != NULL;
 
 	if (!ok)
-		say_no_memory(job);
+		report_no_memory(job);
 	for (size_t i = 0; ok && i < job->nschemas; i++)
-		ok = add(v, job, job->schemas[i].path, job->schemas[i].text);
+		ok = add_file_text(v, job, job->schemas[i].path, job->schemas[i].text);
 	if (ok && builtin.p != NULL)
-		ok = add(v, job, "(built in)", builtin);
+		ok = add_file_text(v, job, "(built in)", builtin);
 	if (ok)
 		return v;
 	vocab_free(v);
@@ -65,11 +67,11 @@ const struct vocabulary *vocabularies_of(struct vocabularies *m, const struct pi
 			return m->rows[i].vocabulary;
 	struct vocabularies_row *const rows = realloc(m->rows, (m->n + 1) * sizeof *rows);
 	if (rows == NULL) {
-		say_no_memory(job);
+		report_no_memory(job);
 		return NULL;
 	}
 	m->rows = rows;
-	rows[m->n] = (struct vocabularies_row){ format, load(job, format) };
+	rows[m->n] = (struct vocabularies_row){ format, load_vocabulary(job, format) };
 	return rows[m->n].vocabulary != NULL ? rows[m->n++].vocabulary : NULL;
 }
 
@@ -83,7 +85,7 @@ void vocabularies_free(struct vocabularies *m)
 
 /* ---- trace groups ---- */
 
-/* The groups of the present operand begin at `first`. */
+/* Grouping the files of one operand, whose groups begin at `first`. */
 struct grouping {
 	struct trace_groups *all;
 	const struct operand *operand;
@@ -113,7 +115,7 @@ static bool add_path(struct trace_group *t, char *path)
 	return true;
 }
 
-/* The part of the path that names its trace; empty: the operand does. */
+/* The prefix of the path that identifies its trace; empty: the operand. */
 static struct slice trace_path(const struct grouping *g, const struct format *format, const char *path)
 {
 	const struct trace_ops *const ops = format_trace_ops(format);
@@ -122,7 +124,7 @@ static struct slice trace_path(const struct grouping *g, const struct format *fo
 	return slice_of(path, n > strlen(g->operand->path) ? n : 0);
 }
 
-/* What the files of a trace share is its name: their folder, or how their names begin. */
+/* The name of a trace: the folder of its files, or their common prefix and *. */
 static char *shared_name(struct slice path, const char *file)
 {
 	char *const name = malloc((size_t)path.n + 2);
@@ -170,8 +172,8 @@ static bool add_file(struct grouping *g, char *path)
 	return add_path(t, path);
 }
 
-/* Files without events belong to a trace that lacks its others, or are of other programs: they are looked at
- * with the first trace of the folder. */
+/* Sidecars without inputs belong to an incomplete trace or to other programs: they join the first trace of
+ * the folder. */
 static bool join_without_input(struct grouping *g)
 {
 	struct trace_groups *const all = g->all;
@@ -197,7 +199,7 @@ static bool join_without_input(struct grouping *g)
 	return true;
 }
 
-/* The only trace of a folder has its name; of several each has its own. */
+/* A single trace has the name of its folder; several have names of their own. */
 static void name_groups(const struct grouping *g)
 {
 	for (uint32_t i = g->first; i < g->all->n && g->all->n - g->first > 1; i++)
@@ -205,7 +207,7 @@ static void name_groups(const struct grouping *g)
 			g->all->list[i].operand.path = g->all->list[i].path;
 }
 
-/* What stands in the way; a folder without a trace is said to be one. */
+/* A group for problems of a folder, and for a folder without a trace. */
 static bool add_problems(struct trace_groups *all, const struct operand *o)
 {
 	struct trace_group *const t = add_group(all, o);
@@ -267,7 +269,7 @@ void trace_groups_free(struct trace_groups *g)
 	*g = (struct trace_groups){ .n = 0 };
 }
 
-/* ---- operands ---- */
+/* ---- listing ---- */
 
 bool operands_want_name(const struct format *from, const char *name)
 {
@@ -286,7 +288,7 @@ static bool opens_beside(void *format, const char *name)
 
 static void list_operand(struct operand *o, const struct format *format, const char *path)
 {
-	/* the callback takes a plain pointer; the format is only looked at */
+	/* the callback has a pointer without const; it only reads the format */
 	union {
 		const struct format *format;
 		void *ctx;

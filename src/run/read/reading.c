@@ -1,3 +1,6 @@
+/* The first stage: opens the inputs of all operands in order, and reads them one after the other or passes
+ * them to the merge (streams.c).  Calls the hooks of the job.  A packed stream beyond the limit of concurrent
+ * ones is read after the merge. */
 #include "run/read/reading.h"
 
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 
 static const struct pipeline_hooks *hooks_of(const struct reading *r)
 {
-	return &r->p->job->hooks;
+	return &r->context->job->hooks;
 }
 
 void reading_report(struct reading *r, struct source *s)
@@ -22,37 +25,37 @@ void reading_report(struct reading *r, struct source *s)
 	source_close(s);
 }
 
-/* A finding that is about no input that could be opened. */
+/* A finding without an open input. */
 static void report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
 {
-	struct source s = { .context = &r->p->context,
+	struct source s = { .context = r->context,
 		            .place = { .path = path },
 		            .unreadable = !input_fault_is_warning(fault) };
 
-	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
+	findings_init(&s.findings, path, r->context->job->sink, r->context->job->ctx);
 	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
 	reading_report(r, &s);
 }
 
-/* A file that belongs to traces of a format but holds no events. */
+/* Checks a file of a trace without events. */
 static void check_sidecar(struct reading *r, const struct format *format, const struct operand *o,
                           const char *path)
 {
-	struct trace_context *const c = &r->p->context;
+	struct trace_context *const c = r->context;
 	struct source s = {
 		.context = c, .place = { .path = path }, .format = format, .dialect = "", .open = true
 	};
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
 		return;
-	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
+	findings_init(&s.findings, path, r->context->job->sink, r->context->job->ctx);
 	s.reader = (struct reader){ .format = format,
 		                    .trace = c->trace,
 		                    .findings = &s.findings,
 		                    .want = c->want,
-		                    .options = r->p->job->options,
+		                    .options = r->context->job->options,
 		                    .archive = o->archive,
-		                    .files = r->p->job->files };
+		                    .files = r->context->job->files };
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable[0] != '\0';
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
@@ -62,9 +65,9 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 		source_close(&s);
 }
 
-/* ---- one input ---- */
+/* ---- opening an input ---- */
 
-/* Reads the present source alone from now on.  false: a hook said stop. */
+/* Starts reading the current source, not merged.  Returns false if a hook stops the run. */
 static bool read_alone(struct reading *r)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
@@ -80,15 +83,14 @@ static bool read_alone(struct reading *r)
 
 static struct input *open_input(const struct reading *r, const struct source_place *place)
 {
-	if (r->p->job->input != NULL)
-		return r->p->job->input;
-	struct input_files *const files = r->p->job->files;
+	if (r->context->job->input != NULL)
+		return r->context->job->input;
+	struct input_files *const files = r->context->job->files;
 
 	return r->piece > 0 && place->archive == NULL ? input_open_pieces(files, place->path, r->piece)
 	                                              : input_open_in(files, place->archive, place->path);
 }
 
-/* false: no memory. */
 static bool defer(struct reading *r, struct source *s)
 {
 	struct deferred_input *const d = malloc(sizeof *d);
@@ -103,12 +105,12 @@ static bool defer(struct reading *r, struct source *s)
 	return true;
 }
 
-/* false: a hook said stop. */
-static bool take_input(struct reading *r, struct source_place place)
+/* Opens an input.  Returns false if a hook stops the run. */
+static bool open_next(struct reading *r, struct source_place place)
 {
 	struct source *const s = &r->source;
 
-	if (!source_begin(s, &r->p->context, place, open_input(r, &place))) {
+	if (!source_begin(s, r->context, place, open_input(r, &place))) {
 		reading_report(r, s);
 		return true;
 	}
@@ -123,17 +125,17 @@ static bool take_input(struct reading *r, struct source_place place)
 	return true;
 }
 
-/* Those that were put off, one by one.  false: a hook said stop. */
-static bool take_deferred(struct reading *r)
+/* Opens the next postponed stream.  Returns false if a hook stops the run. */
+static bool open_deferred(struct reading *r)
 {
 	struct deferred_input *const d = r->deferred;
 	const struct source_place place = d->place;
 
 	r->deferred = d->next;
 	free(d);
-	if (!source_begin(&r->source, &r->p->context, place,
-	                  input_open_in(r->p->job->files, place.archive, place.path))) {
-		reading_report(r, &r->source); /* it was well before */
+	if (!source_begin(&r->source, r->context, place,
+	                  input_open_in(r->context->job->files, place.archive, place.path))) {
+		reading_report(r, &r->source); /* it was readable before */
 		return true;
 	}
 	finding_add(&r->source.findings, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0,
@@ -143,7 +145,7 @@ static bool take_deferred(struct reading *r)
 
 /* ---- operands ---- */
 
-/* What stands in the way of reading a folder. */
+/* Reports problems of listing a folder. */
 static void report_problems(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
@@ -157,7 +159,7 @@ static void report_problems(struct reading *r, const struct operand *o)
 		report_problem(r, o->path, INPUT_SYSTEM, "the system gives no more memory");
 }
 
-/* A folder in which nothing can be read, and nobody said so yet. */
+/* Reports a folder without inputs, unless an error was reported. */
 static void report_no_input(struct reading *r, const struct operand *o)
 {
 	if (o->folder && !o->problems_only && !r->found && !r->told)
@@ -172,7 +174,7 @@ static void report_no_input(struct reading *r, const struct operand *o)
 		                     "belong to one hold no events");
 }
 
-/* The next input, or the end of the operands.  false: a hook said stop. */
+/* Moves to the next input or operand.  Returns false if a hook stops the run. */
 static bool advance(struct reading *r)
 {
 	const struct operand *const o = &r->operands.list[r->operand];
@@ -197,17 +199,17 @@ static bool advance(struct reading *r)
 		return true;
 	}
 	r->found = true;
-	return take_input(r, (struct source_place){ path, o->path, o->folder, r->number++, o->archive });
+	return open_next(r, (struct source_place){ path, o->path, o->folder, r->number++, o->archive });
 }
 
 /* ---- the stage ---- */
 
-/* Events of the present source; NULL: it gives none any more, and is closed. */
+/* Events of the current source; *out NULL: it has ended and is closed. */
 static enum stage_status read_source(struct reading *r, struct batch **out)
 {
 	const struct pipeline_hooks *const h = hooks_of(r);
 	struct source *const s = &r->source;
-	struct batch *const b = batch_pool_take(&r->p->pool);
+	struct batch *const b = batch_pool_take(r->pool);
 
 	*out = NULL;
 	if (b == NULL) {
@@ -231,7 +233,7 @@ static enum stage_status read_source(struct reading *r, struct batch **out)
 	return STAGE_MORE;
 }
 
-static enum stage_status next(struct stage *st, struct batch **out)
+static enum stage_status next_events(struct stage *st, struct batch **out)
 {
 	struct reading *const r = (struct reading *)st;
 	enum stage_status status = r->ended;
@@ -245,7 +247,7 @@ static enum stage_status next(struct stage *st, struct batch **out)
 		else if (r->streams != NULL)
 			status = streams_next(r, out);
 		else if (r->deferred != NULL)
-			status = take_deferred(r) ? STAGE_MORE : STAGE_BAD;
+			status = open_deferred(r) ? STAGE_MORE : STAGE_BAD;
 		else
 			status = STAGE_END;
 	}
@@ -253,7 +255,6 @@ static enum stage_status next(struct stage *st, struct batch **out)
 	return status;
 }
 
-/* false: no memory. */
 static bool list_operands(struct operands *o, const struct pipeline_job *job)
 {
 	if (job->operands != NULL)
@@ -262,15 +263,16 @@ static bool list_operands(struct operands *o, const struct pipeline_job *job)
 	                            : operands_init(o, job->paths, job->npaths, job->from);
 }
 
-struct reading *reading_new(struct pipeline *p)
+struct reading *reading_new(struct trace_context *c, struct batch_pool *pool)
 {
 	struct reading *const r = calloc(1, sizeof *r);
-	const struct pipeline_job *const job = p->job;
+	const struct pipeline_job *const job = c->job;
 
 	if (r == NULL)
 		return NULL;
-	r->stage.next = next;
-	r->p = p;
+	r->stage.next = next_events;
+	r->context = c;
+	r->pool = pool;
 	r->deferred_end = &r->deferred;
 	if (!list_operands(&r->operands, job)) {
 		free(r);

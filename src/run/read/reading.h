@@ -4,17 +4,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "run/pipeline.h"
-#include "run/read/operands.h"
-
-/* ---- reading ---- */
+#include "model/batch_pool.h"
+#include "run/job.h"
+#include "run/read/source.h"
 
 /*
- * The first stage: the operands' inputs one after the other, or, where streams
- * of one trace are merged, side by side.
+ * The first stage: reads the inputs of the operands one after the other, or merges them by time if they are
+ * streams of one trace.
  */
 
-/* A stream that is to be merged with others, but cannot be. */
+/* A stream that cannot be merged with the others: read after them. */
 struct deferred_input {
 	struct deferred_input *next;
 	struct source_place place;
@@ -24,121 +23,54 @@ struct streams;
 
 struct reading {
 	struct stage stage;
-	struct pipeline *p;
+	struct trace_context *context; /* of the run; borrowed, like the pool */
+	struct batch_pool *pool;
 	struct operands operands;
-	size_t inputs;        /* at most */
-	size_t operand, file; /* what is next */
-	uint32_t number;      /* of the next input */
-	/* of the present operand */
+	size_t inputs;        /* upper bound */
+	size_t operand, file; /* the next input */
+	uint32_t number;      /* of the next input, from 0 */
+	/* of the current operand */
 	bool problems_reported;
-	bool found;           /* an input */
-	bool told;            /* an error that is no input's */
-	struct source source; /* the present one, read alone */
+	bool found;           /* it has an input */
+	bool told;            /* an error without an input was reported */
+	struct source source; /* the current one, unless streams are merged */
 	bool has_source;
-	struct streams *streams; /* those that are merged; NULL: none */
-	bool merging;            /* all of them are opened */
+	struct streams *streams; /* merged ones; NULL: none */
 	struct deferred_input *deferred, **deferred_end;
-	size_t piece;            /* bytes of an input that may be in memory; 0: as usual */
-	enum stage_status ended; /* STAGE_MORE: not yet */
+	size_t piece;            /* max bytes of an input in memory; 0: default */
+	enum stage_status ended; /* STAGE_MORE: not ended */
 };
 
-/* NULL: no memory. */
-struct reading *reading_new(struct pipeline *p);
+struct reading *reading_new(struct trace_context *c, struct batch_pool *pool);
 
-/* Closes what is open and tells the hooks. */
+/* Closes open sources and calls the hooks. */
 void reading_end(struct reading *r);
 void reading_free(struct reading *r);
 
-/* The source that is read, for a finding about something that happened now; NULL: none. */
+/* The source that is being read, for findings of faults; NULL: none. */
 struct source *reading_present(struct reading *r);
 
-/* Tells the hooks, and closes it. */
+/* Calls the hooks and closes the source. */
 void reading_report(struct reading *r, struct source *s);
 
 /* ---- streams.c ---- */
 
-/* Whether the inputs of this source's format are merged for this job. */
+/* Whether inputs of this source's format are merged for the job. */
 bool streams_wanted(const struct source *s);
 
-/* Whether it cannot be one more of them: unpacking takes a thread and some MiB for each. */
+/* Whether it cannot be added to them: each unpacked stream needs a thread and some MiB. */
 bool streams_full(const struct reading *r, const struct source *s);
 
-/* Opens it as a stream, which takes it over.  false: a hook said stop, or no memory. */
+/* Opens it as a stream and takes it over.  Returns false if a hook stops the run. */
 bool streams_add(struct reading *r, struct source *s);
 
-/* The next events of them all. */
+/* The next events in order of time. */
 enum stage_status streams_next(struct reading *r, struct batch **out);
 
-/* Reports them all, and frees them. */
+/* Reports and frees all streams. */
 void streams_end(struct reading *r);
 
-/* The one that was read last; NULL: none. */
+/* The stream that was read last; NULL: none. */
 struct source *streams_present(struct reading *r);
-
-/* ---- merge ---- */
-
-/*
- * A tournament of n sources: which has the least key?  Of equal keys the source
- * of the lower number wins.  The keys of one source never get less.
- *
- * Each inner node holds the loser of its match, so a new key of the winner
- * meets log2(n) others on its way up.  Key and source are one word there: the
- * distance of the key from `base`, then the number of the source.  A key too far
- * away for that is put behind all that are nearer; when nothing else is left,
- * `base` becomes the least key and all are told anew.
- */
-struct merge_entry {
-	uint64_t key;
-	uint32_t source; /* its number */
-};
-
-struct merge {
-	struct merge_entry first; /* the winner of the first keys */
-	uint64_t *words;          /* the losers, 1 .. leaves - 1; above i is i / 2 */
-	uint64_t *keys;           /* by source: of those that are too far away */
-	bool *ended;              /* by source */
-	uint64_t base, limit;     /* distances below the limit are told */
-	uint32_t leaves;          /* a power of two, > 1 */
-	uint32_t bits;            /* of the source's number in a word */
-};
-
-/* Stands in `source` of an entry that has no more keys. */
-#define MERGE_ENDED (UINT32_C(1) << 31)
-
-/* Such an entry comes behind all others, also behind the largest key. */
-static inline struct merge_entry merge_ended(uint32_t source)
-{
-	return (struct merge_entry){ UINT64_MAX, source | MERGE_ENDED };
-}
-
-/* Sources 0 .. n - 1 with their first keys, or merge_ended() if they have none.  n < 2^30.  false: no memory.
- */
-bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n);
-void merge_free(struct merge *m);
-
-/* The word of a key that is too far away, or of one that has ended. */
-uint64_t merge_far_word(struct merge *m, struct merge_entry x);
-
-/* No key that is left is near enough: the winner all the same. */
-struct merge_entry merge_from_afar(struct merge *m, uint64_t winner);
-
-/* The winner's next key (or merge_ended()) takes part; gives the new winner: the least key of all.  One with
- * MERGE_ENDED: all have ended.  No branch depends on which key is less: which stream comes next cannot be
- * foretold. */
-static inline struct merge_entry merge_next(struct merge *m, struct merge_entry x)
-{
-	const uint32_t bits = m->bits;
-	uint64_t word = x.key - m->base;
-
-	word = x.source < MERGE_ENDED && word < m->limit ? word << bits | x.source : merge_far_word(m, x);
-	for (uint32_t i = (m->leaves + (x.source & ~MERGE_ENDED)) >> 1; i > 0; i >>= 1) {
-		const uint64_t other = m->words[i];
-		m->words[i] = word < other ? other : word;
-		word = word < other ? word : other;
-	}
-	if (word >> bits >= m->limit)
-		return merge_from_afar(m, word);
-	return (struct merge_entry){ m->base + (word >> bits), (uint32_t)word & (m->leaves - 1) };
-}
 
 #endif

@@ -1,24 +1,30 @@
-/* A second, quiet pass over an input that a reader asks for while it reads. */
+/* One input and its reader: recognises the format, opens the reader, reads batches, reports faults of the
+ * input, and applies marks of records.  Also the passes that use a source without a pipeline: look-ahead and
+ * the least time.
+ *
+ * Pitfall: a file that shrinks while it is mapped reads as zeros, so batches read since the last check are
+ * discarded. */
 #include "run/read/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/siphash.h"
 #include "check/rules.h"
 #include "format/reader_modes.h"
 #include "format/registry.h"
 #include "input/private.h"
 #include "model/event_traits.h"
-#include "run/pipeline.h"
+#include "model/trace_engine.h"
 
 /* ---- look ahead ---- */
 
 #define BATCH_EVENTS 1024
 
-/* Hands on what kept the second input from being read, other than damage that the first will meet itself.
- * false: nothing did. */
-static bool take_fault(struct input *to, const struct source *s, bool started)
+/* Copies a fault of the second input to the first, except damage that the first will find itself.  Returns
+ * false if there is none. */
+static bool copy_fault(struct input *to, const struct source *s, bool started)
 {
 	const struct input *const from = s->in;
 
@@ -62,7 +68,7 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 		batch_free(&b);
 		done = s.status != READ_NO_MEMORY;
 	}
-	done &= !take_fault(asking->in, &s, started);
+	done &= !copy_fault(asking->in, &s, started);
 	source_close(&s);
 	trace_context_free(&context);
 	trace_free(&trace);
@@ -71,7 +77,7 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 
 /* ---- min time ---- */
 
-static void take_least(struct min_time *m, const struct batch *b)
+static void update_least(struct min_time *m, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (!m->known || b->events[i].ts < m->ns) {
@@ -81,14 +87,14 @@ static void take_least(struct min_time *m, const struct batch *b)
 }
 
 /* Takes over the input; NULL: it cannot be read twice. */
-static void look_through(struct min_time *m, struct trace_context *c, struct source_place place,
-                         struct input *in)
+static void read_times(struct min_time *m, struct trace_context *c, struct source_place place,
+                       struct input *in)
 {
 	struct source s;
 	struct batch b;
 
 	if (in == NULL || !input_can_reopen(in)) {
-		m->complete &= in != NULL && in->p == in->end; /* what holds nothing is no matter */
+		m->complete &= in != NULL && in->p == in->end; /* an empty input is irrelevant */
 		if (in != NULL && (in->fault == INPUT_SYSTEM || in->fault == INPUT_CHANGED)) {
 			snprintf(m->why, sizeof m->why, "%s", in->fault_text);
 			m->failed = true;
@@ -101,7 +107,7 @@ static void look_through(struct min_time *m, struct trace_context *c, struct sou
 		while (!m->failed && s.status == READ_MORE) {
 			batch_recycle(&b);
 			source_next(&s, &b);
-			take_least(m, &b);
+			update_least(m, &b);
 		}
 		batch_free(&b);
 	}
@@ -113,7 +119,7 @@ static void look_through(struct min_time *m, struct trace_context *c, struct sou
 	m->failed |= c->system_failed || m->why[0] != '\0';
 }
 
-/* What a descriptor gives can be read once; its times may lie before all others. */
+/* A pipe can be read only once; its times may precede all others. */
 static struct input *open_again(struct min_time *m, const struct pipeline_job *job,
                                 const struct source_place *at)
 {
@@ -141,11 +147,11 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 		const struct operand *const o = &operands->list[k];
 		struct source_place place = { o->path, o->path, o->folder, 0, o->archive };
 		if (!o->folder)
-			look_through(&m, &c, place, open_again(&m, job, &place));
+			read_times(&m, &c, place, open_again(&m, job, &place));
 		for (size_t i = 0; i < o->tree.n; i++) {
 			place.path = o->tree.paths[i];
 			if (operands_sidecar(operands, place.path) == NULL)
-				look_through(&m, &c, place, open_again(&m, job, &place));
+				read_times(&m, &c, place, open_again(&m, job, &place));
 		}
 	}
 	trace_context_free(&c);
@@ -153,15 +159,12 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 	return m;
 }
 
-/* ---- source ---- */
-
-/* So much of a first window must speak for the format of the files before it. */
-#define SURE_BITS 32
+#define SURE_BITS 32 /* of a probe, to prefer the format of earlier files */
 #define PROBED 65536 /* bytes */
 
 _Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have a bit each");
 
-/* ---- the trace ---- */
+/* ---- state of the trace ---- */
 
 void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
                         struct vocabularies *vocabularies, unsigned want)
@@ -201,7 +204,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 	};
 }
 
-/* What belongs to all inputs of the trace; its findings are reported at the end.  false: no memory. */
+/* Opens the state shared by all inputs of the trace; its findings are reported at the end. */
 static bool open_trace(struct source *s)
 {
 	struct trace_context *const c = s->context;
@@ -248,28 +251,27 @@ void source_no_memory(struct source *s)
 	s->unreadable = s->context->system_failed = true;
 }
 
-/* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before
- * counts. */
+/* A cut or damaged compressed stream is like a damaged record: a finding, and the data before it is valid. */
 static bool is_damage(const struct input *in)
 {
 	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
 }
 
-/* Another attempt may end otherwise.  That a file is not there, or may not be read, holds for the whole run
- * (input_files.h). */
+/* Faults that may not recur.  A missing or unreadable file remains so for the whole run (struct input_files).
+ */
 static bool is_failure(enum input_fault fault)
 {
 	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
 }
 
-/* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
+/* Reports a fault of the input itself.  Returns true if the input is unusable. */
 static bool report_fault(struct findings *j, const struct input *in)
 {
 	const struct rule *const rule = input_fault_rule(in->fault);
 
 	if (rule == NULL)
 		return false;
-	j->muted = NULL; /* the bytes are not to be trusted; this sentence about them is */
+	j->muted = NULL; /* findings about untrusted bytes are muted, but not this one */
 	finding_add(j, rule, in->fault_offset, 0, "%s%s",
 	            strncmp(in->fault_text, "is ", 3) == 0 ? "the input " : "", in->fault_text);
 	return rule->level == LEVEL_ERROR;
@@ -303,8 +305,8 @@ static void report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen
- * to look like something else, so the format of the trace comes first. */
+/* The format by option or content.  Returns NULL if none matches, or on OOM (*no_memory is set).  Tries the
+ * format of the trace first: one of thousands of streams may resemble another format. */
 static const struct format *recognise(const struct source *s, const struct format *before, size_t looked,
                                       bool *no_memory)
 {
@@ -340,7 +342,7 @@ static void report_unknown(struct source *s, size_t looked)
 		            looked);
 }
 
-/* Whether all that is looked at of its raw events are their bytes. */
+/* Whether only the bytes of raw events are used. */
 static bool is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
 {
 	return job->raw_from == f && !job->raw_fields && f->writer != NULL &&
@@ -398,7 +400,7 @@ static bool find_format(struct source *s)
 
 /* ---- one input ---- */
 
-/* Findings of events that are not in the scope of the job are left out.  false: no memory. */
+/* Leaves out findings of events outside of the scope of the job. */
 static bool set_scope(struct source *s)
 {
 	struct record_marks *const m = s->context->marks;
@@ -433,7 +435,7 @@ bool source_begin(struct source *s, struct trace_context *c, struct source_place
 	return true;
 }
 
-/* Whether the word is one of "A, B and C". */
+/* Whether the name is one of "A, B and C". */
 static bool has_word(const char *list, const char *word)
 {
 	const size_t n = strlen(word);
@@ -459,14 +461,14 @@ static void end_dialect(struct source *s)
 	}
 }
 
-/* Single files have clocks of their own: whether they are one is known when both were read. */
+/* Single files have clocks of their own, compared in end_clock(). */
 static void begin_clock(struct trace_context *c, const struct format *format)
 {
 	if (format->trace == NULL)
 		c->trace->epoch_known = false;
 }
 
-/* Clocks that count from the start of the machine are read together with the wall time, more or less. */
+/* Monotonic clocks and the wall time are not sampled at exactly the same time. */
 #define SAME_BOOT_NS UINT64_C(1000000000)
 
 static bool is_same_clock(const struct source_clock *a, const struct trace *t)
@@ -474,7 +476,7 @@ static bool is_same_clock(const struct source_clock *a, const struct trace *t)
 	const uint64_t apart =
 	    a->epoch_ns > t->epoch_ns ? a->epoch_ns - t->epoch_ns : t->epoch_ns - a->epoch_ns;
 
-	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack what says the wall time */
+	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack the wall time */
 		return !a->epoch_known || !t->epoch_known || apart <= SAME_BOOT_NS;
 	return a->epoch_known == t->epoch_known && (!t->epoch_known || apart == 0);
 }
@@ -498,7 +500,7 @@ static void report_other_clock(struct source *s)
 	s->unreadable = true;
 }
 
-/* Times of one trace count from one epoch, that of its first input. */
+/* All times of a trace refer to the epoch of its first input. */
 static void end_clock(struct source *s)
 {
 	struct trace_context *const c = s->context;
@@ -527,7 +529,7 @@ bool source_start(struct source *s)
 	c->trace->vocabulary = c->vocabulary;
 	s->status = READ_BAD;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
-		s->unreadable = c->system_failed = true; /* that was said */
+		s->unreadable = c->system_failed = true; /* already reported */
 		return false;
 	}
 	c->dialect = c->trace->dialect; /* each input shows its own */
@@ -550,7 +552,7 @@ bool source_start(struct source *s)
 	return ok;
 }
 
-/* Which records are of a selection is noted, or known. */
+/* Applies or gathers marks of records. */
 static void use_marks(struct source *s, struct batch *b)
 {
 	struct record_marks *const m = s->context->marks;
@@ -566,7 +568,12 @@ static void use_marks(struct source *s, struct batch *b)
 	batch_recycle(b);
 }
 
-/* Ids that a file gives to its arrows are its own, unless the format has traces of several files. */
+uint64_t source_flow_id(uint64_t number, uint64_t id)
+{
+	return siphash(&(struct siphash_key){ number, number }, &id, sizeof id);
+}
+
+/* Arrow ids of a file are local to it, unless the format has traces of several files. */
 static void keep_arrows_apart(const struct source *s, struct batch *b)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
@@ -576,7 +583,7 @@ static void keep_arrows_apart(const struct source *s, struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
 		if (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0)
-			e->dur = rehome_flow_id(s->place.number, e->dur);
+			e->dur = source_flow_id(s->place.number, e->dur);
 	}
 }
 
@@ -593,7 +600,7 @@ void source_next(struct source *s, struct batch *b)
 		s->status = READ_NO_MEMORY;
 	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
 		batch_recycle(b);
-	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
+	if (input_shrunk(in)) { /* data of this batch may be zeros */
 		s->status = READ_BAD;
 		batch_recycle(b);
 	}
@@ -626,7 +633,7 @@ static void end_reader(struct source *s)
 	s->reader.state = NULL;
 }
 
-/* A look ahead that failed for other reasons has said why. */
+/* A look-ahead pass that failed for other reasons has reported them. */
 static void end_without_memory(struct source *s)
 {
 	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
@@ -644,7 +651,7 @@ void source_end(struct source *s)
 	if (s->open) {
 		end_dialect(s);
 		end_clock(s);
-		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
+		input_shrunk(in); /* data read since the last check may be zeros */
 		s->complete = s->status == READ_END;
 		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
 			end_without_memory(s);

@@ -2,115 +2,114 @@
 #define RUN_READ_SOURCE_H
 
 #include "check/findings.h"
+#include "format/reader.h"
+#include "run/read/marks.h"
 #include "run/read/operands.h"
 
-/* ---- source ---- */
-
 /*
- * One opened input with its reader.  Whoever reads an input does so through
- * source_next(): the plain loop, the merge of streams, the search for the least
- * time and look-ahead passes.
+ * One opened input with its reader.  All reading goes through source_next(): the plain loop, the merge of
+ * streams, the search for the least time and look-ahead passes.
  */
 
-struct pipeline_job;
-
-/* What the sources of one trace have in common, besides the trace itself. */
+/* State shared by the sources of a trace, besides the trace itself. */
 struct trace_context {
 	const struct pipeline_job *job;      /* borrowed */
 	struct trace *trace;                 /* borrowed */
-	struct vocabularies *vocabularies;   /* borrowed; NULL: `vocabulary` is all there is */
-	const struct vocabulary *vocabulary; /* of the format; NULL: it is loaded when that is known */
-	const void *ahead_of;                /* these are look-ahead passes for this reader's state */
-	unsigned want;                       /* what the job wants, and what the checks need */
-	bool quiet;                          /* a pass that reports nothing and whose results nobody sees */
-	struct record_marks *marks;          /* of what is read, or to be found; NULL: none */
-	bool raw;                            /* events are as the file has them */
-	bool checks_order;                   /* trace_ops.check_event is called */
-	const struct format *format;         /* of the trace; NULL: not known yet */
-	const char *dialect;                 /* of the sources before; "": none */
+	struct vocabularies *vocabularies;   /* borrowed; NULL: only `vocabulary` */
+	const struct vocabulary *vocabulary; /* of the format; NULL: loaded when the format is known */
+	const void *ahead_of;        /* state of the reader that requested a look-ahead pass; NULL: none */
+	unsigned want;               /* needs of the job and of checks */
+	bool quiet;                  /* a pass without findings */
+	struct record_marks *marks;  /* to apply, or to gather; NULL: none */
+	bool raw;                    /* unmodified records; valid when the format is known */
+	bool checks_order;           /* trace_ops.check_event is called */
+	const struct format *format; /* of the trace; NULL: unknown yet */
+	const char *dialect;         /* of earlier sources; "": none */
 	struct source_clock {
 		bool any, epoch_known;
 		uint64_t epoch_ns;
-	} clock;      /* likewise, of traces of single files */
+	} clock;      /* likewise, for formats of single files */
 	void *shared; /* trace_ops.shared_size bytes */
 	bool opened;  /* trace_ops.open was called */
-	/* of the trace as a whole */
-	struct findings findings; /* path NULL: no input was recognised yet */
+	/* of the whole trace */
+	struct findings findings; /* path NULL: no input recognised yet */
 	struct deferred_findings deferred;
 	size_t deferred_room;
 	bool unreadable;
-	bool incomplete;    /* a file that belongs to the trace could not be read */
-	char refused[512];  /* why what was asked for makes no sense for the trace; "": it does */
-	bool system_failed; /* memory, a read or a file that shrank: what was read may lack what was there */
-	char why[256];      /* the first file beside an input that could not be read, and the reason; or "" */
-	uint64_t bytes;     /* of all sources that were closed, unpacked */
-	uint64_t read;      /* of all sources, so far, by source_next() */
+	bool incomplete;    /* another file of the trace could not be read */
+	char refused[512];  /* why the request makes no sense for the trace; or "" */
+	bool system_failed; /* OOM, a read error or a shrunk file: events may be missing */
+	char why[256];      /* the first other file that could not be read, and the reason; or "" */
+	uint64_t bytes;     /* of closed sources, unpacked */
+	uint64_t read;      /* of all sources, by source_next() */
 };
 
-/* Where an input was found.  All borrowed. */
+/* The location of an input.  All borrowed. */
 struct source_place {
 	const char *path;
-	const char *operand; /* of the command line */
-	bool in_folder;      /* the operand is a folder */
-	uint32_t number;     /* in the order in which the inputs of a job are opened, from 0 on */
-	const struct input_archive *archive; /* the operand is one, which outlives the source; or NULL */
+	const char *operand;                 /* of the command line */
+	bool in_folder;                      /* the operand is a folder */
+	uint32_t number;                     /* in the order of opening, from 0 */
+	const struct input_archive *archive; /* the operand, if it is one; outlives the source; or NULL */
 };
 
 struct source {
 	struct trace_context *context;
 	struct source_place place;
-	struct input *in;            /* NULL: closed, or none */
-	const struct format *format; /* NULL: no format recognises it */
-	const char *dialect;         /* known when it is ended; "": none */
+	struct input *in;            /* NULL: closed */
+	const struct format *format; /* NULL: not recognised */
+	const char *dialect;         /* valid after source_end(); "": none */
 	struct reader reader;
 	struct findings findings;
-	struct deferred_findings deferred; /* of a stream that is merged with others */
-	enum read_status status;           /* of the last source_next; READ_MORE before it */
+	struct deferred_findings deferred; /* of a merged stream */
+	enum read_status status;           /* of the last source_next(); READ_MORE before */
 	bool open;                         /* the reader was opened */
-	bool unreadable; /* the input failed, was cut, is of no known format, or memory ran out */
-	bool complete;   /* the reader reached the end of the trace; known when it is closed */
-	bool as_whole;   /* no input: the findings are those of the trace as a whole */
+	bool unreadable;                   /* the input failed, was cut or not recognised, or OOM */
+	bool complete;                     /* the reader reached the end; valid after source_end() */
+	bool as_whole;                     /* no input: findings of the whole trace */
 };
 
 void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
                         struct vocabularies *vocabularies, unsigned want);
 void trace_context_free(struct trace_context *c);
 
-/* Takes over `in` (NULL: there was no memory for it) and finds its format.  false: it cannot be read,
- * findings say why; close it all the same. */
+/* The id of an arrow of the input (or trace) of this number, which differs from those of others. */
+uint64_t source_flow_id(uint64_t number, uint64_t id);
+
+/* Takes over `in` (NULL: OOM) and finds its format.  Returns false after findings if it cannot be read; close
+ * it nevertheless. */
 bool source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in);
 
-/* Opens its reader.  false: as above, or the findings of the trace say why. */
+/* Opens its reader.  Returns false after findings of the source or of the trace. */
 bool source_start(struct source *s);
 
-/* Fills an empty batch, which may stay empty while s->status is READ_MORE. */
+/* Fills an empty batch; it may remain empty while s->status is READ_MORE. */
 void source_next(struct source *s, struct batch *b);
 
-/* Checks events of its own in the order of the trace, if the job asks for it. */
+/* Runs checks in the order of the trace on its events, if the job needs them. */
 void source_check_events(struct source *s, const struct batch *b);
 
-/* Memory ran out; reported as a finding of the source. */
+/* Reports OOM as a finding of the source. */
 void source_no_memory(struct source *s);
 
-/* Reports what is wrong with the input itself, and gives up reader and input.  The findings stay.  Harmless
- * twice. */
+/* Reports faults of the input itself, and closes reader and input.  The findings remain.  Idempotent. */
 void source_end(struct source *s);
 
-/* Ends it, and gives up the findings. */
+/* Ends it and frees the findings. */
 void source_close(struct source *s);
 
-/* Reports that memory ran out where `in` (may be NULL) is. */
+/* Reports OOM at the position of `in`, which may be NULL. */
 void source_report_no_memory(struct findings *j, const struct input *in);
 
 /* ---- min time ---- */
 
-/* The least time of all events of a job's inputs, by a quiet pass of its own. */
+/* The least time of all events of a job's inputs, from a pass without findings. */
 struct min_time {
 	uint64_t ns;
-	bool known;    /* there is an event, and it can be looked at twice */
-	bool complete; /* no input was left out because it can be read only once */
-	bool failed;   /* memory or the system failed: nothing of this is to be used */
-	char why[256]; /* then, if it was not memory */
+	bool known;    /* there is an event in an input that can be read twice */
+	bool complete; /* all inputs can be read twice */
+	bool failed;   /* OOM or a failed system call: the rest is invalid */
+	char why[256]; /* the reason, unless OOM */
 };
 
 struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,

@@ -1,143 +1,55 @@
+/* Merges the streams of a trace by (time, path, offset) with a tournament (merge.h).  A stream keeps its own
+ * order: where its clock goes back, an event has the time of the one before it.
+ *
+ * Memory is divided among streams: with more of them, fewer events and fewer bytes of each file are buffered.
+ * Merged batches share the memory of the batches of streams. */
 #include <stdlib.h>
 
 #include "format/reader_modes.h"
 #include "format/registry.h"
+#include "run/read/merge.h"
 #include "run/read/reading.h"
 
-/* ---- merge ---- */
-
-/* Behind the distances that are told stand two that are none: too far away, and ended. */
-
-uint64_t merge_far_word(struct merge *m, struct merge_entry x)
-{
-	const uint32_t source = x.source & ~MERGE_ENDED;
-
-	m->ended[source] = x.source >= MERGE_ENDED;
-	m->keys[source] = x.key;
-	return (m->limit + m->ended[source]) << m->bits | source;
-}
-
-static uint64_t word_of(const struct merge *m, uint32_t source)
-{
-	const uint64_t far = m->keys[source] - m->base;
-
-	return (m->ended[source] ? m->limit + 1 : far < m->limit ? far : m->limit) << m->bits | source;
-}
-
-/* Plays all matches below a node; gives the winner.  As deep as the tournament is high: 30 levels at most. */
-static uint64_t play(struct merge *m, uint32_t node)
-{
-	if (node >= m->leaves)
-		return word_of(m, node - m->leaves);
-	const uint64_t a = play(m, 2 * node), b = play(m, 2 * node + 1);
-	m->words[node] = a < b ? b : a;
-	return a < b ? a : b;
-}
-
-/* With the keys of all that have not ended in keys[]. */
-static struct merge_entry begin_anew(struct merge *m)
-{
-	m->base = UINT64_MAX;
-	for (uint32_t i = 0; i < m->leaves; i++)
-		if (!m->ended[i] && m->keys[i] < m->base)
-			m->base = m->keys[i];
-	const uint64_t winner = play(m, 1);
-	const uint32_t source = (uint32_t)winner & (m->leaves - 1);
-	return m->ended[source] ? merge_ended(source) : (struct merge_entry){ m->keys[source], source };
-}
-
-/* All of them are too far away, or have ended: so their keys are in keys[]. */
-struct merge_entry merge_from_afar(struct merge *m, uint64_t winner)
-{
-	const uint32_t source = (uint32_t)winner & (m->leaves - 1);
-
-	return m->ended[source] ? merge_ended(source) : begin_anew(m);
-}
-
-bool merge_init(struct merge *m, const struct merge_entry *first, uint32_t n)
-{
-	*m = (struct merge){ .leaves = 2, .bits = 1 };
-	while (m->leaves < n) {
-		m->leaves *= 2;
-		m->bits++;
-	}
-	m->limit = (UINT64_MAX >> m->bits) - 1;
-	m->words = malloc(m->leaves * sizeof *m->words);
-	m->keys = malloc(m->leaves * sizeof *m->keys);
-	m->ended = malloc(m->leaves * sizeof *m->ended);
-	if (m->words == NULL || m->keys == NULL || m->ended == NULL) {
-		merge_free(m);
-		return false;
-	}
-	for (uint32_t i = 0; i < m->leaves; i++) {
-		m->keys[i] = i < n ? first[i].key : UINT64_MAX;
-		m->ended[i] = i >= n || first[i].source >= MERGE_ENDED;
-	}
-	m->first = begin_anew(m);
-	return true;
-}
-
-void merge_free(struct merge *m)
-{
-	free(m->words);
-	free(m->keys);
-	free(m->ended);
-	*m = (struct merge){ .words = NULL };
-}
-
-/* ---- streams ---- */
-
-/*
- * Streams of one trace as one stream, in the order of (time, path, offset).
- *
- * A stream's events keep their own order: where its clock goes back, an event
- * counts as late as the one before it.
- *
- * Memory is shared out: the more streams there are, the fewer events of each
- * are at hand, and the less of its file is in memory.  What a stream's events
- * point to is held by each batch that has some of them.
- */
-
-#define MERGED_EVENTS 512       /* in a batch that is handed on */
-#define MERGED_FIELDS 16384     /* and about so many fields, */
-#define MERGED_BYTES (4U << 20) /* and so much text in memory */
-#define EVENTS_AT_HAND 16384    /* of all streams */
-#define MOST_AT_HAND 256        /* of one */
-#define LEAST_AT_HAND 4
-#define BYTES_AT_HAND (12U << 20) /* of the files of all streams */
-#define MOST_MAPPED 128           /* streams; with more, files are read by pieces */
+#define MERGED_EVENTS 512       /* of a merged batch */
+#define MERGED_FIELDS 16384     /* of a merged batch, about */
+#define MERGED_BYTES (4U << 20) /* of text in a merged batch */
+#define EVENTS_BUFFERED 16384   /* of all streams */
+#define MAX_BUFFERED 256        /* events of one stream */
+#define MIN_BUFFERED 4
+#define BYTES_BUFFERED (12U << 20) /* of the files of all streams */
+#define MAX_MAPPED 128             /* streams; with more, files are read in pieces */
 #define FEW_STREAMS 64
-#define MOST_PACKED 8 /* streams; each has a thread and some MiB */
+#define MAX_PACKED 8 /* streams; each has a thread and some MiB */
 
 struct stream {
 	struct source source;
 	struct batch batch;
-	struct shared_memory *memory; /* of the batch, once somebody else holds it */
-	uint64_t held_by;             /* number of the last batch that holds it */
-	size_t place;                 /* in the order of the operands */
+	struct shared_memory *memory; /* of the batch, once it is shared */
+	uint64_t shared_with;         /* number of the last merged batch that has a reference */
+	size_t place;                 /* position in the order of operands */
 	uint32_t number;              /* in the list, while they are merged */
 };
 
-/* The events of a stream that are at hand. */
-struct at_hand {
+/* The buffered events of a stream. */
+struct stream_events {
 	const struct event *next, *end;
-	uint64_t after; /* ts behind next, or anything: read early, it is waited for otherwise */
+	uint64_t after; /* ts of the event after next, if there is one: prefetched */
 };
 
 struct streams {
 	struct stream **list;
 	size_t n, cap;
 	size_t packed;
-	/* while they are merged */
+	/* during the merge */
 	bool begun;
 	struct merge merge;
 	struct merge_entry first;       /* the next event */
-	struct at_hand *at_hand;        /* by stream */
+	struct stream_events *events;   /* by stream */
 	struct findings **findings;     /* likewise */
-	uint64_t number;                /* of the batch that is filled */
-	uint64_t out_bytes;             /* that it holds */
-	uint32_t inputs[MERGED_EVENTS]; /* which stream each of its events is of */
-	struct stream *last;            /* the one that was read last */
+	uint64_t number;                /* of the merged batch */
+	uint64_t out_bytes;             /* shared with it */
+	uint32_t inputs[MERGED_EVENTS]; /* stream of each of its events */
+	struct stream *last;            /* read last */
 	bool no_memory;
 };
 
@@ -153,7 +65,7 @@ bool streams_wanted(const struct source *s)
 
 bool streams_full(const struct reading *r, const struct source *s)
 {
-	return s->in->packing != INPUT_PLAIN && r->streams != NULL && r->streams->packed >= MOST_PACKED;
+	return s->in->packing != INPUT_PLAIN && r->streams != NULL && r->streams->packed >= MAX_PACKED;
 }
 
 /* ---- opening ---- */
@@ -178,10 +90,10 @@ static struct stream *new_stream(struct reading *r)
 	return s;
 }
 
-/* Its findings are kept: while it is read, others are too. */
+/* Its findings are deferred, as several streams are read at the same time. */
 bool streams_add(struct reading *r, struct source *from)
 {
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 	struct stream *const s = new_stream(r);
 
 	if (s == NULL) {
@@ -195,22 +107,22 @@ bool streams_add(struct reading *r, struct source *from)
 	s->source.findings.ctx = &s->source.deferred;
 	s->source.deferred.room = &s->source.context->deferred_room;
 	r->streams->packed += s->source.in->packing != INPUT_PLAIN;
-	input_keep(s->source.in, BYTES_AT_HAND / r->inputs);
-	if (r->inputs > MOST_MAPPED)
-		r->piece = BYTES_AT_HAND / r->inputs + 1;
+	input_keep(s->source.in, BYTES_BUFFERED / r->inputs);
+	if (r->inputs > MAX_MAPPED)
+		r->piece = BYTES_BUFFERED / r->inputs + 1;
 	return !source_start(&s->source) || h->opened == NULL || h->opened(h->ctx, &s->source);
 }
 
 /* ---- reading ---- */
 
-/* What a stream's events point to goes with those that were taken from it.  false: no memory. */
+/* Shares the memory of a stream's batch with the merged batch. */
 static bool hold_memory(struct streams *all, struct stream *s, struct batch *out)
 {
 	struct batch *const b = &s->batch;
 
-	if (s->held_by == all->number)
+	if (s->shared_with == all->number)
 		return true;
-	s->held_by = all->number;
+	s->shared_with = all->number;
 	if (s->memory == NULL) {
 		if (b->holds.n == 0 && b->scratch.used == 0 && b->engine.blocks == NULL &&
 		    b->engine.nshared == 0)
@@ -221,14 +133,14 @@ static bool hold_memory(struct streams *all, struct stream *s, struct batch *out
 	return s->memory != NULL && batch_hold(out, s->memory);
 }
 
-/* The next events of a stream, if there are any more; else it is ended. */
+/* Reads the next events of a stream; ends it and returns false if there are none. */
 static bool next_batch(struct stream *s)
 {
 	struct batch *const b = &s->batch;
 
 	shared_memory_drop(s->memory);
 	s->memory = NULL;
-	s->held_by = 0;
+	s->shared_with = 0;
 	batch_recycle(b);
 	if (s->source.in == NULL)
 		return false;
@@ -238,28 +150,28 @@ static bool next_batch(struct stream *s)
 	}
 	if (b->n > 0)
 		return true;
-	/* One that lies in a mapping stays open until all batches are settled: a file that shrinks may still
-	 * change what they point to. */
+	/* A mapped input remains open until all batches are settled: they point into it, and a file that
+	 * shrinks changes them. */
 	if (s->source.in->packing != INPUT_PLAIN)
 		source_end(&s->source);
 	batch_free(b);
 	return false;
 }
 
-static uint32_t events_at_hand(size_t streams)
+static uint32_t buffered_events(size_t streams)
 {
-	const size_t each = EVENTS_AT_HAND / streams;
+	const size_t each = EVENTS_BUFFERED / streams;
 
-	return each < LEAST_AT_HAND ? LEAST_AT_HAND : each > MOST_AT_HAND ? MOST_AT_HAND : (uint32_t)each;
+	return each < MIN_BUFFERED ? MIN_BUFFERED : each > MAX_BUFFERED ? MAX_BUFFERED : (uint32_t)each;
 }
 
-/* The first events; false: there are none. */
+/* Reads the first events of a stream; returns false if there are none. */
 static bool begin_stream(struct reading *r, struct stream *s)
 {
 	if (s->source.status == READ_MORE) {
-		/* one that stays empty, so that there is a place behind the last */
-		if (batch_init(&s->batch, events_at_hand(r->streams->n) + 1,
-		               (r->p->context.want & WANT_BYTES) != 0))
+		/* one unused slot, as the event after the last is read */
+		if (batch_init(&s->batch, buffered_events(r->streams->n) + 1,
+		               (r->context->want & WANT_BYTES) != 0))
 			s->batch.cap--;
 		else
 			s->source.status = READ_NO_MEMORY;
@@ -269,30 +181,30 @@ static bool begin_stream(struct reading *r, struct stream *s)
 
 /* ---- merging ---- */
 
-static void take_up(struct at_hand *h, const struct batch *b)
+static void set_events(struct stream_events *h, const struct batch *b)
 {
 	h->next = b->events;
 	h->end = b->events + b->n;
 	h->after = b->events[1].ts;
 }
 
-/* The next entry of a stream whose events at hand were all taken. */
+/* The next entry of a stream whose buffered events were all merged. */
 static struct merge_entry next_events(struct streams *all, struct merge_entry e, struct batch *out)
 {
 	struct stream *const s = all->list[e.source];
-	struct at_hand *const h = &all->at_hand[e.source];
+	struct stream_events *const h = &all->events[e.source];
 
 	all->no_memory |= out->n > 0 && !hold_memory(all, s, out);
 	all->last = s;
 	if (!next_batch(s))
 		return merge_ended(e.source);
-	take_up(h, &s->batch);
+	set_events(h, &s->batch);
 	if (h->next->ts > e.key)
 		e.key = h->next->ts;
 	return e;
 }
 
-/* The fields of an event move with it. */
+/* Copies the fields of an event. */
 static void put_fields(struct streams *all, struct batch *out, const struct batch *from, struct event *to)
 {
 	struct field *const place = batch_fields(out, to->nfields);
@@ -325,17 +237,17 @@ static bool is_full(const struct streams *all, const struct batch *out)
 	       all->no_memory;
 }
 
-/* One event after the other, until the batch is full or all have ended. */
+/* Merges events until the batch is full or all streams have ended. */
 static void merge_events(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
-	const struct trace_context *const c = &r->p->context;
+	const struct trace_context *const c = r->context;
 	const struct trace_ops *const ops = format_trace_ops(c->format);
 	const bool fast = !c->checks_order && out->bytes == NULL;
 	struct merge_entry e = all->first;
 
 	while (e.source < MERGE_ENDED && !is_full(all, out)) {
-		struct at_hand *const h = &all->at_hand[e.source];
+		struct stream_events *const h = &all->events[e.source];
 		const struct event *const from = h->next++;
 		all->inputs[out->n] = e.source;
 		if (fast && from->nfields == 0) {
@@ -358,20 +270,20 @@ static void merge_events(struct reading *r, struct batch *out)
 	all->first = e;
 }
 
-/* What those events of the batch point to that are of the present batches of their streams.  Of few streams
- * all that gave something are held, which is cheaper than to ask each event. */
+/* Shares the memory of the streams' current batches with the merged batch.  With few streams, tests streams
+ * instead of events, which is cheaper. */
 static void hold_all(struct streams *all, struct batch *out)
 {
 	const size_t n = all->n <= FEW_STREAMS ? all->n : out->n;
 
 	for (size_t i = 0; out->n > 0 && i < n; i++) {
 		struct stream *const s = all->list[all->n <= FEW_STREAMS ? i : all->inputs[i]];
-		if (s->batch.events != NULL && all->at_hand[s->number].next > s->batch.events)
+		if (s->batch.events != NULL && all->events[s->number].next > s->batch.events)
 			all->no_memory |= !hold_memory(all, s, out);
 	}
 }
 
-/* Of two with one path the one that was named first. */
+/* Streams of equal path are in order of the operands. */
 static int by_path(const void *a, const void *b)
 {
 	const struct stream *const x = *(struct stream *const *)a, *const y = *(struct stream *const *)b;
@@ -380,12 +292,12 @@ static int by_path(const void *a, const void *b)
 	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* The first events of all streams.  false: no memory. */
+/* Reads the first events of all streams. */
 static bool begin(struct reading *r)
 {
 	struct streams *const all = r->streams;
 	struct merge_entry *const first = calloc(all->n, sizeof *first);
-	bool ok = first != NULL && (all->at_hand = calloc(all->n, sizeof *all->at_hand)) != NULL &&
+	bool ok = first != NULL && (all->events = calloc(all->n, sizeof *all->events)) != NULL &&
 	          (all->findings = calloc(all->n, sizeof *all->findings)) != NULL;
 
 	all->begun = true;
@@ -397,7 +309,7 @@ static bool begin(struct reading *r)
 		first[i] = some ? (struct merge_entry){ s->batch.events[0].ts, (uint32_t)i }
 		                : merge_ended((uint32_t)i);
 		if (some)
-			take_up(&all->at_hand[i], &s->batch);
+			set_events(&all->events[i], &s->batch);
 	}
 	ok = ok && merge_init(&all->merge, first, (uint32_t)all->n);
 	if (ok)
@@ -406,11 +318,11 @@ static bool begin(struct reading *r)
 	return ok;
 }
 
-/* Nothing to merge: as if it were read alone. */
+/* A single stream needs no merge. */
 static void fill_from_one(struct reading *r, struct batch *out)
 {
 	struct stream *const s = r->streams->list[0];
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	r->streams->last = s;
 	while (s->source.in != NULL && s->source.status == READ_MORE && out->n == 0) {
@@ -425,7 +337,7 @@ static void fill_from_one(struct reading *r, struct batch *out)
 static void fill_from_all(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	if (!all->begun) {
 		qsort(all->list, all->n, sizeof *all->list, by_path);
@@ -445,8 +357,8 @@ static void fill_from_all(struct reading *r, struct batch *out)
 enum stage_status streams_next(struct reading *r, struct batch **out)
 {
 	struct streams *const all = r->streams;
-	struct trace_context *const c = &r->p->context;
-	struct batch *const b = batch_pool_take(&r->p->pool);
+	struct trace_context *const c = r->context;
+	struct batch *const b = batch_pool_take(r->pool);
 
 	all->no_memory |= b == NULL;
 	if (!all->no_memory && all->n == 1)
@@ -477,7 +389,7 @@ struct source *streams_present(struct reading *r)
 
 static void report_stream(struct reading *r, struct stream *s)
 {
-	const struct pipeline_job *const job = r->p->job;
+	const struct pipeline_job *const job = r->context->job;
 	struct findings *const j = &s->source.findings;
 
 	source_end(&s->source);
@@ -493,7 +405,7 @@ static void report_stream(struct reading *r, struct stream *s)
 void streams_end(struct reading *r)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	if (h->settle != NULL)
 		h->settle(h->ctx);
@@ -503,7 +415,7 @@ void streams_end(struct reading *r)
 		report_stream(r, all->list[i]);
 	if (all->begun)
 		merge_free(&all->merge);
-	free(all->at_hand);
+	free(all->events);
 	free(all->findings);
 	free(all->list);
 	free(all);

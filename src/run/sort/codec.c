@@ -1,19 +1,21 @@
+/* Packs an event with everything it points to into a run of bytes, and unpacks it; the layout is in sorter.h.
+ * Hot: once per event that is sorted, each way. */
 #include <stddef.h>
 
 #include "run/sort/sorter.h"
 
-/* ---- event packed ---- */
+/* ---- layout ---- */
 
-/* Private to event_pack.c and event_unpack.c: the parts of a packed event. */
+/* The parts of a packed event. */
 
-/* The fixed part of a field, in front of its texts. */
+/* The fixed part of a field, before its texts. */
 struct packed_field {
 	uint16_t shape;
 	uint8_t kind; /* of the value: if a text enum kind, if a number or list its size in bytes: 0, 1, 2, 4,
 	                 8 */
 } __attribute__((packed));
 
-/* What follows of a field without a number for its shape. */
+/* Follows for a field without a shape. */
 struct packed_shape {
 	uint8_t name_flags, name_kind;
 	uint8_t type, flags, element;
@@ -26,7 +28,7 @@ _Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeo
 
 #define LONG_TEXT 255U /* this length byte: four follow with the length */
 
-/* In a list that is packed, the address of a text that lies with the others. */
+/* In a packed list, the address of a text that is stored with the others. */
 #define PACKED_TEXT ((const char *)(uintptr_t)1)
 
 static inline bool is_text(const struct value *v)
@@ -62,11 +64,11 @@ static inline uint64_t at_distance(uint64_t from, uint64_t distance)
 	return from + (distance >> 1 ^ -(distance & 1));
 }
 
-/* ---- event pack ---- */
+/* ---- packing ---- */
 
 #define HEAD_ROOM (6 + 3 * 8) /* what the numbers of an event may take */
 
-/* How many bytes a number takes without its leading zeros. */
+/* Bytes of a number without leading zeros. */
 static unsigned bytes_of(uint64_t v)
 {
 	return v == 0 ? 0 : (71 - (unsigned)__builtin_clzll(v)) / 8;
@@ -123,7 +125,7 @@ static bool put_slice(struct packing *k, const char *p, uint32_t n, enum kind ki
 	return put_length(k, n, 0) && (kind == KIND_NULL || put(k, &p, sizeof p));
 }
 
-/* The name, and what is known of the value. */
+/* The name, and properties of the value. */
 static bool put_shape(struct packing *k, const struct field *f)
 {
 	const enum kind kind = kind_of(f->name.p, f->name.flags);
@@ -207,7 +209,7 @@ static bool put_fields(struct packing *k, const struct field *fields, uint32_t n
 	return !lists || put_lists(k, fields, n);
 }
 
-/* large: room for its size follows. */
+/* large: its size follows. */
 static bool put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape, bool large)
 {
 	const uint64_t ts = distance(base, e->ts);
@@ -282,9 +284,9 @@ uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, 
 	return size;
 }
 
-/* ---- event unpack ---- */
+/* ---- unpacking ---- */
 
-/* The numbers of the event, and where the rest begins. */
+/* The numbers of the event, and the start of the rest. */
 struct packed_head {
 	uint64_t ts, dur, offset;
 	const struct event *shape;
@@ -429,7 +431,7 @@ static void take_field(const char **at, const struct field_shapes *shapes, struc
 	}
 }
 
-/* Gives a list the next entries of all. */
+/* Assigns the next entries to a list. */
 static void place_list(struct value *v, struct value **next)
 {
 	if (!is_list(v))
@@ -482,7 +484,7 @@ static void take_record(const char *at, struct slice *record)
 	*record = take_slice(&at, (enum kind)kind, flags);
 }
 
-/* rest: where texts lie that the batch points to. */
+/* rest: texts that the batch points to. */
 static bool unpack(struct batch *out, const struct packed_head *h, const char *rest,
                    struct field_shapes *shapes, bool with_bytes)
 {

@@ -1,3 +1,5 @@
+/* Sorting keys: natural merge sort for keys with long runs, else radix sort on the bytes that differ.  Also
+ * the comparison of values of different numeric types. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "json/token.h"
 #include "run/sort/sorter.h"
 
-/* ---- value order ---- */
+/* ---- comparing values ---- */
 
 #define LONGEST 400U /* a double written without an exponent has no more digits than these */
 
@@ -30,7 +32,7 @@ bool value_number(struct slice text, struct value *v)
 	return true;
 }
 
-/* A number as an integer, of which the sign stands apart, or as a double. */
+/* A number as sign and magnitude, or as a double. */
 struct number {
 	bool real, negative;
 	uint64_t size; /* of an integer, without its sign */
@@ -82,7 +84,7 @@ bool value_order(const struct value *a, const struct value *b, int *order)
 	return true;
 }
 
-/* ---- order sort ---- */
+/* ---- merging runs ---- */
 
 /*
  * Two ways: a natural merge sort, and a radix sort for many keys in hardly any
@@ -146,7 +148,7 @@ static uint32_t first_run(struct order_key *keys, uint32_t n)
 	return len;
 }
 
-/* How many of n keys in order come before `key`; or_equal: those equal to it too. */
+/* Number of n sorted keys before `key`; or_equal: including equal ones. */
 static uint32_t count_before(const struct order_key *keys, uint32_t n, const struct order_key *key,
                              bool or_equal)
 {
@@ -170,7 +172,7 @@ static const struct order_key *choose(bool second, const struct order_key *a, co
 	return (const struct order_key *)(x ^ ((x ^ y) & -(uintptr_t)second));
 }
 
-/* The left run is the shorter one: it moves out of the way. */
+/* Merges with the left run, the shorter one, in scratch. */
 static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	const struct order_key *const left = scratch, *const right = keys + nleft;
@@ -187,7 +189,7 @@ static void merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, st
 	memcpy(keys + done, left + (done - from_right), (nleft - (done - from_right)) * sizeof *keys);
 }
 
-/* The right run is the shorter one. */
+/* Merges with the right run, the shorter one, in scratch. */
 static void merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
 {
 	const size_t nright = n - nleft;
@@ -261,7 +263,7 @@ static void merge_sort(struct order_key *keys, uint32_t n, struct order_key *scr
 	}
 }
 
-/* ---- many keys without order ---- */
+/* ---- radix sort ---- */
 
 #define RADIX_FEWEST 1024U /* keys; fewer are not worth counting the digits */
 #define FAR 64U
@@ -306,7 +308,7 @@ static struct spread spread_of(const struct order_key *keys, uint32_t n)
 	return s;
 }
 
-/* A key as one number: the bits in which keys differ, above its place among them. */
+/* A key as one number: the bits in which keys differ, above its index. */
 static void shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned place_bits,
                     uint64_t *to)
 {
@@ -316,7 +318,7 @@ static void shorten(const struct order_key *keys, uint32_t n, const struct sprea
 	}
 }
 
-/* Keys that are in order but for durations. */
+/* Sorts keys that are in order except for durations. */
 static void sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
 {
 	for (uint32_t i = 0, end; i < n; i = end) {
@@ -329,7 +331,7 @@ static void sort_durations(struct order_key *keys, uint32_t n, struct order_key 
 	}
 }
 
-/* place_bits: what the index of a key takes; with it, all bits in which keys differ fit a number. */
+/* place_bits: bits of the index; together with the bits in which keys differ they fit a number. */
 static void radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s,
                        unsigned place_bits)
 {

@@ -1,3 +1,5 @@
+/* K-way merge of sorted runs of packed events, in memory or in a spill file, with a heap.  A run joins the
+ * heap at its first event, so the cost of an event depends on the runs that overlap there.  Stable. */
 #include <stdlib.h>
 
 #include "run/sort/sorter.h"
@@ -39,7 +41,7 @@ static uint64_t buffer_size(uint64_t memory, uint32_t n)
 
 /* ---- one run ---- */
 
-/* Makes n <= cap bytes available at `at`; the run has them. */
+/* Makes n <= cap bytes of the run available at `at`. */
 static bool reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
 {
 	const uint64_t rest = r->have - r->at;
@@ -62,7 +64,7 @@ static bool reader_ended(const struct run_reader *r)
 	return r->at == r->have && r->next == r->end;
 }
 
-/* Up to n bytes, at least one. */
+/* Reads up to n bytes, at least one. */
 static bool reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char **p, uint64_t *got)
 {
 	if (!reader_need(r, f, 1))
@@ -73,7 +75,7 @@ static bool reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, 
 	return true;
 }
 
-/* ---- the next one ---- */
+/* ---- the heap ---- */
 
 static bool comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 {
@@ -82,7 +84,7 @@ static bool comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 	return order_key_less(x, y) || (!order_key_less(y, x) && a < b);
 }
 
-/* Puts a run into its place in the heap, from a place down ... */
+/* Sifts a run down from a slot ... */
 static void sift_down(struct run_merge *m, uint32_t at, uint32_t run)
 {
 	for (uint32_t child; (child = 2 * at + 1) < m->nactive; at = child) {
@@ -106,7 +108,7 @@ static void sift_up(struct run_merge *m, uint32_t at, uint32_t run)
 	m->active[at] = run;
 }
 
-/* Those that wait and come before what is active. */
+/* Adds waiting runs that precede the active ones. */
 static void start_waiting(struct run_merge *m)
 {
 	while (m->nstarted < m->n) {
@@ -118,7 +120,7 @@ static void start_waiting(struct run_merge *m)
 	}
 }
 
-/* The key of the next event of a run; there is one. */
+/* The key of the next event of a run, which has one. */
 static bool read_key(struct run_merge *m, uint32_t i)
 {
 	struct run_reader *const r = &m->readers[i];
@@ -130,7 +132,7 @@ static bool read_key(struct run_merge *m, uint32_t i)
 	return true;
 }
 
-/* The first active run's event was taken. */
+/* Advances the first active run. */
 static bool advance(struct run_merge *m)
 {
 	const uint32_t run = m->active[0];
@@ -195,7 +197,7 @@ void run_merge_free(struct run_merge *m)
 	*m = (struct run_merge){ .readers = NULL };
 }
 
-/* An event that is larger than the buffer. */
+/* Reads an event larger than the buffer. */
 static bool next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
 {
 	char *const packed = arena_alloc(&out->scratch, (size_t)size + EVENT_PACKED_SLACK);
@@ -230,7 +232,7 @@ bool run_merge_next(struct run_merge *m, struct batch *out)
 
 /* ---- writing ---- */
 
-/* Collects what is written to the end of the file. */
+/* Buffers output to the end of the file. */
 struct run_writer {
 	struct spill_file *file;
 	char *buffer;
@@ -274,9 +276,9 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 	return writer_flush(&w);
 }
 
-/* ---- fewer runs ---- */
+/* ---- reducing the number of runs ---- */
 
-/* Makes one run of n neighbours. */
+/* Merges n adjacent runs. */
 static bool merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n,
                            const struct run_rule *rule, struct spill_run *made)
 {
@@ -297,7 +299,7 @@ static bool merge_into_one(struct spill_file *f, const struct spill_run *runs, u
 	return ok;
 }
 
-/* Once over all runs, or to where enough are merged. */
+/* One pass over all runs, or until enough are merged. */
 static bool reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
                         const struct run_rule *rule, uint32_t *merges)
 {

@@ -1,3 +1,5 @@
+/* Numbers for common properties of events and of fields (all but times, values and copied texts), in hash
+ * tables of bounded size; packed events store the number instead. */
 #include <stdlib.h>
 
 #include "base/table.h"
@@ -5,7 +7,7 @@
 
 /* ---- field shapes ---- */
 
-/* What is not found by then has no shape: whatever the input, this is cheap. */
+/* Max probes; further ones get no shape, so the cost is bounded for any input. */
 #define MOST_PROBES 16U
 
 static void destroy(struct shared_memory *shared)
@@ -193,7 +195,7 @@ static uint32_t *slot_of(const struct event_shapes *s, const struct event *e)
 	return NULL;
 }
 
-/* Twice the room.  A shape that no longer finds a slot is met as a new one, if at all. */
+/* Doubles the table.  A shape that finds no slot is lost, and may be added again. */
 static bool grow(struct event_shapes *s)
 {
 	const uint32_t cap = s->cap > 0 ? s->cap * 2 : FIRST_CAP;

@@ -1,3 +1,6 @@
+/* External merge sort of events with bounded memory (sorter.h): loads that fit the cache are sorted and
+ * appended as runs, full memory is merged into a run of a temporary file.  Input in order is neither sorted
+ * nor merged.  Also the stage around it. */
 #include "run/sort/sorter.h"
 
 #include <stdalign.h>
@@ -6,9 +9,6 @@
 
 #include "base/memory.h"
 #include "check/rules.h"
-#include "run/pipeline.h"
-
-/* ---- sorter ---- */
 
 #define FIRST_MEMORY (UINT64_C(64) << 10)
 #define LOAD_PART 128U /* of the memory */
@@ -86,7 +86,7 @@ static struct run_rule rule_of(const struct sorter *s)
 	return (struct run_rule){ s->options.order, s->options.with_bytes, &s->shapes, s->options.memory };
 }
 
-/* A run that starts where the last one ends makes it longer. */
+/* Adds a run, or extends the last one if adjacent. */
 static bool add_run(struct sorter_runs *runs, const struct order_key *first, const struct order_key *last,
                     struct spill_run run)
 {
@@ -155,7 +155,7 @@ static bool spill(struct sorter *s)
 	return s->memory->size <= s->most || resize(s, s->most);
 }
 
-/* For n bytes more. */
+/* Ensures space for n more bytes. */
 static bool make_room(struct sorter *s, uint64_t n)
 {
 	bool ok = true;
@@ -173,7 +173,7 @@ static bool make_room(struct sorter *s, uint64_t n)
 	return ok;
 }
 
-/* n bytes behind what is in memory are a run. */
+/* Adds the n bytes after the runs in memory as a run. */
 static bool hold_run(struct sorter *s, const struct order_key *first, const struct order_key *last,
                      uint64_t n)
 {
@@ -218,7 +218,7 @@ static void copy_load(const struct sorter_load *l, char *to)
 	}
 }
 
-/* Puts what is loaded into memory, in order. */
+/* Sorts the load and appends it to the memory. */
 static bool move_load(struct sorter *s)
 {
 	struct sorter_load *const l = &s->load;
@@ -290,7 +290,7 @@ bool sorter_add(struct sorter *s, const struct batch *b)
 	return true;
 }
 
-/* ---- coming out ---- */
+/* ---- output ---- */
 
 static bool merge_file(struct sorter *s)
 {
@@ -356,14 +356,14 @@ enum sorter_status sorter_next(struct sorter *s, struct batch *out)
 	return SORTER_NO_RESULT;
 }
 
-/* ---- order stage ---- */
+/* ---- the stage ---- */
 
 static void begin(struct order_stage *st)
 {
-	const struct pipeline_job *const job = st->p->job;
+	const struct pipeline_job *const job = st->job;
 	const struct sorter_options options = {
-		.order = { .order = job->order, .signed_time = st->p->rebase.signed_time },
-		.with_bytes = false, /* raw records alone have some for sure, and those stay as they come */
+		.order = { .order = job->order, .signed_time = st->signed_time },
+		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
 		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
 		.beside = job->sort_beside,
 	};
@@ -372,21 +372,20 @@ static void begin(struct order_stage *st)
 	st->begun = true;
 }
 
-static enum stage_status failed_order_stage(struct order_stage *st)
+static enum stage_status sorter_failed(struct order_stage *st)
 {
 	char why[512];
 
 	sorter_reason(&st->sorter, why, sizeof why);
-	pipeline_failed(st->p, why);
+	stage_failed(st->faults, why);
 	return STAGE_BAD;
 }
 
-/* What the whole output spans is known before its first event. */
+/* The range of times of the output, known before its first event. */
 static void note_times(struct order_stage *st, const struct batch *b)
 {
-	struct pipeline *const p = st->p;
-	struct trace *const t = p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
-	const uint64_t bias = (uint64_t)p->rebase.signed_time << 63;
+	struct trace *const t = st->trace;
+	const uint64_t bias = (uint64_t)st->signed_time << 63;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -401,8 +400,8 @@ static void note_times(struct order_stage *st, const struct batch *b)
 	}
 }
 
-/* Adds what the stage before gave: a batch, or its end.  false: it failed. */
-static bool take(struct order_stage *st, enum stage_status status, struct batch *b)
+/* Adds a batch of the stage before, or its end. */
+static bool add_input(struct order_stage *st, enum stage_status status, struct batch *b)
 {
 	if (status == STAGE_END)
 		return sorter_end(&st->sorter);
@@ -412,7 +411,7 @@ static bool take(struct order_stage *st, enum stage_status status, struct batch 
 	return ok;
 }
 
-/* Fills a batch, adding input as long as that takes. */
+/* Reads input until the batch can be filled. */
 static enum stage_status fill(struct order_stage *st, struct batch *b)
 {
 	for (;;) {
@@ -420,13 +419,13 @@ static enum stage_status fill(struct order_stage *st, struct batch *b)
 		if (given != SORTER_NEEDS_INPUT)
 			return given == SORTER_MORE  ? STAGE_MORE
 			       : given == SORTER_END ? STAGE_END
-			                             : failed_order_stage(st);
+			                             : sorter_failed(st);
 		struct batch *more;
 		const enum stage_status status = stage_next(st->stage.from, &more);
 		if (status == STAGE_BAD)
 			return status;
-		if (!take(st, status, more))
-			return failed_order_stage(st);
+		if (!add_input(st, status, more))
+			return sorter_failed(st);
 	}
 }
 
@@ -435,17 +434,17 @@ enum stage_status order_stage_next(struct stage *stage, struct batch **out)
 	struct order_stage *const st = (struct order_stage *)stage;
 	enum stage_status status;
 
-	if (!st->begun) { /* only now it is known whether the records are to stay as they come */
+	if (!st->begun) { /* the first batch decides whether events are records, which stay in order */
 		status = stage_next(stage->from, out);
-		if (status == STAGE_BAD || st->p->context.raw)
+		if (status == STAGE_BAD || *st->raw)
 			return status;
 		begin(st);
-		if (!take(st, status, *out))
-			return failed_order_stage(st);
+		if (!add_input(st, status, *out))
+			return sorter_failed(st);
 	}
-	*out = batch_pool_take(&st->p->pool);
+	*out = batch_pool_take(st->pool);
 	if (*out == NULL) {
-		pipeline_no_memory(st->p);
+		stage_no_memory(st->faults);
 		return STAGE_BAD;
 	}
 	status = fill(st, *out);

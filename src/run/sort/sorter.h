@@ -8,30 +8,29 @@
 #include "model/event.h"
 #include "model/trace_engine.h"
 #include "model/track.h"
-#include "run/stage.h"
+#include "run/job.h"
 
 /* ---- order key ---- */
 
-/* How the engine puts events into an order. */
-
+/* An order of events. */
 struct order_rule {
 	enum event_order order;
 	bool signed_time; /* ts is a signed number: after --rebase, earlier times wrap around */
-	bool by_part; /* instead: by the part of a split, which stands above the offset; else as they come */
+	bool by_part;     /* only by the part of a split, in the high bits of the offset; else stable */
 };
 
-/* In events that are sorted by their parts, event.offset has the number of the part from this bit on. */
+/* The first bit of the part in event.offset, if events are sorted by part. */
 #define ORDER_PART_SHIFT 44
 
-/* The place of an event in an order.  Compare keys that were made by the same rule. */
+/* The sort key of an event.  Only keys of the same rule are comparable. */
 struct order_key {
 	uint64_t start;    /* unsigned, also where ts is signed */
-	uint64_t inv_dur;  /* all bits of the duration inverted: longer is less */
-	uint32_t track;    /* index + 1; 0: none, or the order does not ask */
-	uint32_t position; /* not compared; for whoever sorts keys */
+	uint64_t inv_dur;  /* inverted duration: longer is less */
+	uint32_t track;    /* index + 1; 0: none, or not part of the order */
+	uint32_t position; /* not compared; for sorting */
 };
 
-/* A time as it stands in order_key.start. */
+/* A time as order_key.start. */
 static inline uint64_t order_start(uint64_t ts, struct order_rule rule)
 {
 	return ts ^ (uint64_t)rule.signed_time << 63;
@@ -50,7 +49,7 @@ static inline struct order_key order_key_of(const struct event *e, struct order_
 	};
 }
 
-/* Without a branch, which could not be predicted: x < y, or x == y and the rest is less, is x < y + 1 or x <
+/* Branch-free, as a branch would be unpredictable: x < y, or x == y and the rest is less, is x < y + 1 or x <
  * y. */
 static inline bool order_key_less(const struct order_key *a, const struct order_key *b)
 {
@@ -60,12 +59,12 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
 	return x < y + (a->inv_dur < b->inv_dur);
 }
 
-/* Finds out whether events come in an order already; e.g. in a first pass, to do without a sorter.  Set rule
+/* Detects whether events are in order already, e.g. in a first pass, so that no sorter is needed.  Set rule
  * and in_order (true), zero the rest. */
 struct order_watch {
 	struct order_rule rule;
 	struct order_key last;
-	bool in_order; /* all events so far */
+	bool in_order; /* all events up to now */
 };
 
 static inline void order_watch_add(struct order_watch *w, const struct batch *b)
@@ -80,20 +79,18 @@ static inline void order_watch_add(struct order_watch *w, const struct batch *b)
 /* ---- field shapes ---- */
 
 /*
- * What many fields have in common: a short name, and the type of their value.  A packed field
- * (event_codec.h) has the number of its shape instead.
- *
- * The texts of names lie in it: a batch with unpacked fields holds `shared`.
+ * Common properties of fields: a short name, and the type of the value.  A packed field has the number of its
+ * shape instead.  Unpacked fields point to names in it: their batch has a reference to `shared`.
  */
 #define FIELD_SHAPE_NONE UINT16_MAX
 #define FIELD_SHAPES_MOST 1024U
-#define FIELD_SHAPE_NAME 16U  /* longer names have no shape, unless they stay */
-#define FIELD_SHAPE_BYTES 80U /* that one takes, the table included */
+#define FIELD_SHAPE_NAME 16U  /* longer names have no shape, except those with SLICE_STAYS */
+#define FIELD_SHAPE_BYTES 80U /* memory of one, with its table slots */
 
-/* Two fields are of one shape if these are equal. */
+/* Equal for fields of the same shape. */
 struct field_key {
-	uint64_t name[2]; /* all bytes of the name, or where and how long one is that stays */
-	uint64_t rest;    /* the length of the other; flags; type, element and flags of the value */
+	uint64_t name[2]; /* all bytes of the name; with SLICE_STAYS, its address and length */
+	uint64_t rest;    /* length of other names; flags; type, element and flags of the value */
 };
 
 struct field_shape {
@@ -111,57 +108,52 @@ struct field_shapes {
 	struct field_shape list[];
 };
 
-/* Room for `most` shapes, up to FIELD_SHAPES_MOST.  Give it back with shared_memory_drop(&s->shared).  NULL:
- * no memory. */
+/* For at most `most` shapes, up to FIELD_SHAPES_MOST.  Free it with shared_memory_drop(&s->shared). */
 struct field_shapes *field_shapes_new(uint32_t most);
 
-/* The number of a field's shape, or FIELD_SHAPE_NONE: it has none, or there are too many. */
+/* The number of a field's shape, or FIELD_SHAPE_NONE: without shape, or too many. */
 uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
 
 /* ---- event shapes ---- */
 
 /*
- * What many events have in common: all but times, offset, fields, and a name without SLICE_STAYS.  A packed
- * event (event_codec.h) has the number of its shape instead.
- *
- * Numbers stay valid until event_shapes_free.  Zero-initialise, and set `most`.
+ * Common properties of events: all but times, offset, fields, and a name without SLICE_STAYS.  A packed event
+ * has the number of its shape instead.  Numbers are valid until event_shapes_free().  Zero-initialise, and
+ * set `most`.
  */
-#define EVENT_SHAPE_NONE UINT16_MAX /* no number is as large */
+#define EVENT_SHAPE_NONE UINT16_MAX /* larger than any number */
 #define EVENT_SHAPES_MOST (1U << 14)
-#define EVENT_SHAPE_BYTES 80U /* that one takes at most, the table included */
+#define EVENT_SHAPE_BYTES 80U /* max memory of one, with its table slots */
 
 struct event_shapes {
-	uint64_t base;      /* packed times are relative to this one; set before the first is packed */
-	uint32_t most;      /* at most so many, up to EVENT_SHAPES_MOST; events of others have none */
-	struct event *list; /* without a name that does not stay, but name.p NULL stays NULL */
+	uint64_t base;      /* packed times are relative to it; set before packing */
+	uint32_t most;      /* max number, up to EVENT_SHAPES_MOST; further events have no shape */
+	struct event *list; /* names without SLICE_STAYS are empty; name.p NULL remains NULL */
 	uint32_t n, cap;
-	uint16_t last;   /* that was found: often the next one's, too */
+	uint16_t last;   /* found last: likely that of the next event */
 	uint32_t *slots; /* a hash table of indexes + 1 */
 	uint32_t mask;   /* slots - 1 */
 	uint64_t seed;
-	struct field_shapes *fields; /* NULL: fields have no shapes either */
+	struct field_shapes *fields; /* NULL: no shapes of fields */
 };
 
-/* The shape of an event as it stands in the list. */
+/* The shape of an event as in the list. */
 struct event event_shape_of(const struct event *e);
 
-/* Its number, or EVENT_SHAPE_NONE: there are too many, or there is no memory for more. */
+/* Its number, or EVENT_SHAPE_NONE: too many, or OOM. */
 uint16_t event_shapes_find(struct event_shapes *s, const struct event *e);
 void event_shapes_free(struct event_shapes *s);
 
 /* ---- run merge ---- */
 
 /*
- * Merges runs of packed events (event_codec.h) that lie in a spill file or in
- * memory, each in order.  Of events with equal keys that of the earlier run
- * comes first, so with the runs in order of arrival the merge is stable.
+ * Merges sorted runs of packed events in a spill file or in memory.  Of equal keys that of the earlier run is
+ * first, so with runs in order of arrival the merge is stable.
  *
- * A run takes part only from its first event on, so what an event costs depends
- * on how many runs overlap there, not on how many there are.
+ * A run joins at its first event, so the cost of an event depends on the number of runs that overlap there.
  *
- * Memory: for runs of a file, the buffers take what the caller allows, at least
- * 4 KiB for each of the runs that are merged at a time, and 150 bytes for each
- * run.  An event may be larger than its buffer.
+ * Memory, for runs of a file: buffers as the caller allows, at least 4 KiB for each run that is merged at a
+ * time, and 150 bytes for each run.  An event may be larger than its buffer.
  */
 struct spill_run {
 	uint64_t offset, bytes; /* in the file, or in memory */
@@ -169,17 +161,17 @@ struct spill_run {
 
 struct run_rule {
 	struct order_rule order;
-	bool with_bytes;                   /* as the events were packed, and */
-	const struct event_shapes *shapes; /* with these */
+	bool with_bytes;                   /* as in packing */
+	const struct event_shapes *shapes; /* of packing */
 	uint64_t memory;                   /* for buffers */
 };
 
-/* How many runs are merged at a time with so much memory: 4 to 256. */
+/* Number of runs merged at a time with this memory: 4 to 256. */
 uint32_t run_merge_most(uint64_t memory);
 
-/* Merges neighbours, as few as possible, until at most `most` of the *n runs are left.  They are written at
- * the end of the file; those they were made of are discarded.  *merges: how many merges it took.  false: no
- * memory, or the file failed. */
+/* Merges as few adjacent runs as possible until at most `most` of the *n runs are left.  Results are appended
+ * to the file; merged runs are discarded.  *merges: number of merges.  Returns false on OOM, or if the file
+ * failed; so below. */
 bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
                  const struct run_rule *rule, uint32_t *merges);
 
@@ -190,77 +182,66 @@ struct run_merge {
 	struct run_rule rule;
 	struct run_reader *readers;
 	char *buffers;
-	struct order_key *keys; /* of the next event of each run */
-	struct order_key
-	    *waiting;     /* of the first event of each run, in order; position: the number of the run */
-	uint32_t *active; /* a heap of runs: the one whose next event comes first is at its top */
-	uint32_t n, nstarted, nactive; /* runs; no longer waiting; in the heap */
+	struct order_key *keys;    /* of the next event of each run */
+	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
+	uint32_t *active;          /* heap of runs by their next event */
+	uint32_t n, nstarted, nactive; /* runs; started; in the heap */
 };
 
-/* n runs, at least one, in a file, or (f NULL) in memory.  The arguments but `runs` outlive *m.  In any case
- * end with run_merge_free.  false: as above. */
+/* n > 0 runs in a file, or (f NULL) in memory.  The arguments except `runs` outlive *m.  Always end with
+ * run_merge_free(). */
 bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory,
                     const struct spill_run *runs, uint32_t n, const struct run_rule *rule);
 void run_merge_free(struct run_merge *m);
 
-/* Whether no event is left. */
+/* Whether all events were merged. */
 static inline bool run_merge_ended(const struct run_merge *m)
 {
 	return m->nactive == 0;
 }
 
-/* Adds the next event to a batch with room for it.  What it points to is copied to the batch, or lies in the
- * memory of the runs.  false: as above. */
+/* Adds the next event to a batch with capacity for it; it points to memory of the batch or of the runs. */
 bool run_merge_next(struct run_merge *m, struct batch *out);
 
-/* Writes all events that are left to the end of a file, through a buffer.  false: as above. */
+/* Appends all remaining events to a file, through a buffer. */
 bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64_t cap);
 
 /* ---- sorter ---- */
 
 /*
- * Puts the events of a trace into an order (model/event_order.h), with bounded
- * memory.  The result depends on the events and their order of arrival only,
- * not on the size of the memory or of the batches.
+ * Sorts the events of a trace (enum event_order) with bounded memory.  The result depends only on the events
+ *and their order of arrival, not on the size of the memory or of batches.
  *
  * Use:	sorter_init
  *	sorter_add for each batch of the input, then sorter_end
- *	sorter_next until it says SORTER_END
+ *	sorter_next until it returns SORTER_END
  *	sorter_free
  *
- * Where an event belongs is certain only when no earlier one can follow, so all
- * events wait for sorter_end().  An input known to be in order needs no sorter.
- * If it can be read twice, a first pass through order_watch_add() finds that out.
+ * The position of an event is certain only when no earlier one can follow, so no event is returned before
+ *sorter_end().
  *
- * How.  Events are packed (event_codec.h) into a load that fits the processor's
- * cache.  A load that is full is sorted by keys that stand apart (order_sort.h),
- * and put behind those before it as a run; a load that comes behind all before
- * it makes the last run longer.  When the memory is full, its runs are merged to
- * one in the file, or written as they are if there is only one.  In the end, the
- * runs in memory, or those in the file, are merged.  So events that arrive in
- * order are not sorted and not merged, and those that are nearly in order are
- * merged with few others.
+ * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
+ *cache.  A full load is sorted by separate keys (order_sort()) and appended as a run; a load after all
+ *earlier events extends the last run. When the memory is full, its runs are merged to one in the file, or
+ *written unchanged if there is only one.  At the end, the runs in memory, or those in the file, are merged.
+ *So events that arrive in order are neither sorted nor merged, and nearly sorted ones are merged with few
+ *others.
  *
- * Memory.  At most `memory` bytes, and 170 for each run; while an event that is
- * larger than `memory` is added, up to twice its size.  Not counted are the
- * batches that sorter_next() fills: each is full at cap events, about 1 MiB of
- * data or 65536 fields, whatever comes first (one event may be larger).  When
- * nothing was spilled these share the sorter's memory, which is freed with the
- * last of them.  Event_codec.h says what an event takes.
+ * Memory: at most `memory` bytes, and 170 for each run; while an event larger than `memory` is added, up to
+ *twice its size. Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of data
+ *or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory, which is
+ *freed with the last of them.
  *
- * Disk.  What does not fit is written, sorted, to a temporary file without a
- * name (base/spill_file.h), in the folder of the output.  It takes as much
- * space as the events do in memory; where there are more runs than can be merged
- * at a time, some are merged twice, which takes at most as much again where the
- * file system cannot free parts of a file.
+ * Disk: sorted events that do not fit are in an unnamed temporary file (struct spill_file) in the folder of
+ *the output.  Its size is that of the events in memory; if there are more runs than can be merged at a time,
+ *some are merged twice, which takes at most as much again on file systems that cannot free parts of a file.
  *
- * One thread at a time uses a sorter.  The batches it filled are independent of
- * it and of each other: they stay valid when it is freed, and may be released on
- * any thread.
+ * Not thread-safe.  Batches are independent of the sorter and of each other: they remain valid when it is
+ *freed, and may be released on any thread.
  */
-#define SORTER_MEMORY (UINT64_C(64) << 20)     /* the usual limit */
-#define SORTER_MEMORY_MIN (UINT64_C(64) << 10) /* less counts as this */
-#define SORTER_MEMORY_MAX (UINT64_C(16) << 30) /* more counts as this */
+#define SORTER_MEMORY (UINT64_C(64) << 20)     /* the default */
+#define SORTER_MEMORY_MIN (UINT64_C(64) << 10) /* lower bound */
+#define SORTER_MEMORY_MAX (UINT64_C(16) << 30) /* upper bound */
 
 struct sorter_options {
 	struct order_rule order;
@@ -270,10 +251,10 @@ struct sorter_options {
 	                       need not exist; NULL: $TMPDIR or /tmp.  Borrowed until sorter_free */
 };
 
-/* For tests and for people who want to know. */
+/* For tests. */
 struct sorter_counts {
 	uint64_t events;  /* added */
-	uint64_t sorts;   /* loads that were not in order already */
+	uint64_t sorts;   /* unsorted loads */
 	uint64_t runs;    /* in the file */
 	uint64_t merges;  /* of runs in the file, before the final one */
 	uint64_t spilled; /* bytes written to the file */
@@ -281,7 +262,7 @@ struct sorter_counts {
 
 enum sorter_state {
 	SORTER_FILLING,
-	SORTER_MERGING, /* all events are coming out of memory, or of the file */
+	SORTER_MERGING, /* output, from memory or from the file */
 	SORTER_FAILED,
 };
 
@@ -298,7 +279,7 @@ struct sorter_load {
 	struct order_key last; /* the greatest key */
 };
 
-/* Some of them follow each other without gaps. */
+/* Runs; some are adjacent. */
 struct sorter_runs {
 	struct spill_run *list;
 	uint32_t n, cap;
@@ -311,39 +292,38 @@ struct sorter {
 	enum sorter_state state;
 	struct event_shapes shapes;
 	struct sorter_load load;
-	struct sorter_memory *memory;     /* `used` bytes of runs, one behind the other */
-	uint64_t used, most;              /* most: what it may grow to, but for one large event */
+	struct sorter_memory *memory;     /* `used` bytes of adjacent runs */
+	uint64_t used, most;              /* most: limit, except for one large event */
 	struct sorter_runs held;          /* in memory */
-	struct order_key least, greatest; /* of what is there */
+	struct order_key least, greatest; /* of all keys in memory */
 	struct spill_file file;
 	struct sorter_runs spilled; /* in the file */
 	struct run_merge merge;
-	bool merges; /* it was begun */
+	bool merges; /* merge is initialised */
 };
 
 /* Allocates nothing yet. */
 void sorter_init(struct sorter *s, const struct sorter_options *options);
 
-/* Copies all events of a batch, which may be released then.  false: failed; sorter_reason says why, and
- * nothing comes out any more. */
+/* Copies all events of a batch.  Returns false if the sorter failed: see sorter_reason(); it has no output
+ * then. */
 bool sorter_add(struct sorter *s, const struct batch *b);
 
-/* No more events follow.  false: as sorter_add. */
+/* Ends the input.  Returns false as sorter_add(). */
 bool sorter_end(struct sorter *s);
 
 enum sorter_status {
-	SORTER_MORE,        /* the batch holds at least one event; call again */
-	SORTER_NEEDS_INPUT, /* nothing before sorter_end */
-	SORTER_END,         /* nothing more */
+	SORTER_MORE,        /* the batch has at least one event; call again */
+	SORTER_NEEDS_INPUT, /* before sorter_end() */
+	SORTER_END,         /* no more events */
 	SORTER_NO_RESULT,   /* failed; the batch is empty */
 };
 
-/* Fills an empty batch (cap > 0) with the next events.  All that they point to belongs to the batch, or lives
- * as long as the trace.  Which tracks and classes are new is left to the caller: an event
- * may come out long after its track was new. */
+/* Fills an empty batch (cap > 0) with the next events.  They point to memory of the batch or of the trace.
+ * New tracks and classes are not listed. */
 enum sorter_status sorter_next(struct sorter *s, struct batch *out);
 
-/* After a failure: one line, with the path where one is concerned. */
+/* After a failure: one line, with the path if a file is concerned. */
 void sorter_reason(const struct sorter *s, char *why, size_t size);
 
 /* At any time after sorter_init. */
@@ -351,12 +331,15 @@ void sorter_free(struct sorter *s);
 
 /* ---- order stage ---- */
 
-struct pipeline;
-
-/* Events in the order that somebody needs, with bounded memory: see run/sort/sorter.h. */
+/* The stage that sorts events. */
 struct order_stage {
 	struct stage stage;
-	struct pipeline *p;
+	const struct pipeline_job *job; /* borrowed, as are the following */
+	const bool *raw;     /* events are records, which keep their order; known with the first batch */
+	struct trace *trace; /* that the events are of: it gets the times that they span */
+	struct batch_pool *pool;
+	const struct stage_faults *faults;
+	bool signed_time; /* see order_rule */
 	struct sorter sorter;
 	bool begun; /* the sorter is */
 };

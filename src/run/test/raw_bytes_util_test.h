@@ -1,5 +1,5 @@
-#ifndef PIPELINE_RAW_BYTES_UTIL_TEST_H
-#define PIPELINE_RAW_BYTES_UTIL_TEST_H
+#ifndef RUN_RAW_BYTES_UTIL_TEST_H
+#define RUN_RAW_BYTES_UTIL_TEST_H
 
 #include <stddef.h>
 

@@ -1,8 +1,11 @@
+/* Runs a format's recovery over one input: the loop around recover_ops.next(), with findings of the format
+ * passed to the list of changes and faults of the input to the sink. */
 #include "run/write/recover.h"
 
 #include <stdlib.h>
 
 #include "check/rules.h"
+#include "model/trace_engine.h"
 
 /* What the format finds goes to its list; what is wrong with the input itself, to the job's sink. */
 static void found(void *ctx, const struct findings *j, const struct finding *f)

@@ -2,7 +2,7 @@
 #define RUN_WRITE_RECOVER_H
 
 #include "format/recover.h"
-#include "run/pipeline.h"
+#include "run/read/source.h"
 
 /* The whole records of one input, see format/recover.h. */
 struct recover_run {

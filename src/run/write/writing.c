@@ -1,3 +1,6 @@
+/* The end of a pipeline that writes: renders batches on worker threads and passes the bytes on in order. Jobs
+ * are slots of a ring: prepared in order, run in parallel, finished in order; the thread of the caller works
+ * while it waits. */
 #include "run/write/writing.h"
 
 #include <pthread.h>
@@ -28,7 +31,7 @@ struct workers {
 	size_t nthreads;
 };
 
-/* Called with the lock: finishes what can be, in order. */
+/* Called with the lock: finishes jobs in order. */
 static void finish_ready(struct workers *w)
 {
 	while (!w->finishing && w->finished < w->taken && w->done[w->finished % w->slots]) {
@@ -56,7 +59,7 @@ static void prepare(struct workers *w, unsigned long long job)
 	pthread_cond_broadcast(&w->changed);
 }
 
-/* Called with the lock, and there is a job. */
+/* Called with the lock, when there is a job. */
 static void run_one(struct workers *w)
 {
 	const unsigned long long job = w->taken++;
@@ -200,7 +203,7 @@ void workers_free(struct workers *w)
 	free(w);
 }
 
-/* ---- writing ---- */
+/* ---- the output ---- */
 
 #define SLICE_BYTES                                                                                          \
 	(256U                                                                                                \
@@ -214,7 +217,7 @@ struct writing_job {
 	struct chunk chunk;
 };
 
-/* ---- handing over ---- */
+/* ---- chunks ---- */
 
 static bool put(struct writing *w, const char *file, const char *p, size_t n)
 {
@@ -223,7 +226,7 @@ static bool put(struct writing *w, const char *file, const char *p, size_t n)
 	return !atomic_load(&w->failed);
 }
 
-/* What the batch has and the text between, from its byte `from` on. */
+/* Writes borrowed bytes of the batch and the text between, from byte `from`. */
 static void put_borrowed(struct writing *w, const struct chunk *c, size_t from)
 {
 	const struct chunk_borrowed *const b = c->files.borrowed;
@@ -265,7 +268,7 @@ static bool is_well(const struct writing *w)
 	return !atomic_load(&w->no_memory) && !atomic_load(&w->failed);
 }
 
-/* In order, one at a time: what was made goes out. */
+/* In order, one at a time: writes the chunk. */
 static bool hand_over(struct writing *w, struct chunk *c, bool rendered)
 {
 	const uint32_t joint = rendered && !w->writer.any && c->text.n > 0 ? w->to->writer->joint : 0;
@@ -284,7 +287,7 @@ static bool hand_over(struct writing *w, struct chunk *c, bool rendered)
 	return is_well(w);
 }
 
-/* ---- a batch ---- */
+/* ---- rendering ---- */
 
 /* Where the events end that are rendered in one go from the i-th on: labels of some MiB each must not become
  * text all at once. */
@@ -330,7 +333,7 @@ static void render_slices(struct writing_job *job, size_t slot)
 	} while (i < job->batch->n);
 }
 
-/* In order: what must know of all batches before. */
+/* In order: steps that depend on earlier batches. */
 static void prepare_writing(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
@@ -403,7 +406,7 @@ void writing_settle(struct writing *w)
 		workers_settle(w->workers);
 }
 
-/* ---- the whole ---- */
+/* ---- begin and end ---- */
 
 static bool start(struct writing *w, unsigned threads)
 {

@@ -192,9 +192,10 @@ Test(vocab, tracks_defines_flows_and_words)
 	const struct plan *m = find(v, "a");
 
 	cr_assert_eq(m->ntracks, 3);
-	cr_expect(m->tracks[0].number.nfields == 1 && m->tracks[0].id.p == NULL && !m->tracks[0].child);
+	cr_expect(m->tracks[0].number.nfields == 1 && m->tracks[0].id.nfields == 0 && !m->tracks[0].child);
 	expect_slice(m->tracks[0].number.field[0], "w");
-	expect_slice(m->tracks[1].id, "tid");
+	cr_assert_eq(m->tracks[1].id.nfields, 1);
+	expect_slice(m->tracks[1].id.field[0], "tid");
 	cr_expect(m->tracks[2].child && m->tracks[2].number.nfields == 0);
 	cr_assert_eq(m->ndefines, 2);
 	cr_expect(m->defines[0].table == 0 && m->defines[0].nkeys == 1 && m->defines[0].value.ntables == 0);

@@ -9,7 +9,7 @@ static const struct plan ended = { .phase = PLAN_STATE_END, .state = 3, .state_n
 
 Test(interpret_phases, begin_and_end)
 {
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES);
 	const struct class *const b = class_of(&g, "b", &mean_begin), *const e = class_of(&g, "e", &mean_end);
@@ -36,7 +36,7 @@ Test(interpret_phases, begin_and_end)
 
 Test(interpret_phases, states)
 {
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
 	const struct class *const r = class_of(&g, "r", &running), *const e = class_of(&g, "e", &ended);
@@ -75,7 +75,7 @@ Test(interpret_phases, spans_counters_structure)
 	static const struct plan structure = { .phase = PLAN_STRUCTURE };
 	const struct plan *const vocabularies[] = { &span, &one, &all, &structure };
 	static const char *const class_names[] = { "span", "one", "all", "structure" };
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
 	for (unsigned i = 0; i < 4; i++) {
@@ -106,7 +106,7 @@ Test(interpret_phases, counters_of_lists)
 	static const struct slice two[] = { SLICE_LIT("n"), SLICE_LIT("odd") };
 	static const struct plan plan = { .phase = PLAN_COUNTER, .values = two, .nvalues = 2 };
 	struct value numbers[3], odd[2] = { value_u64(1), value_string(SLICE_LIT("x")) };
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
 	for (uint64_t i = 0; i < 3; i++)
@@ -130,7 +130,7 @@ Test(interpret_phases, epoch_and_facts)
 		                       .needs_fields = true };
 	struct value map[1200];
 	char keys[600][8];
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
 	g.cls->plan = &m;
@@ -162,7 +162,7 @@ Test(interpret_phases, arrows)
 		                          .flow_name = SLICE_LIT("wake"),
 		                          .flow_in = SLICE_LIT("task"),
 		                          .needs_fields = true };
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
 	const struct class *const w = class_of(&g, "w", &wakes), *const r = class_of(&g, "r", &runs);
@@ -182,7 +182,7 @@ Test(interpret_phases, arrows)
 
 Test(interpret_phases, who_means_it_himself_is_left_alone)
 {
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES);
 	struct class *const b = class_of(&g, "b", &mean_begin);

@@ -1,5 +1,5 @@
-#ifndef PIPELINE_INTERPRET_STAGE_TEST_H
-#define PIPELINE_INTERPRET_STAGE_TEST_H
+#ifndef RUN_MEANING_INTERPRET_STAGE_TEST_H
+#define RUN_MEANING_INTERPRET_STAGE_TEST_H
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 		.parts = parts_, .nparts = sizeof parts_ / sizeof *parts_                                    \
 	}
 
-struct stage {
+struct interpret_rig {
 	struct vocabulary vocabulary;
 	struct reader_ops reader;
 	struct trace_ops trace_ops;
@@ -35,9 +35,9 @@ struct stage {
 	const struct track *process, *threads[2];
 };
 
-static inline void stage_init(struct stage *g, enum interpret_mode mode, unsigned want)
+static inline void stage_init(struct interpret_rig *g, enum interpret_mode mode, unsigned want)
 {
-	*g = (struct stage){ .format = { .name = "toy" } };
+	*g = (struct interpret_rig){ .format = { .name = "toy" } };
 	g->format.reader = &g->reader;
 	g->format.trace = &g->trace_ops;
 	g->vocabulary.scopes[1] = PLAN_SCOPE_THREAD;
@@ -53,7 +53,7 @@ static inline void stage_init(struct stage *g, enum interpret_mode mode, unsigne
 	interpret_init(&g->in, &g->trace, mode, want);
 }
 
-static inline void stage_free(struct stage *g)
+static inline void stage_free(struct interpret_rig *g)
 {
 	interpret_free(&g->in);
 	findings_free(&g->findings);
@@ -61,7 +61,8 @@ static inline void stage_free(struct stage *g)
 	trace_free(&g->trace);
 }
 
-static inline struct event *add(struct stage *g, const struct class *cls, unsigned thread, uint64_t ts)
+static inline struct event *add(struct interpret_rig *g, const struct class *cls, unsigned thread,
+                                uint64_t ts)
 {
 	struct event *const e = &g->batch.events[g->batch.n++];
 
@@ -75,7 +76,7 @@ static inline struct event *add(struct stage *g, const struct class *cls, unsign
 	return e;
 }
 
-static inline void add_field(struct stage *g, struct event *e, struct slice name, struct value value)
+static inline void add_field(struct interpret_rig *g, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(&g->batch, 1);
 
@@ -84,14 +85,14 @@ static inline void add_field(struct stage *g, struct event *e, struct slice name
 	e->nfields++;
 }
 
-static inline void run(struct stage *g)
+static inline void run(struct interpret_rig *g)
 {
 	g->batch.engine.findings = &g->findings;
 	cr_assert(interpret_batch(&g->in, &g->format, &g->batch));
 }
 
 /* What is left at the end, all in one batch. */
-static inline void run_out(struct stage *g)
+static inline void run_out(struct interpret_rig *g)
 {
 	bool more;
 
@@ -100,7 +101,7 @@ static inline void run_out(struct stage *g)
 	cr_assert_not(more);
 }
 
-static inline struct class *class_of(struct stage *g, const char *name, const struct plan *m)
+static inline struct class *class_of(struct interpret_rig *g, const char *name, const struct plan *m)
 {
 	struct class *const cls = trace_add_class(&g->trace, slice_str(name));
 
@@ -108,7 +109,7 @@ static inline struct class *class_of(struct stage *g, const char *name, const st
 	return cls;
 }
 
-static inline const struct value *field(const struct stage *g, uint32_t event, const char *name)
+static inline const struct value *field(const struct interpret_rig *g, uint32_t event, const char *name)
 {
 	return interpret_field(&g->batch, &g->batch.events[event], slice_str(name));
 }

@@ -51,7 +51,7 @@ static size_t all_bytes(char *to, bool big)
 	return put(to, n, 300, 2, big);
 }
 
-static void expect_all(const struct stage *g, uint32_t i)
+static void expect_all(const struct interpret_rig *g, uint32_t i)
 {
 	cr_assert_eq(field(g, i, "u8")->u64, 0x81);
 	cr_assert_eq(field(g, i, "u16")->u64, 0x8182);
@@ -68,7 +68,7 @@ static void expect_all(const struct stage *g, uint32_t i)
 	cr_assert(field(g, i, "before") != NULL && field(g, i, "behind") != NULL);
 }
 
-static struct event *add_payload(struct stage *g, const struct class *cls, const char *p, size_t n)
+static struct event *add_payload(struct interpret_rig *g, const struct class *cls, const char *p, size_t n)
 {
 	struct event *const e = add(g, cls, 0, 1);
 
@@ -81,7 +81,7 @@ static struct event *add_payload(struct stage *g, const struct class *cls, const
 
 Test(interpret, layout_of_all_types)
 {
-	struct stage g;
+	struct interpret_rig g;
 	char little[128], big[128];
 
 	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES | WANT_FIELDS);
@@ -99,7 +99,7 @@ Test(interpret, layout_of_all_types)
 /* Each length: the fields that fit, then the bytes that are left; nothing of the payload is lost. */
 Test(interpret, short_payloads)
 {
-	struct stage g;
+	struct interpret_rig g;
 	char bytes[128];
 	const size_t size = all_bytes(bytes, false);
 
@@ -128,7 +128,7 @@ Test(interpret, short_payloads)
 Test(interpret, payload_that_should_not_be_there)
 {
 	static const struct plan none = { .has_layout = true, .payload = SLICE_LIT("payload") };
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES | WANT_FIELDS);
 	g.cls->plan = &none;
@@ -163,8 +163,8 @@ static const struct plan_part plain[] = { { .text = SLICE_LIT("fixed") } };
 static const struct plan_template names[] = { TEMPLATE(looked_up), TEMPLATE(described), TEMPLATE(plain) };
 static const struct plan named_by_type = { .names = names, .nnames = 3, .needs_fields = true };
 
-static void add_typed(struct stage *g, const struct class *cls, const struct track *track, uint64_t id,
-                      const char *kind)
+static void add_typed(struct interpret_rig *g, const struct class *cls, const struct track *track,
+                      uint64_t id, const char *kind)
 {
 	struct event *const e = add(g, cls, 0, 5);
 
@@ -176,7 +176,7 @@ static void add_typed(struct stage *g, const struct class *cls, const struct tra
 
 Test(interpret, names_from_definitions)
 {
-	struct stage g;
+	struct interpret_rig g;
 	char label[] = "first label";
 
 	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
@@ -209,7 +209,7 @@ Test(interpret, names_keep_their_promises)
 		                                { SLICE_LIT(" e"), REF("text") } };
 	static const struct plan_template name = TEMPLATE(neg);
 	static const struct plan m = { .names = &name, .nnames = 1, .needs_fields = true };
-	struct stage g;
+	struct interpret_rig g;
 	char *const big = malloc(1 << 20);
 
 	memset(big, 'x', 1 << 20);
@@ -241,7 +241,7 @@ Test(interpret, rules_for_names_of_events)
 	static const struct plan reads = { .phase = PLAN_BEGIN,
 		                           .named = SLICE_LIT("r*"),
 		                           .otherwise = &other };
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
 	g.cls->plan = &reads;
@@ -260,7 +260,7 @@ Test(interpret, rules_for_names_of_events)
 static const struct plan_part worker_parts[] = { { SLICE_LIT("worker "), REF("w") } };
 static const struct plan_part marks_parts[] = { { .text = SLICE_LIT("marks") } };
 static const struct plan_track worker_lines[] = {
-	{ .name = TEMPLATE(worker_parts), .number = REF("w"), .id = SLICE_LIT("tid") },
+	{ .name = TEMPLATE(worker_parts), .number = REF("w"), .id = REF("tid") },
 	{ .name = TEMPLATE(worker_parts), .number = REF("w") },
 	{ .name = TEMPLATE(marks_parts), .child = true },
 };
@@ -268,7 +268,7 @@ static const struct plan on_worker = { .tracks = worker_lines, .ntracks = 3, .ne
 
 Test(interpret, time_lines)
 {
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
 	g.cls->plan = &on_worker;
@@ -292,9 +292,45 @@ Test(interpret, time_lines)
 	stage_free(&g);
 }
 
-Test(interpret, time_lines_are_bounded)
+/* An id that a table has counts when the line is made; without one the line has no id, and gets none later.
+ */
+static const struct plan_track looked_up_line = { .name = TEMPLATE(worker_parts),
+	                                          .number = REF("w"),
+	                                          .id = LOOKED_UP("w", 0) };
+static const struct plan on_looked_up = { .tracks = &looked_up_line, .ntracks = 1, .needs_fields = true };
+static const struct plan_define thread_is = {
+	.table = 0, .key = { SLICE_LIT("w") }, .nkeys = 1, .value = REF("tid")
+};
+static const struct plan define_thread = { .defines = &thread_is, .ndefines = 1, .needs_fields = true };
+
+Test(interpret, ids_of_time_lines_from_definitions)
 {
 	struct stage g;
+
+	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
+	const struct class *const def = class_of(&g, "define", &define_thread), *const use = class_of(
+	                                                                            &g, "use", &on_looked_up);
+	static const struct {
+		uint64_t worker, tid; /* 0: the event is on the worker's line */
+	} events[] = { { 1, 0 }, { 1, 77 }, { 1, 0 }, { 2, 78 }, { 2, 0 }, { 2, 79 }, { 2, 0 } };
+	for (uint64_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+		struct event *const e = add(&g, events[i].tid != 0 ? def : use, 0, i);
+		add_field(&g, e, SLICE_LIT("w"), value_u64(events[i].worker));
+		if (events[i].tid != 0)
+			add_field(&g, e, SLICE_LIT("tid"), value_u64(events[i].tid));
+	}
+	run(&g);
+	const struct event *const e = g.batch.events;
+	cr_expect(slice_is(e[0].track->name, "worker 1") && !e[0].track->has_id);
+	cr_expect_eq(e[2].track, e[0].track);
+	cr_expect(slice_is(e[4].track->name, "worker 2") && e[4].track->has_id && e[4].track->id == 78);
+	cr_expect_eq(e[6].track, e[4].track);
+	stage_free(&g);
+}
+
+Test(interpret, time_lines_are_bounded)
+{
+	struct interpret_rig g;
 	const struct track *last = NULL;
 
 	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
@@ -320,7 +356,7 @@ Test(interpret, records_without_a_track)
 	static const struct plan m = {
 		.phase = PLAN_BEGIN, .pair = 1, .defines = &define, .ndefines = 1, .needs_fields = true
 	};
-	struct stage g;
+	struct interpret_rig g;
 
 	for (unsigned wanted = 0; wanted < 2; wanted++) {
 		stage_init(&g, wanted != 0 ? INTERPRET_EVENTS : INTERPRET_SPANS,

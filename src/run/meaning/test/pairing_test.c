@@ -14,7 +14,7 @@ static uint64_t next_random(uint64_t *state)
 
 #define TRACKS 5
 
-struct stage {
+struct interpret_rig {
 	struct trace trace;
 	struct batch batch;
 	struct pairing p;
@@ -22,7 +22,7 @@ struct stage {
 	const struct track *process, *tracks[TRACKS];
 };
 
-static void stage_init(struct stage *g)
+static void stage_init(struct interpret_rig *g)
 {
 	char name[8];
 
@@ -38,14 +38,14 @@ static void stage_init(struct stage *g)
 	pairing_init(&g->p, &g->trace);
 }
 
-static void stage_free(struct stage *g)
+static void stage_free(struct interpret_rig *g)
 {
 	pairing_free(&g->p);
 	batch_free(&g->batch);
 	trace_free(&g->trace);
 }
 
-static struct event event_of(const struct stage *g, unsigned track, struct slice name, uint64_t ts)
+static struct event event_of(const struct interpret_rig *g, unsigned track, struct slice name, uint64_t ts)
 {
 	return (struct event){
 		.ts = ts, .offset = ts, .name = name, .cls = g->cls[0], .track = g->tracks[track]
@@ -53,7 +53,7 @@ static struct event event_of(const struct stage *g, unsigned track, struct slice
 }
 
 /* One field of the event's, in the batch. */
-static void add_field(struct stage *g, struct event *e, struct slice name, struct value value)
+static void add_field(struct interpret_rig *g, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(&g->batch, 1);
 
@@ -64,7 +64,8 @@ static void add_field(struct stage *g, struct event *e, struct slice name, struc
 	e->nfields++;
 }
 
-static void begin(struct stage *g, unsigned track, struct slice name, uint64_t ts, struct pairing_end_of how)
+static void begin(struct interpret_rig *g, unsigned track, struct slice name, uint64_t ts,
+                  struct pairing_end_of how)
 {
 	struct event e = event_of(g, track, name, ts);
 
@@ -72,8 +73,8 @@ static void begin(struct stage *g, unsigned track, struct slice name, uint64_t t
 	cr_assert_eq(pairing_begin(&g->p, &g->batch, &e, how), PAIRING_OPEN);
 }
 
-static enum pairing_result finish(struct stage *g, unsigned track, uint64_t ts, struct pairing_end_of how,
-                                  struct event *e)
+static enum pairing_result finish(struct interpret_rig *g, unsigned track, uint64_t ts,
+                                  struct pairing_end_of how, struct event *e)
 {
 	*e = event_of(g, track, SLICE_LIT("end"), ts);
 	pairing_see(&g->p, e->track, ts);
@@ -119,7 +120,7 @@ static size_t count_open(const struct oracle *o)
 }
 
 /* What is left comes out once each.  Returns how many ends came out that had waited for a beginning. */
-static uint64_t expect_rest(struct stage *g, struct oracle *o)
+static uint64_t expect_rest(struct interpret_rig *g, struct oracle *o)
 {
 	const size_t left = count_open(o);
 	uint64_t instants = 0;
@@ -172,7 +173,7 @@ Test(pairing, like_the_slow_way)
 {
 	enum { N = 20000 };
 	struct oracle o = { .all = calloc(N, sizeof *o.all) };
-	struct stage g;
+	struct interpret_rig g;
 	struct event e;
 	uint64_t seed = 7, met = 0, alone = 0, pending = 0;
 
@@ -215,7 +216,7 @@ Test(pairing, like_the_slow_way)
 
 Test(pairing, fields_of_both_ends)
 {
-	struct stage g;
+	struct interpret_rig g;
 	const struct pairing_end_of how = { .pair = 1, .fields = true };
 	char text[] = "hello", list_text[] = "in";
 	struct value items[2] = { { .type = VALUE_U8, .u64 = 9 }, value_string(slice_str(list_text)) };
@@ -251,7 +252,7 @@ Test(pairing, fields_of_both_ends)
 
 Test(pairing, ends_that_fit_badly)
 {
-	struct stage g;
+	struct interpret_rig g;
 	struct event e;
 	const struct pairing_end_of a = { .pair = 1, .lasting = true }, b = { .pair = 2, .lasting = true },
 	                            any = { .pair = 0 };
@@ -274,7 +275,7 @@ Test(pairing, ends_that_fit_badly)
 
 Test(pairing, unfinished_ones_last_to_the_end)
 {
-	struct stage g;
+	struct interpret_rig g;
 	const struct pairing_end_of a = { .pair = 1, .lasting = true, .fields = true };
 	bool more;
 
@@ -305,7 +306,7 @@ Test(pairing, unfinished_ones_last_to_the_end)
 
 Test(pairing, depth_is_bounded)
 {
-	struct stage g;
+	struct interpret_rig g;
 	struct event e;
 	const struct pairing_end_of how = { .pair = 1, .lasting = true },
 	                            other = { .pair = 2, .lasting = true };
@@ -333,7 +334,7 @@ Test(pairing, depth_is_bounded)
 
 Test(pairing, all_tracks_share_the_room)
 {
-	struct stage g;
+	struct interpret_rig g;
 	struct event e;
 	uint64_t retained = 0;
 	bool more = true;
@@ -358,7 +359,7 @@ Test(pairing, all_tracks_share_the_room)
 
 Test(pairing, bytes_are_bounded)
 {
-	struct stage g;
+	struct interpret_rig g;
 	struct event e;
 	char *const big = calloc(1, 1 << 20);
 	const struct pairing_end_of how = { .pair = 1, .fields = true };

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "run/read/reading.h"
+#include "run/read/merge.h"
 
 /* A small generator of its own, so that each run tries the same. */
 static uint64_t next_random(uint64_t *state)

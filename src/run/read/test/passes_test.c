@@ -8,7 +8,7 @@
 #include "check/rules.h"
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
-#include "run/adjust/join.h"
+#include "run/join.h"
 #include "run/choose/split.h"
 #include "run/read/operands.h"
 
@@ -130,6 +130,39 @@ Test(passes, each_sees_the_same_file)
 		expect_failed(&p, &job, left < rows[row].passes);
 		end(&p);
 	}
+}
+
+static uint64_t count_events(struct pipeline *p, const struct pipeline_job *job)
+{
+	struct batch *b;
+	uint64_t n = 0;
+
+	if (pipeline_open(p, job))
+		while (pipeline_next(p, &b) == STAGE_MORE) {
+			n += b->n;
+			batch_release(b);
+		}
+	pipeline_close(p);
+	return n;
+}
+
+/* A window that refers to the range of the trace selects the same events if times are shifted afterwards. */
+Test(passes, a_range_is_not_shifted)
+{
+	struct pipeline *const p = malloc(sizeof *p);
+	const struct anonymise shifted = { .shift = UINT64_C(1) << 40 };
+	struct place place;
+
+	cr_assert_not_null(p);
+	begin(&place, 9);
+	struct pipeline_job job = job_of(&place);
+	job.select = &quarter;
+	const uint64_t n = count_events(p, &job);
+	cr_expect_gt(n, 0);
+	job.anonymise = &shifted;
+	cr_expect_eq(count_events(p, &job), n);
+	free(p);
+	end(&place);
 }
 
 Test(passes, of_parts_that_are_merged)

@@ -1,5 +1,5 @@
-#ifndef PIPELINE_EVENT_SAMPLES_TEST_H
-#define PIPELINE_EVENT_SAMPLES_TEST_H
+#ifndef RUN_SORT_EVENT_SAMPLES_TEST_H
+#define RUN_SORT_EVENT_SAMPLES_TEST_H
 
 #include "model/batch_pool.h"
 #include "run/sort/sorter.h"

@@ -1,5 +1,5 @@
-#ifndef PIPELINE_SORTER_RUN_TEST_H
-#define PIPELINE_SORTER_RUN_TEST_H
+#ifndef RUN_SORT_SORTER_RUN_TEST_H
+#define RUN_SORT_SORTER_RUN_TEST_H
 
 #include "run/sort/test/event_samples_test.h"
 #include "run/sort/sorter.h"

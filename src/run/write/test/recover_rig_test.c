@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "input/open.h"
 
 /* ---- recovering ---- */

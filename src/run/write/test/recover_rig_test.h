@@ -1,5 +1,5 @@
-#ifndef PIPELINE_RECOVER_RIG_TEST_H
-#define PIPELINE_RECOVER_RIG_TEST_H
+#ifndef RUN_WRITE_RECOVER_RIG_TEST_H
+#define RUN_WRITE_RECOVER_RIG_TEST_H
 
 #include "run/write/recover.h"
 

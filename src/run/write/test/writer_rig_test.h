@@ -1,5 +1,5 @@
-#ifndef PIPELINE_WRITER_RIG_TEST_H
-#define PIPELINE_WRITER_RIG_TEST_H
+#ifndef RUN_WRITE_WRITER_RIG_TEST_H
+#define RUN_WRITE_WRITER_RIG_TEST_H
 
 #include "run/write/writing.h"
 

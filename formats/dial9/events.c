@@ -1,0 +1,530 @@
+/*
+ * Event frames: what the vocabulary states about their schemas, facts of the whole trace that some of them
+ * hold, and events of the batch.
+ *
+ * The reader applies the plan itself for the wall clock, metadata, names of addresses and threads of
+ * workers, because `validate` checks these and some stand after their use.  Values of frequent types are
+ * read without setting up a walk; all others go through walk.c.
+ */
+#include "dial9/dial9.h"
+#include "model/event_traits.h"
+
+/* ---- plans of schemas ---- */
+
+static uint32_t field_named(const void *ctx, struct slice name)
+{
+	const struct d9_schema *const s = ctx;
+
+	for (uint32_t i = 0; name.p != NULL && i < s->nfields; i++)
+		if (slice_equal(s->fields[i].name, name))
+			return i;
+	return D9_NO_FIELD;
+}
+
+static bool is_field(const void *ctx, struct slice name)
+{
+	return field_named(ctx, name) != D9_NO_FIELD;
+}
+
+static uint8_t field_type(const void *ctx, uint32_t field)
+{
+	const struct d9_schema *const s = ctx;
+
+	return d9_type(s->fields[field].type)->value;
+}
+
+/* Returns whether the reader does all that the plan asks for. */
+static bool is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
+{
+	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
+
+	return s->kind != D9_KIND_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
+}
+
+static void find_parts(struct d9_schema *s, const struct class_plan *p)
+{
+	s->parts[D9_PART_CLOCK] = p->epoch;
+	s->parts[D9_PART_FACTS] = p->facts;
+	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
+	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
+	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
+	s->parts[D9_PART_WORKER] = field_named(s, plan_word(p->plan, "worker"));
+	s->parts[D9_PART_THREAD] = field_named(s, plan_word(p->plan, "thread"));
+}
+
+static void find_used(struct d9_schema *s, const struct plan *m)
+{
+	s->plan = m;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		s->fields[i].used = plan_uses(m, &s->fields[i].name);
+		if (s->fields[i].used)
+			s->nused = i + 1;
+	}
+}
+
+static enum d9_kind choose_kind(const struct d9_state *st, const struct d9_schema *s, const struct plan *m)
+{
+	if (slice_is(plan_word(m, "symbol"), "true"))
+		return D9_KIND_SYMBOL;
+	if (slice_is(plan_word(m, "made"), "track") && d9_made_track_schema(s))
+		return D9_KIND_TRACK;
+	if (st->threads_pass && s->parts[D9_PART_WORKER] != D9_NO_FIELD)
+		return D9_KIND_WORKER;
+	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
+		return D9_KIND_CLOCK;
+	const uint32_t facts = s->parts[D9_PART_FACTS];
+	return facts != D9_NO_FIELD && d9_type(s->fields[facts].type) == &d9_types[D9_STRING_MAP]
+	           ? D9_KIND_FACTS
+	           : D9_KIND_PLAIN;
+}
+
+static void find_plan(struct d9_state *st, struct d9_schema *s)
+{
+	const struct plan *const m = trace_find_plan(st->r->trace, s->name, is_field, s);
+	const struct class_plan_fields fields = { s, field_named, field_type };
+	struct class_plan p;
+
+	s->kind = D9_KIND_PLAIN;
+	if (m == NULL || !s->readable)
+		return;
+	class_plan_compile(&p, m, &fields);
+	find_parts(s, &p);
+	s->kind = (uint8_t)choose_kind(st, s, m);
+	if (d9_wants_raw(st)) /* facts of the trace are checked in any case */
+		return;
+	find_used(s, m);
+	s->structure = m->phase == PLAN_STRUCTURE;
+	s->reader_applies = is_done_by_reader(s, &p);
+	if (slice_is(plan_word(m, "made"), "event") && d9_made_event_schema(st, s))
+		s->reader_applies = true;
+}
+
+bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
+{
+	find_plan(st, s);
+	s->cls = trace_name_class(st->r->trace, s->made != NULL ? s->made->cls : s->name);
+	return s->cls != NULL && !st->no_memory;
+}
+
+/* Makes the class of the schema's events: before the first event, and again when a declared field changed. */
+static bool update_class(struct d9_state *st, struct d9_schema *s)
+{
+	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
+	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
+	const struct class like = { .name = s->cls->name,
+		                    .category = category,
+		                    .fields = s->declared + hidden,
+		                    .nfields = s->nhead + s->nfields - hidden,
+		                    .plan = s->plan,
+		                    .reader_applies = s->reader_applies };
+	struct class *const c = trace_plan_class(st->r->trace, &like);
+
+	if (c == NULL) {
+		st->no_memory = true;
+		return false;
+	}
+	s->cls = c;
+	s->planned = true;
+	if (s->kind == D9_KIND_PLAIN && !s->structure)
+		s->run_need = s->need;
+	return true;
+}
+
+void d9_schemas_declare(struct d9_state *st)
+{
+	for (uint32_t i = 0; i < st->schemas.n; i++) {
+		struct d9_schema *const s = st->schemas.all[i];
+		if (s->cls != NULL && s->declared != NULL && !s->planned) /* NULL after OOM */
+			(void)update_class(st, s);
+	}
+}
+
+/* ---- facts of the trace ---- */
+
+/* The raw value of a field with a role.  Returns false if it is absent. */
+static bool part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                       enum d9_part part, struct batch *b, struct value *v)
+{
+	const uint32_t field = s->parts[part];
+	struct d9_walk w;
+
+	if (field == D9_NO_FIELD)
+		return false;
+	d9_walk_values(&w, st, s, f, b);
+	w.raw = true;
+	for (uint32_t i = 0; i < field; i++)
+		(void)d9_walk_value(&w, s->fields[i].type, 0, NULL);
+	return d9_walk_value(&w, s->fields[field].type, 0, v) && v->type != VALUE_NONE;
+}
+
+static bool part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                         enum d9_part part, uint64_t *number)
+{
+	const uint32_t field = s->parts[part];
+	struct value v;
+
+	if (field == D9_NO_FIELD || !d9_is_integer(s->fields[field].type) ||
+	    !part_value(st, s, f, part, NULL, &v))
+		return false;
+	*number = v.u64;
+	return true;
+}
+
+#define SECOND UINT64_C(1000000000)
+
+static void learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct trace *const trace = st->r->trace;
+	uint64_t realtime;
+
+	if (!part_integer(st, s, f, D9_PART_CLOCK, &realtime) || realtime < st->base)
+		return;
+	const uint64_t epoch = realtime - st->base;
+	const uint64_t first = trace->epoch_ns, apart = epoch > first ? epoch - first : first - epoch;
+	if (!trace->epoch_known) {
+		trace->epoch_known = true;
+		trace->epoch_ns = epoch;
+	} else if (apart > SECOND && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {
+		d9_find(st, D9_RULE_CLOCK_CHANGED, f,
+		        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
+	}
+}
+
+/* Learns a fact of the trace.  The first one of a name counts. */
+static void learn_fact(struct d9_state *st, struct slice name, const struct value *v,
+                       const struct d9_frame *f)
+{
+	struct trace *const trace = st->r->trace;
+	const uint32_t bytes = name.n + v->count;
+	uint32_t i = 0;
+	struct quoted q, q2, q3;
+
+	while (i < trace->nmeta && !slice_equal(trace->meta[i].name, name))
+		i++;
+	if (i < trace->nmeta) {
+		if (!slice_equal(value_text(&trace->meta[i].value), value_text(v)) &&
+		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
+			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s was %s, now it is %s", quoted(&q, name),
+			        quoted(&q2, value_text(&trace->meta[i].value)), quoted(&q3, value_text(v)));
+		return;
+	}
+	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes) {
+		d9_tally(&st->tallies.metadata, f, bytes);
+		return;
+	}
+	st->meta_bytes += bytes;
+	st->no_memory |= !trace_add_meta(trace, name, *v);
+}
+
+static void learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct batch scratch = { .cap = 0 };
+	struct value map;
+
+	if (f->end - f->p > D9_MAX_META_BYTES) {
+		d9_tally(&st->tallies.metadata, f, (uint64_t)(f->end - f->p));
+		return;
+	}
+	if (part_value(st, s, f, D9_PART_FACTS, &scratch, &map))
+		for (uint32_t i = 0; i < map.count; i++)
+			learn_fact(st, value_text(&map.values[2 * i]), &map.values[2 * i + 1], f);
+	arena_free(&scratch.scratch);
+}
+
+static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	const uint32_t field = s->parts[D9_PART_NAME];
+	const struct d9_type_info *const type = field != D9_NO_FIELD ? d9_type(s->fields[field].type) : NULL;
+	const struct d9_entry *e = NULL;
+	uint64_t address, depth = 0;
+	struct value name;
+
+	if (type != &d9_types[D9_STRING] && type != &d9_types[D9_POOLED_STRING])
+		return;
+	if (!part_integer(st, s, f, D9_PART_ADDRESS, &address) ||
+	    !part_value(st, s, f, D9_PART_NAME, NULL, &name))
+		return;
+	(void)part_integer(st, s, f, D9_PART_DEPTH, &depth);
+	if (name.type == VALUE_STRING)
+		d9_ahead_symbol(st, address, depth, value_text(&name));
+	else if ((e = d9_pool_find(&st->pools[D9_STRINGS], (uint32_t)name.u64)) != NULL && e->text != NULL)
+		d9_ahead_symbol(st, address, depth, (struct slice){ e->text, e->n, e->flags });
+}
+
+/* The first thread that a worker states is the id of its track. */
+static void learn_thread(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct d9_threads *const t = st->threads;
+	uint64_t worker, tid;
+
+	if (!part_integer(st, s, f, D9_PART_WORKER, &worker) ||
+	    !part_integer(st, s, f, D9_PART_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
+	    t->workers.used >= D9_MAX_WORKERS)
+		return;
+	st->no_memory |= !table64_put(&t->workers, worker, 0);
+	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
+}
+
+static void learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	switch ((enum d9_kind)s->kind) {
+	case D9_KIND_CLOCK:
+		learn_clock(st, s, f);
+		break;
+	case D9_KIND_FACTS:
+		if (st->r->ahead_of == NULL)
+			learn_facts(st, s, f);
+		break;
+	case D9_KIND_SYMBOL:
+		st->symbols_seen = true;
+		if (st->collects != NULL)
+			learn_symbol(st, s, f);
+		break;
+	case D9_KIND_TRACK:
+		d9_made_track(st, s, f);
+		break;
+	case D9_KIND_WORKER:
+		learn_thread(st, s, f);
+		break;
+	case D9_KIND_PLAIN:
+		break;
+	}
+}
+
+/* ---- events of the batch ---- */
+
+/* Adds the frame's own fields, which the schema does not declare, to a raw event. */
+static uint32_t add_head_fields(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
+{
+	to[0] =
+	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
+	if (s->nhead > 1)
+		to[1] = (struct field){ s->declared[1].name,
+			                { .type = VALUE_U32, .u64 = load_u32(f->p + 2, false) >> 8 } };
+	return s->nhead;
+}
+
+/* Reads a value of a frequent type of a checked event; v may be NULL.  Returns false, without reading, for
+ * other types. */
+static inline bool read_frequent(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f,
+                                 struct batch *b, struct value *v)
+{
+	const bool optional = d9_is_optional(type);
+	const char *at = *p + optional;
+	uint64_t number;
+
+	if (optional && **p == 0) {
+		*p = at;
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_NONE };
+		return true;
+	}
+	switch (type & ~(unsigned)D9_OPTIONAL) {
+	case D9_VARINT:
+		number = d9_varint(&at);
+		if (v != NULL)
+			*v = value_u64(number);
+		break;
+	case D9_U8:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U8, .u64 = (uint8_t)*at };
+		at++;
+		break;
+	case D9_U32:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U32, .u64 = load_u32(at, false) };
+		at += 4;
+		break;
+	case D9_POOLED_STRING:
+		if (v != NULL && d9_wants_raw(st))
+			return false;
+		if (v != NULL)
+			d9_value_id(st, D9_STRINGS, load_u32(at, false), f, b, v);
+		at += 4;
+		break;
+	default:
+		return false;
+	}
+	*p = at;
+	return true;
+}
+
+/* The track of events until the vocabulary assigns one. */
+static const struct track *default_track(struct d9_state *st)
+{
+	if (st->default_track == NULL) {
+		if (!d9_wants_raw(st))
+			d9_look_for_threads(st);
+		const struct track *const process = d9_process(st);
+		struct track *const t =
+		    process != NULL ? trace_add_thread(st->r->trace, process, 0, SLICE_LIT("no thread"))
+		                    : NULL;
+		if (t != NULL)
+			t->has_id = false;
+		st->no_memory |= t == NULL;
+		st->default_track = t;
+	}
+	return st->default_track;
+}
+
+/* Adds all fields (of counters in any case), or those that the plan uses, from the one at p on, which has the
+ * index `skipped`. */
+static void add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                       struct batch *b, struct event *e, const char *p, uint32_t skipped)
+{
+	const bool all = d9_wants_fields(st) || e->phase == PHASE_COUNTER;
+	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
+	struct field *const first = batch_fields(b, s->nhead + s->nfields);
+	struct d9_walk w; /* set up when a field needs it */
+	bool walks = false;
+	struct field *to = first;
+
+	if (first == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	if (s->nhead > 0)
+		to += add_head_fields(s, f, to);
+	for (const struct d9_field *i = s->fields + skipped; i < end; i++) {
+		struct value *v = NULL;
+		if (all || i->used) {
+			to->name = i->name;
+			v = &to++->value;
+		}
+		if (read_frequent(st, i->type, &p, f, b, v))
+			continue;
+		if (!walks)
+			d9_walk_values(&w, st, s, f, b);
+		walks = true;
+		w.bytes.p = p;
+		w.raw = d9_wants_raw(st) || (s->made != NULL && i->type == D9_STACK);
+		(void)d9_walk_value(&w, i->type, 0, v);
+		p = w.bytes.p;
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)(to - first);
+	b->nfields += e->nfields;
+}
+
+/* Completes an event that this program wrote. */
+static void add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                     struct batch *b, struct event *e)
+{
+	const char *args;
+
+	d9_made_event(st, s, f, b, e, &args);
+	if (e->track == NULL)
+		e->track = default_track(st);
+	if (!d9_wants_fields(st) && e->phase != PHASE_COUNTER)
+		return;
+	add_fields(st, s, f, b, e, args, s->made->nhidden);
+	for (uint32_t i = 0; i < e->nfields && !st->no_memory; i++)
+		if (s->made->words[i] < D9_MADE_WORDS)
+			d9_made_restore(st, (enum d9_made_word)s->made->words[i], b,
+			                &b->fields[e->first_field + i].value);
+}
+
+static void add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+                      struct batch *b)
+{
+	struct event *const e = d9_add_event(st, b, f, s->cls);
+
+	if (!s->structure)
+		e->phase = PHASE_INSTANT;
+	if (s->kind == D9_KIND_SYMBOL)
+		e->flags |= EVENT_REFERRED;
+	st->event_pooled = 0;
+	if (!s->structure && (st->r->want & WANT_BARE) != 0) {
+		e->track = default_track(st);
+		b->n += !st->no_memory;
+		return;
+	}
+	if (s->made != NULL) {
+		add_made(st, s, f, b, e);
+	} else {
+		e->track = default_track(st);
+		if (d9_wants_fields(st) || class_needs_fields(s->cls))
+			add_fields(st, s, f, b, e, f->p + d9_schema_head(s), 0);
+	}
+	b->n += !st->no_memory;
+}
+
+/* ---- event frames ---- */
+
+static enum d9_result report_unreadable(struct d9_state *st, const struct d9_schema *s,
+                                        const struct d9_frame *f)
+{
+	struct quoted q, q2;
+
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		const uint8_t type = s->fields[i].type;
+		if (d9_type_known(type))
+			continue;
+		d9_find(st, d9_is_optional(type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE : D9_RULE_UNKNOWN_FIELD_TYPE,
+		        f, "an event of %s: the size of field %s is not known (type 0x%02x)",
+		        quoted(&q, s->name), quoted(&q2, s->fields[i].in_file), type);
+		return D9_BAD;
+	}
+	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it has a timestamp is not known",
+	        quoted(&q, s->name));
+	return D9_BAD;
+}
+
+/* Returns whether the batch gets events of this schema.  Structure is wanted too if the engine takes
+ * definitions from it. */
+static bool is_wanted(const struct d9_state *st, const struct d9_schema *s)
+{
+	return (st->r->want & WANT_TIMES) != 0 &&
+	       (!s->structure || d9_wants_structure(st) || class_needs_fields(s->cls));
+}
+
+enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	const size_t left = (size_t)(f->end - f->p);
+
+	if (left < D9_EVENT_HEAD) {
+		struct cursor c = cursor_on(f->p, f->end, false);
+		cursor_take(&c, D9_EVENT_HEAD, "type_id");
+		return d9_note_lack(st, &c);
+	}
+	const uint16_t type_id = load_u16(f->p + 1, false);
+	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
+	if (s == NULL) {
+		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
+		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
+		        st->schemas.nregistered);
+		return D9_BAD;
+	}
+	if (!s->readable)
+		return report_unreadable(st, s, f);
+	if (!s->planned && !update_class(st, s))
+		return D9_BAD;
+	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
+	if (end != NULL) {
+		f->end = end;
+	} else {
+		const enum d9_result result = d9_walk_event(st, s, f);
+		if (result != D9_DONE)
+			return result;
+	}
+	if (s->timed)
+		d9_advance_time(st, f);
+	d9_count_event(st, s, f);
+	if (s->kind != D9_KIND_PLAIN)
+		learn(st, s, f);
+	if (is_wanted(st, s))
+		add_event(st, s, f, b);
+	return D9_DONE;
+}
+
+enum d9_result d9_event_skip(struct d9_state *st, const struct d9_frame *f)
+{
+	const struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
+
+	if (s->timed)
+		d9_advance_time(st, f);
+	const enum d9_result result = d9_walk_pieces(st, s, f);
+	if (result == D9_DONE)
+		d9_count_event(st, s, f);
+	return result;
+}

@@ -1,0 +1,529 @@
+/*
+ * Names for numbers: the string and stack pools of a segment, definitions and symbols that stand later in
+ * the trace, and the frames that define pool entries.
+ *
+ * Batches share the memory of a segment's pools, which therefore only grows until the segment ends.  If
+ * nothing uses the content, an entry is its id and a hash.  An id that is referenced before its definition
+ * waits in `pending` until then, or until the segment ends.
+ */
+#include <stdlib.h>
+
+#include "dial9/dial9.h"
+
+/* ---- look-ahead ---- */
+
+/*
+ * The symbol table stands at the end of a trace, and a pool entry may follow its first use.  When either is
+ * needed and the input can be read twice, one look-ahead pass over all of it collects both.  Symbols are
+ * those of one program and hold for all segments; a late definition belongs to its segment.
+ */
+
+struct symbol {
+	struct slice name;
+	uint64_t depth; /* of inlining; 0: the function that contains the address */
+};
+
+/* The key of a definition: id and kind in 33 bits, the segment in the others. */
+static uint64_t late_key(uint64_t segment, enum d9_pool_kind kind, uint32_t id)
+{
+	return segment << 33 | (uint64_t)kind << 32 | id;
+}
+
+static bool has_late_key(uint64_t segment)
+{
+	return segment < UINT64_C(1) << 31;
+}
+
+/* Copies the text of the n-th thing of a kind.  p is NULL beyond a limit. */
+static struct slice retain_text(struct d9_state *st, uint32_t n, uint32_t max, struct slice text)
+{
+	struct d9_ahead *const a = st->collects;
+	struct slice copy = { NULL, 0, 0 };
+
+	if (n == max || a->text.used > D9_MAX_AHEAD_BYTES || text.n > D9_MAX_AHEAD_BYTES - a->text.used) {
+		a->dropped++;
+		return copy;
+	}
+	copy = arena_copy(&a->text, text);
+	st->no_memory |= copy.p == NULL;
+	return copy;
+}
+
+void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name)
+{
+	struct d9_ahead *const a = st->collects;
+	const uint32_t known = table64_get(&a->symbol_index, address);
+
+	if (known != TABLE_NONE && a->symbols[known].depth <= depth)
+		return;
+	const struct symbol symbol = { retain_text(st, a->nsymbols, D9_MAX_SYMBOLS, name), depth };
+	if (symbol.name.p == NULL)
+		return;
+	if (known != TABLE_NONE)
+		a->symbols[known] = symbol;
+	else if (array_room(&a->symbols, a->nsymbols, &a->symbols_cap, sizeof *a->symbols) &&
+	         table64_put(&a->symbol_index, address, a->nsymbols))
+		a->symbols[a->nsymbols++] = symbol;
+	else
+		st->no_memory = true;
+}
+
+static void add_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data)
+{
+	struct d9_ahead *const a = st->collects;
+
+	const struct slice copy =
+	    retain_text(st, has_late_key(st->segment) ? a->nlate : D9_MAX_LATE, D9_MAX_LATE, data);
+	if (copy.p == NULL)
+		return;
+	if (array_room(&a->late, a->nlate, &a->late_cap, sizeof *a->late) &&
+	    table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate))
+		a->late[a->nlate++] = copy;
+	else
+		st->no_memory = true;
+}
+
+static void destroy_ahead(struct shared_memory *m)
+{
+	struct d9_ahead *const a = (struct d9_ahead *)m;
+
+	table64_free(&a->symbol_index);
+	table64_free(&a->late_index);
+	free(a->symbols);
+	free(a->late);
+	arena_free(&a->text);
+	free(a);
+}
+
+void d9_ahead_drop(struct d9_state *st)
+{
+	shared_memory_drop(st->ahead != NULL ? &st->ahead->shared : NULL);
+	st->ahead = NULL;
+}
+
+void d9_ahead_hold(struct d9_state *st, struct batch *b)
+{
+	st->no_memory |= st->ahead != NULL && !batch_hold(b, &st->ahead->shared);
+}
+
+void d9_look_ahead(struct d9_state *st)
+{
+	enum look_ahead result = LOOK_AHEAD_FAILED;
+
+	if (st->asked_ahead || st->r->ahead_of != NULL)
+		return;
+	st->asked_ahead = true;
+	st->ahead = calloc(1, sizeof *st->ahead);
+	if (st->ahead != NULL) {
+		shared_memory_init(&st->ahead->shared, destroy_ahead);
+		result = reader_look_ahead(st->r);
+	}
+	st->looked_ahead = result == LOOK_AHEAD_DONE;
+	st->no_memory |= result == LOOK_AHEAD_FAILED;
+	if (st->looked_ahead)
+		d9_ahead_hold(st, st->batch);
+	else
+		d9_ahead_drop(st);
+}
+
+void d9_look_for_threads(struct d9_state *st)
+{
+	struct d9_threads found = { .trace = st->r->trace, .process = d9_process(st) };
+
+	if (st->asked_threads || st->r->ahead_of != NULL || found.process == NULL)
+		return;
+	st->asked_threads = true;
+	st->threads = &found;
+	st->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
+	st->threads = NULL;
+	table64_free(&found.workers);
+}
+
+struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
+{
+	const uint32_t known = st->ahead != NULL && has_late_key(st->segment)
+	                           ? table64_get(&st->ahead->late_index, late_key(st->segment, kind, id))
+	                           : TABLE_NONE;
+
+	return known != TABLE_NONE ? st->ahead->late[known] : (struct slice){ NULL, 0, 0 };
+}
+
+struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses,
+                              uint32_t n, uint32_t *cost, uint8_t *element)
+{
+	const struct d9_ahead *const ahead = names ? st->ahead : NULL;
+	struct value *const values = arena_alloc(a, n * sizeof *values);
+	uint32_t named = 0;
+	uint64_t sum = 0;
+
+	st->no_memory |= values == NULL;
+	for (uint32_t i = 0; values != NULL && i < n; i++) {
+		const uint64_t address = load_u64(addresses + (size_t)i * 8, false);
+		const uint32_t known =
+		    ahead != NULL ? table64_get(&ahead->symbol_index, address) : TABLE_NONE;
+		if (known != TABLE_NONE)
+			values[i] = value_string(ahead->symbols[known].name);
+		else
+			values[i] = (struct value){ .type = VALUE_ADDRESS, .u64 = address };
+		named += known != TABLE_NONE;
+		sum += known != TABLE_NONE ? values[i].count + 4U : D9_ADDRESS_COST;
+	}
+	*element = named == 0 ? VALUE_ADDRESS : named == n ? VALUE_STRING : VALUE_NONE;
+	*cost = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+	return values;
+}
+
+/* ---- memory of a segment's pools ---- */
+
+static void destroy_memory(struct shared_memory *m)
+{
+	struct d9_pool_memory *const memory = (struct d9_pool_memory *)m;
+
+	arena_free(&memory->arena);
+	free(memory);
+}
+
+static void drop_memory(struct d9_state *st)
+{
+	shared_memory_drop(st->pool_memory != NULL ? &st->pool_memory->shared : NULL);
+	st->pool_memory = NULL;
+}
+
+void d9_pools_hold(struct d9_state *st, struct batch *b)
+{
+	st->no_memory |= st->pool_memory != NULL && !batch_hold(b, &st->pool_memory->shared);
+}
+
+/* The arena of the present segment. */
+static struct arena *pool_arena(struct d9_state *st)
+{
+	if (st->pool_memory == NULL) {
+		st->pool_memory = calloc(1, sizeof *st->pool_memory);
+		if (st->pool_memory == NULL)
+			return NULL;
+		shared_memory_init(&st->pool_memory->shared, destroy_memory);
+		d9_pools_hold(st, st->batch);
+	}
+	return &st->pool_memory->arena;
+}
+
+/* ---- references before their definitions ---- */
+
+void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t known = table64_get(&pool->pending_index, id);
+
+	if (known != TABLE_NONE) {
+		pool->pending[known].count++;
+	} else if (st->pools_full || pool->npending == D9_MAX_PENDING) {
+		d9_tally(&st->tallies.pool_limit, f, id);
+	} else if (!array_room(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
+	           !table64_put(&pool->pending_index, id, pool->npending)) {
+		st->no_memory = true;
+	} else {
+		pool->pending[pool->npending++] =
+		    (struct d9_pending){ .offset = f->offset, .ordinal = f->ordinal, .count = 1, .id = id };
+	}
+}
+
+void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t waits = table64_get(&pool->pending_index, id);
+
+	if (waits != TABLE_NONE)
+		pool->pending[waits].shown = true;
+}
+
+/* Ends the wait for an id that is defined now. */
+static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+                           const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
+
+	if (waits == TABLE_NONE)
+		return;
+	struct d9_pending *const p = &pool->pending[waits];
+	if (st->collects != NULL && d9_pool_find(pool, id) == NULL)
+		add_late(st, kind, id, data);
+	if (p->defined)
+		return;
+	p->defined = true;
+	d9_tally(&st->tallies.late, f, id);
+	if (!p->shown || st->looked_ahead)
+		return;
+	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+	d9_tally(&st->tallies.unresolved, &first, id);
+	st->tallies.unresolved.count += p->count - 1;
+}
+
+/* ---- definitions ---- */
+
+const struct d9_entry *d9_pool_far(const struct d9_pool *pool, uint32_t id)
+{
+	const uint32_t known = table64_get(&pool->far, id);
+
+	return known != TABLE_NONE ? &pool->entries[known] : NULL;
+}
+
+static struct d9_entry *add_entry(struct d9_pool *pool, uint32_t id)
+{
+	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
+		return NULL;
+	if (id >= D9_DIRECT_IDS) {
+		if (!table64_put(&pool->far, id, pool->n))
+			return NULL;
+	} else {
+		if (!array_reach(&pool->direct, &pool->ndirect, id, sizeof *pool->direct))
+			return NULL;
+		pool->direct[id] = pool->n + 1;
+	}
+	pool->entries[pool->n] = (struct d9_entry){ .id = id };
+	return &pool->entries[pool->n++];
+}
+
+/* Returns whether the content is used: texts become names of events and of symbols too, stacks only
+ * fields. */
+static bool needs_content(const struct d9_state *st, enum d9_pool_kind kind)
+{
+	if (d9_wants_raw(st))
+		return false;
+	return d9_wants_fields(st) ||
+	       (kind == D9_STRINGS && (st->collects != NULL || ((st->r->want & WANT_TIMES) != 0 &&
+	                                                        st->r->trace->vocabulary != NULL)));
+}
+
+static void retain_content(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
+{
+	/* The first stack needs symbols.  Two passes at once should not both hold large pools. */
+	if (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED)
+		d9_look_ahead(st);
+	struct arena *const arena = pool_arena(st);
+	if (arena == NULL) {
+		st->no_memory = true;
+	} else if (kind == D9_STACKS) {
+		e->values = d9_stack_values(st, true, arena, data.p, e->n, &e->cost, &e->element);
+	} else {
+		e->text = arena_copy(arena, data).p;
+		e->cost = e->n;
+		st->no_memory |= e->text == NULL;
+	}
+}
+
+/* Bytes of memory that a definition is charged. */
+static uint64_t definition_cost(enum d9_pool_kind kind, uint32_t bytes)
+{
+	const uint64_t content = kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value);
+
+	return sizeof(struct d9_entry) + sizeof(struct table64_slot) + content;
+}
+
+static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+                         const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
+	const uint64_t costs = definition_cost(kind, data.n);
+	const uint32_t n = kind == D9_STRINGS ? data.n : data.n / 8;
+
+	settle_pending(st, kind, id, data, f);
+	const struct d9_entry *const old = d9_pool_find(pool, id);
+	if (old != NULL && old->hash == hash && old->n == n)
+		return;
+	if (old != NULL)
+		d9_tally(&st->tallies.redefined, f, id);
+	if (costs > D9_MAX_POOLED - st->pooled_bytes) {
+		d9_tally(&st->tallies.pool_limit, f, id);
+		st->pools_full = true;
+		return;
+	}
+	st->pooled_bytes += costs;
+	struct d9_entry *const e = old != NULL ? &pool->entries[old - pool->entries] : add_entry(pool, id);
+	if (e == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	*e = (struct d9_entry){ .hash = hash, .n = n, .flags = data.flags, .id = id };
+	if (needs_content(st, kind))
+		retain_content(st, kind, e, data);
+}
+
+/* ---- segments ---- */
+
+static void report_undefined(struct d9_state *st, enum d9_pool_kind kind)
+{
+	const struct d9_pool *const pool = &st->pools[kind];
+	const enum d9_rule rule = kind == D9_STRINGS ? D9_RULE_UNDEFINED_STRING : D9_RULE_UNDEFINED_STACK;
+
+	for (uint32_t i = 0; i < pool->npending; i++) {
+		const struct d9_pending *const p = &pool->pending[i];
+		const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+		if (!p->defined && !d9_find_unshown(st, rule, &first))
+			d9_find(st, rule, &first,
+			        "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
+			        p->id, kind == D9_STRINGS ? "string" : "stack", p->count,
+			        p->count == 1 ? "" : "s");
+	}
+}
+
+void d9_pools_check(struct d9_state *st)
+{
+	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
+		report_undefined(st, (enum d9_pool_kind)k);
+}
+
+static void forget_pool(struct d9_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->n; i++)
+		if (pool->entries[i].id < D9_DIRECT_IDS)
+			pool->direct[pool->entries[i].id] = 0;
+	if (pool->far.used > 0)
+		table64_free(&pool->far);
+	if (pool->npending > 0)
+		table64_free(&pool->pending_index);
+	pool->n = 0;
+	pool->npending = 0;
+}
+
+void d9_pools_forget(struct d9_state *st)
+{
+	for (int k = 0; k < D9_POOLS; k++)
+		forget_pool(&st->pools[k]);
+	drop_memory(st);
+	st->pooled_bytes = 0;
+	st->pools_full = false;
+}
+
+void d9_pools_free(struct d9_state *st)
+{
+	for (int k = 0; k < D9_POOLS; k++) {
+		free(st->pools[k].entries);
+		free(st->pools[k].direct);
+		free(st->pools[k].pending);
+		table64_free(&st->pools[k].far);
+		table64_free(&st->pools[k].pending_index);
+	}
+	drop_memory(st);
+}
+
+/* ---- pool frames ---- */
+
+/*
+ * A count, then entries.  A frame may be larger than memory, so its entries are read one by one;
+ * st->open.left counts those to come.  Each entry is a record of its own; the first carries the frame's head.
+ */
+
+struct pool_entry {
+	uint32_t id;
+	struct slice data; /* p NULL: absent, or read in pieces */
+};
+
+static bool read_pool_head(struct d9_bytes *b, struct d9_open_frame *head)
+{
+	if (d9_bytes_read(b, 1, "tag") == NULL || !d9_bytes_u32(b, &head->count, "count"))
+		return false;
+	head->left = head->count;
+	return true;
+}
+
+static bool read_pool_entry(struct d9_bytes *b, bool strings, struct pool_entry *e)
+{
+	const char *const what = strings ? "data_len" : "frame_count", *p;
+	const uint32_t size = strings ? 1 : 8;
+	uint32_t n;
+
+	if (!d9_bytes_u32(b, &e->id, "pool_id") || !d9_bytes_u32(b, &n, what) ||
+	    !d9_bytes_run(b, n, size, what, &p))
+		return false;
+	if (p != NULL)
+		e->data = strings ? textscan_slice(p, n) : slice_of(p, (size_t)n * size);
+	return true;
+}
+
+/* Records the entry, if the frame has any; `first`: with the frame's head. */
+static void show_pool_entry(struct d9_state *st, const struct d9_frame *f, struct batch *b,
+                            const struct pool_entry *e, bool first)
+{
+	const bool strings = st->open.tag == D9_TAG_STRINGS;
+	const struct slice data = e->data;
+	struct field fields[3];
+	uint32_t n = 0, cost;
+
+	if (!d9_wants_structure(st))
+		return;
+	if (first)
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
+	if (st->open.count > 0)
+		fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = e->id } };
+	if (st->open.count > 0 && strings)
+		fields[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
+	if (st->open.count > 0 && !strings) {
+		struct value v = { .type = VALUE_LIST, .count = data.n / 8 };
+		v.values = d9_stack_values(st, false, &b->scratch, data.p, v.count, &cost, &v.element);
+		fields[n++] = (struct field){ SLICE_LIT("frames"), v };
+	}
+	d9_add_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
+}
+
+static void define_pool_entry(struct d9_state *st, const struct d9_frame *f, const struct pool_entry *e)
+{
+	const bool strings = st->open.tag == D9_TAG_STRINGS;
+
+	if (strings && (e->data.flags & SLICE_UTF8) == 0)
+		d9_check_text(st, f, e->data, "pool data", (struct slice){ NULL, 0, 0 });
+	define_entry(st, strings ? D9_STRINGS : D9_STACKS, e->id, e->data, f);
+}
+
+enum d9_result d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	struct pool_entry e = { .id = 0 };
+
+	if (!read_pool_head(&bytes, &head) ||
+	    (head.count > 0 && !read_pool_entry(&bytes, f->tag == D9_TAG_STRINGS, &e)))
+		return D9_MORE;
+	f->end = bytes.p;
+	st->open = head;
+	if (head.count > 0)
+		define_pool_entry(st, f, &e);
+	show_pool_entry(st, f, b, &e, true);
+	if (f->tag == D9_TAG_STACKS)
+		d9_note_newer(st, f, f->p, "stack pool frame 0x04");
+	return D9_DONE;
+}
+
+enum d9_result d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct pool_entry e = { .id = 0 };
+
+	if (!read_pool_entry(&bytes, f->tag == D9_TAG_STRINGS, &e))
+		return D9_MORE;
+	f->end = bytes.p;
+	define_pool_entry(st, f, &e);
+	show_pool_entry(st, f, b, &e, false);
+	return D9_DONE;
+}
+
+enum d9_result d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
+{
+	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	const bool first = st->open.left == 0;
+	struct pool_entry e = { .id = 0 };
+
+	const bool ok = (!first || read_pool_head(&bytes, &head)) &&
+	                read_pool_entry(&bytes, f->tag == D9_TAG_STRINGS, &e);
+	st->r->in->p = bytes.p;
+	if (!ok)
+		return D9_MORE;
+	if (first)
+		st->open = head;
+	st->pools_full = true; /* its id is defined, but not retained */
+	d9_tally(&st->tallies.pool_limit, f, e.id);
+	return D9_DONE;
+}

@@ -1,0 +1,517 @@
+/*
+ * Copies of dial9 traces: the same bytes for all records; for a selection, the records that it refers to
+ * and no others.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/samples_test_util.h"
+#include "dial9/test/build.h"
+#include "dial9/test/oracle.h"
+#include "dial9/test/run_test.h"
+
+#define GOOD "testdata/dial9/good/"
+#define BAD "testdata/dial9/bad/"
+
+static struct ran convert(const char *option, const char *path, const void *in, size_t n)
+{
+	return run_tool((const char *const[]){ "convert", "-q", option, "--to", "dial9", path, "-", NULL },
+	                in, n);
+}
+
+/* Expects a valid trace, with notes at most. */
+static void expect_valid(const char *what, const char *p, size_t n)
+{
+	struct ran r = run_tool((const char *const[]){ "validate", "-q", "-", NULL }, p, n);
+
+	cr_expect_eq(r.status, 0, "%s: %s%s", what, r.out, r.err);
+	ran_free(&r);
+}
+
+/* ---- one input ---- */
+
+static void same(const char *path)
+{
+	static const char *const options[] = { "--threads=1", "--threads=3", "--raw" };
+	size_t n;
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
+
+	for (size_t i = 0; i < 3; i++) {
+		struct ran r = convert(options[i], path, NULL, 0);
+		expect_bytes(path, &r, p, n);
+		ran_free(&r);
+	}
+	struct ran r = convert("--threads=2", "-", p, n);
+	expect_bytes(path, &r, p, n);
+	ran_free(&r);
+	free(p);
+}
+
+Test(dial9_write_raw, good_samples_and_real_traces_stay_what_they_are)
+{
+	d9t_each_trace(same);
+}
+
+/* Complete records are written, and the status is that of an error. */
+Test(dial9_write_raw, of_bad_samples_what_is_complete)
+{
+	char **const names = list_folder("testdata/dial9/bad", ".dial9");
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[500];
+		size_t n;
+		snprintf(path, sizeof path, BAD "%s", names[i]);
+		unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
+		struct ran check = run_tool((const char *const[]){ "validate", "-q", path, NULL }, NULL, 0);
+		struct ran r = convert("--threads=2", path, NULL, 0);
+		const int want = r.out_n > 0 ? check.status : 2; /* nothing at all could be read */
+		cr_expect_eq(r.status, want, "%s: status %d, validate %d", path, r.status, check.status);
+		cr_expect(r.out_n <= n && memcmp(r.out, p, r.out_n) == 0, "%s", path);
+		cr_expect(r.out_n == n || strstr(r.err, "not read") != NULL, "%s: %s", path, r.err);
+		ran_free(&check);
+		ran_free(&r);
+		free(p);
+	}
+	list_free(names);
+}
+
+/* ---- several inputs ---- */
+
+static struct ran convert_both(const char *a, const char *b)
+{
+	return run_tool((const char *const[]){ "convert", "--to", "dial9", "-o", "-", a, b, NULL }, NULL, 0);
+}
+
+Test(dial9_write_raw, inputs_become_segments)
+{
+	size_t an, bn;
+	unsigned char *const a = (unsigned char *)read_unpacked(GOOD "document.dial9", &an),
+	                     *const b = (unsigned char *)read_unpacked(GOOD "segments.dial9", &bn);
+	struct ran r = convert_both(GOOD "document.dial9", GOOD "segments.dial9");
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_assert_eq(r.out_n, an + bn);
+	cr_expect(memcmp(r.out, a, an) == 0 && memcmp(r.out + an, b, bn) == 0);
+	expect_valid("both", r.out, r.out_n);
+	ran_free(&r);
+	free(a);
+	free(b);
+}
+
+/* Nothing can follow half a pool frame. */
+Test(dial9_write_raw, nothing_stands_behind_half_a_frame)
+{
+	char *const dir = make_folder(), path[500];
+	struct d9_build b;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_strings(&b, 3);
+	d9b_u32(&b, 1);
+	d9b_text32(&b, "one");
+	snprintf(path, sizeof path, "%s/cut", dir);
+	cr_assert(write_whole(path, b.p, b.n));
+	struct ran r = convert_both(path, GOOD "untimed.dial9");
+	cr_expect_eq(r.status, 1);
+	cr_expect(r.out_n == b.n && memcmp(r.out, b.p, b.n) == 0, "%zu bytes", r.out_n);
+	cr_expect_not_null(strstr(r.err, "[dial9/after-cut]"), "%s", r.err);
+	ran_free(&r);
+	d9b_free(&b);
+	remove_folder(dir);
+}
+
+/* ---- records that are too large are dropped ---- */
+
+#define LARGE (5U << 20)
+
+static void large(struct d9_build *b)
+{
+	char *const p = calloc(1, LARGE);
+
+	cr_assert_not_null(p);
+	d9b_u32(b, LARGE);
+	d9b_bytes(b, p, LARGE);
+	free(p);
+}
+
+static void entry(struct d9_build *b, uint32_t id, const char *s)
+{
+	d9b_u32(b, id);
+	if (s != NULL)
+		d9b_text32(b, s);
+	else
+		large(b);
+}
+
+static void make_large(struct d9_build *b)
+{
+	static const struct d9_field_desc text[] = { { "text", D9T_BYTES }, { "name", D9T_POOLED_STRING } };
+
+	d9b_init(b);
+	d9b_header(b);
+	d9b_schema(b, 1, "Text", true, text, 2);
+	d9b_strings(b, 4);
+	entry(b, 1, "one");
+	entry(b, 2, NULL);
+	entry(b, 3, "three");
+	entry(b, 4, NULL);
+	d9b_string(b, 9, "nine");
+	d9b_strings(b, 2);
+	entry(b, 5, NULL);
+	entry(b, 6, "six");
+	d9b_event(b, 1, 1000);
+	large(b);
+	d9b_u32(b, 1);
+	d9b_event(b, 1, 3000);
+	d9b_text32(b, "x");
+	d9b_u32(b, 3);
+	d9b_event(b, 1, 3500);
+	d9b_text32(b, "y");
+	d9b_u32(b, 6);
+}
+
+static void expect_without_large(const char *option, uint64_t first)
+{
+	struct d9_build b;
+	struct d9o o;
+
+	make_large(&b);
+	struct ran r = convert(option, "-", b.p, b.n);
+	cr_expect_eq(r.status, 1);
+	cr_expect_lt(r.out_n, LARGE);
+	expect_valid(option, r.out, r.out_n);
+	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
+	cr_assert(o.fault == NULL && o.nevents == 2, "%s: %zu events", o.fault, o.nevents);
+	cr_expect_eq(o.events[0].ts, first);
+	cr_expect_eq(o.events[1].ts, first + 500);
+	cr_expect_eq(o.nentries, 6, "%zu entries", o.nentries); /* one of them three times */
+	d9o_free(&o);
+	ran_free(&r);
+	d9b_free(&b);
+}
+
+Test(dial9_write_raw, large_records_are_dropped)
+{
+	expect_without_large("--threads=2", 3000);
+	expect_without_large("--rebase", 0);
+}
+
+/* ---- times from 0 ---- */
+
+static void expect_moved(const char *path)
+{
+	struct ran r = convert("--rebase", path, NULL, 0);
+	struct d9o was, is;
+	uint64_t first = UINT64_MAX;
+	size_t n;
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
+
+	cr_expect_eq(r.status, 0, "%s: %s", path, r.err);
+	d9o_decode(&was, p, n);
+	d9o_decode(&is, (const unsigned char *)r.out, r.out_n);
+	cr_assert(was.fault == NULL && is.fault == NULL && was.nevents == is.nevents, "%s", path);
+	for (size_t i = 0; i < was.nevents; i++) {
+		const uint64_t by = was.events[i].ts - is.events[i].ts;
+		if (is.events[i].ts != 0 && first == UINT64_MAX)
+			first = by;
+		cr_expect(by == first || is.events[i].ts == 0, "%s: event at %zu", path,
+		          was.events[i].offset);
+	}
+	cr_expect_eq(was.nentries, is.nentries, "%s", path);
+	d9o_free(&was);
+	d9o_free(&is);
+	ran_free(&r);
+	free(p);
+}
+
+Test(dial9_write_raw, rebase_moves_times_and_nothing_else)
+{
+	d9t_each_trace(expect_moved);
+}
+
+/* On a pipe the first event's time is subtracted; earlier events are at 0. */
+Test(dial9_write_raw, rebase_on_a_pipe)
+{
+	struct d9_build b;
+	struct d9o o;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, "X", true, NULL, 0);
+	d9b_event(&b, 1, 5000000000);
+	d9b_event(&b, 1, 4000000000);
+	d9b_event(&b, 1, 7000000000);
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "--rebase", "--to", "dial9", "-", "-", NULL }, b.p, b.n);
+	cr_expect_not_null(strstr(r.err, ": 1; the first at input offset 38 [dial9/negative-time]\n"), "%s",
+	                   r.err);
+	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
+	cr_assert_eq(o.nevents, 3);
+	cr_expect(o.events[0].ts == 0 && o.events[1].ts == 0 && o.events[2].ts == 2000000000);
+	d9o_free(&o);
+	ran_free(&r);
+	d9b_free(&b);
+}
+
+/* ---- versions ---- */
+
+Test(dial9_write_raw, what_only_0_4_has_is_counted)
+{
+	static const char *const newer[] = { GOOD "segments.dial9", GOOD "annotations.dial9",
+		                             GOOD "all-types-0.4.dial9" };
+	struct ran r = run_tool((const char *const[]){ "convert", "--raw", "--to-dialect", "0.3", "--to",
+	                                               "dial9", GOOD "document.dial9", "-", NULL },
+	                        NULL, 0);
+
+	cr_expect_eq(r.err_n, 0, "%s", r.err);
+	ran_free(&r);
+	for (size_t i = 0; i < 3; i++) {
+		r = run_tool((const char *const[]){ "convert", "--raw", "--to-dialect", "0.3", "--to",
+		                                    "dial9", newer[i], "-", NULL },
+		             NULL, 0);
+		cr_expect_not_null(strstr(r.err, "[dial9/newer]"), "%s: %s", newer[i], r.err);
+		ran_free(&r);
+	}
+	r = run_tool((const char *const[]){ "convert", "--to-dialect", "0.3", "--to", "htdump",
+	                                    GOOD "document.dial9", "-", NULL },
+	             NULL, 0);
+	cr_expect_eq(r.status, 3);
+	cr_expect_not_null(strstr(r.err, "--to-dialect is for outputs in format dial9"), "%s", r.err);
+	ran_free(&r);
+}
+
+/* ---- selections ---- */
+
+static void text_event(struct d9_build *b, uint16_t id, uint64_t ts, uint32_t text)
+{
+	d9b_event(b, id, ts);
+	d9b_u32(b, text);
+}
+
+static void make_segment(struct d9_build *b, uint64_t start)
+{
+	static const struct d9_field_desc text = { "text", D9T_POOLED_STRING };
+	static const struct d9_field_desc list = { "list", D9T_LIST };
+
+	d9b_header(b);
+	d9b_schema(b, 1, "Wanted", true, &text, 1);
+	d9b_schema(b, 2, "Other", true, &text, 1);
+	d9b_schema(b, 3, "Listed", true, &list, 1);
+	d9b_annotation(b, 1, 0, "metrique.unit", "ns");
+	d9b_annotation(b, 2, 0, "metrique.unit", "ms");
+	d9b_strings(b, 3);
+	for (uint32_t i = 1; i <= 3; i++) {
+		d9b_u32(b, i);
+		d9b_text32(b, i == 1 ? "one" : i == 2 ? "two" : "three");
+	}
+	text_event(b, 2, start, 1);
+	text_event(b, 1, start + 5000000, 2);
+	text_event(b, 2, start + 15000000, 1);
+	text_event(b, 1, start + 25000000, 9); /* more than a delta behind the one before; defined later */
+	d9b_string(b, 9, "nine");
+	d9b_string(b, 2, "another two");
+	text_event(b, 1, start + 25000100, 2);
+	d9b_event(b, 3, start + 25000200);
+	d9b_u32(b, 1);
+	d9b_u8(b, D9T_POOLED_STRING);
+	d9b_u32(b, 3);
+}
+
+static struct ran run_selection(const char *option, const char *name, const char *extra)
+{
+	char *const dir = make_folder(), path[500];
+	struct d9_build b;
+
+	d9b_init(&b);
+	make_segment(&b, 1000000000);
+	make_segment(&b, 2000000000);
+	snprintf(path, sizeof path, "%s/in.bin", dir);
+	cr_assert(write_whole(path, b.p, b.n));
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "-q", option, name, extra, "--to", "dial9", path, "-", NULL },
+	    NULL, 0);
+	struct ran v = run_tool((const char *const[]){ "validate", "-q", "-", NULL }, r.out, r.out_n);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(v.status, 0, "%s", v.out);
+	ran_free(&v);
+	d9b_free(&b);
+	remove_folder(dir);
+	return r;
+}
+
+static void expect(const struct ran *r, size_t segments, size_t schemas, size_t entries, size_t notes,
+                   const uint64_t *ts, size_t n)
+{
+	struct d9o o;
+
+	d9o_decode(&o, (const unsigned char *)r->out, r->out_n);
+	cr_assert_null(o.fault, "%s", o.fault);
+	cr_expect_eq(o.segments, segments);
+	cr_expect_eq(o.nschemas, schemas, "%zu schemas", o.nschemas);
+	cr_expect_eq(o.nentries, entries, "%zu entries", o.nentries);
+	cr_expect_eq(o.frames[6], notes, "%zu annotations", o.frames[6]);
+	cr_assert_eq(o.nevents, n, "%zu events", o.nevents);
+	for (size_t i = 0; i < n; i++)
+		cr_expect_eq(o.events[i].ts, ts[i], "event %zu", i);
+	d9o_free(&o);
+}
+
+/* Both definitions of one id, in turn, and one after its use. */
+Test(dial9_write_select, what_events_refer_to_comes_along)
+{
+	static const uint64_t times[] = { 1005000000, 1025000000, 1025000100,
+		                          2005000000, 2025000000, 2025000100 };
+	struct ran r = run_selection("--name", "Wanted", "--threads=2");
+
+	expect(&r, 2, 2, 6, 2, times, 6);
+	char *const dir = make_folder(), path[500]; /* a pipe cannot be read twice */
+	snprintf(path, sizeof path, "%s/out.bin", dir);
+	cr_assert(write_whole(path, r.out, r.out_n));
+	struct ran c = run_tool((const char *const[]){ "cat", "-q", path, NULL }, NULL, 0);
+	const char *const first = strstr(c.out, "text=\"two\""),
+	                  *const second = strstr(c.out, "text=\"nine\""),
+	                  *const third = strstr(c.out, "text=\"another two\"");
+	cr_expect(first != NULL && second > first && third > second, "%s", c.out);
+	ran_free(&c);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(dial9_write_select, in_lists_too)
+{
+	static const uint64_t times[] = { 1025000200, 2025000200 };
+	struct ran r = run_selection("--name", "Listed", "--threads=2");
+
+	expect(&r, 2, 2, 2, 0, times, 2);
+	ran_free(&r);
+}
+
+/* An empty segment is left out; times count from the first selected event. */
+Test(dial9_write_select, segments_without_events_and_rebase)
+{
+	static const uint64_t late[] = { 2025000100, 2025000200 };
+	static const uint64_t moved[] = { 0, 20000000, 20000100, 1000000000, 1020000000, 1020000100 };
+	struct ran r = run_selection("--since", "2025000050", "--threads=2");
+
+	expect(&r, 1, 2, 2, 1, late, 2);
+	ran_free(&r);
+	r = run_selection("--name", "Wanted", "--rebase");
+	struct d9o o;
+	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
+	cr_assert_eq(o.nevents, 6);
+	const uint64_t first = o.events[0].ts;
+	for (size_t i = 0; i < 6; i++)
+		cr_expect_eq(o.events[i].ts - first, moved[i]);
+	d9o_free(&o);
+	ran_free(&r);
+}
+
+/* ---- symbols ---- */
+
+static void put_symbols(struct d9_build *b)
+{
+	static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
+		                                       { "symbol_name", D9T_POOLED_STRING } };
+
+	d9b_schema(b, 7, "SymbolTableEntry", true, symbol, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		d9b_string(b, 10 + i, i == 0 ? "alpha" : i == 1 ? "beta" : "gamma");
+		d9b_event(b, 7, 0);
+		d9b_varint(b, 0x1000 + i);
+		d9b_u32(b, 10 + i);
+	}
+}
+
+/* One event with its own stack, one with a stack of the pool. */
+static void put_stacks(struct d9_build *b)
+{
+	static const struct d9_field_desc own = { "frames", D9T_STACK };
+	static const struct d9_field_desc pooled = { "frames", D9T_POOLED_STACK };
+	const uint64_t addresses[] = { 0x1001, 0x1002 };
+
+	d9b_schema(b, 1, "Own", true, &own, 1);
+	d9b_schema(b, 2, "Pooled", true, &pooled, 1);
+	d9b_stack(b, 4, addresses, 2);
+	d9b_event(b, 1, 5000);
+	d9b_u32(b, 1);
+	d9b_u64(b, 0x1000);
+	d9b_event(b, 2, 6000);
+	d9b_u32(b, 4);
+}
+
+/* Symbols that stacks of the selection need, or may need, are kept, wherever they stand. */
+Test(dial9_write_select, symbols_of_its_stacks)
+{
+	static const struct {
+		bool first, segments;
+		const char *name;
+		size_t symbols;
+	} cases[] = {
+		{ false, false, "Own", 1 }, { false, true, "Own", 1 },    { false, true, "Pooled", 2 },
+		{ true, false, "Own", 1 },  { true, false, "Pooled", 2 }, { true, true, "Own", 3 },
+	};
+	char *const dir = make_folder(), path[500], out[500];
+
+	snprintf(path, sizeof path, "%s/in.bin", dir);
+	snprintf(out, sizeof out, "%s/out.bin", dir);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct d9_build b;
+		struct d9o o;
+		size_t n, symbols = 0;
+		d9b_init(&b);
+		d9b_header(&b);
+		(cases[i].first ? put_symbols : put_stacks)(&b);
+		if (cases[i].segments)
+			d9b_header(&b);
+		(cases[i].first ? put_stacks : put_symbols)(&b);
+		cr_assert(write_whole(path, b.p, b.n));
+		d9b_free(&b);
+		struct ran r = run_tool(
+		    (const char *const[]){ "convert", "-qf", "--name", cases[i].name, path, out, NULL }, NULL,
+		    0);
+		cr_expect_eq(r.status, 0, "case %zu: %s", i, r.err);
+		ran_free(&r);
+		char *const bytes = read_whole(out, &n);
+		d9o_decode(&o, (const unsigned char *)bytes, n);
+		cr_assert_null(o.fault, "case %zu: %s", i, o.fault);
+		for (size_t k = 0; k < o.nevents; k++)
+			symbols += o.events[k].ts == 0;
+		cr_expect_eq(symbols, cases[i].symbols, "case %zu: %zu symbols", i, symbols);
+		cr_expect_eq(o.nevents, symbols + 1);
+		d9o_free(&o);
+		free(bytes);
+	}
+	remove_folder(dir);
+}
+
+static char *digest(const char *option, const char *path)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "info", "-q", "--digest", option, path, NULL }, NULL, 0);
+	const char *const line = strstr(r.out, "\ndigest:");
+
+	cr_assert_not_null(line, "%s%s", r.out, r.err);
+	char *const copy = strndup(line + 1, strcspn(line + 1, "\n"));
+	ran_free(&r);
+	return copy;
+}
+
+/* The output of a real trace has the selected events. */
+Test(dial9_write_select, real_trace)
+{
+	char *const dir = make_folder(), path[1024], out[500];
+
+	snprintf(path, sizeof path, "%s/dial9/block-in-place.bin", real_traces());
+	snprintf(out, sizeof out, "%s/out.bin", dir);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-q", "--category=stack", path, out, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	char *const want = digest("--category=stack", path), *const got = digest("--quiet", out);
+	cr_expect_str_eq(got, want);
+	ran_free(&r);
+	free(want);
+	free(got);
+	remove_folder(dir);
+}

@@ -1,0 +1,339 @@
+/*
+ * Values of events.  A value that dial9 has no type for is written as one of another type, with a keyword
+ * after the name of its field; texts that recur are put into the string pool.  The bytes of an event, and
+ * those that it refers to in the pool, are bounded, as readers bound them.
+ */
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "dial9/dial9.h"
+#include "format/fields_json.h"
+
+/* ---- the string pool ---- */
+
+#define ENTRY_COST 64U /* bytes that an entry costs a reader besides its text, about */
+
+/* Returns the id of a text that is in the pool and that the event may refer to, or D9W_NO_ID. */
+static uint32_t find_pooled(struct d9w_state *st, struct slice s)
+{
+	const uint32_t id = s.n <= D9W_MOST_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
+
+	if (id == TABLE_NONE || s.n > D9W_MOST_REFERRED - st->referred)
+		return D9W_NO_ID;
+	st->referred += s.n;
+	return id;
+}
+
+/* The same; adds a text that is not in the pool if there is space.  Not between the head of an event and its
+ * end. */
+static uint32_t add_pooled(struct d9w_state *st, struct slice s, struct chunk *chunk)
+{
+	const uint32_t known = find_pooled(st, s);
+	struct text *const t = &chunk->text;
+
+	if (known != D9W_NO_ID || s.n > D9W_MOST_POOLED || s.n > D9W_MOST_REFERRED - st->referred ||
+	    s.n + ENTRY_COST > D9W_MOST_POOL - st->pool_bytes)
+		return known;
+	const struct slice copy = arena_copy(&st->arena, s);
+	if (copy.p == NULL || !tabletext_put(&st->pool, copy, st->npool)) {
+		t->failed = true;
+		return D9W_NO_ID;
+	}
+	st->pool_bytes += s.n + ENTRY_COST;
+	st->referred += s.n;
+	text_char(t, D9_TAG_STRINGS);
+	d9w_number(t, 1, 4);
+	d9w_number(t, st->npool, 4);
+	d9w_text32(t, s);
+	return st->npool++;
+}
+
+/* ---- how a value is written ---- */
+
+/* By enum value_type; for texts, lists and maps it depends on the value. */
+static const struct d9w_cell plain_cells[] = {
+	[VALUE_NONE] = { D9_U8 | D9_OPTIONAL, D9_MADE_PLAIN, 0 },
+	[VALUE_BOOL] = { D9_BOOL, D9_MADE_PLAIN, 0 },
+	[VALUE_U8] = { D9_U8, D9_MADE_PLAIN, 0 },
+	[VALUE_U16] = { D9_U16, D9_MADE_PLAIN, 0 },
+	[VALUE_U32] = { D9_U32, D9_MADE_PLAIN, 0 },
+	[VALUE_U64] = { D9_VARINT, D9_MADE_PLAIN, 0 },
+	[VALUE_I8] = { D9_I64, D9_MADE_I8, 0 },
+	[VALUE_I16] = { D9_I64, D9_MADE_I16, 0 },
+	[VALUE_I32] = { D9_I64, D9_MADE_I32, 0 },
+	[VALUE_I64] = { D9_I64, D9_MADE_PLAIN, 0 },
+	[VALUE_F32] = { D9_F64, D9_MADE_F32, 0 },
+	[VALUE_F64] = { D9_F64, D9_MADE_PLAIN, 0 },
+	[VALUE_ADDRESS] = { D9_VARINT, D9_MADE_ADDRESS, 0 },
+	[VALUE_STRING] = { D9_STRING, D9_MADE_PLAIN, 0 },
+	[VALUE_BYTES] = { D9_BYTES, D9_MADE_PLAIN, 0 },
+	[VALUE_LIST] = { D9_LIST, D9_MADE_PLAIN, 0 },
+	[VALUE_MAP] = { D9_MAP, D9_MADE_PLAIN, 0 },
+	[VALUE_JSON] = { D9_STRING, D9_MADE_JSON, 0 },
+};
+static const struct d9w_cell as_json = { D9_STRING, D9_MADE_JSON, 0 };
+
+static uint64_t elements(const struct value *v)
+{
+	return (uint64_t)v->count << (v->type == VALUE_MAP);
+}
+
+static uint64_t count_type(const struct value *v, enum value_type type)
+{
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < elements(v); i++)
+		n += v->values[i].type == type;
+	return n;
+}
+
+static bool is_map_of_texts(const struct value *v)
+{
+	for (uint64_t i = 0; i < elements(v); i++)
+		if (v->values[i].type != VALUE_STRING || !d9w_is_utf8(value_text(&v->values[i])))
+			return false;
+	return true;
+}
+
+static struct d9w_cell text_cell(struct d9w_state *st, struct slice s, struct chunk *chunk)
+{
+	struct d9w_cell cell = plain_cells[VALUE_STRING];
+
+	if (!d9w_is_utf8(s))
+		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
+	cell.id = add_pooled(st, s, chunk);
+	if (cell.id != D9W_NO_ID)
+		cell.wire = D9_POOLED_STRING;
+	return cell;
+}
+
+static struct d9w_cell list_cell(struct d9w_state *st, const struct value *v, struct chunk *chunk)
+{
+	const uint64_t addresses = v->type == VALUE_LIST ? count_type(v, VALUE_ADDRESS) : 0;
+	struct d9w_cell cell = plain_cells[v->type];
+
+	if (v->type == VALUE_MAP && is_map_of_texts(v))
+		return (struct d9w_cell){ D9_STRING_MAP, D9_MADE_PLAIN, 0 };
+	if (addresses > 0 && addresses == v->count)
+		return (struct d9w_cell){ D9_STACK, D9_MADE_PLAIN, 0 };
+	if (st->as_0_3)
+		return as_json;
+	if (addresses > 0 && count_type(v, VALUE_U64) == 0)
+		cell.word = D9_MADE_STACK;
+	for (uint64_t i = 0; i < elements(v) && !chunk->text.failed; i++)
+		if (v->values[i].type == VALUE_STRING && d9w_is_utf8(value_text(&v->values[i])))
+			(void)add_pooled(st, value_text(&v->values[i]), chunk);
+	return cell;
+}
+
+struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk)
+{
+	if (v->type == VALUE_STRING)
+		return text_cell(st, value_text(v), chunk);
+	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+		return list_cell(st, v, chunk);
+	if (v->type == VALUE_JSON && !d9w_is_utf8(value_text(v)))
+		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
+	return plain_cells[v->type];
+}
+
+/* ---- texts and JSON ---- */
+
+static bool spend(struct d9w_state *st, uint64_t bytes)
+{
+	const bool fits = bytes <= st->left;
+
+	st->left -= fits ? (uint32_t)bytes : st->left;
+	return fits;
+}
+
+/* Adds as much of the text as fits. */
+static void put_text(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+{
+	if (s.n > st->left) {
+		s.n = (uint32_t)utf8_cut(s.p, s.n, st->left);
+		d9w_lose(chunk, D9W_TEXT_CUT, offset);
+	}
+	st->left -= s.n;
+	d9w_text32(&chunk->text, s);
+}
+
+static void put_json(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+{
+	struct fields_json_lost lost = { .bad_text = 0 };
+
+	text_clear(&st->scratch);
+	fields_json_value(&st->scratch, v, &lost);
+	chunk->text.failed |= st->scratch.failed;
+	if (st->scratch.failed)
+		return;
+	put_text(st, slice_of(st->scratch.p, st->scratch.n), chunk, offset);
+	d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
+}
+
+static void put_addresses(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+{
+	const uint32_t n = v->count <= st->left / 8 ? v->count : st->left / 8;
+
+	if (n < v->count)
+		d9w_lose(chunk, D9W_TEXT_CUT, offset);
+	d9w_number(&chunk->text, n, 4);
+	for (uint32_t i = 0; i < n; i++)
+		d9w_number(&chunk->text, v->values[i].u64, 8);
+	st->left -= 8 * n;
+}
+
+/* Sets the number of entries, which precedes them. */
+static void set_count(struct text *t, size_t at, uint32_t n)
+{
+	for (unsigned i = 0; i < 4 && !t->failed; i++)
+		t->p[at + i] = (char)(n >> (8 * i));
+}
+
+static void put_map_of_texts(struct d9w_state *st, const struct value *v, struct chunk *chunk,
+                             uint64_t offset)
+{
+	const size_t at = chunk->text.n;
+	uint32_t i = 0;
+
+	d9w_number(&chunk->text, 0, 4);
+	for (; i < v->count && spend(st, 8); i++) {
+		put_text(st, value_text(&v->values[2 * (size_t)i]), chunk, offset);
+		put_text(st, value_text(&v->values[2 * (size_t)i + 1]), chunk, offset);
+	}
+	if (i < v->count)
+		d9w_lose(chunk, D9W_TEXT_CUT, offset);
+	set_count(&chunk->text, at, i);
+}
+
+/* ---- lists and maps ---- */
+
+static void put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                       struct chunk *chunk, uint64_t offset);
+
+/* Returns how an element is written, and counts its losses. */
+static struct d9w_cell element_cell(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                                    struct chunk *chunk, uint64_t offset)
+{
+	struct d9w_cell cell = plain_cells[v->type];
+	const bool list = v->type == VALUE_LIST || v->type == VALUE_MAP;
+
+	if (v->type == VALUE_NONE || v->type == VALUE_JSON || (list && depth >= D9_MAX_NESTING))
+		return as_json;
+	if (v->type == VALUE_STRING) {
+		cell = d9w_is_utf8(value_text(v)) ? cell : (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
+		cell.id = cell.wire == D9_STRING ? find_pooled(st, value_text(v)) : D9W_NO_ID;
+		if (cell.id != D9W_NO_ID)
+			cell.wire = D9_POOLED_STRING;
+	}
+	if (cell.word != D9_MADE_PLAIN && !(stack && cell.word == D9_MADE_ADDRESS))
+		d9w_lose(chunk, D9W_ELEMENT_TYPE, offset);
+	return cell;
+}
+
+static void put_element(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                        struct chunk *chunk, uint64_t offset)
+{
+	const struct d9w_cell cell = element_cell(st, v, stack, depth, chunk, offset);
+	struct slice json = value_text(v);
+
+	text_char(&chunk->text, (char)cell.wire);
+	if (v->type == VALUE_JSON) {
+		text_clear(&st->scratch); /* it may not be UTF-8 */
+		(void)d9w_clean(&st->scratch, json, st->left);
+		put_text(st, slice_of(st->scratch.p, st->scratch.n), chunk, offset);
+		d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
+	} else if (cell.word == D9_MADE_JSON) {
+		put_json(st, v, chunk, offset);
+	} else if (v->type == VALUE_LIST || v->type == VALUE_MAP) {
+		put_values(st, v, false, depth, chunk, offset);
+	} else {
+		d9w_value(st, cell, v, chunk, offset);
+	}
+}
+
+static void put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+                       struct chunk *chunk, uint64_t offset)
+{
+	const uint32_t each = v->type == VALUE_MAP ? 2 : 1;
+	const size_t at = chunk->text.n;
+	uint32_t i = 0;
+
+	d9w_number(&chunk->text, 0, 4);
+	for (; i < v->count && !chunk->text.failed && spend(st, 16 * each); i++)
+		for (uint32_t k = 0; k < each; k++)
+			put_element(st, &v->values[(size_t)i * each + k], stack, depth + 1, chunk, offset);
+	if (i < v->count)
+		d9w_lose(chunk, D9W_TEXT_CUT, offset);
+	set_count(&chunk->text, at, i);
+}
+
+/* ---- any value ---- */
+
+void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
+               uint64_t offset)
+{
+	struct text *const t = &chunk->text;
+
+	switch (cell.wire) {
+	case D9_BOOL:
+		text_char(t, v->u64 != 0);
+		break;
+	case D9_U8:
+	case D9_U16:
+	case D9_U32:
+		d9w_number(t, v->u64, cell.wire == D9_U8 ? 1 : cell.wire == D9_U16 ? 2 : 4);
+		break;
+	case D9_VARINT:
+		d9w_varint(t, v->u64);
+		break;
+	case D9_I64:
+	case D9_F64:
+		d9w_number(t, v->u64, 8);
+		break;
+	case D9_POOLED_STRING:
+		d9w_number(t, cell.id, 4);
+		break;
+	case D9_STACK:
+		put_addresses(st, v, chunk, offset);
+		break;
+	case D9_STRING_MAP:
+		put_map_of_texts(st, v, chunk, offset);
+		break;
+	case D9_LIST:
+	case D9_MAP:
+		put_values(st, v, cell.word == D9_MADE_STACK, 0, chunk, offset);
+		break;
+	case D9_U8 | D9_OPTIONAL: /* there is none */
+		text_char(t, 0);
+		break;
+	default: /* String, Bytes */
+		if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+			put_json(st, v, chunk, offset);
+		else
+			put_text(st, value_text(v), chunk, offset);
+		break;
+	}
+}
+
+struct d9w_cell d9w_all_cell(const struct d9w_state *st)
+{
+	return st->as_0_3 ? as_json : plain_cells[VALUE_MAP];
+}
+
+void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset)
+{
+	struct value *const pairs = malloc(((size_t)n + 1) * 2 * sizeof *pairs);
+
+	if (pairs == NULL) {
+		chunk->text.failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		pairs[2 * (size_t)i] = value_string(f[i].name);
+		pairs[2 * (size_t)i + 1] = f[i].value;
+	}
+	const struct value map = { .type = VALUE_MAP, .count = n, .values = pairs };
+	d9w_value(st, d9w_all_cell(st), &map, chunk, offset);
+	free(pairs);
+}

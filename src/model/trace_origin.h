@@ -1,0 +1,29 @@
+#ifndef MODEL_TRACE_ORIGIN_H
+#define MODEL_TRACE_ORIGIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+/* What an input states about the trace that it was converted from.  Offsets of its events are those in that
+ * trace. */
+struct trace_facts {
+	const char *format, *dialect, *byte_order, *clock, *record_id; /* as in struct trace */
+};
+
+struct trace_loss {
+	struct slice id;
+	uint64_t count;
+};
+
+struct trace_origin {
+	struct trace_facts first, last; /* at its start and end; last.format NULL: no end was read */
+	uint64_t records, events;       /* in total, from its end */
+	bool rebased;
+	uint64_t rebased_by; /* ns that were subtracted from its times */
+	struct trace_loss *losses;
+	uint32_t nlosses;
+};
+
+#endif

@@ -1,0 +1,54 @@
+#ifndef OUT_FACTS_H
+#define OUT_FACTS_H
+
+#include "format/writer.h"
+#include "model/trace.h"
+
+/* Facts of the whole trace, in the order in which most outputs have them.  Each but the last two comes at
+ * most once, and not at all if it is not known. */
+enum fact_kind {
+	FACT_TOOL, /* text, as are the next four */
+	FACT_FORMAT,
+	FACT_DIALECT,
+	FACT_BYTE_ORDER,
+	FACT_CLOCK,
+	FACT_EPOCH, /* ns; number, as are the next three */
+	FACT_REBASED_BY,
+	FACT_RECORDS,
+	FACT_EVENTS,
+	FACT_TRACE, /* what the input says of itself: any value */
+	FACT_LOSS,  /* id of a loss, and how often it occurred */
+	FACT_KINDS
+};
+
+/* Sets of kinds, as bits 1 << kind. */
+#define FACTS_WORDS 0x1fU
+#define FACTS_OF(kind) (1U << (kind))
+
+struct fact {
+	enum fact_kind kind;
+	uint32_t index;    /* among those of its kind, from 0 */
+	struct slice name; /* "tool", "epoch_ns", ...; NUL-terminated unless kind is FACT_TRACE */
+	struct value value;
+};
+
+struct facts {
+	const struct writer *w;
+	unsigned kinds, kind; /* which are wanted; the next one */
+	uint32_t index;
+};
+
+static inline struct facts facts_of(const struct writer *w, unsigned kinds)
+{
+	return (struct facts){ .w = w, .kinds = kinds };
+}
+
+/* Returns false when there are no more.  The end of the output is where they are complete: writer_ops.close.
+ */
+bool facts_next(struct facts *f, struct fact *fact);
+
+/* Adds the value of a fact as text, if it is a text, or a number of any kind but FACT_TRACE.  Returns false
+ * if it is something else. */
+bool fact_put_text(struct text *t, const struct fact *fact);
+
+#endif

@@ -1,0 +1,57 @@
+#ifndef OUT_TRACKS_H
+#define OUT_TRACKS_H
+
+#include "base/table.h"
+#include "format/writer.h"
+#include "model/track.h"
+
+/*
+ * Numbers of processes and threads, for formats that know a track by its number alone.  A number is unique in
+ * its scope: the output, or one process of it.  A track keeps its own id where the format can express it and
+ * no other track of the scope has it.  Other tracks get generated numbers that no operating system uses, so
+ * that they take none from a thread that appears later.
+ */
+#define TRACKS_LAST_PID 4194304U /* the largest pid of Linux */
+
+/* Zero-initialised; freed by track_numbers_free(). */
+struct track_numbers {
+	struct table64 used; /* scope and number -> tag */
+	uint64_t generated;  /* how many numbers, of all scopes: a search never starts over */
+};
+
+/* Returns the tag of a number in use, or TABLE_NONE. */
+uint32_t track_numbers_get(const struct track_numbers *n, uint64_t scope, uint64_t number);
+
+/* Marks a number as used. */
+bool track_numbers_put(struct track_numbers *n, uint64_t scope, uint64_t number, uint32_t tag);
+
+/* Returns a number above TRACKS_LAST_PID that is free in the scope, and does not mark it as used. */
+uint64_t track_numbers_generate(struct track_numbers *n, uint64_t scope);
+
+/* Assigns `own` if it is not NULL and free, else a generated number; *number is set and marked as used. */
+bool track_numbers_assign(struct track_numbers *n, uint64_t scope, const uint64_t *own, uint64_t *number);
+
+static inline void track_numbers_free(struct track_numbers *n)
+{
+	table64_free(&n->used);
+}
+
+/* Whether the id of the track is that of a thread, and not that of the thread it is a lane or child of. */
+static inline bool track_has_own_tid(const struct track *t)
+{
+	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
+}
+
+/* The thread that a lane or child belongs to; the process if it belongs to no thread. */
+static inline const struct track *track_thread(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+/* Extends a writer's array by the tracks that are new in the batch; it is indexed by track.index, new
+ * elements are zero. */
+bool tracks_reach(void *list, uint32_t *n, size_t size, const struct batch *b);
+
+#endif

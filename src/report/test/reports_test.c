@@ -1,0 +1,445 @@
+/* All reports say the same, with any number of threads, and none holds a command for a CI service. */
+/* What the services that read SARIF and JUnit demand besides a schema. */
+#define _GNU_SOURCE /* memmem */
+
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/test/reports_util_test.h"
+
+static struct ran report_of(const char *environment, const char *kind, const char *args)
+{
+	char all[5000];
+
+	snprintf(all, sizeof all, "--format %s %s", kind, args);
+	return validate_sh(environment, all);
+}
+
+/* What stands in each kind of report once for a finding of a rule. */
+static const char *const marks[REPORT_KINDS] = {
+	"[$]\n", "[$]\n",     "{\"rule\":\"$\"", ",\"rule\":\"$\"",     "{\"ruleId\":\"$\"",
+	"[$]\n", "title=$::", "| $ |\n",         "\"check_name\":\"$\""
+};
+
+/* And for its place. */
+static const char *const places[REPORT_KINDS] = {
+	":@$: ",    NULL, "\"offset\":$,", "\"offset\":$,", "\"byteOffset\":$,", "@$: ", "::@$: ",
+	"byte $ |", NULL
+};
+
+/* The form with the value for the dollar. */
+static void fill(char *to, size_t n, const char *form, const char *value)
+{
+	const char *const at = strchr(form, '$');
+
+	snprintf(to, n, "%.*s%s%s", (int)(at - form), form, value, at + 1);
+}
+
+static void expect_finding(const char *kind, const char *report, const char *form, const char *place,
+                           const cJSON *finding, size_t times)
+{
+	const char *const rule = cJSON_GetObjectItem(finding, "rule")->valuestring;
+	char mark[200], offset[32];
+
+	fill(mark, sizeof mark, form, rule);
+	cr_expect_eq(count_word(report, mark), times, "%s: %zu of %s, not %zu: %.3000s", kind,
+	             count_word(report, mark), mark, times, report);
+	if (place == NULL)
+		return;
+	snprintf(offset, sizeof offset, "%.0f", cJSON_GetObjectItem(finding, "offset")->valuedouble);
+	fill(mark, sizeof mark, place, offset);
+	cr_expect_not_null(strstr(report, mark), "%s lacks %s of %s", kind, mark, rule);
+}
+
+static void expect_all(const char *args, size_t least)
+{
+	struct ran json = report_of("X=", "json", args);
+	cJSON *const doc = cJSON_Parse(json.out);
+	const cJSON *file, *finding;
+	size_t n = 0;
+
+	cr_assert_not_null(doc, "%s", json.out);
+	for (size_t k = 0; k < REPORT_KINDS; k++) {
+		struct ran r = report_of("X=", report_names[k], args);
+		cr_expect_eq(r.status, json.status, "%s: %d", report_names[k], r.status);
+		n = 0;
+		cJSON_ArrayForEach(file, cJSON_GetObjectItem(doc, "files"))
+		    cJSON_ArrayForEach(finding, cJSON_GetObjectItem(file, "findings"))
+		{
+			char mark[200];
+			snprintf(mark, sizeof mark, "{\"rule\":\"%s\"",
+			         cJSON_GetObjectItem(finding, "rule")->valuestring);
+			expect_finding(report_names[k], r.out, marks[k], places[k], finding,
+			               count_word(json.out, mark));
+			n++;
+		}
+		cr_expect(n >= least, "%zu findings", n);
+		ran_free(&r);
+	}
+	cJSON_Delete(doc);
+	ran_free(&json);
+}
+
+Test(reports, the_same_findings_in_all)
+{
+	expect_all(FAULTS, 10);
+	expect_all("--ignore-rules 'dftracer/*' --level htdump/invalid-utf8=note " FAULTS, 7);
+	expect_all("--select-rules htdump/invalid-utf8 --limit 3 " FAULTS, 3);
+}
+
+Test(reports, the_same_bytes_for_any_number_of_threads)
+{
+	char args[256];
+
+	for (size_t k = 0; k < REPORT_KINDS; k++) {
+		snprintf(args, sizeof args,
+		         "--threads 1 nowhere testdata/htdump testdata/dftracer testdata/ovni");
+		struct ran one = report_of("X=", report_names[k], args);
+		cr_expect_eq(one.status, 2);
+		for (int threads = 2; threads <= 7; threads += 5) {
+			snprintf(args, sizeof args,
+			         "--threads %d nowhere testdata/htdump testdata/dftracer testdata/ovni",
+			         threads);
+			struct ran r = report_of("X=", report_names[k], args);
+			cr_expect_eq(r.status, 2);
+			cr_expect(r.out_n == one.out_n && memcmp(r.out, one.out, r.out_n) == 0,
+			          "%s: %d threads give another report", report_names[k], threads);
+			ran_free(&r);
+		}
+		ran_free(&one);
+	}
+}
+
+/* Lines that a runner takes for commands; ours begin with "::LEVEL file=". */
+static size_t foreign_commands(const char *text)
+{
+	size_t n = count_word(text, "##[");
+
+	for (const char *line = text; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *const p = line + strspn(line, " \t");
+		if (strncmp(p, "::", 2) != 0)
+			continue;
+		n += strncmp(p, "::error file=", 13) != 0 && strncmp(p, "::warning file=", 15) != 0 &&
+		     strncmp(p, "::notice file=", 14) != 0;
+		const char *const second = strstr(p + 2, "::");
+		const size_t length = strcspn(p, "\n");
+		n += second == NULL || memmem(second + 2, length - (size_t)(second + 2 - p), "::", 2) != NULL;
+	}
+	return n;
+}
+
+/* Names of files and text of traces. */
+Test(reports, nothing_is_a_workflow_command)
+{
+	static const char trace[] =
+	    "[\n{\"id\":0,\"name\":\"##[error]x\",##[error]y::error::z}\n"
+	    "{\"id\":1,\"name\":\"a\\n::error::x\\r\\n##[group]\",\"cat\":::stop-commands::t}\n]\n";
+	char *const dir = make_folder(), path[1024], args[4096];
+
+	snprintf(path, sizeof path, "%s/::error::x ##[error]y\n::warning::z%%0A.pfw", dir);
+	cr_assert(write_whole(path, trace, sizeof trace - 1));
+	for (size_t k = 0; k < REPORT_KINDS; k++) {
+		snprintf(args, sizeof args, "--from dftracer --from-dialect d4 %s", dir);
+		struct ran r = report_of("GITHUB_ACTIONS=true", report_names[k], args);
+		cr_expect_eq(r.status, 1, "%s", r.out);
+		cr_expect_eq(foreign_commands(r.out), 0, "%s: %s", report_names[k], r.out);
+		cr_expect_not_null(strstr(r.out, "broken-json"), "%s: %s", report_names[k], r.out);
+		ran_free(&r);
+		/* in a relative name the command would stand at the start of the line */
+		snprintf(args, sizeof args, "--from dftracer --from-dialect d4 '%s'", strrchr(path, '/') + 1);
+		char command[2048];
+		snprintf(command, sizeof command,
+		         "t=$(realpath \"$0\"); cd '%s' && GITHUB_ACTIONS=true exec \"$t\" validate --format "
+		         "%s -- "
+		         "::* 2>&1",
+		         dir, report_names[k]);
+		r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
+		cr_expect_eq(foreign_commands(r.out), 0, "%s: %s", report_names[k], r.out);
+		ran_free(&r);
+	}
+	remove_folder(dir);
+}
+
+/* ---- several outputs ---- */
+
+Test(reports, several_at_once)
+{
+	char *const dir = make_folder(), args[4096], path[1100];
+	size_t n;
+
+	snprintf(args, sizeof args,
+	         "--format text --report sarif=%s/a.sarif --report junit=%s/a.xml.gz --color always " FAULTS,
+	         dir, dir);
+	struct ran r = validate_sh("X=", args);
+	cr_expect_eq(r.status, 1);
+	cr_expect_not_null(strstr(r.out, "[htdump/cut-record]\n"));
+	ran_free(&r);
+	snprintf(path, sizeof path, "%s/a.sarif", dir);
+	char *const sarif = read_whole(path, &n);
+	cr_assert_not_null(sarif);
+	cr_expect_not_null(strstr(sarif, "htdump/cut-record"));
+	free(sarif);
+	r = validate_sh("X=", args);
+	cr_expect_eq(r.status, 2, "it is there already: %s", r.out);
+	cr_expect_not_null(strstr(r.out, "already exists"), "%s", r.out);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+static void expect_refused(const char *args, const char *why)
+{
+	struct ran r = validate_sh("X=", args);
+
+	cr_expect_eq(r.status, 3, "%s: %d", args, r.status);
+	cr_expect_not_null(strstr(r.out, why), "%s: %s", args, r.out);
+	ran_free(&r);
+}
+
+Test(reports, mistakes)
+{
+	expect_refused("--report sarf x.htdump", "takes one of text, gcc, json");
+	expect_refused("--report sarif= x.htdump", "the name of the file is empty");
+	expect_refused("--report json=- --format text x.htdump", "two reports go to standard output");
+	expect_refused("--report json x.htdump", "needs a file (json=FILE); --format json is for");
+	expect_refused("--report json=a --report text=a x.htdump", "two reports go to a");
+	expect_refused("--report json=README.md -f README.md", "is the input README.md");
+}
+
+/* The summary of a job is added to what is there. */
+Test(reports, a_summary_is_appended)
+{
+	char *const dir = make_folder(), args[4096], environment[2048], path[1100];
+	size_t n;
+
+	snprintf(path, sizeof path, "%s/summary.md", dir);
+	cr_assert(write_whole(path, "# before\n", 9));
+	snprintf(environment, sizeof environment, "GITHUB_STEP_SUMMARY=%s", path);
+	snprintf(args, sizeof args, "--report markdown=%s " FAULTS, path);
+	struct ran r = validate_sh(environment, args);
+	cr_expect_eq(r.status, 1, "%s", r.out);
+	ran_free(&r);
+	char *const text = read_whole(path, &n);
+	cr_assert_not_null(text);
+	cr_expect_eq(strncmp(text, "# before\n### tracetool validate\n", 32), 0, "%s", text);
+	free(text);
+	r = validate_sh("X=", args);
+	cr_expect_eq(r.status, 2, "another file is not: %s", r.out);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(reports, auto_is_github_in_actions)
+{
+	struct ran r = report_of("GITHUB_ACTIONS=true", "auto", FAULTS);
+
+	cr_expect_not_null(
+	    strstr(r.out, "\n::error file=testdata/htdump/bad/cut-record.htdump,line=1,title="), "%s", r.out);
+	ran_free(&r);
+	r = report_of("X=", "auto", FAULTS);
+	cr_expect_null(strstr(r.out, "::error"), "%s", r.out);
+	ran_free(&r);
+}
+
+/* ---- forms ---- */
+
+static const char *text_of(const cJSON *object, const char *key, const char *inner)
+{
+	const cJSON *const part = cJSON_GetObjectItem(object, key);
+	const cJSON *const text = inner != NULL ? cJSON_GetObjectItem(part, inner) : part;
+
+	cr_assert(cJSON_IsString(text) && text->valuestring[0] != '\0', "%s is missing or empty", key);
+	return text->valuestring;
+}
+
+static void check_rule(const cJSON *rules, int index)
+{
+	const cJSON *const rule = cJSON_GetArrayItem(rules, index);
+	const char *const level = text_of(cJSON_GetObjectItem(rule, "defaultConfiguration"), "level", NULL);
+
+	cr_expect_leq(strlen(text_of(rule, "name", NULL)), 255);
+	cr_expect_leq(strlen(text_of(rule, "shortDescription", "text")), 1024);
+	cr_expect_leq(strlen(text_of(rule, "fullDescription", "text")), 1024);
+	text_of(rule, "help", "text");
+	cr_expect(strcmp(level, "error") == 0 || strcmp(level, "warning") == 0 || strcmp(level, "note") == 0);
+	const cJSON *const properties = cJSON_GetObjectItem(rule, "properties");
+	cr_expect_leq(cJSON_GetArraySize(cJSON_GetObjectItem(properties, "tags")), 20);
+	cr_expect_null(cJSON_GetObjectItem(properties, "security-severity"));
+	for (int i = 0; i < index; i++)
+		cr_expect_str_neq(text_of(cJSON_GetArrayItem(rules, i), "id", NULL),
+		                  text_of(rule, "id", NULL));
+}
+
+static void check_uri(const char *uri)
+{
+	cr_expect(uri[0] != '/' && strstr(uri, "://") == NULL, "%s is absolute", uri);
+	cr_expect(strstr(uri, "./") == NULL && strstr(uri, "..") == NULL, "%s", uri);
+	for (const char *p = uri; *p != '\0'; p++)
+		cr_expect(strchr(" \"<>\\^`{|}#?", *p) == NULL && *p > 0x20 && *p < 0x7f, "%s", uri);
+}
+
+static void check_place(const cJSON *result)
+{
+	static const char *const ends[] = { "startLine", "startColumn", "endLine", "endColumn" };
+	const cJSON *const locations = cJSON_GetObjectItem(result, "locations");
+
+	cr_assert_eq(cJSON_GetArraySize(locations), 1);
+	const cJSON *const place = cJSON_GetObjectItem(locations->child, "physicalLocation");
+	const cJSON *const region = cJSON_GetObjectItem(place, "region");
+	for (int i = 0; i < 4; i++)
+		cr_expect_geq(cJSON_GetObjectItem(region, ends[i])->valuedouble, 1);
+	cr_expect_geq(cJSON_GetObjectItem(region, "byteOffset")->valuedouble, 0);
+	const cJSON *const file = cJSON_GetObjectItem(place, "artifactLocation");
+	check_uri(text_of(file, "uri", NULL));
+}
+
+/* The print of each result; all are different. */
+static void check_print(const cJSON *results, const cJSON *result)
+{
+	const char *const print = text_of(result, "partialFingerprints", "primaryLocationLineHash");
+
+	for (const cJSON *r = results->child; r != result; r = r->next)
+		cr_expect_str_neq(text_of(r, "partialFingerprints", "primaryLocationLineHash"), print);
+}
+
+static int check_sarif(const char *report)
+{
+	cJSON *const doc = cJSON_Parse(report);
+	cr_assert_not_null(doc, "%.2000s", report);
+	const cJSON *const runs = cJSON_GetObjectItem(doc, "runs"), *const run = cJSON_GetArrayItem(runs, 0);
+	const cJSON *const driver = cJSON_GetObjectItem(cJSON_GetObjectItem(run, "tool"), "driver");
+	const cJSON *const rules = cJSON_GetObjectItem(driver, "rules");
+	const cJSON *const results = cJSON_GetObjectItem(run, "results"), *result;
+
+	cr_assert(cJSON_IsArray(rules) && cJSON_IsArray(results) && cJSON_GetArraySize(runs) == 1);
+	text_of(driver, "name", NULL);
+	const char *const category = text_of(run, "automationDetails", "id");
+	cr_expect_eq(category[strlen(category) - 1], '/');
+	for (int i = 0; i < cJSON_GetArraySize(rules); i++)
+		check_rule(rules, i);
+	cJSON_ArrayForEach(result, results)
+	{
+		const int index = cJSON_GetObjectItem(result, "ruleIndex")->valueint;
+		cr_assert_lt(index, cJSON_GetArraySize(rules));
+		cr_expect_str_eq(text_of(cJSON_GetArrayItem(rules, index), "id", NULL),
+		                 text_of(result, "ruleId", NULL));
+		text_of(result, "message", "text");
+		check_place(result);
+		check_print(results, result);
+	}
+	const int n = cJSON_GetArraySize(results);
+	cJSON_Delete(doc);
+	return n;
+}
+
+Test(report_forms, sarif_is_what_code_scanning_takes)
+{
+	struct ran r = validate_sh("X=", "--format sarif testdata/*/bad ./testdata/htdump/../htdump/bad");
+
+	cr_expect_gt(check_sarif(r.out), 100);
+	ran_free(&r);
+	r = validate_sh("X=", "--format sarif testdata/htdump/good/wire-little.htdump");
+	cr_expect_eq(check_sarif(r.out), 0);
+	ran_free(&r);
+}
+
+/* A trace that was made again, with its faults at other offsets, has the same prints. */
+Test(report_forms, prints_do_not_depend_on_offsets)
+{
+	char *const dir = make_folder(), path[1100], args[4096];
+	static const char one[] = "[\n{\"id\":0 \"cat\":1}\n{\"id\":1}\n]\n",
+	                  two[] = "[\n{\"id\":12345678 \"cat\":1}\n{\"id\":1}\n]\n";
+	char print[2][64];
+
+	snprintf(path, sizeof path, "%s/a.pfw", dir);
+	snprintf(args, sizeof args, "--select-rules dftracer/broken-json --from dftracer --format sarif %s",
+	         path);
+	for (int i = 0; i < 2; i++) {
+		cr_assert(write_whole(path, i == 0 ? one : two, strlen(i == 0 ? one : two)));
+		struct ran r = validate_sh("X=", args);
+		const char *const at = strstr(r.out, "primaryLocationLineHash");
+		cr_assert_not_null(at, "%s", r.out);
+		snprintf(print[i], sizeof print[i], "%.46s", at);
+		ran_free(&r);
+	}
+	cr_expect_str_eq(print[0], print[1]);
+	remove_folder(dir);
+}
+
+/* Below the caps of the service; what does not fit is counted. */
+Test(report_forms, sarif_has_a_limit)
+{
+	char *const dir = make_folder(), path[1100], args[4096];
+	size_t n;
+	char *const trace = read_whole("testdata/htdump/bad/invalid-utf8.htdump", &n);
+
+	cr_assert_not_null(trace);
+	char *const twenty = malloc(4 * n);
+	cr_assert_not_null(twenty);
+	for (size_t i = 0; i < 4; i++)
+		memcpy(twenty + i * n, trace, n);
+	for (int i = 0; i < 1100; i++) {
+		snprintf(path, sizeof path, "%s/%04d.htdump", dir, i);
+		cr_assert(write_whole(path, twenty, 4 * n));
+	}
+	snprintf(args, sizeof args, "--report sarif=%s/r.sarif %s", dir, dir);
+	struct ran r = validate_sh("X=", args);
+	cr_expect_eq(r.status, 0);
+	cr_expect_not_null(strstr(r.out, " findings are left out: this kind of report has no room for them"),
+	                   "%s", r.out);
+	ran_free(&r);
+	snprintf(path, sizeof path, "%s/r.sarif", dir);
+	char *const report = read_whole(path, &n);
+	cr_assert_not_null(report);
+	cr_expect_leq(count_word(report, "{\"ruleId\":"), 20000);
+	cr_expect_lt(n, (size_t)10 << 20);
+	cr_expect_not_null(strstr(report, " do not fit in this report"));
+	free(report);
+	free(twenty);
+	free(trace);
+	remove_folder(dir);
+}
+
+static double xpath(const char *path, const char *what)
+{
+	struct ran r = run_program((const char *const[]){ "xmllint", "--xpath", what, path, NULL }, NULL, 0);
+	const double n = strtod(r.out, NULL);
+
+	cr_expect_eq(r.status, 0, "%s: %s", what, r.err);
+	ran_free(&r);
+	return n;
+}
+
+/* As xmllint sees it, where that is installed. */
+Test(report_forms, junit)
+{
+	char *const dir = make_folder(), path[1100], args[4096];
+	struct ran r = run_program((const char *const[]){ "xmllint", "--version", NULL }, NULL, 0);
+	const bool there = r.status == 0;
+
+	ran_free(&r);
+	snprintf(path, sizeof path, "%s/r.xml", dir);
+	snprintf(args, sizeof args, "--report junit=%s testdata/*/bad nowhere " FAULTS, path);
+	r = validate_sh("X=", args);
+	cr_expect_eq(r.status, 2, "%s", r.out);
+	ran_free(&r);
+	if (there) {
+		cr_expect_eq(xpath(path,
+		                   "count(/testsuites/testsuite[not(@name) or not(@tests) or not(@failures) "
+		                   "or not(@errors)])"),
+		             0);
+		cr_expect_eq(xpath(path, "count(//testsuite[@tests != count(testcase)])"), 0);
+		cr_expect_eq(xpath(path, "count(//testsuite[@failures != count(testcase/failure)])"), 0);
+		cr_expect_eq(xpath(path, "count(//testsuite[@errors != count(testcase/error)])"), 0);
+		cr_expect_eq(xpath(path, "count(//testcase[@name = preceding-sibling::testcase/@name])"), 0);
+		cr_expect_eq(xpath(path, "count(//testsuite[@name='nowhere']/testcase/error)"), 1);
+		cr_expect_eq(xpath(path,
+		                   "count(//testsuite[@name='testdata/htdump/bad/cut-record.htdump']/"
+		                   "testcase[@name='htdump/cut-record' and contains(failure, '@2165: ')])"),
+		             2);
+	}
+	remove_folder(dir);
+}

@@ -1,0 +1,112 @@
+#ifndef RUN_JOB_H
+#define RUN_JOB_H
+
+#include "check/findings.h"
+#include "model/event.h"
+#include "run/stage.h"
+
+/*
+ * What one run reads and how.  The command fills the job; the pipeline and its stages read it, and each
+ * member is under the heading of the folder that does.  All pointers are borrowed and outlive the run.
+ */
+
+struct anonymise;
+struct format;
+struct input;
+struct input_files;
+struct join;
+struct operand;
+struct operands;
+struct option_value;
+struct record_marks;
+struct schema_file;
+struct select;
+struct source;
+struct split;
+struct vocabularies;
+
+/* How far events are interpreted (run/meaning/). */
+enum interpret_mode {
+	INTERPRET_NOT,    /* as the reader made them */
+	INTERPRET_EVENTS, /* each event by itself: fields, names, time lines */
+	INTERPRET_SPANS,  /* also pairs of begin and end become spans; arrows, if fields are wanted */
+};
+
+/* Called while batches are asked for.  Any may be NULL. */
+struct pipeline_hooks {
+	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
+	/* A source is about to be closed: batches that were handed out must not be read any more. */
+	void (*settle)(void *ctx);
+	/* It was read, or could not be; its findings are complete. */
+	void (*closed)(void *ctx, const struct source *s);
+	void (*progress)(void *ctx, const struct input *in); /* the reader's position changed */
+	void *ctx;
+};
+
+struct pipeline_job {
+	/* ---- inputs (run/read/) ---- */
+
+	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
+	 * traces are read, in the order of the bytes of their paths. */
+	const char *const *paths;
+	size_t npaths;
+	const struct operand *operand;   /* paths[0], listed before; NULL: list it */
+	const struct operands *operands; /* all paths, listed before; NULL: list them */
+	struct input *input;             /* opened before, taken over; paths[0] is its name.  NULL: open it */
+	const struct format *from;       /* NULL: recognised by content */
+	const char *dialect;             /* NULL: recognised by content */
+	const struct option_value *options;
+	const struct schema_file *schemas; /* in descending precedence; all precede the built-in one */
+	size_t nschemas;
+	struct vocabularies *vocabularies; /* shared by runs with the same schemas; NULL: its own */
+	struct input_files *files;         /* each pass of the run sees the same files; NULL: one pass only */
+
+	/* ---- how they are read (run/read/, run/meaning/) ---- */
+
+	unsigned want; /* enum want */
+	enum interpret_mode interpret;
+	bool raw;                      /* unmodified records, not interpreted */
+	const struct format *raw_from; /* so too if the trace is of this format; NULL: none */
+	bool raw_fields; /* fields of raw events are read although the writer needs their bytes only */
+	bool raw_bare;   /* fields of raw events are not read, except of structure: WRITER_RAW_BARE */
+	bool raw_runs;   /* the writer accepts runs of raw records: WRITER_RAW_RUNS */
+
+	/* ---- choice (run/choose/) ---- */
+
+	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
+	 * raw_drops, are removed; spans that cross the window are whole (run/read/marks.h). */
+	const struct select *select;
+	bool raw_drops;
+	/* Events that `select` does not choose come out with EVENT_LEFT_OUT, unless they are outside of the
+	 * time window and it cuts spans (SELECT_CLIP).  Not with raw. */
+	bool select_keeps;
+	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */
+	struct split *split;        /* only events of some of its parts come out; NULL: not split */
+	uint32_t part, part_end; /* parts [part, part_end); SPLIT_ALL: see run/choose/route.h.  With a planned
+	                            split, `select` is not NULL */
+	struct record_marks *marks; /* for the engine: filled by this pass; NULL: none */
+
+	/* ---- adjustment (run/adjust/) ---- */
+
+	uint64_t max_repeat; /* max ratio of long texts to bytes of input; 0: REPEATS_FACTOR */
+	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
+	const struct join *join;           /* paths are traces, read as one; NULL: paths are of one trace */
+	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: unchanged.  Not with raw */
+
+	/* ---- arrangement (run/sort/, run/nest/) ---- */
+
+	enum event_order order;  /* of the events that come out */
+	uint64_t sort_memory;    /* bytes; 0: SORTER_MEMORY */
+	const char *sort_beside; /* its temporary file is created next to this path: sorter_options.beside */
+	bool lanes;              /* spans of a track that overlap get tracks of their own */
+	bool lanes_off;          /* overlapping spans are counted only */
+	bool late;               /* the caller runs pipeline_late() for each batch */
+
+	/* ---- listener ---- */
+
+	finding_sink *sink; /* of each finding; may be NULL */
+	void *ctx;          /* of the sink */
+	struct pipeline_hooks hooks;
+};
+
+#endif

@@ -1,0 +1,510 @@
+/* Several traces as one (merge): a first pass over each trace, the offsets of their clocks, and the stage
+ * that reads them one after the other, as pipelines of their own whose events move to the common trace.  A
+ * window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
+ * signed. */
+#include "run/join.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "run/read/operands.h"
+
+/* ---- the time window ---- */
+
+struct bounds {
+	__int128 first, last; /* of all events, on the clock of the whole */
+	bool any;
+};
+
+static struct bounds bounds_of(const struct join *j)
+{
+	struct bounds b = { .any = false };
+
+	for (size_t i = 0; i < j->n; i++) {
+		const struct join_part *const part = &j->parts[i];
+		const __int128 first = (__int128)part->first_ns + part->later,
+		               last = (__int128)part->last_ns + part->later;
+		if (!part->any)
+			continue;
+		b.first = !b.any || first < b.first ? first : b.first;
+		b.last = !b.any || last > b.last ? last : b.last;
+		b.any = true;
+	}
+	return b;
+}
+
+/* On the clock of the whole. */
+static __int128 time_of(const struct join *j, const struct bounds *b, const struct select_time *t)
+{
+	switch (t->kind) {
+	case SELECT_WALL:
+		return (__int128)t->v - j->epoch_ns;
+	case SELECT_FROM_FIRST:
+		return b->first + t->v;
+	case SELECT_BEFORE_LAST:
+		return b->last - t->v;
+	case SELECT_PART:
+		return b->first + (b->last - b->first) * t->v / SELECT_WHOLE;
+	default:
+		return t->v;
+	}
+}
+
+static struct select_time in_part(const struct join_part *part, const struct select_time *t, __int128 at)
+{
+	const __int128 local = at - part->later;
+
+	if (t->kind == SELECT_ANY_TIME)
+		return *t;
+	const uint64_t v = local < 0 ? 0 : local > UINT64_MAX ? UINT64_MAX : (uint64_t)local;
+
+	return (struct select_time){ .kind = SELECT_AT, .v = v };
+}
+
+static const char *why_reversed(struct join *j, const struct select *s, __int128 since, __int128 until)
+{
+	const uint64_t from = since > 0 ? (uint64_t)since : 0, to = until > 0 ? (uint64_t)until : 0;
+	const struct slice why = arena_printf(&j->arena,
+	                                      "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
+	                                      " ns): no event can be between them",
+	                                      s->since.text, from, s->until.text, to);
+
+	return why.p != NULL ? why.p : "--since is not before --until";
+}
+
+const char *join_window(struct join *j, const struct select *s)
+{
+	const struct bounds b = bounds_of(j);
+
+	if (s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME)
+		return NULL;
+	if (!j->epoch_known && (s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL))
+		return "the wall time of the merged trace is not known: name the time window by its own "
+		       "times";
+	const __int128 since = time_of(j, &b, &s->since), until = time_of(j, &b, &s->until);
+	if (s->since.kind != SELECT_ANY_TIME && s->until.kind != SELECT_ANY_TIME && since >= until)
+		return why_reversed(j, s, since, until);
+	for (size_t i = 0; i < j->n; i++) {
+		struct select *const own = arena_alloc(&j->arena, sizeof *own);
+		if (own == NULL) {
+			j->failed = true;
+			return NULL;
+		}
+		*own = *s;
+		own->since = in_part(&j->parts[i], &s->since, since);
+		own->until = in_part(&j->parts[i], &s->until, until);
+		j->parts[i].select = own;
+	}
+	return NULL;
+}
+
+/* ---- the parts ---- */
+
+bool join_init(struct join *j, const struct trace_groups *traces)
+{
+	*j = (struct join){ .parts = calloc(traces->n, sizeof *j->parts), .n = traces->n };
+	for (uint32_t i = 0; j->parts != NULL && i < traces->n; i++) {
+		j->parts[i].path = trace_group_path(&traces->list[i]);
+		j->parts[i].operand = &traces->list[i].operand;
+	}
+	return j->parts != NULL;
+}
+
+void join_free(struct join *j)
+{
+	free(j->parts);
+	arena_free(&j->arena);
+	table64_free(&j->ids);
+	tabletext_free(&j->names);
+	*j = (struct join){ .n = 0 };
+}
+
+/* ---- the first pass ---- */
+
+static void add_times(struct join_part *part, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
+		const uint64_t end = dur <= UINT64_MAX - e->ts ? e->ts + dur : UINT64_MAX;
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		part->first_ns = !part->any || e->ts < part->first_ns ? e->ts : part->first_ns;
+		part->last_ns = end > part->last_ns ? end : part->last_ns;
+		part->any = true;
+	}
+}
+
+/* Maps the process to the part that has it, or to JOIN_SEVERAL. */
+static void add_process(struct join *j, const struct track *t, uint32_t part)
+{
+	const uint32_t known = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
+	bool ok = true;
+
+	if (t->global || known == part || j->ids.used + j->names.used >= JOIN_MOST_PROCESSES)
+		return;
+	if (known != TABLE_NONE)
+		part = JOIN_SEVERAL;
+	if (t->has_id) {
+		ok = table64_put(&j->ids, t->id, part);
+	} else {
+		const struct slice name = arena_copy(&j->arena, t->name);
+		ok = name.p != NULL && tabletext_put(&j->names, name, part);
+	}
+	j->failed |= !ok;
+}
+
+static const char *copy_text(struct join *j, const char *s)
+{
+	return s != NULL ? arena_copy(&j->arena, slice_str(s)).p : NULL;
+}
+
+static void look_at_part(struct join *j, uint32_t number, const struct pipeline_job *like)
+{
+	struct join_part *const part = &j->parts[number];
+	struct pipeline p;
+	struct batch *b;
+	struct pipeline_job job = pass_job(like);
+	struct select select;
+	enum stage_status status = STAGE_BAD;
+
+	if (like->select != NULL) { /* a time window is one of the whole, which is not known yet */
+		select = *like->select;
+		select.since.kind = select.until.kind = SELECT_ANY_TIME;
+		job.select = &select;
+	}
+	j->failed_path = part->path;
+	job.paths = &part->path;
+	job.npaths = 1;
+	job.operand = part->operand;
+	job.want = WANT_TIMES | WANT_ORDER;
+	job.sink = pipeline_note_why;
+	job.ctx = &j->why;
+	job.hooks = (struct pipeline_hooks){ .progress = like->hooks.progress, .ctx = like->hooks.ctx };
+	if (pipeline_open(&p, &job))
+		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
+			add_times(part, b);
+			batch_release(b);
+		}
+	pipeline_end(&p);
+	for (uint32_t i = 0; i < p.trace.ntracks; i++)
+		if (p.trace.tracks[i]->kind == TRACK_PROCESS)
+			add_process(j, p.trace.tracks[i], number);
+	j->failed |= pipeline_pass_failed(&p, status) || j->arena.failed;
+	part->format = copy_text(j, p.trace.format);
+	part->dialect = copy_text(j, p.trace.dialect);
+	part->byte_order = copy_text(j, p.trace.byte_order);
+	part->clock = copy_text(j, p.trace.clock);
+	part->epoch_known = p.trace.epoch_known;
+	part->epoch_ns = p.trace.epoch_ns;
+	pipeline_close(&p);
+}
+
+bool join_look(struct join *j, const struct pipeline_job *job)
+{
+	for (size_t i = 0; i < j->n && !j->failed; i++)
+		look_at_part(j, (uint32_t)i, job);
+	j->failed |= j->arena.failed;
+	return !j->failed;
+}
+
+/* ---- offsets ---- */
+
+static bool set_offset(struct join_part *part, __int128 later)
+{
+	part->later = later > INT64_MAX ? INT64_MAX : later < -INT64_MAX ? -INT64_MAX : (int64_t)later;
+	return part->later == later;
+}
+
+bool join_by_epoch(struct join *j)
+{
+	uint64_t least = UINT64_MAX;
+	bool fits = true;
+
+	for (size_t i = 0; i < j->n; i++)
+		if (j->parts[i].epoch_ns < least)
+			least = j->parts[i].epoch_ns;
+	for (size_t i = 0; i < j->n; i++)
+		fits &= set_offset(&j->parts[i], (__int128)j->parts[i].epoch_ns - least);
+	j->epoch_known = true;
+	j->epoch_ns = least;
+	return fits;
+}
+
+bool join_by_start(struct join *j)
+{
+	bool fits = true;
+
+	for (size_t i = 0; i < j->n; i++)
+		fits &= set_offset(&j->parts[i], -(__int128)j->parts[i].first_ns);
+	return fits;
+}
+
+bool join_rebase(struct join *j)
+{
+	__int128 least = 0;
+	bool any = false, fits = true;
+
+	for (size_t i = 0; i < j->n; i++) {
+		const __int128 first = (__int128)j->parts[i].first_ns + j->parts[i].later;
+		if (j->parts[i].any && (!any || first < least)) {
+			least = first;
+			any = true;
+		}
+	}
+	for (size_t i = 0; i < j->n; i++)
+		fits &= set_offset(&j->parts[i], j->parts[i].later - least);
+	j->rebased_by = (uint64_t)least;
+	return fits && least >= 0;
+}
+
+/* ---- reading the parts ---- */
+
+/* A part, open from its first event to the end of the run, as events point into its trace. */
+struct inner {
+	struct joining *joining;
+	const struct join_part *part;
+	struct pipeline_job job;
+	struct pipeline pipeline;
+	struct rehome rehome;
+	bool open;
+};
+
+struct joining {
+	struct stage stage;
+	struct pipeline *p;
+	const struct join *join;
+	struct inner *list;
+	size_t at;                  /* the part being read */
+	struct select_found *found; /* in all parts; NULL before joining_found() */
+	struct tabletext globals;   /* "parent id name" of tracks common to all parts -> index */
+	struct arena arena;
+};
+
+/* rehome.same_track: global processes and their threads are the same in all parts. */
+static struct track *same_track(void *ctx, const struct track *t, const struct track *parent)
+{
+	struct inner *const in = ctx;
+	struct joining *const g = in->joining;
+
+	if (parent == NULL ? !t->global : !parent->global || !t->has_id || parent->kind != TRACK_PROCESS)
+		return NULL;
+	const struct slice key =
+	    arena_printf(&g->arena, "%" PRId64 " %" PRIu64 " %.*s",
+	                 parent != NULL ? (int64_t)parent->index : -1, t->id, (int)t->name.n, t->name.p);
+	const uint32_t known = key.p != NULL ? tabletext_get(&g->globals, key) : TABLE_NONE;
+	if (known != TABLE_NONE)
+		return g->p->trace.tracks[known];
+	/* the caller creates it next: it becomes the trace's last track */
+	if (key.p == NULL || !tabletext_put(&g->globals, key, g->p->trace.ntracks))
+		g->arena.failed = true;
+	return NULL;
+}
+
+/* The name of the part's file; its path if other parts have a file of that name. */
+static const char *label_of(const struct inner *in)
+{
+	const struct join *const j = in->joining->join;
+	const char *const slash = strrchr(in->part->path, '/');
+	const char *const base = slash != NULL && slash[1] != '\0' ? slash + 1 : in->part->path;
+
+	if (strcmp(base, "-") == 0)
+		return "standard input";
+	for (size_t i = 0; i < j->n; i++) {
+		const char *const other = strrchr(j->parts[i].path, '/');
+		if (&j->parts[i] != in->part &&
+		    strcmp(other != NULL ? other + 1 : j->parts[i].path, base) == 0)
+			return in->part->path;
+	}
+	return base;
+}
+
+/* rehome.process_name: adds the label of the part if several parts have the process. */
+static struct slice process_name(void *ctx, const struct track *t, struct arena *into)
+{
+	const struct inner *const in = ctx;
+	const struct join *const j = in->joining->join;
+	const uint32_t in_part = t->has_id ? table64_get(&j->ids, t->id) : tabletext_get(&j->names, t->name);
+
+	if (t->global || in_part != JOIN_SEVERAL)
+		return arena_copy(into, t->name);
+	return arena_printf(into, "%.*s [%s]", (int)t->name.n, t->name.p, label_of(in));
+}
+
+static void open_inner(struct joining *g, struct inner *in)
+{
+	const struct pipeline_job *const all = g->p->job;
+	const size_t number = (size_t)(in - g->list);
+
+	in->joining = g;
+	in->part = &g->join->parts[number];
+	in->job = pass_job(all);
+	in->job.paths = &in->part->path;
+	in->job.npaths = 1;
+	in->job.operand = in->part->operand;
+	in->job.want = all->want;
+	in->job.select = in->part->select != NULL ? in->part->select : all->select;
+	in->job.sink = all->sink;
+	in->job.ctx = all->ctx;
+	in->job.hooks = all->hooks;
+	rehome_init(&in->rehome, &g->p->trace);
+	in->rehome.later = in->part->later;
+	in->rehome.flows = number;
+	in->rehome.same_track = same_track;
+	in->rehome.process_name = process_name;
+	in->rehome.ctx = in;
+	in->open = true;
+}
+
+/* The part was read to its end. */
+static bool finish_part(struct joining *g, struct inner *in)
+{
+	struct trace *const to = &g->p->trace;
+	const uint64_t records = to->records, events = to->events;
+	const uint32_t nmeta = to->nmeta;
+
+	pipeline_end(&in->pipeline);
+	g->p->context.system_failed |= in->pipeline.context.system_failed;
+	if (!rehome_rest(&in->rehome, &in->pipeline.trace))
+		return false;
+	to->records = records + in->pipeline.trace.records;
+	to->events = events + in->pipeline.trace.events;
+	for (uint32_t i = nmeta; i < to->nmeta; i++) /* facts that several parts state are listed once */
+		for (uint32_t k = 0; k < nmeta; k++) {
+			const struct value *const a = &to->meta[i].value, *const b = &to->meta[k].value;
+			if (!slice_equal(to->meta[i].name, to->meta[k].name) || a->type != b->type ||
+			    (a->type == VALUE_STRING ? !slice_equal(value_text(a), value_text(b))
+			                             : a->type > VALUE_ADDRESS || a->u64 != b->u64))
+				continue;
+			to->meta[i--] = to->meta[--to->nmeta];
+			break;
+		}
+	return true;
+}
+
+static enum stage_status next_of_parts(struct stage *st, struct batch **out)
+{
+	struct joining *const g = (struct joining *)st;
+
+	*out = NULL;
+	while (g->at < g->join->n) {
+		struct inner *const in = &g->list[g->at];
+		enum stage_status status = STAGE_MORE;
+		if (!in->open) {
+			open_inner(g, in);
+			status = pipeline_open(&in->pipeline, &in->job) ? STAGE_MORE : STAGE_BAD;
+		}
+		if (status == STAGE_MORE)
+			status = pipeline_next(&in->pipeline, out);
+		if (status == STAGE_BAD)
+			return status;
+		if (status == STAGE_END ? !finish_part(g, in) : !rehome_batch(&in->rehome, *out)) {
+			pipeline_no_memory(g->p);
+			batch_release(*out);
+			return STAGE_BAD;
+		}
+		g->at += status == STAGE_END;
+		if (status == STAGE_END)
+			continue;
+		(*out)->ntracks = (*out)->nclasses = 0; /* of the trace of the part */
+		if ((*out)->n > 0)
+			return STAGE_MORE;
+		batch_release(*out);
+	}
+	*out = NULL;
+	if (g->arena.failed)
+		pipeline_no_memory(g->p);
+	return g->arena.failed ? STAGE_BAD : STAGE_END;
+}
+
+/* A fact that all parts share; else `none`. */
+static const char *common_fact(const struct join *j, size_t member, const char *none)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < j->n; i++) {
+		const char *const s = *(const char *const *)((const char *)&j->parts[i] + member);
+		if (s == NULL || s[0] == '\0' || (first != NULL && strcmp(s, first) != 0))
+			return none;
+		first = s;
+	}
+	return first;
+}
+
+struct joining *joining_new(struct pipeline *p)
+{
+	const struct join *const j = p->job->join;
+	struct joining *const g = calloc(1, sizeof *g);
+
+	if (g == NULL || (g->list = calloc(j->n, sizeof *g->list)) == NULL) {
+		free(g);
+		return NULL;
+	}
+	g->stage.next = next_of_parts;
+	g->p = p;
+	g->join = j;
+	p->trace.format = common_fact(j, offsetof(struct join_part, format), "merged");
+	p->trace.dialect = common_fact(j, offsetof(struct join_part, dialect), "");
+	p->trace.byte_order = common_fact(j, offsetof(struct join_part, byte_order), NULL);
+	p->trace.clock =
+	    common_fact(j, offsetof(struct join_part, clock), j->epoch_known ? "aligned" : "unknown");
+	p->trace.epoch_known = j->epoch_known;
+	p->trace.epoch_ns = j->epoch_ns;
+	return g;
+}
+
+struct stage *joining_stage(struct joining *g)
+{
+	return &g->stage;
+}
+
+void joining_end(struct joining *g)
+{
+	for (size_t i = 0; i < g->join->n; i++)
+		if (g->list[i].open) {
+			pipeline_end(&g->list[i].pipeline);
+			g->p->context.system_failed |= g->list[i].pipeline.context.system_failed;
+		}
+}
+
+void joining_losses(const struct joining *g, struct ledger *into)
+{
+	for (size_t i = 0; i < g->join->n; i++)
+		if (g->list[i].open) {
+			pipeline_losses(&g->list[i].pipeline, into);
+			ledger_merge(into, &g->list[i].rehome.ledger);
+		}
+}
+
+const struct select_found *joining_found(struct joining *g)
+{
+	if (g->p->job->select == NULL || g->found != NULL)
+		return g->found;
+	g->found = select_found_new(g->p->job->select);
+	if (g->found == NULL)
+		return NULL;
+	g->found->complete = g->at == g->join->n;
+	for (size_t i = 0; i < g->join->n; i++) {
+		const struct select_found *const f =
+		    g->list[i].open ? pipeline_found(&g->list[i].pipeline) : NULL;
+		if (f != NULL)
+			select_found_add(g->found, f);
+	}
+	return g->found;
+}
+
+void joining_free(struct joining *g)
+{
+	if (g == NULL)
+		return;
+	for (size_t i = 0; i < g->join->n; i++)
+		if (g->list[i].open) {
+			pipeline_close(&g->list[i].pipeline);
+			rehome_free(&g->list[i].rehome);
+		}
+	select_found_free(g->found);
+	tabletext_free(&g->globals);
+	arena_free(&g->arena);
+	free(g->list);
+	free(g);
+}

@@ -1,0 +1,76 @@
+#ifndef RUN_JOIN_H
+#define RUN_JOIN_H
+
+#include "base/table.h"
+#include "run/pipeline.h"
+
+/*
+ * Several traces, of any formats, as one.  A first pass over each finds its range of times and its processes;
+ * then each is read by a pipeline of its own, and its events move to the common trace
+ * (run/adjust/anonymise.h), shifted by its offset.
+ */
+
+/* A trace. */
+struct join_part {
+	const char *path;              /* its name; borrowed */
+	const struct operand *operand; /* borrowed */
+	/* Set by join_look(). */
+	const char *format, *dialect, *byte_order, *clock; /* in the arena */
+	bool epoch_known, any;                             /* any: it has events */
+	uint64_t epoch_ns, first_ns, last_ns;
+	/* Set before the second pass. */
+	int64_t later;               /* ns, added to its times */
+	const struct select *select; /* instead of that of the job; NULL: the same; in the arena */
+};
+
+struct trace_groups;
+
+struct join {
+	struct join_part *parts;
+	size_t n;
+	bool epoch_known; /* of the whole */
+	uint64_t epoch_ns, rebased_by;
+	struct arena arena;
+	struct table64 ids;     /* of processes -> number of the part, or JOIN_SEVERAL */
+	struct tabletext names; /* of processes without an id, likewise */
+	bool failed;            /* join_look() failed: */
+	struct pipeline_why why;
+	const char *failed_path; /* of the part */
+};
+
+#define JOIN_SEVERAL (TABLE_NONE - 1)
+#define JOIN_MOST_PROCESSES (1U << 20) /* further ones are not distinguished */
+
+/* The traces are borrowed. */
+bool join_init(struct join *j, const struct trace_groups *traces);
+void join_free(struct join *j);
+
+/* Reads all parts without reporting findings.  Returns false if j->failed_path could not be read completely
+ * (j->why). */
+bool join_look(struct join *j, const struct pipeline_job *job);
+
+/* Set the offsets of parts.  Return false if they exceed 63 bits. */
+bool join_by_epoch(struct join *j); /* requires that all have an epoch */
+bool join_by_start(struct join *j);
+bool join_rebase(struct join *j); /* moves the first event to 0; after one of the others */
+
+/* Converts the time window of the selection to the clock of each part; after the offsets are set, before
+ * join_rebase(). Returns NULL, or why the window is invalid: one line, in the arena. */
+const char *join_window(struct join *j, const struct select *s);
+
+/* ---- the first stage of a pipeline with job.join ---- */
+
+struct joining;
+
+struct joining *joining_new(struct pipeline *p);
+struct stage *joining_stage(struct joining *g);
+
+/* Closes open parts and calls the hooks. */
+void joining_end(struct joining *g);
+void joining_losses(const struct joining *g, struct ledger *into);
+
+/* Statistics of the selection in all parts; NULL: no selection, or OOM. */
+const struct select_found *joining_found(struct joining *g);
+void joining_free(struct joining *g);
+
+#endif

@@ -1,0 +1,638 @@
+/* Marks of records (marks.h).  The set is an external sort of 64-bit numbers: radix sort of a buffer, sorted
+ * runs in a temporary file, one k-way merge at the end; cursors then read it in blocks, nearly sequentially.
+ */
+#include "run/read/marks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "run/read/merge.h"
+
+/* ---- set of numbers ---- */
+
+/* Bytes of the buffers through which runs are merged, shared out to them. */
+#define MERGE_MEMORY (8U << 20)
+
+/* Sorts by one byte after the other, through as much memory again; a byte that is the same in all numbers
+ * costs no pass.  false: no memory. */
+static bool sort_bytes(uint64_t *keys, uint32_t n)
+{
+	uint64_t *const room = malloc((size_t)n * sizeof *room), *from = keys, *to = room;
+	uint64_t same = UINT64_MAX;
+
+	if (room == NULL)
+		return false;
+	for (uint32_t i = 1; i < n; i++)
+		same &= ~(keys[i] ^ keys[0]);
+	for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
+		if ((same >> shift & 0xff) == 0xff)
+			continue;
+		radix_pass(from, to, n, shift);
+		uint64_t *const swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != keys)
+		memcpy(keys, from, n * sizeof *keys);
+	free(room);
+	return true;
+}
+
+/* Words of an entry. */
+static inline uint32_t stride(const struct mark_set *s)
+{
+	return s->pages ? MARK_PAGE_WORDS : 1;
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Adds the bits of a page to another one of the same number. */
+static inline void unite(uint64_t *to, const uint64_t *page)
+{
+	for (uint32_t i = 1; i < MARK_PAGE_WORDS; i++)
+		to[i] |= page[i];
+}
+
+/* Of entries in order, one of each number stays. */
+static void unite_all(struct mark_set *s)
+{
+	const uint32_t step = stride(s);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i += step) {
+		if (n == 0 || s->keys[i] != s->keys[n - step]) {
+			memmove(&s->keys[n], &s->keys[i], step * sizeof *s->keys);
+			n += step;
+		} else if (s->pages) {
+			unite(&s->keys[n - step], &s->keys[i]);
+		}
+	}
+	s->n = n;
+}
+
+/* Sorts what is in memory; each number stands there once then.  Traces often are in order already. */
+static void sort(struct mark_set *s)
+{
+	const uint32_t step = stride(s);
+	uint32_t i = step;
+
+	while (i < s->n && s->keys[i - step] <= s->keys[i])
+		i += step;
+	if (i < s->n && s->pages)
+		qsort(s->keys, s->n / step, step * sizeof *s->keys, compare_pages);
+	else if (i < s->n && !sort_bytes(s->keys, s->n))
+		s->no_memory = true;
+	if (!s->no_memory)
+		unite_all(s);
+}
+
+/* Writes what is in memory as a run. */
+static void spill(struct mark_set *s)
+{
+	sort(s);
+	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->beside)) ||
+	    !array_room(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
+		s->no_memory = true;
+		return;
+	}
+	s->runs[s->nruns++] =
+	    (struct mark_run){ s->file.size, s->n / stride(s), s->keys[0], s->keys[s->n - stride(s)] };
+	s->no_memory = !spill_write(&s->file, s->keys, s->n * sizeof *s->keys);
+	s->n = 0;
+}
+
+static void add_entry(struct mark_set *s, const uint64_t *entry)
+{
+	const uint32_t step = stride(s);
+
+	if (s->no_memory)
+		return;
+	if (s->n > 0 && s->n + step > (s->most > 0 ? s->most : MARK_SET_ROOM))
+		spill(s);
+	if (s->no_memory || !array_room(&s->keys, s->n + step - 1, &s->cap, sizeof *s->keys)) {
+		s->no_memory = true;
+		return;
+	}
+	memcpy(&s->keys[s->n], entry, step * sizeof *entry);
+	s->n += step;
+}
+
+/* ---- pages ---- */
+
+static bool is_empty(const struct mark_page *p)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 1; i < MARK_PAGE_WORDS; i++)
+		any |= p->words[i];
+	return any == 0;
+}
+
+/* Its bits come with the next numbers. */
+static void begin_page(struct mark_set *s, struct mark_page *p, uint64_t number)
+{
+	if (!is_empty(p))
+		add_entry(s, p->words);
+	*p = (struct mark_page){ { number } };
+}
+
+static void add_to_page(struct mark_set *s, uint64_t key)
+{
+	const uint64_t number = key >> MARK_PAGE_BITS;
+
+	if (s->open == NULL && (s->open = calloc(MARK_SET_OPEN, sizeof *s->open)) == NULL) {
+		s->no_memory = true;
+		return;
+	}
+	struct mark_page *const p = mark_page_at(s, number);
+	if (p->words[0] != number)
+		begin_page(s, p, number);
+	mark_page_set(p, key);
+}
+
+/* From the least one on: mostly they are in order from there. */
+static void close_pages(struct mark_set *s)
+{
+	uint32_t first = 0;
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; s->open != NULL && i < MARK_SET_OPEN; i++)
+		if (s->open[i].words[0] < least && !is_empty(&s->open[i]))
+			least = s->open[first = i].words[0];
+	for (uint32_t i = first; s->open != NULL && i < first + MARK_SET_OPEN; i++)
+		if (!is_empty(&s->open[i % MARK_SET_OPEN]))
+			add_entry(s, s->open[i % MARK_SET_OPEN].words);
+	free(s->open);
+	s->open = NULL;
+}
+
+void mark_set_add_other(struct mark_set *s, uint64_t key)
+{
+	if (s->no_memory)
+		return;
+	if (s->pages)
+		add_to_page(s, key);
+	else if (s->n == 0 || s->keys[s->n - 1] != key)
+		add_entry(s, &key);
+}
+
+/* ---- merging ---- */
+
+/* What is left of a run, and a part of it in memory. */
+struct run_part {
+	struct mark_run left;
+	const uint64_t *p, *end;
+	uint64_t *room;
+};
+
+struct merging {
+	struct run_part *parts;
+	uint64_t *rooms;
+	uint32_t room; /* words of each part, and of what is written: entries as a whole */
+	uint64_t *out;
+	uint32_t n; /* words of out */
+};
+
+/* The next entry of a run becomes its first: m->parts[i].p. */
+static struct merge_entry first_of(struct mark_set *s, struct merging *m, uint32_t i)
+{
+	struct run_part *const r = &m->parts[i];
+
+	if (r->p == r->end) {
+		const uint64_t left = r->left.n * stride(s), n = left < m->room ? left : m->room;
+		if (n == 0 || !spill_read(&s->file, r->left.at, r->room, n * sizeof *r->room))
+			return merge_ended(i);
+		spill_discard(&s->file, r->left.at, n * sizeof *r->room);
+		r->left.at += n * sizeof *r->room;
+		r->left.n -= n / stride(s);
+		r->p = r->room;
+		r->end = r->room + n;
+	}
+	return (struct merge_entry){ *r->p, i };
+}
+
+static struct merge_entry next_of(struct mark_set *s, struct merging *m, uint32_t i)
+{
+	m->parts[i].p += stride(s);
+	return first_of(s, m, i);
+}
+
+static void put(struct mark_set *s, struct merging *m)
+{
+	if (m->n == 0)
+		return;
+	s->no_memory |= !spill_write(&s->file, m->out, m->n * sizeof *m->out);
+	s->total += m->n / stride(s);
+	m->n = 0;
+}
+
+/* What is written last stays in memory as long as others of its number may come. */
+static void take_entry(struct mark_set *s, struct merging *m, const uint64_t *entry)
+{
+	const uint32_t step = stride(s);
+
+	if (m->n > 0 && m->out[m->n - step] == *entry) {
+		if (s->pages)
+			unite(&m->out[m->n - step], entry);
+		return;
+	}
+	if (m->n == m->room)
+		put(s, m);
+	memcpy(&m->out[m->n], entry, step * sizeof *entry);
+	m->n += step;
+}
+
+static void merge_all(struct mark_set *s, struct merging *m, const struct merge_entry *first)
+{
+	struct merge merge;
+
+	if (!merge_init(&merge, first, s->nruns)) {
+		s->no_memory = true;
+		return;
+	}
+	const uint64_t at = s->file.size;
+	for (struct merge_entry e = merge.first; e.source < MERGE_ENDED && !s->no_memory;
+	     e = merge_next(&merge, next_of(s, m, e.source)))
+		take_entry(s, m, m->parts[e.source].p);
+	put(s, m);
+	s->no_memory |= s->file.failed != SPILL_NOTHING;
+	s->runs[0] = (struct mark_run){ .at = at, .n = s->total };
+	s->nruns = 1;
+	merge_free(&merge);
+}
+
+/* All runs become one at the end of the file. */
+static void merge_runs(struct mark_set *s)
+{
+	struct merging m = { .room = MERGE_MEMORY / sizeof(uint64_t) / (s->nruns + 1) };
+	struct merge_entry *const first = calloc(s->nruns, sizeof *first);
+
+	if (m.room < MARK_SET_BLOCK)
+		m.room = MARK_SET_BLOCK;
+	m.room -= m.room % stride(s);
+	m.parts = calloc(s->nruns, sizeof *m.parts);
+	m.rooms = malloc(((size_t)s->nruns + 1) * m.room * sizeof *m.rooms);
+	if (first == NULL || m.parts == NULL || m.rooms == NULL) {
+		s->no_memory = true;
+	} else {
+		m.out = m.rooms + (size_t)s->nruns * m.room;
+		for (uint32_t i = 0; i < s->nruns; i++) {
+			m.parts[i].left = s->runs[i];
+			m.parts[i].room = m.rooms + (size_t)i * m.room;
+			first[i] = first_of(s, &m, i);
+		}
+		merge_all(s, &m, first);
+	}
+	free(m.parts);
+	free(m.rooms);
+	free(first);
+}
+
+/* Runs that lie one behind the other in the file, and in order, are one. */
+static bool join_runs(struct mark_set *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->nruns; i++) {
+		if (i > 0 && s->runs[i].first <= s->runs[i - 1].last)
+			return false;
+		n += s->runs[i].n;
+	}
+	s->runs[0].n = s->total = n;
+	s->nruns = 1;
+	return true;
+}
+
+bool mark_set_finish(struct mark_set *s)
+{
+	close_pages(s);
+	if (s->no_memory)
+		return false;
+	if (s->nruns == 0) {
+		sort(s);
+		s->total = s->n / stride(s);
+		return !s->no_memory;
+	}
+	if (s->n > 0)
+		spill(s);
+	free(s->keys);
+	s->keys = NULL;
+	s->cap = 0;
+	if (!s->no_memory && !join_runs(s))
+		merge_runs(s);
+	return !s->no_memory;
+}
+
+void mark_set_free(struct mark_set *s)
+{
+	free(s->keys);
+	free(s->open);
+	free(s->runs);
+	spill_close(&s->file);
+	*s = (struct mark_set){ .n = 0 };
+}
+
+/* ---- queries ---- */
+
+static bool read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
+{
+	const uint64_t left = s->total - from, most = MARK_SET_BLOCK / stride(s);
+	const size_t size = stride(s) * sizeof *c->block;
+
+	if (c->block == NULL && (c->block = malloc(MARK_SET_BLOCK * sizeof *c->block)) == NULL)
+		return false;
+	c->n = (uint32_t)(left < most ? left : most);
+	c->from = from;
+	if (spill_read(&s->file, s->runs[0].at + from * size, c->block, c->n * size))
+		return true;
+	c->n = 0;
+	return false;
+}
+
+static const uint64_t no_entry[MARK_PAGE_WORDS] = { UINT64_MAX };
+
+/* The i-th entry, which there is. */
+static inline const uint64_t *entry_at(struct mark_cursor *c, struct mark_set *s, uint64_t i, bool *failed)
+{
+	if (s->nruns == 0)
+		return &s->keys[i * stride(s)];
+	if (i - c->from >= c->n && !read_block(c, s, i)) {
+		*failed = true;
+		return no_entry;
+	}
+	return &c->block[(i - c->from) * stride(s)];
+}
+
+/* Where the first entry stands that is not less. */
+static uint64_t search(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+{
+	uint64_t from = 0, to = s->total;
+
+	while (from < to && !*failed) {
+		const uint64_t middle = from + (to - from) / 2;
+		if (*entry_at(c, s, middle, failed) < key)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+#define NEAR 64
+
+/* Moves to the first entry that is not less.  NULL: there is none. */
+static inline const uint64_t *move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+{
+	unsigned steps = 0;
+
+	if (key < c->last)
+		c->at = search(c, s, key, failed);
+	c->last = key;
+	while (c->at < s->total) {
+		const uint64_t *const entry = entry_at(c, s, c->at, failed);
+		if (*entry >= key || *failed)
+			return *failed ? NULL : entry;
+		if (++steps == NEAR)
+			c->at = search(c, s, key, failed);
+		else
+			c->at++;
+	}
+	return NULL;
+}
+
+bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+{
+	const uint64_t number = s->pages ? key >> MARK_PAGE_BITS : key;
+
+	c->page = NULL;
+	const uint64_t *const entry = move_to(c, s, number, failed);
+	if (entry == NULL || *entry != number)
+		return false;
+	if (!s->pages)
+		return true;
+	c->page = entry;
+	return mark_cursor_has(c, s, key, failed);
+}
+
+/* The same for the greatest number of the set that is not beyond `key`.  false: there is none.  Not with
+ * pages.
+ */
+static bool mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint64_t *floor,
+                              bool *failed)
+{
+	*floor = key;
+	if (mark_cursor_has(c, s, key, failed))
+		return true;
+	if (c->at == 0 || *failed)
+		return false;
+	*floor = *entry_at(c, s, c->at - 1, failed);
+	return !*failed;
+}
+
+void mark_cursor_free(struct mark_cursor *c)
+{
+	free(c->block);
+	*c = (struct mark_cursor){ .at = 0 };
+}
+
+/* ---- marks of records ---- */
+
+void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part)
+{
+	const unsigned bits = m->has_parts ? SPLIT_BITS : 0;
+
+	if (m->state != MARKS_GATHERING)
+		return;
+	mark_set_add(&m->set, b->events[i].offset << bits | part);
+	if (m->others[i] != b->events[i].offset)
+		mark_set_add(&m->set, m->others[i] << bits | part);
+}
+
+unsigned record_marks_shift(size_t inputs)
+{
+	unsigned shift = 62;
+
+	for (size_t n = inputs; n > 1; n = (n + 1) / 2)
+		shift--;
+	return shift;
+}
+
+struct record_extents *record_marks_extents(struct record_marks *m, uint32_t input)
+{
+	if (!array_reach(&m->inputs, &m->ninputs, input, sizeof *m->inputs))
+		return NULL;
+	if (m->inputs[input] == NULL && (m->inputs[input] = calloc(1, sizeof **m->inputs)) != NULL)
+		*m->inputs[input] = (struct record_extents){ .marks = m, .number = input };
+	return m->inputs[input];
+}
+
+/* The start of an event, or (odd) of other bytes. */
+static uint64_t extent(const struct record_marks *m, uint32_t input, uint64_t offset, bool event)
+{
+	return (offset | (uint64_t)input << m->shift) << 1 | !event;
+}
+
+/* Adds the starts of records of a batch, and of unknown bytes between them. */
+static void note_extents(struct record_marks *m, uint32_t input, const struct batch *b)
+{
+	struct record_extents *const x = record_marks_extents(m, input);
+
+	for (uint32_t i = 0; x != NULL && i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		if (e->offset > x->end)
+			mark_set_add(&m->extents, extent(m, input, x->end, false));
+		mark_set_add(&m->extents, extent(m, input, e->offset, e->phase != PHASE_STRUCTURE));
+		if (e->offset + b->bytes[i].n > x->end)
+			x->end = e->offset + b->bytes[i].n;
+	}
+	m->failed |= x == NULL;
+}
+
+bool record_marks_finish(struct record_marks *m, bool with_extents)
+{
+	if (m->too_large || !mark_set_finish(&m->set))
+		return false;
+	if (!with_extents)
+		return true;
+	for (uint32_t i = 0; i < m->ninputs; i++) /* no record includes the bytes after the last one */
+		if (m->inputs[i] != NULL)
+			mark_set_add(&m->extents, extent(m, i, m->inputs[i]->end, false));
+	return !m->failed && mark_set_finish(&m->extents);
+}
+
+bool record_marks_left_out(void *extents, uint64_t offset)
+{
+	struct record_extents *const x = extents;
+	struct record_marks *const m = x->marks;
+	uint64_t found;
+
+	if (offset >> m->shift != 0 ||
+	    !mark_cursor_floor(&x->extent, &m->extents, extent(m, x->number, offset, false), &found,
+	                       &m->failed) ||
+	    (found & 1) != 0 || found >> 1 >> m->shift != x->number)
+		return false;
+	return !mark_cursor_has(&x->selected, &m->set, found >> 1, &m->failed) && !m->failed;
+}
+
+static void replace_offsets(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	const uint64_t high = (uint64_t)input << m->shift;
+
+	if (b->bytes != NULL)
+		note_extents(m, input, b);
+	if (m->note != NULL)
+		m->note(m->note_ctx, b, input);
+	for (uint32_t i = 0; i < b->n; i++) {
+		m->too_large |= b->events[i].offset >> m->shift != 0;
+		b->events[i].offset |= high;
+	}
+}
+
+static void remove_left_out(struct record_marks *m, struct batch *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		if ((b->events[i].flags & EVENT_LEFT_OUT) != 0)
+			continue;
+		b->events[n] = b->events[i];
+		if (b->bytes != NULL)
+			b->bytes[n] = b->bytes[i];
+		if (m->has_parts)
+			m->parts[n] = m->parts[i];
+		n++;
+	}
+	b->n = n;
+}
+
+/* The part of a record; SPLIT_ALL; SPLIT_NONE: not selected. */
+static uint32_t part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
+{
+	uint64_t found;
+
+	if (c->cursor.last >> SPLIT_BITS > place) /* a new pass */
+		c->part = 0;
+	if (!mark_cursor_floor(&c->cursor, m->planned, place << SPLIT_BITS | SPLIT_ALL, &found, &m->failed) ||
+	    found >> SPLIT_BITS != place)
+		return m->selects ? SPLIT_NONE : c->part;
+	const uint32_t part = found & SPLIT_ALL;
+	if (part != SPLIT_ALL)
+		c->part = part;
+	return part;
+}
+
+static bool is_marked(struct record_marks *m, struct mark_input *c, uint64_t place, uint32_t i)
+{
+	if (!m->has_parts)
+		return mark_cursor_has(&c->cursor, &m->set, place, &m->failed);
+	const uint32_t part = m->parts[i] = part_of(m, c, place);
+	return part == SPLIT_ALL || (part >= m->part && part < m->end);
+}
+
+static void apply_marks(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	const uint64_t high = (uint64_t)input << m->shift;
+
+	if (!array_reach(&m->cursors, &m->ncursors, input, sizeof *m->cursors) ||
+	    (m->has_parts && b->n > 0 &&
+	     !array_reach(&m->parts, &m->parts_cap, b->n - 1, sizeof *m->parts))) {
+		m->failed = true;
+		return;
+	}
+	struct mark_input *const c = &m->cursors[input];
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase != PHASE_STRUCTURE && !is_marked(m, c, e->offset | high, i))
+			e->flags |= EVENT_LEFT_OUT;
+	}
+	if (m->drops)
+		remove_left_out(m, b);
+}
+
+bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	if (m->state == MARKS_GATHERING)
+		replace_offsets(m, input, b);
+	else if (m->state == MARKS_MADE)
+		apply_marks(m, input, b);
+	return !m->failed;
+}
+
+void record_marks_free(struct record_marks *m)
+{
+	for (uint32_t i = 0; i < m->ncursors; i++)
+		mark_cursor_free(&m->cursors[i].cursor);
+	for (uint32_t i = 0; i < m->ninputs; i++)
+		if (m->inputs[i] != NULL) {
+			mark_cursor_free(&m->inputs[i]->extent);
+			mark_cursor_free(&m->inputs[i]->selected);
+			free(m->inputs[i]);
+		}
+	free(m->inputs);
+	mark_set_free(&m->extents);
+	free(m->cursors);
+	free(m->parts);
+	free(m->others);
+	mark_set_free(&m->set);
+	*m = (struct record_marks){ .state = MARKS_NOT };
+}
+
+void record_marks_reason(const struct record_marks *m, char *why, size_t size)
+{
+	const struct spill_file *const f =
+	    m->set.file.failed != SPILL_NOTHING ? &m->set.file : &m->extents.file;
+
+	if (f->failed != SPILL_NOTHING)
+		spill_reason(f, "the marks of records", why, size);
+	else if (m->too_large && m->why.text[0] == '\0')
+		snprintf(why, size, "the input is too large for a selection of its records");
+	else
+		snprintf(why, size, "%s", pipeline_why_text(&m->why));
+}
