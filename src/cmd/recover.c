@@ -520,8 +520,10 @@ static bool set_report(void *run, struct options *o, const char *arg)
 	struct recover *const c = run;
 	struct shown_path shown;
 
-	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
-		c->report = arg + 5;
+	/* There is one form, so its name may be left out; another name before "=" is a mistake. */
+	const size_t form = strncmp(arg, "json=", 5) == 0 ? 5 : 0;
+	if (arg[form] != '\0' && (form > 0 || strchr(arg, '=') == NULL)) {
+		c->report = arg + form;
 		return true;
 	}
 	o->status = options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
@@ -532,7 +534,7 @@ static const struct cmd_option own[] = {
 	{ "sort", NULL, "sort regions whose records are out of order", 0, TO_FLAG(struct recover, sort) },
 	{ "format", "text|json", "the list of changes: text on standard error (default), or JSON", 0,
 	  TO_CHOICE(struct recover, json) },
-	{ "report", "json=FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
+	{ "report", "[json=]FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
 	  .set = set_report },
 	{ .name = NULL },
 };

@@ -227,7 +227,7 @@ enum baseline_table { BASELINE_SPANS, BASELINE_ASYNC, BASELINE_INSTANTS, BASELIN
 struct policy_baseline;
 struct baseline_input;
 
-/* folder: below which the path must lie (base/open_below.h); NULL: it may be anywhere.  NULL after a finding,
+/* folder: below which the path must lie (base/os.h); NULL: it may be anywhere.  NULL after a finding,
  * or (*no_memory) without memory, which nobody was told. */
 struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
                                       bool *no_memory);

@@ -12,7 +12,7 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "check/rules.h"
-#include "input/private.h"
+#include "input/open.h"
 
 /* ---- yaml node ---- */
 

@@ -52,7 +52,7 @@ struct yaml_file {
 bool yaml_read(const char *path, size_t most, const struct rule *rules, struct findings *findings,
                char **text, size_t *n);
 
-/* The same for a regular file below a folder, which is named by somebody else (base/open_below.h). */
+/* The same for a regular file below a folder, which is named by somebody else (base/os.h). */
 bool yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
                      struct findings *findings, char **text, size_t *n);
 

@@ -305,7 +305,7 @@ static const struct plan define_thread = { .defines = &thread_is, .ndefines = 1,
 
 Test(interpret, ids_of_time_lines_from_definitions)
 {
-	struct stage g;
+	struct interpret_rig g;
 
 	stage_init(&g, INTERPRET_EVENTS, WANT_TIMES);
 	const struct class *const def = class_of(&g, "define", &define_thread), *const use = class_of(

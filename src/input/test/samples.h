@@ -1,8 +1,10 @@
-#ifndef INPUT_INPUT_SAMPLES_H
-#define INPUT_INPUT_SAMPLES_H
+#ifndef INPUT_TEST_SAMPLES_H
+#define INPUT_TEST_SAMPLES_H
 
-/* For the tests of input/: packed bytes, and a child that feeds standard input. */
+/* Test aid of input/: packed bytes, a child that feeds standard input, and the file of a test.  Needs
+ * _GNU_SOURCE. */
 
+#include <criterion/criterion.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #include <lzma.h>
@@ -15,7 +17,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Packed bytes are made with the libraries, or by hand where they cannot make what the format allows. */
+#include "input/open.h"
+
+/* ---- packed bytes ---- */
+
+/* Made with the libraries, or by hand where they cannot make all that the format allows. */
 struct bytes {
 	char *p;
 	size_t n, cap;
@@ -177,7 +183,9 @@ static inline void put_xz(struct bytes *b, const char *p, size_t n, uint32_t pre
 	free(out);
 }
 
-/* A child writes the bytes in portions; it may then keep the pipe open in silence. */
+/* ---- standard input ---- */
+
+/* A child writes the bytes in portions, and may then keep the pipe open without writing. */
 static inline pid_t pipe_in(const char *p, size_t n, size_t portion, unsigned pause_us, bool then_wait)
 {
 	int ends[2];
@@ -207,6 +215,60 @@ static inline pid_t pipe_in(const char *p, size_t n, size_t portion, unsigned pa
 	dup2(ends[0], 0);
 	close(ends[0]);
 	return pid;
+}
+
+/* ---- a file ---- */
+
+static char sample_path[] = "/tmp/input-sample-XXXXXX";
+
+static inline void samples_begin(void)
+{
+	const int fd = mkstemp(sample_path);
+
+	if (fd < 0)
+		abort();
+	close(fd);
+}
+
+static inline void samples_end(void)
+{
+	unlink(sample_path);
+}
+
+static inline const char *write_file(const struct bytes *b)
+{
+	FILE *f = fopen(sample_path, "wb");
+
+	if (f == NULL || fwrite(b->p, 1, b->n, f) != b->n || fclose(f) != 0)
+		abort();
+	return sample_path;
+}
+
+/* Reads to the end in windows of odd sizes; the bytes must be the start of `text`.  Returns their number. */
+static inline size_t read_all(struct input *in, const struct bytes *text)
+{
+	size_t at = 0;
+	uint64_t seed = 5;
+
+	for (;;) {
+		const size_t want = 1 + random_next(&seed) % 70000;
+		size_t n;
+
+		(void)input_need(in, want);
+		n = (size_t)(in->end - in->p);
+		if (n == 0)
+			break;
+		if (n > want)
+			n = want;
+		cr_assert_leq(n, text->n - at);
+		cr_assert(memcmp(in->p, text->p + at, n) == 0, "other bytes at %zu", at);
+		cr_assert_eq(input_offset(in, in->p), at);
+		in->p += n;
+		at += n;
+	}
+	cr_assert(in->last);
+	cr_assert_not(input_more(in));
+	return at;
 }
 
 #endif

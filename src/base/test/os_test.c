@@ -1,11 +1,59 @@
-#define _GNU_SOURCE /* mkdtemp */
-#include "base/os.h"
+#define _GNU_SOURCE /* posix_openpt, TIOCSWINSZ, mkdtemp */
 
+#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/os.h"
 #include "output/test/output_test.h"
+
+/* ---- files below a folder ---- */
+
+Test(open_below, names)
+{
+	static const char *const good[] = { "a",          "a/b",     "./a",       "a//b",
+		                            ".gitignore", "a.git/b", ".github/x", "..a/b" };
+	static const char *const bad[] = { "",         "/a",     "..",       "a/..",  "../a", "a/../b",
+		                           ".git",     ".Git/a", "a/.GIT/b", "a/",    ".",    "a/.",
+		                           ".hg/hgrc", ".svn/x", ".bzr/x",   ".jj/x", "//a" };
+
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		cr_expect_null(below_mistake(good[i]), "%s", good[i]);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		cr_expect_not_null(below_mistake(bad[i]), "%s", bad[i]);
+}
+
+/* ---- terminal ---- */
+
+Test(terminal, columns)
+{
+	const int master = posix_openpt(O_RDWR | O_NOCTTY);
+	int ends[2];
+
+	cr_assert_eq(pipe(ends), 0);
+	setenv("COLUMNS", "44", 1);
+	cr_expect_eq(terminal_columns(ends[1]), 44, "COLUMNS is obeyed in pipes");
+	unsetenv("COLUMNS");
+	cr_expect_eq(terminal_columns(ends[1]), 0, "a pipe has none of its own");
+	setenv("COLUMNS", "44", 1);
+	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+		cr_skip_test("no terminals here");
+	const int fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+	cr_assert_geq(fd, 0);
+	const struct winsize size = { .ws_row = 24, .ws_col = 97 };
+	cr_assert_eq(ioctl(fd, TIOCSWINSZ, &size), 0);
+	cr_expect_eq(terminal_columns(fd), 44);
+	setenv("COLUMNS", "many", 1);
+	cr_expect_eq(terminal_columns(fd), 97);
+	unsetenv("COLUMNS");
+	cr_expect_eq(terminal_columns(fd), 97);
+}
+
+/* ---- spill files ---- */
 
 TestSuite(spill_file, .init = folder_make, .fini = folder_remove);
 
@@ -85,7 +133,7 @@ Test(spill_file, cannot_create)
 	cr_assert_str_eq(reason(&f), "missing: cannot create the temporary file for sorting: "
 	                             "No such file or directory");
 	spill_close(&f);
-	/* a file system that makes no files: neither way of creating one leads anywhere */
+	/* a file system without files: both ways of creating one fail */
 	cr_assert_not(spill_open(&f, "/proc/out"));
 	cr_assert_eq(strncmp(reason(&f), "/proc: cannot create", 20), 0, "%s", reason(&f));
 	cr_assert_not(spill_open(&f, "out"), "works after a failure");

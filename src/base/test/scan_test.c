@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-/* The end of readable memory: a touch of the byte behind it is a crash. */
+/* The end of readable memory: reading the next byte crashes. */
 static char *fence(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -18,7 +18,7 @@ static char *fence(void)
 	return p + page;
 }
 
-/* And the same before the first byte. */
+/* Likewise before the first byte. */
 static char *fence_before(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -73,7 +73,7 @@ static void check_cstring(bool (*scan)(const char *, const char *, struct slice 
 		               s.n, s.flags);
 }
 
-/* It finds each NUL but one near the end. */
+/* Finds each NUL that is not near the end. */
 static void check_ascii_end(const char *found, const char *p, const char *end)
 {
 	const char *nul = p;
@@ -105,12 +105,12 @@ static void check_all(const char *p, const char *end)
 static const char kinds[] = { 0,    1,   0x1f, 0x20, '!',        '"',        '#',        '[',
 	                      '\\', ']', 0x7e, 0x7f, (char)0x80, (char)0xa0, (char)0xc3, (char)0xff };
 
-/* `behind` bytes of other text stand between the end and the fence, so that all alignments occur. */
-static void check_lengths(char *limit, size_t behind)
+/* `after` bytes of other text are between the end and the fence, so that all alignments occur. */
+static void check_lengths(char *limit, size_t after)
 {
-	memset(limit - behind, 'y', behind);
+	memset(limit - after, 'y', after);
 	for (size_t n = 0; n <= 70; n++) {
-		char *const end = limit - behind, *const p = end - n;
+		char *const end = limit - after, *const p = end - n;
 		memset(p, 'a', n);
 		check_all(p, end);
 		for (size_t at = 0; at < n; at++) {
@@ -127,11 +127,11 @@ Test(textscan, one_odd_byte_at_each_place_before_the_fence)
 {
 	char *const limit = fence();
 
-	for (size_t behind = 0; behind < 16; behind++)
-		check_lengths(limit, behind);
+	for (size_t after = 0; after < 16; after++)
+		check_lengths(limit, after);
 }
 
-/* A NUL with odd bytes before it and behind it: what stands behind must not count. */
+/* A NUL with special bytes before and after it: those after it must not count. */
 Test(textscan, nothing_behind_the_nul_counts)
 {
 	char *const limit = fence();

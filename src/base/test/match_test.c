@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* The meaning of a pattern, as short as it can be said. */
+/* A reference: the meaning of a pattern, in exponential time. */
 static bool fits(const char *p, const char *pe, const char *t, const char *te)
 {
 	if (p == pe)
@@ -86,7 +86,7 @@ Test(glob, random_ones)
 	cr_expect(fitting > 5000 && fitting < 95000, "%zu", fitting);
 }
 
-/* Parts that are searched for in long texts: put there, at a random place, or not. */
+/* Parts that are searched for in long texts, which contain them at a random position, or not. */
 Test(glob, long_texts)
 {
 	char text[3000], pattern[72];
@@ -104,12 +104,12 @@ Test(glob, long_texts)
 		pattern[n + 1] = '*';
 		cr_expect(glob_fits(slice_of(pattern, n + 2), slice_of(text, m)), "%.*s at %u", (int)n + 2,
 		          pattern, at);
-		pattern[1 + (uint32_t)rand_r(&seed) % n] = 'c'; /* which is nowhere */
+		pattern[1 + (uint32_t)rand_r(&seed) % n] = 'c'; /* in no text */
 		cr_expect_not(glob_fits(slice_of(pattern, n + 2), slice_of(text, m)));
 	}
 }
 
-/* A part that nearly fits at each place of a text, many times over. */
+/* A part that nearly matches at every position of a text. */
 Test(glob, hostile_ones)
 {
 	static char text[1 << 20], pattern[200];

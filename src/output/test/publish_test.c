@@ -8,7 +8,7 @@
 
 #include "base/os.h"
 
-/* A folder that is there already. */
+/* An existing folder. */
 TestSuite(folder_replace, .init = folder_make, .fini = folder_remove);
 
 #define NOT_OURS "exists, and its list .tracetool-files does not name all that is in it: not replaced"
@@ -142,7 +142,7 @@ Test(folder_replace, what_is_not_ours_is_never_removed)
 	expect_old("old sub");
 }
 
-/* The list of the folder, as it is. */
+/* The list of the folder. */
 static struct bytes the_list(void)
 {
 	return file_read("out/.tracetool-files");
@@ -157,7 +157,7 @@ static void write_list(const char *p, size_t n)
 	cr_assert_eq(fclose(f), 0);
 }
 
-/* A list of these lines with the head that belongs to them. */
+/* A list of these lines with the right head. */
 static void forge_list(unsigned count, const char *lines)
 {
 	struct byte_sum is = { .bytes = 0 };
@@ -170,7 +170,7 @@ static void forge_list(unsigned count, const char *lines)
 	write_list(text, (size_t)n);
 }
 
-/* Each bit of it counts, and each of its bytes. */
+/* A change of any bit, and a cut at any byte, is noticed. */
 Test(folder_replace, a_list_that_was_changed_is_not_believed)
 {
 	make_old();
@@ -193,7 +193,7 @@ Test(folder_replace, a_list_that_was_changed_is_not_believed)
 	free(list.p);
 }
 
-/* A list that anybody may have written: of names alone, of names that lead elsewhere, of another version. */
+/* Forged lists: of names alone, of names that lead elsewhere, of another version. */
 Test(folder_replace, a_foreign_list_is_not_believed)
 {
 	static const struct {
@@ -243,7 +243,7 @@ Test(folder_replace, a_foreign_list_is_not_believed)
 	expect_old(".tracetool-files old sub");
 }
 
-/* The same size or another one, also if it is a link to what it was. */
+/* A file of the same or another size, or a link to a copy of it. */
 Test(folder_replace, a_file_that_was_changed_is_not_removed)
 {
 	make_old();
@@ -275,7 +275,7 @@ Test(folder_replace, a_file_that_changes_meanwhile_stays)
 	file_is("out/old", "x", 1);
 }
 
-/* That the system refuses a look at the folder says nothing of it. */
+/* A failure of the system is reported as itself, not as a wrong folder. */
 Test(folder_replace, a_failing_system_is_told_as_itself)
 {
 	struct output_failure failure = { .error = 0 };
@@ -295,7 +295,7 @@ Test(folder_replace, a_failing_system_is_told_as_itself)
 	expect_old(".tracetool-files old sub");
 }
 
-/* A file that cannot be removed does not keep the others from it. */
+/* The others are removed if one cannot be. */
 Test(folder_replace, what_cannot_be_removed_is_told)
 {
 	struct folder_old old;
@@ -310,7 +310,7 @@ Test(folder_replace, what_cannot_be_removed_is_told)
 	cr_expect_str_eq(listing("out"), "old");
 }
 
-/* Bytes that were put in many pieces, more files than can be open, and none at all. */
+/* Bytes that were put in many pieces, more files than can be open, and no files. */
 Test(folder_replace, sums_are_those_of_whole_files)
 {
 	static char piece[40000];
@@ -357,7 +357,7 @@ Test(folder_replace, a_folder_that_vanishes_meanwhile_is_made)
 	cr_expect_str_eq(listing("out"), ".tracetool-files new");
 }
 
-/* ---- systems that cannot exchange, and what goes wrong just then ---- */
+/* ---- systems without exchange, and races ---- */
 
 static int cannot_exchange(const char *a, const char *b)
 {
@@ -369,7 +369,7 @@ static int fails(const char *a, const char *b)
 	return EIO;
 }
 
-/* Somebody adds a file while the exchange happens. */
+/* A file is added during the exchange. */
 static int exchange_and_add(const char *a, const char *b)
 {
 	char path[256];
@@ -381,7 +381,7 @@ static int exchange_and_add(const char *a, const char *b)
 	return rename_exchange(a, b);
 }
 
-/* As above, where exchanges cannot be done: the file is there already when the old one steps aside. */
+/* Likewise without exchange: the file is added before the old folder steps aside. */
 static int cannot_exchange_and_add(const char *a, const char *b)
 {
 	file_write("out/mine", "x");
