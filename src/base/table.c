@@ -1,10 +1,8 @@
-/* Hash tables with linear probing, sets of numbers, and the spans around a span.  The hash is in hash.c. */
+/* Hash tables with linear probing, and sets of numbers.  The hash is in hash.c. */
 #include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
 
 /* ---- tables ---- */
 
@@ -200,50 +198,4 @@ void idset_free(struct idset *s)
 			free(s->pages[i].bits);
 	free(s->pages);
 	s->pages = NULL;
-}
-
-/* ---- enclosing spans ---- */
-
-/* Makes space for one more span.  *full: the track, or all of them, may not grow. */
-static bool reserve_span(struct parents *p, struct parents_track *t, bool *full)
-{
-	const uint32_t before = t->cap;
-
-	*full = t->n == PARENTS_TRACK || (t->n == t->cap && p->capacity >= PARENTS_ALL);
-	if (*full || t->n < t->cap)
-		return true;
-	if (!array_room(&t->spans, t->n, &t->cap, sizeof *t->spans))
-		return false;
-	p->capacity += t->cap - before;
-	return true;
-}
-
-bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
-                  struct parents_found *out)
-{
-	bool full;
-
-	if (!array_reach(&p->tracks, &p->ntracks, track, sizeof *p->tracks))
-		return false;
-	struct parents_track *const t = &p->tracks[track];
-	while (t->n > 0 && (t->spans[t->n - 1].end <= start || t->spans[t->n - 1].end < end))
-		t->n--;
-	const struct parents_span *const top = t->n > 0 ? &t->spans[t->n - 1] : NULL;
-	*out = (struct parents_found){ .id = 0 };
-	if (top != NULL)
-		*out = (struct parents_found){ .id = top->id, .depth = top->depth + 1 };
-	if (!reserve_span(p, t, &full))
-		return false;
-	out->forgotten = full;
-	if (!full)
-		t->spans[t->n++] = (struct parents_span){ end, id, out->depth };
-	return true;
-}
-
-void parents_free(struct parents *p)
-{
-	for (uint32_t i = 0; i < p->ntracks; i++)
-		free(p->tracks[i].spans);
-	free(p->tracks);
-	*p = (struct parents){ .tracks = NULL };
 }
