@@ -36,18 +36,18 @@ rule() {
 }
 
 rule base
-rule json base
 rule input base
 rule output base
+rule json base output
 rule model base input
 rule check base input output
-rule report base input output check
+rule report base input json output check
 rule yaml base input check
 rule vocab base input model check yaml
 rule format base input output model check vocab
 rule out base json output model format
 rule run base input json output model check format vocab
-rule stats base input output model check format vocab run
+rule stats base input json output model check format vocab run
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run
 rule cli base json input output model check report format vocab run compare stats policy

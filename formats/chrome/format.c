@@ -1,175 +1,108 @@
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
-#include "base/numbers.h"
+/*
+ * The formats chrome and chrome-dir, and the probe: an object with an array traceEvents, or an array of
+ * objects that have a ph of the format.  Other formats use such objects too, so the score is below that of
+ * formats whose signature only their own writers produce.
+ */
 #include "chrome/chrome.h"
 
-/* ---- parts ---- */
+#include "base/numbers.h"
 
-/*
- * chrome-dir: a folder of documents that open by themselves, for traces that
- * are too large for a viewer.  Events come in the order of time, so a part is
- * a stretch of it.  A part names the processes and threads that have events in
- * it.  All parts stay without their end until the facts of the whole trace are
- * known.
- */
-#define SPLIT_SIZE 104857600U /* what viewers in a browser still show without delay */
-#define SPLIT_SIZE_LEAST 1024U
+/* ---- probe ---- */
 
-static const char *chrome_part_size_mistake(const char *arg)
+#define OBJECT_BITS 48
+#define ARRAY_BITS 40
+#define LIKELY_BITS 24 /* the bytes end before the deciding member */
+#define EMPTY_BITS 4
+#define PROBED_ELEMENTS 4 /* of an array */
+
+/* Returns true for members that precede traceEvents in some files. */
+static bool is_known_member(struct slice key)
 {
-	uint64_t n;
+	static const char *const keys[] = { "displayTimeUnit", "otherData",         "stackFrames",
+		                            "samples",         "systemTraceEvents", "controllerTraceDataKey",
+		                            "schemaVersion" };
 
-	if (units_bytes(slice_str(arg), &n) && n >= SPLIT_SIZE_LEAST)
-		return NULL;
-	return "takes a number of bytes, at least 1024";
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (slice_is(key, keys[i]))
+			return true;
+	return false;
 }
 
-void chrome_parts_free(struct chrome_parts *p)
+static int probe_object(struct json *x, const char *p, const char *e)
 {
-	text_free(&p->line.text);
-	text_free(&p->title.text);
-	ledger_free(&p->line.ledger);
-	ledger_free(&p->title.ledger);
-	free(p->names);
-	free(p->tracks);
+	bool more, known = false, unit = false;
+	enum json_kind kind;
+	struct slice key;
+
+	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
+		p = json_key(x, p, e, &key, &kind);
+		if (p == NULL)
+			break;
+		if (slice_is(key, "traceEvents"))
+			return p == e || *p == '[' ? OBJECT_BITS : 0;
+		known |= is_known_member(key);
+		unit |= slice_is(key, "displayTimeUnit"); /* no other format has it */
+		p = json_value(x, p, e, &kind);
+		if (p == NULL)
+			break;
+	}
+	return unit || (known && p == NULL && x->error.cut) ? LIKELY_BITS : 0;
 }
 
-static void append(struct chrome_parts *p, const struct text *from, struct chunk *chunk)
+/* Returns true if the object at p is an event.  *end: after the object, NULL if it is cut or invalid. */
+static bool is_event(struct json *x, const char *p, const char *e, const char **end)
 {
-	const size_t skip = p->comma || from->n == 0 ? 0 : 1; /* the comma behind the line before */
+	struct json_walk w = json_walk(x, p, e);
+	bool has_phase = false, has_time = false;
 
-	text_add(&chunk->text, from->p + skip, from->n - skip);
-	chunk->text.failed |= from->failed;
-	p->bytes += from->n - skip;
-	p->comma |= from->n > 0;
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
+		if (slice_is(key, "ph"))
+			has_phase = w.value.kind == JSON_STRING && text.n == 1 && chrome_phase_known(*text.p);
+		has_time |= slice_is(key, "ts") || (slice_is(key, "ph") && slice_is(text, "M"));
+	}
+	*end = w.p;
+	return has_phase && has_time;
 }
 
-/* false: no memory. */
-static bool begin_part(struct chrome_state *st, struct chunk *chunk)
+static int probe_array(struct json *x, const char *p, const char *e)
 {
-	struct chrome_parts *const p = &st->parts;
-	char *const name = arena_alloc(&st->arena, sizeof "part-4294967295.json");
-	const size_t before = chunk->text.n;
+	bool more;
+	unsigned i = 0;
 
-	if (p->begun > 0 && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
-		return false;
-	if (name == NULL || !array_room(&p->names, p->begun, &p->names_cap, sizeof *p->names))
-		return false;
-	(void)snprintf(name, sizeof "part-4294967295.json", "part-%05" PRIu32 ".json", p->begun);
-	p->names[p->begun++] = name;
-	chunk_file(chunk, name);
-	chrome_put_head(&chunk->text);
-	p->bytes = chunk->text.n - before;
-	p->any = p->comma = false;
-	p->ntracks = 0;
-	return true;
+	for (p = json_first(x, p, e, &more); p != NULL && more && i < PROBED_ELEMENTS;
+	     p = json_next(x, p, e, ']', &more), i++) {
+		const char *end;
+		if (*p != '{')
+			return 0;
+		const bool event = is_event(x, p, e, &end);
+		if (event && end == NULL)
+			return x->error.cut ? LIKELY_BITS : 0;
+		/* A comma, a bracket or nothing must follow: an array may lack its end. */
+		end = end != NULL ? json_skip_blanks(end, e) : NULL;
+		if (event && (end == e || *end == ',' || *end == ']'))
+			return ARRAY_BITS;
+		if (end == NULL)
+			return 0;
+		p = end;
+	}
+	return i == 0 && (p != NULL || x->error.cut) ? EMPTY_BITS : 0;
 }
 
-static bool open_parts(struct writer *w, struct chunk *chunk)
+int chrome_probe(struct slice head, bool complete)
 {
-	struct chrome_state *const st = w->state;
-	const char *const size = option_find(w->options, "part-size");
+	struct json x = { .lenient = true, .complete = complete, .depth = JSON_MAX_DEPTH };
+	const char *p = head.p, *const e = head.p + head.n;
 
-	chrome_begin(w);
-	st->parts.most = SPLIT_SIZE;
-	if (size != NULL)
-		(void)units_bytes(slice_str(size), &st->parts.most);
-	return begin_part(st, chunk);
+	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	p = json_skip_blanks(p, e);
+	if (p == e)
+		return 0;
+	if (*p == '{')
+		return probe_object(&x, p, e);
+	return *p == '[' ? probe_array(&x, p, e) : 0;
 }
-
-/* first: of a process, its first thread here. */
-static bool put_title(struct chrome_parts *p, const struct track *k, const struct track *first)
-{
-	uint32_t *const named_in = chrome_track_of(k)->part;
-
-	if (*named_in == p->begun)
-		return true;
-	if (!array_room(&p->tracks, p->ntracks, &p->tracks_cap, sizeof *p->tracks))
-		return false;
-	*named_in = p->begun;
-	p->tracks[p->ntracks++] = k;
-	chrome_render_track(k, first, &p->title);
-	return true;
-}
-
-static bool put_titles(struct chrome_parts *p, const struct track *k, struct chunk *chunk)
-{
-	const struct track *const process = track_process(k);
-
-	if (*chrome_track_of(k)->part == p->begun)
-		return true;
-	p->title.text.n = 0;
-	if (!put_title(p, process, k != process ? k : NULL) || !put_title(p, k, NULL))
-		return false;
-	append(p, &p->title.text, chunk);
-	return true;
-}
-
-static bool put_event(struct chrome_state *st, const struct batch *b, const struct event *e,
-                      struct chunk *chunk)
-{
-	struct chrome_parts *const p = &st->parts;
-
-	p->line.text.n = 0;
-	chrome_render_event(st, b, e, &p->line);
-	if (p->any && p->bytes + p->line.text.n > p->most && !begin_part(st, chunk))
-		return false;
-	if (!put_titles(p, e->track, chunk))
-		return false;
-	append(p, &p->line.text, chunk);
-	p->any = true;
-	return true;
-}
-
-static void take_losses(struct chunk *chunk, struct ledger *from)
-{
-	ledger_merge(&chunk->ledger, from);
-	from->n = 0;
-}
-
-static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
-{
-	struct chrome_state *const st = state;
-	struct chrome_parts *const p = &st->parts;
-
-	chunk_file(chunk, p->names[p->begun - 1]);
-	for (uint32_t i = 0; i < b->n; i++)
-		if (chrome_is_rendered(&b->events[i]) && !put_event(st, b, &b->events[i], chunk))
-			chunk->text.failed = true;
-	take_losses(chunk, &p->line.ledger);
-	take_losses(chunk, &p->title.ledger);
-}
-
-/* The end of each part, one at a time. */
-static bool close_parts(struct writer *w, struct chunk *chunk)
-{
-	struct chrome_state *const st = w->state;
-	struct chrome_parts *const p = &st->parts;
-
-	chunk_file(chunk, p->names[p->ended]);
-	if (p->ended + 1 == p->begun && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
-		return false;
-	chrome_put_facts(w, p, chunk);
-	p->ended++;
-	chunk->end.more = p->ended < p->begun;
-	return true;
-}
-
-const struct writer_ops chrome_dir_writer_ops = {
-	.state_size = sizeof(struct chrome_state),
-	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
-	.order = ORDER_TIME,
-	.shape = WRITER_FOLDER,
-	.nested = true,
-	.open = open_parts,
-	.declare = chrome_declare,
-	.write = write_parts,
-	.close = close_parts,
-	.free = chrome_free,
-};
 
 /* ---- format ---- */
 
@@ -179,8 +112,20 @@ const struct rule chrome_rules[CHROME_RULE_COUNT + 1] = {
 #undef RULE
 	{ .id = NULL }
 };
+
 static const char *const suffixes[] = { ".json", NULL };
 static const char *const dir_suffixes[] = { ".json.d", NULL };
+
+#define MIN_PART_BYTES 1024U
+
+static const char *part_size_mistake(const char *arg)
+{
+	uint64_t n;
+
+	if (units_bytes(slice_str(arg), &n) && n >= MIN_PART_BYTES)
+		return NULL;
+	return "takes a number of bytes, at least 1024";
+}
 
 #define IDS                                                                                                  \
 	{                                                                                                    \
@@ -195,7 +140,7 @@ static const struct format_option dir_options[] = {
 	{ .name = "part-size",
 	  .arg = "BYTES",
 	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",
-	  .mistake = chrome_part_size_mistake },
+	  .mistake = part_size_mistake },
 	{ .name = NULL },
 };
 

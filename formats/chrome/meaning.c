@@ -1,14 +1,18 @@
+/*
+ * The meaning of events: their process and thread, their class, and the batch event.  Names of processes and
+ * threads may be at the end of the file, so the first track without a name starts a look-ahead pass for them.
+ * Begin and end of an async span become one event at the end.
+ */
+#include "chrome/chrome.h"
+
 #include <stdlib.h>
 
-#include "chrome/chrome.h"
 #include "model/event_traits.h"
 
-/* ---- who ---- */
+/* ---- processes and threads ---- */
 
-/* Processes and threads, and their names; classes of events. */
-
-/* A pid or tid as it stands, numbers in quotes as numbers; what is missing is 0, as viewers take it. */
-static struct slice id_text(const struct chrome_token *t)
+/* Returns a pid or tid as text without quotes; "0" if it is absent, as in viewers. */
+static struct slice id_text(const struct json_token *t)
 {
 	const struct slice s = chrome_token_text(t);
 
@@ -17,9 +21,9 @@ static struct slice id_text(const struct chrome_token *t)
 	return s.n > CHROME_MAX_ID ? slice_of(s.p, CHROME_MAX_ID) : s;
 }
 
-/* What the number of a process or thread is, if it is one.  t: where it stands; NULL: in another pass. */
-static void read_id(struct chrome_reading *st, struct chrome_who *w, struct slice s, const char *what,
-                    const struct chrome_token *t)
+/* Sets the id of w.  t: its token for findings; NULL: the token is not in this pass. */
+static void read_id(struct chrome_reading *st, struct chrome_task *w, struct slice s, const char *what,
+                    const struct json_token *t)
 {
 	struct quoted q;
 
@@ -30,38 +34,37 @@ static void read_id(struct chrome_reading *st, struct chrome_who *w, struct slic
 		chrome_report(st, CHROME_RULE_ID_RANGE, t->p, "%s is %s", what, quoted(&q, s));
 }
 
-/* NULL: no memory, or too many (then *full). */
-static struct chrome_who *add_who(struct chrome_reading *st, struct slice key, bool *full)
+/* Returns NULL at the limit (*full is set) or on OOM. */
+static struct chrome_task *add_who(struct chrome_reading *st, struct slice key, bool *full)
 {
-	if (st->nwhos == CHROME_MAX_WHO) {
+	if (st->ntasks == CHROME_MAX_TASKS) {
 		*full = true;
 		return NULL;
 	}
 	struct arena *const a = &st->r->trace->arena;
 	const struct slice copy = arena_copy(a, key);
-	struct chrome_who *const w = arena_zalloc(a, 1, sizeof *w);
+	struct chrome_task *const w = arena_zalloc(a, 1, sizeof *w);
 
 	if (copy.p == NULL || w == NULL ||
-	    !array_room(&st->whos, st->nwhos, &st->whos_cap, sizeof *st->whos) ||
-	    !tabletext_put(&st->ids, copy, st->nwhos))
+	    !array_room(&st->tasks, st->ntasks, &st->tasks_cap, sizeof *st->tasks) ||
+	    !tabletext_put(&st->ids, copy, st->ntasks))
 		return NULL;
-	st->whos[st->nwhos++] = w;
+	st->tasks[st->ntasks++] = w;
 	return w;
 }
 
-/* All processes and threads beyond the limit. */
-static struct chrome_who *one_for_the_rest(struct chrome_reading *st)
+static struct chrome_task *overflow_task(struct chrome_reading *st)
 {
-	chrome_report_limit(st, CHROME_LIMIT_WHO,
+	chrome_report_limit(st, CHROME_LIMIT_TASKS,
 	                    "more than 60,000 processes and threads: the others are shown as one");
-	if (st->more == NULL)
-		st->more = arena_zalloc(&st->r->trace->arena, 1, sizeof *st->more);
-	return st->more;
+	if (st->overflow == NULL)
+		st->overflow = arena_zalloc(&st->r->trace->arena, 1, sizeof *st->overflow);
+	return st->overflow;
 }
 
-/* pid, or pid/tid; rec: the event that says them, NULL: it is one of another pass. */
-static struct chrome_who *look_up(struct chrome_reading *st, const struct chrome_record *rec,
-                                  struct slice pid, const struct slice *tid)
+/* Finds or adds a process (tid NULL) or thread.  rec: its event; NULL: the event is in another pass. */
+static struct chrome_task *find_task(struct chrome_reading *st, const struct chrome_record *rec,
+                                     struct slice pid, const struct slice *tid)
 {
 	char key[2 * CHROME_MAX_ID + 4];
 	uint32_t n = pid.n;
@@ -74,10 +77,10 @@ static struct chrome_who *look_up(struct chrome_reading *st, const struct chrome
 		n += tid->n;
 	}
 	if (n == st->last_id_n && memcmp(key, st->last_id, n) == 0)
-		return st->whos[st->last_who];
+		return st->tasks[st->last_task];
 	const struct slice s = slice_of(key, n);
 	const uint32_t known = tabletext_get(&st->ids, s);
-	struct chrome_who *const w = known != TABLE_NONE ? st->whos[known] : add_who(st, s, &full);
+	struct chrome_task *const w = known != TABLE_NONE ? st->tasks[known] : add_who(st, s, &full);
 	if (w != NULL && (known == TABLE_NONE || (rec != NULL && !w->checked))) {
 		const enum chrome_member m = tid != NULL ? CHROME_TID : CHROME_PID;
 		read_id(st, w, tid != NULL ? *tid : pid, tid != NULL ? "tid" : "pid",
@@ -86,20 +89,18 @@ static struct chrome_who *look_up(struct chrome_reading *st, const struct chrome
 	if (known != TABLE_NONE) {
 		memcpy(st->last_id, key, n);
 		st->last_id_n = n;
-		st->last_who = known;
+		st->last_task = known;
 	}
-	return full ? one_for_the_rest(st) : w;
+	return full ? overflow_task(st) : w;
 }
 
-/* ---- tracks ---- */
-
-static struct slice name_of(struct chrome_reading *st, const struct chrome_who *w, bool process,
-                            struct slice id)
+static struct slice track_name(struct chrome_reading *st, const struct chrome_task *w, bool process,
+                               struct slice id)
 {
 	struct trace *const trace = st->r->trace;
 	const char *const noun = process ? "process" : "thread";
 
-	if (w == st->more)
+	if (w == st->overflow)
 		return SLICE_LIT("more threads");
 	if (w->title.p != NULL)
 		return w->title;
@@ -109,24 +110,24 @@ static struct slice name_of(struct chrome_reading *st, const struct chrome_who *
 	return text.p != NULL ? textscan_slice(text.p, text.n) : text;
 }
 
-/* The names may stand at the end of the file. */
+/* Reads the names from the whole file, once. */
 static void look_ahead(struct chrome_reading *st)
 {
-	if (st->looked_ahead || st->titles_to != st ||
+	if (st->looked_ahead || st->names_for != st ||
 	    (st->r->want & (WANT_FIELDS | WANT_RAW)) != WANT_FIELDS)
 		return;
 	st->looked_ahead = true;
 	st->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
 }
 
-static const struct track *make_track(struct chrome_reading *st, struct chrome_who *w,
-                                      const struct chrome_who *process, struct slice id)
+static const struct track *add_track(struct chrome_reading *st, struct chrome_task *w,
+                                     const struct chrome_task *process, struct slice id)
 {
 	struct trace *const trace = st->r->trace;
 
 	if (w->title.p == NULL)
 		look_ahead(st);
-	const struct slice name = name_of(st, w, process == NULL, id);
+	const struct slice name = track_name(st, w, process == NULL, id);
 	if (name.p == NULL)
 		return NULL;
 	const uint64_t number = w->has_true_id ? w->true_id : w->id;
@@ -139,75 +140,64 @@ static const struct track *make_track(struct chrome_reading *st, struct chrome_w
 	return w->track = t;
 }
 
-/* The thread (or process) of st->rec, with a track if `track`; NULL: no memory. */
-static struct chrome_who *chrome_who_of(struct chrome_reading *st, bool process, bool track)
+/* Returns the thread (or process) of st->rec, with a track if `track`. */
+static struct chrome_task *event_task(struct chrome_reading *st, bool process, bool track)
 {
 	const struct slice pid = id_text(&st->rec.of[CHROME_PID]), tid = id_text(&st->rec.of[CHROME_TID]);
-	struct chrome_who *const w = look_up(st, &st->rec, pid, process ? NULL : &tid);
+	struct chrome_task *const w = find_task(st, &st->rec, pid, process ? NULL : &tid);
 
 	if (w == NULL || (w->owner != NULL && (!track || w->track != NULL)))
 		return w;
 	if (w->owner == NULL)
-		w->owner = process ? w : look_up(st, &st->rec, pid, NULL);
-	struct chrome_who *const owner = w->owner;
+		w->owner = process ? w : find_task(st, &st->rec, pid, NULL);
+	struct chrome_task *const owner = w->owner;
 	if (owner == NULL || !track)
 		return owner != NULL ? w : NULL;
-	if (owner->track == NULL && make_track(st, owner, NULL, pid) == NULL)
+	if (owner->track == NULL && add_track(st, owner, NULL, pid) == NULL)
 		return NULL;
-	return w->track != NULL || make_track(st, w, owner, tid) != NULL ? w : NULL;
+	return w->track != NULL || add_track(st, w, owner, tid) != NULL ? w : NULL;
 }
 
-void chrome_who_free(struct chrome_reading *st)
+void chrome_tasks_free(struct chrome_reading *st)
 {
 	tabletext_free(&st->ids);
-	free(st->whos);
+	free(st->tasks);
 }
 
 /* ---- metadata ---- */
 
-/* The member of args of this name; kind JSON_ABSENT: none. */
-static struct chrome_token arg(struct chrome_reading *st, const char *name)
+static struct json_token find_arg(struct chrome_reading *st, const char *name)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
-	struct slice key;
-	enum json_kind kind;
-	bool more;
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 
-	if (args->kind != JSON_OBJECT && args->kind != JSON_BAD_NESTED)
-		return (struct chrome_token){ .kind = JSON_ABSENT };
-	const char *p = args->p, *const e = args->end;
-	if (*p != '{')
-		return (struct chrome_token){ .kind = JSON_ABSENT };
-	for (p = json_first(&json, p, e, &more); p != NULL && more; p = json_next(&json, p, e, '}', &more)) {
-		const char *const v = json_key(&json, p, e, &key, &kind);
-		p = v != NULL ? json_value(&json, v, e, &kind) : NULL;
-		if (p == NULL)
-			break;
-		if (slice_is(key, name))
-			return (struct chrome_token){ v, p, kind };
-	}
-	return (struct chrome_token){ .kind = JSON_ABSENT };
+	if (args->kind == JSON_ABSENT || *args->p != '{')
+		return (struct json_token){ .kind = JSON_ABSENT };
+	struct json_walk w = json_walk(&json, args->p, args->end);
+	while (json_walk_next(&w))
+		if (slice_is(json_token_text(&w.key), name))
+			return w.value;
+	return (struct json_token){ .kind = JSON_ABSENT };
 }
 
-/* Metadata that names processes and threads. */
-static void chrome_learn(struct chrome_reading *st)
+/* Reads metadata that names a process or thread. */
+static void read_track_name(struct chrome_reading *st)
 {
 	const struct slice name = chrome_token_text(&st->rec.of[CHROME_NAME]);
 	const bool process = slice_is(name, "process_name");
 
 	if (!process && !slice_is(name, "thread_name"))
 		return;
-	struct chrome_reading *const to = st->titles_to;
-	const struct chrome_token title = arg(st, "name");
-	const struct chrome_token number = arg(st, process ? "true_pid" : "true_tid");
+	struct chrome_reading *const to = st->names_for;
+	const struct json_token title = find_arg(st, "name");
+	const struct json_token number = find_arg(st, process ? "true_pid" : "true_tid");
 	if (!json_is_string(title.kind))
 		return;
 	const struct slice pid = id_text(&st->rec.of[CHROME_PID]), tid = id_text(&st->rec.of[CHROME_TID]);
-	struct chrome_who *const w = look_up(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
+	struct chrome_task *const w = find_task(to, to == st ? &st->rec : NULL, pid, process ? NULL : &tid);
 	struct slice text = chrome_text(&st->scratch, &title);
 	text.n = text.n < CHROME_MAX_TITLE ? text.n : CHROME_MAX_TITLE;
-	if (w != NULL && w != to->more && w->track == NULL && text.p != NULL) {
+	if (w != NULL && w != to->overflow && w->track == NULL && text.p != NULL) {
 		text = arena_copy(&to->r->trace->arena, text);
 		w->title = text.p != NULL ? textscan_slice(text.p, text.n) : text;
 		const struct slice digits = chrome_token_text(&number);
@@ -217,13 +207,13 @@ static void chrome_learn(struct chrome_reading *st)
 	st->no_memory |= w == NULL || text.p == NULL;
 }
 
-/* ---- classes ---- */
+/* ---- classes and nesting ---- */
 
-/* The class of its category; NULL: no memory. */
-static struct class *chrome_class_read(struct chrome_reading *st)
+/* Returns the class for the category of st->rec. */
+static struct class *event_class(struct chrome_reading *st)
 {
 	struct trace *const trace = st->r->trace;
-	const struct chrome_token *const t = &st->rec.of[CHROME_CAT];
+	const struct json_token *const t = &st->rec.of[CHROME_CAT];
 	struct slice cat = t->kind == JSON_ABSENT ? SLICE_LIT("no category") : chrome_text(&st->scratch, t);
 
 	if (cat.p == NULL)
@@ -249,22 +239,16 @@ static struct class *chrome_class_read(struct chrome_reading *st)
 	return st->recent = c;
 }
 
-/* ---- event ---- */
-
-/* Events: what each must have, how spans nest, and what comes of them. */
-
-/* ---- spans of a thread ---- */
-
-/* Whether it overlaps one before in part.  What is remembered are spans in each other; none is taken for an
- * overlap that is none, whatever the order. */
-static bool overlaps(struct chrome_who *w, uint64_t from, uint64_t to)
+/* Returns true if the span partially overlaps an earlier one.  Keeps a stack of enclosing spans of bounded
+ * depth: it may miss overlaps, but never invents one, whatever the order. */
+static bool overlaps(struct chrome_task *w, uint64_t from, uint64_t to)
 {
 	while (w->nspans > 0) {
 		const struct chrome_span top = w->spans[w->nspans - 1];
 		if (from >= top.from && to <= top.to)
 			break; /* inside */
 		if (to <= top.from || (from <= top.from && to >= top.to) || from >= top.to)
-			w->nspans--; /* before it, around it, behind it */
+			w->nspans--; /* the new span is before, around or after it */
 		else
 			return true;
 	}
@@ -276,7 +260,7 @@ static bool overlaps(struct chrome_who *w, uint64_t from, uint64_t to)
 	return false;
 }
 
-static void check_nesting(struct chrome_reading *st, struct chrome_who *w)
+static void check_nesting(struct chrome_reading *st, struct chrome_task *w)
 {
 	const struct chrome_record *const rec = &st->rec;
 
@@ -288,12 +272,12 @@ static void check_nesting(struct chrome_reading *st, struct chrome_who *w)
 			              rec->ts, rec->ts + rec->dur);
 		break;
 	case 'B':
-		if (w->begun++ == 0)
-			w->begun_at = input_offset(st->r->in, rec->p);
+		if (w->nopen++ == 0)
+			w->open_at = input_offset(st->r->in, rec->p);
 		break;
 	case 'E':
-		if (w->begun > 0)
-			w->begun--;
+		if (w->nopen > 0)
+			w->nopen--;
 		else
 			chrome_report(st, CHROME_RULE_UNBALANCED, rec->p,
 			              "the end of a span, and none is open on this thread");
@@ -303,17 +287,17 @@ static void check_nesting(struct chrome_reading *st, struct chrome_who *w)
 	}
 }
 
-/* ---- what an event is ---- */
+/* ---- kinds of events ---- */
 
-/* A counter that this program's writer put below a thread: its id is the number of that. */
+/* Returns true for a counter that the writer of this program put below a thread: its id is the tid. */
 static bool is_of_thread(const struct chrome_record *rec)
 {
 	return rec->ph == 'C' && rec->of[CHROME_TID].kind != JSON_ABSENT &&
 	       slice_is(chrome_token_text(&rec->of[CHROME_SCOPE]), "thread");
 }
 
-/* Whether it is about the process as a whole. */
-static bool of_process(const struct chrome_record *rec)
+/* Returns true if the event belongs to the process as a whole. */
+static bool is_of_process(const struct chrome_record *rec)
 {
 	const struct slice s = chrome_token_text(&rec->of[CHROME_S]);
 
@@ -351,11 +335,11 @@ static enum phase phase_of(const struct chrome_record *rec)
 	}
 }
 
-/* false: it is no event at all. */
+/* Reports members that are missing or wrong.  Returns false if the object cannot be read as an event. */
 static bool check_members(struct chrome_reading *st)
 {
 	const struct chrome_record *const rec = &st->rec;
-	const struct chrome_token *const ph = &rec->of[CHROME_PH];
+	const struct json_token *const ph = &rec->of[CHROME_PH];
 	struct quoted q;
 
 	if (ph->kind == JSON_ABSENT) {
@@ -369,7 +353,7 @@ static bool check_members(struct chrome_reading *st)
 	}
 	if (rec->ph == 'M')
 		return true;
-	chrome_times(st);
+	chrome_read_times(st);
 	if (!rec->has_ts) {
 		chrome_report(st, CHROME_RULE_MISSING_FIELD, rec->p, "the event of ph %c has no ts; left out",
 		              rec->ph);
@@ -386,10 +370,10 @@ static bool check_members(struct chrome_reading *st)
 
 /* ---- events ---- */
 
-/* A counter of another id is another one, unless this program's writer says by it of which thread it is. */
-static struct slice name_of_event(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
+/* Counters of different ids are different counters, unless the id is the tid (is_of_thread()). */
+static struct slice event_name(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
 {
-	const struct chrome_token *const t = &st->rec.of[CHROME_NAME], *const id = &st->rec.of[CHROME_ID];
+	const struct json_token *const t = &st->rec.of[CHROME_NAME], *const id = &st->rec.of[CHROME_ID];
 
 	if (t->kind == JSON_ABSENT && began != NULL && began->nname > 0) {
 		const struct slice copy = arena_copy(&b->scratch, slice_of(began->text, began->nname));
@@ -403,14 +387,14 @@ static struct slice name_of_event(struct chrome_reading *st, struct batch *b, co
 	return both.p != NULL ? textscan_slice(both.p, both.n) : both;
 }
 
-/* What numbers the event, as this program's writer puts it, without the ids of process and thread behind. */
-static bool add_ids(struct chrome_reading *st, struct batch *b, struct event *e)
+/* Adds the record number that the writer of this program puts into `ids`, without the true ids after it. */
+static bool add_record_id(struct chrome_reading *st, struct batch *b, struct event *e)
 {
-	const struct chrome_token *const ids = &st->rec.of[CHROME_IDS];
+	const struct json_token *const ids = &st->rec.of[CHROME_IDS];
 
 	if (ids->kind == JSON_ABSENT || *ids->p != '{')
 		return true;
-	if (!chrome_fields(st, b, e, ids->p, ids->end))
+	if (!chrome_read_fields(st, b, e, ids->p, ids->end))
 		return false;
 	while (e->nfields > 0 && (slice_is(b->fields[b->nfields - 1].name, "true_tid") ||
 	                          slice_is(b->fields[b->nfields - 1].name, "true_pid"))) {
@@ -420,26 +404,25 @@ static bool add_ids(struct chrome_reading *st, struct batch *b, struct event *e)
 	return true;
 }
 
-/* The args of the event, or those that its begin had. */
+/* Adds the args of the event, or those of its begin. */
 static bool add_fields(struct chrome_reading *st, struct batch *b, struct event *e,
                        const struct chrome_open *began)
 {
-	const struct chrome_token *const args = &st->rec.of[CHROME_ARGS];
+	const struct json_token *const args = &st->rec.of[CHROME_ARGS];
 
 	if (began != NULL && began->nargs > 0) {
 		const struct slice copy =
 		    arena_copy(&b->scratch, slice_of(began->text + began->nname, began->nargs));
-		return copy.p != NULL && chrome_fields(st, b, e, copy.p, copy.p + copy.n);
+		return copy.p != NULL && chrome_read_fields(st, b, e, copy.p, copy.p + copy.n);
 	}
-	if (!add_ids(st, b, e))
+	if (!add_record_id(st, b, e))
 		return false;
 	if (args->kind == JSON_ABSENT || *args->p != '{')
 		return true;
-	return chrome_fields(st, b, e, args->p, args->end);
+	return chrome_read_fields(st, b, e, args->p, args->end);
 }
 
-/* This program's writer puts the true number of a thread first into the fields of events whose tid is
- * another: the track has it already. */
+/* Drops a first field with the true tid, written by this program if the tid is another: the track has it. */
 static void drop_true_tid(const struct batch *b, struct event *e)
 {
 	const struct field *const f = &b->fields[e->first_field];
@@ -457,18 +440,18 @@ static void drop_true_tid(const struct batch *b, struct event *e)
 	}
 }
 
-static void add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_who *w,
+static void add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_task *w,
                       const struct chrome_open *began)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool raw = (st->r->want & WANT_RAW) != 0;
 
 	e.offset = input_offset(st->r->in, rec->p);
-	e.name = name_of_event(st, b, began);
+	e.name = event_name(st, b, began);
 	e.first_field = b->nfields;
 	st->no_memory |= e.name.p == NULL;
 	if (raw)
-		st->no_memory |= !chrome_fields(st, b, &e, rec->p, rec->end);
+		st->no_memory |= !chrome_read_fields(st, b, &e, rec->p, rec->end);
 	else if ((st->r->want & WANT_FIELDS) != 0 || e.phase == PHASE_COUNTER || class_needs_fields(e.cls))
 		st->no_memory |= !add_fields(st, b, &e, began);
 	if (!raw && w != NULL && w->has_true_id)
@@ -477,14 +460,14 @@ static void add_event(struct chrome_reading *st, struct batch *b, struct event e
 		b->events[b->n++] = e;
 }
 
-/* Begin and end of an async span become one event, at the end.  false: none. */
-static bool async(struct chrome_reading *st, struct event *e, struct chrome_open *began)
+/* Turns the end of an async span into the event of the span.  Returns false if this event is no such end. */
+static bool pair_async(struct chrome_reading *st, struct event *e, struct chrome_open *began)
 {
 	if (st->rec.ph == 'b' || st->rec.ph == 'S') {
-		chrome_async_begins(st);
+		chrome_begin_async(st);
 		return false;
 	}
-	if (!chrome_async_ends(st, began))
+	if (!chrome_end_async(st, began))
 		return false;
 	e->phase = PHASE_SPAN;
 	e->flags = EVENT_ASYNC;
@@ -493,19 +476,19 @@ static bool async(struct chrome_reading *st, struct event *e, struct chrome_open
 	return true;
 }
 
-static bool is_async_end(char ph)
+static bool is_async(char ph)
 {
 	return ph == 'b' || ph == 'e' || ph == 'S' || ph == 'F';
 }
 
-static void take_timed(struct chrome_reading *st, struct batch *b)
+static void read_timed_event(struct chrome_reading *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	const struct chrome_record *const rec = &st->rec;
 	const bool raw = (r->want & WANT_RAW) != 0, wanted = (r->want & WANT_TIMES) != 0;
 	struct chrome_open began = { .text = NULL };
-	struct chrome_who *const w = chrome_who_of(st, of_process(rec), wanted);
-	struct class *const c = chrome_class_read(st);
+	struct chrome_task *const w = event_task(st, is_of_process(rec), wanted);
+	struct class *const c = event_class(st);
 
 	if (w == NULL || c == NULL) {
 		st->no_memory = true;
@@ -515,25 +498,25 @@ static void take_timed(struct chrome_reading *st, struct batch *b)
 	struct event e = { .ts = rec->ts, .cls = c, .track = w->track, .phase = (uint8_t)phase_of(rec) };
 	e.dur = e.phase == PHASE_SPAN ? rec->dur : 0;
 	check_nesting(st, w);
-	bool given = true;
+	bool has_event = true;
 	e.flags = rec->ph == 't' ? EVENT_STEP : 0;
 	if (event_is_flow(&e))
-		e.dur = chrome_flow(st);
-	else if (is_async_end(rec->ph))
-		given = async(st, &e, &began) || raw;
-	if (raw && is_async_end(rec->ph))
+		e.dur = chrome_match_flow(st);
+	else if (is_async(rec->ph))
+		has_event = pair_async(st, &e, &began) || raw;
+	if (raw && is_async(rec->ph))
 		e = (struct event){ .ts = rec->ts,
 			            .cls = c,
 			            .track = w->track,
 			            .phase = (uint8_t)phase_of(rec),
 			            .flags = EVENT_ASYNC };
-	r->trace->events += given;
-	if (given && wanted && !st->no_memory)
+	r->trace->events += has_event;
+	if (has_event && wanted && !st->no_memory)
 		add_event(st, b, e, w, &began);
 	free(began.text);
 }
 
-static void take_metadata(struct chrome_reading *st, struct batch *b)
+static void read_metadata(struct chrome_reading *st, struct batch *b)
 {
 	struct class *const c = trace_add_class(st->r->trace, SLICE_LIT("metadata"));
 
@@ -542,39 +525,39 @@ static void take_metadata(struct chrome_reading *st, struct batch *b)
 		return;
 	}
 	c->records++;
-	chrome_learn(st);
+	read_track_name(st);
 	if ((st->r->want & WANT_STRUCTURE) != 0 && !st->no_memory)
 		add_event(st, b, (struct event){ .cls = c, .phase = PHASE_STRUCTURE }, NULL, NULL);
 }
 
-void chrome_take(struct chrome_reading *st, struct batch *b)
+void chrome_read_event(struct chrome_reading *st, struct batch *b)
 {
-	if (st->titles_to != st) { /* a look-ahead pass is for names alone */
+	if (st->names_for != st) { /* a look-ahead pass reads names only */
 		if (st->rec.ph == 'M')
-			chrome_learn(st);
+			read_track_name(st);
 		st->r->records++;
 	} else if (check_members(st)) {
 		if (st->rec.ph == 'M')
-			take_metadata(st, b);
+			read_metadata(st, b);
 		else
-			take_timed(st, b);
+			read_timed_event(st, b);
 		st->r->records++;
 	}
 	if (st->scratch.used > 0)
 		arena_reset(&st->scratch);
 }
 
-void chrome_take_finish(struct chrome_reading *st)
+void chrome_finish_events(struct chrome_reading *st)
 {
 	uint64_t n = 0, first = UINT64_MAX;
 
-	for (uint32_t i = 0; i < st->nwhos; i++) {
-		n += st->whos[i]->begun;
-		if (st->whos[i]->begun > 0 && st->whos[i]->begun_at < first)
-			first = st->whos[i]->begun_at;
+	for (uint32_t i = 0; i < st->ntasks; i++) {
+		n += st->tasks[i]->nopen;
+		if (st->tasks[i]->nopen > 0 && st->tasks[i]->open_at < first)
+			first = st->tasks[i]->open_at;
 	}
 	if (n > 0)
 		finding_add(st->r->findings, &chrome_rules[CHROME_RULE_UNBALANCED], first, 0,
 		            "a span begins here and does not end; %" PRIu64 " such spans in all", n);
-	chrome_open_finish(st);
+	chrome_report_open(st);
 }

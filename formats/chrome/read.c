@@ -1,313 +1,16 @@
+/*
+ * The reader.  The file is an array of events, or an object with such an array among its members.  Each step
+ * consumes one bracket, member or event with the blanks and comma before it, and only when all of it is in
+ * the window, so the result does not depend on where windows end.
+ */
+#include "chrome/chrome.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "chrome/chrome.h"
+#define NEXT_BYTES (4u << 20) /* of input per call of next() */
 
-/* ---- record ---- */
-
-/* One event as tokens, and what they say. */
-
-static enum chrome_member member_of(struct slice key)
-{
-	static const struct {
-		struct slice key;
-		enum chrome_member member;
-	} rows[] = {
-		{ SLICE_LIT("name"), CHROME_NAME }, { SLICE_LIT("cat"), CHROME_CAT },
-		{ SLICE_LIT("ph"), CHROME_PH },     { SLICE_LIT("ts"), CHROME_TS },
-		{ SLICE_LIT("dur"), CHROME_DUR },   { SLICE_LIT("pid"), CHROME_PID },
-		{ SLICE_LIT("tid"), CHROME_TID },   { SLICE_LIT("args"), CHROME_ARGS },
-		{ SLICE_LIT("id"), CHROME_ID },     { SLICE_LIT("id2"), CHROME_ID2 },
-		{ SLICE_LIT("s"), CHROME_S },       { SLICE_LIT("scope"), CHROME_SCOPE },
-		{ SLICE_LIT("ids"), CHROME_IDS },
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (slice_equal(rows[i].key, key))
-			return rows[i].member;
-	return CHROME_MEMBERS;
-}
-
-/* The members that stand in it again.  A pass of its own: nothing is reported of an event before all of it is
- * in the window. */
-static void report_twice(struct chrome_reading *st)
-{
-	const struct chrome_record *const rec = &st->rec;
-	struct json json = st->json; /* its flaws are noted already */
-	bool seen[CHROME_MEMBERS] = { false };
-	const char *const e = rec->end;
-	struct slice key;
-	enum json_kind kind;
-	bool more;
-
-	for (const char *p = json_first(&json, rec->p, e, &more); p != NULL && more;
-	     p = json_next(&json, p, e, '}', &more)) {
-		const char *const at = p;
-		p = json_key(&json, p, e, &key, &kind);
-		p = p != NULL ? json_value(&json, p, e, &kind) : NULL;
-		const enum chrome_member m = p != NULL ? member_of(key) : CHROME_MEMBERS;
-		if (m == CHROME_MEMBERS)
-			continue;
-		if (seen[m])
-			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, at, "%.*s stands in the event twice",
-			              (int)key.n, key.p);
-		seen[m] = true;
-	}
-}
-
-/* The event at p into st->rec; NULL: st->json.error says why. */
-static const char *chrome_parse(struct chrome_reading *st, const char *p, const char *e)
-{
-	struct chrome_record *const rec = &st->rec;
-	struct json *const json = &st->json;
-	struct slice key;
-	enum json_kind kind;
-	bool more;
-
-	*rec = (struct chrome_record){ .p = p };
-	for (p = json_first(json, p, e, &more); p != NULL && more; p = json_next(json, p, e, '}', &more)) {
-		const char *const v = json_key(json, p, e, &key, &kind);
-		p = v != NULL ? json_value(json, v, e, &kind) : NULL;
-		if (p == NULL)
-			return NULL;
-		const enum chrome_member m = member_of(key);
-		if (m == CHROME_MEMBERS)
-			continue;
-		if (rec->of[m].kind == JSON_ABSENT)
-			rec->of[m] = (struct chrome_token){ v, p, kind };
-		else
-			rec->twice = true;
-	}
-	if (p == NULL)
-		return NULL;
-	rec->end = p;
-	if (rec->twice)
-		report_twice(st);
-	const struct slice ph = chrome_token_text(&rec->of[CHROME_PH]);
-	rec->ph = '\0';
-	if (ph.n == 1 && rec->of[CHROME_PH].kind == JSON_STRING)
-		rec->ph = *ph.p;
-	return p;
-}
-
-struct slice chrome_text(struct arena *a, const struct chrome_token *t)
-{
-	const struct slice raw = chrome_token_text(t);
-
-	if (t->kind == JSON_ESCAPED || (t->kind == JSON_BAD_STRING && memchr(raw.p, '\\', raw.n) != NULL))
-		return json_unescape(a, raw);
-	return textscan_slice(raw.p, raw.n);
-}
-
-/* ---- times ---- */
-
-/* 10^n microseconds are how many nanoseconds; digits beyond the ninth of an exponent count as many. */
-static bool exponent_of(const char *p, const char *e, int *n)
-{
-	const bool minus = p < e && *p == '-';
-	int v = 0;
-
-	if (p < e && (*p == '-' || *p == '+'))
-		p++;
-	for (; p < e; p++)
-		v = v < 10000 ? v * 10 + (*p - '0') : v;
-	*n = minus ? -v : v;
-	return true;
-}
-
-/* Nanoseconds of a number of microseconds, exact; what is below a nanosecond is cut off.  false: they do not
- * fit; *ns is the nearest that does. */
-static bool nanoseconds(struct slice s, uint64_t *ns)
-{
-	const char *p = s.p, *const e = s.p + s.n;
-	const bool minus = p < e && *p == '-';
-	int shift = 3; /* decimal places that are still to be taken */
-	bool fraction = false, fits = true, zero = true;
-	const char *exp = p;
-
-	p += minus;
-	while (exp < e && *exp != 'e' && *exp != 'E')
-		exp++;
-	if (exp < e) {
-		int n;
-		exponent_of(exp + 1, e, &n);
-		shift += n;
-	}
-	*ns = 0;
-	for (; p < exp; p++) {
-		if (*p == '.') {
-			fraction = true;
-			continue;
-		}
-		if (fraction)
-			shift--;
-		if (fraction && shift < 0)
-			continue;
-		if (*ns > (UINT64_MAX - (uint64_t)(*p - '0')) / 10)
-			fits = false;
-		*ns = *ns * 10 + (uint64_t)(*p - '0');
-		zero &= *p == '0';
-	}
-	for (; shift > 0 && fits && *ns != 0; shift--) {
-		fits = *ns <= UINT64_MAX / 10;
-		*ns *= 10;
-	}
-	for (; shift < 0 && !fraction && *ns != 0; shift++)
-		*ns /= 10;
-	if (!fits)
-		*ns = UINT64_MAX;
-	if (minus && !zero)
-		*ns = 0;
-	return fits && !(minus && !zero);
-}
-
-/* false: there is none that can be read. */
-static bool time_of(struct chrome_reading *st, enum chrome_member m, const char *name, uint64_t *ns)
-{
-	const struct chrome_token *const t = &st->rec.of[m];
-	const struct slice s = chrome_token_text(t);
-	enum json_kind kind = t->kind;
-	struct quoted q;
-
-	if (kind == JSON_ABSENT)
-		return false;
-	if (kind == JSON_STRING) {
-		if (json_number(s.p, s.p + s.n, &kind) != s.p + s.n)
-			kind = JSON_STRING;
-		else
-			chrome_report(st, CHROME_RULE_QUOTED_NUMBER, t->p, "%s is a text, %s", name,
-			              quoted(&q, s));
-	}
-	if (kind != JSON_UINT && kind != JSON_INT && kind != JSON_NUMBER) {
-		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s, expected a number", name,
-		              quoted(&q, s));
-		return false;
-	}
-	if (!nanoseconds(s, ns))
-		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %" PRIu64 " ns", name,
-		              quoted(&q, s), *ns);
-	return true;
-}
-
-void chrome_times(struct chrome_reading *st)
-{
-	struct chrome_record *const rec = &st->rec;
-	struct quoted q;
-
-	rec->has_ts = time_of(st, CHROME_TS, "ts", &rec->ts);
-	rec->has_dur = rec->ph == 'X' && time_of(st, CHROME_DUR, "dur", &rec->dur);
-	if (rec->has_ts && rec->has_dur && rec->dur > UINT64_MAX - rec->ts) {
-		if (rec->dur < UINT64_MAX) /* else it was reported */
-			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
-			              "dur %s and ts together are beyond 2^64 ns; shortened",
-			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
-		rec->dur = UINT64_MAX - rec->ts;
-	}
-}
-
-/* ---- fields ---- */
-
-static struct value json_text_value(struct slice s)
-{
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-}
-
-static struct value value_of(struct arena *a, const struct chrome_token *t)
-{
-	const struct slice s = chrome_token_text(t);
-	const bool minus = t->kind == JSON_INT;
-	uint64_t v;
-
-	switch (t->kind) {
-	case JSON_UINT:
-	case JSON_INT:
-		if (slice_is(s, "-0") || !json_digits_any(s.p + minus, s.n - minus, &v) ||
-		    (minus && v > (uint64_t)1 << 63))
-			return json_text_value(s);
-		return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };
-	case JSON_NULL:
-	case JSON_ABSENT:
-		return (struct value){ .type = VALUE_NONE };
-	case JSON_NUMBER:
-	case JSON_OBJECT:
-	case JSON_ARRAY:
-		return json_text_value(s);
-	default:
-		return value_string(chrome_text(a, t));
-	}
-}
-
-/* Of many fields only the nearest are compared: input must not make this slow. */
-#define COMPARED 64
-
-static bool is_there(const struct field *f, uint32_t n, struct slice name)
-{
-	for (uint32_t i = n > COMPARED ? n - COMPARED : 0; i < n; i++)
-		if (slice_equal(f[i].name, name))
-			return true;
-	return false;
-}
-
-bool chrome_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
-                   const char *end)
-{
-	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	const uint32_t before = e->nfields;
-	uint32_t n = before;
-	bool more;
-
-	if (before == 0)
-		e->first_field = b->nfields;
-	for (p = json_first(&json, p, end, &more); p != NULL && more;
-	     p = json_next(&json, p, end, '}', &more)) {
-		struct chrome_token key = { .p = p }, t;
-		struct slice text;
-		t.p = json_key(&json, p, end, &text, &key.kind);
-		t.end = p = t.p != NULL ? json_value(&json, t.p, end, &t.kind) : NULL;
-		if (p == NULL)
-			break;
-		key.end = text.p + text.n + 1;
-		if (n == CHROME_MAX_ARGS) {
-			chrome_report_limit(st, CHROME_LIMIT_ARGS,
-			                    "more than 60,000 args; the others are left out");
-			break;
-		}
-		if (batch_fields(b, n - before + 1) == NULL)
-			return false;
-		struct field *const f = b->fields + e->first_field;
-		f[n] = (struct field){ chrome_text(&b->scratch, &key), value_of(&b->scratch, &t) };
-		if (f[n].name.p == NULL || (f[n].value.type == VALUE_STRING && f[n].value.p == NULL))
-			return false;
-		if (!is_there(f, n, f[n].name))
-			n++;
-	}
-	b->nfields += n - before;
-	e->nfields = (uint16_t)n;
-	return true;
-}
-
-/* ---- read ---- */
-
-/*
- * The file is an array of events, or an object with such an array among its
- * members.  One thing is consumed at a time, with all that stands before it: a
- * bracket, a member of the object, an event.  None is consumed before all of it
- * is in the window, so nothing depends on where windows end.
- */
-
-#define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
-
-enum step {
-	STEP_DONE,
-	STEP_HUNGRY, /* the window ends too early */
-	STEP_END,
-	STEP_BAD,
-};
-
-/* ---- places ---- */
+/* ---- findings ---- */
 
 void chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
 {
@@ -338,6 +41,289 @@ void chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, con
 	chrome_report(st, CHROME_RULE_LIMIT, st->r->in->p, "%s", what);
 }
 
+/* ---- events as tokens ---- */
+
+static enum chrome_member find_member(struct slice key)
+{
+	static const struct {
+		struct slice key;
+		enum chrome_member member;
+	} rows[] = {
+		{ SLICE_LIT("name"), CHROME_NAME }, { SLICE_LIT("cat"), CHROME_CAT },
+		{ SLICE_LIT("ph"), CHROME_PH },     { SLICE_LIT("ts"), CHROME_TS },
+		{ SLICE_LIT("dur"), CHROME_DUR },   { SLICE_LIT("pid"), CHROME_PID },
+		{ SLICE_LIT("tid"), CHROME_TID },   { SLICE_LIT("args"), CHROME_ARGS },
+		{ SLICE_LIT("id"), CHROME_ID },     { SLICE_LIT("id2"), CHROME_ID2 },
+		{ SLICE_LIT("s"), CHROME_S },       { SLICE_LIT("scope"), CHROME_SCOPE },
+		{ SLICE_LIT("ids"), CHROME_IDS },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (slice_equal(rows[i].key, key))
+			return rows[i].member;
+	return CHROME_MEMBERS;
+}
+
+/* Reports members that occur again.  A second pass, because nothing is reported before all of the event is in
+ * the window. */
+static void report_duplicates(struct chrome_reading *st)
+{
+	const struct chrome_record *const rec = &st->rec;
+	struct json json = st->json; /* a copy: flaws are listed already */
+	struct json_walk w = json_walk(&json, rec->p, rec->end);
+	bool seen[CHROME_MEMBERS] = { false };
+
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key);
+		const enum chrome_member m = find_member(key);
+		if (m == CHROME_MEMBERS)
+			continue;
+		if (seen[m])
+			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, w.key.p,
+			              "%.*s stands in the event twice", (int)key.n, key.p);
+		seen[m] = true;
+	}
+}
+
+/* Reads the event at p into st->rec.  Returns its end, or NULL with st->json.error set. */
+static const char *parse_event(struct chrome_reading *st, const char *p, const char *e)
+{
+	struct chrome_record *const rec = &st->rec;
+	struct json *const json = &st->json;
+	struct slice key;
+	enum json_kind kind;
+	bool more;
+
+	*rec = (struct chrome_record){ .p = p };
+	for (p = json_first(json, p, e, &more); p != NULL && more; p = json_next(json, p, e, '}', &more)) {
+		const char *const v = json_key(json, p, e, &key, &kind);
+		p = v != NULL ? json_value(json, v, e, &kind) : NULL;
+		if (p == NULL)
+			return NULL;
+		const enum chrome_member m = find_member(key);
+		if (m == CHROME_MEMBERS)
+			continue;
+		if (rec->of[m].kind == JSON_ABSENT)
+			rec->of[m] = (struct json_token){ v, p, kind };
+		else
+			rec->has_duplicates = true;
+	}
+	if (p == NULL)
+		return NULL;
+	rec->end = p;
+	if (rec->has_duplicates)
+		report_duplicates(st);
+	const struct slice ph = chrome_token_text(&rec->of[CHROME_PH]);
+	rec->ph = '\0';
+	if (ph.n == 1 && rec->of[CHROME_PH].kind == JSON_STRING)
+		rec->ph = *ph.p;
+	return p;
+}
+
+struct slice chrome_text(struct arena *a, const struct json_token *t)
+{
+	const struct slice raw = chrome_token_text(t);
+
+	if (t->kind == JSON_ESCAPED || (t->kind == JSON_BAD_STRING && memchr(raw.p, '\\', raw.n) != NULL))
+		return json_unescape(a, raw);
+	return textscan_slice(raw.p, raw.n);
+}
+
+/* ---- times ---- */
+
+/* Returns a decimal exponent, limited to about 100,000: any larger one has the same effect. */
+static int parse_exponent(const char *p, const char *e)
+{
+	const bool minus = p < e && *p == '-';
+	int v = 0;
+
+	if (p < e && (*p == '-' || *p == '+'))
+		p++;
+	for (; p < e; p++)
+		v = v < 10000 ? v * 10 + (*p - '0') : v;
+	return minus ? -v : v;
+}
+
+/* Converts decimal microseconds to nanoseconds exactly, truncating fractions of a nanosecond.  Returns false
+ * if the result does not fit; *ns is the nearest value that does. */
+static bool parse_usec(struct slice s, uint64_t *ns)
+{
+	const char *p = s.p, *const e = s.p + s.n;
+	const bool minus = p < e && *p == '-';
+	int shift = 3; /* decimal places still to be read */
+	bool fraction = false, fits = true, zero = true;
+	const char *exp = p;
+
+	p += minus;
+	while (exp < e && *exp != 'e' && *exp != 'E')
+		exp++;
+	if (exp < e)
+		shift += parse_exponent(exp + 1, e);
+	*ns = 0;
+	for (; p < exp; p++) {
+		if (*p == '.') {
+			fraction = true;
+			continue;
+		}
+		if (fraction)
+			shift--;
+		if (fraction && shift < 0)
+			continue;
+		if (*ns > (UINT64_MAX - (uint64_t)(*p - '0')) / 10)
+			fits = false;
+		*ns = *ns * 10 + (uint64_t)(*p - '0');
+		zero &= *p == '0';
+	}
+	for (; shift > 0 && fits && *ns != 0; shift--) {
+		fits = *ns <= UINT64_MAX / 10;
+		*ns *= 10;
+	}
+	for (; shift < 0 && !fraction && *ns != 0; shift++)
+		*ns /= 10;
+	if (!fits)
+		*ns = UINT64_MAX;
+	if (minus && !zero)
+		*ns = 0;
+	return fits && !(minus && !zero);
+}
+
+/* Returns false if the member is absent or, after a finding, not a number. */
+static bool read_time(struct chrome_reading *st, enum chrome_member m, const char *name, uint64_t *ns)
+{
+	const struct json_token *const t = &st->rec.of[m];
+	const struct slice s = chrome_token_text(t);
+	enum json_kind kind = t->kind;
+	struct quoted q;
+
+	if (kind == JSON_ABSENT)
+		return false;
+	if (kind == JSON_STRING) {
+		if (json_number(s.p, s.p + s.n, &kind) != s.p + s.n)
+			kind = JSON_STRING;
+		else
+			chrome_report(st, CHROME_RULE_QUOTED_NUMBER, t->p, "%s is a text, %s", name,
+			              quoted(&q, s));
+	}
+	if (kind != JSON_UINT && kind != JSON_INT && kind != JSON_NUMBER) {
+		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s, expected a number", name,
+		              quoted(&q, s));
+		return false;
+	}
+	if (!parse_usec(s, ns))
+		chrome_report(st, CHROME_RULE_BAD_NUMBER, t->p, "%s is %s; read as %" PRIu64 " ns", name,
+		              quoted(&q, s), *ns);
+	return true;
+}
+
+void chrome_read_times(struct chrome_reading *st)
+{
+	struct chrome_record *const rec = &st->rec;
+	struct quoted q;
+
+	rec->has_ts = read_time(st, CHROME_TS, "ts", &rec->ts);
+	rec->has_dur = rec->ph == 'X' && read_time(st, CHROME_DUR, "dur", &rec->dur);
+	if (rec->has_ts && rec->has_dur && rec->dur > UINT64_MAX - rec->ts) {
+		if (rec->dur < UINT64_MAX) /* else read_time() reported it */
+			chrome_report(st, CHROME_RULE_BAD_NUMBER, rec->of[CHROME_DUR].p,
+			              "dur %s and ts together are beyond 2^64 ns; shortened",
+			              quoted(&q, chrome_token_text(&rec->of[CHROME_DUR])));
+		rec->dur = UINT64_MAX - rec->ts;
+	}
+}
+
+/* ---- fields ---- */
+
+static struct value json_value_of(struct slice s)
+{
+	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+}
+
+static struct value read_value(struct arena *a, const struct json_token *t)
+{
+	const struct slice s = chrome_token_text(t);
+	const bool minus = t->kind == JSON_INT;
+	uint64_t v;
+
+	switch (t->kind) {
+	case JSON_UINT:
+	case JSON_INT:
+		if (slice_is(s, "-0") || !json_digits_any(s.p + minus, s.n - minus, &v) ||
+		    (minus && v > (uint64_t)1 << 63))
+			return json_value_of(s);
+		return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };
+	case JSON_NULL:
+	case JSON_ABSENT:
+		return (struct value){ .type = VALUE_NONE };
+	case JSON_NUMBER:
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		return json_value_of(s);
+	default:
+		return value_string(chrome_text(a, t));
+	}
+}
+
+#define COMPARED 64 /* latest fields whose names are compared: linear time for any number of fields */
+
+static bool has_field(const struct field *f, uint32_t n, struct slice name)
+{
+	for (uint32_t i = n > COMPARED ? n - COMPARED : 0; i < n; i++)
+		if (slice_equal(f[i].name, name))
+			return true;
+	return false;
+}
+
+bool chrome_read_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
+                        const char *end)
+{
+	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
+	const uint32_t before = e->nfields;
+	uint32_t n = before;
+	bool more;
+
+	if (before == 0)
+		e->first_field = b->nfields;
+	/* Not json_walk(): that costs 1 % of the instructions of a conversion. */
+	for (p = json_first(&json, p, end, &more); p != NULL && more;
+	     p = json_next(&json, p, end, '}', &more)) {
+		struct json_token key = { .p = p }, t;
+		struct slice text;
+		t.p = json_key(&json, p, end, &text, &key.kind);
+		t.end = p = t.p != NULL ? json_value(&json, t.p, end, &t.kind) : NULL;
+		if (p == NULL)
+			break;
+		key.end = text.p + text.n + 1;
+		if (n == CHROME_MAX_ARGS) {
+			chrome_report_limit(st, CHROME_LIMIT_ARGS,
+			                    "more than 60,000 args; the others are left out");
+			break;
+		}
+		if (batch_fields(b, n - before + 1) == NULL)
+			return false;
+		struct field *const f = b->fields + e->first_field;
+		f[n] = (struct field){ chrome_text(&b->scratch, &key), read_value(&b->scratch, &t) };
+		if (f[n].name.p == NULL || (f[n].value.type == VALUE_STRING && f[n].value.p == NULL))
+			return false;
+		if (!has_field(f, n, f[n].name))
+			n++;
+	}
+	b->nfields += n - before;
+	e->nfields = (uint16_t)n;
+	return true;
+}
+
+/* ---- steps ---- */
+
+enum step {
+	STEP_DONE,
+	STEP_MORE, /* more input is needed */
+	STEP_END,
+	STEP_BAD,
+};
+
 static void consume(struct chrome_reading *st, const char *to)
 {
 	struct input *const in = st->r->in;
@@ -350,13 +336,11 @@ static void consume(struct chrome_reading *st, const char *to)
 	st->first = false;
 }
 
-/* ---- what is no event ---- */
-
 static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .type = SLICE_LIT("string"),
 	                                      .value = VALUE_STRING };
 
-/* What stands between here and `to`, as a structure record. */
+/* Consumes bytes that are no event; raw reading shows them as a structure record. */
 static void consume_gap(struct chrome_reading *st, struct batch *b, const char *to)
 {
 	struct reader *const r = st->r;
@@ -380,14 +364,14 @@ static void consume_gap(struct chrome_reading *st, struct batch *b, const char *
 	consume(st, to);
 }
 
-/* What the text at p is about, in quotes. */
-static const char *found(struct quoted *q, const char *p, const char *e)
+/* Quotes the start of [p, e). */
+static const char *quote_start(struct quoted *q, const char *p, const char *e)
 {
 	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
 }
 
-/* The thing at p could not be read. */
-static enum step failed(struct chrome_reading *st, const char *p)
+/* Asks for more input if the token at p is cut, else reports st->json.error. */
+static enum step fail(struct chrome_reading *st, const char *p)
 {
 	const struct input *const in = st->r->in;
 	const struct json_error *const error = &st->json.error;
@@ -396,15 +380,16 @@ static enum step failed(struct chrome_reading *st, const char *p)
 	if (error->cut && (size_t)(in->end - in->p) > CHROME_MAX_EVENT)
 		chrome_report(st, CHROME_RULE_LIMIT, p, "an event or member longer than 8 MiB");
 	else if (error->cut && !in->last)
-		return STEP_HUNGRY;
+		return STEP_MORE;
 	else if (error->cut && st->where == CHROME_IN_EVENTS)
 		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event: %s",
 		              (size_t)(in->end - p), error->why);
 	else if (error->cut)
 		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "the input ends early: %s", error->why);
 	else
-		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
-		              found(&q, error->at, error->at + 1)); /* whatever the window holds */
+		chrome_report(
+		    st, CHROME_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
+		    quote_start(&q, error->at, error->at + 1)); /* one byte, whatever follows in the window */
 	return STEP_BAD;
 }
 
@@ -416,14 +401,14 @@ static enum step fail_at(struct chrome_reading *st, const char *p, const char *w
 		json_fail(&st->json, p, why);
 	else
 		json_cut(&st->json, p, why);
-	return failed(st, p);
+	return fail(st, p);
 }
 
 static void report_flaws(struct chrome_reading *st)
 {
 	static const struct {
 		enum chrome_rule rule;
-		const char *words;
+		const char *texts;
 	} rows[JSON_FLAW_KINDS] = {
 		[JSON_FLAW_CONTROL_BYTE] = { CHROME_RULE_NOT_JSON, "control byte in a text; retained" },
 		[JSON_FLAW_NUL] = { CHROME_RULE_NOT_JSON, "NUL byte in a text; retained" },
@@ -436,12 +421,10 @@ static void report_flaws(struct chrome_reading *st)
 
 	for (uint32_t i = 0; i < st->json.nflaws; i++)
 		chrome_report(st, rows[st->json.flaws[i].kind].rule, st->json.flaws[i].at, "%s",
-		              rows[st->json.flaws[i].kind].words);
+		              rows[st->json.flaws[i].kind].texts);
 }
 
-/* ---- the object around the events ---- */
-
-static bool add_meta(struct chrome_reading *st, struct slice key, const struct chrome_token *t)
+static bool add_meta(struct chrome_reading *st, struct slice key, const struct json_token *t)
 {
 	struct trace *const trace = st->r->trace;
 	const struct slice name = arena_copy(&trace->arena, key);
@@ -458,33 +441,26 @@ static bool add_meta(struct chrome_reading *st, struct slice key, const struct c
 	return trace_add_meta(trace, textscan_slice(name.p, name.n), v);
 }
 
-/* Facts of the whole trace; what our own output says of the clock is taken over. */
-static void other_data(struct chrome_reading *st, const char *p, const char *e)
+/* Reads facts of the whole trace, and the epoch that the writer of this program puts there. */
+static void read_other_data(struct chrome_reading *st, const char *p, const char *e)
 {
 	struct trace *const trace = st->r->trace;
-	struct slice key;
-	enum json_kind kind;
-	bool more;
+	struct json_walk w = json_walk(&st->json, p, e);
 	uint64_t epoch;
 
-	for (p = json_first(&st->json, p, e, &more); p != NULL && more;
-	     p = json_next(&st->json, p, e, '}', &more)) {
-		const char *const v = json_key(&st->json, p, e, &key, &kind);
-		p = v != NULL ? json_value(&st->json, v, e, &kind) : NULL;
-		if (p == NULL)
-			return;
-		const struct chrome_token t = { v, p, kind };
-		if (slice_is(key, "epoch_ns") && kind == JSON_UINT &&
-		    json_digits_any(v, (uint32_t)(p - v), &epoch)) {
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
+		if (slice_is(key, "epoch_ns") && w.value.kind == JSON_UINT &&
+		    json_digits_any(text.p, text.n, &epoch)) {
 			trace->epoch_known = true;
 			trace->epoch_ns = epoch;
 		}
-		if (!add_meta(st, key, &t))
+		if (!add_meta(st, key, &w.value))
 			st->no_memory = true;
 	}
 }
 
-/* A member, or the end of the object. */
+/* Reads a member of the object around the events, or its end. */
 static enum step object_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
@@ -507,7 +483,7 @@ static enum step object_step(struct chrome_reading *st, struct batch *b)
 	json_clear(&st->json);
 	const char *const v = json_key(&st->json, p, e, &key, &kind);
 	if (v == NULL || v == e)
-		return v == NULL ? failed(st, p) : fail_at(st, v, "expected a value");
+		return v == NULL ? fail(st, p) : fail_at(st, v, "expected a value");
 	if (slice_is(key, "traceEvents") && !st->has_events && *v == '[') {
 		consume_gap(st, b, v + 1);
 		st->where = CHROME_IN_EVENTS;
@@ -515,17 +491,15 @@ static enum step object_step(struct chrome_reading *st, struct batch *b)
 		return STEP_DONE;
 	}
 	if ((q = json_value(&st->json, v, e, &kind)) == NULL)
-		return failed(st, p);
+		return fail(st, p);
 	report_flaws(st);
-	if (slice_is(key, "otherData") && kind == JSON_OBJECT && !st->titles_to->looked_ahead)
-		other_data(st, v, q);
+	if (slice_is(key, "otherData") && kind == JSON_OBJECT && !st->names_for->looked_ahead)
+		read_other_data(st, v, q);
 	consume_gap(st, b, q);
 	return STEP_DONE;
 }
 
-/* ---- the events ---- */
-
-/* One that stands at p; what is before it goes with it. */
+/* Reads the event at p; its raw bytes include the comma and blanks before it. */
 static enum step event_step(struct chrome_reading *st, struct batch *b, const char *p)
 {
 	struct input *const in = st->r->in;
@@ -537,21 +511,21 @@ static enum step event_step(struct chrome_reading *st, struct batch *b, const ch
 		enum json_kind kind;
 		const char *const end = json_value(&st->json, p, in->end, &kind);
 		if (end == NULL)
-			return failed(st, p);
+			return fail(st, p);
 		chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
-		              found(&q, p, end));
+		              quote_start(&q, p, end));
 		consume_gap(st, b, end);
 		return STEP_DONE;
 	}
-	const char *const end = chrome_parse(st, p, in->end);
+	const char *const end = parse_event(st, p, in->end);
 	if (end == NULL)
-		return st->no_memory ? STEP_BAD : failed(st, p);
+		return st->no_memory ? STEP_BAD : fail(st, p);
 	report_flaws(st);
-	chrome_take(st, b);
+	chrome_read_event(st, b);
 	if (st->no_memory)
 		return STEP_BAD;
 	if ((st->r->want & WANT_RAW) != 0 && b->n == n) {
-		consume_gap(st, b, end); /* it could not be read */
+		consume_gap(st, b, end);
 		return STEP_DONE;
 	}
 	if ((st->r->want & WANT_RAW) != 0) {
@@ -565,7 +539,7 @@ static enum step event_step(struct chrome_reading *st, struct batch *b, const ch
 	return STEP_DONE;
 }
 
-/* An event, or the end of the array. */
+/* Reads an event, or the end of the array. */
 static enum step array_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
@@ -578,7 +552,7 @@ static enum step array_step(struct chrome_reading *st, struct batch *b)
 	}
 	if (p == e) {
 		if (!in->last)
-			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : STEP_HUNGRY;
+			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : STEP_MORE;
 		chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends behind %" PRIu64 " events",
 		              st->r->records);
 		consume_gap(st, b, e);
@@ -597,15 +571,13 @@ static enum step array_step(struct chrome_reading *st, struct batch *b)
 	return event_step(st, b, p);
 }
 
-/* ---- the file ---- */
-
 static enum step start_step(struct chrome_reading *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p;
 
 	if (in->end - p < 3 && !in->last)
-		return STEP_HUNGRY;
+		return STEP_MORE;
 	if (in->end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
 	p = json_skip_blanks(p, in->end);
@@ -629,15 +601,15 @@ static enum step end_step(struct chrome_reading *st, struct batch *b)
 
 	if (p < in->end) {
 		chrome_report(st, CHROME_RULE_NOT_JSON, p, "expected the end of the input, found %s",
-		              found(&q, p, p + 1));
+		              quote_start(&q, p, p + 1));
 		return STEP_BAD;
 	}
 	if (in->p < p && in->last)
 		consume_gap(st, b, p);
-	return in->last ? STEP_END : STEP_HUNGRY;
+	return in->last ? STEP_END : STEP_MORE;
 }
 
-static enum step one_step(struct chrome_reading *st, struct batch *b)
+static enum step next_step(struct chrome_reading *st, struct batch *b)
 {
 	switch (st->where) {
 	case CHROME_AT_START:
@@ -651,20 +623,22 @@ static enum step one_step(struct chrome_reading *st, struct batch *b)
 	}
 }
 
-static bool chrome_read_open(struct reader *r)
+/* ---- the reader ---- */
+
+static bool open_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
 	st->r = r;
 	st->json = (struct json){ .lenient = true, .depth = JSON_MAX_DEPTH };
 	st->line = 1;
-	st->titles_to = st;
-	if (r->ahead_of != NULL) { /* it is the engine's way to show one reader to the other */
+	st->names_for = st;
+	if (r->ahead_of != NULL) { /* const, but this pass fills the names of the other reader */
 		union {
 			const void *state;
 			struct chrome_reading *asking;
 		} of = { .state = r->ahead_of };
-		st->titles_to = of.asking;
+		st->names_for = of.asking;
 	}
 	r->trace->dialect = "";
 	r->trace->clock = "unknown";
@@ -676,7 +650,7 @@ static bool chrome_read_open(struct reader *r)
 	return true;
 }
 
-static enum read_status chrome_next(struct reader *r, struct batch *b)
+static enum read_status read_batch(struct reader *r, struct batch *b)
 {
 	struct chrome_reading *const st = r->state;
 	struct input *const in = r->in;
@@ -686,26 +660,26 @@ static enum read_status chrome_next(struct reader *r, struct batch *b)
 	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && step == STEP_DONE &&
 	       !st->no_memory) {
 		st->json.complete = in->last;
-		step = one_step(st, b);
-		if (step == STEP_HUNGRY) {
-			input_more(in); /* at the end `last` is set now */
+		step = next_step(st, b);
+		if (step == STEP_MORE) {
+			input_more(in); /* sets in->last at the end of the input */
 			step = STEP_DONE;
 		}
 	}
 	if (st->no_memory)
 		return READ_NO_MEMORY;
 	if (step == STEP_END || step == STEP_BAD)
-		chrome_take_finish(st);
+		chrome_finish_events(st);
 	if (step == STEP_BAD)
 		r->unread = input_drain(in);
 	return step == STEP_END ? READ_END : step == STEP_BAD ? READ_BAD : READ_MORE;
 }
 
-static void chrome_close(struct reader *r)
+static void close_reader(struct reader *r)
 {
 	struct chrome_reading *const st = r->state;
 
-	chrome_who_free(st);
+	chrome_tasks_free(st);
 	chrome_open_free(st);
 	tabletext_free(&st->class_names);
 	arena_free(&st->scratch);
@@ -715,7 +689,7 @@ const struct reader_ops chrome_reader_ops = {
 	.state_size = sizeof(struct chrome_reading),
 	.common_suffix = true,
 	.probe = chrome_probe,
-	.open = chrome_read_open,
-	.next = chrome_next,
-	.close = chrome_close,
+	.open = open_reader,
+	.next = read_batch,
+	.close = close_reader,
 };

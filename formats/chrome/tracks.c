@@ -1,3 +1,6 @@
+/*
+ * Tracks as Chrome JSON has them: a pid and a tid of 32 bits each, and the order in which viewers show them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,23 +105,22 @@ bool chrome_declare_track(struct chrome_state *st, struct track *t)
 /* ---- order ---- */
 
 /*
- * In which order viewers show processes and threads: by their numbers, those
- * that have none by name ("worker 2" before "worker 10"); behind a thread its
- * lanes, then the tracks below it with theirs.  All of them are known at the
- * end only; metadata may stand anywhere.
+ * Viewers show processes and threads by number, those without a number by name ("worker 2" before "worker
+ * 10").  After a thread follow its lanes, then its child tracks with their lanes.  The order is written last,
+ * when all tracks are known: metadata may be anywhere in the file.
  */
-#define MOST_ORDERED 65536U /* tracks; nobody looks through more, and the lines are made at once */
+#define MAX_ORDERED 65536U /* tracks; more are of no use in a viewer, and all lines are written at once */
 
-struct place {
-	const struct track *root; /* the process, or the thread that a lane or a track below it is of */
+struct position {
+	const struct track *root; /* the process, or the thread that the track is or descends from */
 	const struct track *t;
-	uint32_t below; /* index of the track below root that it is (a lane) of; 0: root's own */
+	uint32_t child; /* index of the child track of root that t is, or is a lane of; 0: none */
 };
 
-static struct place place_of(const struct track *t)
+static struct position find_position(const struct track *t)
 {
 	const struct track *k = t->lane > 0 ? t->parent : t;
-	struct place p = { .t = t, .below = k->is_child ? k->index : 0 };
+	struct position p = { .t = t, .child = k->is_child ? k->index : 0 };
 
 	while ((k->is_child || k->lane > 0) && k->parent != NULL)
 		k = k->parent;
@@ -126,8 +128,8 @@ static struct place place_of(const struct track *t)
 	return p;
 }
 
-/* Where a name's last digits begin. */
-static uint32_t digits_of(struct slice s)
+/* Returns the offset of the digits at the end of a name. */
+static uint32_t digits_start(struct slice s)
 {
 	uint32_t n = s.n;
 
@@ -144,10 +146,10 @@ static int compare_bytes(const char *a, uint32_t an, const char *b, uint32_t bn)
 	return order != 0 ? order : (an > bn) - (an < bn);
 }
 
-/* Names, with the number at their end as a number. */
+/* Compares numbers at the end of names as numbers. */
 static int compare_names(struct slice a, struct slice b)
 {
-	const uint32_t i = digits_of(a), k = digits_of(b);
+	const uint32_t i = digits_start(a), k = digits_start(b);
 	const int order = compare_bytes(a.p, i, b.p, k);
 
 	if (order != 0)
@@ -156,20 +158,19 @@ static int compare_names(struct slice a, struct slice b)
 	return an != bn ? (an > bn) - (an < bn) : compare_bytes(a.p + i, an, b.p + k, bn);
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
 static int compare_roots(const struct track *a, const struct track *b)
 {
-	int order =
-	    compare(a->has_id,
-	            b->has_id); /* what has no number of the system first: it is few and of more interest */
+	/* Tracks without an id of the system first: they are few and of more interest. */
+	int order = compare_numbers(a->has_id, b->has_id);
 
 	if (order == 0)
-		order = a->has_id ? compare(a->id, b->id) : compare_names(a->name, b->name);
-	return order != 0 ? order : compare(a->index, b->index);
+		order = a->has_id ? compare_numbers(a->id, b->id) : compare_names(a->name, b->name);
+	return order != 0 ? order : compare_numbers(a->index, b->index);
 }
 
 static const struct track *process_of(const struct track *t)
@@ -177,37 +178,38 @@ static const struct track *process_of(const struct track *t)
 	return t->kind == TRACK_PROCESS || t->parent == NULL ? t : track_process(t);
 }
 
-static int by_place(const void *x, const void *y)
+static int compare_positions(const void *x, const void *y)
 {
-	const struct place *const a = x, *const b = y;
+	const struct position *const a = x, *const b = y;
 	const struct track *const p = process_of(a->root), *const q = process_of(b->root);
 
 	if (p != q)
 		return compare_roots(p, q);
 	if (a->root != b->root)
 		return a->root == p ? -1 : b->root == p ? 1 : compare_roots(a->root, b->root);
-	return a->below != b->below ? compare(a->below, b->below) : compare(a->t->lane, b->t->lane);
+	return a->child != b->child ? compare_numbers(a->child, b->child)
+	                            : compare_numbers(a->t->lane, b->t->lane);
 }
 
 bool chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struct text *t)
 {
 	uint32_t n = 0, processes = 0;
 
-	if (ntracks > MOST_ORDERED)
+	if (ntracks > MAX_ORDERED)
 		return true;
-	struct place *const places = calloc((size_t)ntracks + 1, sizeof *places);
+	struct position *const positions = calloc((size_t)ntracks + 1, sizeof *positions);
 
-	if (places == NULL)
+	if (positions == NULL)
 		return false;
 	for (uint32_t i = 0; i < ntracks; i++) {
 		if (tracks[i]->hidden)
 			continue;
-		places[n++] = place_of(tracks[i]);
+		positions[n++] = find_position(tracks[i]);
 		processes += tracks[i]->kind == TRACK_PROCESS;
 	}
-	qsort(places, n, sizeof *places, by_place);
+	qsort(positions, n, sizeof *positions, compare_positions);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct track *const k = places[i].t;
+		const struct track *const k = positions[i].t;
 		const bool process = k->kind == TRACK_PROCESS;
 		if (process && processes == 1)
 			continue;
@@ -218,6 +220,6 @@ bool chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struc
 			text_printf(t, ",\"tid\":%" PRIu32, c->tid);
 		text_printf(t, ",\"args\":{\"sort_index\":%" PRIu32 "}}", i + 1);
 	}
-	free(places);
+	free(positions);
 	return true;
 }

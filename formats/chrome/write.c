@@ -1,3 +1,8 @@
+/*
+ * The writer: Chrome trace event JSON in its object form, one event per line.  The object form, because some
+ * viewers refuse the array form and because it has a place for facts of the whole trace; they are at the end,
+ * when all of them are known.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,11 +11,15 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 
+const struct loss chrome_losses[CHROME_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "chrome/losses.def"
+#undef LOSS
+};
+
 /* ---- args ---- */
 
-/* Field values as JSON: exact, escaped, and never a NaN. */
-
-static void lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
+static void add_loss(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
 {
 	ledger_add(&chunk->ledger, &chrome_losses[kind], e->offset, count);
 }
@@ -18,36 +27,36 @@ static void lose(struct chunk *chunk, enum chrome_loss kind, const struct event 
 static void put_string(struct chunk *chunk, struct slice s, const struct event *e)
 {
 	if (text_json_string(&chunk->text, s) > 0)
-		lose(chunk, CHROME_BAD_TEXT, e, 1);
+		add_loss(chunk, CHROME_BAD_TEXT, e, 1);
 }
 
-static void note_lost(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
+static void add_losses(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
 {
 	const uint32_t counts[] = { lost->bad_text, lost->not_a_number, lost->too_deep };
 	static const enum chrome_loss kinds[] = { CHROME_BAD_TEXT, CHROME_NOT_A_NUMBER, CHROME_TOO_DEEP };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (counts[i] > 0)
-			lose(chunk, kinds[i], e, counts[i]);
+			add_loss(chunk, kinds[i], e, counts[i]);
 }
 
-/* One value as JSON; losses are said for e. */
+/* Writes a value as JSON; losses are those of e. */
 static void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
 {
 	struct fields_json_lost lost = { 0 };
 
 	fields_json_value(&chunk->text, v, &lost);
 	if (fields_json_lost_any(&lost))
-		note_lost(chunk, &lost, e);
+		add_losses(chunk, &lost, e);
 }
 
-/* 1: the first field of the event numbers it; 0: there is no such field. */
-static uint32_t numbering(const struct chrome_state *st, const struct batch *b, const struct event *e)
+/* Returns 1 if the first field of the event is its record number, else 0. */
+static uint32_t count_record_ids(const struct chrome_state *st, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = &b->fields[e->first_field];
 
 	if (e->phase == PHASE_COUNTER || (e->flags & EVENT_ASYNC) != 0)
-		return 0; /* no viewer adds these up */
+		return 0; /* viewers do not aggregate these by args */
 	return st->record_id.n > 0 && e->nfields > 0 && f->value.type >= VALUE_U8 &&
 	       f->value.type <= VALUE_I64 && slice_equal(f->name, st->record_id);
 }
@@ -59,14 +68,14 @@ static void put_fields(struct chunk *chunk, const struct batch *b, const struct 
 
 	fields_json(&chunk->text, b->fields + e->first_field + from, to - from, &lost);
 	if (fields_json_lost_any(&lost))
-		note_lost(chunk, &lost, e);
+		add_losses(chunk, &lost, e);
 }
 
-/* A series must be a number: no text for large ones, and no truth value.  false: it is none. */
+/* Writes a number of a series, without quotes even if it is large.  Returns false if the value is none. */
 static bool put_number(struct text *t, const struct value *v)
 {
 	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')))
-		text_add(t, v->p, v->count); /* the digits that the trace has */
+		text_add(t, v->p, v->count); /* the digits of the trace */
 	else if (v->type == VALUE_BOOL)
 		text_u64(t, v->u64 != 0);
 	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
@@ -100,18 +109,18 @@ static void put_series(const struct batch *b, const struct event *e, struct chun
 			continue;
 		}
 		t->n = before;
-		lose(chunk, CHROME_COUNTER_TEXT, e, 1);
+		add_loss(chunk, CHROME_COUNTER_TEXT, e, 1);
 	}
 }
 
-/* The fields of an event as `,"args":{...}`; nothing when there are none.  Viewers that add up calls of one
- * name and equal args must not see a number in them that no other event has: it is left out here. */
-static void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                        struct chunk *chunk)
+/* Writes the fields of an event as `,"args":{...}` unless there are none.  The record number is left out:
+ * viewers aggregate calls of equal name and args, and no two events have the same number. */
+static void put_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                     struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
-	const uint32_t from = numbering(st, b, e);
+	const uint32_t from = count_record_ids(st, b, e);
 
 	if (e->nfields == from)
 		return;
@@ -133,11 +142,11 @@ static void put_id(struct text *t, const char *name, const struct track *k, cons
 	text_json_u64(t, k->id);
 }
 
-/* What numbers the event and, with --ids, the true ids of its process and thread, as `,"ids":{...}`. */
-static void chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                             struct chunk *chunk)
+/* Writes the record number and, with --ids, the true ids of process and thread as `,"ids":{...}`. */
+static void put_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                    struct chunk *chunk)
 {
-	const uint32_t n = numbering(st, b, e);
+	const uint32_t n = count_record_ids(st, b, e);
 	const struct track *const process = track_process(e->track);
 	const bool pid = st->with_ids && process->has_id,
 	           tid = st->with_ids && e->track->kind == TRACK_THREAD && e->track->has_id;
@@ -173,21 +182,6 @@ bool chrome_large_time_exact(uint64_t ns)
 	}
 	return back == ns;
 }
-
-/* ---- write ---- */
-
-/*
- * Chrome trace event JSON, object form, one event a line ("Trace Event
- * Format").  The object form, because some viewers refuse the array form and
- * because facts of the whole trace have a place in it; they stand at the end,
- * when all of them are known.
- */
-
-const struct loss chrome_losses[CHROME_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "chrome/losses.def"
-#undef LOSS
-};
 
 /* ---- declarations ---- */
 
@@ -227,8 +221,7 @@ bool chrome_declare(struct writer *w, const struct batch *b)
 
 /* ---- lines ---- */
 
-/* first: the process's first thread, if it is known.  Viewers take metadata without a thread for those of a
- * thread of their own. */
+/* first: the first thread of a process, or NULL.  Viewers create a thread for metadata without a tid. */
 static void put_metadata(struct text *t, const char *name, const struct track *k, const struct track *first)
 {
 	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
@@ -247,7 +240,7 @@ void chrome_render_track(const struct track *k, const struct track *first, struc
 
 	put_metadata(t, process ? "process_name" : "thread_name", k, first);
 	text_str(t, "\"name\":");
-	(void)text_json_string(t, k->name); /* a name that is repaired counts with its events */
+	(void)text_json_string(t, k->name); /* a repaired name is counted with its events */
 	if (c->renamed) {
 		text_str(t, process ? ",\"true_pid\":" : ",\"true_tid\":");
 		text_json_u64(t, k->id);
@@ -280,8 +273,8 @@ static inline void put_name(struct chunk *chunk, const struct event *e)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 }
 
-/* Viewers match the two ends of an async span by category and id (read as hexadecimal), which is one of the
- * process.  Offsets tell the spans of one input from each other, tracks those of several. */
+/* Viewers match the ends of an async span by category and id, which is hexadecimal and unique in a process.
+ * The offset distinguishes spans of one input, the track index those of several inputs. */
 static char *put_async(char *p, const struct event *e, char end)
 {
 	*p++ = end;
@@ -290,8 +283,8 @@ static char *put_async(char *p, const struct event *e, char end)
 	return PUT(p, "\"},\"ts\":");
 }
 
-/* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown
- * below its thread is told from others by the thread's number.  The scope says what the number is. */
+/* Viewers merge counters of equal name and process, whatever their thread: a counter below a thread has the
+ * tid as its id.  The scope states what the id is. */
 static char *put_counter(char *p, const struct track *k)
 {
 	p = PUT(p, "C\"");
@@ -305,7 +298,7 @@ static char *put_counter(char *p, const struct track *k)
 
 static char *put_phase(char *p, const struct event *e)
 {
-	if (e->phase == PHASE_COUNTER && e->nfields > 0) /* viewers refuse one of nothing: an instant */
+	if (e->phase == PHASE_COUNTER && e->nfields > 0) /* without values an instant: viewers refuse it */
 		return put_counter(p, e->track);
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
@@ -316,7 +309,7 @@ static char *put_phase(char *p, const struct event *e)
 		return PUT(p, "E\",\"ts\":");
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
-		/* a text id is read as hexadecimal, and so holds all 64 bits */
+		/* an id in quotes is read as hexadecimal and has all 64 bits */
 		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"")
 		    : event_is_step(e)         ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
 		                               : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
@@ -328,17 +321,17 @@ static char *put_phase(char *p, const struct event *e)
 	}
 }
 
-/* The last time there is, for spans that would end behind it. */
+/* Returns the end of a span, at most the last time of the clock. */
 static uint64_t span_end(const struct chrome_state *st, const struct event *e)
 {
 	const uint64_t last = st->signed_time ? INT64_MAX : UINT64_MAX;
-	const uint64_t least = st->signed_time ? UINT64_C(1) << 63 : 0;
-	const uint64_t left = (last - least) - (e->ts - least); /* both count from the first time there is */
+	const uint64_t first = st->signed_time ? UINT64_C(1) << 63 : 0;
+	const uint64_t left = (last - first) - (e->ts - first);
 
 	return e->dur > left ? last : e->ts + e->dur;
 }
 
-/* False if a viewer will show another nanosecond. */
+/* Returns false if viewers round the time to another nanosecond. */
 static bool is_exact(const struct chrome_state *st, uint64_t ts)
 {
 	return chrome_time_exact(st->signed_time && ts > INT64_MAX ? -ts : ts);
@@ -358,8 +351,7 @@ static char *put_time(const struct chrome_state *st, char *p, uint64_t ts)
 	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 }
 
-/* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not
- * of their class. */
+/* Viewers match the ends of an arrow by category too, so all arrows have the same one. */
 static inline char *put_category(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
@@ -367,11 +359,11 @@ static inline char *put_category(char *p, const struct event *e)
 	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
 }
 
-/* Room for a line without its name, category and args. */
-#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
+/* Space for a line without its name, category and args. */
+#define LINE_SPACE (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
 
-/* Where an arrow may leave: it does so if an end of its id comes.  Viewers start it at the last event before
- * this one on the thread. */
+/* Writes the start of an arrow, which viewers draw if an end of its id follows.  They start it at the last
+ * event before this one on the thread. */
 static void render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
 {
 	const struct chrome_track *const k = chrome_track_of(e->track);
@@ -381,7 +373,7 @@ static void render_departure(const struct chrome_state *st, const struct event *
 		                   .dur = e->dur };
 
 	put_name(chunk, &out);
-	char *p = text_room(&chunk->text, LINE_ROOM);
+	char *p = text_room(&chunk->text, LINE_SPACE);
 	if (p == NULL)
 		return;
 	p = put_category(p, &out);
@@ -398,7 +390,7 @@ static void render_async_end(const struct chrome_state *st, const struct event *
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_ROOM);
+	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_SPACE);
 	if (p == NULL)
 		return;
 	p = put_category(p, e);
@@ -409,7 +401,7 @@ static void render_async_end(const struct chrome_state *st, const struct event *
 	t->n = (size_t)(p - t->p);
 }
 
-/* Whether readers show it on a thread, as it has one for viewers. */
+/* Returns true for an event of a process that viewers show on a thread. */
 static bool is_moved(const struct event *e)
 {
 	return e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER;
@@ -422,7 +414,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_ROOM);
+	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_SPACE);
 	if (p == NULL)
 		return;
 	p = put_category(p, e);
@@ -440,9 +432,9 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
-	chrome_args(st, b, e, chunk);
+	put_args(st, b, e, chunk);
 	if (st->with_ids || st->record_id.n > 0)
-		chrome_event_ids(st, b, e, chunk);
+		put_ids(st, b, e, chunk);
 	text_char(t, '}');
 	if (event_is_async(e))
 		render_async_end(st, e, chunk);
@@ -452,7 +444,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 
 /* ---- the writer ---- */
 
-void chrome_begin(struct writer *w)
+void chrome_set_options(struct writer *w)
 {
 	struct chrome_state *const st = w->state;
 
@@ -465,9 +457,9 @@ void chrome_put_head(struct text *t)
 	text_str(t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-static bool chrome_open(struct writer *w, struct chunk *chunk)
+static bool open_writer(struct writer *w, struct chunk *chunk)
 {
-	chrome_begin(w);
+	chrome_set_options(w);
 	chrome_put_head(&chunk->text);
 	return true;
 }
@@ -477,8 +469,8 @@ bool chrome_is_rendered(const struct event *e)
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
 }
 
-/* Every line begins with the comma behind the line before it. */
-static void chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
+/* The first thread of a process usually follows it in the batch. */
+static void render_batch(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		const struct track *const k = b->tracks[i], *const next =
@@ -554,7 +546,7 @@ void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, 
 	text_str(t, "}\n}}\n");
 }
 
-static bool chrome_close(struct writer *w, struct chunk *chunk)
+static bool close_writer(struct writer *w, struct chunk *chunk)
 {
 	const struct track *const *const tracks = (const struct track *const *)w->trace->tracks;
 
@@ -579,9 +571,9 @@ const struct writer_ops chrome_writer_ops = {
 	.modes = WRITER_TEXT | WRITER_INTERPRETED,
 	.nested = true,
 	.joint = 1, /* the comma */
-	.open = chrome_open,
+	.open = open_writer,
 	.declare = chrome_declare,
-	.render = chrome_render,
-	.close = chrome_close,
+	.render = render_batch,
+	.close = close_writer,
 	.free = chrome_free,
 };

@@ -232,8 +232,8 @@ const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch 
 {
 	const struct field *const f = b->fields + e->first_field;
 	const enum event_kind kind = event_kind(e);
-	const struct shape_key key = { e, f, (uint16_t)(kind | st->cells[0].wire << 8), shape_type_of,
-		                       st->cells };
+	const struct shape_key key = { e, f, (uint16_t)(kind | (unsigned)st->cells[0].wire << 8),
+		                       shape_type_of, st->cells };
 	uint64_t hash;
 	bool addable;
 	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);

@@ -25,11 +25,9 @@ extern const struct writer_ops folded_writer_ops;
 
 /* ---- limits ---- */
 
-#define FOLDED_NAME_MAX 1024U /* bytes of a name that are shown */
-#define FOLDED_TREE_MAX                                                                                      \
-	((size_t)64 << 20)    /* bytes of the tree; then its lines are written and it is reset               \
-	                       */
-#define FOLDED_OPEN_MAX 4096U /* open spans of a track, frames of a sample */
+#define FOLDED_NAME_MAX 1024U              /* bytes of a name that are shown */
+#define FOLDED_TREE_MAX ((size_t)64 << 20) /* bytes of the tree; a full one is written and emptied */
+#define FOLDED_OPEN_MAX 4096U              /* open spans of a track, frames of a sample */
 
 /* ---- tree.c ---- */
 

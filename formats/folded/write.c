@@ -31,9 +31,9 @@ struct open_spans {
 	struct open_span *open;
 	uint32_t n, cap;
 	uint32_t sweep_at; /* n at which ended spans below others are removed */
-	uint32_t *equal;   /* frames of the last spans, which start and end together and are not open yet */
-	uint32_t nequal, equal_cap;
-	uint64_t equal_start, equal_end, equal_offset;
+	uint32_t *pending; /* frames of the last spans, which start and end together and are not open yet */
+	uint32_t npending, pending_cap;
+	uint64_t pending_start, pending_end, pending_offset;
 };
 
 struct folded_writer {
@@ -121,60 +121,53 @@ static uint32_t find_parent(struct open_spans *s, uint64_t start, uint64_t end, 
 		i = first;
 	}
 	if (i > 0)
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_OVERLAP], s->equal_offset, 1);
+		ledger_add(&chunk->ledger, &folded_losses[FOLDED_OVERLAP], s->pending_offset, 1);
 	return node == UINT32_MAX ? s->root : node;
 }
 
-static bool add_open_span(struct open_spans *s, uint32_t frame, struct chunk *chunk)
+/* Opens the pending spans, the last one first. */
+static void open_pending(struct open_spans *s, struct chunk *chunk)
 {
-	const uint64_t start = s->equal_start, end = s->equal_end;
-	const uint32_t node = folded_node_of(s->tree, find_parent(s, start, end, chunk), frame);
+	const uint64_t start = s->pending_start, end = s->pending_end;
 
-	if (node == UINT32_MAX || !array_room(&s->open, s->n, &s->cap, sizeof *s->open))
-		return false;
-	const struct open_span *const top = s->n > 0 ? &s->open[s->n - 1] : NULL;
-	const uint32_t run = top != NULL && top->end >= end ? top->run : s->n;
-	s->open[s->n++] = (struct open_span){ start, end, 0, start, node, run };
-	return true;
-}
-
-/* Opens the spans with equal start and end, the last one first. */
-static void open_equal_spans(struct open_spans *s, struct chunk *chunk)
-{
-	if (s->nequal == 0)
-		return;
-	finish_until(s, s->equal_start);
-	while (s->nequal > 0)
-		if (!add_open_span(s, s->equal[--s->nequal], chunk)) {
+	while (s->npending > 0) {
+		const uint32_t parent = find_parent(s, start, end, chunk);
+		const uint32_t node = folded_node_of(s->tree, parent, s->pending[--s->npending]);
+		if (node == UINT32_MAX || !array_room(&s->open, s->n, &s->cap, sizeof *s->open)) {
 			chunk->text.failed = true;
 			return;
 		}
+		const struct open_span *const top = s->n > 0 ? &s->open[s->n - 1] : NULL;
+		const uint32_t run = top != NULL && top->end >= end ? top->run : s->n;
+		s->open[s->n++] = (struct open_span){ start, end, 0, start, node, run };
+	}
 }
 
-static void add_span(struct open_spans *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
-                     struct chunk *chunk)
+/* Makes a span pending, after those with another start or end were opened. */
+static void add_pending(struct open_spans *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
+                        struct chunk *chunk)
 {
-	if (start != s->equal_start || end != s->equal_end)
-		open_equal_spans(s, chunk);
-	if (s->nequal == 0)
+	if (s->npending == 0 || start != s->pending_start || end != s->pending_end) {
+		open_pending(s, chunk);
 		finish_until(s, start);
-	if (s->n + s->nequal >= FOLDED_OPEN_MAX) {
+	}
+	if (s->n + s->npending >= FOLDED_OPEN_MAX) {
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], offset, 1);
 		return;
 	}
-	if (!array_room(&s->equal, s->nequal, &s->equal_cap, sizeof *s->equal)) {
+	if (!array_room(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending)) {
 		chunk->text.failed = true;
 		return;
 	}
-	s->equal[s->nequal++] = frame;
-	s->equal_start = start;
-	s->equal_end = end;
-	s->equal_offset = offset;
+	s->pending[s->npending++] = frame;
+	s->pending_start = start;
+	s->pending_end = end;
+	s->pending_offset = offset;
 }
 
 static void finish_all(struct open_spans *s, struct chunk *chunk)
 {
-	open_equal_spans(s, chunk);
+	open_pending(s, chunk);
 	while (s->n > 0)
 		finish_span(s, &s->open[--s->n]);
 	s->sweep_at = MIN_SWEEP;
@@ -219,9 +212,9 @@ static void restart_tree(struct folded_writer *st, struct chunk *chunk)
 		s->open[i].node = folded_node_copy(&fresh, &st->tree, s->open[i].node);
 		ok = s->open[i].node != UINT32_MAX;
 	}
-	for (uint32_t i = 0; i < s->nequal && ok; i++) {
-		s->equal[i] = folded_frame_of(&fresh, st->tree.frames[s->equal[i]].name);
-		ok = s->equal[i] != UINT32_MAX;
+	for (uint32_t i = 0; i < s->npending && ok; i++) {
+		s->pending[i] = folded_frame_of(&fresh, st->tree.frames[s->pending[i]].name);
+		ok = s->pending[i] != UINT32_MAX;
 	}
 	chunk->text.failed |= !ok;
 	folded_tree_free(&st->tree);
@@ -242,7 +235,7 @@ static void count_span(struct folded_writer *st, const struct event *e, struct c
 	}
 	if (e->name.n > FOLDED_NAME_MAX)
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NAME_CUT], e->offset, 1);
-	add_span(&st->stack, start, end, frame, e->offset, chunk);
+	add_pending(&st->stack, start, end, frame, e->offset, chunk);
 	if (!chunk->text.failed && folded_tree_size(&st->tree) >= FOLDED_TREE_MAX)
 		restart_tree(st, chunk);
 }
@@ -278,16 +271,18 @@ static void count_sample(struct folded_writer *st, const struct batch *b, const 
 static void count_event(struct folded_writer *st, const struct batch *b, const struct event *e,
                         struct chunk *chunk)
 {
+	const bool samples = st->samples != PLAN_STACK_ANY;
 	enum folded_loss loss = FOLDED_NO_DURATION;
 
-	if (e->phase == PHASE_INSTANT && st->samples != PLAN_STACK_ANY &&
-	    call_stack_kind(e->cls) == st->samples) {
+	if (e->phase == PHASE_INSTANT && samples && call_stack_kind(e->cls) == st->samples) {
 		count_sample(st, b, e, chunk);
 		return;
 	}
-	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0 && st->samples != PLAN_STACK_ANY) {
+	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0) {
+		loss = FOLDED_ASYNC;
+	} else if (e->phase == PHASE_SPAN && samples) {
 		loss = FOLDED_SPANS;
-	} else if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
+	} else if (e->phase == PHASE_SPAN) {
 		enter_track(st, e->track, chunk);
 		count_span(st, e, chunk);
 		if (event_has_category(e))
@@ -295,8 +290,6 @@ static void count_event(struct folded_writer *st, const struct batch *b, const s
 		if (e->nfields == 0)
 			return;
 		loss = FOLDED_FIELDS;
-	} else if (e->phase == PHASE_SPAN) {
-		loss = FOLDED_ASYNC;
 	} else if (e->phase == PHASE_COUNTER) {
 		loss = FOLDED_COUNTERS;
 	} else if (event_is_flow(e)) {
@@ -355,7 +348,7 @@ static void folded_free(void *state)
 
 	folded_tree_free(&st->tree);
 	free(st->stack.open);
-	free(st->stack.equal);
+	free(st->stack.pending);
 }
 
 const struct writer_ops folded_writer_ops = {

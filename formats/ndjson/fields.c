@@ -1,17 +1,16 @@
+/*
+ * Writes the fields of an event: as an object if a JSON reader gets them all (the names are UTF-8 and
+ * differ), else as a list of pairs.  Events of a class usually have fields of the same names, so the text
+ * before each value is prepared once and kept in a small cache of shapes.
+ */
 #include "base/numbers.h"
 #include "ndjson/ndjson.h"
-
-/*
- * Fields of an event.  As an object, where a reader of JSON gets them all:
- * names that are UTF-8 and differ.  Else as a list of pairs.  Events of a class
- * mostly have fields of the same names, so what names tell is found out once.
- */
 
 void ndjson_shapes_init(struct ndjson_shapes *s)
 {
 	for (int i = 0; i < NDJSON_SHAPES; i++) {
 		s->rows[i].cls = NULL;
-		s->rows[i].n = 0; /* matches none: whoever has no fields is not looked for */
+		s->rows[i].n = 0; /* matches nothing: only events with fields are looked up */
 	}
 }
 
@@ -22,7 +21,7 @@ static struct slice name_at(const void *ctx, uint32_t i)
 	return f[i].name;
 }
 
-static bool fit_object(const struct field *f, uint32_t n, struct text *t)
+static bool fits_object(const struct field *f, uint32_t n, struct text *t)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (!ndjson_is_utf8(f[i].name))
@@ -30,7 +29,7 @@ static bool fit_object(const struct field *f, uint32_t n, struct text *t)
 	return ndjson_distinct(t, name_at, f, n);
 }
 
-static uint8_t expected_of(const struct ndjson_class *cls, struct slice name)
+static uint8_t expected_type(const struct ndjson_class *cls, struct slice name)
 {
 	const uint32_t type = cls != NULL ? tabletext_get(&cls->types, name) : TABLE_NONE;
 
@@ -39,7 +38,7 @@ static uint8_t expected_of(const struct ndjson_class *cls, struct slice name)
 
 /* ---- names ---- */
 
-/* The names are UTF-8. */
+/* Writes a UTF-8 name as a key. */
 static void put_name(struct text *t, struct slice name, bool first)
 {
 	static const char begin[] = ",\"args\":{";
@@ -69,7 +68,7 @@ static void put_type(struct text *t, struct slice name, unsigned kind, bool *any
 	*any = true;
 	text_json_string(t, name);
 	text_str(t, ":\"");
-	ndjson_kind_word(t, kind);
+	ndjson_put_kind(t, kind);
 	text_char(t, '"');
 }
 
@@ -77,16 +76,16 @@ static void put_object(const struct ndjson_class *cls, const struct field *f, ui
                        struct chunk *c)
 {
 	struct text *const t = &c->text;
-	unsigned said = 0;
+	unsigned written = 0;
 	bool any = false;
 
 	for (uint32_t i = 0; i < n; i++) {
 		put_name(t, f[i].name, i == 0);
-		said |= ndjson_value(c, &f[i].value, expected_of(cls, f[i].name), offset);
+		written |= ndjson_value(c, &f[i].value, expected_type(cls, f[i].name), offset);
 	}
 	text_char(t, '}');
-	for (uint32_t i = 0; i < n && said != 0; i++) {
-		const unsigned kind = ndjson_value_kind(t, &f[i].value, expected_of(cls, f[i].name));
+	for (uint32_t i = 0; i < n && written != 0; i++) {
+		const unsigned kind = ndjson_value_kind(t, &f[i].value, expected_type(cls, f[i].name));
 		if (kind != 0)
 			put_type(t, f[i].name, kind, &any);
 	}
@@ -105,8 +104,8 @@ static inline bool same_names(const struct ndjson_shape *s, const struct field *
 	return true;
 }
 
-/* The names as they stand before the values: false: they have no room. */
-static bool learn_keys(struct ndjson_shape *s, const struct field *f, struct text *t)
+/* Stores the text before each value.  Returns false if it is too long. */
+static bool fill_keys(struct ndjson_shape *s, const struct field *f, struct text *t)
 {
 	const size_t start = t->n;
 
@@ -123,24 +122,24 @@ static bool learn_keys(struct ndjson_shape *s, const struct field *f, struct tex
 	return true;
 }
 
-static void learn(struct ndjson_shape *s, const struct ndjson_class *cls, const struct field *f, uint32_t n,
-                  struct text *t)
+static void fill_shape(struct ndjson_shape *s, const struct ndjson_class *cls, const struct field *f,
+                       uint32_t n, struct text *t)
 {
 	const uint32_t before = s->cls == cls ? s->n : 0;
 
 	s->cls = cls;
 	s->n = n;
 	s->types_n = 0;
-	s->object = fit_object(f, n, t);
-	s->keyed = s->object && learn_keys(s, f, t);
+	s->object = fits_object(f, n, t);
+	s->keyed = s->object && fill_keys(s, f, t);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i >= before || !slice_equal(s->names[i], f[i].name))
-			s->expected[i] = expected_of(cls, f[i].name);
+			s->expected[i] = expected_type(cls, f[i].name);
 		s->names[i] = f[i].name;
 	}
 }
 
-/* `,"types":{...}`, mostly as it was for the event before. */
+/* Writes `,"types":{...}`, usually the text that the previous event had. */
 static void put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text *t)
 {
 	const size_t start = t->n;
@@ -162,12 +161,12 @@ static void put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text
 	memcpy(s->kinds, kinds, s->n * sizeof *kinds);
 }
 
-/* Most values are integers of the type that is expected. */
+/* Writes args; inlines integers of the expected type, which most values are. */
 static void put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t offset, struct chunk *c)
 {
 	struct text *const t = &c->text;
 	uint16_t kinds[NDJSON_SHAPE_FIELDS];
-	unsigned said = 0, from = 0;
+	unsigned written = 0, from = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct value *const v = &f[i].value;
@@ -185,14 +184,14 @@ static void put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t o
 		}
 		t->n = (size_t)(p - t->p);
 		kinds[i] = (uint16_t)ndjson_value(c, v, s->expected[i], offset);
-		said |= kinds[i];
+		written |= kinds[i];
 	}
 	text_char(t, '}');
-	if (said != 0)
+	if (written != 0)
 		put_types(s, kinds, t);
 }
 
-/* ---- as pairs ---- */
+/* ---- any fields ---- */
 
 static void put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
 {
@@ -200,15 +199,15 @@ static void put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct
 	for (uint32_t i = 0; i < n; i++) {
 		const struct value name = value_string(f[i].name);
 		text_str(&c->text, i > 0 ? ",[" : "[");
-		ndjson_value_alone(c, &name, offset);
+		ndjson_typed_value(c, &name, offset);
 		text_char(&c->text, ',');
-		ndjson_value_alone(c, &f[i].value, offset);
+		ndjson_typed_value(c, &f[i].value, offset);
 		text_char(&c->text, ']');
 	}
 	text_char(&c->text, ']');
 }
 
-/* Any row does; events that alternate should have different ones. */
+/* Returns a row of the cache; shapes that alternate should have different rows. */
 static inline uint32_t row_of(uint32_t index, const struct field *f, uint32_t n)
 {
 	const struct slice last = f[n - 1].name;
@@ -226,14 +225,14 @@ void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct nd
 
 	if (n <= NDJSON_SHAPE_FIELDS) {
 		if (s->n != n || s->cls != cls || !same_names(s, f))
-			learn(s, cls, f, n, &c->text);
+			fill_shape(s, cls, f, n, &c->text);
 		if (s->keyed)
 			put_shaped(s, f, offset, c);
 		else if (s->object)
 			put_object(cls, f, n, offset, c);
 		else
 			put_pairs(f, n, offset, c);
-	} else if (fit_object(f, n, &c->text)) {
+	} else if (fits_object(f, n, &c->text)) {
 		put_object(cls, f, n, offset, c);
 	} else {
 		put_pairs(f, n, offset, c);

@@ -1,50 +1,48 @@
+/*
+ * Reads the fields of a line: `args`, an object, with the types that its JSON does not show in `types`; or
+ * `pairs`, a list.  Names are compared with each other up to FEW, then found in a table, so the time is
+ * linear.
+ */
 #include "ndjson/ndjson.h"
 
-/*
- * Fields of a line: an object with the types that it does not tell beside it,
- * or a list of pairs.
- */
+#define FEW 16
 
-#define FEW 16 /* names that are compared each with each, fields of a class that are looked through */
-
-/* Fields that are read. */
 struct reading {
 	struct ndjson_reading *st;
-	const struct ndjson_into *to;
-	const struct ndjson_known *known;
-	uint32_t n;            /* that were taken */
-	uint32_t hint;         /* the field of the class that comes next, probably */
-	struct tabletext seen; /* names, where there are many -> the number of the last one of it */
+	const struct ndjson_target *to;
+	const struct ndjson_entry *entry; /* the class; NULL: none */
+	uint32_t n;                       /* fields in the batch after b->nfields */
+	struct tabletext seen;            /* with more than FEW: name -> number of its latest duplicate */
 };
 
-/* ---- what a class declares ---- */
+/* ---- declared types ---- */
 
 static bool expectable(unsigned type)
 {
 	return type >= VALUE_U8 && type <= VALUE_BYTES;
 }
 
-bool ndjson_learn_types(struct ndjson_known *known)
+bool ndjson_index_types(struct ndjson_entry *entry)
 {
-	const struct class *const c = known->cls;
+	const struct class *const c = entry->cls;
 
 	if (c->nfields <= FEW)
 		return true;
-	for (uint32_t i = c->nfields; i-- > 0;) /* of several of one name the first counts */
-		if (!tabletext_put(&known->types, c->fields[i].name, c->fields[i].value))
+	for (uint32_t i = c->nfields; i-- > 0;) /* the first of equal names counts */
+		if (!tabletext_put(&entry->types, c->fields[i].name, c->fields[i].value))
 			return false;
 	return true;
 }
 
-static unsigned expected_of(struct reading *g, struct slice name)
+static unsigned expected_type(struct reading *g, struct slice name)
 {
-	const struct class *const c = g->known != NULL ? g->known->cls : NULL;
+	const struct class *const c = g->entry != NULL ? g->entry->cls : NULL;
 	unsigned type = VALUE_NONE;
 
 	if (c == NULL || c->nfields == 0)
 		return VALUE_NONE;
 	if (c->nfields > FEW) {
-		const uint32_t found = tabletext_get(&g->known->types, name);
+		const uint32_t found = tabletext_get(&g->entry->types, name);
 		type = found != TABLE_NONE ? found : VALUE_NONE;
 		return expectable(type) ? type : VALUE_NONE;
 	}
@@ -58,17 +56,17 @@ static unsigned expected_of(struct reading *g, struct slice name)
 
 /* ---- names ---- */
 
-static const struct field *taken(const struct reading *g)
+static const struct field *read_so_far(const struct reading *g)
 {
 	const struct batch *const b = g->to->b;
 
 	return b->fields != NULL ? b->fields + b->nfields : NULL;
 }
 
-/* The first name enters the table when there are more than few. */
-static bool remember(struct reading *g, struct slice name)
+/* Adds a name to the table, which begins with the first FEW names. */
+static bool add_name(struct reading *g, struct slice name)
 {
-	const struct field *const f = taken(g);
+	const struct field *const f = read_so_far(g);
 
 	if (g->n < FEW)
 		return true;
@@ -78,9 +76,9 @@ static bool remember(struct reading *g, struct slice name)
 	return tabletext_put(&g->seen, name, 1);
 }
 
-static bool is_taken(const struct reading *g, struct slice name)
+static bool has_name(const struct reading *g, struct slice name)
 {
-	const struct field *const f = taken(g);
+	const struct field *const f = read_so_far(g);
 
 	if (g->n > FEW)
 		return tabletext_get(&g->seen, name) != TABLE_NONE;
@@ -90,8 +88,8 @@ static bool is_taken(const struct reading *g, struct slice name)
 	return false;
 }
 
-/* A name that no field has: with a number behind it.  p NULL: no memory. */
-static struct slice distinct(struct reading *g, struct slice name)
+/* Appends a number to a name so that no field has it. */
+static struct slice make_unique(struct reading *g, struct slice name)
 {
 	const uint32_t before = g->n > FEW ? tabletext_get(&g->seen, name) : 1;
 
@@ -100,17 +98,17 @@ static struct slice distinct(struct reading *g, struct slice name)
 		    arena_printf(g->to->arena, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++k);
 		if (s.p == NULL)
 			return s;
-		if (is_taken(g, s))
+		if (has_name(g, s))
 			continue;
 		if (g->n > FEW)
-			tabletext_put(&g->seen, name, k); /* it is there: nothing is allocated */
+			tabletext_put(&g->seen, name, k); /* the key exists: nothing is allocated */
 		return textscan_slice(s.p, s.n);
 	}
 }
 
-/* ---- one field ---- */
+/* ---- fields ---- */
 
-static void report(struct reading *g, struct slice name, const struct ndjson_fault *fault)
+static void report_fault(struct reading *g, struct slice name, const struct ndjson_fault *fault)
 {
 	struct quoted q;
 
@@ -118,10 +116,10 @@ static void report(struct reading *g, struct slice name, const struct ndjson_fau
 	              "field %s: %s; left out", quoted(&q, name), fault->why);
 }
 
-/* The field behind those that were taken; what it points to lasts. */
-static bool put(struct reading *g, struct slice name, const struct value *v)
+/* Appends a field, whose name and value stay valid as long as the batch. */
+static bool add_field(struct reading *g, struct slice name, const struct value *v)
 {
-	if (!remember(g, name))
+	if (!add_name(g, name))
 		g->st->no_memory = true;
 	struct field *const f = g->st->no_memory ? NULL : batch_fields(g->to->b, g->n + 1);
 	if (f == NULL) {
@@ -142,15 +140,15 @@ static bool is_full(struct reading *g, const char *at)
 
 /* ---- an object ---- */
 
-/* Types are said in the order of the fields, mostly: each is found where the one before it ended.  A table is
- * for those that are not.  Keys are compared as they stand in the line. */
-struct said {
+/* Cursor over `types`, which usually has the order of the fields; a table finds the others.  Keys are
+ * compared with their escapes. */
+struct type_cursor {
 	const struct ndjson_pairs *types;
 	uint32_t next, used;
-	struct tabletext others; /* name -> number in types; made when it is needed */
+	struct tabletext others; /* name -> position in types; created when needed */
 };
 
-static const struct ndjson_token *said_of(struct reading *g, struct said *s, struct slice name)
+static const struct json_token *find_type(struct reading *g, struct type_cursor *s, struct slice name)
 {
 	const struct ndjson_pairs *const t = s->types;
 
@@ -171,11 +169,10 @@ static const struct ndjson_token *said_of(struct reading *g, struct said *s, str
 	return &t->list[i].value;
 }
 
-static bool take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
+static bool read_member(struct reading *g, struct type_cursor *s, const struct ndjson_pair *pair)
 {
-	const struct ndjson_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1,
-		                          pair->name_kind };
-	const struct ndjson_token *const said = said_of(g, s, pair->name);
+	const struct json_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1, pair->name_kind };
+	const struct json_token *const type = find_type(g, s, pair->name);
 	const struct slice name = ndjson_string_of(g->to, &key);
 	struct ndjson_fault fault = { .why = NULL };
 	struct value v;
@@ -184,32 +181,31 @@ static bool take_pair(struct reading *g, struct said *s, const struct ndjson_pai
 		g->st->no_memory = true;
 		return false;
 	}
-	if (is_taken(g, name)) {
+	if (has_name(g, name)) {
 		ndjson_report(g->st, NDJSON_RULE_DUPLICATE_MEMBER, key.p, "the name stands in fields twice");
 		return true;
 	}
 	if (is_full(g, key.p))
 		return false;
-	if (said == NULL)
-		v = ndjson_read_value(g->st, g->to, &pair->value, expected_of(g, name), &fault);
-	else if (json_is_string(said->kind))
-		v = ndjson_read_said(g->st, g->to, &pair->value, json_text(said->p, said->end, said->kind),
-		                     &fault);
+	if (type == NULL)
+		v = ndjson_read_value(g->st, g->to, &pair->value, expected_type(g, name), &fault);
+	else if (json_is_string(type->kind))
+		v = ndjson_read_typed(g->st, g->to, &pair->value, json_token_text(type), &fault);
 	else
-		fault = (struct ndjson_fault){ .at = said->p, .why = "its type is no text" };
+		fault = (struct ndjson_fault){ .at = type->p, .why = "its type is no text" };
 	if (fault.why == NULL)
-		return put(g, name, &v);
-	report(g, name, &fault);
+		return add_field(g, name, &v);
+	report_fault(g, name, &fault);
 	return true;
 }
 
-static void take_object(struct reading *g)
+static void read_object(struct reading *g)
 {
 	const struct ndjson_pairs *const fields = &g->st->line.args;
-	struct said s = { .types = &g->st->line.types };
+	struct type_cursor s = { .types = &g->st->line.types };
 
 	for (uint32_t i = 0; i < fields->n && !g->st->no_memory; i++)
-		if (!take_pair(g, &s, &fields->list[i]))
+		if (!read_member(g, &s, &fields->list[i]))
 			break;
 	if (s.used < s.types->n && g->n < NDJSON_MAX_FIELDS)
 		ndjson_report(g->st, NDJSON_RULE_BAD_VALUE, g->st->line.of[NDJSON_M_TYPES].p,
@@ -219,34 +215,31 @@ static void take_object(struct reading *g)
 
 /* ---- a list of pairs ---- */
 
-/* The two values of the list [p, e); false: they are not two. */
-static bool two_values(const char *p, const char *e, struct ndjson_token to[2])
+/* Splits the list [p, e).  Returns false if it has not two values. */
+static bool split_pair(const char *p, const char *e, struct json_token to[2])
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	unsigned n = 0;
-	bool more;
 
 	if (*p != '[')
 		return false;
-	for (p = json_first(&x, p, e, &more); p != NULL && more; p = json_next(&x, p, e, ']', &more), n++) {
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w)) {
 		if (n == 2)
 			return false;
-		to[n].p = p;
-		to[n].end = p = json_value(&x, p, e, &to[n].kind);
-		if (p == NULL)
-			return false;
+		to[n++] = w.value;
 	}
-	return p != NULL && n == 2;
+	return w.p != NULL && n == 2;
 }
 
-static bool take_listed(struct reading *g, const char *p, const char *e)
+static bool read_pair(struct reading *g, const char *p, const char *e)
 {
 	struct ndjson_fault fault = { .why = NULL };
-	struct ndjson_token two[2];
+	struct json_token two[2];
 	struct slice name = slice_of("", 0);
 	struct value v = { .type = VALUE_NONE };
 
-	if (!two_values(p, e, two)) {
+	if (!split_pair(p, e, two)) {
 		fault = (struct ndjson_fault){ .at = p, .why = "it is no list of a name and a value" };
 	} else {
 		const struct value n = ndjson_read_value(g->st, g->to, &two[0], VALUE_NONE, &fault);
@@ -259,45 +252,40 @@ static bool take_listed(struct reading *g, const char *p, const char *e)
 	if (g->st->no_memory || is_full(g, p))
 		return false;
 	if (fault.why != NULL) {
-		report(g, name, &fault);
+		report_fault(g, name, &fault);
 		return true;
 	}
-	if (is_taken(g, name) && (name = distinct(g, name)).p == NULL) {
+	if (has_name(g, name) && (name = make_unique(g, name)).p == NULL) {
 		g->st->no_memory = true;
 		return false;
 	}
-	return put(g, name, &v);
+	return add_field(g, name, &v);
 }
 
-static void take_pairs(struct reading *g)
+static void read_pairs(struct reading *g)
 {
-	const struct ndjson_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
+	const struct json_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	enum json_kind kind;
-	bool more;
+	struct json_walk w = json_walk(&x, t->p, t->end);
 
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more)) {
-		const char *const v = p;
-		p = json_value(&x, v, t->end, &kind);
-		if (p == NULL || !take_listed(g, v, p))
+	while (json_walk_next(&w))
+		if (!read_pair(g, w.value.p, w.value.end))
 			return;
-	}
 }
 
-uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_into *to,
-                            const struct ndjson_known *known)
+uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_target *to,
+                            const struct ndjson_entry *entry)
 {
 	const struct ndjson_line *const line = &st->line;
-	struct reading g = { .st = st, .to = to, .known = known };
+	struct reading g = { .st = st, .to = to, .entry = entry };
 
 	if (ndjson_has(line, NDJSON_M_ARGS) && ndjson_has(line, NDJSON_M_PAIRS))
 		ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_PAIRS].p,
 		              "a line has args or pairs, not both; pairs are left out");
 	if (ndjson_has(line, NDJSON_M_ARGS))
-		take_object(&g);
+		read_object(&g);
 	else if (ndjson_has(line, NDJSON_M_PAIRS))
-		take_pairs(&g);
+		read_pairs(&g);
 	tabletext_free(&g.seen);
 	return g.n;
 }

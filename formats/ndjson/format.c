@@ -1,20 +1,19 @@
+/*
+ * The format, and its probe: the first line is an object with type "trace" and a version, which no other
+ * format of JSON lines has.  Selected lines (grep) start with another type or a kind; no other format has
+ * their combination of members either.
+ */
 #include "ndjson/ndjson.h"
 
 /* ---- probe ---- */
 
-/*
- * The first line: an object with type "trace" and a version.  No other format of
- * JSON lines has both.  Lines that were selected begin with another type, or a
- * kind, and no other format has their members together either.
- */
-
 #define TRACE_BITS 56
 #define OTHER_BITS 40
-#define LIKELY_BITS 24 /* the bytes end before what would decide */
+#define LIKELY_BITS 24 /* the bytes end before the deciding member */
 #define HAS(m) (UINT64_C(1) << NDJSON_M_##m)
 
-/* What speaks for the format, of each type. */
-static uint64_t telling(enum ndjson_type type)
+/* Returns the members that identify a line of this type. */
+static uint64_t signature(enum ndjson_type type)
 {
 	switch (type) {
 	case NDJSON_TYPES:
@@ -32,15 +31,15 @@ static uint64_t telling(enum ndjson_type type)
 	}
 }
 
-/* The type of a line of the trace, or of an event's. */
-static enum ndjson_type type_of(struct slice word, bool of_event)
+/* Returns the type for the value of `kind` (of_event) or of `type`; NDJSON_TYPES: none. */
+static enum ndjson_type find_type(struct slice name, bool of_event)
 {
 	unsigned i = of_event ? 0 : NDJSON_TRACE;
 	const unsigned end = of_event ? NDJSON_TRACE : NDJSON_TYPES;
 
-	if (of_event && (slice_is(word, "async") || slice_is(word, "flow_step")))
+	if (of_event && (slice_is(name, "async") || slice_is(name, "flow_step")))
 		return NDJSON_SPAN;
-	while (i < end && !slice_is(word, ndjson_type_words[i]))
+	while (i < end && !slice_is(name, ndjson_type_names[i]))
 		i++;
 	return i < end ? i : NDJSON_TYPES;
 }
@@ -48,7 +47,7 @@ static enum ndjson_type type_of(struct slice word, bool of_event)
 static uint64_t member_bit(struct slice key)
 {
 	for (unsigned m = 0; m < NDJSON_MEMBERS; m++)
-		if (slice_is(key, ndjson_member_words[m]))
+		if (slice_is(key, ndjson_member_names[m]))
 			return UINT64_C(1) << m;
 	return 0;
 }
@@ -58,27 +57,22 @@ int ndjson_probe(struct slice head, bool complete)
 	struct json x = { .complete = complete, .depth = JSON_MAX_DEPTH };
 	const char *p = json_skip_blanks(head.p, head.p + head.n), *const e = head.p + head.n;
 	enum ndjson_type type = NDJSON_TYPES;
-	enum json_kind kind;
 	uint64_t seen = 0;
-	struct slice key;
-	bool more;
 
 	if (p == e || *p != '{')
 		return 0;
-	for (p = json_first(&x, p, e, &more); p != NULL && more; p = json_next(&x, p, e, '}', &more)) {
-		const char *const v = json_key(&x, p, e, &key, &kind);
-		p = v != NULL ? json_value(&x, v, e, &kind) : NULL;
-		if (p == NULL)
-			break;
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w)) {
+		const struct slice key = json_token_text(&w.key), text = json_token_text(&w.value);
 		seen |= member_bit(key);
 		if (slice_is(key, "type"))
-			type = type_of(json_text(v, p, kind), false);
+			type = find_type(text, false);
 		else if (slice_is(key, "kind") && (seen & HAS(TYPE)) == 0)
-			type = type_of(json_text(v, p, kind), true);
+			type = find_type(text, true);
 	}
-	if (type != NDJSON_TYPES && (telling(type) & ~seen) == 0)
+	if (type != NDJSON_TYPES && (signature(type) & ~seen) == 0)
 		return type == NDJSON_TRACE ? TRACE_BITS : OTHER_BITS;
-	return type == NDJSON_TRACE && p == NULL && x.error.cut ? LIKELY_BITS : 0;
+	return type == NDJSON_TRACE && w.p == NULL && x.error.cut ? LIKELY_BITS : 0;
 }
 
 /* ---- format ---- */

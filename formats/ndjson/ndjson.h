@@ -9,7 +9,7 @@
 #include "json/token.h"
 #include "model/trace_origin.h"
 
-/* ---- read ---- */
+/* ---- the reader ---- */
 
 enum ndjson_rule {
 #define RULE(name, id, level, text, spec, explain) NDJSON_RULE_##name,
@@ -26,9 +26,9 @@ extern const struct reader_ops ndjson_reader_ops;
 #define NDJSON_MAX_CLASSES 65536
 #define NDJSON_MAX_TEXT (64u << 20) /* bytes of all lines of tracks and classes */
 #define NDJSON_MAX_LOSSES 256
-#define NDJSON_MAX_VALUES 63 /* how deep values nest: as deep as readers give them */
+#define NDJSON_MAX_VALUES 63 /* nesting of values; other readers return no deeper ones */
 
-/* What lines are. */
+/* Types of lines. */
 enum ndjson_type {
 	NDJSON_SPAN,
 	NDJSON_BEGIN,
@@ -46,22 +46,17 @@ enum ndjson_type {
 };
 
 enum ndjson_member {
-#define MEMBER(name, word, kinds) NDJSON_M_##name,
+#define MEMBER(name, text, kinds) NDJSON_M_##name,
 #include "ndjson/members.def"
 #undef MEMBER
 	NDJSON_MEMBERS
 };
 
-struct ndjson_token {
-	const char *p, *end;
-	enum json_kind kind;
-};
-
-/* A member of an object whose names are not known beforehand. */
+/* A member of args or types. */
 struct ndjson_pair {
 	struct slice name; /* between its quotes */
 	enum json_kind name_kind;
-	struct ndjson_token value;
+	struct json_token value;
 };
 
 struct ndjson_pairs {
@@ -69,53 +64,53 @@ struct ndjson_pairs {
 	uint32_t n, cap;
 };
 
-/* The present line. */
+/* The current line. */
 struct ndjson_line {
-	const char *p, *end; /* without what ends it */
+	const char *p, *end; /* without \n or \r\n */
 	enum ndjson_type type;
-	uint64_t seen; /* a bit for each member; the others are not set */
-	struct ndjson_token of[NDJSON_MEMBERS];
-	bool async, step; /* kinds of span and flow_in */
+	uint64_t seen;                        /* bit m: of[m] is set */
+	struct json_token of[NDJSON_MEMBERS]; /* by enum ndjson_member */
+	bool async, step;                     /* variants of span and flow_in */
 	struct ndjson_pairs args, types;
-	const char *twice, *unknown; /* the first such member; NULL: none */
-	const char *wrong;           /* the first value of a wrong type, of ... */
-	enum ndjson_member wrong_member;
+	const char *duplicate, *unknown; /* the first such member; NULL: none */
+	const char *mistyped;            /* the first value of a wrong type; NULL: none */
+	enum ndjson_member mistyped_member;
 };
 
-/* What the file calls by an index. */
-struct ndjson_known {
+/* A track or a class. */
+struct ndjson_entry {
 	uint64_t index;
 	struct class *cls;
 	const struct track *track;
-	struct tabletext types; /* of a class: name of a field -> enum value_type; for many fields only */
-	uint64_t open;          /* of a track: spans that have begun ... */
-	uint64_t open_at;       /* ... and where the outermost did */
+	struct tabletext types; /* of a class with many fields: name -> enum value_type */
+	uint64_t open;          /* of a track: spans that have begun and not ended */
 };
 
-struct ndjson_known_list {
-	struct ndjson_known *list;
+struct ndjson_index {
+	struct ndjson_entry *list;
 	uint32_t n, cap;
-	struct table64 others; /* index -> place in the list, of those that do not stand at their index */
+	struct table64 others; /* index -> position in the list, where they differ */
 };
 
 struct ndjson_reading {
 	struct reader *r;
 	struct json json;
 	struct ndjson_line line;
-	uint64_t number;   /* of the present line, from 1 */
-	size_t scanned;    /* bytes of it in which no line feed is */
-	bool has_trace;    /* the first line was read when the input was opened */
-	bool has_end, raw; /* raw: the file was written so */
-	bool waited;       /* the line was looked at for the batch before */
-	bool too_long;     /* the rest of the present line is dropped */
+	uint64_t number; /* of the current line, from 1 */
+	size_t scanned;  /* bytes of it that have no line feed */
+	bool has_trace;  /* the first line was read on open */
+	bool has_end;
+	bool raw;      /* the file was written with --raw */
+	bool deferred; /* the line was parsed for the previous batch */
+	bool too_long; /* the rest of the current line is dropped */
 	bool no_memory;
-	bool cut;
-	struct ndjson_known_list tracks, classes;
-	uint64_t text_bytes;
+	bool cut; /* the current line lacks its line feed */
+	struct ndjson_index tracks, classes;
+	uint64_t text_bytes; /* against NDJSON_MAX_TEXT */
 	struct trace_origin *origin;
-	struct event event;                          /* of the present line */
-	struct class *raw_classes[NDJSON_TYPES + 1]; /* the last: of lines that cannot be read */
-	struct value *stack;                         /* of lists that are being read */
+	struct event event;                          /* of the current line */
+	struct class *raw_classes[NDJSON_TYPES + 1]; /* by type; the last: unreadable lines */
+	struct value *stack;                         /* values of the lists that are being read */
 	uint32_t nstack, stack_cap;
 	struct arena scratch; /* for one line */
 };
@@ -125,131 +120,124 @@ static inline bool ndjson_has(const struct ndjson_line *line, enum ndjson_member
 	return (line->seen >> m & 1) != 0;
 }
 
-/* reader_ops.probe */
+/* ---- format.c ---- */
+
 int ndjson_probe(struct slice head, bool complete);
 
-/* ---- ndjson_read.c ---- */
+/* ---- read.c ---- */
 
-/* At a place of the present line. */
+extern const char *const ndjson_type_names[NDJSON_TYPES];
+extern const char *const ndjson_member_names[NDJSON_MEMBERS];
+
+/* Reports a finding at a position of the current line. */
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* ---- ndjson_parse.c ---- */
+/* ---- trace_read.c ---- */
 
-extern const char *const ndjson_type_words[NDJSON_TYPES];
-extern const char *const ndjson_member_words[NDJSON_MEMBERS];
+/* Reads an integer member that the line has.  Returns false after a finding: it exceeds max. */
+bool ndjson_read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v);
 
-/* ---- ndjson_take.c ---- */
+/* Returns a text member, unescaped if `escaped` names it.  p NULL: a finding, or OOM. */
+struct slice ndjson_read_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a);
 
-/* An integer from 0 on that the line has.  false after a finding: it does not fit. */
-bool ndjson_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v);
+/* Returns the entry that a member refers to; NULL after a finding. */
+struct ndjson_entry *ndjson_find_entry(struct ndjson_reading *st, struct ndjson_index *k,
+                                       enum ndjson_member m);
 
-/* A text, in the form that `escaped` says; p NULL: no memory, or a finding. */
-struct slice ndjson_text_of(struct ndjson_reading *st, enum ndjson_member m, struct arena *a);
+/* Return false after a finding or on OOM. */
+bool ndjson_read_trace(struct ndjson_reading *st);
+bool ndjson_read_track(struct ndjson_reading *st);
+bool ndjson_read_class(struct ndjson_reading *st);
+bool ndjson_read_end(struct ndjson_reading *st);
+void ndjson_indexes_free(struct ndjson_reading *st);
 
-/* What the index of the line stands for; NULL after a finding. */
-struct ndjson_known *ndjson_known(struct ndjson_reading *st, struct ndjson_known_list *k,
-                                  enum ndjson_member m);
+/* ---- event_read.c ---- */
 
-/* Lines that are no events. */
-bool ndjson_take_trace(struct ndjson_reading *st);
-bool ndjson_take_track(struct ndjson_reading *st);
-bool ndjson_take_class(struct ndjson_reading *st);
-void ndjson_take_free(struct ndjson_reading *st);
+/* Adds the event of the line if the consumer wants it.  Returns false after a finding or on OOM. */
+bool ndjson_read_event(struct ndjson_reading *st, struct batch *b);
 
-/* ---- ndjson_end.c ---- */
+/* Reports spans that are open at the end of the input. */
+void ndjson_finish_events(struct ndjson_reading *st);
 
-bool ndjson_take_end(struct ndjson_reading *st);
+/* Adds the line, n bytes with its line feed, as a record. */
+void ndjson_read_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n);
 
-/* ---- ndjson_event.c ---- */
+/* ---- fields_read.c ---- */
 
-/* An event, unless nobody wants it.  false: the line is left out. */
-bool ndjson_take_event(struct ndjson_reading *st, struct batch *b);
-
-/* At the end: spans that have not ended. */
-void ndjson_take_finish(struct ndjson_reading *st);
-
-/* The line as a record, read or not. */
-void ndjson_take_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n);
-
-/* ---- ndjson_fields_read.c ---- */
-
-/* Where fields go, and memory for what does not lie in the input. */
-struct ndjson_into {
-	struct batch *b; /* NULL: facts of the trace */
+/* Destination of fields, and memory for values that are not in the input. */
+struct ndjson_target {
+	struct batch *b;
 	struct arena *arena;
 	bool copy; /* nothing may point into the input */
 };
 
-/* The fields of the line.  known: its class; NULL: none.  Returns how many there are. */
-uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_into *to,
-                            const struct ndjson_known *known);
+/* Reads args or pairs of the line and returns their number.  entry: of the class, NULL: none. */
+uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_target *to,
+                            const struct ndjson_entry *entry);
 
-/* Fills known->types where that is faster than looking. */
-bool ndjson_learn_types(struct ndjson_known *known);
+/* Fills entry->types if the class has many fields. */
+bool ndjson_index_types(struct ndjson_entry *entry);
 
-/* ---- ndjson_value_read.c ---- */
+/* ---- value_read.c ---- */
 
 struct ndjson_fault {
 	const char *at;
-	const char *why; /* NULL: none */
-	bool range;
+	const char *why; /* NULL: no fault */
+	bool range;      /* a number does not fit its type */
 };
 
-/* The value of a token, where a type is expected (VALUE_NONE: none).  fault->why: it is none. */
-struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_into *to,
-                               const struct ndjson_token *t, unsigned expected, struct ndjson_fault *fault);
+/* Reads a value.  expected: enum value_type, VALUE_NONE for none.  Sets *fault if it is invalid. */
+struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_target *to,
+                               const struct json_token *t, unsigned expected, struct ndjson_fault *fault);
 
-/* The value of a token of which `word` says the type. */
-struct value ndjson_read_said(struct ndjson_reading *st, const struct ndjson_into *to,
-                              const struct ndjson_token *t, struct slice word, struct ndjson_fault *fault);
+/* Reads a value of a type that the line names, such as "u8" or "[u8]". */
+struct value ndjson_read_typed(struct ndjson_reading *st, const struct ndjson_target *to,
+                               const struct json_token *t, struct slice type, struct ndjson_fault *fault);
 
-/* The enum value_type of a word; VALUE_NONE: there is none. */
-unsigned ndjson_type_of_word(struct slice word);
+/* Returns VALUE_NONE if no type has the name. */
+unsigned ndjson_type_of_name(struct slice name);
 
-/* ---- ndjson_text_read.c ---- */
+/* Returns a string with its escapes resolved. */
+struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_token *t);
 
-/* A text without its escapes.  p NULL: no memory. */
-struct slice ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t);
-
-/* \xHH and \\ become bytes.  p NULL: no memory, or *bad is set. */
+/* Replaces \xHH and \\ by bytes.  p NULL: *bad is set, or OOM. */
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
 
-/* ---- state ---- */
+/* ---- the writer ---- */
 
-#define NDJSON_VERSION 1 /* of what lines mean; a reader refuses a larger one */
+#define NDJSON_VERSION 1 /* of the format; a reader refuses a larger one */
 
 /*
- * In which way a value is written, beside those that are an enum value_type.
- * A list whose values are all of one type is NDJSON_LIST_OF | that type where
- * the format says so for the list, NDJSON_LIST_SAME | that type where they
- * happen to be.
+ * Written forms of a value: an enum value_type or one of these.  A list of values of one type is
+ * NDJSON_LIST_OF | type if the source format declares it for the list, NDJSON_LIST_SAME | type if it does
+ * not.
  */
 enum ndjson_kind {
 	NDJSON_ESCAPED = 32, /* text that is not UTF-8: \xHH for a byte, \\ for a backslash */
-	NDJSON_JSON_TEXT,    /* JSON that cannot stand in a line as it is */
+	NDJSON_JSON_TEXT,    /* JSON that a line cannot contain unchanged */
 	NDJSON_OBJECT,       /* a map as an object; VALUE_MAP: as a list of pairs */
 	NDJSON_LIST_OF = 64,
 	NDJSON_LIST_SAME = 128,
 };
 
-/* What an event of a track says about it: `,"track_index":3,"pid":1,"tid":7,"offset":`. */
+/* A track as its events refer to it. */
 struct ndjson_track {
-	char text[96];
+	char text[96]; /* `,"track_index":3,"pid":1,"tid":7,"offset":` */
 	uint8_t n;
 };
 
 struct ndjson_class {
-	struct slice line;      /* as it was declared */
-	struct slice text;      /* of an event, behind its name: `","class_index":3,"category":"C"` */
-	bool escaped;           /* so is that category */
-	struct tabletext types; /* name of a field -> enum value_type that the line says */
+	struct slice line;      /* declaration of the class */
+	struct slice text;      /* in events, after the name: `","class_index":3,"category":"C"` */
+	bool escaped;           /* the category is written escaped */
+	struct tabletext types; /* name of a field -> enum value_type in the declaration */
 	struct ndjson_class *next;
 };
 
 struct ndjson_state {
 	bool signed_time;   /* ts may be before 0; set by open */
-	struct arena arena; /* of what tracks and classes are declared as */
+	struct arena arena; /* of the above structs and their texts */
 	struct ndjson_class *classes;
 };
 
@@ -265,75 +253,73 @@ static inline const struct ndjson_class *ndjson_class_of(const struct class *c)
 
 extern const struct writer_ops ndjson_writer_ops;
 
-/* ---- ndjson_text.c ---- */
+/* ---- value.c: text ---- */
 
-/* Text as a JSON string; without quotes.  true: it is not UTF-8 and stands in its escaped form. */
+/* Write text as a JSON string, with and without quotes.  Return true if it is not UTF-8, thus escaped. */
 bool ndjson_string(struct text *t, struct slice s);
 bool ndjson_chars(struct text *t, struct slice s);
 bool ndjson_is_utf8(struct slice s);
 
-/* `,"NAME":TEXT`; so too below. */
+/* Write `,"NAME":VALUE`; the first returns like ndjson_string(). */
 bool ndjson_member(struct text *t, const char *name, struct slice s);
 void ndjson_member_u64(struct text *t, const char *name, uint64_t v);
 
-/* `,"escaped":[...]`: which of these members are; nothing if none is. */
+/* Writes `,"escaped":[...]` with the names of the members that are, unless none is. */
 void ndjson_escaped(struct text *t, const char *const *names, const bool *escaped, uint32_t n);
 
 typedef struct slice ndjson_name_at(const void *ctx, uint32_t i);
 
-/* Whether all n names differ; t fails where there is no memory. */
+/* Returns true if all n names differ; sets t->failed on OOM. */
 bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32_t n);
 
-/* ---- ndjson_value.c ---- */
+/* ---- value.c: values ---- */
 
-/* Writes a value where a type is expected (VALUE_NONE: none).  Returns the kind that must be said of it so
- * that it reads back the same; 0: nothing need be.  offset: of the event, for losses. */
+/* Writes a value.  expected: the declared type, VALUE_NONE for none.  Returns the kind that must be written
+ * with it so that it reads back the same; 0: none.  offset: of the event, for losses. */
 unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset);
 
-/* What ndjson_value() would return. */
+/* Returns the same as ndjson_value() without writing. */
 unsigned ndjson_value_kind(struct text *t, const struct value *v, unsigned expected);
 
-/* The same where no type is expected, and the kind is said with it: {"$u8":7}. */
-void ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset);
+/* Writes a value with its kind if that is needed: {"$u8":7}. */
+void ndjson_typed_value(struct chunk *c, const struct value *v, uint64_t offset);
 
-/* Whether values of the type are written in a form of their own where it is expected. */
+/* Returns true for types that a class may declare for a field. */
 bool ndjson_expectable(unsigned type);
 
-/* The word for an enum value_type or ndjson_kind: "u8", "[u8]". */
-void ndjson_kind_word(struct text *t, unsigned kind);
+/* Writes the name of an enum value_type or ndjson_kind: u8, [u8]. */
+void ndjson_put_kind(struct text *t, unsigned kind);
 
-/* ---- ndjson_fields.c ---- */
+/* ---- fields.c ---- */
 
 #define NDJSON_SHAPE_FIELDS 16
 #define NDJSON_SHAPES 16
 
-/* What is known of fields of these names, of events of this class. */
+/* Prepared text for events of a class that have fields of these names. */
 struct ndjson_shape {
 	const struct ndjson_class *cls;
 	uint32_t n;
-	bool object; /* the names are UTF-8 and differ */
-	bool keyed;  /* ... and `keys` holds what stands before each value */
+	bool object; /* the names are UTF-8 and differ: args, not pairs */
+	bool keyed;  /* `keys` has the text before each value */
 	uint8_t expected[NDJSON_SHAPE_FIELDS];
 	struct slice names[NDJSON_SHAPE_FIELDS];
 	uint16_t key_ends[NDJSON_SHAPE_FIELDS];
 	char keys[512];
-	uint16_t kinds[NDJSON_SHAPE_FIELDS]; /* that were said, if ... */
-	uint16_t types_n;                    /* ... this is not 0: so many bytes of ... */
-	char types[256];                     /* ... how they were said */
+	uint16_t kinds[NDJSON_SHAPE_FIELDS]; /* of the latest event with types */
+	uint16_t types_n;                    /* bytes of `types`; 0: none are kept */
+	char types[256];                     /* `,"types":{...}` for these kinds */
 };
 
-/* The latest ones.  To be started with ndjson_shapes_init(). */
+/* A cache, to be initialised with ndjson_shapes_init(). */
 struct ndjson_shapes {
 	struct ndjson_shape rows[NDJSON_SHAPES];
 };
 
 void ndjson_shapes_init(struct ndjson_shapes *s);
 
-/* `,"args":{...},"types":{...}` or `,"pairs":[...]`; nothing when there are none.  index: of the class. */
+/* Writes `,"args":{...},"types":{...}` or `,"pairs":[...]` unless n is 0.  index: of the class. */
 void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
                    const struct field *f, uint32_t n, uint64_t offset, struct chunk *c);
-
-/* ---- ndjson_lines.c ---- */
 
 enum ndjson_loss {
 #define LOSS(row, ...) NDJSON_LOSS_##row,

@@ -1,14 +1,31 @@
+/*
+ * The reader: one line at a time, first as tokens, then by its type.  A line is read when all of it is in the
+ * window, so the result does not depend on where windows end; an unreadable line is left out and reading
+ * continues with the next one.  Members may be in any order; required and optional ones are sets of bits.
+ */
+#include "ndjson/ndjson.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "ndjson/ndjson.h"
+#define NEXT_BYTES (4u << 20) /* of input per call of next() */
 
-/* ---- parse ---- */
+void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
+{
+	const struct input *const in = st->r->in;
+	char text[600] = "";
+	va_list ap;
 
-/*
- * A line as tokens.  Members may stand in any order.  What a line of its type
- * must have, and what it may have, are sets of bits.
- */
+	if (st->r->findings == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
+	                 (uint64_t)(at - in->p) + 1, st->r->records + 1, "%s", text);
+}
+
+/* ---- members and types ---- */
 
 #define BIT(m) (UINT64_C(1) << NDJSON_M_##m)
 #define KIND(k) (1u << JSON_##k)
@@ -20,27 +37,27 @@
 #define ARRAY KIND(ARRAY)
 #define OBJECT KIND(OBJECT)
 
-const char *const ndjson_member_words[NDJSON_MEMBERS] = {
-#define MEMBER(name, word, kinds) word,
+const char *const ndjson_member_names[NDJSON_MEMBERS] = {
+#define MEMBER(name, text, kinds) text,
 #include "ndjson/members.def"
 #undef MEMBER
 };
 
-static const uint8_t word_lengths[NDJSON_MEMBERS] = {
-#define MEMBER(name, word, kinds) sizeof(word) - 1,
+static const uint8_t name_lengths[NDJSON_MEMBERS] = {
+#define MEMBER(name, text, kinds) sizeof(text) - 1,
 #include "ndjson/members.def"
 #undef MEMBER
 };
 
 static const uint16_t member_kinds[NDJSON_MEMBERS] = {
 #define TRUE TRUE_KIND
-#define MEMBER(name, word, kinds) kinds,
+#define MEMBER(name, text, kinds) kinds,
 #include "ndjson/members.def"
 #undef MEMBER
 #undef TRUE
 };
 
-const char *const ndjson_type_words[NDJSON_TYPES] = {
+const char *const ndjson_type_names[NDJSON_TYPES] = {
 	[NDJSON_SPAN] = "span",       [NDJSON_BEGIN] = "begin",         [NDJSON_END] = "end",
 	[NDJSON_INSTANT] = "instant", [NDJSON_COUNTER] = "counter",     [NDJSON_FLOW_OUT] = "flow_out",
 	[NDJSON_FLOW_IN] = "flow_in", [NDJSON_STRUCTURE] = "structure", [NDJSON_TRACE] = "trace",
@@ -75,15 +92,15 @@ static const struct {
 
 /* ---- tokens ---- */
 
-static enum ndjson_member member_of(struct slice key)
+static enum ndjson_member find_member(struct slice key)
 {
-	for (unsigned m = 0; m < NDJSON_MEMBERS && word_lengths[m] <= key.n; m++)
-		if (word_lengths[m] == key.n && memcmp(key.p, ndjson_member_words[m], key.n) == 0)
+	for (unsigned m = 0; m < NDJSON_MEMBERS && name_lengths[m] <= key.n; m++)
+		if (name_lengths[m] == key.n && memcmp(key.p, ndjson_member_names[m], key.n) == 0)
 			return m;
 	return NDJSON_MEMBERS;
 }
 
-/* Most names are short and plain. */
+/* Reads a key; fast for names of a-z and _ that a colon follows at once, as nearly all are. */
 static inline const char *read_key(struct json *x, const char *p, const char *e, struct slice *key,
                                    enum json_kind *kind)
 {
@@ -101,7 +118,7 @@ static inline const char *read_key(struct json *x, const char *p, const char *e,
 	return json_skip_blanks(q + 2, e);
 }
 
-/* So are most values: digits, with something behind them that ends a value. */
+/* Reads a value; fast for digits with a comma or brace after them. */
 static inline const char *read_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	if (p < e && *p >= '1' && *p <= '9') {
@@ -116,7 +133,7 @@ static inline const char *read_scalar(struct json *x, const char *p, const char 
 	return json_value(x, p, e, kind);
 }
 
-/* The members of the object at p. */
+/* Reads the members of the object at p. */
 static const char *read_pairs(struct ndjson_reading *st, const char *p, const char *e,
                               struct ndjson_pairs *to)
 {
@@ -142,13 +159,13 @@ static const char *read_pairs(struct ndjson_reading *st, const char *p, const ch
 	return p;
 }
 
-/* The value of a member. */
+/* Reads the value of a member, of the first args and types with their own members. */
 static const char *read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e,
-                               bool again, enum json_kind *kind)
+                               bool repeated, enum json_kind *kind)
 {
 	struct ndjson_pairs *const to = m == NDJSON_M_ARGS ? &st->line.args : &st->line.types;
 
-	if (again || p == e || *p != '{' || (m != NDJSON_M_ARGS && m != NDJSON_M_TYPES))
+	if (repeated || p == e || *p != '{' || (m != NDJSON_M_ARGS && m != NDJSON_M_TYPES))
 		return read_scalar(&st->json, p, e, kind);
 	*kind = JSON_OBJECT;
 	return read_pairs(st, p, e, to);
@@ -165,32 +182,32 @@ static const char *read_line(struct ndjson_reading *st, const char *p, const cha
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
 		const char *const at = p;
 		const char *const v = read_key(x, p, e, &key, &kind);
-		const enum ndjson_member m = v != NULL ? member_of(key) : NDJSON_MEMBERS;
-		const bool known = m != NDJSON_MEMBERS, again = known && ndjson_has(line, m);
+		const enum ndjson_member m = v != NULL ? find_member(key) : NDJSON_MEMBERS;
+		const bool known = m != NDJSON_MEMBERS, repeated = known && ndjson_has(line, m);
 		p = v == NULL ? NULL
-		    : known   ? read_member(st, m, v, e, again, &kind)
+		    : known   ? read_member(st, m, v, e, repeated, &kind)
 		              : json_value(x, v, e, &kind);
 		if (p == NULL)
 			return NULL;
 		if (!known && line->unknown == NULL)
 			line->unknown = at;
-		else if (again && line->twice == NULL)
-			line->twice = at;
-		if (!known || again)
+		else if (repeated && line->duplicate == NULL)
+			line->duplicate = at;
+		if (!known || repeated)
 			continue;
 		line->seen |= UINT64_C(1) << m;
-		line->of[m] = (struct ndjson_token){ v, p, kind };
-		if ((member_kinds[m] >> kind & 1) == 0 && line->wrong == NULL) {
-			line->wrong = v;
-			line->wrong_member = m;
+		line->of[m] = (struct json_token){ v, p, kind };
+		if ((member_kinds[m] >> kind & 1) == 0 && line->mistyped == NULL) {
+			line->mistyped = v;
+			line->mistyped_member = m;
 		}
 	}
 	return p;
 }
 
-/* ---- what is wrong with it ---- */
+/* ---- checks ---- */
 
-static bool not_json(struct ndjson_reading *st)
+static bool report_not_json(struct ndjson_reading *st)
 {
 	const struct json_error *const error = &st->json.error;
 	struct quoted q;
@@ -210,10 +227,10 @@ static bool not_json(struct ndjson_reading *st)
 	return false;
 }
 
-/* Bytes that lenient reading accepts: they are told apart, and left out all the same. */
-static bool flawed(struct ndjson_reading *st)
+/* Reports a flaw.  The line is left out all the same: lenient reading only gives the better message. */
+static bool report_flaw(struct ndjson_reading *st)
 {
-	static const char *const words[JSON_FLAW_KINDS] = {
+	static const char *const texts[JSON_FLAW_KINDS] = {
 		[JSON_FLAW_CONTROL_BYTE] = "control byte in a text",
 		[JSON_FLAW_NUL] = "NUL byte in a text",
 		[JSON_FLAW_UTF8] = "text is not UTF-8",
@@ -225,25 +242,25 @@ static bool flawed(struct ndjson_reading *st)
 	const struct json_flaw_at *const f = &st->json.flaws[0];
 
 	ndjson_report(st, f->kind == JSON_FLAW_UTF8 ? NDJSON_RULE_INVALID_UTF8 : NDJSON_RULE_NOT_JSON, f->at,
-	              "%s", words[f->kind]);
+	              "%s", texts[f->kind]);
 	return false;
 }
 
-/* The words of `kind` that are no types: spans that may overlap others, arrows that go on. */
-static bool is_special(struct ndjson_line *line, struct slice word)
+/* Sets the type for kinds that are a variant of another one. */
+static bool is_variant(struct ndjson_line *line, struct slice name)
 {
-	line->async = slice_is(word, "async");
-	line->step = slice_is(word, "flow_step");
+	line->async = slice_is(name, "async");
+	line->step = slice_is(name, "flow_step");
 	line->type = line->async ? NDJSON_SPAN : line->step ? NDJSON_FLOW_IN : NDJSON_TYPES;
 	return line->type != NDJSON_TYPES;
 }
 
-/* Lines of the trace have a type, those of events a kind; a track's line has both. */
+/* Lines of events have a kind, all others a type; a track has both. */
 static bool find_type(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
 	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
-	const struct ndjson_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
+	const struct json_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
 	const unsigned from = is_event ? 0 : NDJSON_TRACE, end = is_event ? NDJSON_TRACE : NDJSON_TYPES;
 	struct quoted q;
 
@@ -252,17 +269,17 @@ static bool find_type(struct ndjson_reading *st)
 		return false;
 	}
 	if (!json_is_string(t->kind))
-		return true; /* that is reported below */
-	const struct slice word = json_text(t->p, t->end, t->kind);
+		return true; /* line->mistyped is reported by the caller */
+	const struct slice name = json_text(t->p, t->end, t->kind);
 	for (unsigned i = from; i < end; i++)
-		if (word.n > 0 && *word.p == *ndjson_type_words[i] && slice_is(word, ndjson_type_words[i])) {
+		if (name.n > 0 && *name.p == *ndjson_type_names[i] && slice_is(name, ndjson_type_names[i])) {
 			line->type = i;
 			return true;
 		}
-	if (is_event && is_special(line, word))
+	if (is_event && is_variant(line, name))
 		return true;
 	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
-	              quoted(&q, word));
+	              quoted(&q, name));
 	return false;
 }
 
@@ -275,13 +292,13 @@ static bool check_members(struct ndjson_reading *st)
 	for (unsigned m = 0; m < NDJSON_MEMBERS && (must & ~line->seen) != 0; m++)
 		if ((must >> m & 1) != 0 && !ndjson_has(line, m)) {
 			ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "a line of %s lacks %s",
-			              ndjson_type_words[line->type], ndjson_member_words[m]);
+			              ndjson_type_names[line->type], ndjson_member_names[m]);
 			return false;
 		}
 	for (unsigned m = 0; m < NDJSON_MEMBERS && extra != 0; m++)
 		if ((extra >> m & 1) != 0) {
 			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p, "a line of %s has %s",
-			              ndjson_type_words[line->type], ndjson_member_words[m]);
+			              ndjson_type_names[line->type], ndjson_member_names[m]);
 			break;
 		}
 	if (line->unknown != NULL)
@@ -290,8 +307,8 @@ static bool check_members(struct ndjson_reading *st)
 	return true;
 }
 
-/* The line [p, end) into st->line.  false after a finding, or without memory: it is left out. */
-static bool ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
+/* Reads the line [p, end) into st->line.  Returns false after a finding or on OOM. */
+static bool parse_line(struct ndjson_reading *st, const char *p, const char *end)
 {
 	struct ndjson_line *const line = &st->line;
 	struct quoted q;
@@ -302,68 +319,43 @@ static bool ndjson_parse(struct ndjson_reading *st, const char *p, const char *e
 	line->seen = 0;
 	line->args.n = line->types.n = 0;
 	line->async = line->step = false;
-	line->twice = line->unknown = line->wrong = NULL;
+	line->duplicate = line->unknown = line->mistyped = NULL;
 	json_clear(&st->json);
 	st->json.complete = true;
 	p = json_skip_blanks(p, end);
 	if (p == end || *p != '{') {
 		st->json.error = (struct json_error){ p, "expected an object", p == end };
-		return not_json(st);
+		return report_not_json(st);
 	}
 	if ((p = read_line(st, p, end)) == NULL)
-		return not_json(st);
+		return report_not_json(st);
 	if ((p = json_skip_blanks(p, end)) < end) {
 		st->json.error = (struct json_error){ p, "expected the end of the line", false };
-		return not_json(st);
+		return report_not_json(st);
 	}
 	if (st->json.nflaws > 0)
-		return flawed(st);
-	if (line->twice != NULL)
-		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->twice,
+		return report_flaw(st);
+	if (line->duplicate != NULL)
+		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->duplicate,
 		              "the name stands in the line twice");
 	if (!find_type(st))
 		return false;
-	if (line->wrong != NULL) {
-		const struct ndjson_token *const t = &line->of[line->wrong_member];
+	if (line->mistyped != NULL) {
+		const struct json_token *const t = &line->of[line->mistyped_member];
 		const struct slice text = json_text(t->p, t->end, t->kind);
-		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->wrong, "%s is %s, of another type",
-		              ndjson_member_words[line->wrong_member],
+		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->mistyped, "%s is %s, of another type",
+		              ndjson_member_names[line->mistyped_member],
 		              quoted(&q, slice_of(text.p, text.n < 40 ? text.n : 40)));
 		return false;
 	}
 	return check_members(st);
 }
 
-/* ---- read ---- */
-
-/*
- * One line at a time.  A line is looked at when all of it is in the window, so
- * nothing depends on where windows end; a line that cannot be read is left out,
- * and reading goes on with the next one.
- */
-
-#define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
-
-void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
-{
-	const struct input *const in = st->r->in;
-	char text[600] = "";
-	va_list ap;
-
-	if (st->r->findings == NULL)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	finding_add_line(st->r->findings, &ndjson_rules[rule], input_offset(in, at), st->number,
-	                 (uint64_t)(at - in->p) + 1, st->r->records + 1, "%s", text);
-}
-
 /* ---- lines ---- */
 
 enum found { FOUND_LINE, FOUND_END, FOUND_TOO_LONG };
 
-/* The end of the line at in->p, which is in the window then: behind its line feed, or that of the input. */
+/* Reads input until the line at in->p is in the window.  *end: after its line feed, or end of the input. */
 static enum found find_line(struct ndjson_reading *st, const char **end)
 {
 	struct input *const in = st->r->in;
@@ -385,8 +377,8 @@ static enum found find_line(struct ndjson_reading *st, const char **end)
 	}
 }
 
-/* Drops what is in the window of a line that is too long. */
-static void drop(struct ndjson_reading *st)
+/* Drops the part in the window of a line that is too long. */
+static void drop_long_line(struct ndjson_reading *st)
 {
 	struct input *const in = st->r->in;
 	const size_t n = (size_t)(in->end - in->p);
@@ -401,7 +393,7 @@ static void drop(struct ndjson_reading *st)
 		input_more(in);
 }
 
-/* The line without what ends it. */
+/* Returns the end of the line without \n or \r\n. */
 static const char *text_end(const struct ndjson_reading *st, const char *end)
 {
 	const char *const p = st->r->in->p;
@@ -411,49 +403,50 @@ static const char *text_end(const struct ndjson_reading *st, const char *end)
 	return end > p && end[-1] == '\r' ? end - 1 : end;
 }
 
-static bool take(struct ndjson_reading *st, struct batch *b)
+static bool read_by_type(struct ndjson_reading *st, struct batch *b)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
 		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
 		              st->has_end ? "a line of type %s behind the last one"
 		                          : "a second line of type %s",
-		              ndjson_type_words[st->line.type]);
+		              ndjson_type_names[st->line.type]);
 		return false;
 	}
 	switch (st->line.type) {
 	case NDJSON_TRACE:
-		return ndjson_take_trace(st);
+		return ndjson_read_trace(st);
 	case NDJSON_TRACK:
-		return ndjson_take_track(st);
+		return ndjson_read_track(st);
 	case NDJSON_CLASS:
-		return ndjson_take_class(st);
+		return ndjson_read_class(st);
 	case NDJSON_TRACE_END:
-		return ndjson_take_end(st);
+		return ndjson_read_end(st);
 	default:
-		return ndjson_take_event(st, b);
+		return ndjson_read_event(st, b);
 	}
 }
 
-/* The output that is made of the batch has tracks and classes before its events, as the input has them. */
-static bool waits(const struct ndjson_reading *st, const struct batch *b)
+/* Returns true for a track or class after events of the batch: outputs write those of a batch before its
+ * events, and the order of the input is kept. */
+static bool starts_batch(const struct ndjson_reading *st, const struct batch *b)
 {
 	return b->n > 0 && (st->r->want & WANT_RAW) == 0 &&
 	       (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS);
 }
 
-/* A line that was parsed before, and may lie elsewhere now. */
+/* Parses a line again, which may have moved, without repeating its findings. */
 static bool parse_quietly(struct ndjson_reading *st, const char *end)
 {
 	struct findings *const findings = st->r->findings;
 
 	st->r->findings = NULL;
-	const bool parsed = ndjson_parse(st, st->r->in->p, text_end(st, end));
+	const bool parsed = parse_line(st, st->r->in->p, text_end(st, end));
 	st->r->findings = findings;
 	return parsed;
 }
 
-/* false: the line is for the next batch. */
-static bool one_line(struct ndjson_reading *st, struct batch *b, const char *end)
+/* Returns false if the line must wait for the next batch. */
+static bool read_next_line(struct ndjson_reading *st, struct batch *b, const char *end)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -461,19 +454,19 @@ static bool one_line(struct ndjson_reading *st, struct batch *b, const char *end
 	bool parsed = true;
 
 	st->cut = end[-1] != '\n';
-	if (st->has_trace && r->records == 0) { /* it was taken when the input was opened */
+	if (st->has_trace && r->records == 0) { /* read_first() has read it */
 		parse_quietly(st, end);
 	} else {
-		parsed = st->waited ? parse_quietly(st, end) : ndjson_parse(st, in->p, text_end(st, end));
-		st->waited = parsed && waits(st, b);
-		if (st->waited)
+		parsed = st->deferred ? parse_quietly(st, end) : parse_line(st, in->p, text_end(st, end));
+		st->deferred = parsed && starts_batch(st, b);
+		if (st->deferred)
 			return false;
-		parsed = parsed && take(st, b);
+		parsed = parsed && read_by_type(st, b);
 	}
 	if (st->no_memory)
 		return true;
 	if ((r->want & WANT_RAW) != 0)
-		ndjson_take_raw(st, b, parsed, n);
+		ndjson_read_raw(st, b, parsed, n);
 	r->records++;
 	in->p = end;
 	st->number++;
@@ -482,19 +475,19 @@ static bool one_line(struct ndjson_reading *st, struct batch *b, const char *end
 	return true;
 }
 
-static void at_end(struct ndjson_reading *st)
+static void finish(struct ndjson_reading *st)
 {
 	struct reader *const r = st->r;
 
 	if (!st->has_end && !st->cut)
 		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends behind %" PRIu64 " lines",
 		              r->records);
-	ndjson_take_finish(st);
+	ndjson_finish_events(st);
 }
 
 /* ---- the reader ---- */
 
-/* The first line, so that the trace is known before its events. */
+/* Reads the first line, so that the trace is known before its events. */
 static bool read_first(struct ndjson_reading *st)
 {
 	struct reader *const r = st->r;
@@ -503,21 +496,21 @@ static bool read_first(struct ndjson_reading *st)
 	if (find_line(st, &end) != FOUND_LINE)
 		return true;
 	st->cut = end[-1] != '\n';
-	/* what is wrong with another line is reported when its turn comes */
+	/* Any other line is reported when it is read again. */
 	const bool parsed = parse_quietly(st, end);
 	const bool is_trace = st->line.type == NDJSON_TRACE;
 	if (!is_trace)
 		ndjson_report(st, NDJSON_RULE_NO_TRACE, r->in->p, "the first line is %s",
-		              st->line.type < NDJSON_TYPES ? ndjson_type_words[st->line.type]
+		              st->line.type < NDJSON_TYPES ? ndjson_type_names[st->line.type]
 		                                           : "something else");
 	if (!is_trace || !parsed)
 		return !st->no_memory;
-	ndjson_parse(st, r->in->p, text_end(st, end)); /* with what is to be said of it */
-	st->has_trace = ndjson_take_trace(st);
+	parse_line(st, r->in->p, text_end(st, end)); /* with its findings */
+	st->has_trace = ndjson_read_trace(st);
 	return st->has_trace || r->findings == NULL;
 }
 
-static bool ndjson_read_open(struct reader *r)
+static bool open_reader(struct reader *r)
 {
 	struct ndjson_reading *const st = r->state;
 
@@ -529,7 +522,7 @@ static bool ndjson_read_open(struct reader *r)
 	return read_first(st) && !st->no_memory;
 }
 
-static enum read_status ndjson_next(struct reader *r, struct batch *b)
+static enum read_status read_batch(struct reader *r, struct batch *b)
 {
 	struct ndjson_reading *const st = r->state;
 	struct input *const in = r->in;
@@ -538,32 +531,32 @@ static enum read_status ndjson_next(struct reader *r, struct batch *b)
 
 	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && !st->no_memory) {
 		if (st->too_long) {
-			drop(st);
+			drop_long_line(st);
 			if (st->too_long && in->last && in->p == in->end)
 				st->too_long = false;
 			continue;
 		}
 		const enum found found = find_line(st, &end);
 		if (found == FOUND_END) {
-			at_end(st);
+			finish(st);
 			return READ_END;
 		}
 		if (found == FOUND_TOO_LONG) {
 			ndjson_report(st, NDJSON_RULE_LIMIT, in->p, "a line longer than 64 MiB");
 			r->records++;
 			st->too_long = true;
-		} else if (!one_line(st, b, end)) {
+		} else if (!read_next_line(st, b, end)) {
 			break;
 		}
 	}
 	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
-static void ndjson_close(struct reader *r)
+static void close_reader(struct reader *r)
 {
 	struct ndjson_reading *const st = r->state;
 
-	ndjson_take_free(st);
+	ndjson_indexes_free(st);
 	free(st->line.args.list);
 	free(st->line.types.list);
 	free(st->stack);
@@ -574,7 +567,7 @@ const struct reader_ops ndjson_reader_ops = {
 	.state_size = sizeof(struct ndjson_reading),
 	.common_suffix = true,
 	.probe = ndjson_probe,
-	.open = ndjson_read_open,
-	.next = ndjson_next,
-	.close = ndjson_close,
+	.open = open_reader,
+	.next = read_batch,
+	.close = close_reader,
 };

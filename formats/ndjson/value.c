@@ -1,3 +1,9 @@
+/*
+ * Writes a value as JSON so that it reads back the same.  The rule for readers: where a type is expected (a
+ * class declares it for the field, a list for its values), a value in a form of this type has this type; any
+ * other value has the natural type of its form: an integer is U64, or I64 below 0, another number F64, text
+ * STRING, and so on.  Only if neither gives the type, it is written too.
+ */
 #include <math.h>
 
 #include "base/numbers.h"
@@ -5,16 +11,23 @@
 #include "ndjson/ndjson.h"
 #include "output/text_units.h"
 
-/* ---- text ---- */
+#define FEW 16        /* names up to which each is compared with each */
+#define MAX_DEPTH 200 /* nesting; readers return much less */
 
-#define FEW 16 /* names that are compared each with each */
+const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "ndjson/losses.def"
+#undef LOSS
+};
+
+/* ---- text ---- */
 
 bool ndjson_is_utf8(struct slice s)
 {
 	return (s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n);
 }
 
-/* Valid UTF-8, in which a backslash is `\\`, which JSON writes as four. */
+/* Writes valid UTF-8 in escaped form: a backslash is `\\`, in JSON four backslashes. */
 static void put_valid(struct text *t, const char *p, size_t n)
 {
 	const char *const end = p + n;
@@ -101,7 +114,7 @@ void ndjson_escaped(struct text *t, const char *const *names, const bool *escape
 		text_char(t, ']');
 }
 
-static bool few_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
+static bool all_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
 {
 	struct slice names[FEW];
 
@@ -120,7 +133,7 @@ bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32
 	bool distinct = true;
 
 	if (n <= FEW)
-		return few_distinct(at, ctx, n);
+		return all_distinct(at, ctx, n);
 	for (uint32_t i = 0; i < n && distinct && !t->failed; i++) {
 		const struct slice name = at(ctx, i);
 		distinct = tabletext_get(&seen, name) == TABLE_NONE;
@@ -130,44 +143,25 @@ bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32
 	return distinct;
 }
 
-/* ---- value ---- */
-
-/*
- * One value as JSON, so that it reads back the same.  The rule for readers:
- * where a type is expected (a class declares it for the field, a list for its
- * values), a value in a form that this type is written in is of this type; any
- * other is of the type that its form has by itself: an integer is U64, or I64
- * below 0, another number F64, text STRING, and so on.  What neither makes
- * clear is said.
- */
-
-#define MAX_DEPTH 200 /* readers bound nesting well below this */
-
-const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "ndjson/losses.def"
-#undef LOSS
-};
+/* ---- types and their forms ---- */
 
 struct out {
 	struct text *t;
 	struct chunk *chunk;
-	uint64_t offset; /* of the event, in the input */
+	uint64_t offset; /* of the event in the input */
 };
 
-/* ---- types and their forms ---- */
-
 enum form {
-	FORM_OTHER = 0, /* null, true, false, a list, an object: never anything else */
+	FORM_OTHER = 0, /* null, true, false, a list, an object: the form gives the type */
 	FORM_INTEGER = 1,
 	FORM_FRACTION = 2, /* a number with a point or an exponent */
 	FORM_TEXT = 4,
 };
 
 struct type {
-	const char *word;
-	uint8_t form; /* of its values, but for those of floating-point types that are no number: text */
-	uint8_t fits; /* forms that are this type where it is expected; 0: it never is */
+	const char *name;
+	uint8_t form; /* of its values; infinities and NaN are text */
+	uint8_t fits; /* forms that have this type where it is expected; 0: it is never expected */
 };
 
 static const struct type types[] = {
@@ -199,13 +193,13 @@ bool ndjson_expectable(unsigned type)
 	return types[type].fits != 0;
 }
 
-void ndjson_kind_word(struct text *t, unsigned kind)
+void ndjson_put_kind(struct text *t, unsigned kind)
 {
 	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME);
 
 	if (list != 0)
 		text_char(t, '[');
-	text_str(t, types[kind & ~list].word);
+	text_str(t, types[kind & ~list].name);
 	if (list == NDJSON_LIST_SAME)
 		text_char(t, '?');
 	if (list != 0)
@@ -214,7 +208,7 @@ void ndjson_kind_word(struct text *t, unsigned kind)
 
 /* ---- kinds ---- */
 
-/* Whether a reader of lines gets all of its bytes back when they stand in one. */
+/* Returns true if a line can contain the JSON so that a reader gets all of its bytes back. */
 static bool json_fits_line(const struct value *v)
 {
 	const char *const p = v->p;
@@ -230,7 +224,7 @@ static struct slice key_at(const void *ctx, uint32_t i)
 	return value_text(&pairs[2 * (size_t)i]);
 }
 
-/* An object of one member whose name begins with $ says the kind of a value. */
+/* An object with one member whose name starts with $ would be read as a kind. */
 static bool map_fits_object(struct text *t, const struct value *v)
 {
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -243,7 +237,7 @@ static bool map_fits_object(struct text *t, const struct value *v)
 	return ndjson_distinct(t, key_at, v->values, v->count);
 }
 
-/* Values that need nothing said about them where nothing is expected. */
+/* Returns true if the form alone gives the type, where none is expected. */
 static bool is_natural(const struct value *v, unsigned kind)
 {
 	switch (kind) {
@@ -296,8 +290,8 @@ static unsigned kind_of(struct text *t, const struct value *v)
 	}
 }
 
-/* The kind if a reader must be told. */
-static unsigned told(const struct value *v, unsigned kind, unsigned expected)
+/* Returns the kind if it must be written, else 0. */
+static unsigned kind_to_write(const struct value *v, unsigned kind, unsigned expected)
 {
 	if (kind == expected)
 		return 0;
@@ -306,12 +300,12 @@ static unsigned told(const struct value *v, unsigned kind, unsigned expected)
 
 unsigned ndjson_value_kind(struct text *t, const struct value *v, unsigned expected)
 {
-	return told(v, kind_of(t, v), expected);
+	return kind_to_write(v, kind_of(t, v), expected);
 }
 
-/* ---- numbers, addresses, bytes ---- */
+/* ---- scalars ---- */
 
-/* NaN has many patterns of bits; all but the usual one are written. */
+/* NaN has many bit patterns; all but the default one are written. */
 static void put_not_finite(struct text *t, double v)
 {
 	uint64_t bits;
@@ -335,7 +329,7 @@ static void put_f64(struct text *t, double v)
 	const char *q = p + (*p == '-');
 	while (q < to && *q >= '0' && *q <= '9')
 		q++;
-	if (q == to) { /* nothing but digits would be an integer */
+	if (q == to) { /* digits alone would be an integer */
 		*to++ = '.';
 		*to++ = '0';
 	}
@@ -380,17 +374,17 @@ static void put_json_text(struct text *t, const struct value *v)
 
 static void put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth);
 
-static void put_inner(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
+static void put_typed(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
 {
-	const unsigned kind = kind_of(o->t, v), say = told(v, kind, expected);
+	const unsigned kind = kind_of(o->t, v), kind_written = kind_to_write(v, kind, expected);
 
-	if (say != 0) {
+	if (kind_written != 0) {
 		text_str(o->t, "{\"$");
-		ndjson_kind_word(o->t, say);
+		ndjson_put_kind(o->t, kind_written);
 		text_str(o->t, "\":");
 	}
 	put_kind(o, v, kind, depth);
-	if (say != 0)
+	if (kind_written != 0)
 		text_char(o->t, '}');
 }
 
@@ -400,7 +394,7 @@ static void put_list(const struct out *o, const struct value *v, unsigned expect
 	for (uint32_t i = 0; i < v->count; i++) {
 		if (i > 0)
 			text_char(o->t, ',');
-		put_inner(o, &v->values[i], expected, depth + 1);
+		put_typed(o, &v->values[i], expected, depth + 1);
 	}
 	text_char(o->t, ']');
 }
@@ -413,7 +407,7 @@ static void put_object(const struct out *o, const struct value *v, unsigned dept
 			text_char(o->t, ',');
 		text_json_string(o->t, key_at(v->values, i));
 		text_char(o->t, ':');
-		put_inner(o, &v->values[2 * (size_t)i + 1], VALUE_NONE, depth + 1);
+		put_typed(o, &v->values[2 * (size_t)i + 1], VALUE_NONE, depth + 1);
 	}
 	text_char(o->t, '}');
 }
@@ -424,9 +418,9 @@ static void put_pairs(const struct out *o, const struct value *v, unsigned depth
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const pair = &v->values[2 * (size_t)i];
 		text_str(o->t, i > 0 ? ",[" : "[");
-		put_inner(o, pair, VALUE_NONE, depth + 1);
+		put_typed(o, pair, VALUE_NONE, depth + 1);
 		text_char(o->t, ',');
-		put_inner(o, pair + 1, VALUE_NONE, depth + 1);
+		put_typed(o, pair + 1, VALUE_NONE, depth + 1);
 		text_char(o->t, ']');
 	}
 	text_char(o->t, ']');
@@ -507,19 +501,19 @@ unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected,
 	const struct out o = { &c->text, c, offset };
 	unsigned kind = v->type;
 
-	if (kind == VALUE_STRING) { /* looked at once, where it is written */
+	if (kind == VALUE_STRING) { /* one scan: writing tells whether it is UTF-8 */
 		if (ndjson_string(&c->text, value_text(v)))
 			kind = NDJSON_ESCAPED;
 	} else {
 		kind = kind_of(&c->text, v);
 		put_kind(&o, v, kind, 0);
 	}
-	return told(v, kind, expected);
+	return kind_to_write(v, kind, expected);
 }
 
-void ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset)
+void ndjson_typed_value(struct chunk *c, const struct value *v, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
 
-	put_inner(&o, v, VALUE_NONE, 0);
+	put_typed(&o, v, VALUE_NONE, 0);
 }

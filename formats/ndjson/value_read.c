@@ -1,15 +1,18 @@
+/*
+ * Reads one value, by the rules of the section "Types" of the manual page.  Recursion is bounded by
+ * NDJSON_MAX_VALUES.  Values of a list are collected on a stack and copied once when the list ends.
+ */
+#include "ndjson/ndjson.h"
+
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "ndjson/ndjson.h"
 
-/* ---- text read ---- */
+/* ---- text ---- */
 
-/* What texts say: escapes, hexadecimal digits, numbers that JSON has no form for. */
-
-struct slice ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t)
+struct slice ndjson_string_of(const struct ndjson_target *to, const struct json_token *t)
 {
-	const struct slice raw = json_text(t->p, t->end, t->kind);
+	const struct slice raw = json_token_text(t);
 
 	if (t->kind == JSON_ESCAPED)
 		return json_unescape(to->arena, raw);
@@ -17,8 +20,8 @@ struct slice ndjson_string_of(const struct ndjson_into *to, const struct ndjson_
 	return to->copy ? arena_copy(to->arena, s) : s;
 }
 
-/* The value of a digit 0-9 or a-f; -1: it is none. */
-static int ndjson_hex_digit(char c)
+/* Returns -1 if c is no digit 0-9 or a-f. */
+static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -35,8 +38,8 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 			i += 2;
 		} else {
 			const bool whole = s.n - i >= 4 && s.p[i + 1] == 'x';
-			const int high = whole ? ndjson_hex_digit(s.p[i + 2]) : -1;
-			const int low = whole ? ndjson_hex_digit(s.p[i + 3]) : -1;
+			const int high = whole ? hex_digit(s.p[i + 2]) : -1;
+			const int low = whole ? hex_digit(s.p[i + 3]) : -1;
 			*bad = high < 0 || low < 0;
 			if (*bad)
 				return (struct slice){ NULL, 0, 0 };
@@ -47,15 +50,14 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
 	return start != NULL ? textscan_slice(start, (uint32_t)(to - start)) : (struct slice){ NULL, 0, 0 };
 }
 
-/* "0x" and at most 16 digits. */
-/* "0x" and digits; false: they are none. */
-static bool ndjson_hexadecimal(struct slice s, uint64_t *v)
+/* Reads "0x" and 1 to 16 digits. */
+static bool parse_hex(struct slice s, uint64_t *v)
 {
 	*v = 0;
 	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x')
 		return false;
 	for (uint32_t i = 2; i < s.n; i++) {
-		const int d = ndjson_hex_digit(s.p[i]);
+		const int d = hex_digit(s.p[i]);
 		if (d < 0)
 			return false;
 		*v = *v << 4 | (unsigned)d;
@@ -63,8 +65,8 @@ static bool ndjson_hexadecimal(struct slice s, uint64_t *v)
 	return true;
 }
 
-/* The bits of a double that is no number, or infinite. */
-static bool ndjson_not_finite(struct slice s, uint64_t *bits)
+/* Reads the bits of a double that is infinite or NaN. */
+static bool parse_not_finite(struct slice s, uint64_t *bits)
 {
 	if (slice_is(s, "NaN"))
 		*bits = UINT64_C(0x7ff8000000000000);
@@ -73,48 +75,44 @@ static bool ndjson_not_finite(struct slice s, uint64_t *bits)
 	else if (slice_is(s, "-Infinity"))
 		*bits = UINT64_C(0xfff0000000000000);
 	else if (s.n > 4 && memcmp(s.p, "NaN:", 4) == 0)
-		return ndjson_hexadecimal(slice_of(s.p + 4, s.n - 4), bits);
+		return parse_hex(slice_of(s.p + 4, s.n - 4), bits);
 	else
 		return false;
 	return true;
 }
 
-/* The double of a JSON number [p, e), where that is found by one operation; false: it is not. */
-/* Digits and a power of ten that doubles hold exactly give the nearest double by one operation. */
-static bool ndjson_exact_f64(const char *p, const char *e, double *to)
+/* Reads a JSON number [p, e) if its digits and the power of ten are exact as doubles (Clinger's fast path):
+ * their quotient is the nearest double.  Returns false for any other number. */
+static bool parse_short_f64(const char *p, const char *e, double *to)
 {
 	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 		                         1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 		                         1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 	const bool minus = *p == '-';
 	uint64_t digits = 0;
-	unsigned behind = 0;
-	bool point = false;
+	unsigned decimals = 0;
+	bool has_point = false;
 
 	for (p += minus; p < e; p++) {
 		if (*p == '.') {
-			point = true;
+			has_point = true;
 			continue;
 		}
 		if (*p < '0' || *p > '9' || digits >= UINT64_C(900719925474099))
 			return false;
 		digits = digits * 10 + (uint64_t)(*p - '0');
-		behind += point;
+		decimals += has_point;
 	}
-	if (behind >= sizeof powers / sizeof powers[0])
+	if (decimals >= sizeof powers / sizeof powers[0])
 		return false;
-	*to = (double)digits / powers[behind];
+	*to = (double)digits / powers[decimals];
 	*to = minus ? -*to : *to;
 	return true;
 }
 
-/* ---- value read ---- */
+/* ---- types and faults ---- */
 
-/* One value, by the rules of the section "Types" of the manual page. */
-
-#define NUMBER_ROOM 64 /* of a number that is read where it can end in NUL */
-
-static const char *const words[] = {
+static const char *const type_names[] = {
 	[VALUE_BOOL] = "bool", [VALUE_U8] = "u8",       [VALUE_U16] = "u16",
 	[VALUE_U32] = "u32",   [VALUE_U64] = "u64",     [VALUE_I8] = "i8",
 	[VALUE_I16] = "i16",   [VALUE_I32] = "i32",     [VALUE_I64] = "i64",
@@ -123,17 +121,16 @@ static const char *const words[] = {
 	[VALUE_MAP] = "map",   [VALUE_JSON] = "json",
 };
 
-/* A value that is being read. */
 struct reading {
 	struct ndjson_reading *st;
-	const struct ndjson_into *to;
+	const struct ndjson_target *to;
 	struct ndjson_fault *fault;
 };
 
-unsigned ndjson_type_of_word(struct slice word)
+unsigned ndjson_type_of_name(struct slice type_name)
 {
-	for (unsigned i = VALUE_BOOL; i < sizeof words / sizeof words[0]; i++)
-		if (slice_is(word, words[i]))
+	for (unsigned i = VALUE_BOOL; i < sizeof type_names / sizeof type_names[0]; i++)
+		if (slice_is(type_name, type_names[i]))
 			return i;
 	return VALUE_NONE;
 }
@@ -153,14 +150,14 @@ static struct value no_memory(struct reading *g, const char *at)
 
 /* ---- numbers ---- */
 
-static struct value out_of_range(struct reading *g, const struct ndjson_token *t)
+static struct value out_of_range(struct reading *g, const struct json_token *t)
 {
 	fail(g, t->p, "a number that does not fit its width");
 	g->fault->range = true;
 	return (struct value){ .type = VALUE_NONE };
 }
 
-static struct value read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_integer(struct reading *g, const struct json_token *t, unsigned type)
 {
 	static const uint8_t bits[] = {
 		[VALUE_U8] = 8, [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
@@ -175,23 +172,23 @@ static struct value read_integer(struct reading *g, const struct ndjson_token *t
 		return fail(g, t->p, "no integer");
 	if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + minus, (uint32_t)n, &magnitude))
 		return out_of_range(g, t);
-	const uint64_t most =
+	const uint64_t max =
 	    is_signed ? (UINT64_C(1) << (bits[type] - 1)) - !minus : UINT64_MAX >> (64 - bits[type]);
-	if (magnitude > (minus && !is_signed ? 0 : most))
+	if (magnitude > (minus && !is_signed ? 0 : max))
 		return out_of_range(g, t);
 	v.u64 = minus ? 0 - magnitude : magnitude;
 	return v;
 }
 
-static double parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
+static double parse_float(struct reading *g, const struct json_token *t, bool f32)
 {
 	const size_t n = (size_t)(t->end - t->p);
-	char room[NUMBER_ROOM];
+	char buffer[64];
 	double v;
 
-	if (!f32 && ndjson_exact_f64(t->p, t->end, &v))
+	if (!f32 && parse_short_f64(t->p, t->end, &v))
 		return v;
-	char *const copy = n < sizeof room ? room : arena_alloc(&g->st->scratch, n + 1);
+	char *const copy = n < sizeof buffer ? buffer : arena_alloc(&g->st->scratch, n + 1);
 	if (copy == NULL) {
 		no_memory(g, t->p);
 		return 0;
@@ -201,7 +198,7 @@ static double parse_float(struct reading *g, const struct ndjson_token *t, bool 
 	return f32 ? (double)strtof(copy, NULL) : strtod(copy, NULL);
 }
 
-static struct value read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_float(struct reading *g, const struct json_token *t, unsigned type)
 {
 	struct value v = { .type = (uint8_t)type };
 	uint64_t bits;
@@ -210,17 +207,17 @@ static struct value read_float(struct reading *g, const struct ndjson_token *t, 
 		v.f64 = parse_float(g, t, type == VALUE_F32);
 		return v;
 	}
-	if (t->kind != JSON_STRING || !ndjson_not_finite(json_text(t->p, t->end, t->kind), &bits))
+	if (t->kind != JSON_STRING || !parse_not_finite(json_token_text(t), &bits))
 		return fail(g, t->p, "no floating-point number");
 	memcpy(&v.f64, &bits, sizeof bits);
 	return v;
 }
 
-/* ---- texts of other types ---- */
+/* ---- texts, bytes and JSON ---- */
 
-static struct value read_bytes(struct reading *g, const struct ndjson_token *t)
+static struct value read_bytes(struct reading *g, const struct json_token *t)
 {
-	const struct slice s = json_text(t->p, t->end, t->kind);
+	const struct slice s = json_token_text(t);
 	char *const to = arena_alloc(g->to->arena, s.n / 2);
 
 	if (to == NULL)
@@ -228,7 +225,7 @@ static struct value read_bytes(struct reading *g, const struct ndjson_token *t)
 	if (s.n % 2 != 0)
 		return fail(g, t->p, "half a byte");
 	for (uint32_t i = 0; i < s.n; i += 2) {
-		const int high = ndjson_hex_digit(s.p[i]), low = ndjson_hex_digit(s.p[i + 1]);
+		const int high = hex_digit(s.p[i]), low = hex_digit(s.p[i + 1]);
 		if (high < 0 || low < 0)
 			return fail(g, t->p, "bytes are two hexadecimal digits each");
 		to[i / 2] = (char)(high << 4 | low);
@@ -236,14 +233,14 @@ static struct value read_bytes(struct reading *g, const struct ndjson_token *t)
 	return (struct value){ .type = VALUE_BYTES, .count = s.n / 2, .p = to };
 }
 
-static struct value json_value_of(struct reading *g, const char *at, struct slice s)
+static struct value read_json(struct reading *g, const char *at, struct slice s)
 {
 	if (g->to->copy)
 		s = arena_copy(g->to->arena, s);
 	return s.p != NULL ? (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p } : no_memory(g, at);
 }
 
-static struct value read_json_text(struct reading *g, const struct ndjson_token *t)
+static struct value read_json_text(struct reading *g, const struct json_token *t)
 {
 	const struct slice s = ndjson_string_of(g->to, t);
 	size_t at;
@@ -255,7 +252,7 @@ static struct value read_json_text(struct reading *g, const struct ndjson_token 
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
-static struct value read_string(struct reading *g, const struct ndjson_token *t, bool escaped)
+static struct value read_string(struct reading *g, const struct json_token *t, bool escaped)
 {
 	struct slice s = ndjson_string_of(g->to, t);
 	bool bad = false;
@@ -267,7 +264,7 @@ static struct value read_string(struct reading *g, const struct ndjson_token *t,
 	return s.p != NULL ? value_string(s) : no_memory(g, t->p);
 }
 
-static struct value read_text(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_text(struct reading *g, const struct json_token *t, unsigned type)
 {
 	struct value v = { .type = (uint8_t)type };
 
@@ -277,18 +274,18 @@ static struct value read_text(struct reading *g, const struct ndjson_token *t, u
 		return read_string(g, t, false);
 	if (type == VALUE_BYTES)
 		return read_bytes(g, t);
-	return ndjson_hexadecimal(json_text(t->p, t->end, t->kind), &v.u64) ? v : fail(g, t->p, "no address");
+	return parse_hex(json_token_text(t), &v.u64) ? v : fail(g, t->p, "no address");
 }
 
 /* ---- lists and maps ---- */
 
-static struct value read_any(struct reading *g, const struct ndjson_token *t, unsigned expected,
+static struct value read_any(struct reading *g, const struct json_token *t, unsigned expected,
                              unsigned depth);
 
-static struct value read_said(struct reading *g, const struct ndjson_token *t, struct slice word,
-                              unsigned depth);
+static struct value read_named_type(struct reading *g, const struct json_token *t, struct slice type_name,
+                                    unsigned depth);
 
-static bool push(struct reading *g, const char *at, struct value v)
+static bool push_value(struct reading *g, const char *at, struct value v)
 {
 	struct ndjson_reading *const st = g->st;
 
@@ -300,8 +297,8 @@ static bool push(struct reading *g, const char *at, struct value v)
 	return g->fault->why == NULL;
 }
 
-/* What was pushed from `base` on, as the values of v. */
-static struct value pop(struct reading *g, const char *at, uint32_t base, struct value v)
+/* Removes the values from `base` on and stores them in v. */
+static struct value pop_values(struct reading *g, const char *at, uint32_t base, struct value v)
 {
 	struct ndjson_reading *const st = g->st;
 	const uint32_t n = st->nstack - base;
@@ -319,109 +316,83 @@ static struct value pop(struct reading *g, const char *at, uint32_t base, struct
 	return v;
 }
 
-/* The value at p; NULL: it cannot be read. */
-static const char *token_at(const char *p, const char *e, struct ndjson_token *t)
-{
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-
-	t->p = p;
-	t->end = json_value(&x, p, e, &t->kind);
-	return t->end;
-}
-
-static struct value read_list(struct reading *g, const struct ndjson_token *t, unsigned expected,
+static struct value read_list(struct reading *g, const struct json_token *t, unsigned expected,
                               unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
-	struct ndjson_token item;
-	bool more;
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list");
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more))
-		if ((p = token_at(p, t->end, &item)) == NULL ||
-		    !push(g, item.p, read_any(g, &item, expected, depth + 1)))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	while (json_walk_next(&w))
+		if (!push_value(g, w.value.p, read_any(g, &w.value, expected, depth + 1)))
 			break;
-	return pop(g, t->p, base, (struct value){ .type = VALUE_LIST });
+	return pop_values(g, t->p, base, (struct value){ .type = VALUE_LIST });
 }
 
-/* A list of a key and a value. */
-static bool read_pair(struct reading *g, const struct ndjson_token *t, unsigned depth)
+/* Reads a list of a key and a value. */
+static bool read_pair(struct reading *g, const struct json_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
-	struct ndjson_token item;
 	unsigned n = 0;
-	bool more;
 
 	if (t->kind != JSON_ARRAY) {
 		fail(g, t->p, "no list of a key and a value");
 		return false;
 	}
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more), n++)
-		if ((p = token_at(p, t->end, &item)) == NULL ||
-		    !push(g, item.p, read_any(g, &item, VALUE_NONE, depth + 1)))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	for (; json_walk_next(&w); n++)
+		if (!push_value(g, w.value.p, read_any(g, &w.value, VALUE_NONE, depth + 1)))
 			return false;
 	if (n != 2)
 		fail(g, t->p, "no list of a key and a value");
 	return n == 2;
 }
 
-static struct value read_pairs(struct reading *g, const struct ndjson_token *t, unsigned depth)
+static struct value read_pairs(struct reading *g, const struct json_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const uint32_t base = g->st->nstack;
-	struct ndjson_token item;
-	bool more;
 
 	if (t->kind != JSON_ARRAY)
 		return fail(g, t->p, "no list of pairs");
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, ']', &more))
-		if ((p = token_at(p, t->end, &item)) == NULL || !read_pair(g, &item, depth))
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	while (json_walk_next(&w))
+		if (!read_pair(g, &w.value, depth))
 			break;
-	return pop(g, t->p, base, (struct value){ .type = VALUE_MAP });
+	return pop_values(g, t->p, base, (struct value){ .type = VALUE_MAP });
 }
 
-/* An object of one member whose name begins with $ says the type of the value in it. */
-static struct value read_object(struct reading *g, const struct ndjson_token *t, unsigned depth)
+/* Reads a map, or the value of an object with one member whose name is $ and a type. */
+static struct value read_object(struct reading *g, const struct json_token *t, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&x, t->p, t->end);
 	const uint32_t base = g->st->nstack;
-	struct ndjson_token key = { .kind = JSON_ABSENT }, item;
-	struct slice name;
-	bool more;
-	uint32_t n = 0;
 
-	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
-	     p = json_next(&x, p, t->end, '}', &more), n++) {
-		const char *const v = json_key(&x, p, t->end, &name, &key.kind);
-		if (v == NULL || (p = token_at(v, t->end, &item)) == NULL)
-			break;
-		if (n == 0 && name.n > 0 && *name.p == '$' && *json_skip_blanks(p, t->end) == '}')
-			return read_said(g, &item, slice_of(name.p + 1, name.n - 1), depth);
-		key.p = name.p - 1;
-		key.end = name.p + name.n + 1;
-		if (!push(g, key.p, read_string(g, &key, false)) ||
-		    !push(g, item.p, read_any(g, &item, VALUE_NONE, depth + 1)))
+	for (bool first = true; json_walk_next(&w); first = false) {
+		const struct slice name = json_token_text(&w.key);
+		if (first && name.n > 0 && *name.p == '$' && *json_skip_blanks(w.p, t->end) == '}')
+			return read_named_type(g, &w.value, slice_of(name.p + 1, name.n - 1), depth);
+		if (!push_value(g, w.key.p, read_string(g, &w.key, false)) ||
+		    !push_value(g, w.value.p, read_any(g, &w.value, VALUE_NONE, depth + 1)))
 			break;
 	}
-	return pop(g, t->p, base, (struct value){ .type = VALUE_MAP });
+	return pop_values(g, t->p, base, (struct value){ .type = VALUE_MAP });
 }
 
-/* ---- types ---- */
+/* ---- any value ---- */
 
-static struct value read_type(struct reading *g, const struct ndjson_token *t, unsigned type)
+static struct value read_type(struct reading *g, const struct json_token *t, unsigned type)
 {
 	if (type <= VALUE_I64)
 		return read_integer(g, t, type);
 	return type <= VALUE_F64 ? read_float(g, t, type) : read_text(g, t, type);
 }
 
-/* Whether a value in this form is of this type where it is expected. */
-static bool fits(enum json_kind kind, unsigned type)
+/* Returns true if a value of this JSON kind has this type where it is expected. */
+static bool fits_type(enum json_kind kind, unsigned type)
 {
 	if (type < VALUE_U8)
 		return false;
@@ -432,12 +403,11 @@ static bool fits(enum json_kind kind, unsigned type)
 	return type <= VALUE_BYTES && json_is_string(kind);
 }
 
-static struct value read_any(struct reading *g, const struct ndjson_token *t, unsigned expected,
-                             unsigned depth)
+static struct value read_any(struct reading *g, const struct json_token *t, unsigned expected, unsigned depth)
 {
 	if (depth > NDJSON_MAX_VALUES)
 		return fail(g, t->p, "values nested too deep");
-	if (fits(t->kind, expected))
+	if (fits_type(t->kind, expected))
 		return read_type(g, t, expected);
 	switch (t->kind) {
 	case JSON_UINT:
@@ -463,8 +433,8 @@ static struct value read_any(struct reading *g, const struct ndjson_token *t, un
 	}
 }
 
-/* A list whose values are of one type: declared so, or (`same`) as it happens. */
-static struct value read_typed_list(struct reading *g, const struct ndjson_token *t, unsigned type, bool same,
+/* Reads a list of values of one type, which the source format declares or (`same`) does not. */
+static struct value read_typed_list(struct reading *g, const struct json_token *t, unsigned type, bool same,
                                     unsigned depth)
 {
 	struct value v = read_list(g, t, type, depth);
@@ -476,42 +446,43 @@ static struct value read_typed_list(struct reading *g, const struct ndjson_token
 	return v;
 }
 
-static struct value read_said(struct reading *g, const struct ndjson_token *t, struct slice word,
-                              unsigned depth)
+static struct value read_named_type(struct reading *g, const struct json_token *t, struct slice type_name,
+                                    unsigned depth)
 {
-	const bool list = word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']';
-	const bool same = list && word.p[word.n - 2] == '?';
-	const unsigned type = ndjson_type_of_word(list ? slice_of(word.p + 1, word.n - 2 - same) : word);
+	const bool list = type_name.n > 2 && type_name.p[0] == '[' && type_name.p[type_name.n - 1] == ']';
+	const bool same = list && type_name.p[type_name.n - 2] == '?';
+	const unsigned type =
+	    ndjson_type_of_name(list ? slice_of(type_name.p + 1, type_name.n - 2 - same) : type_name);
 
-	if (slice_is(word, "escaped") || slice_is(word, "json-text"))
+	if (slice_is(type_name, "escaped") || slice_is(type_name, "json-text"))
 		return !json_is_string(t->kind) ? fail(g, t->p, "no text")
-		       : *word.p == 'e'         ? read_string(g, t, true)
+		       : *type_name.p == 'e'    ? read_string(g, t, true)
 		                                : read_json_text(g, t);
 	if (type == VALUE_NONE)
-		return fail(g, word.p, "an unknown type");
+		return fail(g, type_name.p, "an unknown type");
 	if (list)
 		return read_typed_list(g, t, type, same, depth);
 	if (type == VALUE_JSON)
-		return json_value_of(g, t->p, slice_of(t->p, (size_t)(t->end - t->p)));
+		return read_json(g, t->p, slice_of(t->p, (size_t)(t->end - t->p)));
 	if (type == VALUE_MAP)
 		return read_pairs(g, t, depth);
 	if (type >= VALUE_U8 && type <= VALUE_BYTES)
 		return read_type(g, t, type);
-	return fail(g, word.p, "a type that is never said");
+	return fail(g, type_name.p, "a type that is never said");
 }
 
-struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_into *to,
-                               const struct ndjson_token *t, unsigned expected, struct ndjson_fault *fault)
+struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_target *to,
+                               const struct json_token *t, unsigned expected, struct ndjson_fault *fault)
 {
 	struct reading g = { st, to, fault };
 
 	return read_any(&g, t, expected, 0);
 }
 
-struct value ndjson_read_said(struct ndjson_reading *st, const struct ndjson_into *to,
-                              const struct ndjson_token *t, struct slice word, struct ndjson_fault *fault)
+struct value ndjson_read_typed(struct ndjson_reading *st, const struct ndjson_target *to,
+                               const struct json_token *t, struct slice type_name, struct ndjson_fault *fault)
 {
 	struct reading g = { st, to, fault };
 
-	return read_said(&g, t, word, 0);
+	return read_named_type(&g, t, type_name, 0);
 }

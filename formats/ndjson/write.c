@@ -1,3 +1,7 @@
+/*
+ * The writer: one JSON object per line for the trace, each track and class when it is new, each event, and
+ * the end.  A line can be understood with the lines of its track and class alone.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -5,10 +9,6 @@
 #include "model/event_traits.h"
 #include "model/trace_origin.h"
 #include "ndjson/ndjson.h"
-
-/* ---- lines ---- */
-
-/* The lines that are no events: the trace, its tracks and classes, the end. */
 
 /* ---- the trace ---- */
 
@@ -30,8 +30,7 @@ static struct trace_facts facts_of(const struct trace *t)
 	return (struct trace_facts){ t->format, t->dialect, t->byte_order, t->clock, t->record_id };
 }
 
-/* The first line. */
-static void ndjson_put_trace(struct text *t, const struct writer *w)
+static void put_trace(struct text *t, const struct writer *w)
 {
 	const struct trace_origin *const origin = w->trace->origin;
 	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->trace);
@@ -49,20 +48,19 @@ static void ndjson_put_trace(struct text *t, const struct writer *w)
 
 /* ---- tracks ---- */
 
-/* The nearest number of its thread, or of its process. */
-static const struct track *numbered(const struct track *k, enum track_kind kind)
+/* Returns the nearest ancestor of this kind that has an id, or k itself. */
+static const struct track *find_with_id(const struct track *k, enum track_kind kind)
 {
 	while (k != NULL && (k->kind != kind || !k->has_id))
 		k = k->parent;
 	return k;
 }
 
-/* Makes what events and render need.  false: no memory. */
-static bool ndjson_declare_track(struct ndjson_state *st, struct track *k)
+static bool declare_track(struct ndjson_state *st, struct track *k)
 {
 	struct ndjson_track *const d = arena_zalloc(&st->arena, 1, sizeof *d);
-	const struct track *const process = numbered(k, TRACK_PROCESS), *const thread =
-	                                                                    numbered(k, TRACK_THREAD);
+	const struct track *const process = find_with_id(k, TRACK_PROCESS), *const thread =
+	                                                                        find_with_id(k, TRACK_THREAD);
 	int n;
 
 	if (d == NULL)
@@ -78,7 +76,7 @@ static bool ndjson_declare_track(struct ndjson_state *st, struct track *k)
 	return true;
 }
 
-static void ndjson_put_track(struct text *t, const struct track *k)
+static void put_track_line(struct text *t, const struct track *k)
 {
 	text_str(t, "{\"type\":\"track\"");
 	ndjson_member_u64(t, "index", k->index);
@@ -108,7 +106,7 @@ static void put_class_field(struct text *t, const struct class_field *f)
 	escaped[1] = ndjson_member(t, "type", f->type);
 	if (f->value != VALUE_NONE) {
 		text_str(t, ",\"value\":\"");
-		ndjson_kind_word(t, f->value);
+		ndjson_put_kind(t, f->value);
 		text_char(t, '"');
 	}
 	if (f->size > 0)
@@ -136,8 +134,8 @@ static void put_class(struct text *t, const struct class *c)
 	text_str(t, c->nfields > 0 ? "]}\n" : "}\n");
 }
 
-/* Of fields of one name the first counts. */
-static bool note_types(struct ndjson_class *d, const struct class *c)
+/* The first of fields with equal names counts. */
+static bool index_types(struct ndjson_class *d, const struct class *c)
 {
 	for (uint32_t i = c->nfields; i-- > 0;) {
 		const struct class_field *const f = &c->fields[i];
@@ -153,7 +151,7 @@ static struct slice copy_text(struct ndjson_state *st, const struct text *t)
 	return t->failed ? slice_of(NULL, 0) : arena_copy(&st->arena, slice_of(t->p, t->n));
 }
 
-static bool ndjson_declare_class(struct ndjson_state *st, struct class *c)
+static bool declare_class(struct ndjson_state *st, struct class *c)
 {
 	struct ndjson_class *const d = arena_zalloc(&st->arena, 1, sizeof *d);
 	struct text t = { .p = NULL };
@@ -171,7 +169,7 @@ static bool ndjson_declare_class(struct ndjson_state *st, struct class *c)
 	d->text = copy_text(st, &t);
 	text_free(&t);
 	c->declared = d;
-	return d->line.p != NULL && d->text.p != NULL && note_types(d, c);
+	return d->line.p != NULL && d->text.p != NULL && index_types(d, c);
 }
 
 /* ---- the end ---- */
@@ -184,7 +182,7 @@ static void put_loss(struct text *t, struct slice id, uint64_t count, bool *any)
 	*any = true;
 }
 
-/* How many of it were lost before the input was written. */
+/* Returns the losses of this id before the input was written. */
 static uint64_t lost_before(const struct trace_origin *origin, const char *id)
 {
 	for (uint32_t i = 0; origin != NULL && i < origin->nlosses; i++)
@@ -217,7 +215,7 @@ static void put_losses(struct text *t, const struct ledger *lost, const struct t
 	text_char(t, '}');
 }
 
-/* Of a trace that was rebased before it was written, the epoch is that of its clock then. */
+/* The epoch of a trace that was rebased before is relative to its clock at that time. */
 static void put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
 {
 	const uint64_t before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
@@ -228,8 +226,7 @@ static void put_clock(struct text *t, const struct writer *w, const struct trace
 		ndjson_member_u64(t, "rebased_by_ns", before + (w->rebased ? w->rebased_by : 0));
 }
 
-/* Classes that are no longer what they were declared as, then the last line. */
-static void ndjson_put_end(struct chunk *c, const struct writer *w)
+static void put_end(struct chunk *c, const struct writer *w)
 {
 	const struct trace *const trace = w->trace;
 	const struct trace_origin *const origin =
@@ -249,243 +246,7 @@ static void ndjson_put_end(struct chunk *c, const struct writer *w)
 	text_str(t, "}\n");
 }
 
-/* ---- event ---- */
-
-/* Lines that are events. */
-
-/* Times below 0 are those of a trace that was rebased while it was read. */
-static bool time_of(struct ndjson_reading *st, uint64_t *ts)
-{
-	const struct ndjson_token *const t = &st->line.of[NDJSON_M_TS];
-	struct quoted q;
-
-	*ts = 0;
-	if (t->kind == JSON_UINT)
-		return ndjson_number(st, NDJSON_M_TS, UINT64_MAX, ts);
-	ndjson_report(
-	    st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts_ns is %s; read as 0",
-	    quoted(&q, slice_of(t->p, (size_t)(t->end - t->p) < 40 ? (size_t)(t->end - t->p) : 40)));
-	return true;
-}
-
-static bool duration_of(struct ndjson_reading *st, struct event *e)
-{
-	const struct ndjson_line *const line = &st->line;
-	const bool flow = line->type == NDJSON_FLOW_OUT || line->type == NDJSON_FLOW_IN;
-	const enum ndjson_member m = flow ? NDJSON_M_ID : NDJSON_M_DUR;
-
-	if (!ndjson_has(line, m))
-		return true;
-	if (!ndjson_number(st, m, UINT64_MAX, &e->dur))
-		return false;
-	if (line->type == NDJSON_SPAN && e->dur > UINT64_MAX - e->ts) {
-		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, line->of[m].p,
-		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends behind 2^64; cut there",
-		              e->dur, e->ts);
-		e->dur = UINT64_MAX - e->ts;
-	}
-	return true;
-}
-
-/* Spans that are open on the track.  Raw records need not be balanced. */
-static void balance(struct ndjson_reading *st, struct ndjson_known *track)
-{
-	if (track == NULL || st->raw)
-		return;
-	if (st->line.type == NDJSON_BEGIN) {
-		track->open++;
-	} else if (st->line.type == NDJSON_END && track->open > 0) {
-		track->open--;
-	} else if (st->line.type == NDJSON_END) {
-		struct quoted q;
-		ndjson_report(st, NDJSON_RULE_UNBALANCED, st->line.p, "no span is open on track %s",
-		              quoted(&q, track->track->name));
-	}
-}
-
-static uint8_t flags_of(const struct ndjson_line *line)
-{
-	return (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
-	                 (line->step ? EVENT_STEP : 0) |
-	                 (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
-}
-
-/* Class, track and numbers; false after a finding. */
-static bool place(struct ndjson_reading *st, struct event *e, struct ndjson_known **cls)
-{
-	const struct ndjson_line *const line = &st->line;
-	struct ndjson_known *track = NULL;
-
-	if ((*cls = ndjson_known(st, &st->classes, NDJSON_M_CLASS)) == NULL ||
-	    (ndjson_has(line, NDJSON_M_TRACK) &&
-	     (track = ndjson_known(st, &st->tracks, NDJSON_M_TRACK)) == NULL) ||
-	    !time_of(st, &e->ts) || !duration_of(st, e) ||
-	    !ndjson_number(st, NDJSON_M_OFFSET, UINT64_MAX, &e->offset))
-		return false;
-	e->cls = (*cls)->cls;
-	e->track = track != NULL ? track->track : NULL;
-	e->phase = (uint8_t)line->type;
-	e->flags = flags_of(line);
-	balance(st, track);
-	return true;
-}
-
-/* Who wants the bytes of records wants the place of the line, too. */
-static void add(struct ndjson_reading *st, struct batch *b, struct event e)
-{
-	const struct input *const in = st->r->in;
-	const char *const end = st->line.end;
-
-	if (b->bytes != NULL) {
-		b->bytes[b->n] = slice_of(in->p, (size_t)(end - in->p));
-		e.offset = input_offset(in, in->p);
-	}
-	b->events[b->n++] = e;
-}
-
-bool ndjson_take_event(struct ndjson_reading *st, struct batch *b)
-{
-	struct reader *const r = st->r;
-	const bool raw = (r->want & WANT_RAW) != 0, structure = st->line.type == NDJSON_STRUCTURE;
-	const bool wanted =
-	    !raw && (r->want & WANT_TIMES) != 0 && (!structure || (r->want & WANT_STRUCTURE) != 0);
-	struct event *const e = &st->event;
-	struct ndjson_known *known;
-
-	*e = (struct event){ .ts = 0 };
-	if (!place(st, e, &known))
-		return false;
-	e->name = ndjson_text_of(st, NDJSON_M_NAME, wanted ? &b->scratch : &st->scratch);
-	if (e->name.p == NULL)
-		return false;
-	if (slice_equal(e->name, e->cls->name))
-		e->name = e->cls->name;
-	const bool with_fields = wanted && ((r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER);
-	const struct ndjson_into to = { .b = b, .arena = with_fields ? &b->scratch : &st->scratch };
-	const uint32_t n = ndjson_read_fields(st, &to, known);
-	if (st->no_memory)
-		return false;
-	known->cls->records += !raw;
-	r->trace->events += !structure;
-	if (with_fields) {
-		e->first_field = b->nfields;
-		e->nfields = (uint16_t)n;
-		b->nfields += n;
-	}
-	if (wanted)
-		add(st, b, *e);
-	return true;
-}
-
-void ndjson_take_finish(struct ndjson_reading *st)
-{
-	uint64_t open = 0;
-
-	for (uint32_t i = 0; i < st->tracks.n; i++)
-		open += st->tracks.list[i].open;
-	if (open > 0)
-		ndjson_report(st, NDJSON_RULE_UNBALANCED, st->r->in->p,
-		              "%" PRIu64 " spans begin and do not end", open);
-}
-
-/* ---- raw ---- */
-
-/* The class of lines of this type; NDJSON_TYPES: of those that could not be read. */
-static struct class *raw_class(struct ndjson_reading *st, enum ndjson_type type)
-{
-	struct class **const c = &st->raw_classes[type];
-
-	if (*c == NULL)
-		*c = trace_add_class(st->r->trace,
-		                     slice_str(type < NDJSON_TYPES ? ndjson_type_words[type] : "unreadable"));
-	return *c;
-}
-
-/* A number or text as such, all else as JSON. */
-static struct value raw_value(const struct ndjson_into *to, const struct ndjson_token *t)
-{
-	struct slice s = json_text(t->p, t->end, t->kind);
-	uint64_t v;
-
-	if (t->kind == JSON_UINT && json_digits_any(s.p, s.n, &v))
-		return value_u64(v);
-	if (json_is_string(t->kind))
-		return value_string(ndjson_string_of(to, t));
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-}
-
-/* The members in the order of the line. */
-static bool raw_fields(struct ndjson_reading *st, struct batch *b)
-{
-	const struct ndjson_line *const line = &st->line;
-	const struct ndjson_into to = { .b = b, .arena = &b->scratch };
-	enum ndjson_member order[NDJSON_MEMBERS];
-	uint32_t n = 0;
-
-	for (unsigned m = 0; m < NDJSON_MEMBERS; m++) {
-		uint32_t i = n;
-		if (!ndjson_has(line, m))
-			continue;
-		for (n++; i > 0 && line->of[order[i - 1]].p > line->of[m].p; i--)
-			order[i] = order[i - 1];
-		order[i] = m;
-	}
-	struct field *const f = batch_fields(b, n);
-	for (uint32_t i = 0; f != NULL && i < n; i++) {
-		f[i].name = slice_str(ndjson_member_words[order[i]]);
-		f[i].name.flags = SLICE_UTF8 | SLICE_JSON;
-		f[i].value = raw_value(&to, &line->of[order[i]]);
-	}
-	st->event.first_field = b->nfields;
-	st->event.nfields = (uint16_t)n;
-	b->nfields += f != NULL ? n : 0;
-	return f != NULL;
-}
-
-/* A line that could not be read is a text. */
-static bool raw_text(struct ndjson_reading *st, struct batch *b)
-{
-	const struct ndjson_line *const line = &st->line;
-	struct field *const f = batch_fields(b, 1);
-
-	if (f == NULL)
-		return false;
-	*f = (struct field){ SLICE_LIT("text"),
-		             value_string(textscan_slice(line->p, (uint32_t)(line->end - line->p))) };
-	st->event.first_field = b->nfields++;
-	st->event.nfields = 1;
-	return true;
-}
-
-void ndjson_take_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n)
-{
-	const struct input *const in = st->r->in;
-	const enum ndjson_type type = parsed ? st->line.type : NDJSON_TYPES;
-	struct event *const e = &st->event;
-
-	if (type >= NDJSON_STRUCTURE)
-		*e = (struct event){ .phase = PHASE_STRUCTURE };
-	struct class *const cls = raw_class(st, type);
-	if (cls == NULL || !(parsed ? raw_fields(st, b) : raw_text(st, b))) {
-		st->no_memory = true;
-		return;
-	}
-	cls->records++;
-	e->cls = cls;
-	e->name = cls->name;
-	e->offset = input_offset(in, in->p);
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(in->p, n);
-	b->events[b->n++] = *e;
-}
-
-/* ---- write ---- */
-
-/*
- * One JSON object a line: the trace, each track and class when it is new, each
- * event, and the end.  Every line can be understood with the lines of its track
- * and class alone.
- */
+/* ---- events ---- */
 
 struct head {
 	char text[32];
@@ -512,8 +273,8 @@ static inline const struct head *head_of(const struct event *e)
 	return &heads[event_is_async(e) ? HEAD_ASYNC : event_is_step(e) ? HEAD_STEP : e->phase];
 }
 
-/* Room for an event without its name, category and fields. */
-#define LINE_ROOM (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
+/* Space for an event without its name, category and fields. */
+#define LINE_SPACE (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
 
 static inline char *put_literal(char *p, const char *s, size_t n)
 {
@@ -523,7 +284,7 @@ static inline char *put_literal(char *p, const char *s, size_t n)
 
 #define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
 
-/* A duration, or what the phase has in its place. */
+/* Writes the duration, or the id of an arrow. */
 static inline char *put_duration(char *p, const struct event *e)
 {
 	if (event_is_flow(e))
@@ -535,7 +296,7 @@ static inline char *put_duration(char *p, const struct event *e)
 	return decimal_u64(p, e->dur);
 }
 
-/* Returns where the text goes on; NULL: no memory. */
+/* Returns the new end of the text. */
 static inline char *put_name(struct text *t, char *p, const struct event *e, const struct ndjson_class *c,
                              bool *escaped)
 {
@@ -545,7 +306,7 @@ static inline char *put_name(struct text *t, char *p, const struct event *e, con
 		return text_put(p, e->name.p, e->name.n);
 	t->n = (size_t)(p - t->p);
 	*escaped = ndjson_chars(t, e->name);
-	return text_room(t, c->text.n + LINE_ROOM);
+	return text_room(t, c->text.n + LINE_SPACE);
 }
 
 static inline char *put_flags(char *p, const struct event *e, bool name_escaped, bool category_escaped)
@@ -577,7 +338,7 @@ static void render_event(const struct ndjson_state *st, struct ndjson_shapes *sh
 {
 	const struct ndjson_class *const c = ndjson_class_of(e->cls);
 	struct text *const t = &chunk->text;
-	char *p = text_room(t, (size_t)e->name.n + c->text.n + LINE_ROOM);
+	char *p = text_room(t, (size_t)e->name.n + c->text.n + LINE_SPACE);
 	bool escaped;
 
 	if (p == NULL)
@@ -600,46 +361,46 @@ static void render_event(const struct ndjson_state *st, struct ndjson_shapes *sh
 
 /* ---- the writer ---- */
 
-static bool ndjson_open(struct writer *w, struct chunk *chunk)
+static bool open_writer(struct writer *w, struct chunk *chunk)
 {
 	struct ndjson_state *const st = w->state;
 
 	st->signed_time = w->signed_time;
-	ndjson_put_trace(&chunk->text, w);
+	put_trace(&chunk->text, w);
 	return true;
 }
 
-static bool ndjson_declare(struct writer *w, const struct batch *b)
+static bool declare_batch(struct writer *w, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
-		if (!ndjson_declare_track(w->state, b->tracks[i]))
+		if (!declare_track(w->state, b->tracks[i]))
 			return false;
 	for (uint32_t i = 0; i < b->nclasses; i++)
-		if (!ndjson_declare_class(w->state, b->classes[i]))
+		if (!declare_class(w->state, b->classes[i]))
 			return false;
 	return true;
 }
 
-static void ndjson_render(const void *state, const struct batch *b, struct chunk *chunk)
+static void render_batch(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct ndjson_shapes shapes;
 
 	ndjson_shapes_init(&shapes);
 	for (uint32_t i = 0; i < b->ntracks; i++)
-		ndjson_put_track(&chunk->text, b->tracks[i]);
+		put_track_line(&chunk->text, b->tracks[i]);
 	for (uint32_t i = 0; i < b->nclasses; i++)
 		text_slice(&chunk->text, ndjson_class_of(b->classes[i])->line);
 	for (uint32_t i = 0; i < b->n; i++)
 		render_event(state, &shapes, b, &b->events[i], chunk);
 }
 
-static bool ndjson_close(struct writer *w, struct chunk *chunk)
+static bool close_writer(struct writer *w, struct chunk *chunk)
 {
-	ndjson_put_end(chunk, w);
+	put_end(chunk, w);
 	return true;
 }
 
-static void ndjson_free(void *state)
+static void free_writer(void *state)
 {
 	struct ndjson_state *const st = state;
 
@@ -652,9 +413,9 @@ const struct writer_ops ndjson_writer_ops = {
 	.state_size = sizeof(struct ndjson_state),
 	.want = WANT_FIELDS,
 	.modes = WRITER_TEXT | WRITER_INTERPRETED | WRITER_RAW,
-	.open = ndjson_open,
-	.declare = ndjson_declare,
-	.render = ndjson_render,
-	.close = ndjson_close,
-	.free = ndjson_free,
+	.open = open_writer,
+	.declare = declare_batch,
+	.render = render_batch,
+	.close = close_writer,
+	.free = free_writer,
 };

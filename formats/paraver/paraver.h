@@ -127,12 +127,11 @@ struct paraver_rows {
  * Async spans overlap freely.  While open, each has one of 1,024 types of its category.
  */
 struct paraver_stack {
-	uint64_t wait_end; /* end of the waiting spans */
-	uint64_t *busy;    /* async: lanes in use, a bit each; PARAVER_ASYNC_LANES / 64 words */
+	uint64_t *busy; /* async: lanes in use, a bit each; PARAVER_ASYNC_LANES / 64 words */
 	uint32_t row, group, lane;
 	uint32_t type;  /* of the innermost span; async: 0 */
 	uint32_t top;   /* open[]; TABLE_NONE: none */
-	uint32_t waits; /* the last of waiting[]; TABLE_NONE: none */
+	uint32_t waits; /* waiting[]: the last of its spans, which all end together; TABLE_NONE: none */
 	uint32_t depth;
 };
 
@@ -146,7 +145,7 @@ struct paraver_spans {
 	uint32_t nwaiting, waiting_cap, nwaiters, waiters_cap;
 	uint32_t free;   /* free slot: open[] + 1; 0: none */
 	uint64_t now;    /* ns from the first event */
-	uint64_t number; /* of ends, so far */
+	uint64_t number; /* of the next end */
 	struct table64 by_key;
 };
 

@@ -1,7 +1,10 @@
 /*
- * Open spans, whose records are written in order of time: a heap contains the pending ends, of which the
- * inner spans' come first.  Spans of one stack that start and end together are written in reverse, when the
- * time or the end changes.  Costs O(log n) for n open spans.
+ * Open spans, whose records are written in order of time: a binary heap contains the pending ends of all
+ * stacks; of ends at one time those of inner spans come first.  Spans of one stack that start and end
+ * together are opened in reverse, when the time or the end changes.  A span costs O(log n) for n open spans.
+ *
+ * The open spans of all stacks are in one array, as linked lists, so that there is one limit for their memory
+ * however many stacks there are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +21,8 @@ struct paraver_open {
 /* A span that may have the same start and end as later ones: the last of them encloses the others, as in the
  * statistics. */
 struct paraver_waiting {
-	uint64_t offset;
-	uint32_t value, next;
+	struct paraver_span span;
+	uint32_t next; /* waiting[]: the one before it in its stack; TABLE_NONE: none */
 };
 
 /* A pending end.  Of two at one time, the inner span has the larger number. */
@@ -33,33 +36,30 @@ uint32_t paraver_stack(struct paraver_state *st, const struct paraver_stack *lik
 	struct paraver_spans *const s = &st->spans;
 	const uint64_t key = (uint64_t)track << 32 | (uint64_t)like->group << 1 | async;
 	const uint32_t found = table64_get(&s->by_key, key);
-	uint32_t type = 0;
+	struct paraver_stack stack = *like;
 
 	if (found != TABLE_NONE)
 		return found;
 	if (s->nstacks >= PARAVER_MAX_STACKS)
 		return TABLE_NONE;
-	uint64_t *const busy =
-	    async ? arena_zalloc(&st->arena, PARAVER_ASYNC_LANES / 64, sizeof *busy) : NULL;
-	if (!async) {
+	stack.top = stack.waits = TABLE_NONE;
+	if (async) {
+		stack.busy = arena_zalloc(&st->arena, PARAVER_ASYNC_LANES / 64, sizeof *stack.busy);
+	} else {
 		const struct paraver_type innermost = { .group = like->group,
 			                                .lane = (uint16_t)like->lane,
 			                                .kind = PARAVER_SPANS };
-		type = paraver_type(&st->names, innermost);
-		if (type == 0)
+		stack.type = paraver_type(&st->names, innermost);
+		if (stack.type == 0)
 			return TABLE_NONE;
 	}
-	if ((async && busy == NULL) ||
+	if ((async && stack.busy == NULL) ||
 	    !array_room(&s->stacks, s->nstacks, &s->stacks_cap, sizeof *s->stacks) ||
 	    !table64_put(&s->by_key, key, s->nstacks)) {
 		st->names.failed = true;
 		return TABLE_NONE;
 	}
-	struct paraver_stack *const stack = &s->stacks[s->nstacks];
-	*stack = *like;
-	stack->type = type;
-	stack->busy = busy;
-	stack->top = stack->waits = TABLE_NONE;
+	s->stacks[s->nstacks] = stack;
 	return s->nstacks++;
 }
 
@@ -103,7 +103,6 @@ static uint32_t remove_end(struct paraver_spans *s)
 static uint32_t add_open(struct paraver_state *st, const struct paraver_open *o)
 {
 	struct paraver_spans *const s = &st->spans;
-	uint32_t i = s->free - 1;
 
 	if (s->nends >= PARAVER_MAX_OPEN)
 		return TABLE_NONE;
@@ -112,9 +111,8 @@ static uint32_t add_open(struct paraver_state *st, const struct paraver_open *o)
 		st->names.failed = true;
 		return TABLE_NONE;
 	}
-	if (s->free == 0)
-		i = s->nopen++;
-	else
+	const uint32_t i = s->free > 0 ? s->free - 1 : s->nopen++;
+	if (s->free > 0)
 		s->free = s->open[i].below;
 	s->open[i] = *o;
 	add_end(s, (struct paraver_end){ o->end, s->number++, i });
@@ -189,11 +187,8 @@ static void open_waiting(struct paraver_state *st, uint32_t at, struct chunk *ch
 	uint32_t i = s->stacks[at].waits;
 
 	s->stacks[at].waits = TABLE_NONE;
-	for (; i != TABLE_NONE; i = s->waiting[i].next) {
-		const struct paraver_waiting *const w = &s->waiting[i];
-		const struct paraver_span span = { s->stacks[at].wait_end, w->offset, w->value };
-		open_span(st, at, &span, chunk);
-	}
+	for (; i != TABLE_NONE; i = s->waiting[i].next)
+		open_span(st, at, &s->waiting[i].span, chunk);
 }
 
 static void open_all_waiting(struct paraver_state *st, struct chunk *chunk)
@@ -213,7 +208,7 @@ void paraver_start_span(struct paraver_state *st, uint32_t at, const struct para
 
 	if (s->nwaiting >= PARAVER_MAX_WAITING)
 		open_all_waiting(st, chunk);
-	else if (stack->waits != TABLE_NONE && stack->wait_end != span->end)
+	else if (stack->waits != TABLE_NONE && s->waiting[stack->waits].span.end != span->end)
 		open_waiting(st, at, chunk);
 	if (!array_room(&s->waiting, s->nwaiting, &s->waiting_cap, sizeof *s->waiting) ||
 	    !array_room(&s->waiters, s->nwaiters, &s->waiters_cap, sizeof *s->waiters)) {
@@ -222,9 +217,8 @@ void paraver_start_span(struct paraver_state *st, uint32_t at, const struct para
 	}
 	if (stack->waits == TABLE_NONE)
 		s->waiters[s->nwaiters++] = at;
-	s->waiting[s->nwaiting] = (struct paraver_waiting){ span->offset, span->value, stack->waits };
+	s->waiting[s->nwaiting] = (struct paraver_waiting){ *span, stack->waits };
 	stack->waits = s->nwaiting++;
-	stack->wait_end = span->end;
 }
 
 /* ---- async spans ---- */

@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
+#include "out/parents.h"
 #include "output/text.h"
 
 /* ---- Thrift (pages.c) ---- */

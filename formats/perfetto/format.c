@@ -1,3 +1,4 @@
+/* Perfetto traces (protocol buffers); an output only. */
 #include "perfetto/perfetto.h"
 
 static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };

@@ -5,10 +5,8 @@
 #include "base/slice.h"
 #include "format/format.h"
 
-/* ---- equal ---- */
-
-/* Whether two texts are the same, made for short ones: most names and keys have less than 32 bytes, and a
- * call takes longer than to look at them. */
+/* Compares two texts.  Inlined for short ones: most names and keys have less than 32 bytes, and a call of
+ * memcmp() takes longer than the comparison. */
 static inline bool perfetto_equal(struct slice a, struct slice b)
 {
 	const uint32_t n = a.n;
@@ -34,9 +32,9 @@ static inline bool perfetto_equal(struct slice a, struct slice b)
 	return (differ | (x ^ y)) == 0;
 }
 
-/* ---- fields ---- */
+/* ---- numbers of fields ---- */
 
-/* Numbers of fields, as in Perfetto's protos/perfetto/trace (trace_packet.proto, track_event/, ...). */
+/* As in Perfetto's protos/perfetto/trace (trace_packet.proto, track_event/, ...). */
 
 /* Trace */
 #define TRACE_PACKET 1
@@ -52,7 +50,7 @@ static inline bool perfetto_equal(struct slice a, struct slice b)
 #define PACKET_PERF_SAMPLE 66
 #define PACKET_FIRST 87
 #define PACKET_ATTRIBUTES 126
-#define FLAG_CLEARED 1 /* interned data begins anew */
+#define FLAG_CLEARED 1 /* interned data starts from nothing */
 #define FLAG_NEEDED 2  /* the packet refers to interned data */
 
 /* TrackDescriptor */
@@ -153,7 +151,7 @@ static inline bool perfetto_equal(struct slice a, struct slice b)
 
 /* ---- wire ---- */
 
-/* Protocol buffers as bytes.  A message is built in a text; its length is known when it is closed. */
+/* Protocol buffers.  A message is built in a text; its length is inserted when it is closed. */
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
@@ -197,7 +195,7 @@ static inline void wire_double(struct text *t, unsigned field, double v)
 	t->n = (size_t)(p - t->p);
 }
 
-/* The tag and length of n bytes that the caller adds. */
+/* Writes the tag and length of n bytes that the caller appends. */
 static inline void wire_head(struct text *t, unsigned field, size_t n)
 {
 	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
@@ -214,7 +212,7 @@ static inline void wire_slice(struct text *t, unsigned field, struct slice s)
 	text_add(t, s.p, s.n);
 }
 
-/* Begins a message; returns what wire_close() needs. */
+/* Starts a message; returns its position for wire_close(). */
 static inline size_t wire_open(struct text *t, unsigned field)
 {
 	char *p = text_room(t, WIRE_VARINT_MAX + 1);
@@ -229,7 +227,7 @@ static inline size_t wire_open(struct text *t, unsigned field)
 
 void wire_close_long(struct text *t, size_t start);
 
-/* Most messages are shorter than 128 bytes: those stay where they are. */
+/* Messages below 128 bytes, as most are, are not moved: their length has one byte. */
 static inline void wire_close(struct text *t, size_t start)
 {
 	if (t->failed)
@@ -239,8 +237,6 @@ static inline void wire_close(struct text *t, size_t start)
 	else
 		wire_close_long(t, start);
 }
-
-/* ---- state ---- */
 
 enum perfetto_loss {
 #define LOSS(row, ...) PERFETTO_##row,
@@ -252,7 +248,7 @@ enum perfetto_loss {
 extern const struct loss perfetto_losses[PERFETTO_LOSSES + 1];
 extern const struct writer_ops perfetto_writer_ops;
 
-/* ---- interning ---- */
+/* ---- state ---- */
 
 enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCTION, KINDS };
 
@@ -260,83 +256,79 @@ enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCT
 
 struct perfetto_entry {
 	struct slice text;
-	uint64_t same;   /* keys: a hash, equal for keys that the importer takes for one */
-	uint8_t changed; /* 1 << enum perfetto_loss: what is lost each time that it is used */
+	uint64_t key_hash; /* of keys: equal for keys that the importer does not distinguish */
+	uint8_t changed;   /* bits 1 << enum perfetto_loss, counted at each use */
 };
 
-/* Texts that are written once and referred to by number, from 1. */
+/* Texts that are written once and referred to by number (iid), from 1. */
 struct perfetto_table {
 	struct tabletext iids;
 	struct perfetto_entry *entries;
-	uint32_t memo[PERFETTO_MEMO]; /* iids that were used lately, by a few bytes of the text */
+	uint32_t memo[PERFETTO_MEMO]; /* direct-mapped cache of iids, by a few bytes of the text */
 	uint32_t n, cap;
 	size_t bytes; /* of the texts */
 };
 
-/* ---- tracks ---- */
-
 struct perfetto_track {
 	uint64_t uuid;
-	uint64_t parent;   /* of tracks that stand beside it, in its group ... */
-	struct slice name; /* ... and what they are called */
+	uint64_t parent; /* uuid; lanes of the track have the same parent and name */
+	struct slice name;
 	uint64_t pid, tid; /* as written */
-	uint64_t *ends;    /* of the spans that are open, the outermost first; OPEN_END: not known */
+	uint64_t *ends;    /* of the open spans, the outermost first; OPEN_END: not known */
 	uint32_t nends, ends_cap;
-	uint64_t instant; /* time of the last instant + 1; 0: there was none */
+	uint64_t instant; /* time of the last instant + 1; 0: none */
 };
 
 #define OPEN_END UINT64_MAX
 #define LAST_TIME ((uint64_t)INT64_MAX)
 #define PERFETTO_CLASSES 64
 
-/* ---- arguments ---- */
-
 #define SHAPE_FIELDS 16
 #define SHAPES 64
 
-/* Keys of fields of these names. */
+/* Keys for fields of these names. */
 struct perfetto_shape {
 	uint32_t n;
-	struct slice names[SHAPE_FIELDS]; /* they are the table's, and stay */
+	struct slice names[SHAPE_FIELDS]; /* keys of the table KIND_KEY */
 	uint32_t iids[SHAPE_FIELDS];
 };
 
 struct perfetto_state {
 	bool signed_time;       /* ts may be before 0; set by open */
-	struct chunk *chunk;    /* of the call that is running */
-	struct ledger declared; /* what was lost with new tracks, for the next chunk */
-	uint64_t offset;        /* of the event that is being written, for losses */
+	struct chunk *chunk;    /* of the current call */
+	struct ledger declared; /* losses of new tracks, for the next chunk */
+	uint64_t offset;        /* of the current event, for losses */
 	uint64_t uuid;          /* of the last track */
-	struct text body;       /* of the track event that is being built */
+	struct text body;       /* of the current track event */
 	struct text defs;       /* interned data, for the next track event */
 	struct text clean;      /* a repaired text */
 	struct arena arena;
 	struct perfetto_table tables[KINDS];
-	uint32_t *seen;                 /* strings that came once, by hash */
-	uint64_t repeats;               /* of strings that have a number */
+	uint32_t *seen;                 /* hashes of strings that occurred once */
+	uint64_t repeats;               /* uses of strings that have a number */
 	uint64_t seed;                  /* of hashes */
 	struct perfetto_track **tracks; /* by number */
 	uint32_t ntracks, tracks_cap;
-	struct table64 pids, tids; /* that are in use */
+	struct table64 pids, tids; /* in use */
 	uint64_t next_pid, next_tid;
 	struct table64 series; /* hash of track, name and key -> series_uuids[] */
 	uint64_t *series_uuids;
 	uint32_t nseries, series_cap;
 	struct tabletext stacks; /* frames -> number */
 	struct text stack;       /* frames */
-	uint64_t stack_bytes;    /* of those that are remembered */
+	uint64_t stack_bytes;    /* in `stacks` */
 	uint32_t nstacks;
 	struct {
 		const struct class *cls;
-		const char *category; /* as it was then */
+		const char *category; /* cls->category.p at that time */
 		uint32_t iid;
-	} categories[PERFETTO_CLASSES]; /* that were used lately */
+	} categories[PERFETTO_CLASSES]; /* direct-mapped cache */
 	uint32_t arrow_name, arrow_category;
-	struct idset arrows; /* ids of those that left */
+	struct idset arrows; /* ids of those that have a start */
 	struct perfetto_shape shapes[SHAPES];
 };
 
-/* A number of a track is what its `declared` points to. */
+/* `declared` of a track points to its index. */
 static inline struct perfetto_track *perfetto_track_of(const struct perfetto_state *st, const struct track *t)
 {
 	return st->tracks[*(const uint32_t *)t->declared];
@@ -349,85 +341,63 @@ static inline void perfetto_lose(struct perfetto_state *st, enum perfetto_loss w
 
 void perfetto_lose_all(struct perfetto_state *st, unsigned changed);
 
-/* ---- perfetto_intern.c ---- */
+/* ---- interned.c ---- */
 
-/* The text as it can be written: itself, or what is in st->clean until the next call.  *changed: what was
- * lost. */
+/* Returns the text, or a repaired copy in st->clean that lasts until the next call.  *changed: bits of
+ * losses. */
 struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed);
 
-/* The number of a text; 0: there is no more room, it has to be written where it is used (never for
- * categories and functions that differ in nothing).  What is lost with it is counted. */
+/* Returns the number of a text and counts its losses; 0: no space, write the text where it is used. */
 uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s);
 
-/* Strings only get a number when they come again. */
+/* The same for strings of arguments, which usually get a number when they occur again. */
 uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s);
 void perfetto_intern_free(struct perfetto_state *st);
 
-/* ---- perfetto_value.c ---- */
-
-#define PERFETTO_DEPTH 100 /* of lists and maps in each other */
-
-/* The value of an annotation that is being built in st->body. */
-void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth);
-
-/* ---- perfetto_json.c ---- */
-
-/* A number of JSON as a value: U64, I64 or F64; else VALUE_NONE. */
-struct value perfetto_json_number(struct slice s);
-
-/* ---- perfetto_keys.c ---- */
-
-/* The keys of one event or map, so far. */
 #define KEYS_FEW 16
 
+/* The keys of one event or map, as hashes. */
 struct perfetto_keys {
 	uint64_t few[KEYS_FEW];
 	uint32_t n;
-	struct table64 many; /* beyond that: hash; and ~hash -> how often a name was changed */
-	struct arena arena;  /* of names that were made */
+	struct table64 many; /* all keys if more than few; and ~hash -> last number appended to the name */
+	struct arena arena;  /* of names with a number */
 };
 
 void perfetto_keys_free(struct perfetto_keys *keys);
 
-/* Writes it into st->body. */
+/* Writes a key that is unique in `keys` into st->body. */
 void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name);
 
-/* The fields of an event, as annotations in st->body. */
+/* Writes the fields of an event as annotations into st->body. */
 void perfetto_args(struct perfetto_state *st, const struct batch *b, const struct event *e);
-
-/* ---- perfetto_tracks.c ---- */
-
-bool perfetto_declare_track(struct perfetto_state *st, struct track *t);
-void perfetto_put_track(struct perfetto_state *st, const struct track *t);
-
-/* A track beside this one. */
-uint64_t perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, struct slice name);
-void perfetto_put_order(struct perfetto_state *st);
-
-/* ---- perfetto_events.c ---- */
-
-/* A track event of what is in st->body, which is empty then. */
-struct perfetto_event {
-	uint64_t ts, track, name, category; /* iids; 0: none */
-	unsigned type;
-};
-
-void perfetto_event(struct perfetto_state *st, const struct batch *b, const struct event *e);
-
-/* ---- perfetto_counter.c ---- */
-
-/* ---- perfetto_stack.c ---- */
 
 #define PERFETTO_STACKS (1U << 18)
 #define PERFETTO_STACK_BYTES (32U << 20)
 
-/* The call stack of an event, if it has one: a packet of its own, or a part of the event that st->body is to
- * become. */
+/* Writes the call stack of an event, if it has one: as a packet of its own, or into st->body. */
 void perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e);
 
-/* ---- perfetto_about.c ---- */
+/* ---- values.c ---- */
 
-/* Clocks and facts of the trace. */
+#define PERFETTO_DEPTH 100 /* nesting of lists and maps */
+
+/* Writes the value of an annotation into st->body. */
+void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth);
+
+/* Returns a JSON number as U64, I64 or F64, anything else as VALUE_NONE. */
+struct value perfetto_json_number(struct slice s);
+
+/* ---- tracks.c ---- */
+
+bool perfetto_declare_track(struct perfetto_state *st, struct track *t);
+void perfetto_put_track(struct perfetto_state *st, const struct track *t);
+
+/* Writes a new track with the same parent as this one.  Returns its uuid. */
+uint64_t perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, struct slice name);
+void perfetto_put_order(struct perfetto_state *st);
+
+/* Writes clocks and facts of the trace. */
 void perfetto_put_about(struct perfetto_state *st, const struct writer *w);
 
 #endif

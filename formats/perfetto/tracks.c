@@ -1,3 +1,8 @@
+/*
+ * Descriptors: clocks and attributes of the trace, processes, threads and tracks.  Perfetto has a process, a
+ * thread of it, or a plain track below one of them.  Viewers pack tracks of equal name and parent into one
+ * group: the lanes of a thread are such tracks.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,10 +10,6 @@
 #include "format/fields_json.h"
 #include "out/facts.h"
 #include "perfetto/perfetto.h"
-
-/* ---- about ---- */
-
-/* What is known of the trace as a whole: its clock, where it comes from, what was lost. */
 
 /* ---- clocks ---- */
 
@@ -21,8 +22,8 @@ static void put_clock(struct text *t, unsigned id, uint64_t ns)
 	wire_close(t, at);
 }
 
-/* Times of events are those of the trace's own clock; a snapshot says what others had at its 0.  Without one
- * the importer knows no wall time. */
+/* Times of events are those of the trace's own clock; a snapshot gives the other clocks at its 0.  Without
+ * one the importer has no wall time. */
 static void put_clocks(struct text *t, const struct writer *w)
 {
 	const uint64_t zero = w->rebased ? w->rebased_by : 0;
@@ -160,13 +161,6 @@ void perfetto_put_about(struct perfetto_state *st, const struct writer *w)
 	arena_free(&a.arena);
 }
 
-/* ---- tracks ---- */
-
-/*
- * Tracks as Perfetto has them: a process, a thread of it, or a plain track below one of them.  Tracks of one
- * name and parent are one group, which viewers pack: the lanes of a thread are such tracks.
- */
-
 /* ---- numbers ---- */
 
 /* Numbers below 2^32 exactly, so that few others are taken for the same. */
@@ -206,7 +200,7 @@ static uint64_t number_thread(struct perfetto_state *st, const struct track *t, 
 
 /* ---- tracks ---- */
 
-static bool is_plain(const struct track *t)
+static bool is_lane_or_child(const struct track *t)
 {
 	return t->lane > 0 || t->is_child;
 }
@@ -224,8 +218,8 @@ static bool add(struct perfetto_state *st, struct track *t, struct perfetto_trac
 	return true;
 }
 
-/* Where a lane or child stands. */
-static void place(struct perfetto_track *k, const struct track *t, const struct perfetto_track *parent)
+/* A lane is a sibling of its thread, a child is below it. */
+static void place_below(struct perfetto_track *k, const struct track *t, const struct perfetto_track *parent)
 {
 	k->pid = parent->pid;
 	k->tid = parent->tid;
@@ -242,8 +236,8 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 	if (k == NULL)
 		return false;
 	k->uuid = ++st->uuid;
-	if (is_plain(t) && parent != NULL)
-		place(k, t, parent);
+	if (is_lane_or_child(t) && parent != NULL)
+		place_below(k, t, parent);
 	else {
 		k->parent = k->uuid;
 		k->name = t->name;
@@ -261,7 +255,7 @@ bool perfetto_declare_track(struct perfetto_state *st, struct track *t)
 
 /* ---- descriptors ---- */
 
-static void put_text_tracks(struct perfetto_state *st, struct text *t, unsigned field, struct slice s)
+static void put_clean_text(struct perfetto_state *st, struct text *t, unsigned field, struct slice s)
 {
 	unsigned changed;
 
@@ -269,7 +263,7 @@ static void put_text_tracks(struct perfetto_state *st, struct text *t, unsigned 
 	perfetto_lose_all(st, changed);
 }
 
-/* Where viewers show it: by number; before those, what has none, by the number that its name ends in. */
+/* Returns the sort rank: the id; tracks without an id come first, by the number at the end of their name. */
 static uint64_t rank_of(const struct track *t)
 {
 	uint64_t n = 0, unit = 1;
@@ -292,7 +286,7 @@ static void put_process(struct perfetto_state *st, struct text *t, const struct 
 	char label[40];
 
 	wire_number(t, PROCESS_PID, p->pid);
-	put_text_tracks(st, t, PROCESS_NAME, k->name);
+	put_clean_text(st, t, PROCESS_NAME, k->name);
 	if (k->has_id && k->id != p->pid) {
 		snprintf(label, sizeof label, "pid %" PRIu64, k->id);
 		wire_slice(t, PROCESS_LABELS, slice_str(label));
@@ -306,7 +300,7 @@ static void put_thread(struct perfetto_state *st, struct text *t, const struct p
 
 	wire_number(t, THREAD_PID, p->pid);
 	wire_number(t, THREAD_TID, p->tid);
-	put_text_tracks(st, t, THREAD_NAME, p->name);
+	put_clean_text(st, t, THREAD_NAME, p->name);
 	wire_close(t, at);
 }
 
@@ -326,7 +320,7 @@ void perfetto_put_track(struct perfetto_state *st, const struct track *k)
 
 	wire_number(t, TRACK_UUID, p->uuid);
 	if (p->parent != p->uuid) {
-		put_text_tracks(st, t, TRACK_NAME, p->name);
+		put_clean_text(st, t, TRACK_NAME, p->name);
 		wire_number(t, TRACK_PARENT, p->parent);
 		if (k->lane == 0) /* arrows do not bind to spans of tracks that the importer may merge */
 			wire_number(t, TRACK_MERGE, MERGE_NONE);

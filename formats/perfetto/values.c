@@ -1,3 +1,7 @@
+/*
+ * Values as debug annotations.  JSON text is parsed and becomes nested annotations too; text that is not
+ * valid JSON is written as it is.  Recursion is bounded by PERFETTO_DEPTH.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +11,8 @@
 #include "output/text_units.h"
 #include "perfetto/perfetto.h"
 
-/* ---- wire ---- */
+#define MAX_DIGITS UINT64_C(999999999999999) /* exact as a double */
+#define MAX_NUMBER 400                       /* bytes of a number that is read as a double */
 
 void wire_close_long(struct text *t, size_t start)
 {
@@ -21,16 +26,39 @@ void wire_close_long(struct text *t, size_t start)
 	t->n += more;
 }
 
-/* ---- json ---- */
+/* ---- texts ---- */
 
-/* Values of JSON text as annotations.  What is not read as JSON is written as its own text. */
+/* Writes a text without interning it. */
+static void put_text(struct perfetto_state *st, struct slice s)
+{
+	unsigned changed;
 
-#define MOST_DIGITS UINT64_C(999999999999999) /* exact as a double */
-#define NUMBER_MOST 400                       /* bytes of a number that is read as a double */
+	wire_slice(&st->body, ANNOTATION_STRING, perfetto_clean(st, s, &changed));
+	perfetto_lose_all(st, changed);
+}
 
-/* A number without an exponent, of few digits: these, and the power of ten, are exact as doubles, and so
- * their quotient is the nearest one.  false: it is another one. */
-static bool read_short(struct slice s, double *v)
+static void put_text_value(struct perfetto_state *st, struct slice s)
+{
+	const uint32_t iid = perfetto_intern_string(st, s);
+
+	if (iid != 0)
+		wire_number(&st->body, ANNOTATION_STRING_IID, iid);
+	else
+		put_text(st, s);
+}
+
+/* Writes as text a value that the importer would drop. */
+static void put_empty(struct perfetto_state *st, const char *text)
+{
+	perfetto_lose(st, PERFETTO_EMPTY, 1);
+	wire_slice(&st->body, ANNOTATION_STRING, slice_str(text));
+}
+
+/* ---- JSON ---- */
+
+/* Reads a number without an exponent and with few digits: digits and power of ten are exact as doubles, so
+ * their quotient is the nearest double (Clinger's fast path).  Returns false for any other number. */
+static bool parse_short(struct slice s, double *v)
 {
 	static const double powers[] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 		                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
@@ -48,27 +76,27 @@ static bool read_short(struct slice s, double *v)
 		else
 			return false;
 	}
-	if (point == s.n || digits == 0 || digits > MOST_DIGITS)
+	if (point == s.n || digits == 0 || digits > MAX_DIGITS)
 		return false;
 	*v = (double)digits / powers[s.n - point - 1];
 	*v = negative ? -*v : *v;
 	return true;
 }
 
-static struct value read_double(struct slice s)
+static struct value parse_double(struct slice s)
 {
-	char room[NUMBER_MOST + 1];
+	char buffer[MAX_NUMBER + 1];
 	char *end;
-	double short_one;
+	double short_value;
 
-	if (read_short(s, &short_one))
-		return (struct value){ .type = VALUE_F64, .f64 = short_one };
-	if (s.n > NUMBER_MOST || s.n == 0)
+	if (parse_short(s, &short_value))
+		return (struct value){ .type = VALUE_F64, .f64 = short_value };
+	if (s.n > MAX_NUMBER || s.n == 0)
 		return (struct value){ .type = VALUE_NONE };
-	memcpy(room, s.p, s.n);
-	room[s.n] = '\0';
-	const double v = strtod(room, &end);
-	if (end != room + s.n || !isfinite(v))
+	memcpy(buffer, s.p, s.n);
+	buffer[s.n] = '\0';
+	const double v = strtod(buffer, &end);
+	if (end != buffer + s.n || !isfinite(v))
 		return (struct value){ .type = VALUE_NONE };
 	return (struct value){ .type = VALUE_F64, .f64 = v };
 }
@@ -84,7 +112,7 @@ struct value perfetto_json_number(struct slice s)
 		return json_digits_any(s.p, s.n, &v) ? (struct value){ .type = VALUE_U64, .u64 = v }
 		                                     : (struct value){ .type = VALUE_NONE };
 	if (kind != JSON_INT)
-		return read_double(s);
+		return parse_double(s);
 	if (s.n == 2 && s.p[1] == '0') /* -0 */
 		return (struct value){ .type = VALUE_F64, .f64 = -0.0 };
 	if (!json_digits_any(s.p + 1, s.n - 1, &v) || v > (uint64_t)INT64_MAX + 1)
@@ -92,7 +120,7 @@ struct value perfetto_json_number(struct slice s)
 	return (struct value){ .type = VALUE_I64, .u64 = -v };
 }
 
-static void put_number(struct perfetto_state *st, struct slice s)
+static void put_json_number(struct perfetto_state *st, struct slice s)
 {
 	const struct value v = perfetto_json_number(s);
 
@@ -104,7 +132,6 @@ static void put_number(struct perfetto_state *st, struct slice s)
 	wire_slice(&st->body, ANNOTATION_STRING, s);
 }
 
-/* p NULL: no memory. */
 static struct slice unescape(struct perfetto_state *st, struct arena *a, struct slice s, enum json_kind kind)
 {
 	if (kind != JSON_ESCAPED)
@@ -114,10 +141,8 @@ static struct slice unescape(struct perfetto_state *st, struct arena *a, struct 
 	return s;
 }
 
-static const char *put_value(struct perfetto_state *st, struct json *x, const char *p, const char *e,
-                             unsigned depth);
-
-static void perfetto_empty(struct perfetto_state *st, const char *text);
+static const char *put_json_value(struct perfetto_state *st, struct json *x, const char *p, const char *e,
+                                  unsigned depth);
 
 static const char *put_entries(struct perfetto_state *st, struct json *x, const char *p, const char *e,
                                unsigned depth)
@@ -137,7 +162,7 @@ static const char *put_entries(struct perfetto_state *st, struct json *x, const 
 			arena_free(&a);
 		}
 		if (p != NULL)
-			p = put_value(st, x, p, e, depth + 1);
+			p = put_json_value(st, x, p, e, depth + 1);
 		wire_close(&st->body, at);
 		any = true;
 		if (p == NULL)
@@ -145,19 +170,17 @@ static const char *put_entries(struct perfetto_state *st, struct json *x, const 
 	}
 	perfetto_keys_free(&keys);
 	if (p != NULL && !any)
-		perfetto_empty(st, object ? "{}" : "[]");
+		put_empty(st, object ? "{}" : "[]");
 	return p;
 }
 
-static void perfetto_text_value(struct perfetto_state *st, struct slice s);
-
-static void put_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
+static void put_json_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
 {
 	struct arena a = { .used = 0 };
 
 	s = unescape(st, &a, s, kind);
 	if (s.p != NULL)
-		perfetto_text_value(st, s);
+		put_text_value(st, s);
 	arena_free(&a);
 }
 
@@ -170,19 +193,19 @@ static const char *put_scalar(struct perfetto_state *st, struct json *x, const c
 		return NULL;
 	const struct slice s = json_text(p, q, kind);
 	if (json_is_string(kind))
-		put_string(st, s, kind);
+		put_json_string(st, s, kind);
 	else if (kind == JSON_TRUE || kind == JSON_FALSE)
 		wire_number(&st->body, ANNOTATION_BOOL, kind == JSON_TRUE);
 	else if (kind == JSON_NULL)
-		perfetto_empty(st, "null");
+		put_empty(st, "null");
 	else
-		put_number(st, s);
+		put_json_number(st, s);
 	return q;
 }
 
-/* Returns where the value ends; NULL: it is not JSON, or too deep. */
-static const char *put_value(struct perfetto_state *st, struct json *x, const char *p, const char *e,
-                             unsigned depth)
+/* Returns the end of the value; NULL: it is not JSON, or nested too deep. */
+static const char *put_json_value(struct perfetto_state *st, struct json *x, const char *p, const char *e,
+                                  unsigned depth)
 {
 	p = json_skip_blanks(p, e);
 	if (p == e)
@@ -192,51 +215,21 @@ static const char *put_value(struct perfetto_state *st, struct json *x, const ch
 	return depth < PERFETTO_DEPTH ? put_entries(st, x, p, e, depth) : NULL;
 }
 
-/* The same of a JSON text. */
-static void perfetto_json(struct perfetto_state *st, struct slice json, unsigned depth)
+static void put_json(struct perfetto_state *st, struct slice json, unsigned depth)
 {
 	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
 	const char *const e = json.p + json.n;
 	const size_t before = st->body.n;
 
-	const char *const p = json.n > 0 ? put_value(st, &x, json.p, e, depth) : NULL;
+	const char *const p = json.n > 0 ? put_json_value(st, &x, json.p, e, depth) : NULL;
 	if (p != NULL && json_skip_blanks(p, e) == e)
 		return;
 	st->body.n = before;
 	perfetto_lose(st, PERFETTO_TOO_DEEP, 1);
-	perfetto_text_value(st, json);
+	put_text_value(st, json);
 }
 
-/* ---- value ---- */
-
-/* Values as annotations.  Recursion is bounded by MAX_DEPTH. */
-#define MAX_DEPTH PERFETTO_DEPTH
-
-/* A text without a number. */
-static void put_text(struct perfetto_state *st, struct slice s)
-{
-	unsigned changed;
-
-	wire_slice(&st->body, ANNOTATION_STRING, perfetto_clean(st, s, &changed));
-	perfetto_lose_all(st, changed);
-}
-
-static void perfetto_text_value(struct perfetto_state *st, struct slice s)
-{
-	const uint32_t iid = perfetto_intern_string(st, s);
-
-	if (iid != 0)
-		wire_number(&st->body, ANNOTATION_STRING_IID, iid);
-	else
-		put_text(st, s);
-}
-
-/* What would vanish, as text. */
-static void perfetto_empty(struct perfetto_state *st, const char *text)
-{
-	perfetto_lose(st, PERFETTO_EMPTY, 1);
-	wire_slice(&st->body, ANNOTATION_STRING, slice_str(text));
-}
+/* ---- any value ---- */
 
 static void put_double(struct perfetto_state *st, double v)
 {
@@ -255,7 +248,7 @@ static void put_bytes(struct perfetto_state *st, struct slice s)
 	text_hex(&st->body, s.p, s.n);
 }
 
-/* A text of a list that has a number, as most have: all at once. */
+/* Writes an interned text of a list, as most are, in one go. */
 static inline void put_interned(struct perfetto_state *st, uint32_t iid)
 {
 	char *p = text_room(&st->body, 2 * WIRE_VARINT_MAX);
@@ -316,8 +309,8 @@ static void put_map(struct perfetto_state *st, const struct value *v, unsigned d
 static void put_nested(struct perfetto_state *st, const struct value *v, unsigned depth)
 {
 	if (v->count == 0) {
-		perfetto_empty(st, v->type == VALUE_LIST ? "[]" : "{}");
-	} else if (depth >= MAX_DEPTH) {
+		put_empty(st, v->type == VALUE_LIST ? "[]" : "{}");
+	} else if (depth >= PERFETTO_DEPTH) {
 		perfetto_lose(st, PERFETTO_TOO_DEEP, 1);
 		wire_slice(&st->body, ANNOTATION_STRING, slice_str("..."));
 	} else if (v->type == VALUE_LIST) {
@@ -331,7 +324,7 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
-		perfetto_empty(st, "null");
+		put_empty(st, "null");
 		break;
 	case VALUE_BOOL:
 		wire_number(&st->body, ANNOTATION_BOOL, v->u64 != 0);
@@ -356,13 +349,13 @@ void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned d
 		wire_number(&st->body, ANNOTATION_POINTER, v->u64);
 		break;
 	case VALUE_STRING:
-		perfetto_text_value(st, value_text(v));
+		put_text_value(st, value_text(v));
 		break;
 	case VALUE_BYTES:
 		put_bytes(st, value_text(v));
 		break;
 	case VALUE_JSON:
-		perfetto_json(st, value_text(v), depth);
+		put_json(st, value_text(v), depth);
 		break;
 	case VALUE_LIST:
 	case VALUE_MAP:

@@ -1,3 +1,11 @@
+/*
+ * The writer: one sequence of packets in time order.  Texts are defined before they are used, so every event
+ * depends on those before it and one thread at a time writes.
+ *
+ * The importer sorts by time, and packets of equal time by their position in the file.  So the end of a span
+ * is held back until the next event of its track: then it is after everything the span contains, and before
+ * what begins where it ends.  The ends of one track are in order that way, whatever packets are between them.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -5,191 +13,27 @@
 #include "model/event_traits.h"
 #include "perfetto/perfetto.h"
 
-/* ---- counter ---- */
+#define MAX_DEPTH 500                 /* open spans of one track; the importer drops those deeper than 512 */
+#define MAX_SERIES (1U << 20)         /* tracks of counters */
+#define MAX_EXACT (UINT64_C(1) << 53) /* the importer stores counter values as doubles */
 
-/* Counters: each series is a track of its own, below that of the event. */
-#define MOST_SERIES (1U << 20)
-#define MOST_EXACT (UINT64_C(1) << 53) /* the importer holds values as doubles */
-
-/* ---- tracks ---- */
-
-static const struct class_field *declared_field(const struct class *cls, struct slice name)
-{
-	for (uint32_t i = 0; i < cls->nfields; i++)
-		if (slice_equal(cls->fields[i].name, name))
-			return &cls->fields[i];
-	return NULL;
-}
-
-static void put_unit(struct text *t, const char *unit)
-{
-	static const struct {
-		const char *name;
-		unsigned number;
-	} known[] = {
-		{ "ns", UNIT_NS }, { "count", UNIT_COUNT }, { "byte", UNIT_BYTES }, { "bytes", UNIT_BYTES }
-	};
-	const size_t at = wire_open(t, TRACK_COUNTER);
-	size_t i = 0;
-
-	if (unit != NULL) {
-		while (i < sizeof known / sizeof *known && strcmp(unit, known[i].name) != 0)
-			i++;
-		if (i < sizeof known / sizeof *known)
-			wire_number(t, COUNTER_UNIT, known[i].number);
-		else
-			wire_slice(t, COUNTER_UNIT_NAME, slice_str(unit));
-	}
-	wire_close(t, at);
-}
-
-/* "memory used": the event, then the series; "memory" if the series is just its value. */
-static struct slice series_name(struct arena *a, struct slice event, struct slice key)
-{
-	if (slice_is(key, "value") || key.n == 0)
-		return event;
-	if (event.n == 0)
-		return key;
-	char *const p = arena_alloc(a, (size_t)event.n + 1 + key.n);
-	if (p == NULL)
-		return slice_of(NULL, 0);
-	memcpy(p, event.p, event.n);
-	p[event.n] = ' ';
-	memcpy(p + event.n + 1, key.p, key.n);
-	return slice_of(p, (size_t)event.n + 1 + key.n);
-}
-
-static void put_track(struct perfetto_state *st, const struct event *e, struct slice key, uint64_t uuid)
-{
-	struct text *const t = &st->chunk->text;
-	struct arena a = { .used = 0 };
-	const struct slice name = series_name(&a, e->name, key);
-	const struct class_field *const f = declared_field(e->cls, key);
-	const size_t packet = wire_open(t, TRACE_PACKET);
-	unsigned changed;
-
-	wire_number(t, PACKET_SEQUENCE, 1);
-	const size_t at = wire_open(t, PACKET_TRACK);
-	wire_number(t, TRACK_UUID, uuid);
-	wire_slice(t, TRACK_NAME, perfetto_clean(st, name, &changed));
-	perfetto_lose_all(st, changed);
-	wire_number(t, TRACK_PARENT, perfetto_track_of(st, e->track)->uuid);
-	put_unit(t, f != NULL ? f->unit : NULL);
-	wire_close(t, at);
-	wire_close(t, packet);
-	t->failed |= name.p == NULL;
-	arena_free(&a);
-}
-
-/* The track of a series; 0: there are too many. */
-static uint64_t series_of(struct perfetto_state *st, const struct event *e, struct slice key)
-{
-	const uint64_t track = perfetto_track_of(st, e->track)->uuid;
-	const uint64_t hash =
-	    hash_bytes(key.p, key.n, hash_bytes(e->name.p, e->name.n, hash_u64(track, st->seed)));
-	const uint32_t i = table64_get(&st->series, hash);
-
-	if (i != TABLE_NONE)
-		return st->series_uuids[i];
-	if (st->nseries >= MOST_SERIES)
-		return 0;
-	if (!array_room(&st->series_uuids, st->nseries, &st->series_cap, sizeof *st->series_uuids) ||
-	    !table64_put(&st->series, hash, st->nseries)) {
-		st->chunk->text.failed = true;
-		return 0;
-	}
-	st->series_uuids[st->nseries++] = ++st->uuid;
-	put_track(st, e, key, st->uuid);
-	return st->uuid;
-}
-
-/* ---- values ---- */
-
-/* A number as U64, I64 or F64; else VALUE_NONE. */
-static struct value number_of(const struct value *v)
-{
-	struct value n = *v;
-
-	if (v->type == VALUE_JSON)
-		return perfetto_json_number(value_text(v));
-	if (v->type == VALUE_BOOL)
-		n.u64 = v->u64 != 0;
-	if (v->type == VALUE_BOOL || (v->type >= VALUE_U8 && v->type <= VALUE_U64))
-		n.type = VALUE_U64;
-	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
-		n.type = VALUE_I64;
-	else if ((v->type == VALUE_F32 || v->type == VALUE_F64) && !isnan(v->f64))
-		n.type = VALUE_F64;
-	else
-		n.type = VALUE_NONE;
-	return n;
-}
-
-static bool is_exact(const struct value *n)
-{
-	if (n->type == VALUE_U64)
-		return n->u64 <= MOST_EXACT;
-	return n->type != VALUE_I64 || (n->i64 >= -(int64_t)MOST_EXACT && n->i64 <= (int64_t)MOST_EXACT);
-}
-
-/* An integer that a double rounds is an argument too. */
-static void put_exact(struct perfetto_state *st, const struct value *n)
-{
-	const size_t at = wire_open(&st->body, EVENT_ANNOTATIONS);
-
-	wire_slice(&st->body, ANNOTATION_NAME, SLICE_LIT("exact"));
-	perfetto_value(st, n, 0);
-	wire_close(&st->body, at);
-	wire_double(&st->body, EVENT_DOUBLE_VALUE, n->type == VALUE_U64 ? (double)n->u64 : (double)n->i64);
-}
-
-static uint32_t perfetto_category(struct perfetto_state *st, const struct class *cls);
-
-static void perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e);
-
-static void put_value(struct perfetto_state *st, const struct event *e, uint64_t track, const struct value *n)
-{
-	struct perfetto_event x = { .ts = e->ts, .track = track, .type = TYPE_COUNTER };
-
-	x.category = perfetto_category(st, e->cls);
-	if (n->type == VALUE_F64)
-		wire_double(&st->body, EVENT_DOUBLE_VALUE, n->f64);
-	else if (!is_exact(n))
-		put_exact(st, n);
-	else
-		wire_number(&st->body, EVENT_COUNTER_VALUE, n->u64);
-	perfetto_put_event(st, &x);
-}
-
-static void perfetto_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
-{
-	for (uint16_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		const struct value n = number_of(&f->value);
-		if (n.type == VALUE_NONE) {
-			perfetto_lose(st, PERFETTO_COUNTER_TEXT, 1);
-			continue;
-		}
-		const uint64_t track = series_of(st, e, f->name);
-		if (track == 0)
-			perfetto_lose(st, PERFETTO_SERIES, 1);
-		else
-			put_value(st, e, track, &n);
-	}
-}
-
-/* ---- events ---- */
-
-/*
- * Events.  The importer sorts by time, and packets of one time by their place in the file.  So ends are held
- * back until the next event of their track: then they stand behind all that they contain, and before what
- * begins where they end.  The ends of one track are in order that way, whatever lies between them.
- */
-#define MOST_DEPTH 500 /* spans that are open on one track; the importer drops what is deeper than 512 */
+const struct loss perfetto_losses[PERFETTO_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "perfetto/losses.def"
+#undef LOSS
+	{ .id = NULL }
+};
 
 /* ---- packets ---- */
 
-/* Field and number of a track event; nothing for 0. */
+/* A track event whose other members are in st->body. */
+struct track_event {
+	uint64_t ts, track;      /* track: uuid */
+	uint64_t name, category; /* iids; 0: none */
+	unsigned type;
+};
+
+/* Writes a field of a track event unless its value is 0. */
 static inline char *put_number(char *p, unsigned field, uint64_t v)
 {
 	if (v == 0)
@@ -228,7 +72,7 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, b
 	return wire_put(p, event);
 }
 
-static void perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
+static void put_event(struct perfetto_state *st, const struct track_event *e)
 {
 	char head[5 * WIRE_VARINT_MAX], *h = head;
 
@@ -276,13 +120,13 @@ static uint32_t text_iid(struct perfetto_state *st, enum perfetto_kind kind, uns
 	return iid;
 }
 
-/* A name: its iid, or 0 and it is in st->body. */
-static uint32_t perfetto_name(struct perfetto_state *st, struct slice name)
+/* Returns the iid of a name; 0: the name was written into st->body. */
+static uint32_t name_iid(struct perfetto_state *st, struct slice name)
 {
 	return text_iid(st, KIND_NAME, EVENT_NAME, name);
 }
 
-static uint32_t perfetto_category(struct perfetto_state *st, const struct class *cls)
+static uint32_t category_iid(struct perfetto_state *st, const struct class *cls)
 {
 	const uint32_t row = cls->index % PERFETTO_CLASSES;
 
@@ -302,19 +146,182 @@ static uint32_t perfetto_category(struct perfetto_state *st, const struct class 
 static void put_named(struct perfetto_state *st, const struct batch *b, const struct event *e, unsigned type,
                       uint64_t ts, uint64_t track)
 {
-	struct perfetto_event x = { .ts = ts, .track = track, .type = type };
+	struct track_event x = { .ts = ts, .track = track, .type = type };
 
-	x.name = perfetto_name(st, e->name);
-	x.category = perfetto_category(st, e->cls);
+	x.name = name_iid(st, e->name);
+	x.category = category_iid(st, e->cls);
 	perfetto_args(st, b, e);
 	if (call_stack_of_class(e->cls))
 		perfetto_sample(st, b, e);
-	perfetto_put_event(st, &x);
+	put_event(st, &x);
+}
+
+/* ---- counters ---- */
+
+static const struct class_field *declared_field(const struct class *cls, struct slice name)
+{
+	for (uint32_t i = 0; i < cls->nfields; i++)
+		if (slice_equal(cls->fields[i].name, name))
+			return &cls->fields[i];
+	return NULL;
+}
+
+static void put_unit(struct text *t, const char *unit)
+{
+	static const struct {
+		const char *name;
+		unsigned number;
+	} known[] = {
+		{ "ns", UNIT_NS }, { "count", UNIT_COUNT }, { "byte", UNIT_BYTES }, { "bytes", UNIT_BYTES }
+	};
+	const size_t at = wire_open(t, TRACK_COUNTER);
+	size_t i = 0;
+
+	if (unit != NULL) {
+		while (i < sizeof known / sizeof *known && strcmp(unit, known[i].name) != 0)
+			i++;
+		if (i < sizeof known / sizeof *known)
+			wire_number(t, COUNTER_UNIT, known[i].number);
+		else
+			wire_slice(t, COUNTER_UNIT_NAME, slice_str(unit));
+	}
+	wire_close(t, at);
+}
+
+/* Returns "EVENT SERIES", or "EVENT" if the series is named "value". */
+static struct slice series_name(struct arena *a, struct slice event, struct slice key)
+{
+	if (slice_is(key, "value") || key.n == 0)
+		return event;
+	if (event.n == 0)
+		return key;
+	char *const p = arena_alloc(a, (size_t)event.n + 1 + key.n);
+	if (p == NULL)
+		return slice_of(NULL, 0);
+	memcpy(p, event.p, event.n);
+	p[event.n] = ' ';
+	memcpy(p + event.n + 1, key.p, key.n);
+	return slice_of(p, (size_t)event.n + 1 + key.n);
+}
+
+static void put_counter_track(struct perfetto_state *st, const struct event *e, struct slice key,
+                              uint64_t uuid)
+{
+	struct text *const t = &st->chunk->text;
+	struct arena a = { .used = 0 };
+	const struct slice name = series_name(&a, e->name, key);
+	const struct class_field *const f = declared_field(e->cls, key);
+	const size_t packet = wire_open(t, TRACE_PACKET);
+	unsigned changed;
+
+	wire_number(t, PACKET_SEQUENCE, 1);
+	const size_t at = wire_open(t, PACKET_TRACK);
+	wire_number(t, TRACK_UUID, uuid);
+	wire_slice(t, TRACK_NAME, perfetto_clean(st, name, &changed));
+	perfetto_lose_all(st, changed);
+	wire_number(t, TRACK_PARENT, perfetto_track_of(st, e->track)->uuid);
+	put_unit(t, f != NULL ? f->unit : NULL);
+	wire_close(t, at);
+	wire_close(t, packet);
+	t->failed |= name.p == NULL;
+	arena_free(&a);
+}
+
+/* Each series is a track of its own below that of the event.  Returns its uuid; 0: the limit is reached. */
+static uint64_t find_series(struct perfetto_state *st, const struct event *e, struct slice key)
+{
+	const uint64_t track = perfetto_track_of(st, e->track)->uuid;
+	const uint64_t hash =
+	    hash_bytes(key.p, key.n, hash_bytes(e->name.p, e->name.n, hash_u64(track, st->seed)));
+	const uint32_t i = table64_get(&st->series, hash);
+
+	if (i != TABLE_NONE)
+		return st->series_uuids[i];
+	if (st->nseries >= MAX_SERIES)
+		return 0;
+	if (!array_room(&st->series_uuids, st->nseries, &st->series_cap, sizeof *st->series_uuids) ||
+	    !table64_put(&st->series, hash, st->nseries)) {
+		st->chunk->text.failed = true;
+		return 0;
+	}
+	st->series_uuids[st->nseries++] = ++st->uuid;
+	put_counter_track(st, e, key, st->uuid);
+	return st->uuid;
+}
+
+/* Returns a number as U64, I64 or F64, anything else as VALUE_NONE. */
+static struct value to_number(const struct value *v)
+{
+	struct value n = *v;
+
+	if (v->type == VALUE_JSON)
+		return perfetto_json_number(value_text(v));
+	if (v->type == VALUE_BOOL)
+		n.u64 = v->u64 != 0;
+	if (v->type == VALUE_BOOL || (v->type >= VALUE_U8 && v->type <= VALUE_U64))
+		n.type = VALUE_U64;
+	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
+		n.type = VALUE_I64;
+	else if ((v->type == VALUE_F32 || v->type == VALUE_F64) && !isnan(v->f64))
+		n.type = VALUE_F64;
+	else
+		n.type = VALUE_NONE;
+	return n;
+}
+
+static bool is_exact(const struct value *n)
+{
+	if (n->type == VALUE_U64)
+		return n->u64 <= MAX_EXACT;
+	return n->type != VALUE_I64 || (n->i64 >= -(int64_t)MAX_EXACT && n->i64 <= (int64_t)MAX_EXACT);
+}
+
+/* Writes an integer that a double rounds as an argument too. */
+static void put_exact(struct perfetto_state *st, const struct value *n)
+{
+	const size_t at = wire_open(&st->body, EVENT_ANNOTATIONS);
+
+	wire_slice(&st->body, ANNOTATION_NAME, SLICE_LIT("exact"));
+	perfetto_value(st, n, 0);
+	wire_close(&st->body, at);
+	wire_double(&st->body, EVENT_DOUBLE_VALUE, n->type == VALUE_U64 ? (double)n->u64 : (double)n->i64);
+}
+
+static void put_counter_value(struct perfetto_state *st, const struct event *e, uint64_t track,
+                              const struct value *n)
+{
+	struct track_event x = { .ts = e->ts, .track = track, .type = TYPE_COUNTER };
+
+	x.category = category_iid(st, e->cls);
+	if (n->type == VALUE_F64)
+		wire_double(&st->body, EVENT_DOUBLE_VALUE, n->f64);
+	else if (!is_exact(n))
+		put_exact(st, n);
+	else
+		wire_number(&st->body, EVENT_COUNTER_VALUE, n->u64);
+	put_event(st, &x);
+}
+
+static void put_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
+{
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		const struct value n = to_number(&f->value);
+		if (n.type == VALUE_NONE) {
+			perfetto_lose(st, PERFETTO_COUNTER_TEXT, 1);
+			continue;
+		}
+		const uint64_t track = find_series(st, e, f->name);
+		if (track == 0)
+			perfetto_lose(st, PERFETTO_SERIES, 1);
+		else
+			put_counter_value(st, e, track, &n);
+	}
 }
 
 /* ---- spans ---- */
 
-/* Writes the ends that are due; `also`: those at ts too. */
+/* Writes the ends before ts; `also`: and those at ts. */
 static void close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bool also)
 {
 	while (k->nends > 0) {
@@ -326,7 +333,7 @@ static void close_until(struct perfetto_state *st, struct perfetto_track *k, uin
 	}
 }
 
-static void push(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
+static void push_end(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
 {
 	if (!array_room(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
 		st->chunk->text.failed = true;
@@ -335,7 +342,7 @@ static void push(struct perfetto_state *st, struct perfetto_track *k, uint64_t e
 	k->ends[k->nends++] = end;
 }
 
-/* On a track of its own. */
+/* Writes a span on a track of its own. */
 static void put_aside(struct perfetto_state *st, const struct batch *b, const struct event *e,
                       struct slice name, uint64_t ts, uint64_t end)
 {
@@ -346,9 +353,9 @@ static void put_aside(struct perfetto_state *st, const struct batch *b, const st
 		put_end(st, end, uuid);
 }
 
-static bool fits(const struct perfetto_track *k, uint64_t end)
+static bool fits_below(const struct perfetto_track *k, uint64_t end)
 {
-	return k->nends == 0 || (k->nends < MOST_DEPTH && end <= k->ends[k->nends - 1]);
+	return k->nends == 0 || (k->nends < MAX_DEPTH && end <= k->ends[k->nends - 1]);
 }
 
 static void put_span(struct perfetto_state *st, const struct batch *b, const struct event *e, uint64_t ts,
@@ -361,19 +368,21 @@ static void put_span(struct perfetto_state *st, const struct batch *b, const str
 		return;
 	}
 	close_until(st, k, ts, true);
-	if (!fits(k, end)) {
+	if (!fits_below(k, end)) {
 		perfetto_lose(st, PERFETTO_ASIDE, 1);
 		put_aside(st, b, e, k->name, ts, end);
 		return;
 	}
 	put_named(st, b, e, TYPE_BEGIN, ts, k->uuid);
-	push(st, k, end);
+	push_end(st, k, end);
 }
 
-/* The end of a span, which is clipped to the times that there are; false: it lies before all of them. */
-static bool clip(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
+/* Clips a span to the times of the importer, 0 to LAST_TIME, and sets its end.  Returns false if it is
+ * outside.
+ */
+static bool clip_span(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
 {
-	const uint64_t before = -*ts; /* of times before 0 */
+	const uint64_t before = -*ts; /* distance to 0 if ts is negative */
 
 	if (*ts > LAST_TIME) {
 		if (!st->signed_time || dur <= before) {
@@ -407,10 +416,10 @@ static void end_span(struct perfetto_state *st, const struct event *e)
 
 /* ---- instants and arrows ---- */
 
-/* One end of an arrow, at what is open; the two ends must have one name and category. */
+/* Writes one end of an arrow, which binds to an open span.  Both ends must have equal name and category. */
 static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
 {
-	struct perfetto_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
+	struct track_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
 	const size_t at = wire_open(&st->body, EVENT_LEGACY);
 
 	wire_number(&st->body, LEGACY_PHASE, (unsigned char)phase);
@@ -418,39 +427,39 @@ static void put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uin
 	wire_number(&st->body, LEGACY_ENCLOSING, 1);
 	wire_close(&st->body, at);
 	if (st->arrow_name == 0)
-		st->arrow_name = perfetto_name(st, SLICE_LIT("arrow"));
+		st->arrow_name = name_iid(st, SLICE_LIT("arrow"));
 	if (st->arrow_category == 0)
 		st->arrow_category = perfetto_intern(st, KIND_CATEGORY, SLICE_LIT("flow"));
 	x.name = st->arrow_name;
 	x.category = st->arrow_category;
-	perfetto_put_event(st, &x);
+	put_event(st, &x);
 }
 
-/* The importer puts an instant into the one before it of the same time: such ones are spans. */
+/* The importer nests an instant in an earlier one of the same time, so the second is written as a span. */
 static void put_instant(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
-	const bool again = k->instant == e->ts + 1;
+	const bool is_second = k->instant == e->ts + 1;
 
 	close_until(st, k, e->ts, true);
-	put_named(st, b, e, again ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
-	if (again)
-		push(st, k, e->ts);
+	put_named(st, b, e, is_second ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
+	if (is_second)
+		push_end(st, k, e->ts);
 	k->instant = e->ts + 1;
-	if ((e->flags & EVENT_ARROW) != 0) { /* an end may come */
+	if ((e->flags & EVENT_ARROW) != 0) { /* an end may follow */
 		idset_add(&st->arrows, e->dur);
 		put_flow(st, e->ts, k->uuid, e->dur, 's');
 	}
 }
 
-/* An end of an arrow binds to what is open, the innermost span or an instant of this time, or else to a span
- * of no length that it brings with it. */
+/* An end of an arrow binds to the innermost open span or to an instant of this time.  If there is neither, a
+ * span of length 0 is written for it. */
 static void put_arrow(struct perfetto_state *st, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 	const bool out = e->phase == PHASE_FLOW_OUT;
 
-	if (out && (e->flags & EVENT_ARROW) != 0) /* it left at its instant */
+	if (out && (e->flags & EVENT_ARROW) != 0) /* written with its instant */
 		return;
 	if (idset_add(&st->arrows, e->dur) == out) {
 		perfetto_lose(st, PERFETTO_ARROW, 1);
@@ -459,18 +468,16 @@ static void put_arrow(struct perfetto_state *st, const struct event *e)
 	if (e->nfields > 0)
 		perfetto_lose(st, PERFETTO_ARROW_FIELDS, 1);
 	close_until(st, k, e->ts, false);
-	const bool bare = k->nends == 0 && k->instant != e->ts + 1;
-	if (bare) {
-		struct perfetto_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
-		x.name = perfetto_name(st, e->name);
-		perfetto_put_event(st, &x);
+	const bool needs_span = k->nends == 0 && k->instant != e->ts + 1;
+	if (needs_span) {
+		struct track_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
+		x.name = name_iid(st, e->name);
+		put_event(st, &x);
 	}
 	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : event_is_step(e) ? 't' : 'f');
-	if (bare)
+	if (needs_span)
 		put_end(st, e->ts, k->uuid);
 }
-
-/* ---- all of them ---- */
 
 static void put_point(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
@@ -479,7 +486,7 @@ static void put_point(struct perfetto_state *st, const struct batch *b, const st
 	} else if (event_is_flow(e)) {
 		put_arrow(st, e);
 	} else if (e->phase == PHASE_COUNTER && e->nfields > 0) {
-		perfetto_counter(st, b, e);
+		put_counter(st, b, e);
 	} else if (e->phase == PHASE_BEGIN) {
 		put_span(st, b, e, e->ts, OPEN_END);
 	} else if (e->phase == PHASE_END) {
@@ -489,7 +496,7 @@ static void put_point(struct perfetto_state *st, const struct batch *b, const st
 	}
 }
 
-void perfetto_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
+static void write_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
 	uint64_t ts = e->ts, end;
 
@@ -498,33 +505,20 @@ void perfetto_event(struct perfetto_state *st, const struct batch *b, const stru
 		return;
 	if (e->phase != PHASE_SPAN)
 		put_point(st, b, e);
-	else if (clip(st, &ts, e->dur, &end))
+	else if (clip_span(st, &ts, e->dur, &end))
 		put_span(st, b, e, ts, end);
 }
 
 /* Ends of spans that are open at the end of the trace. */
-static void perfetto_put_ends(struct perfetto_state *st)
+static void put_open_ends(struct perfetto_state *st)
 {
 	for (uint32_t i = 0; i < st->ntracks; i++)
 		close_until(st, st->tracks[i], LAST_TIME, true);
 }
 
-/* ---- write ---- */
+/* ---- the writer ---- */
 
-/*
- * One sequence of packets, in the order of time.  Texts are defined before
- * they are used, in packets of their own; all of this is state that one event
- * leaves to the next, so it is written by one thread at a time.
- */
-
-const struct loss perfetto_losses[PERFETTO_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "perfetto/losses.def"
-#undef LOSS
-	{ .id = NULL }
-};
-
-static bool perfetto_open(struct writer *w, struct chunk *chunk)
+static bool open_writer(struct writer *w, struct chunk *chunk)
 {
 	struct perfetto_state *const st = w->state;
 	struct text *const t = &chunk->text;
@@ -541,22 +535,22 @@ static bool perfetto_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
-/* Losses of new tracks belong to the next chunk, which is not there yet. */
-static bool perfetto_declare(struct writer *w, const struct batch *b)
+/* Losses of new tracks belong to the next chunk, which does not exist yet. */
+static bool declare_batch(struct writer *w, const struct batch *b)
 {
 	struct perfetto_state *const st = w->state;
 	struct chunk lost = { .text = { .n = 0 } };
-	bool well = true;
+	bool ok = true;
 
 	st->chunk = &lost;
-	for (uint32_t i = 0; i < b->ntracks && well; i++)
-		well = perfetto_declare_track(st, b->tracks[i]);
+	for (uint32_t i = 0; i < b->ntracks && ok; i++)
+		ok = perfetto_declare_track(st, b->tracks[i]);
 	ledger_merge(&st->declared, &lost.ledger);
 	ledger_free(&lost.ledger);
-	return well && !lost.ledger.failed;
+	return ok;
 }
 
-static void perfetto_write(void *state, const struct batch *b, struct chunk *chunk)
+static void write_batch(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct perfetto_state *const st = state;
 
@@ -568,21 +562,21 @@ static void perfetto_write(void *state, const struct batch *b, struct chunk *chu
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		perfetto_put_track(st, b->tracks[i]);
 	for (uint32_t i = 0; i < b->n; i++)
-		perfetto_event(st, b, &b->events[i]);
+		write_event(st, b, &b->events[i]);
 	chunk->text.failed |= st->body.failed || st->arrows.failed;
 }
 
-static bool perfetto_close(struct writer *w, struct chunk *chunk)
+static bool close_writer(struct writer *w, struct chunk *chunk)
 {
 	struct perfetto_state *const st = w->state;
 
 	st->chunk = chunk;
-	perfetto_put_ends(st);
+	put_open_ends(st);
 	perfetto_put_about(st, w);
 	return true;
 }
 
-static void perfetto_free(void *state)
+static void free_writer(void *state)
 {
 	struct perfetto_state *const st = state;
 
@@ -610,9 +604,9 @@ const struct writer_ops perfetto_writer_ops = {
 	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.nested = true,
-	.open = perfetto_open,
-	.declare = perfetto_declare,
-	.write = perfetto_write,
-	.close = perfetto_close,
-	.free = perfetto_free,
+	.open = open_writer,
+	.declare = declare_batch,
+	.write = write_batch,
+	.close = close_writer,
+	.free = free_writer,
 };

@@ -106,7 +106,10 @@ void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_fram
 
 	if (depth < stack->n)
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_TOO_DEEP], offset, stack->n - depth);
-	const size_t at = t->n;
+	const size_t last_end = t->n;
+	if (s->weight > 0)
+		text_str(t, ",\n");
+	const size_t start = t->n;
 	text_char(t, '[');
 	for (uint32_t i = 0; i < depth; i++) {
 		const struct slice name = call_stack_from_root(stack, i, address);
@@ -120,22 +123,15 @@ void speedscope_samples_add(struct speedscope_samples *s, struct speedscope_fram
 		return;
 	}
 	s->count++;
-	/* the last stack ends at `at`: there is no separator yet */
-	const size_t before = at - s->last, n = t->n - at;
-	if (s->weight > 0 && before == n && memcmp(t->p + s->last, t->p + at, n) == 0) {
-		t->n = at;
+	const size_t n = t->n - start;
+	if (s->weight > 0 && last_end - s->last == n && memcmp(t->p + s->last, t->p + start, n) == 0) {
+		t->n = last_end;
 		s->weight++;
 		return;
 	}
-	if (s->weight > 0) {
+	if (s->weight > 0)
 		write_weight(s);
-		text_str(t, ",\n");
-		if (t->failed)
-			return;
-		memmove(t->p + at + 2, t->p + at, n);
-		memcpy(t->p + at, ",\n", 2);
-	}
-	s->last = s->weight > 0 ? at + 2 : at;
+	s->last = start;
 	s->weight = 1;
 }
 
@@ -148,6 +144,7 @@ void speedscope_samples_flush(struct speedscope_samples *s, struct text *to)
 	text_add(to, s->stacks.p, s->stacks.n);
 	text_str(to, "],\"weights\":[");
 	text_add(to, s->weights.p, s->weights.n);
+	to->failed |= s->weights.failed;
 	text_str(to, "]}");
 	text_clear(&s->stacks);
 	text_clear(&s->weights);

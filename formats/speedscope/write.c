@@ -10,10 +10,10 @@
 #include "model/event_traits.h"
 #include "speedscope/speedscope.h"
 
-#define SAMPLED 8                     /* sampled profiles of one track */
-#define MAX_PENDING ((size_t)8 << 20) /* bytes of samples in memory */
-#define CHECK_PENDING 256             /* events from one check of that to the next */
-#define EXACT (UINT64_C(1) << 53)     /* a double represents integers up to this */
+#define SAMPLED 8                          /* sampled profiles of one track */
+#define MAX_SAMPLE_BYTES ((size_t)8 << 20) /* in memory; then a new part starts */
+#define CHECK_INTERVAL 256                 /* events between two checks of MAX_SAMPLE_BYTES */
+#define EXACT (UINT64_C(1) << 53)          /* a double represents integers up to this */
 
 /* Biased times order as unsigned numbers: of signed ones the highest bit is inverted. */
 struct clock {
@@ -34,12 +34,12 @@ struct open_span {
 struct lane {
 	struct open_span *open; /* the innermost last */
 	uint32_t nopen, open_cap;
-	uint32_t *equal; /* frames of pending spans */
-	uint32_t nequal, equal_cap;
-	uint64_t equal_start, equal_end;
-	uint64_t equal_offset; /* of the last one */
-	uint64_t start, last;  /* times of the first and the last event of this part */
-	uint64_t events;       /* written of this part */
+	uint32_t *pending; /* frames */
+	uint32_t npending, pending_cap;
+	uint64_t pending_start, pending_end;
+	uint64_t pending_offset; /* of the last one */
+	uint64_t start, last;    /* times of the first and the last event of this part */
+	uint64_t events;         /* written of this part */
 };
 
 struct speedscope_writer {
@@ -65,108 +65,90 @@ struct speedscope_class {
 
 /* ---- spans of a track ---- */
 
-static void write_time(struct text *t, struct clock clock, uint64_t time)
+static char *put_time(char *p, struct clock clock, uint64_t time)
 {
 	if (clock.zero != 0)
-		text_u64(t, time > clock.zero ? time - clock.zero : 0);
-	else if (clock.bias != 0)
-		text_i64(t, (int64_t)(time ^ clock.bias));
-	else
-		text_u64(t, time);
+		return decimal_u64(p, time > clock.zero ? time - clock.zero : 0);
+	return clock.bias != 0 ? decimal_i64(p, (int64_t)(time ^ clock.bias)) : decimal_u64(p, time);
 }
 
 /* Writes an open ('O') or a close ('C'). */
-static void write_event(struct lane *l, struct chunk *chunk, struct clock clock, char type, uint32_t frame,
-                        uint64_t at)
+static void write_event(struct speedscope_writer *st, char type, uint32_t frame, uint64_t time,
+                        struct chunk *chunk)
 {
-	struct text *const to = &chunk->text;
 	static const char open[] = ",\n{\"type\":\"O\",\"frame\":", close[] = ",\n{\"type\":\"C\",\"frame\":";
+	struct lane *const l = &st->lane;
+	struct text *const t = &chunk->text;
 	const size_t skip = l->events == 0 ? 1 : 0; /* no comma before the first */
-	char *p = text_room(to, sizeof open + 2 * DECIMAL_U64_MAX + 16);
+	char *p = text_room(t, sizeof open + 2 * DECIMAL_U64_MAX + 16);
 
 	if (l->events++ == 0)
-		l->start = at;
-	l->last = at;
+		l->start = time;
+	l->last = time;
 	if (p == NULL)
 		return;
 	memcpy(p, (type == 'O' ? open : close) + skip, sizeof open - 1 - skip);
 	p = decimal_u64(p + sizeof open - 1 - skip, frame);
 	memcpy(p, ",\"at\":", 6);
-	if (clock.zero != 0)
-		p = decimal_u64(p + 6, at > clock.zero ? at - clock.zero : 0);
-	else
-		p = clock.bias != 0 ? decimal_i64(p + 6, (int64_t)(at ^ clock.bias)) : decimal_u64(p + 6, at);
+	p = put_time(p + 6, st->clock, time);
 	*p++ = '}';
-	to->n = (size_t)(p - to->p);
+	t->n = (size_t)(p - t->p);
 }
 
-static void close_until(struct lane *l, uint64_t time, struct clock clock, struct chunk *chunk)
+static void close_until(struct speedscope_writer *st, uint64_t time, struct chunk *chunk)
 {
+	struct lane *const l = &st->lane;
+
 	while (l->nopen > 0 && l->open[l->nopen - 1].end <= time) {
 		const struct open_span *const o = &l->open[--l->nopen];
-		write_event(l, chunk, clock, 'C', o->frame, o->end);
+		write_event(st, 'C', o->frame, o->end, chunk);
 	}
 }
 
-/* Opens the pending spans. */
-static void open_equal(struct lane *l, struct clock clock, struct chunk *chunk)
+/* Opens the pending spans, the last one first. */
+static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 {
-	uint64_t end = l->equal_end;
+	struct lane *const l = &st->lane;
+	uint64_t end = l->pending_end;
 
-	if (l->nequal == 0)
-		return;
-	close_until(l, l->equal_start, clock, chunk);
-	if (l->nopen > 0 && l->open[l->nopen - 1].end < end) {
-		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_CUT], l->equal_offset, l->nequal);
+	if (l->npending > 0 && l->nopen > 0 && l->open[l->nopen - 1].end < end) {
+		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_CUT], l->pending_offset,
+		           l->npending);
 		end = l->open[l->nopen - 1].end;
 	}
-	while (l->nequal > 0) {
-		const uint32_t frame = l->equal[--l->nequal];
+	while (l->npending > 0) {
+		const uint32_t frame = l->pending[--l->npending];
 		if (!array_room(&l->open, l->nopen, &l->open_cap, sizeof *l->open)) {
 			chunk->text.failed = true;
 			return;
 		}
-		write_event(l, chunk, clock, 'O', frame, l->equal_start);
+		write_event(st, 'O', frame, l->pending_start, chunk);
 		l->open[l->nopen++] = (struct open_span){ end, frame };
 	}
 }
 
-static void add_lane_span(struct lane *l, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
-                          struct clock clock, struct chunk *chunk)
+/* Makes a span pending, after those with another start or end were opened. */
+static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t end, uint32_t frame,
+                        uint64_t offset, struct chunk *chunk)
 {
-	if (start != l->equal_start || end != l->equal_end)
-		open_equal(l, clock, chunk);
-	if (l->nequal == 0)
-		close_until(l, start, clock, chunk);
-	if (l->nopen + l->nequal >= SPEEDSCOPE_DEPTH) {
+	struct lane *const l = &st->lane;
+
+	if (l->npending == 0 || start != l->pending_start || end != l->pending_end) {
+		open_pending(st, chunk);
+		close_until(st, start, chunk);
+	}
+	if (l->nopen + l->npending >= SPEEDSCOPE_DEPTH) {
 		speedscope_add_loss(chunk, SPEEDSCOPE_TOO_DEEP, offset);
 		return;
 	}
-	if (!array_room(&l->equal, l->nequal, &l->equal_cap, sizeof *l->equal)) {
+	if (!array_room(&l->pending, l->npending, &l->pending_cap, sizeof *l->pending)) {
 		chunk->text.failed = true;
 		return;
 	}
-	l->equal[l->nequal++] = frame;
-	l->equal_start = start;
-	l->equal_end = end;
-	l->equal_offset = offset;
-}
-
-/* Closes all spans, by `time` at the latest, without forgetting those that are open then. */
-static void pause_lane(struct lane *l, uint64_t time, struct clock clock, struct chunk *chunk)
-{
-	open_equal(l, clock, chunk);
-	close_until(l, time, clock, chunk);
-	for (uint32_t i = l->nopen; i > 0; i--)
-		write_event(l, chunk, clock, 'C', l->open[i - 1].frame, time);
-}
-
-/* Opens these spans again, in a new part. */
-static void resume_lane(struct lane *l, uint64_t time, struct clock clock, struct chunk *chunk)
-{
-	l->events = 0;
-	for (uint32_t i = 0; i < l->nopen; i++)
-		write_event(l, chunk, clock, 'O', l->open[i].frame, time);
+	l->pending[l->npending++] = frame;
+	l->pending_start = start;
+	l->pending_end = end;
+	l->pending_offset = offset;
 }
 
 /* ---- heads and ends of profiles ---- */
@@ -215,6 +197,14 @@ static void write_lane_head(struct speedscope_writer *st, struct chunk *chunk)
 	text_str(&chunk->text, ",\"unit\":\"nanoseconds\",\"events\":[");
 }
 
+static void write_time(struct text *t, struct clock clock, uint64_t time)
+{
+	char *const p = text_room(t, DECIMAL_I64_MAX);
+
+	if (p != NULL)
+		t->n = (size_t)(put_time(p, clock, time) - t->p);
+}
+
 static void write_lane_end(struct speedscope_writer *st, struct text *t)
 {
 	const struct lane *const l = &st->lane;
@@ -250,34 +240,39 @@ static void end_track(struct speedscope_writer *st, struct chunk *chunk)
 {
 	if (st->track == NULL)
 		return;
-	open_equal(&st->lane, st->clock, chunk);
-	close_until(&st->lane, UINT64_MAX, st->clock, chunk);
+	open_pending(st, chunk);
+	close_until(st, UINT64_MAX, chunk);
 	end_profiles(st, chunk);
 	st->nsamples = 0;
 }
 
-/* Ends the profiles of the track at an event, and starts the next part. */
+/* Ends the profiles of the track at an event, and starts the next part.  Spans that are open then are closed,
+ * and opened again in the next part. */
 static void start_part(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {
+	struct lane *const l = &st->lane;
 	const uint64_t now = e->ts ^ st->clock.bias;
 
-	pause_lane(&st->lane, now, st->clock, chunk);
+	open_pending(st, chunk);
+	close_until(st, now, chunk);
+	for (uint32_t i = l->nopen; i > 0; i--)
+		write_event(st, 'C', l->open[i - 1].frame, now, chunk);
 	end_profiles(st, chunk);
 	st->part++;
 	speedscope_add_loss(chunk, SPEEDSCOPE_PARTS, e->offset);
-	if (st->lane.nopen > 0) {
+	if (l->nopen > 0)
 		write_lane_head(st, chunk);
-		resume_lane(&st->lane, now, st->clock, chunk);
-	}
+	for (uint32_t i = 0; i < l->nopen; i++)
+		write_event(st, 'O', l->open[i].frame, now, chunk);
 }
 
 static bool is_part_full(const struct speedscope_writer *st)
 {
-	size_t pending = 0;
+	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < st->nsamples; i++)
-		pending += speedscope_samples_size(&st->samples[i]);
-	return pending >= MAX_PENDING;
+		bytes += speedscope_samples_size(&st->samples[i]);
+	return bytes >= MAX_SAMPLE_BYTES;
 }
 
 /* ---- events ---- */
@@ -299,9 +294,9 @@ static void add_span(struct speedscope_writer *st, const struct event *e, struct
 
 	if (!is_exact(st, start) || !is_exact(st, end))
 		speedscope_add_loss(chunk, SPEEDSCOPE_TIME_ROUNDED, e->offset);
-	if (st->lane.events == 0 && st->lane.nequal == 0)
+	if (st->lane.events == 0 && st->lane.npending == 0)
 		write_lane_head(st, chunk);
-	add_lane_span(&st->lane, start, end, frame, e->offset, st->clock, chunk);
+	add_pending(st, start, end, frame, e->offset, chunk);
 }
 
 /* Returns the samples of the event's class; NULL if the track has too many classes. */
@@ -415,7 +410,7 @@ static void speedscope_write(void *state, const struct batch *b, struct chunk *c
 		add_event(st, b, e, chunk);
 		if (chunk->text.failed)
 			return;
-		if (st->events++ % CHECK_PENDING == 0 && is_part_full(st))
+		if (st->events++ % CHECK_INTERVAL == 0 && is_part_full(st))
 			start_part(st, e, chunk);
 	}
 }
@@ -446,7 +441,7 @@ static void speedscope_free(void *state)
 	speedscope_frames_free(&st->frames);
 	arena_free(&st->arena);
 	free(st->lane.open);
-	free(st->lane.equal);
+	free(st->lane.pending);
 	for (uint32_t i = 0; i < SAMPLED; i++)
 		speedscope_samples_free(&st->samples[i]);
 }

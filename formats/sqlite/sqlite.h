@@ -14,6 +14,7 @@
 #include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
+#include "out/parents.h"
 
 enum sqlite_loss {
 #define LOSS(row, ...) SQLITE_LOSS_##row,

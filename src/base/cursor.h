@@ -4,16 +4,16 @@
 #include "base/slice.h"
 
 /*
- * Reads fields from [p, end) with every length checked before it is used.
- * The first failure sticks and names the field that was wanted; from then on
- * all reads give zeros and nothing moves.  A record reader reads straight down the
- * page and asks once at the end.
+ * Reads fields from [p, end), and checks every length before it is used.
+ * The first failure sticks and names the missing field; afterwards all reads
+ * return zeros and the position stays.  So a reader of records checks for a
+ * failure once, at the end.
  */
 struct cursor {
 	const char *p, *end;
-	const char *missing;    /* NULL, or the name of the first field that did not fit */
-	const char *missing_at; /* where that field starts */
-	uint64_t missing_bytes; /* how many bytes it lacks (at least) */
+	const char *missing;    /* the name of the first field that does not fit; NULL: none */
+	const char *missing_at; /* its start */
+	uint64_t missing_bytes; /* that it lacks, at least */
 	bool big;               /* byte order of multi-byte integers */
 };
 
@@ -27,7 +27,7 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* True if n more bytes are there; else the failure is noted under the name `what`. */
+/* Returns whether there are n more bytes; if not, `what` is missing. */
 static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 {
 	if (c->missing == NULL && n <= cursor_left(c))
@@ -38,16 +38,6 @@ static inline bool cursor_has(struct cursor *c, uint64_t n, const char *what)
 		c->missing_bytes = n - cursor_left(c);
 	}
 	return false;
-}
-
-/* Notes a failure found by the caller (a string without its end, ...). */
-static inline void cursor_fail(struct cursor *c, uint64_t lacking, const char *what)
-{
-	if (c->missing == NULL) {
-		c->missing = what;
-		c->missing_at = c->p;
-		c->missing_bytes = lacking;
-	}
 }
 
 /* Loads from unaligned memory in a given byte order. */
@@ -101,7 +91,7 @@ static inline uint64_t cursor_u64(struct cursor *c, const char *what)
 	return load_u64(c->p - 8, c->big);
 }
 
-/* n bytes where they lie; {NULL, 0} when they do not fit.  n fits 32 bits. */
+/* The next n bytes, not copied; {NULL, 0} if there are fewer. */
 static inline struct slice cursor_take(struct cursor *c, uint32_t n, const char *what)
 {
 	if (!cursor_has(c, n, what))

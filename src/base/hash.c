@@ -1,7 +1,7 @@
 /*
- * The keyed hash of the tables: multiply to 128 bits, fold the halves, repeat.
- * Both factors of each product hold a secret, for a factor that an input can
- * make zero would let it choose any number of keys with one hash.
+ * The keyed hash of the tables (in the manner of wyhash: multiply to 128 bits, xor the halves), and
+ * SipHash-2-4 where keys must stay secret.  Both factors of each product depend on the seed: an input that
+ * could make a factor zero could choose any number of keys with one hash.
  */
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include "base/siphash.h"
 #include "base/table.h"
 
-/* ---- hash ---- */
+/* ---- keyed hash ---- */
 
-/* Odd numbers without structure: the first fraction digits of pi and of the golden ratio. */
+/* Odd numbers without structure: fraction digits of pi and of the golden ratio. */
 #define HASH_A UINT64_C(0x243f6a8885a308d3)
 #define HASH_B UINT64_C(0x9e3779b97f4a7c15)
 
@@ -48,7 +48,7 @@ uint64_t hash_bytes(const char *p, size_t n, uint64_t seed)
 	const uint64_t secret = (seed << 32 | seed >> 32) ^ HASH_B;
 	uint64_t h = seed ^ HASH_A, a = 0, b = 0;
 
-	/* The two loads overlap as much as they must; the length goes in at the end. */
+	/* The last loads may overlap; the length is mixed in at the end. */
 	if (n > 16) {
 		const char *const last = p + n - 16;
 		for (; p < last; p += 16)
@@ -72,7 +72,7 @@ uint64_t hash_u64(uint64_t v, uint64_t seed)
 	return fold(fold(v ^ seed, HASH_A) ^ seed, HASH_B);
 }
 
-/* The kernel gives each process 16 random bytes; taking them from there needs no state of our own. */
+/* The kernel gives each process 16 random bytes: no state of our own is needed. */
 uint64_t hash_seed(void)
 {
 	const unsigned long at = getauxval(AT_RANDOM);
@@ -94,7 +94,7 @@ struct state {
 	uint64_t v0, v1, v2, v3;
 };
 
-static inline uint64_t turn(uint64_t v, unsigned by)
+static inline uint64_t rotate(uint64_t v, unsigned by)
 {
 	return v << by | v >> (64 - by);
 }
@@ -102,18 +102,18 @@ static inline uint64_t turn(uint64_t v, unsigned by)
 static inline void mix(struct state *s)
 {
 	s->v0 += s->v1;
-	s->v1 = turn(s->v1, 13) ^ s->v0;
-	s->v0 = turn(s->v0, 32);
+	s->v1 = rotate(s->v1, 13) ^ s->v0;
+	s->v0 = rotate(s->v0, 32);
 	s->v2 += s->v3;
-	s->v3 = turn(s->v3, 16) ^ s->v2;
+	s->v3 = rotate(s->v3, 16) ^ s->v2;
 	s->v0 += s->v3;
-	s->v3 = turn(s->v3, 21) ^ s->v0;
+	s->v3 = rotate(s->v3, 21) ^ s->v0;
 	s->v2 += s->v1;
-	s->v1 = turn(s->v1, 17) ^ s->v2;
-	s->v2 = turn(s->v2, 32);
+	s->v1 = rotate(s->v1, 17) ^ s->v2;
+	s->v2 = rotate(s->v2, 32);
 }
 
-/* Up to eight bytes, little endian. */
+/* At most eight bytes, little endian. */
 static inline uint64_t load(const unsigned char *p, size_t n)
 {
 	uint64_t v = 0;
@@ -123,7 +123,7 @@ static inline uint64_t load(const unsigned char *p, size_t n)
 	return v;
 }
 
-static inline void take(struct state *s, uint64_t word)
+static inline void mix_word(struct state *s, uint64_t word)
 {
 	s->v3 ^= word;
 	mix(s);
@@ -140,8 +140,8 @@ uint64_t siphash(const struct siphash_key *key, const void *p, size_t n)
 	size_t left = n;
 
 	for (; left >= 8; left -= 8, at += 8)
-		take(&s, load(at, 8));
-	take(&s, load(at, left) | (uint64_t)n << 56);
+		mix_word(&s, load(at, 8));
+	mix_word(&s, load(at, left) | (uint64_t)n << 56);
 	s.v2 ^= 0xff;
 	for (int i = 0; i < 4; i++)
 		mix(&s);

@@ -1,3 +1,7 @@
+/*
+ * Comparing names: globs and misspellings.  Globs with short parts use bit-parallel search (Shift-And,
+ * Baeza-Yates and Gonnet): a pattern that comes with an input must not take quadratic time.
+ */
 #include "base/match.h"
 
 #include <stdint.h>
@@ -5,7 +9,7 @@
 
 /* ---- edit distance ---- */
 
-#define WORD_MAX 63
+#define NAME_MAX_BYTES 63
 
 static size_t min2(size_t a, size_t b)
 {
@@ -15,10 +19,10 @@ static size_t min2(size_t a, size_t b)
 size_t edit_distance(const char *a, const char *b)
 {
 	const size_t na = strlen(a), nb = strlen(b);
-	size_t rows[3][WORD_MAX + 1]; /* two rows back, the last row, this row */
+	size_t rows[3][NAME_MAX_BYTES + 1]; /* of the matrix: two rows back, the last row, this row */
 	size_t *before = rows[0], *last = rows[1], *now = rows[2];
 
-	if (na > WORD_MAX || nb > WORD_MAX)
+	if (na > NAME_MAX_BYTES || nb > NAME_MAX_BYTES)
 		return SIZE_MAX;
 	for (size_t j = 0; j <= nb; j++)
 		last[j] = j;
@@ -47,11 +51,11 @@ int edit_distance_plausible(const char *typed, const char *known)
 
 /* ---- glob ---- */
 
-/* A part of a pattern without *: each element is one byte of a text, or any (ANY). */
+/* A pattern is a list of parts between *.  A part is a list of elements: one byte of a text each, or ANY. */
 #define ANY 256U
 
-/* The element at *i, which moves on. */
-static unsigned element(struct slice pattern, uint32_t *i)
+/* Reads the element at *i and moves *i after it. */
+static unsigned read_element(struct slice pattern, uint32_t *i)
 {
 	const char c = pattern.p[(*i)++];
 
@@ -62,22 +66,22 @@ static unsigned element(struct slice pattern, uint32_t *i)
 	return (unsigned char)c;
 }
 
-/* Where the part that begins at i ends: at a *, or the end. */
+/* The end of the part that begins at i: a *, or the end of the pattern. */
 static uint32_t part_end(struct slice pattern, uint32_t i, uint32_t *elements)
 {
 	*elements = 0;
 	while (i < pattern.n && pattern.p[i] != '*') {
-		element(pattern, &i);
+		read_element(pattern, &i);
 		++*elements;
 	}
 	return i;
 }
 
-/* Whether the part [i, end) stands at p, where there are bytes enough. */
-static bool stands_at(struct slice pattern, uint32_t i, uint32_t end, const char *p)
+/* Whether the part [i, end) matches at p, where there are enough bytes. */
+static bool part_matches(struct slice pattern, uint32_t i, uint32_t end, const char *p)
 {
 	for (; i < end; p++) {
-		const unsigned e = element(pattern, &i);
+		const unsigned e = read_element(pattern, &i);
 		if (e != ANY && e != (unsigned char)*p)
 			return false;
 	}
@@ -86,43 +90,43 @@ static bool stands_at(struct slice pattern, uint32_t i, uint32_t end, const char
 
 /* ---- searching for a part ---- */
 
-/* For each byte, the places of the part that it fits; made for one part after the other. */
-struct places {
+/* For each byte, the elements of the current part that it matches. */
+struct masks {
 	uint64_t of[256];
-	bool ready; /* all are zero, but for those of the part */
+	bool ready; /* all are zero between two searches */
 };
 
-static void set_places(struct places *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
+static void set_masks(struct masks *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
 {
 	for (uint64_t bit = 1; i < end; bit <<= 1) {
-		const unsigned e = element(pattern, &i);
+		const unsigned e = read_element(pattern, &i);
 		if (e != ANY)
 			s->of[e] = on ? s->of[e] | bit : 0;
 	}
 }
 
-/* The places that are any byte. */
-static uint64_t any_places(struct slice pattern, uint32_t i, uint32_t end)
+/* The elements that are ANY. */
+static uint64_t any_mask(struct slice pattern, uint32_t i, uint32_t end)
 {
 	uint64_t any = 0;
 
 	for (uint64_t bit = 1; i < end; bit <<= 1)
-		any |= element(pattern, &i) == ANY ? bit : 0;
+		any |= read_element(pattern, &i) == ANY ? bit : 0;
 	return any;
 }
 
 /* Bit b of the state: the last b + 1 bytes fit the first b + 1 elements. */
-static uint32_t search_bits(struct places *s, struct slice pattern, uint32_t i, uint32_t end,
+static uint32_t search_bits(struct masks *s, struct slice pattern, uint32_t i, uint32_t end,
                             uint32_t elements, struct slice text, uint32_t from)
 {
-	const uint64_t any = any_places(pattern, i, end), last = UINT64_C(1) << (elements - 1);
+	const uint64_t any = any_mask(pattern, i, end), last = UINT64_C(1) << (elements - 1);
 	uint64_t state = 0;
 	uint32_t found = UINT32_MAX;
 
 	if (!s->ready)
 		memset(s->of, 0, sizeof s->of);
 	s->ready = true;
-	set_places(s, pattern, i, end, true);
+	set_masks(s, pattern, i, end, true);
 	for (uint32_t k = from; k < text.n; k++) {
 		state = (state << 1 | 1) & (s->of[(unsigned char)text.p[k]] | any);
 		if ((state & last) != 0) {
@@ -130,32 +134,32 @@ static uint32_t search_bits(struct places *s, struct slice pattern, uint32_t i, 
 			break;
 		}
 	}
-	set_places(s, pattern, i, end, false);
+	set_masks(s, pattern, i, end, false);
 	return found;
 }
 
-/* The first place at or behind `from` where the part stands; UINT32_MAX: none. */
-static uint32_t search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements,
-                       struct slice text, uint32_t from)
+/* The first position from `from` on where the part matches; UINT32_MAX: none. */
+static uint32_t search_part(struct masks *s, struct slice pattern, uint32_t i, uint32_t end,
+                            uint32_t elements, struct slice text, uint32_t from)
 {
 	if (elements > text.n - from)
 		return UINT32_MAX;
 	if (elements <= GLOB_LINEAR && (uint64_t)elements * (text.n - from) > 1024)
 		return search_bits(s, pattern, i, end, elements, text, from);
 	for (uint32_t k = from; k <= text.n - elements; k++)
-		if (stands_at(pattern, i, end, text.p + k))
+		if (part_matches(pattern, i, end, text.p + k))
 			return k;
 	return UINT32_MAX;
 }
 
-static bool fits_parts(struct slice pattern, struct slice text)
+static bool match_parts(struct slice pattern, struct slice text)
 {
-	struct places places;
+	struct masks masks;
 	uint32_t elements, i = 0, from, end = part_end(pattern, 0, &elements);
 
-	places.ready = false;
-	/* what stands before the first * stands at the beginning */
-	if (elements > text.n || !stands_at(pattern, 0, end, text.p))
+	masks.ready = false;
+	/* the part before the first * is at the beginning */
+	if (elements > text.n || !part_matches(pattern, 0, end, text.p))
 		return false;
 	if (end == pattern.n)
 		return elements == text.n;
@@ -164,20 +168,20 @@ static bool fits_parts(struct slice pattern, struct slice text)
 		end = part_end(pattern, i, &elements);
 		if (elements == 0)
 			continue;
-		if (end == pattern.n) /* and what stands behind the last one, at the end */
+		if (end == pattern.n) /* the part after the last one, at the end */
 			return elements <= text.n - from &&
-			       stands_at(pattern, i, end, text.p + text.n - elements);
-		from = search(&places, pattern, i, end, elements, text, from);
+			       part_matches(pattern, i, end, text.p + text.n - elements);
+		from = search_part(&masks, pattern, i, end, elements, text, from);
 		if (from == UINT32_MAX)
 			return false;
 	}
 	return true;
 }
 
-/* ---- patterns of one word ---- */
+/* ---- globs of one name ---- */
 
-/* Whether all of it is itself. */
-static bool is_word(struct slice s)
+/* Whether no byte has a special meaning. */
+static bool is_literal(struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.p[i] == '*' || s.p[i] == '?' || s.p[i] == '\\')
@@ -185,40 +189,39 @@ static bool is_word(struct slice s)
 	return true;
 }
 
-static bool holds(struct slice text, struct slice word)
+static bool contains(struct slice text, struct slice name)
 {
-	const char *const last = text.p + (text.n - word.n);
+	const char *const last = text.p + (text.n - name.n);
 
 	for (const char *p = text.p; p <= last; p++) {
-		p = memchr(p, word.p[0], (size_t)(last - p) + 1);
+		p = memchr(p, name.p[0], (size_t)(last - p) + 1);
 		if (p == NULL)
 			return false;
-		if (memcmp(p, word.p, word.n) == 0)
+		if (memcmp(p, name.p, name.n) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* Fast path for "word", "word*", "*word" and "*word*", and texts that are no longer than names.  false: it is
- * something else. */
-static bool fits_word(struct slice pattern, struct slice text, bool *fits)
+/* Fast path for "name", "name*", "*name" and "*name*", and short texts.  Returns false for others. */
+static bool match_name(struct slice pattern, struct slice text, bool *fits)
 {
 	const bool any_before = pattern.n > 0 && pattern.p[0] == '*';
-	const bool any_behind = pattern.n > 1 && pattern.p[pattern.n - 1] == '*';
-	const struct slice word = slice_of(pattern.p + any_before, pattern.n - any_before - any_behind);
+	const bool any_after = pattern.n > 1 && pattern.p[pattern.n - 1] == '*';
+	const struct slice name = slice_of(pattern.p + any_before, pattern.n - any_before - any_after);
 
-	if (word.n == 0 || !is_word(word) || (uint64_t)word.n * text.n > 1024)
+	if (name.n == 0 || !is_literal(name) || (uint64_t)name.n * text.n > 1024)
 		return false;
-	if (text.n < word.n || (text.n > word.n && !any_before && !any_behind))
+	if (text.n < name.n || (text.n > name.n && !any_before && !any_after))
 		*fits = false;
-	else if (any_before && any_behind)
-		*fits = holds(text, word);
+	else if (any_before && any_after)
+		*fits = contains(text, name);
 	else
-		*fits = memcmp(text.p + (any_before ? text.n - word.n : 0), word.p, word.n) == 0;
+		*fits = memcmp(text.p + (any_before ? text.n - name.n : 0), name.p, name.n) == 0;
 	return true;
 }
 
-/* Whether the first byte of the pattern is itself, and that of the text is another one. */
+/* Whether the first byte of the pattern stands for itself, and that of the text is another one. */
 static inline bool differs_at_once(struct slice pattern, struct slice text)
 {
 	const char c = pattern.n > 0 ? pattern.p[0] : '*';
@@ -232,7 +235,7 @@ bool glob_fits(struct slice pattern, struct slice text)
 
 	if (differs_at_once(pattern, text))
 		return false;
-	return fits_word(pattern, text, &fits) ? fits : fits_parts(pattern, text);
+	return match_name(pattern, text, &fits) ? fits : match_parts(pattern, text);
 }
 
 bool glob_is_linear(struct slice pattern)

@@ -1,3 +1,7 @@
+/*
+ * Memory that is freed at once (blocks that double up to 1 MiB), arrays that double, and the pass of a radix
+ * sort.
+ */
 #include "base/memory.h"
 
 #include <stdalign.h>
@@ -8,7 +12,7 @@
 
 /* ---- arena ---- */
 
-/* Blocks double from the one size to the other; a larger request gets a block of its own. */
+/* Bytes: blocks double from the one size to the other; a larger request gets a block of its own. */
 #define BLOCK_MIN ((size_t)4 << 10)
 #define BLOCK_MAX ((size_t)1 << 20)
 #define ALIGN alignof(max_align_t)
@@ -21,7 +25,6 @@ struct arena_block {
 
 static struct arena_block *block_new(size_t size)
 {
-	/* No object is larger; malloc need not be asked. */
 	if (size > PTRDIFF_MAX - sizeof(struct arena_block))
 		return NULL;
 
@@ -41,7 +44,7 @@ static size_t next_block_size(const struct arena *a)
 	return a->head->size < BLOCK_MAX / 2 ? a->head->size * 2 : BLOCK_MAX;
 }
 
-/* A block with room for n bytes, linked in. */
+/* Adds a block with space for n bytes. */
 static struct arena_block *arena_grow(struct arena *a, size_t n)
 {
 	const size_t size = next_block_size(a);
@@ -49,8 +52,7 @@ static struct arena_block *arena_grow(struct arena *a, size_t n)
 
 	if (b == NULL)
 		return NULL;
-	/* A block made for one large thing is full already: it goes behind the head, whose rest stays
-	 * in use. */
+	/* A block for one large request is full: it goes after the head, whose rest stays in use. */
 	if (n > size && a->head != NULL) {
 		b->next = a->head->next;
 		a->head->next = b;
@@ -145,7 +147,7 @@ void arena_move(struct arena *to, struct arena *from)
 		last = last->next;
 	if (to->head == NULL) {
 		to->head = from->head;
-	} else { /* behind the head, whose rest stays in use */
+	} else { /* after the head, whose rest stays in use */
 		last->next = to->head->next;
 		to->head->next = from->head;
 	}
@@ -160,7 +162,7 @@ void arena_reset(struct arena *a)
 	a->used = 0;
 	if (b == NULL)
 		return;
-	/* One huge thing must not hold its memory for the rest of the run. */
+	/* The block of a huge request must not stay for the rest of the run. */
 	if (b->size > BLOCK_MAX) {
 		free_blocks(b);
 		a->head = NULL;
@@ -179,9 +181,9 @@ void arena_free(struct arena *a)
 
 /* ---- array ---- */
 
-#define FIRST_CAP 16U
+#define FIRST_CAP 16U /* elements */
 
-/* The caller's pointer is of another type than void *: it is copied, not looked at through one. */
+/* The caller's pointer has another type than void *, so it is copied (aliasing). */
 static void *resized(void *list, uint64_t count, size_t size)
 {
 	void *p;
@@ -222,21 +224,21 @@ bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
 	return true;
 }
 
-/* ---- radix ---- */
+/* ---- radix sort ---- */
 
 #define DIGITS (1U << RADIX_BITS)
 
 void radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 {
-	uint32_t places[DIGITS] = { 0 }, sum = 0;
+	uint32_t starts[DIGITS] = { 0 }, sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		places[(from[i] >> shift) % DIGITS]++;
+		starts[(from[i] >> shift) % DIGITS]++;
 	for (uint32_t d = 0; d < DIGITS; d++) {
-		const uint32_t count = places[d];
-		places[d] = sum;
+		const uint32_t count = starts[d];
+		starts[d] = sum;
 		sum += count;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		to[places[(from[i] >> shift) % DIGITS]++] = from[i];
+		to[starts[(from[i] >> shift) % DIGITS]++] = from[i];
 }

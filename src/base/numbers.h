@@ -9,9 +9,9 @@
 
 /*
  * Numbers as text, exact, without printf and without a locale.  Each function
- * writes at p, which must have room for the number named (all of it may be
- * written, however short the text), and returns one past the last byte of the
- * text.  Nothing writes a NUL.
+ * writes at p, which must have space for DECIMAL_..._MAX bytes (all of them may
+ * be written, however short the text), and returns one past the last byte of the
+ * text.  No NUL is written.
  */
 #define DECIMAL_U64_MAX 20
 #define DECIMAL_I64_MAX 20
@@ -35,13 +35,13 @@ char *decimal_hex(char *p, uint64_t v);
  * as a JSON number, always with '.' as decimal point: 0.1, 1e+300, -0.0 as -0.  v must be finite. */
 char *decimal_f64(char *p, double v);
 
-/* The same for a float: %.6g to %.9g. */
+/* Likewise for a float: %.6g to %.9g. */
 char *decimal_f32(char *p, float v);
 
 /* ---- units ---- */
 
-/* Numbers with units, as people write them into a policy or on the command line.  Each is all of the text;
- * false: it is none, or does not fit. */
+/* Numbers with units, as people write them in a policy or on the command line.  Return false if the whole
+ * text is not such a number, or is too large. */
 
 /* "0", "500us", "1.5 ms", "2 h": ns, us, ms, s, min or h. */
 bool units_time(struct slice s, uint64_t *ns);
@@ -52,7 +52,8 @@ bool units_wall(struct slice s, uint64_t *ns);
 /* "2.5%": 0.025. */
 bool units_share(struct slice s, double *share);
 
-/* "12.5%" of `whole`, a multiple of 100; false: it is no whole number, or more than that. */
+/* "12.5%" of `whole`, a multiple of 100.  Also returns false if the part is not an integer, or more than
+ * `whole`. */
 bool units_part(struct slice s, uint64_t whole, uint64_t *part);
 
 /* "104857600", "64k", "100M", "1.5G" and "64KiB" to "1.5GiB": by 1024; "100kB", "100MB", "2GB": by 1000. */
@@ -61,7 +62,7 @@ bool units_bytes(struct slice s, uint64_t *n);
 /* Digits alone. */
 bool units_count(struct slice s, uint64_t *n);
 
-/* "100/s", "2.5 / ms": events in a second. */
+/* "100/s", "2.5 / ms": events per second. */
 bool units_rate(struct slice s, double *per_second);
 
 #endif

@@ -1,4 +1,8 @@
-#define _GNU_SOURCE /* TIOCGWINSZ */
+/*
+ * What POSIX lacks or leaves open: files below a folder that is not trusted, rename without replacing,
+ * temporary files without a name, the terminal.
+ */
+#define _GNU_SOURCE /* renameat2, O_TMPFILE, fallocate, TIOCGWINSZ */
 
 #include "base/os.h"
 
@@ -15,23 +19,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- libc version ---- */
+/* ---- environment ---- */
 
-const char *libc_version(char *room, size_t n)
+enum { COLUMNS_LIMIT = 10000 };
+
+const char *libc_version(char *p, size_t n)
 {
-	snprintf(room, n, "libc");
+	snprintf(p, n, "libc");
 #ifdef _CS_GNU_LIBC_VERSION
 	char name[64];
 	const size_t length = confstr(_CS_GNU_LIBC_VERSION, name, sizeof name);
 	if (length > 0 && length <= sizeof name)
-		snprintf(room, n, "%s", name);
+		snprintf(p, n, "%s", name);
 #endif
-	return room;
+	return p;
 }
-
-/* ---- terminal ---- */
-
-#define MOST 10000
 
 unsigned terminal_columns(int fd)
 {
@@ -39,7 +41,7 @@ unsigned terminal_columns(int fd)
 	struct winsize size;
 
 	const long columns = set != NULL ? strtol(set, NULL, 10) : 0;
-	if (columns > 0 && columns <= MOST)
+	if (columns > 0 && columns <= COLUMNS_LIMIT)
 		return (unsigned)columns;
 	if (!isatty(fd))
 		return 0;
@@ -48,7 +50,7 @@ unsigned terminal_columns(int fd)
 
 /* ---- rename ---- */
 
-/* A second name never replaces; without hard links, look first. */
+/* link() never replaces; without hard links, the name is checked first. */
 static int rename_by_link(int dir, const char *from, const char *to)
 {
 	struct stat st;
@@ -81,14 +83,14 @@ int rename_exchange(const char *a, const char *b)
 	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
-/* ---- open below ---- */
+/* ---- files below a folder ---- */
 
-/* Folders whose files are hooks and settings that name programs. */
+/* Folders of version control: their files are hooks, and settings that name programs. */
 static const char *const guarded[] = { ".git", ".hg", ".svn", ".bzr", ".jj" };
 
 enum { GUARDED = sizeof guarded / sizeof guarded[0] };
 
-/* Some file systems do not tell upper case from lower case. */
+/* Ignores case, as some file systems do. */
 static bool is_guarded(const char *name, size_t n)
 {
 	for (size_t i = 0; i < GUARDED; i++)
@@ -119,7 +121,7 @@ const char *below_mistake(const char *path)
 	return last[strcspn(last, "/")] == '/' || strcmp(last, ".") == 0 ? "it names a folder" : NULL;
 }
 
-/* Whether it is one of the guarded ones by another name: short names, other spellings of a letter. */
+/* Whether fd is a guarded folder under another name: short names, other spellings of a letter. */
 static bool is_guarded_folder(int parent, int fd)
 {
 	struct stat st, other;
@@ -143,8 +145,8 @@ static int open_at(int parent, const char *name, int flags)
 	return fd;
 }
 
-/* Closes the folder; the next one below it, or -1. */
-static int step(int parent, const char *p, size_t n)
+/* Opens the folder of a name of n bytes, and closes its parent.  -1: errno. */
+static int open_next(int parent, const char *p, size_t n)
 {
 	char name[NAME_MAX + 1];
 
@@ -170,7 +172,7 @@ int below_open_folder(const char *folder, const char *path, const char **last)
 		errno = EXDEV;
 		return -1;
 	}
-	/* the folder itself is the user's, links and all */
+	/* the folder itself is trusted: links are followed */
 	do
 		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
@@ -179,7 +181,7 @@ int below_open_folder(const char *folder, const char *path, const char **last)
 	for (const char *p = path; fd >= 0 && p < *last;) {
 		const size_t n = strcspn(p, "/");
 		if (n > 0 && !(n == 1 && *p == '.'))
-			fd = step(fd, p, n);
+			fd = open_next(fd, p, n);
 		p += n + 1;
 	}
 	return fd;
@@ -223,7 +225,7 @@ const char *below_why(int error)
 	}
 }
 
-/* ---- spill file ---- */
+/* ---- spill files ---- */
 
 static bool failed(struct spill_file *f, enum spill_action action, int error)
 {
@@ -234,7 +236,7 @@ static bool failed(struct spill_file *f, enum spill_action action, int error)
 	return false;
 }
 
-/* The folder that holds a path, also when the path ends in slashes.  NULL: no memory. */
+/* The parent folder of a path, which may end in slashes. */
 static char *folder_of(const char *path)
 {
 	size_t n = strlen(path);
@@ -255,7 +257,7 @@ static char *temporary_folder(void)
 	return strdup(named != NULL && named[0] != '\0' ? named : "/tmp");
 }
 
-/* For file systems without O_TMPFILE.  -1: errno says why. */
+/* For file systems without O_TMPFILE.  -1: errno. */
 static int create_and_unlink(const char *folder)
 {
 	static const char name[] = "/.tracetool-spill-XXXXXX";
@@ -284,14 +286,14 @@ static int create_and_unlink(const char *folder)
 	return fd;
 }
 
-static int create(const char *folder)
+static int create_spill(const char *folder)
 {
 	int fd;
 
 	do
 		fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	while (fd < 0 && errno == EINTR);
-	/* A kernel or a file system that does not know O_TMPFILE says one of these. */
+	/* Kernels and file systems without O_TMPFILE return one of these. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
 	fd = create_and_unlink(folder);
@@ -307,7 +309,7 @@ bool spill_open(struct spill_file *f, const char *beside)
 	f->folder = beside != NULL ? folder_of(beside) : temporary_folder();
 	if (f->folder == NULL)
 		return failed(f, SPILL_CREATE, ENOMEM);
-	f->fd = create(f->folder);
+	f->fd = create_spill(f->folder);
 	if (f->fd < 0)
 		return failed(f, SPILL_CREATE, errno);
 	f->is_open = true;
@@ -359,7 +361,7 @@ bool spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n)
 	return true;
 }
 
-/* Holes are whole blocks: the kernel leaves what shares a block with other data. */
+/* Holes are whole blocks: the kernel keeps bytes that share a block with other data. */
 void spill_discard(struct spill_file *f, uint64_t offset, uint64_t n)
 {
 	if (n > 0)

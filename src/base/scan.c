@@ -1,8 +1,7 @@
 /*
- * One look at each byte answers three questions: where is the NUL, must a JSON
- * string escape something, is there anything but ASCII.  Sixteen bytes give
- * three bit masks; what remains at the end of the memory, too short for a
- * load, is put together from shorter loads that overlap.
+ * Finds the NUL of a string, and whether it is ASCII and needs escapes in JSON, in one pass.  Sixteen bytes
+ * give three bit masks; the bytes at the end of the memory, too few for a load, are combined from shorter
+ * loads that overlap.
  */
 #include "base/scan.h"
 
@@ -18,7 +17,7 @@
 #define VECTOR 0
 #endif
 
-/* What was seen in some bytes; escape and high may hold any bit. */
+/* Whether some bytes have to be escaped or are not ASCII: zero, or any bits. */
 struct seen {
 	unsigned escape, high;
 };
@@ -32,7 +31,7 @@ static uint32_t flags_of(const char *p, size_t n, struct seen seen)
 	return seen.escape != 0 || hidden ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 
-static bool give(const char *p, size_t n, struct seen seen, struct slice *out)
+static bool put_slice(const char *p, size_t n, struct seen seen, struct slice *out)
 {
 	if (n > UINT32_MAX)
 		return false;
@@ -82,7 +81,7 @@ bool textscan_cstring_plain(const char *p, const char *end, struct slice *out)
 
 	for (const char *q = p; (q = textscan_plain_end_plain(q, end)) < end; q++)
 		if (*q == '\0')
-			return give(p, (size_t)(q - p), seen, out);
+			return put_slice(p, (size_t)(q - p), seen, out);
 		else if (must_escape(*q))
 			seen.escape = 1;
 		else
@@ -92,7 +91,7 @@ bool textscan_cstring_plain(const char *p, const char *end, struct slice *out)
 
 #if VECTOR
 
-/* In all masks bit i tells of byte i; "odd" is what textscan_plain_end() stops at. */
+/* Bit i of a mask is byte i.  "Odd": textscan_plain_end() stops at it. */
 
 #if defined(__SSE2__)
 
@@ -113,7 +112,7 @@ static inline unsigned bits(vec v)
 	return (unsigned)_mm_movemask_epi8(v);
 }
 
-/* Signed, so that all bytes above 0x7f count as small too, and DEL with one added: one test for all. */
+/* Signed and plus one: bytes above 0x7f, DEL and controls are all less than 0x21. */
 static inline unsigned odd_mask(vec v)
 {
 	const vec small = _mm_cmplt_epi8(_mm_add_epi8(v, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
@@ -178,7 +177,7 @@ static inline unsigned nul_mask(vec v)
 
 #endif
 
-static inline uint64_t word(const char *p)
+static inline uint64_t load8(const char *p)
 {
 	uint64_t w;
 
@@ -186,13 +185,13 @@ static inline uint64_t word(const char *p)
 	return w;
 }
 
-/* n < 16 bytes in their order, zeros after them; nothing else is touched. */
+/* n < 16 bytes, zeros after them; reads nothing else. */
 static inline vec load_short(const char *p, size_t n)
 {
 	if (n > 8)
-		return vec_of(word(p), word(p + n - 8) >> (16 - n) * 8);
+		return vec_of(load8(p), load8(p + n - 8) >> (16 - n) * 8);
 	if (n == 8)
-		return vec_of(word(p), 0);
+		return vec_of(load8(p), 0);
 	if (n >= 4) {
 		uint32_t a, b;
 		memcpy(&a, p, sizeof a);
@@ -206,8 +205,8 @@ static inline vec load_short(const char *p, size_t n)
 	return vec_of(w, 0);
 }
 
-/* Notes what stands in the lanes of `wanted`. */
-static inline void note(struct seen *seen, vec v, unsigned odd_lanes, unsigned wanted)
+/* Notes the bytes of the lanes `wanted`. */
+static inline void note_lanes(struct seen *seen, vec v, unsigned odd_lanes, unsigned wanted)
 {
 	const unsigned high = high_mask(v);
 
@@ -220,7 +219,7 @@ static inline unsigned below_lowest(unsigned mask)
 	return ~mask & (mask - 1);
 }
 
-/* The rest of a string, shorter than a vector, at the very end of the memory. */
+/* The rest of a string, shorter than a vector, at the end of the memory. */
 static bool cstring_tail(const char *p, const char *q, const char *end, struct seen seen, struct slice *out)
 {
 	const vec v = load_short(q, (size_t)(end - q));
@@ -228,8 +227,8 @@ static bool cstring_tail(const char *p, const char *q, const char *end, struct s
 
 	if (nul == 0)
 		return false;
-	note(&seen, v, odd_mask(v), below_lowest(nul));
-	return give(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
+	note_lanes(&seen, v, odd_mask(v), below_lowest(nul));
+	return put_slice(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
 }
 
 bool textscan_cstring(const char *p, const char *end, struct slice *out)
@@ -243,9 +242,9 @@ bool textscan_cstring(const char *p, const char *end, struct slice *out)
 		if (odd_lanes == 0)
 			continue;
 		const unsigned nul = nul_mask(v);
-		note(&seen, v, odd_lanes, nul == 0 ? ~0u : below_lowest(nul));
+		note_lanes(&seen, v, odd_lanes, nul == 0 ? ~0u : below_lowest(nul));
 		if (nul != 0)
-			return give(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
+			return put_slice(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
 	}
 	return cstring_tail(p, q, end, seen, out);
 }
@@ -261,11 +260,11 @@ struct slice textscan_slice(const char *p, uint32_t n)
 		const vec v = load(p + i);
 		const unsigned odd_lanes = odd_mask(v);
 		if (odd_lanes != 0)
-			note(&seen, v, odd_lanes, ~0u);
+			note_lanes(&seen, v, odd_lanes, ~0u);
 	}
 
 	const vec v = load_short(p + i, n - i);
-	note(&seen, v, odd_mask(v), (1u << (n - i)) - 1);
+	note_lanes(&seen, v, odd_mask(v), (1u << (n - i)) - 1);
 	return (struct slice){ p, n, flags_of(p, n, seen) };
 }
 
@@ -278,7 +277,7 @@ const char *textscan_plain_end(const char *p, const char *end)
 	}
 	if (p == end)
 		return end;
-	/* The zeros behind the text stop the search at `end`. */
+	/* The zeros after the text stop the search at `end`. */
 	return p + __builtin_ctz(odd_mask(load_short(p, (size_t)(end - p))));
 }
 

@@ -9,29 +9,29 @@
 #endif
 
 /*
- * Looks at text 16 bytes at a time (SSE2, NEON, or plain words elsewhere).
- * None of these reads outside [p, end).
+ * Scans text 16 bytes at a time (SSE2, NEON, or 8 in a 64-bit word elsewhere).
+ * No function reads outside [p, end).
  */
 
-/* Scans a NUL-terminated string that starts at p.  On success *out is the text before the NUL, with
- * SLICE_UTF8 and SLICE_JSON set if they hold (both are always decided: after this call a missing flag means
- * "not so").  false: no NUL before `end` (or the text is longer than 2^32 - 1); *out is then untouched. */
+/* Scans a NUL-terminated string that starts at p.  *out is the text before the NUL, with SLICE_UTF8 and
+ * SLICE_JSON set if they apply (a missing flag means that it does not).  Returns false, and leaves *out, if
+ * there is no NUL before `end`, or the text is longer than 2^32 - 1. */
 bool textscan_cstring(const char *p, const char *end, struct slice *out);
 
-/* Decides both flags for text of known length. */
+/* Text of known length, with both flags as above. */
 struct slice textscan_slice(const char *p, uint32_t n);
 
 /* First byte in [p, end) that a JSON string must escape (0x00-0x1f, 0x7f, '"', '\\') or that is not ASCII;
  * `end` when there is none. */
 const char *textscan_plain_end(const char *p, const char *end);
 
-/* The NUL behind the ASCII text that begins at p; NULL: other bytes come before it, or it is not before the
- * last 15 bytes of [p, end), so that a function above has to look. */
+/* The NUL after the ASCII text that begins at p.  NULL: there are other bytes before it, or it is within the
+ * last 15 bytes of [p, end); then a function above has to be called. */
 static inline const char *textscan_ascii_end_plain(const char *p, const char *end)
 {
 	for (const uint64_t lanes = UINT64_C(0x0101010101010101); end - p >= 16; p += 8) {
 		const uint64_t w = load_u64(p, false);
-		const uint64_t nul = (w - lanes) & ~w & lanes << 7; /* exact in the lowest that is set */
+		const uint64_t nul = (w - lanes) & ~w & lanes << 7; /* exact in the lowest bit that is set */
 		if ((w & lanes << 7 & ~nul & (nul - 1)) != 0)
 			return NULL;
 		if (nul != 0)
@@ -57,7 +57,7 @@ static inline const char *textscan_ascii_end(const char *p, const char *end)
 #endif
 }
 
-/* The same functions without any vector instruction: for tests, and for machines without. */
+/* The functions without vector instructions: for tests, and for machines without. */
 bool textscan_cstring_plain(const char *p, const char *end, struct slice *out);
 const char *textscan_plain_end_plain(const char *p, const char *end);
 

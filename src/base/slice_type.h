@@ -3,21 +3,21 @@
 
 #include <stdint.h>
 
-/* Borrowed text: bytes of the input, of an arena or of a literal; no NUL need follow them. */
+/* Borrowed text: bytes of the input, of an arena or of a literal; not NUL-terminated. */
 struct slice {
 	const char *p;
 	uint32_t n;
-	uint32_t flags; /* enum slice_flags: what is known of the bytes; not set: not known */
+	uint32_t flags; /* enum slice_flags; not set: unknown */
 };
 
 enum slice_flags {
 	SLICE_UTF8 = 1,     /* valid UTF-8 */
 	SLICE_JSON = 2,     /* valid UTF-8, and nothing needs an escape in a JSON string */
 	SLICE_RAW_JSON = 4, /* the bytes are JSON text of their own (a number, an object, ...) */
-	SLICE_STAYS = 8,    /* they stay where and what they are while the trace is read: same p, same text */
+	SLICE_STAYS = 8,    /* valid while the trace is read: same p, same text */
 };
 
-/* A literal that holds nothing but printable ASCII without quotes and backslashes. */
+/* A literal of printable ASCII without quotes and backslashes. */
 #define SLICE_LIT(s) ((struct slice){ (s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON })
 
 #endif

@@ -1,96 +1,14 @@
+/* Hash tables with linear probing, and sets of numbers.  The hash is in hash.c. */
 #include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
-/* ---- idset ---- */
-
-uint64_t *idset_turn_page(struct idset *s, uint64_t id)
-{
-	const uint64_t number = id / IDSET_PAGE + 1;
-
-	if (s->pages == NULL)
-		s->pages = calloc(IDSET_PAGES, sizeof *s->pages);
-	if (s->pages == NULL) {
-		s->failed = true;
-		return NULL;
-	}
-	struct idset_page *const page = &s->pages[number % IDSET_PAGES];
-	if (page->bits == NULL)
-		page->bits = calloc(IDSET_PAGE / 64, sizeof *page->bits);
-	else
-		memset(page->bits, 0, IDSET_PAGE / 8);
-	if (page->bits == NULL) {
-		s->failed = true;
-		return NULL;
-	}
-	page->number = number;
-	return page->bits;
-}
-
-void idset_free(struct idset *s)
-{
-	for (size_t i = 0; s->pages != NULL && i < IDSET_PAGES; i++)
-		if (s->pages[i].bits !=
-		    NULL) /* mostly few are; the calls for the others would cost more than a small trace */
-			free(s->pages[i].bits);
-	free(s->pages);
-	s->pages = NULL;
-}
-
-/* ---- parents ---- */
-
-/* false: no memory; *full: it may not grow. */
-static bool make_room(struct parents *p, struct parents_track *t, bool *full)
-{
-	const uint32_t before = t->cap;
-
-	*full = t->n == PARENTS_TRACK || (t->n == t->cap && p->room >= PARENTS_ALL);
-	if (*full || t->n < t->cap)
-		return true;
-	if (!array_room(&t->spans, t->n, &t->cap, sizeof *t->spans))
-		return false;
-	p->room += t->cap - before;
-	return true;
-}
-
-bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
-                  struct parents_found *out)
-{
-	bool full;
-
-	if (!array_reach(&p->tracks, &p->ntracks, track, sizeof *p->tracks))
-		return false;
-	struct parents_track *const t = &p->tracks[track];
-	while (t->n > 0 && (t->spans[t->n - 1].end <= start || t->spans[t->n - 1].end < end))
-		t->n--;
-	const struct parents_span *const top = t->n > 0 ? &t->spans[t->n - 1] : NULL;
-	*out = (struct parents_found){ .id = 0 };
-	if (top != NULL)
-		*out = (struct parents_found){ .id = top->id, .depth = top->depth + 1 };
-	if (!make_room(p, t, &full))
-		return false;
-	out->forgotten = full;
-	if (!full)
-		t->spans[t->n++] = (struct parents_span){ end, id, out->depth };
-	return true;
-}
-
-void parents_free(struct parents *p)
-{
-	for (uint32_t i = 0; i < p->ntracks; i++)
-		free(p->tracks[i].spans);
-	free(p->tracks);
-	*p = (struct parents){ .tracks = NULL };
-}
-
-/* ---- table ---- */
+/* ---- tables ---- */
 
 #define SLOTS_MIN ((size_t)16)
 
-/* Twice the slots; 0: more than memory can hold. */
+/* Twice the slots; 0: more than memory has. */
 static size_t doubled(const void *slots, size_t mask, size_t slot_size)
 {
 	const size_t n = slots == NULL ? SLOTS_MIN : (mask + 1) * 2;
@@ -98,13 +16,13 @@ static size_t doubled(const void *slots, size_t mask, size_t slot_size)
 	return mask >= SIZE_MAX / 4 || n > SIZE_MAX / slot_size ? 0 : n;
 }
 
-/* At most three quarters in use, so that each search ends at an empty slot, soon. */
+/* At most three quarters are in use, so that searches are short and end at an empty slot. */
 static bool is_crowded(const void *slots, size_t mask, size_t used)
 {
 	return slots == NULL || used >= (mask + 1) / 4 * 3;
 }
 
-/* The slot of the key, or the empty one where it belongs. */
+/* The slot of the key, or the empty slot for it. */
 static struct table64_slot *find64(struct table64_slot *slots, size_t mask, uint64_t seed, uint64_t key)
 {
 	size_t i = (size_t)hash_u64(key, seed) & mask;
@@ -194,8 +112,8 @@ const char *tabletext_key(const struct tabletext *t, struct slice key)
 	return s->value != TABLE_NONE ? s->p : NULL;
 }
 
-/* Puts a key that is known to be new. */
-static void settle(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
+/* Adds a key that is not in the table. */
+static void put_new(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
 {
 	size_t i = (size_t)one.hash & mask;
 
@@ -215,7 +133,7 @@ static bool grow_text(struct tabletext *t)
 		slots[i] = (struct tabletext_slot){ .value = TABLE_NONE };
 	for (size_t i = 0; t->slots != NULL && i <= t->mask; i++)
 		if (t->slots[i].value != TABLE_NONE)
-			settle(slots, n - 1, t->slots[i]);
+			put_new(slots, n - 1, t->slots[i]);
 	free(t->slots);
 	t->slots = slots;
 	t->mask = n - 1;
@@ -235,7 +153,7 @@ bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 	}
 	if (is_crowded(t->slots, t->mask, t->used) && !grow_text(t))
 		return false;
-	settle(t->slots, t->mask, (struct tabletext_slot){ hash, key.p, key.n, value });
+	put_new(t->slots, t->mask, (struct tabletext_slot){ hash, key.p, key.n, value });
 	t->used++;
 	return true;
 }
@@ -244,4 +162,40 @@ void tabletext_free(struct tabletext *t)
 {
 	free(t->slots);
 	*t = (struct tabletext){ 0 };
+}
+
+/* ---- seen numbers ---- */
+
+uint64_t *idset_turn_page(struct idset *s, uint64_t id)
+{
+	const uint64_t number = id / IDSET_PAGE + 1;
+
+	if (s->pages == NULL)
+		s->pages = calloc(IDSET_PAGES, sizeof *s->pages);
+	if (s->pages == NULL) {
+		s->failed = true;
+		return NULL;
+	}
+	struct idset_page *const page = &s->pages[number % IDSET_PAGES];
+	if (page->bits == NULL)
+		page->bits = calloc(IDSET_PAGE / 64, sizeof *page->bits);
+	else
+		memset(page->bits, 0, IDSET_PAGE / 8);
+	if (page->bits == NULL) {
+		s->failed = true;
+		return NULL;
+	}
+	page->number = number;
+	return page->bits;
+}
+
+void idset_free(struct idset *s)
+{
+	for (size_t i = 0; s->pages != NULL && i < IDSET_PAGES; i++)
+		/* The calls for the pages that are not used, nearly all, would cost more than a small trace.
+		 */
+		if (s->pages[i].bits != NULL)
+			free(s->pages[i].bits);
+	free(s->pages);
+	s->pages = NULL;
 }

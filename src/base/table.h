@@ -7,14 +7,14 @@
 
 #include "base/slice.h"
 
-/* ---- table ---- */
+/* ---- tables ---- */
 
 /*
- * Two hash tables that give small numbers to keys.  Open addressing, grown by
+ * Two hash tables from keys to small numbers.  Open addressing, grown by
  * doubling; hashes are keyed with a random seed of the process, so that no
  * input can be crafted to make them slow.  Nothing may depend on the order of
- * the slots: callers keep their things in arrays, in order of arrival, and the
- * table holds the index.  Zero-initialise to start.
+ * the slots: callers have arrays in order of arrival, and the table has their
+ * indices.  Zero-initialise to start.
  */
 #define TABLE_NONE UINT32_MAX
 
@@ -34,7 +34,7 @@ struct table64 {
 /* The value, or TABLE_NONE. */
 uint32_t table64_get(const struct table64 *t, uint64_t key);
 
-/* Sets or replaces; `value` is not TABLE_NONE.  false: no memory, nothing changed. */
+/* Sets or replaces; `value` is not TABLE_NONE.  Changes nothing on OOM. */
 bool table64_put(struct table64 *t, uint64_t key, uint32_t value);
 void table64_free(struct table64 *t);
 
@@ -56,29 +56,31 @@ struct tabletext {
 /* The value, or TABLE_NONE.  Empty keys are keys like any other. */
 uint32_t tabletext_get(const struct tabletext *t, struct slice key);
 
-/* The bytes first given for this key, or NULL. */
+/* The bytes that were first given for this key, or NULL. */
 const char *tabletext_key(const struct tabletext *t, struct slice key);
 
-/* Sets or replaces; the key's bytes must outlive the table (they are not copied).  When the key is
- * already there, the bytes first given stay.  false: no memory, nothing changed. */
+/* Sets or replaces; the key's bytes are borrowed and must outlive the table.  The bytes that were first given
+ * for a key stay.  Changes nothing on OOM. */
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);
 void tabletext_free(struct tabletext *t);
 
-/* The keyed hash itself: good in all 64 bits, made for short keys. */
+/* ---- hash.c ---- */
+
+/* The keyed hash of the tables: good in all 64 bits, fast for short keys. */
 uint64_t hash_bytes(const char *p, size_t n, uint64_t seed);
 uint64_t hash_u64(uint64_t v, uint64_t seed);
 
 /* The random seed of this process (never 0). */
 uint64_t hash_seed(void);
 
-/* ---- idset ---- */
+/* ---- seen numbers ---- */
 
 /*
- * Remembers sequence numbers, to tell which come twice.  Made for numbers that
- * come nearly in order: a bit each, in pages of 4096, at most 4096 pages, so
- * 2 MiB for any input.  A page gives way to one that lies a multiple of
- * IDSET_SPAN away, so a repeat is seen for certain when fewer than IDSET_SPAN
- * numbers lie between the two.  Zero-initialise to start.
+ * A set of sequence numbers, to find duplicates.  The numbers are nearly in
+ * order: a bit each, in pages of 4096, at most 4096 pages, so 2 MiB for any
+ * input.  A page is replaced by one that is a multiple of IDSET_SPAN away, so
+ * a duplicate is found if it is less than IDSET_SPAN numbers away.
+ * Zero-initialise to start.
  */
 #define IDSET_PAGE 4096
 #define IDSET_PAGES 4096
@@ -91,14 +93,14 @@ struct idset_page {
 
 struct idset {
 	struct idset_page *pages;
-	bool failed; /* numbers were forgotten for want of memory; stays set */
+	bool failed; /* numbers were not added on OOM; stays set */
 };
 
-/* Makes the page of id the present one in its place, empty.  NULL: no memory, and `failed` is set. */
+/* Replaces the page in the slot of id by an empty one for id; for idset_add().  Sets `failed` on OOM. */
 uint64_t *idset_turn_page(struct idset *s, uint64_t id);
 
-/* Adds id; true if it is remembered already.  Always O(1).  Without memory it sets `failed`, remembers
- * nothing and answers false. */
+/* Adds id.  Returns true if it is in the set already.  O(1).  On OOM sets `failed`, adds nothing and returns
+ * false. */
 static inline bool idset_add(struct idset *s, uint64_t id)
 {
 	const uint64_t number = id / IDSET_PAGE + 1;
@@ -114,49 +116,7 @@ static inline bool idset_add(struct idset *s, uint64_t id)
 	return seen;
 }
 
-/* Forgets all numbers; it can be used again. */
+/* Empties the set, which can be used again. */
 void idset_free(struct idset *s);
-
-/* ---- parents ---- */
-
-/*
- * Which span a span lies in: the innermost one of its track that begins not
- * later and ends not earlier.  Spans come by start, the longer ones first.
- *
- * Of the spans of a track those are kept, in a stack, that may hold another
- * one: a later one that ends later too hides an earlier one.  So ends get less
- * from the bottom to the top, each span goes in and out once, and spans that
- * overlap in part need no lanes.
- */
-#define PARENTS_TRACK 4096     /* open spans of one track */
-#define PARENTS_ALL (1U << 20) /* places of all tracks; 24 bytes each */
-
-struct parents_span {
-	uint64_t end;
-	int64_t id;
-	uint32_t depth; /* how many are around it */
-};
-
-struct parents_track {
-	struct parents_span *spans;
-	uint32_t n, cap;
-};
-
-struct parents {
-	struct parents_track *tracks; /* by index */
-	uint32_t ntracks;
-	uint32_t room; /* sum of cap */
-};
-
-struct parents_found {
-	int64_t id;     /* 0: none */
-	uint32_t depth; /* 0: none is around it */
-	bool forgotten; /* it could not be kept: the parent of later ones may be further out */
-};
-
-/* The next span; ids are not 0.  false: no memory. */
-bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
-                  struct parents_found *out);
-void parents_free(struct parents *p);
 
 #endif

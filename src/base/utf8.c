@@ -1,10 +1,10 @@
+/* UTF-8: validation, cutting, and the characters that terminals obey. */
 #include "base/utf8.h"
 
-/*
- * What may follow a lead byte.  Only the second byte has bounds of its own
- * (they keep out overlong forms, surrogates, and all above U+10FFFF); the
- * others are 80..BF.
- */
+/* ---- validation ---- */
+
+/* The bytes that may follow a lead byte.  Only the second byte has bounds of its own (against overlong forms,
+ * surrogates, and all above U+10FFFF); the others are 80..BF. */
 struct lead {
 	unsigned char size; /* bytes of the whole character; 0: not a lead byte */
 	unsigned char low, high;
@@ -21,8 +21,7 @@ static inline struct lead lead_of(unsigned char c)
 	return (struct lead){ 4, c == 0xf0 ? 0x90 : 0x80, c == 0xf4 ? 0x8f : 0xbf };
 }
 
-/* How many bytes at p, of n, are the start of one valid character: all `size` of them, or fewer when it
- * goes wrong. */
+/* The number of bytes at p, of n, that begin one valid character: lead.size if it is whole. */
 static inline size_t good_bytes(const unsigned char *p, size_t n, struct lead lead)
 {
 	if (n < 2 || p[1] < lead.low || p[1] > lead.high)
@@ -66,13 +65,13 @@ size_t utf8_valid_prefix(const char *text, size_t n)
 	return i;
 }
 
-size_t utf8_cut(const char *p, size_t n, size_t most)
+size_t utf8_cut(const char *p, size_t n, size_t max)
 {
-	size_t to = most;
+	size_t to = max;
 
-	if (n <= most)
+	if (n <= max)
 		return n;
-	while (to > 0 && most - to < 3 && ((unsigned char)p[to] & 0xc0) == 0x80)
+	while (to > 0 && max - to < 3 && ((unsigned char)p[to] & 0xc0) == 0x80)
 		to--;
 	return to;
 }

@@ -15,7 +15,6 @@
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "output/private.h"
 #include "output/text_visible.h"
 
 /* ---- format of an output ---- */

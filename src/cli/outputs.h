@@ -28,7 +28,7 @@ bool output_is_made_anew(const struct options *o, const struct format *to);
 /* ---- convert output ---- */
 
 /* The output of a writer, whatever its shape: one file or a folder.  Zero-initialise to start; see
- * output/output.h and output/output_folder.h. */
+ * output/output.h. */
 struct convert_output {
 	struct output *file;
 	struct output_folder *folder; /* both NULL: not opened, or over */
@@ -96,7 +96,7 @@ bool report_out_open_file(struct report_out *r, const char *path, bool force);
 /* The same for a file that a policy names; output_open_below(). */
 bool report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head);
 
-/* Hands over the text, less the commands of CI services (output/text_commands.h), and empties it.  Failures
+/* Hands over the text, less the commands of CI services (output/text_visible.h), and empties it.  Failures
  * are remembered for report_out_close(). */
 void report_out_put(struct report_out *r, struct text *t);
 

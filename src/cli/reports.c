@@ -21,6 +21,7 @@
 #include "cli/options.h"
 #include "cli/say.h"
 #include "input/open.h"
+#include "json/out.h"
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
 
@@ -86,47 +87,37 @@ static bool counts(const struct losses_out *l, const struct loss *loss)
 
 /* ---- losses: schemas/losses.schema.json ---- */
 
-static void put_text(struct text *t, const char *name, const char *s)
+static void put_loss(struct json_out *o, const struct losses_out *l, const struct ledger_row *row)
 {
-	text_printf(t, ",\"%s\":", name);
-	if (s != NULL)
-		text_json_string(t, slice_str(s));
-	else
-		text_str(t, "null");
-}
-
-static void put_loss(struct text *t, const struct losses_out *l, const struct ledger_row *row)
-{
-	text_str(t, "\n  {\"id\":");
-	text_json_string(t, slice_str(row->loss->id));
-	put_text(t, "text", row->loss->text);
-	put_text(t, "explain", row->loss->explain);
-	text_str(t, ",\"count\":");
-	text_json_u64(t, row->count);
-	text_str(t, ",\"first_offset\":");
-	text_json_u64(t, row->first_offset);
-	text_printf(t, ",\"fails\":%s}", counts(l, row->loss) ? "true" : "false");
+	json_out_space(o, "\n  ");
+	json_out_begin(o, NULL, "{");
+	json_out_string(o, "id", row->loss->id);
+	json_out_string(o, "text", row->loss->text);
+	json_out_string(o, "explain", row->loss->explain);
+	json_out_u64_or_string(o, "count", row->count);
+	json_out_u64_or_string(o, "first_offset", row->first_offset);
+	json_out_bool(o, "fails", counts(l, row->loss));
+	json_out_end(o, "}");
 }
 
 static void put_losses(struct text *t, const struct losses_out *l, const struct losses_of *of)
 {
-	text_str(t, "{\"tool\":");
-	text_json_string(t, slice_str(TOOL_NAME));
-	text_str(t, ",\"inputs\":[");
-	for (size_t i = 0; i < of->nin; i++) {
-		text_str(t, i > 0 ? "," : "");
-		text_json_string(t, slice_str(of->in[i]));
-	}
-	text_char(t, ']');
-	put_text(t, "from", of->from);
-	put_text(t, "output", of->out);
-	put_text(t, "to", of->to);
-	text_printf(t, ",\"lossless\":%s,\"losses\":[", of->ledger->n == 0 ? "true" : "false");
-	for (size_t i = 0; i < of->ledger->n; i++) {
-		text_str(t, i > 0 ? "," : "");
-		put_loss(t, l, &of->ledger->rows[i]);
-	}
-	text_str(t, of->ledger->n > 0 ? "\n]}\n" : "]}\n");
+	struct json_out o = { .t = t };
+
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_begin(&o, "inputs", "[");
+	for (size_t i = 0; i < of->nin; i++)
+		json_out_string(&o, NULL, of->in[i]);
+	json_out_end(&o, "]");
+	json_out_string(&o, "from", of->from);
+	json_out_string(&o, "output", of->out);
+	json_out_string(&o, "to", of->to);
+	json_out_bool(&o, "lossless", of->ledger->n == 0);
+	json_out_begin(&o, "losses", "[");
+	for (size_t i = 0; i < of->ledger->n; i++)
+		put_loss(&o, l, &of->ledger->rows[i]);
+	json_out_end(&o, of->ledger->n > 0 ? "\n]}\n" : "]}\n");
 }
 
 bool losses_out_open(struct losses_out *l, const struct options *o)

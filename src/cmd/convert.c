@@ -17,7 +17,7 @@
 #include "cli/reports.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "input/private.h"
+#include "input/open.h"
 
 /* ---- --anonymise ---- */
 

@@ -19,6 +19,7 @@
 #include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
+#include "json/out.h"
 #include "input/open.h"
 #include "output/columns.h"
 #include "output/text_units.h"
@@ -293,66 +294,50 @@ static const struct diff_form diff_text = { text_begin, text_difference, text_en
 
 /* ---- report as JSON: schemas/diff.schema.json ---- */
 
-static void put_string(struct text *t, const char *before, struct slice s)
-{
-	text_str(t, before);
-	text_json_string(t, s);
-}
-
-static void put_u64(struct text *t, const char *before, uint64_t v)
-{
-	text_str(t, before);
-	text_u64(t, v);
-}
-
 static void json_begin(struct text *t, const struct diff_view *v)
 {
-	text_str(t, "{\"tool\":");
-	text_json_string(t, slice_str(TOOL_NAME));
-	put_string(t, ",\n \"a\":", slice_str(v->paths[DIFFER_A]));
-	put_string(t, ",\n \"b\":", slice_str(v->paths[DIFFER_B]));
-	put_u64(t, ",\n \"tolerance_ns\":", v->differ->rules.tolerance);
-	text_str(t, ",\n \"differences\":[");
+	struct json_out o = { .t = t };
+
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_space(&o, "\n ");
+	json_out_string(&o, "a", v->paths[DIFFER_A]);
+	json_out_space(&o, "\n ");
+	json_out_string(&o, "b", v->paths[DIFFER_B]);
+	json_out_space(&o, "\n ");
+	json_out_u64(&o, "tolerance_ns", v->differ->rules.tolerance);
+	json_out_space(&o, "\n ");
+	json_out_begin(&o, "differences", "[");
 }
 
-static void put_json_event(struct text *t, const char *before, const struct event *e)
+static void put_json_event(struct json_out *o, const char *key, const struct event *e)
 {
 	struct fields_json_lost lost = { 0 };
 
-	text_str(t, before);
 	if (e == NULL) {
-		text_str(t, "null");
+		json_out_null(o, key);
 		return;
 	}
-	text_char(t, '{');
-	event_json(t, e, &lost);
-	text_char(t, '}');
+	json_out_begin(o, key, "{");
+	event_json(o->t, e, &lost);
+	json_out_end(o, "}");
 }
-
-struct json_fields {
-	struct text *t;
-	bool any;
-};
 
 static void put_json_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
 {
-	struct json_fields *const p = ctx;
+	struct json_out *const o = ctx;
 	struct fields_json_lost lost = { 0 };
 
-	put_string(p->t, p->any ? ",{\"name\":" : "{\"name\":", name);
-	p->any = true;
-	if (a != NULL) {
-		text_str(p->t, ",\"a\":");
-		fields_json_value(p->t, a, &lost);
-	}
-	if (b != NULL) {
-		text_str(p->t, ",\"b\":");
-		fields_json_value(p->t, b, &lost);
-	}
-	text_char(p->t, '}');
+	json_out_begin(o, NULL, "{");
+	json_out_slice(o, "name", name);
+	if (a != NULL)
+		fields_json_value(json_out_value(o, "a"), a, &lost);
+	if (b != NULL)
+		fields_json_value(json_out_value(o, "b"), b, &lost);
+	json_out_end(o, "}");
 }
 
-static void put_json_parts(struct text *t, unsigned parts)
+static void put_json_parts(struct json_out *o, unsigned parts)
 {
 	static const struct {
 		unsigned part;
@@ -362,74 +347,72 @@ static void put_json_parts(struct text *t, unsigned parts)
 		{ PART_NAME, "name" },         { PART_FIELDS, "args" },  { PART_TRACK, "track" },
 		{ PART_CATEGORY, "category" },
 	};
-	bool any = false;
 
-	text_str(t, ",\"parts\":[");
+	json_out_begin(o, "parts", "[");
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if ((parts & words[i].part) != 0) {
-			text_printf(t, "%s\"%s\"", any ? "," : "", words[i].word);
-			any = true;
-		}
-	text_char(t, ']');
+		if ((parts & words[i].part) != 0)
+			json_out_string(o, NULL, words[i].word);
+	json_out_end(o, "]");
 }
 
 static bool json_difference(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
-	struct json_fields fields = { t, false };
+	struct json_out o = { .t = t, .comma = v->shown > 0 };
 	bool ok = true;
 
-	text_printf(t, "%s\n  {\"change\":\"%s\"", v->shown > 0 ? "," : "",
-	            a == NULL   ? "only_b"
-	            : b == NULL ? "only_a"
-	                        : "changed");
-	put_json_event(t, ",\"a\":", a);
-	put_json_event(t, ",\"b\":", b);
-	put_json_parts(t, d->parts);
-	text_str(t, ",\"args\":[");
+	json_out_space(&o, "\n  ");
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "change", a == NULL ? "only_b" : b == NULL ? "only_a" : "changed");
+	put_json_event(&o, "a", a);
+	put_json_event(&o, "b", b);
+	put_json_parts(&o, d->parts);
+	json_out_begin(&o, "args", "[");
 	if ((d->parts & PART_FIELDS) != 0)
-		ok = field_differences(d, &v->differ->rules, put_json_field, &fields);
-	text_str(t, "]}");
+		ok = field_differences(d, &v->differ->rules, put_json_field, &o);
+	json_out_end(&o, "]}");
 	return ok;
 }
 
-static void put_json_name(struct text *t, const struct by_name_row *r, bool first)
+static void put_json_name(struct json_out *o, const struct by_name_row *r)
 {
-	put_string(t, first ? "\n  {\"name\":" : ",\n  {\"name\":", r->name);
-	put_u64(t, ",\"events_a\":", r->events[DIFFER_A]);
-	put_u64(t, ",\"events_b\":", r->events[DIFFER_B]);
-	put_u64(t, ",\"only_a\":", r->only[DIFFER_A]);
-	put_u64(t, ",\"only_b\":", r->only[DIFFER_B]);
-	put_u64(t, ",\"changed\":", r->changed);
-	text_str(t, ",\"dur_ns_a\":");
-	text_u128(t, r->dur[DIFFER_A]);
-	text_str(t, ",\"dur_ns_b\":");
-	text_u128(t, r->dur[DIFFER_B]);
-	text_char(t, '}');
+	json_out_space(o, "\n  ");
+	json_out_begin(o, NULL, "{");
+	json_out_slice(o, "name", r->name);
+	json_out_u64(o, "events_a", r->events[DIFFER_A]);
+	json_out_u64(o, "events_b", r->events[DIFFER_B]);
+	json_out_u64(o, "only_a", r->only[DIFFER_A]);
+	json_out_u64(o, "only_b", r->only[DIFFER_B]);
+	json_out_u64(o, "changed", r->changed);
+	text_u128(json_out_value(o, "dur_ns_a"), r->dur[DIFFER_A]);
+	text_u128(json_out_value(o, "dur_ns_b"), r->dur[DIFFER_B]);
+	json_out_end(o, "}");
 }
 
 static void json_end(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
-	bool first = true;
+	struct json_out o = { .t = t };
 
-	text_printf(t, "],\n \"complete\":%s", v->complete ? "true" : "false");
-	put_u64(t, ",\n \"events_a\":", d->sides[DIFFER_A].events);
-	put_u64(t, ",\"events_b\":", d->sides[DIFFER_B].events);
-	put_u64(t, ",\"same\":", d->same);
-	put_u64(t, ",\"changed\":", d->changed);
-	put_u64(t, ",\"only_a\":", d->only[DIFFER_A]);
-	put_u64(t, ",\"only_b\":", d->only[DIFFER_B]);
-	put_u64(t, ",\"times_full\":", d->full);
-	text_str(t, ",\n \"names\":[");
+	json_out_end(&o, "]");
+	json_out_space(&o, "\n ");
+	json_out_bool(&o, "complete", v->complete);
+	json_out_space(&o, "\n ");
+	json_out_u64(&o, "events_a", d->sides[DIFFER_A].events);
+	json_out_u64(&o, "events_b", d->sides[DIFFER_B].events);
+	json_out_u64(&o, "same", d->same);
+	json_out_u64(&o, "changed", d->changed);
+	json_out_u64(&o, "only_a", d->only[DIFFER_A]);
+	json_out_u64(&o, "only_b", d->only[DIFFER_B]);
+	json_out_u64(&o, "times_full", d->full);
+	json_out_space(&o, "\n ");
+	json_out_begin(&o, "names", "[");
 	for (uint32_t i = 0; i < d->names->n; i++) {
 		const struct by_name_row *const r = &d->names->rows[i];
-		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) == 0)
-			continue;
-		put_json_name(t, r, first);
-		first = false;
+		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0)
+			put_json_name(&o, r);
 	}
-	text_str(t, "]}\n");
+	json_out_end(&o, "]}\n");
 }
 
 static const struct diff_form diff_json = { json_begin, json_difference, json_end };

@@ -7,6 +7,7 @@
 #include "cli/outputs.h"
 #include "cli/say.h"
 #include "format/registry.h"
+#include "json/out.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
@@ -138,47 +139,36 @@ static void put_pair_text(struct text *t, const struct format *from, const struc
 
 /* ---- matrix as JSON: schemas/formats-matrix.schema.json ---- */
 
-static void put_ids(struct text *t, const struct loss *l, const struct format *from, const struct format *to,
-                    bool *any)
+static void put_ids(struct json_out *o, const char *key, const struct loss *l, const struct format *from,
+                    const struct format *to)
 {
-	for (; l != NULL && l->id != NULL; l++) {
-		if (!can_lose(l, from, to))
-			continue;
-		text_str(t, *any ? "," : "");
-		text_json_string(t, slice_str(l->id));
-		*any = true;
-	}
-}
-
-static void put_json_pair(struct text *t, const struct format *from, const struct format *to)
-{
-	bool any = false, any_way = false;
-
-	text_str(t, "{\"from\":");
-	text_json_string(t, slice_str(from->name));
-	text_str(t, ",\"to\":");
-	text_json_string(t, slice_str(to->name));
-	text_printf(t, ",\"copies\":%s,\"losses\":[", copies(from, to) ? "true" : "false");
-	put_ids(t, to->losses, from, to, &any);
-	text_str(t, "],\"on_the_way\":[");
-	put_ids(t, engine_losses, from, to, &any_way);
-	text_str(t, "]}");
+	json_out_begin(o, key, "[");
+	for (; l != NULL && l->id != NULL; l++)
+		if (can_lose(l, from, to))
+			json_out_string(o, NULL, l->id);
+	json_out_end(o, "]");
 }
 
 /* All pairs, or those with one format. */
 static void put_matrix_json(struct text *t, const struct format *only)
 {
-	const char *between = "[\n";
+	struct json_out o = { .t = t };
 
+	json_out_begin(&o, NULL, "[");
 	for (const struct format *const *from = formats; *from != NULL; from++)
 		for (const struct format *const *to = formats; *to != NULL; to++) {
 			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
 				continue;
-			text_str(t, between);
-			put_json_pair(t, *from, *to);
-			between = ",\n";
+			json_out_space(&o, "\n");
+			json_out_begin(&o, NULL, "{");
+			json_out_string(&o, "from", (*from)->name);
+			json_out_string(&o, "to", (*to)->name);
+			json_out_bool(&o, "copies", copies(*from, *to));
+			put_ids(&o, "losses", (*to)->losses, *from, *to);
+			put_ids(&o, "on_the_way", engine_losses, *from, *to);
+			json_out_end(&o, "}");
 		}
-	text_str(t, "\n]\n");
+	json_out_end(&o, "\n]\n");
 }
 
 /* ---- list of formats ---- */
@@ -258,44 +248,35 @@ static void put_format_text(struct text *t, const struct format *f, unsigned wid
 	text_free(&line);
 }
 
-static void put_list(struct text *t, const char *name, const char *const *words)
+static void put_list(struct json_out *o, const char *key, const char *const *words)
 {
-	text_printf(t, ",\"%s\":[", name);
-	for (const char *const *w = words; w != NULL && *w != NULL; w++) {
-		text_str(t, w > words ? "," : "");
-		text_json_string(t, slice_str(*w));
-	}
-	text_char(t, ']');
-}
-
-static void put_format_json(struct text *t, const struct format *f)
-{
-	text_str(t, "\n{\"name\":");
-	text_json_string(t, slice_str(f->name));
-	text_str(t, ",\"title\":");
-	text_json_string(t, slice_str(f->title));
-	text_str(t, ",\"specification\":");
-	text_json_string(t, slice_str(f->spec));
-	text_printf(t, ",\"reads\":%s,\"writes\":%s", f->reader != NULL ? "true" : "false",
-	            f->writer != NULL ? "true" : "false");
-	put_list(t, "suffixes", f->suffixes);
-	put_list(t, "dialects", f->dialects);
-	text_char(t, '}');
+	json_out_begin(o, key, "[");
+	for (const char *const *w = words; w != NULL && *w != NULL; w++)
+		json_out_string(o, NULL, *w);
+	json_out_end(o, "]");
 }
 
 /* only: NULL: all of them. */
 static void put_list_json(struct text *t, const struct format *only)
 {
-	const char *before = "[";
+	struct json_out o = { .t = t };
 
+	json_out_begin(&o, NULL, "[");
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		if (only != NULL && *f != only)
 			continue;
-		text_str(t, before);
-		put_format_json(t, *f);
-		before = ",";
+		json_out_space(&o, "\n");
+		json_out_begin(&o, NULL, "{");
+		json_out_string(&o, "name", (*f)->name);
+		json_out_string(&o, "title", (*f)->title);
+		json_out_string(&o, "specification", (*f)->spec);
+		json_out_bool(&o, "reads", (*f)->reader != NULL);
+		json_out_bool(&o, "writes", (*f)->writer != NULL);
+		put_list(&o, "suffixes", (*f)->suffixes);
+		put_list(&o, "dialects", (*f)->dialects);
+		json_out_end(&o, "}");
 	}
-	text_str(t, "\n]\n");
+	json_out_end(&o, "\n]\n");
 }
 
 /* What an operand may name. */

@@ -12,6 +12,7 @@
 #include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
+#include "json/out.h"
 #include "output/text_visible.h"
 #include "output/text_units.h"
 
@@ -180,59 +181,51 @@ static void put_trace(struct text *t, const struct info *n, const struct pipelin
 
 /* ---- JSON: schemas/info.schema.json ---- */
 
-static void put_member(struct text *t, const char *key, struct slice s)
-{
-	text_printf(t, ",\"%s\":", key);
-	text_json_string(t, s);
-}
-
-static void put_number(struct text *t, const char *key, uint64_t n)
-{
-	text_printf(t, ",\"%s\":", key);
-	text_json_u64(t, n);
-}
-
-static void put_json_events(struct text *t, const struct info *n, const struct trace *trace,
+static void put_json_events(struct json_out *o, const struct info *n, const struct trace *trace,
                             struct wide_hash hash)
 {
-	put_number(t, "records", trace->records);
-	put_number(t, "events", trace->events);
+	json_out_u64_or_string(o, "records", trace->records);
+	json_out_u64_or_string(o, "events", trace->events);
 	if (n->first_ns <= n->last_ns) {
-		put_number(t, "first_ns", n->first_ns);
-		put_number(t, "last_ns", n->last_ns);
+		json_out_u64_or_string(o, "first_ns", n->first_ns);
+		json_out_u64_or_string(o, "last_ns", n->last_ns);
 	}
 	if (n->digest)
-		text_printf(t, ",\"digest\":\"%016" PRIx64 "%016" PRIx64 "\"", hash.b, hash.a);
-	put_member(t, "clock", slice_str(trace->clock));
+		text_printf(json_out_value(o, "digest"), "\"%016" PRIx64 "%016" PRIx64 "\"", hash.b, hash.a);
+	json_out_string(o, "clock", trace->clock);
 	if (trace->epoch_known)
-		put_number(t, "epoch_ns", trace->epoch_ns);
-	put_number(t, "tracks", n->tracks);
-	put_number(t, "processes", count_processes(trace));
+		json_out_u64_or_string(o, "epoch_ns", trace->epoch_ns);
+	json_out_u64_or_string(o, "tracks", n->tracks);
+	json_out_u64_or_string(o, "processes", count_processes(trace));
 }
 
-static void put_json_classes(struct text *t, const struct trace *trace)
+/* Starts the next object of a list, or the next list: each on a line of its own. */
+static void begin_line(struct json_out *o, const char *key, const char *bracket)
 {
-	const char *before = "";
+	json_out_space(o, "\n");
+	json_out_begin(o, key, bracket);
+}
 
-	text_str(t, ",\n\"classes\":[");
+static void put_json_classes(struct json_out *o, const struct trace *trace)
+{
+	begin_line(o, "classes", "[");
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
 		const struct class *const c = trace->classes[i];
 		if (!is_listed(c))
 			continue;
-		text_printf(t, "%s\n{\"name\":", before);
-		text_json_string(t, c->name);
-		put_number(t, "records", c->records);
-		text_str(t, ",\"fields\":[");
+		begin_line(o, NULL, "{");
+		json_out_slice(o, "name", c->name);
+		json_out_u64_or_string(o, "records", c->records);
+		json_out_begin(o, "fields", "[");
 		for (uint32_t k = 0; k < c->nfields; k++) {
-			text_str(t, k > 0 ? ",{\"name\":" : "{\"name\":");
-			text_json_string(t, c->fields[k].name);
-			put_member(t, "type", c->fields[k].type);
-			text_char(t, '}');
+			json_out_begin(o, NULL, "{");
+			json_out_slice(o, "name", c->fields[k].name);
+			json_out_slice(o, "type", c->fields[k].type);
+			json_out_end(o, "}");
 		}
-		text_str(t, "]}");
-		before = ",";
+		json_out_end(o, "]}");
 	}
-	text_char(t, ']');
+	json_out_end(o, "]");
 }
 
 static void put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct wide_hash hash)
@@ -242,29 +235,29 @@ static void put_json_trace(struct text *t, struct info *n, const struct pipeline
 	};
 	const struct trace *const trace = &p->trace;
 	struct fields_json_lost lost = { .bad_text = 0 };
+	struct json_out o = { .t = t, .comma = n->run.any };
 
-	text_str(t, n->run.any ? ",\n{\"path\":" : "\n{\"path\":");
-	text_json_string(t, slice_str(p->job->paths[0]));
-	put_member(t, "format", slice_str(pipeline_format(p)->name));
+	begin_line(&o, NULL, "{");
+	json_out_string(&o, "path", p->job->paths[0]);
+	json_out_string(&o, "format", pipeline_format(p)->name);
 	if (trace->dialect[0] != '\0')
-		put_member(t, "dialect", slice_str(trace->dialect));
+		json_out_string(&o, "dialect", trace->dialect);
 	if (trace->byte_order != NULL)
-		put_member(t, "byte_order", slice_str(trace->byte_order));
-	put_number(t, "bytes", p->context.bytes);
-	put_number(t, "files", n->files);
-	put_member(t, "packing", slice_str(packings[n->packing]));
-	put_json_events(t, n, trace, hash);
-	text_str(t, ",\n\"metadata\":[");
+		json_out_string(&o, "byte_order", trace->byte_order);
+	json_out_u64_or_string(&o, "bytes", p->context.bytes);
+	json_out_u64_or_string(&o, "files", n->files);
+	json_out_string(&o, "packing", packings[n->packing]);
+	put_json_events(&o, n, trace, hash);
+	begin_line(&o, "metadata", "[");
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		text_str(t, i > 0 ? ",\n{\"name\":" : "\n{\"name\":");
-		text_json_string(t, trace->meta[i].name);
-		text_str(t, ",\"value\":");
-		fields_json_value(t, &trace->meta[i].value, &lost);
-		text_char(t, '}');
+		begin_line(&o, NULL, "{");
+		json_out_slice(&o, "name", trace->meta[i].name);
+		fields_json_value(json_out_value(&o, "value"), &trace->meta[i].value, &lost);
+		json_out_end(&o, "}");
 	}
-	text_char(t, ']');
-	put_json_classes(t, trace);
-	text_char(t, '}');
+	json_out_end(&o, "]");
+	put_json_classes(&o, trace);
+	json_out_end(&o, "}");
 }
 
 static bool opened(void *ctx, const struct source *s)
@@ -335,9 +328,10 @@ static enum exit_status cmd_info(const struct command *cmd, int argc, char **arg
 	options_init(&r->options, cmd, argc, argv);
 	if (options_parse(&r->options, &n) && traces_begin(r)) {
 		if (n.json) {
-			text_str(&r->text, "{\"tool\":");
-			text_json_string(&r->text, slice_str(TOOL_NAME));
-			text_str(&r->text, ",\"inputs\":[");
+			struct json_out o = { .t = &r->text };
+			json_out_begin(&o, NULL, "{");
+			json_out_string(&o, "tool", TOOL_NAME);
+			json_out_begin(&o, "inputs", "[");
 		}
 		while (traces_next(r)) {
 			if (r->next > 1 && !n.json)

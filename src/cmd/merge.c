@@ -13,7 +13,7 @@
 #include "cli/say.h"
 #include "cmd/convert.h"
 #include "format/registry.h"
-#include "input/private.h"
+#include "input/open.h"
 #include "run/join.h"
 #include "run/read/operands.h"
 

@@ -17,7 +17,7 @@
 #include "output/text_visible.h"
 #include "format/registry.h"
 #include "input/open.h"
-#include "output/text_json.h"
+#include "json/out.h"
 
 #define MAX_LISTED_RULES 64
 
@@ -125,28 +125,22 @@ static void say_sums(struct recover_list *l, bool quiet)
 
 /* ---- changes as JSON ---- */
 
-static void put_string(struct text *t, const char *s)
-{
-	if (s != NULL)
-		text_json_string(t, slice_str(s));
-	else
-		text_str(t, "null");
-}
-
 static void put_change(struct recover_list *l, const struct recover_change *c)
 {
-	struct text *const t = &l->text;
+	struct json_out o = { .t = &l->text, .comma = l->any };
 
-	text_printf(t, "%s\n{\"file\":", l->any ? "," : "");
 	l->any = true;
-	put_string(t, l->file);
-	text_printf(t,
-	            ",\"change\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64 ",\"inserted\":%" PRIu32
-	            ",\"rule\":\"%s\",\"why\":",
-	            c->repaired ? "repaired" : "dropped", c->offset, c->length, c->inserted, c->rule->id);
-	put_string(t, c->why);
-	text_char(t, '}');
-	report_out_put(&l->out, t);
+	json_out_space(&o, "\n");
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "file", l->file);
+	json_out_string(&o, "change", c->repaired ? "repaired" : "dropped");
+	json_out_u64(&o, "offset", c->offset);
+	json_out_u64(&o, "length", c->length);
+	json_out_u64(&o, "inserted", c->inserted);
+	json_out_string(&o, "rule", c->rule->id);
+	json_out_string(&o, "why", c->why);
+	json_out_end(&o, "}");
+	report_out_put(&l->out, o.t);
 }
 
 /* Opens the JSON file ("-": standard output) if path is not NULL.  Returns false after a message. */
@@ -157,11 +151,12 @@ static bool open_list(struct recover_list *l, const char *path, bool force)
 	if (!report_out_open_file(&l->out, path, force))
 		return false;
 	l->json = true;
-	text_str(&l->text, "{\"tool\":\"" TOOL_NAME "\",\"input\":");
-	put_string(&l->text, l->input);
-	text_str(&l->text, ",\"output\":");
-	put_string(&l->text, l->output);
-	text_str(&l->text, ",\"changes\":[");
+	struct json_out o = { .t = &l->text };
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_string(&o, "input", l->input);
+	json_out_string(&o, "output", l->output);
+	json_out_begin(&o, "changes", "[");
 	report_out_put(&l->out, &l->text);
 	return true;
 }
@@ -169,22 +164,25 @@ static bool open_list(struct recover_list *l, const char *path, bool force)
 /* Ends the JSON, which the caller publishes or closes; written: the output is complete. */
 static void end_list(struct recover_list *l, bool written)
 {
-	struct text *const t = &l->text;
+	struct json_out o = { .t = &l->text };
 
 	if (!l->json)
 		return;
-	text_str(t, "],\n\"format\":");
-	put_string(t, l->format);
-	text_str(t, ",\"dialect\":");
-	put_string(t, l->dialect);
-	text_printf(t,
-	            ",\"records\":%" PRIu64 ",\"kept_bytes\":%" PRIu64 ",\"dropped_bytes\":%" PRIu64
-	            ",\"dropped_ranges\":%" PRIu64 ",\"repairs\":%" PRIu64 ",\"not_repaired\":%" PRIu64
-	            ",\"packed_damage\":%s,\"written\":%s}\n",
-	            l->records, l->kept, l->dropped, l->gaps, l->repairs, l->not_repaired,
-	            l->packed_damage ? "true" : "false", written ? "true" : "false");
-	report_out_put(&l->out, t);
-	text_free(t);
+	json_out_end(&o, "]");
+	json_out_space(&o, "\n");
+	json_out_string(&o, "format", l->format);
+	json_out_string(&o, "dialect", l->dialect);
+	json_out_u64(&o, "records", l->records);
+	json_out_u64(&o, "kept_bytes", l->kept);
+	json_out_u64(&o, "dropped_bytes", l->dropped);
+	json_out_u64(&o, "dropped_ranges", l->gaps);
+	json_out_u64(&o, "repairs", l->repairs);
+	json_out_u64(&o, "not_repaired", l->not_repaired);
+	json_out_bool(&o, "packed_damage", l->packed_damage);
+	json_out_bool(&o, "written", written);
+	json_out_end(&o, "}\n");
+	report_out_put(&l->out, o.t);
+	text_free(o.t);
 }
 
 static void add_change(struct recover_list *l, const struct recover_change *c)
@@ -520,8 +518,10 @@ static bool set_report(void *run, struct options *o, const char *arg)
 	struct recover *const c = run;
 	struct shown_path shown;
 
-	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
-		c->report = arg + 5;
+	/* There is one form, so its name may be left out; another name before "=" is a mistake. */
+	const size_t form = strncmp(arg, "json=", 5) == 0 ? 5 : 0;
+	if (arg[form] != '\0' && (form > 0 || strchr(arg, '=') == NULL)) {
+		c->report = arg + form;
 		return true;
 	}
 	o->status = options_mistake(o, "--report takes json=FILE, not %s", show_path(&shown, arg));
@@ -532,7 +532,7 @@ static const struct cmd_option own[] = {
 	{ "sort", NULL, "sort regions whose records are out of order", 0, TO_FLAG(struct recover, sort) },
 	{ "format", "text|json", "the list of changes: text on standard error (default), or JSON", 0,
 	  TO_CHOICE(struct recover, json) },
-	{ "report", "json=FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
+	{ "report", "[json=]FILE", "also write the list of changes to FILE", 0, OPTION_CALL,
 	  .set = set_report },
 	{ .name = NULL },
 };

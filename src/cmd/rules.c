@@ -8,6 +8,7 @@
 #include "cli/outputs.h"
 #include "cli/say.h"
 #include "format/registry.h"
+#include "json/out.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "run/engine_losses.h"
@@ -144,8 +145,8 @@ static bool rules_are_meant(const struct options *o, const char *id)
 struct list {
 	struct text *t;
 	const struct options *o;
-	struct columns *rows; /* of the list as text */
-	bool any;
+	struct columns *rows;  /* of the list as text */
+	struct json_out *json; /* of the list as JSON */
 };
 
 /* ---- list as text ---- */
@@ -185,59 +186,52 @@ static void list_text(struct list *list)
 
 /* ---- list as JSON: schemas/rules.schema.json ---- */
 
-static void put_member(struct text *t, const char *key, const char *value)
-{
-	text_printf(t, "%s\"%s\":", strcmp(key, "id") == 0 ? "{" : ",", key);
-	text_json_string(t, slice_str(value));
-}
-
 static void json_rule(void *ctx, const struct rule *r)
 {
-	struct list *const list = ctx;
+	const struct list *const list = ctx;
+	struct json_out *const o = list->json;
 
 	if (!rules_are_meant(list->o, r->id))
 		return;
-	text_str(list->t, list->any ? ",\n" : "\n");
-	list->any = true;
-	put_member(list->t, "id", r->id);
-	put_member(list->t, "level", level_name(r->level));
-	put_member(list->t, "text", r->text);
-	put_member(list->t, "explanation", r->explain);
-	put_member(list->t, "specification", r->spec);
-	text_char(list->t, '}');
+	json_out_space(o, "\n");
+	json_out_begin(o, NULL, "{");
+	json_out_string(o, "id", r->id);
+	json_out_string(o, "level", level_name(r->level));
+	json_out_string(o, "text", r->text);
+	json_out_string(o, "explanation", r->explain);
+	json_out_string(o, "specification", r->spec);
+	json_out_end(o, "}");
 }
 
 static void json_loss(void *ctx, const struct loss *l)
 {
-	struct list *const list = ctx;
+	const struct list *const list = ctx;
+	struct json_out *const o = list->json;
 
 	if (!rules_are_meant(list->o, l->id))
 		return;
-	text_str(list->t, list->any ? ",\n" : "\n");
-	list->any = true;
-	put_member(list->t, "id", l->id);
-	put_member(list->t, "text", l->text);
-	put_member(list->t, "explanation", l->explain);
-	text_char(list->t, '}');
-}
-
-static void rules_list_json(struct text *t, const struct options *o)
-{
-	struct list list = { .t = t, .o = o };
-
-	text_str(t, "{\"tool\":");
-	text_json_string(t, slice_str(TOOL_NAME));
-	text_str(t, ",\"rules\":[");
-	rules_visit(json_rule, &list);
-	text_str(t, "\n],\n\"losses\":[");
-	list.any = false;
-	losses_visit(json_loss, &list);
-	text_str(t, "\n]}\n");
+	json_out_space(o, "\n");
+	json_out_begin(o, NULL, "{");
+	json_out_string(o, "id", l->id);
+	json_out_string(o, "text", l->text);
+	json_out_string(o, "explanation", l->explain);
+	json_out_end(o, "}");
 }
 
 static void list_json(struct list *list)
 {
-	rules_list_json(list->t, list->o);
+	struct json_out o = { .t = list->t };
+
+	list->json = &o;
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_begin(&o, "rules", "[");
+	rules_visit(json_rule, list);
+	json_out_end(&o, "\n]");
+	json_out_space(&o, "\n");
+	json_out_begin(&o, "losses", "[");
+	losses_visit(json_loss, list);
+	json_out_end(&o, "\n]}\n");
 }
 
 /* ---- list as Markdown ---- */
@@ -461,7 +455,7 @@ static enum exit_status cmd_explain(const struct command *cmd, int argc, char **
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (json) {
-		rules_list_json(&t, &o);
+		list_json(&(struct list){ .t = &t, .o = &o });
 	} else if (o.first_operand == argc) {
 		put_families(&x);
 	} else {

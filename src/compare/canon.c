@@ -1,172 +1,20 @@
+/*
+ * Hashes of values in the canonical form of identity.h.  JSON text is hashed in one pass without recursion,
+ * with a stack of open lists and objects, so that hostile nesting costs neither memory nor stack.
+ */
+#include "compare/identity.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "compare/compare.h"
+#include "json/scan.h"
 #include "json/token.h"
 #include "model/value.h"
 
-/* ---- canon json ---- */
+enum canon_tag { CANON_NONE = 1, CANON_FLOAT, CANON_TEXT, CANON_LIST, CANON_OBJECT, CANON_MEMBER };
 
-/* One pass over JSON text, that does not recurse: every open list or object is a place on a stack. */
-
-struct level {
-	bool object;
-	uint64_t count;
-	struct wide_hash hash; /* of a list: so far; of an object: the sum of its members */
-	struct slice name;     /* of the member that is read */
-};
-
-struct walk {
-	struct canon *canon;
-	struct json json;
-	const char *e;
-	struct level levels[CANON_DEPTH];
-	unsigned n, depth; /* open levels; those around the text */
-};
-
-/* What stands between quotes. */
-static struct slice plain(struct walk *w, struct slice s, enum json_kind kind)
-{
-	return kind == JSON_ESCAPED ? json_unescape(&w->canon->scratch, s) : s;
-}
-
-static struct wide_hash canon_float(double v);
-
-static struct wide_hash canon_none(void);
-
-static struct wide_hash number(struct walk *w, struct slice s)
-{
-	char room[64], *copy = room;
-	uint64_t v;
-
-	const bool negative = s.p[0] == '-';
-	if (json_digits_any(s.p + negative, s.n - negative, &v))
-		return canon_integer(negative, v);
-	if (s.n >= sizeof room)
-		copy = arena_alloc(&w->canon->scratch, (size_t)s.n + 1);
-	if (copy == NULL)
-		return canon_none();
-	memcpy(copy, s.p, s.n);
-	copy[s.n] = '\0';
-	return canon_float(strtod(copy, NULL));
-}
-
-static struct wide_hash canon_text(struct slice s);
-
-static struct wide_hash scalar(struct walk *w, const char *p, const char *end, enum json_kind kind)
-{
-	const struct slice s = json_text(p, end, kind);
-
-	if (json_is_string(kind) || kind == JSON_BAD_WORD) {
-		const struct slice t = plain(w, s, kind);
-		return t.p != NULL ? canon_text(t) : canon_none();
-	}
-	if (kind == JSON_TRUE || kind == JSON_FALSE)
-		return canon_integer(false, kind == JSON_TRUE);
-	return kind == JSON_NULL ? canon_none() : number(w, s);
-}
-
-/* The key of a member, to its value. */
-static const char *key(struct walk *w, const char *p)
-{
-	enum json_kind kind;
-	struct slice s;
-
-	p = json_key(&w->json, p, w->e, &s, &kind);
-	if (p == NULL)
-		return NULL;
-	w->levels[w->n - 1].name = plain(w, s, kind);
-	return w->levels[w->n - 1].name.p != NULL ? p : NULL;
-}
-
-static struct wide_hash canon_member(struct slice name, struct wide_hash of_value);
-
-/* A value of the innermost level. */
-static void put(struct walk *w, struct wide_hash h)
-{
-	struct level *const l = &w->levels[w->n - 1];
-
-	l->count++;
-	if (l->object)
-		wide_hash_sum(&l->hash, canon_member(l->name, h));
-	else
-		wide_hash_add_hash(&l->hash, h);
-}
-
-static struct wide_hash canon_list(uint64_t count, struct wide_hash run);
-
-static struct wide_hash canon_object(uint64_t count, struct wide_hash sum);
-
-static struct wide_hash finish(const struct level *l)
-{
-	return l->object ? canon_object(l->count, l->hash) : canon_list(l->count, l->hash);
-}
-
-/* Behind a value of the innermost level, or at its opening bracket (p is behind it then): closes what ends
- * here.  To the next value; NULL: there is none, *out is the whole, or it is no JSON. */
-static const char *go_on(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *done)
-{
-	bool more = false;
-
-	while (w->n > 0) {
-		const bool object = w->levels[w->n - 1].object;
-		p = first ? json_first(&w->json, p, w->e, &more)
-		          : json_next(&w->json, p, w->e, object ? '}' : ']', &more);
-		first = false;
-		if (p == NULL)
-			return NULL;
-		if (more)
-			return object ? key(w, p) : p;
-		*out = finish(&w->levels[--w->n]);
-		if (w->n > 0)
-			put(w, *out);
-	}
-	*done = json_skip_blanks(p, w->e) == w->e;
-	return NULL;
-}
-
-/* false: it is no JSON, or there was no memory. */
-static bool walk(struct walk *w, const char *p, struct wide_hash *out)
-{
-	bool done = false;
-
-	while (p != NULL) {
-		enum json_kind kind;
-		const bool nested = p < w->e && (*p == '{' || *p == '[');
-		if (nested && w->n + w->depth < CANON_DEPTH) {
-			w->levels[w->n++] = (struct level){ .object = *p == '{' };
-			p = go_on(w, p, true, out, &done);
-			continue;
-		}
-		const char *const end =
-		    nested ? json_nested(&w->json, p, w->e, &kind) : json_scalar(&w->json, p, w->e, &kind);
-		if (end == NULL)
-			return false;
-		*out = nested ? canon_none() : scalar(w, p, end, kind);
-		if (w->n > 0)
-			put(w, *out);
-		p = go_on(w, end, false, out, &done);
-	}
-	return done;
-}
-
-/* Text of a VALUE_JSON at this depth; text that is no JSON counts by its bytes. */
-static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned depth)
-{
-	struct walk w; /* its levels are not set, which would take longer than the rest */
-	struct wide_hash h;
-
-	w.canon = c;
-	w.json = (struct json){ .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH };
-	w.e = text.p + text.n;
-	w.n = 0;
-	w.depth = depth;
-
-	return walk(&w, json_skip_blanks(text.p, w.e), &h) ? h : canon_text(text);
-}
-
-/* ---- canon ---- */
+/* ---- forms ---- */
 
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1)
 
@@ -189,17 +37,6 @@ static struct wide_hash canon_float(double v)
 	return h;
 }
 
-/* The text that JSON has for it says which double that is. */
-static struct wide_hash narrow_float(double v)
-{
-	char text[DECIMAL_F64_MAX + 1];
-
-	if (!isfinite(v) || (v == floor(v) && fabs(v) < 0x1p20)) /* whose text has all digits */
-		return canon_float(v);
-	*decimal_f32(text, (float)v) = '\0';
-	return canon_float(strtod(text, NULL));
-}
-
 static bool hex_number(struct slice s, uint64_t *v)
 {
 	*v = 0;
@@ -214,7 +51,7 @@ static bool hex_number(struct slice s, uint64_t *v)
 	return true;
 }
 
-/* Digits of an integer that a double may not hold, as writers of JSON put it. */
+/* Parses the digits of an integer beyond the exact integers of a double, which JSON writers quote. */
 static bool long_number(struct slice s, bool *negative, uint64_t *v)
 {
 	*negative = s.n > 0 && s.p[0] == '-';
@@ -237,8 +74,198 @@ static struct wide_hash canon_text(struct slice s)
 	return h;
 }
 
-/* As the text "0x" and its digits; a long one in pieces. */
-static struct wide_hash bytes(const struct value *v)
+/* run: the hashes of the values, added in turn to { 0, 0 }. */
+static struct wide_hash canon_list(uint64_t count, struct wide_hash run)
+{
+	struct wide_hash h = wide_hash_start(CANON_LIST);
+
+	wide_hash_add(&h, count);
+	wide_hash_add_hash(&h, run);
+	return h;
+}
+
+/* sum: of the members. */
+static struct wide_hash canon_object(uint64_t count, struct wide_hash sum)
+{
+	struct wide_hash h = wide_hash_start(CANON_OBJECT);
+
+	wide_hash_add(&h, count);
+	wide_hash_add_hash(&h, sum);
+	return h;
+}
+
+static struct wide_hash canon_member(struct slice name, struct wide_hash of_value)
+{
+	struct wide_hash h = wide_hash_start(CANON_MEMBER);
+
+	wide_hash_add_text(&h, name);
+	wide_hash_add_hash(&h, of_value);
+	return wide_hash_end(h);
+}
+
+/* ---- JSON ---- */
+
+struct level {
+	bool object;
+	uint64_t count;
+	struct wide_hash hash; /* of the values of a list; sum of the members of an object */
+	struct slice name;     /* of the current member */
+};
+
+struct walk {
+	struct canon *canon;
+	struct json json;
+	const char *end;
+	struct level levels[CANON_DEPTH];
+	unsigned n;     /* open levels */
+	unsigned depth; /* levels around the text */
+};
+
+/* Returns the text between quotes without escapes. */
+static struct slice unescape(struct walk *w, struct slice s, enum json_kind kind)
+{
+	return kind == JSON_ESCAPED ? json_unescape(&w->canon->scratch, s) : s;
+}
+
+static struct wide_hash json_number_hash(struct walk *w, struct slice s)
+{
+	char buffer[64], *copy = buffer;
+	uint64_t v;
+
+	const bool negative = s.p[0] == '-';
+	if (json_digits_any(s.p + negative, s.n - negative, &v))
+		return canon_integer(negative, v);
+	if (s.n >= sizeof buffer)
+		copy = arena_alloc(&w->canon->scratch, (size_t)s.n + 1);
+	if (copy == NULL)
+		return canon_none();
+	memcpy(copy, s.p, s.n);
+	copy[s.n] = '\0';
+	return canon_float(strtod(copy, NULL));
+}
+
+static struct wide_hash json_scalar_hash(struct walk *w, const char *p, const char *end, enum json_kind kind)
+{
+	const struct slice s = json_text(p, end, kind);
+
+	if (json_is_string(kind) || kind == JSON_BAD_WORD) {
+		const struct slice t = unescape(w, s, kind);
+		return t.p != NULL ? canon_text(t) : canon_none();
+	}
+	if (kind == JSON_TRUE || kind == JSON_FALSE)
+		return canon_integer(false, kind == JSON_TRUE);
+	return kind == JSON_NULL ? canon_none() : json_number_hash(w, s);
+}
+
+/* Reads the key of a member.  Returns the start of its value. */
+static const char *read_key(struct walk *w, const char *p)
+{
+	enum json_kind kind;
+	struct slice s;
+
+	p = json_key(&w->json, p, w->end, &s, &kind);
+	if (p == NULL)
+		return NULL;
+	w->levels[w->n - 1].name = unescape(w, s, kind);
+	return w->levels[w->n - 1].name.p != NULL ? p : NULL;
+}
+
+/* Adds a value to the innermost level. */
+static void add_value(struct walk *w, struct wide_hash h)
+{
+	struct level *const l = &w->levels[w->n - 1];
+
+	l->count++;
+	if (l->object)
+		wide_hash_sum(&l->hash, canon_member(l->name, h));
+	else
+		wide_hash_add_hash(&l->hash, h);
+}
+
+static struct wide_hash level_hash(const struct level *l)
+{
+	return l->object ? canon_object(l->count, l->hash) : canon_list(l->count, l->hash);
+}
+
+/* Continues after a value of the innermost level, or with `first` after its opening bracket: closes the
+ * levels that end here.  Returns the next value; NULL at the end (*done, *out is the whole), or if it is no
+ * JSON. */
+static const char *next_value(struct walk *w, const char *p, bool first, struct wide_hash *out, bool *done)
+{
+	bool more = false;
+
+	while (w->n > 0) {
+		const bool object = w->levels[w->n - 1].object;
+		p = first ? json_first(&w->json, p, w->end, &more)
+		          : json_next(&w->json, p, w->end, object ? '}' : ']', &more);
+		first = false;
+		if (p == NULL)
+			return NULL;
+		if (more)
+			return object ? read_key(w, p) : p;
+		*out = level_hash(&w->levels[--w->n]);
+		if (w->n > 0)
+			add_value(w, *out);
+	}
+	*done = json_skip_blanks(p, w->end) == w->end;
+	return NULL;
+}
+
+/* Returns false if it is no JSON, or on OOM. */
+static bool walk_json(struct walk *w, const char *p, struct wide_hash *out)
+{
+	bool done = false;
+
+	while (p != NULL) {
+		enum json_kind kind;
+		const bool nested = p < w->end && (*p == '{' || *p == '[');
+		if (nested && w->n + w->depth < CANON_DEPTH) {
+			w->levels[w->n++] = (struct level){ .object = *p == '{' };
+			p = next_value(w, p, true, out, &done);
+			continue;
+		}
+		const char *const end = nested ? json_nested(&w->json, p, w->end, &kind)
+		                               : json_scalar(&w->json, p, w->end, &kind);
+		if (end == NULL)
+			return false;
+		*out = nested ? canon_none() : json_scalar_hash(w, p, end, kind);
+		if (w->n > 0)
+			add_value(w, *out);
+		p = next_value(w, end, false, out, &done);
+	}
+	return done;
+}
+
+/* Hashes the text of a VALUE_JSON at this depth.  Text that is no JSON is hashed by its bytes. */
+static struct wide_hash canon_json(struct canon *c, struct slice text, unsigned depth)
+{
+	struct walk w; /* without an initialiser: clearing the levels costs more than the rest */
+	struct wide_hash h;
+
+	w.canon = c;
+	w.json = (struct json){ .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH };
+	w.end = text.p + text.n;
+	w.n = 0;
+	w.depth = depth;
+
+	return walk_json(&w, json_skip_blanks(text.p, w.end), &h) ? h : canon_text(text);
+}
+
+/* ---- values ---- */
+
+/* Hashes a float of 32 bits as the double of its shortest decimal text. */
+static struct wide_hash narrow_float(double v)
+{
+	char text[DECIMAL_F64_MAX + 1];
+
+	if (!isfinite(v) || (v == floor(v) && fabs(v) < 0x1p20)) /* exact in decimal */
+		return canon_float(v);
+	*decimal_f32(text, (float)v) = '\0';
+	return canon_float(strtod(text, NULL));
+}
+
+/* Hashes bytes as the text "0x" and their digits, in pieces. */
+static struct wide_hash canon_bytes(const struct value *v)
 {
 	static const char digits[] = "0123456789abcdef";
 	struct wide_hash h = wide_hash_start(CANON_TEXT);
@@ -260,47 +287,19 @@ static struct wide_hash bytes(const struct value *v)
 	return h;
 }
 
-static struct wide_hash value(struct canon *c, const struct value *v, unsigned depth);
+/* Values nest. */
+static struct wide_hash hash_value(struct canon *c, const struct value *v, unsigned depth);
 
-/* run: what its values, added one after the other, make of { 0, 0 }. */
-static struct wide_hash canon_list(uint64_t count, struct wide_hash run)
-{
-	struct wide_hash h = wide_hash_start(CANON_LIST);
-
-	wide_hash_add(&h, count);
-	wide_hash_add_hash(&h, run);
-	return h;
-}
-
-static struct wide_hash list(struct canon *c, const struct value *values, uint32_t count, unsigned depth)
+static struct wide_hash hash_list(struct canon *c, const struct value *values, uint32_t count, unsigned depth)
 {
 	struct wide_hash run = { 0, 0 };
 
 	for (uint32_t i = 0; i < count; i++)
-		wide_hash_add_hash(&run, value(c, &values[i], depth + 1));
+		wide_hash_add_hash(&run, hash_value(c, &values[i], depth + 1));
 	return canon_list(count, run);
 }
 
-static struct wide_hash canon_object(uint64_t count, struct wide_hash sum)
-{
-	struct wide_hash h = wide_hash_start(CANON_OBJECT);
-
-	wide_hash_add(&h, count);
-	wide_hash_add_hash(&h, sum);
-	return h;
-}
-
-/* A name with its value; sum: of the members of an object, of which there are `count`. */
-static struct wide_hash canon_member(struct slice name, struct wide_hash of_value)
-{
-	struct wide_hash h = wide_hash_start(CANON_MEMBER);
-
-	wide_hash_add_text(&h, name);
-	wide_hash_add_hash(&h, of_value);
-	return wide_hash_end(h);
-}
-
-static struct wide_hash map(struct canon *c, const struct value *v, unsigned depth)
+static struct wide_hash hash_map(struct canon *c, const struct value *v, unsigned depth)
 {
 	const bool object = value_keys_are_text(v);
 	struct wide_hash sum = { 0, 0 }, run = { 0, 0 };
@@ -308,14 +307,14 @@ static struct wide_hash map(struct canon *c, const struct value *v, unsigned dep
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
 		if (object)
-			wide_hash_sum(&sum, canon_member(value_text(key), value(c, key + 1, depth + 1)));
+			wide_hash_sum(&sum, canon_member(value_text(key), hash_value(c, key + 1, depth + 1)));
 		else
-			wide_hash_add_hash(&run, list(c, key, 2, depth + 1));
+			wide_hash_add_hash(&run, hash_list(c, key, 2, depth + 1));
 	}
 	return object ? canon_object(v->count, sum) : canon_list(v->count, run);
 }
 
-static struct wide_hash value(struct canon *c, const struct value *v, unsigned depth)
+static struct wide_hash hash_value(struct canon *c, const struct value *v, unsigned depth)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_BOOL:
@@ -338,13 +337,13 @@ static struct wide_hash value(struct canon *c, const struct value *v, unsigned d
 	case VALUE_STRING:
 		return canon_text(value_text(v));
 	case VALUE_BYTES:
-		return bytes(v);
+		return canon_bytes(v);
 	case VALUE_JSON:
 		return canon_json(c, value_text(v), depth);
 	case VALUE_LIST:
-		return depth < CANON_DEPTH ? list(c, v->values, v->count, depth) : canon_none();
+		return depth < CANON_DEPTH ? hash_list(c, v->values, v->count, depth) : canon_none();
 	case VALUE_MAP:
-		return depth < CANON_DEPTH ? map(c, v, depth) : canon_none();
+		return depth < CANON_DEPTH ? hash_map(c, v, depth) : canon_none();
 	case VALUE_NONE:
 		break;
 	}
@@ -354,7 +353,7 @@ static struct wide_hash value(struct canon *c, const struct value *v, unsigned d
 struct wide_hash canon_value(struct canon *c, const struct value *v)
 {
 	arena_reset(&c->scratch);
-	return value(c, v, 0);
+	return hash_value(c, v, 0);
 }
 
 void canon_free(struct canon *c)

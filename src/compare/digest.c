@@ -1,21 +1,26 @@
+/*
+ * Comparing traces as a whole: their bytes, or a digest of their events.  The digest is the sum of a hash for
+ * each track, made of the sum of the hashes of its events: no sorting, memory for the tracks only.
+ */
+#include "compare/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "compare/compare.h"
 #include "input/open.h"
 #include "run/read/operands.h"
 
-/* ---- trace bytes ---- */
+/* ---- bytes ---- */
 
-/* Whether the input was read to its end, and all of that was there. */
+/* Returns true if the input was read to its end without a fault. */
 static bool is_complete(struct input *in)
 {
 	return in->p == in->end && in->last && in->fault == INPUT_OK && !input_shrunk(in);
 }
 
-/* Passes what both windows have, if it is the same. */
-static bool pass_same(struct input *a, struct input *b)
+/* Consumes the bytes that both windows contain, if they are equal. */
+static bool consume_equal(struct input *a, struct input *b)
 {
 	const size_t left_a = (size_t)(a->end - a->p), left_b = (size_t)(b->end - b->p),
 	             n = left_a < left_b ? left_a : left_b;
@@ -29,35 +34,35 @@ static bool pass_same(struct input *a, struct input *b)
 	return true;
 }
 
-static bool windows_same(struct input *a, struct input *b)
+static bool inputs_equal(struct input *a, struct input *b)
 {
 	while (input_need(a, 1) && input_need(b, 1))
-		if (!pass_same(a, b))
+		if (!consume_equal(a, b))
 			return false;
-	(void)input_need(b, 1); /* nothing may follow in it either */
+	(void)input_need(b, 1); /* b must end, too */
 	return is_complete(a) && is_complete(b);
 }
 
-static bool files_same(struct input_files *files, const struct operand *a, const char *path_a,
-                       const struct operand *b, const char *path_b)
+static bool files_equal(struct input_files *files, const struct operand *a, const char *path_a,
+                        const struct operand *b, const char *path_b)
 {
 	struct input *const in_a = input_open_in(files, a->archive, path_a), *const in_b = input_open_in(
 	                                                                         NULL, b->archive, path_b);
-	const bool same = in_a != NULL && in_b != NULL && windows_same(in_a, in_b);
+	const bool same = in_a != NULL && in_b != NULL && inputs_equal(in_a, in_b);
 
 	input_close(in_a);
 	input_close(in_b);
 	return same;
 }
 
-/* The way to a file from its operand: "DIR/a", "run.tar:/a". */
-static const char *way_to(const struct operand *o, const char *path)
+/* Returns the path of a file relative to its operand: "a" of "DIR/a" or "run.tar:/a". */
+static const char *relative_path(const struct operand *o, const char *path)
 {
-	const char *way = path + strlen(o->path);
+	const char *p = path + strlen(o->path);
 
-	while (*way == '/' || *way == ':')
-		way++;
-	return way;
+	while (*p == '/' || *p == ':')
+		p++;
+	return p;
 }
 
 static bool is_listed(const struct operand *o)
@@ -65,27 +70,27 @@ static bool is_listed(const struct operand *o)
 	return o->tree.nproblems == 0 && !o->tree.no_memory;
 }
 
-/* Both lists are sorted. */
-static bool folders_same(struct input_files *files, const struct operand *a, const struct operand *b)
+/* Both lists of files are sorted. */
+static bool folders_equal(struct input_files *files, const struct operand *a, const struct operand *b)
 {
 	if (a->tree.n != b->tree.n)
 		return false;
 	for (size_t i = 0; i < a->tree.n; i++)
-		if (strcmp(way_to(a, a->tree.paths[i]), way_to(b, b->tree.paths[i])) != 0 ||
-		    !files_same(files, a, a->tree.paths[i], b, b->tree.paths[i]))
+		if (strcmp(relative_path(a, a->tree.paths[i]), relative_path(b, b->tree.paths[i])) != 0 ||
+		    !files_equal(files, a, a->tree.paths[i], b, b->tree.paths[i]))
 			return false;
 	return true;
 }
 
-static bool operands_same(struct input_files *files, const struct operand *a, const struct operand *b)
+static bool operands_equal(struct input_files *files, const struct operand *a, const struct operand *b)
 {
 	if (!is_listed(a) || !is_listed(b))
 		return false;
 	if (a->folder && b->folder)
-		return folders_same(files, a, b);
+		return folders_equal(files, a, b);
 	if (a->folder || (b->folder && b->tree.n != 1))
 		return false;
-	return files_same(files, a, a->path, b, b->folder ? b->tree.paths[0] : b->path);
+	return files_equal(files, a, a->path, b, b->folder ? b->tree.paths[0] : b->path);
 }
 
 bool trace_bytes_same(const char *a, const char *b, const struct format *of, struct input_files *files)
@@ -95,7 +100,7 @@ bool trace_bytes_same(const char *a, const char *b, const struct format *of, str
 
 	if (!operands_init(&o, paths, 2, of))
 		return false;
-	const bool same = operands_same(files, &o.list[0], &o.list[1]);
+	const bool same = operands_equal(files, &o.list[0], &o.list[1]);
 	operands_free(&o);
 	return same;
 }
@@ -104,8 +109,8 @@ bool trace_bytes_same(const char *a, const char *b, const struct format *of, str
 
 enum { TRACK_DIGEST = 1 };
 
-/* The track that the event is counted on; NULL: no memory. */
-static struct digest_track *track_of(struct digest *d, const struct event *e)
+/* Returns the track on which the event is counted, or NULL on OOM. */
+static struct digest_track *get_track(struct digest *d, const struct event *e)
 {
 	const struct track *track = event_compared_track(e);
 
@@ -118,12 +123,12 @@ static struct digest_track *track_of(struct digest *d, const struct event *e)
 	return &d->tracks[at];
 }
 
-/* Whether the event takes part; one of the classes that do not is counted. */
-static bool takes_part(struct digest *d, const struct event *e)
+/* Returns true if the event is included.  Counts those of classes in rules.more. */
+static bool is_included(struct digest *d, const struct event *e)
 {
 	if (!event_is_compared(e) || (e->flags & EVENT_LEFT_OUT) != 0)
 		return false;
-	const bool more = d->rules.more != NULL && event_words_have(d->rules.more, e->cls->name);
+	const bool more = d->rules.more != NULL && name_lists_contain(d->rules.more, e->cls->name);
 	d->more += more;
 	return !more;
 }
@@ -132,9 +137,9 @@ bool digest_add(struct digest *d, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		if (!takes_part(d, e))
+		if (!is_included(d, e))
 			continue;
-		struct digest_track *const to = track_of(d, e);
+		struct digest_track *const to = get_track(d, e);
 		if (to == NULL)
 			return false;
 		wide_hash_sum(&to->sum, event_hash(&d->canon, &d->category, b, e, &d->rules.fields));
@@ -144,8 +149,8 @@ bool digest_add(struct digest *d, const struct batch *b)
 	return !d->canon.scratch.failed;
 }
 
-/* Tracks of one identity, as several files have them, are one: their sums are added to that of the first. */
-static bool join(struct digest *d, const struct trace *trace)
+/* Adds up the tracks with the same identity, as in traces of several files. */
+static bool join_tracks(struct digest *d, const struct trace *trace)
 {
 	struct table64 first = { .slots = NULL };
 	bool ok = true;
@@ -170,7 +175,7 @@ static bool join(struct digest *d, const struct trace *trace)
 bool digest_end(struct digest *d, const struct trace *trace, struct wide_hash *out)
 {
 	*out = (struct wide_hash){ 0, 0 };
-	if (!d->rules.no_tracks && !join(d, trace))
+	if (!d->rules.no_tracks && !join_tracks(d, trace))
 		return false;
 	for (uint32_t i = 0; i < d->ntracks; i++) {
 		const struct digest_track *const t = &d->tracks[i];

@@ -1,64 +1,28 @@
+/*
+ * Identities of events and tracks.  The hash of an event is a sum of the hashes of its fields, so that their
+ * order is ignored.
+ */
+#include "compare/identity.h"
+
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "compare/compare.h"
 #include "model/class.h"
-#include "model/event_traits.h"
 
-/* ---- by name ---- */
+/* ---- tracks ---- */
 
-static bool add(struct by_name *t, struct slice name, uint64_t key)
-{
-	const bool rest = t->n + 1 == BY_NAME_MAX;
-	struct slice copy = slice_of(name.p, name.n < BY_NAME_MAX_TEXT ? name.n : BY_NAME_MAX_TEXT);
+enum { HASH_PROCESS = 1, HASH_TRACK, HASH_NAME };
 
-	if (!array_room(&t->rows, t->n, &t->cap, sizeof *t->rows))
-		return false;
-	copy = rest ? SLICE_LIT("(other names)") : arena_copy(&t->texts, copy);
-	if (copy.p == NULL || (!rest && !table64_put(&t->index, key, t->n)))
-		return false;
-	t->rows[t->n++] = (struct by_name_row){ .name = copy };
-	return true;
-}
-
-struct by_name_row *by_name_row(struct by_name *t, struct slice name, const struct event_identity *id)
-{
-	const uint64_t key = id->name.a;
-
-	if (t->n > 0 && key == t->last_key)
-		return &t->rows[t->last];
-	uint32_t i = table64_get(&t->index, key);
-	if (i == TABLE_NONE) {
-		if (t->n < BY_NAME_MAX && !add(t, name, key))
-			return NULL;
-		i = t->n - 1;
-	}
-	t->last_key = key;
-	t->last = i;
-	return &t->rows[i];
-}
-
-void by_name_free(struct by_name *t)
-{
-	free(t->rows);
-	table64_free(&t->index);
-	arena_free(&t->texts);
-}
-
-/* ---- track identity ---- */
-
-enum { PROCESS = 1, TRACK, NAME };
-
-static bool counts(const struct track *t)
+/* Returns true if the track has a number of the system, not of a writer. */
+static bool has_number(const struct track *t)
 {
 	return t->has_id && t->id <= TRACK_MAX_NUMBER;
 }
 
 static struct wide_hash process_identity(const struct track *p, unsigned without)
 {
-	struct wide_hash h = wide_hash_start(PROCESS);
+	struct wide_hash h = wide_hash_start(HASH_PROCESS);
 
-	if (p->kind == TRACK_PROCESS && counts(p) && (without & TRACKS_WITHOUT_PROCESSES) == 0) {
+	if (p->kind == TRACK_PROCESS && has_number(p) && (without & TRACKS_WITHOUT_PROCESSES) == 0) {
 		wide_hash_add(&h, p->id);
 		if ((without & TRACKS_WITHOUT_NAMES) == 0)
 			wide_hash_add_text(&h, p->name);
@@ -68,28 +32,28 @@ static struct wide_hash process_identity(const struct track *p, unsigned without
 
 static struct wide_hash own_identity(const struct track *t, unsigned without)
 {
-	struct wide_hash h = wide_hash_start(TRACK);
+	struct wide_hash h = wide_hash_start(HASH_TRACK);
 
 	if (t->kind == TRACK_PROCESS || (without & TRACKS_WITHOUT_THREADS) != 0)
 		return process_identity(track_process(t), without);
 	wide_hash_add_hash(&h, process_identity(track_process(t), without));
-	wide_hash_add(&h, counts(t) && !t->is_child ? t->id + 1 : 0);
+	wide_hash_add(&h, has_number(t) && !t->is_child ? t->id + 1 : 0);
 	if ((without & TRACKS_WITHOUT_NAMES) == 0)
 		wide_hash_add_text(&h, t->name);
 	return wide_hash_end(h);
 }
 
-/* What the tracks of this name have in common. */
+/* Returns the key of a name among the tracks of a process. */
 static uint64_t name_key(const struct track *t, struct slice name)
 {
-	struct wide_hash h = wide_hash_start(NAME);
+	struct wide_hash h = wide_hash_start(HASH_NAME);
 
 	wide_hash_add_hash(&h, process_identity(track_process(t), 0));
 	wide_hash_add_text(&h, name);
 	return wide_hash_end(h).a;
 }
 
-static void learn_names(struct track_identities *t, const struct trace *trace)
+static void index_names(struct track_identities *t, const struct trace *trace)
 {
 	for (; t->named < trace->ntracks && !t->failed; t->named++) {
 		const struct track *const k = trace->tracks[t->named];
@@ -99,8 +63,8 @@ static void learn_names(struct track_identities *t, const struct trace *trace)
 	}
 }
 
-/* The name before " (N)"; p NULL: there is no such end. */
-static struct slice lane_of(struct slice name)
+/* Returns the name before " (N)"; p is NULL without such an end. */
+static struct slice name_before_lane(struct slice name)
 {
 	uint32_t n = name.n, digits = 0;
 
@@ -113,18 +77,18 @@ static struct slice lane_of(struct slice name)
 	return slice_of(name.p, n - 2);
 }
 
-/* The track that this one is a lane of; itself if it is none. */
-static const struct track *base_of(const struct track_identities *t, const struct trace *trace,
-                                   const struct track *k)
+/* Returns the track of a lane, or the track itself. */
+static const struct track *base_track(const struct track_identities *t, const struct trace *trace,
+                                      const struct track *k)
 {
 	while (k->lane > 0 && k->parent != NULL)
 		k = k->parent;
-	const struct slice name = k->kind == TRACK_PROCESS ? slice_of(NULL, 0) : lane_of(k->name);
+	const struct slice name = k->kind == TRACK_PROCESS ? slice_of(NULL, 0) : name_before_lane(k->name);
 	const uint32_t index = name.p != NULL ? table64_get(&t->names, name_key(k, name)) : TABLE_NONE;
 	if (index == TABLE_NONE)
 		return k;
 	const struct track *const base = trace->tracks[index];
-	return !counts(k) || (counts(base) && base->id == k->id) ? base : k;
+	return !has_number(k) || (has_number(base) && base->id == k->id) ? base : k;
 }
 
 struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
@@ -140,8 +104,8 @@ struct wide_hash track_identity(struct track_identities *t, const struct trace *
 	}
 	struct wide_hash *const known = &t->known[track->index];
 	if ((known->a | known->b) == 0) {
-		learn_names(t, trace);
-		*known = own_identity(base_of(t, trace, track), t->without);
+		index_names(t, trace);
+		*known = own_identity(base_track(t, trace, track), t->without);
 	}
 	return *known;
 }
@@ -152,13 +116,13 @@ void track_identities_free(struct track_identities *t)
 	table64_free(&t->names);
 }
 
-/* ---- event identity ---- */
+/* ---- events ---- */
 
-enum { TEXT = 1, FIELD, EVENT, CATEGORY };
+enum { HASH_TEXT = 1, HASH_FIELD, HASH_EVENT, HASH_CATEGORY };
 
-static struct wide_hash text(struct slice s)
+static struct wide_hash text_hash(struct slice s)
 {
-	struct wide_hash h = wide_hash_start(TEXT);
+	struct wide_hash h = wide_hash_start(HASH_TEXT);
 
 	wide_hash_add_text(&h, s);
 	return wide_hash_end(h);
@@ -166,7 +130,7 @@ static struct wide_hash text(struct slice s)
 
 struct wide_hash event_field_hash(struct canon *c, const struct field *f)
 {
-	struct wide_hash h = wide_hash_start(FIELD);
+	struct wide_hash h = wide_hash_start(HASH_FIELD);
 
 	wide_hash_add_text(&h, f->name);
 	wide_hash_add_hash(&h, f->value.type <= VALUE_U64 && f->value.type >= VALUE_U8
@@ -175,7 +139,7 @@ struct wide_hash event_field_hash(struct canon *c, const struct field *f)
 	return wide_hash_end(h);
 }
 
-uint32_t event_words_at(const char *const *lists, struct slice name)
+uint32_t name_lists_find(const char *const *lists, struct slice name)
 {
 	uint32_t at = 0;
 
@@ -189,9 +153,9 @@ uint32_t event_words_at(const char *const *lists, struct slice name)
 	return UINT32_MAX;
 }
 
-bool event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen)
+bool event_field_is_compared(const struct event_fields *f, struct slice name, unsigned *seen)
 {
-	const uint32_t at = f->added != NULL ? event_words_at(f->added, name) : UINT32_MAX;
+	const uint32_t at = f->added != NULL ? name_lists_find(f->added, name) : UINT32_MAX;
 
 	if (at < 32 && (*seen >> at & 1) == 0) {
 		*seen |= 1U << at;
@@ -204,20 +168,20 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
                                      const struct event_fields *fields)
 {
 	struct event_identity id = {
-		.name = text(e->name),
-		.category = event_is_flow(e) ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
+		.name = text_hash(e->name),
+		.category = event_is_flow(e) ? (struct wide_hash){ 0, 0 } : text_hash(event_category(e)),
 		.ts = e->ts,
 		.dur = event_compared_length(e),
 		.phase = event_compared_phase(e),
 		.async = event_is_async(e),
 		.step = event_is_step(e),
 	};
-	const bool all = fields == NULL || event_all_fields_count(fields);
+	const bool all = fields == NULL || event_fields_are_all(fields);
 	unsigned seen = 0;
 
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
-		if (!all && !event_field_counts_in(fields, f->name, &seen))
+		if (!all && !event_field_is_compared(fields, f->name, &seen))
 			continue;
 		wide_hash_sum(&id.fields, event_field_hash(c, f));
 		id.nfields++;
@@ -225,34 +189,34 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
 	return id;
 }
 
-static struct wide_hash category_of(struct category_memo *m, const struct event *e)
+static struct wide_hash category_hash(struct category_memo *m, const struct event *e)
 {
 	if (m->of != e->cls) {
-		struct wide_hash h = wide_hash_start(CATEGORY);
+		struct wide_hash h = wide_hash_start(HASH_CATEGORY);
 		wide_hash_add_text(&h, event_category(e));
 		*m = (struct category_memo){ e->cls, wide_hash_end(h) };
 	}
 	return m->hash;
 }
 
-/* All but the fields is one chain of words; what is hashed by itself is added to that. */
+/* The scalar parts are one chain; the hashes of fields and category are added to it. */
 struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
                             const struct event *e, const struct event_fields *fields)
 {
-	const bool all = event_all_fields_count(fields);
-	struct wide_hash sum = { 0, 0 }, h = wide_hash_start(EVENT);
+	const bool all = event_fields_are_all(fields);
+	struct wide_hash sum = { 0, 0 }, h = wide_hash_start(HASH_EVENT);
 	uint64_t n = 0;
 	unsigned seen = 0;
 
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
-		if (!all && !event_field_counts_in(fields, f->name, &seen))
+		if (!all && !event_field_is_compared(fields, f->name, &seen))
 			continue;
 		wide_hash_sum(&sum, event_field_hash(c, f));
 		n++;
 	}
 	if (!event_is_flow(e))
-		wide_hash_sum(&sum, category_of(m, e));
+		wide_hash_sum(&sum, category_hash(m, e));
 	wide_hash_add(&h, n << 16 | (uint64_t)event_compared_phase(e) << 1 |
 	                      (event_is_async(e) || event_is_step(e)));
 	wide_hash_add(&h, e->ts);
@@ -264,7 +228,7 @@ struct wide_hash event_hash(struct canon *c, struct category_memo *m, const stru
 
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without)
 {
-	struct wide_hash h = wide_hash_start(EVENT);
+	struct wide_hash h = wide_hash_start(HASH_EVENT);
 
 	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + (id->async || id->step));
 	wide_hash_add(&h, (without & PART_TIME) != 0 ? 0 : id->ts);

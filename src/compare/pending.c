@@ -1,117 +1,39 @@
+/*
+ * Events that have no partner yet.  They are chained by the hash of what partners have in common.  Those
+ * whose time has passed are paired by likeness: rounds of decreasing strictness sort both sides by a hash of
+ * the parts that a round compares and merge them, in O(n log n) each.
+ */
+#include "compare/private.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "compare/compare.h"
 #include "run/sort/sorter.h"
 
-/* ---- heads ---- */
+#define MAX_PROBES 64      /* events of one key: hostile traces have very many */
+#define FIRST_BUFFER 4096U /* bytes */
 
-bool heads_is_more(const struct differ *d, int which, const struct event *e)
+/* Returns a packed copy of the event. */
+static char *pack_event(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 {
-	return which == DIFFER_B && d->rules.more != NULL && event_words_have(d->rules.more, e->cls->name);
-}
-
-unsigned heads_differences(struct differ *d)
-{
-	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
-	const struct alike x = { .batch = { a->batch, b->batch },
-		                 .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
-		                 .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
-		                 .ignore = d->rules.ignore };
-	const bool track = (d->rules.ignore & PART_TRACK) == 0 && !wide_hash_equal(a->track, b->track);
-
-	return events_differences(&x, &d->sides[DIFFER_A].canon) | (track ? PART_TRACK : 0U);
-}
-
-/* Whether an event can be reported before the events behind it are known. */
-static bool at_once(const struct differ *d)
-{
-	return d->rules.sorted && d->rules.pair_all && d->rules.tolerance == 0 &&
-	       (d->rules.ignore & PART_TIME) == 0 && d->names == NULL &&
-	       d->sides[DIFFER_A].pending.alive == 0 && d->sides[DIFFER_B].pending.alive == 0;
-}
-
-/* Whether the next event of its side has a later time; false, too, if that is in the next batch. */
-static bool is_last_of_time(const struct differ *d, int which)
-{
-	const struct differ_side *const s = &d->sides[which];
-	uint32_t i = s->at + 1;
-
-	while (i < s->batch->n &&
-	       (!event_is_compared(&s->batch->events[i]) || heads_is_more(d, which, &s->batch->events[i])))
-		i++;
-	return i < s->batch->n && heads_time(s, i) > s->id.ts;
-}
-
-bool heads_are_alone(const struct differ *d)
-{
-	return at_once(d) && d->sides[DIFFER_A].id.ts == d->sides[DIFFER_B].id.ts &&
-	       is_last_of_time(d, DIFFER_A) && is_last_of_time(d, DIFFER_B);
-}
-
-bool heads_is_alone(const struct differ *d, int which)
-{
-	const struct differ_side *const other = &d->sides[!which];
-
-	return at_once(d) && (other->ended || other->id.ts > d->sides[which].id.ts);
-}
-
-/* The head in a batch of its own. */
-static struct batch view(const struct differ_side *s)
-{
-	struct batch b = *s->batch;
-
-	b.events += s->at;
-	b.bytes = b.bytes != NULL ? b.bytes + s->at : NULL;
-	b.n = b.cap = 1;
-	return b;
-}
-
-enum differ_status heads_report_both(struct differ *d, unsigned parts)
-{
-	const struct batch a = view(&d->sides[DIFFER_A]), b = view(&d->sides[DIFFER_B]);
-	const struct difference diff = { .in = { &a, &b }, .parts = parts };
-
-	d->changed++;
-	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
-}
-
-enum differ_status heads_report(struct differ *d, int which)
-{
-	const struct batch b = view(&d->sides[which]);
-	struct difference diff = { .parts = 0 };
-
-	diff.in[which] = &b;
-	d->only[which]++;
-	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
-}
-
-/* ---- pending ---- */
-
-/* Of events with the same key, so many are looked at: more would make input slow that is made for it. */
-#define MOST_LOOKS 64
-#define FIRST_ROOM 4096U
-
-/* A copy of the event; NULL: no memory. */
-static char *pack(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
-{
-	while ((*size = p->room != NULL ? event_pack(p->room, p->room_size, b, i, NULL, false) : 0) == 0) {
-		const uint64_t want = p->room_size > 0 ? p->room_size * 2 : FIRST_ROOM;
-		char *const room = want <= EVENT_PACKED_MAX ? realloc(p->room, want) : NULL;
-		if (room == NULL)
+	while ((*size = p->buffer != NULL ? event_pack(p->buffer, p->buffer_size, b, i, NULL, false) : 0) ==
+	       0) {
+		const uint64_t want = p->buffer_size > 0 ? p->buffer_size * 2 : FIRST_BUFFER;
+		char *const buffer = want <= EVENT_PACKED_MAX ? realloc(p->buffer, want) : NULL;
+		if (buffer == NULL)
 			return NULL;
-		p->room = room;
-		p->room_size = want;
+		p->buffer = buffer;
+		p->buffer_size = want;
 	}
 	char *const copy = malloc(*size + EVENT_PACKED_SLACK);
 	if (copy != NULL)
-		memcpy(copy, p->room, *size);
+		memcpy(copy, p->buffer, *size);
 	return copy;
 }
 
-/* Puts list[i] behind the others of its key.  false: no memory. */
-static bool link(struct pending *p, uint32_t i)
+/* Appends list[i] to the chain of its key. */
+static bool link_event(struct pending *p, uint32_t i)
 {
 	struct pending_event *const e = &p->list[i];
 	const uint32_t first = table64_get(&p->keys, e->key.a);
@@ -132,11 +54,11 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 
 	if (!array_room(&p->list, p->n, &p->cap, sizeof *p->list))
 		return false;
-	char *const packed = pack(p, b, i, &size);
+	char *const packed = pack_event(p, b, i, &size);
 	if (packed == NULL)
 		return false;
 	p->list[p->n] = (struct pending_event){ .id = *id, .track = track, .key = key, .packed = packed };
-	if (!link(p, p->n)) {
+	if (!link_event(p, p->n)) {
 		free(packed);
 		return false;
 	}
@@ -146,56 +68,52 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 	return true;
 }
 
-void pending_drop(struct pending *p, struct pending_event *e)
+static void remove_pending(struct pending *p, struct pending_event *e)
 {
 	p->bytes -= event_packed_size(e->packed);
 	free(e->packed);
 	e->packed = NULL;
-	e->gone = true;
+	e->removed = true;
 	p->alive--;
 }
 
 bool pending_oldest(struct pending *p, uint64_t *ts)
 {
-	while (p->oldest < p->n && p->list[p->oldest].gone)
+	while (p->oldest < p->n && p->list[p->oldest].removed)
 		p->oldest++;
 	if (p->oldest < p->n)
 		*ts = p->list[p->oldest].id.ts;
 	return p->oldest < p->n;
 }
 
-static bool within(uint64_t x, uint64_t y, uint64_t limit)
-{
-	return (x > y ? x - y : y - x) <= limit;
-}
-
-/* The first that is there still of those from `first` on; what is gone is passed only once. */
+/* Returns the first event of a chain that is not removed.  Removed ones are unlinked, so that each is passed
+ * only once. */
 static uint32_t first_alive(struct pending *p, uint64_t key, uint32_t first)
 {
 	const uint32_t tail = p->list[first].tail;
 	uint32_t i = first;
 
-	while (p->list[i].gone && p->list[i].next != PENDING_NONE)
+	while (p->list[i].removed && p->list[i].next != PENDING_NONE)
 		i = p->list[i].next;
 	if (i != first && table64_put(&p->keys, key, i))
 		p->list[i].tail = tail;
 	return i;
 }
 
-bool pending_take(struct pending *p, const struct event_identity *id, struct wide_hash key,
-                  struct pending_limits limits)
+bool pending_match(struct pending *p, const struct event_identity *id, struct wide_hash key,
+                   struct pending_limits limits)
 {
 	uint32_t i = p->alive > 0 ? table64_get(&p->keys, key.a) : TABLE_NONE;
 
 	if (i == TABLE_NONE)
 		return false;
 	i = first_alive(p, key.a, i);
-	for (int looks = 0; i != PENDING_NONE && looks < MOST_LOOKS; i = p->list[i].next, looks++) {
+	for (int probes = 0; i != PENDING_NONE && probes < MAX_PROBES; i = p->list[i].next, probes++) {
 		struct pending_event *const e = &p->list[i];
-		if (e->gone || !wide_hash_equal(e->key, key) || !within(e->id.ts, id->ts, limits.time) ||
+		if (e->removed || !wide_hash_equal(e->key, key) || !within(e->id.ts, id->ts, limits.time) ||
 		    !within(e->id.dur, id->dur, limits.dur))
 			continue;
-		pending_drop(p, e);
+		remove_pending(p, e);
 		return true;
 	}
 	return false;
@@ -209,12 +127,12 @@ bool pending_compact(struct pending *p)
 	table64_free(&p->keys);
 	p->keys = (struct table64){ .slots = NULL };
 	for (uint32_t i = 0; i < p->n; i++)
-		if (!p->list[i].gone)
+		if (!p->list[i].removed)
 			p->list[n++] = p->list[i];
 	p->n = n;
 	p->oldest = 0;
 	for (uint32_t i = 0; ok && i < n; i++)
-		ok = link(p, i);
+		ok = link_event(p, i);
 	return ok;
 }
 
@@ -224,5 +142,251 @@ void pending_free(struct pending *p)
 		free(p->list[i].packed);
 	table64_free(&p->keys);
 	free(p->list);
-	free(p->room);
+	free(p->buffer);
+}
+
+/* ---- reports of pending events ---- */
+
+static unsigned find_differences(const struct differ *d, const struct pending_event *a,
+                                 const struct pending_event *b)
+{
+	const struct event_identity *const x = &a->id, *const y = &b->id;
+	const uint64_t tolerance = d->rules.tolerance;
+	unsigned parts = 0;
+
+	if (!within(x->ts, y->ts, tolerance))
+		parts |= PART_TIME;
+	if (!within(x->dur, y->dur, tolerance))
+		parts |= PART_DURATION;
+	if (x->phase != y->phase || x->async != y->async || x->step != y->step)
+		parts |= PART_PHASE;
+	if (!wide_hash_equal(x->name, y->name))
+		parts |= PART_NAME;
+	if (!wide_hash_equal(x->category, y->category))
+		parts |= PART_CATEGORY;
+	if (x->nfields != y->nfields || !wide_hash_equal(x->fields, y->fields))
+		parts |= PART_FIELDS;
+	if (!wide_hash_equal(a->track, b->track))
+		parts |= PART_TRACK;
+	return parts & ~d->rules.ignore;
+}
+
+/* Returns the event in a batch of its own, or NULL on OOM. */
+static const struct batch *unpack_event(struct differ_side *s, const struct pending_event *e)
+{
+	batch_recycle(&s->shown);
+	return event_unpack_copy(&s->shown, e->packed, NULL, false) ? &s->shown : NULL;
+}
+
+static bool count_difference(struct differ *d, const struct difference *diff,
+                             const struct pending_event *const e[DIFFER_SIDES])
+{
+	const int side = e[DIFFER_A] != NULL ? DIFFER_A : DIFFER_B;
+	const bool pair = e[DIFFER_A] != NULL && e[DIFFER_B] != NULL;
+
+	d->changed += pair;
+	d->only[side] += !pair;
+	if (d->names == NULL)
+		return true;
+	struct by_name_row *const row =
+	    by_name_row(d->names, difference_event(diff, side)->name, &e[side]->id);
+	if (row == NULL)
+		return false;
+	row->changed += pair;
+	row->only[side] += !pair;
+	return true;
+}
+
+/* a or b NULL: the event is on the other side only. */
+static enum differ_status report_pending(struct differ *d, struct pending_event *a, struct pending_event *b)
+{
+	const struct pending_event *const e[DIFFER_SIDES] = { a, b };
+	struct difference diff = { .parts = a != NULL && b != NULL ? find_differences(d, a, b) : 0 };
+
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		if (e[i] != NULL && (diff.in[i] = unpack_event(&d->sides[i], e[i])) == NULL)
+			return DIFFER_NO_MEMORY;
+	if (!count_difference(d, &diff, e))
+		return DIFFER_NO_MEMORY;
+	if (a != NULL)
+		remove_pending(&d->sides[DIFFER_A].pending, a);
+	if (b != NULL)
+		remove_pending(&d->sides[DIFFER_B].pending, b);
+	return d->sink == NULL || d->sink(d->ctx, &diff) ? DIFFER_DONE : DIFFER_STOPPED;
+}
+
+/* ---- pairs of similar events ---- */
+
+/* Parts that the events of a pair have in common.  Each round pairs events that the previous rounds left. */
+enum {
+	SAME_TRACK = 1,
+	SAME_NAME = 2,
+	SAME_PHASE = 4,
+	SAME_FIELDS = 8,
+	SAME_TIME = 16,
+	SAME_DURATION = 32,
+};
+
+/* For two runs: the same name and phase is a better match than the same time. */
+static const unsigned run_rounds[] = {
+	SAME_TRACK | SAME_NAME | SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_NAME | SAME_PHASE,
+	SAME_NAME | SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_TIME | SAME_DURATION,
+	SAME_TRACK,
+	SAME_NAME | SAME_PHASE | SAME_FIELDS,
+	SAME_NAME,
+	0,
+};
+
+/* For a trace and its conversion, where times hardly change.  Pairs as many events as possible. */
+static const unsigned copy_rounds[] = {
+	SAME_TRACK | SAME_NAME | SAME_FIELDS | SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_NAME | SAME_PHASE | SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_NAME | SAME_TIME | SAME_DURATION,
+	SAME_NAME | SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_TIME | SAME_DURATION,
+	SAME_TIME | SAME_DURATION,
+	SAME_TRACK | SAME_NAME | SAME_PHASE,
+	SAME_TRACK,
+	SAME_NAME | SAME_PHASE | SAME_FIELDS,
+	SAME_NAME,
+	SAME_TIME,
+	0,
+};
+
+/* An event in a round. */
+struct candidate {
+	uint64_t likeness, ts, dur;
+	uint32_t index;
+};
+
+struct candidates {
+	struct candidate *list[DIFFER_SIDES]; /* sorted by compare_candidates() */
+	uint32_t n[DIFFER_SIDES];
+};
+
+/* Hashes the parts of a round.  With a tolerance, times are not compared. */
+static uint64_t likeness(const struct differ *d, const struct pending_event *e, unsigned round)
+{
+	const unsigned ignore = d->rules.ignore;
+	const bool exact = d->rules.tolerance == 0;
+	struct wide_hash h = wide_hash_start(round);
+
+	if ((round & SAME_TRACK) != 0 && (ignore & PART_TRACK) == 0)
+		wide_hash_add_hash(&h, e->track);
+	if ((round & SAME_NAME) != 0 && (ignore & PART_NAME) == 0)
+		wide_hash_add_hash(&h, e->id.name);
+	if ((round & SAME_PHASE) != 0)
+		wide_hash_add(&h, e->id.phase);
+	if ((round & SAME_FIELDS) != 0)
+		wide_hash_add_hash(&h, e->id.fields);
+	if ((round & SAME_TIME) != 0 && exact)
+		wide_hash_add(&h, e->id.ts);
+	if ((round & SAME_DURATION) != 0 && exact)
+		wide_hash_add(&h, e->id.dur);
+	return wide_hash_end(h).a;
+}
+
+static int compare_candidates(const void *x, const void *y)
+{
+	const struct candidate *const a = x, *const b = y;
+
+	if (a->likeness != b->likeness)
+		return a->likeness < b->likeness ? -1 : 1;
+	if (a->ts != b->ts)
+		return a->ts < b->ts ? -1 : 1;
+	if (a->dur != b->dur)
+		return a->dur < b->dur ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static uint32_t collect_candidates(const struct differ *d, const struct pending *p, unsigned round,
+                                   struct candidate *to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!p->list[i].removed)
+			to[n++] = (struct candidate){ likeness(d, &p->list[i], round), p->list[i].id.ts,
+				                      p->list[i].id.dur, i };
+	if (n > 1)
+		qsort(to, n, sizeof *to, compare_candidates);
+	return n;
+}
+
+static bool is_before(const struct pending_event *e, uint64_t before)
+{
+	return before == UINT64_MAX || e->id.ts < before;
+}
+
+static enum differ_status match_candidates(struct differ *d, const struct candidates *l, uint64_t before)
+{
+	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
+	enum differ_status status = DIFFER_DONE;
+	uint32_t i = 0, k = 0;
+
+	while (i < l->n[DIFFER_A] && k < l->n[DIFFER_B] && status == DIFFER_DONE) {
+		const struct candidate a = l->list[DIFFER_A][i], b = l->list[DIFFER_B][k];
+		if (a.likeness == b.likeness &&
+		    (is_before(&p->list[a.index], before) || is_before(&q->list[b.index], before)))
+			status = report_pending(d, &p->list[a.index], &q->list[b.index]);
+		i += a.likeness <= b.likeness;
+		k += b.likeness <= a.likeness;
+	}
+	return status;
+}
+
+/* Returns the first event from list[i] on that is not removed and from before the time, or n. */
+static uint32_t next_before(const struct pending *p, uint32_t i, uint64_t before)
+{
+	while (i < p->n && p->list[i].removed)
+		i++;
+	return i < p->n && !is_before(&p->list[i], before) ? p->n : i;
+}
+
+/* Reports the events that no round paired, in order of time. */
+static enum differ_status report_unpaired(struct differ *d, uint64_t before)
+{
+	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
+	enum differ_status status = DIFFER_DONE;
+	uint32_t i = 0, k = 0;
+
+	while (status == DIFFER_DONE) {
+		i = next_before(p, i, before);
+		k = next_before(q, k, before);
+		if (i == p->n && k == q->n)
+			break;
+		if (k == q->n || (i < p->n && p->list[i].id.ts <= q->list[k].id.ts))
+			status = report_pending(d, &p->list[i], NULL);
+		else
+			status = report_pending(d, NULL, &q->list[k]);
+	}
+	return status;
+}
+
+enum differ_status differ_flush(struct differ *d, uint64_t before)
+{
+	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
+	struct candidates l = { .n = { 0 } };
+	const unsigned *round = d->rules.pair_all ? copy_rounds : run_rounds;
+	enum differ_status status = DIFFER_DONE;
+
+	if (p->alive > 0 && q->alive > 0) {
+		l.list[DIFFER_A] = malloc(p->n * sizeof *l.list[0]);
+		l.list[DIFFER_B] = malloc(q->n * sizeof *l.list[0]);
+		if (l.list[DIFFER_A] == NULL || l.list[DIFFER_B] == NULL)
+			status = DIFFER_NO_MEMORY;
+	}
+	for (; *round != 0 && status == DIFFER_DONE && p->alive > 0 && q->alive > 0; round++) {
+		l.n[DIFFER_A] = collect_candidates(d, p, *round, l.list[DIFFER_A]);
+		l.n[DIFFER_B] = collect_candidates(d, q, *round, l.list[DIFFER_B]);
+		status = match_candidates(d, &l, before);
+	}
+	free(l.list[DIFFER_A]);
+	free(l.list[DIFFER_B]);
+	if (status == DIFFER_DONE)
+		status = report_unpaired(d, before);
+	return status == DIFFER_DONE && !(pending_compact(p) && pending_compact(q)) ? DIFFER_NO_MEMORY
+	                                                                            : status;
 }

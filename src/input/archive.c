@@ -1,3 +1,8 @@
+/*
+ * A tar archive as a folder.  Opening reads it once: files of a plain archive are mapped where they are,
+ * those of a packed one are unpacked to a spill file.  Members are sorted by path; of two with one name the
+ * last counts, as with tar.  Damage never ends the reading: the next header is searched for, block by block.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,20 +14,19 @@
 
 #include "base/memory.h"
 #include "base/os.h"
-#include "input/open.h"
 #include "input/private.h"
 
 enum {
 	MAX_NAMES = 64 << 20, /* bytes of all names of an archive */
-	MAX_PROBLEMS = 20,    /* of the archive itself that are told */
+	MAX_PROBLEMS = 20,    /* of the archive itself that are listed */
 };
 
 struct member {
 	char *path; /* "run.tar:/a/b" */
 	uint64_t offset, size;
 	uint32_t ordinal;
-	char *target;    /* of a hard link; NULL: it is none */
-	const char *why; /* why it cannot be read; NULL: it can be */
+	char *target;    /* of a hard link; NULL: not one */
+	const char *why; /* why it cannot be read; NULL: it can */
 };
 
 struct problem {
@@ -32,16 +36,16 @@ struct problem {
 
 struct input_archive {
 	char *path;
-	struct member *members; /* sorted by path when all are read */
+	struct member *members; /* sorted by path after reading */
 	uint32_t n, cap;
 	uint64_t name_bytes;
-	int fd; /* where members lie: the archive, or the temporary file */
+	int fd; /* of the members: the archive, or the spill file */
 	struct stat st;
 	struct spill_file spill;
 	bool packed;
 	struct input_names names;
-	struct problem problems[MAX_PROBLEMS]; /* what is wrong with it */
-	uint32_t nproblems, nmore;             /* how many there are, and how many more were met */
+	struct problem problems[MAX_PROBLEMS]; /* of the archive */
+	uint32_t nproblems, nmore;             /* nmore: that are not listed */
 };
 
 bool input_is_archive(const char *path)
@@ -85,7 +89,7 @@ static bool fail_spill(struct input_archive *a)
 	return fail(a, INPUT_SYSTEM, "%s", why);
 }
 
-/* The input ended before its time; if it is damaged, that is told at the end. */
+/* The input ended early.  Its own fault, if there is one, is reported at the end. */
 static bool fail_cut(struct input_archive *a, const struct input *in, const char *what, uint64_t missing)
 {
 	if (in->fault != INPUT_OK && in->fault != INPUT_TRAILING)
@@ -94,8 +98,8 @@ static bool fail_cut(struct input_archive *a, const struct input *in, const char
 	            missing);
 }
 
-/* Passes n bytes, to the temporary file if `keep`.  Returns how many were there. */
-static uint64_t pass(struct input_archive *a, struct input *in, uint64_t n, bool keep)
+/* Skips n bytes, and writes them to the spill file if `keep`.  Returns how many there were. */
+static uint64_t copy_bytes(struct input_archive *a, struct input *in, uint64_t n, bool keep)
 {
 	uint64_t done = 0;
 
@@ -113,17 +117,17 @@ static uint64_t pass(struct input_archive *a, struct input *in, uint64_t n, bool
 	return done;
 }
 
-static bool pass_all(struct input_archive *a, struct input *in, uint64_t n, const char *what)
+static bool skip_bytes(struct input_archive *a, struct input *in, uint64_t n, const char *what)
 {
-	const uint64_t got = pass(a, in, n, false);
+	const uint64_t got = copy_bytes(a, in, n, false);
 
 	return got == n || fail_cut(a, in, what, n - got);
 }
 
-/* ---- names and attributes before a file ---- */
+/* ---- extensions: names and attributes before a file ---- */
 
-/* The next record of a pax header of which `left` bytes are left, "LENGTH KEY=VALUE\n".  Returns how many of
- * them it has; 0: it makes no sense, or the input ends. */
+/* Reads the next record "LENGTH KEY=VALUE\n" of a pax header of which `left` bytes are left.  Returns its
+ * length; 0: invalid, or the input ends. */
 static uint64_t read_pax_record(struct input *in, struct tar_entry *e, uint64_t left)
 {
 	const size_t look = (size_t)(left < TAR_KEY_MAX ? left : TAR_KEY_MAX);
@@ -139,7 +143,7 @@ static uint64_t read_pax_record(struct input *in, struct tar_entry *e, uint64_t 
 	const size_t first = n + 1;
 	const char *const equals = memchr(in->p + first, '=', look - first);
 	if (equals == NULL)
-		return length < look ? 0 : length; /* the key is none of ours */
+		return length < look ? 0 : length; /* a long key: not used here */
 	const size_t nkey = (size_t)(equals - in->p) - first;
 	if (first + nkey + 2 > length)
 		return 0;
@@ -156,23 +160,23 @@ static uint64_t read_pax_record(struct input *in, struct tar_entry *e, uint64_t 
 static bool read_pax(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const uint64_t at = input_offset(in, in->p);
-	uint64_t left = size, taken = 1;
+	uint64_t left = size, n = 1;
 
-	while (left > 0 && taken > 0) {
-		taken = read_pax_record(in, e, left);
-		if (!pass_all(a, in, taken, "a header"))
+	while (left > 0 && n > 0) {
+		n = read_pax_record(in, e, left);
+		if (!skip_bytes(a, in, n, "a header"))
 			return false;
-		left -= taken;
+		left -= n;
 	}
 	if (left == 0)
 		return true;
-	if (!pass_all(a, in, left, "a header"))
+	if (!skip_bytes(a, in, left, "a header"))
 		return false;
 	fail(a, INPUT_CORRUPT, "the attributes at byte %" PRIu64 " of the archive are damaged", at);
 	return true;
 }
 
-/* Attributes of all further files: only those without a meaning here, and a comment, are common. */
+/* Attributes of all further files: usually a comment, and keys that are not used here. */
 static bool read_global(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const uint64_t at = input_offset(in, in->p);
@@ -189,7 +193,7 @@ static bool read_global(struct input_archive *a, struct input *in, struct tar_en
 	return ok;
 }
 
-/* A GNU name; one that is too long becomes empty. */
+/* A GNU name; empty if it is too long. */
 static bool read_long_name(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
 {
 	const bool is_name = e->kind == TAR_LONG_NAME;
@@ -199,10 +203,10 @@ static bool read_long_name(struct input_archive *a, struct input *in, struct tar
 		return fail_cut(a, in, "a header", size - (uint64_t)(in->end - in->p));
 	tar_set_name(is_name ? e->name : e->target, in->p, strnlen(in->p, n));
 	*(is_name ? &e->has.name : &e->has.target) = true;
-	return pass_all(a, in, size, "a header");
+	return skip_bytes(a, in, size, "a header");
 }
 
-/* What follows the header of an extension. */
+/* Reads the data of an extension. */
 static bool read_extension(struct input_archive *a, struct input *in, struct tar_entry *e)
 {
 	const uint64_t size = e->extension;
@@ -215,14 +219,14 @@ static bool read_extension(struct input_archive *a, struct input *in, struct tar
 	else if (e->kind != TAR_EXTENSION)
 		ok = read_long_name(a, in, e, size);
 	else
-		ok = pass_all(a, in, size, "a header");
-	return ok && pass_all(a, in, tar_padding(size), "a header");
+		ok = skip_bytes(a, in, size, "a header");
+	return ok && skip_bytes(a, in, tar_padding(size), "a header");
 }
 
 /* ---- files ---- */
 
-/* Why the bytes that follow are not those of a file; NULL: they are. */
-static const char *why_not(enum tar_kind kind)
+/* Why a member cannot be read; NULL: it can. */
+static const char *refuse_kind(enum tar_kind kind)
 {
 	switch (kind) {
 	case TAR_HARD_LINK:
@@ -249,20 +253,20 @@ static bool add_member(struct input_archive *a, const struct tar_entry *e, uint6
 	a->name_bytes += n + (link ? strlen(e->target) : 0);
 	if (a->n >= INPUT_TREE_MAX || a->name_bytes > MAX_NAMES)
 		return fail(a, INPUT_SYSTEM, "has too many files: at most a million, with names of 64 MiB");
-	const bool room = array_room(&a->members, a->n, &a->cap, sizeof *a->members);
-	char *const path = room ? malloc(n) : NULL, *const target = link ? strdup(e->target) : NULL;
+	const bool space = array_room(&a->members, a->n, &a->cap, sizeof *a->members);
+	char *const path = space ? malloc(n) : NULL, *const target = link ? strdup(e->target) : NULL;
 	if (path == NULL || (link && target == NULL)) {
 		free(path);
 		free(target);
 		return fail(a, INPUT_SYSTEM, "out of memory");
 	}
 	(void)snprintf(path, n, "%s:/%s", a->path, e->name);
-	a->members[a->n] = (struct member){ path, offset, e->size, a->n, target, why_not(e->kind) };
+	a->members[a->n] = (struct member){ path, offset, e->size, a->n, target, refuse_kind(e->kind) };
 	a->n++;
 	return true;
 }
 
-/* Whether the file is one that readers ask for. */
+/* Whether readers need the file. */
 static bool is_wanted(const struct input_archive *a, const struct tar_entry *e)
 {
 	const char *const slash = strrchr(e->name, '/'), *const name = slash != NULL ? slash + 1 : e->name;
@@ -271,8 +275,8 @@ static bool is_wanted(const struct input_archive *a, const struct tar_entry *e)
 	       (a->names.wanted(a->names.ctx, name) || a->names.beside(a->names.ctx, name));
 }
 
-/* The blocks of its map that did not fit into the header. */
-static bool pass_map(struct input_archive *a, struct input *in)
+/* Skips the blocks of the map of a file with holes that are after the header. */
+static bool skip_map(struct input_archive *a, struct input *in)
 {
 	bool more = true;
 
@@ -298,21 +302,21 @@ static bool read_file(struct input_archive *a, struct input *in, const struct ta
 		fail(a, INPUT_NOT_A_FILE,
 		     "the file at byte %" PRIu64 " has no name, or one of more than %d bytes; left out", at,
 		     TAR_NAME_MAX - 1);
-	if ((e->more_map && !pass_map(a, in)) ||
+	if ((e->more_map && !skip_map(a, in)) ||
 	    (wanted && !add_member(a, e, a->packed ? a->spill.size : input_offset(in, in->p))))
 		return false;
-	const uint64_t got = pass(a, in, e->size, keep);
+	const uint64_t got = copy_bytes(a, in, e->size, keep);
 	if (got < e->size) {
 		if (wanted)
 			a->members[a->n - 1].size = got;
 		return a->spill.failed == SPILL_NOTHING && fail_cut(a, in, e->name, e->size - got);
 	}
-	return pass_all(a, in, tar_padding(e->size), e->name);
+	return skip_bytes(a, in, tar_padding(e->size), e->name);
 }
 
-/* ---- the whole ---- */
+/* ---- the archive ---- */
 
-/* Behind damage: up to what looks like a header. */
+/* After damage: skips to a block that may be a header. */
 static void find_header(struct input *in, struct tar_entry *e)
 {
 	do {
@@ -331,7 +335,8 @@ static bool is_zeros(const char *p, const char *end)
 	return p == end;
 }
 
-/* One header and what belongs to it.  *ended: zeros were before it.  false: nothing behind it can be read. */
+/* Reads one header and its data.  *ended: the block before was zeros.  Returns false if nothing after it can
+ * be read. */
 static bool read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool *ended)
 {
 	if (!input_need(in, TAR_BLOCK)) {
@@ -347,7 +352,7 @@ static bool read_entry(struct input_archive *a, struct input *in, struct tar_ent
 		     "at byte %" PRIu64 " of the archive is no header: its checksum is wrong",
 		     input_offset(in, in->p));
 		find_header(in, e);
-		e->has = (struct tar_said){ .name = false };
+		e->has = (struct tar_stated){ .name = false };
 		return true;
 	}
 	in->p += TAR_BLOCK;
@@ -358,13 +363,13 @@ static bool read_entry(struct input_archive *a, struct input *in, struct tar_ent
 	if (e->kind >= TAR_LONG_NAME)
 		return read_extension(a, in, e);
 	const bool ok = read_file(a, in, e);
-	e->has = (struct tar_said){ .name = false };
+	e->has = (struct tar_stated){ .name = false };
 	return ok;
 }
 
-/* Up to the end of the input: behind zeros may be another archive, and a packed one tells at its end whether
- * it is damaged. */
-static void read_all(struct input_archive *a, struct input *in)
+/* Reads to the end of the input: zeros may be followed by another archive, and packed data is checked at its
+ * end. */
+static void read_entries(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
 	bool ended = false, going = e != NULL || fail(a, INPUT_SYSTEM, "out of memory");
@@ -378,7 +383,7 @@ static void read_all(struct input_archive *a, struct input *in)
 	free(e);
 }
 
-/* ---- what is in it ---- */
+/* ---- members ---- */
 
 static int by_path(const void *x, const void *y)
 {
@@ -389,23 +394,23 @@ static int by_path(const void *x, const void *y)
 }
 
 /* The last file of the path before the ordinal; NULL: none. */
-static const struct member *find_before(const struct input_archive *a, const char *way, uint32_t ordinal)
+static const struct member *find_before(const struct input_archive *a, const char *path, uint32_t ordinal)
 {
 	const size_t skip = strlen(a->path) + 2;
 	uint32_t from = 0, to = a->n;
 
 	while (from < to) {
 		const uint32_t middle = from + (to - from) / 2;
-		const int order = strcmp(a->members[middle].path + skip, way);
+		const int order = strcmp(a->members[middle].path + skip, path);
 		if (order < 0 || (order == 0 && a->members[middle].ordinal < ordinal))
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	return from > 0 && strcmp(a->members[from - 1].path + skip, way) == 0 ? &a->members[from - 1] : NULL;
+	return from > 0 && strcmp(a->members[from - 1].path + skip, path) == 0 ? &a->members[from - 1] : NULL;
 }
 
-/* A hard link is another name of a file that came before. */
+/* A hard link is another name of an earlier file. */
 static void resolve_links(struct input_archive *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -461,8 +466,8 @@ void input_archive_close(struct input_archive *a)
 	free(a);
 }
 
-/* Whether it begins as an archive does; if not, that is told. */
-static bool begins_well(struct input_archive *a, struct input *in)
+/* Whether it begins with a header; reports it if not. */
+static bool check_begin(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
 
@@ -471,16 +476,16 @@ static bool begins_well(struct input_archive *a, struct input *in)
 	const bool whole = input_need(in, TAR_BLOCK);
 	if (whole)
 		tar_read_header(e, in->p);
-	const bool well = whole && e->kind != TAR_BAD;
+	const bool valid = whole && e->kind != TAR_BAD;
 	free(e);
-	if (well || (in->fault != INPUT_OK && in->fault != INPUT_TRAILING))
-		return well || fail(a, in->fault, "%s", in->fault_text);
+	if (valid || (in->fault != INPUT_OK && in->fault != INPUT_TRAILING))
+		return valid || fail(a, in->fault, "%s", in->fault_text);
 	return fail(a, INPUT_CORRUPT, "is no tar archive, or a damaged one: %s",
 	            whole ? "the checksum of its first header is wrong" : "it is too short for a header");
 }
 
-/* Where files are read from. */
-static bool open_place(struct input_archive *a)
+/* Opens a->fd. */
+static bool open_members(struct input_archive *a)
 {
 	if (a->packed) {
 		if (!spill_open(&a->spill, NULL))
@@ -505,9 +510,9 @@ static void read_archive(struct input_archive *a, struct input *in, const struct
 		return;
 	}
 	a->packed = in->packing != INPUT_PLAIN;
-	if (!begins_well(a, in) || !open_place(a))
+	if (!check_begin(a, in) || !open_members(a))
 		return;
-	read_all(a, in);
+	read_entries(a, in);
 	sort_members(a);
 	if (fstat(a->fd, &a->st) != 0)
 		fail(a, INPUT_SYSTEM, "%s", strerror(errno));
@@ -529,7 +534,7 @@ struct input_archive *input_archive_open(const char *path, struct input_names na
 	struct input *const in = a->path != NULL ? input_open(path) : NULL;
 	if (in != NULL && error != 0 && (in->fault == INPUT_OK || in->fault == INPUT_TRAILING))
 		fail(a, input_fault_of_errno(error), "%s", strerror(error));
-	else if (in != NULL) /* input_open() has more to say of what is not there */
+	else if (in != NULL) /* input_open() knows better why a file is missing */
 		read_archive(a, in, &before);
 	input_close(in);
 	if (in == NULL) {
@@ -539,10 +544,10 @@ struct input_archive *input_archive_open(const char *path, struct input_names na
 	return a;
 }
 
-/* ---- its files ---- */
+/* ---- opening a member ---- */
 
-/* Where in the archive the path leads, "/a/b"; NULL: not into it. */
-static const char *way_of(const struct input_archive *a, const char *path)
+/* The path within the archive, "/a/b"; NULL: the path does not lead into it. */
+static const char *path_within(const struct input_archive *a, const char *path)
 {
 	const size_t n = strlen(a->path);
 
@@ -554,17 +559,17 @@ static const char *way_of(const struct input_archive *a, const char *path)
 
 bool input_archive_holds(const struct input_archive *a, const char *path)
 {
-	return a != NULL && way_of(a, path) != NULL;
+	return a != NULL && path_within(a, path) != NULL;
 }
 
 /* NULL: there is none. */
-static const struct member *find_member(const struct input_archive *a, const char *way)
+static const struct member *find_member(const struct input_archive *a, const char *path)
 {
 	const size_t skip = strlen(a->path) + 1;
 
 	for (uint32_t from = 0, to = a->n; from < to;) {
 		const uint32_t middle = from + (to - from) / 2;
-		const int order = strcmp(way, a->members[middle].path + skip);
+		const int order = strcmp(path, a->members[middle].path + skip);
 		if (order == 0)
 			return &a->members[middle];
 		*(order < 0 ? &to : &from) = order < 0 ? middle : middle + 1;
@@ -572,13 +577,13 @@ static const struct member *find_member(const struct input_archive *a, const cha
 	return NULL;
 }
 
-/* Where everything is below one folder, a file beside the archive's name is one in that folder. */
-static const struct member *find_below_top(const struct input_archive *a, const char *way)
+/* If all files are below one folder, a file next to the archive is one in that folder. */
+static const struct member *find_below_top(const struct input_archive *a, const char *path)
 {
 	const size_t skip = strlen(a->path) + 1;
 	const char *const first = a->n > 0 ? a->members[0].path + skip : "/";
 	const size_t top = strcspn(first + 1, "/") + 1; /* "/top" */
-	const size_t n = strlen(way);
+	const size_t n = strlen(path);
 
 	if (a->n == 0 || first[top] != '/' || strncmp(first, a->members[a->n - 1].path + skip, top + 1) != 0)
 		return NULL;
@@ -586,7 +591,7 @@ static const struct member *find_below_top(const struct input_archive *a, const 
 	if (whole == NULL)
 		return NULL;
 	memcpy(whole, first, top);
-	memcpy(whole + top, way, n + 1);
+	memcpy(whole + top, path, n + 1);
 	const struct member *const m = find_member(a, whole);
 	free(whole);
 	return m;
@@ -594,11 +599,11 @@ static const struct member *find_below_top(const struct input_archive *a, const 
 
 void input_archive_start(struct input *in, const struct input_archive *a)
 {
-	const char *const way = way_of(a, in->path);
-	const struct member *m = find_member(a, way);
+	const char *const path = path_within(a, in->path);
+	const struct member *m = find_member(a, path);
 
-	if (m == NULL && way[-1] != ':')
-		m = find_below_top(a, way);
+	if (m == NULL && path[-1] != ':')
+		m = find_below_top(a, path);
 	in->last = true;
 	if (m == NULL) {
 		(void)input_fail(in, INPUT_MISSING, "is not in the archive");

@@ -1,23 +1,55 @@
+/*
+ * Unpackers on top of ISA-L, libzstd and liblzma.  Each reads any number of members, frames or streams in a
+ * row, in pieces of any size, and gives faults an offset in the packed bytes.  Memory is limited: a few bytes
+ * can ask for gigabytes.
+ */
+#include <inttypes.h>
 #include <isa-l/igzip_lib.h>
 #include <lzma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "input/private.h"
 
-/* ---- input gzip ---- */
+/* Sets io->fault to the text and the packed offset; returns `step`. */
+static enum unpack_result stop(struct unpack_io *io, enum unpack_result step, const char *text,
+                               uint64_t offset)
+{
+	(void)snprintf(io->fault, sizeof io->fault, "%s packed byte %" PRIu64, text, offset);
+	return step;
+}
 
-/*
- * Gzip (RFC 1952): any number of members one after the other; zeros behind one
- * (tapes, blocks) are no fault.  The header is parsed apart from the data,
- * because only then a header that is split over two reads is understood.
- */
+/* After a call of a library that made no error: progress, hungry, or the end of the bytes within a stream.
+ * idle: the call consumed and produced nothing. */
+static enum unpack_result result_of_call(struct unpack_io *io, bool idle, const char *cut)
+{
+	if (io->nout == 0 || (io->nin > 0 && !idle))
+		return UNPACK_GOING;
+	if (!io->last)
+		return UNPACK_HUNGRY;
+	return idle ? stop(io, UNPACK_CUT, cut, io->offset + io->nin) : UNPACK_GOING;
+}
+
+static void skip_zeros(struct unpack_io *io)
+{
+	while (io->nin > 0 && io->in[0] == 0) {
+		io->in++;
+		io->nin--;
+		io->offset++;
+	}
+}
+
+/* ---- gzip ---- */
+
+/* RFC 1952.  Zeros after a member (tapes, blocks) are no fault.  The header is parsed apart from the data,
+ * because only then ISA-L understands a header that is split over two reads. */
 enum gzip_phase { BETWEEN_MEMBERS, IN_HEADER, IN_DATA, IN_PADDING };
 
 struct gzip {
 	enum gzip_phase phase;
-	bool first; /* no member has begun yet */
+	bool first; /* no member has begun */
 	struct isal_gzip_header header;
 	struct inflate_state inflate;
 };
@@ -44,10 +76,10 @@ static enum unpack_result begin_member(struct gzip *z, struct unpack_io *io)
 	if (io->nin < 2 && !io->last)
 		return UNPACK_HUNGRY;
 	if (io->nin < 2 && (io->nin == 0 || io->in[0] == 0x1f))
-		return input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin);
+		return stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin);
 	if (io->in[0] != 0x1f || io->in[1] != 0x8b)
-		return input_unpack_stop(io, UNPACK_TRAILING,
-		                         "bytes that are not gzip follow the gzip stream at", io->offset);
+		return stop(io, UNPACK_TRAILING, "bytes that are not gzip follow the gzip stream at",
+		            io->offset);
 	isal_inflate_reset(&z->inflate);
 	z->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER;
 	isal_gzip_header_init(&z->header);
@@ -58,17 +90,13 @@ static enum unpack_result begin_member(struct gzip *z, struct unpack_io *io)
 
 static enum unpack_result skip_padding(struct gzip *z, struct unpack_io *io)
 {
-	while (io->nin > 0 && io->in[0] == 0) {
-		io->in++;
-		io->nin--;
-		io->offset++;
-	}
+	skip_zeros(io);
 	if (io->nin > 0)
 		z->phase = BETWEEN_MEMBERS;
 	return io->nin > 0 ? UNPACK_GOING : io->last ? UNPACK_END : UNPACK_HUNGRY;
 }
 
-static const char *text_of(int error)
+static const char *gzip_error(int error)
 {
 	switch (error) {
 	case ISAL_INVALID_BLOCK:
@@ -93,8 +121,8 @@ static uint32_t at_most_u32(size_t n)
 	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* One call of the library, for the header or for the data. */
-static int run(struct gzip *z, struct unpack_io *io)
+/* Reads a part of the header or of the data. */
+static int call_gzip(struct gzip *z, struct unpack_io *io)
 {
 	struct inflate_state *s = &z->inflate;
 	const uint32_t nin = at_most_u32(io->nin), nout = at_most_u32(io->nout);
@@ -113,17 +141,16 @@ static int run(struct gzip *z, struct unpack_io *io)
 	return r;
 }
 
-static enum unpack_result in_member(struct gzip *z, struct unpack_io *io)
+static enum unpack_result read_member(struct gzip *z, struct unpack_io *io)
 {
 	const size_t nin = io->nin, nout = io->nout;
-	const int r = run(z, io);
-	bool idle;
+	const int r = call_gzip(z, io);
 
 	if (r < 0 || r == ISAL_NEED_DICT) {
-		/* Bits that were taken in ahead do not count. */
+		/* Without the bits that were read ahead. */
 		const int32_t ahead = z->inflate.read_in_length > 0 ? z->inflate.read_in_length / 8 : 0;
 
-		return input_unpack_stop(io, UNPACK_CORRUPT, text_of(r), io->offset - (uint64_t)ahead);
+		return stop(io, UNPACK_CORRUPT, gzip_error(r), io->offset - (uint64_t)ahead);
 	}
 	if (z->phase == IN_HEADER && r == ISAL_DECOMP_OK) {
 		z->phase = IN_DATA;
@@ -133,13 +160,7 @@ static enum unpack_result in_member(struct gzip *z, struct unpack_io *io)
 		z->phase = BETWEEN_MEMBERS;
 		return UNPACK_GOING;
 	}
-	idle = io->nin == nin && io->nout == nout;
-	if (io->nout == 0 || (io->nin > 0 && !idle))
-		return UNPACK_GOING;
-	if (!io->last)
-		return UNPACK_HUNGRY;
-	return idle ? input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin)
-	            : UNPACK_GOING;
+	return result_of_call(io, io->nin == nin && io->nout == nout, "gzip stream ends early at");
 }
 
 static enum unpack_result gzip_step(void *state, struct unpack_io *io)
@@ -152,27 +173,23 @@ static enum unpack_result gzip_step(void *state, struct unpack_io *io)
 	case IN_PADDING:
 		return skip_padding(z, io);
 	default:
-		return in_member(z, io);
+		return read_member(z, io);
 	}
 }
 
 const struct unpacker input_gzip = { .start = gzip_start, .step = gzip_step, .stop = free };
 
-/* ---- input xz ---- */
+/* ---- xz ---- */
 
-/*
- * XZ: any number of streams one after the other; zeros behind one (padding) are
- * no fault if they are a multiple of four bytes.  A stream may ask for a
- * dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses no more
- * memory than MOST_MEMORY, whatever it asks for.
- */
-#define MOST_MEMORY (UINT64_C(160) << 20)
+/* Zeros after a stream (padding) are no fault if they are a multiple of four bytes.  A stream may ask for a
+ * dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses at most MAX_MEMORY. */
+#define MAX_MEMORY (UINT64_C(160) << 20)
 
-static const unsigned char magic[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
+static const unsigned char xz_magic[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
 
 struct xz {
 	lzma_stream stream;
-	bool first;       /* no stream has begun yet */
+	bool first;       /* no stream has begun */
 	unsigned padding; /* zeros since the last stream, modulo 4 */
 	bool in_stream;
 };
@@ -196,65 +213,53 @@ static void xz_stop(void *state)
 	free(z);
 }
 
-/* Whether the bytes begin a stream, as far as they go. */
-static bool is_magic(const unsigned char *p, size_t n)
+/* Whether the bytes, which may be few, begin a stream. */
+static bool is_xz(const unsigned char *p, size_t n)
 {
-	for (size_t i = 0; i < n && i < sizeof magic; i++)
-		if (p[i] != magic[i])
+	for (size_t i = 0; i < n && i < sizeof xz_magic; i++)
+		if (p[i] != xz_magic[i])
 			return false;
 	return true;
 }
 
-static void skip_padding_input_xz(struct xz *z, struct unpack_io *io)
-{
-	while (io->nin > 0 && io->in[0] == 0) {
-		io->in++;
-		io->nin--;
-		io->offset++;
-		z->padding = (z->padding + 1) % 4;
-	}
-}
-
 static enum unpack_result begin_stream(struct xz *z, struct unpack_io *io)
 {
+	const size_t before = io->nin;
+
 	if (!z->first)
-		skip_padding_input_xz(z, io);
-	if (io->nin < sizeof magic && !io->last)
+		skip_zeros(io);
+	z->padding = (z->padding + (unsigned)(before - io->nin) % 4) % 4;
+	if (io->nin < sizeof xz_magic && !io->last)
 		return UNPACK_HUNGRY;
-	if (z->padding != 0) /* what follows is not for us to guess */
-		return input_unpack_stop(
-		    io, io->nin > 0 && is_magic(io->in, io->nin) ? UNPACK_CORRUPT : UNPACK_TRAILING,
-		    "zeros that are no multiple of 4 bytes follow the xz stream, up to", io->offset);
+	if (z->padding != 0) /* the bytes after it may be anything */
+		return stop(io, io->nin > 0 && is_xz(io->in, io->nin) ? UNPACK_CORRUPT : UNPACK_TRAILING,
+		            "zeros that are no multiple of 4 bytes follow the xz stream, up to", io->offset);
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
-	if (!is_magic(io->in, io->nin))
-		return input_unpack_stop(io, UNPACK_TRAILING, "bytes that are not xz follow the xz stream at",
-		                         io->offset);
-	if (io->nin < sizeof magic)
-		return input_unpack_stop(io, UNPACK_CUT, "xz stream ends early at", io->offset + io->nin);
-	if (lzma_stream_decoder(&z->stream, MOST_MEMORY, 0) != LZMA_OK)
-		return input_unpack_stop(io, UNPACK_TOO_LARGE, "out of memory for an xz stream near",
-		                         io->offset);
+	if (!is_xz(io->in, io->nin))
+		return stop(io, UNPACK_TRAILING, "bytes that are not xz follow the xz stream at", io->offset);
+	if (io->nin < sizeof xz_magic)
+		return stop(io, UNPACK_CUT, "xz stream ends early at", io->offset + io->nin);
+	if (lzma_stream_decoder(&z->stream, MAX_MEMORY, 0) != LZMA_OK)
+		return stop(io, UNPACK_TOO_LARGE, "out of memory for an xz stream near", io->offset);
 	z->first = false;
 	z->in_stream = true;
 	return UNPACK_GOING;
 }
 
-static enum unpack_result stop_with(struct unpack_io *io, lzma_ret error)
+static enum unpack_result stop_xz(struct unpack_io *io, lzma_ret error)
 {
 	switch (error) {
 	case LZMA_MEMLIMIT_ERROR:
-		return input_unpack_stop(io, UNPACK_TOO_LARGE,
-		                         "xz stream asks for more than 160 MiB of memory near", io->offset);
+		return stop(io, UNPACK_TOO_LARGE, "xz stream asks for more than 160 MiB of memory near",
+		            io->offset);
 	case LZMA_MEM_ERROR:
-		return input_unpack_stop(io, UNPACK_TOO_LARGE, "out of memory for an xz stream near",
-		                         io->offset);
+		return stop(io, UNPACK_TOO_LARGE, "out of memory for an xz stream near", io->offset);
 	case LZMA_OPTIONS_ERROR:
-		return input_unpack_stop(io, UNPACK_CORRUPT,
-		                         "xz stream is damaged, or of a kind that is not known, near",
-		                         io->offset);
+		return stop(io, UNPACK_CORRUPT, "xz stream is damaged, or of a kind that is not known, near",
+		            io->offset);
 	default:
-		return input_unpack_stop(io, UNPACK_CORRUPT, "xz stream is damaged near", io->offset);
+		return stop(io, UNPACK_CORRUPT, "xz stream is damaged near", io->offset);
 	}
 }
 
@@ -281,30 +286,21 @@ static enum unpack_result xz_step(void *state, struct unpack_io *io)
 		return UNPACK_GOING;
 	}
 	if (r != LZMA_OK && r != LZMA_BUF_ERROR)
-		return stop_with(io, r);
-	if (io->nout == 0 || (io->nin > 0 && !idle))
-		return UNPACK_GOING;
-	if (!io->last)
-		return UNPACK_HUNGRY;
-	return idle ? input_unpack_stop(io, UNPACK_CUT, "xz stream ends early at", io->offset + io->nin)
-	            : UNPACK_GOING;
+		return stop_xz(io, r);
+	return result_of_call(io, idle, "xz stream ends early at");
 }
 
 const struct unpacker input_xz = { .start = xz_start, .step = xz_step, .stop = xz_stop };
 
-/* ---- input zstd ---- */
+/* ---- zstd ---- */
 
-/*
- * Zstandard (RFC 8878): any number of frames, those to be skipped among them.
- * A frame may ask for a window of up to 128 MiB (what the zstd tool makes
- * without --long=28 and up, and unpacks without --memory); memory is used as
- * data fills it, whatever the frame asks for.
- */
-enum { LARGEST_WINDOW_LOG = 27 };
+/* RFC 8878, with skippable frames.  A frame may ask for a window of up to 128 MiB (which the zstd tool makes
+ * without --long=28 and up, and unpacks without --memory); memory is used only as data fills it. */
+enum { MAX_WINDOW_LOG = 27 };
 
 struct zstd {
 	ZSTD_DStream *stream;
-	bool first;
+	bool first; /* no frame has begun */
 	bool in_frame;
 };
 
@@ -325,15 +321,15 @@ static void *zstd_start(void)
 	z->first = true;
 	z->stream = ZSTD_createDStream();
 	if (z->stream == NULL ||
-	    ZSTD_isError(ZSTD_DCtx_setParameter(z->stream, ZSTD_d_windowLogMax, LARGEST_WINDOW_LOG))) {
+	    ZSTD_isError(ZSTD_DCtx_setParameter(z->stream, ZSTD_d_windowLogMax, MAX_WINDOW_LOG))) {
 		zstd_stop(z);
 		return NULL;
 	}
 	return z;
 }
 
-/* Whether the bytes begin a frame, as far as they go. */
-static bool is_magic_input_zstd(const unsigned char *p, size_t n)
+/* Whether the bytes, which may be few, begin a frame. */
+static bool is_zstd(const unsigned char *p, size_t n)
 {
 	static const unsigned char data[4] = { 0x28, 0xb5, 0x2f, 0xfd }, skip[4] = { 0x50, 0x2a, 0x4d, 0x18 };
 	bool is_data = true, is_skip = true;
@@ -351,17 +347,17 @@ static enum unpack_result begin_frame(struct zstd *z, struct unpack_io *io)
 		return UNPACK_HUNGRY;
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
-	if (!is_magic_input_zstd(io->in, io->nin))
-		return input_unpack_stop(io, UNPACK_TRAILING,
-		                         "bytes that are not zstd follow the zstd stream at", io->offset);
+	if (!is_zstd(io->in, io->nin))
+		return stop(io, UNPACK_TRAILING, "bytes that are not zstd follow the zstd stream at",
+		            io->offset);
 	if (io->nin < 4)
-		return input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin);
+		return stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin);
 	z->first = false;
 	z->in_frame = true;
 	return UNPACK_GOING;
 }
 
-static enum unpack_result stop_with_input_zstd(struct unpack_io *io, size_t error)
+static enum unpack_result stop_zstd(struct unpack_io *io, size_t error)
 {
 	const char *text = "zstd stream is damaged near";
 	enum unpack_result step = UNPACK_CORRUPT;
@@ -384,7 +380,7 @@ static enum unpack_result stop_with_input_zstd(struct unpack_io *io, size_t erro
 	default:
 		break;
 	}
-	return input_unpack_stop(io, step, text, io->offset);
+	return stop(io, step, text, io->offset);
 }
 
 static enum unpack_result zstd_step(void *state, struct unpack_io *io)
@@ -392,30 +388,22 @@ static enum unpack_result zstd_step(void *state, struct unpack_io *io)
 	struct zstd *z = state;
 	ZSTD_inBuffer in = { .src = io->in, .size = io->nin };
 	ZSTD_outBuffer out = { .dst = io->out, .size = io->nout };
-	size_t r;
-	bool idle;
 
 	if (!z->in_frame)
 		return begin_frame(z, io);
-	r = ZSTD_decompressStream(z->stream, &out, &in);
+	const size_t r = ZSTD_decompressStream(z->stream, &out, &in);
 	io->in += in.pos;
 	io->nin -= in.pos;
 	io->offset += in.pos;
 	io->out += out.pos;
 	io->nout -= out.pos;
 	if (ZSTD_isError(r))
-		return stop_with_input_zstd(io, r);
+		return stop_zstd(io, r);
 	if (r == 0) {
 		z->in_frame = false;
 		return UNPACK_GOING;
 	}
-	idle = in.pos == 0 && out.pos == 0;
-	if (io->nout == 0 || (io->nin > 0 && !idle))
-		return UNPACK_GOING;
-	if (!io->last)
-		return UNPACK_HUNGRY;
-	return idle ? input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin)
-	            : UNPACK_GOING;
+	return result_of_call(io, in.pos == 0 && out.pos == 0, "zstd stream ends early at");
 }
 
 const struct unpacker input_zstd = { .start = zstd_start, .step = zstd_step, .stop = zstd_stop };

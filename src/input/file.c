@@ -1,402 +1,28 @@
+/*
+ * Sources of plain bytes: a mapped file (the window is all of it), a file of which a piece is in memory at a
+ * time (one of thousands), and a pipe or whatever cannot be mapped.
+ */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/os.h"
-#include "input/open.h"
 #include "input/private.h"
 
-/* ---- input spool ---- */
+/* ---- a mapped file ---- */
 
-#define SPOOL_BYTES ((size_t)256 << 10)
-
-/* Whether input_open() reads it, and only once. */
-static bool is_used_up(int fd)
-{
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) != 0 || S_ISDIR(st.st_mode) || isatty(fd))
-		return false;
-	return !S_ISREG(st.st_mode) || lseek(fd, 0, SEEK_CUR) != 0;
-}
-
-/* 0, or the errno value of a read that failed; f->failed: a write did. */
-static int copy(struct spill_file *f, int fd)
-{
-	char *const room = malloc(SPOOL_BYTES);
-	int why = room != NULL ? 0 : ENOMEM;
-
-	while (why == 0) {
-		const ssize_t n = input_read_fd(fd, room, SPOOL_BYTES);
-		if (n < 0)
-			why = errno;
-		if (n <= 0 || !spill_write(f, room, (size_t)n))
-			break;
-	}
-	free(room);
-	return why;
-}
-
-static void put_reason(const char *path, int error, char *why, size_t n)
-{
-	char reason[128];
-
-	if (strerror_r(error, reason, sizeof reason) != 0)
-		(void)snprintf(reason, sizeof reason, "error %d", error);
-	(void)snprintf(why, n, "%s: cannot read: %s", strcmp(path, "-") == 0 ? "standard input" : path,
-	               reason);
-}
-
-bool input_spool(const char *path, const char *beside, char *why, size_t n)
-{
-	const int fd = input_fd_of(path);
-	struct spill_file f = { .fd = -1 };
-	int error = 0;
-
-	if (!is_used_up(fd))
-		return true;
-	if (spill_open(&f, beside))
-		error = copy(&f, fd);
-	if (error == 0 && f.failed == SPILL_NOTHING && dup2(f.fd, fd) < 0)
-		error = errno;
-	const bool ok = error == 0 && f.failed == SPILL_NOTHING;
-	if (f.failed != SPILL_NOTHING)
-		spill_reason(&f, "an input that is read twice", why, n);
-	else if (!ok)
-		put_reason(path, error, why, n);
-	spill_close(&f);
-	return ok;
-}
-
-/* ---- input pieces ---- */
-
-/*
- * A file of which only a small piece is in memory at a time, and which is open
- * only while a piece is read: thousands of them can be read side by side
- * without running out of memory, descriptors or mappings.  A record that needs
- * much more than a piece has the file mapped from there on, so that its bytes
- * cost memory only when somebody looks at them.
- */
-enum {
-	LEAST_PIECE = 256,
-	LARGEST_PIECE = 64 << 10,
-};
-
-struct pieces {
-	struct input_source source;
-	uint64_t at; /* offset behind what was read */
-	size_t piece;
-	struct input_mapping *mapping; /* NULL: read so far; else source.current keeps it alive */
-	size_t looked;                 /* of the mapping: offset of the last look at the size */
-	struct stat st;                /* of the file when it was opened */
-};
-
-static void piece_destroy(struct input_buffer *b)
-{
-	free(b);
-}
-
-static struct input_buffer *piece_new(size_t cap)
-{
-	struct input_buffer *const b = malloc(sizeof *b + cap);
-
-	if (b == NULL)
-		return NULL;
-	*b = (struct input_buffer){ .bytes = (char *)(b + 1), .cap = cap, .destroy = piece_destroy };
-	atomic_init(&b->refs, 1);
-	return b;
-}
-
-/* Opened again: it must be the same file, and no shorter. */
-static int open_again(struct input *in, const struct pieces *s)
-{
-	struct stat st;
-	const int fd = input_open_fd(in->path);
-
-	if (fd < 0) {
-		(void)input_fail_errno(in, "cannot open it again: ", errno);
-		return -1;
-	}
-	if (fstat(fd, &st) != 0)
-		(void)input_fail_errno(in, "", errno);
-	else if (st.st_dev != s->st.st_dev || st.st_ino != s->st.st_ino)
-		(void)input_fail(in, INPUT_CHANGED, "another file took its place while it was read");
-	else if (!input_fail_compared(in, input_id_compare(&s->source.id, &st, in->again)))
-		return fd;
-	(void)close(fd);
-	return -1;
-}
-
-/* From here on the window is the rest of the file.  false: it cannot be mapped. */
-static bool map_the_rest(struct input *in, struct pieces *s, int fd)
-{
-	const size_t size = (size_t)s->source.file_size, here = (size_t)input_offset(in, in->p);
-	struct input_mapping *const m = input_map(fd, &s->st);
-
-	if (m == NULL)
-		return false;
-	input_show(in, &m->buffer, m->buffer.bytes + here, m->buffer.bytes + size);
-	in->last = true;
-	s->at = size;
-	s->mapping = m;
-	return true;
-}
-
-/* The unread bytes move to a new buffer, and a piece behind them is read. */
-static bool read_piece(struct input *in, struct pieces *s, int fd)
-{
-	const size_t unread = (size_t)(in->end - in->p), more = unread > s->piece ? unread : s->piece;
-	const uint64_t left = s->source.file_size - s->at;
-	const size_t n = left < more ? (size_t)left : more;
-	struct input_buffer *const b = unread <= SIZE_MAX / 4 ? piece_new(unread + n) : NULL;
-	ssize_t got = -1;
-
-	if (b == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
-		                  unread);
-	do
-		got = pread(fd, b->bytes + unread, n, (off_t)s->at);
-	while (got < 0 && errno == EINTR);
-	if (got <= 0) {
-		const int error = errno;
-		free(b);
-		return got < 0 ? input_fail_errno(in, "cannot read: ", error)
-		               : input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
-	}
-	memcpy(b->bytes, in->p, unread);
-	input_show(in, b, b->bytes, b->bytes + unread + (size_t)got);
-	s->at += (uint64_t)got;
-	return true;
-}
-
-static bool pieces_more(struct input *in)
-{
-	struct pieces *const s = (struct pieces *)in->source;
-
-	if (s->at >= s->source.file_size) {
-		in->last = true;
-		return false;
-	}
-	const int fd = open_again(in, s);
-	if (fd < 0)
-		return false;
-	const bool large = (size_t)(in->end - in->p) >= LARGEST_PIECE;
-	const bool got = (large && map_the_rest(in, s, fd)) || read_piece(in, s, fd);
-	(void)close(fd);
-	if (got && s->at >= s->source.file_size)
-		in->last = true;
-	return got;
-}
-
-static struct input *pieces_reopen(const struct input *in)
-{
-	return input_open_in(in->files, NULL, in->path);
-}
-
-/* Pieces that were read hold the file's bytes; that it is shorter is noticed when the next one is. */
-static bool pieces_shrunk(struct input *in)
-{
-	struct pieces *const s = (struct pieces *)in->source;
-
-	if (s->mapping == NULL ||
-	    !input_map_changed(s->mapping, in, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
-		return false;
-	in->fault_offset = input_offset(in, in->p);
-	return true;
-}
-
-static void pieces_close(struct input *in)
-{
-	free(in->source);
-}
-
-INPUT_SOURCE_OPS(pieces);
-
-bool input_pieces_start(struct input *in, const struct stat *st, size_t piece)
-{
-	struct pieces *const s = calloc(1, sizeof *s);
-
-	if (s == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory");
-	s->source.file_size = (uint64_t)st->st_size;
-	s->source.can_reopen = true;
-	s->piece = piece < LEAST_PIECE ? LEAST_PIECE : piece > LARGEST_PIECE ? LARGEST_PIECE : piece;
-	s->st = *st;
-	s->source.id = input_id_of(st);
-	in->source = &s->source;
-	in->ops = &pieces_ops;
-	return true;
-}
-
-/* ---- input stream ---- */
-
-/*
- * Pipes and whatever cannot be mapped: the window slides over buffers.  While
- * there is room behind the window it only grows; else the unread bytes move to
- * the start of a new buffer of at least twice their number, so that each byte
- * is moved a few times at most, however long a record is.
- */
-enum { LEAST_READ = 64 << 10 };
-
-struct stream {
-	struct input_source source;
-	struct input_pool *pool;
-	int fd;
-	int error; /* of the read that failed; 0: none did */
-	bool ended;
-};
-
-int input_open_fd(const char *path)
-{
-	int fd;
-
-	do
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	while (fd < 0 && errno == EINTR);
-	return fd;
-}
-
-ssize_t input_read_fd(int fd, void *to, size_t n)
-{
-	for (;;) {
-		const ssize_t got = read(fd, to, n);
-
-		if (got >= 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))
-			return got;
-		if (errno != EINTR) {
-			struct pollfd wait = { .fd = fd, .events = POLLIN };
-
-			(void)poll(&wait, 1, -1);
-		}
-	}
-}
-
-enum input_fault input_fd_look(int fd, const struct input *in)
-{
-	struct stat st;
-
-	if (in->source->id.inode == 0 || fstat(fd, &st) != 0)
-		return INPUT_OK;
-	return input_id_compare(&in->source->id, &st, in->again);
-}
-
-void input_widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE);
-#endif
-}
-
-/* The unread bytes move to a new buffer with room behind them. */
-static bool make_room(struct input *in, struct stream *s)
-{
-	const size_t unread = (size_t)(in->end - in->p);
-	struct input_buffer *b = NULL;
-
-	if (unread <= SIZE_MAX / 4)
-		b = input_buffer_new(s->pool, unread * 2);
-	if (b == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
-		                  unread);
-	memcpy(b->bytes, in->p, unread);
-	input_show(in, b, b->bytes, b->bytes + unread);
-	return true;
-}
-
-static bool stream_end(struct input *in, const struct stream *s)
-{
-	in->last = true;
-	return s->error != 0 ? input_fail_errno(in, "cannot read: ", s->error) : false;
-}
-
-static bool stream_more(struct input *in)
-{
-	struct stream *s = (struct stream *)in->source;
-	struct input_buffer *b = s->source.current;
-	size_t used;
-	ssize_t got;
-
-	if (s->ended)
-		return stream_end(in, s);
-	if (b == NULL || (size_t)(b->bytes + b->cap - in->end) < LEAST_READ) {
-		if (!make_room(in, s))
-			return false;
-		b = s->source.current;
-	}
-	used = (size_t)(in->end - b->bytes);
-	got = input_read_fd(s->fd, b->bytes + used, b->cap - used);
-	if (got <= 0) {
-		s->ended = true;
-		s->error = got < 0 ? errno : 0;
-		return stream_end(in, s);
-	}
-	in->end += got;
-	return true;
-}
-
-static struct input *stream_reopen(const struct input *in)
-{
-	return input_open_in(in->files, NULL, in->path);
-}
-
-/* What was read is what was there, but the end may have come too early. */
-static bool stream_shrunk(struct input *in)
-{
-	const struct stream *const s = (const struct stream *)in->source;
-
-	return s->ended && input_fail_compared(in, input_fd_look(s->fd, in));
-}
-
-static void stream_close(struct input *in)
-{
-	struct stream *s = (struct stream *)in->source;
-
-	(void)close(s->fd);
-	input_pool_close(s->pool);
-	free(s);
-}
-
-INPUT_SOURCE_OPS(stream);
-
-bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
-{
-	struct stream *s = calloc(1, sizeof *s);
-
-	if (s == NULL) {
-		(void)close(fd);
-		input_buffer_drop(probed);
-		input_pool_close(pool);
-		return input_fail(in, INPUT_SYSTEM, "out of memory");
-	}
-	s->fd = fd;
-	s->pool = pool;
-	in->source = &s->source;
-	in->ops = &stream_ops;
-	if (probed != NULL)
-		input_show(in, probed, probed->bytes, probed->bytes + probed->len);
-	return true;
-}
-
-/* ---- input file ---- */
-
-/* A plain regular file: the window is the whole mapping. */
-enum {
-	FORGET_STEP = 8 << 20, /* mapped bytes behind the reader that may stay in memory */
-};
+enum { FORGET_STEP = 8 << 20 /* mapped bytes before the reader that may stay in memory */ };
 
 struct file {
 	struct input_source source;
-	struct input_mapping *mapping; /* source.current keeps it alive */
-	size_t step;                   /* how much of it may stay in memory behind the reader */
-	size_t forgotten;              /* offset up to which pages were given back */
-	size_t looked;                 /* offset of the last look at the size */
+	struct input_mapping *mapping; /* source.current has the reference */
+	size_t step;                   /* bytes before the reader that may stay in memory */
+	size_t forgotten;              /* pages before this offset were given back */
+	size_t looked;                 /* offset of the last check of the size */
 };
 
 static bool file_more(struct input *in)
@@ -431,11 +57,11 @@ static void file_behind(struct input *in)
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
 
-	if (at < f->forgotten) /* somebody went back */
+	if (at < f->forgotten) /* the reader went back */
 		f->forgotten = at;
 	if (at - f->forgotten < f->step)
 		return;
-	/* the step before it too: batches that were alive then may have looked there once more */
+	/* Also the step before: batches that were in use then may have read it again. */
 	input_map_forget(f->mapping, f->forgotten < f->step ? 0 : f->forgotten - f->step, at);
 	f->forgotten = at;
 }
@@ -474,5 +100,289 @@ bool input_file_start(struct input *in, struct input_mapping *m)
 	in->ops = &file_ops;
 	input_show(in, &m->buffer, m->buffer.bytes, m->buffer.bytes + m->buffer.cap);
 	in->last = true;
+	return true;
+}
+
+/* ---- a file by pieces ---- */
+
+/*
+ * Only a small piece of the file is in memory at a time, and it is open only
+ * while a piece is read: thousands can be read side by side without running
+ * out of memory, descriptors or mappings.  For a record much larger than a
+ * piece the file is mapped from there on, so that its bytes cost memory only
+ * when they are accessed.
+ */
+enum {
+	MIN_PIECE = 256,
+	MAX_PIECE = 64 << 10,
+};
+
+struct pieces {
+	struct input_source source;
+	uint64_t at; /* offset after the bytes that were read */
+	size_t piece;
+	struct input_mapping *mapping; /* NULL: not mapped; else source.current has the reference */
+	size_t looked;                 /* of the mapping: offset of the last check of the size */
+	struct stat st;                /* of the file when it was opened */
+};
+
+static void piece_destroy(struct input_buffer *b)
+{
+	free(b);
+}
+
+static struct input_buffer *piece_new(size_t cap)
+{
+	struct input_buffer *const b = malloc(sizeof *b + cap);
+
+	if (b == NULL)
+		return NULL;
+	*b = (struct input_buffer){ .bytes = (char *)(b + 1), .cap = cap, .destroy = piece_destroy };
+	atomic_init(&b->refs, 1);
+	return b;
+}
+
+/* Opens the file again, which must be the same, and not shorter. */
+static int reopen_file(struct input *in, const struct pieces *s)
+{
+	struct stat st;
+	const int fd = input_open_fd(in->path);
+
+	if (fd < 0) {
+		(void)input_fail_errno(in, "cannot open it again: ", errno);
+		return -1;
+	}
+	if (fstat(fd, &st) != 0)
+		(void)input_fail_errno(in, "", errno);
+	else if (st.st_dev != s->st.st_dev || st.st_ino != s->st.st_ino)
+		(void)input_fail(in, INPUT_CHANGED, "another file took its place while it was read");
+	else if (!input_fail_compared(in, input_id_compare(&s->source.id, &st, in->again)))
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+/* Maps the file: the window is its rest from here on.  Returns false if it cannot be mapped. */
+static bool map_rest(struct input *in, struct pieces *s, int fd)
+{
+	const size_t size = (size_t)s->source.file_size, here = (size_t)input_offset(in, in->p);
+	struct input_mapping *const m = input_map(fd, &s->st);
+
+	if (m == NULL)
+		return false;
+	input_show(in, &m->buffer, m->buffer.bytes + here, m->buffer.bytes + size);
+	in->last = true;
+	s->at = size;
+	s->mapping = m;
+	return true;
+}
+
+/* Moves the unread bytes to a new buffer, and reads a piece after them. */
+static bool read_piece(struct input *in, struct pieces *s, int fd)
+{
+	const size_t unread = (size_t)(in->end - in->p), more = unread > s->piece ? unread : s->piece;
+	const uint64_t left = s->source.file_size - s->at;
+	const size_t n = left < more ? (size_t)left : more;
+	struct input_buffer *const b = unread <= SIZE_MAX / 4 ? piece_new(unread + n) : NULL;
+	ssize_t got = -1;
+
+	if (b == NULL)
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
+	do
+		got = pread(fd, b->bytes + unread, n, (off_t)s->at);
+	while (got < 0 && errno == EINTR);
+	if (got <= 0) {
+		const int error = errno;
+		free(b);
+		return got < 0 ? input_fail_errno(in, "cannot read: ", error)
+		               : input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+	}
+	memcpy(b->bytes, in->p, unread);
+	input_show(in, b, b->bytes, b->bytes + unread + (size_t)got);
+	s->at += (uint64_t)got;
+	return true;
+}
+
+static bool pieces_more(struct input *in)
+{
+	struct pieces *const s = (struct pieces *)in->source;
+
+	if (s->at >= s->source.file_size) {
+		in->last = true;
+		return false;
+	}
+	const int fd = reopen_file(in, s);
+	if (fd < 0)
+		return false;
+	const bool large = (size_t)(in->end - in->p) >= MAX_PIECE;
+	const bool got = (large && map_rest(in, s, fd)) || read_piece(in, s, fd);
+	(void)close(fd);
+	if (got && s->at >= s->source.file_size)
+		in->last = true;
+	return got;
+}
+
+static struct input *pieces_reopen(const struct input *in)
+{
+	return input_open_in(in->files, NULL, in->path);
+}
+
+/* Pieces that were read have the bytes of the file; a shorter file is noticed at the next piece. */
+static bool pieces_shrunk(struct input *in)
+{
+	struct pieces *const s = (struct pieces *)in->source;
+
+	if (s->mapping == NULL ||
+	    !input_map_changed(s->mapping, in, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
+		return false;
+	in->fault_offset = input_offset(in, in->p);
+	return true;
+}
+
+static void pieces_close(struct input *in)
+{
+	free(in->source);
+}
+
+INPUT_SOURCE_OPS(pieces);
+
+bool input_pieces_start(struct input *in, const struct stat *st, size_t piece)
+{
+	struct pieces *const s = calloc(1, sizeof *s);
+
+	if (s == NULL)
+		return input_fail(in, INPUT_SYSTEM, "out of memory");
+	s->source.file_size = (uint64_t)st->st_size;
+	s->source.can_reopen = true;
+	s->piece = piece < MIN_PIECE ? MIN_PIECE : piece > MAX_PIECE ? MAX_PIECE : piece;
+	s->st = *st;
+	s->source.id = input_id_of(st);
+	in->source = &s->source;
+	in->ops = &pieces_ops;
+	return true;
+}
+
+/* ---- a pipe ---- */
+
+/*
+ * The window slides over buffers.  While the buffer has space after the window
+ * it only grows; then the unread bytes move to the start of a new buffer of at
+ * least twice their number, so that each byte is moved a few times at most,
+ * however long a record is.
+ */
+enum { MIN_READ = 64 << 10 /* space for one read(), bytes */ };
+
+struct stream {
+	struct input_source source;
+	struct input_pool *pool;
+	int fd;
+	int error; /* of the read that failed; 0: none */
+	bool ended;
+};
+
+enum input_fault input_fd_look(int fd, const struct input *in)
+{
+	struct stat st;
+
+	if (in->source->id.inode == 0 || fstat(fd, &st) != 0)
+		return INPUT_OK;
+	return input_id_compare(&in->source->id, &st, in->again);
+}
+
+void input_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE); /* no harm if it fails */
+#endif
+}
+
+/* Moves the unread bytes to a new buffer with space after them. */
+static bool slide_window(struct input *in, struct stream *s)
+{
+	const size_t unread = (size_t)(in->end - in->p);
+	struct input_buffer *b = NULL;
+
+	if (unread <= SIZE_MAX / 4)
+		b = input_buffer_new(s->pool, unread * 2);
+	if (b == NULL)
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
+	memcpy(b->bytes, in->p, unread);
+	input_show(in, b, b->bytes, b->bytes + unread);
+	return true;
+}
+
+static bool stream_end(struct input *in, const struct stream *s)
+{
+	in->last = true;
+	return s->error != 0 ? input_fail_errno(in, "cannot read: ", s->error) : false;
+}
+
+static bool stream_more(struct input *in)
+{
+	struct stream *s = (struct stream *)in->source;
+	struct input_buffer *b = s->source.current;
+	size_t used;
+	ssize_t got;
+
+	if (s->ended)
+		return stream_end(in, s);
+	if (b == NULL || (size_t)(b->bytes + b->cap - in->end) < MIN_READ) {
+		if (!slide_window(in, s))
+			return false;
+		b = s->source.current;
+	}
+	used = (size_t)(in->end - b->bytes);
+	got = input_read_fd(s->fd, b->bytes + used, b->cap - used);
+	if (got <= 0) {
+		s->ended = true;
+		s->error = got < 0 ? errno : 0;
+		return stream_end(in, s);
+	}
+	in->end += got;
+	return true;
+}
+
+static struct input *stream_reopen(const struct input *in)
+{
+	return input_open_in(in->files, NULL, in->path);
+}
+
+/* The bytes that were read are right, but the end may have come too early. */
+static bool stream_shrunk(struct input *in)
+{
+	const struct stream *const s = (const struct stream *)in->source;
+
+	return s->ended && input_fail_compared(in, input_fd_look(s->fd, in));
+}
+
+static void stream_close(struct input *in)
+{
+	struct stream *s = (struct stream *)in->source;
+
+	(void)close(s->fd);
+	input_pool_close(s->pool);
+	free(s);
+}
+
+INPUT_SOURCE_OPS(stream);
+
+bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
+{
+	struct stream *s = calloc(1, sizeof *s);
+
+	if (s == NULL) {
+		(void)close(fd);
+		input_buffer_drop(probed);
+		input_pool_close(pool);
+		return input_fail(in, INPUT_SYSTEM, "out of memory");
+	}
+	s->fd = fd;
+	s->pool = pool;
+	in->source = &s->source;
+	in->ops = &stream_ops;
+	if (probed != NULL)
+		input_show(in, probed, probed->bytes, probed->bytes + probed->len);
 	return true;
 }

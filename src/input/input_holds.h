@@ -6,23 +6,22 @@
 #include <stdint.h>
 
 struct input;
-struct input_buffer; /* reference-counted memory behind one window */
+struct input_buffer; /* reference-counted memory of a window */
 
-/* The buffers that somebody's slices point into, one reference each. */
+/* The buffers that the slices of a batch point into, one reference each. */
 struct input_holds {
 	struct input_buffer **buffers;
 	size_t n, cap;
 };
 
-/* From now on every buffer whose window the reader sees is added to `holds` (the current one at once).  NULL:
- * stop. */
+/* Adds every buffer that the reader sees from now on to `holds`, the current one included.  NULL: stops. */
 void input_hold(struct input *in, struct input_holds *holds);
 
-/* Gives up what was held; the array is kept for reuse. */
+/* Drops the references; the array is kept for reuse. */
 void input_release(struct input_holds *holds);
 void input_holds_free(struct input_holds *holds);
 
-/* Memory that stays in use because of what is held, in bytes; mapped files do not count. */
+/* Bytes of memory in these buffers; mapped files do not count. */
 uint64_t input_holds_size(const struct input_holds *holds);
 
 #endif

@@ -1,3 +1,8 @@
+/*
+ * Mapped files.  A page after the end of a file that became shorter raises SIGBUS.  The handler maps a page
+ * of zeros there and counts it; the reader goes on over zeros, and learns afterwards that they are not bytes
+ * of the file.
+ */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 
 #include <errno.h>
@@ -10,33 +15,31 @@
 
 #include "input/private.h"
 
-/* ---- input sigbus ---- */
+/* ---- SIGBUS ---- */
 
-/*
- * A page of a mapping that lies behind the end of a file that became shorter
- * raises SIGBUS.  The handler puts a page of zeros there and notes it; the
- * reader goes on over zeros and is told afterwards that they mean nothing.
- *
- * State outside of functions, because a signal handler gets no argument of
- * ours.  Any thread may map, unmap and fault at any time, so it is atomic:
- * a slot is free at start 0, being filled in at start 1.
- */
+enum {
+	MAX_MAPPINGS = 32768,
+	STAT_STEP = 256 << 10, /* bytes read between two checks of the size of a file */
+};
+
+/* Static, as a signal handler has no argument of ours.  Any thread may map, unmap and fault at any time, so
+ * it is atomic.  start 0: the slot is free, 1: it is being filled. */
 static struct watched {
 	_Atomic uintptr_t start;
 	_Atomic uintptr_t end;
 	atomic_uint faults;
-} slots[INPUT_NO_SLOT];
+} slots[MAX_MAPPINGS];
 
-/* Where to look for a free slot first. */
+/* Where to search for a free slot first. */
 static atomic_size_t next_slot;
 
-/* INPUT_NO_SLOT: full */
-static size_t input_sigbus_watch(const void *start, size_t size)
+/* Returns MAX_MAPPINGS if all slots are in use. */
+static size_t watch(const void *start, size_t size)
 {
 	const size_t first = atomic_load(&next_slot);
 
-	for (size_t k = 0; k < INPUT_NO_SLOT; k++) {
-		const size_t i = (first + k) % INPUT_NO_SLOT;
+	for (size_t k = 0; k < MAX_MAPPINGS; k++) {
+		const size_t i = (first + k) % MAX_MAPPINGS;
 		uintptr_t free_slot = 0;
 
 		if (atomic_load_explicit(&slots[i].start, memory_order_relaxed) != 0 ||
@@ -48,10 +51,10 @@ static size_t input_sigbus_watch(const void *start, size_t size)
 		atomic_store(&next_slot, i + 1);
 		return i;
 	}
-	return INPUT_NO_SLOT;
+	return MAX_MAPPINGS;
 }
 
-static void input_sigbus_unwatch(size_t slot)
+static void unwatch(size_t slot)
 {
 	atomic_store(&slots[slot].end, 0); /* first: no address is below 0 */
 	atomic_store(&slots[slot].start, 0);
@@ -59,16 +62,11 @@ static void input_sigbus_unwatch(size_t slot)
 		atomic_store(&next_slot, slot);
 }
 
-static unsigned input_sigbus_faults(size_t slot)
-{
-	return atomic_load(&slots[slot].faults);
-}
-
 static bool replace_page(uintptr_t at)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t i = 0; i < INPUT_NO_SLOT; i++) {
+	for (size_t i = 0; i < MAX_MAPPINGS; i++) {
 		const uintptr_t start = atomic_load(&slots[i].start);
 		const uintptr_t end = atomic_load(&slots[i].end);
 
@@ -85,7 +83,7 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 
-	/* Positive codes are faults of the machine; others were sent by somebody. */
+	/* Positive codes are faults of the machine; others were sent by a process. */
 	if (info->si_code <= 0 || !replace_page((uintptr_t)info->si_addr)) {
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
@@ -104,21 +102,20 @@ void input_handle_signals(void)
 	(void)sigaction(SIGBUS, &action, NULL);
 }
 
-/* ---- input map ---- */
+/* ---- mappings ---- */
 
-enum { STAT_STEP = 256 << 10 }; /* bytes read between two looks at the size of a file */
-
-/* A mapping is a buffer like others: it goes when the last input and the last holder are gone. */
+/* A mapping is a buffer like others: unmapped with the last reference. */
 static void mapping_destroy(struct input_buffer *b)
 {
 	struct input_mapping *m = (struct input_mapping *)b; /* its first member */
 
-	input_sigbus_unwatch(m->slot);
+	unwatch(m->slot);
 	(void)munmap(b->bytes - m->skew, b->cap + m->skew);
 	free(m);
 }
 
-static struct input_mapping *map(int fd, uint64_t offset, size_t size, const struct stat *st, int watched)
+static struct input_mapping *map_range(int fd, uint64_t offset, size_t size, const struct stat *st,
+                                       int watched)
 {
 	const size_t skew = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
 	struct input_mapping *m = calloc(1, sizeof *m);
@@ -133,8 +130,8 @@ static struct input_mapping *map(int fd, uint64_t offset, size_t size, const str
 		free(m);
 		return NULL;
 	}
-	m->slot = input_sigbus_watch(at, size + skew);
-	if (m->slot == INPUT_NO_SLOT) {
+	m->slot = watch(at, size + skew);
+	if (m->slot == MAX_MAPPINGS) {
 		(void)munmap(at, size + skew);
 		free(m);
 		errno = 0;
@@ -153,18 +150,17 @@ static struct input_mapping *map(int fd, uint64_t offset, size_t size, const str
 
 struct input_mapping *input_map(int fd, const struct stat *st)
 {
-	return map(fd, 0, (size_t)st->st_size, st, -1);
+	return map_range(fd, 0, (size_t)st->st_size, st, -1);
 }
 
 struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, const struct stat *st)
 {
-	return map(fd, offset, size, st, fd);
+	return map_range(fd, offset, size, st, fd);
 }
 
-/* How often a page of the mapping was found missing. */
-static unsigned input_map_faults(const struct input_mapping *m)
+static unsigned missing_pages(const struct input_mapping *m)
 {
-	return input_sigbus_faults(m->slot);
+	return atomic_load(&slots[m->slot].faults);
 }
 
 void input_map_forget(const struct input_mapping *m, size_t from, size_t to)
@@ -182,18 +178,18 @@ enum input_fault input_map_look(const struct input_mapping *m, const struct inpu
 	const int fd = m->watched >= 0 ? m->watched : input_fd_of(in->path);
 	struct stat st;
 
-	if (input_map_faults(m) > 0)
+	if (missing_pages(m) > 0)
 		return INPUT_SHRUNK;
 	if ((fd >= 0 ? fstat(fd, &st) : stat(in->path, &st)) != 0)
 		return INPUT_OK;
 	return input_id_compare(&m->id, &st, in->again);
 }
 
-/* A file cut inside of a page, or inside of the last pages, reads as zeros without a signal: so its size is
- * looked at too, now and then and at the end. */
+/* A file that is cut within a page, or within the last pages, reads as zeros without a signal: so its size is
+ * checked too. */
 bool input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
 {
-	if (input_map_faults(m) > 0)
+	if (missing_pages(m) > 0)
 		return input_fail_compared(in, INPUT_SHRUNK);
 	if (at != m->buffer.cap && at - *looked < STAT_STEP)
 		return false;

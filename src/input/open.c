@@ -1,18 +1,342 @@
-#include "input/open.h"
-
+/*
+ * From a path to a source: may it be read, is it packed, can it be mapped.  And the files that people have
+ * beside their traces, which are recognised in order to say what to do with them.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "input/private.h"
 
-/* ---- input foreign ---- */
+/* ---- descriptors ---- */
 
-/* Files that people have beside their traces, or that a trace was packed into. */
+int input_fd_of(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	const char *digits = NULL;
+	int fd = -1;
+
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
+		return STDIN_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			digits = path + strlen(folders[i]);
+	if (digits == NULL)
+		return -1;
+	for (; *digits >= '0' && *digits <= '9' && fd < 100000000; digits++)
+		fd = (fd < 0 ? 0 : fd * 10) + (*digits - '0');
+	return *digits == '\0' ? fd : -1;
+}
+
+bool input_is_named(const char *path)
+{
+	return input_fd_of(path) < 0;
+}
+
+int input_open_fd(const char *path)
+{
+	int fd;
+
+	do
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+ssize_t input_read_fd(int fd, void *to, size_t n)
+{
+	for (;;) {
+		const ssize_t got = read(fd, to, n);
+
+		if (got >= 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK))
+			return got;
+		if (errno != EINTR) {
+			struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+			(void)poll(&wait, 1, -1);
+		}
+	}
+}
+
+/* ---- paths ---- */
+
+/* Why a named thing is not read; NULL: it is a regular file. */
+static const char *refuse_mode(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return NULL;
+	if (S_ISDIR(mode))
+		return "is a directory";
+	if (S_ISFIFO(mode))
+		return "is a named FIFO: feed it to standard input instead (tracetool ... - < FIFO)";
+	if (S_ISCHR(mode))
+		return "is a character device";
+	if (S_ISBLK(mode))
+		return "is a block device: feed it to standard input instead (tracetool ... - < DEVICE)";
+	return S_ISSOCK(mode) ? "is a socket" : "is not a regular file";
+}
+
+static bool fail_stat(struct input *in, int error)
+{
+	struct stat st;
+
+	if (error == ENOENT && lstat(in->path, &st) == 0 && S_ISLNK(st.st_mode))
+		return input_fail(in, INPUT_MISSING, "is a link to nowhere");
+	return input_fail_errno(in, "", error);
+}
+
+/* Checked before it is opened: opening a FIFO or a device has effects on its other side. */
+static int open_named(struct input *in, struct stat *st)
+{
+	const char *reason;
+	int fd;
+
+	if (stat(in->path, st) != 0) {
+		(void)fail_stat(in, errno);
+		return -1;
+	}
+	reason = refuse_mode(st->st_mode);
+	if (reason == NULL) {
+		/* Non-blocking, in case it became a FIFO meanwhile. */
+		fd = input_open_fd(in->path);
+		if (fd < 0 || fstat(fd, st) != 0) {
+			(void)fail_stat(in, errno);
+			if (fd >= 0)
+				(void)close(fd);
+			return -1;
+		}
+		reason = refuse_mode(st->st_mode);
+		if (reason == NULL)
+			return fd;
+		(void)close(fd);
+	}
+	(void)input_fail(in, INPUT_NOT_A_FILE, "%s", reason);
+	return -1;
+}
+
+/* A descriptor that the process inherited may be nearly anything. */
+static int open_given(struct input *in, int given, struct stat *st)
+{
+	const int fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0 || fstat(fd, st) != 0)
+		(void)input_fail_errno(in, given == STDIN_FILENO ? "standard input: " : "", errno);
+	else if (S_ISDIR(st->st_mode))
+		(void)input_fail(in, INPUT_NOT_A_FILE, "is a directory");
+	else if (isatty(fd))
+		(void)input_fail(in, INPUT_NOT_A_FILE, "%s is a terminal",
+		                 given == STDIN_FILENO ? "standard input" : "the descriptor");
+	else
+		return fd;
+	if (fd >= 0)
+		(void)close(fd);
+	return -1;
+}
+
+/* ---- starting a source ---- */
+
+static uint32_t le32(const char *p)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	return (uint32_t)u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 24;
+}
+
+static enum input_packing packing_of(const char *p, size_t n)
+{
+	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
+		return INPUT_GZIP;
+	if (n >= 6 && memcmp(p,
+	                     "\xfd"
+	                     "7zXZ",
+	                     6) == 0)
+		return INPUT_XZ;
+	/* zstd may begin with frames to be skipped: one of 16 magic numbers, a size, that many bytes. */
+	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
+		const size_t size = le32(p + 4);
+
+		if (size > n - 8)
+			return INPUT_PLAIN;
+		p += 8 + size;
+		n -= 8 + size;
+	}
+	return n >= 4 && le32(p) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
+}
+
+bool input_mapped_start(struct input *in, struct input_mapping *m)
+{
+	in->packing = packing_of(m->buffer.bytes, m->buffer.cap);
+	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
+}
+
+/* Reads the first window, which the source gets afterwards. */
+static bool probe_stream(struct input *in, int fd, struct input_buffer *b)
+{
+	while (b->len < INPUT_FIRST_WINDOW) {
+		const ssize_t n = input_read_fd(fd, b->bytes + b->len, b->cap - b->len);
+
+		if (n < 0 && b->len == 0)
+			return input_fail_errno(in, "cannot read: ", errno);
+		if (n <= 0) /* an error after some bytes comes again after them */
+			break;
+		b->len += (size_t)n;
+	}
+	in->packing = packing_of(b->bytes, b->len);
+	return true;
+}
+
+static bool start_stream(struct input *in, int fd)
+{
+	struct input_pool *pool = input_pool_new();
+	struct input_buffer *b = pool != NULL ? input_buffer_new(pool, INPUT_BUFFER_SIZE) : NULL;
+
+	input_widen_pipe(fd);
+	if (b != NULL && probe_stream(in, fd, b))
+		return in->packing == INPUT_PLAIN ? input_stream_start(in, fd, b, pool)
+		                                  : input_unpack_start_stream(in, fd, b, pool);
+	if (b == NULL)
+		(void)input_fail(in, INPUT_SYSTEM, "out of memory");
+	input_buffer_drop(b);
+	input_pool_close(pool);
+	(void)close(fd);
+	return false;
+}
+
+int input_open_path(struct input *in, struct stat *st)
+{
+	const int given = input_fd_of(in->path);
+
+	return given >= 0 ? open_given(in, given, st) : open_named(in, st);
+}
+
+/* A regular file that is read from its start is mapped; others, and those that cannot be mapped, are read.
+ * (Files of /proc claim to have size 0.) */
+static bool start_source(struct input *in, int fd, const struct stat *st)
+{
+	struct input_mapping *m = NULL;
+
+	if (S_ISREG(st->st_mode) && st->st_size > 0 && (uint64_t)st->st_size <= SIZE_MAX / 2 &&
+	    lseek(fd, 0, SEEK_CUR) == 0)
+		m = input_map(fd, st);
+	if (m == NULL) {
+		if (in->files != NULL)
+			input_files_unkeep(in->files, in);
+		if (!start_stream(in, fd))
+			return false;
+		if (S_ISREG(st->st_mode) && st->st_size > 0) {
+			in->source->file_size = (uint64_t)st->st_size;
+			in->source->id = input_id_of(st);
+			in->source->can_reopen = input_fd_of(in->path) < 0;
+		}
+		return true;
+	}
+	(void)close(fd);
+	return input_mapped_start(in, m);
+}
+
+void input_prime(struct input *in)
+{
+	(void)input_need(in, INPUT_FIRST_WINDOW);
+	if (in->p != in->end) {
+		if (in->fault != INPUT_OK) {
+			in->fault = INPUT_OK;
+			in->fault_text[0] = '\0';
+			in->last = false;
+		}
+	} else if (in->fault == INPUT_OK || in->fault == INPUT_TRAILING) {
+		(void)input_fail(in, INPUT_EMPTY,
+		                 in->packing == INPUT_PLAIN ? "is empty" : "is empty when unpacked");
+	}
+}
+
+/* Only plain regular files are read by pieces. */
+static void start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
+{
+	char head[64];
+	const ssize_t n = pread(fd, head, sizeof head, 0);
+
+	in->packing = n > 0 ? packing_of(head, (size_t)n) : INPUT_PLAIN;
+	if (n <= 0 || in->packing != INPUT_PLAIN || !S_ISREG(st->st_mode) || st->st_size <= 0 ||
+	    (uint64_t)st->st_size > SIZE_MAX / 2) {
+		if (start_source(in, fd, st))
+			input_prime(in);
+		return;
+	}
+	(void)close(fd);
+	if (input_pieces_start(in, st, piece))
+		(void)input_more(in);
+}
+
+/* Opens the file of the path, which must be the one of an earlier pass.  -1: the fault is set. */
+static int open_in_run(struct input *in, struct stat *st)
+{
+	int fd = -1;
+
+	if (in->files != NULL && input_files_look(in->files, in, &fd) == INPUT_FILES_FAILED)
+		return -1;
+	if (fd >= 0 && fstat(fd, st) != 0) {
+		(void)input_fail_errno(in, "", errno);
+		(void)close(fd);
+		fd = -1;
+	} else if (fd < 0) {
+		fd = input_open_path(in, st);
+	}
+	if (fd < 0 && in->files != NULL)
+		input_files_note_fault(in->files, in);
+	if (fd >= 0 && in->files != NULL && !input_files_note(in->files, in, fd, st)) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static struct input *open_input(struct input_files *files, const char *path, size_t piece)
+{
+	struct input *in = input_new(path);
+	struct stat st;
+
+	if (in == NULL)
+		return NULL;
+	in->files = files;
+	in->last = true;
+	const int fd = open_in_run(in, &st);
+	if (fd < 0)
+		return in;
+	in->last = false;
+	if (piece > 0 && input_is_named(path))
+		start_by_pieces(in, fd, &st, piece);
+	else if (start_source(in, fd, &st))
+		input_prime(in);
+	return in;
+}
+
+struct input *input_open(const char *path)
+{
+	return open_input(NULL, path, 0);
+}
+
+struct input *input_open_in(struct input_files *files, const struct input_archive *a, const char *path)
+{
+	if (!input_archive_holds(a, path))
+		return open_input(files, path, 0);
+	struct input *const in = input_new(path);
+	if (in == NULL)
+		return NULL;
+	in->files = files;
+	input_archive_start(in, a);
+	return in;
+}
+
+struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece)
+{
+	return open_input(files, path, piece);
+}
+
+/* ---- files that are no traces ---- */
 
 #define BYTES(s) s, sizeof(s) - 1
 
@@ -64,7 +388,7 @@ static const struct signature {
 	{ 0, BYTES("<?xml"), { "an XML document", "name a trace" } },
 };
 
-/* JSON begins with a bracket, and with what may follow it. */
+/* Whether it begins with a bracket and a byte that may follow that in JSON. */
 static bool looks_like_json(const char *p, const char *end)
 {
 	static const char blanks[] = " \t\r\n";
@@ -79,8 +403,8 @@ static bool looks_like_json(const char *p, const char *end)
 	return p == end || (*p != '\0' && strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) != NULL);
 }
 
-/* A message of protobuf: field 1 is a packet (bytes), and what is in it begins with a field of a packet
- * again. Packets begin with few of their fields; behind the first there is another, or the end. */
+/* Whether it begins with a Perfetto packet: field 1 of a protobuf message, bytes that begin with another
+ * field, and followed by another packet or the end. */
 static bool looks_like_packets(const char *p, size_t n)
 {
 	const unsigned char *const b = (const unsigned char *)p;
@@ -120,303 +444,4 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n)
 	if (looks_like_json(p, p + n))
 		return &json;
 	return looks_like_packets(p, n) ? &packets : NULL;
-}
-
-/* ---- input open ---- */
-
-/* From a path to a source: what is it, may it be read, is it packed. */
-
-int input_fd_of(const char *path)
-{
-	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
-	const char *digits = NULL;
-	int fd = -1;
-
-	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
-		return STDIN_FILENO;
-	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-			digits = path + strlen(folders[i]);
-	if (digits == NULL)
-		return -1;
-	for (; *digits >= '0' && *digits <= '9' && fd < 100000000; digits++)
-		fd = (fd < 0 ? 0 : fd * 10) + (*digits - '0');
-	return *digits == '\0' ? fd : -1;
-}
-
-bool input_is_named(const char *path)
-{
-	return input_fd_of(path) < 0;
-}
-
-/* What a named thing is that cannot be read; NULL: a regular file. */
-static const char *not_a_file(mode_t mode)
-{
-	if (S_ISREG(mode))
-		return NULL;
-	if (S_ISDIR(mode))
-		return "is a directory";
-	if (S_ISFIFO(mode))
-		return "is a named FIFO: feed it to standard input instead (tracetool ... - < FIFO)";
-	if (S_ISCHR(mode))
-		return "is a character device";
-	if (S_ISBLK(mode))
-		return "is a block device: feed it to standard input instead (tracetool ... - < DEVICE)";
-	return S_ISSOCK(mode) ? "is a socket" : "is not a regular file";
-}
-
-static bool fail_stat(struct input *in, int error)
-{
-	struct stat st;
-
-	if (error == ENOENT && lstat(in->path, &st) == 0 && S_ISLNK(st.st_mode))
-		return input_fail(in, INPUT_MISSING, "is a link to nowhere");
-	return input_fail_errno(in, "", error);
-}
-
-/* Looked at before it is opened: opening a FIFO or a device can be felt on its other side. */
-static int open_named(struct input *in, struct stat *st)
-{
-	const char *reason;
-	int fd;
-
-	if (stat(in->path, st) != 0) {
-		(void)fail_stat(in, errno);
-		return -1;
-	}
-	reason = not_a_file(st->st_mode);
-	if (reason == NULL) {
-		/* Non-blocking in case that it became a FIFO in between. */
-		fd = input_open_fd(in->path);
-		if (fd < 0 || fstat(fd, st) != 0) {
-			(void)fail_stat(in, errno);
-			if (fd >= 0)
-				(void)close(fd);
-			return -1;
-		}
-		reason = not_a_file(st->st_mode);
-		if (reason == NULL)
-			return fd;
-		(void)close(fd);
-	}
-	(void)input_fail(in, INPUT_NOT_A_FILE, "%s", reason);
-	return -1;
-}
-
-/* A descriptor that somebody opened for us may be nearly anything. */
-static int open_given(struct input *in, int given, struct stat *st)
-{
-	const int fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
-
-	if (fd < 0 || fstat(fd, st) != 0)
-		(void)input_fail_errno(in, given == STDIN_FILENO ? "standard input: " : "", errno);
-	else if (S_ISDIR(st->st_mode))
-		(void)input_fail(in, INPUT_NOT_A_FILE, "is a directory");
-	else if (isatty(fd))
-		(void)input_fail(in, INPUT_NOT_A_FILE, "%s is a terminal",
-		                 given == STDIN_FILENO ? "standard input" : "the descriptor");
-	else
-		return fd;
-	if (fd >= 0)
-		(void)close(fd);
-	return -1;
-}
-
-static uint32_t le32(const char *p)
-{
-	const unsigned char *u = (const unsigned char *)p;
-
-	return (uint32_t)u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 24;
-}
-
-/* What the first bytes of a file say. */
-static enum input_packing input_packing_of(const char *p, size_t n)
-{
-	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
-		return INPUT_GZIP;
-	if (n >= 6 && memcmp(p,
-	                     "\xfd"
-	                     "7zXZ",
-	                     6) == 0)
-		return INPUT_XZ;
-	/* zstd may begin with frames to be skipped: a magic number of 16, a size, that many bytes. */
-	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
-		const size_t size = le32(p + 4);
-
-		if (size > n - 8)
-			return INPUT_PLAIN;
-		p += 8 + size;
-		n -= 8 + size;
-	}
-	return n >= 4 && le32(p) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
-}
-
-bool input_mapped_start(struct input *in, struct input_mapping *m)
-{
-	in->packing = input_packing_of(m->buffer.bytes, m->buffer.cap);
-	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
-}
-
-/* The first bytes, as many as the first window has; they go to the source afterwards. */
-static bool probe(struct input *in, int fd, struct input_buffer *b)
-{
-	while (b->len < INPUT_FIRST_WINDOW) {
-		const ssize_t n = input_read_fd(fd, b->bytes + b->len, b->cap - b->len);
-
-		if (n < 0 && b->len == 0)
-			return input_fail_errno(in, "cannot read: ", errno);
-		if (n <= 0) /* an error after some bytes comes again when they are used up */
-			break;
-		b->len += (size_t)n;
-	}
-	in->packing = input_packing_of(b->bytes, b->len);
-	return true;
-}
-
-static bool start_stream(struct input *in, int fd)
-{
-	struct input_pool *pool = input_pool_new();
-	struct input_buffer *b = pool != NULL ? input_buffer_new(pool, INPUT_BUFFER_SIZE) : NULL;
-
-	input_widen_pipe(fd);
-	if (b != NULL && probe(in, fd, b))
-		return in->packing == INPUT_PLAIN ? input_stream_start(in, fd, b, pool)
-		                                  : input_unpack_start_stream(in, fd, b, pool);
-	if (b == NULL)
-		(void)input_fail(in, INPUT_SYSTEM, "out of memory");
-	input_buffer_drop(b);
-	input_pool_close(pool);
-	(void)close(fd);
-	return false;
-}
-
-int input_open_path(struct input *in, struct stat *st)
-{
-	const int given = input_fd_of(in->path);
-
-	return given >= 0 ? open_given(in, given, st) : open_named(in, st);
-}
-
-/* Mapped if it is a file from its start; read if not, or if it cannot be mapped.
- * (Files of /proc claim to be of size 0.) */
-static bool start(struct input *in, int fd, const struct stat *st)
-{
-	struct input_mapping *m = NULL;
-
-	if (S_ISREG(st->st_mode) && st->st_size > 0 && (uint64_t)st->st_size <= SIZE_MAX / 2 &&
-	    lseek(fd, 0, SEEK_CUR) == 0)
-		m = input_map(fd, st);
-	if (m == NULL) {
-		if (in->files != NULL)
-			input_files_unkeep(in->files, in);
-		if (!start_stream(in, fd))
-			return false;
-		if (S_ISREG(st->st_mode) && st->st_size > 0) {
-			in->source->file_size = (uint64_t)st->st_size;
-			in->source->id = input_id_of(st);
-			in->source->can_reopen = input_fd_of(in->path) < 0;
-		}
-		return true;
-	}
-	(void)close(fd);
-	return input_mapped_start(in, m);
-}
-
-void input_prime(struct input *in)
-{
-	(void)input_need(in, INPUT_FIRST_WINDOW);
-	if (in->p != in->end) {
-		if (in->fault != INPUT_OK) {
-			in->fault = INPUT_OK;
-			in->fault_text[0] = '\0';
-			in->last = false;
-		}
-	} else if (in->fault == INPUT_OK || in->fault == INPUT_TRAILING) {
-		(void)input_fail(in, INPUT_EMPTY,
-		                 in->packing == INPUT_PLAIN ? "is empty" : "is empty when unpacked");
-	}
-}
-
-/* Only plain regular files can be read by pieces; the others as always. */
-static void start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
-{
-	char head[64];
-	const ssize_t n = pread(fd, head, sizeof head, 0);
-
-	in->packing = n > 0 ? input_packing_of(head, (size_t)n) : INPUT_PLAIN;
-	if (n <= 0 || in->packing != INPUT_PLAIN || !S_ISREG(st->st_mode) || st->st_size <= 0 ||
-	    (uint64_t)st->st_size > SIZE_MAX / 2) {
-		if (start(in, fd, st))
-			input_prime(in);
-		return;
-	}
-	(void)close(fd);
-	if (input_pieces_start(in, st, piece))
-		(void)input_more(in);
-}
-
-/* A descriptor of the file that the path leads to, which is the one that an earlier pass saw; -1: the fault
- * is set. */
-static int open_in_run(struct input *in, struct stat *st)
-{
-	int fd = -1;
-
-	if (in->files != NULL && input_files_look(in->files, in, &fd) == INPUT_FILES_FAILED)
-		return -1;
-	if (fd >= 0 && fstat(fd, st) != 0) {
-		(void)input_fail_errno(in, "", errno);
-		(void)close(fd);
-		fd = -1;
-	} else if (fd < 0) {
-		fd = input_open_path(in, st);
-	}
-	if (fd < 0 && in->files != NULL)
-		input_files_note_fault(in->files, in);
-	if (fd >= 0 && in->files != NULL && !input_files_note(in->files, in, fd, st)) {
-		(void)close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static struct input *open_input(struct input_files *files, const char *path, size_t piece)
-{
-	struct input *in = input_new(path);
-	struct stat st;
-
-	if (in == NULL)
-		return NULL;
-	in->files = files;
-	in->last = true;
-	const int fd = open_in_run(in, &st);
-	if (fd < 0)
-		return in;
-	in->last = false;
-	if (piece > 0 && input_is_named(path))
-		start_by_pieces(in, fd, &st, piece);
-	else if (start(in, fd, &st))
-		input_prime(in);
-	return in;
-}
-
-struct input *input_open(const char *path)
-{
-	return open_input(NULL, path, 0);
-}
-
-struct input *input_open_in(struct input_files *files, const struct input_archive *a, const char *path)
-{
-	if (!input_archive_holds(a, path))
-		return open_input(files, path, 0);
-	struct input *const in = input_new(path);
-	if (in == NULL)
-		return NULL;
-	in->files = files;
-	input_archive_start(in, a);
-	return in;
-}
-
-struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece)
-{
-	return open_input(files, path, piece);
 }

@@ -1,21 +1,35 @@
+/*
+ * Packed input: a thread unpacks into buffers, and a short queue passes them to the reader.  Each buffer has
+ * space before its bytes for the unread tail of the last window, which is all that is ever copied; only a
+ * longer record is joined in a buffer of its own.
+ */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "input/private.h"
 
-/* ---- input packed ---- */
-
 enum {
-	PACKED_STEP = 1 << 20, /* of a mapping, given to the unpacker at a time */
-	FORGET_STEP = 8 << 20, /* of a mapping, behind the unpacker */
+	PACKED_STEP = 1 << 20, /* bytes of a mapping that the unpacker gets at a time */
+	FORGET_STEP = 8 << 20, /* bytes of a mapping before the unpacker that stay in memory */
+	HEADROOM = 64 << 10,   /* space before the bytes of a buffer */
+	QUEUE_LENGTH = 4,
+};
+
+/* ---- packed bytes ---- */
+
+/* From a mapping or a descriptor. */
+struct packed_bytes {
+	struct input_mapping *mapping; /* NULL: a descriptor */
+	size_t forgotten;              /* pages of the mapping before this offset were given back */
+	int fd;
+	int cancel[2];               /* a pipe; a byte in it ends a waiting read */
+	struct input_buffer *buffer; /* of the descriptor */
 };
 
 static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
@@ -34,7 +48,7 @@ static bool fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
 	return true;
 }
 
-/* A writer that never writes must not keep us from closing. */
+/* Waits for packed bytes, or for input_close(): the writer of a pipe may never write. */
 static bool wait_readable(const struct packed_bytes *packed)
 {
 	struct pollfd wait[2] = {
@@ -66,23 +80,16 @@ static bool fill_stream(struct packed_bytes *packed, struct unpack_io *io)
 	return true;
 }
 
-/* Makes more bytes available behind those that are left, or sets io->last.  false: cannot be read (errno);
- * errno 0: cancelled. */
-static bool input_packed_fill(struct packed_bytes *packed, struct unpack_io *io)
+/* Makes more bytes available after those that are left, or sets io->last.  Returns false if they cannot be
+ * read (errno), or on cancellation (errno 0). */
+static bool fill_packed(struct packed_bytes *packed, struct unpack_io *io)
 {
 	return packed->mapping != NULL ? fill_mapped(packed, io) : fill_stream(packed, io);
 }
 
-/* The first bytes; false: no descriptors left (errno).  Takes over what it is given only on success. */
-static bool input_packed_start_mapped(struct packed_bytes *packed, struct input_mapping *m,
-                                      struct unpack_io *io)
-{
-	*packed = (struct packed_bytes){ .mapping = m, .fd = -1, .cancel = { -1, -1 } };
-	return fill_mapped(packed, io);
-}
-
-static bool input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
-                                      struct unpack_io *io)
+/* Takes over fd and probed, but not if there are no descriptors left: returns false with errno. */
+static bool start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
+                         struct unpack_io *io)
 {
 	int cancel[2];
 
@@ -96,14 +103,7 @@ static bool input_packed_start_stream(struct packed_bytes *packed, int fd, struc
 	return true;
 }
 
-static void input_packed_cancel(struct packed_bytes *packed)
-{
-	/* A byte, not a close: another process may have inherited that end. */
-	if (packed->cancel[1] >= 0)
-		(void)!write(packed->cancel[1], "", 1);
-}
-
-static void input_packed_close(struct packed_bytes *packed)
+static void close_packed(struct packed_bytes *packed)
 {
 	for (int i = 0; i < 2; i++)
 		if (packed->cancel[i] >= 0)
@@ -115,25 +115,14 @@ static void input_packed_close(struct packed_bytes *packed)
 		input_buffer_drop(&packed->mapping->buffer);
 }
 
-/* ---- input unpack ---- */
-
-/*
- * Packed input: a thread unpacks into buffers, a short queue hands them to the
- * reader.  Each buffer has room in front, so that the unread tail of the last
- * window is all that is ever copied; only records longer than that room are
- * joined in buffers of their own.
- */
-enum {
-	HEADROOM = 64 << 10,
-	QUEUE_LENGTH = 4,
-};
+/* ---- the thread ---- */
 
 struct unpack {
 	struct input_source source;
 	struct input_pool *pool;
 	pthread_t thread;
 
-	/* The thread's own while it runs. */
+	/* Owned by the thread while it runs. */
 	const struct unpacker *unpacker;
 	void *state;
 	struct packed_bytes packed;
@@ -144,17 +133,10 @@ struct unpack {
 	struct input_buffer *queue, **queue_end;
 	size_t queued;
 	bool cancelled;
-	bool done; /* nothing more will be queued; the rest is told when the queue is empty */
+	bool done; /* no more buffers will be queued; the rest is valid */
 	enum input_fault fault;
 	int error; /* errno, when not 0 */
 };
-
-enum unpack_result input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text,
-                                     uint64_t offset)
-{
-	(void)snprintf(io->fault, sizeof io->fault, "%s packed byte %" PRIu64, text, offset);
-	return step;
-}
 
 static enum input_fault fault_of_step(enum unpack_result step)
 {
@@ -172,7 +154,7 @@ static enum input_fault fault_of_step(enum unpack_result step)
 	}
 }
 
-/* Unpacks until the room is used up (GOING) or there is no more. */
+/* Unpacks until the space is used up (GOING) or the stream ends. */
 static enum unpack_result fill_buffer(struct unpack *u, int *error)
 {
 	struct unpack_io *io = &u->io;
@@ -183,7 +165,7 @@ static enum unpack_result fill_buffer(struct unpack *u, int *error)
 		if (step != UNPACK_GOING && step != UNPACK_HUNGRY)
 			return step;
 		/* Only when hungry: a pipe may stay silent for long. */
-		if (step == UNPACK_HUNGRY && !input_packed_fill(&u->packed, io)) {
+		if (step == UNPACK_HUNGRY && !fill_packed(&u->packed, io)) {
 			*error = errno;
 			return UNPACK_CUT;
 		}
@@ -191,8 +173,8 @@ static enum unpack_result fill_buffer(struct unpack *u, int *error)
 	return UNPACK_GOING;
 }
 
-/* Waits for a place in the queue; false: nobody wants it any more. */
-static bool wait_for_room(struct unpack *u)
+/* Waits for space in the queue.  Returns false if the input is being closed. */
+static bool wait_for_space(struct unpack *u)
 {
 	bool wanted;
 
@@ -204,7 +186,7 @@ static bool wait_for_room(struct unpack *u)
 	return wanted;
 }
 
-static void hand_over(struct unpack *u, struct input_buffer *b, enum unpack_result step, int error)
+static void queue_buffer(struct unpack *u, struct input_buffer *b, enum unpack_result step, int error)
 {
 	pthread_mutex_lock(&u->lock);
 	if (b != NULL && b->len > 0) {
@@ -228,12 +210,12 @@ static void *unpack_thread(void *arg)
 	struct unpack *u = arg;
 	enum unpack_result step = UNPACK_GOING;
 
-	while (step == UNPACK_GOING && wait_for_room(u)) {
+	while (step == UNPACK_GOING && wait_for_space(u)) {
 		struct input_buffer *b = input_buffer_new(u->pool, INPUT_BUFFER_SIZE);
 		int error = 0;
 
 		if (b == NULL) {
-			hand_over(u, NULL, UNPACK_CUT, ENOMEM);
+			queue_buffer(u, NULL, UNPACK_CUT, ENOMEM);
 			break;
 		}
 		b->first = HEADROOM;
@@ -241,13 +223,15 @@ static void *unpack_thread(void *arg)
 		u->io.nout = b->cap - HEADROOM;
 		step = fill_buffer(u, &error);
 		b->len = b->cap - HEADROOM - u->io.nout;
-		hand_over(u, b, step, error);
+		queue_buffer(u, b, step, error);
 	}
 	return NULL;
 }
 
-/* The next buffer; NULL: there are no more. */
-static struct input_buffer *take_buffer(struct unpack *u)
+/* ---- the reader ---- */
+
+/* Returns NULL at the end. */
+static struct input_buffer *next_buffer(struct unpack *u)
 {
 	struct input_buffer *b;
 
@@ -267,14 +251,14 @@ static struct input_buffer *take_buffer(struct unpack *u)
 	return b;
 }
 
-/* true after the fault is set. */
+/* Returns true after setting the fault. */
 static bool file_changed(struct input *in, const struct unpack *u)
 {
 	return input_fail_compared(in, u->packed.mapping == NULL ? input_fd_look(u->packed.fd, in)
 	                                                         : input_map_look(u->packed.mapping, in));
 }
 
-/* After the last buffer, so the thread is done and its fields can be read. */
+/* After the last buffer: the thread has ended, and its fields can be read. */
 static bool unpack_end(struct input *in, const struct unpack *u)
 {
 	in->last = true;
@@ -287,8 +271,8 @@ static bool unpack_end(struct input *in, const struct unpack *u)
 	return input_fail(in, u->fault, "%s", u->io.fault);
 }
 
-/* Unread bytes and those of b together in a new buffer with as much room again. */
-static bool join_in_new_buffer(struct input *in, struct unpack *u, const struct input_buffer *b)
+/* Joins the unread bytes and those of b in a new buffer of twice the size. */
+static bool join_buffers(struct input *in, struct unpack *u, const struct input_buffer *b)
 {
 	const size_t unread = (size_t)(in->end - in->p);
 	struct input_buffer *joined = NULL;
@@ -309,7 +293,7 @@ static bool unpack_more(struct input *in)
 	struct unpack *u = (struct unpack *)in->source;
 	const size_t unread = (size_t)(in->end - in->p);
 	struct input_buffer *current = u->source.current;
-	struct input_buffer *b = take_buffer(u);
+	struct input_buffer *b = next_buffer(u);
 	bool ok = true;
 
 	if (b == NULL)
@@ -325,7 +309,7 @@ static bool unpack_more(struct input *in)
 		memcpy(current->bytes + (in->end - current->bytes), b->bytes + b->first, b->len);
 		in->end += b->len;
 	} else {
-		ok = join_in_new_buffer(in, u, b);
+		ok = join_buffers(in, u, b);
 	}
 	input_buffer_drop(b);
 	return ok;
@@ -352,9 +336,7 @@ static struct input *unpack_reopen(const struct input *in)
 
 static bool unpack_shrunk(struct input *in)
 {
-	struct unpack *u = (struct unpack *)in->source;
-
-	return file_changed(in, u);
+	return file_changed(in, (struct unpack *)in->source);
 }
 
 static void free_unpack(struct unpack *u)
@@ -367,7 +349,7 @@ static void free_unpack(struct unpack *u)
 	}
 	if (u->state != NULL)
 		u->unpacker->stop(u->state);
-	input_packed_close(&u->packed);
+	close_packed(&u->packed);
 	input_pool_close(u->pool);
 	(void)pthread_cond_destroy(&u->changed);
 	(void)pthread_mutex_destroy(&u->lock);
@@ -382,32 +364,33 @@ static void unpack_close(struct input *in)
 	u->cancelled = true;
 	pthread_cond_signal(&u->changed);
 	pthread_mutex_unlock(&u->lock);
-	input_packed_cancel(&u->packed);
+	/* A byte, not a close: another process may have inherited that end. */
+	if (u->packed.cancel[1] >= 0)
+		(void)!write(u->packed.cancel[1], "", 1);
 	(void)pthread_join(u->thread, NULL);
 	free_unpack(u);
 }
 
 INPUT_SOURCE_OPS(unpack);
 
-/* Signals that are sent to the process go to the threads that expect them; faults stay with who makes them.
- */
+/* The thread gets no signals that are sent to the process, only those of its own faults. */
 static int start_thread(struct unpack *u)
 {
-	sigset_t most, before;
+	sigset_t blocked, before;
 	int error;
 
-	(void)sigfillset(&most);
-	(void)sigdelset(&most, SIGBUS);
-	(void)sigdelset(&most, SIGSEGV);
-	(void)sigdelset(&most, SIGFPE);
-	(void)sigdelset(&most, SIGILL);
-	(void)pthread_sigmask(SIG_SETMASK, &most, &before);
+	(void)sigfillset(&blocked);
+	(void)sigdelset(&blocked, SIGBUS);
+	(void)sigdelset(&blocked, SIGSEGV);
+	(void)sigdelset(&blocked, SIGFPE);
+	(void)sigdelset(&blocked, SIGILL);
+	(void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
 	error = pthread_create(&u->thread, NULL, unpack_thread, u);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
-/* All but the packed bytes; NULL: no memory. */
+/* Without packed bytes. */
 static struct unpack *new_unpack(const struct input *in, struct input_pool *pool)
 {
 	struct unpack *u = calloc(1, sizeof *u);
@@ -420,13 +403,13 @@ static struct unpack *new_unpack(const struct input *in, struct input_pool *pool
 	u->state = u->unpacker->start();
 	u->pool = pool;
 	u->queue_end = &u->queue;
-	(void)pthread_mutex_init(&u->lock, NULL); /* with default attributes these cannot fail here */
+	(void)pthread_mutex_init(&u->lock, NULL); /* cannot fail with default attributes */
 	(void)pthread_cond_init(&u->changed, NULL);
 	u->packed = (struct packed_bytes){ .fd = -1, .cancel = { -1, -1 } };
 	return u;
 }
 
-/* With packed bytes ready; frees u if it cannot run. */
+/* Starts the thread; frees u if that fails. */
 static bool run_unpack(struct input *in, struct unpack *u)
 {
 	const int error = u->state != NULL && u->pool != NULL ? start_thread(u) : ENOMEM;
@@ -452,7 +435,8 @@ bool input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 	}
 	u->source.file_size = m->buffer.cap;
 	u->source.can_reopen = true;
-	(void)input_packed_start_mapped(&u->packed, m, &u->io);
+	u->packed.mapping = m;
+	(void)fill_mapped(&u->packed, &u->io);
 	return run_unpack(in, u);
 }
 
@@ -461,7 +445,7 @@ bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *pr
 	struct unpack *u = new_unpack(in, pool);
 	int error = ENOMEM;
 
-	if (u != NULL && input_packed_start_stream(&u->packed, fd, probed, &u->io))
+	if (u != NULL && start_stream(&u->packed, fd, probed, &u->io))
 		return run_unpack(in, u);
 	if (u != NULL) {
 		error = errno;

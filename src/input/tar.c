@@ -1,8 +1,12 @@
+/*
+ * Headers of tar archives.  Which of two names counts, and what follows a header, differs between V7, ustar,
+ * pax, GNU and Solaris; unknown types are regular files.
+ */
 #include <string.h>
 
 #include "input/private.h"
 
-/* Places in a header. */
+/* Offsets in a header, and lengths (_N). */
 enum {
 	NAME = 0,
 	NAME_N = 100,
@@ -19,8 +23,8 @@ enum {
 	MAP_MORE_AT = 504, /* in a block of its map */
 };
 
-/* Octal digits between blanks and NULs, or with the highest bit set a number in base 256.  false: neither, or
- * more than 63 bits. */
+/* Octal digits between blanks and NULs, or with the highest bit set a number in base 256.  Returns false for
+ * others, and for more than 63 bits. */
 static bool read_number(const char *p, unsigned n, uint64_t *v)
 {
 	const unsigned char *const u = (const unsigned char *)p;
@@ -88,8 +92,8 @@ static void read_name(struct tar_entry *e, const char *block)
 	tar_set_name(e->name, whole, n + own);
 }
 
-/* Types that nobody knows are regular files (POSIX).  So are the access rights of Solaris (A): they come
- * before the file and have its name, so that the file replaces them. */
+/* Unknown types are regular files (POSIX).  So are the access rights of Solaris (A): they are before the file
+ * and have its name, so that the file replaces them. */
 static enum tar_kind kind_of(char type, uint64_t size)
 {
 	switch (type) {
@@ -102,7 +106,7 @@ static enum tar_kind kind_of(char type, uint64_t size)
 	case '6':
 		return TAR_SPECIAL;
 	case '5':
-	case 'D': /* GNU: with a list of what was in it */
+	case 'D': /* GNU: with a list of its files */
 		return TAR_FOLDER;
 	case 'S':
 		return TAR_SPARSE;
@@ -124,7 +128,7 @@ static enum tar_kind kind_of(char type, uint64_t size)
 	}
 }
 
-/* A file, with what was said of it before. */
+/* A file; attributes of earlier headers count more. */
 static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 {
 	const char type = block[TYPE];
@@ -137,12 +141,12 @@ static void read_file(struct tar_entry *e, const char *block, uint64_t size)
 		tar_set_name(e->target, block + TARGET, strnlen(block + TARGET, NAME_N));
 	size_t n = strlen(e->name);
 	e->more_map = e->kind == TAR_SPARSE && block[MAP_MORE] != 0;
-	if (type >= '1' && type <= '6') /* no data follows, whatever is said */
+	if (type >= '1' && type <= '6') /* no data follows, whatever the size */
 		e->size = 0;
 	else if (e->kind == TAR_FILE && n > 0 && e->name[n - 1] == '/' && e->size == 0)
-		e->kind = TAR_FOLDER; /* of times before there were types */
+		e->kind = TAR_FOLDER; /* V7 had no types */
 	else if (e->kind == TAR_FILE)
-		while (n > 0 && e->name[n - 1] == '/') /* it has data: no folder */
+		while (n > 0 && e->name[n - 1] == '/') /* has data: not a folder */
 			e->name[--n] = '\0';
 	if (e->kind == TAR_FILE && e->has.continued)
 		e->kind = TAR_CONTINUED;
@@ -182,7 +186,7 @@ static bool is_key(const char *key, size_t n, const char *name)
 	return n == strlen(name) && memcmp(key, name, n) == 0;
 }
 
-static bool begins(const char *key, size_t n, const char *with)
+static bool begins_with(const char *key, size_t n, const char *with)
 {
 	return n >= strlen(with) && memcmp(key, with, strlen(with)) == 0;
 }
@@ -210,7 +214,7 @@ bool tar_pax_set(struct tar_entry *e, const char *key, size_t n, const char *val
 {
 	uint64_t number;
 
-	if (begins(key, n, "GNU.sparse."))
+	if (begins_with(key, n, "GNU.sparse."))
 		e->has.sparse = true;
 	if (!tar_pax_wants(key, n))
 		return true;

@@ -1,24 +1,22 @@
+/*
+ * What all sources have in common: faults, the window, its buffers and their references; and the source of
+ * bytes in memory.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/scan.h"
-#include "input/open.h"
 #include "input/private.h"
 
-/* ---- input buffer ---- */
+/* ---- buffers ---- */
 
-/*
- * Buffers are a megabyte and live for a few milliseconds: those that come back
- * are kept for the next window.  Batches may hold them longer than the input
- * exists and give them back from other threads, so the pool is counted too:
- * one reference of its owner and one of every buffer that is out.
- */
+/* Buffers of a megabyte live for a few milliseconds, so some that were dropped are kept for the next window.
+ * Batches may hold buffers longer than the input exists and drop them on other threads, so the pool is
+ * counted too: one reference of its owner and one of every buffer in use. */
 enum { MAX_IDLE = 8 };
 
 struct input_pool {
@@ -43,13 +41,13 @@ struct input_pool *input_pool_new(void)
 	return pool;
 }
 
-/* Called with the lock, which is given up. */
-static void pool_unref_and_unlock(struct input_pool *pool)
+/* With the lock, which is released. */
+static void drop_pool(struct input_pool *pool)
 {
-	bool gone = --pool->refs == 0;
+	const bool last = --pool->refs == 0;
 
 	pthread_mutex_unlock(&pool->lock);
-	if (!gone)
+	if (!last)
 		return;
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
@@ -67,7 +65,7 @@ void input_pool_close(struct input_pool *pool)
 		pool->idle = b->next;
 		free(b);
 	}
-	pool_unref_and_unlock(pool);
+	drop_pool(pool);
 }
 
 static void pooled_destroy(struct input_buffer *b)
@@ -82,10 +80,10 @@ static void pooled_destroy(struct input_buffer *b)
 	} else {
 		free(b);
 	}
-	pool_unref_and_unlock(pool);
+	drop_pool(pool);
 }
 
-static struct input_buffer *take_idle(struct input_pool *pool)
+static struct input_buffer *pop_idle(struct input_pool *pool)
 {
 	struct input_buffer *b = pool->idle;
 
@@ -98,7 +96,7 @@ static struct input_buffer *take_idle(struct input_pool *pool)
 
 struct input_buffer *input_buffer_new(struct input_pool *pool, size_t cap)
 {
-	/* The bytes follow the head, on a cache line of their own. */
+	/* The bytes follow the struct, on a cache line of their own. */
 	const size_t head = (sizeof(struct input_buffer) + 63) / 64 * 64;
 	struct input_buffer *b = NULL;
 
@@ -106,7 +104,7 @@ struct input_buffer *input_buffer_new(struct input_pool *pool, size_t cap)
 		cap = INPUT_BUFFER_SIZE;
 	pthread_mutex_lock(&pool->lock);
 	if (cap == INPUT_BUFFER_SIZE)
-		b = take_idle(pool);
+		b = pop_idle(pool);
 	if (b == NULL && cap <= SIZE_MAX - head && (b = malloc(head + cap)) != NULL)
 		*b = (struct input_buffer){ .bytes = (char *)b + head, .cap = cap, .pool = pool };
 	if (b != NULL) {
@@ -131,14 +129,220 @@ void input_buffer_drop(struct input_buffer *b)
 		b->destroy(b);
 }
 
-/* ---- input memory ---- */
+/* ---- faults ---- */
 
-/* Bytes that are in memory already, whole or in small portions: for tests. */
+struct input *input_new(const char *path)
+{
+	const size_t n = strlen(path) + 1;
+	struct input *in = calloc(1, sizeof *in + n);
+
+	if (in == NULL)
+		return NULL;
+	in->path = memcpy(in + 1, path, n);
+	in->p = in->end = in->base = "";
+	return in;
+}
+
+bool input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(in->fault_text, sizeof in->fault_text, fmt, ap);
+	va_end(ap);
+	in->fault = fault;
+	in->fault_offset = input_offset(in, in->end);
+	in->last = true;
+	return false;
+}
+
+enum input_fault input_fault_of_errno(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+		return INPUT_MISSING;
+	case EACCES:
+	case EPERM:
+		return INPUT_DENIED;
+	case EISDIR:
+		return INPUT_NOT_A_FILE;
+	default:
+		return INPUT_SYSTEM;
+	}
+}
+
+void input_errno_text(char *text, size_t size, int error)
+{
+	if (strerror_r(error, text, size) != 0)
+		(void)snprintf(text, size, "error %d", error);
+}
+
+bool input_fail_errno(struct input *in, const char *what, int error)
+{
+	char text[128];
+
+	input_errno_text(text, sizeof text, error);
+	return input_fail(in, input_fault_of_errno(error), "%s%s", what, text);
+}
+
+/* ---- the window ---- */
+
+/* Adds the current buffer to in->holds. */
+static void hold_current(struct input *in)
+{
+	struct input_holds *h = in->holds;
+	struct input_buffer *b = in->source != NULL ? in->source->current : NULL;
+
+	if (h == NULL || b == NULL)
+		return;
+	for (size_t i = h->n; i-- > 0;)
+		if (h->buffers[i] == b)
+			return;
+	/* Referenced even if it cannot be noted: better never freed than freed while slices point into it. */
+	input_buffer_ref(b);
+	if (h->n == h->cap) {
+		const size_t cap = h->cap == 0 ? 2 : h->cap * 2;
+		struct input_buffer **more = realloc(h->buffers, cap * sizeof *more);
+
+		if (more == NULL) {
+			input_fail(in, INPUT_SYSTEM, "out of memory");
+			return;
+		}
+		h->buffers = more;
+		h->cap = cap;
+	}
+	h->buffers[h->n++] = b;
+}
+
+void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end)
+{
+	struct input_buffer *old = in->source->current;
+
+	in->base_offset = input_offset(in, in->p);
+	in->base = in->p = p;
+	in->end = end;
+	in->source->current = b;
+	input_buffer_drop(old);
+	hold_current(in);
+}
+
+bool input_more(struct input *in)
+{
+	if (in->last || in->ops == NULL) {
+		in->last = true;
+		return false;
+	}
+	return in->ops->more(in);
+}
+
+bool input_can_reopen(const struct input *in)
+{
+	return in->source != NULL && in->source->can_reopen;
+}
+
+struct input *input_reopen(const struct input *in)
+{
+	return input_can_reopen(in) ? in->ops->reopen(in) : NULL;
+}
+
+struct slice input_name(const struct input *in)
+{
+	const char *const slash = strrchr(in->path, '/');
+	const char *const name = strcmp(in->path, "-") == 0          ? "standard input"
+	                         : slash != NULL && slash[1] != '\0' ? slash + 1
+	                                                             : in->path;
+
+	return textscan_slice(name, (uint32_t)strlen(name));
+}
+
+uint64_t input_file_size(const struct input *in)
+{
+	return in->source != NULL ? in->source->file_size : 0;
+}
+
+uint64_t input_drain(struct input *in)
+{
+	struct input_holds *holds = in->holds;
+	uint64_t n = 0;
+
+	in->holds = NULL; /* no slice points into bytes that are skipped */
+	do {
+		n += (uint64_t)(in->end - in->p);
+		in->p = in->end;
+	} while (input_more(in));
+	input_hold(in, holds);
+	return n;
+}
+
+void input_hold(struct input *in, struct input_holds *holds)
+{
+	in->holds = holds;
+	hold_current(in);
+}
+
+void input_release(struct input_holds *holds)
+{
+	for (size_t i = 0; i < holds->n; i++)
+		input_buffer_drop(holds->buffers[i]);
+	holds->n = 0;
+}
+
+void input_holds_free(struct input_holds *holds)
+{
+	input_release(holds);
+	free(holds->buffers);
+	*holds = (struct input_holds){ 0 };
+}
+
+uint64_t input_holds_size(const struct input_holds *holds)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < holds->n; i++)
+		n += holds->buffers[i]->mapped ? 0 : holds->buffers[i]->cap;
+	return n;
+}
+
+void input_keep(struct input *in, size_t bytes)
+{
+	if (in->ops != NULL && in->ops->keep != NULL)
+		in->ops->keep(in, bytes);
+}
+
+void input_behind(struct input *in)
+{
+	if (in->ops != NULL && in->ops->behind != NULL)
+		in->ops->behind(in);
+}
+
+bool input_shrunk(struct input *in)
+{
+	return in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED ||
+	       (in->ops != NULL && in->ops->shrunk(in));
+}
+
+void input_close(struct input *in)
+{
+	if (in == NULL)
+		return;
+	if (in->source != NULL) {
+		input_buffer_drop(in->source->current);
+		in->source->current = NULL;
+		in->ops->close(in);
+	}
+	free(in);
+}
+
+/* ---- bytes in memory ---- */
+
+/* All at once, or in small portions for tests. */
 struct memory {
 	struct input_source source;
 	const char *bytes;
 	size_t n;
-	size_t given; /* bytes that were in a window so far */
+	size_t given; /* bytes that were in a window */
 	size_t step;  /* 0: whole */
 };
 
@@ -150,8 +354,7 @@ static void portion_destroy(struct input_buffer *b)
 	free(b);
 }
 
-/* The bytes are an allocation of their own, and not one byte longer: a checker of memory sees each step
- * outside. */
+/* The bytes are an allocation of their own of exactly n bytes, so that ASan sees each access outside. */
 static struct input_buffer *portion_new(size_t n)
 {
 	struct input_buffer *b = calloc(1, sizeof *b);
@@ -247,269 +450,4 @@ struct input *input_from_memory(const char *p, size_t n)
 struct input *input_from_memory_slowly(const char *p, size_t n, size_t step)
 {
 	return open_memory(p, n, step > 0 ? step : 1);
-}
-
-/* ---- input whole ---- */
-
-enum { FIRST_ROOM = 16 << 10 };
-
-/* To the end, or to one byte more than it may have. */
-static bool read_all(struct input_whole *w, int fd, size_t most)
-{
-	size_t room = 0;
-
-	while (w->n <= most) {
-		if (room - w->n < 2) {
-			const size_t want = room == 0 ? FIRST_ROOM : room * 2;
-			char *const p = realloc(w->p, want);
-			w->no_memory = p == NULL;
-			if (p == NULL)
-				return false;
-			w->p = p;
-			room = want;
-		}
-		const ssize_t got = input_read_fd(fd, w->p + w->n, room - w->n - 1);
-		if (got < 0 && strerror_r(errno, w->why, sizeof w->why) != 0)
-			(void)snprintf(w->why, sizeof w->why, "error %d", errno);
-		if (got < 0)
-			return false;
-		w->n += (size_t)got;
-		w->p[w->n] = '\0';
-		if (got == 0)
-			return true;
-	}
-	w->too_large = true;
-	return false;
-}
-
-bool input_read_whole_fd(struct input_whole *w, int fd, size_t most)
-{
-	*w = (struct input_whole){ .p = NULL };
-	if (read_all(w, fd, most))
-		return true;
-	free(w->p);
-	w->p = NULL;
-	return false;
-}
-
-bool input_read_whole(struct input_whole *w, const char *path, size_t most)
-{
-	struct input *const in = input_new(path);
-	struct stat st;
-
-	*w = (struct input_whole){ .no_memory = in == NULL };
-	if (in == NULL)
-		return false;
-	const int fd = input_open_path(in, &st);
-	const bool ok = fd >= 0 && input_read_whole_fd(w, fd, most);
-	if (fd < 0) {
-		const char *const hint =
-		    strstr(in->fault_text, ": feed it"); /* to a command that takes traces */
-		const size_t n = hint != NULL ? (size_t)(hint - in->fault_text) : sizeof w->why - 1;
-		(void)snprintf(w->why, sizeof w->why, "%.*s", (int)n, in->fault_text);
-	}
-	if (fd >= 0)
-		(void)close(fd);
-	input_close(in);
-	return ok;
-}
-
-/* ---- input ---- */
-
-/* What is the same for all sources: faults, the window, who holds which buffer. */
-
-struct input *input_new(const char *path)
-{
-	const size_t n = strlen(path) + 1;
-	struct input *in = calloc(1, sizeof *in + n);
-
-	if (in == NULL)
-		return NULL;
-	in->path = memcpy(in + 1, path, n);
-	in->p = in->end = in->base = "";
-	return in;
-}
-
-bool input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(in->fault_text, sizeof in->fault_text, fmt, ap);
-	va_end(ap);
-	in->fault = fault;
-	in->fault_offset = input_offset(in, in->end);
-	in->last = true;
-	return false;
-}
-
-enum input_fault input_fault_of_errno(int error)
-{
-	switch (error) {
-	case ENOENT:
-	case ENOTDIR:
-	case ELOOP:
-		return INPUT_MISSING;
-	case EACCES:
-	case EPERM:
-		return INPUT_DENIED;
-	case EISDIR:
-		return INPUT_NOT_A_FILE;
-	default:
-		return INPUT_SYSTEM;
-	}
-}
-
-bool input_fail_errno(struct input *in, const char *what, int error)
-{
-	char text[128];
-
-	if (strerror_r(error, text, sizeof text) != 0)
-		(void)snprintf(text, sizeof text, "error %d", error);
-	return input_fail(in, input_fault_of_errno(error), "%s%s", what, text);
-}
-
-static void hold(struct input *in)
-{
-	struct input_holds *h = in->holds;
-	struct input_buffer *b = in->source != NULL ? in->source->current : NULL;
-
-	if (h == NULL || b == NULL)
-		return;
-	for (size_t i = h->n; i-- > 0;)
-		if (h->buffers[i] == b)
-			return;
-	/* Taken even if it cannot be noted: better never freed than freed under somebody's slices. */
-	input_buffer_ref(b);
-	if (h->n == h->cap) {
-		const size_t cap = h->cap == 0 ? 2 : h->cap * 2;
-		struct input_buffer **more = realloc(h->buffers, cap * sizeof *more);
-
-		if (more == NULL) {
-			input_fail(in, INPUT_SYSTEM, "out of memory");
-			return;
-		}
-		h->buffers = more;
-		h->cap = cap;
-	}
-	h->buffers[h->n++] = b;
-}
-
-void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end)
-{
-	struct input_buffer *old = in->source->current;
-
-	in->base_offset = input_offset(in, in->p);
-	in->base = in->p = p;
-	in->end = end;
-	in->source->current = b;
-	input_buffer_drop(old);
-	hold(in);
-}
-
-bool input_more(struct input *in)
-{
-	if (in->last || in->ops == NULL) {
-		in->last = true;
-		return false;
-	}
-	return in->ops->more(in);
-}
-
-bool input_can_reopen(const struct input *in)
-{
-	return in->source != NULL && in->source->can_reopen;
-}
-
-struct input *input_reopen(const struct input *in)
-{
-	return input_can_reopen(in) ? in->ops->reopen(in) : NULL;
-}
-
-struct slice input_name(const struct input *in)
-{
-	const char *const slash = strrchr(in->path, '/');
-	const char *const name = strcmp(in->path, "-") == 0          ? "standard input"
-	                         : slash != NULL && slash[1] != '\0' ? slash + 1
-	                                                             : in->path;
-
-	return textscan_slice(name, (uint32_t)strlen(name));
-}
-
-uint64_t input_file_size(const struct input *in)
-{
-	return in->source != NULL ? in->source->file_size : 0;
-}
-
-uint64_t input_drain(struct input *in)
-{
-	struct input_holds *holds = in->holds;
-	uint64_t n = 0;
-
-	in->holds = NULL; /* nobody points into what nobody reads */
-	do {
-		n += (uint64_t)(in->end - in->p);
-		in->p = in->end;
-	} while (input_more(in));
-	input_hold(in, holds);
-	return n;
-}
-
-void input_hold(struct input *in, struct input_holds *holds)
-{
-	in->holds = holds;
-	hold(in);
-}
-
-void input_release(struct input_holds *holds)
-{
-	for (size_t i = 0; i < holds->n; i++)
-		input_buffer_drop(holds->buffers[i]);
-	holds->n = 0;
-}
-
-void input_holds_free(struct input_holds *holds)
-{
-	input_release(holds);
-	free(holds->buffers);
-	*holds = (struct input_holds){ 0 };
-}
-
-uint64_t input_holds_size(const struct input_holds *holds)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < holds->n; i++)
-		n += holds->buffers[i]->mapped ? 0 : holds->buffers[i]->cap;
-	return n;
-}
-
-void input_keep(struct input *in, size_t bytes)
-{
-	if (in->ops != NULL && in->ops->keep != NULL)
-		in->ops->keep(in, bytes);
-}
-
-void input_behind(struct input *in)
-{
-	if (in->ops != NULL && in->ops->behind != NULL)
-		in->ops->behind(in);
-}
-
-bool input_shrunk(struct input *in)
-{
-	return in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED ||
-	       (in->ops != NULL && in->ops->shrunk(in));
-}
-
-void input_close(struct input *in)
-{
-	if (in == NULL)
-		return;
-	if (in->source != NULL) {
-		input_buffer_drop(in->source->current);
-		in->source->current = NULL;
-		in->ops->close(in);
-	}
-	free(in);
 }

@@ -1,8 +1,10 @@
+/*
+ * Integers, and the index of JSON text in two steps: bytes to bit masks, one bit per byte, then masks to
+ * positions.  There is one implementation per instruction set; the plain one works on eight bytes in a word
+ */
 #include "json/scan.h"
 
 #include <string.h>
-
-/* ---- json number ---- */
 
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
 {
@@ -15,8 +17,6 @@ bool json_digits_any(const char *p, uint32_t n, uint64_t *v)
 	}
 	return n > 0;
 }
-
-/* ---- json scan ---- */
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -32,14 +32,14 @@ static bool always(void)
 	return true;
 }
 
-/* ---- from bits to positions ---- */
+/* ---- bits to positions ---- */
 
 INLINE unsigned count_bits(uint64_t w)
 {
 #if defined(__POPCNT__) || defined(NEON)
 	return (unsigned)__builtin_popcountll(w);
 #else
-	/* without the instruction, the compiler would call a function */
+	/* Without the instruction the compiler would call a function. */
 	w -= w >> 1 & UINT64_C(0x5555555555555555);
 	w = (w & UINT64_C(0x3333333333333333)) + (w >> 2 & UINT64_C(0x3333333333333333));
 	w = (w + (w >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -47,8 +47,8 @@ INLINE unsigned count_bits(uint64_t w)
 #endif
 }
 
-/* Eight at a time without asking how many there are: how many can hardly be foreseen, and what is written too
- * much is overwritten.  A w of 0 has no lowest bit; whatever comes of it is one of those. */
+/* Writes eight positions, however many bits are set: a loop over their number would be mispredicted.  The
+ * next call overwrites surplus positions, among them any for a w of 0, which has no lowest bit. */
 INLINE void put_eight(uint32_t *to, uint64_t *w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -83,19 +83,19 @@ static void flatten_plain(const uint64_t *masks, size_t blocks, struct json_posi
 	flatten(masks, blocks, out);
 }
 
-/* ---- from bytes to bits, eight at a time ---- */
+/* ---- bytes to bits: eight at a time ---- */
 
 #define LANES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* The highest bit of each byte of w, as eight bits. */
+/* Returns the highest bit of each byte of w, as eight bits. */
 INLINE uint64_t gather(uint64_t w)
 {
 	return ((w & HIGHS) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* 0x80 in each byte that is c; exact, for bytes below 0x80 are compared without a carry into their
- * neighbours. */
+/* Returns 0x80 in each byte that is c.  Exact: the lower seven bits are compared without a carry into the
+ * next byte. */
 INLINE uint64_t equal(uint64_t w, char c)
 {
 	const uint64_t x = w ^ LANES * (unsigned char)c;
@@ -103,7 +103,7 @@ INLINE uint64_t equal(uint64_t w, char c)
 	return ~(((x & ~HIGHS) + ~HIGHS) | x) & HIGHS;
 }
 
-/* 0x80 in each byte that is less than 0x20, DEL or not ASCII. */
+/* Returns 0x80 in each byte that is less than 0x20, DEL or not ASCII. */
 INLINE uint64_t beyond(uint64_t w)
 {
 	return (~((w & ~HIGHS) + LANES * (0x80 - 0x20)) | ((w & ~HIGHS) + LANES) | w) & HIGHS;
@@ -129,11 +129,11 @@ static void masks_plain(const char *p, size_t blocks, struct json_masks *out)
 	}
 }
 
-/* ---- sixteen and more ---- */
+/* ---- bytes to bits: SIMD ---- */
 
 #if defined(__x86_64__)
 
-/* Signed bytes with one added: at most ' ' are the control bytes, DEL and all that is not ASCII. */
+/* As signed bytes plus one, control bytes, DEL and bytes that are not ASCII are at most ' '. */
 static void masks_sse2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m128i quote = _mm_set1_epi8('"'), line = _mm_set1_epi8('\n');
@@ -182,7 +182,7 @@ AVX2 static void masks_avx2(const char *p, size_t blocks, struct json_masks *out
 	}
 }
 
-/* The lowest bit of 0 is 64 to this instruction; what is written for it is overwritten. */
+/* As put_eight(); this instruction returns 64 as the lowest bit of 0. */
 AVX2 static inline uint64_t put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -235,13 +235,13 @@ AVX512 static void masks_avx512(const char *p, size_t blocks, struct json_masks 
 	}
 }
 
-/* Sixteen of the bytes as positions. */
+/* Writes sixteen bytes as positions. */
 AVX512 static inline void put_sixteen(uint32_t *to, __m128i bytes, __m512i at)
 {
 	_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), at));
 }
 
-/* The numbers 0 to 63 of the bits that are set, pushed together. */
+/* Compresses the numbers 0 to 63 to those whose bits are set. */
 AVX512 static void flatten_avx512(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	static const uint8_t counting[64] = {
@@ -279,7 +279,7 @@ static bool has_avx512(void)
 
 #elif defined(NEON)
 
-/* Sixteen answers of 0 or 0xff for each of four vectors, as 64 bits. */
+/* Turns four vectors of bytes 0 or 0xff into 64 bits. */
 INLINE uint64_t bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
 	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
@@ -317,6 +317,8 @@ static void masks_neon(const char *p, size_t blocks, struct json_masks *out)
 
 #endif
 
+/* ---- the index ---- */
+
 const struct json_scanner json_scanners[] = {
 #if defined(__x86_64__)
 	{ "avx512", masks_avx512, flatten_avx512, has_avx512 },
@@ -344,9 +346,9 @@ static void put_guards(struct json_positions *out)
 		out->at[out->n + i] = UINT32_MAX;
 }
 
-/* The bytes that fill no block, with blanks behind them, which are nothing. */
-static void last_block(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n,
-                       size_t block)
+/* Makes masks of the last, incomplete block, padded with blanks, which are in no mask. */
+static void mask_last_block(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n,
+                            size_t block)
 {
 	char padded[JSON_BLOCK];
 	struct json_masks last;
@@ -368,7 +370,7 @@ void json_index_make(struct json_index *ix, const struct json_scanner *how, cons
 	blocks = n / JSON_BLOCK;
 	how->masks(p, blocks, &ix->masks);
 	if (n % JSON_BLOCK != 0) {
-		last_block(ix, how, p + blocks * JSON_BLOCK, n % JSON_BLOCK, blocks);
+		mask_last_block(ix, how, p + blocks * JSON_BLOCK, n % JSON_BLOCK, blocks);
 		blocks++;
 	}
 	how->positions(ix->masks.quotes, blocks, &ix->quotes);

@@ -7,15 +7,14 @@
 
 #include "base/cursor.h"
 
-/* ---- json number ---- */
-
 /*
- * Whole numbers from digits, eight digits at a time.  A stretch of digits is
- * n bytes from `at` on in a text; of the bytes before it, those of the text
- * are read too.
+ * Fast scanning of JSON: an index of its quotes, line feeds and special bytes, made by SIMD, and integers
+ * from eight digits at a time.  Nothing is allocated.
  */
 
-/* Eight digits, the first in the lowest byte. */
+/* ---- integers ---- */
+
+/* Returns the value of eight digits as bytes 0 to 9, the first in the lowest byte. */
 static inline uint64_t json_eight_digits(uint64_t w)
 {
 	w = w * 10 + (w >> 8);
@@ -24,7 +23,7 @@ static inline uint64_t json_eight_digits(uint64_t w)
 	       32;
 }
 
-/* The n digits (1 to 8) that end at `end`; 8 bytes can be read before it. */
+/* Returns the value of the n digits (1 to 8) before `end`.  Reads the 8 bytes before it. */
 static inline uint64_t json_last_digits(const char *end, uint32_t n)
 {
 	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
@@ -32,16 +31,16 @@ static inline uint64_t json_last_digits(const char *end, uint32_t n)
 	return json_eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
 }
 
-/* Whether json_last_digits() reads the stretch and stays inside the text. */
+/* Returns true if json_last_digits() can read the n bytes at offset `at` without leaving the text. */
 static inline bool json_few_digits(uint32_t at, uint32_t n)
 {
 	return n - 1 < 8 && at + n >= 8;
 }
 
-/* Any bytes; false: not digits only, or more than 64 bits. */
+/* Reads any bytes.  Returns false if they are not all digits, or need more than 64 bits. */
 bool json_digits_any(const char *p, uint32_t n, uint64_t *v);
 
-/* The number of a stretch that is known to be digits; false: more than 64 bits. */
+/* Reads n bytes at offset `at` that are known to be digits.  Returns false if they need more than 64 bits. */
 static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64_t *v)
 {
 	const char *const end = text + at + n;
@@ -58,17 +57,15 @@ static inline bool json_digits(const char *text, uint32_t at, uint32_t n, uint64
 	return true;
 }
 
-/* ---- json scan ---- */
+/* ---- index ---- */
 
 /*
- * An index of a piece of JSON text, made 16 or more bytes at a time: where its
- * quotes, line feeds and "odd" bytes are (control bytes other than the line
- * feed, DEL, backslashes, all that is not ASCII).  A line without odd bytes has a
- * string between every two quotes, and the string is the bytes between them.
- *
- * Nothing is allocated, and nothing outside the piece is read.
+ * An index of a piece of JSON text, made 16 or more bytes at a time: the positions of its quotes, line feeds
+ * and "odd" bytes (control bytes other than the line feed, DEL, backslashes, bytes that are not ASCII).  In a
+ * line without odd bytes every pair of quotes encloses a string, whose text is the bytes between them.
+ * Nothing outside the piece is read.
  */
-#define JSON_CHUNK 16384 /* bytes of a piece: these and the positions stay in the first-level cache */
+#define JSON_CHUNK 16384 /* bytes of a piece; together with its positions it fits the first-level cache */
 #define JSON_BLOCK 64
 #define JSON_BLOCKS (JSON_CHUNK / JSON_BLOCK)
 
@@ -77,7 +74,7 @@ struct json_masks {
 	uint64_t quotes[JSON_BLOCKS], lines[JSON_BLOCKS], odd[JSON_BLOCKS];
 };
 
-/* Positions in ascending order, counted from the start of the piece.  JSON_GUARDS times UINT32_MAX follow. */
+/* Ascending offsets in the piece, followed by JSON_GUARDS times UINT32_MAX. */
 #define JSON_GUARDS 8
 
 struct json_positions {
@@ -85,15 +82,15 @@ struct json_positions {
 	uint32_t at[JSON_CHUNK + JSON_BLOCK + JSON_GUARDS];
 };
 
-/* 200 KiB: for the heap, made once and used again. */
+/* 200 KiB: allocate it once and reuse it. */
 struct json_index {
-	const char *base; /* of the piece; NULL: there is no index */
-	uint32_t n;       /* its bytes */
+	const char *base; /* start of the piece; NULL: no index */
+	uint32_t n;       /* bytes of the piece */
 	struct json_positions quotes, lines, odd;
 	struct json_masks masks;
 };
 
-/* An implementation; all give the same results. */
+/* An implementation; all of them give the same results. */
 struct json_scanner {
 	const char *name;
 	/* Whole blocks only. */
@@ -102,13 +99,13 @@ struct json_scanner {
 	bool (*usable)(void);
 };
 
-/* The fastest first, ended by a name of NULL; the last runs on any machine. */
+/* The fastest first, then a name of NULL; the last one runs on any machine. */
 extern const struct json_scanner json_scanners[];
 
-/* The fastest of this machine. */
+/* Returns the fastest that this machine can run. */
 const struct json_scanner *json_scanner_best(void);
 
-/* Makes the index of the first n bytes at p, at most JSON_CHUNK of them. */
+/* Indexes the first n bytes at p, at most JSON_CHUNK of them. */
 void json_index_make(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n);
 
 #endif

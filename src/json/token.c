@@ -1,11 +1,38 @@
+/*
+ * The tokenizer.  Strings skip plain bytes with the scanner of base/scan.h.  Nested values are walked with a
+ * stack of one bit per level, so deep input costs no stack of the process.
+ */
 #include "json/token.h"
 
 #include "base/scan.h"
 #include "base/utf8.h"
 
-/* ---- json string ---- */
+/* ---- errors and flaws ---- */
 
-/* Strings: where they end, and what they say. */
+void json_flaw_add(struct json *x, unsigned kind, const char *at)
+{
+	x->met++;
+	/* The first of each kind only: one bad path has many bad bytes. */
+	for (uint32_t i = 0; i < x->nflaws; i++)
+		if (x->flaws[i].kind == kind)
+			return;
+	if (x->nflaws < JSON_FLAWS)
+		x->flaws[x->nflaws++] = (struct json_flaw_at){ at, (uint8_t)kind };
+}
+
+const char *json_fail(struct json *x, const char *at, const char *why)
+{
+	x->error = (struct json_error){ at, why, false };
+	return NULL;
+}
+
+const char *json_cut(struct json *x, const char *at, const char *why)
+{
+	x->error = (struct json_error){ at, why, true };
+	return NULL;
+}
+
+/* ---- strings ---- */
 
 static int hex_digit(char c)
 {
@@ -16,7 +43,7 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The number of four hexadecimal digits; -1: they are not there. */
+/* Returns the value of four hexadecimal digits; -1: not four digits. */
 static int32_t hex4(const char *p, const char *e)
 {
 	int32_t v = 0;
@@ -32,7 +59,7 @@ static int32_t hex4(const char *p, const char *e)
 	return v;
 }
 
-/* The bytes of a valid escape at the backslash, a pair of surrogates as one; 0: there is none. */
+/* Returns the length of a valid escape at the backslash p, with both surrogates of a pair; 0: invalid. */
 static uint32_t escape_length(const char *p, const char *e)
 {
 	if (e - p < 2)
@@ -50,8 +77,8 @@ static uint32_t escape_length(const char *p, const char *e)
 	return second >= 0xdc00 && second <= 0xdfff ? 12 : 0;
 }
 
-/* Notes a flaw inside a string; false: it is an error.  Without a closing quote behind it the text may be cut
- * inside a character or escape, which then is no flaw. */
+/* Lists a flaw inside a string; strict reading sets an error and returns false.  Without a closing quote
+ * after it the text may be cut inside a character or escape. */
 static bool flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const char *why)
 {
 	if (x->lenient) {
@@ -65,8 +92,8 @@ static bool flawed(struct json *x, enum json_flaw flaw, const char *at, const ch
 	return false;
 }
 
-/* Bytes that are not ASCII, up to the next that is: all of them must be UTF-8.  NULL: an error. */
-static const char *beyond_ascii(struct json *x, const char *p, const char *e, enum json_kind *kind)
+/* Skips bytes that are not ASCII, which must be UTF-8.  Returns NULL after an error. */
+static const char *skip_utf8(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = p;
 
@@ -79,8 +106,8 @@ static const char *beyond_ascii(struct json *x, const char *p, const char *e, en
 	return flawed(x, JSON_FLAW_UTF8, p + good, e, "string is not UTF-8") ? q : NULL;
 }
 
-/* Behind the backslash or the escape at p; NULL: an error. */
-static const char *escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
+/* Skips the escape at p, or an invalid backslash.  Returns NULL after an error. */
+static const char *skip_escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const uint32_t n = escape_length(p, e);
 
@@ -101,13 +128,13 @@ const char *json_string(struct json *x, const char *p, const char *e, enum json_
 	*kind = JSON_STRING;
 	while (p != NULL && (p = textscan_plain_end(p, e)) < e && *p != '"') {
 		if ((unsigned char)*p >= 0x80) {
-			p = beyond_ascii(x, p, e, kind);
+			p = skip_utf8(x, p, e, kind);
 		} else if (*p == '\\') {
-			p = escape(x, p, e, kind);
+			p = skip_escape(x, p, e, kind);
 		} else if (*p == 0x7f) {
 			p++; /* JSON allows it */
 		} else {
-			/* NUL is more than a missing escape: memory or a file system put it there */
+			/* NUL is not just a missing escape: it comes from memory or a file system. */
 			const enum json_flaw flaw = *p == '\0' ? JSON_FLAW_NUL : JSON_FLAW_CONTROL_BYTE;
 			*kind = JSON_BAD_STRING;
 			p = flawed(x, flaw, p, e, "control byte in a string") ? p + 1 : NULL;
@@ -117,8 +144,6 @@ const char *json_string(struct json *x, const char *p, const char *e, enum json_
 		return NULL;
 	return p < e ? p + 1 : json_cut(x, open, "unterminated string");
 }
-
-/* ---- escapes resolved ---- */
 
 static char *put_utf8(char *to, uint32_t c)
 {
@@ -140,7 +165,7 @@ static char *put_utf8(char *to, uint32_t c)
 	return to;
 }
 
-/* One escape of n bytes, as escape_length() measured it. */
+/* Writes the character of an escape of n bytes, the result of escape_length(). */
 static char *put_escape(char *to, const char *p, uint32_t n)
 {
 	static const char names[] = "bfnrt", bytes[] = "\b\f\n\r\t";
@@ -174,31 +199,6 @@ struct slice json_unescape(struct arena *a, struct slice s)
 		}
 	}
 	return textscan_slice(start, (uint32_t)(to - start));
-}
-
-/* ---- json token ---- */
-
-void json_flaw_add(struct json *x, unsigned kind, const char *at)
-{
-	x->met++;
-	/* one bad path has many bad bytes */
-	for (uint32_t i = 0; i < x->nflaws; i++)
-		if (x->flaws[i].kind == kind)
-			return;
-	if (x->nflaws < JSON_FLAWS)
-		x->flaws[x->nflaws++] = (struct json_flaw_at){ at, (uint8_t)kind };
-}
-
-const char *json_fail(struct json *x, const char *at, const char *why)
-{
-	x->error = (struct json_error){ at, why, false };
-	return NULL;
-}
-
-const char *json_cut(struct json *x, const char *at, const char *why)
-{
-	x->error = (struct json_error){ at, why, true };
-	return NULL;
 }
 
 /* ---- numbers and words ---- */
@@ -261,7 +261,7 @@ static bool is_word(struct slice s, const char *w)
 	return true;
 }
 
-/* As the C and C++ libraries print them. */
+/* Accepts the forms that C and C++ libraries print. */
 static bool is_not_finite(struct slice s)
 {
 	if (s.n > 0 && (*s.p == '-' || *s.p == '+'))
@@ -269,8 +269,8 @@ static bool is_not_finite(struct slice s)
 	return is_word(s, "nan") || is_word(s, "inf") || is_word(s, "infinity");
 }
 
-/* A run of letters, digits and signs that is no JSON value. */
-static const char *bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
+/* Reads a run of letters, digits and signs that is no JSON value. */
+static const char *read_bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	const char *q = p;
 
@@ -315,7 +315,7 @@ const char *json_scalar(struct json *x, const char *p, const char *e, enum json_
 		*kind = JSON_NULL;
 	if (q == e && !x->complete)
 		return json_cut(x, p, "unterminated value");
-	return q != NULL && ends_value(q, e) ? q : bad_word(x, p, e, kind);
+	return q != NULL && ends_value(q, e) ? q : read_bad_word(x, p, e, kind);
 }
 
 /* ---- walking through an object or array ---- */
@@ -374,9 +374,9 @@ const char *json_next(struct json *x, const char *p, const char *e, char close, 
 	return p + 1;
 }
 
-/* ---- values in values ---- */
+/* ---- nested values ---- */
 
-/* Open objects and arrays: a bit for each, the innermost lowest, 1: an object. */
+/* Open objects (1) and arrays (0), one bit each, the innermost lowest. */
 struct nest {
 	unsigned __int128 objects;
 	unsigned depth;
@@ -387,7 +387,7 @@ static bool in_object(const struct nest *n)
 	return (n->objects & 1) != 0;
 }
 
-/* Behind a value: closes what ends here.  *more: another key or value follows. */
+/* Closes the levels that end after the value before p.  *more: another key or value follows. */
 static const char *close_levels(struct json *x, struct nest *n, const char *p, const char *e, bool *more)
 {
 	*more = false;
@@ -403,9 +403,9 @@ static const char *close_levels(struct json *x, struct nest *n, const char *p, c
 	return p;
 }
 
-/* A key if one belongs here, then the start of a value or all of it; *more: what follows is inside. */
-static const char *member(struct json *x, struct nest *n, const char *p, const char *e, enum json_kind *kind,
-                          bool *more)
+/* Reads a key if the level is an object, then a scalar or an opening bracket.  *more: a level was opened. */
+static const char *read_member(struct json *x, struct nest *n, const char *p, const char *e,
+                               enum json_kind *kind, bool *more)
 {
 	struct slice key;
 	enum json_kind key_kind;
@@ -434,7 +434,7 @@ const char *json_nested(struct json *x, const char *p, const char *e, enum json_
 	bool more = true;
 
 	while (p != NULL && more) {
-		p = member(x, &n, p, e, kind, &more);
+		p = read_member(x, &n, p, e, kind, &more);
 		if (p != NULL && !more)
 			p = close_levels(x, &n, p, e, &more);
 	}
@@ -445,6 +445,24 @@ const char *json_nested(struct json *x, const char *p, const char *e, enum json_
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)
 {
 	return p < e && (*p == '{' || *p == '[') ? json_nested(x, p, e, kind) : json_scalar(x, p, e, kind);
+}
+
+bool json_walk_next(struct json_walk *w)
+{
+	struct slice name;
+
+	if (w->value.end != NULL)
+		w->p = json_next(w->json, w->value.end, w->e, w->close, &w->more);
+	if (w->p == NULL || !w->more)
+		return false;
+	w->key.p = w->value.p = w->p;
+	if (w->close == '}') {
+		w->value.p = json_key(w->json, w->p, w->e, &name, &w->key.kind);
+		w->key.end = w->value.p != NULL ? name.p + name.n + 1 : NULL;
+	}
+	w->value.end = w->value.p != NULL ? json_value(w->json, w->value.p, w->e, &w->value.kind) : NULL;
+	w->p = w->value.end;
+	return w->p != NULL;
 }
 
 /* ---- documents ---- */

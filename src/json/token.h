@@ -6,23 +6,20 @@
 /*
  * JSON (RFC 8259) token by token.
  *
- * Text: one value or a part of it lies in [p, e), and nothing outside is read.
- * Strict reading accepts valid JSON only; surrogates in escapes must come in
- * pairs.  Lenient reading also accepts what some writers get wrong and what can
- * be read in one way only, and lists it: see enum json_flaw.  A byte order mark
- * is not accepted.  Nothing recurses: depth is bounded by max_depth.
+ * Text: [p, e) has one value or the start of it; nothing outside is read.  Strict reading accepts valid JSON
+ * only; surrogates in escapes must be pairs.  Lenient reading also accepts common mistakes of writers that
+ * have only one interpretation, and lists them: see enum json_flaw.  A byte order mark is not accepted.
+ * There is no recursion; nesting is bounded by json.depth.
  *
- * Memory: nothing is allocated or copied but by json_unescape().  Whatever is
- * found are places in the caller's text.
+ * Memory: only json_unescape() allocates or copies.  Tokens are positions in the caller's text.
  *
- * Errors: a function returns where the token ends, or NULL.  Then error.at is
- * the exact place, error.why the reason in a few words (a literal), and
- * error.cut tells whether the text may merely end too early.
+ * Errors: a function returns the end of the token, or NULL.  Then error.at is the exact position, error.why
+ * the reason in a few words (a literal), and error.cut is true if more text may complete the token.
  */
 
 #define JSON_MAX_DEPTH 128
 
-/* What a value looks like.  Four bits. */
+/* Form of a value.  Four bits. */
 enum json_kind {
 	JSON_ABSENT,
 	JSON_UINT,       /* digits */
@@ -46,7 +43,13 @@ static inline bool json_is_string(enum json_kind kind)
 	return kind >= JSON_STRING && kind <= JSON_BAD_STRING;
 }
 
-/* What lenient reading accepts. */
+/* A value, or a key with its quotes, in the caller's text. */
+struct json_token {
+	const char *p, *end;
+	enum json_kind kind;
+};
+
+/* Mistakes that lenient reading accepts. */
 enum json_flaw {
 	JSON_FLAW_CONTROL_BYTE, /* inside a string */
 	JSON_FLAW_NUL,
@@ -55,10 +58,10 @@ enum json_flaw {
 	JSON_FLAW_NOT_FINITE,
 	JSON_FLAW_WORD,  /* see JSON_BAD_WORD */
 	JSON_FLAW_COMMA, /* before a closing bracket */
-	JSON_FLAW_KINDS  /* callers may add kinds of their own from here on */
+	JSON_FLAW_KINDS  /* callers may add kinds from here on */
 };
 
-#define JSON_FLAWS 8 /* that are listed; the rest is counted */
+#define JSON_FLAWS 8 /* listed at most; all are counted */
 
 struct json_flaw_at {
 	const char *at;
@@ -67,18 +70,18 @@ struct json_flaw_at {
 
 struct json_error {
 	const char *at, *why;
-	bool cut; /* the text ends before the token does */
+	bool cut; /* the text ends before the token */
 };
 
-/* Settings, and what came of the reading.  Set the first three, zero the rest. */
+/* Settings and results.  Set the first three members, zero the rest. */
 struct json {
 	bool lenient;
-	bool complete;  /* nothing follows e: a number or word may end there */
-	unsigned depth; /* how deep values may nest, at most JSON_MAX_DEPTH */
+	bool complete;  /* the text ends at e, so a number or word may end there */
+	unsigned depth; /* limit of nesting, at most JSON_MAX_DEPTH */
 	struct json_error error;
-	struct json_flaw_at flaws[JSON_FLAWS]; /* one of each kind, the first, in order */
+	struct json_flaw_at flaws[JSON_FLAWS]; /* the first of each kind, in order */
 	uint32_t nflaws;
-	uint32_t met; /* flaws of all kinds, never reset */
+	uint32_t met; /* number of flaws, never reset */
 };
 
 /* Forgets the flaws. */
@@ -102,29 +105,34 @@ static inline const char *json_skip_blanks(const char *p, const char *e)
 
 /* ---- values ---- */
 
-/* At the opening quote. */
+/* p: the opening quote. */
 const char *json_string(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* Any value but an object or array. */
+/* Reads any value but an object or array. */
 const char *json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* At the opening bracket of an object or array, to its closing one. */
+/* p: the opening bracket of an object or array. */
 const char *json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* Any value. */
+/* Reads any value. */
 const char *json_value(struct json *x, const char *p, const char *e, enum json_kind *kind);
 
-/* A number, strictly; NULL: it is none, and no error is set. */
+/* Reads a valid number.  Returns NULL without setting an error if it is none. */
 const char *json_number(const char *p, const char *e, enum json_kind *kind);
 
-/* What stands between the quotes of a string [p, q), and all of any other value. */
+/* Returns the bytes between the quotes of a string [p, q), or all of any other value. */
 static inline struct slice json_text(const char *p, const char *q, enum json_kind kind)
 {
 	return json_is_string(kind) ? slice_of(p + 1, (size_t)(q - p) - 2) : slice_of(p, (size_t)(q - p));
 }
 
-/* The text of a string, from the bytes between its quotes; bad escapes stay as they are.  It lies in the
- * arena.  p NULL: no memory. */
+static inline struct slice json_token_text(const struct json_token *t)
+{
+	return json_text(t->p, t->end, t->kind);
+}
+
+/* Resolves the escapes of a string, from the bytes between its quotes, into the arena.  Invalid escapes are
+ * kept. */
 struct slice json_unescape(struct arena *a, struct slice s);
 
 /* ---- walking through an object or array ---- */
@@ -135,22 +143,53 @@ struct slice json_unescape(struct arena *a, struct slice s);
  *		p = json_value(x, p, e, &kind)
  *	}
  *
- * Blanks around the tokens are skipped.  Each of these may return NULL.
+ * Blanks around tokens are skipped.  Each function may return NULL.
  */
 
-/* At the opening bracket: to the first key or value, or behind the closing bracket (*more is false). */
+/* p: the opening bracket.  Returns the first key or value, or the end of the object or array (*more is
+ * false). */
 const char *json_first(struct json *x, const char *p, const char *e, bool *more);
 
-/* `"key":`, to the value; *key is what stands between the quotes, and *kind tells whether it has escapes. */
+/* Reads `"key":` and returns the start of the value.  *key: the bytes between the quotes, with escapes if
+ * *kind is JSON_ESCAPED. */
 const char *json_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind);
 
-/* Behind a value: to the next key or value, or behind the closing bracket, which is `close`. */
+/* p: the end of a value.  Returns the next key or value, or the end after the closing bracket `close`. */
 const char *json_next(struct json *x, const char *p, const char *e, char close, bool *more);
+
+/*
+ * The same with less text, for code that needs all of key and value at once:
+ *
+ *	struct json_walk w = json_walk(x, p, e);
+ *	while (json_walk_next(&w))
+ *		(w.key, w.value)
+ *
+ * After the loop w.p is the end of the object or array, or NULL after an error.
+ */
+struct json_walk {
+	struct json *json;
+	const char *p, *e; /* p: the next key or value */
+	char close;
+	bool more;
+	struct json_token key; /* of objects */
+	struct json_token value;
+};
+
+/* p: the opening bracket. */
+static inline struct json_walk json_walk(struct json *x, const char *p, const char *e)
+{
+	struct json_walk w = { .json = x, .e = e, .close = *p == '{' ? '}' : ']' };
+
+	w.p = json_first(x, p, e, &w.more);
+	return w;
+}
+
+bool json_walk_next(struct json_walk *w);
 
 /* ---- documents ---- */
 
-/* NULL if the n bytes are one JSON value, strictly, with nothing but blanks around it; else what is wrong,
- * and *at is the place. */
+/* Returns NULL if the n bytes are one valid JSON value with only blanks around it, else the reason; *at is
+ * its offset. */
 const char *json_document_fault(const char *p, size_t n, unsigned depth, size_t *at);
 
 #endif

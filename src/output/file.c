@@ -1,3 +1,8 @@
+/*
+ * An output of one file.  Plain output: small writes gather in `held`, large ones go straight to write().
+ * Compressed output is always packed in whole buffers, so that the bytes of the file do not depend on how the
+ * caller cut its writes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,21 +14,42 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "output/output.h"
 #include "output/private.h"
 
-/* ---- byte sum ---- */
+enum {
+	BUFFER_SIZE = 256 * 1024,
+	DIRECT_SIZE = 64 * 1024,
+	READ_STEP = 256 * 1024,
+	HEAD_MAX = 256,      /* bytes by which an earlier output is known */
+	WRITE_MAX = 1 << 30, /* bytes of one write(); Linux accepts at most 2 GiB */
+	LINKS_MAX = 40,      /* as the kernel */
+};
 
-enum { READ_STEP = 256 << 10 };
+struct output {
+	int fd;
+	int parent; /* the folder of output_open_below(); -1: none */
+	bool force;
+	bool sums;
+	bool finished; /* closed */
+	struct output_failure failure;
+	char *target; /* links followed; NULL: written directly */
+	struct output_temp temp;
+	struct output_pack *pack;      /* NULL: plain */
+	struct byte_sum given, stored; /* of the bytes given to output_write(), of those they are packed to */
+	size_t nheld;
+	char *held; /* BUFFER_SIZE bytes to be written */
+};
 
-static int read_all(struct byte_sum *s, int fd, char *room)
+/* ---- reading back ---- */
+
+static int sum_file(struct byte_sum *s, int fd, char *buffer)
 {
 	for (;;) {
-		const ssize_t did = read(fd, room, READ_STEP);
+		const ssize_t did = read(fd, buffer, READ_STEP);
 		if (did == 0)
 			return 0;
 		if (did > 0)
-			byte_sum_add(s, room, (size_t)did);
+			byte_sum_add(s, buffer, (size_t)did);
 		else if (errno != EINTR)
 			return errno;
 	}
@@ -31,12 +57,12 @@ static int read_all(struct byte_sum *s, int fd, char *room)
 
 int byte_sum_read(struct byte_sum *s, const char *path)
 {
-	char *const room = malloc(READ_STEP);
+	char *const buffer = malloc(READ_STEP);
 	struct stat st;
 	int fd, why = 0;
 
 	*s = (struct byte_sum){ .bytes = 0 };
-	if (room == NULL)
+	if (buffer == NULL)
 		return ENOMEM;
 	do
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -44,18 +70,16 @@ int byte_sum_read(struct byte_sum *s, const char *path)
 	if (fd < 0 || fstat(fd, &st) != 0)
 		why = errno;
 	else
-		why = S_ISREG(st.st_mode) ? read_all(s, fd, room) : EINVAL;
+		why = S_ISREG(st.st_mode) ? sum_file(s, fd, buffer) : EINVAL;
 	if (fd >= 0)
 		(void)close(fd);
-	free(room);
+	free(buffer);
 	return why;
 }
 
-/* ---- output link ---- */
+/* ---- links ---- */
 
-#define LINKS_MOST 40 /* as the kernel */
-
-/* Where the link `at` leads, not looking further; malloced.  NULL: errno EINVAL says that it is no link. */
+/* The target of the link `at`, itself perhaps a link; malloced.  NULL: errno; EINVAL: not a link. */
 static char *link_target(const char *at)
 {
 	char to[PATH_MAX];
@@ -80,7 +104,7 @@ static char *link_target(const char *at)
 char *output_follow_links(const char *path)
 {
 	char *at = strdup(path);
-	for (int i = 0; at != NULL && i < LINKS_MOST; i++) {
+	for (int i = 0; at != NULL && i < LINKS_MAX; i++) {
 		char *next = link_target(at);
 		if (next == NULL && (errno == EINVAL || errno == ENOENT))
 			return at;
@@ -96,36 +120,6 @@ char *output_follow_links(const char *path)
 	return NULL;
 }
 
-/* ---- output ---- */
-
-/*
- * Plain output: small writes gather in `held`, large ones go straight to
- * write().  Compressed output is always packed in whole buffers, so that the bytes of
- * the file do not depend on how the caller cut its writes.
- */
-enum {
-	BUFFER_SIZE = 256 * 1024,
-	DIRECT_SIZE = 64 * 1024,
-	HEAD_MOST = 256,      /* of what an earlier output begins with */
-	WRITE_MOST = 1 << 30, /* bytes in one write(); Linux takes no more than 2 GiB */
-};
-
-struct output {
-	int fd;
-	int parent; /* the open folder of a file that is named by another one; -1: none */
-	bool force;
-	bool sums;
-	bool finished; /* all bytes are handed to the system */
-	struct output_failure failure;
-	char *target; /* where the file goes, links followed; NULL: written directly */
-	struct output_temp temp;
-	struct output_pack *pack; /* NULL: plain */
-	unsigned long long bytes;
-	struct byte_sum given, stored; /* stored: what is given, or what it is packed to */
-	size_t nheld;
-	char *held;
-};
-
 static bool fail(struct output *o, int error)
 {
 	return output_failure_set(&o->failure, error);
@@ -136,7 +130,7 @@ static bool fail_because(struct output *o, int error, const char *reason)
 	return output_failure_because(&o->failure, error, reason);
 }
 
-/* ---- Opening ---- */
+/* ---- opening ---- */
 
 /* Opened by name, a redirected /dev/stdout would be an existing file. */
 int output_fd_of(const char *path)
@@ -193,11 +187,11 @@ static bool open_path(struct output *o, const char *path)
 	return o->fd >= 0 || fail(o, errno);
 }
 
-static bool open_somehow(struct output *o, const char *path)
+static bool open_output(struct output *o, const char *path)
 {
 	const int inherited = output_fd_of(path);
 	if (inherited >= 0) {
-		/* A copy, so that closing it tells late errors and leaves the original open. */
+		/* A copy: closing it reports late errors and leaves the original open. */
 		o->fd = fcntl(inherited, F_DUPFD_CLOEXEC, 0);
 		return o->fd >= 0 || fail(o, errno);
 	}
@@ -224,8 +218,8 @@ static void release(struct output *o)
 	free(o);
 }
 
-/* Everything in memory, nothing opened; NULL: no memory. */
-static struct output *output_new(const char *name)
+/* Allocates the memory that it needs; opens nothing. */
+static struct output *new_output(const char *name)
 {
 	struct output *o = calloc(1, sizeof *o);
 	if (o == NULL)
@@ -242,43 +236,43 @@ static struct output *output_new(const char *name)
 struct output *output_open(const char *path, unsigned flags, char *why, size_t n)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
-	struct output *o = output_new(name);
+	struct output *o = new_output(name);
 	if (o == NULL) {
 		output_failure_no_memory(name, why, n);
 		return NULL;
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
 	o->sums = (flags & OUTPUT_SUMS) != 0;
-	if (open_somehow(o, path))
+	if (open_output(o, path))
 		return o;
 	output_failure_tell(&o->failure, why, n);
 	release(o);
 	return NULL;
 }
 
-/* ---- Below a folder ---- */
+/* ---- opening below a folder ---- */
 
 /* Whether it is an earlier output: a regular file that begins with the head. */
 static bool begins_with(int fd, const char *head)
 {
 	const size_t n = strlen(head);
-	char room[HEAD_MOST];
+	char begin[HEAD_MAX];
 	struct stat st;
 	size_t got = 0;
 
-	if (n > sizeof room || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+	if (n > sizeof begin || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	while (got < n) {
-		const ssize_t k = pread(fd, room + got, n - got, (off_t)got);
+		const ssize_t k = pread(fd, begin + got, n - got, (off_t)got);
 		if (k == 0 || (k < 0 && errno != EINTR))
 			return false;
 		got += k > 0 ? (size_t)k : 0;
 	}
-	return memcmp(room, head, n) == 0;
+	return memcmp(begin, head, n) == 0;
 }
 
-/* false: something is there that is kept. */
-static bool look_below(struct output *o, const char *name, const char *head, int *keep_mode)
+/* Returns false after a failure: the file exists and is kept. */
+static bool may_replace_below(struct output *o, const char *name, const char *head, int *keep_mode)
 {
 	struct stat st;
 
@@ -312,7 +306,7 @@ static bool open_below(struct output *o, const char *folder, const char *path, c
 	const enum output_packing packing = output_packing_of(name);
 	if (packing != OUTPUT_PLAIN && (o->pack = output_pack_open(packing)) == NULL)
 		return fail(o, ENOMEM);
-	if (!look_below(o, name, packing == OUTPUT_PLAIN ? head : NULL, &keep_mode))
+	if (!may_replace_below(o, name, packing == OUTPUT_PLAIN ? head : NULL, &keep_mode))
 		return false;
 	o->target = strdup(name);
 	if (o->target == NULL)
@@ -327,7 +321,7 @@ struct output *output_open_below(const char *folder, const char *path, const cha
 	struct output *o;
 
 	snprintf(name, sizeof name, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", path);
-	o = output_new(name);
+	o = new_output(name);
 	if (o == NULL) {
 		output_failure_no_memory(name, why, n);
 		return NULL;
@@ -339,18 +333,20 @@ struct output *output_open_below(const char *folder, const char *path, const cha
 	return NULL;
 }
 
-/* ---- Writing ---- */
+/* ---- writing ---- */
 
+/* The two call each other once: send_unmapped() passes bytes of o->held only. */
 static bool send_all(struct output *o, const char *p, size_t n);
 
-/* Standard output may be a pipe that somebody else made non-blocking. */
+/* Standard output may be a pipe that another process made non-blocking. */
 static int wait_writable(int fd)
 {
 	struct pollfd ask = { .fd = fd, .events = POLLOUT };
 	return poll(&ask, 1, -1) >= 0 || errno == EINTR ? 0 : errno;
 }
 
-/* Bytes of a mapped file that became shorter since cannot be written, but read: see input_sigbus.c. */
+/* write() refuses bytes of a mapped file that became shorter (EFAULT); reading them gives zeros (the handler
+ * of SIGBUS in input/map.c). */
 static bool send_unmapped(struct output *o, const char *p, size_t n)
 {
 	for (size_t k; n > 0; p += k, n -= k) {
@@ -365,7 +361,7 @@ static bool send_unmapped(struct output *o, const char *p, size_t n)
 static bool send_all(struct output *o, const char *p, size_t n)
 {
 	while (n > 0) {
-		const ssize_t done = write(o->fd, p, n < WRITE_MOST ? n : WRITE_MOST);
+		const ssize_t done = write(o->fd, p, n < WRITE_MAX ? n : WRITE_MAX);
 		int why = done < 0 ? errno : EIO; /* nothing written, no reason given */
 		if (done > 0) {
 			p += done;
@@ -391,7 +387,7 @@ static bool send_packed(void *to, const char *p, size_t n)
 	return send_all(o, p, n);
 }
 
-/* Writes out what waits; `last`: and what ends the file. */
+/* Writes the held bytes; `last`: also the end of a compressed file. */
 static bool flush_held(struct output *o, bool last)
 {
 	const size_t n = o->nheld;
@@ -408,19 +404,18 @@ bool output_write(struct output *o, const char *p, size_t n)
 {
 	if (o->failure.error != 0 || o->finished)
 		return false;
-	o->bytes += n;
 	if (o->sums)
 		byte_sum_add(&o->given, p, n);
 	if (o->pack == NULL && n >= DIRECT_SIZE)
 		return flush_held(o, false) && send_all(o, p, n);
 	while (n > 0) {
-		const size_t room = BUFFER_SIZE - o->nheld;
-		const size_t k = n < room ? n : room;
+		const size_t space = BUFFER_SIZE - o->nheld;
+		const size_t k = n < space ? n : space;
 		memcpy(o->held + o->nheld, p, k);
 		o->nheld += k;
 		p += k;
 		n -= k;
-		if (k == room && !flush_held(o, false))
+		if (k == space && !flush_held(o, false))
 			return false;
 	}
 	return true;
@@ -441,12 +436,7 @@ const char *output_written(const struct output *o)
 	return o->temp.path;
 }
 
-unsigned long long output_bytes(const struct output *o)
-{
-	return o->bytes;
-}
-
-/* ---- The end ---- */
+/* ---- finishing ---- */
 
 bool output_check(struct output *o)
 {
@@ -483,8 +473,8 @@ bool output_finish(struct output *o)
 	return o->failure.error == 0;
 }
 
-/* What came of giving it its name: 0 or an errno value. */
-static bool named(struct output *o, int why)
+/* why: of a rename, 0 or an errno value. */
+static bool check_rename(struct output *o, int why)
 {
 	if (why == EEXIST && !o->force)
 		return fail_because(o, why, "appeared while it was written (use -f to replace it)");
@@ -495,7 +485,7 @@ bool output_publish(struct output *o)
 {
 	if (!output_finish(o))
 		return false;
-	return o->target == NULL || named(o, output_temp_try(&o->temp, o->force));
+	return o->target == NULL || check_rename(o, output_temp_try(&o->temp, o->force));
 }
 
 void output_take_back(struct output *o)
@@ -506,8 +496,8 @@ void output_take_back(struct output *o)
 
 bool output_commit(struct output *o, char *why, size_t n)
 {
-	const bool done =
-	    output_finish(o) && (o->target == NULL || named(o, output_temp_publish(&o->temp, o->force)));
+	const bool done = output_finish(o) &&
+	                  (o->target == NULL || check_rename(o, output_temp_publish(&o->temp, o->force)));
 	if (!done)
 		output_failure_tell(&o->failure, why, n);
 	release(o);

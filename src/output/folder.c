@@ -1,3 +1,9 @@
+/*
+ * An output of several files: a folder that grows under a temporary name, and gets its own when it is
+ * complete (publish.c).  Writers put small pieces into thousands of files in any order, so each file gathers
+ * 32 KiB before it is written, and at most 64 are open: the least recently used one is closed for the next,
+ * and reopened to be appended to.  Memory: 2 MiB, and the names.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,19 +15,51 @@
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/utf8.h"
-#include "output/output.h"
 #include "output/private.h"
-#include "output/text.h"
 
-/* ---- folder name ---- */
+enum {
+	OPEN_MAX_FILES = 64,
+	HELD_SIZE = 32 << 10,
+	WRITE_MAX = 1 << 30, /* bytes of one write(); Linux accepts at most 2 GiB */
+	PART_MAX = 255,      /* bytes between two slashes of a name */
+};
 
-enum { PART_MOST = 255 };
+#define NONE UINT32_MAX
+
+/* A file of the folder that is open. */
+struct slot {
+	int fd;        /* -1: the slot is free */
+	uint32_t file; /* in files[] */
+	uint64_t used; /* output_folder.clock of the last put */
+	size_t n;      /* bytes in `held` */
+	char *held;    /* HELD_SIZE bytes to be written; NULL: never used */
+};
+
+struct output_folder {
+	bool force, finished;
+	char *target; /* links followed, no slash at its end */
+	struct output_failure failure;
+	struct output_temp temp;
+	struct folder_file *files;
+	struct file_state {
+		uint32_t slot; /* NONE: the file is closed */
+		bool created;
+	} * states; /* of files[] */
+	uint32_t n, files_cap, states_cap;
+	uint32_t last;            /* the file of the last put; NONE: no put yet */
+	struct tabletext by_name; /* -> files[] */
+	struct tabletext folders; /* that were created; the keys are in names of files */
+	struct slot slots[OPEN_MAX_FILES];
+	uint64_t clock; /* puts */
+};
+
+/* ---- names ---- */
 
 static const char *part_wrong(const char *p, size_t n)
 {
 	if (n == 0)
 		return "has an empty part";
-	if (n > PART_MOST)
+	if (n > PART_MAX)
 		return "has a part of more than 255 bytes";
 	if (p[0] == '.' && (n == 1 || (n == 2 && p[1] == '.')))
 		return "has a part that is . or ..";
@@ -32,7 +70,7 @@ const char *folder_name_wrong(const char *name, size_t n)
 {
 	if (n == 0)
 		return "is empty";
-	if (n > OUTPUT_FAILURE_FILE_MOST)
+	if (n > OUTPUT_FILE_NAME_MAX)
 		return "is longer than 1024 bytes";
 	if (name[0] == '/')
 		return "is absolute";
@@ -52,53 +90,53 @@ const char *folder_name_wrong(const char *name, size_t n)
 	return wrong;
 }
 
-/* ---- folder files ---- */
-
-enum { HELD_SIZE = 32 << 10, WRITE_MOST = 1 << 30 };
-
-#define NONE UINT32_MAX
-
-static void folder_files_init(struct folder_files *f, struct output_temp *temp)
+static void cut_slashes(char *path)
 {
-	*f = (struct folder_files){ .temp = temp };
-	f->last = f->failed_file = NONE;
-	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
-		f->slots[i].fd = -1;
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
 }
 
-/* ---- creating ---- */
+/* Whether rename() can give the name: not the root, no alias of a folder that has a name of its own. */
+static bool is_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/'), *const last = slash != NULL ? slash + 1 : path;
 
-/* 0, also if it exists; or an errno value. */
-static int make_folder(struct folder_files *f, const char *path)
+	return last[0] != '\0' && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
+}
+
+/* ---- creating files ---- */
+
+/* Returns 0, also if it exists; or an errno value. */
+static int make_folder(struct output_folder *o, const char *path)
 {
 	if (mkdir(path, 0777) != 0)
 		return errno == EEXIST ? 0 : errno;
-	if (output_register_inside(f->temp->entry, path, true))
+	if (output_register_inside(o->temp.entry, path, true))
 		return 0;
 	(void)rmdir(path);
 	return ENOMEM;
 }
 
-/* Makes the folders that the name has before its slashes, each once: that call is slow. */
-static int make_parents(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
+/* Makes the folders in the name of a file, each once: mkdir() is slow.  path: that of the file, which begins
+ * with `from` bytes of the temporary folder's. */
+static int make_parents(struct output_folder *o, const char *name, char *path, size_t from)
 {
 	for (char *slash = strchr(path + from, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		const struct slice name = slice_of(file->name, (size_t)(slash - path) - from);
-		if (tabletext_get(&f->folders, name) != TABLE_NONE)
+		const struct slice folder = slice_of(name, (size_t)(slash - path) - from);
+		if (tabletext_get(&o->folders, folder) != TABLE_NONE)
 			continue;
 		*slash = '\0';
-		const int why = make_folder(f, path);
+		const int why = make_folder(o, path);
 		*slash = '/';
 		if (why != 0)
 			return why;
-		if (!tabletext_put(&f->folders, name, 0))
+		if (!tabletext_put(&o->folders, folder, 0))
 			return ENOMEM;
 	}
 	return 0;
 }
 
-/* A signal may interrupt it. */
-static int open_again(const char *path, int flags)
+static int open_path(const char *path, int flags)
 {
 	int fd;
 
@@ -108,17 +146,17 @@ static int open_again(const char *path, int flags)
 	return fd;
 }
 
-/* The descriptor; -1: errno. */
-static int create(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
+/* Returns the descriptor, or -1 with errno set. */
+static int create_file(struct output_folder *o, const char *name, char *path)
 {
-	const int why = make_parents(f, file, path, from);
+	const int why = make_parents(o, name, path, strlen(o->temp.path) + 1);
 
 	if (why != 0) {
 		errno = why;
 		return -1;
 	}
-	const int fd = open_again(path, O_CREAT | O_EXCL);
-	if (fd >= 0 && !output_register_inside(f->temp->entry, path, false)) {
+	const int fd = open_path(path, O_CREAT | O_EXCL);
+	if (fd >= 0 && !output_register_inside(o->temp.entry, path, false)) {
 		(void)unlink(path);
 		(void)close(fd);
 		errno = ENOMEM;
@@ -127,279 +165,206 @@ static int create(struct folder_files *f, const struct folder_file *file, char *
 	return fd;
 }
 
-static int open_file(struct folder_files *f, struct folder_file *file)
+/* Likewise; a file that exists is opened to be appended to. */
+static int open_file(struct output_folder *o, uint32_t file)
 {
-	const size_t folder = strlen(f->temp->path), size = folder + strlen(file->name) + 2;
-	char *const path = malloc(size);
+	char *const path = folder_path(o->temp.path, o->files[file].name);
 	struct output_register_hold hold;
 	int fd = -1;
 
 	if (path == NULL)
 		return -1;
-	(void)snprintf(path, size, "%s/%s", f->temp->path, file->name);
-	if (file->created) {
-		fd = open_again(path, O_APPEND);
+	if (o->states[file].created) {
+		fd = open_path(path, O_APPEND);
 	} else {
 		if (output_register_begin(&hold))
-			fd = create(f, file, path, folder + 1);
+			fd = create_file(o, o->files[file].name, path);
 		output_register_end(&hold);
 	}
 	const int why = errno;
 	free(path);
-	file->created |= fd >= 0;
+	o->states[file].created |= fd >= 0;
 	errno = why;
 	return fd;
 }
 
 /* ---- descriptors ---- */
 
-static int write_all(int fd, const char *p, size_t n)
+static bool fail_file(struct output_folder *o, uint32_t file, int why)
+{
+	return output_failure_in(&o->failure, o->files[file].name, why, NULL);
+}
+
+static bool write_slot(struct output_folder *o, const struct slot *s, const char *p, size_t n)
 {
 	while (n > 0) {
-		const ssize_t done = write(fd, p, n < WRITE_MOST ? n : WRITE_MOST);
+		const ssize_t done = write(s->fd, p, n < WRITE_MAX ? n : WRITE_MAX);
 		if (done > 0) {
 			p += done;
 			n -= (size_t)done;
-		} else if (done == 0) {
-			return EIO; /* nothing written, no reason given */
-		} else if (errno != EINTR) {
-			return errno;
+		} else if (done == 0 || errno != EINTR) {
+			return fail_file(o, s->file, done < 0 ? errno : EIO); /* 0: no reason given */
 		}
 	}
-	return 0;
+	return true;
 }
 
-static int blame(struct folder_files *f, uint32_t file, int why)
-{
-	if (why != 0 && f->failed_file == NONE)
-		f->failed_file = file;
-	return why;
-}
-
-static int flush_slot(struct folder_files *f, struct folder_slot *s)
+static bool flush_slot(struct output_folder *o, struct slot *s)
 {
 	const size_t n = s->n;
 
 	s->n = 0;
-	return blame(f, s->file, write_all(s->fd, s->held, n));
+	return write_slot(o, s, s->held, n);
 }
 
-static int close_slot(struct folder_files *f, struct folder_slot *s)
+static bool close_slot(struct output_folder *o, struct slot *s)
 {
-	const int why = flush_slot(f, s), fd = s->fd;
+	const bool flushed = flush_slot(o, s);
+	const int fd = s->fd;
 
 	s->fd = -1;
-	f->files[s->file].slot = NONE;
+	o->states[s->file].slot = NONE;
 	/* Linux has closed it even when it says EINTR. */
-	if (close(fd) != 0 && errno != EINTR && why == 0)
-		return blame(f, s->file, errno);
-	return why;
+	return (close(fd) == 0 || errno == EINTR || fail_file(o, s->file, errno)) && flushed;
 }
 
-/* The one that was not used for the longest time; NULL: all are free. */
-static struct folder_slot *oldest_slot(struct folder_files *f)
+/* The least recently used slot; NULL: all are free. */
+static struct slot *oldest_slot(struct output_folder *o)
 {
-	struct folder_slot *oldest = NULL;
+	struct slot *oldest = NULL;
 
-	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
-		if (f->slots[i].fd >= 0 && (oldest == NULL || f->slots[i].used < oldest->used))
-			oldest = &f->slots[i];
+	for (uint32_t i = 0; i < OPEN_MAX_FILES; i++)
+		if (o->slots[i].fd >= 0 && (oldest == NULL || o->slots[i].used < oldest->used))
+			oldest = &o->slots[i];
 	return oldest;
 }
 
-static struct folder_slot *free_slot(struct folder_files *f)
+/* A free slot; NULL after a failure. */
+static struct slot *free_slot(struct output_folder *o)
 {
-	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
-		if (f->slots[i].fd < 0)
-			return &f->slots[i];
-	return NULL;
+	for (uint32_t i = 0; i < OPEN_MAX_FILES; i++)
+		if (o->slots[i].fd < 0)
+			return &o->slots[i];
+	struct slot *const s = oldest_slot(o);
+	return close_slot(o, s) ? s : NULL;
 }
 
-/* Opens the file into a slot of its own.  When the system gives no more descriptors, those that there are
- * must do. */
-static int open_slot(struct folder_files *f, uint32_t index)
+/* Opens a file into a slot.  When the system gives no more descriptors, those that are open are closed one by
+ * one. */
+static bool open_slot(struct output_folder *o, uint32_t file)
 {
-	struct folder_file *const file = &f->files[index];
-	struct folder_slot *s = free_slot(f);
-	int why = 0;
+	struct slot *const s = free_slot(o);
 
-	if (s == NULL) {
-		s = oldest_slot(f);
-		why = close_slot(f, s);
+	if (s == NULL)
+		return false;
+	if (s->held == NULL && (s->held = malloc(HELD_SIZE)) == NULL)
+		return fail_file(o, file, ENOMEM);
+	while ((s->fd = open_file(o, file)) < 0) {
+		const int why = errno;
+		struct slot *const other = why == EMFILE || why == ENFILE ? oldest_slot(o) : NULL;
+		if (other == NULL)
+			return fail_file(o, file, why);
+		if (!close_slot(o, other))
+			return false;
 	}
-	if (why == 0 && s->held == NULL && (s->held = malloc(HELD_SIZE)) == NULL)
-		why = blame(f, index, ENOMEM);
-	while (why == 0 && (s->fd = open_file(f, file)) < 0) {
-		struct folder_slot *const other = oldest_slot(f);
-		if ((errno != EMFILE && errno != ENFILE) || other == NULL)
-			return blame(f, index, errno);
-		why = close_slot(f, other);
-	}
-	if (why != 0)
-		return why;
-	s->file = index;
+	s->file = file;
 	s->n = 0;
-	file->slot = (uint32_t)(s - f->slots);
-	return 0;
+	o->states[file].slot = (uint32_t)(s - o->slots);
+	return true;
 }
 
 /* ---- files ---- */
 
-/* The index of the file of this name, a new one if there is none; NONE: no memory. */
-static uint32_t find_file(struct folder_files *f, const char *name)
+/* The index of the file of this name, which is added if it is new; NONE on OOM. */
+static uint32_t find_file(struct output_folder *o, const char *name)
 {
-	if (f->last != NONE && strcmp(f->files[f->last].name, name) == 0)
-		return f->last;
-	const uint32_t known = tabletext_get(&f->by_name, slice_str(name));
+	if (o->last != NONE && strcmp(o->files[o->last].name, name) == 0)
+		return o->last;
+	const uint32_t known = tabletext_get(&o->by_name, slice_str(name));
 	if (known != TABLE_NONE)
 		return known;
 	char *const copy = strdup(name);
-	if (copy == NULL || !array_room(&f->files, f->n, &f->cap, sizeof *f->files) ||
-	    !tabletext_put(&f->by_name, slice_str(copy), f->n)) {
+	if (copy == NULL || !array_room(&o->files, o->n, &o->files_cap, sizeof *o->files) ||
+	    !array_room(&o->states, o->n, &o->states_cap, sizeof *o->states) ||
+	    !tabletext_put(&o->by_name, slice_str(copy), o->n)) {
 		free(copy);
 		return NONE;
 	}
-	f->files[f->n] = (struct folder_file){ .name = copy, .slot = NONE };
-	return f->n++;
+	o->files[o->n] = (struct folder_file){ .name = copy };
+	o->states[o->n] = (struct file_state){ .slot = NONE };
+	return o->n++;
 }
 
-/* Adds to a file, whose name was checked, and makes it if there is none yet.  0, or an errno value, so too
- * below. */
-static int folder_files_put(struct folder_files *f, const char *name, const char *p, size_t n)
+/* Appends to a file whose name was checked. */
+static bool put_bytes(struct output_folder *o, const char *name, const char *p, size_t n)
 {
-	const uint32_t index = find_file(f, name);
+	const uint32_t file = find_file(o, name);
 
-	if (index == NONE)
-		return ENOMEM;
-	f->last = index;
-	if (f->files[index].slot == NONE) {
-		const int why = open_slot(f, index);
-		if (why != 0)
-			return why;
-	}
-	struct folder_slot *const s = &f->slots[f->files[index].slot];
-	s->used = ++f->clock;
-	byte_sum_add(&f->files[index].given, p, n);
-	if (n > HELD_SIZE - s->n) {
-		const int why = flush_slot(f, s);
-		if (why != 0)
-			return why;
-	}
+	if (file == NONE)
+		return output_failure_set(&o->failure, ENOMEM);
+	o->last = file;
+	if (o->states[file].slot == NONE && !open_slot(o, file))
+		return false;
+	struct slot *const s = &o->slots[o->states[file].slot];
+	s->used = ++o->clock;
+	byte_sum_add(&o->files[file].sum, p, n);
+	if (n > HELD_SIZE - s->n && !flush_slot(o, s))
+		return false;
 	if (n >= HELD_SIZE)
-		return blame(f, index, write_all(s->fd, p, n));
+		return write_slot(o, s, p, n);
 	if (n > 0)
 		memcpy(s->held + s->n, p, n);
 	s->n += n;
-	return 0;
+	return true;
 }
 
-/* Writes out what waits, and closes all. */
-static int folder_files_close(struct folder_files *f)
+/* The list is a file like the others, and does not name itself. */
+static bool put_list(struct output_folder *o)
 {
-	int why = 0;
+	struct text list = { .p = NULL };
 
-	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
-		if (f->slots[i].fd >= 0) {
-			const int now = close_slot(f, &f->slots[i]);
-			why = why == 0 ? now : why;
-		}
-	return why;
+	folder_list_put(&list, o->files, o->n);
+	const bool ok = list.failed ? output_failure_set(&o->failure, ENOMEM)
+	                            : put_bytes(o, OUTPUT_FOLDER_LIST, list.p, list.n);
+	text_free(&list);
+	return ok;
 }
 
-/* After that: reads all files.  EBADMSG: the bytes of one are not those that were put. */
-static int folder_files_check(struct folder_files *f)
-{
-	const size_t folder = strlen(f->temp->path);
-	int why = 0;
-
-	for (uint32_t i = 0; i < f->n && why == 0; i++) {
-		const struct folder_file *const file = &f->files[i];
-		const size_t size = folder + strlen(file->name) + 2;
-		char *const path = malloc(size);
-		struct byte_sum back;
-		if (path != NULL)
-			(void)snprintf(path, size, "%s/%s", f->temp->path, file->name);
-		why = path != NULL ? byte_sum_read(&back, path) : ENOMEM;
-		if (why == 0 && !byte_sum_equal(&back, &file->given))
-			why = EBADMSG;
-		(void)blame(f, i, why);
-		free(path);
-	}
-	return why;
-}
-
-/* Closes what is open, and frees. */
-static void folder_files_free(struct folder_files *f)
-{
-	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++) {
-		if (f->slots[i].fd >= 0)
-			(void)close(f->slots[i].fd);
-		free(f->slots[i].held);
-	}
-	for (uint32_t i = 0; i < f->n; i++)
-		free(f->files[i].name);
-	free(f->files);
-	tabletext_free(&f->by_name);
-	tabletext_free(&f->folders);
-	f->files = NULL;
-	f->n = 0;
-}
-
-/* ---- output folder ---- */
-
-struct output_folder {
-	bool force, finished;
-	char *target; /* where it goes, links followed, no slash at its end */
-	struct output_failure failure;
-	struct output_temp temp;
-	struct folder_files files;
-	unsigned long long bytes;
-};
+/* ---- the output ---- */
 
 static void release(struct output_folder *o)
 {
-	folder_files_free(&o->files);
+	for (uint32_t i = 0; i < OPEN_MAX_FILES; i++) {
+		if (o->slots[i].fd >= 0)
+			(void)close(o->slots[i].fd);
+		free(o->slots[i].held);
+	}
+	for (uint32_t i = 0; i < o->n; i++)
+		free(o->files[i].name);
+	free(o->files);
+	free(o->states);
+	tabletext_free(&o->by_name);
+	tabletext_free(&o->folders);
 	output_temp_remove(&o->temp);
 	output_failure_free(&o->failure);
 	free(o->target);
 	free(o);
 }
 
-/* ---- opening ---- */
-
-/* Without the slashes at its end. */
-static char *name_of(const char *path)
-{
-	size_t n = strlen(path);
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	return strndup(path, n);
-}
-
-/* A name that a rename can give: not the root, and no other word for a folder that has its own name. */
-static bool is_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/'), *const last = slash != NULL ? slash + 1 : path;
-
-	return last[0] != '\0' && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
-}
-
 static bool find_target(struct output_folder *o, const char *path)
 {
-	char *const name = name_of(path);
+	char *const name = strdup(path);
 
 	if (name == NULL)
 		return output_failure_set(&o->failure, ENOMEM);
+	cut_slashes(name);
 	if (name[0] != '\0')
 		o->target = output_follow_links(name);
 	const int why = name[0] == '\0' ? ENOENT : errno;
 	free(name);
 	if (o->target == NULL)
 		return output_failure_set(&o->failure, why);
-	size_t n = strlen(o->target);
-	while (n > 1 && o->target[n - 1] == '/') /* of a link */
-		o->target[--n] = '\0';
+	cut_slashes(o->target); /* of a link */
 	return is_name(o->target) ||
 	       output_failure_because(&o->failure, EISDIR, "is no name that a new directory can be given");
 }
@@ -422,48 +387,31 @@ struct output_folder *output_folder_open(const char *path, unsigned flags, char 
 		return NULL;
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
-	folder_files_init(&o->files, &o->temp);
-	if (!output_failure_init(&o->failure, path)) {
+	o->last = NONE;
+	for (uint32_t i = 0; i < OPEN_MAX_FILES; i++)
+		o->slots[i].fd = -1;
+	if (!output_failure_init(&o->failure, path))
 		output_failure_no_memory(path, why, n);
-		release(o);
-		return NULL;
-	}
-	if (find_target(o, path) && folder_may_replace(o->target, o->force, &o->failure) && open_temp(o))
+	else if (find_target(o, path) && folder_may_replace(o->target, o->force, &o->failure) && open_temp(o))
 		return o;
-	output_failure_tell(&o->failure, why, n);
+	else
+		output_failure_tell(&o->failure, why, n);
 	release(o);
 	return NULL;
 }
 
-/* ---- writing ---- */
-
-static bool put_failed(struct output_folder *o, int why)
-{
-	const uint32_t file = o->files.failed_file;
-
-	if (file != UINT32_MAX)
-		return output_failure_in(&o->failure, o->files.files[file].name, why, NULL);
-	return output_failure_set(&o->failure, why);
-}
-
-static bool wrong_name(struct output_folder *o, const char *wrong)
+bool output_folder_put(struct output_folder *o, const char *file, const char *p, size_t n)
 {
 	char text[64];
 
-	(void)snprintf(text, sizeof text, "the name of a file in it %s", wrong);
-	return output_failure_because(&o->failure, EINVAL, text);
-}
-
-bool output_folder_put(struct output_folder *o, const char *file, const char *p, size_t n)
-{
 	if (o->failure.error != 0 || o->finished)
 		return false;
 	const char *const wrong = folder_name_wrong(file, strlen(file));
-	if (wrong != NULL)
-		return wrong_name(o, wrong);
-	o->bytes += n;
-	const int why = folder_files_put(&o->files, file, p, n);
-	return why == 0 || put_failed(o, why);
+	if (wrong != NULL) {
+		(void)snprintf(text, sizeof text, "the name of a file in it %s", wrong);
+		return output_failure_because(&o->failure, EINVAL, text);
+	}
+	return put_bytes(o, file, p, n);
 }
 
 const char *output_folder_error(const struct output_folder *o)
@@ -476,44 +424,30 @@ const char *output_folder_written(const struct output_folder *o)
 	return o->temp.path;
 }
 
-unsigned long long output_folder_bytes(const struct output_folder *o)
-{
-	return o->bytes;
-}
-
-/* ---- the end ---- */
-
-/* The list is a file like the others, and does not name itself. */
-static int put_list(struct output_folder *o)
-{
-	struct text list = { .p = NULL };
-
-	folder_list_put(&list, o->files.files, o->files.n);
-	const int why =
-	    list.failed ? ENOMEM : folder_files_put(&o->files, OUTPUT_FOLDER_LIST, list.p, list.n);
-	text_free(&list);
-	return why;
-}
-
 bool output_folder_finish(struct output_folder *o)
 {
 	if (o->failure.error != 0 || o->finished)
 		return o->failure.error == 0;
 	o->finished = true;
-	int why = put_list(o);
-	if (why == 0)
-		why = folder_files_close(&o->files);
-	return why == 0 || put_failed(o, why);
+	bool ok = put_list(o);
+	for (uint32_t i = 0; ok && i < OPEN_MAX_FILES; i++)
+		ok = o->slots[i].fd < 0 || close_slot(o, &o->slots[i]);
+	return ok;
 }
 
 bool output_folder_check(struct output_folder *o)
 {
-	int why = o->failure.error == 0 ? folder_files_check(&o->files) : 0;
-
-	if (why == EBADMSG)
-		return output_failure_in(&o->failure, o->files.files[o->files.failed_file].name, EIO,
-		                         BYTE_SUM_DIFFERS);
-	return o->failure.error == 0 && (why == 0 || put_failed(o, why));
+	for (uint32_t i = 0; i < o->n && o->failure.error == 0; i++) {
+		char *const path = folder_path(o->temp.path, o->files[i].name);
+		struct byte_sum back;
+		const int why = path != NULL ? byte_sum_read(&back, path) : ENOMEM;
+		if (why != 0)
+			(void)fail_file(o, i, why);
+		else if (!byte_sum_equal(&back, &o->files[i].sum))
+			(void)output_failure_in(&o->failure, o->files[i].name, EIO, BYTE_SUM_DIFFERS);
+		free(path);
+	}
+	return o->failure.error == 0;
 }
 
 bool output_folder_commit(struct output_folder *o, char *why, size_t n)

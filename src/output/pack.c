@@ -1,3 +1,7 @@
+/*
+ * Compression: gzip by ISA-L, with a header without name and time; zstd at level 3 with a checksum of the
+ * content. Both run on the caller's thread.
+ */
 #include <isa-l/igzip_lib.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,10 +10,6 @@
 
 #include "output/private.h"
 
-/*
- * gzip: ISA-L, header without name and time; zstd: level 3 with a checksum of the
- * content.  Both run on the caller's thread.
- */
 enum {
 	OUT_SIZE = 256 * 1024,
 	PIECE = 1 << 30, /* ISA-L counts in 32 bits */
@@ -19,7 +19,7 @@ enum {
 };
 
 struct output_pack {
-	struct isal_zstream *gzip; /* exactly one of the two is there */
+	struct isal_zstream *gzip; /* either this or zstd */
 	uint8_t *gzip_level;
 	ZSTD_CCtx *zstd;
 	char out[OUT_SIZE];
@@ -85,7 +85,7 @@ static const char *gzip_feed(struct output_pack *k, const char *p, size_t n, boo
                              output_pack_sink *sink, void *to)
 {
 	struct isal_zstream *z = k->gzip;
-	z->next_in = (uint8_t *)(uintptr_t)p; /* only read, but not declared so */
+	z->next_in = (uint8_t *)(uintptr_t)p; /* the library only reads there */
 	z->avail_in = (uint32_t)n;
 	z->end_of_stream = last;
 	for (;;) {

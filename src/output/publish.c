@@ -1,3 +1,16 @@
+/*
+ * The name of an output folder.  A list in the folder,
+ *
+ *     tracetool-files 1 COUNT SUM
+ *     BYTES SUM NAME
+ *     ...
+ *
+ * names its files; the first SUM is that of the lines below, the others are those of the files
+ * (CRC-64/ECMA-182, reflected, 16 hexadecimal digits).  A folder is replaced only if its list names every
+ * file in it as it is, since a list that came with a repository could otherwise name files of the user.  Old
+ * and new folder are exchanged in one step; then the old one is read again, and goes back if something came
+ * into it meanwhile.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,26 +23,49 @@
 
 #include "base/memory.h"
 #include "base/os.h"
-#include "output/output.h"
 #include "output/private.h"
-#include "output/text_json.h"
 #include "output/text_visible.h"
-
-/* ---- folder list ---- */
 
 #define HEAD "tracetool-files 1 "
 
-enum { READ_STEP = 64 << 10, LIST_MOST = 64 << 20 /* bytes of a list that is believed */, SUM_DIGITS = 16 };
+enum { READ_STEP = 64 << 10, LIST_MAX = 64 << 20 /* bytes */, SUM_DIGITS = 16 };
 
-static const char no_list[] =
-    "exists, and has no list " OUTPUT_FOLDER_LIST " that would tell that tracetool wrote it: not replaced";
+#define NOT_REPLACED(what) "exists, and " what ": not replaced"
+#define ITS_LIST "its list " OUTPUT_FOLDER_LIST " "
 
-static const char not_ours[] =
-    "exists, and its list " OUTPUT_FOLDER_LIST " is not as tracetool writes it: not replaced";
+static const struct folder_wrong nothing = { .error = 0 };
 static const struct folder_wrong no_memory = { .error = ENOMEM };
-static const struct folder_wrong bad_list = { .text = not_ours };
+static const struct folder_wrong no_list = {
+	.text = NOT_REPLACED("has no list " OUTPUT_FOLDER_LIST " that would tell that tracetool wrote it")
+};
+static const struct folder_wrong bad_list = { .text =
+	                                          NOT_REPLACED(ITS_LIST "is not as tracetool writes it") };
+static const struct folder_wrong not_listed = { .text = NOT_REPLACED(ITS_LIST
+	                                                             "does not name all that is in it") };
+static const struct folder_wrong changed = { .text =
+	                                         NOT_REPLACED("a file in it is not as " ITS_LIST "tells") };
 
-/* ---- writing ---- */
+static bool is_wrong(struct folder_wrong w)
+{
+	return w.text != NULL || w.error != 0;
+}
+
+static struct folder_wrong failed(int error)
+{
+	return (struct folder_wrong){ .error = error };
+}
+
+char *folder_path(const char *a, const char *b)
+{
+	const size_t size = strlen(a) + strlen(b) + 2;
+	char *const path = malloc(size);
+
+	if (path != NULL)
+		(void)snprintf(path, size, "%s/%s", a, b);
+	return path;
+}
+
+/* ---- the list ---- */
 
 static uint64_t sum_of(const char *p, size_t n)
 {
@@ -44,17 +80,15 @@ void folder_list_put(struct text *t, const struct folder_file *files, uint32_t n
 	struct text lines = { .p = NULL };
 
 	for (uint32_t i = 0; i < n; i++)
-		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].given.bytes,
-		            files[i].given.sum, files[i].name);
+		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].sum.bytes, files[i].sum.sum,
+		            files[i].name);
 	text_printf(t, HEAD "%" PRIu32 " %016" PRIx64 "\n", n, sum_of(lines.p, lines.n));
 	text_add(t, lines.p, lines.n);
 	t->failed |= lines.failed;
 	text_free(&lines);
 }
 
-/* ---- reading ---- */
-
-/* The descriptor of the list; -1: *wrong says why. */
+/* Returns the descriptor of the list, or -1 with *wrong set. */
 static int open_list(const char *path, struct folder_wrong *wrong)
 {
 	struct stat st = { .st_mode = S_IFREG };
@@ -66,61 +100,56 @@ static int open_list(const char *path, struct folder_wrong *wrong)
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	if (!S_ISREG(st.st_mode) || (fd < 0 && (errno == ENOENT || errno == ELOOP || errno == ENXIO)))
-		wrong->text = no_list;
+		*wrong = no_list;
 	else
-		wrong->error = errno;
+		*wrong = failed(errno);
 	if (fd >= 0)
 		(void)close(fd);
 	return -1;
 }
 
-/* All bytes of the list. */
 static struct folder_wrong read_text(const char *folder, struct text *text)
 {
-	const size_t size = strlen(folder) + sizeof "/" OUTPUT_FOLDER_LIST;
-	char *const path = malloc(size);
-	struct folder_wrong wrong = { .error = 0 };
+	char *const path = folder_path(folder, OUTPUT_FOLDER_LIST);
+	struct folder_wrong wrong = path != NULL ? nothing : no_memory;
+	const int fd = path != NULL ? open_list(path, &wrong) : -1;
 
-	if (path == NULL)
-		return no_memory;
-	(void)snprintf(path, size, "%s/" OUTPUT_FOLDER_LIST, folder);
-	const int fd = open_list(path, &wrong);
 	free(path);
-	if (fd < 0)
-		return wrong;
-	for (ssize_t did = 1; did != 0 && wrong.error == 0 && wrong.text == NULL;) {
-		char *const room = text_room(text, READ_STEP);
-		did = room != NULL ? read(fd, room, READ_STEP) : -1;
-		if (room == NULL)
+	for (ssize_t did = 1; fd >= 0 && did != 0 && !is_wrong(wrong);) {
+		char *const to = text_room(text, READ_STEP);
+		did = to != NULL ? read(fd, to, READ_STEP) : -1;
+		if (to == NULL)
 			wrong = no_memory;
 		else if (did < 0 && errno != EINTR)
-			wrong.error = errno;
+			wrong = failed(errno);
 		text->n += did > 0 ? (size_t)did : 0;
-		if (text->n > LIST_MOST)
+		if (text->n > LIST_MAX)
 			wrong = bad_list;
 	}
-	(void)close(fd);
+	if (fd >= 0)
+		(void)close(fd);
 	return wrong;
 }
 
-/* A number and what stands behind it; moves *p behind that.  false: there is none. */
-static bool take_number(const char **p, const char *end, char behind, uint64_t *v)
+/* Reads a number and the byte after it; moves *p after that.  false: there is none. */
+static bool read_number(char **p, const char *end, char after, uint64_t *v)
 {
-	const char *at = *p;
+	char *at = *p;
 
 	for (*v = 0; at < end && *at >= '0' && *at <= '9' && *v <= (UINT64_MAX - 9) / 10; at++)
 		*v = *v * 10 + (uint64_t)(*at - '0');
-	if (at == *p || at == end || *at != behind)
+	if (at == *p || at == end || *at != after)
 		return false;
 	*p = at + 1;
 	return true;
 }
 
-static bool take_sum(const char **p, const char *end, char behind, uint64_t *v)
+/* Likewise, a sum. */
+static bool read_sum(char **p, const char *end, char after, uint64_t *v)
 {
 	static const char digits[] = "0123456789abcdef";
 
-	if (end - *p <= SUM_DIGITS || (*p)[SUM_DIGITS] != behind)
+	if (end - *p <= SUM_DIGITS || (*p)[SUM_DIGITS] != after)
 		return false;
 	*v = 0;
 	for (int i = 0; i < SUM_DIGITS; i++) {
@@ -133,213 +162,154 @@ static bool take_sum(const char **p, const char *end, char behind, uint64_t *v)
 	return true;
 }
 
-static struct folder_wrong take_line(struct folder_list *l, const char **p, const char *end)
+/* The line's end becomes the NUL of the name. */
+static struct folder_wrong read_line(struct folder_old *old, char **p, const char *end)
 {
-	struct folder_listed file;
+	struct folder_file file;
 
-	if (!take_number(p, end, ' ', &file.is.bytes) || !take_sum(p, end, ' ', &file.is.sum))
+	if (!read_number(p, end, ' ', &file.sum.bytes) || !read_sum(p, end, ' ', &file.sum.sum))
 		return bad_list;
-	const char *const line_end = memchr(*p, '\n', (size_t)(end - *p));
-	if (line_end == NULL || folder_name_wrong(*p, (size_t)(line_end - *p)) != NULL)
+	file.name = *p;
+	char *const line_end = memchr(*p, '\n', (size_t)(end - *p));
+	if (line_end == NULL || folder_name_wrong(file.name, (size_t)(line_end - file.name)) != NULL)
 		return bad_list;
-	file.name = slice_of(*p, (size_t)(line_end - *p));
-	if (tabletext_get(&l->names, file.name) != TABLE_NONE)
-		return bad_list;
-	if (!array_room(&l->files, l->n, &l->cap, sizeof *l->files) ||
-	    !tabletext_put(&l->names, file.name, l->n))
-		return no_memory;
-	l->files[l->n++] = file;
+	*line_end = '\0';
 	*p = line_end + 1;
-	return (struct folder_wrong){ .error = 0 };
+	if (tabletext_get(&old->names, slice_str(file.name)) != TABLE_NONE)
+		return bad_list;
+	if (!array_room(&old->listed, old->nlisted, &old->listed_cap, sizeof *old->listed) ||
+	    !tabletext_put(&old->names, slice_str(file.name), old->nlisted))
+		return no_memory;
+	old->listed[old->nlisted++] = file;
+	return nothing;
 }
 
-/* Reads and checks that of a folder; free it in any case. */
-static struct folder_wrong folder_list_read(struct folder_list *l, const char *folder)
+/* Reads and checks the list of a folder. */
+static struct folder_wrong read_list(struct folder_old *old, const char *folder)
 {
 	uint64_t count, sum;
 
-	*l = (struct folder_list){ .n = 0 };
-	struct folder_wrong wrong = read_text(folder, &l->text);
-	if (wrong.text != NULL || wrong.error != 0)
+	*old = (struct folder_old){ .n = 0 };
+	struct folder_wrong wrong = read_text(folder, &old->text);
+	if (is_wrong(wrong))
 		return wrong;
-	const char *p = l->text.p, *const end = p + l->text.n;
-	if (l->text.n < strlen(HEAD) || memcmp(p, HEAD, strlen(HEAD)) != 0)
+	char *p = old->text.p;
+	const char *const end = p + old->text.n;
+	if (old->text.n < strlen(HEAD) || memcmp(p, HEAD, strlen(HEAD)) != 0)
 		return bad_list;
 	p += strlen(HEAD);
-	if (!take_number(&p, end, ' ', &count) || !take_sum(&p, end, '\n', &sum) ||
+	if (!read_number(&p, end, ' ', &count) || !read_sum(&p, end, '\n', &sum) ||
 	    sum_of(p, (size_t)(end - p)) != sum)
 		return bad_list;
-	while (wrong.text == NULL && wrong.error == 0 && p < end)
-		wrong = take_line(l, &p, end);
-	return wrong.text == NULL && wrong.error == 0 && l->n != count ? bad_list : wrong;
-}
-
-static void folder_list_free(struct folder_list *l)
-{
-	text_free(&l->text);
-	tabletext_free(&l->names);
-	free(l->files);
-	*l = (struct folder_list){ .n = 0 };
+	while (!is_wrong(wrong) && p < end)
+		wrong = read_line(old, &p, end);
+	return !is_wrong(wrong) && old->nlisted != count ? bad_list : wrong;
 }
 
 bool folder_is_complete(const char *folder, int *error)
 {
-	struct text path = { .p = NULL };
-	struct folder_list list;
+	struct folder_old old;
 	struct stat st;
-	const struct folder_wrong wrong = folder_list_read(&list, folder);
-	bool ok = wrong.text == NULL && wrong.error == 0;
+	const struct folder_wrong wrong = read_list(&old, folder);
+	bool ok = !is_wrong(wrong);
 
 	*error = wrong.error;
-	for (uint32_t i = 0; i < list.n && ok; i++) {
-		text_clear(&path);
-		text_printf(&path, "%s/%.*s", folder, (int)list.files[i].name.n, list.files[i].name.p);
-		text_char(&path, '\0');
-		ok = !path.failed && lstat(path.p, &st) == 0;
-		if (!ok && (path.failed || errno != ENOENT))
-			*error = path.failed ? ENOMEM : errno;
-		ok = ok && S_ISREG(st.st_mode) && (uint64_t)st.st_size == list.files[i].is.bytes;
+	for (uint32_t i = 0; i < old.nlisted && ok; i++) {
+		char *const path = folder_path(folder, old.listed[i].name);
+		ok = path != NULL && lstat(path, &st) == 0;
+		if (!ok && (path == NULL || errno != ENOENT))
+			*error = path == NULL ? ENOMEM : errno;
+		ok = ok && S_ISREG(st.st_mode) && (uint64_t)st.st_size == old.listed[i].sum.bytes;
+		free(path);
 	}
-	text_free(&path);
-	folder_list_free(&list);
+	folder_old_free(&old);
 	return ok;
 }
 
-/* ---- folder old ---- */
+/* ---- an old folder ---- */
 
-static const struct folder_wrong not_ours_folder_old = {
-	.text = "exists, and its list " OUTPUT_FOLDER_LIST " does not name all that is in it: not replaced"
-};
-
-static const struct folder_wrong changed = {
-	.text = "exists, and a file in it is not as its list " OUTPUT_FOLDER_LIST " tells: not replaced"
-};
-static const struct folder_wrong nothing = { .error = 0 };
-
-static struct folder_wrong failed(int error)
-{
-	return (struct folder_wrong){ .error = error };
-}
-
-static bool is_wrong(struct folder_wrong w)
-{
-	return w.text != NULL || w.error != 0;
-}
-
-/* "A/B"; NULL: no memory. */
-static char *join(const char *a, const char *b)
-{
-	const size_t size = strlen(a) + strlen(b) + 2;
-	char *const path = malloc(size);
-
-	if (path != NULL)
-		(void)snprintf(path, size, "%s/%s", a, b);
-	return path;
-}
-
-/* ---- the files ---- */
-
-/* Whether the file has the bytes that its line tells. */
+/* Whether the file has the bytes that its line states. */
 static struct folder_wrong check_file(const char *path, const struct stat *st,
-                                      const struct folder_listed *listed)
+                                      const struct folder_file *listed)
 {
 	struct byte_sum is;
 
-	if ((uint64_t)st->st_size != listed->is.bytes)
+	if ((uint64_t)st->st_size != listed->sum.bytes)
 		return changed;
 	const int error = byte_sum_read(&is, path);
-	return error != 0 ? failed(error) : byte_sum_equal(&is, &listed->is) ? nothing : changed;
+	return error != 0 ? failed(error) : byte_sum_equal(&is, &listed->sum) ? nothing : changed;
 }
 
-/* ---- the folder ---- */
-
-/* Takes over the path. */
-static struct folder_wrong add(char ***list, uint32_t *n, uint32_t *cap, char *path)
-{
-	if (!array_room(list, *n, cap, sizeof **list)) {
-		free(path);
-		return failed(ENOMEM);
-	}
-	(*list)[(*n)++] = path;
-	return nothing;
-}
-
-/* One entry; `name`: from the folder's own name on. */
+/* name: relative to the old folder. */
 static struct folder_wrong check_entry(const struct folder_old *old, const char *path, const char *name,
                                        const struct stat *st)
 {
-	const uint32_t listed = tabletext_get(&old->list.names, slice_str(name));
+	const uint32_t listed = tabletext_get(&old->names, slice_str(name));
 
 	if (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && strcmp(name, OUTPUT_FOLDER_LIST) == 0))
 		return nothing;
 	if (!S_ISREG(st->st_mode) || listed == TABLE_NONE)
-		return not_ours_folder_old;
-	return check_file(path, st, &old->list.files[listed]);
+		return not_listed;
+	return check_file(path, st, &old->listed[listed]);
 }
 
-/* Takes over the path; `root`: the bytes before the entry's name. */
-static struct folder_wrong take_entry(struct folder_old *old, size_t root, char *path)
+/* Checks and adds one entry; takes over the path.  root: length of the old folder's path and a slash. */
+static struct folder_wrong add_entry(struct folder_old *old, size_t root, char *path)
 {
-	struct folder_wrong wrong = nothing;
+	struct folder_wrong wrong;
 	struct stat st;
 
 	if (path == NULL)
-		wrong = failed(ENOMEM);
-	else if (lstat(path, &st) != 0)
+		return no_memory;
+	if (lstat(path, &st) != 0)
 		wrong = failed(errno);
 	else
 		wrong = check_entry(old, path, path + root, &st);
+	if (!is_wrong(wrong) && !array_room(&old->entries, old->n, &old->cap, sizeof *old->entries))
+		wrong = no_memory;
 	if (is_wrong(wrong))
 		free(path);
-	else if (S_ISDIR(st.st_mode))
-		wrong = add(&old->folders, &old->nfolders, &old->folders_cap, path);
 	else
-		wrong = add(&old->files, &old->nfiles, &old->files_cap, path);
+		old->entries[old->n++] = (struct folder_entry){ path, S_ISDIR(st.st_mode) };
 	return wrong;
 }
 
-static struct folder_wrong read_entries(struct folder_old *old, size_t root, const char *path, DIR *dir)
+/* Reads the old folder itself, or a folder in it. */
+static struct folder_wrong read_folder(struct folder_old *old, size_t root, const char *path)
 {
+	const uint32_t before = old->n;
 	const struct dirent *e;
 	struct folder_wrong wrong = nothing;
-
-	while (!is_wrong(wrong) && (errno = 0, e = readdir(dir)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			wrong = take_entry(old, root, join(path, e->d_name));
-	return is_wrong(wrong) ? wrong : failed(errno);
-}
-
-/* Reads the folder itself, or one in it. */
-static struct folder_wrong read_one(struct folder_old *old, size_t root, const char *path)
-{
-	const uint32_t files = old->nfiles, folders = old->nfolders;
 	DIR *const dir = opendir(path);
 
 	if (dir == NULL)
 		return failed(errno);
-	const struct folder_wrong wrong = read_entries(old, root, path, dir);
+	while (!is_wrong(wrong) && (errno = 0, e = readdir(dir)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			wrong = add_entry(old, root, folder_path(path, e->d_name));
+	if (!is_wrong(wrong))
+		wrong = failed(errno);
 	(void)closedir(dir);
 	if (is_wrong(wrong))
 		return wrong;
-	if (old->nfiles == files && old->nfolders == folders)
-		return strlen(path) < root ? nothing
-		                           : not_ours_folder_old; /* no output has an empty folder in it */
+	if (old->n == before) /* no output has an empty folder in it */
+		return strlen(path) < root ? nothing : not_listed;
 	return access(path, W_OK | X_OK) != 0 ? failed(errno) : nothing;
 }
 
 struct folder_wrong folder_old_read(struct folder_old *old, const char *path)
 {
 	const size_t root = strlen(path) + 1;
+	const struct folder_wrong list = read_list(old, path);
 
-	*old = (struct folder_old){ .nfiles = 0 };
-	const struct folder_wrong list = folder_list_read(&old->list, path);
 	if (list.error != 0)
 		return list;
-	struct folder_wrong wrong = read_one(old, root, path);
-	if (list.text != NULL && wrong.error == 0 && (wrong.text != NULL || old->nfiles + old->nfolders > 0))
-		return list; /* an empty one has nothing to lose */
-	for (uint32_t i = 0; !is_wrong(wrong) && i < old->nfolders; i++)
-		wrong = read_one(old, root, old->folders[i]);
+	struct folder_wrong wrong = read_folder(old, root, path);
+	if (list.text != NULL && wrong.error == 0 && (wrong.text != NULL || old->n > 0))
+		return list; /* an empty folder needs none */
+	for (uint32_t i = 0; !is_wrong(wrong) && i < old->n; i++)
+		if (old->entries[i].is_folder)
+			wrong = read_folder(old, root, old->entries[i].path);
 	return wrong;
 }
 
@@ -347,10 +317,9 @@ int folder_old_remove(const struct folder_old *old, const char *path)
 {
 	int why = 0;
 
-	for (uint32_t i = 0; i < old->nfiles + old->nfolders; i++) {
-		const bool file = i < old->nfiles;
-		const uint32_t from_end = old->nfiles + old->nfolders - 1 - i;
-		const int gone = file ? unlink(old->files[i]) : rmdir(old->folders[from_end]);
+	for (uint32_t i = old->n; i-- > 0;) {
+		const struct folder_entry *const e = &old->entries[i];
+		const int gone = e->is_folder ? rmdir(e->path) : unlink(e->path);
 		if (gone != 0 && why == 0)
 			why = errno;
 	}
@@ -359,17 +328,16 @@ int folder_old_remove(const struct folder_old *old, const char *path)
 
 void folder_old_free(struct folder_old *old)
 {
-	for (uint32_t i = 0; i < old->nfiles; i++)
-		free(old->files[i]);
-	for (uint32_t i = 0; i < old->nfolders; i++)
-		free(old->folders[i]);
-	free(old->files);
-	free(old->folders);
-	folder_list_free(&old->list);
-	*old = (struct folder_old){ .nfiles = 0 };
+	for (uint32_t i = 0; i < old->n; i++)
+		free(old->entries[i].path);
+	free(old->entries);
+	free(old->listed);
+	tabletext_free(&old->names);
+	text_free(&old->text);
+	*old = (struct folder_old){ .n = 0 };
 }
 
-/* ---- folder publish ---- */
+/* ---- publishing ---- */
 
 static bool refuse(struct output_failure *failure, struct folder_wrong wrong)
 {
@@ -390,11 +358,11 @@ bool folder_may_replace(const char *path, bool replace, struct output_failure *f
 		return output_failure_because(failure, EEXIST, "already exists (use -f to replace it)");
 	const struct folder_wrong wrong = folder_old_read(&old, path);
 	folder_old_free(&old);
-	return (wrong.text == NULL && wrong.error == 0) || refuse(failure, wrong);
+	return !is_wrong(wrong) || refuse(failure, wrong);
 }
 
-/* Where the system cannot exchange: the old one steps aside to a name that is new, and back if the new one
- * does not get the name.  `aside` is then the path of the old one. */
+/* Without an exchange: the old folder steps aside to a new name, and back if the new one does not get its
+ * name. */
 static int step_aside(const struct output_temp *temp, const char *aside)
 {
 	int why = rename_new(temp->target, aside);
@@ -407,40 +375,44 @@ static int step_aside(const struct output_temp *temp, const char *aside)
 	return why;
 }
 
-/* The old one is at `at` now: removes it.  What came into it since it was looked at stays, and all goes back.
- */
+/* The failure after which both folders are there: the old one as `at`. */
+static bool report_left(struct output_failure *failure, const char *at, int why)
+{
+	char reason[128], room[512];
+	struct text text = text_start(room, sizeof room);
+	const char *const slash = strrchr(at, '/');
+
+	output_errno_text(reason, sizeof reason, why);
+	text_str(&text, "is written, but the old one could not be removed from ");
+	text_visible(&text, slice_str(slash != NULL ? slash + 1 : at), 0);
+	text_printf(&text, ": %s", reason);
+	text_char(&text, '\0');
+	(void)output_failure_because(failure, why, text.failed ? reason : text.p);
+	text_free(&text);
+	return false;
+}
+
+/* Removes the old folder, which is at `at` now.  If something came into it after the first check, it stays,
+ * and both names go back. */
 static bool remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exchange *exchange,
                        struct output_failure *failure)
 {
 	struct folder_old old;
-	char reason[128], room[512];
-	struct text text = text_start(room, sizeof room);
 	const struct folder_wrong wrong = folder_old_read(&old, at);
-	const bool is_old = wrong.text == NULL && wrong.error == 0;
 	int why = 0;
 
-	if (is_old) {
+	if (!is_wrong(wrong))
 		why = folder_old_remove(&old, at);
-	} else if (exchanged) {
+	else if (exchanged)
 		(void)exchange(temp->path, temp->target);
-	} else if (rename_new(temp->target, temp->path) == 0) {
+	else if (rename_new(temp->target, temp->path) == 0)
 		(void)rename_new(at, temp->target);
-	}
 	folder_old_free(&old);
-	if (!is_old)
+	if (is_wrong(wrong))
 		return refuse(failure, wrong);
-	if (why != 0) {
-		if (strerror_r(why, reason, sizeof reason) != 0)
-			(void)snprintf(reason, sizeof reason, "error %d", why);
-		text_str(&text, "is written, but the old one could not be removed from ");
-		text_visible(&text, slice_str(strrchr(at, '/') != NULL ? strrchr(at, '/') + 1 : at), 0);
-		text_printf(&text, ": %s", reason);
-		text_char(&text, '\0');
-		(void)output_failure_because(failure, why, text.failed ? reason : text.p);
-		text_free(&text);
-	}
-	output_temp_forget(temp); /* `at` may be its path */
-	return why == 0;
+	const bool removed = why == 0 || report_left(failure, at, why);
+	output_temp_forget(temp); /* last: `at` may be its path */
+	return removed;
 }
 
 static bool replace_old(struct output_temp *temp, folder_exchange *exchange, struct output_failure *failure)

@@ -1,3 +1,8 @@
+/*
+ * Files and folders with a temporary name: ".out.json.tracetool-x7c2..." next to "out.json".  Each is in a
+ * register, from which the handler of ending signals removes what is left.  Creation and registration are one
+ * step for the handler (output_register_begin()): it waits for threads in between.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,109 +18,18 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "output/output.h"
 #include "output/private.h"
-#include "output/text_json.h"
-#include "output/text_visible.h"
-
-/* ---- output failure ---- */
-
-enum { REASON_SIZE = 256 };
-
-bool output_failure_init(struct output_failure *f, const char *name)
-{
-	struct text shown = { .p = NULL };
-
-	text_visible(&shown, slice_str(name), 0);
-	text_char(&shown, '\0');
-	f->size = shown.n + OUTPUT_FAILURE_FILE_MOST + REASON_SIZE;
-	f->text = malloc(f->size);
-	f->name = shown.p;
-	return !shown.failed && f->text != NULL;
-}
-
-void output_failure_free(struct output_failure *f)
-{
-	free(f->name);
-	free(f->text);
-	*f = (struct output_failure){ .error = 0 };
-}
-
-static void errno_text(char *reason, size_t size, int error)
-{
-	if (strerror_r(error, reason, size) != 0)
-		(void)snprintf(reason, size, "error %d", error);
-}
-
-bool output_failure_because(struct output_failure *f, int error, const char *reason)
-{
-	if (f->error == 0) {
-		f->error = error;
-		(void)snprintf(f->text, f->size, "%s: %s", f->name, reason);
-	}
-	return false;
-}
-
-bool output_failure_set(struct output_failure *f, int error)
-{
-	char reason[REASON_SIZE / 2];
-
-	errno_text(reason, sizeof reason, error);
-	return output_failure_because(f, error, reason);
-}
-
-bool output_failure_in(struct output_failure *f, const char *file, int error, const char *reason)
-{
-	char room[REASON_SIZE / 2];
-
-	if (f->error == 0) {
-		f->error = error;
-		errno_text(room, sizeof room, error);
-		(void)snprintf(f->text, f->size, "%s/%.*s: %s", f->name, OUTPUT_FAILURE_FILE_MOST, file,
-		               reason != NULL ? reason : room);
-	}
-	return false;
-}
-
-const char *output_failure_text(const struct output_failure *f)
-{
-	return f->error != 0 ? f->text : NULL;
-}
-
-void output_failure_tell(const struct output_failure *f, char *why, size_t n)
-{
-	const size_t len = strlen(f->text);
-
-	if (n <= len && n > 4) {
-		const char *tail = f->text + (len - (n - 4));
-		while ((*tail & 0xc0) == 0x80) /* no half UTF-8 */
-			tail++;
-		(void)snprintf(why, n, "...%s", tail);
-	} else if (n > 0) {
-		(void)snprintf(why, n, "%s", f->text);
-	}
-}
-
-void output_failure_no_memory(const char *name, char *why, size_t n)
-{
-	char room[REASON_SIZE];
-	struct text shown = text_start(room, sizeof room);
-
-	text_visible_ends(&shown, slice_str(name), REASON_SIZE / 2);
-	if (n > 0)
-		(void)snprintf(why, n, "%.*s: the system gives no more memory for the output", (int)shown.n,
-		               shown.p);
-	text_free(&shown);
-}
-
-/* ---- output register ---- */
 
 enum {
-	SLOTS = 1024,     /* as many as a process usually may have open files */
-	PATIENCE = 10000, /* ms that a dying process waits for threads that are creating something */
+	SLOTS = 1024,     /* files that a process usually may have open */
+	PATIENCE = 10000, /* ms that the handler waits for threads between _begin() and _end() */
+	NAMES_TRIED = 100,
+	RANDOM_CHARS = 10,
 };
 
-/* What was made in a folder, the last first. */
+/* ---- register ---- */
+
+/* A file or folder that was created in a registered folder; the last one is first. */
 struct inside {
 	struct inside *next;
 	bool folder;
@@ -124,15 +38,13 @@ struct inside {
 
 struct output_registered {
 	_Atomic(struct inside *) inside;
-	int dir; /* where the path begins; AT_FDCWD: as any path */
+	int dir; /* the path is relative to it; AT_FDCWD: of the process */
 	bool folder;
 	char path[];
 };
 
-/*
- * A signal handler is given no argument of ours, hence the statics.  Whoever takes a pointer out of its slot
- * owns what it leads to: the handler may run on another thread while a file is forgotten.
- */
+/* Static, as a signal handler has no argument of ours.  An entry is owned by the thread that exchanged its
+ * slot for NULL: the handler may run on another thread while a file is forgotten. */
 static _Atomic(struct output_registered *) slots[SLOTS];
 
 static atomic_bool dying;
@@ -152,22 +64,22 @@ static sigset_t ending_set(void)
 	return set;
 }
 
-static void remove_one(const char *path, bool folder)
+static void remove_path(int dir, const char *path, bool folder)
 {
-	(void)(folder ? rmdir(path) : unlink(path));
+	if (dir != AT_FDCWD)
+		(void)unlinkat(dir, path, 0); /* only files are in another folder */
+	else
+		(void)(folder ? rmdir(path) : unlink(path));
 }
 
-static void remove_with_all(struct output_registered *r)
+static void remove_entry(struct output_registered *r)
 {
 	for (const struct inside *i = atomic_load(&r->inside); i != NULL; i = i->next)
-		remove_one(i->path, i->folder);
-	if (r->dir != AT_FDCWD)
-		(void)unlinkat(r->dir, r->path, 0);
-	else
-		remove_one(r->path, r->folder);
+		remove_path(AT_FDCWD, i->path, i->folder);
+	remove_path(r->dir, r->path, r->folder);
 }
 
-/* Only what POSIX allows in a handler: poll, unlink, unlinkat, rmdir, signal, raise. */
+/* Calls only functions that POSIX allows in a handler: poll, unlink, unlinkat, rmdir, signal, raise. */
 static void remove_all_and_die(int sig)
 {
 	atomic_store(&dying, true);
@@ -176,7 +88,7 @@ static void remove_all_and_die(int sig)
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct output_registered *const r = atomic_exchange(&slots[i], NULL);
 		if (r != NULL)
-			remove_with_all(r);
+			remove_entry(r);
 	}
 	(void)signal(sig, SIG_DFL);
 	(void)raise(sig); /* blocked here; ends the process on return */
@@ -188,7 +100,7 @@ void output_handle_signals(void)
 	on.sa_mask = ending_set();
 	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
 		struct sigaction was;
-		/* What nohup or a shell's background job ignores stays ignored. */
+		/* A signal that nohup or a shell's background job ignores stays ignored. */
 		if (sigaction(ending_signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			(void)sigaction(ending_signals[i], &on, NULL);
 	}
@@ -221,9 +133,9 @@ void output_register_end(const struct output_register_hold *h)
 	errno = why;
 }
 
-/* Enters a file or a folder that exists; the path is copied.  dir: AT_FDCWD, or the open folder of a file,
- * which stays open as long as the entry.  NULL: no memory, or no slot left (EMFILE). */
-static struct output_registered *output_register_add(int dir, const char *path, bool folder)
+/* Registers an existing file or folder; the path is copied.  dir: AT_FDCWD, or the open folder of a file,
+ * which stays open as long as the entry.  Returns NULL on OOM, or if no slot is left (EMFILE). */
+static struct output_registered *register_path(int dir, const char *path, bool folder)
 {
 	const size_t size = strlen(path) + 1;
 	struct output_registered *const r = calloc(1, sizeof *r + size);
@@ -257,8 +169,8 @@ bool output_register_inside(struct output_registered *folder, const char *path, 
 	return true;
 }
 
-/* false: the handler was faster, and it is the handler's. */
-static bool take_out(struct output_registered *r)
+/* Returns false if the handler owns the entry already. */
+static bool unregister(struct output_registered *r)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct output_registered *mine = r;
@@ -268,7 +180,7 @@ static bool take_out(struct output_registered *r)
 	return false;
 }
 
-static void entry_free(struct output_registered *r)
+static void free_entry(struct output_registered *r)
 {
 	struct inside *i = atomic_load(&r->inside);
 
@@ -280,28 +192,7 @@ static void entry_free(struct output_registered *r)
 	free(r);
 }
 
-/* Takes it out and frees the entry: it has a name of its own now. */
-static void output_register_forget(struct output_registered *r)
-{
-	if (take_out(r))
-		entry_free(r);
-}
-
-/* Removes it, takes it out and frees the entry. */
-static void output_register_remove(struct output_registered *r)
-{
-	if (!take_out(r))
-		return;
-	remove_with_all(r);
-	entry_free(r);
-}
-
-/* ---- output temp ---- */
-
-enum {
-	TRIES = 100, /* other names when one is taken */
-	RANDOM_CHARS = 10,
-};
+/* ---- temporary names ---- */
 
 static void random_chars(char out[RANDOM_CHARS + 1])
 {
@@ -320,8 +211,8 @@ static void random_chars(char out[RANDOM_CHARS + 1])
 	out[RANDOM_CHARS] = '\0';
 }
 
-/* One new name: ".out.json.tracetool-x7c2...", or the short ".tracetool-x7c2..." when that is too long. */
-static char *name_new(const char *target, bool is_short)
+/* ".out.json.tracetool-x7c2...", or ".tracetool-x7c2..." (is_short) if that is too long. */
+static char *new_name(const char *target, bool is_short)
 {
 	const char *slash = strrchr(target, '/');
 	const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - target);
@@ -341,8 +232,8 @@ static char *name_new(const char *target, bool is_short)
 	return name;
 }
 
-/* The descriptor, or 0 for a folder; -1: errno. */
-static int create_thing(int dir, const char *name, bool folder, mode_t mode)
+/* Returns the descriptor, or 0 for a folder; -1: errno. */
+static int create_path(int dir, const char *name, bool folder, mode_t mode)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 
@@ -351,28 +242,20 @@ static int create_thing(int dir, const char *name, bool folder, mode_t mode)
 	return dir == AT_FDCWD ? open(name, flags, mode) : openat(dir, name, flags, mode);
 }
 
-static void remove_thing(int dir, const char *name, bool folder)
-{
-	if (dir != AT_FDCWD)
-		(void)unlinkat(dir, name, 0);
-	else
-		(void)(folder ? rmdir(name) : unlink(name));
-}
-
 static int create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode)
 {
-	char *name = name_new(target, is_short);
+	char *name = new_name(target, is_short);
 	if (name == NULL)
 		return -1;
-	const int fd = create_thing(t->dir, name, t->folder, mode);
-	if (fd >= 0 && (t->entry = output_register_add(t->dir, name, t->folder)) != NULL) {
+	const int fd = create_path(t->dir, name, t->folder, mode);
+	if (fd >= 0 && (t->entry = register_path(t->dir, name, t->folder)) != NULL) {
 		t->path = name;
 		t->target = target;
 		return fd;
 	}
 	const int why = errno;
 	if (fd >= 0) {
-		remove_thing(t->dir, name, t->folder);
+		remove_path(t->dir, name, t->folder);
 		if (!t->folder)
 			(void)close(fd);
 	}
@@ -381,10 +264,10 @@ static int create_one(struct output_temp *t, const char *target, bool is_short, 
 	return -1;
 }
 
-static int create_some(struct output_temp *t, const char *target, mode_t mode)
+static int create_unused(struct output_temp *t, const char *target, mode_t mode)
 {
 	bool is_short = false;
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < NAMES_TRIED; i++) {
 		const int fd = create_one(t, target, is_short, mode);
 		if (fd >= 0)
 			return fd;
@@ -396,11 +279,11 @@ static int create_some(struct output_temp *t, const char *target, mode_t mode)
 	return -1;
 }
 
-/* No signal between the thing and its entry in the register. */
-static int create_held(struct output_temp *t, const char *target, mode_t mode)
+/* Creates and registers: no signal in between. */
+static int create_temp(struct output_temp *t, const char *target, mode_t mode)
 {
 	struct output_register_hold hold;
-	const int fd = output_register_begin(&hold) ? create_some(t, target, mode) : -1;
+	const int fd = output_register_begin(&hold) ? create_unused(t, target, mode) : -1;
 
 	output_register_end(&hold);
 	return fd;
@@ -414,8 +297,8 @@ int output_temp_create(struct output_temp *t, const char *target, int keep_mode)
 int output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode)
 {
 	*t = (struct output_temp){ .dir = dir };
-	const int fd = create_held(t, target, keep_mode < 0 ? 0666 : 0600);
-	/* File systems without permission bits may refuse; the file then has what they give. */
+	const int fd = create_temp(t, target, keep_mode < 0 ? 0666 : 0600);
+	/* File systems without permission bits may refuse; the file then has theirs. */
 	if (fd >= 0 && keep_mode >= 0 && fchmod(fd, (mode_t)keep_mode & 0777) != 0 && errno != EPERM &&
 	    errno != ENOSYS && errno != EOPNOTSUPP) {
 		const int why = errno;
@@ -430,12 +313,13 @@ int output_temp_create_in(struct output_temp *t, int dir, const char *target, in
 bool output_temp_create_folder(struct output_temp *t, const char *target)
 {
 	*t = (struct output_temp){ .dir = AT_FDCWD, .folder = true };
-	return create_held(t, target, 0777) >= 0;
+	return create_temp(t, target, 0777) >= 0;
 }
 
 void output_temp_forget(struct output_temp *t)
 {
-	output_register_forget(t->entry);
+	if (unregister(t->entry))
+		free_entry(t->entry);
 	free(t->path);
 	t->path = NULL;
 }
@@ -455,9 +339,7 @@ int output_temp_publish(struct output_temp *t, bool replace)
 	return why;
 }
 
-/* As an exchange, where the system has none: a second name keeps what is replaced.  EINVAL: it cannot be
- * kept.
- */
+/* An exchange where the system has none: a hard link keeps the replaced file.  EINVAL: it cannot be kept. */
 static int exchange_by_link(const struct output_temp *t)
 {
 	char *const aside = strdup(t->path);
@@ -485,7 +367,7 @@ int output_temp_try(struct output_temp *t, bool replace)
 		t->named = TEMP_NAMED;
 	if (why != EEXIST || !replace)
 		return why;
-	if (t->dir != AT_FDCWD) /* reports that policies name are in no set that is taken back */
+	if (t->dir != AT_FDCWD) /* reports that policies name are never taken back */
 		return output_temp_publish(t, true);
 	why = rename_exchange(t->path, t->target);
 	if (why == EINVAL || why == ENOSYS)
@@ -510,7 +392,10 @@ void output_temp_remove(struct output_temp *t)
 {
 	if (t->path == NULL)
 		return;
-	output_register_remove(t->entry);
+	if (unregister(t->entry)) {
+		remove_entry(t->entry);
+		free_entry(t->entry);
+	}
 	free(t->path);
 	t->path = NULL;
 }

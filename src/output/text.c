@@ -1,3 +1,7 @@
+/*
+ * A buffer that grows, and how values are written into it.  Its memory doubles; text_room() always gets one
+ * byte more than asked.
+ */
 #include "output/text.h"
 
 #include <inttypes.h>
@@ -5,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/numbers.h"
 #include "base/scan.h"
@@ -12,7 +17,130 @@
 #include "output/text_json.h"
 #include "output/text_units.h"
 
-/* ---- text utf8 ---- */
+#define SIZE_FIRST ((size_t)256)
+
+/* Closes the text: there is no space from now on, so that nothing follows a gap. */
+static bool fail(struct text *t)
+{
+	t->failed = true;
+	t->cap = t->n;
+	return false;
+}
+
+bool text_grow(struct text *t, size_t n)
+{
+	if (t->failed || n >= PTRDIFF_MAX - t->n)
+		return fail(t);
+
+	const size_t need = t->n + n + 1;
+	size_t cap = t->cap <= PTRDIFF_MAX / 2 ? t->cap * 2 : PTRDIFF_MAX;
+	if (cap < SIZE_FIRST)
+		cap = SIZE_FIRST;
+	if (cap < need)
+		cap = need;
+
+	char *p = realloc(t->borrowed ? NULL : t->p, cap);
+	if (p == NULL)
+		return fail(t);
+	if (t->borrowed)
+		memcpy(p, t->p, t->n);
+	t->borrowed = false;
+	t->p = p;
+	t->cap = cap;
+	return true;
+}
+
+void text_clear(struct text *t)
+{
+	t->n = 0;
+}
+
+void text_free(struct text *t)
+{
+	if (!t->borrowed)
+		free(t->p);
+	*t = (struct text){ 0 };
+}
+
+void text_add(struct text *t, const char *p, size_t n)
+{
+	char *const to = text_room(t, n);
+
+	if (to != NULL)
+		t->n += (size_t)(text_put(to, p, n) - to);
+}
+
+void text_str(struct text *t, const char *s)
+{
+	text_add(t, s, strlen(s));
+}
+
+void text_slice(struct text *t, struct slice s)
+{
+	text_add(t, s.p, s.n);
+}
+
+void text_u64(struct text *t, uint64_t v)
+{
+	char *const to = text_room(t, DECIMAL_U64_MAX);
+
+	if (to != NULL)
+		t->n += (size_t)(decimal_u64(to, v) - to);
+}
+
+void text_i64(struct text *t, int64_t v)
+{
+	char *const to = text_room(t, DECIMAL_I64_MAX);
+
+	if (to != NULL)
+		t->n += (size_t)(decimal_i64(to, v) - to);
+}
+
+void text_u128(struct text *t, unsigned __int128 v)
+{
+	char *const to = text_room(t, DECIMAL_U128_MAX);
+
+	if (to != NULL)
+		t->n += (size_t)(decimal_u128(to, v) - to);
+}
+
+void text_hex(struct text *t, const char *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = text_room(t, n * 2);
+
+	if (to == NULL)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		*to++ = digits[(unsigned char)p[i] >> 4];
+		*to++ = digits[p[i] & 15];
+	}
+	t->n += n * 2;
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	const int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		(void)fail(t);
+		return;
+	}
+
+	/* printf needs space for its NUL. */
+	char *const to = text_room(t, (size_t)n + 1);
+	if (to == NULL)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(to, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	t->n += (size_t)n;
+}
+
+/* ---- UTF-8 ---- */
 
 size_t text_utf8(struct text *t, struct slice s)
 {
@@ -33,9 +161,9 @@ size_t text_utf8(struct text *t, struct slice s)
 	}
 }
 
-/* ---- text json ---- */
+/* ---- JSON ---- */
 
-/* The largest integer below which a double holds all others. */
+/* The largest integer up to which a double has all of them. */
 #define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)
 
 static void add_escape(struct text *t, unsigned char c)
@@ -81,7 +209,7 @@ void text_json_text(struct text *t, const char *p, size_t n)
 		add_valid(t, p, p + n);
 }
 
-/* A stretch without ASCII; returns the replacements.  Where it ends, no character can go on. */
+/* Bytes without ASCII, so that no character goes on after them.  Returns the number of replacements. */
 static size_t add_high(struct text *t, const char *p, const char *end)
 {
 	for (size_t replaced = 0;; replaced++) {
@@ -186,128 +314,105 @@ bool text_json_f32(struct text *t, float v)
 	return true;
 }
 
-/* ---- text ---- */
+/* ---- times and sizes ---- */
 
-#define TEXT_MIN ((size_t)256)
-
-/* Closes the text: no room is found from now on, so that nothing follows what is missing. */
-static bool fail(struct text *t)
+void text_iso8601(struct text *t, uint64_t ns)
 {
-	t->failed = true;
-	t->cap = t->n;
-	return false;
+	const time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm = { .tm_year = 70 };
+
+	gmtime_r(&seconds, &tm);
+	text_printf(t, "%04d-%02d-%02dT%02d:%02d:%02d.%09uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+	            tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ns % 1000000000));
 }
 
-bool text_grow(struct text *t, size_t room)
+void text_wall(struct text *t, uint64_t ns)
 {
-	if (t->failed || room >= PTRDIFF_MAX - t->n)
-		return fail(t);
+	const time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm = { .tm_year = 70 };
 
-	/* One more than asked: see text_room(). */
-	const size_t need = t->n + room + 1;
-	size_t cap = t->cap <= PTRDIFF_MAX / 2 ? t->cap * 2 : PTRDIFF_MAX;
-	if (cap < TEXT_MIN)
-		cap = TEXT_MIN;
-	if (cap < need)
-		cap = need;
-
-	char *p = realloc(t->borrowed ? NULL : t->p, cap);
-	if (p == NULL)
-		return fail(t);
-	if (t->borrowed)
-		memcpy(p, t->p, t->n);
-	t->borrowed = false;
-	t->p = p;
-	t->cap = cap;
-	return true;
+	gmtime_r(&seconds, &tm);
+	text_printf(t, "%04d-%02d-%02d %02d:%02d:%02d.%03u UTC", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+	            tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ns / 1000000 % 1000));
 }
 
-void text_clear(struct text *t)
+/* digits: significant ones, 3 or 4. */
+static void put_time(struct text *t, unsigned __int128 ns, int digits)
 {
-	t->n = 0;
-}
+	static const char *const names[] = { "us", "ms", "s" };
+	const unsigned limit = digits == 3 ? 1000 : 10000;
+	uint64_t unit = 1;
 
-void text_free(struct text *t)
-{
-	if (!t->borrowed)
-		free(t->p);
-	*t = (struct text){ 0 };
-}
-
-void text_add(struct text *t, const char *p, size_t n)
-{
-	char *const to = text_room(t, n);
-
-	if (to != NULL)
-		t->n += (size_t)(text_put(to, p, n) - to);
-}
-
-void text_str(struct text *t, const char *s)
-{
-	text_add(t, s, strlen(s));
-}
-
-void text_slice(struct text *t, struct slice s)
-{
-	text_add(t, s.p, s.n);
-}
-
-void text_u64(struct text *t, uint64_t v)
-{
-	char *const to = text_room(t, DECIMAL_U64_MAX);
-
-	if (to != NULL)
-		t->n += (size_t)(decimal_u64(to, v) - to);
-}
-
-void text_i64(struct text *t, int64_t v)
-{
-	char *const to = text_room(t, DECIMAL_I64_MAX);
-
-	if (to != NULL)
-		t->n += (size_t)(decimal_i64(to, v) - to);
-}
-
-void text_u128(struct text *t, unsigned __int128 v)
-{
-	char *const to = text_room(t, DECIMAL_U128_MAX);
-
-	if (to != NULL)
-		t->n += (size_t)(decimal_u128(to, v) - to);
-}
-
-void text_hex(struct text *t, const char *p, size_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-	char *to = text_room(t, n * 2);
-
-	if (to == NULL)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		*to++ = digits[(unsigned char)p[i] >> 4];
-		*to++ = digits[p[i] & 15];
-	}
-	t->n += n * 2;
-}
-
-void text_printf(struct text *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	const int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (n < 0) {
-		(void)fail(t);
+	if (ns < 1000) {
+		text_u64(t, (uint64_t)ns);
+		text_str(t, " ns");
 		return;
 	}
+	for (unsigned i = 0; i < 3; i++) {
+		unit *= 1000;
+		unsigned power = limit / 10;
+		for (int decimals = digits - 1; decimals >= 0; decimals--, power /= 10) {
+			const unsigned __int128 v = (ns * power + unit / 2) / unit;
+			if (decimals == 0 && (i == 2 || v < 1000)) {
+				text_u128(t, v);
+				text_printf(t, " %s", names[i]);
+				return;
+			}
+			if (decimals > 0 && v < limit) {
+				text_printf(t, "%u.%0*u %s", (unsigned)v / power, decimals,
+				            (unsigned)v % power, names[i]);
+				return;
+			}
+		}
+	}
+}
 
-	/* printf wants a place for its NUL. */
-	char *const to = text_room(t, (size_t)n + 1);
-	if (to == NULL)
+void text_time(struct text *t, unsigned __int128 ns)
+{
+	put_time(t, ns, 4);
+}
+
+void text_time_short(struct text *t, unsigned __int128 ns)
+{
+	put_time(t, ns, 3);
+}
+
+void text_since(struct text *t, uint64_t ns)
+{
+	const unsigned rest = (unsigned)(ns % 1000000000);
+
+	text_char(t, '+');
+	if (ns > 0 && ns < 1000) {
+		text_printf(t, "%u ns", rest);
 		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(to, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	t->n += (size_t)n;
+	}
+	if (ns > 0 && ns < 1000000) {
+		text_printf(t, "%u.%03u us", rest / 1000, rest % 1000);
+		return;
+	}
+	text_u64(t, ns / 1000000000);
+	if (rest % 1000000 == 0)
+		text_printf(t, ".%03u s", rest / 1000000);
+	else if (rest % 1000 == 0)
+		text_printf(t, ".%06u s", rest / 1000);
+	else
+		text_printf(t, ".%09u s", rest);
+}
+
+void text_kib(struct text *t, uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	uint64_t unit = 1024;
+	unsigned i = 0;
+
+	if (bytes < 1024)
+		return;
+	while (i < 3 && bytes / unit >= 1024) {
+		unit *= 1024;
+		i++;
+	}
+	const uint64_t rest = (bytes % unit) * 10 / unit;
+	text_str(t, " (");
+	text_u64(t, bytes / unit);
+	text_printf(t, ".%u %s)", (unsigned)rest, units[i]);
 }

@@ -3,30 +3,39 @@
 
 #include "base/slice.h"
 
-/* A growing run of bytes, the place where output is made.  When memory runs out, `failed` is set and stays,
- * and further bytes are dropped: makers need not check.  Zero-initialise to start. */
+/* A buffer that grows.  On OOM `failed` is set and stays, and further bytes are dropped: writers need not
+ * check. Zero-initialise to start, or text_start(). */
 struct text {
 	char *p;
 	size_t n, cap;
 	bool failed;
-	bool borrowed; /* p is the caller's, see output/text_start.h */
+	bool borrowed; /* p is the caller's */
 };
+
+/* An empty text in n bytes of the caller's, moved to memory of its own when it outgrows them.  Short messages
+ * need no memory, so they can report its lack; on OOM the bytes before it stay. */
+static inline struct text text_start(char *p, size_t n)
+{
+	return (struct text){ .p = p, .cap = n, .borrowed = true };
+}
 
 void text_add(struct text *t, const char *p, size_t n);
 void text_str(struct text *t, const char *s); /* NUL-terminated */
 void text_slice(struct text *t, struct slice s);
 void text_u64(struct text *t, uint64_t v);
 void text_i64(struct text *t, int64_t v);
+void text_u128(struct text *t, unsigned __int128 v);
+void text_hex(struct text *t, const char *p, size_t n); /* two digits a byte */
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_clear(struct text *t); /* empties it, the memory is kept */
+void text_clear(struct text *t); /* keeps the memory */
 void text_free(struct text *t);
-bool text_grow(struct text *t, size_t room); /* for text_room() */
+bool text_grow(struct text *t, size_t n); /* for text_room() */
 
-/* A place for at least `room` bytes; the caller writes there and then adds to t->n.  NULL: no memory. */
-static inline char *text_room(struct text *t, size_t room)
+/* Returns space for at least n bytes; the caller writes there and then adds to t->n.  NULL on OOM. */
+static inline char *text_room(struct text *t, size_t n)
 {
-	/* `<`, not `<=`: memory that was never given must not pass for a room of 0 bytes. */
-	if (room < t->cap - t->n || text_grow(t, room))
+	/* `<`, not `<=`: a NULL pointer must not pass for space of 0 bytes. */
+	if (n < t->cap - t->n || text_grow(t, n))
 		return t->p + t->n;
 	return NULL;
 }

@@ -6,10 +6,8 @@
 
 #include "output/text.h"
 
-/* ---- text put ---- */
-
-/* Copies n bytes to `to` and returns one past them: for the short texts of which traces are full, where the
- * call of memcpy costs more than the copy. */
+/* Copies n bytes to `to` and returns one past them.  Traces are full of short texts, for which the call of
+ * memcpy costs more than the copy. */
 static inline char *text_put(char *to, const char *from, size_t n)
 {
 	if (n > 32)
@@ -31,21 +29,24 @@ static inline char *text_put(char *to, const char *from, size_t n)
 	return to + n;
 }
 
-/* ---- text json ---- */
+/* ---- UTF-8 ---- */
 
-/* Values as JSON text. */
+#define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* `s` as a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, one for each maximal
- * subpart; returns how many.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), and so are
- * characters that steer terminals (utf8_is_hidden).  SLICE_JSON text is copied without looking. */
-static inline size_t text_json_string(struct text *t, struct slice s);
+/* Adds a text, with U+FFFD for each run of bytes that is not UTF-8 (see utf8_invalid_run()).  Returns the
+ * number of replacements.  SLICE_UTF8 and SLICE_JSON text is copied unchecked. */
+size_t text_utf8(struct text *t, struct slice s);
 
-/* The same without quotes. */
+/* ---- JSON ---- */
+
+/* The characters of a JSON string.  Bytes that are not UTF-8 become U+FFFD, one for each maximal subpart;
+ * returns their number.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), and so are
+ * characters that steer terminals (utf8_is_hidden()).  SLICE_JSON text is copied unchecked. */
 size_t text_json_chars(struct text *t, struct slice s);
 
-/* The part of text_json_string that looks at the bytes; use that one. */
-size_t text_json_quoted(struct text *t, struct slice s);
+size_t text_json_quoted(struct text *t, struct slice s); /* for text_json_string() */
 
+/* Likewise with quotes. */
 static inline size_t text_json_string(struct text *t, struct slice s)
 {
 	if ((s.flags & SLICE_JSON) == 0)
@@ -61,7 +62,7 @@ static inline size_t text_json_string(struct text *t, struct slice s)
 	return 0;
 }
 
-/* JSON text as it is, but for such characters: in valid JSON they are inside strings. */
+/* JSON text, with hidden characters escaped: in valid JSON they are inside strings. */
 void text_json_text(struct text *t, const char *p, size_t n);
 
 /* Integers that a JSON reader with doubles would round (beyond +-(2^53 - 1)) are written as strings. */
@@ -72,22 +73,5 @@ void text_json_i64(struct text *t, int64_t v);
  * "-Infinity" and the return value is false. */
 bool text_json_f64(struct text *t, double v);
 bool text_json_f32(struct text *t, float v);
-
-/* ---- text utf8 ---- */
-
-#define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
-/* Adds a text, with U+FFFD for each run of bytes that is not UTF-8 (see utf8_invalid_run).  Returns how many
- * there were.  What is known to be UTF-8 (SLICE_UTF8, SLICE_JSON) is not looked at. */
-size_t text_utf8(struct text *t, struct slice s);
-
-/* ---- text start ---- */
-
-/* An empty text in `room` bytes of the caller's, moved to memory of its own when it outgrows them.  What fits
- * needs no memory, so that a message can tell of its lack; where it fails, what fitted before stays. */
-static inline struct text text_start(char *p, size_t room)
-{
-	return (struct text){ .p = p, .cap = room, .borrowed = true };
-}
 
 #endif

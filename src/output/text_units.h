@@ -3,33 +3,25 @@
 
 #include "output/text.h"
 
-/* ---- text units ---- */
-
-/* Numbers as people read them. */
+/* Times and sizes for people. */
 
 /* ns since 1970 as ISO 8601, in UTC, with nine decimals: 2026-05-09T22:08:04.045651917Z */
 void text_iso8601(struct text *t, uint64_t ns);
 
-/* The same to milliseconds, for text: 2026-05-09 22:08:04.045 UTC */
+/* Likewise to milliseconds: 2026-05-09 22:08:04.045 UTC */
 void text_wall(struct text *t, uint64_t ns);
 
 /* A time with a fitting unit and up to four digits: 999 ns, 1.234 us, 56.78 ms, 12345 s. */
 void text_time(struct text *t, unsigned __int128 ns);
 
-/* The same with three digits, as percentiles are known to 1 %, so that a table of times has one precision and
- * a percentile never seems to be more than the maximum: 999 ns, 1.23 us, 567 ms, 12345 s. */
+/* Likewise with three digits, as percentiles are known to 1 %: a table of times has one precision, and a
+ * percentile never seems to exceed the maximum.  999 ns, 1.23 us, 567 ms, 12345 s. */
 void text_time_short(struct text *t, unsigned __int128 ns);
 
 /* A time after the start, exact: +0.241 s, +1.500002 s, below 1 ms +123.456 us, +7 ns. */
 void text_since(struct text *t, uint64_t ns);
 
-/* " (35.8 KiB)": nothing below 1 KiB. */
+/* " (35.8 KiB)"; nothing below 1 KiB. */
 void text_kib(struct text *t, uint64_t bytes);
-
-/* ---- text numbers ---- */
-
-/* Numbers that few write. */
-void text_u128(struct text *t, unsigned __int128 v);
-void text_hex(struct text *t, const char *p, size_t n); /* two digits for each byte */
 
 #endif

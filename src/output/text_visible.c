@@ -1,4 +1,7 @@
-/* Trace text for people's terminals, which obey more than they print. */
+/*
+ * Trace text for terminals and logs of CI services, which obey some of what they print: escapes, shortening
+ * to a width, and commands in logs.
+ */
 #define _GNU_SOURCE /* memmem */
 
 #include "output/text_visible.h"
@@ -7,7 +10,7 @@
 
 #include "base/utf8.h"
 
-/* ---- text commands ---- */
+/* ---- escapes ---- */
 
 bool text_is_command(const char *p, const char *end)
 {
@@ -16,9 +19,221 @@ bool text_is_command(const char *p, const char *end)
 	return p[2] == '[' || (p[2] >= 'a' && p[2] <= 'z') || (p[2] >= 'A' && p[2] <= 'Z');
 }
 
-/* ---- the start of a line ---- */
+static size_t size_by_lead(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 1;
+	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
 
-/* The bytes of a blank; 0: it is none.  Runners trim all that Unicode calls white space. */
+/* The size of the character or the invalid byte at p, of n bytes. */
+static size_t char_size(const char *p, size_t n)
+{
+	const size_t size = size_by_lead((unsigned char)*p);
+
+	return size <= n && utf8_valid(p, size) ? size : 1;
+}
+
+static void add_char(struct text *t, const char *p, size_t size, const char *backslash)
+{
+	const unsigned char c = (unsigned char)*p;
+
+	if (size > 1) {
+		const uint32_t point = utf8_point(p, size);
+		if (utf8_is_hidden(point))
+			text_printf(t, "\\u{%04x}", (unsigned)point);
+		else
+			text_add(t, p, size);
+	} else if (c == '\\') {
+		text_str(t, backslash);
+	} else if (c < 0x20 || c >= 0x7f) {
+		text_printf(t, "\\x%02x", (unsigned)c);
+	} else {
+		text_char(t, (char)c);
+	}
+}
+
+static void add_visible(struct text *t, struct slice s, size_t max, const char *backslash)
+{
+	const size_t limit = max == 0 || max > s.n ? s.n : max;
+	size_t i = 0;
+
+	while (i < limit) {
+		if (text_is_command(s.p + i, s.p + limit)) {
+			text_str(t, "#\\x23");
+			i += 2;
+		}
+		const size_t size = char_size(s.p + i, s.n - i);
+		if (size > limit - i)
+			break;
+		add_char(t, s.p + i, size, backslash);
+		i += size;
+	}
+	if (i < s.n)
+		text_add(t, "...", 3);
+}
+
+void text_visible(struct text *t, struct slice s, size_t max)
+{
+	add_visible(t, s, max, "\\\\");
+}
+
+void text_visible_message(struct text *t, struct slice s)
+{
+	add_visible(t, s, 0, "\\");
+}
+
+void text_visible_ends(struct text *t, struct slice s, size_t max)
+{
+	size_t tail = max - max / 3;
+
+	if (s.n <= max || max == 0) {
+		text_visible(t, s, 0);
+		return;
+	}
+	while (tail > 0 && ((unsigned char)s.p[s.n - tail] & 0xc0) == 0x80) /* within a character */
+		tail--;
+	text_visible(t, s, max / 3);
+	text_visible(t, slice_of(s.p + s.n - tail, tail), 0);
+}
+
+/* ---- width ---- */
+
+#define DOTS 3 /* columns of "..." */
+
+/* The size of a character or an escape; *width: its columns. */
+static size_t unit_size(const char *p, size_t n, size_t *width)
+{
+	size_t size = 1;
+
+	if (*p == '\\' && n > 1) {
+		const char *const end = p[1] == 'u' ? memchr(p, '}', n) : NULL;
+		size = p[1] == '\\' ? 2 : p[1] == 'x' && n >= 4 ? 4 : end != NULL ? (size_t)(end - p) + 1 : 1;
+		*width = size;
+		return size;
+	}
+	while (size < n && ((unsigned char)p[size] & 0xc0) == 0x80)
+		size++;
+	*width = 1;
+	return size;
+}
+
+/* Bytes of the longest prefix of at most this width. */
+static size_t prefix_size(struct slice s, size_t width)
+{
+	size_t i = 0, w;
+
+	while (i < s.n) {
+		const size_t size = unit_size(s.p + i, s.n - i, &w);
+		if (w > width)
+			break;
+		width -= w;
+		i += size;
+	}
+	return i;
+}
+
+size_t text_width(struct slice s)
+{
+	size_t width = 0, w;
+
+	for (size_t i = 0; i < s.n; width += w)
+		i += unit_size(s.p + i, s.n - i, &w);
+	return width;
+}
+
+/* The start of the longest suffix of at most this width. */
+static size_t suffix_start(struct slice s, size_t width)
+{
+	size_t over = text_width(s), i = 0, w;
+
+	while (over > width) {
+		i += unit_size(s.p + i, s.n - i, &w);
+		over -= w;
+	}
+	return i;
+}
+
+/* src/main.rs:115:9, a::b */
+static bool is_location(struct slice s)
+{
+	size_t digits = 0;
+
+	while (digits < s.n && s.p[s.n - digits - 1] >= '0' && s.p[s.n - digits - 1] <= '9')
+		digits++;
+	if (digits > 0 && digits < s.n && s.p[s.n - digits - 1] == ':')
+		return true;
+	return s.n > 0 && (memchr(s.p, '/', s.n) != NULL || memmem(s.p, s.n, "::", 2) != NULL);
+}
+
+void text_shorten(struct text *t, struct slice s, size_t width)
+{
+	if (text_width(s) <= width) {
+		text_slice(t, s);
+		return;
+	}
+	const size_t shown = width > DOTS ? width - DOTS : 0;
+	const size_t before = is_location(s) ? 0 : shown / 3;
+	const size_t at = suffix_start(s, shown - before);
+	text_add(t, s.p, prefix_size(s, before));
+	text_str(t, "...");
+	text_add(t, s.p + at, s.n - at);
+}
+
+size_t text_line(struct slice s, size_t width, size_t *next)
+{
+	size_t n = prefix_size(s, width), blank = n;
+
+	*next = n;
+	if (n < s.n) {
+		while (blank > 0 && s.p[blank] != ' ')
+			blank--;
+		if (blank > 0)
+			n = blank;
+		else if (n == 0) /* at least one character */
+			n = unit_size(s.p, s.n, &blank);
+		*next = n;
+	}
+	while (*next < s.n && s.p[*next] == ' ')
+		++*next;
+	while (n > 0 && s.p[n - 1] == ' ')
+		n--;
+	return n;
+}
+
+void text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
+{
+	const size_t least = 20; /* columns of a line */
+	size_t next;
+
+	if (width == 0) {
+		text_slice(t, s);
+		return;
+	}
+	for (size_t start = column; s.n > 0; start = indent) {
+		const size_t n = text_line(s, width > start + least ? width - start : least, &next);
+		text_add(t, s.p, n);
+		s = slice_of(s.p + next, s.n - next);
+		if (s.n > 0)
+			text_printf(t, "\n%*s", (int)indent, "");
+	}
+}
+
+void text_wrap_lines(struct text *t, const struct text *lines, size_t indent, size_t width)
+{
+	for (size_t i = 0; i < lines->n;) {
+		const char *const line = lines->p + i, *const end = memchr(line, '\n', lines->n - i);
+		const size_t n = end != NULL ? (size_t)(end - line) : lines->n - i;
+		text_wrap(t, slice_of(line, n), 0, indent, width);
+		text_char(t, '\n');
+		i += n + 1;
+	}
+	t->failed |= lines->failed;
+}
+
+/* ---- commands of CI services ---- */
+
+/* The size of a blank at p; 0: there is none.  Runners trim all white space of Unicode. */
 static size_t blank_size(const char *p, const char *end)
 {
 	const unsigned char c = (unsigned char)*p;
@@ -42,8 +257,8 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Which character of a line that begins here is to be escaped; NULL: none. */
-static const char *line_command(const char *p, const char *end)
+/* The character to be escaped in a line that begins at p; NULL: none. */
+static const char *find_line_command(const char *p, const char *end)
 {
 	const char *const begin = skip_blanks(p, end);
 
@@ -55,13 +270,11 @@ static const char *line_command(const char *p, const char *end)
 	return NULL;
 }
 
-/* ---- all of it ---- */
-
-/* What is to be looked at still; each byte is looked at once. */
+/* A search for commands: each byte is compared once. */
 struct scan {
 	const char *p, *end;
-	const char *hash; /* the next command anywhere; NULL: none is left */
-	const char *line; /* the next line to be looked at; NULL: none is left */
+	const char *hash; /* the next command anywhere; NULL: none */
+	const char *line; /* the next line to be searched; NULL: none */
 };
 
 static const char *find_hash(const char *p, const char *end)
@@ -89,13 +302,13 @@ static struct scan scan_start(const char *p, size_t n, unsigned flags)
 	return s;
 }
 
-/* The next byte that is to be escaped; end: none. */
+/* The next byte to be escaped; end: none. */
 static const char *scan_next(struct scan *s)
 {
 	const char *at;
 
 	while (s->line != NULL && (s->hash == NULL || s->line <= s->hash + 1)) {
-		at = line_command(s->line, s->end);
+		at = find_line_command(s->line, s->end);
 		s->line = next_line(s->line, s->end);
 		if (at != NULL)
 			return at;
@@ -139,218 +352,4 @@ unsigned text_line_state(const char *p, size_t n, unsigned flags)
 	if (begin == 0 && (flags & TEXT_MID_LINE) != 0)
 		return TEXT_MID_LINE;
 	return n > 0 && skip_blanks(p + begin, p + n) < p + n ? TEXT_MID_LINE : 0;
-}
-
-/* ---- text fit ---- */
-
-#define DOTS 3
-
-/* Bytes of a character or an escape; *width: its columns. */
-static size_t unit(const char *p, size_t n, size_t *width)
-{
-	size_t size = 1;
-
-	if (*p == '\\' && n > 1) {
-		const char *const end = p[1] == 'u' ? memchr(p, '}', n) : NULL;
-		size = p[1] == '\\' ? 2 : p[1] == 'x' && n >= 4 ? 4 : end != NULL ? (size_t)(end - p) + 1 : 1;
-		*width = size;
-		return size;
-	}
-	while (size < n && ((unsigned char)p[size] & 0xc0) == 0x80)
-		size++;
-	*width = 1;
-	return size;
-}
-
-/* Bytes of the longest beginning of at most this width. */
-static size_t head(struct slice s, size_t width)
-{
-	size_t i = 0, w;
-
-	while (i < s.n) {
-		const size_t size = unit(s.p + i, s.n - i, &w);
-		if (w > width)
-			break;
-		width -= w;
-		i += size;
-	}
-	return i;
-}
-
-size_t text_width(struct slice s)
-{
-	size_t width = 0, w;
-
-	for (size_t i = 0; i < s.n; width += w)
-		i += unit(s.p + i, s.n - i, &w);
-	return width;
-}
-
-/* Where the longest end of at most this width starts. */
-static size_t tail(struct slice s, size_t width)
-{
-	size_t over = text_width(s), i = 0, w;
-
-	while (over > width) {
-		i += unit(s.p + i, s.n - i, &w);
-		over -= w;
-	}
-	return i;
-}
-
-/* src/main.rs:115:9, a::b */
-static bool is_location(struct slice s)
-{
-	size_t digits = 0;
-
-	while (digits < s.n && s.p[s.n - digits - 1] >= '0' && s.p[s.n - digits - 1] <= '9')
-		digits++;
-	if (digits > 0 && digits < s.n && s.p[s.n - digits - 1] == ':')
-		return true;
-	return s.n > 0 && (memchr(s.p, '/', s.n) != NULL || memmem(s.p, s.n, "::", 2) != NULL);
-}
-
-void text_shorten(struct text *t, struct slice s, size_t width)
-{
-	if (text_width(s) <= width) {
-		text_slice(t, s);
-		return;
-	}
-	const size_t room = width > DOTS ? width - DOTS : 0;
-	const size_t before = is_location(s) ? 0 : room / 3;
-	const size_t at = tail(s, room - before);
-	text_add(t, s.p, head(s, before));
-	text_str(t, "...");
-	text_add(t, s.p + at, s.n - at);
-}
-
-size_t text_line(struct slice s, size_t width, size_t *next)
-{
-	size_t n = head(s, width), blank = n;
-
-	*next = n;
-	if (n < s.n) {
-		while (blank > 0 && s.p[blank] != ' ')
-			blank--;
-		if (blank > 0)
-			n = blank;
-		else if (n == 0) /* a character at least */
-			n = unit(s.p, s.n, &blank);
-		*next = n;
-	}
-	while (*next < s.n && s.p[*next] == ' ')
-		++*next;
-	while (n > 0 && s.p[n - 1] == ' ')
-		n--;
-	return n;
-}
-
-void text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
-{
-	const size_t least = 20; /* of a line */
-	size_t next;
-
-	if (width == 0) {
-		text_slice(t, s);
-		return;
-	}
-	for (size_t start = column; s.n > 0; start = indent) {
-		const size_t n = text_line(s, width > start + least ? width - start : least, &next);
-		text_add(t, s.p, n);
-		s = slice_of(s.p + next, s.n - next);
-		if (s.n > 0)
-			text_printf(t, "\n%*s", (int)indent, "");
-	}
-}
-
-void text_wrap_lines(struct text *t, const struct text *lines, size_t indent, size_t width)
-{
-	for (size_t i = 0; i < lines->n;) {
-		const char *const line = lines->p + i, *const end = memchr(line, '\n', lines->n - i);
-		const size_t n = end != NULL ? (size_t)(end - line) : lines->n - i;
-		text_wrap(t, slice_of(line, n), 0, indent, width);
-		text_char(t, '\n');
-		i += n + 1;
-	}
-	t->failed |= lines->failed;
-}
-
-/* ---- text visible ---- */
-
-static size_t size_of(unsigned char lead)
-{
-	if (lead < 0x80)
-		return 1;
-	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/* One character or one invalid byte at p, of n bytes; returns how many bytes that is. */
-static size_t visible_size(const char *p, size_t n)
-{
-	const size_t size = size_of((unsigned char)*p);
-
-	return size <= n && utf8_valid(p, size) ? size : 1;
-}
-
-static void add_visible(struct text *t, const char *p, size_t size, const char *backslash)
-{
-	const unsigned char c = (unsigned char)*p;
-
-	if (size > 1) {
-		const uint32_t point = utf8_point(p, size);
-		if (utf8_is_hidden(point))
-			text_printf(t, "\\u{%04x}", (unsigned)point);
-		else
-			text_add(t, p, size);
-	} else if (c == '\\') {
-		text_str(t, backslash);
-	} else if (c < 0x20 || c >= 0x7f) {
-		text_printf(t, "\\x%02x", (unsigned)c);
-	} else {
-		text_char(t, (char)c);
-	}
-}
-
-static void add_all(struct text *t, struct slice s, size_t max, const char *backslash)
-{
-	const size_t limit = max == 0 || max > s.n ? s.n : max;
-	size_t i = 0;
-
-	while (i < limit) {
-		if (text_is_command(s.p + i, s.p + limit)) {
-			text_str(t, "#\\x23");
-			i += 2;
-		}
-		const size_t size = visible_size(s.p + i, s.n - i);
-		if (size > limit - i)
-			break;
-		add_visible(t, s.p + i, size, backslash);
-		i += size;
-	}
-	if (i < s.n)
-		text_add(t, "...", 3);
-}
-
-void text_visible(struct text *t, struct slice s, size_t max)
-{
-	add_all(t, s, max, "\\\\");
-}
-
-void text_visible_message(struct text *t, struct slice s)
-{
-	add_all(t, s, 0, "\\");
-}
-
-void text_visible_ends(struct text *t, struct slice s, size_t max)
-{
-	size_t tail = max - max / 3;
-
-	if (s.n <= max || max == 0) {
-		text_visible(t, s, 0);
-		return;
-	}
-	while (tail > 0 && ((unsigned char)s.p[s.n - tail] & 0xc0) == 0x80) /* within a character */
-		tail--;
-	text_visible(t, s, max / 3);
-	text_visible(t, slice_of(s.p + s.n - tail, tail), 0);
 }

@@ -1,3 +1,9 @@
+/*
+ * A baseline: the statistics of an earlier run.  The JSON text is read token by token and only the numbers
+ * that budgets can refer to are kept; a tree of all values would need forty times the memory.
+ */
+#include "policy/private.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -5,17 +11,16 @@
 #include "base/table.h"
 #include "check/rules.h"
 #include "json/token.h"
-#include "policy/policy.h"
 #include "yaml/yaml.h"
 
-/* The numbers of a name; those that the report lacks are NaN. */
+/* The statistics of a name. */
 struct baseline_row {
-	double values[STATISTIC_COUNT + 1];
+	double values[STATISTIC_COUNT + 1]; /* NaN: not in the report */
 };
 
 struct baseline_input {
 	const char *path;
-	double seconds;         /* from the first time to the last; NaN: without events */
+	double seconds;         /* from the first event to the end of the last; NaN without events */
 	struct tabletext index; /* table, name, NUL, category -> rows[] */
 	struct baseline_row *rows;
 	uint32_t nrows, cap;
@@ -25,32 +30,28 @@ struct policy_baseline {
 	struct arena arena;
 	struct baseline_input *inputs;
 	uint32_t n;
-	bool failed; /* memory ran out */
+	bool failed; /* OOM */
 };
 
 static const char *const tables[BASELINE_TABLES] = { "spans", "async_spans", "instants", "counters" };
 
-/* ---- reading ---- */
+/* ---- JSON ---- */
 
-/*
- * The text is walked through token by token, and what is asked for is kept; a tree of all values would take
- * forty times the memory.
- */
 struct baseline_draft {
 	struct policy_baseline *b;
-	struct baseline_input *input; /* the present one */
+	struct baseline_input *input; /* the current one */
 	uint32_t inputs_cap;
 	uint64_t nrows; /* of all inputs */
 	struct json json;
 	const char *end;
-	const char *at, *wrong; /* the first mistake; NULL: none, or memory is out */
+	const char *at, *wrong; /* the first mistake; NULL: none, or OOM */
 };
 
-/* Reads the value of a key, from p to *q. */
+/* Reads the value of a key, from p to q. */
 typedef bool member_fn(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                        enum json_kind kind, void *into);
 
-static bool bad(struct baseline_draft *d, const char *at, const char *wrong)
+static bool set_mistake(struct baseline_draft *d, const char *at, const char *wrong)
 {
 	if (d->wrong == NULL && !d->b->failed) {
 		d->at = at;
@@ -65,9 +66,9 @@ static bool out_of_memory(struct baseline_draft *d)
 	return false;
 }
 
-/* Hands each member of an object, or each item of an array with an empty key, to a function.  The text is
- * known to be JSON. */
-static bool walk(struct baseline_draft *d, const char *p, member_fn *take, void *into)
+/* Calls a function for each member of an object, or with an empty key for each item of an array.  The text
+ * has been validated. */
+static bool walk(struct baseline_draft *d, const char *p, member_fn *read, void *into)
 {
 	const char close = *p == '{' ? '}' : ']';
 	enum json_kind kind, key_kind;
@@ -81,15 +82,15 @@ static bool walk(struct baseline_draft *d, const char *p, member_fn *take, void 
 		const char *const q = json_value(&d->json, p, d->end, &kind);
 		if (q == NULL)
 			break;
-		if (!take(d, key, p, q, kind, into))
+		if (!read(d, key, p, q, kind, into))
 			return false;
 		p = q;
 	}
-	return p != NULL || bad(d, d->json.error.at, d->json.error.why);
+	return p != NULL || set_mistake(d, d->json.error.at, d->json.error.why);
 }
 
-/* A number that is no less than 0; large ones are written as strings.  NaN: none. */
-static double number(const char *p, const char *q, enum json_kind kind)
+/* Returns a number of at least 0, or NaN.  Large numbers are written as strings. */
+static double parse_number(const char *p, const char *q, enum json_kind kind)
 {
 	const struct slice s = json_text(p, q, kind);
 	char digits[64];
@@ -104,8 +105,8 @@ static double number(const char *p, const char *q, enum json_kind kind)
 	return *rest == '\0' && isfinite(v) && v >= 0 ? v : NAN;
 }
 
-/* A string without its escapes; p NULL: it is none, or memory is out. */
-static struct slice text_of(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
+/* Returns a string without its escapes; p is NULL if it is none, or on OOM. */
+static struct slice parse_string(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
 {
 	if (kind == JSON_STRING)
 		return json_text(p, q, kind);
@@ -116,9 +117,9 @@ static struct slice text_of(struct baseline_draft *d, const char *p, const char 
 	return s;
 }
 
-/* "0name\0category" */
-static struct slice key_of(struct arena *a, enum baseline_table table, struct slice name,
-                           struct slice category)
+/* Returns the key of a row: "0name\0category", with the number of the table. */
+static struct slice row_key(struct arena *a, enum baseline_table table, struct slice name,
+                            struct slice category)
 {
 	char *const p = arena_alloc(a, (size_t)name.n + category.n + 2);
 
@@ -141,7 +142,7 @@ struct row_draft {
 	struct baseline_row row;
 };
 
-static bool take_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+static bool read_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                           enum json_kind kind, void *into)
 {
 	static const char *const keys[] = { "p50", "p90", "p99", "max", "sum", "mean" };
@@ -149,29 +150,29 @@ static bool take_duration(struct baseline_draft *d, struct slice key, const char
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (slice_is(key, keys[i]))
-			r->row.values[STATISTIC_P50 + i] = number(p, q, kind);
+			r->row.values[STATISTIC_P50 + i] = parse_number(p, q, kind);
 	return true;
 }
 
-static bool take_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+static bool read_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                             enum json_kind kind, void *into)
 {
 	struct row_draft *const r = into;
 
 	if (slice_is(key, "name"))
-		r->name = text_of(d, p, q, kind);
+		r->name = parse_string(d, p, q, kind);
 	else if (slice_is(key, "category") && r->table <= BASELINE_ASYNC)
-		r->category = text_of(d, p, q, kind);
+		r->category = parse_string(d, p, q, kind);
 	else if (slice_is(key, "self_ns"))
-		r->row.values[STATISTIC_SELF] = number(p, q, kind);
+		r->row.values[STATISTIC_SELF] = parse_number(p, q, kind);
 	else if (slice_is(key, "count"))
-		r->row.values[STATISTIC_COUNT] = number(p, q, kind);
+		r->row.values[STATISTIC_COUNT] = parse_number(p, q, kind);
 	else if (slice_is(key, "dur_ns") && kind == JSON_OBJECT)
-		return walk(d, p, take_duration, r);
+		return walk(d, p, read_duration, r);
 	return !d->b->failed;
 }
 
-static bool take_row(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+static bool read_row(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                      enum json_kind kind, void *into)
 {
 	const enum baseline_table *const table = into;
@@ -180,17 +181,17 @@ static bool take_row(struct baseline_draft *d, struct slice key, const char *p, 
 
 	for (size_t i = 0; i < sizeof r.row.values / sizeof r.row.values[0]; i++)
 		r.row.values[i] = NAN;
-	if (kind == JSON_OBJECT && !walk(d, p, take_row_member, &r))
+	if (kind == JSON_OBJECT && !walk(d, p, read_row_member, &r))
 		return false;
 	if (r.name.p == NULL)
-		return bad(d, p, "a row has no name");
+		return set_mistake(d, p, "a row has no name");
 	if (d->nrows++ == BASELINE_MAX_ROWS)
-		return bad(d, p, "from here on it has more rows than a baseline may have");
+		return set_mistake(d, p, "from here on it has more rows than a baseline may have");
 	if (r.category.p == NULL)
 		r.category = SLICE_LIT("");
-	const struct slice at = key_of(&d->b->arena, r.table, r.name, r.category);
-	if (at.p == NULL || !array_room(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
-	    !tabletext_put(&in->index, at, in->nrows))
+	const struct slice row = row_key(&d->b->arena, r.table, r.name, r.category);
+	if (row.p == NULL || !array_room(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
+	    !tabletext_put(&in->index, row, in->nrows))
 		return out_of_memory(d);
 	in->rows[in->nrows++] = r.row;
 	return true;
@@ -199,63 +200,63 @@ static bool take_row(struct baseline_draft *d, struct slice key, const char *p, 
 /* ---- inputs ---- */
 
 struct input_draft {
-	unsigned tables; /* a bit for each that is there */
+	unsigned tables; /* a bit for each that was read */
 	double first, last;
 };
 
-static bool take_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+static bool read_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                               enum json_kind kind, void *into)
 {
 	struct input_draft *const n = into;
 
 	if (slice_is(key, "path")) {
-		const struct slice path = text_of(d, p, q, kind);
+		const struct slice path = parse_string(d, p, q, kind);
 		if (path.p == NULL || memchr(path.p, '\0', path.n) != NULL)
-			return bad(d, p, "a path is no text");
+			return set_mistake(d, p, "a path is no text");
 		d->input->path = arena_copy(&d->b->arena, path).p;
 		return d->input->path != NULL || out_of_memory(d);
 	}
 	if (slice_is(key, "first_ns"))
-		n->first = number(p, q, kind);
+		n->first = parse_number(p, q, kind);
 	else if (slice_is(key, "last_ns"))
-		n->last = number(p, q, kind);
+		n->last = parse_number(p, q, kind);
 	for (enum baseline_table t = 0; t < BASELINE_TABLES; t++)
 		if (slice_is(key, tables[t]) && kind == JSON_ARRAY) {
 			n->tables |= 1U << t;
-			return walk(d, p, take_row, &t);
+			return walk(d, p, read_row, &t);
 		}
 	return true;
 }
 
-static bool take_input(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+static bool read_input(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                        enum json_kind kind, void *into)
 {
 	struct input_draft n = { .first = NAN, .last = NAN };
 
 	if (kind != JSON_OBJECT)
-		return bad(d, p, "an input is no object");
+		return set_mistake(d, p, "an input is no object");
 	if (!array_room(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
 		return out_of_memory(d);
 	d->input = &d->b->inputs[d->b->n++];
 	*d->input = (struct baseline_input){ .path = NULL };
-	if (!walk(d, p, take_input_member, &n))
+	if (!walk(d, p, read_input_member, &n))
 		return false;
 	if (d->input->path == NULL)
-		return bad(d, p, "an input has no path");
+		return set_mistake(d, p, "an input has no path");
 	if (n.tables != (1U << BASELINE_TABLES) - 1)
-		return bad(d, p, "an input lacks one of spans, async_spans, instants and counters");
+		return set_mistake(d, p, "an input lacks one of spans, async_spans, instants and counters");
 	d->input->seconds = (n.last - n.first) / 1e9;
 	return true;
 }
 
-static bool take_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+static bool read_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
                             enum json_kind kind, void *into)
 {
-	return !slice_is(key, "inputs") || kind != JSON_ARRAY || walk(d, p, take_input, NULL);
+	return !slice_is(key, "inputs") || kind != JSON_ARRAY || walk(d, p, read_input, NULL);
 }
 
-static void say_bad(struct findings *findings, struct slice text, const char *at, const char *what,
-                    const char *wrong)
+static void report_mistake(struct findings *findings, struct slice text, const char *at, const char *what,
+                           const char *wrong)
 {
 	uint64_t line = 1;
 	const char *begin = text.p;
@@ -269,7 +270,7 @@ static void say_bad(struct findings *findings, struct slice text, const char *at
 	                 (uint64_t)(at - begin) + 1, 0, "%s%s", what, wrong);
 }
 
-static struct policy_baseline *parse(struct slice text, struct findings *findings, bool *no_memory)
+static struct policy_baseline *parse_report(struct slice text, struct findings *findings, bool *no_memory)
 {
 	struct policy_baseline *const b = calloc(1, sizeof *b);
 	struct baseline_draft d = { .b = b, .end = text.p + text.n };
@@ -282,16 +283,16 @@ static struct policy_baseline *parse(struct slice text, struct findings *finding
 	const char *const fault = json_document_fault(text.p, text.n, JSON_MAX_DEPTH, &at);
 	const char *const p = json_skip_blanks(text.p, d.end);
 	if (fault != NULL)
-		bad(&d, text.p + at, fault);
+		set_mistake(&d, text.p + at, fault);
 	else if (*p == '{')
-		walk(&d, p, take_top_member, NULL);
+		walk(&d, p, read_top_member, NULL);
 	if (d.wrong == NULL && b->n == 0)
-		bad(&d, text.p, "it has no inputs; tracetool stats --format json writes such a file");
+		set_mistake(&d, text.p, "it has no inputs; tracetool stats --format json writes such a file");
 	b->failed |= b->arena.failed;
 	*no_memory = b->failed;
 	if (d.wrong != NULL && !b->failed)
-		say_bad(findings, text, d.at, fault != NULL ? "the file is no JSON from here on: " : "",
-		        d.wrong);
+		report_mistake(findings, text, d.at,
+		               fault != NULL ? "the file is no JSON from here on: " : "", d.wrong);
 	if (d.wrong == NULL && !b->failed)
 		return b;
 	baseline_free(b);
@@ -310,7 +311,7 @@ struct policy_baseline *baseline_read(const char *folder, const char *path, stru
 	        ? !yaml_read_below(folder, path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n)
 	        : !yaml_read(path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n))
 		return NULL;
-	b = parse(slice_of(text, n), findings, no_memory);
+	b = parse_report(slice_of(text, n), findings, no_memory);
 	free(text);
 	return b;
 }
@@ -328,7 +329,7 @@ void baseline_free(struct policy_baseline *b)
 	free(b);
 }
 
-/* ---- asking ---- */
+/* ---- lookup ---- */
 
 static const char *file_name(const char *path)
 {
@@ -358,11 +359,11 @@ const struct baseline_input *baseline_input(const struct policy_baseline *b, con
 bool baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
                     struct slice category, enum policy_statistic statistic, double *value)
 {
-	struct arena room = { .head = NULL };
-	const struct slice key = key_of(&room, table, name, category);
+	struct arena arena = { .head = NULL };
+	const struct slice key = row_key(&arena, table, name, category);
 	const uint32_t i = key.p != NULL ? tabletext_get(&in->index, key) : TABLE_NONE;
 
-	arena_free(&room);
+	arena_free(&arena);
 	if (i == TABLE_NONE)
 		return false;
 	*value = statistic == STATISTIC_RATE ? in->rows[i].values[STATISTIC_COUNT] / in->seconds

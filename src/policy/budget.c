@@ -1,3 +1,10 @@
+/*
+ * Budgets: limits of a statistic for each name, each category, or all events of a set, absolute or relative
+ * to a baseline.  The rows come from the statistics of the trace, or of the threads that a budget names; a
+ * group is the merge of its rows' histograms.
+ */
+#include "policy/private.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,16 +14,15 @@
 #include "check/rules.h"
 #include "output/text_json.h"
 #include "output/text_units.h"
-#include "policy/policy.h"
 
-/* Budgets, over what the statistics have for each name. */
+/* ---- rows of the statistics ---- */
 
 /* A row of one of the tables. */
 struct row {
 	enum baseline_table table;
 	struct slice name, category;
 	const struct histogram_pool *pool; /* of the group's durations */
-	const struct span_group *group;    /* NULL: instants or counters, of which there is a number alone */
+	const struct span_group *group;    /* NULL: instants and counters, which have a count only */
 	uint64_t count;
 	unsigned __int128 self; /* ns */
 };
@@ -44,7 +50,7 @@ static void rows_free(struct rows *r)
 	}
 }
 
-static struct row row_of(const struct rows *r, const struct stats *s, enum baseline_table table, size_t i)
+static struct row get_row(const struct rows *r, const struct stats *s, enum baseline_table table, size_t i)
 {
 	if (table == BASELINE_SPANS || table == BASELINE_ASYNC) {
 		const struct span_row *const k = &r->spans[table - BASELINE_SPANS][i];
@@ -55,14 +61,14 @@ static struct row row_of(const struct rows *r, const struct stats *s, enum basel
 	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count, 0 };
 }
 
-/* ---- values ---- */
+/* ---- statistics of a row ---- */
 
 struct amount {
-	double v;
-	char words[96]; /* exact, with its unit */
+	double v;      /* ns, events, or events per second */
+	char text[96]; /* exact, with its unit */
 };
 
-static void put_ns(struct amount *a, unsigned __int128 ns)
+static void set_ns(struct amount *a, unsigned __int128 ns)
 {
 	char digits[DECIMAL_U128_MAX + 1], room[64];
 	struct text t = text_start(room, sizeof room);
@@ -71,64 +77,64 @@ static void put_ns(struct amount *a, unsigned __int128 ns)
 	*decimal_u128(digits, ns) = '\0';
 	text_time(&t, ns);
 	text_char(&t, '\0');
-	snprintf(a->words, sizeof a->words, ns < 1000 ? "%s ns" : "%s ns (%s)", digits, room);
+	snprintf(a->text, sizeof a->text, ns < 1000 ? "%s ns" : "%s ns (%s)", digits, room);
 }
 
-static void put_number(struct amount *a, double v, const char *unit)
+static void set_number(struct amount *a, double v, const char *unit)
 {
 	a->v = v;
-	snprintf(a->words, sizeof a->words, "%.15g%s", v, unit);
+	snprintf(a->text, sizeof a->text, "%.15g%s", v, unit);
 }
 
-/* How long the trace is; 0: it has no length. */
-static double seconds_of(const struct stats *s)
+/* Returns the duration of the trace, or 0 without events. */
+static double trace_seconds(const struct stats *s)
 {
 	return s->events > 0 ? (double)(s->last_ns - s->first_ns) / 1e9 : 0;
 }
 
-/* false: the row has no such statistic. */
-static bool amount_of(const struct stats *trace, const struct row *row, enum policy_statistic statistic,
-                      struct amount *a)
+/* Returns false if the row has no such statistic. */
+static bool get_amount(const struct stats *trace, const struct row *row, enum policy_statistic statistic,
+                       struct amount *a)
 {
 	static const unsigned percents[] = { 50, 90, 99 };
 	const struct span_group *const g = row->group;
 
 	if (statistic == STATISTIC_COUNT) {
-		put_number(a, (double)row->count, "");
+		set_number(a, (double)row->count, "");
 		return true;
 	}
 	if (statistic == STATISTIC_RATE) {
-		if (seconds_of(trace) > 0)
-			put_number(a, (double)row->count / seconds_of(trace), "/s");
-		return seconds_of(trace) > 0;
+		if (trace_seconds(trace) > 0)
+			set_number(a, (double)row->count / trace_seconds(trace), "/s");
+		return trace_seconds(trace) > 0;
 	}
 	if (g == NULL || (statistic == STATISTIC_SELF && row->table == BASELINE_ASYNC))
 		return false;
 	if (statistic <= STATISTIC_P99)
-		put_ns(a,
+		set_ns(a,
 		       histogram_percentile(&g->durations, row->pool, percents[statistic - STATISTIC_P50]));
 	else
-		put_ns(a, statistic == STATISTIC_MAX    ? g->durations.max
+		set_ns(a, statistic == STATISTIC_MAX    ? g->durations.max
 		          : statistic == STATISTIC_SUM  ? total_of(g->sum)
 		          : statistic == STATISTIC_SELF ? row->self
 		                                        : span_mean(g));
 	return true;
 }
 
-/* "; the longest is on "main" at +0.241 s": after the first event */
-static const char *place_words(const struct stats *trace, const struct row *row, char room[400])
+/* Writes `; the longest is on "main" at +0.241 s`, where the time is relative to the first event. */
+static const char *longest_text(const struct stats *trace, const struct row *row, char buffer[400])
 {
 	const struct span_group *const g = row->group;
 	struct quoted q;
 
-	room[0] = '\0';
+	buffer[0] = '\0';
 	if (g == NULL || g->longest_track == NULL)
-		return room;
-	struct text t = text_start(room, 400);
+		return buffer;
+	struct text t = text_start(buffer, 400);
 	text_printf(&t, "; the longest is on %s at ", quoted(&q, g->longest_track->name));
 	text_since(&t, g->longest_ns - trace->first_ns);
 	text_char(&t, '\0');
-	return room;
+	return buffer;
 }
 
 /* ---- one budget ---- */
@@ -137,50 +143,52 @@ struct budget_run {
 	const struct policy_verdict *v;
 	const struct policy_budget *budget;
 	const struct stats *stats;             /* of the trace, or of the threads that the budget names */
-	const struct baseline_input *baseline; /* NULL: there is none for this trace */
+	const struct baseline_input *baseline; /* NULL: none for this trace */
 	uint64_t breaches[FILE_CHECK_RULES];   /* of the limit, of the baseline */
-	uint64_t matched, fresh;               /* rows that it is for; of these the baseline does not have */
+	uint64_t matched;                      /* rows that it is for */
+	uint64_t fresh;                        /* of these, missing in the baseline */
 	struct quoted first_fresh;
 };
 
-/* What a row is in messages: `"draw"`, `poll "main.rs"`, `category "poll"`, or what the budget says. */
-static const char *row_words(const struct budget_run *r, const struct row *row, char room[POLICY_WORDS])
+/* Describes a row for messages: `"draw"`, `poll "main.rs"`, `category "poll"`, or the events of the budget.
+ */
+static const char *row_text(const struct budget_run *r, const struct row *row, char buffer[POLICY_WHO_TEXT])
 {
 	const struct policy_budget *const b = r->budget;
 	struct quoted name, category;
 
 	if (b->group == GROUP_ALL)
-		return policy_words(&b->who, room);
+		return policy_who_text(&b->who, buffer);
 	quoted(&name, row->name);
 	quoted(&category, row->category);
 	const int n = (int)strlen(category.s) - 2;
 	if (b->group == GROUP_CATEGORY)
-		snprintf(room, POLICY_WORDS, "category %s", category.s);
+		snprintf(buffer, POLICY_WHO_TEXT, "category %s", category.s);
 	else if (b->who.category.p != NULL && n > 0)
-		snprintf(room, POLICY_WORDS, "%.*s %s", n, category.s + 1, name.s);
+		snprintf(buffer, POLICY_WHO_TEXT, "%.*s %s", n, category.s + 1, name.s);
 	else
-		snprintf(room, POLICY_WORDS, "%s", name.s);
-	return room;
+		snprintf(buffer, POLICY_WHO_TEXT, "%s", name.s);
+	return buffer;
 }
 
 static void check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
-	char room[400], words[POLICY_WORDS];
+	char longest[400], who[POLICY_WHO_TEXT];
 
 	if (!b->absolute || a->v <= b->limit)
 		return;
 	r->breaches[0]++;
 	policy_finding(r->v, POLICY_RULE_BUDGET, row->group != NULL ? row->group->longest_offset : 0, b->line,
 	               "%s of %s is %s, more than %.40s%s", policy_statistics[b->statistic],
-	               row_words(r, row, words), a->words, b->limit_text.p,
-	               place_words(&r->v->watch->stats, row, room));
+	               row_text(r, row, who), a->text, b->limit_text.p,
+	               longest_text(&r->v->watch->stats, row, longest));
 }
 
 static void check_baseline(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
-	char room[400], more[32] = "", words[POLICY_WORDS];
+	char longest[400], more[32] = "", who[POLICY_WHO_TEXT];
 	struct amount was;
 
 	if (!b->relative || r->baseline == NULL)
@@ -194,33 +202,33 @@ static void check_baseline(struct budget_run *r, const struct row *row, const st
 		return;
 	r->breaches[1]++;
 	if (b->statistic == STATISTIC_COUNT || b->statistic == STATISTIC_RATE)
-		put_number(&was, was.v, b->statistic == STATISTIC_RATE ? "/s" : "");
+		set_number(&was, was.v, b->statistic == STATISTIC_RATE ? "/s" : "");
 	else
-		put_ns(&was, (unsigned __int128)was.v);
+		set_ns(&was, (unsigned __int128)was.v);
 	if (was.v > 0)
 		snprintf(more, sizeof more, "%.3g %% ", 100 * (a->v / was.v - 1));
 	policy_finding(r->v, POLICY_RULE_REGRESSION, row->group != NULL ? row->group->longest_offset : 0,
 	               b->line, "%s of %s is %s, %smore than %s of the baseline; the tolerance is %.40s%s",
-	               policy_statistics[b->statistic], row_words(r, row, words), a->words, more, was.words,
-	               b->tolerance_text.p, place_words(&r->v->watch->stats, row, room));
+	               policy_statistics[b->statistic], row_text(r, row, who), a->text, more, was.text,
+	               b->tolerance_text.p, longest_text(&r->v->watch->stats, row, longest));
 }
 
-/* What could not be looked at. */
-static void say_unchecked(const struct budget_run *r)
+/* Reports a budget that was not checked. */
+static void report_unchecked(const struct budget_run *r)
 {
 	const struct policy_budget *const b = r->budget;
 	const char *const statistic = policy_statistics[b->statistic];
-	char words[POLICY_WORDS];
+	char who[POLICY_WHO_TEXT];
 
-	policy_words(&b->who, words);
-	if (b->statistic == STATISTIC_RATE && seconds_of(&r->v->watch->stats) == 0)
+	policy_who_text(&b->who, who);
+	if (b->statistic == STATISTIC_RATE && trace_seconds(&r->v->watch->stats) == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
-		               "a trace without a length has no rate of %s", words);
+		               "a trace without a length has no rate of %s", who);
 	else if (r->matched == 0)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: nothing has such a name",
-		               statistic, words);
+		               statistic, who);
 	else if (b->relative && r->baseline == NULL)
-		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic, words,
+		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic, who,
 		               r->v->baseline == NULL ? "no baseline was named"
 		                                      : "the baseline has no input of this name");
 	else if (r->fresh > 0)
@@ -228,23 +236,23 @@ static void say_unchecked(const struct budget_run *r)
 		               statistic, r->first_fresh.s, r->fresh > 1 ? " and others" : "");
 }
 
-/* `p99 of "draw*"` */
+/* Begins a check of the report, named like `budget: p99 of "draw*"`. */
 static void begin_check(const struct budget_run *r)
 {
 	static const struct rule *const rules[FILE_CHECK_RULES] = { &policy_rules[POLICY_RULE_BUDGET],
 		                                                    &policy_rules[POLICY_RULE_REGRESSION] };
 	const struct policy_budget *const b = r->budget;
-	char words[POLICY_WORDS], name[POLICY_WORDS + 40];
+	char who[POLICY_WHO_TEXT], name[POLICY_WHO_TEXT + 40];
 
 	snprintf(name, sizeof name, "budget: %s of %s%s", policy_statistics[b->statistic],
-	         policy_words(&b->who, words),
+	         policy_who_text(&b->who, who),
 	         b->group == GROUP_CATEGORY ? " by category"
 	         : b->group == GROUP_ALL    ? ", all"
 	                                    : "");
 	file_records_check(r->v->records, name, rules);
 }
 
-static bool is_meant(const struct policy_budget *b, const struct row *row)
+static bool is_in_budget(const struct policy_budget *b, const struct row *row)
 {
 	static const enum policy_kind kinds[BASELINE_TABLES] = { KIND_SPAN, KIND_ASYNC, KIND_INSTANT,
 		                                                 KIND_COUNTER };
@@ -259,14 +267,14 @@ static void check_row(struct budget_run *r, const struct row *row)
 {
 	struct amount a;
 
-	if (!amount_of(&r->v->watch->stats, row, r->budget->statistic, &a))
+	if (!get_amount(&r->v->watch->stats, row, r->budget->statistic, &a))
 		return;
 	r->matched++;
 	check_limit(r, row, &a);
 	check_baseline(r, row, &a);
 }
 
-/* ---- rows that count as one ---- */
+/* ---- groups of rows ---- */
 
 static void add_group(struct span_group *to, struct histogram_pool *pool, const struct row *row)
 {
@@ -283,8 +291,8 @@ static void add_group(struct span_group *to, struct histogram_pool *pool, const 
 	to->count += g->count;
 }
 
-/* Spans and async spans stand apart, and before what has a number alone. */
-static int by_group(const void *a, const void *b)
+/* Orders by table, so that rows with durations come first, then by category. */
+static int compare_group(const void *a, const void *b)
 {
 	const struct row *const x = a, *const y = b;
 
@@ -295,7 +303,7 @@ static int by_group(const void *a, const void *b)
 	return order != 0 ? order : (x->category.n > y->category.n) - (x->category.n < y->category.n);
 }
 
-static bool in_one(const struct policy_budget *b, const struct row *x, const struct row *y)
+static bool same_group(const struct policy_budget *b, const struct row *x, const struct row *y)
 {
 	return b->group == GROUP_ALL ? (x->group != NULL) == (y->group != NULL)
 	                             : x->table == y->table && slice_equal(x->category, y->category);
@@ -303,13 +311,13 @@ static bool in_one(const struct policy_budget *b, const struct row *x, const str
 
 static void check_groups(struct budget_run *r, struct row *list, size_t n)
 {
-	qsort(list, n, sizeof *list, by_group);
+	qsort(list, n, sizeof *list, compare_group);
 	for (size_t i = 0, end; i < n; i = end) {
 		struct histogram_pool pool = { .n = 0 };
 		struct span_group sum = { .count = 0 };
 		struct row one = list[i];
 		one.count = 0;
-		for (end = i; end < n && in_one(r->budget, &list[i], &list[end]); end++) {
+		for (end = i; end < n && same_group(r->budget, &list[i], &list[end]); end++) {
 			one.count += list[end].count;
 			one.self += end > i ? list[end].self : 0;
 			if (one.group != NULL)
@@ -322,22 +330,21 @@ static void check_groups(struct budget_run *r, struct row *list, size_t n)
 	}
 }
 
-/* ---- all ---- */
+/* ---- all budgets ---- */
 
-/* false: no memory. */
 static bool run_budget(struct budget_run *r, const struct rows *rows)
 {
-	size_t n = 0, most = 0;
+	size_t n = 0, max = 0;
 
 	for (int t = 0; t < BASELINE_TABLES; t++)
-		most += rows->n[t];
-	struct row *const list = malloc((most + 1) * sizeof *list);
+		max += rows->n[t];
+	struct row *const list = malloc((max + 1) * sizeof *list);
 	if (list == NULL)
 		return false;
 	for (int t = 0; t < BASELINE_TABLES; t++)
 		for (size_t i = 0; i < rows->n[t]; i++) {
-			list[n] = row_of(rows, r->stats, (enum baseline_table)t, i);
-			n += is_meant(r->budget, &list[n]);
+			list[n] = get_row(rows, r->stats, (enum baseline_table)t, i);
+			n += is_in_budget(r->budget, &list[n]);
 		}
 	begin_check(r);
 	if (r->budget->group != GROUP_NAME)
@@ -346,12 +353,12 @@ static bool run_budget(struct budget_run *r, const struct rows *rows)
 		check_row(r, &list[i]);
 	free(list);
 	file_records_checked(r->v->records, r->breaches);
-	say_unchecked(r);
+	report_unchecked(r);
 	return true;
 }
 
-/* Of the threads that a budget names; 0: of the whole trace. */
-static uint32_t part_of(const struct policy_watch *w, const struct policy_budget *b)
+/* Returns the index + 1 of the part of the budget's threads, or 0 for the whole trace. */
+static uint32_t find_part(const struct policy_watch *w, const struct policy_budget *b)
 {
 	for (uint32_t i = 0; b->who.thread.p != NULL && i < w->nparts; i++)
 		if (slice_equal(w->parts[i].thread, b->who.thread))
@@ -359,23 +366,23 @@ static uint32_t part_of(const struct policy_watch *w, const struct policy_budget
 	return 0;
 }
 
-bool policy_budgets(const struct policy_verdict *v)
+bool policy_check_budgets(const struct policy_verdict *v)
 {
 	const struct policy_checks *const c = v->watch->checks;
 	const struct stats *const s = &v->watch->stats;
 	struct rows rows[POLICY_MAX_PARTS + 1] = { 0 };
-	bool made[POLICY_MAX_PARTS + 1] = { false }, ok = true;
+	bool collected[POLICY_MAX_PARTS + 1] = { false }, ok = true;
 
 	for (uint32_t i = 0; ok && i < c->nbudgets; i++) {
-		const uint32_t part = part_of(v->watch, c->budgets[i]);
+		const uint32_t part = find_part(v->watch, c->budgets[i]);
 		struct budget_run r = {
 			.v = v,
 			.budget = c->budgets[i],
 			.stats = part > 0 ? &v->watch->parts[part - 1].stats : s,
 			.baseline = v->baseline != NULL ? baseline_input(v->baseline, v->path) : NULL,
 		};
-		ok = made[part] || rows_init(&rows[part], r.stats);
-		made[part] = true;
+		ok = collected[part] || rows_init(&rows[part], r.stats);
+		collected[part] = true;
 		ok = ok && run_budget(&r, &rows[part]);
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

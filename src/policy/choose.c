@@ -1,4 +1,10 @@
+/*
+ * Which policy is for a folder, and which findings count.  A pattern is compared with all rules once, when it
+ * is added; a choice is an array of effects, one for each rule.
+ */
 #define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,27 +16,26 @@
 #include "base/match.h"
 #include "base/memory.h"
 #include "format/registry.h"
-#include "policy/policy.h"
 
-/* ---- policy find ---- */
+/* ---- the policy of a folder ---- */
 
-/* Whether a file of this name is in the folder of n bytes; room has place for both.  *error: errno, if that
- * cannot be known. */
-static bool holds(char *room, const char *folder, size_t n, const char *name, int *error)
+/* Returns true if the folder of n bytes contains a file of this name, and writes its path to `path`, which
+ * has space for both.  *error: errno if stat() fails otherwise. */
+static bool has_file(char *path, const char *folder, size_t n, const char *name, int *error)
 {
 	struct stat st;
 
-	memcpy(room, folder, n);
-	sprintf(room + n, "%s%s", n > 0 && folder[n - 1] == '/' ? "" : "/", name);
-	if (stat(room, &st) == 0)
+	memcpy(path, folder, n);
+	sprintf(path + n, "%s%s", n > 0 && folder[n - 1] == '/' ? "" : "/", name);
+	if (stat(path, &st) == 0)
 		return true;
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 		*error = errno;
 	return false;
 }
 
-/* The bytes of the folder around it; 0: there is none. */
-static size_t parent(const char *folder, size_t n)
+/* Returns the length of the parent folder, or 0. */
+static size_t parent_length(const char *folder, size_t n)
 {
 	if (n <= 1)
 		return 0;
@@ -39,13 +44,13 @@ static size_t parent(const char *folder, size_t n)
 	return n > 1 ? n - 1 : 1;
 }
 
-/* Where the search ends: the bytes of the path. */
-static size_t root_of(char *room, const char *folder, const char *here, int *error)
+/* Returns the length of the folder where the search ends. */
+static size_t root_length(char *path, const char *folder, const char *here, int *error)
 {
 	const size_t n = strlen(folder), h = strlen(here);
 
-	for (size_t i = n; i > 0; i = parent(folder, i))
-		if (holds(room, folder, i, ".git", error))
+	for (size_t i = n; i > 0; i = parent_length(folder, i))
+		if (has_file(path, folder, i, ".git", error))
 			return i;
 	if (strncmp(folder, here, h) == 0 && (folder[h] == '\0' || folder[h] == '/' || h == 1))
 		return h;
@@ -60,23 +65,23 @@ char *policy_find(const char *folder, const char *here, int *error)
 	*error = full != NULL || errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
 	if (full == NULL)
 		return NULL;
-	char *room = malloc(strlen(full) + sizeof POLICY_NAME + 8);
-	if (room != NULL) {
-		const size_t root = root_of(room, full, here, error);
-		for (size_t n = strlen(full); n >= root && n > 0 && !found; n = parent(full, n))
-			found = holds(room, full, n, POLICY_NAME, error);
+	char *path = malloc(strlen(full) + sizeof POLICY_NAME + 8);
+	if (path != NULL) {
+		const size_t root = root_length(path, full, here, error);
+		for (size_t n = strlen(full); n >= root && n > 0 && !found; n = parent_length(full, n))
+			found = has_file(path, full, n, POLICY_NAME, error);
 	} else {
 		*error = ENOMEM;
 	}
 	free(full);
 	if (!found || *error != 0) {
-		free(room);
-		room = NULL;
+		free(path);
+		path = NULL;
 	}
-	return room;
+	return path;
 }
 
-/* ---- policy choice ---- */
+/* ---- patterns of rules ---- */
 
 static void count_rule(void *ctx, const struct rule *rule)
 {
@@ -85,7 +90,7 @@ static void count_rule(void *ctx, const struct rule *rule)
 	++*n;
 }
 
-/* One pattern on its way through all rules. */
+/* A pattern while it is compared with all rules. */
 struct choice_pattern {
 	struct policy_effect *next;
 	enum policy_choice_key key;
@@ -108,7 +113,7 @@ static void try_rule(void *ctx, const struct rule *rule)
 		e->level = (int)k->level;
 }
 
-static bool make_effects(struct policy_choice *c)
+static bool new_effects(struct policy_choice *c)
 {
 	size_t n = 0;
 
@@ -126,7 +131,7 @@ bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, stru
 {
 	struct choice_pattern k = { .key = key, .rules = rules, .level = level };
 
-	if (!make_effects(c))
+	if (!new_effects(c))
 		return false;
 	k.next = c->effects;
 	rules_visit(try_rule, &k);
@@ -141,7 +146,7 @@ void policy_choice_free(struct policy_choice *c)
 	*c = (struct policy_choice)POLICY_CHOICE_NONE;
 }
 
-/* ---- rows ---- */
+/* ---- rules with their levels ---- */
 
 struct rows {
 	struct policy_row *list;

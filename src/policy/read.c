@@ -1,3 +1,10 @@
+/*
+ * Reading a policy: values, sets of events, which findings count, keys of the whole run, and overrides.  The
+ * keys `expect` and `budgets` are in read_expect.c.  Mistakes become findings; reading goes on after one, so
+ * that a run reports all of a file.
+ */
+#include "policy/private.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,12 +13,9 @@
 #include "base/os.h"
 #include "check/rules.h"
 #include "format/registry.h"
-#include "policy/policy.h"
 #include "report/report.h"
 
-/* ---- policy value ---- */
-
-/* The plain values of policies. */
+/* ---- values ---- */
 
 void *policy_alloc(struct policy_draft *d, size_t n, size_t size)
 {
@@ -32,7 +36,7 @@ bool policy_map(struct policy_draft *d, const struct yaml_node *node, const char
 	const bool ok = d->yaml.mistakes == mistakes;
 	for (size_t i = 0; i < n; i++)
 		if (values[i] != NULL)
-			keys[i].take(d, values[i], into);
+			keys[i].read(d, values[i], into);
 	return ok;
 }
 
@@ -62,7 +66,7 @@ bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const 
 	return false;
 }
 
-bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
+bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t max,
                      const struct slice **out, uint32_t *n)
 {
 	const bool list = node->kind == NODE_LIST;
@@ -71,11 +75,11 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 
 	if (texts == NULL)
 		return false;
-	if (list && (node->n == 0 || node->n > most)) {
+	if (list && (node->n == 0 || node->n > max)) {
 		if (node->n == 0)
 			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is an empty list", what);
 		else
-			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u entries", what, most);
+			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u entries", what, max);
 		return false;
 	}
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
@@ -89,17 +93,16 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 
 bool policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out)
 {
-	static const char *const words[] = { "false", "true", NULL };
+	static const char *const keywords[] = { "false", "true", NULL };
 	uint32_t i;
 
-	if (!yaml_word(&d->yaml, node, what, words, &i))
+	if (!yaml_word(&d->yaml, node, what, keywords, &i))
 		return false;
 	*out = i == 1;
 	return true;
 }
 
-static bool policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                         uint64_t *out)
+static bool read_count(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out)
 {
 	struct quoted q;
 
@@ -112,29 +115,29 @@ static bool policy_whole(struct policy_draft *d, const struct yaml_node *node, c
 	return false;
 }
 
-static void take_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_min(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
-	policy_whole(d, node, "min", &r->min);
+	read_count(d, node, "min", &r->min);
 }
 
-static void take_max(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_max(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_range *const r = into;
 
-	policy_whole(d, node, "max", &r->max);
+	read_count(d, node, "max", &r->max);
 }
 
-bool policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                   struct policy_range *out)
+bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                        struct policy_range *out)
 {
-	static const struct policy_key keys[] = { { "min", take_min }, { "max", take_max } };
+	static const struct policy_key keys[] = { { "min", read_min }, { "max", read_max } };
 	const uint64_t mistakes = d->yaml.mistakes;
 
 	*out = (struct policy_range){ 0, UINT64_MAX };
 	if (node->kind == NODE_SCALAR) {
-		if (!policy_whole(d, node, what, &out->min))
+		if (!read_count(d, node, what, &out->min))
 			return false;
 		out->max = out->min;
 		return true;
@@ -146,61 +149,57 @@ bool policy_counts(struct policy_draft *d, const struct yaml_node *node, const c
 	return out->min <= out->max;
 }
 
-/* ---- which events ---- */
+/* ---- sets of events ---- */
 
-void policy_take_name(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_read_name(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	policy_pattern(d, node, "name", &((struct policy_who *)who)->name);
 }
 
-void policy_take_category(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_read_category(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	policy_pattern(d, node, "category", &((struct policy_who *)who)->category);
 }
 
-void policy_take_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_read_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
 	policy_pattern(d, node, "thread", &((struct policy_who *)who)->thread);
 }
 
-void policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
+void policy_read_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
 {
-	static const char *const words[] = { "span", "async", "instant", "counter",
-		                             NULL }; /* enum policy_kind */
+	static const char *const keywords[] = { "span", "async", "instant", "counter",
+		                                NULL }; /* enum policy_kind */
 	uint32_t i;
 
-	if (yaml_word(&d->yaml, node, "kind", words, &i))
+	if (yaml_word(&d->yaml, node, "kind", keywords, &i))
 		((struct policy_who *)who)->kinds = 1U << i;
 }
 
-bool policy_says_who(const struct policy_who *who)
+bool policy_who_stated(const struct policy_who *who)
 {
 	return who->name.p != NULL || who->category.p != NULL || who->thread.p != NULL;
 }
 
-static bool same(struct slice a, struct slice b)
+static bool pattern_equal(struct slice a, struct slice b)
 {
 	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
 }
 
-bool policy_same_who(const struct policy_who *a, const struct policy_who *b)
+bool policy_who_equal(const struct policy_who *a, const struct policy_who *b)
 {
-	return same(a->name, b->name) && same(a->category, b->category) && same(a->thread, b->thread) &&
-	       a->kinds == b->kinds;
+	return pattern_equal(a->name, b->name) && pattern_equal(a->category, b->category) &&
+	       pattern_equal(a->thread, b->thread) && a->kinds == b->kinds;
 }
-
-/* ---- policy read ---- */
-
-/* A policy as a whole: the keys that say what options say, and overrides. */
 
 /* ---- which findings count ---- */
 
-static void say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
-                        struct slice rules)
+static void report_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key,
+                           struct slice rules)
 {
 	struct quoted q;
 
-	/* the search for what was meant takes long, and ends in a finding that may not be shown */
+	/* the search for the nearest rule is slow: not for a finding that is not shown */
 	const char *const nearest = finding_is_shown(d->yaml.findings, &policy_rules[YAML_BAD_VALUE])
 	                                ? rule_nearest_name(rules.p)
 	                                : NULL;
@@ -212,8 +211,8 @@ static void say_no_rule(struct policy_draft *d, const struct yaml_node *node, co
 		         key, quoted(&q, rules));
 }
 
-/* Whether the file may have as many patterns of rules more. */
-static bool has_room(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
+/* Charges n patterns of rules against the limit of the file. */
+static bool charge_patterns(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
 {
 	if (n > POLICY_MAX_RULES - d->file->nrules) {
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
@@ -224,49 +223,48 @@ static bool has_room(struct policy_draft *d, const struct yaml_node *node, uint3
 	return true;
 }
 
-static bool take_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key,
-                         struct policy_choice *c, enum policy_choice_key which, enum level level)
+static void read_rule_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key,
+                              struct policy_choice *c, enum policy_choice_key which, enum level level)
 {
 	struct slice rules;
 	bool fits = true;
 
 	if (!policy_pattern(d, node, which == CHOICE_LEVEL ? "a rule" : key, &rules))
-		return false;
+		return;
 	d->yaml.no_memory |= !policy_choice_add(c, which, rules, level, &fits);
 	if (!fits)
-		say_no_rule(d, node, key, rules);
-	return fits;
+		report_no_rule(d, node, key, rules);
 }
 
-static void take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key,
-                          struct policy_choice *c, enum policy_choice_key which)
+static void read_rule_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key,
+                               struct policy_choice *c, enum policy_choice_key which)
 {
 	const bool list = node->kind == NODE_LIST;
 
-	if (!has_room(d, node, list ? node->n : 1))
+	if (!charge_patterns(d, node, list ? node->n : 1))
 		return;
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL)
-		take_pattern(d, item, key, c, which, LEVEL_NOTE);
+		read_rule_pattern(d, item, key, c, which, LEVEL_NOTE);
 }
 
-static void take_select(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_select(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_patterns(d, node, "select", &s->choice, CHOICE_SELECT);
+	read_rule_patterns(d, node, "select", &s->choice, CHOICE_SELECT);
 }
 
-static void take_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_patterns(d, node, "ignore", &s->choice, CHOICE_IGNORE);
+	read_rule_patterns(d, node, "ignore", &s->choice, CHOICE_IGNORE);
 }
 
-static void take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const char *const words[] = { "note", "warning", "error", NULL }; /* enum level */
+	static const char *const keywords[] = { "note", "warning", "error", NULL }; /* enum level */
 	struct policy_section *const s = into;
 	uint32_t level;
 
@@ -274,24 +272,24 @@ static void take_level(struct policy_draft *d, const struct yaml_node *node, voi
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
 		return;
 	}
-	if (!has_room(d, node, node->n / 2))
+	if (!charge_patterns(d, node, node->n / 2))
 		return;
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
-		if (yaml_word(&d->yaml, key->next, "a level", words, &level))
-			take_pattern(d, key, "level", &s->choice, CHOICE_LEVEL, (enum level)level);
+		if (yaml_word(&d->yaml, key->next, "a level", keywords, &level))
+			read_rule_pattern(d, key, "level", &s->choice, CHOICE_LEVEL, (enum level)level);
 }
 
-static void take_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const char *const words[] = { "note", "warning", "error", "never", NULL };
+	static const char *const keywords[] = { "note", "warning", "error", "never", NULL };
 	struct policy_section *const s = into;
 	uint32_t level;
 
-	if (yaml_word(&d->yaml, node, "fail-level", words, &level))
+	if (yaml_word(&d->yaml, node, "fail-level", keywords, &level))
 		s->choice.fail_level = (int)level;
 }
 
-static void take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 	bool yes;
@@ -300,11 +298,11 @@ static void take_exit_zero(struct policy_draft *d, const struct yaml_node *node,
 		s->choice.exit_zero = yes;
 }
 
-/* ---- of the whole run ---- */
+/* ---- keys of the whole run ---- */
 
-/* Files that a policy names lie below its folder. */
-static bool lies_below(struct policy_draft *d, const struct yaml_node *node, const char *what,
-                       const char *path)
+/* Checks that a file that the policy names is below its folder. */
+static bool check_below(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                        const char *path)
 {
 	const char *const mistake = below_mistake(path);
 
@@ -314,7 +312,7 @@ static bool lies_below(struct policy_draft *d, const struct yaml_node *node, con
 	return mistake == NULL;
 }
 
-static bool is_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
+static bool check_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
 {
 	char list[200] = "auto";
 	size_t n = strlen(list);
@@ -332,7 +330,7 @@ static bool is_report(struct policy_draft *d, const struct yaml_node *node, stru
 	return false;
 }
 
-static void take_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
+static void read_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
 {
 	struct slice text;
 
@@ -340,15 +338,15 @@ static void take_one_report(struct policy_draft *d, const struct yaml_node *node
 		return;
 	const char *const equals = strchr(text.p, '=');
 	const struct slice format = slice_of(text.p, strcspn(text.p, "="));
-	if (!is_report(d, node, format) ||
-	    (equals != NULL && !lies_below(d, node, "the file of a report", equals + 1)))
+	if (!check_report(d, node, format) ||
+	    (equals != NULL && !check_below(d, node, "the file of a report", equals + 1)))
 		return;
 	out->format = arena_copy(&d->file->arena, format).p;
 	out->file = equals != NULL ? equals + 1 : NULL;
 	d->yaml.no_memory |= out->format == NULL;
 }
 
-static void take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_report(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	const bool list = node->kind == NODE_LIST;
 	struct policy_report *const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
@@ -363,33 +361,33 @@ static void take_report(struct policy_draft *d, const struct yaml_node *node, vo
 	d->file->reports = reports;
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL) {
-		take_one_report(d, item, &reports[d->file->nreports]);
+		read_one_report(d, item, &reports[d->file->nreports]);
 		d->file->nreports += reports[d->file->nreports].format != NULL;
 	}
 }
 
-static void take_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	policy_whole(d, node, "max-findings", &d->file->max_findings);
+	read_count(d, node, "max-findings", &d->file->max_findings);
 }
 
-static void take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	if (policy_whole(d, node, "threads", &d->file->threads) && d->file->threads == 0)
+	if (read_count(d, node, "threads", &d->file->threads) && d->file->threads == 0)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
 }
 
-static void take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct slice name;
 
-	if (policy_text(d, node, "baseline", &name) && lies_below(d, node, "a baseline", name.p))
+	if (policy_text(d, node, "baseline", &name) && check_below(d, node, "a baseline", name.p))
 		d->file->baseline = name.p;
 }
 
 /* ---- overrides ---- */
 
-static void take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
@@ -397,16 +395,16 @@ static void take_paths(struct policy_draft *d, const struct yaml_node *node, voi
 }
 
 #define SECTION_KEYS                                                                                         \
-	{ "select", take_select }, { "ignore", take_ignore }, { "level", take_level },                       \
-	    { "fail-level", take_fail_level }, { "exit-zero", take_exit_zero },                              \
-	    { "expect", policy_take_expect },                                                                \
+	{ "select", read_select }, { "ignore", read_ignore }, { "level", read_level },                       \
+	    { "fail-level", read_fail_level }, { "exit-zero", read_exit_zero },                              \
+	    { "expect", policy_read_expect },                                                                \
 	{                                                                                                    \
-		"budgets", policy_take_budgets                                                               \
+		"budgets", policy_read_budgets                                                               \
 	}
 
-static void take_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
+static void read_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const struct policy_key keys[] = { { "paths", take_paths }, SECTION_KEYS };
+	static const struct policy_key keys[] = { { "paths", read_paths }, SECTION_KEYS };
 	struct policy_file *const f = d->file;
 
 	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES) {
@@ -447,15 +445,15 @@ uint32_t policy_file_overrides(const struct policy_file *f, const char *path)
 	return bits;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static const struct policy_key file_keys[] = {
 	SECTION_KEYS,
-	{ "report", take_report },
-	{ "max-findings", take_max_findings },
-	{ "threads", take_threads },
-	{ "baseline", take_baseline },
-	{ "overrides", take_overrides },
+	{ "report", read_report },
+	{ "max-findings", read_max_findings },
+	{ "threads", read_threads },
+	{ "baseline", read_baseline },
+	{ "overrides", read_overrides },
 };
 
 static struct policy_file *new_file(const char *name, const char *folder)

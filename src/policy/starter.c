@@ -1,4 +1,11 @@
+/*
+ * Writes a policy that given traces meet, and later ones like them: the spans that all of them have, the
+ * metadata, times, and limits twice as large as the values found.  Names that are positions in sources become
+ * patterns, since lines and versions change.
+ */
 #define _GNU_SOURCE /* memmem */
+
+#include "policy/private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,17 +14,17 @@
 #include "base/utf8.h"
 #include "output/text_json.h"
 #include "output/text_units.h"
-#include "policy/policy.h"
 #include "run/engine_losses.h"
 
-#define STARTER_EVENTS 3  /* that are demanded */
-#define STARTER_BUDGETS 4 /* that are made */
-#define STARTER_NAME 120  /* bytes of a name */
+#define MAX_TRACE_ROWS 64U /* kinds of spans that are added of a trace */
+#define MAX_EVENTS 3       /* expected ones */
+#define MAX_BUDGETS 4
+#define MAX_NAME 120 /* bytes */
 
 /* ---- patterns ---- */
 
-/* The bytes of the character at p, if YAML and people can read it; 0: no such one. */
-static size_t plain_character(const char *p, size_t n)
+/* Returns the length of the character at p if it is valid and visible, else 0. */
+static size_t visible_character(const char *p, size_t n)
 {
 	for (size_t i = 1; i <= 4 && i <= n; i++)
 		if (utf8_valid(p, i)) {
@@ -30,8 +37,9 @@ static size_t plain_character(const char *p, size_t n)
 	return 0;
 }
 
-/* The bytes before ":LINE" or ":LINE:COLUMN" at the end of a place in a source; n: it is none. */
-static uint32_t place_end(struct slice name)
+/* Returns the length before ":LINE" or ":LINE:COLUMN" at the end of a position in a source; the whole length
+ * if the name is none. */
+static uint32_t path_end(struct slice name)
 {
 	uint32_t end = name.n;
 
@@ -46,19 +54,19 @@ static uint32_t place_end(struct slice name)
 	return end;
 }
 
-/* Where the part of a path begins that is the same on another machine and in the next version: behind a
- * registry of packages, behind somebody's home. */
-static uint32_t place_begin(struct slice name, uint32_t end)
+/* Returns the offset of the part of a path that is equal on other machines and in other versions: after a
+ * registry of packages, or a home folder. */
+static uint32_t path_begin(struct slice name, uint32_t end)
 {
-	static const char *const marks[] = { "/registry/src/", "/site-packages/", "/node_modules/",
-		                             "/home/",         "/Users/",         "/root/" };
+	static const char *const prefixes[] = { "/registry/src/", "/site-packages/", "/node_modules/",
+		                                "/home/",         "/Users/",         "/root/" };
 
-	for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
-		const char *const at = end > 0 ? memmem(name.p, end, marks[k], strlen(marks[k])) : NULL;
+	for (size_t k = 0; k < sizeof prefixes / sizeof prefixes[0]; k++) {
+		const char *const at = end > 0 ? memmem(name.p, end, prefixes[k], strlen(prefixes[k])) : NULL;
 		if (at == NULL)
 			continue;
-		uint32_t i = (uint32_t)(at - name.p) + (uint32_t)strlen(marks[k]);
-		/* and behind the name of the registry, or of the user */
+		uint32_t i = (uint32_t)(at - name.p) + (uint32_t)strlen(prefixes[k]);
+		/* and after the name of the registry, or of the user */
 		for (; k != 1 && k != 2 && i < end && name.p[i] != '/'; i++)
 			;
 		return i + (k != 1 && k != 2 && i < end);
@@ -66,14 +74,15 @@ static uint32_t place_begin(struct slice name, uint32_t end)
 	return 0;
 }
 
-/* Bytes of the name; what cannot be written stands as ?, what is too long as *, versions as *. */
-static void put_part(struct text *t, struct slice name, uint32_t i, uint32_t end, bool place)
+/* Writes bytes i to end of a name as a pattern: ? for characters that cannot be written, * for versions in
+ * positions and for the rest of a long name. */
+static void write_name(struct text *t, struct slice name, uint32_t i, uint32_t end, bool position)
 {
-	const uint32_t stop = i + STARTER_NAME < end ? i + STARTER_NAME : end;
+	const uint32_t stop = i + MAX_NAME < end ? i + MAX_NAME : end;
 
 	while (i < stop) {
-		const size_t n = plain_character(name.p + i, name.n - i);
-		if (place && name.p[i] == '-' && i + 1 < end && name.p[i + 1] >= '0' &&
+		const size_t n = visible_character(name.p + i, name.n - i);
+		if (position && name.p[i] == '-' && i + 1 < end && name.p[i + 1] >= '0' &&
 		    name.p[i + 1] <= '9') {
 			text_str(t, "-*"); /* a version */
 			while (i < end && name.p[i] != '/')
@@ -93,28 +102,28 @@ static void put_part(struct text *t, struct slice name, uint32_t i, uint32_t end
 		text_char(t, '*');
 }
 
-/* One that fits the name, and of a place in a source those that it will have. */
-static void make_pattern(struct text *t, struct slice name, bool *place)
+/* Writes a pattern that fits the name; of a position in a source, also in other versions of it. */
+static void write_name_pattern(struct text *t, struct slice name, bool *position)
 {
-	const uint32_t end = place_end(name);
-	const uint32_t begin = end < name.n ? place_begin(name, end) : 0;
+	const uint32_t end = path_end(name);
+	const uint32_t begin = end < name.n ? path_begin(name, end) : 0;
 
 	text_clear(t);
-	*place = end < name.n;
+	*position = end < name.n;
 	if (begin > 0)
 		text_str(t, "*/");
-	put_part(t, name, begin, end, *place);
-	if (*place)
+	write_name(t, name, begin, end, *position);
+	if (*position)
 		text_str(t, ":*");
 }
 
-/* raw: it is a name yet. */
-static void put_pattern(struct text *t, struct slice name, bool raw)
+/* Writes a pattern as a JSON string.  raw: the name is not a pattern yet. */
+static void write_pattern(struct text *t, struct slice name, bool raw)
 {
 	struct text pattern = { .p = NULL };
 
 	if (raw)
-		put_part(&pattern, name, 0, name.n, false);
+		write_name(&pattern, name, 0, name.n, false);
 	else
 		text_slice(&pattern, name);
 	t->failed |= pattern.failed;
@@ -125,8 +134,9 @@ static void put_pattern(struct text *t, struct slice name, bool raw)
 
 /* ---- numbers ---- */
 
-/* Twice as much, with two digits that count; ns: at most a quarter of what fits. */
-static uint64_t generous(uint64_t ns)
+/* Returns twice the time, at least 1 us, rounded up to two significant digits.  ns: at most UINT64_MAX / 4.
+ */
+static uint64_t generous_limit(uint64_t ns)
 {
 	uint64_t v = ns * 2, unit = 1;
 
@@ -138,7 +148,7 @@ static uint64_t generous(uint64_t ns)
 	return v * unit;
 }
 
-static void put_time(struct text *t, uint64_t ns)
+static void write_time(struct text *t, uint64_t ns)
 {
 	static const struct {
 		const char *name;
@@ -152,23 +162,17 @@ static void put_time(struct text *t, uint64_t ns)
 		}
 }
 
-/* A share in percent, rounded up to a tenth, or 0. */
-static void put_share(struct text *t, double share)
+/* Writes a share in percent, rounded up to a tenth, or 0. */
+static void write_share(struct text *t, double share)
 {
 	const uint64_t tenths = share > 0 ? (uint64_t)(share * 1000) + 1 : 0;
 
 	text_printf(t, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10, tenths % 10);
 }
 
-/* For people: "560 us". */
-static void put_human(struct text *t, uint64_t ns)
-{
-	text_time(t, ns);
-}
+/* ---- the traces ---- */
 
-/* ---- what traces have ---- */
-
-/* Time that passes while nothing is done, and lives, which are as long as the run. */
+/* Returns true for idle time, and for lives of threads and tasks, which are as long as the run. */
 static bool is_waiting(struct slice name, struct slice category, const struct span_group *g)
 {
 	static const char *const words[] = { "*park*",        "*Park*", "*idle*",  "*Idle*",  "*sleep*",
@@ -186,7 +190,7 @@ static struct starter_row *find_row(struct policy_starter *s, struct slice name,
 	for (uint32_t i = 0; i < s->nrows; i++)
 		if (slice_equal(s->rows[i].name, name) && slice_equal(s->rows[i].category, category))
 			return &s->rows[i];
-	if (s->nrows == STARTER_MOST)
+	if (s->nrows == STARTER_MAX_ROWS)
 		return NULL;
 	struct starter_row *const row = &s->rows[s->nrows++];
 	*row = (struct starter_row){ .name = arena_copy(&s->arena, name),
@@ -199,16 +203,16 @@ static void add_row(struct policy_starter *s, struct text *pattern, const struct
                     const struct stats *stats)
 {
 	const uint64_t p99 = histogram_percentile(&r->group->durations, &stats->pool, 99);
-	bool place;
+	bool position;
 
-	make_pattern(pattern, r->name, &place);
+	write_name_pattern(pattern, r->name, &position);
 	s->failed |= pattern->failed;
 	if (pattern->failed)
 		return;
 	struct starter_row *const row = find_row(s, slice_of(pattern->p, pattern->n), r->category);
 	if (row == NULL)
 		return;
-	row->place = place;
+	row->position = position;
 	row->waits |= is_waiting(r->name, r->category, r->group);
 	row->p99 = p99 > row->p99 ? p99 : row->p99;
 	row->sum += (double)total_of(r->group->sum);
@@ -219,7 +223,7 @@ static void add_row(struct policy_starter *s, struct text *pattern, const struct
 static double unfinished_share(const struct policy_watch *w, const struct pipeline *p)
 {
 	const struct ledger *const l = interpret_ledger(&p->interpret);
-	const uint64_t spans = policy_spans(&w->stats);
+	const uint64_t spans = policy_count_spans(&w->stats);
 
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == &engine_losses[ENGINE_LOSS_NO_END] && spans > 0)
@@ -234,7 +238,7 @@ static void add_facts(struct policy_starter *s, const struct trace *trace)
 		uint32_t k = 0;
 		while (k < s->nfacts && !slice_equal(s->facts[k].name, name))
 			k++;
-		if (k == STARTER_FACTS || name.n == 0)
+		if (k == STARTER_MAX_FACTS || name.n == 0)
 			continue;
 		if (k == s->nfacts)
 			s->facts[s->nfacts++] = (struct starter_fact){ .name = arena_copy(&s->arena, name) };
@@ -247,16 +251,16 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	const struct stats *const stats = &w->stats;
 	struct text pattern = { .p = NULL };
 	struct span_row *rows;
-	size_t n = 0, taken = 0;
+	size_t n = 0, added = 0;
 
 	if (!stats_span_rows(stats, &stats->spans, &rows, &n)) {
 		s->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < n && taken < STARTER_ROWS; i++)
+	for (size_t i = 0; i < n && added < MAX_TRACE_ROWS; i++)
 		if (rows[i].name.n > 0 && !slice_is(rows[i].name, "(other names)")) {
 			add_row(s, &pattern, &rows[i], stats);
-			taken++;
+			added++;
 		}
 	free(rows);
 	text_free(&pattern);
@@ -275,19 +279,19 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	s->ntraces++;
 }
 
-/* ---- what is written ---- */
+/* ---- the policy ---- */
 
-static int by_sum(const void *a, const void *b)
+static int compare_sum(const void *a, const void *b)
 {
 	const struct starter_row *const x = a, *const y = b;
 
 	return (x->sum < y->sum) - (x->sum > y->sum);
 }
 
-/* A category stands for its names where these are places. */
-static bool by_category(const struct starter_row *r)
+/* Returns true if the category is written instead of names, which are positions in sources. */
+static bool uses_category(const struct starter_row *r)
 {
-	return r->place && r->category.n > 0;
+	return r->position && r->category.n > 0;
 }
 
 static bool is_expected(const struct policy_starter *s, const struct starter_row *r)
@@ -295,35 +299,36 @@ static bool is_expected(const struct policy_starter *s, const struct starter_row
 	return !r->waits && r->traces == s->ntraces;
 }
 
-/* Whether what stands for row i stands for one before it too: rows of one name have several categories. */
-static bool is_said(const struct policy_starter *s, uint32_t i)
+/* Returns true if an earlier row has the same event: rows of one name can have several categories. */
+static bool is_written(const struct policy_starter *s, uint32_t i)
 {
 	const struct starter_row *const r = &s->rows[i];
 
 	for (const struct starter_row *k = s->rows; k < r; k++)
-		if (is_expected(s, k) && by_category(k) == by_category(r) &&
-		    (by_category(r) ? slice_equal(k->category, r->category) : slice_equal(k->name, r->name)))
+		if (is_expected(s, k) && uses_category(k) == uses_category(r) &&
+		    (uses_category(r) ? slice_equal(k->category, r->category)
+		                      : slice_equal(k->name, r->name)))
 			return true;
 	return false;
 }
 
-static void put_events(struct policy_starter *s, struct text *t)
+static void write_events(struct policy_starter *s, struct text *t)
 {
-	for (uint32_t i = 0; i < s->nrows && s->nevents < STARTER_EVENTS; i++) {
+	for (uint32_t i = 0; i < s->nrows && s->nevents < MAX_EVENTS; i++) {
 		const struct starter_row *const r = &s->rows[i];
-		if (!is_expected(s, r) || is_said(s, i))
+		if (!is_expected(s, r) || is_written(s, i))
 			continue;
 		if (s->nevents++ == 0)
 			text_str(t,
 			         "\n  # Events that must be there; * is any text, and \"count: 0\" forbids "
 			         "them.\n  events:\n");
-		text_str(t, by_category(r) ? "    - category: " : "    - name: ");
-		put_pattern(t, by_category(r) ? r->category : r->name, by_category(r));
+		text_str(t, uses_category(r) ? "    - category: " : "    - name: ");
+		write_pattern(t, uses_category(r) ? r->category : r->name, uses_category(r));
 		text_str(t, "\n      count: {min: 1}\n");
 	}
 }
 
-static void put_facts(const struct policy_starter *s, struct text *t)
+static void write_facts(const struct policy_starter *s, struct text *t)
 {
 	bool any = false;
 
@@ -336,12 +341,12 @@ static void put_facts(const struct policy_starter *s, struct text *t)
 			       "  # metadata:\n");
 		any = true;
 		text_str(t, "  #   - ");
-		put_pattern(t, s->facts[i].name, true);
+		write_pattern(t, s->facts[i].name, true);
 		text_char(t, '\n');
 	}
 }
 
-static void put_trace(const struct policy_starter *s, struct text *t)
+static void write_trace(const struct policy_starter *s, struct text *t)
 {
 	if (!s->no_epoch)
 		text_str(t, "\n  # The wall time of events is known.\n  epoch: true\n");
@@ -352,39 +357,39 @@ static void put_trace(const struct policy_starter *s, struct text *t)
 		            s->threads);
 	if (s->counts_lost) {
 		text_str(t, "\n  # The largest share of packets that may be missing.\n  lost-packets: ");
-		put_share(t, s->lost);
+		write_share(t, s->lost);
 		text_char(t, '\n');
 	}
 	text_str(t, "\n  # The largest share of spans that may have no end.\n  unfinished-spans: ");
-	put_share(t, s->unfinished);
+	write_share(t, s->unfinished);
 	text_char(t, '\n');
 	if (s->endless)
 		return;
 	text_str(t, "\n  # How long the trace may take, from its first event to the end of its last: ");
-	put_human(t, s->duration);
+	text_time(t, s->duration);
 	text_str(t, " here.\n  time:\n    duration: {max: ");
-	put_time(t, generous(s->duration));
+	write_time(t, generous_limit(s->duration));
 	text_str(t, "}\n");
 }
 
-static void put_budgets(struct policy_starter *s, struct text *t)
+static void write_budgets(struct policy_starter *s, struct text *t)
 {
 	text_str(
 	    t, "\n# Limits for the spans of each name: p50, p90, p99, max, sum, mean, self, count, rate.\n");
-	for (uint32_t i = 0; i < s->nrows && s->nbudgets < STARTER_BUDGETS; i++) {
+	for (uint32_t i = 0; i < s->nrows && s->nbudgets < MAX_BUDGETS; i++) {
 		const struct starter_row *const r = &s->rows[i];
 		if (r->waits || r->p99 > UINT64_MAX / 4)
 			continue;
 		text_str(t, s->nbudgets++ == 0 ? "budgets:\n  - name: " : "  - name: ");
-		put_pattern(t, r->name, false);
+		write_pattern(t, r->name, false);
 		if (r->category.n > 0) {
 			text_str(t, "\n    category: ");
-			put_pattern(t, r->category, true);
+			write_pattern(t, r->category, true);
 		}
 		text_str(t, "\n    statistic: p99 # ");
-		put_human(t, r->p99);
+		text_time(t, r->p99);
 		text_str(t, " here\n    limit: ");
-		put_time(t, generous(r->p99));
+		write_time(t, generous_limit(r->p99));
 		text_char(t, '\n');
 	}
 	text_str(t, s->nbudgets == 0 ? "# budgets:\n" : "");
@@ -394,7 +399,7 @@ static void put_budgets(struct policy_starter *s, struct text *t)
 
 bool policy_starter_write(struct policy_starter *s, struct text *t, const char *shown)
 {
-	qsort(s->rows, s->nrows, sizeof s->rows[0], by_sum);
+	qsort(s->rows, s->nrows, sizeof s->rows[0], compare_sum);
 	text_printf(t,
 	            "# What tracetool validate expects of traces below this folder: tracetool.yaml(5).\n"
 	            "# Made from %s%s.  Its numbers are a start: adapt them.\n"
@@ -406,10 +411,10 @@ bool policy_starter_write(struct policy_starter *s, struct text *t, const char *
 	            "# level: {policy/budget: warning}\n\n"
 	            "expect:",
 	            shown, s->ntraces > 1 ? " and others, which keep it" : ", which keeps it");
-	put_events(s, t);
-	put_facts(s, t);
-	put_trace(s, t);
-	put_budgets(s, t);
+	write_events(s, t);
+	write_facts(s, t);
+	write_trace(s, t);
+	write_budgets(s, t);
 	text_str(t, "\n# What is different for some files; the paths begin at this folder.\n"
 	            "# overrides:\n"
 	            "#  - paths: \"bench/*\"\n"

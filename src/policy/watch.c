@@ -1,11 +1,18 @@
+/*
+ * Counts the events of a trace for its policy, while they are read: the expected events, the statistics of
+ * the trace, and those of the threads that budgets name.
+ */
+#include "policy/policy.h"
+
 #include <stdlib.h>
 
 #include "base/match.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "policy/policy.h"
 
-static void sort_events(struct policy_watch *w)
+#define MAX_KNOWN (1U << 18) /* names in the cache */
+
+static void index_events(struct policy_watch *w)
 {
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
 		const struct policy_who *const who = &w->checks->events[i]->who;
@@ -15,8 +22,8 @@ static void sort_events(struct policy_watch *w)
 	}
 }
 
-/* A part for each pattern of threads that the budgets have. */
-static bool make_parts(struct policy_watch *w)
+/* Creates a part for each pattern of threads in budgets. */
+static bool new_parts(struct policy_watch *w)
 {
 	const struct policy_checks *const c = w->checks;
 
@@ -37,8 +44,8 @@ bool policy_watch_init(struct policy_watch *w, const struct policy_checks *check
 	*w = (struct policy_watch){ .checks = checks };
 	stats_init(&w->stats);
 	w->seed = hash_seed();
-	sort_events(w);
-	return make_parts(w);
+	index_events(w);
+	return new_parts(w);
 }
 
 void policy_watch_free(struct policy_watch *w)
@@ -46,27 +53,28 @@ void policy_watch_free(struct policy_watch *w)
 	stats_free(&w->stats);
 	for (uint32_t i = 0; i < w->nparts; i++) {
 		stats_free(&w->parts[i].stats);
-		free(w->parts[i].some);
+		free(w->parts[i].events);
 	}
 	free(w->parts);
-	free(w->lines);
+	free(w->threads);
 	free(w->known.masks);
 	table64_free(&w->known.index);
 }
 
 /* ---- threads ---- */
 
-/* What a thread is of.  Its name may come later than its first event. */
-static const struct policy_line *line_of(struct policy_watch *w, const struct track *t)
+/* Returns the patterns that fit a thread.  Compares again when its name changes: it may follow its first
+ * event. */
+static const struct policy_thread *find_thread(struct policy_watch *w, const struct track *t)
 {
 	while (t->parent != NULL && (t->lane > 0 || t->is_child))
 		t = t->parent;
-	if (!array_reach(&w->lines, &w->nlines, t->index, sizeof *w->lines))
+	if (!array_reach(&w->threads, &w->nthreads, t->index, sizeof *w->threads))
 		return NULL;
-	struct policy_line *const l = &w->lines[t->index];
+	struct policy_thread *const l = &w->threads[t->index];
 	if (l->known && l->name == t->name.p && l->n == t->name.n)
 		return l;
-	*l = (struct policy_line){ .name = t->name.p, .n = t->name.n, .known = true };
+	*l = (struct policy_thread){ .name = t->name.p, .n = t->name.n, .known = true };
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
 		const struct slice thread = w->checks->events[i]->who.thread;
 		l->events |= (uint64_t)(thread.p != NULL && glob_fits(thread, t->name)) << i;
@@ -76,35 +84,36 @@ static const struct policy_line *line_of(struct policy_watch *w, const struct tr
 	return l;
 }
 
-/* The events of a part's threads, to its statistics. */
-static bool part_batch(struct policy_watch *w, uint32_t part, const struct batch *b)
+/* Adds the events of a part's threads to its statistics. */
+static bool count_part(struct policy_watch *w, uint32_t part, const struct batch *b)
 {
 	struct policy_part *const p = &w->parts[part];
-	struct batch some = *b;
+	struct batch own = *b;
 
 	if (p->cap < b->n) {
-		struct event *const more = realloc(p->some, b->n * sizeof *more);
+		struct event *const more = realloc(p->events, b->n * sizeof *more);
 		if (more == NULL)
 			return false;
-		p->some = more;
+		p->events = more;
 		p->cap = b->n;
 	}
-	some.events = p->some;
-	some.n = 0;
+	own.events = p->events;
+	own.n = 0;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		const struct policy_line *const l = e->phase != PHASE_STRUCTURE ? line_of(w, e->track) : NULL;
+		const struct policy_thread *const l =
+		    e->phase != PHASE_STRUCTURE ? find_thread(w, e->track) : NULL;
 		if (l == NULL && e->phase != PHASE_STRUCTURE)
 			return false;
 		if (l != NULL && (l->parts >> part & 1) != 0)
-			some.events[some.n++] = *e;
+			own.events[own.n++] = *e;
 	}
-	return stats_batch(&p->stats, &some);
+	return stats_batch(&p->stats, &own);
 }
 
-/* ---- events that are expected ---- */
+/* ---- expected events ---- */
 
-static uint64_t match(const struct policy_watch *w, const struct event *e)
+static uint64_t match_events(const struct policy_watch *w, const struct event *e)
 {
 	uint64_t mask = 0;
 
@@ -117,8 +126,9 @@ static uint64_t match(const struct policy_watch *w, const struct event *e)
 	return mask;
 }
 
-/* Patterns are tried once for each name of a class.  The seed is secret: no trace has two names of one hash.
- */
+/* Finds the expectations whose patterns fit the event.  Patterns are compared once for each name of a class:
+ * a cache of 2^18 names, emptied when it is full.  The hash alone is the key; its seed is secret, so that no
+ * trace can be made with two names of one hash. */
 static bool find_mask(struct policy_watch *w, const struct event *e, uint64_t *mask)
 {
 	struct policy_known *const k = &w->known;
@@ -130,13 +140,12 @@ static bool find_mask(struct policy_watch *w, const struct event *e, uint64_t *m
 		*mask = k->masks[at];
 		return true;
 	}
-	if (k->n == POLICY_KNOWN) {
+	if (k->n == MAX_KNOWN) {
 		table64_free(&k->index);
 		k->index = (struct table64){ 0 };
 		k->n = 0;
 	}
-	*mask = match(w, e);
-	w->matched++;
+	*mask = match_events(w, e);
 	if (!array_room(&k->masks, k->n, &k->cap, sizeof *k->masks) || !table64_put(&k->index, hash, k->n))
 		return false;
 	k->masks[k->n++] = *mask;
@@ -160,7 +169,7 @@ static bool count_event(struct policy_watch *w, const struct event *e)
 		return false;
 	mask &= w->of_kind[kind_of(e)];
 	if ((mask & w->threaded) != 0) {
-		const struct policy_line *const l = line_of(w, e->track);
+		const struct policy_thread *const l = find_thread(w, e->track);
 		if (l == NULL)
 			return false;
 		mask &= ~w->threaded | l->events;
@@ -177,7 +186,7 @@ static bool count_event(struct policy_watch *w, const struct event *e)
 	return true;
 }
 
-static void see_times(struct policy_watch *w, const struct event *e)
+static void extend_times(struct policy_watch *w, const struct event *e)
 {
 	uint64_t end = e->ts;
 
@@ -200,12 +209,12 @@ bool policy_watch_batch(struct policy_watch *w, const struct batch *b)
 		const struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		see_times(w, e);
+		extend_times(w, e);
 		if (w->checks->nevents > 0 && !count_event(w, e))
 			return false;
 	}
 	for (uint32_t i = 0; i < w->nparts; i++)
-		if (!part_batch(w, i, b))
+		if (!count_part(w, i, b))
 			return false;
 	return stats_batch(&w->stats, b);
 }

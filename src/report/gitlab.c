@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "report/parts.h"
 
 /* GitLab's code quality: an array of issues. */
@@ -14,7 +12,7 @@ static void finding(struct report *r, const struct report_file *file, const stru
 {
 	static const char *const severity[] = { "info", "minor", "major" };
 	struct gitlab_state *const s = r->state;
-	struct text *const t = &r->out;
+	struct json_out o = { .t = &r->out, .comma = s->any };
 
 	text_clear(&s->path);
 	report_put_path(&s->path, r->context, file->record->path);
@@ -22,17 +20,18 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	r->failed |= s->path.failed;
 	if (s->path.failed)
 		return;
-	text_str(t, s->any ? ",\n" : "\n");
 	s->any = true;
-	text_str(t, "{\"description\":");
-	report_put_json(t, f->message);
-	text_str(t, ",\"check_name\":");
-	report_put_json(t, f->rule->id);
-	text_str(t, ",\"fingerprint\":\"");
-	r->failed |= !report_put_print(t, &s->prints, s->path.p, f);
-	text_printf(t, "\",\"severity\":\"%s\",\"location\":{\"path\":", severity[f->level]);
-	report_put_json(t, s->path.p);
-	text_printf(t, ",\"lines\":{\"begin\":%" PRIu64 "}}}", f->line > 0 ? f->line : 1);
+	json_out_space(&o, "\n");
+	json_out_begin(&o, NULL, "{");
+	report_put_string(&o, "description", f->message);
+	report_put_string(&o, "check_name", f->rule->id);
+	r->failed |= !report_put_print(json_out_value(&o, "fingerprint"), &s->prints, s->path.p, f);
+	json_out_string(&o, "severity", severity[f->level]);
+	json_out_begin(&o, "location", "{");
+	report_put_string(&o, "path", s->path.p);
+	json_out_begin(&o, "lines", "{");
+	json_out_u64(&o, "begin", f->line > 0 ? f->line : 1);
+	json_out_end(&o, "}}}");
 }
 
 static void begin(struct report *r)

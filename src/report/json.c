@@ -7,81 +7,87 @@ struct json_state {
 	bool any_file;
 };
 
-/* A string, or null. */
-static void put_string(struct text *t, const char *s)
+static void put_head(struct json_out *o, const struct file_record *r)
 {
-	if (s != NULL)
-		report_put_json(t, s);
+	report_put_string(o, "path", r->path);
+	report_put_string(o, "format", r->format);
+	report_put_string(o, "dialect", r->dialect);
+	json_out_u64(o, "records", r->records);
+}
+
+static void put_counts(struct json_out *o, const uint64_t *levels, uint64_t left_out)
+{
+	json_out_begin(o, "counts", "{");
+	json_out_u64(o, "error", levels[LEVEL_ERROR]);
+	json_out_u64(o, "warning", levels[LEVEL_WARNING]);
+	json_out_u64(o, "note", levels[LEVEL_NOTE]);
+	json_out_end(o, "}");
+	json_out_u64(o, "left_out", left_out);
+}
+
+/* A number from 1, or null. */
+static void put_position(struct json_out *o, const char *key, uint64_t position)
+{
+	if (position > 0)
+		json_out_u64(o, key, position);
 	else
-		text_str(t, "null");
+		json_out_null(o, key);
 }
 
-static void put_number(struct text *t, const char *key, uint64_t n)
+static void put_finding(struct json_out *o, const struct finding *f)
 {
-	text_str(t, key);
-	text_u64(t, n);
-}
-
-static void put_head(struct text *t, const struct file_record *r)
-{
-	text_str(t, "\"path\":");
-	report_put_json(t, r->path);
-	text_str(t, ",\"format\":");
-	put_string(t, r->format);
-	text_str(t, ",\"dialect\":");
-	put_string(t, r->dialect);
-	put_number(t, ",\"records\":", r->records);
-}
-
-static void put_tail(struct text *t, const struct report_file *file)
-{
-	text_str(t, "\"counts\":");
-	report_put_levels(t, file->levels);
-	put_number(t, ",\"left_out\":", file->left_out);
-	put_number(t, ",\"unread_bytes\":", file->record->unread_bytes);
-	text_char(t, '}');
-}
-
-static void put_totals(struct text *t, const struct report_totals *totals)
-{
-	text_str(t, "\"counts\":");
-	report_put_levels(t, totals->levels);
-	put_number(t, ",\"left_out\":", totals->left_out);
+	report_put_string(o, "rule", f->rule->id);
+	report_put_string(o, "level", level_name(f->level));
+	json_out_u64(o, "offset", f->offset);
+	put_position(o, "line", f->line);
+	put_position(o, "column", f->line > 0 ? f->column : 0);
+	json_out_u64(o, "record", f->record);
+	report_put_string(o, "message", f->message);
 }
 
 #define JSON_HEAD "{\"tool\":\"tracetool"
 
 static void begin(struct report *r)
 {
-	text_str(&r->out, "{\"tool\":");
-	report_put_json(&r->out, r->context->tool); /* see JSON_HEAD */
-	text_str(&r->out, ",\"files\":[");
+	struct json_out o = { .t = &r->out };
+
+	json_out_begin(&o, NULL, "{");
+	report_put_string(&o, "tool", r->context->tool); /* see JSON_HEAD */
+	json_out_begin(&o, "files", "[");
 }
 
 static void file_end(struct report *r, const struct report_file *file)
 {
 	struct json_state *const s = r->state;
-	struct text *const t = &r->out;
+	struct json_out o = { .t = &r->out, .comma = s->any_file };
 
-	text_str(t, s->any_file ? ",\n{" : "\n{");
 	s->any_file = true;
-	put_head(t, file->record);
-	text_str(t, file->valid ? ",\"valid\":true" : ",\"valid\":false");
-	text_str(t, ",\"findings\":[");
+	json_out_space(&o, "\n");
+	json_out_begin(&o, NULL, "{");
+	put_head(&o, file->record);
+	json_out_bool(&o, "valid", file->valid);
+	json_out_begin(&o, "findings", "[");
 	for (size_t i = 0; i < file->nfindings; i++) {
-		text_str(t, i > 0 ? ",\n{" : "\n{");
-		report_put_finding(t, &file->findings[i]);
-		text_char(t, '}');
+		json_out_space(&o, "\n");
+		json_out_begin(&o, NULL, "{");
+		put_finding(&o, &file->findings[i]);
+		json_out_end(&o, "}");
 	}
-	text_str(t, "],\n");
-	put_tail(t, file);
+	json_out_end(&o, "]");
+	json_out_space(&o, "\n");
+	put_counts(&o, file->levels, file->left_out);
+	json_out_u64(&o, "unread_bytes", file->record->unread_bytes);
+	json_out_end(&o, "}");
 }
 
 static void end(struct report *r, const struct report_totals *totals)
 {
-	text_str(&r->out, "\n],\n");
-	put_totals(&r->out, totals);
-	text_str(&r->out, "}\n");
+	struct json_out o = { .t = &r->out };
+
+	json_out_end(&o, "\n]");
+	json_out_space(&o, "\n");
+	put_counts(&o, totals->levels, totals->left_out);
+	json_out_end(&o, "}\n");
 }
 
 const struct report_ops report_json = {
@@ -95,32 +101,43 @@ const struct report_ops report_json = {
 
 /* ---- lines ---- */
 
+static void begin_line(struct json_out *o, const char *type)
+{
+	json_out_begin(o, NULL, "{");
+	json_out_string(o, "type", type);
+}
+
 static void line_finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
-	text_str(&r->out, "{\"type\":\"finding\",\"path\":");
-	report_put_json(&r->out, file->record->path);
-	text_char(&r->out, ',');
-	report_put_finding(&r->out, f);
-	text_str(&r->out, "}\n");
+	struct json_out o = { .t = &r->out };
+
+	begin_line(&o, "finding");
+	report_put_string(&o, "path", file->record->path);
+	put_finding(&o, f);
+	json_out_end(&o, "}\n");
 }
 
 static void line_file(struct report *r, const struct report_file *file)
 {
-	text_str(&r->out, "{\"type\":\"file\",");
-	put_head(&r->out, file->record);
-	text_str(&r->out, file->valid ? ",\"valid\":true," : ",\"valid\":false,");
-	put_tail(&r->out, file);
-	text_char(&r->out, '\n');
+	struct json_out o = { .t = &r->out };
+
+	begin_line(&o, "file");
+	put_head(&o, file->record);
+	json_out_bool(&o, "valid", file->valid);
+	put_counts(&o, file->levels, file->left_out);
+	json_out_u64(&o, "unread_bytes", file->record->unread_bytes);
+	json_out_end(&o, "}\n");
 }
 
 static void line_end(struct report *r, const struct report_totals *totals)
 {
-	text_str(&r->out, "{\"type\":\"end\",\"tool\":");
-	report_put_json(&r->out, r->context->tool);
-	put_number(&r->out, ",\"files\":", totals->files);
-	text_char(&r->out, ',');
-	put_totals(&r->out, totals);
-	text_str(&r->out, "}\n");
+	struct json_out o = { .t = &r->out };
+
+	begin_line(&o, "end");
+	report_put_string(&o, "tool", r->context->tool);
+	json_out_u64(&o, "files", totals->files);
+	put_counts(&o, totals->levels, totals->left_out);
+	json_out_end(&o, "}\n");
 }
 
 const struct report_ops report_ndjson = {

@@ -2,6 +2,7 @@
 #define REPORT_PARTS_H
 
 #include "base/table.h"
+#include "json/out.h"
 #include "report/report.h"
 
 /* Parts of several reports.  Text that CI services would take for a command (output/text_visible.h) is
@@ -10,17 +11,14 @@
 /* A JSON string. */
 void report_put_json(struct text *t, const char *s);
 
+/* The same as a member; NULL: null. */
+void report_put_string(struct json_out *o, const char *key, const char *s);
+
 /* Text of XML: markup and what XML 1.0 does not allow is replaced. */
 void report_put_xml(struct text *t, const char *s);
 
 /* Lines, with "##[" and its like as "#\x23[" and "::" as ":\x3a". */
 void report_put_guarded(struct text *t, const char *p, size_t n);
-
-/* {"error":1,"warning":0,"note":0} */
-void report_put_levels(struct text *t, const uint64_t *levels);
-
-/* `,"offset":..,"line":..,"column":..,"record":..,"message":".."` with rule and level before them. */
-void report_put_finding(struct text *t, const struct finding *f);
 
 /* The name of the file relative to the root of the repository, without "./" and "..", not escaped.  A file
  * outside of it has its absolute path without the first slash; standard input is "stdin". */
@@ -35,7 +33,7 @@ struct report_prints {
 	struct table64 seen; /* hash -> how often */
 };
 
-/* "0123456789abcdef:N" of the rule, the file (as of report_put_path()) and the record. */
+/* "0123456789abcdef:N", with the quotes, of the rule, the file (as of report_put_path()) and the record. */
 bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f);
 void report_prints_free(struct report_prints *k);
 

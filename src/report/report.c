@@ -27,6 +27,14 @@ void report_put_json(struct text *t, const char *s)
 	text_char(t, '"');
 }
 
+void report_put_string(struct json_out *o, const char *key, const char *s)
+{
+	if (s != NULL)
+		report_put_json(json_out_value(o, key), s);
+	else
+		json_out_null(o, key);
+}
+
 void report_put_xml(struct text *t, const char *s)
 {
 	const char *const end = s + strlen(s);
@@ -65,43 +73,6 @@ void report_put_guarded(struct text *t, const char *p, size_t n)
 			text_char(t, p[i]);
 		}
 	}
-}
-
-void report_put_levels(struct text *t, const uint64_t *levels)
-{
-	text_str(t, "{\"error\":");
-	text_u64(t, levels[LEVEL_ERROR]);
-	text_str(t, ",\"warning\":");
-	text_u64(t, levels[LEVEL_WARNING]);
-	text_str(t, ",\"note\":");
-	text_u64(t, levels[LEVEL_NOTE]);
-	text_char(t, '}');
-}
-
-/* A number from 1, or null. */
-static void put_position(struct text *t, const char *key, uint64_t place)
-{
-	text_str(t, key);
-	if (place > 0)
-		text_u64(t, place);
-	else
-		text_str(t, "null");
-}
-
-void report_put_finding(struct text *t, const struct finding *f)
-{
-	text_str(t, "\"rule\":");
-	report_put_json(t, f->rule->id);
-	text_str(t, ",\"level\":");
-	report_put_json(t, level_name(f->level));
-	text_str(t, ",\"offset\":");
-	text_u64(t, f->offset);
-	put_position(t, ",\"line\":", f->line);
-	put_position(t, ",\"column\":", f->line > 0 ? f->column : 0);
-	text_str(t, ",\"record\":");
-	text_u64(t, f->record);
-	text_str(t, ",\"message\":");
-	report_put_json(t, f->message);
 }
 
 static void put_number(struct text *t, const char *before, uint64_t n, const char *what)
@@ -191,7 +162,7 @@ bool report_put_print(struct text *t, struct report_prints *k, const char *file,
 	for (int i = 0; i < 64; i += 8)
 		hash = (hash ^ ((f->record >> i) & 0xff)) * FNV_PRIME;
 	const uint32_t before = table64_get(&k->seen, hash), now = before == TABLE_NONE ? 1 : before + 1;
-	text_printf(t, "%016" PRIx64 ":%" PRIu32, hash, now);
+	text_printf(t, "\"%016" PRIx64 ":%" PRIu32 "\"", hash, now);
 	return table64_put(&k->seen, hash, now);
 }
 

@@ -95,9 +95,9 @@ static void put_result(struct report *r, const struct finding *f, uint32_t rule)
 	put_uri(t, s->path.p);
 	text_str(t, "\"},");
 	put_region(t, f);
-	text_str(t, "}}],\n\"partialFingerprints\":{\"primaryLocationLineHash\":\"");
+	text_str(t, "}}],\n\"partialFingerprints\":{\"primaryLocationLineHash\":");
 	r->failed |= !report_put_print(t, &s->prints, s->path.p, f);
-	text_printf(t, "\"},\"properties\":{\"record\":%" PRIu64 "}}", f->record);
+	text_printf(t, "},\"properties\":{\"record\":%" PRIu64 "}}", f->record);
 }
 
 static void finding(struct report *r, const struct report_file *file, const struct finding *f)

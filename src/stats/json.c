@@ -1,16 +1,17 @@
 /* The report for programs.  All integers are exact, however large. */
 #include <stdlib.h>
 
-#include "base/numbers.h"
-#include "output/text_json.h"
+#include "json/out.h"
 #include "output/text_units.h"
 #include "stats/stats.h"
 
 bool stats_json_begin(struct text *t, const char *tool)
 {
-	text_str(t, "{\"tool\":");
-	text_json_string(t, slice_str(tool));
-	text_str(t, ",\"inputs\":[");
+	struct json_out o = { .t = t };
+
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", tool);
+	json_out_begin(&o, "inputs", "[");
 	return !t->failed;
 }
 
@@ -20,97 +21,96 @@ bool stats_json_end(struct text *t)
 	return !t->failed;
 }
 
-static void put_u64(struct text *t, const char *before, uint64_t v)
+static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
 {
-	text_str(t, before);
-	text_u64(t, v);
-}
-
-static void put_string(struct text *t, const char *before, struct slice s)
-{
-	text_str(t, before);
-	text_json_string(t, s);
-}
-
-static void put_u64_or_null(struct text *t, const char *before, uint64_t v, bool known)
-{
-	text_str(t, before);
 	if (known)
-		text_u64(t, v);
+		json_out_u64(o, key, v);
 	else
-		text_str(t, "null");
+		json_out_null(o, key);
 }
 
-/* The line that an element of a list stands on. */
-static void put_line(struct text *t, size_t i)
+/* Starts an object on a line of its own. */
+static void begin_row(struct json_out *o)
 {
-	text_str(t, i == 0 ? "\n   " : ",\n   ");
+	json_out_space(o, "\n   ");
+	json_out_begin(o, NULL, "{");
 }
 
-static void put_head(struct text *t, const struct stats_view *v)
+/* Starts a list on a line of its own. */
+static void begin_list(struct json_out *o, const char *key)
+{
+	json_out_space(o, "\n  ");
+	json_out_begin(o, key, "[");
+}
+
+static void put_head(struct json_out *o, const struct stats_view *v)
 {
 	const struct trace *trace = v->trace;
 	const struct stats *s = v->stats;
 
-	put_string(t, " {\"path\":", slice_str(v->path));
-	put_string(t, ",\"format\":", slice_str(trace->format != NULL ? trace->format : ""));
-	put_string(t, ",\"dialect\":", slice_str(trace->dialect != NULL ? trace->dialect : ""));
-	put_u64(t, ",\"bytes\":", v->bytes);
-	put_u64(t, ",\"records\":", trace->records);
-	put_u64(t, ",\"events\":", v->found != NULL ? v->found->events - v->found->left_out : trace->events);
-	put_u64_or_null(t, ",\n  \"first_ns\":", s->first_ns, s->events > 0);
-	put_u64_or_null(t, ",\"last_ns\":", s->last_ns, s->events > 0);
-	put_u64_or_null(t, ",\"epoch_ns\":", trace->epoch_ns, trace->epoch_known);
-	put_u64(t, ",\"tracks\":", s->tracks);
-	put_u64(t, ",\"self_inexact\":", s->times.inexact);
+	json_out_string(o, "path", v->path);
+	json_out_string(o, "format", trace->format != NULL ? trace->format : "");
+	json_out_string(o, "dialect", trace->dialect != NULL ? trace->dialect : "");
+	json_out_u64(o, "bytes", v->bytes);
+	json_out_u64(o, "records", trace->records);
+	json_out_u64(o, "events", v->found != NULL ? v->found->events - v->found->left_out : trace->events);
+	json_out_space(o, "\n  ");
+	put_u64_or_null(o, "first_ns", s->first_ns, s->events > 0);
+	put_u64_or_null(o, "last_ns", s->last_ns, s->events > 0);
+	put_u64_or_null(o, "epoch_ns", trace->epoch_ns, trace->epoch_known);
+	json_out_u64(o, "tracks", s->tracks);
+	json_out_u64(o, "self_inexact", s->times.inexact);
 }
 
-static void put_classes(struct text *t, const struct trace *trace)
+/* A row of a name and how often it came. */
+static void put_count(struct json_out *o, struct slice name, uint64_t count)
 {
-	size_t n = 0;
+	begin_row(o);
+	json_out_slice(o, "name", name);
+	json_out_u64(o, "count", count);
+	json_out_end(o, "}");
+}
 
-	text_str(t, ",\n  \"classes\":[");
+static void put_classes(struct json_out *o, const struct trace *trace)
+{
+	begin_list(o, "classes");
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
 		const struct class *c = trace->classes[i];
 		const uint64_t records = c->first == c ? trace_class_records(c) : 0;
-		if (records == 0)
-			continue;
-		put_line(t, n++);
-		put_string(t, "{\"name\":", c->name);
-		put_u64(t, ",\"count\":", records);
-		text_char(t, '}');
+		if (records > 0)
+			put_count(o, c->name, records);
 	}
-	text_char(t, ']');
+	json_out_end(o, "]");
 }
 
-static void put_span(struct text *t, const struct span_row *row, const struct histogram_pool *pool, bool self)
+static void put_span(struct json_out *o, const struct span_row *row, const struct histogram_pool *pool,
+                     bool self)
 {
 	const struct span_group *g = row->group;
 
-	put_string(t, "{\"name\":", row->name);
-	put_string(t, ",\"category\":", row->category);
-	put_u64(t, ",\"count\":", g->count);
-	text_str(t, ",\"dur_ns\":{\"sum\":");
-	text_u128(t, total_of(g->sum));
-	put_u64(t, ",\"min\":", g->durations.min);
-	put_u64(t, ",\"max\":", g->durations.max);
-	put_u64(t, ",\"mean\":", span_mean(g));
-	put_u64(t, ",\"p50\":", histogram_percentile(&g->durations, pool, 50));
-	put_u64(t, ",\"p90\":", histogram_percentile(&g->durations, pool, 90));
-	put_u64(t, ",\"p99\":", histogram_percentile(&g->durations, pool, 99));
-	text_char(t, '}');
+	begin_row(o);
+	json_out_slice(o, "name", row->name);
+	json_out_slice(o, "category", row->category);
+	json_out_u64(o, "count", g->count);
+	json_out_begin(o, "dur_ns", "{");
+	text_u128(json_out_value(o, "sum"), total_of(g->sum));
+	json_out_u64(o, "min", g->durations.min);
+	json_out_u64(o, "max", g->durations.max);
+	json_out_u64(o, "mean", span_mean(g));
+	json_out_u64(o, "p50", histogram_percentile(&g->durations, pool, 50));
+	json_out_u64(o, "p90", histogram_percentile(&g->durations, pool, 90));
+	json_out_u64(o, "p99", histogram_percentile(&g->durations, pool, 99));
+	json_out_end(o, "}");
 	if (self) {
-		text_str(t, ",\"self_ns\":");
-		text_u128(t, row->self);
-		text_str(t, ",\"total_ns\":");
-		text_u128(t, row->total);
+		text_u128(json_out_value(o, "self_ns"), row->self);
+		text_u128(json_out_value(o, "total_ns"), row->total);
 		if (row->recursive > 0)
-			put_u64(t, ",\"recursive\":", row->recursive);
+			json_out_u64(o, "recursive", row->recursive);
 	}
-	text_char(t, '}');
+	json_out_end(o, "}");
 }
 
-static bool put_spans(struct text *t, const char *before, const struct stats *s,
+static bool put_spans(struct json_out *o, const char *key, const struct stats *s,
                       const struct span_table *table)
 {
 	struct span_row *rows;
@@ -118,61 +118,49 @@ static bool put_spans(struct text *t, const char *before, const struct stats *s,
 
 	if (!stats_span_rows(s, table, &rows, &n))
 		return false;
-	text_str(t, before);
-	for (size_t i = 0; i < n; i++) {
-		put_line(t, i);
-		put_span(t, &rows[i], &s->pool, table != &s->async);
-	}
-	text_char(t, ']');
+	begin_list(o, key);
+	for (size_t i = 0; i < n; i++)
+		put_span(o, &rows[i], &s->pool, table != &s->async);
+	json_out_end(o, "]");
 	free(rows);
 	return true;
 }
 
-static bool put_tally(struct text *t, const char *before, const struct tally *tally)
+static bool put_tally(struct json_out *o, const char *key, const struct tally *tally)
 {
 	struct tally_row *rows;
 	size_t n;
 
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
-	text_str(t, before);
-	for (size_t i = 0; i < n; i++) {
-		put_line(t, i);
-		put_string(t, "{\"name\":", rows[i].name);
-		put_u64(t, ",\"count\":", rows[i].count);
-		text_char(t, '}');
-	}
-	text_char(t, ']');
+	begin_list(o, key);
+	for (size_t i = 0; i < n; i++)
+		put_count(o, rows[i].name, rows[i].count);
+	json_out_end(o, "]");
 	free(rows);
 	return true;
 }
 
-static void put_number(struct text *t, const char *before, double v)
-{
-	char room[DECIMAL_F64_MAX];
-
-	text_str(t, before);
-	text_add(t, room, (size_t)(decimal_f64(room, v) - room));
-}
-
-static void put_series(struct text *t, const struct series_row *row)
+static void put_series(struct json_out *o, const struct series_row *row)
 {
 	const struct series *const s = row->series;
 
-	put_string(t, "{\"name\":", row->name);
-	put_u64(t, ",\"count\":", s->count);
-	put_number(t, ",\"first\":", s->first);
-	put_number(t, ",\"last\":", s->last);
-	put_number(t, ",\"min\":", s->min);
-	put_number(t, ",\"max\":", s->max);
-	put_number(t, ",\"mean\":", series_mean(s));
-	put_number(t, ",\"time_mean\":", series_time_mean(s));
-	put_number(t, ",\"p50\":", series_percentile(s, 50));
-	put_number(t, ",\"p99\":", series_percentile(s, 99));
-	text_char(t, '}');
+	json_out_space(o, "\n     ");
+	json_out_begin(o, NULL, "{");
+	json_out_slice(o, "name", row->name);
+	json_out_u64(o, "count", s->count);
+	json_out_f64(o, "first", s->first);
+	json_out_f64(o, "last", s->last);
+	json_out_f64(o, "min", s->min);
+	json_out_f64(o, "max", s->max);
+	json_out_f64(o, "mean", series_mean(s));
+	json_out_f64(o, "time_mean", series_time_mean(s));
+	json_out_f64(o, "p50", series_percentile(s, 50));
+	json_out_f64(o, "p99", series_percentile(s, 99));
+	json_out_end(o, "}");
 }
 
-static bool put_counters(struct text *t, const struct stats *s)
+static bool put_counters(struct json_out *o, const struct stats *s)
 {
 	struct counter_row *rows;
 	struct series_row *list;
@@ -180,20 +168,18 @@ static bool put_counters(struct text *t, const struct stats *s)
 
 	if (!stats_counter_rows(s, &rows, &n, &list))
 		return false;
-	text_str(t, ",\n  \"counters\":[");
+	begin_list(o, "counters");
 	for (size_t i = 0; i < n; i++) {
-		put_line(t, i);
-		put_string(t, "{\"name\":", rows[i].name);
-		put_string(t, ",\"category\":", rows[i].category);
-		put_u64(t, ",\"count\":", rows[i].count);
-		text_str(t, ",\"series\":[");
-		for (size_t k = 0; k < rows[i].nseries; k++) {
-			text_str(t, k > 0 ? ",\n     " : "\n     ");
-			put_series(t, &rows[i].series[k]);
-		}
-		text_str(t, "]}");
+		begin_row(o);
+		json_out_slice(o, "name", rows[i].name);
+		json_out_slice(o, "category", rows[i].category);
+		json_out_u64(o, "count", rows[i].count);
+		json_out_begin(o, "series", "[");
+		for (size_t k = 0; k < rows[i].nseries; k++)
+			put_series(o, &rows[i].series[k]);
+		json_out_end(o, "]}");
 	}
-	text_char(t, ']');
+	json_out_end(o, "]");
 	free(rows);
 	free(list);
 	return true;
@@ -201,14 +187,17 @@ static bool put_counters(struct text *t, const struct stats *s)
 
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 {
-	text_str(t, first ? "\n" : ",\n");
-	put_head(t, v);
+	struct json_out o = { .t = t, .comma = !first };
+
+	json_out_space(&o, "\n ");
+	json_out_begin(&o, NULL, "{");
+	put_head(&o, v);
 	if (v->found == NULL)
-		put_classes(t, v->trace);
-	if (!put_spans(t, ",\n  \"spans\":[", v->stats, &v->stats->spans) ||
-	    !put_spans(t, ",\n  \"async_spans\":[", v->stats, &v->stats->async) ||
-	    !put_tally(t, ",\n  \"instants\":[", &v->stats->instants) || !put_counters(t, v->stats))
+		put_classes(&o, v->trace);
+	if (!put_spans(&o, "spans", v->stats, &v->stats->spans) ||
+	    !put_spans(&o, "async_spans", v->stats, &v->stats->async) ||
+	    !put_tally(&o, "instants", &v->stats->instants) || !put_counters(&o, v->stats))
 		return false;
-	text_char(t, '}');
+	json_out_end(&o, "}");
 	return !t->failed;
 }

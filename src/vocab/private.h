@@ -1,6 +1,15 @@
 #ifndef VOCAB_PRIVATE_H
 #define VOCAB_PRIVATE_H
 
+/*
+ * The private header of vocabularies.  A file of the user becomes rows of a vocabulary:
+ *
+ *   values.c       texts, keywords, tables and templates
+ *   rule.c         a rule and its simple keys
+ *   rule_nested.c  keys of a rule that are lists and mappings
+ *   load.c         a file as a whole
+ *   vocab.c        rules and plan of a class
+ */
 #include <stddef.h>
 
 #include "base/memory.h"
@@ -8,20 +17,20 @@
 #include "vocab/vocab.h"
 #include "yaml/yaml.h"
 
-/* ---- vocab state ---- */
-
-#define VOCAB_NONE UINT32_MAX
+#define VOCAB_NONE UINT32_MAX      /* no row, no pattern */
 #define VOCAB_MAX_BYTES (4U << 20) /* of a file */
 #define VOCAB_MAX_RULES 16384U     /* of a vocabulary */
 #define VOCAB_MAX_GLOBS 256U       /* patterns of a vocabulary: each class is compared with all of them */
 #define VOCAB_MAX_STARS 16U        /* in a pattern */
-#define VOCAB_MAX_NAMED 1024U      /* of them with `named` */
-#define VOCAB_MAX_WORDS 65535U     /* of pairs and states: their numbers are 16 bits */
-#define VOCAB_MAX_CHAINS 32768U    /* see struct vocab_chains */
+#define VOCAB_MAX_NAMED 1024U      /* rules with `named` */
+#define VOCAB_MAX_WORDS 65535U     /* names of pairs and states: their numbers have 16 bits */
+#define VOCAB_MAX_CHAINS 32768U    /* combined plans, see struct vocab_chains */
 #define VOCAB_MAX_LAYOUT 256U      /* fields of a layout */
-#define VOCAB_MAX_READER 64U       /* words for a reader */
-#define VOCAB_MAX_NONE 64U         /* fields that have values that mean nothing; such values of one */
+#define VOCAB_MAX_READER 64U       /* entries of `reader` */
+#define VOCAB_MAX_NONE 64U         /* fields with null values; null values of a field */
 #define VOCAB_MAX_KEYS 32          /* of a mapping */
+
+/* ---- the vocabulary ---- */
 
 /* A rule of a file, compiled. */
 struct vocab_row {
@@ -34,11 +43,11 @@ struct vocab_row {
 	struct plan plan; /* without `otherwise` */
 };
 
-/* An exact name or a glob, of a row; those of one text are linked in the order of the rows. */
+/* An exact name or a glob of a row.  Patterns of the same text are linked in the order of the rows. */
 struct vocab_pattern {
 	struct slice text;
 	uint32_t row;
-	uint32_t next; /* VOCAB_NONE: no more */
+	uint32_t next; /* or VOCAB_NONE */
 };
 
 struct vocab_patterns {
@@ -46,30 +55,31 @@ struct vocab_patterns {
 	uint32_t n, cap;
 };
 
-/* What processes, or threads, are called. */
+/* Names of processes, or of threads. */
 struct vocab_names {
-	const struct plan_template *all;
+	const struct plan_template *all; /* NULL: not stated */
 	const struct plan_template **single;
 	uint32_t nsingle, single_cap;
 	struct table64 by_id; /* -> single[] */
 };
 
-/* Meanings made of several rules: one for each rule that asks for the event's own name and what follows it,
- * one for each rule without words for the reader and the one whose words it has. */
+/* Plans combined from several rules: one for each rule with `named` and the plan for other names, one for
+ * each rule without `reader` and the rule that it inherits it from. */
 struct vocab_chains {
 	struct arena arena;
-	struct plan *made[VOCAB_MAX_CHAINS];
+	struct plan *plans[VOCAB_MAX_CHAINS];
 	uint32_t n;
-	struct table64 index; /* row << 32 | what follows: 0: nothing, i + 1: made[i], VOCAB_MAX_CHAINS + 1 +
-	                         i: rows[i] -> made[] */
+	/* row << 32 | code of the other plan -> plans[].  Code 0: none; i + 1: plans[i];
+	 * VOCAB_MAX_CHAINS + 1 + i: rows[i] */
+	struct table64 index;
 };
 
 struct vocab {
 	struct vocabulary base;
-	const char *format;         /* rules for others are checked and dropped; NULL: all are taken */
-	const char *const *formats; /* those there are; NULL: not known */
+	const char *format;         /* rules for others are checked and dropped; NULL: all are kept */
+	const char *const *formats; /* that a file may state; NULL: any */
 	struct slice last_format;   /* p NULL: none */
-	bool no_memory;             /* of the last text */
+	bool no_memory;             /* for the last text */
 	struct arena arena;
 	struct vocab_row **rows;
 	uint32_t nrows, rows_cap;
@@ -79,19 +89,19 @@ struct vocab {
 	struct tabletext exact_index; /* -> exact.rows[], the first of its text */
 	struct slice tables[PLAN_MAX_TABLES];
 	uint32_t ntables;
-	struct tabletext pairs, states; /* words -> numbers */
-	uint32_t nwords;
-	struct tabletext texts; /* all of them, each once: names of fields are mostly equal by place then */
+	struct tabletext pairs, states; /* name -> number */
+	uint32_t nwords;                /* names of both */
+	struct tabletext texts;         /* each text once: equal names of fields have mostly equal pointers */
 	struct vocab_names processes, threads;
 	struct vocab_chains *chains; /* grows when classes are looked up */
 };
 
-/* Puts the rows from `first` on into the indexes.  false: no memory. */
+/* vocab.c: adds the rows from `first` on to the indexes. */
 bool vocab_index_rows(struct vocab *v, uint32_t first);
 
-/* ---- while a file is read ---- */
+/* ---- a file while it is read ---- */
 
-/* Values of a field that mean nothing. */
+/* Null values of a field. */
 struct vocab_none {
 	struct slice field;
 	struct plan_none none;
@@ -101,94 +111,88 @@ struct vocab_none {
 struct vocab_draft {
 	struct vocab *v;
 	struct yaml_file file;
-	struct slice format;             /* p NULL: not said (yet) */
+	struct slice format;             /* p NULL: not read */
 	uint8_t tables[PLAN_MAX_TABLES]; /* that this file declares */
 	uint32_t ntables;
-	uint32_t nrules;
+	uint32_t nrules; /* with and without mistakes */
 	struct vocab_names processes, threads;
-	const struct vocab_none *nones;
+	const struct vocab_none *nones; /* the last one first */
 };
 
-/* Says a mistake at a node. */
-void vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+struct vocab_key {
+	const char *name;
+	void (*read)(struct vocab_draft *d, const struct yaml_node *value, void *ctx);
+};
 
-/* Memory that lives as long as the vocabulary.  NULL: the draft says so. */
+/* ---- values.c; `what` is the key, for messages.  false: after a finding, or on OOM ---- */
+
+/* Reports a mistake at a node. */
+void vocab_report(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt,
+                  ...) __attribute__((format(printf, 4, 5)));
+
+/* Memory that lives as long as the vocabulary.  NULL sets d->file.no_memory. */
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
 struct slice vocab_copy(struct vocab_draft *d, struct slice s);
 
-/* ---- values; `what` is the key, for messages.  false: a mistake was said, or memory is out ---- */
-
 bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
 
+/* A text, or a list of texts. */
 bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                  const struct slice **out, uint32_t *n);
 bool vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out);
 
-/* The index of one of several words. */
+/* *out: the index of the keyword. */
 bool vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what,
-                  const char *const *words, uint32_t *out);
+                  const char *const *keywords, uint32_t *out);
 
-/* The number of a word of pairs or states. */
-bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct yaml_node *node,
+/* *out: the number of a name of pairs or states, from 1 on. */
+bool vocab_name_number(struct vocab_draft *d, struct tabletext *names, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
 
-/* The number of a table that the file declares. */
+/* *out: the number of a table that the file declares. */
 bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out);
 
-/* ---- mappings ---- */
-
-struct vocab_key {
-	const char *name;
-	void (*take)(struct vocab_draft *d, const struct yaml_node *value, void *ctx);
-};
-
-/* Hands each value of a mapping to its key's function, in the order of `keys`.  Unknown and repeated keys are
- * said.  false: it is no mapping. */
+/* Calls the function of each key that the mapping has, in the order of `keys`.  Reports unknown and repeated
+ * keys.  Returns false if the node is no mapping. */
 bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                const struct vocab_key *keys, size_t nkeys, void *ctx);
-
-/* ---- templates (vocab_template.c) ---- */
 
 bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                     struct plan_template *out);
 
-/* A field, or one reference in braces; only_one: at most one field in it. */
+/* A template, or a list of templates. */
+void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
+                     const struct plan_template **out, uint32_t *n);
+
+/* A field, or one reference in braces; only_one: with one field at most. */
 bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
                struct plan_ref *out);
 
-void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
-                     const struct plan_template **out, uint32_t *n); /* one or a list, behind *n others */
+/* ---- rule.c ---- */
 
-/* ---- what a class is called and what means nothing (vocab_class.c) ---- */
+/* Adds one item of `events`. */
+void vocab_read_rule(struct vocab_draft *d, const struct yaml_node *node);
 
-void vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx);
+/* ---- rule_nested.c; row: a struct vocab_row ---- */
 
-/* What was taken for a field. */
+void vocab_read_parts(struct vocab_draft *d, const struct yaml_node *value, void *row);
+void vocab_read_track(struct vocab_draft *d, const struct yaml_node *value, void *row);
+void vocab_read_define(struct vocab_draft *d, const struct yaml_node *value, void *row);
+void vocab_read_flow(struct vocab_draft *d, const struct yaml_node *value, void *row);
+void vocab_read_reader(struct vocab_draft *d, const struct yaml_node *value, void *row);
+void vocab_read_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_read_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+
+/* ---- load.c ---- */
+
+/* Returns the null values of a field. */
 struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field);
-
-/* A number in decimal digits. */
-bool vocab_take_id(struct slice s, uint64_t *id);
-
-/* ---- parts of a rule ---- */
-
-void vocab_take_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-void vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
-
-/* One item of `events`. */
-void vocab_take_rule(struct vocab_draft *d, const struct yaml_node *node);
 void vocab_names_free(struct vocab_names *n);
 
-/* ---- vocab builtin ---- */
+/* ---- built-in vocabularies: schemas/FORMAT.yaml, converted to C by embed.sh ---- */
 
-/* The files schemas/FORMAT.yaml, made part of the program by embed.sh; the last has the format NULL. */
 struct vocab_schema {
-	const char *format;
+	const char *format; /* NULL in the last */
 	const unsigned char *text;
 	size_t n;
 };

@@ -1,3 +1,9 @@
+/*
+ * Vocabularies: the rules for a class, found by name, and the plan that they make together.  Exact names are
+ * hashed, globs compared in turn; both lists are in the order of the rules, so that the first rule wins.  A
+ * class that several rules describe (rules with `named`, rules that inherit `reader`) gets a combined plan,
+ * created once and shared by all classes with the same combination of rules.
+ */
 #include "vocab/vocab.h"
 
 #include <stdlib.h>
@@ -6,9 +12,7 @@
 #include "base/memory.h"
 #include "vocab/private.h"
 
-/* ---- vocab find ---- */
-
-/* Which rules are for a class, and what they make together. */
+/* ---- index of patterns ---- */
 
 static uint32_t add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
 {
@@ -18,21 +22,21 @@ static uint32_t add_pattern(struct vocab_patterns *p, struct slice text, uint32_
 	return p->n++;
 }
 
-/* Rows are put in from the last to the first, so that the newest pattern of a text goes before the others of
- * the same file. */
+/* Links an exact name in the order of the rows.  Called for the last row first, so that each pattern goes
+ * before the others of its file, which are the rows from `first` on. */
 static bool index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
 {
 	const uint32_t i = add_pattern(&v->exact, text, row);
-	uint32_t head = tabletext_get(&v->exact_index, text), before = VOCAB_NONE;
+	uint32_t head = tabletext_get(&v->exact_index, text), previous = VOCAB_NONE;
 
 	if (i == VOCAB_NONE)
 		return false;
 	for (; head != TABLE_NONE && v->exact.rows[head].row < first; head = v->exact.rows[head].next)
-		before = head; /* of earlier files */
+		previous = head; /* of earlier files */
 	v->exact.rows[i].next = head != TABLE_NONE ? head : VOCAB_NONE;
-	if (before == VOCAB_NONE)
+	if (previous == VOCAB_NONE)
 		return tabletext_put(&v->exact_index, text, i);
-	v->exact.rows[before].next = i;
+	v->exact.rows[previous].next = i;
 	return true;
 }
 
@@ -49,14 +53,15 @@ bool vocab_index_rows(struct vocab *v, uint32_t first)
 	return true;
 }
 
-/* ---- a class ---- */
+/* ---- rules for a class ---- */
 
+/* A merge of two lists in the order of rows: exact names, and globs. */
 struct search {
 	const struct vocab *v;
 	struct slice name;
 	trace_has_field *has;
 	const void *ctx;
-	uint32_t exact, glob; /* where each list goes on */
+	uint32_t exact, glob; /* next pattern of each list */
 };
 
 static bool has_fields(const struct search *s, const struct vocab_row *row)
@@ -67,7 +72,7 @@ static bool has_fields(const struct search *s, const struct vocab_row *row)
 	return true;
 }
 
-/* The next rule for the class; VOCAB_NONE: no more. */
+/* Returns the next rule for the class, or VOCAB_NONE. */
 static uint32_t next_row(struct search *s)
 {
 	const struct vocab_patterns *const exact = &s->v->exact, *const globs = &s->v->globs;
@@ -89,8 +94,8 @@ static uint32_t next_row(struct search *s)
 	}
 }
 
-/* The next rule that has words for the reader, whatever an event is called; VOCAB_NONE: no more. */
-static uint32_t next_worded(struct search *s)
+/* Returns the next rule with `reader` and without `named`, or VOCAB_NONE. */
+static uint32_t next_reader_row(struct search *s)
 {
 	uint32_t row;
 
@@ -102,10 +107,9 @@ static uint32_t next_worded(struct search *s)
 	return row;
 }
 
-/* ---- meanings of more than one rule: those that ask for the event's own name, and those without words for
- * the reader ---- */
+/* ---- plans of several rules ---- */
 
-static void vocab_chains_free(struct vocab_chains *c)
+static void free_chains(struct vocab_chains *c)
 {
 	if (c == NULL)
 		return;
@@ -119,9 +123,9 @@ static uint32_t code_of_row(uint32_t row)
 	return VOCAB_MAX_CHAINS + 1 + row;
 }
 
-/* A copy of a rule's meaning that is one with something else; `code` says with what, and then what both are.
- * *fresh: it is new, and the rest is to be put in.  NULL: there are too many, or memory is out. */
-static struct plan *made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
+/* Returns a copy of the rule's plan to combine with the plan `*code`, which becomes the code of the result.
+ * *fresh: the copy is new, and the caller completes it.  Returns NULL if there are too many, or on OOM. */
+static struct plan *combine(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 {
 	struct vocab_chains *const c = v->chains;
 	const uint64_t key = (uint64_t)row << 32 | *code;
@@ -133,15 +137,14 @@ static struct plan *made(const struct vocab *v, uint32_t row, uint32_t *code, bo
 		if (m == NULL || !table64_put(&c->index, key, c->n))
 			return NULL;
 		*m = v->rows[row]->plan;
-		c->made[i = c->n++] = m;
+		c->plans[i = c->n++] = m;
 	}
 	*code = i + 1;
-	return c->made[i];
+	return c->plans[i];
 }
 
-/* The words for the reader are facts of the format: a rule that says nothing of them leaves them as they are.
- */
-static void inherit_words(struct plan *m, const struct plan *from)
+/* The entries of `reader` are facts of the format: a rule without them inherits those of the next rule. */
+static void inherit_reader(struct plan *m, const struct plan *from)
 {
 	if (m->words != NULL || from == NULL || from->words == NULL)
 		return;
@@ -151,15 +154,15 @@ static void inherit_words(struct plan *m, const struct plan *from)
 		m->shape = from->shape != NULL || from->has_layout ? plan_shape(from) : NULL;
 }
 
-/* The meaning of a rule that holds for any name; `words` is the rule whose words it has. */
-static const struct plan *plain(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
+/* Returns the plan of a rule without `named`.  reader: the rule whose `reader` it inherits, or VOCAB_NONE. */
+static const struct plan *plan_any_name(const struct vocab *v, uint32_t row, uint32_t reader, uint32_t *code)
 {
-	if (words != VOCAB_NONE) {
+	if (reader != VOCAB_NONE) {
 		bool fresh;
-		*code = code_of_row(words);
-		struct plan *const m = made(v, row, code, &fresh);
+		*code = code_of_row(reader);
+		struct plan *const m = combine(v, row, code, &fresh);
 		if (m != NULL && fresh)
-			inherit_words(m, &v->rows[words]->plan);
+			inherit_reader(m, &v->rows[reader]->plan);
 		if (m != NULL)
 			return m;
 	}
@@ -167,18 +170,18 @@ static const struct plan *plain(const struct vocab *v, uint32_t row, uint32_t wo
 	return &v->rows[row]->plan;
 }
 
-/* The meaning of a rule that asks for a name, with what counts for other names. */
-static const struct plan *chain(const struct vocab *v, uint32_t row, const struct plan *otherwise,
-                                const struct plan *words, uint32_t *code)
+/* Returns the plan of a rule with `named`, followed by the plan for other names. */
+static const struct plan *plan_named(const struct vocab *v, uint32_t row, const struct plan *otherwise,
+                                     const struct plan *reader, uint32_t *code)
 {
 	bool fresh;
-	struct plan *const m = made(v, row, code, &fresh);
+	struct plan *const m = combine(v, row, code, &fresh);
 
 	if (m == NULL || !fresh)
 		return m;
 	m->otherwise = otherwise;
 	if (otherwise != NULL) {
-		m->category = otherwise->category; /* of the whole class, and so are the parts of its name */
+		m->category = otherwise->category; /* shared by the class, like the parts of its name */
 		m->categories = otherwise->categories;
 		m->ncategories = otherwise->ncategories;
 		m->shapes = otherwise->shapes;
@@ -187,11 +190,11 @@ static const struct plan *chain(const struct vocab *v, uint32_t row, const struc
 		m->stack = m->stack.p == NULL ? otherwise->stack : m->stack;
 		m->needs_fields |= otherwise->needs_fields;
 	}
-	inherit_words(m, words);
+	inherit_reader(m, reader);
 	return m;
 }
 
-/* Looks classes up; see struct vocabulary_ops. */
+/* Implements vocabulary_ops.find. */
 static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct slice class_name,
                                      trace_has_field *has, const void *ctx)
 {
@@ -204,24 +207,24 @@ static const struct plan *vocab_find(const struct vocabulary *vocabulary, struct
 	       n < VOCAB_MAX_NAMED)
 		rows[n++] = row;
 	if (row != VOCAB_NONE && v->rows[row]->plan.named.p == NULL) {
-		const bool has_words = v->rows[row]->plan.words != NULL;
-		m = plain(v, row, has_words ? VOCAB_NONE : next_worded(&s), &code);
+		const bool has_reader = v->rows[row]->plan.words != NULL;
+		m = plan_any_name(v, row, has_reader ? VOCAB_NONE : next_reader_row(&s), &code);
 	}
-	const struct plan *const last = m;
+	const struct plan *const any_name = m;
 	while (n > 0) {
-		const struct plan *const longer = chain(v, rows[--n], m, last, &code);
-		if (longer == NULL)
+		const struct plan *const named = plan_named(v, rows[--n], m, any_name, &code);
+		if (named == NULL)
 			return NULL;
-		m = longer;
+		m = named;
 	}
 	return m;
 }
 
-/* ---- vocab ---- */
+/* ---- the vocabulary ---- */
 
 const struct rule vocab_rules[] = {
 #define RULE RULE_ROW
-#include "vocab/vocab_rules.def"
+#include "vocab/rules.def"
 #undef RULE
 	{ .id = NULL }
 };
@@ -230,8 +233,8 @@ static uint8_t find_table(const struct vocabulary *vocabulary, struct slice name
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 
-	for (uint32_t i = v->ntables;
-	     i-- > 0;) /* of two scopes the last: the built-in's, whom readers know */
+	/* Of two scopes the last: that of the built-in vocabulary, which readers expect. */
+	for (uint32_t i = v->ntables; i-- > 0;)
 		if (slice_equal(v->tables[i], name))
 			return (uint8_t)i;
 	return PLAN_NO_TABLE;
@@ -269,7 +272,7 @@ void vocab_free(struct vocabulary *vocabulary)
 
 	if (v == NULL)
 		return;
-	vocab_chains_free(v->chains);
+	free_chains(v->chains);
 	vocab_names_free(&v->processes);
 	vocab_names_free(&v->threads);
 	tabletext_free(&v->exact_index);
@@ -298,28 +301,10 @@ bool vocab_no_memory(const struct vocabulary *vocabulary)
 	return ((const struct vocab *)vocabulary)->no_memory;
 }
 
-/* ---- files ---- */
-
 bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n)
 {
 	return yaml_read(path, VOCAB_MAX_BYTES, vocab_rules, findings, text, n);
 }
-
-bool vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules)
-{
-	char *text;
-	size_t n;
-
-	if (rules != NULL)
-		*rules = 0;
-	if (!vocab_read_file(path, findings, &text, &n))
-		return false;
-	const bool ok = vocab_add_text(v, text, n, findings, rules);
-	free(text);
-	return ok;
-}
-
-/* ---- what is built in ---- */
 
 struct slice vocab_builtin(const char *format)
 {

@@ -1,3 +1,7 @@
+/*
+ * Builds the tree from the events of libyaml.  Anchors, aliases and tags are refused: they are not part of
+ * the languages, and a name that means something else to YAML must not be lost silently.
+ */
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -12,17 +16,17 @@
 #include "base/scan.h"
 #include "base/utf8.h"
 #include "check/rules.h"
-#include "input/private.h"
+#include "input/open.h"
 
-/* ---- yaml node ---- */
+/* ---- nodes ---- */
 
 struct nodes {
 	struct arena *arena;
 	struct slice text;
 	struct yaml_node_error *error;
 	struct yaml_node *root;
-	struct yaml_node *open[YAML_MAX_DEPTH]; /* lists and mappings that have not ended */
-	struct yaml_node *last[YAML_MAX_DEPTH]; /* the newest child of each */
+	struct yaml_node *open[YAML_MAX_DEPTH]; /* lists and mappings that enclose the next node */
+	struct yaml_node *last[YAML_MAX_DEPTH]; /* the last child of each */
 	uint32_t depth, n;
 };
 
@@ -38,7 +42,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct nodes *t, yaml_mar
 	return false;
 }
 
-/* A node where the parser is, hung into the tree.  NULL: no memory, or one too many. */
+/* Adds a node to the tree.  Returns NULL on OOM or after an error (the limit). */
 static struct yaml_node *add_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 {
 	struct yaml_node *const node = arena_zalloc(t->arena, 1, sizeof *node);
@@ -94,9 +98,7 @@ static bool add_scalar(struct nodes *t, const yaml_event_t *e)
 	return true;
 }
 
-/* Anchors and tags are no part of the language: a name that means something elsewhere must not be lost in
- * silence. */
-static bool take_event(struct nodes *t, const yaml_event_t *e)
+static bool add_event(struct nodes *t, const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_ALIAS_EVENT:
@@ -131,8 +133,8 @@ static bool take_event(struct nodes *t, const yaml_event_t *e)
 	}
 }
 
-/* Where a byte stands, for errors that come with an offset alone. */
-static yaml_mark_t mark_of(struct slice text, size_t offset)
+/* Converts an offset, for errors that have no line. */
+static yaml_mark_t find_mark(struct slice text, size_t offset)
 {
 	yaml_mark_t m = { 0, 0, 0 };
 
@@ -147,22 +149,22 @@ static yaml_mark_t mark_of(struct slice text, size_t offset)
 	return m;
 }
 
-static void say_parser(struct nodes *t, const yaml_parser_t *p)
+static void set_parser_error(struct nodes *t, const yaml_parser_t *p)
 {
 	const char *const why = p->problem != NULL ? p->problem : "it is no YAML";
 
 	if (p->error == YAML_MEMORY_ERROR)
 		return;
 	if (p->error == YAML_READER_ERROR)
-		fail(t, mark_of(t->text, p->problem_offset), "%s", why);
+		fail(t, find_mark(t->text, p->problem_offset), "%s", why);
 	else if (p->context != NULL)
 		fail(t, p->problem_mark, "%s, %s", p->context, why);
 	else
 		fail(t, p->problem_mark, "%s", why);
 }
 
-/* The one document of a text, which is valid UTF-8.  NULL: it is none, *error says why. */
-static struct yaml_node *yaml_node_parse(struct arena *a, struct slice text, struct yaml_node_error *error)
+/* Parses a text in valid UTF-8, which must be one document.  Returns NULL with *error set. */
+static struct yaml_node *parse_nodes(struct arena *a, struct slice text, struct yaml_node_error *error)
 {
 	struct nodes t = { .arena = a, .text = text, .error = error };
 	yaml_parser_t p;
@@ -176,11 +178,11 @@ static struct yaml_node *yaml_node_parse(struct arena *a, struct slice text, str
 	yaml_parser_set_input_string(&p, (const unsigned char *)text.p, text.n);
 	while (ok && !end) {
 		if (!yaml_parser_parse(&p, &e)) {
-			say_parser(&t, &p);
+			set_parser_error(&t, &p);
 			ok = false;
 			break;
 		}
-		ok = take_event(&t, &e);
+		ok = add_event(&t, &e);
 		end = e.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&e);
 	}
@@ -190,12 +192,10 @@ static struct yaml_node *yaml_node_parse(struct arena *a, struct slice text, str
 	return ok ? t.root : NULL;
 }
 
-/* ---- yaml file ---- */
-
 /* ---- mistakes ---- */
 
-/* Where a place of the text stands, whose column counts characters: findings count bytes. */
-static const char *place_of(struct slice text, uint32_t line, uint32_t column)
+/* Returns the position of a line and a column in characters; findings count bytes. */
+static const char *find_position(struct slice text, uint32_t line, uint32_t column)
 {
 	const char *p = text.p, *const end = text.p + text.n;
 
@@ -217,7 +217,7 @@ void yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uin
 	const struct rule *const rule = &f->rules[which];
 	char text[800];
 
-	if (f->no_memory) /* what is missing may have stood there */
+	if (f->no_memory) /* a value may be missing only because of that */
 		return;
 	f->mistakes++;
 	if (!finding_is_shown(f->findings, rule)) {
@@ -225,7 +225,7 @@ void yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uin
 		return;
 	}
 	vsnprintf(text, sizeof text, fmt, ap);
-	const char *const at = place_of(f->text, line, column);
+	const char *const at = find_position(f->text, line, column);
 	const char *begin = at;
 	while (begin > f->text.p && begin[-1] != '\n')
 		begin--;
@@ -254,14 +254,14 @@ void yaml_say(struct yaml_file *f, enum yaml_mistake which, const struct yaml_no
 
 /* ---- the file ---- */
 
-static bool unreadable(struct findings *findings, const struct rule *rules, const char *why)
+static bool report_unreadable(struct findings *findings, const struct rule *rules, const char *why)
 {
 	finding_add(findings, &rules[YAML_UNREADABLE], 0, 0, "%s", why);
 	return false;
 }
 
-static bool say_why(const struct input_whole *w, size_t most, const struct rule *rules,
-                    struct findings *findings)
+static bool report_why(const struct input_whole *w, size_t max, const struct rule *rules,
+                       struct findings *findings)
 {
 	char why[64];
 
@@ -270,22 +270,22 @@ static bool say_why(const struct input_whole *w, size_t most, const struct rule 
 		            "the system gives no more memory");
 		return false;
 	}
-	snprintf(why, sizeof why, "the file is larger than %zu MiB", most >> 20);
-	return unreadable(findings, rules, w->too_large ? why : w->why);
+	snprintf(why, sizeof why, "the file is larger than %zu MiB", max >> 20);
+	return report_unreadable(findings, rules, w->too_large ? why : w->why);
 }
 
-bool yaml_read(const char *path, size_t most, const struct rule *rules, struct findings *findings,
-               char **text, size_t *n)
+bool yaml_read(const char *path, size_t max, const struct rule *rules, struct findings *findings, char **text,
+               size_t *n)
 {
 	struct input_whole w;
-	const bool ok = input_read_whole(&w, path, most) || say_why(&w, most, rules, findings);
+	const bool ok = input_read_whole(&w, path, max) || report_why(&w, max, rules, findings);
 
 	*text = w.p;
 	*n = w.n;
 	return ok;
 }
 
-bool yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
+bool yaml_read_below(const char *folder, const char *path, size_t max, const struct rule *rules,
                      struct findings *findings, char **text, size_t *n)
 {
 	const int fd = below_open_file(folder, path);
@@ -293,8 +293,8 @@ bool yaml_read_below(const char *folder, const char *path, size_t most, const st
 
 	*text = NULL;
 	if (fd < 0)
-		return unreadable(findings, rules, below_why(errno));
-	const bool ok = input_read_whole_fd(&w, fd, most) || say_why(&w, most, rules, findings);
+		return report_unreadable(findings, rules, below_why(errno));
+	const bool ok = input_read_whole_fd(&w, fd, max) || report_why(&w, max, rules, findings);
 	close(fd);
 	*text = w.p;
 	*n = w.n;
@@ -325,7 +325,7 @@ const struct yaml_node *yaml_root(struct yaml_file *f)
 
 	if (!is_utf8(f))
 		return NULL;
-	const struct yaml_node *const root = yaml_node_parse(&f->nodes, f->text, &error);
+	const struct yaml_node *const root = parse_nodes(&f->nodes, f->text, &error);
 	if (root == NULL && error.text[0] == '\0')
 		f->no_memory = true;
 	else if (root == NULL)
@@ -370,7 +370,7 @@ bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *wh
 
 /* ---- mappings ---- */
 
-/* A table of names inside of one of structs. */
+/* Names that are members of an array of structs. */
 struct key_names {
 	const char *const *names;
 	size_t stride, n;
@@ -381,8 +381,8 @@ static const char *key_name(const struct key_names *k, size_t i)
 	return *(const char *const *)(const void *)((const char *)k->names + i * k->stride);
 }
 
-static void say_unknown(struct yaml_file *f, const struct yaml_node *key, const char *what,
-                        const struct key_names *k)
+static void report_unknown_key(struct yaml_file *f, const struct yaml_node *key, const char *what,
+                               const struct key_names *k)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -423,7 +423,7 @@ bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *wh
 		if (key->kind != NODE_SCALAR)
 			yaml_say(f, YAML_SYNTAX, key, "a key is a text, not a list or a mapping");
 		else if (i == n)
-			say_unknown(f, key, what, &keys);
+			report_unknown_key(f, key, what, &keys);
 		else if (values[i] != NULL)
 			yaml_say(f, YAML_SYNTAX, key, "the key %s stands here a second time",
 			         quoted(&q, key->text));

@@ -1,4 +1,4 @@
-/* What we write is read back: the same spans, times, counters and arrows. */
+/* Output read as input gives the same spans, times, counters and arrows. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 struct sums {
 	uint64_t spans, async, begins, ends, instants, counters, arrows;
 	uint64_t total, first, last; /* ns */
-	uint64_t texts;              /* of names, in any order */
+	uint64_t texts;              /* sum over hashes of names */
 };
 
-/* What is not ASCII may not be UTF-8, and is replaced then. */
+/* Text that is not ASCII may be invalid UTF-8, which is replaced. */
 static uint64_t hash_of(struct slice s)
 {
 	for (uint32_t i = 0; i < s.n; i++)
@@ -124,7 +124,7 @@ Test(chrome_again, real_traces)
 
 #define OBJECT "testdata/chrome/good/object.json"
 
-/* An arrow that goes on from where it arrives, through other formats too. */
+/* An arrow that continues from its end, also through other formats. */
 Test(chrome_again, a_step_of_an_arrow_stays_one)
 {
 	static const char *const by_way[] = { "chrome", "ndjson", "heph", "dial9" };

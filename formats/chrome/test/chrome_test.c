@@ -7,7 +7,7 @@
 #include "chrome/test/rig_test.h"
 #include "format/registry.h"
 
-/* ---- spans that overlap at will ---- */
+/* ---- async spans ---- */
 
 Test(chrome, async_spans_are_pairs_of_lines)
 {
@@ -18,7 +18,7 @@ Test(chrome, async_spans_are_pairs_of_lines)
 	chrome_rig_event(&r, PHASE_SPAN, "task \"1\"", a, 1001, 5000)->flags = EVENT_ASYNC;
 	chrome_rig_field(&r, "n", value_u64(3));
 	chrome_rig_event(&r, PHASE_SPAN, "task \"1\"", b, 1002, 7000)->flags = EVENT_ASYNC;
-	r.batch.events[1].offset = r.batch.events[0].offset; /* as in two files of one folder */
+	r.batch.events[1].offset = r.batch.events[0].offset; /* as in two files of a folder */
 	chrome_rig_event(&r, PHASE_SPAN, "task \"1\"", b, 1003, 9000)->flags = EVENT_ASYNC;
 	chrome_rig_parse(&r);
 	char ids[3][32];
@@ -48,8 +48,8 @@ Test(chrome, async_spans_are_pairs_of_lines)
 	chrome_rig_finish(&r);
 }
 
-/* The digits are exact; an end that a double cannot hold is counted, one behind the last time there is is the
- * last. */
+/* The digits are exact.  An end that a double rounds is counted; an end after the last time is the last time.
+ */
 Test(chrome, ends_of_async_spans)
 {
 	struct chrome_rig r;
@@ -158,7 +158,7 @@ Test(chrome, instants_of_threads_and_of_processes)
 	chrome_rig_finish(&r);
 }
 
-/* Two events of a thread with an odd number; of each the first field numbers it. */
+/* Adds two events of a thread with an odd id; the first field of each is its record number. */
 static void numbered_events(struct chrome_rig *r, const struct option_value *options)
 {
 	chrome_rig_begin(r);
@@ -179,7 +179,7 @@ static void numbered_events(struct chrome_rig *r, const struct option_value *opt
 	chrome_rig_parse(r);
 }
 
-/* So that viewers which go by name and args add up calls. */
+/* Viewers that group by name and args must aggregate these calls. */
 Test(chrome, what_numbers_events_is_no_argument)
 {
 	struct chrome_rig r;
@@ -192,7 +192,7 @@ Test(chrome, what_numbers_events_is_no_argument)
 	e = chrome_rig_next(&r);
 	cr_expect_null(chrome_args_of(e));
 	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(e, "ids")), 1);
-	e = chrome_rig_next(&r); /* it is not the first field: the trace means something else by it */
+	e = chrome_rig_next(&r); /* not the first field, so it is no record number */
 	cr_expect_eq(chrome_number_of(chrome_args_of(e), "id"), 43);
 	e = chrome_rig_next(&r);
 	cr_expect_str_eq(chrome_text_of(chrome_args_of(e), "id"), "seven");

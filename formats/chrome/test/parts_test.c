@@ -1,3 +1,4 @@
+/* Each part of a folder opens by itself, and together they contain each event once. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,8 +6,6 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "test/fuzz/strict_json.h"
-
-/* Documents in parts: each opens by itself, and together they hold each event once. */
 
 struct lines {
 	char **list;
@@ -18,7 +17,7 @@ static bool is_event(const char *line)
 	return strstr(line, "\"ph\":\"") != NULL && strstr(line, "\"ph\":\"M\"") == NULL;
 }
 
-/* The events, without the comma behind them. */
+/* Returns the lines of events without their commas. */
 static void take_events(struct lines *l, char *text)
 {
 	for (char *save = NULL, *p = strtok_r(text, "\n", &save); p != NULL;
@@ -44,7 +43,7 @@ static void free_lines(struct lines *l)
 	free(l->list);
 }
 
-/* Whether the thread of an event has its name in the same part. */
+/* Returns true if the part names the thread of the event. */
 static void expect_named(const char *text, const char *event)
 {
 	const char *const pid = strstr(event, ",\"pid\":"), *const tid = strstr(pid, ",\"tid\":");
@@ -71,7 +70,7 @@ static void take_part(struct lines *l, const char *path, size_t size)
 		expect_named(text, l->list[i]);
 	const char *const last = l->n > from ? strstr(text, l->list[l->n - 1]) : NULL;
 	cr_assert_not_null(last, "%s has no event", path);
-	if (l->n > from + 1) /* names come on top */
+	if (l->n > from + 1) /* plus the lines of names */
 		cr_expect_leq((size_t)(last - text), size + 400, "%s", path);
 	free(copy);
 	free(text);
@@ -127,7 +126,7 @@ Test(chrome_parts, hold_each_event_once)
 	remove_folder(dir);
 }
 
-/* A trace without events is one part, which opens too. */
+/* A trace without events is one valid part. */
 Test(chrome_parts, of_nothing)
 {
 	char *const dir = make_folder(), out[512], path[1024];

@@ -1,4 +1,4 @@
-/* What Perfetto's own importer makes of the output.  Where it is not there, these tests are skipped. */
+/* Queries of Perfetto's own importer about the output.  Skipped without the importer. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const char *importer(void)
 	return path;
 }
 
-/* Rows of a query about the output for an input, to be freed. */
+/* Returns the rows of a query about the output for an input; the caller frees them. */
 static char *ask(const char *input, const char *query)
 {
 	const char *const perfetto = importer();
@@ -43,7 +43,7 @@ static void expect_rows(const char *input, const char *query, const char *want)
 	free(got);
 }
 
-/* Some of what `make check-viewers` loads: one input of each format, and a real trace. */
+/* A subset of `make check-viewers`: one input of each format and a real trace. */
 Test(chrome_perfetto, loads_without_errors)
 {
 	static const char *const argv[] = {
@@ -79,7 +79,7 @@ Test(chrome_perfetto, arrows_start_where_they_leave)
 	            "1\t1\t0\n");
 }
 
-/* Spans that overlap at will are on tracks of their process. */
+/* Async spans are on tracks of their process. */
 Test(chrome_perfetto, async_spans_are_of_their_process)
 {
 	if (access(SERVICE, R_OK) != 0)
@@ -91,7 +91,7 @@ Test(chrome_perfetto, async_spans_are_of_their_process)
 	    "1\t0\n");
 }
 
-/* No lane or invented number makes a thread the main one. */
+/* A lane or invented id never makes a thread the main thread. */
 Test(chrome_perfetto, no_thread_becomes_the_main_one)
 {
 	static const char *const inputs[] = { "testdata/htdump/good/overlapping.htdump",

@@ -1,4 +1,4 @@
-/* Which format JSON is taken for. */
+/* The format that JSON is recognised as. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 
-#define HEAD 65536 /* bytes that the engine shows */
+#define HEAD 65536 /* bytes that the engine passes to probes */
 
 static const char *format_of(const char *text, size_t n)
 {
@@ -41,7 +41,7 @@ static const struct {
 	{ "[\n  {\n    \"name\": \"a\",\n    \"ph\": \"B\",\n    \"ts\": 1.5\n  },\n  {\n", "chrome" },
 	{ "[" EVENT("b", ",\"id\":1") "," EVENT("e", ",\"id\":1") "]", "chrome" },
 	{ "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"x\"}},", "chrome" },
-	/* what a converted trace of the other format looks like with its hashes */
+	/* a trace of the other format that was converted with its hashes */
 	{ "{\"traceEvents\":[" EVENT("X", ",\"dur\":2,\"args\":{\"hhash\":1}") "," X "]}", "chrome" },
 	{ "[\n" DFT "\n", "dftracer" },
 	{ "[\n" DFT ",\n" DFT "\n]", "dftracer" },
@@ -80,7 +80,7 @@ static size_t each_in(const char *dir, const char *kind, size_t (*look)(const ch
 	return n;
 }
 
-/* What a sample is converted to is Chrome JSON, and nothing else. */
+/* Every converted sample is recognised as Chrome JSON only. */
 static size_t converted(const char *path)
 {
 	struct ran r =
@@ -103,7 +103,7 @@ Test(chrome_probe, what_is_converted_is_recognised)
 	cr_expect_gt(n, 60);
 }
 
-/* Samples of DFTracer are taken for nothing else, the spoiled ones too. */
+/* Samples of DFTracer, including corrupt ones, are recognised as nothing else. */
 static size_t dftracer_sample(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);

@@ -7,7 +7,7 @@
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
 
-/* The writer alone, fed by hand: what no reader gives yet, or seldom. */
+/* The writer alone, with events that readers never or seldom return. */
 struct chrome_rig {
 	struct trace trace;
 	const struct format *chrome;
@@ -29,28 +29,28 @@ const struct track *chrome_rig_thread(struct chrome_rig *r, uint64_t id, const c
 struct event *chrome_rig_event(struct chrome_rig *r, enum phase phase, const char *name,
                                const struct track *track, uint64_t ts, uint64_t dur);
 
-/* Adds a field to the event that was made last. */
+/* Adds a field to the latest event. */
 void chrome_rig_field(struct chrome_rig *r, const char *name, struct value v);
 
-/* What is new is shown, and the first chunk joined to nothing, as the engine does. */
+/* Renders new tracks, classes and events, and drops the first comma as the engine does. */
 void chrome_rig_render(struct chrome_rig *r);
 
-/* Ends the output, which must be strict JSON without a key that comes twice in one object. */
+/* Ends the output and expects strict JSON without repeated keys in an object. */
 void chrome_rig_parse(struct chrome_rig *r);
 
 void chrome_rig_finish(struct chrome_rig *r);
 
-/* Members of an object: "" and -1 where there is none. */
+/* Return a member of an object; "" or -1: absent. */
 const char *chrome_text_of(const cJSON *o, const char *name);
 double chrome_number_of(const cJSON *o, const char *name);
 
-/* The next event of the output that is no metadata. */
+/* Returns the next event of the output that is not metadata. */
 const cJSON *chrome_rig_next(struct chrome_rig *r);
 
-/* The args of an event, whose names must differ. */
+/* Returns the args of an event and expects that their names differ. */
 const cJSON *chrome_args_of(const cJSON *e);
 
-/* How often it was lost, once parsed. */
+/* Returns the count of a loss in the parsed output. */
 uint64_t chrome_rig_loss_of(const struct chrome_rig *r, const char *id);
 
 #endif

@@ -1,4 +1,4 @@
-/* The program on every sample of Chrome JSON: what it finds, and where. */
+/* Findings of the program and their positions for every sample of Chrome JSON. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ Test(chrome_samples, every_rule_has_a_sample)
 	expect_samples_of_rules("chrome", (const char *const[]){ "chrome/limit", NULL });
 }
 
-/* All events of the sample that has every kind. */
+/* Events of the sample that has every kind of event. */
 Test(chrome_samples, what_events_become)
 {
 	static const char *const lines[] = {

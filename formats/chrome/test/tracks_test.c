@@ -5,7 +5,7 @@
 #include "chrome/test/rig_test.h"
 #include "model/test/lane_track_test.h"
 
-/* The sort index that the output gives to the track of this name; -1: none. */
+/* Returns the sort index of the track of this name in the output; -1: none. */
 static double sort_of(const struct chrome_rig *r, const char *name)
 {
 	double pid = -1, tid = -1, sort = -1;
@@ -66,7 +66,7 @@ Test(chrome_tracks, order_of_tracks)
 	chrome_rig_finish(&r);
 }
 
-/* A track below another has a tid that no thread will claim, and no true one. */
+/* A child track has a tid that no thread can have, and no true tid. */
 Test(chrome_tracks, numbers_of_tracks_below)
 {
 	struct chrome_rig r;
@@ -93,7 +93,7 @@ Test(chrome_tracks, numbers_of_tracks_below)
 	chrome_rig_finish(&r);
 }
 
-/* Those without a number by the number in their name; before those that have one. */
+/* Tracks without an id are sorted by the number in their name, before those with an id. */
 Test(chrome_tracks, order_of_names)
 {
 	static const char *const names[] = { "worker 10", "worker 9", "x", "worker 2", "lane 3", "worker" };
@@ -115,7 +115,7 @@ Test(chrome_tracks, order_of_names)
 	chrome_rig_finish(&r);
 }
 
-/* Many tracks below one thread still stand before the next thread. */
+/* Many child tracks of one thread are still before the next thread. */
 Test(chrome_tracks, many_tracks_below_one)
 {
 	struct chrome_rig r;

@@ -1,4 +1,4 @@
-/* What was written is read back: the same lines, and the same statistics. */
+/* Output read as input gives the same lines and the same statistics. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static struct ran to_lines(const char *path, const char *text, size_t n)
 	return run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", path, "-", NULL }, text, n);
 }
 
-/* A report without what is of the file and not of the events. */
+/* Removes members that describe the file, not the events. */
 static char *stats_text(const char *path, const char *text, size_t n)
 {
 	static const char *const left_out[] = { "path",    "format", "dialect", "bytes",
@@ -53,7 +53,7 @@ static void read_back(const char *path, void *ctx)
 	ran_free(&first);
 }
 
-/* The samples in parts, so that no test takes long. */
+/* Splits the samples, so that no test is slow. */
 #define PARTS 4
 
 struct part {
@@ -123,7 +123,7 @@ Test(ndjson_again, real_traces)
 	ran_free(&r);
 }
 
-/* A file that was rebased says so still, and its wall time is that of the trace. */
+/* A rebased file stays marked as such, and its wall time is that of the trace. */
 Test(ndjson_again, rebased)
 {
 	static const char path[] = "testdata/ndjson/good/rebased.ndjson";
@@ -138,7 +138,7 @@ Test(ndjson_again, rebased)
 	ran_free(&stats);
 }
 
-/* Losses of the first output stand in the second, and what is raw becomes interpreted. */
+/* The second output contains the losses of the first; raw records become interpreted events. */
 Test(ndjson_again, what_was_said_is_said_again)
 {
 	struct ran r = to_lines("testdata/ndjson/good/kinds.ndjson", NULL, 0);
@@ -153,7 +153,7 @@ Test(ndjson_again, what_was_said_is_said_again)
 	ran_free(&raw);
 }
 
-/* As far as the trace itself is written: what is said of the file differs. */
+/* Compares the trace; members that describe the file differ. */
 static size_t events_n(const struct ran *r)
 {
 	const char *const other = strstr(r->out, "\"otherData\"");
@@ -161,7 +161,7 @@ static size_t events_n(const struct ran *r)
 	return other != NULL ? (size_t)(other - r->out) : r->out_n;
 }
 
-/* Offsets tell async spans apart: they are those of the first input. */
+/* Offsets distinguish async spans: they are those of the first input. */
 Test(ndjson_again, other_outputs_are_the_same)
 {
 	static const char *const paths[] = { "testdata/dial9/good/annotations.dial9",

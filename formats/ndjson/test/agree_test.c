@@ -12,7 +12,7 @@
 #include "test/fuzz/strict_json.h"
 #include "run/pipeline.h"
 
-/* The present line is shown with what is wrong with it. */
+/* Shows the current line with the fault. */
 #define MUST(condition, ...)                                                                                 \
 	do                                                                                                   \
 		if (!(condition)) {                                                                          \
@@ -95,7 +95,7 @@ static void expect_text(struct agree *g, struct slice line, const struct oracle_
 	MUST(got.p != NULL && slice_equal(got, want), "%s is not \"%.*s\"", name, (int)want.n, want.p);
 }
 
-/* The integer, or none. */
+/* Expects the integer, or that the member is absent. */
 static void expect_integer(struct agree *g, struct slice line, const struct oracle_json *json,
                            const char *name, bool there, uint64_t want)
 {
@@ -209,7 +209,7 @@ static void expect_event(struct agree *g, struct slice line, const struct oracle
 
 /* ---- runs of lines ---- */
 
-/* Parses the line at *at, and moves behind it. */
+/* Parses the line at *at and advances *at to the next. */
 static struct slice next_line(struct agree *g, size_t *at, struct arena *a, struct oracle_json *json)
 {
 	const struct text *const t = &g->chunk.text;
@@ -268,7 +268,7 @@ void agree_begin(struct agree *g, const char *what, struct writer w, struct text
 	keep_lines(g);
 }
 
-/* The same bytes, wherever batches end. */
+/* Expects the same bytes for any size of batch. */
 static void expect_same_alone(struct agree *g, const struct batch *b)
 {
 	struct batch part = *b;
@@ -411,7 +411,7 @@ void agree_samples(void (*each)(const char *path, void *ctx), void *ctx)
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		if ((*f)->reader == NULL || (*f)->writer == ops())
-			continue; /* that what is read back is written the same is for other tests */
+			continue; /* again_test.c covers NDJSON as input */
 		snprintf(folder, sizeof folder, "testdata/%s/good", (*f)->name);
 		each_of_folder(folder, each, ctx);
 		snprintf(folder, sizeof folder, "testdata/%s/bad", (*f)->name);

@@ -5,11 +5,11 @@
 #include "ndjson/test/oracle.h"
 
 /*
- * Gives batches to the writer, reads the lines back, and compares what they say
- * with what was given.  A test fails where they differ.
+ * Passes batches to the writer, parses the lines with oracle.h, and fails the test if they differ from the
+ * events.
  */
 struct agree {
-	const char *what; /* named in messages */
+	const char *what; /* for messages */
 	const struct trace *trace;
 	struct writer writer;
 	struct chunk chunk, alone; /* alone: rendered event by event */
@@ -24,19 +24,18 @@ struct agree {
 	struct ledger total;
 };
 
-/* w: its trace, raw, rebased, rebased_by and signed_time.  keep: the lines are added to this too; may be
- * NULL. */
+/* Uses trace, raw, rebased, rebased_by and signed_time of w.  keep: receives a copy of the lines, or NULL. */
 void agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep);
 
-/* The batch stays the caller's. */
+/* The caller keeps the batch. */
 void agree_batch(struct agree *g, const struct batch *b);
 
 void agree_end(struct agree *g);
 
-/* All of that for an input, as convert does it.  keep: as above. */
+/* Does all of it for an input, as convert does.  keep: as above. */
 void agree_input(const char *path, bool raw, struct text *keep);
 
-/* Calls `each` for the samples of all formats, good and bad ones, and what the fuzzer found. */
+/* Calls `each` for good and bad samples of all formats and for findings of the fuzzer. */
 void agree_samples(void (*each)(const char *path, void *ctx), void *ctx);
 
 #endif

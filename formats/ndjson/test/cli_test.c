@@ -81,7 +81,7 @@ Test(ndjson_cli, the_name_of_the_output_tells_the_format)
 	remove_folder(dir);
 }
 
-/* Text that is not UTF-8, NaN: other outputs lose them. */
+/* NDJSON keeps text that is not UTF-8 and NaN, which other outputs lose. */
 Test(ndjson_cli, nothing_is_lost)
 {
 	static const char *const paths[] = { "testdata/htdump/bad/invalid-utf8.htdump",
@@ -102,7 +102,7 @@ Test(ndjson_cli, nothing_is_lost)
 	}
 }
 
-/* A pipe is read once: what is earlier than its first event is below 0. */
+/* A pipe is read once, so times before its first event are negative. */
 Test(ndjson_cli, times_below_0)
 {
 	static const char lines[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":"
@@ -153,7 +153,7 @@ Test(ndjson_cli, jq_reads_it)
 	remove_folder(dir);
 }
 
-/* Tracks below tracks without end: who looks for what is above one of them looks at few. */
+/* Very deep chains of tracks: a search for an ancestor is bounded. */
 Test(ndjson_cli, tracks_below_tracks_are_bounded)
 {
 	enum { DEEP = 300 };

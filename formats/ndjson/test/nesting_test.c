@@ -1,4 +1,5 @@
-/* Self times and lanes of real traces, against what a slow way makes of the lines of NDJSON. */
+/* Compares self times and lanes of real traces with those that a slow method computes from the lines of
+ * NDJSON. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <math.h>
@@ -76,7 +77,7 @@ static bool is_within(const struct spans *s, size_t a, size_t b)
 	const struct span *const x = &s->spans[a], *const y = &s->spans[b];
 
 	if (x->start == y->start && x->end == y->end)
-		return a < b; /* of equal ones the later is the outer one */
+		return a < b; /* of equal spans the later one is the outer */
 	return y->start <= x->start && x->end <= y->end;
 }
 
@@ -106,7 +107,7 @@ static uint64_t slow_self(const struct spans *s, size_t i)
 	return self;
 }
 
-/* The sum over the spans of a name and category. */
+/* Sum over the spans of a name and category. */
 static uint64_t slow_sum(const struct spans *s, const char *name, const char *category)
 {
 	uint64_t sum = 0;
@@ -117,7 +118,7 @@ static uint64_t slow_sum(const struct spans *s, const char *name, const char *ca
 	return sum;
 }
 
-/* Returns how many names have a self time that is less than their total. */
+/* Returns the number of names whose self time is less than their total. */
 static int expect_self_times(const char *path)
 {
 	const char *const args[] = { "stats", "--format", "json", path, NULL };
@@ -146,7 +147,7 @@ static int expect_self_times(const char *path)
 	return less;
 }
 
-/* Returns how many spans there are. */
+/* Returns the number of spans. */
 static size_t expect_lanes(const char *path)
 {
 	const char *const args[] = { "convert", "--to", "chrome", path, "-", NULL };
@@ -181,7 +182,7 @@ static size_t expect_lanes(const char *path)
 	return n;
 }
 
-/* A read of 60 us from 120 on and one of 45 from 140 on, after the Fread around both. */
+/* Two reads, 60 us from 120 and 45 us from 140, follow the Fread that encloses both. */
 Test(ndjson_nesting, children_that_overlap_after_their_parent)
 {
 	char path[1024];
@@ -196,7 +197,7 @@ Test(ndjson_nesting, children_that_overlap_after_their_parent)
 	cr_expect_eq(expect_lanes(path), 12);
 }
 
-/* 43 polls lie in another one that comes before them. */
+/* 43 polls are inside an earlier one. */
 Test(ndjson_nesting, parents_that_come_first)
 {
 	char path[1024];

@@ -48,7 +48,7 @@ static uint32_t unit(struct parser *s)
 	return (uint32_t)strtoul(digits, NULL, 16);
 }
 
-/* What an escape stands for, at most four bytes; the character behind the backslash is next. */
+/* Writes the character of an escape, at most four bytes; s->p is after the backslash. */
 static uint32_t escape(struct parser *s, char *to)
 {
 	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -80,7 +80,7 @@ static uint32_t escape(struct parser *s, char *to)
 	return n;
 }
 
-/* One past the text that begins at p, at most. */
+/* Returns an upper bound of the end of the text that starts at p. */
 static const char *text_end(const char *p, const char *end)
 {
 	for (; p < end && *p != '"'; p++)
@@ -114,7 +114,7 @@ static struct slice text(struct parser *s)
 
 static void value(struct parser *s, struct oracle_json *to);
 
-/* They are met in values of type json only. */
+/* Occur in values of type json only. */
 static void blanks(struct parser *s)
 {
 	while (s->p < s->end && (*s->p == ' ' || *s->p == '\t'))
@@ -138,7 +138,7 @@ static void add(struct parser *s, struct oracle_json *to, uint32_t *cap)
 	to->n++;
 }
 
-/* Behind the bracket or brace. */
+/* s->p: after the bracket or brace. */
 static void members(struct parser *s, struct oracle_json *to, char close)
 {
 	uint32_t cap = 0;
@@ -227,7 +227,7 @@ const struct oracle_json *oracle_member(const struct oracle_json *o, const char 
 	return NULL;
 }
 
-/* \xHH and \\ back to bytes. */
+/* Replaces \xHH and \\ by bytes. */
 struct slice oracle_unescape(struct arena *a, struct slice s)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* NDJSON is taken for no other format, and no other format for it. */
+/* NDJSON is not recognised as another format, and no other format as NDJSON. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "format/registry.h"
 #include "ndjson/test/agree_test.h"
 
-#define HEAD 65536 /* bytes that the engine shows */
+#define HEAD 65536 /* bytes that the engine passes to probes */
 
 static const char *format_of(const char *text, size_t n)
 {
@@ -48,13 +48,13 @@ Test(ndjson_probe, tells_json_apart)
 	}
 }
 
-/* A sample is of the format in whose folder it lies or of none; so is a real trace.  What is made of it is
- * NDJSON, interpreted and raw. */
+/* A sample or real trace has the format of its folder or none.  Its conversions to NDJSON, interpreted and
+ * raw, are recognised as NDJSON. */
 static void look(const char *path, void *ctx)
 {
 	static const char *const modes[] = { "--quiet", "--raw" };
 	size_t *const count = ctx, n;
-	char *const text = read_whole(path, &n); /* a folder has none */
+	char *const text = read_whole(path, &n); /* NULL for a folder */
 
 	if (text != NULL)
 		cr_expect_str_neq(format_of(text, n), "ndjson", "%s", path);
@@ -70,7 +70,7 @@ static void look(const char *path, void *ctx)
 	}
 }
 
-/* The samples in parts, so that no test takes long. */
+/* Splits the samples, so that no test is slow. */
 struct part {
 	size_t i, of, n;
 };
@@ -114,7 +114,7 @@ Test(ndjson_probe, real_traces)
 	ran_free(&r);
 }
 
-/* Our own samples, the spoiled ones too. */
+/* Samples of this format, including corrupt ones. */
 static void own(const char *folder)
 {
 	char **const names = list_folder(folder, ".ndjson");

@@ -61,7 +61,7 @@
 	"\"losses\":{\"pairs/no-end\":2},\"args\":{\"host\":\"h\",\"cores\":[1,2]," \
 	"\"more\":{\"a\":1}},\"types\":{\"more\":\"json\"}}\n"
 
-/* Records as they were, and members in another order. */
+/* Raw records, and members in another order. */
 #define RAW_FILE \
 	RAW PROCESS THREAD CLASS \
 	"{\"kind\":\"structure\",\"ts_ns\":0,\"name\":\"c\",\"class_index\":0,\"category\":\"k\"," \
@@ -71,7 +71,7 @@
 	"\"category\":\"k\", \"class_index\":0, \"kind\":\"instant\" }\r\n" \
 	END_OF("3", "2", "")
 
-/* Fields beyond those that are compared each with each; types in another order. */
+/* More fields than are compared with each other; types in another order. */
 #define MANY \
 	HEAD E("instant", "1", "4", ",\"args\":{\"f0\":0,\"f1\":1,\"f2\":2,\"f3\":3,\"f4\":4,\"f5\":5," \
 	"\"f6\":6,\"f7\":7,\"f8\":8,\"f9\":9,\"g0\":0,\"g1\":1,\"g2\":2,\"g3\":3,\"g4\":4,\"g5\":5," \

@@ -1,4 +1,4 @@
-/* The program on every sample of NDJSON: what it finds, and where. */
+/* Findings of the program and their positions for every sample of NDJSON. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ Test(ndjson_samples, every_rule_has_a_sample)
 	expect_samples_of_rules("ndjson", (const char *const[]){ "ndjson/limit", NULL });
 }
 
-/* What is left of lines that have a fault. */
+/* Faulty lines are read as far as they are valid. */
 Test(ndjson_samples, what_is_whole_is_read)
 {
 	static const struct {

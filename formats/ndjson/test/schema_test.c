@@ -1,3 +1,4 @@
+/* Independent validators accept the lines by schemas/ndjson.schema.json, and refuse other lines. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +7,6 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "ndjson/test/agree_test.h"
-
-/* The lines follow schemas/ndjson.schema.json, as independent validators say, and it refuses other lines. */
 
 #define SCHEMA "schemas/ndjson.schema.json"
 
@@ -40,7 +39,7 @@ static const char checks_lines[] =
     "}\n"
     "console.log(n + ' lines');\n";
 
-/* With node, and ajv where node finds it (NODE_PATH). */
+/* Needs node and ajv, which node finds by NODE_PATH. */
 Test(ndjson_schema, all_samples_by_ajv)
 {
 	char *const dir = make_folder(), path[1024];
@@ -64,13 +63,13 @@ Test(ndjson_schema, all_samples_by_ajv)
 
 /* ---- jsonschema ---- */
 
-/* Debian's command; another one may be first in PATH and not work. */
+/* The command of Debian; one earlier in PATH may not work. */
 static const char *validator(void)
 {
 	return access("/usr/bin/jsonschema", X_OK) == 0 ? "/usr/bin/jsonschema" : "jsonschema";
 }
 
-/* The schema of a list of lines, for a validator that takes long to start. */
+/* Makes a schema of a list of lines, because the validator is slow to start. */
 static void write_schema(const char *path)
 {
 	static const char id[] = "{\"$id\":\"urn:tracetool:line\",";
@@ -89,13 +88,13 @@ static void write_schema(const char *path)
 	free(schema);
 }
 
-/* A document that is the list of these lines. */
+/* Makes a document with the list of these lines. */
 static void write_document(const char *dir, const char *name, const struct text *lines)
 {
 	struct text t = { .p = NULL };
 
 	text_char(&t, '[');
-	for (size_t i = 0; i + 1 < lines->n; i++) /* but for the last end of a line */
+	for (size_t i = 0; i + 1 < lines->n; i++) /* without the final line feed */
 		text_add(&t, lines->p[i] == '\n' ? ",\n" : &lines->p[i], lines->p[i] == '\n' ? 2 : 1);
 	text_char(&t, ']');
 	write_lines(dir, name, &t);
@@ -136,7 +135,7 @@ Test(ndjson_schema, samples_of_all_types)
 	remove_folder(dir);
 }
 
-/* The first `from` in the good lines becomes `to`. */
+/* Replaces the first `from` in the good lines by `to`. */
 struct spoil {
 	const char *from, *to;
 };

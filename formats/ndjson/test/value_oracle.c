@@ -1,9 +1,8 @@
+/* Types of values, by the section "Types" of the manual page. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "ndjson/test/oracle.h"
-
-/* Types of values, as the section "Types" of the manual page tells them. */
 
 struct reading {
 	struct arena *a;
@@ -25,7 +24,7 @@ static void fail(struct reading *r, const char *fault)
 		r->fault = fault;
 }
 
-/* The same word as a constant; NULL: there is none. */
+/* Returns the name as a constant string; NULL: unknown. */
 static const char *constant(struct slice word)
 {
 	static const char *const words[] = { "none", "bool", "u8",   "u16",   "u32",     "u64",      "i8",
@@ -59,7 +58,7 @@ static bool is_integer(const struct oracle_json *j)
 	       memchr(j->raw.p, 'e', j->raw.n) == NULL;
 }
 
-/* Whether a value in this form is of this type where it is expected. */
+/* Returns true if a value in this form has this type where it is expected. */
 static bool fits(const struct oracle_json *j, const char *type)
 {
 	if (is_integer_type(type))
@@ -180,7 +179,7 @@ static void read_pairs(struct reading *r, const struct oracle_json *j, struct or
 	}
 }
 
-/* Readers of JSON keep one of them at most. */
+/* Readers of JSON keep at most one of equal names. */
 static void expect_distinct(struct reading *r, const struct oracle_json *object)
 {
 	for (uint32_t i = 0; i < object->n; i++)
@@ -189,7 +188,7 @@ static void expect_distinct(struct reading *r, const struct oracle_json *object)
 				fail(r, "an object with two members of one name");
 }
 
-/* An object of one member whose name begins with $ says the kind of the value in it. */
+/* An object with one member whose name is $ and a type has a value of this type. */
 static struct oracle_value read_object(struct reading *r, const struct oracle_json *j)
 {
 	struct oracle_value v = { .type = "map", .n = j->n };
@@ -205,7 +204,7 @@ static struct oracle_value read_object(struct reading *r, const struct oracle_js
 	return v;
 }
 
-/* Of a type that was said, or is expected and fits. */
+/* Reads a value of a type that is written with it, or is expected and fits. */
 static struct oracle_value read_type(struct reading *r, const struct oracle_json *j, const char *type)
 {
 	struct oracle_value v = { .type = type, .text = j->text };
@@ -276,7 +275,7 @@ static struct oracle_value read_value(struct reading *r, const struct oracle_jso
 
 /* ---- fields ---- */
 
-/* What the line of the class declares for fields of this name; the first counts. */
+/* Returns the type that the class declares for the first field of this name. */
 static const char *declared(struct reading *r, const struct oracle_json *cls, struct slice name)
 {
 	const struct oracle_json *const fields = cls != NULL ? oracle_member(cls, "fields") : NULL;

@@ -1,9 +1,8 @@
+/* The exact text of values and lines. */
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "ndjson/test/made_test.h"
-
-/* The form of values and lines, to the letter. */
 
 #define NAME(s) slice_str(s)
 #define HEAD                                                                                                 \
@@ -68,7 +67,7 @@ Test(ndjson_values, types_that_the_class_declares)
 	made_field(&r, NAME("b"), made_number(VALUE_F32, 2));
 	made_expect_line(&r, HEAD ",\"args\":{\"c\":\"61\",\"a\":5,\"b\":2}}");
 	made_event(&r, PHASE_INSTANT, "x");
-	made_field(&r, NAME("a"), value_string(NAME("no number"))); /* its form tells */
+	made_field(&r, NAME("a"), value_string(NAME("no number"))); /* its form gives the type */
 	made_field(&r, NAME("b"), value_u64(2));                    /* could be an f32 */
 	made_field(&r, NAME("c"), made_integer(VALUE_NONE, 0));
 	made_expect_line(&r, HEAD
@@ -112,7 +111,7 @@ Test(ndjson_values, lists_and_maps)
 	made_finish(&r);
 }
 
-/* Names that an object cannot hold. */
+/* Names that an object cannot have. */
 Test(ndjson_values, pairs)
 {
 	struct made r;
@@ -163,7 +162,7 @@ Test(ndjson_values, members_of_events)
 	made_finish(&r);
 }
 
-/* As deep as readers let values nest. */
+/* The deepest nesting that readers return. */
 Test(ndjson_values, deep)
 {
 	struct value lists[64], maps[128];

@@ -1,11 +1,10 @@
+/* Arguments: exact types and digits, and values that the importer would lose. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "perfetto/test/rig_test.h"
-
-/* Arguments: true types, all digits, and what the importer would lose. */
 
 static struct value json(const char *s)
 {
@@ -17,14 +16,14 @@ static struct value text(const char *s)
 	return value_string(slice_str(s));
 }
 
-/* What a field of these values is read as. */
+/* Expects how a field of these values is read. */
 static void expect_args(const char *what, struct value v, const char *loss, uint64_t times)
 {
 	char expected[4096];
 	struct rig r;
 
 	perf_rig_begin(&r);
-	for (int i = 0; i < 3; i++) { /* the first, a repeated text, and keys that are known */
+	for (int i = 0; i < 3; i++) { /* a new text, a repeated text, and cached keys */
 		perf_rig_event(&r, PHASE_SPAN, "span", r.thread, 10 + (uint64_t)i, 1);
 		perf_rig_field(&r, SLICE_LIT("k"), v);
 	}
@@ -136,7 +135,7 @@ Test(perfetto_args, json)
 	expect_args("sx\\0", json("\"x\\u0000\""), "perfetto/nul", 1);
 }
 
-/* Keys: of many fields, those that come again, are empty, or no text. */
+/* Keys of many fields, repeated, empty, or not a text. */
 Test(perfetto_args, keys)
 {
 	struct rig r;

@@ -1,3 +1,4 @@
+/* Converts samples with the program: the output has the same events as NDJSON. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -8,8 +9,6 @@
 #include "base/table.h"
 #include "cmd/test/cli_test_util.h"
 #include "perfetto/test/model_test.h"
-
-/* Samples through the program: the output holds what the lines of NDJSON hold. */
 
 #define TRACES "../shared/traces/"
 
@@ -59,7 +58,7 @@ static void take_line(struct sums *s, const char *line)
 	cJSON_Delete(json);
 }
 
-/* false: it has texts that are changed on the way. */
+/* Returns false if a text is changed by the conversion. */
 static bool sums_of_lines(struct sums *s, char *text)
 {
 	if (strstr(text, "\"escaped\":") != NULL || strstr(text, "\\u0000") != NULL)
@@ -73,14 +72,14 @@ static bool sums_of_lines(struct sums *s, char *text)
 	return true;
 }
 
-/* Times that the importer does not take. */
+/* Returns true for times that the importer refuses. */
 static bool has_odd_times(const struct model *m)
 {
 	return model_attribute(m, "loss.perfetto/time-range") != NULL ||
 	       model_attribute(m, "loss.perfetto/clipped") != NULL;
 }
 
-/* A span that an arrow brought with it: of no length, and without a category. */
+/* Returns true for a span that an arrow added: length 0 and no category. */
 static bool is_brought(const struct model_slice *s)
 {
 	return s->dur == 0 && s->category.n == 0;
@@ -171,7 +170,7 @@ Test(perfetto_cli, any_number_of_threads_gives_the_same_bytes)
 	}
 }
 
-/* Where the trace says that records are missing; other outputs have no more events for it. */
+/* Gaps in the trace are events of this output only. */
 Test(perfetto_cli, lost_records_are_spans_of_a_track_of_their_own)
 {
 	struct ran r = convert("testdata/heph/bad/counter-gap.bin.log", "perfetto", "2");

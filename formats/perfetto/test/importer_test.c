@@ -1,3 +1,7 @@
+/*
+ * Random trees of spans with many equal times: the importer (if installed) and the model must find each span
+ * with its length and parent.
+ */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +13,6 @@
 #include "cmd/test/cli_test_util.h"
 #include "perfetto/test/rig_test.h"
 #include "test/support/splitmix.h"
-
-/*
- * Trees of spans full of ties: the importer, where it is there, and the model
- * see each span with its own length, inside its own parent.
- */
 
 #define IMPORTER "../shared/tools/perfetto"
 #define MOST 4000
@@ -37,7 +36,7 @@ static uint64_t below(struct forest *f, uint64_t most)
 	return splitmix_next(&f->random) % most;
 }
 
-/* Children of [from, to] one after the other; borders coincide as often as not. */
+/* Adds children of [from, to], often with equal borders. */
 static void grow(struct forest *f, int64_t parent, uint64_t from, uint64_t to, uint32_t depth)
 {
 	uint64_t at = from;
@@ -81,8 +80,7 @@ static void plant(struct forest *f, struct rig *r, const struct track *t, uint64
 		               order[i]->ts, order[i]->end - order[i]->ts);
 }
 
-/* One line of the importer's answer, or of the model's: what is known of spans that have a length, and of the
- * lengths of all. */
+/* A row of the importer or the model: sums over spans that have a length, and the lengths of all. */
 static void expect_node(const struct forest *f, const char *name, uint64_t ts, int64_t dur, uint32_t depth,
                         const char *parent)
 {
@@ -193,7 +191,7 @@ Test(perfetto_importer, random_trees)
 		try_forest(seed, true);
 }
 
-/* An arrow goes on from a step, not from where it began. */
+/* An arrow continues from a step, not from its start. */
 Test(perfetto_importer, steps_of_arrows)
 {
 	char *const dir = make_folder(), path[1024];
@@ -219,7 +217,7 @@ Test(perfetto_importer, steps_of_arrows)
 	remove_folder(dir);
 }
 
-/* Hostile names, and all else that the importer might not take. */
+/* Hostile names and other content that the importer might refuse. */
 Test(perfetto_importer, odd_texts_and_values)
 {
 	char *const dir = make_folder(), path[1024];

@@ -3,7 +3,7 @@
 
 #include "perfetto/test/model_test.h"
 
-/* Track events as the packets have them, in the order of the file. */
+/* Track events of the packets, in file order. */
 struct model_event {
 	uint64_t ts, place, track;
 	unsigned type; /* 1 begin, 2 end, 3 instant, 4 counter */
@@ -23,11 +23,11 @@ struct model_events {
 	uint32_t ninterned[32], interned_cap[32];
 };
 
-/* One more behind the n things of a list; the test fails where there is no memory. */
+/* Makes space for one more element after the n of a list; fails the test on OOM. */
 void model_room(void *list, uint32_t *n, uint32_t *cap, size_t size);
 #define ADD(list, n, cap) (model_room(&(list), &(n), &(cap), sizeof *(list)), &(list)[(n)-1])
 
-/* What sorting and a stack for each track make of the events. */
+/* Sorts the events and replays them with one stack per track. */
 void model_replay(struct model *m);
 
 #endif

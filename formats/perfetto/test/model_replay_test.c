@@ -13,7 +13,7 @@ struct stack {
 
 struct replay {
 	struct model *m;
-	struct stack *stacks; /* by place of the track in m->tracks */
+	struct stack *stacks; /* by index of the track in m->tracks */
 	struct table64 tracks, starts;
 };
 
@@ -26,7 +26,7 @@ static int by_time(const void *x, const void *y)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Instants end when something comes later, or another begins beside them. */
+/* Instants end at a later event or when another instant starts. */
 static void drop_instants(struct replay *r, struct stack *s, uint64_t ts, bool begin)
 {
 	while (s->n > 0) {
@@ -79,7 +79,7 @@ static void arrow(struct replay *r, struct stack *s, const struct model_event *e
 	const uint32_t from = table64_get(&r->starts, e->id);
 	cr_assert((e->legacy == 'f' || e->legacy == 't') && from != TABLE_NONE,
 	          "an arrow that ends without a begin");
-	if (e->legacy == 't') /* it goes on from here */
+	if (e->legacy == 't') /* it continues from here */
 		cr_assert(table64_put(&r->starts, e->id, at));
 	*ADD(r->m->arrows, r->m->narrows, r->m->arrows_cap) = (struct model_arrow){ from, at };
 }

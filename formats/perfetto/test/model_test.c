@@ -112,7 +112,7 @@ static void put_annotation(const struct model *m, struct text *t, struct proto p
 
 /* ---- call stacks ---- */
 
-/* All frames are there. */
+/* Expects that all frames are defined. */
 static void expect_stack(const struct model *m, uint64_t iid)
 {
 	const struct slice stack = interned(m, 7, iid);

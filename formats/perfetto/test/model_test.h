@@ -4,11 +4,9 @@
 #include "output/text.h"
 
 /*
- * A Perfetto trace as its importer takes it, read by simple code that shares
- * nothing with the writer: all packets, sorted by time and place in the file,
- * then a stack for each track.  Whatever an importer would not take fails the
- * test: lengths, unknown fields, numbers that were not defined, tracks without
- * a descriptor.
+ * A model of Perfetto's importer, simple code that shares nothing with the writer: reads all packets, sorts
+ * them by time and position in the file, and keeps a stack per track.  Content that an importer would refuse
+ * fails the test: wrong lengths, unknown fields, undefined numbers, tracks without a descriptor.
  */
 
 struct model_track {
@@ -16,7 +14,7 @@ struct model_track {
 	struct slice name;
 	char kind; /* p: process, t: thread, c: counter, ' ': plain */
 	int64_t pid, tid;
-	uint64_t unit, merge; /* merge 2: never one with others of its name */
+	uint64_t unit, merge; /* merge 2: not merged with tracks of equal name */
 	struct slice unit_name;
 };
 
@@ -59,7 +57,7 @@ struct model {
 	struct model_events *events;
 };
 
-/* Borrows the bytes. */
+/* The bytes must outlive the model. */
 void model_read(struct model *m, const char *p, size_t n);
 void model_free(struct model *m);
 

@@ -6,7 +6,7 @@
 #include "format/format.h"
 #include "perfetto/test/model_test.h"
 
-/* The writer alone, fed by hand, in batches of any size. */
+/* The writer alone, with events of the test in batches of any size. */
 struct rig {
 	struct trace trace;
 	const struct format *to;
@@ -22,11 +22,11 @@ struct rig {
 
 void perf_rig_begin(struct rig *r);
 
-/* Adds an event to the batch; one that is full is written. */
+/* Adds an event to the batch and writes the batch when it is full. */
 struct event *perf_rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t,
                              uint64_t ts, uint64_t dur);
 
-/* Adds a field to the event that was made last. */
+/* Adds a field to the latest event. */
 void perf_rig_field(struct rig *r, struct slice name, struct value v);
 
 void perf_rig_write(struct rig *r);
@@ -35,7 +35,7 @@ void perf_rig_write(struct rig *r);
 void perf_rig_end(struct rig *r);
 void perf_rig_free(struct rig *r);
 
-/* How often it was lost; 0: not at all. */
+/* Returns the count of a loss. */
 uint64_t perf_rig_lost(const struct rig *r, const char *id);
 
 #endif

@@ -1,8 +1,7 @@
+/* Call stacks: samples of threads, and stacks of other events. */
 #include <criterion/criterion.h>
 
 #include "perfetto/test/rig_test.h"
-
-/* Call stacks: samples of threads, and stacks of other events. */
 
 #define FRAME(text)                                                                                          \
 	{                                                                                                    \

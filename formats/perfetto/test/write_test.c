@@ -1,11 +1,10 @@
+/* Tracks, spans, instants, counters, arrows, and the trace as a whole. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "perfetto/test/rig_test.h"
-
-/* Tracks, spans, instants, counters, arrows, and the trace as a whole. */
 
 static void expect_slice(const struct rig *r, const char *name, uint64_t ts, int64_t dur, uint32_t depth)
 {
@@ -280,7 +279,7 @@ Test(perfetto_write, arrows_bind_below_threads_and_processes)
 	const struct track *const marks = trace_child_track(&r.trace, r.process, SLICE_LIT("marks"));
 	perf_rig_event(&r, PHASE_SPAN, "sender", state, 10, 10);
 	perf_rig_event(&r, PHASE_FLOW_OUT, "wake", state, 12, 1);
-	perf_rig_event(&r, PHASE_FLOW_OUT, "lost", state, 13, 2); /* and never arrives */
+	perf_rig_event(&r, PHASE_FLOW_OUT, "lost", state, 13, 2); /* without an end */
 	perf_rig_event(&r, PHASE_FLOW_IN, "bare", marks, 15, 1);
 	perf_rig_end(&r);
 	cr_assert_eq(r.model.narrows, 1);

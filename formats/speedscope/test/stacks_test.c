@@ -6,6 +6,7 @@
 #include "model/plan.h"
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
+#include "speedscope/speedscope.h"
 #include "speedscope/test/check_test.h"
 
 static const struct plan with_stack = { .stack = SLICE_LIT("stack") };
@@ -110,4 +111,15 @@ Test(speedscope_stacks, frames_beyond_their_depth_are_counted)
 	cr_expect_eq(check_find(&c, "0x58", "")->samples, 50); /* the 88 innermost frames are left out */
 	check_free(&c);
 	writer_rig_free(&r);
+}
+
+Test(speedscope_stacks, lost_weights_fail_the_output)
+{
+	struct speedscope_samples s = { .weights = { .failed = true }, .weight = 1, .count = 1 };
+	struct text to = { .p = NULL };
+
+	speedscope_samples_flush(&s, &to);
+	cr_expect(to.failed);
+	speedscope_samples_free(&s);
+	text_free(&to);
 }

@@ -1,4 +1,4 @@
-/* The SQLite writer: parents of spans, databases of samples, values, groups of rows, failures. */
+/* The SQLite writer: databases of samples, values, groups of rows, failures. */
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -7,49 +7,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
-#include "base/table.h"
 #include "sqlite/sqlite.h"
-
-/* ---- parents ---- */
-
-/* Returns the last span before it that encloses it. */
-static int64_t slow_parent(const uint64_t (*spans)[2], uint32_t i)
-{
-	for (uint32_t j = i; j-- > 0;)
-		if (spans[j][1] >= spans[i][1] && spans[j][1] > spans[i][0])
-			return j + 1;
-	return 0;
-}
-
-static int by_start(const void *x, const void *y)
-{
-	const uint64_t *const a = x, *const b = y;
-
-	if (a[0] != b[0])
-		return a[0] < b[0] ? -1 : 1;
-	return a[1] != b[1] ? (a[1] > b[1] ? -1 : 1) : 0;
-}
-
-Test(sqlite, parents_are_the_innermost_spans_around)
-{
-	uint64_t spans[200][2], random = 1;
-
-	for (unsigned round = 0; round < 200; round++) {
-		struct parents p = { .tracks = NULL };
-		struct parents_found found;
-		for (uint32_t i = 0; i < 200; i++) {
-			random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
-			spans[i][0] = (random >> 33) % 300;
-			spans[i][1] = spans[i][0] + (random >> 45) % (1 + round);
-		}
-		qsort(spans, 200, sizeof spans[0], by_start);
-		for (uint32_t i = 0; i < 200; i++) {
-			cr_assert(parents_next(&p, 3, spans[i][0], spans[i][1], i + 1, &found));
-			cr_assert_eq(found.id, slow_parent((const uint64_t(*)[2])spans, i));
-		}
-		parents_free(&p);
-	}
-}
 
 /* ---- databases ---- */
 

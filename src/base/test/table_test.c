@@ -1,7 +1,11 @@
-#include "base/table.h"
-
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/siphash.h"
+#include "base/table.h"
+
+/* ---- tables ---- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -117,7 +121,7 @@ Test(table, seed_is_one_for_the_process)
 	cr_assert_eq(hash_seed(), hash_seed());
 }
 
-/* The buffer is exactly as long as the key, so that a sanitizer sees each byte too many. */
+/* The buffer is exactly as long as the key, so that a sanitizer sees each read after it. */
 Test(table, hash_reads_all_bytes_and_no_others)
 {
 	for (size_t n = 0; n <= 70; n++) {
@@ -169,4 +173,78 @@ Test(table, hash_is_good_in_all_bits)
 	check_avalanche(12, false);
 	check_avalanche(16, false);
 	check_avalanche(29, false);
+}
+
+/* ---- seen numbers ---- */
+
+Test(idset, agrees_with_a_plain_array)
+{
+	enum { N = 100000 };
+	static bool seen[N];
+	struct idset s = { .pages = NULL };
+
+	srand(7);
+	for (int i = 0; i < 3 * N; i++) {
+		const int id = rand() % N;
+		cr_assert_eq(idset_add(&s, (uint64_t)id), seen[id], "id %d", id);
+		seen[id] = true;
+	}
+	idset_free(&s);
+}
+
+Test(idset, sequences_with_local_disorder)
+{
+	struct idset s = { .pages = NULL };
+
+	for (uint64_t base = 0; base < 1 << 20; base += 8)
+		for (uint64_t i = 8; i-- > 0;)
+			cr_assert_not(idset_add(&s, base + i));
+	for (uint64_t id = 0; id < 1 << 20; id++)
+		cr_assert(idset_add(&s, id));
+	idset_free(&s);
+}
+
+Test(idset, ends_of_the_range)
+{
+	const uint64_t ids[] = {
+		0, 1, 63, 64, 4095, 4096, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 4096, (uint64_t)1 << 63
+	};
+	struct idset s = { .pages = NULL };
+
+	for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+		cr_assert_not(idset_add(&s, ids[i]), "%zu", i);
+		cr_assert(idset_add(&s, ids[i]), "%zu", i);
+	}
+	idset_free(&s);
+}
+
+Test(idset, a_page_gives_way_only_to_one_a_span_away)
+{
+	struct idset s = { .pages = NULL };
+
+	idset_add(&s, 5);
+	for (uint64_t id = IDSET_PAGE; id < IDSET_SPAN; id += IDSET_PAGE)
+		cr_assert_not(idset_add(&s, id));
+	cr_assert(idset_add(&s, 5));
+	cr_assert_not(idset_add(&s, 5 + IDSET_SPAN));
+	cr_assert_not(idset_add(&s, 5)); /* forgotten, as the header says */
+	idset_free(&s);
+	cr_assert_not(idset_add(&s, 5)); /* and can be used again */
+	idset_free(&s);
+}
+
+/* ---- siphash ---- */
+
+/* Key 00 01 ... 0f and messages 00 01 ... of the paper's appendix and of its reference code's list. */
+Test(siphash, published_vectors)
+{
+	static const struct siphash_key key = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) };
+	unsigned char m[16];
+
+	for (unsigned i = 0; i < sizeof m; i++)
+		m[i] = (unsigned char)i;
+	cr_expect_eq(siphash(&key, m, 15), UINT64_C(0xa129ca6149be45e5));
+	cr_expect_eq(siphash(&key, m, 0), UINT64_C(0x726fdb47dd0e0e31));
+	cr_expect_eq(siphash(&key, m, 1), UINT64_C(0x74f839c593dc67fd));
+	cr_expect_eq(siphash(&key, m, 8), UINT64_C(0x93f5f5799a932462));
 }

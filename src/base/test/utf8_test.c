@@ -18,7 +18,7 @@ static const struct row {
 	{ 4, { 0xf4, 0x80, 0x80, 0x80 }, { 0xf4, 0x8f, 0xbf, 0xbf } },
 };
 
-/* How many bytes at p agree with the row. */
+/* The number of bytes at p that match the row. */
 static size_t agreeing(const struct row *r, const unsigned char *p, size_t n)
 {
 	size_t i = 0;
@@ -106,7 +106,7 @@ Test(utf8, four_bytes_at_random)
 	}
 }
 
-/* A fault at each place among ASCII and among characters of two to four bytes; cut at each length. */
+/* A fault at each position among ASCII and among characters of two to four bytes; cut at each length. */
 Test(utf8, longer_text)
 {
 	static const char sample[] =
@@ -150,6 +150,6 @@ Test(utf8, cut_between_characters)
 
 	for (size_t most = 0; most < sizeof cuts / sizeof cuts[0]; most++)
 		cr_expect_eq(utf8_cut(text, sizeof text - 1, most), cuts[most], "%zu", most);
-	/* no character: cut all the same */
+	/* not a character: cut anyway */
 	cr_expect_geq(utf8_cut("\x80\x80\x80\x80\x80\x80\x80", 7, 5), 2);
 }

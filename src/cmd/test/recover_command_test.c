@@ -158,7 +158,6 @@ Test(recover_command, mistakes)
 	EXPECT(3, "use --report json=FILE", "--format", "json", CUT, "-");
 	EXPECT(3, "is the list of changes", "--report", p.out_option, CUT, p.out);
 	EXPECT(3, "the list of changes " CUT " is the input", "-f", "--report", "json=" CUT, CUT, p.out);
-	EXPECT(3, "--report takes json=FILE, not list.json", "--report", "list.json", CUT, p.out);
 	EXPECT(3, "--report takes json=FILE, not sarif=list", "--report", "sarif=list", CUT, p.out);
 	EXPECT(3, "takes one of text, json, not xml", "--format", "xml", CUT, p.out);
 	EXPECT(2, ": no such file", "nowhere", p.out);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "test/bench/bench_run.h"
+#include "test/bench/bench.h"
 
 /* A file that is put together; its folder is the test's. */
 struct made {

@@ -1,11 +1,10 @@
+/* Values whose canonical hashes are equal, or differ. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "compare/compare.h"
 #include "model/value.h"
-
-/* Which values are the same, and which are not. */
 
 #define NUMBER(t, n) ((struct value){ .type = VALUE_##t, .u64 = (uint64_t)(n) })
 #define FLOAT(t, d) ((struct value){ .type = VALUE_##t, .f64 = (d) })
@@ -100,7 +99,7 @@ Test(canon, json_counts_as_what_it_says)
 	EXPECT_SAME(JSON("[1"), TEXT("[1"));
 }
 
-/* Brackets beyond the depth are one null: neither memory nor the stack grows with them. */
+/* Brackets beyond the depth are null: neither memory nor stack grows with them. */
 Test(canon, depth_is_bounded)
 {
 	struct value nested[300], map = OF(LIST, 1, NUMBER(U8, 1));

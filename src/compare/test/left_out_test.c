@@ -1,4 +1,4 @@
-/* Records of a selection: those that were left out may be in the output, because others refer to them. */
+/* Events outside of a selection can be in the output, because others refer to them. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ struct side {
 	struct batch_pool pool;
 	const struct class *cls;
 	const struct track *track;
-	const char *events; /* a letter each, its name and time; a capital: it was left out */
+	const char *events; /* a letter each, its name and time; a capital: outside of the selection */
 };
 
 static enum stage_status next(void *ctx, struct batch **out)

@@ -15,21 +15,21 @@
 #include "test/support/strength.h"
 
 /*
- * Random events through each writer whose format can be read, and back: they are the same but for what the
- * ledger declares.  CASES: how many for each format; SEED: the first; ROUNDTRIP_AT_ONCE:
- * how many in one trace; ROUNDTRIP_FORMAT: the only one.
+ * Random events are written in each format that can be read, and read back: they are equal except for the
+ * losses that the ledger declares.  Environment: CASES for each format, SEED of the first, ROUNDTRIP_AT_ONCE
+ * cases in one trace, ROUNDTRIP_FORMAT to test one format only.
  */
 #define CASES 100
 #define AT_ONCE 25
 
 struct roundtrip {
 	const struct format *format;
-	uint64_t seed;  /* the first */
+	uint64_t seed;  /* of the first case */
 	uint32_t cases; /* in one trace */
 	struct random_events written;
-	uint64_t compared;           /* of those that were written */
-	struct random_events events; /* once more, to compare with */
-	struct trace trace;          /* of these */
+	uint64_t compared;           /* events of it that are compared */
+	struct random_events events; /* the same again, as side A */
+	struct trace trace;          /* of `events` */
 	struct batch_pool pool;
 	uint32_t next;
 	struct writer_rig rig;
@@ -37,10 +37,10 @@ struct roundtrip {
 	struct allowance allowance;
 	char found[256]; /* a finding of the reader */
 	uint64_t refused;
-	char first[512]; /* difference */
+	char first[512]; /* refused difference */
 };
 
-static enum stage_status next_made(void *ctx, struct batch **out)
+static enum stage_status next_generated(void *ctx, struct batch **out)
 {
 	struct roundtrip *const t = ctx;
 
@@ -68,7 +68,7 @@ static void keep_finding(void *ctx, const struct findings *j, const struct findi
 		(void)snprintf(t->found, sizeof t->found, "%s [%s]", f->message, f->rule->id);
 }
 
-static bool take(void *ctx, const struct difference *d)
+static bool check_difference(void *ctx, const struct difference *d)
 {
 	struct roundtrip *const t = ctx;
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
@@ -90,7 +90,7 @@ static bool take(void *ctx, const struct difference *d)
 
 /* ---- the output as an input ---- */
 
-/* A folder's files; the folder is to be removed. */
+/* Writes the files of a folder, and returns it, to be removed. */
 static char *write_folder(const struct writer_rig *r)
 {
 	char *const dir = make_folder();
@@ -142,8 +142,9 @@ static void compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	trace_init(&t->trace);
 	cr_assert(batch_pool_init(&t->pool, 64, false) && pipeline_open(&t->back, &job));
 	differ_init(&differ, &rules,
-	            (struct differ_source){ .next = next_made, .ctx = t, .trace = &t->trace },
-	            (struct differ_source){ .next = next_back, .ctx = t, .trace = &t->back.trace }, take, t);
+	            (struct differ_source){ .next = next_generated, .ctx = t, .trace = &t->trace },
+	            (struct differ_source){ .next = next_back, .ctx = t, .trace = &t->back.trace },
+	            check_difference, t);
 	cr_expect_eq(differ_run(&differ), DIFFER_DONE, "%s, seed %" PRIu64 ": %s", t->format->name, t->seed,
 	             t->found);
 	cr_expect_leq(differ.more, t->allowance.nmore, "%s, seed %" PRIu64, t->format->name, t->seed);
@@ -165,7 +166,6 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	return any;
 }
 
-/* false: it is not the same. */
 static bool roundtrip(const struct format *format, uint64_t seed, uint32_t cases,
                       struct vocabularies *vocabularies)
 {

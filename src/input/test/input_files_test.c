@@ -32,7 +32,7 @@ static void end(struct place *p)
 	remove_folder(p->dir);
 }
 
-/* Times of files are too coarse to tell writes apart that follow each other at once. */
+/* Times of files are too coarse to distinguish writes in quick succession. */
 static void put(const char *path, const char *text, time_t modified)
 {
 	const struct timespec times[2] = { { .tv_sec = modified }, { .tv_sec = modified } };
@@ -55,7 +55,7 @@ static void expect(struct place *p, const char *path, enum input_fault fault, co
 	input_close(in);
 }
 
-/* So many that none of the files that follow stays open. */
+/* Enough files that later ones do not stay open. */
 static void open_others(struct place *p)
 {
 	char path[300];
@@ -100,7 +100,7 @@ Test(input_files, one_that_was_closed_is_compared)
 	end(&p);
 }
 
-/* It did not change, but the run cannot go on without it. */
+/* The file did not change, but the run cannot continue without it. */
 Test(input_files, no_descriptor_for_it_later_is_no_change)
 {
 	struct place p = begin();
@@ -134,7 +134,7 @@ Test(input_files, one_that_is_written_to_is_noticed)
 	}
 }
 
-/* While it is read; that it grows is no matter to the first pass, but to others. */
+/* Changes while the file is read; growth is a fault only in later passes. */
 Test(input_files, one_that_is_written_to_while_it_is_read)
 {
 	static const struct {
@@ -178,7 +178,7 @@ Test(input_files, one_that_was_not_there_stays_away)
 	end(&p);
 }
 
-/* A stream that is read by pieces among many others, and one in a packed file. */
+/* A stream that is read by pieces, and a packed one. */
 Test(input_files, pieces_and_packed_files)
 {
 	struct place p = begin();

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "input/input_file_sample.h"
+#include "input/test/samples.h"
 
 /* Mapped files that change while they are read, and the memory that they take. */
 TestSuite(input_mapped, .init = samples_begin, .fini = samples_end);
@@ -94,7 +94,7 @@ static long resident_kb(void)
 }
 
 /* Runs `fn` on a sparse file of so many MiB three times; the least growth of resident memory counts, as the
- * kernel counts pages in lots and takes others back when it likes. */
+ * kernel counts pages in batches and reclaims others at any time. */
 static void grows_less_than(long kib, unsigned mib, long (*fn)(const char *path))
 {
 	const char *path = write_file(&(struct bytes){ .p = ten });
@@ -108,7 +108,7 @@ static void grows_less_than(long kib, unsigned mib, long (*fn)(const char *path)
 	cr_expect_lt(least, kib, "%ld KiB", least);
 }
 
-/* Batches look at records that the reader is done with. */
+/* Batches read records that the reader has passed. */
 static long look_back(const char *path)
 {
 	const size_t step = 1 << 20;

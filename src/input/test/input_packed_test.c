@@ -4,9 +4,9 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 
-#include "input/input_file_sample.h"
+#include "input/test/samples.h"
 
-/* What is unpacked, and how damage is told: gzip, zstd and xz. */
+/* Unpacked bytes, and reports of damage: gzip, zstd and xz. */
 
 TestSuite(input_packed, .init = samples_begin, .fini = samples_end);
 
@@ -152,7 +152,7 @@ static void cut_everywhere(const struct bytes *packed, const struct bytes *text,
 		cr_assert_eq(in->fault, INPUT_CUT, "%zu: %d %s", n, (int)in->fault, in->fault_text);
 		snprintf(where, sizeof where, "ends early at packed byte %zu", n);
 		cr_assert_not_null(strstr(in->fault_text, where), "%s: %s", where, in->fault_text);
-		cr_assert_geq(got, last); /* more packed bytes never give less */
+		cr_assert_geq(got, last); /* more packed bytes never result in fewer */
 		last = got;
 		input_close(in);
 	}
@@ -175,7 +175,7 @@ Test(input_packed, cut_at_every_byte)
 	free(packed.p);
 }
 
-/* Cut inside of the second member or frame: at its first byte there is nothing missing. */
+/* Cut within the second member or frame; before its first byte nothing is missing. */
 Test(input_packed, cut_in_the_second_member)
 {
 	struct bytes text = { 0 }, packed = { 0 };
@@ -269,7 +269,7 @@ Test(input_packed, zstd_of_all_kinds)
 	expect(&packed, &text, text.n, INPUT_OK);
 	packed.n = 0;
 	put(&packed, "\x50\x2a\x4d\x18\xff\xff\xff\xff zstd?", 14);
-	expect(&packed, &packed, packed.n, INPUT_OK); /* nothing says that this is zstd */
+	expect(&packed, &packed, packed.n, INPUT_OK); /* not recognised as zstd */
 	packed.n = 0;
 	put(&packed, "\x28\xb5\x2f\xfd\0\xff\0\0\0", 9); /* a window of terabytes */
 	expect(&packed, &text, 0, INPUT_SYSTEM);
@@ -317,14 +317,14 @@ Test(input_packed, xz_that_is_cut_or_changed)
 	free(packed.p);
 }
 
-/* A dictionary of 4 GiB is refused before memory is taken for it. */
+/* A dictionary of 4 GiB is refused before memory is allocated for it. */
 Test(input_packed, xz_that_wants_too_much)
 {
 	struct bytes text = { 0 }, packed = { 0 };
 
 	put_text(&text, 5000, 13);
 	put_xz(&packed, text.p, text.n, 6);
-	unsigned char *const block = (unsigned char *)packed.p + 12; /* behind the stream's header */
+	unsigned char *const block = (unsigned char *)packed.p + 12; /* after the stream's header */
 	const size_t size = (block[0] + 1U) * 4 - 4;
 	size_t at = 2;
 	for (unsigned sizes = (block[1] >> 6 & 1U) + (block[1] >> 7); sizes > 0; at++)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "input/input_file_sample.h"
+#include "input/test/samples.h"
 
 /* Files of which only a piece is in memory. */
 TestSuite(input_pieces, .init = samples_begin, .fini = samples_end);
@@ -39,7 +39,7 @@ Test(input_pieces, all_bytes_come_in_order)
 		}
 }
 
-/* A piece that is held stays as it was, while the window goes on. */
+/* A referenced piece does not change when the window moves on. */
 Test(input_pieces, held_pieces_stay)
 {
 	struct bytes b = some_text(10000);
@@ -94,7 +94,7 @@ Test(input_pieces, a_file_that_becomes_shorter)
 	free(b.p);
 }
 
-/* A record that needs much more than a piece has the rest of the file mapped. */
+/* For a record much larger than a piece the rest of the file is mapped. */
 Test(trust, a_piece_that_is_mapped_becomes_shorter, .init = samples_begin, .fini = samples_end)
 {
 	struct bytes b = some_text(1 << 20);
@@ -116,7 +116,7 @@ Test(trust, a_piece_that_is_mapped_becomes_shorter, .init = samples_begin, .fini
 	free(b.p);
 }
 
-/* Each kind of source answers whether its file shrank, or does not compile. */
+/* A source without NAME_shrunk does not compile. */
 Test(trust, a_source_without_shrunk_does_not_compile)
 {
 	static const char command[] =

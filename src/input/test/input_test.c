@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "input/input_samples.h"
+#include "input/test/samples.h"
 
 /* A folder of its own for each test. */
 static char folder[] = "/tmp/input-test-XXXXXX";
@@ -393,7 +393,7 @@ Test(input, too_many_files_for_the_registry)
 
 	for (size_t i = 0; i < FILES; i++) {
 		in[i] = input_open(path);
-		/* What cannot be watched is read, which needs a descriptor. */
+		/* A file that cannot be mapped is read, which needs a descriptor. */
 		if (in[i]->fault == INPUT_SYSTEM)
 			continue;
 		cr_assert_eq(in[i]->fault, INPUT_OK, "%s", in[i]->fault_text);

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "input/input_file_sample.h"
+#include "input/test/samples.h"
 #include "test/support/allocated_test.h"
 
-/* The thread that unpacks: pipes, closing, reopening, long records, memory. */
+/* The unpacking thread: pipes, closing, reopening, long records, memory. */
 
 TestSuite(input_unpack, .init = samples_begin, .fini = samples_end);
 
@@ -43,8 +43,8 @@ Test(input_unpack, through_pipes)
 	free(packed.p);
 }
 
-/* A header split over reads, in each place: the probe takes the first 64 KiB at once, so it is the second
- * member's. */
+/* A header that is split between two reads at each byte; that of the second member, as the probe reads the
+ * first 64 KiB at once. */
 Test(input_unpack, split_headers)
 {
 	struct bytes text = { 0 }, packed = { 0 };
@@ -90,7 +90,7 @@ Test(input_unpack, closed_early)
 	free(packed.p);
 }
 
-/* The writer stops in the middle and keeps the pipe open. */
+/* The writer stops within the stream and keeps the pipe open. */
 Test(input_unpack, closed_while_the_pipe_is_silent)
 {
 	struct bytes text = { 0 }, packed = { 0 };

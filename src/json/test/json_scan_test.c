@@ -1,4 +1,4 @@
-/* All scanners of this machine find the same, and the right thing. */
+/* All scanners of this machine give the same, correct positions. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void expect_positions(const struct json_positions *got, const char *p, si
 		cr_assert_eq(got->at[k + i], UINT32_MAX, "%s: guard", name);
 }
 
-/* The bytes are an allocation of just their number: a checker of memory sees each step outside. */
+/* Copies the bytes into an allocation of their exact size, so that a memory checker sees any overrun. */
 static void expect_all_agree(const char *bytes, size_t n)
 {
 	struct json_index *const ix = malloc(sizeof *ix);

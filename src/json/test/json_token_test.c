@@ -20,7 +20,7 @@
 
 /* ---- against cJSON, by the functions that walk ---- */
 
-/* The text of a string; a NUL, which JSON allows as an escape, ends cJSON's. */
+/* Compares the text of a string, up to a NUL (an escape in JSON), where cJSON's text ends. */
 static void same_text(struct slice raw, enum json_kind kind, const char *want)
 {
 	struct arena arena = { 0 };
@@ -78,7 +78,7 @@ static void same_scalar(const char *p, const char *q, enum json_kind kind, const
 	}
 }
 
-/* The value at p, member by member; returns where it ends. */
+/* Compares the value at p member by member.  Returns its end. */
 static const char *same_value(struct json *x, const char *p, const char *e, const cJSON *v)
 {
 	const bool object = *p == '{';
@@ -94,6 +94,7 @@ static const char *same_value(struct json *x, const char *p, const char *e, cons
 		return whole;
 	}
 	cr_expect(object ? kind == JSON_OBJECT && cJSON_IsObject(v) : kind == JSON_ARRAY && cJSON_IsArray(v));
+	struct json_walk w = json_walk(x, p, e);
 	for (p = json_first(x, p, e, &more); more; p = json_next(x, p, e, object ? '}' : ']', &more)) {
 		cr_assert(p != NULL && child != NULL);
 		if (object) {
@@ -101,17 +102,22 @@ static const char *same_value(struct json *x, const char *p, const char *e, cons
 			cr_assert_not_null(p);
 			same_text(key, kind, child->string);
 		}
+		cr_assert(json_walk_next(&w) && w.value.p == p);
+		cr_expect(!object || slice_equal(json_token_text(&w.key), key));
 		p = same_value(x, p, e, child);
+		cr_expect_eq(w.value.end, p);
 		child = child->next;
 	}
 	cr_expect_eq(p, whole);
 	cr_expect_null(child);
+	cr_expect(!json_walk_next(&w));
+	cr_expect_eq(w.p, whole);
 	return whole;
 }
 
-/* ---- what is accepted ---- */
+/* ---- accepted texts ---- */
 
-/* Lenient reading of the same bytes: no flaw if they are valid, at least one if it accepts what is not. */
+/* Lenient reading finds no flaw in valid bytes and at least one in invalid bytes that it accepts. */
 static void lenient_agrees(const char *p, size_t n, bool valid)
 {
 	struct json x = { .lenient = true, .complete = true, .depth = JSON_MAX_DEPTH };
@@ -130,7 +136,7 @@ static void lenient_agrees(const char *p, size_t n, bool valid)
 		cr_assert(x.flaws[i].at >= p && x.flaws[i].at < p + n);
 }
 
-/* The bytes are an allocation of their own: each byte read outside is seen by a checker of memory. */
+/* Copies the bytes into an allocation of their exact size, so that a memory checker sees any overrun. */
 static bool agree_on(const char *bytes, size_t n)
 {
 	char *const p = malloc(n + (n == 0));
@@ -272,7 +278,7 @@ Test(json_token, errors_have_their_place)
 	}
 }
 
-/* A part of a valid text is cut, wherever it ends; so a caller can come back with more of it. */
+/* Any proper prefix of a valid text is reported as cut, so a caller can retry with more of it. */
 Test(json_token, parts_are_cut)
 {
 	static struct random_text t = { .state = 11 };
@@ -339,7 +345,7 @@ Test(json_token, flaws_have_their_kind_and_place)
 	}
 }
 
-/* One of each kind, and all are counted. */
+/* The first of each kind is listed, and all are counted. */
 Test(json_token, flaws_of_one_kind_are_listed_once)
 {
 	static const char p[] = "[\"\\x\\x\",nan,nan,]";

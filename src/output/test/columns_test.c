@@ -34,8 +34,8 @@ static struct columns sample(void)
 	return c;
 }
 
-/* First names are shortened, then columns go, those of the highest rank first; what they leave is given to
- * names. */
+/* Names are shortened first, then columns are left out, those of the highest rank first; names get their
+ * width. */
 Test(columns, fit)
 {
 	struct columns c = sample();
@@ -59,7 +59,7 @@ Test(columns, fit)
 	columns_free(&c);
 }
 
-/* What stays is shown, however narrow the line. */
+/* Columns that are never left out are shown in the narrowest line. */
 Test(columns, names_and_counts_stay)
 {
 	struct columns c = sample();

@@ -6,7 +6,7 @@
 
 TestSuite(output_direct, .init = folder_make, .fini = folder_remove);
 
-/* ---- Devices, pipes, standard output ---- */
+/* ---- devices, pipes, standard output ---- */
 
 Test(output_direct, devices_are_written_directly)
 {
@@ -70,7 +70,7 @@ Test(output_direct, fifo_is_written_directly)
 	cr_assert_str_eq(listing("."), "fifo");
 }
 
-/* Puts another file in the place of standard output; every test is a process of its own. */
+/* Replaces standard output; every test is a process of its own. */
 static void stdout_becomes(int fd)
 {
 	cr_assert_geq(fd, 0);

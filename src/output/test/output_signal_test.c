@@ -7,13 +7,14 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-/* Signals that end the process remove what it was writing. */
+/* Signals that end the process remove its temporary files. */
 TestSuite(output_signal, .init = folder_make, .fini = folder_remove);
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2 };
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
-/* Runs `body` in a child that handles signals; the signal that ended it, or the exit status below 0. */
+/* Runs `body` in a child that handles signals.  Returns the signal that ended it, or its exit status,
+ * negated. */
 static int ended_by(void (*body)(int sig), int sig, bool ignored)
 {
 	const pid_t child = fork();
@@ -97,7 +98,7 @@ Test(output_signal, folders_are_removed_with_all_in_them)
 	cr_expect_str_eq(listing("."), "done");
 }
 
-/* A thread makes files while the signal comes to another one. */
+/* A thread creates files while another one gets the signal. */
 struct maker {
 	struct output_folder *o;
 	atomic_int made;

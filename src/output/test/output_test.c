@@ -1,10 +1,12 @@
+#include <limits.h>
+#include <sys/resource.h>
+
 #include "output/test/output_test.h"
 
-#include <limits.h>
-
 TestSuite(output, .init = folder_make, .fini = folder_remove);
+TestSuite(output_temp, .init = folder_make, .fini = folder_remove);
 
-/* ---- Plain files ---- */
+/* ---- plain files ---- */
 
 Test(output, file_has_its_name_only_when_committed)
 {
@@ -12,7 +14,6 @@ Test(output, file_has_its_name_only_when_committed)
 	write_text(o, "[1,");
 	write_text(o, "2]\n");
 	cr_assert_neq(access("out.json", F_OK), 0);
-	cr_assert_eq(output_bytes(o), 6);
 	committed(o);
 	cr_assert_str_eq(listing("."), "out.json");
 	file_is("out.json", "[1,2]\n", 6);
@@ -65,7 +66,6 @@ Test(output, bytes_survive_any_cutting)
 			b.n = 600000;
 		struct output *o = opened("out.json", OUTPUT_FORCE);
 		write_pieces(o, b, most[i], (uint32_t)i);
-		cr_assert_eq(output_bytes(o), b.n);
 		committed(o);
 		file_is("out.json", b.p, b.n);
 	}
@@ -98,7 +98,7 @@ Test(output, what_is_written_may_change_afterwards)
 	file_is("out.json", "abc", 3);
 }
 
-/* ---- Existing things ---- */
+/* ---- existing files ---- */
 
 Test(output, existing_file_is_refused)
 {
@@ -215,7 +215,7 @@ Test(output, folder_that_vanishes_meanwhile)
 	not_committed(o, "dir/out.json: No such file or directory");
 }
 
-/* ---- Names ---- */
+/* ---- names ---- */
 
 Test(output, longest_name_still_works)
 {
@@ -259,7 +259,7 @@ Test(output, message_fits_any_room)
 	}
 }
 
-/* ---- Links ---- */
+/* ---- links ---- */
 
 Test(output, link_stays_and_its_target_is_replaced)
 {
@@ -308,7 +308,7 @@ Test(output, link_in_a_circle)
 	cr_assert_str_eq(listing("."), "a b");
 }
 
-/* ---- Several ---- */
+/* ---- several outputs ---- */
 
 Test(output, many_at_once)
 {
@@ -393,4 +393,30 @@ Test(output, check_finds_lost_and_more_bytes)
 		cr_expect_not(output_check(o));
 		output_discard(o);
 	}
+}
+
+/* ---- limits ---- */
+
+Test(output_temp, file_size_limit_leaves_nothing)
+{
+	static const char *const names[] = { "out.json", "out.json.gz", "out.json.zst" };
+	struct bytes b = some_json(4u << 20);
+	struct rlimit before, small;
+	output_handle_signals();
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = 100000;
+	for (size_t i = 0; i < 3; i++) {
+		char why[256] = "", want[256];
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+		struct output *o = opened(names[i], 0);
+		(void)output_write(o, b.p, b.n);
+		const bool ok = output_commit(o, why, sizeof why);
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+		(void)sprintf(want, "%s: File too large", names[i]);
+		cr_assert_not(ok);
+		cr_assert_str_eq(why, want);
+		cr_assert_str_eq(listing("."), "");
+	}
+	free(b.p);
 }

@@ -1,7 +1,7 @@
 #ifndef OUTPUT_OUTPUT_TEST_H
 #define OUTPUT_OUTPUT_TEST_H
 
-/* What the tests of output share; test files only. */
+/* Helpers of the tests of output. */
 
 #include "output/output.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every test has a folder of its own and stands in it, so that paths are short. */
+/* Every test runs in a folder of its own, so that paths are short. */
 static char folder[64];
 
 static inline void folder_make(void)
@@ -25,7 +25,7 @@ static inline void folder_make(void)
 	(void)umask(022);
 }
 
-/* What a folder holds, sorted, "a b c". */
+/* The contents of a folder, sorted, "a b c". */
 static inline const char *listing(const char *path)
 {
 	static char all[4096];
@@ -139,7 +139,7 @@ static inline uint32_t random_next(uint32_t *x)
 	return *x >> 8;
 }
 
-/* Lines that compress about as traces do. */
+/* Lines that compress about as well as traces. */
 static inline struct bytes some_json(size_t n)
 {
 	struct bytes b = { .p = malloc(n + 200) };
@@ -154,7 +154,7 @@ static inline struct bytes some_json(size_t n)
 	return b;
 }
 
-/* Writes in pieces of random sizes up to `most`. */
+/* Writes pieces of random sizes up to `most`. */
 static inline void write_pieces(struct output *o, struct bytes b, size_t most, uint32_t seed)
 {
 	for (size_t at = 0; at < b.n;) {

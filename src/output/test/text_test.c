@@ -1,7 +1,3 @@
-#include "output/text_json.h"
-#include "output/text_units.h"
-#include "output/text_visible.h"
-
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -11,6 +7,9 @@
 
 #include "base/scan.h"
 #include "base/utf8.h"
+#include "output/text_json.h"
+#include "output/text_units.h"
+#include "output/text_visible.h"
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -120,7 +119,7 @@ Test(text, room_is_there)
 	text_free(&t);
 }
 
-/* What a JSON reader must get: the bytes, with U+FFFD for each maximal subpart. */
+/* The text that a JSON reader must get: the bytes, with U+FFFD for each maximal subpart. */
 static size_t repaired(const char *p, size_t n, char *to, size_t *replaced)
 {
 	size_t made = 0;
@@ -163,7 +162,7 @@ static void check_json_string(struct text *t, struct slice s)
 	cr_assert_eq(memcmp(json->valuestring, want, n), 0);
 	cJSON_Delete(json);
 
-	/* Without the quotes, the same. */
+	/* The same without quotes. */
 	struct text chars = { 0 };
 	cr_assert_eq(text_json_chars(&chars, s), replaced);
 	cr_assert_eq(chars.n, t->n - 2);
@@ -171,7 +170,7 @@ static void check_json_string(struct text *t, struct slice s)
 	text_free(&chars);
 }
 
-/* cJSON ends strings at a NUL, so there is none in here. */
+/* Without NUL, as cJSON ends strings there. */
 Test(text, json_strings_at_random)
 {
 	struct text t = { 0 };
@@ -352,7 +351,7 @@ Test(text, visible)
 	text_free(&t);
 }
 
-/* Whatever the bytes: nothing that a terminal would obey, and always UTF-8. */
+/* Any bytes: the result is UTF-8 and has nothing that a terminal obeys. */
 Test(text, visible_is_harmless)
 {
 	struct text t = { 0 };
@@ -383,7 +382,7 @@ Test(text, visible_ends)
 		{ "/home/me/src/main.rs:12", 0, "/home/me/src/main.rs:12" },
 		{ "/home/me/src/main.rs:12", 15, "/home...main.rs:12" },
 		{ "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7,
-		  "\xc3\xa4...\xc3\xa4\xc3\xa4" }, /* never half a letter */
+		  "\xc3\xa4...\xc3\xa4\xc3\xa4" }, /* no part of a character */
 		{ "abc\x80\x80\x80\x80\x80\x80", 6, "ab..." },
 		{ "\n12345678", 3, "\\x0a...78" },
 	};
@@ -393,5 +392,112 @@ Test(text, visible_ends)
 		text_visible_ends(&t, slice_str(rows[i].in), rows[i].max);
 		check(&t, rows[i].out);
 	}
+	text_free(&t);
+}
+
+/* ---- times and sizes ---- */
+
+static void expect_text(struct text *t, const char *want)
+{
+	text_char(t, 0);
+	cr_expect_str_eq(t->p, want);
+	text_clear(t);
+}
+
+Test(text_units, iso8601)
+{
+	struct text t = { .p = NULL };
+
+	text_iso8601(&t, 0);
+	expect_text(&t, "1970-01-01T00:00:00.000000000Z");
+	text_iso8601(&t, UINT64_C(1709210096000000001));
+	expect_text(&t, "2024-02-29T12:34:56.000000001Z");
+	text_iso8601(&t, UINT64_MAX);
+	expect_text(&t, "2554-07-21T23:34:33.709551615Z");
+	text_free(&t);
+}
+
+Test(text_units, kib)
+{
+	struct text t = { .p = NULL };
+
+	text_kib(&t, 1023);
+	expect_text(&t, "");
+	text_kib(&t, 1024);
+	expect_text(&t, " (1.0 KiB)");
+	text_kib(&t, 36683);
+	expect_text(&t, " (35.8 KiB)");
+	text_kib(&t, 80002017);
+	expect_text(&t, " (76.2 MiB)");
+	text_kib(&t, UINT64_MAX);
+	expect_text(&t, " (16777215.9 TiB)");
+	text_free(&t);
+}
+
+/* In tables: with one number of digits a percentile never seems larger than the maximum. */
+Test(text_units, times_in_tables)
+{
+	static const struct {
+		uint64_t ns;
+		const char *want;
+	} rows[] = {
+		{ 0, "0 ns" },         { 99, "99 ns" },         { 999, "999 ns" },
+		{ 1000, "1.00 us" },   { 3632, "3.63 us" },     { 9995, "10.0 us" },
+		{ 58110, "58.1 us" },  { 378900, "379 us" },    { 999499, "999 us" },
+		{ 999500, "1.00 ms" }, { 123456789, "123 ms" }, { UINT64_C(12345678901234), "12346 s" }
+	};
+
+	struct text t = { .p = NULL };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		text_time_short(&t, rows[i].ns);
+		expect_text(&t, rows[i].want);
+	}
+	text_free(&t);
+}
+
+Test(text_units, times)
+{
+	static const struct {
+		unsigned __int128 ns;
+		const char *want;
+	} rows[] = { { 0, "0 ns" },
+		     { 999, "999 ns" },
+		     { 1000, "1.000 us" },
+		     { 9999, "9.999 us" },
+		     { 12344, "12.34 us" },
+		     { 999949, "999.9 us" },
+		     { 999950, "1.000 ms" },
+		     { 999949999, "999.9 ms" },
+		     { 999950000, "1.000 s" },
+		     { UINT64_C(12345678901234), "12346 s" },
+		     { (unsigned __int128)UINT64_MAX * 1000000000, "18446744073709551615 s" } };
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		text_time(&t, rows[i].ns);
+		expect_text(&t, rows[i].want);
+	}
+	text_free(&t);
+}
+
+Test(text_units, moments)
+{
+	struct text t = { .p = NULL };
+
+	text_wall(&t, UINT64_C(1779308082928415749));
+	expect_text(&t, "2026-05-20 20:14:42.928 UTC");
+	text_since(&t, 0);
+	expect_text(&t, "+0.000 s");
+	text_since(&t, 241000000);
+	expect_text(&t, "+0.241 s");
+	text_since(&t, UINT64_C(4100000001000));
+	expect_text(&t, "+4100.000001 s");
+	text_since(&t, UINT64_C(1000000001));
+	expect_text(&t, "+1.000000001 s");
+	text_since(&t, 999999);
+	expect_text(&t, "+999.999 us");
+	text_since(&t, 7);
+	expect_text(&t, "+7 ns");
 	text_free(&t);
 }

@@ -1,4 +1,4 @@
-/* What is expected of a trace; where that is nothing, its events need not be interpreted. */
+/* The expectations of a trace.  Without any, its events need not be interpreted. */
 #include "policy/policy.h"
 
 #include <criterion/criterion.h>
@@ -59,7 +59,7 @@ Test(policy_checks, each_key_is_something)
 		cr_expect(any(rows[i], 0, false), "%s", rows[i]);
 }
 
-/* Where a path lies, and which overrides are for it. */
+/* Overrides by path. */
 Test(policy_checks, overrides)
 {
 	struct policy_file *const f =

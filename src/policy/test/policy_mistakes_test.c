@@ -1,4 +1,4 @@
-/* Mistakes in policies: where they are, and what was meant.  Hostile ones end in a mistake, in bounded time.
+/* Mistakes in policies: their positions and messages.  Hostile policies end with a mistake, in bounded time.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -8,27 +8,27 @@
 #include "check/rules.h"
 #include "policy/policy.h"
 
-struct said {
+struct report {
 	char text[2048]; /* "LINE:COLUMN RULE MESSAGE\n" of each */
 	size_t n;
 };
 
-static void take(void *ctx, const struct findings *j, const struct finding *f)
+static void add_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
-	struct said *const s = ctx;
+	struct report *const s = ctx;
 
 	s->n += (size_t)snprintf(s->text + s->n, sizeof s->text - s->n, "%d:%d %s %s\n", (int)f->line,
 	                         (int)f->column, f->rule->id, f->message);
 	s->n = s->n < sizeof s->text ? s->n : sizeof s->text - 1;
 }
 
-static bool parse(struct slice text, struct said *s)
+static bool parse(struct slice text, struct report *s)
 {
 	struct findings findings;
 	bool no_memory;
 
-	*s = (struct said){ .n = 0 };
-	findings_init(&findings, "p.yaml", take, s);
+	*s = (struct report){ .n = 0 };
+	findings_init(&findings, "p.yaml", add_finding, s);
 	struct policy_file *const f = policy_file_parse(text, "p.yaml", "/f", &findings, &no_memory);
 	cr_expect_not(no_memory);
 	cr_expect_eq(f == NULL, findings.levels[LEVEL_ERROR] > 0);
@@ -37,7 +37,7 @@ static bool parse(struct slice text, struct said *s)
 	return f != NULL;
 }
 
-/* The @ is where the mistake is; it is taken out. */
+/* The @ is at the position of the mistake, and removed. */
 static const struct {
 	const char *text, *rule, *message;
 } rows[] = {
@@ -113,14 +113,14 @@ Test(policy_mistakes, each_has_its_place)
 		const char *const at = strchr(rows[i].text, '@');
 		char text[512], head[128];
 		int line = 1, column = 1;
-		struct said s;
+		struct report s;
 
 		snprintf(text, sizeof text, "%.*s%s", (int)(at - rows[i].text), rows[i].text, at + 1);
 		for (const char *p = rows[i].text; p < at; p++) {
 			column = *p == '\n' ? 1 : column + 1;
 			line += *p == '\n';
 		}
-		cr_expect_not(parse(slice_str(text), &s), "%s is taken", text);
+		cr_expect_not(parse(slice_str(text), &s), "%s is accepted", text);
 		snprintf(head, sizeof head, "%d:%d policy/%s ", line, column, rows[i].rule);
 		if (rows[i].message[0] != '\0')
 			cr_expect_eq(strncmp(s.text, head, strlen(head)), 0, "%s: not %s: %s", text, head,
@@ -132,7 +132,7 @@ Test(policy_mistakes, each_has_its_place)
 
 Test(policy_mistakes, a_policy_without_any)
 {
-	struct said s;
+	struct report s;
 
 	cr_expect(parse(SLICE_LIT("# yaml-language-server: $schema=x\n{}\n"), &s), "%s", s.text);
 	cr_expect(parse(SLICE_LIT("select: []\nignore: 'input/*'\nlevel: {'input/*': note, '*': error}\n"
@@ -149,13 +149,13 @@ static void expect_bounded(const char *head, const char *part, size_t n, const c
 {
 	const size_t length = strlen(part);
 	char *const text = malloc(strlen(head) + n * length + 1);
-	struct said s;
+	struct report s;
 
 	cr_assert_not_null(text);
 	strcpy(text, head);
 	for (size_t i = 0; i < n; i++)
 		memcpy(text + strlen(head) + i * length, part, length);
-	cr_expect_not(parse(slice_of(text, strlen(head) + n * length), &s), "%s %s is taken", head, part);
+	cr_expect_not(parse(slice_of(text, strlen(head) + n * length), &s), "%s %s is accepted", head, part);
 	cr_expect_not_null(strstr(s.text, message), "%s%s...: %s", head, part, s.text);
 	free(text);
 }
@@ -180,7 +180,7 @@ static void expect_list(const char *head, const char *part, size_t n, const char
 	char text[32768];
 	size_t k = (size_t)snprintf(text, sizeof text, "%s", head);
 	const char *const place = strchr(part, '$'); /* where a number goes */
-	struct said s;
+	struct report s;
 
 	for (size_t i = 0; i < n; i++)
 		k += (size_t)snprintf(text + k, sizeof text - k, "%.*s%zu%s", (int)(place - part), part, i,
@@ -191,7 +191,7 @@ static void expect_list(const char *head, const char *part, size_t n, const char
 		cr_expect_not_null(strstr(s.text, message), "%s", s.text);
 }
 
-/* Any byte of a policy may be another: it is taken, or it has a mistake. */
+/* A policy with a changed byte is valid or has a mistake. */
 Test(policy_mistakes, changed_bytes)
 {
 	static const char policy[] =
@@ -203,8 +203,8 @@ Test(policy_mistakes, changed_bytes)
 	    "overrides: [{paths: [a, 'b/*'], expect: {processes: 1}}]\n";
 	char text[sizeof policy];
 	unsigned seed = 3;
-	size_t taken = 0;
-	struct said s;
+	size_t valid = 0;
+	struct report s;
 
 	for (int i = 0; i < 20000; i++) {
 		memcpy(text, policy, sizeof policy);
@@ -212,9 +212,9 @@ Test(policy_mistakes, changed_bytes)
 			text[(size_t)rand_r(&seed) % (sizeof policy - 1)] =
 			    i % 2 == 0 ? (char)rand_r(&seed) : "[]{}:,*&!'\"# \n%-|>"[rand_r(&seed) % 19];
 		const size_t n = i % 7 == 0 ? (size_t)rand_r(&seed) % sizeof policy : sizeof policy - 1;
-		taken += parse(slice_of(text, n), &s);
+		valid += parse(slice_of(text, n), &s);
 	}
-	cr_expect(taken > 100 && taken < 19000, "%zu", taken);
+	cr_expect(valid > 100 && valid < 19000, "%zu", valid);
 }
 
 Test(policy_mistakes, limits)
@@ -239,7 +239,7 @@ Test(policy_mistakes, limits)
 	expect_list("expect: {events: ['", "aaaaaaaa$", 8, "']}", NULL);
 	expect_list("budgets: [{statistic: max, limit: 1s, name: '", "aaaaaaaa$", 120, "'}]",
 	            "name is longer than 1024 bytes");
-	/* over all sections */
+	/* of all sections */
 	expect_list("overrides: [", "{paths: a, expect: {events: [a, b, c, d, e, f, g, h, i$]}},", 8, "]",
 	            "more than 64 events");
 }

@@ -13,7 +13,7 @@
 
 #define FIRST_CAP 4U
 
-/* Forgets what is over. */
+/* Drops spans that end by `start`. */
 static void close_until(struct nest_open_lane *l, uint64_t start)
 {
 	while (l->n > 0 && l->spans[l->n - 1].end <= start)
@@ -25,7 +25,7 @@ static bool fits(const struct nest_open_lane *l, const struct nest_open *x)
 	return l->n == 0 || l->spans[l->n - 1].end >= x->end;
 }
 
-/* Whether the lane's last span lies around it; of equal ones the later does. */
+/* Returns true if the last span of the lane contains x; of equal spans the later contains the earlier. */
 static bool is_inner(const struct nest_open_lane *l, const struct nest_open *x)
 {
 	const struct nest_open *const last = l->n > 0 ? &l->spans[l->n - 1] : NULL;
@@ -53,7 +53,7 @@ static bool put(struct nest_sorted *n, struct nest_open_lane *l, const struct ne
 	return true;
 }
 
-/* One lane more; NULL: there may be none. */
+/* Adds a lane.  Returns NULL at the limit. */
 static struct nest_open_lane *add_lane(struct nest_sorted *n, struct nest_open_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
@@ -69,7 +69,7 @@ static struct nest_open_lane *add_lane(struct nest_sorted *n, struct nest_open_t
 	return &p[t->nmore++];
 }
 
-/* The first lane that it fits, or a new one. */
+/* Finds the first lane that x fits, or adds one. */
 static struct nest_open_lane *find_lane(struct nest_sorted *n, struct nest_open_track *t,
                                         const struct nest_open *x, struct nest_result *out)
 {
@@ -142,7 +142,7 @@ void lanes_free(struct lanes *l)
 	table64_free(&l->places);
 }
 
-/* The extra lane (>= 1) of a track, made when it is asked for first.  Without memory the track. */
+/* Returns the extra lane (>= 1) of a track, created on demand; on OOM the track itself. */
 static const struct track *lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 {
 	const uint64_t key = (uint64_t)track->index << 16 | lane;
@@ -168,7 +168,7 @@ static const struct track *lane_of(struct lanes *l, const struct track *track, u
 		.name = name,
 	};
 	track_put_below(k, track);
-	k->name.flags = track->name.flags; /* " (2)" is plain */
+	k->name.flags = track->name.flags; /* " (2)" is ASCII */
 	l->tracks[l->ntracks++] = k;
 	return k;
 }

@@ -281,7 +281,7 @@ static bool wants_name(void *format, const char *name)
 	return operands_want_name(format, name);
 }
 
-static bool opens_beside(void *format, const char *name)
+static bool opens_auxiliary(void *format, const char *name)
 {
 	return format_opens_auxiliary(format, name);
 }
@@ -299,7 +299,7 @@ static void list_operand(struct operand *o, const struct format *format, const c
 		input_tree_list(&o->tree, path, wants_name, from.ctx);
 	} else if (input_is_archive(path)) {
 		o->archive =
-		    input_archive_open(path, (struct input_names){ wants_name, opens_beside, from.ctx });
+		    input_archive_open(path, (struct input_names){ wants_name, opens_auxiliary, from.ctx });
 		if (o->archive != NULL)
 			input_archive_list(o->archive, &o->tree);
 		o->tree.no_memory |= o->archive == NULL;

@@ -14,7 +14,7 @@
 #include "check/rules.h"
 #include "format/reader_modes.h"
 #include "format/registry.h"
-#include "input/private.h"
+#include "input/open.h"
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
 

@@ -13,14 +13,14 @@
 #define BUFFER_MIN UINT64_C(4096)
 #define BUFFER_GOOD (UINT64_C(64) << 10) /* smaller ones cost more in system calls than another pass */
 #define BUFFER_MAX (UINT64_C(1) << 20)
-#define MOST_RUNS 256U
-#define FEWEST_RUNS 4U
+#define MAX_RUNS 256U
+#define MIN_RUNS 4U
 
-/* A window into a run: [at, have) of the buffer is not yet taken. */
+/* A window into a run: [at, have) of the buffer is unread. */
 struct run_reader {
-	uint64_t next, end; /* what of the run is still in the file only */
-	char *room;         /* where what is read goes; NULL: all is there */
-	const char *buffer; /* that, or the memory of the run */
+	uint64_t next, end; /* offsets in the file of the part that is not in the buffer */
+	char *space;        /* buffer to read into; NULL: the run is in memory */
+	const char *buffer; /* space, or the memory of the run */
 	uint64_t cap, at, have;
 };
 
@@ -28,10 +28,10 @@ uint32_t run_merge_most(uint64_t memory)
 {
 	const uint64_t n = memory / BUFFER_GOOD;
 
-	return n < FEWEST_RUNS ? FEWEST_RUNS : n > MOST_RUNS ? MOST_RUNS : (uint32_t)n;
+	return n < MIN_RUNS ? MIN_RUNS : n > MAX_RUNS ? MAX_RUNS : (uint32_t)n;
 }
 
-/* The size of each of n buffers: a multiple of 64. */
+/* Returns the size of each of n buffers: a multiple of 64. */
 static uint64_t buffer_size(uint64_t memory, uint32_t n)
 {
 	const uint64_t each = memory / n / 64 * 64;
@@ -48,11 +48,11 @@ static bool reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
 
 	if (n <= rest)
 		return true;
-	memmove(r->room, r->room + r->at, (size_t)rest);
+	memmove(r->space, r->space + r->at, (size_t)rest);
 	r->at = 0;
 	r->have = rest;
-	const uint64_t room = r->cap - rest, left = r->end - r->next, want = room < left ? room : left;
-	if (!spill_read(f, r->next, r->room + rest, (size_t)want))
+	const uint64_t unused = r->cap - rest, left = r->end - r->next, want = unused < left ? unused : left;
+	if (!spill_read(f, r->next, r->space + rest, (size_t)want))
 		return false;
 	r->next += want;
 	r->have += want;
@@ -84,7 +84,7 @@ static bool comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 	return order_key_less(x, y) || (!order_key_less(y, x) && a < b);
 }
 
-/* Sifts a run down from a slot ... */
+/* Sifts a run down from a slot. */
 static void sift_down(struct run_merge *m, uint32_t at, uint32_t run)
 {
 	for (uint32_t child; (child = 2 * at + 1) < m->nactive; at = child) {
@@ -96,7 +96,7 @@ static void sift_down(struct run_merge *m, uint32_t at, uint32_t run)
 	m->active[at] = run;
 }
 
-/* ... or up. */
+/* Sifts a run up from a slot. */
 static void sift_up(struct run_merge *m, uint32_t at, uint32_t run)
 {
 	for (uint32_t above; at > 0; at = above) {
@@ -120,7 +120,7 @@ static void start_waiting(struct run_merge *m)
 	}
 }
 
-/* The key of the next event of a run, which has one. */
+/* Reads the key of the next event of a run that has not ended. */
 static bool read_key(struct run_merge *m, uint32_t i)
 {
 	struct run_reader *const r = &m->readers[i];
@@ -171,7 +171,7 @@ bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memor
 		const uint64_t end = runs[i].offset + runs[i].bytes;
 		m->readers[i] = f != NULL ? (struct run_reader){ .next = runs[i].offset,
 			                                         .end = end,
-			                                         .room = m->buffers + i * each,
+			                                         .space = m->buffers + i * each,
 			                                         .buffer = m->buffers + i * each,
 			                                         .cap = each }
 		                          : (struct run_reader){ .buffer = memory + runs[i].offset,
@@ -300,14 +300,14 @@ static bool merge_into_one(struct spill_file *f, const struct spill_run *runs, u
 }
 
 /* One pass over all runs, or until enough are merged. */
-static bool reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+static bool reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                         const struct run_rule *rule, uint32_t *merges)
 {
-	uint32_t from = 0, to = 0, too_many = *n - most;
+	uint32_t from = 0, to = 0, too_many = *n - max;
 
 	while (from < *n) {
 		const uint32_t left = *n - from;
-		uint32_t group = too_many + 1 < most ? too_many + 1 : most;
+		uint32_t group = too_many + 1 < max ? too_many + 1 : max;
 		group = group < left ? group : left;
 		struct spill_run made = runs[from];
 		if (group > 1) {
@@ -323,12 +323,12 @@ static bool reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *
 	return true;
 }
 
-bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                  const struct run_rule *rule, uint32_t *merges)
 {
 	*merges = 0;
-	while (*n > most)
-		if (!reduce_once(f, runs, n, most, rule, merges))
+	while (*n > max)
+		if (!reduce_once(f, runs, n, max, rule, merges))
 			return false;
 	return true;
 }

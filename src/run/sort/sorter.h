@@ -172,7 +172,7 @@ uint32_t run_merge_most(uint64_t memory);
 /* Merges as few adjacent runs as possible until at most `most` of the *n runs are left.  Results are appended
  * to the file; merged runs are discarded.  *merges: number of merges.  Returns false on OOM, or if the file
  * failed; so below. */
-bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                  const struct run_rule *rule, uint32_t *merges);
 
 struct run_reader;
@@ -210,7 +210,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
 
 /*
  * Sorts the events of a trace (enum event_order) with bounded memory.  The result depends only on the events
- *and their order of arrival, not on the size of the memory or of batches.
+ * and their order of arrival, not on the size of the memory or of batches.
  *
  * Use:	sorter_init
  *	sorter_add for each batch of the input, then sorter_end
@@ -218,26 +218,26 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  *	sorter_free
  *
  * The position of an event is certain only when no earlier one can follow, so no event is returned before
- *sorter_end().
+ * sorter_end().
  *
  * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
- *cache.  A full load is sorted by separate keys (order_sort()) and appended as a run; a load after all
- *earlier events extends the last run. When the memory is full, its runs are merged to one in the file, or
- *written unchanged if there is only one.  At the end, the runs in memory, or those in the file, are merged.
- *So events that arrive in order are neither sorted nor merged, and nearly sorted ones are merged with few
- *others.
+ * cache.  A full load is sorted by separate keys (order_sort()) and appended as a run; a load after all
+ * earlier events extends the last run. When the memory is full, its runs are merged to one in the file, or
+ * written unchanged if there is only one.  At the end, the runs in memory, or those in the file, are merged.
+ * So events that arrive in order are neither sorted nor merged, and nearly sorted ones are merged with few
+ * others.
  *
  * Memory: at most `memory` bytes, and 170 for each run; while an event larger than `memory` is added, up to
- *twice its size. Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of data
- *or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory, which is
- *freed with the last of them.
+ * twice its size. Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of data
+ * or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory, which
+ *is freed with the last of them.
  *
  * Disk: sorted events that do not fit are in an unnamed temporary file (struct spill_file) in the folder of
- *the output.  Its size is that of the events in memory; if there are more runs than can be merged at a time,
- *some are merged twice, which takes at most as much again on file systems that cannot free parts of a file.
+ * the output.  Its size is that of the events in memory; if there are more runs than can be merged at a time,
+ * some are merged twice, which takes at most as much again on file systems that cannot free parts of a file.
  *
  * Not thread-safe.  Batches are independent of the sorter and of each other: they remain valid when it is
- *freed, and may be released on any thread.
+ * freed, and may be released on any thread.
  */
 #define SORTER_MEMORY (UINT64_C(64) << 20)     /* the default */
 #define SORTER_MEMORY_MIN (UINT64_C(64) << 10) /* lower bound */

@@ -1,10 +1,12 @@
 /*
- * make bench: how fast, how much memory.
+ * make bench: speed and memory.
  *
- * Every job runs several times and the median counts; two yardsticks run beside them (looking at every byte
- * of the input, writing as many bytes as the largest output), because machines differ and are seldom idle.
+ * Every job runs several times and the median counts.  Since machines differ and are seldom idle, two
+ * reference jobs run, too: reading every byte of the input, and writing as many bytes as the largest output.
  * Writes nothing outside its folder.
  */
+#include "test/bench/bench.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -14,21 +16,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test/bench/bench_inputs.h"
-#include "test/bench/bench_run.h"
 #include "format/registry.h"
 
 #define MAX_RUNS 99
-#define FOLDER_DEPTH 6 /* folders in folders of an output or input */
+#define FOLDER_DEPTH 6 /* of nested folders of an output or input */
 
 enum from { FROM_FILE, FROM_GZIP, FROM_PIPE, FROM_FOLDER };
 
-/* IN and OUT among the arguments stand for the paths, TO for the format that is written. */
+/* IN and OUT among the arguments are replaced by paths, TO by the format to write. */
 struct job {
 	const char *label;
 	const char *args[8];
 	enum from from;
-	bool to_file; /* else standard output, which is /dev/null */
+	bool to_file; /* else to standard output, /dev/null */
 };
 
 static const struct job jobs[] = {
@@ -49,28 +49,30 @@ static const struct job jobs[] = {
 
 struct bench {
 	const char *tool;
-	const char *against; /* another build, run in turn with the first; NULL: none */
-	const char *writer;  /* the format that `convert` makes */
+	const char *against; /* another build, whose runs alternate with the first; or NULL */
+	const char *writer;  /* the format that `convert` writes */
 	char dir[400];
 	unsigned runs;
 	bool big, json;
-	bool each;        /* only conversions, to every format that can be written */
+	bool each;        /* only conversions, to every format with a writer */
 	const char *only; /* part of a job's label, or NULL */
 	bool any_row;
 };
 
-/* The forms of one input; "": there is none. */
+/* The forms of one input; "": none. */
 struct paths {
 	char plain[600], gz[600], folder[600], out[600];
 };
 
 struct row {
 	const char *input, *label;
-	double wall, cpu, best_wall;  /* seconds: medians, and the best */
-	uint64_t in_bytes, out_bytes; /* out: 0 where there is none */
-	long rss_kib;                 /* the largest of the runs */
-	double ratio;                 /* CPU of the tool by that of the other build; 0: there is none */
+	double wall, cpu, best_wall;  /* seconds: medians, and the minimum */
+	uint64_t in_bytes, out_bytes; /* out: 0: none */
+	long rss_kib;                 /* max of the runs */
+	double ratio;                 /* CPU of the tool divided by that of the other build; 0: none */
 };
+
+/* ---- rows ---- */
 
 static int compare_double(const void *a, const void *b)
 {
@@ -132,6 +134,8 @@ static void print_row(struct bench *b, const struct row *r)
 	fflush(stdout);
 }
 
+/* ---- sizes of files ---- */
+
 static uint64_t file_size(const char *path)
 {
 	struct stat st;
@@ -139,7 +143,7 @@ static uint64_t file_size(const char *path)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* The bytes of a folder's files; as deep as inputs of ours go. */
+/* Returns the bytes of the files of a folder. */
 static uint64_t folder_size(const char *path, unsigned depth)
 {
 	DIR *const d = opendir(path);
@@ -164,7 +168,7 @@ static uint64_t folder_size(const char *path, unsigned depth)
 	return bytes;
 }
 
-/* An output may be a file or a folder. */
+/* Returns the size of an output, a file or a folder. */
 static uint64_t output_size(const char *path)
 {
 	struct stat st;
@@ -192,12 +196,14 @@ static void remove_output(const char *path, unsigned depth)
 	}
 }
 
+/* ---- jobs ---- */
+
 static const char *input_of(const struct job *job, const struct paths *p)
 {
 	return job->from == FROM_FOLDER ? p->folder : job->from == FROM_GZIP ? p->gz : p->plain;
 }
 
-static const char *argument(const struct bench *b, const char *word, const char *in, const char *out)
+static const char *expand_argument(const struct bench *b, const char *word, const char *in, const char *out)
 {
 	if (strcmp(word, "IN") == 0)
 		return in;
@@ -206,7 +212,7 @@ static const char *argument(const struct bench *b, const char *word, const char 
 	return strcmp(word, "TO") == 0 ? b->writer : word;
 }
 
-/* One run of one build.  Returns false after a message. */
+/* Runs one build once.  Returns false after a message. */
 static bool run_once(const struct job *job, const char *const *argv, const struct paths *p,
                      struct bench_cost *cost)
 {
@@ -227,7 +233,7 @@ static bool run_job(struct bench *b, const struct job *job, struct row *row, con
 	struct row old = { 0 };
 
 	for (size_t i = 0; i < 8 && job->args[i] != NULL; i++)
-		other[i + 1] = argv[i + 1] = argument(b, job->args[i], in, p->out);
+		other[i + 1] = argv[i + 1] = expand_argument(b, job->args[i], in, p->out);
 	row->label = job->label;
 	for (unsigned i = 0; i < b->runs; i++) {
 		const bool old_first = b->against != NULL && i % 2 == 1;
@@ -244,8 +250,8 @@ static bool run_job(struct bench *b, const struct job *job, struct row *row, con
 	return true;
 }
 
-static void yardsticks(struct bench *b, const char *input, const char *plain, const char *scratch,
-                       uint64_t out_bytes)
+static void bench_references(struct bench *b, const char *input, const char *plain, const char *scratch,
+                             uint64_t out_bytes)
 {
 	struct bench_cost costs[MAX_RUNS];
 	struct row row = { .input = input, .label = "(look at every byte)", .in_bytes = file_size(plain) };
@@ -271,8 +277,8 @@ static void yardsticks(struct bench *b, const char *input, const char *plain, co
 	}
 }
 
-/* Makes what is not there yet. */
-static bool ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
+/* Creates the forms of an input that do not exist. */
+static bool create_inputs(const struct bench *b, const struct bench_input *in, struct paths *p)
 {
 	bool ok = true;
 
@@ -286,14 +292,14 @@ static bool ensure(const struct bench *b, const struct bench_input *in, struct p
 	return ok;
 }
 
-/* The big input is there for the memory; its output would be several times as large. */
+/* The big input is for measuring memory; its output would be several times as large. */
 static bool has_job(const struct bench *b, const struct job *job, const struct paths *p)
 {
 	return *input_of(job, p) != '\0' && (!b->big || !job->to_file) &&
 	       (b->only == NULL || strstr(job->label, b->only) != NULL);
 }
 
-/* One row for each format that can be written. */
+/* Prints a row for each format with a writer. */
 static bool bench_writers(struct bench *b, const char *name, const struct paths *p)
 {
 	struct job job = { .args = { "convert", "-fq", "--to", "TO", "IN", "OUT" }, .to_file = true };
@@ -328,7 +334,7 @@ static bool bench_one(struct bench *b, const struct bench_input *in)
 	uint64_t out_bytes = 0;
 	bool ok = true;
 
-	if (!ensure(b, in, &p)) {
+	if (!create_inputs(b, in, &p)) {
 		fprintf(stderr, "bench: cannot make the %s input in %s: %s\n", in->name, b->dir,
 		        strerror(errno));
 		return false;
@@ -356,7 +362,7 @@ static bool bench_one(struct bench *b, const struct bench_input *in)
 	remove_output(p.out, FOLDER_DEPTH);
 	snprintf(p.out, sizeof p.out, "%s/scratch", b->dir);
 	if (in->make != NULL)
-		yardsticks(b, in->name, p.plain, p.out, out_bytes);
+		bench_references(b, in->name, p.plain, p.out, out_bytes);
 	return ok;
 }
 
@@ -367,6 +373,8 @@ static const struct bench_input *inputs_of(const struct format *format)
 
 	return aids != NULL && aids->bench_inputs != NULL ? aids->bench_inputs : none;
 }
+
+/* ---- the command line ---- */
 
 static int usage(FILE *f)
 {
@@ -423,7 +431,8 @@ static bool run_all(struct bench *b, int argc, char **argv)
 	return ok;
 }
 
-/* The format of this name that can be written; name NULL: the first that can only be written.  NULL: none. */
+/* Returns the format of this name if it has a writer; name NULL: the first without a reader.  Returns NULL if
+ * there is none. */
 static const char *writer_named(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)

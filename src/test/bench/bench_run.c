@@ -1,4 +1,9 @@
+/*
+ * Runs a program in a child process and measures it, and two references for the speed of the machine.
+ */
 #define _DEFAULT_SOURCE /* wait4: costs of one child, not of all */
+#include "test/bench/bench.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,9 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test/bench/bench_run.h"
-
-#define PIECE ((size_t)1 << 20)
+#define PIECE ((size_t)1 << 20) /* bytes */
 
 static double now(void)
 {
@@ -58,8 +61,8 @@ static bool write_all(int fd, const char *p, size_t n)
 	return true;
 }
 
-/* The left side of `cat FILE | program`. */
-static int feed(const char *path, int out)
+/* Writes a file to a pipe, like cat(1). */
+static int feed_pipe(const char *path, int out)
 {
 	const int in = open(path, O_RDONLY);
 	char *const piece = malloc(PIECE);
@@ -83,19 +86,19 @@ static pid_t start_feeder(const char *path, int *in)
 	if (pid == 0) {
 		signal(SIGPIPE, SIG_DFL);
 		close(ends[0]);
-		_exit(feed(path, ends[1]));
+		_exit(feed_pipe(path, ends[1]));
 	}
 	close(ends[1]);
 	*in = ends[0];
 	return pid;
 }
 
-static void become(const char *const *argv, int in, const char *out_path)
+static void exec_program(const char *const *argv, int in, const char *out_path)
 {
 	const int out = open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	char *args[16] = { 0 };
 
-	/* execv() takes pointers to non-const by tradition; it does not write there. */
+	/* The arguments of execv() are not const for historical reasons; it does not write to them. */
 	for (size_t i = 0; i < sizeof args / sizeof args[0] - 1 && argv[i] != NULL; i++)
 		if ((args[i] = strdup(argv[i])) == NULL)
 			_exit(126);
@@ -121,7 +124,7 @@ bool bench_run(const char *const *argv, const char *fed, const char *out_path, s
 	const double start = now();
 	const pid_t pid = fork();
 	if (pid == 0)
-		become(argv, in, out_path);
+		exec_program(argv, in, out_path);
 	if (in >= 0)
 		close(in);
 	const bool ok = pid > 0 && collect(pid, start, cost);
@@ -144,7 +147,7 @@ static int sum_mapped(const char *path)
 		return 2;
 	for (size_t i = 0; i < n; i++)
 		sum += p[i];
-	/* Depends on the sum, so that the loop stays. */
+	/* Uses the sum, so that the loop is not optimised away. */
 	return sum == 0;
 }
 

@@ -1,5 +1,10 @@
-#include "test/faults/fault_case.h"
+/*
+ * The cases: command lines over small samples of each format (plain, packed, through a pipe), and those of
+ * testdata/faults/command-lines.
+ */
+#include "test/faults/faults.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +12,89 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test/faults/fault_samples.h"
-#include "format/registry.h"
+#include "output/output.h"
 #include "test/support/format_aids.h"
 
-static char *copy(const char *s)
+/* ---- copies of samples ---- */
+
+enum { PATH_SIZE = 1024, MAX_FILE = 1 << 20, MAX_DEPTH = 8 };
+
+static bool report_failure(const char *path, const char *why)
+{
+	fprintf(stderr, "faults: %s: %s\n", path, why);
+	return false;
+}
+
+/* Copies a file, packed according to the suffix of `to`. */
+static bool copy_file(const char *from, const char *to)
+{
+	static char bytes[MAX_FILE];
+	char why[PATH_SIZE + 100];
+	FILE *const f = fopen(from, "rb");
+
+	if (f == NULL)
+		return report_failure(from, strerror(errno));
+	const size_t n = fread(bytes, 1, sizeof bytes, f);
+	fclose(f);
+	if (n == sizeof bytes)
+		return report_failure(from, "too large for a sample");
+	struct output *const o = output_open(to, OUTPUT_FORCE, why, sizeof why);
+	if (o == NULL)
+		return report_failure(to, why);
+	output_write(o, bytes, n);
+	return output_commit(o, why, sizeof why) || report_failure(to, why);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool copy_folder(const struct format *format, const char *from, const char *to, const char *packing,
+                        int depth)
+{
+	char source[PATH_SIZE], target[PATH_SIZE];
+	DIR *const d = depth < MAX_DEPTH ? opendir(from) : NULL;
+	bool ok = d != NULL;
+
+	if (!ok || (mkdir(to, 0777) != 0 && errno != EEXIST))
+		ok = report_failure(from, strerror(errno));
+	for (struct dirent *e; ok && (e = readdir(d)) != NULL;) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(source, sizeof source, "%s/%s", from, e->d_name);
+		snprintf(target, sizeof target, "%s/%s%s", to, e->d_name,
+		         format_wants_name(format, e->d_name) ? packing : "");
+		ok = is_folder(source) ? copy_folder(format, source, target, packing, depth + 1)
+		                       : copy_file(source, target);
+	}
+	if (d != NULL)
+		closedir(d);
+	return ok;
+}
+
+/* Copies a trace, a file or a folder.  packing: "", ".gz" or ".zst", for files that can contain events; also
+ * their suffix.  The copy of a file is named `to` plus its suffixes; the name is written to `made` (n bytes).
+ * Returns false after a message. */
+static bool copy_sample(const struct format *format, const char *from, const char *to, const char *packing,
+                        char *made, unsigned n)
+{
+	const char *const slash = strrchr(from, '/');
+	const char *const dot = strchr(slash != NULL ? slash : from, '.');
+
+	if (is_folder(from)) {
+		snprintf(made, n, "%s", to);
+		return copy_folder(format, from, made, packing, 0);
+	}
+	snprintf(made, n, "%s%s%s", to, dot != NULL ? dot : "", packing);
+	return copy_file(from, made);
+}
+
+/* ---- commands over samples ---- */
+
+static char *copy_text(const char *s)
 {
 	char *const c = strdup(s);
 
@@ -25,8 +108,8 @@ static bool is_any_of(const char *word, const char *a, const char *b, const char
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
-/* Words are parted by blanks. */
-static struct fault_case *add(struct fault_cases *all, const char *line)
+/* Adds a command line: arguments separated by blanks. */
+static struct fault_case *add_case(struct fault_cases *all, const char *line)
 {
 	if (all->n == all->cap) {
 		all->cap = all->cap * 2 + 64;
@@ -36,15 +119,15 @@ static struct fault_case *add(struct fault_cases *all, const char *line)
 	}
 	struct fault_case *const c = &all->list[all->n++];
 	*c = (struct fault_case){ .argc = 1 };
-	c->argv[0] = copy("tracetool");
-	char *const words = copy(line);
+	c->argv[0] = copy_text("tracetool");
+	char *const words = copy_text(line);
 	for (char *w = strtok(words, " "); w != NULL && c->argc < FAULT_ARGS; w = strtok(NULL, " "))
 		c->argv[c->argc++] = w;
 	c->only_reads = !is_any_of(c->argv[1], "convert", "merge", "recover");
 	return c;
 }
 
-/* How the bytes are read, and how many threads make something of them. */
+/* Returns the kind of a case: command, packing, pipe, threads. */
 static uint64_t kind_of(const char *command, const char *input, const char *piped)
 {
 	const char *const dot = strrchr(piped != NULL ? piped : input, '.');
@@ -57,8 +140,8 @@ static uint64_t kind_of(const char *command, const char *input, const char *pipe
 	       (strstr(command, "threads 3") != NULL);
 }
 
-/* A command that reads this trace; `output`: NULL, or a file. */
-static struct fault_case *add_reading(struct fault_cases *all, const char *command, const char *input,
+/* Adds a command that reads this trace.  output: a file, or NULL. */
+static struct fault_case *add_command(struct fault_cases *all, const char *command, const char *input,
                                       const char *output)
 {
 	char line[1024];
@@ -66,13 +149,13 @@ static struct fault_case *add_reading(struct fault_cases *all, const char *comma
 	if ((size_t)snprintf(line, sizeof line, "%s %s %s", command, input, output != NULL ? output : "") >=
 	    sizeof line)
 		abort(); /* a shorter command would test something else */
-	struct fault_case *const c = add(all, line);
+	struct fault_case *const c = add_case(all, line);
 	c->kind = kind_of(command, input, NULL);
 	return c;
 }
 
-/* Whether the writer can hold raw records of this input, which is named after its format. */
-static bool takes_raw(const struct format *f, const char *input)
+/* Returns true if the writer can write raw records of this input, which is named after its format. */
+static bool accepts_raw(const struct format *f, const char *input)
 {
 	const char *const slash = strrchr(input, '/');
 	const char *const name = slash != NULL ? slash + 1 : input;
@@ -81,7 +164,7 @@ static bool takes_raw(const struct format *f, const char *input)
 	       ((f->writer->modes & WRITER_RAW_SAME) != 0 && strncmp(name, f->name, strlen(f->name)) == 0);
 }
 
-/* To each `every`-th writer, from number `first` on; `packing`: of the output. */
+/* Adds conversions to every nth writer (every), from number `first` on.  packing: of the output. */
 static void add_conversions(struct fault_cases *all, const char *input, const char *out, const char *packing,
                             const char *options, unsigned every, unsigned first)
 {
@@ -89,17 +172,17 @@ static void add_conversions(struct fault_cases *all, const char *input, const ch
 	unsigned number = 0;
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		if ((*f)->writer == NULL || (strstr(options, "--raw") != NULL && !takes_raw(*f, input)) ||
+		if ((*f)->writer == NULL || (strstr(options, "--raw") != NULL && !accepts_raw(*f, input)) ||
 		    number++ % every != first)
 			continue;
 		const bool packs = (*f)->writer->shape != WRITER_FOLDER; /* folders cannot be packed */
 		snprintf(to, sizeof to, "%s/made%s%s", out, (*f)->suffixes[0], packs ? packing : "");
 		snprintf(command, sizeof command, "convert %s --to %s", options, (*f)->name);
-		add_reading(all, command, input, to);
+		add_command(all, command, input, to);
 	}
 }
 
-/* What is asked of a plain file or folder. */
+/* Adds the cases of an unpacked file or folder. */
 static void add_plain(struct fault_cases *all, const char *input, const char *out)
 {
 	static const char *const commands[] = { "validate", "validate --format json",
@@ -107,9 +190,9 @@ static void add_plain(struct fault_cases *all, const char *input, const char *ou
 		                                "cat",      "cat --hex",
 		                                "info",     NULL };
 
-	add_reading(all, commands[0], input, NULL)->whole = true;
+	add_command(all, commands[0], input, NULL)->whole = true;
 	for (const char *const *c = commands + 1; *c != NULL; c++)
-		add_reading(all, *c, input, NULL);
+		add_command(all, *c, input, NULL);
 	add_conversions(all, input, out, "", "--threads 1", 1, 0);
 	all->list[all->n - 1].whole = true;
 	add_conversions(all, input, out, ".gz", "--threads 3", 6, 0);
@@ -117,7 +200,7 @@ static void add_plain(struct fault_cases *all, const char *input, const char *ou
 	add_conversions(all, input, out, "", "--rebase --threads 3", 6, 3);
 }
 
-/* Packed, or through a pipe: what reads the bytes is another, what is made of them is not. */
+/* Adds the cases of a packed or piped input, where only the input layer differs. */
 static void add_source(struct fault_cases *all, const char *input, const char *piped, const char *out)
 {
 	static const char *const commands[] = { "validate", "stats", "cat", "info", NULL };
@@ -125,7 +208,7 @@ static void add_source(struct fault_cases *all, const char *input, const char *p
 	const unsigned first = all->n;
 
 	for (const char *const *c = commands; *c != NULL; c++)
-		add_reading(all, *c, input, NULL);
+		add_command(all, *c, input, NULL);
 	add_conversions(all, input, out, "", "--threads 3", 8, 1);
 	for (unsigned i = first; i < all->n; i++) {
 		all->list[i].stdin_ = piped;
@@ -133,13 +216,13 @@ static void add_source(struct fault_cases *all, const char *input, const char *p
 	}
 }
 
-/* Findings of streams that are merged are only counted when there is no memory to keep them. */
+/* Returns true if streams of the format are merged: their findings are only counted on OOM. */
 static bool merges(const struct format *f)
 {
 	return f->trace != NULL && f->trace->merges;
 }
 
-/* With a policy and a baseline, and for a policy. */
+/* Adds a validation with policy and baseline, and the creation of a policy. */
 static void add_policies(struct fault_cases *all, const char *testdata, const char *input)
 {
 	char command[700];
@@ -147,8 +230,8 @@ static void add_policies(struct fault_cases *all, const char *testdata, const ch
 	snprintf(command, sizeof command,
 	         "validate --config %s/policy/frames.yaml --baseline %s/policy/base.json", testdata,
 	         testdata);
-	add_reading(all, command, input, NULL)->whole = true;
-	add_reading(all, "validate --init", input, NULL);
+	add_command(all, command, input, NULL)->whole = true;
+	add_command(all, "validate --init", input, NULL);
 }
 
 static bool add_sample(struct fault_cases *all, const struct format *format, const char *from, const char *in,
@@ -160,14 +243,14 @@ static bool add_sample(struct fault_cases *all, const struct format *format, con
 
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(to, sizeof to, "%s/%s%u%s", in, format->name, number, &packings[i][i > 0]);
-		if (!fault_sample_copy(format, from, to, packings[i], made, sizeof made))
+		if (!copy_sample(format, from, to, packings[i], made, sizeof made))
 			return false;
 		if (i == 0)
 			add_plain(all, made, out);
 		else
 			add_source(all, made, NULL, out);
 		if (stat(made, &st) == 0 && S_ISREG(st.st_mode))
-			add_source(all, "-", copy(made), out);
+			add_source(all, "-", copy_text(made), out);
 	}
 	return true;
 }
@@ -188,33 +271,33 @@ static bool add_samples(struct fault_cases *all, const char *testdata, const cha
 	return true;
 }
 
-/* What reads no trace. */
-static void add_alone(struct fault_cases *all, const char *testdata)
+/* Adds commands that read no trace. */
+static void add_without_trace(struct fault_cases *all, const char *testdata)
 {
-	static const char *const alone[] = {
+	static const char *const commands[] = {
 		"--help",         "--version", "--version --verbose", "formats",         "formats --json",
 		"convert --help", "explain",   "vocabulary show",     "completion bash", "completion fish",
 		"completion zsh", NULL,
 	};
 	char line[600];
 
-	for (const char *const *a = alone; *a != NULL; a++)
-		add(all, *a);
+	for (const char *const *a = commands; *a != NULL; a++)
+		add_case(all, *a);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		if ((*f)->rules != NULL) {
 			snprintf(line, sizeof line, "explain %s", (*f)->rules[0].id);
-			add(all, line);
+			add_case(all, line);
 		}
 		snprintf(line, sizeof line, "%s/../schemas/%s.yaml", testdata, (*f)->name);
 		if (access(line, R_OK) == 0)
-			add_reading(all, "vocabulary check", copy(line), NULL);
+			add_command(all, "vocabulary check", copy_text(line), NULL);
 	}
 }
 
 /* ---- the list of command lines ---- */
 
-/* IN/ and OUT/ at the beginning of a word, or behind a =, become folders. */
-static void put_folders(char *to, size_t size, const char *line, const char *testdata, const char *out)
+/* Replaces IN/ and OUT/ at the beginning of an argument, or after a =, by folders. */
+static void expand_folders(char *to, size_t size, const char *line, const char *testdata, const char *out)
 {
 	size_t at = 0;
 
@@ -231,13 +314,13 @@ static void put_folders(char *to, size_t size, const char *line, const char *tes
 	to[at < size ? at : size - 1] = '\0';
 }
 
-/* "put FILE": a file that is there before the next command; "old COMMAND": what this made is.  Cases that
+/* "put FILE": a file that exists before the next command; "old COMMAND": likewise its outputs.  Cases that
  * only prepare others are not in the list. */
 static struct fault_case *add_line(struct fault_cases *all, const char *line,
                                    const struct fault_case *earlier)
 {
 	const bool puts = strncmp(line, "put ", 4) == 0, old = strncmp(line, "old ", 4) == 0;
-	struct fault_case *const c = add(all, line + (puts || old ? 4 : 0));
+	struct fault_case *const c = add_case(all, line + (puts || old ? 4 : 0));
 	uint64_t kind = UINT64_C(0xcbf29ce484222325);
 
 	for (const char *p = line; *p != '\0'; p++)
@@ -246,13 +329,13 @@ static struct fault_case *add_line(struct fault_cases *all, const char *line,
 	c->earlier = earlier;
 	if (!puts && !old)
 		return NULL;
-	struct fault_case *const apart = malloc(sizeof *apart);
-	if (apart == NULL)
+	struct fault_case *const unlisted = malloc(sizeof *unlisted);
+	if (unlisted == NULL)
 		abort();
-	*apart = *c;
-	apart->copied = puts ? c->argv[1] : NULL;
+	*unlisted = *c;
+	unlisted->copied = puts ? c->argv[1] : NULL;
 	all->n--;
-	return apart;
+	return unlisted;
 }
 
 static bool add_lines(struct fault_cases *all, const char *testdata, const char *out)
@@ -270,16 +353,16 @@ static bool add_lines(struct fault_cases *all, const char *testdata, const char 
 		line[strcspn(line, "\n")] = '\0';
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
-		put_folders(words, sizeof words, line, testdata, out);
+		expand_folders(words, sizeof words, line, testdata, out);
 		earlier = add_line(all, words, earlier);
 	}
 	fclose(f);
 	return true;
 }
 
-bool fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
+bool fault_cases_create(struct fault_cases *all, const char *testdata, const char *in, const char *out)
 {
-	add_alone(all, testdata);
+	add_without_trace(all, testdata);
 	return add_lines(all, testdata, out) && add_samples(all, testdata, in, out);
 }
 

@@ -1,4 +1,9 @@
-#include "test/faults/fault_judge.h"
+/*
+ * Judges a run with a fault.  It must either succeed with the same outputs and messages as without the fault,
+ * or end with status 2, a message with path and reason, and the files that existed before.
+ */
+
+#include "test/faults/faults.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -29,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static bool wrong(const struct judge *j, c
 
 static bool has_reason(const char *line, const struct fault_plan *plan)
 {
-	/* the second is what pthread_create() says when its own memory fails */
+	/* the second is the error of pthread_create() on OOM */
 	static const char *const memory[] = { "memory", "Resource temporarily unavailable", NULL };
 
 	for (const char *const *w = memory; plan->error == ENOMEM && *w != NULL; w++)
@@ -38,8 +43,8 @@ static bool has_reason(const char *line, const struct fault_plan *plan)
 	return plan->error > 0 && strstr(line, strerror(plan->error)) != NULL;
 }
 
-/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name
- * inputs from the root on. */
+/* Returns true if the line has a path of the command line (an argument, or after FORMAT=), or of an output.
+ * Reports can have absolute paths of inputs. */
 static bool has_path(const char *line, const struct judge *j)
 {
 	const struct fault_tree *const made = &j->without->made;
@@ -59,13 +64,13 @@ static bool has_path(const char *line, const struct judge *j)
 	}
 	return strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL ||
 	       strstr(line, "the current folder") != NULL ||
-	       strstr(line, "the temporary file for") != NULL; /* has no name: its folder is told */
+	       strstr(line, "the temporary file for") != NULL; /* it has no name */
 }
 
-/* A line that says what failed, of whom. */
+/* Returns true if a line has path and reason. */
 static bool has_message(char *text, const struct judge *j)
 {
-	const bool json = text[0] == '{'; /* path and reason stand on lines of their own */
+	const bool json = text[0] == '{'; /* path and reason are on separate lines */
 
 	for (char *line = text, *end; *line != '\0'; line = end) {
 		end = json ? NULL : strchr(line, '\n');
@@ -82,7 +87,7 @@ static bool has_message(char *text, const struct judge *j)
 	return false;
 }
 
-/* Whether a report in a file says it; its lines are of whatever form. */
+/* Returns true if a report in a file has path and reason, on any lines. */
 static bool has_report(const struct judge *j)
 {
 	const struct fault_tree *const made = &j->with->made;
@@ -99,13 +104,13 @@ static bool has_report(const struct judge *j)
 
 /* ---- the files ---- */
 
-/* What cannot be removed stays. */
+/* Returns true for calls that remove files: if they fail, files remain. */
 static bool removes(enum fault_call call)
 {
 	return call == FAULT_unlink || call == FAULT_unlinkat || call == FAULT_rmdir;
 }
 
-/* An entry that is neither there before nor made: a temporary file.  NULL: none. */
+/* Returns a temporary file: an entry that is neither old nor an output.  NULL: none. */
 static const char *find_stray(const struct judge *j)
 {
 	const struct fault_tree *const made = &j->with->made;
@@ -117,22 +122,22 @@ static const char *find_stray(const struct judge *j)
 	return NULL;
 }
 
-/* An entry of one of them that the run left otherwise than it is in `due`; NULL: none. */
-static const char *find_other(const struct judge *j, const struct fault_tree *due)
+/* Returns an old entry or an output that differs from the expected one, or NULL. */
+static const char *find_other(const struct judge *j, const struct fault_tree *expected)
 {
-	const struct fault_tree *const known[] = { j->before, &j->without->made };
+	const struct fault_tree *const trees[] = { j->before, &j->without->made };
 
 	for (int k = 0; k < 2; k++)
-		for (unsigned i = 0; i < known[k]->n; i++) {
-			const char *const path = known[k]->list[i].path;
+		for (unsigned i = 0; i < trees[k]->n; i++) {
+			const char *const path = trees[k]->list[i].path;
 			if (!fault_entries_equal(fault_tree_find(&j->with->made, path),
-			                         fault_tree_find(due, path)))
+			                         fault_tree_find(expected, path)))
 				return path;
 		}
 	return NULL;
 }
 
-/* ---- the two ways to end ---- */
+/* ---- the two allowed ends: failure and success ---- */
 
 static bool judge_failed(const struct judge *j)
 {
@@ -151,7 +156,7 @@ static bool judge_failed(const struct judge *j)
 	                                            : wrong(j, "no line of the message has path and reason");
 }
 
-static bool same(const struct fault_bytes *a, const struct fault_bytes *b)
+static bool bytes_equal(const struct fault_bytes *a, const struct fault_bytes *b)
 {
 	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
@@ -161,12 +166,12 @@ static bool judge_done(const struct judge *j)
 	const struct fault_outcome *const without = j->without, *const with = j->with;
 	const char *const other = find_other(j, &without->made);
 
-	if (!same(&with->out, &without->out))
+	if (!bytes_equal(&with->out, &without->out))
 		return wrong(j, "standard output is another one");
 	if (other != NULL)
 		return wrong(j, "%s is %s", other,
 		             fault_tree_find(&with->made, other) == NULL ? "missing" : "another one");
-	if (!j->plan->muted && !same(&with->err, &without->err))
+	if (!j->plan->muted && !bytes_equal(&with->err, &without->err))
 		return wrong(j, "the messages are other ones");
 	return true;
 }

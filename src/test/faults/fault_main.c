@@ -1,17 +1,19 @@
 /*
  * Runs every command over a small trace of each format, again and again, each time with another call of the C
- * library failing: memory, files, folders, threads.  It must end with the right answer, or with status 2, a
- * message that has path and reason, and no output; and never crash, hang, or leave a temporary file.
+ * library failing: memory, files, folders, threads.  It must end with the correct result, or with status 2, a
+ * message with path and reason, and no output; it must never crash, hang, or leave a temporary file.
  *
- * A call is told from others by the way the program came to it: of those of one way, command and kind of
- * input, the first two and the last are failed; `whole` cases fail every single one.
+ * Calls with the same stack, command and kind of input are equivalent: the first two and the last of them are
+ * failed; `whole` cases fail every single one.
  *
  * usage: faults [-t TESTDATA] [-j JOBS] [-e EVERY] [-s SHOWN] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
  *
- * EVERY: only every so manieth of those calls; WORD: only command lines that contain it; CALL: only failures
- * of this one.  With NTH it is one run, which shows what the process wrote and where the call failed.
+ * EVERY: only every nth of these calls; WORD: only command lines that contain it; CALL: only failures of this
+ * call.  With NTH it is one run, which prints the output of the process and the stack of the failing call.
  */
 #define _GNU_SOURCE
+#include "test/faults/faults.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,25 +24,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test/faults/fault_judge.h"
-#include "test/faults/fault_samples.h"
-
 enum {
 	JOBS_MAX = 64,
 	WAYS = 1 << 18, /* hash table; a power of two */
-	WHOLE = 4000,   /* calls that a case may have to be swept as a whole */
-	OF_A_WAY = 2,
+	WHOLE = 4000,   /* max calls of a case that is swept as a whole */
+	OF_A_WAY = 2,   /* equivalent calls that are failed */
 };
 
-/* How often the call of a way was failed. */
+/* Number of equivalent calls. */
 struct way {
 	_Atomic uint64_t key; /* 0: free */
 	atomic_uint n;
 };
 
-/* What the jobs share. */
+/* Shared by the jobs. */
 struct shared {
-	atomic_uint next; /* case */
+	atomic_uint next; /* index of the next case */
 	atomic_uint runs, failed, wrong;
 	struct way ways[WAYS];
 };
@@ -49,7 +48,7 @@ struct sweep {
 	struct fault_cases cases;
 	const char *word, *call; /* NULL: all */
 	bool verbose;
-	unsigned shown; /* broken promises that are printed */
+	unsigned shown; /* max broken promises that are printed */
 	unsigned every;
 	struct shared *shared;
 };
@@ -63,7 +62,9 @@ struct job {
 	const struct fault_case *c;
 };
 
-static void show_wrong(struct job *j, const char *what)
+/* ---- runs of a case ---- */
+
+static void report_wrong(struct job *j, const char *what)
 {
 	const struct fault_plan *const p = j->runner.plan;
 	char line[1024];
@@ -89,15 +90,15 @@ static bool run_one(struct job *j)
 		atomic_fetch_add(&j->sweep->shared->failed, 1);
 	char what[300] = "";
 	if (!fault_judge(j->c, j->runner.plan, &j->before, &j->without, &j->with, what, sizeof what))
-		show_wrong(j, what);
+		report_wrong(j, what);
 	return true;
 }
 
-/* Fails the nth call for each reason there is: once, and from there on. */
+/* Fails the nth call with each of its errors: once, and permanently. */
 static bool run_call(struct job *j, enum fault_call call, unsigned nth)
 {
 	const struct fault_errors *const e = &fault_errors[call];
-	const int reasons[] = { e->errors[0], e->errors[1], fault_call_moves(call) ? FAULT_SHORT : 0 };
+	const int reasons[] = { e->errors[0], e->errors[1], fault_call_is_transfer(call) ? FAULT_SHORT : 0 };
 	struct fault_plan *const p = j->runner.plan;
 	bool ok = true;
 
@@ -117,7 +118,7 @@ static bool run_call(struct job *j, enum fault_call call, unsigned nth)
 	return ok;
 }
 
-/* Counts one more of a way; true: there were few. */
+/* Counts an equivalent call.  Returns true for the first OF_A_WAY. */
 static bool is_new(struct shared *s, uint64_t key)
 {
 	uint64_t none = 0;
@@ -131,8 +132,8 @@ static bool is_new(struct shared *s, uint64_t key)
 	return atomic_fetch_add(&s->ways[i].n, 1) < OF_A_WAY;
 }
 
-/* Runs the case while nothing fails.  false: it ends neither with status 0 nor 1, and that was said. */
-static bool run_sound(struct job *j, const struct fault_case *c)
+/* Runs the case without a fault.  Returns false after a message, if its status is neither 0 nor 1. */
+static bool run_without_fault(struct job *j, const struct fault_case *c)
 {
 	char line[1024];
 
@@ -147,7 +148,7 @@ static bool run_sound(struct job *j, const struct fault_case *c)
 	return false;
 }
 
-/* Makes what is in the folder of outputs before the case. */
+/* Creates the files that are in the folder of outputs before the case. */
 static bool run_earlier(struct job *j, const struct fault_case *c)
 {
 	if (c == NULL) {
@@ -159,7 +160,7 @@ static bool run_earlier(struct job *j, const struct fault_case *c)
 		return false;
 	if (c->copied != NULL)
 		return fault_tree_add(&j->before, c->copied);
-	if (!run_sound(j, c))
+	if (!run_without_fault(j, c))
 		return false;
 	const struct fault_tree made = j->without.made;
 	j->without.made = j->before;
@@ -167,18 +168,18 @@ static bool run_earlier(struct job *j, const struct fault_case *c)
 	return true;
 }
 
-/* The calls of the case; NULL after a message. */
+/* Returns the calls of the case, or NULL after a message. */
 static struct fault_logged *list_calls(struct job *j, unsigned *n)
 {
 	struct fault_plan *const p = j->runner.plan;
 	struct fault_logged *list = NULL;
 
 	p->log = true;
-	const bool sound = run_sound(j, j->c);
+	const bool ok = run_without_fault(j, j->c);
 	p->log = false;
-	if (sound && p->nlogged < FAULT_LOGGED)
+	if (ok && p->nlogged < FAULT_LOGGED)
 		list = malloc((p->nlogged + 1) * sizeof *list);
-	if (sound && list == NULL)
+	if (ok && list == NULL)
 		fprintf(stderr, "faults: no room for a list of %u calls\n", p->nlogged);
 	*n = list != NULL ? p->nlogged : 0;
 	if (*n > 0)
@@ -211,6 +212,8 @@ static bool run_case(struct job *j)
 	return ok;
 }
 
+/* ---- jobs ---- */
+
 static bool is_wanted(const struct sweep *s, const struct fault_case *c)
 {
 	char line[1024];
@@ -219,7 +222,7 @@ static bool is_wanted(const struct sweep *s, const struct fault_case *c)
 	return s->word == NULL || strstr(line, s->word) != NULL;
 }
 
-/* In a folder of its own. */
+/* Creates and enters the folder of the job. */
 static bool begin_job(struct job *j, const char *folder)
 {
 	return mkdir(folder, 0777) == 0 && chdir(folder) == 0 && mkdir("out", 0777) == 0 &&
@@ -227,7 +230,7 @@ static bool begin_job(struct job *j, const char *folder)
 	       fault_outcome_init(&j->with) && fault_tree_init(&j->before);
 }
 
-static bool work(const struct sweep *s, unsigned number)
+static bool run_cases(const struct sweep *s, unsigned number)
 {
 	struct job j = { .sweep = s };
 	char folder[32];
@@ -254,7 +257,7 @@ static bool work(const struct sweep *s, unsigned number)
 	return true;
 }
 
-static bool work_all(const struct sweep *s, unsigned jobs)
+static bool run_jobs(const struct sweep *s, unsigned jobs)
 {
 	bool ok = true;
 	int status;
@@ -262,7 +265,7 @@ static bool work_all(const struct sweep *s, unsigned jobs)
 	for (unsigned i = 0; i < jobs; i++) {
 		const pid_t pid = fork();
 		if (pid == 0)
-			_exit(work(s, i) ? 0 : 1);
+			_exit(run_cases(s, i) ? 0 : 1);
 		ok &= pid > 0;
 	}
 	while (wait(&status) > 0)
@@ -270,7 +273,7 @@ static bool work_all(const struct sweep *s, unsigned jobs)
 	return ok;
 }
 
-/* ---- one run, for whoever looks for the cause ---- */
+/* ---- one run, to find the cause ---- */
 
 static bool show_one(const struct sweep *s, unsigned nth, int error, bool lasting)
 {
@@ -283,7 +286,7 @@ static bool show_one(const struct sweep *s, unsigned nth, int error, bool lastin
 		return false;
 	j.c = &s->cases.list[i];
 	struct fault_plan *const p = j.runner.plan;
-	if (!run_earlier(&j, j.c->earlier) || !run_sound(&j, j.c))
+	if (!run_earlier(&j, j.c->earlier) || !run_without_fault(&j, j.c))
 		return false;
 	for (int call = 0; call < FAULT_CALLS; call++)
 		if (strcmp(s->call, fault_call_name((enum fault_call)call)) == 0)
@@ -297,7 +300,7 @@ static bool show_one(const struct sweep *s, unsigned nth, int error, bool lastin
 	return ok;
 }
 
-/* ---- the whole ---- */
+/* ---- all cases ---- */
 
 static bool prepare(struct sweep *s, const char *testdata, char *root)
 {
@@ -309,7 +312,7 @@ static bool prepare(struct sweep *s, const char *testdata, char *root)
 	snprintf(in, sizeof in, "%s/in", root);
 	snprintf(data, sizeof data, "%s/data", root);
 	return symlink(from, data) == 0 && mkdir(in, 0777) == 0 && chdir(in) == 0 &&
-	       fault_cases_make(&s->cases, "../data", "../in", "out");
+	       fault_cases_create(&s->cases, "../data", "../in", "out");
 }
 
 static int finish(const struct sweep *s, bool ok)
@@ -357,7 +360,7 @@ int main(int argc, char **argv)
 		ok = show_one(&s, (unsigned)strtoul(argv[2], NULL, 10), argc > 3 ? atoi(argv[3]) : 0,
 		              argc > 4);
 	else
-		ok = work_all(&s, jobs);
+		ok = run_jobs(&s, jobs);
 	fault_folder_empty(root);
 	rmdir(root);
 	return ok ? finish(&s, ok) : 1;

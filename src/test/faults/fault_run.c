@@ -1,5 +1,8 @@
+/*
+ * Runs a case in a child process, and collects its status, standard streams and outputs.
+ */
 #define _GNU_SOURCE /* memfd_create */
-#include "test/faults/fault_run.h"
+#include "test/faults/faults.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -15,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A run takes some milliseconds. */
+/* Limits; a run takes some milliseconds. */
 enum {
-	CPU_SECONDS = 20,   /* spins */
-	WALL_SECONDS = 300, /* waits for itself; a busy machine is no reason to fail */
+	CPU_SECONDS = 20,   /* for endless loops */
+	WALL_SECONDS = 300, /* for deadlocks; large, since the machine may be busy */
 };
 
-/* That of src/main.c, which is compiled under this name for us. */
+/* main() of src/main.c, which is compiled under this name. */
 int tracetool_main(int argc, char **argv);
 
 bool fault_runner_init(struct fault_runner *r, const char *out_folder)
@@ -29,7 +32,7 @@ bool fault_runner_init(struct fault_runner *r, const char *out_folder)
 	sigset_t set;
 	void *frame;
 
-	(void)backtrace(&frame, 1); /* loads what it needs now, and not in the process under test */
+	(void)backtrace(&frame, 1); /* loads its library here, not in the process under test */
 	*r = (struct fault_runner){ .out_folder = out_folder };
 	r->plan = mmap(NULL, sizeof *r->plan, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	r->out = memfd_create("stdout", 0);
@@ -49,8 +52,8 @@ bool fault_outcome_init(struct fault_outcome *o)
 
 /* ---- the process ---- */
 
-/* A pipe with the bytes of a file, which must fit in. */
-static int pipe_of(const char *path)
+/* Returns a pipe with the bytes of a file, which must fit into its buffer. */
+static int open_pipe(const char *path)
 {
 	char bytes[65536];
 	int fds[2];
@@ -75,10 +78,10 @@ static void show_crash(int sig)
 	raise(sig);
 }
 
-__attribute__((noreturn)) static void be_process(const struct fault_runner *r, const struct fault_case *c)
+__attribute__((noreturn)) static void run_child(const struct fault_runner *r, const struct fault_case *c)
 {
 	const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS };
-	const int in = c->stdin_ != NULL ? pipe_of(c->stdin_) : open("/dev/null", O_RDONLY);
+	const int in = c->stdin_ != NULL ? open_pipe(c->stdin_) : open("/dev/null", O_RDONLY);
 	sigset_t none;
 
 	sigemptyset(&none);
@@ -98,9 +101,9 @@ __attribute__((noreturn)) static void be_process(const struct fault_runner *r, c
 	_exit(status);
 }
 
-/* ---- what it left ---- */
+/* ---- its results ---- */
 
-static void take(struct fault_bytes *b, int fd)
+static void read_stream(struct fault_bytes *b, int fd)
 {
 	const ssize_t n = pread(fd, b->p, FAULT_KEPT, 0);
 
@@ -135,16 +138,16 @@ bool fault_run(struct fault_runner *r, const struct fault_case *c, const struct 
 	r->plan->failed = r->plan->nlogged = 0;
 	r->plan->muted = false;
 	if (ftruncate(r->out, 0) != 0 || ftruncate(r->err, 0) != 0 || lseek(r->out, 0, SEEK_SET) != 0 ||
-	    lseek(r->err, 0, SEEK_SET) != 0 || !fault_tree_put(before, r->out_folder))
+	    lseek(r->err, 0, SEEK_SET) != 0 || !fault_tree_write(before, r->out_folder))
 		return false;
 	const pid_t pid = fork();
 	if (pid == 0)
-		be_process(r, c);
+		run_child(r, c);
 	if (pid < 0 || !wait_for(pid, o))
 		return false;
-	take(&o->out, r->out);
-	take(&o->err, r->err);
-	const bool taken = fault_tree_take(&o->made, r->out_folder);
+	read_stream(&o->out, r->out);
+	read_stream(&o->err, r->err);
+	const bool ok = fault_tree_read(&o->made, r->out_folder);
 	fault_folder_empty(r->out_folder);
-	return taken;
+	return ok;
 }

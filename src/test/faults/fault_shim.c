@@ -1,10 +1,10 @@
 /*
- * Takes the place of functions of the C library in the program it is linked into, and in the libraries that
- * program uses: each counts its calls and fails those that the plan names.  glibc only.  With
- * AddressSanitizer (of gcc), its memory lies behind ours.
+ * Replaces functions of the C library in the program that it is linked into, and in its libraries: each
+ * counts its calls and fails those that the plan names.  glibc only.  With AddressSanitizer (of gcc),
+ * malloc() and its like are passed on to the sanitizer.
  */
 #define _GNU_SOURCE
-#include "test/faults/fault_plan.h"
+#include "test/faults/faults.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -23,7 +23,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A function that replaces another is handed nothing of ours, hence the static. */
+/* ---- the plan ---- */
+
+static const char *const names[FAULT_CALLS] = {
+#define CALL(name, first, second, harmless) #name,
+#include "test/faults/fault_calls.def"
+#undef CALL
+};
+
+const struct fault_errors fault_errors[FAULT_CALLS] = {
+#define CALL(name, first, second, harmless) { { first, second }, harmless },
+#include "test/faults/fault_calls.def"
+#undef CALL
+};
+
+const char *fault_call_name(enum fault_call call)
+{
+	return call < FAULT_CALLS ? names[call] : "none";
+}
+
+bool fault_call_is_transfer(enum fault_call call)
+{
+	return call == FAULT_read || call == FAULT_pread || call == FAULT_write || call == FAULT_pwrite;
+}
+
+/* Static, since a replaced function gets no context. */
 static struct fault_plan *plan;
 
 void fault_plan_set(struct fault_plan *p)
@@ -31,10 +55,9 @@ void fault_plan_set(struct fault_plan *p)
 	plan = p;
 }
 
-/* Calls that are made for the shim itself are left alone. */
-static _Thread_local bool inside;
+static _Thread_local bool inside; /* the current call is one of the shim itself */
 
-static void show_where(void)
+static void print_stack(void)
 {
 	void *frames[FAULT_FRAMES];
 
@@ -43,7 +66,7 @@ static void show_where(void)
 	inside = false;
 }
 
-static uint64_t stack_here(void)
+static uint64_t hash_stack(void)
 {
 	void *frames[FAULT_FRAMES];
 	uint64_t hash = 0;
@@ -56,18 +79,18 @@ static uint64_t stack_here(void)
 	return hash;
 }
 
-static void note(struct fault_plan *p, enum fault_call call, unsigned nth)
+static void log_call(struct fault_plan *p, enum fault_call call, unsigned nth)
 {
 	const unsigned i = atomic_fetch_add(&p->nlogged, 1);
 
 	if (i < FAULT_LOGGED)
-		p->logged[i] = (struct fault_logged){ (uint32_t)call, nth, stack_here() };
+		p->logged[i] = (struct fault_logged){ (uint32_t)call, nth, hash_stack() };
 }
 
-/* Runs before AddressSanitizer has made its memory. */
+/* Runs before AddressSanitizer has mapped its memory. */
 #define EARLY __attribute__((no_sanitize("address", "undefined")))
 
-/* Whether this call fails; errno is set then. */
+/* Returns true, with errno set, if this call fails. */
 EARLY static bool fails(enum fault_call call)
 {
 	struct fault_plan *const p = plan;
@@ -76,50 +99,50 @@ EARLY static bool fails(enum fault_call call)
 		return false;
 	const unsigned n = atomic_fetch_add(&p->counts[call], 1) + 1;
 	if (p->log)
-		note(p, call, n);
+		log_call(p, call, n);
 	if (call != p->call || n < p->nth || (n > p->nth && !p->lasting))
 		return false;
 	if (p->trace)
-		show_where();
+		print_stack();
 	atomic_fetch_add(&p->failed, 1);
 	errno = p->error;
 	return true;
 }
 
-/* How many of n bytes a call moves; 0: it fails. */
-static size_t moved(enum fault_call call, size_t n)
+/* Returns the number of bytes to transfer, of n; 0: the call fails. */
+static size_t transfer_size(enum fault_call call, size_t n)
 {
 	if (!fails(call))
 		return n;
 	return plan->error == FAULT_SHORT ? (n + 1) / 2 : 0;
 }
 
-/* ---- memory; the functions behind ours under their other names, as dlsym() may allocate ---- */
+/* ---- memory: the originals by their internal names, since dlsym() may allocate ---- */
 
 #ifdef __SANITIZE_ADDRESS__
-#define BEHIND(name) __interceptor_##name
+#define ORIGINAL(name) __interceptor_##name
 #else
-#define BEHIND(name) __libc_##name
+#define ORIGINAL(name) __libc_##name
 #endif
 
-void *BEHIND(malloc)(size_t n);
-void *BEHIND(calloc)(size_t count, size_t n);
-void *BEHIND(realloc)(void *p, size_t n);
-void *BEHIND(memalign)(size_t align, size_t n);
+void *ORIGINAL(malloc)(size_t n);
+void *ORIGINAL(calloc)(size_t count, size_t n);
+void *ORIGINAL(realloc)(void *p, size_t n);
+void *ORIGINAL(memalign)(size_t align, size_t n);
 
 EARLY void *malloc(size_t n)
 {
-	return fails(FAULT_memory) ? NULL : BEHIND(malloc)(n);
+	return fails(FAULT_memory) ? NULL : ORIGINAL(malloc)(n);
 }
 
 EARLY void *calloc(size_t count, size_t n)
 {
-	return fails(FAULT_memory) ? NULL : BEHIND(calloc)(count, n);
+	return fails(FAULT_memory) ? NULL : ORIGINAL(calloc)(count, n);
 }
 
 EARLY void *realloc(void *p, size_t n)
 {
-	return fails(FAULT_memory) ? NULL : BEHIND(realloc)(p, n);
+	return fails(FAULT_memory) ? NULL : ORIGINAL(realloc)(p, n);
 }
 
 EARLY void *reallocarray(void *p, size_t count, size_t n)
@@ -133,13 +156,13 @@ EARLY void *reallocarray(void *p, size_t count, size_t n)
 
 EARLY void *aligned_alloc(size_t align, size_t n)
 {
-	return fails(FAULT_memory) ? NULL : BEHIND(memalign)(align, n);
+	return fails(FAULT_memory) ? NULL : ORIGINAL(memalign)(align, n);
 }
 
-/* ---- the others ---- */
+/* ---- files, folders and threads ---- */
 
-/* The function behind ours: of this name, or of the one it has where files may be large. */
-static void *behind(const char *name)
+/* Returns the original function: of this name with 64 (large files), or of this name. */
+static void *find_original(const char *name)
 {
 	char large[64];
 	void *p;
@@ -149,12 +172,13 @@ static void *behind(const char *name)
 	return p != NULL ? p : dlsym(RTLD_NEXT, name);
 }
 
-/* NAME(args) calls the real one where `call` does not fail; ISO C knows no function in a void pointer. */
+/* NAME(args) calls the original if the call does not fail.  memcpy(): ISO C has no conversion between
+ * pointers to functions and void. */
 #define REAL(type, name, params)                                                                             \
 	static type(*real_##name) params;                                                                    \
 	__attribute__((constructor)) static void find_##name(void)                                           \
 	{                                                                                                    \
-		void *const p = behind(#name);                                                               \
+		void *const p = find_original(#name);                                                        \
 		memcpy(&real_##name, &p, sizeof p);                                                          \
 	}
 
@@ -223,7 +247,7 @@ REPLACE(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t
         plan->error)
 REPLACE(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attr), (c, attr), plan->error)
 
-/* Closed all the same, as the kernel does. */
+/* Closes in any case, like the kernel. */
 REAL(int, close, (int fd))
 int close(int fd)
 {
@@ -279,7 +303,7 @@ int fcntl(int fd, int what, ...)
 REAL(ssize_t, read, (int fd, void *to, size_t n))
 ssize_t read(int fd, void *to, size_t n)
 {
-	const size_t some = moved(FAULT_read, n);
+	const size_t some = transfer_size(FAULT_read, n);
 
 	return some == 0 && n > 0 ? -1 : real_read(fd, to, some);
 }
@@ -287,7 +311,7 @@ ssize_t read(int fd, void *to, size_t n)
 REAL(ssize_t, pread, (int fd, void *to, size_t n, off_t from))
 ssize_t pread(int fd, void *to, size_t n, off_t from)
 {
-	const size_t some = moved(FAULT_pread, n);
+	const size_t some = transfer_size(FAULT_pread, n);
 
 	return some == 0 && n > 0 ? -1 : real_pread(fd, to, some, from);
 }
@@ -295,7 +319,7 @@ ssize_t pread(int fd, void *to, size_t n, off_t from)
 REAL(ssize_t, write, (int fd, const void *p, size_t n))
 ssize_t write(int fd, const void *p, size_t n)
 {
-	const size_t some = moved(FAULT_write, n);
+	const size_t some = transfer_size(FAULT_write, n);
 
 	if (some > 0 || n == 0)
 		return real_write(fd, p, some);
@@ -307,12 +331,12 @@ ssize_t write(int fd, const void *p, size_t n)
 REAL(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t to))
 ssize_t pwrite(int fd, const void *p, size_t n, off_t to)
 {
-	const size_t some = moved(FAULT_pwrite, n);
+	const size_t some = transfer_size(FAULT_pwrite, n);
 
 	return some == 0 && n > 0 ? -1 : real_pwrite(fd, p, some, to);
 }
 
-/* The stream's descriptor is taken away for a moment, so that its error flag is set by the library itself. */
+/* Replaces the descriptor of the stream for a moment, so that the library itself sets the error flag. */
 REAL(size_t, fread, (void *to, size_t size, size_t n, FILE *f))
 size_t fread(void *to, size_t size, size_t n, FILE *f)
 {
@@ -331,7 +355,7 @@ size_t fread(void *to, size_t size, size_t n, FILE *f)
 /* ---- AddressSanitizer ---- */
 
 #ifdef __SANITIZE_ADDRESS__
-/* Its own do not come by our malloc(). */
+/* Those of the sanitizer do not call our malloc(). */
 char *strdup(const char *s)
 {
 	const size_t n = strlen(s) + 1;
@@ -340,9 +364,9 @@ char *strdup(const char *s)
 	return copy != NULL ? memcpy(copy, s, n) : NULL;
 }
 
-char *strndup(const char *s, size_t most)
+char *strndup(const char *s, size_t max)
 {
-	const size_t n = strnlen(s, most);
+	const size_t n = strnlen(s, max);
 	char *const copy = malloc(n + 1);
 
 	if (copy == NULL)
@@ -351,7 +375,7 @@ char *strndup(const char *s, size_t most)
 	return memcpy(copy, s, n);
 }
 
-/* It asks for this in each thread, and gives up where that fails. */
+/* The sanitizer calls this in each thread, and aborts if it fails. */
 REAL(int, pthread_getattr_np, (pthread_t t, pthread_attr_t *attr))
 int pthread_getattr_np(pthread_t t, pthread_attr_t *attr)
 {
@@ -363,7 +387,7 @@ int pthread_getattr_np(pthread_t t, pthread_attr_t *attr)
 	return result;
 }
 
-/* Its report is a status that no command has. */
+/* A report of the sanitizer ends with a status that no command has. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

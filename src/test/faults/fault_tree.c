@@ -1,5 +1,8 @@
+/*
+ * The content of a folder in memory: read, written, compared.
+ */
 #define _GNU_SOURCE
-#include "test/faults/fault_tree.h"
+#include "test/faults/faults.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 1024, DEEPEST = 8 };
+enum { PATH_SIZE = 1024, MAX_DEPTH = 8 };
 
 bool fault_tree_init(struct fault_tree *t)
 {
@@ -21,7 +24,7 @@ bool fault_tree_init(struct fault_tree *t)
 
 /* ---- reading ---- */
 
-/* A new entry with a copy of the path, and no bytes yet. */
+/* Adds an entry with a copy of the path, and without bytes. */
 static struct fault_entry *add_entry(struct fault_tree *t, const char *path)
 {
 	const size_t size = strlen(path) + 1;
@@ -67,12 +70,12 @@ static bool is_folder(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* `inside`: the path of the folder from the root on, with a slash behind; "": the root. */
-static bool take_below(struct fault_tree *t, const char *folder, const char *inside, int depth)
+/* inside: the path of the folder relative to the root, with a slash at the end; "": the root. */
+static bool read_folder(struct fault_tree *t, const char *folder, const char *inside, int depth)
 {
 	struct dirent **list = NULL;
 	char from[PATH_SIZE], path[PATH_SIZE];
-	const int n = depth < DEEPEST ? scandir(folder, &list, is_entry, alphasort) : -1;
+	const int n = depth < MAX_DEPTH ? scandir(folder, &list, is_entry, alphasort) : -1;
 	bool ok = n >= 0;
 
 	for (int i = 0; i < n; i++) {
@@ -83,7 +86,7 @@ static bool take_below(struct fault_tree *t, const char *folder, const char *ins
 		} else if (ok) {
 			ok = add_entry(t, path) != NULL;
 			strncat(path, "/", sizeof path - strlen(path) - 1);
-			ok = ok && take_below(t, from, path, depth + 1);
+			ok = ok && read_folder(t, from, path, depth + 1);
 		}
 		free(list[i]);
 	}
@@ -91,11 +94,11 @@ static bool take_below(struct fault_tree *t, const char *folder, const char *ins
 	return ok;
 }
 
-bool fault_tree_take(struct fault_tree *t, const char *folder)
+bool fault_tree_read(struct fault_tree *t, const char *folder)
 {
 	t->n = 0;
 	t->used = 0;
-	return take_below(t, folder, "", 0);
+	return read_folder(t, folder, "", 0);
 }
 
 bool fault_tree_add(struct fault_tree *t, const char *file)
@@ -107,7 +110,7 @@ bool fault_tree_add(struct fault_tree *t, const char *file)
 
 /* ---- writing ---- */
 
-bool fault_tree_put(const struct fault_tree *t, const char *folder)
+bool fault_tree_write(const struct fault_tree *t, const char *folder)
 {
 	char path[PATH_SIZE];
 	bool ok = true;
@@ -126,17 +129,17 @@ bool fault_tree_put(const struct fault_tree *t, const char *folder)
 	return ok;
 }
 
-static void empty_below(const char *folder, int depth)
+static void empty_folder(const char *folder, int depth)
 {
 	char path[PATH_SIZE];
-	DIR *const d = depth < DEEPEST ? opendir(folder) : NULL;
+	DIR *const d = depth < MAX_DEPTH ? opendir(folder) : NULL;
 
 	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
 		if (!is_entry(e))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
 		if (unlink(path) != 0) {
-			empty_below(path, depth + 1);
+			empty_folder(path, depth + 1);
 			rmdir(path);
 		}
 	}
@@ -146,7 +149,7 @@ static void empty_below(const char *folder, int depth)
 
 void fault_folder_empty(const char *path)
 {
-	empty_below(path, 0);
+	empty_folder(path, 0);
 }
 
 /* ---- comparing ---- */

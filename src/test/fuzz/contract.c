@@ -6,8 +6,8 @@
 #include "test/fuzz/strict_json.h"
 
 #define SEED UINT64_C(0x5eed)
-#define MAX_DEPTH 64    /* of lists in lists */
-#define UNIQUE_UP_TO 64 /* fields of an event whose names are compared */
+#define MAX_DEPTH 64    /* of nested lists */
+#define UNIQUE_UP_TO 64 /* first fields of an event, whose names are compared with each other */
 
 #define MUST(condition, ...)                                                                                 \
 	do                                                                                                   \
@@ -27,7 +27,7 @@ static void mix_text(struct contract *c, struct slice s)
 		mix(c, hash_bytes(s.p, s.n, SEED));
 }
 
-/* The flags of text say no more than is true; all of it is read on the way. */
+/* Reads a text, and checks that its flags are true. */
 static bool text_holds(struct contract *c, struct slice s, const char *what)
 {
 	bool utf8 = true, plain = true;
@@ -59,7 +59,7 @@ static bool json_holds(struct contract *c, struct slice s)
 	return true;
 }
 
-/* Numbers fit their widths. */
+/* Checks that a number fits its width. */
 static bool number_holds(struct contract *c, const struct value *v)
 {
 	static const uint8_t bits[] = {
@@ -138,7 +138,7 @@ static bool owner_holds(struct contract *c, const struct trace *t, const struct 
 	return true;
 }
 
-static bool place_holds(struct contract *c, const struct event *e, struct slice record)
+static bool offset_holds(struct contract *c, const struct event *e, struct slice record)
 {
 	MUST(e->offset >= c->end, "event at %" PRIu64 ": the one before ends at %" PRIu64, e->offset, c->end);
 	MUST(e->offset < c->n && record.n > 0 && record.n <= c->n - e->offset,
@@ -153,7 +153,7 @@ static bool event_holds(struct contract *c, const struct trace *t, const struct 
 {
 	const struct event *const e = &b->events[i];
 
-	if (!place_holds(c, e, b->bytes[i]) || !owner_holds(c, t, e) ||
+	if (!offset_holds(c, e, b->bytes[i]) || !owner_holds(c, t, e) ||
 	    !text_holds(c, e->name, "the name of an event") || !fields_hold(c, b, e))
 		return false;
 	MUST(e->phase != PHASE_SPAN || e->dur <= UINT64_MAX - e->ts,
@@ -167,8 +167,8 @@ static bool event_holds(struct contract *c, const struct trace *t, const struct 
 	return true;
 }
 
-/* Tracks and classes come once, in order. */
-static bool new_ones_hold(struct contract *c, const struct trace *t, const struct batch *b)
+/* Checks that tracks and classes are announced once, in order. */
+static bool announcements_hold(struct contract *c, const struct trace *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++, c->tracks++)
 		MUST(c->tracks < t->ntracks && b->tracks[i] == t->tracks[c->tracks],
@@ -182,7 +182,7 @@ static bool new_ones_hold(struct contract *c, const struct trace *t, const struc
 static bool batch_holds(struct contract *c, const struct trace *t, const struct batch *b)
 {
 	MUST(b->n <= b->cap && b->nfields <= b->fields_cap, "a batch holds more than it has room for");
-	if (!new_ones_hold(c, t, b))
+	if (!announcements_hold(c, t, b))
 		return false;
 	for (uint32_t i = 0; i < b->n; i++)
 		if (!event_holds(c, t, b, i))

@@ -1,3 +1,7 @@
+/*
+ * Passes over an input in memory, and the promises that hold for each: findings are plausible, and passes
+ * that want more, or see the input in small steps, have the same outcome as validation.
+ */
 #include "test/fuzz/fuzz_check.h"
 
 #include <inttypes.h>
@@ -6,17 +10,16 @@
 
 #include "format/registry.h"
 #include "test/fuzz/contract.h"
-#include "test/fuzz/fuzz_outputs.h"
 #include "test/fuzz/fuzz_pass.h"
 #include "test/fuzz/strict_json.h"
 #include "test/support/format_aids.h"
 
 #define WANT_ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
-/* Enough of the input for a reader to see ahead what it sees of the whole. */
+/* Bytes: enough for a reader to decide as with the whole input. */
 #define FIRST_WINDOW 2048
 
-/* A record of n bytes that comes in small steps is copied at each of them. */
+/* Bytes: a record that arrives in small steps is copied at each of them. */
 #define MAX_COPIED (UINT64_C(256) << 20)
 
 #define MUST(condition, ...)                                                                                 \
@@ -41,7 +44,7 @@ bool fuzz_broken(struct fuzz_result *r, const char *fmt, ...)
 
 /* ---- findings ---- */
 
-/* A message is a line that may go to a terminal. */
+/* Checks that a message is a line that is safe for a terminal. */
 static bool message_holds(const char *s)
 {
 	const char *const end = s + strlen(s);
@@ -55,8 +58,8 @@ static bool message_holds(const char *s)
 	return s < end;
 }
 
-/* Readers see less ahead in a small window: after such a fault they may guess otherwise. */
-static bool goes_by_window(const struct rule *rule)
+/* Returns true for faults after which a reader guesses by the content of its window. */
+static bool depends_on_window(const struct rule *rule)
 {
 	for (const struct format_aids *const *a = format_aids; *a != NULL; a++)
 		for (const char *const *id = (*a)->window_rules; id != NULL && *id != NULL; id++)
@@ -65,7 +68,7 @@ static bool goes_by_window(const struct rule *rule)
 	return false;
 }
 
-static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void add_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct fuzz_pass *const p = ctx;
 	struct fuzz_outcome *const o = &p->outcome;
@@ -79,8 +82,8 @@ static void take_finding(void *ctx, const struct findings *j, const struct findi
 	o->findings = hash_u64(o->findings ^ f->offset, (uintptr_t)f->rule);
 	o->findings = hash_u64(o->findings, f->record);
 	o->findings ^= hash_bytes(f->message, strlen(f->message), 1);
-	o->said++;
-	o->guessed |= goes_by_window(f->rule);
+	o->nfindings++;
+	o->guessed |= depends_on_window(f->rule);
 }
 
 /* ---- one pass ---- */
@@ -95,7 +98,7 @@ static bool source_holds(struct fuzz_pass *p, const struct source *s)
 		found += j->counts[i].count;
 	MUST(found == j->levels[LEVEL_ERROR] + j->levels[LEVEL_WARNING] + j->levels[LEVEL_NOTE],
 	     "findings were lost");
-	MUST(p->outcome.status == 0 || p->outcome.said > 0, "exit status %d and not a word why",
+	MUST(p->outcome.status == 0 || p->outcome.nfindings > 0, "exit status %d and not a word why",
 	     p->outcome.status);
 	MUST((s->complete && !s->unreadable) || j->levels[LEVEL_ERROR] > 0,
 	     "not all was read, and no error says why");
@@ -126,7 +129,7 @@ static void note_outcome(struct fuzz_pass *p, const struct source *s)
 		o->findings = hash_u64(o->findings ^ j->counts[i].count, (uintptr_t)j->counts[i].rule);
 }
 
-static bool opened(void *ctx, const struct source *s)
+static bool begin_source(void *ctx, const struct source *s)
 {
 	struct fuzz_pass *const p = ctx;
 
@@ -136,7 +139,7 @@ static bool opened(void *ctx, const struct source *s)
 	return !p->stopped;
 }
 
-static void closed(void *ctx, const struct source *s)
+static void end_source(void *ctx, const struct source *s)
 {
 	struct fuzz_pass *const p = ctx;
 
@@ -146,8 +149,8 @@ static void closed(void *ctx, const struct source *s)
 	p->stopped = p->stopped || !source_holds(p, s);
 }
 
-/* true: all was read. */
-static bool take_all(struct fuzz_pass *p)
+/* Returns true if all was read. */
+static bool read_batches(struct fuzz_pass *p)
 {
 	enum stage_status status;
 	struct batch *b;
@@ -177,9 +180,9 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 		.rebase = p->rebase,
 		.raw_from = p->raw_from,
 		.lanes = p->lanes,
-		.sink = take_finding,
+		.sink = add_finding,
 		.ctx = p,
-		.hooks = { .opened = opened, .closed = closed, .ctx = p },
+		.hooks = { .opened = begin_source, .closed = end_source, .ctx = p },
 	};
 
 	if (in == NULL)
@@ -187,14 +190,14 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 	if (p->first_window > 0)
 		input_need(in, p->first_window < p->n ? p->first_window : p->n);
 	p->opened = p->stopped = false;
-	bool ok = pipeline_open(&p->pipeline, &job) && take_all(p);
+	bool ok = pipeline_open(&p->pipeline, &job) && read_batches(p);
 	pipeline_end(&p->pipeline);
 	ok = ok && !p->stopped && (!p->opened || p->end == NULL || p->end(p->ctx, &p->pipeline));
 	pipeline_close(&p->pipeline);
 	return ok && p->result->fault[0] == '\0';
 }
 
-/* ---- passes that must agree ---- */
+/* ---- passes with equal outcomes ---- */
 
 static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want, const char *which)
 {
@@ -205,13 +208,13 @@ static bool outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want,
 	MUST(o->records == want->records && o->events == want->events,
 	     "%s: %" PRIu64 " records and %" PRIu64 " events, validation met %" PRIu64 " and %" PRIu64, which,
 	     o->records, o->events, want->records, want->events);
-	MUST(o->said == want->said && o->findings == want->findings, "%s: other findings", which);
+	MUST(o->nfindings == want->nfindings && o->findings == want->findings, "%s: other findings", which);
 	MUST(o->unread == want->unread && o->complete == want->complete && o->status == want->status,
 	     "%s: another end", which);
 	return true;
 }
 
-/* A pass with everything wanted, through a window of `step` bytes; 0: the whole. */
+/* Runs a pass that wants everything, with the window of pass.step. */
 static bool check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *hash)
 {
 	struct contract c = { .result = pass.result, .p = pass.p, .n = pass.n };
@@ -241,7 +244,7 @@ static bool check_steps(struct fuzz_pass pass, const struct fuzz_outcome *want, 
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		pass.step = rows[i].step;
-		/* a small first window is not enough to tell the format and dialect */
+		/* a small first window is not enough to detect format and dialect */
 		if (pass.step > 0) {
 			pass.from = want->format;
 			pass.dialect = want->dialect[0] != '\0' ? want->dialect : NULL;
@@ -265,7 +268,7 @@ bool fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct for
 	if (!ok)
 		return fuzz_broken(r, "the pass of validate ended early");
 	if (validation.outcome.dialect == NULL)
-		return true; /* nothing was opened; all passes would end here */
+		return true; /* not opened: all passes would end here */
 	struct fuzz_pass pass = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
 	pass.few = (parts & FUZZ_FEW) != 0;
 	if (!check_steps(pass, &validation.outcome, parts))

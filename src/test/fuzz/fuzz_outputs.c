@@ -1,4 +1,8 @@
-#include "test/fuzz/fuzz_outputs.h"
+/*
+ * Outputs of an input: conversions to every format, which must be valid and complete, and the statistics,
+ * whose sums must agree with the trace.
+ */
+#include "test/fuzz/fuzz_pass.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,11 +27,11 @@ struct conversion {
 	const struct format *to;
 	struct writing writing;
 	struct text text;
-	struct text records; /* of raw events: their bytes */
+	struct text records; /* bytes of raw events */
 	bool lossy;
 };
 
-static bool put(void *ctx, const char *file, const char *p, size_t n)
+static bool add_output(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct conversion *const c = ctx;
 
@@ -41,7 +45,8 @@ static bool conversion_begin(void *ctx, struct pipeline *f)
 	static const struct writing_options options = { .tool = TOOL };
 	struct conversion *const c = ctx;
 
-	MUST(writing_begin(&c->writing, f, c->to, (struct writing_output){ put, c }, &options), "no memory");
+	MUST(writing_begin(&c->writing, f, c->to, (struct writing_output){ add_output, c }, &options),
+	     "no memory");
 	return true;
 }
 
@@ -56,8 +61,8 @@ static bool conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 	return true;
 }
 
-/* The second line of a span that has two: its end. */
-static bool is_second(const char *p, const char *end)
+/* Returns true for the line of an end, of a span of two lines. */
+static bool is_span_end(const char *p, const char *end)
 {
 	static const char cat[] = ",\"cat\":", phase[] = ",\"ph\":\"e\"";
 
@@ -67,8 +72,8 @@ static bool is_second(const char *p, const char *end)
 	return p != NULL && (size_t)(end - p) >= sizeof phase && memcmp(p, phase, sizeof phase - 1) == 0;
 }
 
-/* Lines that hold an event; those of the output's own making have their phase right behind the name. */
-static uint64_t event_lines(struct slice text)
+/* Counts the lines with an event.  Lines that the writer adds have their phase directly after the name. */
+static uint64_t count_event_lines(struct slice text)
 {
 	static const char begin[] = "{\"name\":", own[] = ",\"ph\":";
 	const char *const end = text.p + text.n;
@@ -80,14 +85,14 @@ static uint64_t event_lines(struct slice text)
 		if ((size_t)(line_end - line) > sizeof begin && memcmp(line, begin, sizeof begin - 1) == 0) {
 			const char *const p = strict_json_string_end(line + sizeof begin - 1, line_end);
 			n += p != NULL && (size_t)(line_end - p) > sizeof own &&
-			     memcmp(p, own, sizeof own - 1) != 0 && !is_second(p, line_end);
+			     memcmp(p, own, sizeof own - 1) != 0 && !is_span_end(p, line_end);
 		}
 		line = stop != NULL ? stop + 1 : end;
 	}
 	return n;
 }
 
-/* What was written in a format that can be read has no errors. */
+/* Checks that an output whose format has a reader is valid. */
 static bool reads_back(const struct conversion *c)
 {
 	struct fuzz_pass pass = { .result = c->result, .p = c->text.p, .n = c->text.n, .from = c->to };
@@ -117,20 +122,20 @@ static bool conversion_end(void *ctx, struct pipeline *f)
 		return c->writing.writer.raw || reads_back(c);
 	const char *const why = strict_json_fault(t->p, t->n, &at);
 	MUST(why == NULL, "%s: byte %zu of the output: %s", c->to->name, at, why);
-	const uint64_t lines = event_lines(slice_of(t->p, t->n));
+	const uint64_t lines = count_event_lines(slice_of(t->p, t->n));
 	MUST(lines == f->trace.events, "%s: %" PRIu64 " lines for %" PRIu64 " events", c->to->name, lines,
 	     f->trace.events);
 	return true;
 }
 
-/* Records written as they are: all that were read, byte for byte unless their times were moved, or losses
- * tell of it; and of an input without faults they are all bytes. */
+/* Checks raw records in the output: all that were read, byte for byte unless times were rebased or losses are
+ * declared; of a valid input, all bytes. */
 static bool raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
 {
 	const struct text *const t = &c->text, *const records = &c->records;
 
 	MUST(t->n == records->n || c->lossy || pass->rebase, "%s: %zu raw bytes of %zu that were read",
-	     c->to->name, t->n, records->n); /* times may be texts */
+	     c->to->name, t->n, records->n); /* rebased times in text have other lengths */
 	MUST(pass->rebase || c->lossy || t->n == 0 || memcmp(t->p, records->p, t->n) == 0,
 	     "%s: raw bytes were changed", c->to->name);
 	MUST(pass->outcome.status != 0 ||
@@ -176,7 +181,7 @@ bool fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
 	return true;
 }
 
-/* ---- counting ---- */
+/* ---- statistics ---- */
 
 struct counting {
 	struct fuzz_result *result;
@@ -206,7 +211,7 @@ static bool counting_take(void *ctx, struct pipeline *f, struct batch *b)
 	return true;
 }
 
-/* Of one table; *all: events so far. */
+/* Checks one table, and adds its events to *all. */
 static bool tally_holds(struct counting *c, const struct tally *t, uint64_t *all)
 {
 	struct tally_row *rows;

@@ -4,19 +4,19 @@
 #include "run/pipeline.h"
 #include "test/fuzz/fuzz_check.h"
 
-/* What came of a pass; equal in passes that differ only in what is wanted. */
+/* The outcome of a pass: equal in passes that differ only in what they want. */
 struct fuzz_outcome {
 	const struct format *format;
 	const char *dialect, *byte_order; /* NULL: not opened */
 	uint64_t records, events, unread;
-	uint64_t findings; /* hash of all that was said, in order */
-	uint64_t said;
-	bool guessed; /* something was decided by what the first window shows */
+	uint64_t findings; /* hash of all findings, in order */
+	uint64_t nfindings;
+	bool guessed; /* the reader decided by the content of its first window */
 	bool complete;
 	int status;
 };
 
-/* One way through an input. */
+/* One pass over an input. */
 struct fuzz_pass {
 	struct fuzz_result *result;
 	const char *p; /* the input */
@@ -25,23 +25,27 @@ struct fuzz_pass {
 	const char *dialect;
 	unsigned want; /* enum want */
 	bool rebase;
-	bool few; /* FUZZ_FEW */
-	const struct format
-	    *raw_from; /* events of a trace of this format are as the file has them; may be NULL */
-	size_t step;   /* the window grows by so many bytes; 0: it is the whole */
+	bool few;                      /* FUZZ_FEW */
+	const struct format *raw_from; /* raw events for traces of this format; or NULL */
+	size_t step;                   /* bytes by which the window grows; 0: the whole input at once */
 	size_t first_window;
 	bool lanes;
-	/* false: a promise is broken, and noted.  Any may be NULL. */
-	bool (*begin)(void *ctx, struct pipeline *f);                 /* the input was opened */
-	bool (*take)(void *ctx, struct pipeline *f, struct batch *b); /* takes over the batch */
-	bool (*end)(void *ctx, struct pipeline *f);                   /* all was read */
-	struct pipeline pipeline;                                     /* of the present run */
+	/* Return false after noting a broken promise.  Each may be NULL. */
+	bool (*begin)(void *ctx, struct pipeline *f);                 /* after opening */
+	bool (*take)(void *ctx, struct pipeline *f, struct batch *b); /* releases the batch */
+	bool (*end)(void *ctx, struct pipeline *f);                   /* after the last batch */
+	struct pipeline pipeline;                                     /* of the current run */
 	bool opened, stopped;
 	void *ctx;
-	struct fuzz_outcome outcome; /* the answer */
+	struct fuzz_outcome outcome; /* result */
 };
 
-/* Runs it.  false: a promise is broken, or one of the three functions said stop. */
+/* fuzz_check.c: runs the pass.  Returns false if a promise is broken, or a function returned false. */
 bool fuzz_pass_run(struct fuzz_pass *p);
+
+/* fuzz_outputs.c: convert the input to every format that can be written, and run the reports of `stats`.
+ * want: the outcome of validation.  Return false after noting a broken promise, or on OOM. */
+bool fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want);
+bool fuzz_stats(struct fuzz_pass pass, const struct fuzz_outcome *want);
 
 #endif

@@ -4,8 +4,8 @@
 
 #define PARTS_FULL (FUZZ_ALL & ~(unsigned)(FUZZ_SLOW_7 | FUZZ_SLOW_1))
 
-/* Which parts the next case goes through. */
-static unsigned parts_of(const struct fuzz_sweep *s, const struct fuzz_swept *out)
+/* Returns the parts of the next case. */
+static unsigned next_parts(const struct fuzz_sweep *s, const struct fuzz_swept *out)
 {
 	const uint64_t ordinal = out->prefixes + out->changes;
 
@@ -14,15 +14,15 @@ static unsigned parts_of(const struct fuzz_sweep *s, const struct fuzz_swept *ou
 	return ordinal / s->full_every % 512 == 0 ? FUZZ_ALL : PARTS_FULL;
 }
 
-static bool check(const struct fuzz_sweep *s, struct fuzz_swept *out, const char *p, size_t n)
+static bool check_case(const struct fuzz_sweep *s, struct fuzz_swept *out, const char *p, size_t n)
 {
-	const bool ok = fuzz_check(&out->result, p, n, s->format, NULL, parts_of(s, out));
+	const bool ok = fuzz_check(&out->result, p, n, s->format, NULL, next_parts(s, out));
 
 	out->status[out->result.status]++;
 	return ok;
 }
 
-/* Each prefix is an allocation of its own: one byte too far is outside. */
+/* Each prefix is an allocation of its own, so that sanitizers see the first byte after it. */
 static bool sweep_prefixes(const struct fuzz_sweep *s, struct fuzz_swept *out)
 {
 	bool ok = true;
@@ -37,7 +37,7 @@ static bool sweep_prefixes(const struct fuzz_sweep *s, struct fuzz_swept *out)
 			s->at(s->ctx, n);
 		out->place = n;
 		out->byte = -1;
-		ok = check(s, out, n > 0 ? p : "", n);
+		ok = check_case(s, out, n > 0 ? p : "", n);
 		out->prefixes++;
 		free(p);
 	}
@@ -69,7 +69,7 @@ static bool sweep_bytes(const struct fuzz_sweep *s, struct fuzz_swept *out, char
 			p[i] = (char)byte;
 			out->place = i;
 			out->byte = (int)byte;
-			if (!check(s, out, p, s->n))
+			if (!check_case(s, out, p, s->n))
 				return false;
 			out->changes++;
 		}

@@ -3,11 +3,11 @@
 
 #include <stddef.h>
 
-/* Asserts that no promise of the headers is broken by a cut of the file at each place, nor by changes of each
- * byte: all of them where sparse is 0, else a few of each sparse-th byte. */
+/* Asserts that no prefix of the file and no change of a byte breaks a promise of the headers.  sparse: 0 for
+ * all bytes, else every sparse-th. */
 void expect_sweep(const char *path, size_t sparse);
 
-/* Nor by the files of a folder whose names end in suffix. */
+/* Asserts the same for the files of a folder with this suffix, unchanged. */
 void expect_promises(const char *folder, const char *suffix);
 
 #endif

@@ -46,7 +46,7 @@ static uint64_t event_digest(uint64_t h, const struct batch *b, const struct eve
 	return h;
 }
 
-/* Of every byte that can be reached. */
+/* Hashes every byte that can be reached. */
 static uint64_t batch_digest(const struct batch *b)
 {
 	uint64_t h = b->n;
@@ -85,7 +85,7 @@ static void read_all(struct live_batches *l, struct source *s, uint32_t cap, boo
 void live_batches_read(struct live_batches *l, const struct format *format, struct input *in, unsigned want,
                        uint32_t cap)
 {
-	static struct vocabularies loaded; /* loading takes longer than a small input */
+	static struct vocabularies loaded; /* loading costs more than a small input */
 	const struct pipeline_job job = { .from = format };
 	struct trace_context c;
 	struct source s;
@@ -118,7 +118,7 @@ static bool same_findings(const struct findings *a, const struct findings *b)
 	return same;
 }
 
-/* In order, without overlap, and equal to the bytes where they lie. */
+/* Returns true if records are in order, without overlap, and equal to the bytes at their offsets. */
 static bool records_lie_in(const struct live_batches *l, const char *p, size_t n)
 {
 	uint64_t end = 0;

@@ -1,4 +1,4 @@
-/* What is wrong with a trace does not depend on what is wanted of it: raw events, or nothing but findings. */
+/* Findings of a trace do not depend on what is wanted: raw events, or findings only. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +8,16 @@
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
 
-enum { SWEPT_FILE = 900, SWEPT_BYTES = 1000 }; /* of one file, of all files of a format */
+enum { SWEPT_FILE = 900, SWEPT_BYTES = 1000 }; /* bytes: of a file, of all files of a format */
 
-/* Whether records of the format are copied. */
+/* Returns true if records of the format can be copied. */
 static bool is_copied(const struct format *f)
 {
 	return f->reader != NULL && f->writer != NULL && (f->writer->modes & WRITER_RAW_SAME) != 0;
 }
 
-/* Samples of a format that are not packed. */
-static size_t load(struct file *files, const struct format *format, const char *kind)
+/* Loads samples that are not packed. */
+static size_t load_samples(struct file *files, const struct format *format, const char *kind)
 {
 	char folder[256], suffix[64];
 
@@ -34,7 +34,7 @@ Test(raw_agrees, findings_are_those_of_validation)
 
 	for (size_t i = 0; formats[i] != NULL; i++)
 		for (size_t kind = 0; kind < 2 && is_copied(formats[i]); kind++) {
-			const size_t n = load(files, formats[i], kinds[kind]);
+			const size_t n = load_samples(files, formats[i], kinds[kind]);
 			cr_expect_gt(n, 3, "%s", formats[i]->name);
 			for (size_t k = 0; k < n; k++)
 				cr_expect(live_batches_raw_agrees(formats[i], files[k].p, files[k].n), "%s",
@@ -43,7 +43,7 @@ Test(raw_agrees, findings_are_those_of_validation)
 		}
 }
 
-/* Each prefix, in an allocation of its own, and a change of each byte. */
+/* Checks each prefix, in an allocation of its own, and a change of each byte. */
 static void sweep(const struct format *format, const struct file *file)
 {
 	for (size_t n = 1; n <= file->n; n++) {
@@ -67,7 +67,7 @@ Test(raw_agrees, cut_and_damaged_samples)
 	struct file files[MAX_FILES];
 
 	for (size_t i = 0; formats[i] != NULL; i++) {
-		const size_t n = is_copied(formats[i]) ? load(files, formats[i], "good") : 0;
+		const size_t n = is_copied(formats[i]) ? load_samples(files, formats[i], "good") : 0;
 		size_t bytes = 0;
 		for (size_t k = 0; k < n; k++)
 			if (files[k].n <= SWEPT_FILE && bytes + files[k].n <= SWEPT_BYTES) {

@@ -6,7 +6,7 @@
 
 struct json {
 	const char *p, *end;
-	const char *fault; /* the first; p then stays where it is */
+	const char *fault; /* the first; p is its position */
 };
 
 static bool fail(struct json *j, const char *fault)
@@ -21,7 +21,7 @@ static bool next_is(const struct json *j, char c)
 	return j->p < j->end && *j->p == c;
 }
 
-static bool take(struct json *j, char c)
+static bool accept(struct json *j, char c)
 {
 	if (!next_is(j, c))
 		return false;
@@ -37,7 +37,7 @@ static void skip_blanks(struct json *j)
 
 size_t strict_utf8_length(const char *p, const char *end)
 {
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const uint32_t min[5] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char c = p < end ? (unsigned char)*p : 0xff;
 	const size_t n = c < 0x80             ? 1
 	                 : (c & 0xe0) == 0xc0 ? 2
@@ -53,10 +53,10 @@ size_t strict_utf8_length(const char *p, const char *end)
 			return 0;
 		code = code << 6 | ((unsigned char)p[i] & 0x3f);
 	}
-	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
+	return code < min[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
 }
 
-/* The four hexadecimal digits of an escape; -1: they are not. */
+/* Parses the four hexadecimal digits of an escape.  Returns -1 for others. */
 static int32_t hex4(struct json *j)
 {
 	int32_t v = 0;
@@ -74,21 +74,21 @@ static int32_t hex4(struct json *j)
 	return v;
 }
 
-/* Behind the backslash. */
+/* After the backslash. */
 static bool escape(struct json *j)
 {
 	if (j->p < j->end && *j->p != '\0' && strchr("\"\\/bfnrt", *j->p) != NULL) {
 		j->p++;
 		return true;
 	}
-	if (!take(j, 'u'))
+	if (!accept(j, 'u'))
 		return fail(j, "an escape that JSON does not have");
 	const int32_t first = hex4(j);
 	if (first < 0)
 		return fail(j, "an escape without its four digits");
 	if (first < 0xd800 || first > 0xdfff)
 		return true;
-	if (first > 0xdbff || !take(j, '\\') || !take(j, 'u'))
+	if (first > 0xdbff || !accept(j, '\\') || !accept(j, 'u'))
 		return fail(j, "half of a surrogate pair");
 	const int32_t second = hex4(j);
 	return (second >= 0xdc00 && second <= 0xdfff) || fail(j, "half of a surrogate pair");
@@ -96,9 +96,9 @@ static bool escape(struct json *j)
 
 static bool string(struct json *j)
 {
-	if (!take(j, '"'))
+	if (!accept(j, '"'))
 		return fail(j, "no string where one must be");
-	while (!take(j, '"')) {
+	while (!accept(j, '"')) {
 		const size_t n = strict_utf8_length(j->p, j->end);
 		if (j->p == j->end)
 			return fail(j, "a string without its end");
@@ -106,7 +106,7 @@ static bool string(struct json *j)
 			return fail(j, "a string that is not UTF-8");
 		if ((unsigned char)*j->p < 0x20)
 			return fail(j, "a control byte in a string");
-		if (take(j, '\\')) {
+		if (accept(j, '\\')) {
 			if (!escape(j))
 				return false;
 		} else {
@@ -134,20 +134,20 @@ static bool digits(struct json *j)
 
 static bool number(struct json *j)
 {
-	take(j, '-');
-	if (!take(j, '0') && !digits(j))
+	accept(j, '-');
+	if (!accept(j, '0') && !digits(j))
 		return false;
-	if (take(j, '.') && !digits(j))
+	if (accept(j, '.') && !digits(j))
 		return false;
-	if (take(j, 'e') || take(j, 'E')) {
-		if (!take(j, '+'))
-			take(j, '-');
+	if (accept(j, 'e') || accept(j, 'E')) {
+		if (!accept(j, '+'))
+			accept(j, '-');
 		return digits(j);
 	}
 	return true;
 }
 
-static bool word(struct json *j, const char *w)
+static bool literal(struct json *j, const char *w)
 {
 	const size_t n = strlen(w);
 
@@ -159,13 +159,13 @@ static bool word(struct json *j, const char *w)
 
 static bool value(struct json *j, int depth);
 
-/* Behind the opening bracket or brace. */
+/* After the opening bracket or brace. */
 static bool members(struct json *j, bool named, int depth)
 {
 	const char close = named ? '}' : ']';
 
 	skip_blanks(j);
-	if (take(j, close))
+	if (accept(j, close))
 		return true;
 	do {
 		skip_blanks(j);
@@ -173,13 +173,13 @@ static bool members(struct json *j, bool named, int depth)
 			if (!string(j))
 				return false;
 			skip_blanks(j);
-			if (!take(j, ':'))
+			if (!accept(j, ':'))
 				return fail(j, "no colon behind a name");
 		}
 		if (!value(j, depth))
 			return false;
-	} while (take(j, ','));
-	return take(j, close) || fail(j, "neither a comma nor the end of a list");
+	} while (accept(j, ','));
+	return accept(j, close) || fail(j, "neither a comma nor the end of a list");
 }
 
 static bool value(struct json *j, int depth)
@@ -191,12 +191,12 @@ static bool value(struct json *j, int depth)
 	skip_blanks(j);
 	if (next_is(j, '"'))
 		ok = string(j);
-	else if (take(j, '{'))
+	else if (accept(j, '{'))
 		ok = members(j, true, depth + 1);
-	else if (take(j, '['))
+	else if (accept(j, '['))
 		ok = members(j, false, depth + 1);
 	else if (next_is(j, 't') || next_is(j, 'f') || next_is(j, 'n'))
-		ok = word(j, *j->p == 't' ? "true" : *j->p == 'f' ? "false" : "null");
+		ok = literal(j, *j->p == 't' ? "true" : *j->p == 'f' ? "false" : "null");
 	else
 		ok = number(j);
 	skip_blanks(j);

@@ -4,20 +4,19 @@
 #include <stddef.h>
 
 /*
- * A slow and strict check of JSON text (RFC 8259), written to disagree with
- * writers: it shares no code with them.  Stricter than the RFC: surrogates in
- * escapes come in pairs, and values nest at most STRICT_JSON_DEPTH deep.
+ * A slow and strict check of JSON text (RFC 8259) that shares no code with the writers it judges.  Stricter
+ * than the RFC: surrogates in escapes must be pairs, and values nest at most STRICT_JSON_DEPTH deep.
  */
 #define STRICT_JSON_DEPTH 100
 
-/* NULL if the n bytes are one JSON value with nothing but white space around it; else what is wrong, and *at
- * is the place. */
+/* Returns NULL if the n bytes are one JSON value with white space around it; else the fault, and its offset
+ * in *at. */
 const char *strict_json_fault(const char *p, size_t n, size_t *at);
 
-/* One past the JSON string that starts at p; NULL if there is none. */
+/* Returns the end of the JSON string that starts at p, or NULL. */
 const char *strict_json_string_end(const char *p, const char *end);
 
-/* How many bytes the UTF-8 character at p has; 0: none is there, or it is not valid. */
+/* Returns the length of the UTF-8 character at p, or 0 if it is missing or invalid. */
 size_t strict_utf8_length(const char *p, const char *end);
 
 #endif

@@ -101,8 +101,8 @@ Test(strict_json, bounds_the_depth)
 	}
 }
 
-/* Every prefix of a text, and every change of a byte to one of a few that mean something: what cJSON refuses
- * is refused here.  (cJSON takes more than the RFC allows, so the reverse does not hold.) */
+/* Every prefix of a text, and every change of a byte to a significant character: what cJSON rejects is
+ * rejected here.  (cJSON accepts more than the RFC allows, so the reverse does not hold.) */
 Test(strict_json, is_stricter_than_cjson)
 {
 	static const char text[] = "{\"a\": [1.5e3, -2, \"x\\n\\u00e9\"], \"b\": {\"c\": true, \"d\": null}}";

@@ -4,8 +4,8 @@
 #include <malloc.h>
 #include <stddef.h>
 
-/* Bytes that malloc() has given out, in all threads: what the program asked for is the same on every machine,
- * what the kernel counts as resident is not.  Sanitizers replace malloc(): 0 there. */
+/* Returns the bytes that malloc() has allocated, in all threads: the same on every machine, unlike the
+ * resident set.  Sanitizers replace malloc(): 0 there. */
 static inline size_t allocated_bytes(void)
 {
 	const struct mallinfo2 m = mallinfo2();

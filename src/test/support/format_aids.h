@@ -6,42 +6,42 @@
 #include <stdio.h>
 
 /*
- * What a format brings for tests, benchmarks and fuzzing.  The file formats/X/X_aids.c defines
+ * Aids of a format for tests, benchmarks and fuzzing.  The file formats/X/test/aids.c defines
  *
  *     const struct format_aids X_aids = { .format = "X", ... };
  *
- * and the Makefile finds it.  None of it is linked into tracetool.  A format without such a file has no aids.
+ * and the Makefile finds it.  It is not linked into tracetool.  A format without such a file has no aids.
  */
 
-/* An input of the benchmarks, made once and then kept in the bench folder. */
+/* An input of the benchmarks, created once and kept in the bench folder. */
 struct bench_input {
 	const char *name;                       /* unique among all formats */
 	const char *suffix;                     /* of the file */
-	uint64_t events;                        /* of the usual size */
-	uint64_t big_events;                    /* of some 2 GB */
-	bool (*make)(FILE *f, uint64_t events); /* NULL: it is only a folder */
-	/* The same number of events as a folder of several files; NULL: none. */
+	uint64_t events;                        /* of the default size */
+	uint64_t big_events;                    /* for some 2 GB */
+	bool (*make)(FILE *f, uint64_t events); /* NULL: folder only */
+	/* Writes the same number of events as a folder of several files; or NULL. */
 	bool (*make_folder)(const char *dir, uint64_t events);
-	const char *on_request; /* what it is; runs only when it is named.  NULL: always */
+	const char *on_request; /* description of an input that runs only if it is named; or NULL */
 };
 
 struct format_aids {
 	const char *format; /* the name in formats.def */
-	/* Writes the samples of testdata/<format>, the same bytes each time.  `dir` is that folder, with good
-	 * and bad in it.  false: it could not, and said why on standard error.  NULL: they have no generator.
-	 */
+	/* Writes the samples of testdata/<format>, the same bytes each time.  dir: that folder, with good and
+	 * bad in it.  Returns false after a message.  NULL: no generator. */
 	bool (*write_testdata)(const char *dir);
-	const struct bench_input *bench_inputs; /* ended by a name of NULL; NULL: none */
-	/* Small traces below testdata/<format>, files or folders, that together use what the reader can: each
-	 * is read again and again with another call failing.  Ended by NULL; NULL: none. */
+	const struct bench_input *bench_inputs; /* the last has a name of NULL; or NULL */
+	/* Small traces below testdata/<format>, files or folders, that together use all features of the
+	 * reader: each is read again and again with another call failing.  Ends with NULL; or NULL. */
 	const char *const *fault_samples;
-	/* Ids of rules after whose findings the reader goes by what its window happens to show: such inputs
-	 * may read otherwise through a small window.  Ended by NULL; NULL: none. */
+	/* Ids of rules after which the reader guesses by the content of its window: such inputs may be read
+	 * differently through a small window.  Ends with NULL; or NULL. */
 	const char *const *window_rules;
 };
 
-extern const struct format_aids *const format_aids[]; /* ended by NULL */
+extern const struct format_aids *const format_aids[]; /* ends with NULL */
 
-const struct format_aids *format_aids_of(const char *format); /* NULL: it has none */
+/* Returns the aids of a format, or NULL. */
+const struct format_aids *format_aids_of(const char *format);
 
 #endif

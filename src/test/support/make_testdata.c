@@ -1,7 +1,7 @@
 /*
- * Writes the samples of all formats to testdata/<format>: good and bad ones, and for the bad ones what must
- * be found in them.  The same bytes each time (but another version of libzstd may pack otherwise); run it
- * again after changing a sample.  Its operand is another place for testdata/.
+ * Writes the samples of all formats to testdata/<format>: good and bad ones, and for the bad ones the
+ * expected findings.  The same bytes each time (except that versions of libzstd may differ); run it after
+ * changing a sample.  usage: make_testdata [FOLDER]
  */
 #include "test/support/format_aids.h"
 #include "test/support/testdata.h"

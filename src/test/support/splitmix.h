@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The next number of a sequence that depends on the seed alone (splitmix64). */
+/* Returns the next number of a sequence that depends only on the seed (splitmix64). */
 static inline uint64_t splitmix_next(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The size of sweeps and random tests: STRENGTH=1 for make test (the default), 10 for CI, 100 for nights. */
+/* Returns the size of a sweep or random test: STRENGTH=1 for `make test` (the default), 10 for CI, 100 for
+ * nightly runs. */
 static inline unsigned long strength(unsigned long light, unsigned long ci, unsigned long night)
 {
 	const char *const set = getenv("STRENGTH");
@@ -13,12 +14,12 @@ static inline unsigned long strength(unsigned long light, unsigned long ci, unsi
 	return s >= 100 ? night : s >= 10 ? ci : light;
 }
 
-/* The seed of a random test: SEED repeats another run. */
-static inline uint64_t test_seed(uint64_t usual)
+/* Returns the seed of a random test: SEED repeats another run. */
+static inline uint64_t test_seed(uint64_t fallback)
 {
 	const char *const set = getenv("SEED");
 
-	return set != NULL ? strtoull(set, NULL, 10) : usual;
+	return set != NULL ? strtoull(set, NULL, 10) : fallback;
 }
 
 #endif

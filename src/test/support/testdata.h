@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For generators of testdata/.  false: it could not be done, and standard error says why. */
+/* For generators of testdata/.  Return false after a message on standard error. */
 
 bool testdata_file(const char *path, const void *p, size_t n);
 
-/* Makes a folder; it may be there already. */
+/* Creates a folder, unless it exists. */
 bool testdata_folder(const char *path);
 
 #endif

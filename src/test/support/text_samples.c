@@ -5,8 +5,8 @@
 
 #include "test/support/testdata.h"
 
-/* Where a finding is: at the first place of the marker; without one at the end. */
-static size_t place_of(const struct text_sample *s, const char *marker)
+/* Returns the offset of a finding: that of the first marker, or without a marker the end. */
+static size_t find_marker(const struct text_sample *s, const char *marker)
 {
 	const size_t n = marker != NULL ? strlen(marker) : 0;
 
@@ -24,7 +24,7 @@ static bool write_sample(const char *dir, const char *kind, const char *format, 
 
 	for (size_t i = 0; i < TEXT_SAMPLE_EXPECTED && s->expected[i].rule != NULL; i++)
 		n += snprintf(text + n, sizeof text - (size_t)n, "%s/%s %zu\n", format, s->expected[i].rule,
-		              place_of(s, s->expected[i].marker));
+		              find_marker(s, s->expected[i].marker));
 	snprintf(path, sizeof path, "%s/%s/%s.%s", dir, kind, s->name, suffix);
 	if (!testdata_file(path, s->text, s->n))
 		return false;

@@ -4,18 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Samples of a format made of text: what `make testdata` writes, and what `tracetool validate` must find in
- * them. */
+/* Samples of text formats: written by `make testdata`, with the expected findings of `tracetool validate`. */
 
 #define TEXT_SAMPLE_EXPECTED 6
 
 struct text_expected {
-	const char *rule;   /* without the format's name; NULL: none */
-	const char *marker; /* the finding is where this stands first; NULL: at the end */
+	const char *rule;   /* without the name of the format; NULL: none */
+	const char *marker; /* text at whose first occurrence the finding is; NULL: at the end */
 };
 
 struct text_sample {
-	const char *name; /* NULL ends a list */
+	const char *name; /* NULL in the last */
 	const char *text;
 	size_t n;
 	int exit_status;
@@ -23,8 +22,8 @@ struct text_sample {
 	struct text_expected expected[TEXT_SAMPLE_EXPECTED];
 };
 
-/* Writes DIR/KIND/NAME.SUFFIX and, beside it, NAME.expect for each; format: of the rules.  false: it could
- * not be done, and standard error says why. */
+/* Writes DIR/KIND/NAME.SUFFIX and DIR/KIND/NAME.expect for each sample.  format: of the rules.  Returns false
+ * after a message. */
 bool text_samples_write(const char *dir, const char *kind, const char *format, const char *suffix,
                         const struct text_sample *samples);
 

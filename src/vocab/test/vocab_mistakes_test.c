@@ -1,3 +1,4 @@
+/* Mistakes in vocabularies: each is reported at its position, and nothing of the file is added. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -5,8 +6,6 @@
 #include <string.h>
 
 #include "vocab/vocab.h"
-
-/* Mistakes in vocabularies: each is found, at its place, and nothing of the file is taken. */
 
 #define R(name) (&vocab_rules[VOCAB_RULE_##name])
 
@@ -17,7 +16,7 @@ struct found {
 	char message[1024];
 };
 
-/* Keeps the last. */
+/* Keeps the last finding. */
 static void keep(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct found *const k = ctx;
@@ -44,7 +43,7 @@ static bool load(struct vocabulary *v, const char *text, size_t n, struct found 
 
 #define HEAD "format: heph\ntables: {t: trace}\nevents:\n"
 
-/* One mistake in each text; the place is written as @ before it (which is taken out). */
+/* One mistake in each text, at the position of the @, which is removed. */
 static const struct {
 	const char *text;
 	const struct rule *rule;
@@ -196,7 +195,7 @@ static const struct {
 	{ "format: heph\nevents: [{event: '\xc3\xa4\xe2\x82\xac', @phsae: x}]", R(UNKNOWN_KEY),
 	  "did you mean phase?" },
 	{ "format: heph\r\nevents:\r\n  - event: a\r\n    @phsae: x", R(UNKNOWN_KEY), "did you mean phase?" },
-	/* bytes that are no text */
+	/* bytes that are not UTF-8 */
 	{ "format: heph\n# \xc3\xa4 @\xff", R(SYNTAX), "no UTF-8" },
 	{ "format: he@\xed\xa0\x80", R(SYNTAX), "no UTF-8" },
 	{ "format: he@\x01", R(SYNTAX), "control characters" },
@@ -226,7 +225,7 @@ Test(vocab_mistakes, each_is_found_at_its_place)
 		cr_expect(k.n == 1 && k.rule == mistakes[i].rule &&
 		              strstr(k.message, mistakes[i].says) != NULL,
 		          "%s\n%zu, %s: %s", text, k.n, k.rule != NULL ? k.rule->id : "", k.message);
-		/* where an unclosed list ends is for the parser to say */
+		/* the parser decides where an unclosed list ends */
 		if (strstr(k.message, "while parsing") == NULL)
 			cr_expect(k.line == line && k.column == column && k.offset == before,
 			          "%s\nline %" PRIu64 ", column %" PRIu64 ", byte %" PRIu64 ", %s", text,
@@ -256,7 +255,7 @@ Test(vocab_mistakes, all_of_a_file_are_told)
 	vocab_free(v);
 }
 
-/* A file that failed leaves no trace: neither rules nor tables. */
+/* A file with mistakes adds neither rules nor tables. */
 Test(vocab_mistakes, nothing_of_a_bad_file_is_taken)
 {
 	struct vocabulary *const v = vocab_new("heph");
@@ -277,7 +276,7 @@ Test(vocab_mistakes, nothing_of_a_bad_file_is_taken)
 
 /* ---- limits ---- */
 
-/* HEAD, then n times a piece with its number in it, then the end. */
+/* Repeats a piece, with its number in it, n times between a head and an end. */
 static bool load_many(const char *head, const char *piece, unsigned n, const char *end, struct found *k)
 {
 	const size_t room = strlen(head) + (size_t)n * (strlen(piece) + 24) + strlen(end) + 1;
@@ -327,7 +326,7 @@ Test(vocab_mistakes, limits_are_told)
 	             "more than 63 references");
 }
 
-/* Numbers of words are 16 bits; one file has room for no more rules than a quarter of them. */
+/* Numbers of pairs and states have 16 bits; a file can have rules for a quarter of them. */
 Test(vocab_mistakes, words_of_pairs_are_limited)
 {
 	struct vocabulary *const v = vocab_new("heph");
@@ -350,7 +349,7 @@ Test(vocab_mistakes, words_of_pairs_are_limited)
 	vocab_free(v);
 }
 
-/* ---- files that want harm ---- */
+/* ---- hostile files ---- */
 
 static char *repeat(const char *piece, size_t n, const char *end)
 {
@@ -461,7 +460,7 @@ Test(vocab_mistakes, sweeps)
 		}
 }
 
-/* What is no rule counts like one: each takes memory. */
+/* Items that are no rules are charged like rules: each needs memory. */
 Test(vocab_mistakes, bad_rules_are_limited_too)
 {
 	char *const text = repeat("- x\n", 100000, "");

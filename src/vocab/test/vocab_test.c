@@ -1,3 +1,4 @@
+/* The plans that the keys of the language are compiled to, and the rule that wins. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +9,6 @@
 #include "model/trace_engine.h"
 #include "vocab/vocab.h"
 #include "vocab/private.h"
-
-/* What the keys of the language become. */
 
 static void show(void *ctx, const struct findings *j, const struct finding *f)
 {
@@ -213,7 +212,7 @@ Test(vocab, tracks_defines_flows_and_words)
 	vocab_free(v);
 }
 
-/* ---- which rule counts ---- */
+/* ---- the first rule wins ---- */
 
 static bool has_one(const void *ctx, struct slice name)
 {
@@ -336,7 +335,7 @@ Test(vocab, words_are_those_of_the_next_rule_that_has_some)
 	vocab_free(v);
 }
 
-/* Against the plain reading of the language: the rules one after the other. */
+/* Compares the index with a reference: the rules one after the other. */
 Test(vocab, random_rules)
 {
 	static const char *const words[] = { "a", "b", "ab", "ba", "a*", "*b", "?", "*", "a?" };
@@ -376,7 +375,7 @@ Test(vocab, random_rules)
 	}
 }
 
-/* ---- rules that ask for the event's own name ---- */
+/* ---- rules with `named` ---- */
 
 Test(vocab, named_rules_are_chained)
 {
@@ -461,7 +460,7 @@ Test(vocab, tables_of_one_name_and_scope_are_one)
 	vocab_free(v);
 }
 
-/* ---- what is built in ---- */
+/* ---- built-in vocabularies ---- */
 
 Test(vocab, built_in_ones_are_the_files)
 {
@@ -477,7 +476,7 @@ Test(vocab, built_in_ones_are_the_files)
 		cr_assert(vocab_read_file(path, &j, &text, &len));
 		const struct slice builtin = vocab_builtin(s->format);
 		cr_expect(builtin.n == len && memcmp(builtin.p, text, len) == 0, "%s", path);
-		cr_expect(vocab_add_file(v, path, &j, &rules), "%s", path);
+		cr_expect(vocab_add_text(v, text, len, &j, &rules), "%s", path);
 		cr_expect_str_eq(vocab_last_format(v), s->format);
 		findings_free(&j);
 		vocab_free(v);

@@ -1,0 +1,159 @@
+/*
+ * chrome-dir: a folder of documents that open by themselves, for traces too large for a viewer.  Events
+ * arrive in time order, so a part covers an interval of time.  A part names the processes and threads that
+ * have events in it.  The end of each part is written last, when the facts of the whole trace are known.
+ */
+#include "chrome/chrome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/numbers.h"
+
+#define PART_BYTES 104857600U /* default; viewers in a browser still show such a part without delay */
+
+void chrome_parts_free(struct chrome_parts *p)
+{
+	text_free(&p->line.text);
+	text_free(&p->title.text);
+	ledger_free(&p->line.ledger);
+	ledger_free(&p->title.ledger);
+	free(p->names);
+	free(p->tracks);
+}
+
+static void append_text(struct chrome_parts *p, const struct text *from, struct chunk *chunk)
+{
+	const size_t skip = p->needs_comma || from->n == 0 ? 0 : 1;
+
+	text_add(&chunk->text, from->p + skip, from->n - skip);
+	chunk->text.failed |= from->failed;
+	p->bytes += from->n - skip;
+	p->needs_comma |= from->n > 0;
+}
+
+static bool begin_part(struct chrome_state *st, struct chunk *chunk)
+{
+	struct chrome_parts *const p = &st->parts;
+	char *const name = arena_alloc(&st->arena, sizeof "part-4294967295.json");
+	const size_t before = chunk->text.n;
+
+	if (p->begun > 0 && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
+		return false;
+	if (name == NULL || !array_room(&p->names, p->begun, &p->names_cap, sizeof *p->names))
+		return false;
+	(void)snprintf(name, sizeof "part-4294967295.json", "part-%05" PRIu32 ".json", p->begun);
+	p->names[p->begun++] = name;
+	chunk_file(chunk, name);
+	chrome_put_head(&chunk->text);
+	p->bytes = chunk->text.n - before;
+	p->has_event = p->needs_comma = false;
+	p->ntracks = 0;
+	return true;
+}
+
+static bool open_parts(struct writer *w, struct chunk *chunk)
+{
+	struct chrome_state *const st = w->state;
+	const char *const size = option_find(w->options, "part-size");
+
+	chrome_set_options(w);
+	st->parts.max_bytes = PART_BYTES;
+	if (size != NULL)
+		(void)units_bytes(slice_str(size), &st->parts.max_bytes);
+	return begin_part(st, chunk);
+}
+
+/* Writes the name of a track into p->title unless this part has it.  first: of a process, its first thread in
+ * this part. */
+static bool name_track(struct chrome_parts *p, const struct track *k, const struct track *first)
+{
+	uint32_t *const named_in = chrome_track_of(k)->part;
+
+	if (*named_in == p->begun)
+		return true;
+	if (!array_room(&p->tracks, p->ntracks, &p->tracks_cap, sizeof *p->tracks))
+		return false;
+	*named_in = p->begun;
+	p->tracks[p->ntracks++] = k;
+	chrome_render_track(k, first, &p->title);
+	return true;
+}
+
+static bool name_tracks(struct chrome_parts *p, const struct track *k, struct chunk *chunk)
+{
+	const struct track *const process = track_process(k);
+
+	if (*chrome_track_of(k)->part == p->begun)
+		return true;
+	p->title.text.n = 0;
+	if (!name_track(p, process, k != process ? k : NULL) || !name_track(p, k, NULL))
+		return false;
+	append_text(p, &p->title.text, chunk);
+	return true;
+}
+
+static bool put_event(struct chrome_state *st, const struct batch *b, const struct event *e,
+                      struct chunk *chunk)
+{
+	struct chrome_parts *const p = &st->parts;
+
+	p->line.text.n = 0;
+	chrome_render_event(st, b, e, &p->line);
+	if (p->has_event && p->bytes + p->line.text.n > p->max_bytes && !begin_part(st, chunk))
+		return false;
+	if (!name_tracks(p, e->track, chunk))
+		return false;
+	append_text(p, &p->line.text, chunk);
+	p->has_event = true;
+	return true;
+}
+
+static void move_losses(struct chunk *chunk, struct ledger *from)
+{
+	ledger_merge(&chunk->ledger, from);
+	from->n = 0;
+}
+
+static void write_parts(void *state, const struct batch *b, struct chunk *chunk)
+{
+	struct chrome_state *const st = state;
+	struct chrome_parts *const p = &st->parts;
+
+	chunk_file(chunk, p->names[p->begun - 1]);
+	for (uint32_t i = 0; i < b->n; i++)
+		if (chrome_is_rendered(&b->events[i]) && !put_event(st, b, &b->events[i], chunk))
+			chunk->text.failed = true;
+	move_losses(chunk, &p->line.ledger);
+	move_losses(chunk, &p->title.ledger);
+}
+
+/* Writes the end of one part per call. */
+static bool close_parts(struct writer *w, struct chunk *chunk)
+{
+	struct chrome_state *const st = w->state;
+	struct chrome_parts *const p = &st->parts;
+
+	chunk_file(chunk, p->names[p->ended]);
+	if (p->ended + 1 == p->begun && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
+		return false;
+	chrome_put_facts(w, p, chunk);
+	p->ended++;
+	chunk->end.more = p->ended < p->begun;
+	return true;
+}
+
+const struct writer_ops chrome_dir_writer_ops = {
+	.state_size = sizeof(struct chrome_state),
+	.want = WANT_FIELDS,
+	.modes = WRITER_INTERPRETED,
+	.order = ORDER_TIME,
+	.shape = WRITER_FOLDER,
+	.nested = true,
+	.open = open_parts,
+	.declare = chrome_declare,
+	.write = write_parts,
+	.close = close_parts,
+	.free = chrome_free,
+};

@@ -1,0 +1,453 @@
+/*
+ * Reads the lines that are not events: the trace, tracks, classes and the end.  Tracks and classes are
+ * entries of two indexes, which later lines refer to by number.  Indexes usually count from 0, so an entry is
+ * found at its own position; a table has the others.  The text of these lines is bounded by NDJSON_MAX_TEXT.
+ */
+#include "ndjson/ndjson.h"
+
+#include <stdlib.h>
+
+#include "base/numbers.h"
+
+/* ---- members ---- */
+
+bool ndjson_read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
+{
+	const struct json_token *const t = &st->line.of[m];
+	const size_t n = (size_t)(t->end - t->p);
+	struct quoted q;
+
+	if (n <= DECIMAL_U64_MAX && json_digits_any(t->p, (uint32_t)n, v) && *v <= max)
+		return true;
+	ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, t->p, "%s is %s, at most %" PRIu64 " can be",
+	              ndjson_member_names[m], quoted(&q, slice_of(t->p, n < 40 ? n : 40)), max);
+	return false;
+}
+
+static bool is_text(struct ndjson_reading *st, enum ndjson_member m, const char *name)
+{
+	const struct json_token *const t = &st->line.of[m];
+
+	return ndjson_has(&st->line, m) && slice_is(json_token_text(t), name);
+}
+
+/* Returns true if the array t has this text as an element. */
+static bool array_has(const struct json_token *t, const char *name)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&x, t->p, t->end);
+
+	while (json_walk_next(&w))
+		if (json_is_string(w.value.kind) && slice_is(json_token_text(&w.value), name))
+			return true;
+	return false;
+}
+
+/* Returns the text of t, unescaped if the array `escaped` names the member; escaped NULL: there is no such
+ * array. p NULL: a finding, or OOM. */
+static struct slice read_text(struct ndjson_reading *st, const struct json_token *t,
+                              const struct json_token *escaped, const char *name, struct arena *a)
+{
+	const struct ndjson_target to = { .arena = a };
+	struct slice s = ndjson_string_of(&to, t);
+	bool bad = false;
+	struct quoted q;
+
+	if (s.p != NULL && escaped != NULL && array_has(escaped, name)) {
+		const struct slice decoded = ndjson_unescape_bytes(a, s, &bad);
+		if (bad)
+			ndjson_report(st, NDJSON_RULE_BAD_VALUE, t->p, "%s is not in the escaped form: %s",
+			              name, quoted(&q, s));
+		s = decoded;
+	}
+	st->no_memory |= s.p == NULL && !bad;
+	return s;
+}
+
+struct slice ndjson_read_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
+{
+	const struct json_token *const escaped =
+	    ndjson_has(&st->line, NDJSON_M_ESCAPED) ? &st->line.of[NDJSON_M_ESCAPED] : NULL;
+
+	return read_text(st, &st->line.of[m], escaped, ndjson_member_names[m], a);
+}
+
+/* ---- indexes of tracks and classes ---- */
+
+static struct ndjson_entry *find_entry(const struct ndjson_index *k, uint64_t index)
+{
+	if (index < k->n && k->list[index].index == index)
+		return &k->list[index];
+	const uint32_t i = table64_get(&k->others, index);
+	return i != TABLE_NONE ? &k->list[i] : NULL;
+}
+
+struct ndjson_entry *ndjson_find_entry(struct ndjson_reading *st, struct ndjson_index *k,
+                                       enum ndjson_member m)
+{
+	uint64_t index;
+
+	if (!ndjson_read_number(st, m, UINT32_MAX, &index))
+		return NULL;
+	struct ndjson_entry *const found = find_entry(k, index);
+	if (found == NULL)
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_REFERENCE, st->line.of[m].p,
+		              "%s %" PRIu64 " has no line before this one", ndjson_member_names[m], index);
+	return found;
+}
+
+/* Adds an entry with the index of the line.  Returns NULL after a finding or on OOM. */
+static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_index *k, uint32_t max,
+                                      const char *what)
+{
+	const struct ndjson_line *const line = &st->line;
+	const size_t bytes = (size_t)(line->end - line->p);
+	uint64_t index;
+
+	if (!ndjson_read_number(st, NDJSON_M_INDEX, UINT32_MAX, &index))
+		return NULL;
+	if (find_entry(k, index) != NULL) {
+		ndjson_report(st, NDJSON_RULE_INDEX_TWICE, line->of[NDJSON_M_INDEX].p,
+		              "there is a %s %" PRIu64 " already", what, index);
+		return NULL;
+	}
+	if (k->n >= max || bytes > NDJSON_MAX_TEXT - st->text_bytes) {
+		ndjson_report(st, NDJSON_RULE_LIMIT, line->p,
+		              "%" PRIu32 " of type %s were read, %" PRIu64 " bytes", k->n, what,
+		              st->text_bytes);
+		return NULL;
+	}
+	if (!array_room(&k->list, k->n, &k->cap, sizeof *k->list) ||
+	    (index != k->n && !table64_put(&k->others, index, k->n))) {
+		st->no_memory = true;
+		return NULL;
+	}
+	st->text_bytes += bytes;
+	k->list[k->n] = (struct ndjson_entry){ .index = index };
+	return &k->list[k->n++];
+}
+
+/* Removes the latest entry, whose track or class could not be created. */
+static bool drop_entry(struct ndjson_reading *st, struct ndjson_index *k)
+{
+	st->no_memory = true;
+	k->n--;
+	return false;
+}
+
+/* ---- the trace ---- */
+
+/* Returns a copy with a final NUL in the arena of the trace. */
+static const char *read_fact(struct ndjson_reading *st, enum ndjson_member m, const char *absent)
+{
+	if (!ndjson_has(&st->line, m))
+		return absent;
+	const struct slice s = ndjson_read_text(st, m, &st->scratch);
+	return s.p != NULL ? arena_copy(&st->r->trace->arena, s).p : NULL;
+}
+
+static bool read_facts(struct ndjson_reading *st, struct trace_facts *to)
+{
+	const struct trace_facts f = {
+		.format = read_fact(st, NDJSON_M_FORMAT, ""),
+		.dialect = read_fact(st, NDJSON_M_DIALECT, ""),
+		.byte_order = read_fact(st, NDJSON_M_BYTE_ORDER, NULL),
+		.clock = read_fact(st, NDJSON_M_CLOCK, "unknown"),
+		.record_id = read_fact(st, NDJSON_M_RECORD_ID, NULL),
+	};
+
+	*to = f;
+	return f.format != NULL && f.dialect != NULL && f.clock != NULL &&
+	       (f.byte_order != NULL || !ndjson_has(&st->line, NDJSON_M_BYTE_ORDER)) &&
+	       (f.record_id != NULL || !ndjson_has(&st->line, NDJSON_M_RECORD_ID));
+}
+
+bool ndjson_read_trace(struct ndjson_reading *st)
+{
+	struct ndjson_line *const line = &st->line;
+	struct trace *const trace = st->r->trace;
+	const struct json_token *const version = &line->of[NDJSON_M_VERSION];
+	struct quoted q;
+	uint64_t v;
+
+	if (!json_digits_any(version->p, (uint32_t)(version->end - version->p), &v) || v != NDJSON_VERSION) {
+		ndjson_report(st, NDJSON_RULE_VERSION, version->p, "version is %s, this program reads %d",
+		              quoted(&q, slice_of(version->p, (size_t)(version->end - version->p))),
+		              NDJSON_VERSION);
+		return false;
+	}
+	st->origin = arena_zalloc(&trace->arena, 1, sizeof *st->origin);
+	if (st->origin == NULL || !read_facts(st, &st->origin->first)) {
+		st->no_memory = true;
+		return false;
+	}
+	st->raw = is_text(st, NDJSON_M_MODE, "raw");
+	st->origin->rebased = line->of[NDJSON_M_REBASED].kind == JSON_TRUE;
+	trace->clock = st->origin->first.clock;
+	trace->record_id = st->origin->first.record_id;
+	trace->origin = st->origin;
+	return true;
+}
+
+/* ---- tracks ---- */
+
+bool ndjson_read_track(struct ndjson_reading *st)
+{
+	const struct ndjson_line *const line = &st->line;
+	struct trace *const trace = st->r->trace;
+	const bool process = is_text(st, NDJSON_M_KIND, "process"), has_id = ndjson_has(line, NDJSON_M_ID);
+	const struct ndjson_entry *parent = NULL;
+	uint64_t id = 0, lane = 0;
+
+	if (!process && !is_text(st, NDJSON_M_KIND, "thread")) {
+		ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_KIND].p,
+		              "kind is neither process nor thread");
+		return false;
+	}
+	if (ndjson_has(line, NDJSON_M_PARENT) == process) {
+		ndjson_report(st, process ? NDJSON_RULE_UNKNOWN_MEMBER : NDJSON_RULE_MISSING_MEMBER, line->p,
+		              process ? "a process has a parent" : "a thread lacks parent");
+		if (!process)
+			return false;
+	} else if (!process && (parent = ndjson_find_entry(st, &st->tracks, NDJSON_M_PARENT)) == NULL) {
+		return false;
+	}
+	const struct track *const above =
+	    parent != NULL ? parent->track : NULL; /* add_entry() moves entries */
+	if ((has_id && !ndjson_read_number(st, NDJSON_M_ID, UINT64_MAX, &id)) ||
+	    (ndjson_has(line, NDJSON_M_LANE) && !ndjson_read_number(st, NDJSON_M_LANE, UINT16_MAX, &lane)))
+		return false;
+	const struct slice name = ndjson_read_text(st, NDJSON_M_NAME, &st->scratch);
+	struct ndjson_entry *const k =
+	    name.p != NULL ? add_entry(st, &st->tracks, TRACE_MAX_TRACKS, "track") : NULL;
+	if (k == NULL)
+		return false;
+	struct track *const track =
+	    process ? trace_add_process(trace, name) : trace_add_thread(trace, above, id, name);
+	if (track == NULL)
+		return drop_entry(st, &st->tracks);
+	if (track->parent != above)
+		ndjson_report(st, NDJSON_RULE_LIMIT, line->of[NDJSON_M_PARENT].p,
+		              "the track is below more than %d others, it is shown below the last of so many",
+		              TRACE_MAX_DEPTH);
+	track->has_id = has_id;
+	track->id = id;
+	track->lane = (uint16_t)lane;
+	track->is_child = ndjson_has(line, NDJSON_M_CHILD);
+	k->track = track;
+	return true;
+}
+
+/* ---- classes ---- */
+
+struct field_tokens {
+	struct json_token name, type, value, size, unit, escaped;
+};
+
+/* Reads a field of a class from [p, e).  Returns false if it is no valid one. */
+static bool read_field_tokens(const char *p, const char *e, struct field_tokens *to)
+{
+	const struct {
+		const char *name;
+		struct json_token *token;
+		unsigned kinds;
+	} rows[] = {
+		{ "name", &to->name, 1U << JSON_STRING | 1U << JSON_ESCAPED },
+		{ "type", &to->type, 1U << JSON_STRING | 1U << JSON_ESCAPED },
+		{ "value", &to->value, 1U << JSON_STRING },
+		{ "size", &to->size, 1U << JSON_UINT },
+		{ "unit", &to->unit, 1U << JSON_STRING | 1U << JSON_ESCAPED },
+		{ "escaped", &to->escaped, 1U << JSON_ARRAY },
+	};
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+
+	*to = (struct field_tokens){ .name = { .kind = JSON_ABSENT } };
+	if (*p != '{')
+		return false;
+	struct json_walk w = json_walk(&x, p, e);
+	while (json_walk_next(&w))
+		for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+			if (slice_is(json_token_text(&w.key), rows[i].name)) {
+				if ((rows[i].kinds >> w.value.kind & 1) == 0)
+					return false;
+				*rows[i].token = w.value;
+			}
+	return w.p != NULL && to->name.kind != JSON_ABSENT && to->type.kind != JSON_ABSENT;
+}
+
+/* Returns false after a finding or on OOM. */
+static bool read_class_field(struct ndjson_reading *st, const char *p, const char *e, struct class_field *f)
+{
+	struct arena *const a = &st->r->trace->arena;
+	struct field_tokens t;
+	uint64_t size = 0;
+
+	if (!read_field_tokens(p, e, &t) ||
+	    (t.size.p != NULL &&
+	     (!json_digits_any(t.size.p, (uint32_t)(t.size.end - t.size.p), &size) || size > UINT32_MAX))) {
+		ndjson_report(st, NDJSON_RULE_BAD_VALUE, p,
+		              "a field of a class is an object with name and type");
+		return false;
+	}
+	const struct json_token *const escaped = t.escaped.p != NULL ? &t.escaped : NULL;
+	const struct slice name = read_text(st, &t.name, escaped, "name", &st->scratch);
+	const struct slice type = read_text(st, &t.type, escaped, "type", &st->scratch);
+	if (name.p == NULL || type.p == NULL)
+		return false;
+	*f = (struct class_field){ .name = arena_copy(a, name),
+		                   .type = arena_copy(a, type),
+		                   .size = (uint32_t)size };
+	if (t.value.p != NULL)
+		f->value = (uint8_t)ndjson_type_of_name(json_text(t.value.p, t.value.end, t.value.kind));
+	if (t.unit.p != NULL)
+		f->unit = arena_copy(a, read_text(st, &t.unit, NULL, "unit", &st->scratch)).p;
+	st->no_memory |= a->failed;
+	return !st->no_memory;
+}
+
+static uint32_t count_elements(const struct json_token *t)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	uint32_t n = 0;
+
+	while (json_walk_next(&w))
+		n++;
+	return n;
+}
+
+static bool read_class_fields(struct ndjson_reading *st, struct class *like)
+{
+	const struct json_token *const t = &st->line.of[NDJSON_M_FIELDS];
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+
+	if (!ndjson_has(&st->line, NDJSON_M_FIELDS))
+		return true;
+	struct class_field *const to = arena_zalloc(&st->scratch, count_elements(t), sizeof *to);
+	st->no_memory |= to == NULL;
+	if (to == NULL)
+		return false;
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	while (json_walk_next(&w))
+		if (!read_class_field(st, w.value.p, w.value.end, &to[like->nfields++]))
+			return false;
+	like->fields = to;
+	return true;
+}
+
+bool ndjson_read_class(struct ndjson_reading *st)
+{
+	struct class like = { .name = ndjson_read_text(st, NDJSON_M_NAME, &st->scratch) };
+
+	like.category = ndjson_read_text(st, NDJSON_M_CATEGORY, &st->scratch);
+	if (like.name.p == NULL || like.category.p == NULL || !read_class_fields(st, &like))
+		return false;
+	struct ndjson_entry *const k = add_entry(st, &st->classes, NDJSON_MAX_CLASSES, "class");
+	if (k == NULL)
+		return false;
+	k->cls = trace_plan_class(st->r->trace, &like);
+	if (k->cls == NULL || !ndjson_index_types(k))
+		return drop_entry(st, &st->classes);
+	return true;
+}
+
+/* ---- the end ---- */
+
+static bool read_losses(struct ndjson_reading *st, struct trace_origin *o)
+{
+	const struct json_token *const t = &st->line.of[NDJSON_M_LOSSES];
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct json_walk w = json_walk(&x, t->p, t->end);
+	struct arena *const a = &st->r->trace->arena;
+	const struct ndjson_target to = { .arena = &st->scratch };
+
+	o->losses = arena_zalloc(a, NDJSON_MAX_LOSSES, sizeof *o->losses);
+	if (o->losses == NULL)
+		return false;
+	while (json_walk_next(&w)) {
+		struct trace_loss *const loss = &o->losses[o->nlosses];
+		const struct slice count = json_token_text(&w.value);
+		if (o->nlosses == NDJSON_MAX_LOSSES) {
+			ndjson_report(st, NDJSON_RULE_LIMIT, w.value.p, "more than %d kinds of losses",
+			              NDJSON_MAX_LOSSES);
+			break;
+		}
+		if (w.value.kind != JSON_UINT || !json_digits_any(count.p, count.n, &loss->count)) {
+			ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, w.value.p,
+			              "a loss is a number of up to 64 bits");
+			continue;
+		}
+		const struct slice text = ndjson_string_of(&to, &w.key);
+		loss->id = text.p != NULL ? arena_copy(a, text) : text;
+		if (loss->id.p == NULL)
+			return false;
+		o->nlosses++;
+	}
+	return true;
+}
+
+static bool read_meta(struct ndjson_reading *st)
+{
+	struct trace *const trace = st->r->trace;
+	struct batch b = { .n = 0 }; /* for its array of fields */
+	const struct ndjson_target to = { .b = &b, .arena = &trace->arena, .copy = true };
+	const uint32_t n = ndjson_read_fields(st, &to, NULL);
+	bool ok = !st->no_memory;
+
+	for (uint32_t i = 0; i < n && ok; i++)
+		ok = trace_add_meta(trace, b.fields[i].name, b.fields[i].value);
+	free(b.fields);
+	return ok;
+}
+
+/* Compares the number of events with the one in the end line.  Only in raw files each record is a line. */
+static void compare_events(struct ndjson_reading *st, uint64_t expected)
+{
+	const uint64_t nread = st->r->trace->events;
+
+	if (st->raw && nread != expected)
+		ndjson_report(st, NDJSON_RULE_EVENTS_MISSING, st->line.of[NDJSON_M_EVENTS].p,
+		              "%" PRIu64 " events were read, %" PRIu64 " were written", nread, expected);
+}
+
+bool ndjson_read_end(struct ndjson_reading *st)
+{
+	const struct ndjson_line *const line = &st->line;
+	struct trace *const trace = st->r->trace;
+	struct trace_origin o = { .records = 0 };
+	uint64_t epoch = 0;
+	const bool has_epoch = ndjson_has(line, NDJSON_M_EPOCH_NS);
+
+	if (!ndjson_read_number(st, NDJSON_M_RECORDS, UINT64_MAX, &o.records) ||
+	    !ndjson_read_number(st, NDJSON_M_EVENTS, UINT64_MAX, &o.events) ||
+	    (has_epoch && !ndjson_read_number(st, NDJSON_M_EPOCH_NS, UINT64_MAX, &epoch)) ||
+	    (ndjson_has(line, NDJSON_M_REBASED_BY_NS) &&
+	     !ndjson_read_number(st, NDJSON_M_REBASED_BY_NS, UINT64_MAX, &o.rebased_by)))
+		return false;
+	st->has_end = true;
+	compare_events(st, o.events);
+	if (!read_facts(st, &o.last) || !read_losses(st, &o) || !read_meta(st)) {
+		st->no_memory = true;
+		return false;
+	}
+	if (st->origin != NULL) {
+		o.first = st->origin->first;
+		o.rebased = st->origin->rebased;
+		*st->origin = o;
+	}
+	if (has_epoch) {
+		trace->epoch_known = true;
+		trace->epoch_ns = epoch + (o.rebased ? o.rebased_by : 0); /* wraps as in the writer */
+	}
+	return true;
+}
+
+void ndjson_indexes_free(struct ndjson_reading *st)
+{
+	for (uint32_t i = 0; i < st->classes.n; i++)
+		tabletext_free(&st->classes.list[i].types);
+	free(st->tracks.list);
+	free(st->classes.list);
+	table64_free(&st->tracks.others);
+	table64_free(&st->classes.others);
+}

@@ -1,0 +1,281 @@
+#ifndef COMPARE_IDENTITY_H
+#define COMPARE_IDENTITY_H
+
+/*
+ * What makes events, values and tracks of two traces the same: hashes that depend neither on the format, nor
+ * on the order in which it writes them.
+ */
+#include <stdbool.h>
+
+#include "base/cursor.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "format/features.h"
+#include "model/batch.h"
+#include "model/event.h"
+#include "model/event_traits.h"
+#include "model/trace.h"
+#include "model/track.h"
+
+/* ---- hashes ---- */
+
+/*
+ * A hash of 128 bits without a seed: the same on every machine and in every run, so that two people can
+ * compare digests.  The two lanes mix differently.  Not cryptographic: it finds accidents, but two traces
+ * with the same hash can be constructed.
+ */
+struct wide_hash {
+	uint64_t a, b;
+};
+
+/* Odd numbers without structure: fraction digits of the square roots of 2, 3 and 5. */
+#define WIDE_HASH_A UINT64_C(0x6a09e667f3bcc909)
+#define WIDE_HASH_B UINT64_C(0xbb67ae8584caa73b)
+#define WIDE_HASH_C UINT64_C(0x3c6ef372fe94f82b)
+
+/* tag: the kind of the hashed object; hashes of different kinds differ. */
+static inline struct wide_hash wide_hash_start(uint64_t tag)
+{
+	return (struct wide_hash){ WIDE_HASH_A ^ tag, WIDE_HASH_B + tag * WIDE_HASH_C };
+}
+
+/* Each step is invertible, so that after the same beginning different words give different hashes. */
+static inline void wide_hash_add(struct wide_hash *h, uint64_t word)
+{
+	h->a = (h->a ^ word) * WIDE_HASH_B;
+	h->a ^= h->a >> 32;
+	h->b = h->b + word * WIDE_HASH_A;
+	h->b = (h->b << 29 | h->b >> 35) * WIDE_HASH_C;
+}
+
+static inline void wide_hash_add_hash(struct wide_hash *h, struct wide_hash other)
+{
+	wide_hash_add(h, other.a);
+	wide_hash_add(h, other.b);
+}
+
+static inline uint64_t wide_hash_mix(uint64_t v)
+{
+	v = (v ^ v >> 31) * WIDE_HASH_C;
+	v = (v ^ v >> 29) * WIDE_HASH_A;
+	return v ^ v >> 32;
+}
+
+/* Finishes a hash: both lanes depend on all bits of both.  Needed for sums and tables; not for hashes that
+ * are only compared, or added to another hash. */
+static inline struct wide_hash wide_hash_end(struct wide_hash h)
+{
+	const uint64_t a = wide_hash_mix(h.a + (h.b << 17 | h.b >> 47)), b = wide_hash_mix(h.b ^ a);
+
+	return (struct wide_hash){ wide_hash_mix(a + b * WIDE_HASH_B), b };
+}
+
+/* Returns the last 1 to 7 bytes of a text as a word, padded with 0. */
+static inline uint64_t wide_hash_last(const char *p, size_t n)
+{
+	if (n >= 4)
+		return load_u32(p, false) | (uint64_t)load_u32(p + n - 4, false) << (8 * (n - 4));
+	return (uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << (8 * (n / 2)) |
+	       (uint64_t)(uint8_t)p[n - 1] << (8 * (n - 1));
+}
+
+/* Adds bytes without their length.  A text in pieces: its length first, then pieces of a multiple of 8 bytes.
+ */
+static inline void wide_hash_add_piece(struct wide_hash *h, const char *p, size_t n)
+{
+	for (; n >= 8; p += 8, n -= 8)
+		wide_hash_add(h, load_u64(p, false));
+	if (n > 0)
+		wide_hash_add(h, wide_hash_last(p, n));
+}
+
+static inline void wide_hash_add_text(struct wide_hash *h, struct slice s)
+{
+	wide_hash_add(h, s.n);
+	wide_hash_add_piece(h, s.p, s.n);
+}
+
+/* Adds modulo 2^128: sums do not depend on the order. */
+static inline void wide_hash_sum(struct wide_hash *sum, struct wide_hash h)
+{
+	const uint64_t a = sum->a + h.a;
+
+	sum->b += h.b + (a < h.a);
+	sum->a = a;
+}
+
+static inline bool wide_hash_equal(struct wide_hash x, struct wide_hash y)
+{
+	return x.a == y.a && x.b == y.b;
+}
+
+/* ---- values (canon.c) ---- */
+
+/*
+ * Hashes of values in a canonical form, so that formats with different types agree about them:
+ *  - numbers by value, whatever their type and width; true is 1, false is 0.  A float of 32 bits has the
+ * value of its shortest decimal text: 0.1 is 0.1.  All NaNs are equal.
+ *  - an address is a number; so is text of the form 0x1f, in which text outputs write addresses.
+ *  - bytes are the text of their hexadecimal digits: 0x00ff.
+ *  - text of the digits of an integer beyond +-(2^53 - 1) is that integer, as JSON outputs write it.
+ *  - other texts by their bytes; null differs from all texts and numbers.
+ *  - lists in order.  A map whose keys are all text is a JSON object, whose members have no order; any other
+ *    map is a list of pairs.
+ *  - JSON by its values: blanks, escapes and the order of members are ignored.
+ *  - lists and maps deeper than CANON_DEPTH are null.
+ */
+#define CANON_DEPTH 100
+#define CANON_INTEGER                                                                                        \
+	16U /* second half of the hash of an integer, 17 if negative; the first is its magnitude */
+
+/* Zero-initialise to start. */
+struct canon {
+	struct arena scratch; /* failed: hashes are invalid */
+};
+
+/* Not finished by wide_hash_end(): to be compared, or added to another hash. */
+struct wide_hash canon_value(struct canon *c, const struct value *v);
+
+/* The same for an integer. */
+static inline struct wide_hash canon_integer(bool negative, uint64_t magnitude)
+{
+	return (struct wide_hash){ magnitude, CANON_INTEGER + (negative && magnitude > 0) };
+}
+
+void canon_free(struct canon *c);
+
+/* ---- events (identity.c) ---- */
+
+/*
+ * The identity of an interpreted event in any format: phase, time, duration (of spans), name, category (but
+ * not of arrows), and the fields in any order, each a name and a canonical value; also if a span is async,
+ * and if an arrow continues after its arrival.  A counter without fields is an instant; no category is an
+ * empty one.  Not included: ids of arrows, class, offset, and the track, which has an identity of its own.
+ */
+struct event_identity {
+	struct wide_hash name, category, fields;
+	uint64_t ts, dur;
+	uint16_t nfields;
+	uint8_t phase; /* enum phase */
+	bool async;    /* of a span */
+	bool step;     /* of the arrival of an arrow */
+};
+
+/* Parts of events, in the bits of format/features.h. */
+enum event_part {
+	PART_TIME = AFFECTS_TIME,
+	PART_DURATION = AFFECTS_DURATION,
+	PART_NAME = AFFECTS_NAME,
+	PART_CATEGORY = AFFECTS_CATEGORY,
+	PART_FIELDS = AFFECTS_FIELDS, /* all of them */
+	PART_TRACK = AFFECTS_TRACK,
+	PART_PHASE = AFFECTS_PHASE,
+};
+
+/* Returns true if a field is compared. */
+typedef bool event_field_counts(const void *ctx, struct slice name);
+
+/* The fields that are compared: all but those that `counts` rejects, and the first of each name in `added`.
+ */
+struct event_fields {
+	event_field_counts *counts; /* NULL: all */
+	const void *ctx;
+	const char *const *added; /* lists of names, or NULL */
+};
+
+static inline bool event_fields_are_all(const struct event_fields *f)
+{
+	return f->counts == NULL && f->added == NULL;
+}
+
+/* Lists of names: texts of names separated by spaces, after the last a NULL.  Returns the position of a name,
+ * or UINT32_MAX. */
+uint32_t name_lists_find(const char *const *lists, struct slice name);
+
+static inline bool name_lists_contain(const char *const *lists, struct slice name)
+{
+	return name_lists_find(lists, name) != UINT32_MAX;
+}
+
+/* Returns true if a field is compared.  *seen: 0 at the first field of an event, kept for the others. */
+bool event_field_is_compared(const struct event_fields *f, struct slice name, unsigned *seen);
+
+/* fields: NULL: all.  OOM sets c->scratch.failed. */
+struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
+                                     const struct event_fields *fields);
+
+/* Cache of the last category, for the events of one class.  Zero-initialise for each trace. */
+struct category_memo {
+	const struct class *of;
+	struct wide_hash hash;
+};
+
+/* Returns a hash of all parts, for sums.  Faster than event_identity_hash(), with different values. */
+struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
+                            const struct event *e, const struct event_fields *fields);
+
+struct wide_hash event_field_hash(struct canon *c, const struct field *f);
+
+/* Returns a hash of all parts but those in `without`; the track is no part of it. */
+struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);
+
+/* The track on which an event is compared: for counters the process, like in viewers.  A counter without
+ * fields is an instant. */
+static inline const struct track *event_compared_track(const struct event *e)
+{
+	return e->phase == PHASE_COUNTER && e->nfields > 0 ? track_process(e->track) : e->track;
+}
+
+static inline uint8_t event_compared_phase(const struct event *e)
+{
+	return e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase;
+}
+
+/* The duration of a span, else 0. */
+static inline uint64_t event_compared_length(const struct event *e)
+{
+	return e->phase == PHASE_SPAN ? e->dur : 0;
+}
+
+/* Structure is not compared.  An arrow is compared at its arrival only: an output may state for each event
+ * that could wake another one that an arrow starts there. */
+static inline bool event_is_compared(const struct event *e)
+{
+	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT && (e->flags & EVENT_REFERRED) == 0;
+}
+
+/* ---- tracks (identity.c) ---- */
+
+/*
+ * Identities of tracks, equal for the same track of two traces.  A process is identified by its number and
+ * its name; all processes without a number are equal, since their names are mostly those of files.  Any other
+ * track is identified by its process, its number and its name; tracks between them (the thread of a child
+ * track) are ignored.  Numbers above those of Linux are ignored: writers assign them to tracks without one.
+ *
+ * A lane has the identity of its track.  So has the lane of an output that is read back: a track named like
+ * another one of its process with "(2)" or a higher number at the end, and without a number of its own.
+ */
+#define TRACK_MAX_NUMBER 4194304U
+
+/* Parts of identities to ignore. */
+enum tracks_without {
+	TRACKS_WITHOUT_NAMES = 1, /* a child track is its thread then */
+	TRACKS_WITHOUT_PROCESSES = 2,
+	TRACKS_WITHOUT_THREADS = 4, /* all tracks of a process are equal */
+};
+
+/* Cache of the identities of a trace.  Zero-initialise to start. */
+struct track_identities {
+	struct wide_hash *known; /* by index of the track; { 0, 0 }: not computed */
+	uint32_t nknown;
+	unsigned without;     /* enum tracks_without */
+	uint32_t named;       /* tracks of the trace that are in `names` */
+	struct table64 names; /* of a process and a name: the index of the first such track */
+	bool failed;          /* OOM: identities are invalid */
+};
+
+struct wide_hash track_identity(struct track_identities *t, const struct trace *trace,
+                                const struct track *track);
+void track_identities_free(struct track_identities *t);
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef COMPARE_PRIVATE_H
+#define COMPARE_PRIVATE_H
+
+/* The private header of comparisons: parts of differ_run(). */
+#include "compare/compare.h"
+
+/* ---- differences.c ---- */
+
+/* Two events and the parts to compare. */
+struct event_pair {
+	const struct batch *batch[2];
+	const struct event *event[2];
+	const struct event_fields *fields[2];
+	unsigned ignore; /* enum event_part */
+};
+
+/* Returns the parts (enum event_part) in which the events differ, without time and track.  OOM sets
+ * c->scratch.failed. */
+unsigned event_pair_differences(const struct event_pair *x, struct canon *c);
+
+/* ---- differ.c ---- */
+
+/* Returns the row of an event's name, or NULL on OOM. */
+struct by_name_row *by_name_row(struct by_name *t, struct slice name, const struct event_identity *id);
+
+/* ---- pending.c ---- */
+
+struct pending_limits {
+	uint64_t time, dur; /* max differences, ns */
+};
+
+/* Copies event i of the batch. */
+bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const struct event_identity *id,
+                 struct wide_hash track, struct wide_hash key);
+
+/* Removes the first event of this key within the limits.  Returns false if there is none. */
+bool pending_match(struct pending *p, const struct event_identity *id, struct wide_hash key,
+                   struct pending_limits limits);
+
+static inline bool pending_is_full(const struct pending *p)
+{
+	return p->alive >= PENDING_MAX || p->bytes >= PENDING_MAX_BYTES;
+}
+
+/* Returns the time of the first event.  Returns false if there is none. */
+bool pending_oldest(struct pending *p, uint64_t *ts);
+
+/* Closes the gaps of removed events; indexes change. */
+bool pending_compact(struct pending *p);
+void pending_free(struct pending *p);
+
+/* Reports the pending events of both sides from before this time (UINT64_MAX: all), each with the most
+ * similar one of the other side, and removes them. */
+enum differ_status differ_flush(struct differ *d, uint64_t before);
+
+static inline bool within(uint64_t x, uint64_t y, uint64_t limit)
+{
+	return (x > y ? x - y : y - x) <= limit;
+}
+
+#endif

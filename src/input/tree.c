@@ -1,0 +1,355 @@
+/*
+ * The files below a folder.  The walk is depth-first with a list of folders to be visited instead of
+ * recursion, so depth costs nothing.  Folders are known by device and inode.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/private.h"
+
+struct visited {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct walk {
+	struct input_tree *tree;
+	bool (*wanted)(void *ctx, const char *name);
+	void *ctx;
+	char **todo; /* folders to be visited */
+	size_t ntodo, todo_cap;
+	bool closed;          /* the current folder can be listed, but not searched */
+	struct visited *seen; /* open addressing; ino 0: empty */
+	size_t nseen, seen_cap;
+	char *top;              /* the folder, without links */
+	dev_t dev;              /* its file system */
+	char *first_out;        /* the first path that is left out */
+	size_t nlinks, nmounts; /* left out: links out of the folder, folders on other file systems */
+};
+
+/* Makes space for one more element in an array. */
+static bool reserve(void *array, size_t n, size_t *cap, size_t size)
+{
+	void **const at = array;
+
+	if (n < *cap)
+		return true;
+	const size_t want = *cap == 0 ? 16 : *cap * 2;
+	void *const p = realloc(*at, want * size);
+	if (p == NULL)
+		return false;
+	*at = p;
+	*cap = want;
+	return true;
+}
+
+void input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text)
+{
+	char *const copy = strdup(path), *const why = strdup(text);
+
+	if (copy == NULL || why == NULL ||
+	    !reserve(&t->problems, t->nproblems, &t->problems_cap, sizeof *t->problems)) {
+		free(copy);
+		free(why);
+		t->no_memory = true;
+		return;
+	}
+	t->problems[t->nproblems++] = (struct input_tree_problem){ copy, fault, why };
+}
+
+static void add_problem(struct walk *w, const char *path, enum input_fault fault, const char *text)
+{
+	input_tree_add_problem(w->tree, path, fault, text);
+}
+
+static size_t slot_of(const struct walk *w, dev_t dev, ino_t ino)
+{
+	size_t i = ((size_t)ino * 0x9e3779b97f4a7c15U ^ (size_t)dev) % w->seen_cap;
+
+	while (w->seen[i].ino != 0 && (w->seen[i].ino != ino || w->seen[i].dev != dev))
+		i = (i + 1) % w->seen_cap;
+	return i;
+}
+
+static bool grow_seen(struct walk *w)
+{
+	struct visited *const old = w->seen;
+	const size_t n = w->seen_cap;
+
+	w->seen_cap = n == 0 ? 64 : n * 2;
+	w->seen = calloc(w->seen_cap, sizeof *w->seen);
+	if (w->seen == NULL) {
+		w->seen = old;
+		w->seen_cap = n;
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (old[i].ino != 0)
+			w->seen[slot_of(w, old[i].dev, old[i].ino)] = old[i];
+	free(old);
+	return true;
+}
+
+/* Returns true the first time that it is called for a folder. */
+static bool note_folder(struct walk *w, const struct stat *st)
+{
+	if (w->nseen * 2 >= w->seen_cap && !grow_seen(w)) {
+		w->tree->no_memory = true;
+		return false;
+	}
+	const size_t i = slot_of(w, st->st_dev, st->st_ino);
+	if (w->seen[i].ino != 0)
+		return false;
+	w->seen[i] = (struct visited){ st->st_dev, st->st_ino };
+	w->nseen++;
+	return true;
+}
+
+static void add_todo(struct walk *w, char *path)
+{
+	if (path != NULL && reserve(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
+		w->todo[w->ntodo++] = path;
+		return;
+	}
+	free(path);
+	w->tree->no_memory = true;
+}
+
+static void add_file(struct walk *w, char *path)
+{
+	struct input_tree *const t = w->tree;
+
+	if (t->n < INPUT_TREE_MAX && reserve(&t->paths, t->n, &t->cap, sizeof *t->paths)) {
+		t->paths[t->n++] = path;
+		return;
+	}
+	if (t->n >= INPUT_TREE_MAX)
+		add_problem(w, path, INPUT_SYSTEM, "is one file too many: at most a million are read");
+	else
+		t->no_memory = true;
+	free(path);
+}
+
+static void add_failure(struct walk *w, const char *path, int error)
+{
+	add_problem(w, path, input_fault_of_errno(error), strerror(error));
+}
+
+/* Reports a path that may be a file with a wanted name, or lead to a folder with such files. */
+static void add_unreachable(struct walk *w, const char *path, bool wanted, int error)
+{
+	struct stat st;
+	const bool seen = lstat(path, &st) == 0;
+
+	if (!wanted && (seen ? S_ISREG(st.st_mode) : errno == ENOENT || w->closed))
+		return; /* neither, or removed meanwhile, or the folder was reported */
+	if (error == ENOENT && seen && S_ISLNK(st.st_mode))
+		add_problem(w, path, INPUT_MISSING, "is a link to nowhere");
+	else
+		add_failure(w, path, error);
+}
+
+/* Whether the path, which can be reached, is a link that leads out of the folder. */
+static bool leads_out(struct walk *w, const char *path)
+{
+	struct stat st;
+	const size_t n = strlen(w->top);
+
+	if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
+		return false;
+	char *const real = realpath(path, NULL);
+	if (real == NULL) {
+		add_failure(w, path, errno);
+		return true;
+	}
+	const bool out = strncmp(real, w->top, n) != 0 || (real[n] != '/' && real[n] != '\0' && n > 1);
+	free(real);
+	return out;
+}
+
+/* A link or a mount in a folder that came from elsewhere must not make other files of the user part of the
+ * trace. *count: nlinks or nmounts. */
+static void leave_out(struct walk *w, const char *path, size_t *count)
+{
+	(*count)++;
+	if (w->first_out == NULL)
+		w->first_out = strdup(path);
+	w->tree->no_memory |= w->first_out == NULL;
+}
+
+/* One entry of a folder; takes over `path`. */
+static void visit_entry(struct walk *w, char *path, const char *name)
+{
+	struct stat st;
+	const bool wanted = w->wanted(w->ctx, name);
+
+	if (stat(path, &st) != 0) {
+		add_unreachable(w, path, wanted, errno);
+		free(path);
+	} else if ((S_ISDIR(st.st_mode) || (wanted && S_ISREG(st.st_mode))) && leads_out(w, path)) {
+		leave_out(w, path, &w->nlinks);
+		free(path);
+	} else if (S_ISDIR(st.st_mode) && st.st_dev != w->dev) {
+		leave_out(w, path, &w->nmounts);
+		free(path);
+	} else if (S_ISDIR(st.st_mode)) {
+		if (note_folder(w, &st))
+			add_todo(w, path);
+		else
+			free(path);
+	} else if (wanted && S_ISREG(st.st_mode)) {
+		add_file(w, path);
+	} else {
+		if (wanted)
+			add_problem(w, path, INPUT_NOT_A_FILE, "is not a regular file");
+		free(path);
+	}
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a folder, each with the folder's path before it. */
+static size_t read_names(struct walk *w, const char *path, DIR *dir, char ***names)
+{
+	const size_t n = strlen(path);
+	const struct dirent *e;
+	size_t count = 0, cap = 0;
+
+	while ((errno = 0, e = readdir(dir)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		const size_t size = n + 1 + strlen(e->d_name) + 1;
+		char *const full = reserve(names, count, &cap, sizeof **names) ? malloc(size) : NULL;
+		if (full == NULL) {
+			w->tree->no_memory = true;
+			return count;
+		}
+		snprintf(full, size, "%s%s%s", path, n > 0 && path[n - 1] == '/' ? "" : "/", e->d_name);
+		(*names)[count++] = full;
+	}
+	if (errno != 0)
+		add_failure(w, path, errno);
+	return count;
+}
+
+/* Without the permission to search, no entry of a folder can be examined: reported once. */
+static void check_search(struct walk *w, const char *path, size_t entries)
+{
+	const size_t size = strlen(path) + 3;
+	char *const self = malloc(size);
+	struct stat st;
+	char why[100];
+
+	w->closed = false;
+	if (self == NULL) {
+		w->tree->no_memory = true;
+		return;
+	}
+	snprintf(self, size, "%s/.", path);
+	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
+		w->closed = true;
+		snprintf(why, sizeof why, "its %zu entries cannot be looked at (no x permission): %s",
+		         entries, strerror(EACCES));
+		add_problem(w, path, INPUT_DENIED, why);
+	}
+	free(self);
+}
+
+/* In the order of the names: of two paths to a folder always the same one is used. */
+static void read_folder(struct walk *w, const char *path)
+{
+	DIR *const dir = opendir(path);
+	char **names = NULL;
+
+	if (dir == NULL) {
+		add_failure(w, path, errno);
+		return;
+	}
+	const size_t n = read_names(w, path, dir, &names);
+	closedir(dir);
+	if (n > 0)
+		qsort(names, n, sizeof *names, by_path);
+	check_search(w, path, n);
+	for (size_t i = 0; i < n; i++)
+		visit_entry(w, names[i], strrchr(names[i], '/') + 1);
+	free(names);
+}
+
+static int by_problem_path(const void *a, const void *b)
+{
+	return strcmp(((const struct input_tree_problem *)a)->path,
+	              ((const struct input_tree_problem *)b)->path);
+}
+
+bool input_is_folder(const char *path)
+{
+	struct stat st;
+
+	/* A failure is retried: a folder taken for a file would be refused as "a directory". */
+	return (stat(path, &st) == 0 || stat(path, &st) == 0) && S_ISDIR(st.st_mode);
+}
+
+static void report_left_out(struct walk *w, const char *folder)
+{
+	char why[500];
+
+	if (w->first_out == NULL)
+		return;
+	snprintf(why, sizeof why,
+	         "left out: links that lead out of the directory (%zu), directories on other file systems "
+	         "(%zu); the first is %.300s; name them to have them read",
+	         w->nlinks, w->nmounts, w->first_out);
+	add_problem(w, folder, INPUT_ELSEWHERE, why);
+}
+
+void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
+                     void *ctx)
+{
+	struct walk w = { .tree = t, .wanted = wanted, .ctx = ctx, .top = realpath(folder, NULL) };
+	struct stat st;
+
+	if (w.top == NULL || stat(folder, &st) != 0) {
+		add_failure(&w, folder, errno);
+	} else if (note_folder(&w, &st)) {
+		w.dev = st.st_dev;
+		add_todo(&w, strdup(folder));
+	}
+	while (w.ntodo > 0) {
+		char *const path = w.todo[--w.ntodo];
+		if (!t->no_memory)
+			read_folder(&w, path);
+		free(path);
+	}
+	report_left_out(&w, folder);
+	free(w.todo);
+	free(w.seen);
+	free(w.top);
+	free(w.first_out);
+	if (t->n > 0)
+		qsort(t->paths, t->n, sizeof *t->paths, by_path);
+	if (t->nproblems > 0)
+		qsort(t->problems, t->nproblems, sizeof *t->problems, by_problem_path);
+}
+
+void input_tree_free(struct input_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->paths[i]);
+	for (size_t i = 0; i < t->nproblems; i++) {
+		free(t->problems[i].path);
+		free(t->problems[i].text);
+	}
+	free(t->paths);
+	free(t->problems);
+	*t = (struct input_tree){ .n = 0 };
+}

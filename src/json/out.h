@@ -1,0 +1,36 @@
+#ifndef JSON_OUT_H
+#define JSON_OUT_H
+
+#include "output/text.h"
+
+/* Writes JSON: brackets, keys with the commas before them, and values, each appended to a text at once.  The
+ * only state is whether a comma is due.  So any depth of nesting costs nothing, and a document can be written
+ * in parts: a writer that starts with comma = true goes on after an element.
+ *
+ * `key` is NULL for elements of an array and for the document, else ASCII without characters to escape. */
+struct json_out {
+	struct text *t;
+	bool comma; /* the next member or element needs one before it */
+};
+
+/* "{" or "[" (or several, "[{"); white space may follow. */
+void json_out_begin(struct json_out *o, const char *key, const char *brackets);
+
+/* "}" or "]", or several; white space may stand anywhere: "\n]}\n". */
+void json_out_end(struct json_out *o, const char *brackets);
+
+/* White space before the next member or element, after the comma if there is one: "\n  ". */
+void json_out_space(struct json_out *o, const char *space);
+
+/* The comma and the key; the caller appends one value to the text. */
+struct text *json_out_value(struct json_out *o, const char *key);
+
+void json_out_slice(struct json_out *o, const char *key, struct slice s);
+void json_out_string(struct json_out *o, const char *key, const char *s);     /* NULL: null */
+void json_out_u64(struct json_out *o, const char *key, uint64_t v);           /* all digits */
+void json_out_u64_or_string(struct json_out *o, const char *key, uint64_t v); /* see text_json_u64() */
+void json_out_f64(struct json_out *o, const char *key, double v);             /* finite */
+void json_out_bool(struct json_out *o, const char *key, bool v);
+void json_out_null(struct json_out *o, const char *key);
+
+#endif
