@@ -45,7 +45,7 @@ TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
 all: tracetool ## build ./tracetool (the default)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 tracetool: $(BUILD)/tracetool
 	@cp -f $< $@.tmp && mv -f $@.tmp $@
