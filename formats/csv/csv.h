@@ -30,4 +30,7 @@ extern const struct loss tsv_losses[TSV_LOSSES + 1];
 extern const struct writer_ops csv_writer_ops;
 extern const struct writer_ops tsv_writer_ops;
 
+/* Returns the mistake in an argument of --column; NULL if there is none. */
+const char *csv_column_mistake(const char *arg);
+
 #endif

@@ -2,6 +2,7 @@
  * Registration of csv and tsv, and their losses.
  */
 #include "csv/csv.h"
+#include "out/lifted.h"
 
 const struct loss csv_losses[CSV_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -18,6 +19,11 @@ const struct loss tsv_losses[TSV_LOSSES + 1] = {
 static const char *const csv_suffixes[] = { ".csv", NULL };
 static const char *const tsv_suffixes[] = { ".tsv", NULL };
 
+static const struct format_option options[] = {
+	LIFTED_OPTION(csv_column_mistake),
+	{ .name = NULL },
+};
+
 extern const struct format csv_format, tsv_format;
 
 const struct format csv_format = {
@@ -25,6 +31,7 @@ const struct format csv_format = {
 	.title = "CSV, one event a line",
 	.spec = "RFC 4180; tracetool-csv(5)",
 	.suffixes = csv_suffixes,
+	.options = options,
 	.writer = &csv_writer_ops,
 	.losses = csv_losses,
 };
@@ -34,6 +41,7 @@ const struct format tsv_format = {
 	.title = "TSV, one event a line",
 	.spec = "tracetool-tsv(5)",
 	.suffixes = tsv_suffixes,
+	.options = options,
 	.writer = &tsv_writer_ops,
 	.losses = tsv_losses,
 };

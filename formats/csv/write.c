@@ -7,10 +7,13 @@
  */
 #include "csv/csv.h"
 
+#include <math.h>
+
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/lifted.h"
 #include "output/text_json.h"
 
 /* Cells that all events of a track or class share, with a separator after each. */
@@ -21,9 +24,10 @@ struct shared_cells {
 };
 
 struct csv_state {
-	bool tabs;          /* tsv */
-	bool signed_time;   /* ts may be before 0 */
-	struct arena arena; /* of shared cells */
+	bool tabs;             /* tsv */
+	bool signed_time;      /* ts may be before 0 */
+	struct arena arena;    /* of shared cells */
+	struct lifted *lifted; /* columns of --column; NULL: none */
 };
 
 static inline char separator_of(bool tabs)
@@ -312,6 +316,83 @@ static void count_field_losses(const struct csv_state *st, struct chunk *c,
 	count_loss(st, c, CSV_LOSS_TOO_DEEP, TSV_LOSS_TOO_DEEP, offset, lost->too_deep);
 }
 
+/* ---- columns of --column ---- */
+
+/* Adds the digits of an integer that a double would round. */
+static void put_exact(struct text *t, const struct value *v)
+{
+	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
+		text_add(t, v->p, v->count);
+	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
+		text_i64(t, v->i64);
+	else
+		text_u64(t, v->u64);
+}
+
+static void put_float(struct text *t, double v)
+{
+	char digits[DECIMAL_F64_MAX];
+
+	if (isnan(v))
+		text_str(t, "NaN");
+	else if (isinf(v))
+		text_str(t, v < 0 ? "-Infinity" : "Infinity");
+	else
+		text_add(t, digits, (size_t)(decimal_f64(digits, v) - digits));
+}
+
+/* Returns false if the type cannot express the value. */
+static bool put_number(struct text *t, enum lifted_type type, const struct value *v)
+{
+	struct lifted_number number;
+
+	if (!lifted_number(type, v, &number))
+		return false;
+	if (number.rounded)
+		put_exact(t, v);
+	else if (type == LIFTED_FLOAT)
+		put_float(t, number.f);
+	else if (type == LIFTED_BOOL)
+		text_str(t, number.i != 0 ? "true" : "false");
+	else
+		text_i64(t, number.i);
+	return true;
+}
+
+static void put_text_value(const struct csv_state *st, struct chunk *c, enum lifted_type type,
+                           const struct value *v, uint64_t offset)
+{
+	struct fields_json_lost lost = { .bad_text = 0 };
+	const bool direct = type == LIFTED_TEXT && v->type == VALUE_STRING;
+	struct text made = { .p = NULL };
+
+	if (!direct)
+		lifted_text(type, v, &made, &lost);
+	c->text.failed |= made.failed;
+	const struct slice s = direct ? value_text(v) : slice_of(made.p, made.n);
+	const unsigned lost_text = made.failed ? 0 : put_text_cell(&c->text, st->tabs, s);
+	count_text_losses(c, (lost_text & TEXT_BAD) != 0, (lost_text & TEXT_HIDDEN) != 0, offset);
+	count_field_losses(st, c, &lost, offset);
+	text_free(&made);
+}
+
+/* Adds the cells with a separator before each.  Not inlined: rows without them are the common ones. */
+static __attribute__((noinline)) void put_lifted(const struct csv_state *st, const struct batch *b,
+                                                 const struct event *e, struct chunk *c)
+{
+	for (uint32_t i = 0; i < st->lifted->n; i++) {
+		const enum lifted_type type = st->lifted->columns[i].type;
+		const struct value *const v = lifted_find(st->lifted, i, b, e);
+		text_char(&c->text, separator_of(st->tabs));
+		if (v == NULL)
+			continue;
+		if (!lifted_is_number(type))
+			put_text_value(st, c, type, v, e->offset);
+		else if (!put_number(&c->text, type, v))
+			count_loss(st, c, CSV_LOSS_ARG_TYPE, TSV_LOSS_ARG_TYPE, e->offset, 1);
+	}
+}
+
 /* ---- rows ---- */
 
 struct kind {
@@ -378,6 +459,12 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 		return;
 	*p++ = separator;
 	p = decimal_u64(p, e->offset);
+	if (st->lifted != NULL) {
+		t->n = (size_t)(p - t->p);
+		put_lifted(st, b, e, c);
+		if ((p = text_room(t, ROW_BYTES)) == NULL)
+			return;
+	}
 	if (!st->tabs)
 		*p++ = '\r';
 	*p++ = '\n';
@@ -393,6 +480,24 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 static const char *const columns[] = { "kind",   "ts_ns", "dur_ns", "name", "category", "process", "pid",
 	                               "thread", "tid",   "track",  "lane", "id",       "args",    "offset" };
 
+const char *csv_column_mistake(const char *arg)
+{
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+		if (lifted_is(arg, columns[i]))
+			return "takes no name that a column of each file has (tracetool-csv(5) lists them)";
+	return lifted_mistake(arg);
+}
+
+static void write_lifted_names(const struct csv_state *st, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < st->lifted->n; i++) {
+		text_char(&chunk->text, separator_of(st->tabs));
+		const unsigned lost =
+		    put_text_cell(&chunk->text, st->tabs, lifted_name(&st->lifted->columns[i]));
+		count_text_losses(chunk, (lost & TEXT_BAD) != 0, (lost & TEXT_HIDDEN) != 0, 0);
+	}
+}
+
 static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 {
 	struct csv_state *const st = w->state;
@@ -403,6 +508,13 @@ static bool write_header(struct writer *w, struct chunk *chunk, bool tabs)
 		if (i > 0)
 			text_char(&chunk->text, separator_of(tabs));
 		text_str(&chunk->text, columns[i]);
+	}
+	if (lifted_asked(w->options)) {
+		st->lifted = arena_zalloc(&st->arena, 1, sizeof *st->lifted);
+		if (st->lifted == NULL)
+			return false;
+		lifted_open(st->lifted, w->options);
+		write_lifted_names(st, chunk);
 	}
 	text_str(&chunk->text, tabs ? "\n" : "\r\n");
 	return true;
@@ -446,9 +558,11 @@ static void csv_render(const void *state, const struct batch *b, struct chunk *c
 
 static bool csv_close(struct writer *w, struct chunk *chunk)
 {
-	(void)w;
-	(void)chunk; /* nothing follows the last row */
-	return true;
+	const struct csv_state *const st = w->state;
+
+	if (st->lifted != NULL)
+		count_loss(st, chunk, CSV_LOSS_NO_ARG, TSV_LOSS_NO_ARG, 0, lifted_empty(st->lifted));
+	return true; /* nothing follows the last row */
 }
 
 static void csv_free(void *state)

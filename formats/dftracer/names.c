@@ -112,12 +112,15 @@ uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct sl
 
 	if (known != TABLE_NONE)
 		return known;
-	if (numbers->nhosts == DFT_MAX_HOSTS ||
-	    !array_room(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts))
+	if (numbers->nhosts == DFT_MAX_HOSTS)
 		return 0;
+	const bool room =
+	    array_room(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts);
 	const struct slice copy = arena_copy(a, host);
-	if (copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1))
+	if (!room || copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1)) {
+		a->failed = true;
 		return 0;
+	}
 	numbers->texts[numbers->nhosts++] = copy;
 	return numbers->nhosts;
 }

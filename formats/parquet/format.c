@@ -10,20 +10,13 @@ const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
 static const char *const suffixes[] = { ".parquet", NULL };
 static const char *const dir_suffixes[] = { ".parquet.d", NULL };
 
-#define COLUMN_OPTION                                                                                        \
-	{                                                                                                    \
-		.name = "column", .arg = "NAME[:TYPE]",                                                      \
-		.help = "add a column for an argument: int, float, bool, text (default) or json",            \
-		.mistake = parquet_arg_mistake                                                               \
-	}
-
 static const struct format_option options[] = {
-	COLUMN_OPTION,
+	LIFTED_OPTION(parquet_arg_mistake),
 	{ .name = NULL },
 };
 
 static const struct format_option dir_options[] = {
-	COLUMN_OPTION,
+	LIFTED_OPTION(parquet_arg_mistake),
 	{ .name = "part-size",
 	  .arg = "BYTES",
 	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",

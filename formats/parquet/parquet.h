@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
+#include "out/lifted.h"
 #include "out/parents.h"
 #include "output/text.h"
 
@@ -267,20 +268,10 @@ enum parquet_column {
 };
 
 #define DEPTHS 64               /* depths with a cached number */
-#define PARQUET_LIFTED 32       /* columns of --column */
-#define PARQUET_ARG_NAME 255    /* bytes of a name of --column */
 #define GROUP_ROWS (1U << 17)   /* of a row group */
 #define GROUP_BYTES (16U << 20) /* of texts in a row group; the next event starts a new one */
 #define PART_BYTES (256U << 20) /* of a part, by default */
 #define PART_BYTES_MIN (1U << 20)
-
-/* A column of --column. */
-struct lifted {
-	struct slice arg;
-	bool searched; /* in an event */
-	bool found;    /* in some event */
-	char name[PARQUET_ARG_NAME + 1];
-};
 
 /* One file: the only one, or a part of a folder. */
 struct part {
@@ -294,9 +285,9 @@ struct parquet_state {
 	bool in_parts;
 	bool signed_time; /* ts may be before 0 */
 	uint64_t part_bytes;
-	struct column columns[COLS + PARQUET_LIFTED];
+	struct column columns[COLS + LIFTED_MOST];
 	uint32_t ncolumns;
-	struct lifted lifted[PARQUET_LIFTED];
+	struct lifted lifted;
 	struct column_tools tools;
 	struct column_known kinds[9], depths[DEPTHS];
 	struct arena arena; /* declarations of classes and tracks */

@@ -56,52 +56,13 @@ static const struct column fixed[COLS] = {
 	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
 };
 
-static const struct {
-	const char *name;
-	enum column_type type;
-} types[] = {
-	{ "int", COLUMN_I64 },   { "float", COLUMN_F64 }, { "bool", COLUMN_BOOL },
-	{ "text", COLUMN_TEXT }, { "json", COLUMN_JSON },
-};
-
-/* Splits NAME[:TYPE]; *n: the bytes of the name.  Returns false if there is no such type. */
-static bool split_arg(const char *arg, size_t *n, enum column_type *type)
-{
-	const char *const colon = strrchr(arg, ':');
-
-	*n = colon != NULL ? (size_t)(colon - arg) : strlen(arg);
-	*type = COLUMN_TEXT;
-	for (size_t i = 0; colon != NULL && i < sizeof types / sizeof types[0]; i++)
-		if (strcmp(colon + 1, types[i].name) == 0) {
-			*type = types[i].type;
-			return true;
-		}
-	return colon == NULL;
-}
-
-static bool same_name(const char *arg, size_t n, const char *name)
-{
-	return strlen(name) == n && strncasecmp(arg, name, n) == 0;
-}
-
 const char *parquet_arg_mistake(const char *arg)
 {
-	enum column_type type;
-	size_t n;
-
-	if (!split_arg(arg, &n, &type))
-		return "takes NAME or NAME:TYPE, TYPE one of int, float, bool, text, json";
-	if (n == 0)
-		return "takes the name of an argument";
-	if (n > PARQUET_ARG_NAME)
-		return "takes a name of 255 bytes at most";
-	if (!utf8_valid(arg, n))
-		return "takes a name in UTF-8";
 	for (size_t i = 0; i < COLS; i++)
-		if (same_name(arg, n, fixed[i].name))
+		if (lifted_is(arg, fixed[i].name))
 			return "takes no name that a column of each file has (tracetool-parquet(5) lists "
 			       "them)";
-	return NULL;
+	return lifted_mistake(arg);
 }
 
 const char *parquet_part_size_mistake(const char *arg)
@@ -113,56 +74,30 @@ const char *parquet_part_size_mistake(const char *arg)
 	return "takes a number of bytes, at least 1048576";
 }
 
-static struct column *find_column(struct parquet_state *st, const char *arg, size_t n)
-{
-	for (uint32_t i = COLS; i < st->ncolumns; i++)
-		if (same_name(arg, n, st->columns[i].name))
-			return &st->columns[i];
-	return NULL;
-}
+static const enum column_type lifted_types[] = {
+	[LIFTED_TEXT] = COLUMN_TEXT, [LIFTED_JSON] = COLUMN_JSON, [LIFTED_INT] = COLUMN_I64,
+	[LIFTED_FLOAT] = COLUMN_F64, [LIFTED_BOOL] = COLUMN_BOOL,
+};
 
-static void add_lifted(struct parquet_state *st, const char *arg)
+static void add_lifted(struct parquet_state *st, const struct option_value *options)
 {
-	enum column_type type;
-	size_t n;
-
-	(void)split_arg(arg, &n, &type);
-	if (st->ncolumns == COLS + PARQUET_LIFTED || find_column(st, arg, n) != NULL)
-		return;
-	struct lifted *const to = &st->lifted[st->ncolumns - COLS];
-	memcpy(to->name, arg, n);
-	to->name[n] = '\0';
-	to->arg = slice_of(to->name, n);
-	st->columns[st->ncolumns++] = (struct column){
-		.name = to->name,
-		.type = type,
-		.optional = true,
-		.by_dictionary = type == COLUMN_TEXT || type == COLUMN_I64,
-	};
-}
-
-/* Adds the columns of --column, which were checked before, in the order of the command line.  The list starts
- * with the last option.  Of options with the same name the last counts, so columns are added in the order of
- * the list and then reversed. */
-static void add_all_lifted(struct parquet_state *st, const struct option_value *options)
-{
-	for (const struct option_value *o = options; o != NULL; o = o->next)
-		if (strcmp(o->name, "column") == 0 && parquet_arg_mistake(o->value) == NULL)
-			add_lifted(st, o->value);
-	for (uint32_t i = COLS, k = st->ncolumns; i + 1 < k; i++, k--) {
-		const struct column c = st->columns[i];
-		st->columns[i] = st->columns[k - 1];
-		st->columns[k - 1] = c;
+	lifted_open(&st->lifted, options);
+	for (uint32_t i = 0; i < st->lifted.n; i++) {
+		const enum column_type type = lifted_types[st->lifted.columns[i].type];
+		st->columns[st->ncolumns++] = (struct column){
+			.name = st->lifted.columns[i].name,
+			.type = type,
+			.optional = true,
+			.by_dictionary = type == COLUMN_TEXT || type == COLUMN_I64,
+		};
 	}
-	for (uint32_t i = COLS; i < st->ncolumns; i++)
-		st->lifted[i - COLS].arg = slice_str(st->columns[i].name);
 }
 
 bool parquet_open_columns(struct parquet_state *st, const struct option_value *options)
 {
 	memcpy(st->columns, fixed, sizeof fixed);
 	st->ncolumns = COLS;
-	add_all_lifted(st, options);
+	add_lifted(st, options);
 	st->tools.zstd = ZSTD_createCCtx();
 	if (st->tools.zstd == NULL)
 		return false;
@@ -174,107 +109,10 @@ bool parquet_open_columns(struct parquet_state *st, const struct option_value *o
 
 /* ---- values of --column ---- */
 
-static bool is_unsigned(const struct value *v)
-{
-	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_BOOL ||
-	       v->type == VALUE_ADDRESS;
-}
-
-static bool is_signed(const struct value *v)
-{
-	return v->type >= VALUE_I8 && v->type <= VALUE_I64;
-}
-
-#define NUMBER_TEXT 64 /* longer texts are not read as numbers */
-
-/* Copies the text of a number, NUL-terminated.  Returns false for text and JSON of other characters. */
-static bool number_text(const struct value *v, char buffer[NUMBER_TEXT])
-{
-	if ((v->type != VALUE_STRING && v->type != VALUE_JSON) || v->count == 0 || v->count >= NUMBER_TEXT)
-		return false;
-	for (uint32_t i = 0; i < v->count; i++)
-		if (strchr("+-0123456789.eE", v->p[i]) == NULL || v->p[i] == '\0')
-			return false;
-	memcpy(buffer, v->p, v->count);
-	buffer[v->count] = '\0';
-	return true;
-}
-
-static bool is_integer_text(const char *s)
-{
-	s += *s == '-';
-	return *s != '\0' && strspn(s, "0123456789") == strlen(s);
-}
-
-static bool to_i64(const struct value *v, int64_t *out)
-{
-	char buffer[NUMBER_TEXT], again[DECIMAL_I64_MAX + 1];
-
-	if (is_unsigned(v) || is_signed(v)) {
-		*out = v->i64;
-		return is_signed(v) || v->u64 <= INT64_MAX;
-	}
-	if (v->type == VALUE_F32 || v->type == VALUE_F64) {
-		if (!(v->f64 >= -0x1p63 && v->f64 < 0x1p63) || v->f64 != floor(v->f64))
-			return false;
-		*out = (int64_t)v->f64;
-		return true;
-	}
-	if (!number_text(v, buffer) || !is_integer_text(buffer))
-		return false;
-	*out = strtoll(buffer, NULL, 10);
-	*decimal_i64(again, *out) = '\0';
-	return strcmp(again, buffer) == 0; /* not if it was too large, or written otherwise: "007" */
-}
-
-static bool to_f64(const struct value *v, double *out, bool *rounded)
-{
-	char buffer[NUMBER_TEXT], *end;
-
-	if (is_unsigned(v)) {
-		*out = (double)v->u64;
-		*rounded = *out >= 0x1p64 || (uint64_t)*out != v->u64;
-	} else if (is_signed(v)) {
-		*out = (double)v->i64;
-		*rounded = *out >= 0x1p63 || (int64_t)*out != v->i64;
-	} else if (v->type == VALUE_F32 || v->type == VALUE_F64) {
-		*out = v->f64;
-	} else if (number_text(v, buffer)) {
-		int64_t i;
-		*out = strtod(buffer, &end);
-		*rounded = to_i64(v, &i) && (*out >= 0x1p63 || (int64_t)*out != i);
-		return *end == '\0';
-	} else {
-		return false;
-	}
-	return true;
-}
-
-static bool to_bool(const struct value *v, int64_t *out)
-{
-	if (v->type == VALUE_JSON) {
-		*out = v->count == 4 && memcmp(v->p, "true", 4) == 0;
-		return *out != 0 || (v->count == 5 && memcmp(v->p, "false", 5) == 0);
-	}
-	return v->type >= VALUE_BOOL && v->type <= VALUE_I64 && to_i64(v, out) && (*out == 0 || *out == 1);
-}
-
-/* Writes text unchanged, integers in digits, others as JSON. */
-static void to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
-{
-	if (v->type == VALUE_STRING)
-		lost->bad_text += text_utf8(t, value_text(v)) > 0;
-	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
-		text_u64(t, v->u64);
-	else if (is_signed(v))
-		text_i64(t, v->i64);
-	else
-		fields_json_value(t, v, lost);
-}
-
 struct cell {
 	struct parquet_state *st;
 	struct column *column;
+	enum lifted_type type;
 	const struct event *e;
 	struct ledger *ledger;
 };
@@ -294,10 +132,7 @@ static void put_as_text(const struct cell *to, const struct value *v)
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	if (to->column->type == COLUMN_JSON)
-		fields_json_value(t, v, &lost);
-	else
-		to_text(v, t, &lost);
+	lifted_text(to->type, v, t, &lost);
 	st->tools.failed |= t->failed;
 	if (t->n > VALUE_MAX) {
 		count_loss(to->ledger, PARQUET_LOSS_TOO_LONG, to->e, 1);
@@ -312,54 +147,31 @@ static void put_as_text(const struct cell *to, const struct value *v)
 /* Returns false if the column's type cannot express the value. */
 static bool put_cell(const struct cell *to, const struct value *v)
 {
-	struct column_tools *const tools = &to->st->tools;
-	bool rounded = false;
-	int64_t i;
-	double f;
+	struct lifted_number number;
 
-	switch (to->column->type) {
-	case COLUMN_F64:
-		if (!to_f64(v, &f, &rounded))
-			return false;
-		count_loss(to->ledger, PARQUET_LOSS_ARG_ROUNDED, to->e, rounded);
-		column_f64(to->column, tools, f);
-		return true;
-	case COLUMN_I32:
-	case COLUMN_I64:
-	case COLUMN_BOOL:
-		if (to->column->type == COLUMN_BOOL ? !to_bool(v, &i) : !to_i64(v, &i))
-			return false;
-		column_number(to->column, tools, i);
-		return true;
-	case COLUMN_TEXT:
-	case COLUMN_JSON:
+	if (!lifted_is_number(to->type)) {
 		put_as_text(to, v);
-		break;
+		return true;
 	}
+	if (!lifted_number(to->type, v, &number))
+		return false;
+	if (to->type == LIFTED_FLOAT)
+		column_f64(to->column, &to->st->tools, number.f);
+	else
+		column_number(to->column, &to->st->tools, number.i);
+	count_loss(to->ledger, PARQUET_LOSS_ARG_ROUNDED, to->e, number.rounded);
 	return true;
-}
-
-static const struct value *find_value(const struct batch *b, const struct event *e, struct slice name)
-{
-	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
-
-	for (; f < end; f++)
-		if (slice_equal(f->name, name))
-			return &f->value;
-	return NULL;
 }
 
 static void put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
                        struct ledger *ledger)
 {
-	for (uint32_t i = COLS; i < st->ncolumns; i++) {
-		const struct cell to = { st, &st->columns[i], e, ledger };
-		const struct value *const v = find_value(b, e, st->lifted[i - COLS].arg);
-		st->lifted[i - COLS].searched = true;
-		st->lifted[i - COLS].found |= v != NULL;
-		if (v != NULL && v->type != VALUE_NONE && put_cell(&to, v))
+	for (uint32_t i = 0; i < st->lifted.n; i++) {
+		const struct cell to = { st, &st->columns[COLS + i], st->lifted.columns[i].type, e, ledger };
+		const struct value *const v = lifted_find(&st->lifted, i, b, e);
+		if (v != NULL && put_cell(&to, v))
 			continue;
-		count_loss(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL && v->type != VALUE_NONE);
+		count_loss(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL);
 		column_null(to.column, &st->tools);
 	}
 }

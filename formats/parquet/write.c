@@ -156,7 +156,7 @@ static bool close_group(struct parquet_state *st, struct column_position *positi
  * The caller must then drain the group.  Returns false on OOM or after setting st->why. */
 static bool end_group(struct parquet_state *st, struct chunk *chunk)
 {
-	struct column_position positions[COLS + PARQUET_LIFTED];
+	struct column_position positions[COLS + LIFTED_MOST];
 
 	(void)drain_group(st, chunk, SIZE_MAX); /* the rest of the group before */
 	text_clear(&st->group);
@@ -430,10 +430,8 @@ static void parquet_write(void *state, const struct batch *b, struct chunk *chun
 
 static void count_empty_columns(const struct parquet_state *st, struct ledger *ledger)
 {
-	uint64_t n = 0;
+	const uint32_t n = lifted_empty(&st->lifted);
 
-	for (uint32_t i = COLS; i < st->ncolumns; i++)
-		n += st->lifted[i - COLS].searched && !st->lifted[i - COLS].found;
 	if (n > 0)
 		ledger_add(ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, n);
 }

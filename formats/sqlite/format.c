@@ -9,6 +9,11 @@ const struct loss sqlite_losses[SQLITE_LOSSES + 1] = {
 
 static const char *const suffixes[] = { ".db", ".sqlite", NULL };
 
+static const struct format_option options[] = {
+	LIFTED_OPTION(sqlite_column_mistake),
+	{ .name = NULL },
+};
+
 extern const struct format sqlite_format;
 
 const struct format sqlite_format = {
@@ -16,6 +21,7 @@ const struct format sqlite_format = {
 	.title = "SQLite database",
 	.spec = "SQLite file format 3; tracetool-sqlite(5)",
 	.suffixes = suffixes,
+	.options = options,
 	.writer = &sqlite_writer_ops,
 	.losses = sqlite_losses,
 };

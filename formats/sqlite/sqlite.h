@@ -14,6 +14,7 @@
 #include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
+#include "out/lifted.h"
 #include "out/parents.h"
 
 enum sqlite_loss {
@@ -94,10 +95,11 @@ struct sqlite_state {
 	struct sqlite_group groups[TABLES];
 	struct sqlite_strings strings;
 	struct parents parents;
-	struct arena arena;  /* of the classes */
-	struct text scratch; /* a list or map as JSON */
-	bool signed_time;    /* ts may be before 0 */
-	int64_t last;        /* id of an event */
+	struct lifted lifted; /* columns of --column, the last ones of the tables of events */
+	struct arena arena;   /* of the classes */
+	struct text scratch;  /* a list or map as JSON */
+	bool signed_time;     /* ts may be before 0 */
+	int64_t last;         /* id of an event */
 	bool no_memory;
 	bool complete;    /* the database is closed and can be written */
 	uint64_t written; /* bytes of the database */
@@ -113,7 +115,10 @@ static inline bool sqlite_failed(const struct sqlite_state *st)
 /* Records a result code that is a failure. */
 bool sqlite_check(struct sqlite_state *st, int code);
 
-/* Creates the empty tables, and prepares the statements that insert rows. */
+/* Returns the mistake in an argument of --column; NULL if there is none. */
+const char *sqlite_column_mistake(const char *arg);
+
+/* Creates the empty tables, with st->lifted, and prepares the statements that insert rows. */
 bool sqlite_create(struct sqlite_state *st);
 
 /* Creates indexes and views, and closes the database, which is complete. */
@@ -131,11 +136,15 @@ void sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int colu
 struct sqlite_target {
 	enum sqlite_table table;
 	int column;
-	struct ledger *ledger;
+	struct ledger *ledger; /* NULL: losses are not counted */
 	uint64_t offset;
 };
 
 void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const struct value *v);
+
+/* Binds the columns of --column of the current row of a table of events; ledger: as in sqlite_target. */
+void sqlite_bind_lifted(struct sqlite_state *st, enum sqlite_table table, const struct batch *b,
+                        const struct event *e, struct ledger *ledger);
 
 /* Inserts the current row, of which all columns are bound; with others of its group, in order. */
 bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table);

@@ -50,7 +50,7 @@ static const char schema[] =
 
 static const struct {
 	const char *name;
-	int columns;
+	int columns; /* without those of --column */
 	bool grouped;
 } tables[TABLES] = {
 	[TABLE_META] = { "meta", 3, false },      [TABLE_LOSS] = { "loss", 4, false },
@@ -59,6 +59,30 @@ static const struct {
 	[TABLE_INSTANT] = { "instant", 7, true }, [TABLE_COUNTER] = { "counter", 9, true },
 	[TABLE_FLOW] = { "flow", 9, true },       [TABLE_ARG] = { "arg", 3, true },
 };
+
+static bool has_events(enum sqlite_table table)
+{
+	return table >= TABLE_SPAN && table <= TABLE_FLOW;
+}
+
+static int columns_of(const struct sqlite_state *st, enum sqlite_table table)
+{
+	return tables[table].columns + (has_events(table) ? (int)st->lifted.n : 0);
+}
+
+const char *sqlite_column_mistake(const char *arg)
+{
+	/* of the tables of events and of their views */
+	static const char *const names[] = { "id",      "kind",  "ts_ns",  "dur_ns", "name",  "category",
+		                             "process", "pid",   "thread", "tid",    "track", "lane",
+		                             "parent",  "depth", "offset", "series", "value", "flow" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (lifted_is(arg, names[i]))
+			return "takes no name that a column of each database has (tracetool-sqlite(5) lists "
+			       "them)";
+	return lifted_mistake(arg);
+}
 
 bool sqlite_check(struct sqlite_state *st, int code)
 {
@@ -79,14 +103,14 @@ bool sqlite_check(struct sqlite_state *st, int code)
 /* ---- rows ---- */
 
 /* "INSERT INTO arg SELECT * FROM (VALUES(?,?,?),...) LIMIT ?": LIMIT is for groups that are not full. */
-static void write_insert(struct text *sql, enum sqlite_table table)
+static void write_insert(struct text *sql, enum sqlite_table table, int columns)
 {
 	const bool grouped = tables[table].grouped;
 	const int rows = grouped ? SQLITE_ROWS : 1;
 
 	text_printf(sql, "INSERT INTO %s %s", tables[table].name, grouped ? "SELECT * FROM (" : "");
-	for (int i = 0; i < rows * tables[table].columns; i++)
-		text_str(sql, i == 0 ? "VALUES(?" : i % tables[table].columns == 0 ? "),(?" : ",?");
+	for (int i = 0; i < rows * columns; i++)
+		text_str(sql, i == 0 ? "VALUES(?" : i % columns == 0 ? "),(?" : ",?");
 	text_str(sql, grouped ? ")) LIMIT ?" : ")");
 }
 
@@ -94,14 +118,14 @@ static bool prepare_insert(struct sqlite_state *st, enum sqlite_table table)
 {
 	struct text sql = { .p = NULL };
 
-	write_insert(&sql, table);
+	write_insert(&sql, table, columns_of(st, table));
 	st->no_memory |= sql.failed;
 	if (!sql.failed)
 		(void)sqlite_check(st,
 		                   sqlite3_prepare_v3(st->db, sql.p, (int)sql.n, SQLITE_PREPARE_PERSISTENT,
 		                                      &st->insert[table], NULL));
 	text_free(&sql);
-	st->groups[table] = (struct sqlite_group){ .columns = tables[table].columns,
+	st->groups[table] = (struct sqlite_group){ .columns = columns_of(st, table),
 		                                   .rows = tables[table].grouped ? SQLITE_ROWS : 1 };
 	return !sqlite_failed(st);
 }
@@ -220,7 +244,7 @@ int64_t sqlite_string(struct sqlite_state *st, struct slice s)
 
 static void add_loss(struct sqlite_target to, enum sqlite_loss loss, uint32_t count)
 {
-	if (count > 0)
+	if (count > 0 && to.ledger != NULL)
 		ledger_add(to.ledger, &sqlite_losses[loss], to.offset, count);
 }
 
@@ -242,6 +266,13 @@ static void bind_address(struct sqlite_state *st, struct sqlite_target to, uint6
 	bind_copy(st, to.table, to.column, digits, (size_t)(decimal_hex(digits, v) - digits));
 }
 
+static void count_json_losses(struct sqlite_target to, const struct fields_json_lost *lost)
+{
+	add_loss(to, SQLITE_LOSS_BAD_TEXT, lost->bad_text);
+	add_loss(to, SQLITE_LOSS_NOT_A_NUMBER, lost->not_a_number);
+	add_loss(to, SQLITE_LOSS_TOO_DEEP, lost->too_deep);
+}
+
 static void bind_json(struct sqlite_state *st, struct sqlite_target to, const struct value *v)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -249,9 +280,7 @@ static void bind_json(struct sqlite_state *st, struct sqlite_target to, const st
 	text_clear(&st->scratch);
 	fields_json_value(&st->scratch, v, &lost);
 	st->no_memory |= st->scratch.failed;
-	add_loss(to, SQLITE_LOSS_BAD_TEXT, lost.bad_text);
-	add_loss(to, SQLITE_LOSS_NOT_A_NUMBER, lost.not_a_number);
-	add_loss(to, SQLITE_LOSS_TOO_DEEP, lost.too_deep);
+	count_json_losses(to, &lost);
 	sqlite_bind_text(st, to.table, to.column, slice_of(st->scratch.p, st->scratch.n));
 }
 
@@ -295,6 +324,100 @@ void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const s
 	}
 }
 
+/* ---- columns of --column ---- */
+
+/* Binds a text that is made here; SQLite copies it, as the next column uses the same memory. */
+static void bind_made_text(struct sqlite_state *st, struct sqlite_target to, enum lifted_type type,
+                           const struct value *v)
+{
+	struct fields_json_lost lost = { .bad_text = 0 };
+
+	text_clear(&st->scratch);
+	lifted_text(type, v, &st->scratch, &lost);
+	st->no_memory |= st->scratch.failed;
+	count_json_losses(to, &lost);
+	st->groups[to.table].bytes += st->scratch.n;
+	bind_copy(st, to.table, to.column, st->scratch.p, st->scratch.n);
+}
+
+static void bind_number(struct sqlite_state *st, struct sqlite_target to, enum lifted_type type,
+                        const struct value *v)
+{
+	struct lifted_number number;
+
+	if (!lifted_number(type, v, &number)) {
+		add_loss(to, SQLITE_LOSS_ARG_TYPE, 1);
+		sqlite_bind_null(st, to.table, to.column);
+	} else if (type == LIFTED_FLOAT) {
+		add_loss(to, SQLITE_LOSS_ARG_ROUNDED, number.rounded);
+		bind_real(st, to, number.f);
+	} else {
+		sqlite_bind_i64(st, to.table, to.column, number.i);
+	}
+}
+
+void sqlite_bind_lifted(struct sqlite_state *st, enum sqlite_table table, const struct batch *b,
+                        const struct event *e, struct ledger *ledger)
+{
+	for (uint32_t i = 0; i < st->lifted.n; i++) {
+		const struct sqlite_target to = { table, tables[table].columns + 1 + (int)i, ledger,
+			                          e->offset };
+		const enum lifted_type type = st->lifted.columns[i].type;
+		const struct value *const v = lifted_find(&st->lifted, i, b, e);
+		if (v == NULL)
+			sqlite_bind_null(st, table, to.column);
+		else if (lifted_is_number(type))
+			bind_number(st, to, type, v);
+		else if (type == LIFTED_TEXT && v->type == VALUE_STRING)
+			sqlite_bind_text(st, table, to.column, value_text(v));
+		else
+			bind_made_text(st, to, type, v);
+	}
+}
+
+static void put_quoted_name(struct text *sql, const struct lifted_column *c)
+{
+	text_char(sql, '"');
+	for (const char *p = c->name; *p != '\0'; p++)
+		text_add(sql, (const char[]){ *p, '"' }, *p == '"' ? 2 : 1);
+	text_char(sql, '"');
+}
+
+static void add_columns(struct text *sql, const struct sqlite_state *st, enum sqlite_table table)
+{
+	static const char *const types[] = {
+		[LIFTED_TEXT] = "TEXT",  [LIFTED_JSON] = "TEXT",    [LIFTED_INT] = "INTEGER",
+		[LIFTED_FLOAT] = "REAL", [LIFTED_BOOL] = "INTEGER",
+	};
+
+	for (uint32_t i = 0; i < st->lifted.n; i++) {
+		text_printf(sql, "ALTER TABLE %s ADD COLUMN ", tables[table].name);
+		put_quoted_name(sql, &st->lifted.columns[i]);
+		text_printf(sql, " %s;", types[st->lifted.columns[i].type]);
+	}
+}
+
+/* Executes what was built, and frees it. */
+static bool execute(struct sqlite_state *st, struct text *sql)
+{
+	text_char(sql, '\0');
+	st->no_memory |= sql->failed;
+	if (!sqlite_failed(st))
+		(void)sqlite_check(st, sqlite3_exec(st->db, sql->p, NULL, NULL, NULL));
+	text_free(sql);
+	return !sqlite_failed(st);
+}
+
+static bool create_lifted(struct sqlite_state *st)
+{
+	struct text sql = { .p = NULL };
+
+	for (int i = 0; i < TABLES; i++)
+		if (has_events((enum sqlite_table)i))
+			add_columns(&sql, st, (enum sqlite_table)i);
+	return execute(st, &sql);
+}
+
 /* ---- the database ---- */
 
 /* SQLite sorts runs of the size of its cache, fastest if they fit into the cache of the processor.  Rows of
@@ -308,6 +431,7 @@ void sqlite_bind_value(struct sqlite_state *st, struct sqlite_target to, const s
 	" JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread"                          \
 	" LEFT JOIN thread u ON u.id = t.parent"
 
+/* @ stands for the columns of --column. */
 static const char indexes_and_views[] =
     "PRAGMA cache_size = -4096;"
     "CREATE INDEX span_name ON span(name);"
@@ -318,11 +442,11 @@ static const char indexes_and_views[] =
     "CREATE INDEX flow_flow ON flow(flow);"
     "CREATE INDEX arg_event ON arg(event);"
     "CREATE VIEW spans AS SELECT e.id, e.kind, e.ts_ns, e.dur_ns, n.text AS name, c.text AS "
-    "category," WHERE_COLUMNS ", e.lane, e.parent, e.depth, e.offset FROM span e" WHERE_TABLES ";"
+    "category," WHERE_COLUMNS ", e.lane, e.parent, e.depth, e.offset@ FROM span e" WHERE_TABLES ";"
     "CREATE VIEW instants AS SELECT e.id, 'instant' AS kind, e.ts_ns, n.text AS name, c.text AS "
-    "category," WHERE_COLUMNS ", e.offset FROM instant e" WHERE_TABLES ";"
+    "category," WHERE_COLUMNS ", e.offset@ FROM instant e" WHERE_TABLES ";"
     "CREATE VIEW counters AS SELECT e.id, 'counter' AS kind, e.ts_ns, n.text AS name, s.text AS series,"
-    " e.value, c.text AS category," WHERE_COLUMNS ", e.offset FROM counter e" WHERE_TABLES
+    " e.value, c.text AS category," WHERE_COLUMNS ", e.offset@ FROM counter e" WHERE_TABLES
     " LEFT JOIN string s ON s.id = e.series;"
     "CREATE VIEW arrows AS SELECT i.flow, n.text AS name, o.ts_ns AS out_ts_ns, i.ts_ns AS in_ts_ns,"
     " i.ts_ns - o.ts_ns AS delay_ns, o.thread AS out_thread, i.thread AS in_thread"
@@ -336,12 +460,29 @@ bool sqlite_create(struct sqlite_state *st)
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
 	if (!sqlite_check(st, sqlite3_open_v2("trace", &st->db, flags, st->files.name)) ||
-	    !sqlite_check(st, sqlite3_exec(st->db, schema, NULL, NULL, NULL)))
+	    !sqlite_check(st, sqlite3_exec(st->db, schema, NULL, NULL, NULL)) || !create_lifted(st))
 		return false;
 	for (int i = 0; i < TABLES; i++)
 		if (!prepare_insert(st, (enum sqlite_table)i))
 			return false;
 	return true;
+}
+
+static bool create_indexes_and_views(struct sqlite_state *st)
+{
+	struct text sql = { .p = NULL };
+
+	for (const char *p = indexes_and_views; *p != '\0'; p++) {
+		if (*p != '@') {
+			text_char(&sql, *p);
+			continue;
+		}
+		for (uint32_t i = 0; i < st->lifted.n; i++) {
+			text_str(&sql, ", e.");
+			put_quoted_name(&sql, &st->lifted.columns[i]);
+		}
+	}
+	return execute(st, &sql);
 }
 
 void sqlite_disconnect(struct sqlite_state *st)
@@ -360,7 +501,7 @@ bool sqlite_finish(struct sqlite_state *st)
 		if (st->groups[i].n > 0)
 			(void)insert_group(st, (enum sqlite_table)i);
 	if (!sqlite_failed(st))
-		(void)sqlite_check(st, sqlite3_exec(st->db, indexes_and_views, NULL, NULL, NULL));
+		(void)create_indexes_and_views(st);
 	sqlite_disconnect(st);
 	st->complete = !sqlite_failed(st);
 	return st->complete;

@@ -111,6 +111,7 @@ static void add_span(struct sqlite_state *st, const struct batch *b, const struc
 		sqlite_bind_null(st, TABLE_SPAN, 10);
 	sqlite_bind_i64(st, TABLE_SPAN, 11, parent.depth);
 	sqlite_bind_u64(st, TABLE_SPAN, 12, e->offset);
+	sqlite_bind_lifted(st, TABLE_SPAN, b, e, ledger);
 	(void)sqlite_insert(st, TABLE_SPAN);
 	add_args(st, id, b, e, ledger);
 }
@@ -126,13 +127,15 @@ static void add_instant(struct sqlite_state *st, const struct batch *b, const st
 	bind_time(st, TABLE_INSTANT, 2, e, ledger);
 	bind_identity(st, TABLE_INSTANT, 3, e);
 	sqlite_bind_u64(st, TABLE_INSTANT, 7, e->offset);
+	sqlite_bind_lifted(st, TABLE_INSTANT, b, e, ledger);
 	(void)sqlite_insert(st, TABLE_INSTANT);
 	add_args(st, id, b, e, ledger);
 }
 
-/* Adds a row; series: NULL if the counter has no number. */
-static void add_series(struct sqlite_state *st, const struct event *e, const struct field *series,
-                       struct ledger *ledger)
+/* Adds a row; series: NULL if the counter has no number; first: the first row of the event, for which losses
+ * of columns that all its rows have are counted. */
+static void add_series(struct sqlite_state *st, const struct batch *b, const struct event *e,
+                       const struct field *series, bool first, struct ledger *ledger)
 {
 	sqlite_bind_i64(st, TABLE_COUNTER, 1, ++st->last);
 	bind_time(st, TABLE_COUNTER, 2, e, ledger);
@@ -146,6 +149,7 @@ static void add_series(struct sqlite_state *st, const struct event *e, const str
 		sqlite_bind_null(st, TABLE_COUNTER, 8);
 	}
 	sqlite_bind_u64(st, TABLE_COUNTER, 9, e->offset);
+	sqlite_bind_lifted(st, TABLE_COUNTER, b, e, first ? ledger : NULL);
 	(void)sqlite_insert(st, TABLE_COUNTER);
 }
 
@@ -163,9 +167,9 @@ static void add_counter(struct sqlite_state *st, const struct batch *b, const st
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		if (is_number(&fields[i]))
-			add_series(st, e, &fields[i], ledger);
+			add_series(st, b, e, &fields[i], st->last < first, ledger);
 	if (st->last < first)
-		add_series(st, e, NULL, ledger);
+		add_series(st, b, e, NULL, true, ledger);
 	for (uint32_t i = 0; i < e->nfields; i++)
 		if (!is_number(&fields[i]))
 			add_arg(st, first, &fields[i], e, ledger);
@@ -185,6 +189,7 @@ static void add_flow(struct sqlite_state *st, const struct batch *b, const struc
 	sqlite_bind_u64(st, TABLE_FLOW, 4, e->dur);
 	bind_identity(st, TABLE_FLOW, 5, e);
 	sqlite_bind_u64(st, TABLE_FLOW, 9, e->offset);
+	sqlite_bind_lifted(st, TABLE_FLOW, b, e, ledger);
 	(void)sqlite_insert(st, TABLE_FLOW);
 	add_args(st, id, b, e, ledger);
 }
@@ -227,6 +232,19 @@ static void add_losses(struct sqlite_state *st, const struct ledger *total)
 	}
 }
 
+static void add_empty_columns(struct sqlite_state *st, struct ledger *ledger)
+{
+	const uint32_t n = lifted_empty(&st->lifted);
+	struct ledger empty = { .n = 0 };
+
+	if (n == 0)
+		return;
+	ledger_add(&empty, &sqlite_losses[SQLITE_LOSS_NO_ARG], 0, n);
+	add_losses(st, &empty);
+	ledger_merge(ledger, &empty);
+	ledger_free(&empty);
+}
+
 /* Who states a fact: tracetool, or the trace in its metadata. */
 static bool add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
@@ -241,6 +259,7 @@ static bool add_facts(struct sqlite_state *st, const struct writer *w, struct le
 		(void)sqlite_insert(st, TABLE_META);
 	}
 	add_losses(st, w->total);
+	add_empty_columns(st, ledger);
 	return !sqlite_failed(st);
 }
 
@@ -313,6 +332,7 @@ static bool sqlite_open(struct writer *w, struct chunk *chunk)
 	struct sqlite_state *const st = w->state;
 
 	st->signed_time = w->signed_time;
+	lifted_open(&st->lifted, w->options);
 	/* used by one thread at a time; creating a lock may fail, which the library does not expect */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	if (sqlite_check(st, sqlite3_initialize()) &&

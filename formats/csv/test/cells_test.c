@@ -90,12 +90,17 @@ static uint64_t losses_of(const struct writer_rig *r, const char *id)
 }
 
 /* Writes with 1, 2 and 7 threads. */
-static void run(struct writer_rig *r, const char *format)
+static void run_with(struct writer_rig *r, const char *format, const struct option_value *options)
 {
-	const struct writer_rig_job job = { .to = format_by_name(format), .fill = fill };
+	const struct writer_rig_job job = { .to = format_by_name(format), .fill = fill, .options = options };
 
 	writer_rig_run_all(r, &job);
 	cr_assert(r->written);
+}
+
+static void run(struct writer_rig *r, const char *format)
+{
+	run_with(r, format, NULL);
 }
 
 #define TRACK "\"p,\"\"q\"\"\",,=1+1,18446744073709551615,,0,"
@@ -194,4 +199,123 @@ Test(csv_cells, python_reads_them)
 	ran_free(&ran);
 	writer_rig_free(&r);
 	remove_folder(dir);
+}
+
+/* ---- columns of arguments ---- */
+
+/* Fields of the first event and of the last one; the last option is the last column. */
+static const struct option_value options[] = {
+	{ "column", "plain", NULL },
+	{ "column", "most:int", &options[0] },
+	{ "column", "least:int", &options[1] },
+	{ "column", "inexact:float", &options[2] },
+	{ "column", "half:float", &options[3] },
+	{ "column", "nan:float", &options[4] },
+	{ "column", "inf:float", &options[5] },
+	{ "column", "yes:bool", &options[6] },
+	{ "column", "list", &options[7] },
+	{ "column", "json:json", &options[8] },
+	{ "column", "address:int", &options[9] },
+	{ "column", "bytes:bool", &options[10] },
+	{ "column", "none", &options[11] },
+	{ "column", "a,b", &options[12] },
+	{ "column", "k\"\n:text", &options[13] },
+};
+static const struct option_value *const last = &options[14];
+
+/* Returns the text behind the last "offset" of a row that begins with `start`. */
+static const char *lifted_of(const char *text, const char *start, const char *offset)
+{
+	const char *const row = strstr(text, start);
+	const char *const at = row != NULL ? strstr(row, offset) : NULL;
+
+	cr_assert_not_null(at, "%s: %s", start, text);
+	return at + strlen(offset);
+}
+
+static void expect_start(const char *text, const char *want)
+{
+	cr_expect_eq(strncmp(text, want, strlen(want)), 0, "%s", text);
+}
+
+Test(csv_cells, of_arguments_in_csv)
+{
+	struct writer_rig r;
+
+	run_with(&r, "csv", last);
+	const char *const text = writer_rig_text(&r, NULL);
+	expect_start(lifted_of(text, "kind", ",args,offset"),
+	             ",plain,most,least,inexact,half,nan,inf,yes,list,json,address,bytes,none,\"a,b\","
+	             "\"k\"\"\n\"\r\n");
+	expect_start(lifted_of(text, "span,1,", "\"\"}\",1,"), "\"x, y\",,,,,,,,,,,,,,\"a\"\"b\\c\td\"\r\n");
+	expect_start(lifted_of(text, "instant,3,", ",,3,"), ",,,,,,,,,,,,,,\r\n");
+	expect_start(lifted_of(text, "counter,", "1}}\",18446744073709551615,"),
+	             ",,-9223372036854775808,9007199254740993,-0.5,NaN,-Infinity,true,\"[1,\"\"\\\"\","
+	             "\"\"]\",\"{\"\"a\"\":\n\t1}\",4096,,,,\r\n");
+	cr_expect_eq(losses_of(&r, "csv/arg-type"), 2); /* most, bytes */
+	cr_expect_eq(losses_of(&r, "csv/no-arg"), 1);
+	cr_expect_eq(losses_of(&r, "csv/invalid-utf8"), 1);
+	cr_expect_eq(losses_of(&r, "csv/control-character"), 3);
+	cr_expect_eq(losses_of(&r, "csv/not-a-number"), 2);
+	writer_rig_free(&r);
+}
+
+Test(csv_cells, of_arguments_in_tsv)
+{
+	struct writer_rig r;
+
+	run_with(&r, "tsv", last);
+	const char *const text = writer_rig_text(&r, NULL);
+	expect_start(lifted_of(text, "kind", "\targs\toffset"),
+	             "\tplain\tmost\tleast\tinexact\thalf\tnan\tinf\tyes\tlist\tjson\taddress\tbytes\tnone\t"
+	             "a,b\tk\"\\n\n");
+	expect_start(lifted_of(text, "span\t1\t", "\"}\t1\t"),
+	             "x, y\t\t\t\t\t\t\t\t\t\t\t\t\t\ta\"b\\\\c\\td\n");
+	expect_start(
+	    lifted_of(text, "counter\t", "1}}\t18446744073709551615\t"),
+	    "\t\t-9223372036854775808\t9007199254740993\t-0.5\tNaN\t-Infinity\ttrue\t[1,\"\\\\\",\"]\t"
+	    "{\"a\":\\n\\t1}\t4096\t\t\t\t\n");
+	cr_expect_eq(losses_of(&r, "tsv/arg-type"), 2);
+	cr_expect_eq(losses_of(&r, "tsv/no-arg"), 1);
+	cr_expect_eq(r.losses.n, 3);
+	writer_rig_free(&r);
+}
+
+static const char lifted_script[] =
+    "import csv, json, sys\n"
+    "rows = list(csv.DictReader(open(sys.argv[1], newline='', encoding='utf-8'), strict=True))\n"
+    "assert len(rows) == 8 and all(None not in r and None not in r.values() for r in rows)\n"
+    "assert rows[0]['plain'] == 'x, y' and rows[0]['k\"\\n'] == 'a\"b\\\\c\\td', rows[0]\n"
+    "assert [r['plain'] for r in rows[1:]] == [''] * 7 and rows[7]['most'] == ''\n"
+    "assert int(rows[7]['least']) == -2**63 and int(rows[7]['inexact']) == 2**53 + 1\n"
+    "assert float(rows[7]['inf']) == float('-inf') and rows[7]['yes'] == 'true'\n"
+    "assert json.loads(rows[7]['list']) == [1, '\",'] and json.loads(rows[7]['json']) == {'a': 1}\n"
+    "assert json.loads(rows[7]['args'])['least'] == str(-2**63)\n";
+
+Test(csv_cells, python_reads_those_of_arguments)
+{
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	if (system("python3 -c 'import csv' 2>/dev/null") != 0) {
+		remove_folder(dir);
+		cr_skip_test("python3 is not here");
+	}
+	run_with(&r, "csv", last);
+	snprintf(path, sizeof path, "%s/a.csv", dir);
+	cr_assert(write_whole(path, writer_rig_text(&r, NULL), strlen(writer_rig_text(&r, NULL))));
+	struct ran ran =
+	    run_program((const char *const[]){ "python3", "-c", lifted_script, path, NULL }, NULL, 0);
+	cr_expect_eq(ran.status, 0, "%s", ran.err);
+	ran_free(&ran);
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
+Test(csv_cells, names_of_columns_are_taken)
+{
+	cr_expect_null(csv_column_mistake("parent"));
+	cr_expect_not_null(csv_column_mistake("ARGS:json"));
+	cr_expect_not_null(csv_column_mistake("a:integer"));
+	cr_expect_not_null(csv_column_mistake(":int"));
 }

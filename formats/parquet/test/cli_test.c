@@ -76,8 +76,9 @@ static void expect_mistake(const char *option, const char *value, const char *ou
 
 Test(parquet_cli, mistakes_in_options)
 {
-	expect_mistake("--column", "a", "none.csv",
-	               "--column is for outputs in format parquet, parquet-dir, not csv");
+	expect_mistake(
+	    "--column", "a", "none.json",
+	    "--column is for outputs in format csv, tsv, sqlite, parquet, parquet-dir, not chrome");
 	expect_mistake("--column", "a:integer", "none.parquet",
 	               "TYPE one of int, float, bool, text, json, not a:integer");
 	expect_mistake("--column", "", "none.parquet", "takes the name of an argument");

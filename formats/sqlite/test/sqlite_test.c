@@ -141,6 +141,95 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 	remove_folder(dir);
 }
 
+/* ---- columns of arguments ---- */
+
+/* A span, an instant and an arrow with the same fields; a counter with two series; one event without. */
+static bool fill_arguments(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	static const enum phase phases[] = { PHASE_SPAN, PHASE_INSTANT, PHASE_FLOW_OUT, PHASE_COUNTER };
+	static const struct value list[] = { { .type = VALUE_U8, .u64 = 1 },
+		                             { .type = VALUE_STRING, .count = 1, .p = "x" } };
+	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+
+	(void)ctx;
+	if (number > 0)
+		return false;
+	cr_assert(process != NULL && cls != NULL);
+	for (uint32_t i = 0; i < 4; i++) {
+		writer_rig_event(b, cls, process, i, SLICE_LIT("e"))->phase = phases[i];
+		writer_rig_field(b, SLICE_LIT("n"), value_u64(7));
+		writer_rig_field(b, SLICE_LIT("big"), value_u64(UINT64_MAX));
+		writer_rig_field(b, SLICE_LIT("text"), value_string(SLICE_LIT("12")));
+		writer_rig_field(b, SLICE_LIT("bad"), value_string(slice_of("b\xff", 2)));
+		writer_rig_field(b, SLICE_LIT("list"),
+		                 (struct value){ .type = VALUE_LIST, .count = 2, .values = list });
+	}
+	writer_rig_event(b, cls, process, 5, SLICE_LIT("without"));
+	return true;
+}
+
+Test(sqlite, arguments_become_columns)
+{
+	static const struct option_value options[] = {
+		{ "column", "n:int", NULL },
+		{ "column", "big:int", &options[0] },
+		{ "column", "text:int", &options[1] },
+		{ "column", "bad:text", &options[2] },
+		{ "column", "list:json", &options[3] },
+		{ "column", "never", &options[4] },
+		{ "column", "x\"y\" BLOB); --:float", &options[5] },
+	};
+	static const struct option_value rounded[] = {
+		{ "column", "big:float", NULL },
+		{ "column", "list", &rounded[0] },
+		{ "column", "n:text", &rounded[1] },
+	};
+	struct writer_rig_job job = { .to = format_by_name("sqlite"),
+		                      .fill = fill_arguments,
+		                      .options = &options[6] };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	writer_rig_run_all(&r, &job);
+	cr_assert(r.written && r.nfiles == 1);
+	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	expect_value(path, "PRAGMA integrity_check", "ok");
+#define CELLS                                                                                                \
+	"concat_cells FROM (SELECT typeof(n) || n || typeof(big) || typeof(text) || text || typeof(bad) ||"  \
+	" hex(bad) || list || typeof(never) || typeof(\"x\"\"y\"\" BLOB); --\") AS concat_cells FROM "
+	static const char want[] = "integer7nullinteger12blob62FF[1,\"x\"]nullnull";
+	expect_value(path, "SELECT " CELLS "spans)", want);
+	expect_value(path, "SELECT " CELLS "instants WHERE name = 'e')", want);
+	expect_value(path, "SELECT " CELLS "flow)", want);
+	expect_value(path, "SELECT group_concat(concat_cells, ' ') FROM (SELECT " CELLS "counters))",
+	             "integer7nullinteger12blob62FF[1,\"x\"]nullnull "
+	             "integer7nullinteger12blob62FF[1,\"x\"]nullnull");
+	expect_value(path, "SELECT typeof(n) || typeof(list) FROM instants WHERE name = 'without'",
+	             "nullnull");
+	expect_value(path, "SELECT count(*) FROM args WHERE name = 'list'", "4");
+	expect_value(path,
+	             "SELECT group_concat(type) FROM pragma_table_info('span') WHERE name IN "
+	             "('n', 'bad', 'list') OR name LIKE 'x%'",
+	             "INTEGER,TEXT,TEXT,REAL");
+	expect_value(path, "SELECT group_concat(id || count, ' ') FROM loss",
+	             "sqlite/arg-type4 sqlite/no-arg2");
+	writer_rig_free(&r);
+	job.options = &rounded[2];
+	writer_rig_run_all(&r, &job);
+	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	expect_value(path,
+	             "SELECT typeof(big) || (big = 18446744073709551616.0) || list || typeof(n) FROM span",
+	             "real1[1,\"x\"]text");
+	expect_value(path, "SELECT group_concat(id || count, ' ') FROM loss", "sqlite/arg-rounded4");
+	cr_expect_null(sqlite_column_mistake("args"));
+	cr_expect_not_null(sqlite_column_mistake("Series:text"));
+	cr_expect_not_null(sqlite_column_mistake("\xff"));
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
 Test(sqlite, arrows_go_from_where_they_leave_to_each_place_they_reach)
 {
 #define END(phase, ts, tid)                                                                                  \
