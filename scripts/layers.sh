@@ -43,7 +43,7 @@ rule model base input
 rule check base input output
 rule report base input json output check
 rule yaml base input check
-rule vocab base input model check yaml
+rule vocab base input output model check yaml
 rule format base input output model check vocab
 rule out base json output model format
 rule run base input json output model check format vocab

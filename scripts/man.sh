@@ -1,7 +1,7 @@
 #!/bin/sh
 # man.sh BIN PAGE...: the manual pages are well-formed, nothing in them is too wide for a terminal of 80 columns (whatever
 # mandoc or groff says about one of them is an error), nothing of a template is left in them, and a page of a command lists
-# the options of its --help, and no others.
+# the options of its --help, and no others; those that tracetool-select(7) explains it names at least.
 set -u
 
 bin=$1
@@ -26,6 +26,11 @@ options_in() {
 	sed -n 's/^\.It .*Fl -\([a-z][a-z-]*\).*/\1/p' $pages | sort -u
 }
 
+# Whether the page names the option anywhere: .Fl -since , Fl -until
+is_named() {
+	grep -qE -e "^\.(It )?(.* )?Fl -$2( |\$)" "$1"
+}
+
 for page; do
 	said=$(mandoc -T lint -W warning "$page"; mandoc -T utf8 -O width=78 "$page" 2>&1 >/dev/null)
 	said="$said$(groff -mdoc -ww -Tutf8 -rLL=80n "$page" 2>&1 >/dev/null)"
@@ -42,7 +47,9 @@ for page; do
 			"$bin" "$command" --help >/dev/null || complain "$page" "tracetool has no command $command"
 		missing=$(options_of "$command" | while read -r o; do options_in "$page" | grep -qxe "$o" || printf ' --%s' "$o"; done)
 		extra=$(options_in "$page" | while read -r o; do options_of "$command" | grep -qxe "$o" || printf ' --%s' "$o"; done)
+		unnamed=$(options_of "$command" | while read -r o; do is_named "$page" "$o" || printf ' --%s' "$o"; done)
 		[ -z "$missing" ] || complain "$page" "lacks options of --help:$missing"
+		[ -z "$unnamed" ] || complain "$page" "does not name options of --help:$unnamed"
 		[ -z "$extra" ] || complain "$page" "has options that --help lacks:$extra"
 		;;
 	esac

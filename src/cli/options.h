@@ -209,7 +209,8 @@ void schema_free(struct schema_file *s);
 struct schema_summary {
 	char format[64];
 	size_t rules;
-	bool unreadable; /* it could not be read at all */
+	uint64_t mistakes; /* those that are not passed to the sink included */
+	bool unreadable;   /* it could not be read at all */
 };
 
 /* Checks a file.  On success *text is its content, to be freed by schema_free().  `rest` gets the numbers of

@@ -70,6 +70,7 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 	} else {
 		summary->unreadable = true;
 	}
+	summary->mistakes = findings.levels[LEVEL_ERROR]; /* as all rules of vocabularies are */
 	report_text_rest(rest, &findings, LEVEL_NOTE);
 	findings_free(&findings);
 	return ok;

@@ -4,6 +4,7 @@
  * (run/adjust/join.h).
  */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,20 @@ static bool all_know_epoch(struct merge *m)
 	return true;
 }
 
+/* One trace from 0 and one of Unix time make a whole of decades. */
+static void warn_of_gap(const struct merge *m)
+{
+	const struct join_part *before, *after;
+	const uint64_t gap = join_gap(&m->join, &before, &after);
+	struct shown_path one, other;
+
+	if (gap > 0 && !m->convert.options.quiet)
+		say("warning: %s ends %" PRIu64 " days before %s begins: are their clocks the same? "
+		    "(--align start has all traces begin at 0)",
+		    show_path(&one, before->path), gap / ((uint64_t)86400 * 1000000000),
+		    show_path(&other, after->path));
+}
+
 /* false after a message and status set. */
 static bool align(struct merge *m)
 {
@@ -228,6 +243,8 @@ static bool align(struct merge *m)
 		o->status = options_mistake(o, "%s", mistake);
 		return false;
 	}
+	if (fits && m->convert.offsets == NULL)
+		warn_of_gap(m);
 	if (fits && m->convert.rebase)
 		fits = join_rebase(&m->join);
 	if (!fits) {

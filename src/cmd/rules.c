@@ -142,9 +142,26 @@ static bool rules_are_meant(const struct options *o, const char *id)
 	return o->first_operand == o->argc;
 }
 
+/* What of those that are meant is listed; zeroed: all. */
+struct kinds {
+	bool losses, findings; /* --losses, --findings: no others */
+	unsigned level;        /* of --level, from 1; 0: any */
+};
+
+static bool lists_rule(const struct kinds *k, const struct rule *r)
+{
+	return !k->losses && (k->level == 0 || r->level == k->level - 1);
+}
+
+static bool lists_losses(const struct kinds *k)
+{
+	return !k->findings && k->level == 0;
+}
+
 struct list {
 	struct text *t;
 	const struct options *o;
+	struct kinds kinds;
 	struct columns *rows;  /* of the list as text */
 	struct json_out *json; /* of the list as JSON */
 };
@@ -162,7 +179,10 @@ static void text_row(const struct list *list, const char *id, const char *level,
 
 static void text_rule(void *ctx, const struct rule *r)
 {
-	text_row(ctx, r->id, level_name(r->level), r->text);
+	const struct list *const list = ctx;
+
+	if (lists_rule(&list->kinds, r))
+		text_row(list, r->id, level_name(r->level), r->text);
 }
 
 static void text_loss(void *ctx, const struct loss *l)
@@ -179,7 +199,8 @@ static void list_text(struct list *list)
 
 	list->rows = &rows;
 	rules_visit(text_rule, list);
-	losses_visit(text_loss, list);
+	if (lists_losses(&list->kinds))
+		losses_visit(text_loss, list);
 	columns_print(&rows, list->t, options_prose_width(list->o));
 	columns_free(&rows);
 }
@@ -191,7 +212,7 @@ static void json_rule(void *ctx, const struct rule *r)
 	const struct list *const list = ctx;
 	struct json_out *const o = list->json;
 
-	if (!rules_are_meant(list->o, r->id))
+	if (!lists_rule(&list->kinds, r) || !rules_are_meant(list->o, r->id))
 		return;
 	json_out_space(o, "\n");
 	json_out_begin(o, NULL, "{");
@@ -230,7 +251,8 @@ static void list_json(struct list *list)
 	json_out_end(&o, "\n]");
 	json_out_space(&o, "\n");
 	json_out_begin(&o, "losses", "[");
-	losses_visit(json_loss, list);
+	if (lists_losses(&list->kinds))
+		losses_visit(json_loss, list);
 	json_out_end(&o, "\n]}\n");
 }
 
@@ -259,7 +281,7 @@ static void md_rule(void *ctx, const struct rule *r)
 {
 	const struct list *const list = ctx;
 
-	if (rules_are_meant(list->o, r->id))
+	if (lists_rule(&list->kinds, r) && rules_are_meant(list->o, r->id))
 		put_row(list->t, r->id, level_name(r->level), r->text);
 }
 
@@ -275,14 +297,41 @@ static void list_md(struct list *list)
 {
 	text_str(list->t, "| rule | level | what |\n|---|---|---|\n");
 	rules_visit(md_rule, list);
-	losses_visit(md_loss, list);
+	if (lists_losses(&list->kinds))
+		losses_visit(md_loss, list);
+}
+
+struct rules_run {
+	unsigned form; /* of text|json|md */
+	struct kinds kinds;
+};
+
+static bool set_level(void *run, struct options *o, const char *arg)
+{
+	struct rules_run *const s = run;
+	const int level = options_word(o, "--level", arg, policy_levels);
+
+	s->kinds.level = (unsigned)(level + 1);
+	return level >= 0;
 }
 
 static const struct cmd_option own_rules[] = {
-	{ "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0, OPTION_CHOICE,
-	  .at = 0 },
+	{ "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0,
+	  TO_CHOICE(struct rules_run, form) },
+	{ "findings", NULL, "rules only, no kinds of loss", 0, TO_FLAG(struct rules_run, kinds.findings) },
+	{ "losses", NULL, "kinds of loss only", 0, TO_FLAG(struct rules_run, kinds.losses) },
+	{ "level", "note|warning|error", "rules of this level only", 0, OPTION_CALL, .set = set_level },
 	{ .name = NULL },
 };
+
+/* What losses have no part in. */
+static bool check_kinds(struct options *o, const struct kinds *k)
+{
+	if (k->losses && (k->findings || k->level > 0))
+		o->status = options_mistake(o, "--losses lists no rules: leave out %s",
+		                            k->findings ? "--findings" : "--level");
+	return !k->losses || (!k->findings && k->level == 0);
+}
 
 static enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv)
 {
@@ -290,15 +339,14 @@ static enum exit_status cmd_rules(const struct command *cmd, int argc, char **ar
 	struct options o;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
-	struct list list = { .t = &t, .o = &o };
-	unsigned form = 0;
+	struct rules_run s = { .form = 0 };
 
 	options_init(&o, cmd, argc, argv);
-	if (!options_parse(&o, &form) || !rules_check_names(&o, false))
+	if (!options_parse(&o, &s) || !check_kinds(&o, &s.kinds) || !rules_check_names(&o, false))
 		return o.status;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
-	lists[form](&list);
+	lists[s.form](&(struct list){ .t = &t, .o = &o, .kinds = s.kinds });
 	report_out_put(&out, &t);
 	text_free(&t);
 	return report_out_close(&out);

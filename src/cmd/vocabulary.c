@@ -1,5 +1,5 @@
 /*
- * vocabulary check: the mistakes in files; vocabulary show: what is built in.
+ * vocabulary check: the mistakes in files; vocabulary show: what is built in.  Both as JSON, too.
  */
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "cli/outputs.h"
 #include "cli/say.h"
 #include "format/registry.h"
-#include "output/text_json.h"
+#include "json/out.h"
 #include "report/report.h"
 #include "vocab/vocab.h"
 
@@ -26,36 +26,92 @@ static const struct cmd_words words[] = {
 struct vocabulary_run {
 	struct options options;
 	struct report_out out;
+	unsigned json; /* of text|json */
 	struct text text;
+	struct text findings; /* of the file that is checked, as elements of an array of JSON */
 	bool color;
 };
+
+static const struct cmd_option own[] = {
+	{ "format", "text|json", "the form of what is said or shown (default: text)", 0,
+	  TO_CHOICE(struct vocabulary_run, json) },
+	{ .name = NULL },
+};
+
+/* One of schemas/vocabulary.schema.json. */
+static void put_finding(struct text *t, const struct finding *f)
+{
+	struct json_out o = { .t = t, .comma = t->n > 0 };
+
+	json_out_space(&o, "\n  ");
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "rule", f->rule->id);
+	json_out_string(&o, "level", level_name(f->level));
+	json_out_u64(&o, "offset", f->offset);
+	if (f->line > 0) {
+		json_out_u64(&o, "line", f->line);
+		json_out_u64(&o, "column", f->column);
+	} else {
+		json_out_null(&o, "line");
+		json_out_null(&o, "column");
+	}
+	json_out_string(&o, "message", f->message);
+	json_out_end(&o, "}");
+}
 
 static void take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct vocabulary_run *const s = ctx;
 
-	report_text_finding(&s->text, j->path, f, s->color);
+	if (s->json)
+		put_finding(&s->findings, f);
+	else
+		report_text_finding(&s->text, j->path, f, s->color);
 }
 
 /* ---- check ---- */
 
-static enum exit_status check_one(struct vocabulary_run *s, const char *path)
+static void put_checked(struct vocabulary_run *s, const char *path, bool ok,
+                        const struct schema_summary *summary, bool first)
+{
+	struct json_out o = { .t = &s->text, .comma = !first };
+
+	json_out_space(&o, "\n");
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "path", path);
+	json_out_bool(&o, "valid", ok);
+	json_out_string(&o, "format", ok ? summary->format : NULL);
+	json_out_u64(&o, "rules", ok ? summary->rules : 0);
+	json_out_u64(&o, "mistakes", summary->mistakes);
+	json_out_begin(&o, "findings", "[");
+	text_add(&s->text, s->findings.p, s->findings.n);
+	json_out_end(&o, "]}");
+}
+
+static enum exit_status check_one(struct vocabulary_run *s, const char *path, bool first)
 {
 	struct schema_summary summary;
 	struct shown_path shown;
 	struct slice text;
-	enum exit_status status = STATUS_CLEAN;
+	struct text rest = { .p = NULL };
 
-	if (schema_check(path, take_finding, s, &text, &summary, &s->text)) {
+	s->findings.n = 0;
+	const bool ok = schema_check(path, take_finding, s, &text, &summary, &rest);
+	if (ok) {
 		struct schema_file taken = { .path = path, .text = text };
+		schema_free(&taken);
+	}
+	if (s->json)
+		put_checked(s, path, ok, &summary, first);
+	else if (ok)
 		text_printf(&s->text, "%s: %zu rule%s for %s\n", show_path(&shown, path), summary.rules,
 		            summary.rules == 1 ? "" : "s", summary.format);
-		schema_free(&taken);
-	} else {
-		status = summary.unreadable ? STATUS_UNREADABLE : STATUS_FINDINGS;
-	}
+	else
+		text_add(&s->text, rest.p, rest.n);
+	s->text.failed |= rest.failed || s->findings.failed;
+	text_free(&rest);
 	report_out_put(&s->out, &s->text);
-	return status;
+	return ok ? STATUS_CLEAN : summary.unreadable ? STATUS_UNREADABLE : STATUS_FINDINGS;
 }
 
 static enum exit_status check(struct vocabulary_run *s)
@@ -70,8 +126,13 @@ static enum exit_status check(struct vocabulary_run *s)
 		return o->status;
 	if (!report_out_open(&s->out, o))
 		return STATUS_UNREADABLE;
+	if (s->json)
+		text_str(&s->text, "{\"tool\":\"" TOOL_NAME "\",\"files\":[");
 	for (int i = o->first_operand + 1; i < o->argc; i++)
-		status = worse(status, check_one(s, o->argv[i]));
+		status = worse(status, check_one(s, o->argv[i], i == o->first_operand + 1));
+	if (s->json)
+		text_str(&s->text, "\n]}\n");
+	report_out_put(&s->out, &s->text);
 	return worse(status, report_out_close(&s->out));
 }
 
@@ -82,6 +143,19 @@ static void list_built_in(struct text *t)
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if (vocab_builtin((*f)->name).p != NULL)
 			text_printf(t, "%s\n", (*f)->name);
+}
+
+static void list_as_json(struct text *t)
+{
+	struct json_out o = { .t = t };
+
+	json_out_begin(&o, NULL, "{");
+	json_out_string(&o, "tool", TOOL_NAME);
+	json_out_begin(&o, "formats", "[");
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (vocab_builtin((*f)->name).p != NULL)
+			json_out_string(&o, NULL, (*f)->name);
+	json_out_end(&o, "]}\n");
 }
 
 static enum exit_status no_vocabulary(const struct options *o, const char *name)
@@ -125,7 +199,9 @@ static enum exit_status show(struct vocabulary_run *s)
 	if (!report_out_open(&s->out, o))
 		return STATUS_UNREADABLE;
 	if (name == NULL)
-		list_built_in(&s->text);
+		(s->json ? list_as_json : list_built_in)(&s->text);
+	else if (s->json)
+		vocab_put_json(&s->text, text);
 	else
 		text_add(&s->text, text.p, text.n);
 	report_out_put(&s->out, &s->text);
@@ -145,14 +221,16 @@ static enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char
 	s.color = options_color(&s.options, 1);
 	const int word = options_word(&s.options, "it", argv[s.options.first_operand], acts);
 	status = word < 0 ? s.options.status : word == 0 ? check(&s) : show(&s);
+	text_free(&s.findings);
 	text_free(&s.text);
 	return status;
 }
 
 const struct command vocabulary_command = {
 	.name = "vocabulary",
-	.operands = "check FILE ...  |  show [FORMAT]",
+	.operands = "[options] check FILE ...  |  show [FORMAT]",
 	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
+	.options = own,
 	.words = words,
 	.writes = true,
 	.run = cmd_vocabulary,

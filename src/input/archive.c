@@ -46,6 +46,7 @@ struct input_archive {
 	struct input_names names;
 	struct problem problems[MAX_PROBLEMS]; /* of the archive */
 	uint32_t nproblems, nmore;             /* nmore: that are not listed */
+	struct input_passed passed;
 };
 
 bool input_is_archive(const char *path)
@@ -289,6 +290,15 @@ static bool skip_map(struct input_archive *a, struct input *in)
 	return true;
 }
 
+static void note_passed(struct input_archive *a, const struct tar_entry *e)
+{
+	const char *const slash = strrchr(e->name, '/');
+
+	if (e->kind == TAR_FILE)
+		input_passed_note(&a->passed, a->names.wanted, a->names.ctx, e->name,
+		                  slash != NULL ? slash + 1 : e->name);
+}
+
 static bool read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 {
 	const uint64_t at = input_offset(in, in->p);
@@ -298,6 +308,8 @@ static bool read_file(struct input_archive *a, struct input *in, const struct ta
 		return fail(a, INPUT_CORRUPT,
 		            "the header at byte %" PRIu64 " has a size of %" PRIu64 " bytes", at - TAR_BLOCK,
 		            e->size);
+	if (!wanted)
+		note_passed(a, e);
 	if (e->name[0] == '\0' && e->kind != TAR_FOLDER)
 		fail(a, INPUT_NOT_A_FILE,
 		     "the file at byte %" PRIu64 " has no name, or one of more than %d bytes; left out", at,
@@ -660,4 +672,5 @@ void input_archive_list(const struct input_archive *a, struct input_tree *t)
 		t->n += t->paths[t->n] != NULL;
 	}
 	list_problems(a, t);
+	input_passed_report(&a->passed, t, a->path);
 }

@@ -25,11 +25,12 @@ enum input_fault {
 	INPUT_TRAILING,  /* bytes after the compressed stream that are no further member */
 	INPUT_REPLACED,  /* of several files of one name in an archive one is read */
 	INPUT_ELSEWHERE, /* links out of a folder, or other file systems in it, are left out */
+	INPUT_PASSED,    /* archives in a folder, or names that are wanted in lower case only, are left out */
 };
 
 static inline bool input_fault_is_warning(enum input_fault fault)
 {
-	return fault == INPUT_TRAILING || fault == INPUT_REPLACED || fault == INPUT_ELSEWHERE;
+	return fault >= INPUT_TRAILING;
 }
 
 enum input_packing { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_XZ };

@@ -158,7 +158,7 @@ const struct input_foreign *input_foreign_find(const char *p, size_t n);
  */
 struct input_tree_problem {
 	char *path;
-	enum input_fault fault; /* INPUT_MISSING, ..._DENIED, ..._NOT_A_FILE, ..._SYSTEM, ..._ELSEWHERE */
+	enum input_fault fault; /* INPUT_MISSING, ..._DENIED, ..._NOT_A_FILE, ..._SYSTEM, or a warning */
 	char *text;             /* the reason, without the path */
 };
 
@@ -177,7 +177,8 @@ struct input_tree {
 bool input_is_folder(const char *path);
 
 /* Lists the files whose last name is wanted.  Other things with a wanted name are problems, and so is
- * everything that cannot be examined, as it may be a folder.  Fills *t (zeroed before); end with
+ * everything that cannot be examined, as it may be a folder.  Archives, and names that are wanted in lower
+ * case only, are left out, which is one problem.  Fills *t (zeroed before); end with
  * input_tree_free(). */
 void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                      void *ctx);

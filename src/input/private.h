@@ -228,6 +228,22 @@ struct unpacker {
 
 extern const struct unpacker input_gzip, input_zstd, input_xz;
 
+/* ---- files that are passed over ---- */
+
+/* Files of a folder or an archive that are left out although they may be traces: archives, which are not
+ * looked into, and those whose names are wanted in lower case only.  Zeroed to start. */
+struct input_passed {
+	size_t archives, upper;
+	char first[300]; /* path of the first, perhaps cut */
+};
+
+/* Counts a regular file that is not wanted.  name: the last part of the path. */
+void input_passed_note(struct input_passed *p, bool (*wanted)(void *ctx, const char *name), void *ctx,
+                       const char *path, const char *name);
+
+/* Adds the problem of this folder or archive, if there is one. */
+void input_passed_report(const struct input_passed *p, struct input_tree *t, const char *path);
+
 /* ---- tar.c ---- */
 
 /* Headers of tar archives: blocks of 512 bytes (POSIX.1-2001 pax, "ustar Interchange Format"; GNU tar, "Basic

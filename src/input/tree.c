@@ -32,6 +32,7 @@ struct walk {
 	dev_t dev;              /* its file system */
 	char *first_out;        /* the first path that is left out */
 	size_t nlinks, nmounts; /* left out: links out of the folder, folders on other file systems */
+	struct input_passed passed;
 };
 
 /* Makes space for one more element in an array. */
@@ -122,6 +123,47 @@ static void add_todo(struct walk *w, char *path)
 	w->tree->no_memory = true;
 }
 
+/* ---- files that are passed over ---- */
+
+void input_passed_note(struct input_passed *p, bool (*wanted)(void *ctx, const char *name), void *ctx,
+                       const char *path, const char *name)
+{
+	char lower[256]; /* longer names are none of files */
+	const size_t n = strlen(name);
+	bool upper = false;
+
+	if (n >= sizeof lower)
+		return;
+	for (size_t i = 0; i <= n; i++) {
+		const bool is_upper = name[i] >= 'A' && name[i] <= 'Z';
+		lower[i] = (char)(is_upper ? name[i] - 'A' + 'a' : name[i]);
+		upper |= is_upper;
+	}
+	const bool archive = input_is_archive(lower);
+	if (!archive && (!upper || !wanted(ctx, lower)))
+		return;
+	if (p->archives + p->upper == 0)
+		snprintf(p->first, sizeof p->first, "%s", path);
+	p->archives += archive;
+	p->upper += !archive;
+}
+
+void input_passed_report(const struct input_passed *p, struct input_tree *t, const char *path)
+{
+	char why[500];
+
+	if (p->archives + p->upper == 0)
+		return;
+	snprintf(
+	    why, sizeof why,
+	    "left out: archives in it (%zu), files whose suffix is not in lower case (%zu); the first is "
+	    "%s; name them to have them read, unpacked if they lie in an archive",
+	    p->archives, p->upper, p->first);
+	input_tree_add_problem(t, path, INPUT_PASSED, why);
+}
+
+/* ---- entries ---- */
+
 static void add_file(struct walk *w, char *path)
 {
 	struct input_tree *const t = w->tree;
@@ -209,6 +251,8 @@ static void visit_entry(struct walk *w, char *path, const char *name)
 	} else {
 		if (wanted)
 			add_problem(w, path, INPUT_NOT_A_FILE, "is not a regular file");
+		else if (S_ISREG(st.st_mode))
+			input_passed_note(&w->passed, w->wanted, w->ctx, path, name);
 		free(path);
 	}
 }
@@ -331,6 +375,7 @@ void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(vo
 		free(path);
 	}
 	report_left_out(&w, folder);
+	input_passed_report(&w.passed, t, folder);
 	free(w.todo);
 	free(w.seen);
 	free(w.top);

@@ -258,6 +258,39 @@ bool join_rebase(struct join *j)
 	return fits && least >= 0;
 }
 
+/* ---- clocks that are far apart ---- */
+
+#define YEAR_NS ((__int128)365 * 86400 * 1000000000)
+
+static __int128 begin_of(const struct join_part *part)
+{
+	return (__int128)part->first_ns + part->later;
+}
+
+static __int128 end_of(const struct join_part *part)
+{
+	return (__int128)part->last_ns + part->later;
+}
+
+uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after)
+{
+	const struct join_part *first = NULL;
+
+	*before = *after = NULL;
+	for (const struct join_part *p = j->parts; p < j->parts + j->n; p++)
+		if (p->any && (first == NULL || begin_of(p) < begin_of(first)))
+			first = p;
+	for (const struct join_part *p = j->parts; first != NULL && p < j->parts + j->n; p++) {
+		const bool early = p->any && begin_of(p) - begin_of(first) < YEAR_NS;
+		if (early && (*before == NULL || end_of(p) > end_of(*before)))
+			*before = p;
+		else if (p->any && !early && (*after == NULL || begin_of(p) < begin_of(*after)))
+			*after = p;
+	}
+	const __int128 gap = *after != NULL ? begin_of(*after) - end_of(*before) : 0;
+	return gap <= YEAR_NS ? 0 : gap > UINT64_MAX ? UINT64_MAX : (uint64_t)gap;
+}
+
 /* ---- reading the parts ---- */
 
 /* A part, open from its first event to the end of the run, as events point into its trace. */

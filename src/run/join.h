@@ -54,6 +54,11 @@ bool join_by_epoch(struct join *j); /* requires that all have an epoch */
 bool join_by_start(struct join *j);
 bool join_rebase(struct join *j); /* moves the first event to 0; after one of the others */
 
+/* Finds traces whose clocks hardly are the same, as between the end of *before, with all that begin in the
+ * year from its beginning, and the beginning of *after lies more than a year.  Returns the ns between them;
+ * 0: there are none.  After the offsets are set. */
+uint64_t join_gap(const struct join *j, const struct join_part **before, const struct join_part **after);
+
 /* Converts the time window of the selection to the clock of each part; after the offsets are set, before
  * join_rebase(). Returns NULL, or why the window is invalid: one line, in the arena. */
 const char *join_window(struct join *j, const struct select *s);

@@ -3,6 +3,7 @@
 
 #include "check/findings.h"
 #include "model/plan.h"
+#include "output/text.h"
 
 /*
  * Vocabularies: the meaning of a format's events, written in YAML (tracetool-vocabulary(5)).  One for each
@@ -41,6 +42,9 @@ bool vocab_no_memory(const struct vocabulary *v);
 
 /* Returns the YAML text that is built in for a format; p is NULL if there is none. */
 struct slice vocab_builtin(const char *format);
+
+/* Appends the keys and values of a vocabulary without mistakes as JSON; all values are strings. */
+void vocab_put_json(struct text *t, struct slice yaml);
 
 /* Returns the format that the last text states, or NULL. */
 const char *vocab_last_format(const struct vocabulary *v);

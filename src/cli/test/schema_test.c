@@ -161,6 +161,20 @@ Test(schema, rules)
 	expect_all_valid(dir, SCHEMA("rules"));
 }
 
+Test(schema, vocabulary)
+{
+	char *const dir = make_folder();
+
+	write_report(dir, "list.json", (const char *const[]){ "vocabulary", "show", "--json", NULL }, 0);
+	write_report(dir, "show.json", (const char *const[]){ "vocabulary", "show", "--json", "dial9", NULL },
+	             0);
+	write_report(dir, "check.json",
+	             (const char *const[]){ "vocabulary", "check", "--json", "schemas/heph.yaml", "Makefile",
+	                                    "nowhere", NULL },
+	             2);
+	expect_all_valid(dir, SCHEMA("vocabulary"));
+}
+
 /* Each line of the report is a document. */
 Test(schema, validate_lines)
 {

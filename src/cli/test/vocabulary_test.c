@@ -93,6 +93,77 @@ Test(schema_command, show)
 	expect(RUN("vocabulary", "show", "ovni", "heph"), 3, NULL, "one format");
 }
 
+static cJSON *run_json(const char *const *args, int status)
+{
+	struct ran r = run_tool(args, NULL, 0);
+	cJSON *const json = cJSON_Parse(r.out);
+
+	cr_expect_eq(r.status, status, "%s", r.err);
+	cr_assert_not_null(json, "%s", r.out);
+	ran_free(&r);
+	return json;
+}
+
+static double number_at(const cJSON *o, const char *key)
+{
+	return cJSON_GetNumberValue(cJSON_GetObjectItem(o, key));
+}
+
+/* Mistakes that are not listed are counted. */
+Test(schema_command, check_as_json)
+{
+	char *const dir = make_folder(), path[1024], text[2000] = "format: heph\nevents:\n";
+
+	for (int i = 0; i < 50; i++)
+		strcat(text, " - {}\n");
+	write_schema(dir, path, text);
+	cJSON *const json =
+	    run_json(RUN("vocabulary", "check", "--json", path, "schemas/ovni.yaml", "/nowhere.yaml"), 2);
+	const cJSON *const files = cJSON_GetObjectItem(json, "files");
+	cr_assert_eq(cJSON_GetArraySize(files), 3);
+	const cJSON *const bad = cJSON_GetArrayItem(files, 0), *const good = cJSON_GetArrayItem(files, 1),
+	                   *const missing = cJSON_GetArrayItem(files, 2);
+	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(bad, "valid")));
+	cr_expect_eq(number_at(bad, "mistakes"), 50);
+	const cJSON *const findings = cJSON_GetObjectItem(bad, "findings");
+	cr_expect_eq(cJSON_GetArraySize(findings), 20);
+	cr_expect_eq(number_at(cJSON_GetArrayItem(findings, 1), "line"), 4);
+	cr_expect_eq(number_at(cJSON_GetArrayItem(findings, 1), "column"), 4);
+	cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(good, "valid")));
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(good, "format")), "ovni");
+	cr_expect_gt(number_at(good, "rules"), 300);
+	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(good, "findings")), 0);
+	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(missing, "valid")));
+	cr_expect_eq(number_at(missing, "mistakes"), 1);
+	cJSON_Delete(json);
+	remove_folder(dir);
+}
+
+/* The tree that is shown has as many rules as the file. */
+Test(schema_command, show_as_json)
+{
+	cJSON *const list = run_json(RUN("vocabulary", "show", "--format", "json"), 0);
+	const cJSON *name;
+
+	cJSON_ArrayForEach(name, cJSON_GetObjectItem(list, "formats"))
+	{
+		char path[64];
+		snprintf(path, sizeof path, "schemas/%s.yaml", cJSON_GetStringValue(name));
+		cJSON *const shown =
+		    run_json(RUN("vocabulary", "show", "--json", cJSON_GetStringValue(name)), 0);
+		cJSON *const checked = run_json(RUN("vocabulary", "check", "--json", path), 0);
+		const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItem(checked, "files"), 0);
+		cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(shown, "format")),
+		                 cJSON_GetStringValue(name));
+		cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(shown, "events")),
+		             number_at(file, "rules"), "%s", path);
+		cJSON_Delete(checked);
+		cJSON_Delete(shown);
+	}
+	cr_expect_geq(cJSON_GetArraySize(cJSON_GetObjectItem(list, "formats")), 5);
+	cJSON_Delete(list);
+}
+
 Test(schema_command, wrong_command_lines)
 {
 	expect(RUN("vocabulary"), 3, NULL, "check or show");

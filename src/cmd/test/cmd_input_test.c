@@ -425,6 +425,9 @@ Test(cmd_folder, links_out_of_a_folder_are_left_out)
 	r = run("validate", other, NULL, NULL, NULL);
 	cr_expect_eq(r.status, STATUS_UNREADABLE, "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "without files that are named like traces"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "[input/elsewhere]"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, ": not valid, 1 error, 1 warning\n"), "%s", r.out);
+	cr_expect_null(strstr(r.out, ": valid"), "%s", r.out);
 	ran_free(&r);
 	remove_folder(other);
 	remove_folder(dir);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/test/cli_test_util.h"
 
@@ -54,6 +55,54 @@ static void expect_as_folder(const char *archive, const char *folder)
 	free(got);
 	ran_free(&a);
 	ran_free(&b);
+}
+
+/* Archives in it, and suffixes in upper case, are left out and counted, in a folder as in an archive of it.
+ */
+Test(cmd_tar, what_is_passed_over_is_said)
+{
+	char *const dir = make_folder(), folder[300], inner[700], path[700];
+	size_t n;
+	char *const sample = read_whole(SAMPLE, &n);
+
+	cr_assert_not_null(sample);
+	snprintf(folder, sizeof folder, "%s/in", dir);
+	snprintf(path, sizeof path, "%s/out.tar", dir);
+	cr_assert_eq(mkdir(folder, 0777), 0);
+	snprintf(inner, sizeof inner, "%s/A.HTDUMP", folder);
+	cr_assert(write_whole(inner, sample, n));
+	snprintf(inner, sizeof inner, "%s/B.PFW.GZ", folder);
+	cr_assert(write_whole(inner, sample, n));
+	snprintf(inner, sizeof inner, "%s/README.TXT", folder);
+	cr_assert(write_whole(inner, sample, n));
+	run_tar("-c", "--format=ustar", path, folder);
+	/* nothing is read: one summary */
+	struct ran r = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 2);
+	cr_expect_not_null(
+	    strstr(r.out, "left out: archives in it (0), files whose suffix is not in lower case (2)"), "%s",
+	    r.out);
+	cr_expect_not_null(strstr(r.out, "out.tar: not valid, 1 error, 1 warning\n"), "%s", r.out);
+	ran_free(&r);
+	/* with a trace and an archive besides */
+	snprintf(inner, sizeof inner, "%s/a.htdump", folder);
+	cr_assert(write_whole(inner, sample, n));
+	snprintf(inner, sizeof inner, "%s/inner.tar", folder);
+	cr_assert_eq(rename(path, inner), 0);
+	run_tar("-c", "--format=pax", path, folder);
+	const char *const both[] = { path, folder };
+	for (size_t i = 0; i < 2; i++) {
+		r = run_tool((const char *const[]){ "validate", both[i], NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "left out: archives in it (1), files whose suffix is not in "
+		                                 "lower case (2); the first is "),
+		                   "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "[input/passed-over]"), "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "/a.htdump: valid"), "%s", r.out);
+		ran_free(&r);
+	}
+	free(sample);
+	remove_folder(dir);
 }
 
 Test(cmd_tar, is_read_as_its_folder)

@@ -222,6 +222,46 @@ Test(cmd, explain_knows_losses)
 	ran_free(&all);
 }
 
+/* Lines of a list whose second word is this; *n: of all. */
+static size_t count_level(struct ran r, const char *level, size_t *n)
+{
+	size_t found = 0;
+
+	cr_expect_eq(r.status, 0);
+	*n = 0;
+	for (char *line = strtok(r.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		char word[16];
+		(*n)++;
+		found += sscanf(line, "%*s %15s", word) == 1 && strcmp(word, level) == 0;
+	}
+	ran_free(&r);
+	return found;
+}
+
+/* What is listed by kind and level is what a list of all has of it. */
+Test(cmd, rules_of_one_kind)
+{
+	static const char *const levels[] = { "note", "warning", "error" };
+	size_t all, n, rules = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		const size_t want = count_level(RUN("rules"), levels[i], &all);
+		cr_expect_eq(count_level(RUN("rules", "--level", levels[i]), levels[i], &n), want);
+		cr_expect(n == want && want > 0, "%s: %zu, %zu", levels[i], n, want);
+		rules += want;
+	}
+	cr_expect_eq(count_level(RUN("rules", "--losses"), "loss", &n), all - rules);
+	cr_expect_eq(n, all - rules);
+	cr_expect_eq(count_level(RUN("rules", "--findings"), "loss", &n), 0);
+	cr_expect_eq(n, rules);
+	expect_ran(RUN("rules", "--losses", "--json"), 0, "\"rules\":[\n],\n\"losses\":[\n{");
+	expect_ran(RUN("rules", "--level", "error", "--json"), 0, "\"losses\":[\n]}");
+	expect_mistake(RUN("rules", "--losses", "--level", "error"), "--losses lists no rules");
+	expect_mistake(RUN("rules", "--losses", "--findings"), "leave out --findings");
+	expect_ran(RUN("rules", "--level", "eror"), STATUS_USAGE,
+	           "--level takes one of note, warning, error, not eror");
+}
+
 Test(cmd, explain)
 {
 	struct ran r = RUN("explain", "htdump/no-base");

@@ -76,6 +76,31 @@ Test(merge, clocks_meet_by_the_wall_time)
 	expect_ran(MERGE("--rebase", RANKS, HEPH), 0, "\"ts_ns\":0,");
 }
 
+/* Times from 0 and from 1970: decades lie between them, which is hardly meant. */
+Test(merge, clocks_that_are_years_apart)
+{
+	static const char early[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,"
+	                            "\"ts\":10,\"dur\":5,\"ph\":\"X\",\"args\":{}}\n",
+	                  late[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,"
+	                           "\"ts\":1727387307981693,\"dur\":5,\"ph\":\"X\",\"args\":{}}\n";
+	static const char words[] = "early.pfw ends 19992 days before ";
+	char *const dir = make_folder(), a[1024], b[1024];
+
+	snprintf(a, sizeof a, "%s/early.pfw", dir);
+	snprintf(b, sizeof b, "%s/late.pfw", dir);
+	cr_assert(write_whole(a, early, sizeof early - 1));
+	cr_assert(write_whole(b, late, sizeof late - 1));
+	expect_ran(RUN("merge", "--to=ndjson", "-o-", b, a), 0, words);
+	expect_ran(RUN("merge", "--align=none", "--to=ndjson", "-o-", a, b), 0, words);
+	struct ran r = RUN("merge", "--align=start", "--to=ndjson", "-o-", a, b);
+	cr_expect_null(strstr(r.err, " days before "), "%s", r.err);
+	ran_free(&r);
+	r = RUN("merge", "--to=ndjson", "-o-", a, a);
+	cr_expect_null(strstr(r.err, " days before "), "%s", r.err);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
 Test(merge, offsets_from_a_file)
 {
 	char *const dir = make_folder(), path[1024];

@@ -1,8 +1,10 @@
-/* Members of a folder that cannot be reached are told of, each with its path and the reason. */
-/* Files that are no trace are named for what they are, with what to do. */
+/* Inputs that are not to be trusted: members of a folder that cannot be reached are told of, each with its
+ * path and the reason; files that are no trace are named for what they are, with what to do; the cost of what
+ * comes with a trace and asks for much (policies, baselines, vocabularies, options) stays in proportion. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "cli/command.h"
 #include "cmd/test/cli_test_util.h"
 #include "input/open.h"
+#include "test/bench/bench.h"
 
 /* ---- incomplete inputs ---- */
 
@@ -531,5 +534,134 @@ Test(trust, an_output_beside_its_input_is_written)
 
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* ---- cost ---- */
+
+/* A file that is put together; its folder is the test's. */
+struct made {
+	FILE *f;
+	char path[1100];
+};
+
+static struct made made_begin(const char *dir, const char *name)
+{
+	struct made m;
+
+	snprintf(m.path, sizeof m.path, "%s/%s", dir, name);
+	m.f = fopen(m.path, "w");
+	cr_assert_not_null(m.f);
+	return m;
+}
+
+static void made_end(struct made *m)
+{
+	cr_assert_eq(fclose(m->f), 0);
+}
+
+/* Runs the tool within `seconds` of CPU; returns its status. */
+static int run_within(unsigned seconds, const char *format, ...)
+{
+	char args[4096], command[4500];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(args, sizeof args, format, ap);
+	va_end(ap);
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-%u}; \"$0\" %s >/dev/null 2>&1", seconds,
+	         args);
+	struct ran r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
+	const int status = r.status;
+	ran_free(&r);
+	return status;
+}
+
+/* 64 patterns of 1 KB, and 4,500 names of 1 KB that are referred to again and again. */
+Test(trust_cost, patterns_and_names_that_are_long)
+{
+	char *const dir = make_folder();
+	struct made t = made_begin(dir, "t.json"), p = made_begin(dir, "p.yaml");
+	char stars[14 * 61 + 1], name[1001];
+
+	memset(stars, 'a', sizeof stars - 1);
+	for (int i = 0; i < 14; i++) /* of 16 that a pattern may have */
+		stars[61 * i] = '*';
+	stars[sizeof stars - 1] = '\0';
+	fputs("expect:\n  events:\n", p.f);
+	for (int i = 0; i < 64; i++)
+		fprintf(p.f, "    - {name: \"%s*%db*\", count: {min: 0}}\n", stars, i);
+	made_end(&p);
+	memset(name, 'a', 1000);
+	fputs("[\n", t.f);
+	for (unsigned i = 0; i < 9000; i++) {
+		snprintf(name + 994, 7, "%06u", i % 4500);
+		fprintf(t.f, "%s{\"ph\":\"X\",\"name\":\"%s\",\"ts\":%u,\"dur\":1,\"pid\":1,\"tid\":1}",
+		        i > 0 ? ",\n" : "", name, i * 10);
+	}
+	fputs("\n]\n", t.f);
+	made_end(&t);
+	cr_expect_eq(run_within(60, "validate --config %s/p.yaml %s/t.json", dir, dir), 0);
+	/* More stars are refused before the trace is read. */
+	p = made_begin(dir, "p.yaml");
+	fputs("expect: {events: [{name: \"", p.f);
+	for (int i = 0; i < 400; i++)
+		fputs("*a", p.f);
+	fputs("\", count: {min: 0}}]}\n", p.f);
+	made_end(&p);
+	cr_expect_eq(run_within(60, "validate --config %s/p.yaml %s/t.json", dir, dir), 2);
+	remove_folder(dir);
+}
+
+/* 16,000 rules of a vocabulary: refused, or looked up. */
+Test(trust_cost, a_vocabulary_of_many_rules)
+{
+	char *const dir = make_folder();
+	struct made v = made_begin(dir, "v.yaml");
+
+	fputs("format: chrome\nevents:\n", v.f);
+	for (unsigned i = 0; i < 16000; i++)
+		fprintf(v.f, "  - match: \"A%u*\"\n    name: \"{x}\"\n", i);
+	made_end(&v);
+	const int status =
+	    run_within(60, "validate --vocabulary %s/v.yaml testdata/chrome/good/object.json", dir);
+	cr_expect(status == 0 || status == 2, "status %d", status);
+	remove_folder(dir);
+}
+
+/* As many parts as are promised. */
+Test(trust_cost, a_part_for_each_of_many_threads)
+{
+	char *const dir = make_folder();
+	struct made t = made_begin(dir, "t.json");
+
+	fputs("[\n", t.f);
+	for (unsigned i = 0; i < 9999; i++)
+		fprintf(t.f, "%s{\"ph\":\"X\",\"name\":\"s\",\"ts\":%u,\"dur\":1,\"pid\":1,\"tid\":%u}",
+		        i > 0 ? ",\n" : "", i * 10, i + 1);
+	fputs("\n]\n", t.f);
+	made_end(&t);
+	cr_expect_eq(run_within(60, "convert -q --split by=tid --to ndjson %s/t.json %s/o", dir, dir), 0);
+	remove_folder(dir);
+}
+
+/* 8,000,000 numbers where a baseline has reports: memory is a small multiple of its size. */
+Test(host_trust, a_baseline_of_many_numbers)
+{
+	char *const dir = make_folder();
+	struct made b = made_begin(dir, "base.json");
+	struct bench_cost cost;
+
+	fputs("{\"inputs\":[", b.f);
+	for (unsigned i = 0; i < 8000000; i++)
+		fputs("0,", b.f);
+	fputs("0]}", b.f);
+	made_end(&b);
+	const char *const argv[] = { tool_path(),  "validate", "-q",
+		                     "--baseline", b.path,     "testdata/htdump/good/wire-little.htdump",
+		                     NULL };
+	cr_assert(bench_run(argv, NULL, "/dev/null", &cost));
+	cr_expect_eq(cost.status, 2);
+	cr_expect_lt(cost.rss_kib, (4 * 16 + 64) * 1024, "%ld KiB", cost.rss_kib);
 	remove_folder(dir);
 }

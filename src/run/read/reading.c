@@ -145,13 +145,25 @@ static bool open_deferred(struct reading *r)
 
 /* ---- operands ---- */
 
+/* Whether a folder has no files to be read, and no error says why: its warnings and the error that it has
+ * none are findings of one input. */
+static bool is_without_input(const struct operand *o)
+{
+	const struct input_tree *const t = &o->tree;
+	bool errors = t->no_memory;
+
+	for (size_t i = 0; i < t->nproblems; i++)
+		errors |= !input_fault_is_warning(t->problems[i].fault);
+	return o->folder && !o->problems_only && t->n == 0 && !errors;
+}
+
 /* Reports problems of listing a folder. */
 static void report_problems(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
 
 	r->told = t->no_memory;
-	for (size_t i = 0; i < t->nproblems; i++) {
+	for (size_t i = 0; i < t->nproblems && !is_without_input(o); i++) {
 		report_problem(r, t->problems[i].path, t->problems[i].fault, t->problems[i].text);
 		r->told |= !input_fault_is_warning(t->problems[i].fault);
 	}
@@ -159,19 +171,30 @@ static void report_problems(struct reading *r, const struct operand *o)
 		report_problem(r, o->path, INPUT_SYSTEM, "the system gives no more memory");
 }
 
+static void report_empty_folder(struct reading *r, const struct operand *o)
+{
+	const struct input_tree *const t = &o->tree;
+	struct source s = { .context = r->context, .place = { .path = o->path }, .unreadable = true };
+
+	findings_init(&s.findings, o->path, r->context->job->sink, r->context->job->ctx);
+	for (size_t i = 0; i < t->nproblems; i++)
+		finding_add(&s.findings, input_fault_rule(t->problems[i].fault), 0, 0, "%s",
+		            t->problems[i].text);
+	finding_add(&s.findings, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
+	            "the %s files that are named like traces (tracetool formats lists the suffixes)",
+	            o->archive != NULL ? "archive has no" : "input is a directory without");
+	reading_report(r, &s);
+}
+
 /* Reports a folder without inputs, unless an error was reported. */
 static void report_no_input(struct reading *r, const struct operand *o)
 {
-	if (o->folder && !o->problems_only && !r->found && !r->told)
+	if (is_without_input(o))
+		report_empty_folder(r, o);
+	else if (o->folder && !o->problems_only && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
-		               o->archive != NULL && o->tree.n == 0
-		                   ? "the archive has no files that are named like traces (tracetool formats "
-		                     "lists the suffixes)"
-		               : o->tree.n == 0
-		                   ? "the input is a directory without files that are named like "
-		                     "traces (tracetool formats lists the suffixes)"
-		                   : "the input is a directory without a trace: its files that may "
-		                     "belong to one hold no events");
+		               "the input is a directory without a trace: its files that may belong to one "
+		               "hold no events");
 }
 
 /* Moves to the next input or operand.  Returns false if a hook stops the run. */
