@@ -43,6 +43,8 @@ struct recover_list {
 struct recover {
 	struct options options;
 	const char *in, *out;
+	const struct format
+	    *misnamed;      /* of the name of the output, which no program would read; NULL: none */
 	const char *report; /* NULL: none */
 	bool sort;
 	unsigned json; /* of text|json */
@@ -250,8 +252,11 @@ static bool opened(void *ctx, const struct source *s)
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
-	const struct format *const other = output_name_misleads(s->format, c->out);
-	if (other != NULL && c->file == NULL && !c->options.quiet)
+	/* Known only now: the output has the format of the input. */
+	const struct format *const other = c->file == NULL ? output_name_misleads(s->format, c->out) : NULL;
+	if (other != NULL && (other->writer->modes & WRITER_TEXT) == 0)
+		c->misnamed = other;
+	else if (other != NULL && !c->options.quiet)
 		say("%s: warning: this is the name of a file in format %s; what is recovered is in format "
 		    "%s, "
 		    "whose suffix is %s",
@@ -482,7 +487,13 @@ static void recover(struct recover *c)
 		return;
 	}
 	say_sums(&c->list, c->options.quiet || c->json);
-	const enum exit_status status = end_output(c, ok && !is_lost(c));
+	const bool whole = ok && !is_lost(c);
+	if (whole && c->misnamed != NULL) {
+		say("%s: this is the name of a file in format %s; what is recovered is in format %s",
+		    show_path(&shown, c->out), c->misnamed->name, c->list.format);
+		c->status = STATUS_USAGE;
+	}
+	const enum exit_status status = end_output(c, whole && c->misnamed == NULL);
 	if (status == STATUS_CLEAN && (c->list.dropped > 0 || c->list.packed_damage))
 		c->status = worse(c->status, STATUS_FINDINGS);
 	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);

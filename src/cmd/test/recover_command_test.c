@@ -63,19 +63,23 @@ Test(recover_command, a_sound_trace_stays_as_it_is)
 	remove_folder(p.dir);
 }
 
-Test(recover_command, a_suffix_of_another_format_is_warned_of)
+Test(recover_command, a_suffix_of_another_format_is_refused)
 {
 	struct place p = place_make();
 	char other[1100];
+	struct ran r;
 
-	EXPECT(0,
-	       "out.htdump: warning: this is the name of a file in format htdump; what is recovered is in "
+	EXPECT(3,
+	       "out.htdump: this is the name of a file in format htdump; what is recovered is in "
 	       "format dial9",
 	       "testdata/dial9/service.bin", p.out);
-	struct ran r = run_tool(
-	    (const char *const[]){ "recover", "-qf", "testdata/dial9/service.bin", p.out, NULL }, NULL, 0);
-	cr_expect(r.status == 0 && r.err[0] == '\0', "%d: %s", r.status, r.err);
-	ran_free(&r);
+	cr_expect_neq(access(p.out, F_OK), 0);
+	/* a name of texts is warned of */
+	snprintf(other, sizeof other, "%s/o.json", p.dir);
+	EXPECT(0,
+	       "o.json: warning: this is the name of a file in format chrome; what is recovered is in format "
+	       "htdump",
+	       WHOLE, other);
 	/* programs that read JSON lines read both */
 	snprintf(other, sizeof other, "%s/out.json", p.dir);
 	r = run_tool((const char *const[]){ "recover", "testdata/dftracer/good/d1.pfw", other, NULL }, NULL,
