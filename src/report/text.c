@@ -1,3 +1,5 @@
+/* Findings as text: a line each, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]`, in colours on a terminal, and a
+ * summary of each input. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

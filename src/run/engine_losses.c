@@ -1,3 +1,4 @@
+/* Kinds of loss that the stages themselves cause, whatever the output, and their counts in a ledger. */
 #include "run/engine_losses.h"
 
 #include <string.h>
