@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "dftracer/dftracer.h"
-#include "json/json_random.h"
+#include "json/test/random.h"
 #include "json/scan.h"
 #include "test/fuzz/fuzz_check.h"
 #include "test/fuzz/strict_json.h"

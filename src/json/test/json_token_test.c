@@ -14,7 +14,7 @@
 
 #include "test/fuzz/strict_json.h"
 #include "json/scan.h"
-#include "json/json_random.h"
+#include "json/test/random.h"
 #include "json/token.h"
 #include "test/support/strength.h"
 

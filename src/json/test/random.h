@@ -1,5 +1,5 @@
-#ifndef JSON_JSON_RANDOM_H
-#define JSON_JSON_RANDOM_H
+#ifndef JSON_TEST_RANDOM_H
+#define JSON_TEST_RANDOM_H
 
 #include <stdbool.h>
 #include <stdint.h>
