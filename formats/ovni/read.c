@@ -76,8 +76,8 @@ static enum read_status read_header(struct ovni_state *st, struct batch *b)
 	if (st->stream.big)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0,
 		            "the version field is %" PRIu32 ": 1 in big endian", version);
-	const char *const order = r->trace->byte_order; /* of earlier streams */
-	if (order != NULL && (order[0] == 'b') != st->stream.big)
+	const char *const order = r->trace->byte_order;                /* of earlier streams */
+	if (order != NULL && order[0] != (st->stream.big ? 'b' : 'l')) /* mixed stays so */
 		r->trace->byte_order = "mixed";
 	else
 		r->trace->byte_order = st->stream.big ? "big" : "little";

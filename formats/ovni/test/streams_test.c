@@ -518,3 +518,28 @@ Test(host_race, ovni_a_merged_stream_that_shrinks_is_not_published)
 	expect_nothing_made("convert in - -o out.json");
 	expect_nothing_made("convert --to ndjson in - -o out.ndjson");
 }
+
+/* Streams of big, little and little endian are mixed, not little as the last two. */
+Test(ovni_streams, byte_orders_are_mixed)
+{
+	static const char *const headers[] = { "ovni\0\0\0\1", "ovni\1\0\0\0", "ovni\1\0\0\0" };
+	char *const dir = make_folder();
+	char path[1100];
+	size_t n;
+	char *const json = read_whole("testdata/ovni/folders/good-two-threads/a/stream.json", &n);
+
+	cr_assert_not_null(json);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%s/%d", dir, i);
+		cr_assert_eq(mkdir(path, 0777), 0);
+		snprintf(path, sizeof path, "%s/%d/stream.json", dir, i);
+		cr_assert(write_whole(path, json, n));
+		snprintf(path, sizeof path, "%s/%d/stream.obs", dir, i);
+		cr_assert(write_whole(path, headers[i], 8));
+	}
+	struct ran r = run_tool((const char *const[]){ "info", "--json", dir, NULL }, NULL, 0);
+	cr_expect_not_null(strstr(r.out, "\"byte_order\":\"mixed\""), "%s%s", r.out, r.err);
+	ran_free(&r);
+	free(json);
+	remove_folder(dir);
+}
