@@ -160,7 +160,9 @@ static const struct ctf_layout *other_layout(struct ctf_state *st, enum event_ki
 	struct ctf_layout *const l = &st->others[kind];
 
 	if (!l->other) {
-		*l = (struct ctf_layout){ .shape.kind = kind, .id = CTF_MAX_CLASSES + kind, .other = true };
+		*l = (struct ctf_layout){ .shape.kind = (uint16_t)kind,
+			                  .id = CTF_MAX_CLASSES + kind,
+			                  .other = true };
 		chunk->text.failed |= !ctf_declare_layout(st, l, chunk, offset);
 	}
 	return l;
