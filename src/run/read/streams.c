@@ -340,7 +340,8 @@ static void fill_from_all(struct reading *r, struct batch *out)
 	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	if (!all->begun) {
-		qsort(all->list, all->n, sizeof *all->list, by_path);
+		if (all->n > 0) /* the list may not be there at all */
+			qsort(all->list, all->n, sizeof *all->list, by_path);
 		all->no_memory = !begin(r);
 	}
 	all->number++;
@@ -409,7 +410,7 @@ void streams_end(struct reading *r)
 
 	if (h->settle != NULL)
 		h->settle(h->ctx);
-	if (!all->begun)
+	if (!all->begun && all->n > 0)
 		qsort(all->list, all->n, sizeof *all->list, by_path);
 	for (size_t i = 0; i < all->n; i++)
 		report_stream(r, all->list[i]);
