@@ -151,7 +151,8 @@ static void put_results(struct report *r)
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
 		const struct text *const t = &s->results[level];
 		for (size_t i = 0; i < t->n;) {
-			const size_t size = strlen(t->p + i);
+			const size_t size =
+			    strnlen(t->p + i, t->n - i); /* without memory the last one has no end */
 			if (n < MOST_RESULTS && bytes + size < MOST_BYTES + (1 << 20)) {
 				text_str(&r->out, n++ > 0 ? ",\n" : "\n");
 				text_add(&r->out, t->p + i, size);
