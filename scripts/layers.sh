@@ -51,7 +51,7 @@ rule stats base input json output model check format vocab run
 rule policy base json input output model check report yaml format run stats
 rule compare base json input output model check format vocab run
 rule cli base json input output model check report format vocab run compare stats policy
-rule cmd base json input output model check report format vocab run compare stats policy cli
+rule cmd base json input output model check report format vocab run out compare stats policy cli
 
 # Stages of a run.  The order is: sort, meaning and nest, each by itself; read; choose and adjust; then what puts the stages
 # together, src/run/pipeline.h, which none of them includes; write asks that for batches.

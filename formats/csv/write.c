@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/kind.h"
 #include "out/lifted.h"
 #include "output/text_json.h"
 
@@ -400,25 +401,11 @@ struct kind {
 	uint32_t n;
 };
 
-#define KIND(name)                                                                                           \
-	{                                                                                                    \
-		name, sizeof(name) - 1                                                                       \
-	}
-
 static const struct kind kinds[] = {
-	[PHASE_SPAN] = KIND("span"),       [PHASE_BEGIN] = KIND("begin"),
-	[PHASE_END] = KIND("end"),         [PHASE_INSTANT] = KIND("instant"),
-	[PHASE_COUNTER] = KIND("counter"), [PHASE_FLOW_OUT] = KIND("flow_out"),
-	[PHASE_FLOW_IN] = KIND("flow_in"), [PHASE_STRUCTURE] = KIND("structure"),
+#define ROW(kind, name) [EVENT_KIND_##kind] = { name, sizeof(name) - 1 },
+	EVENT_KIND_ROWS(ROW)
+#undef ROW
 };
-static const struct kind async = KIND("async"), step = KIND("flow_step");
-
-static const struct kind *kind_of(const struct event *e)
-{
-	if (event_is_step(e))
-		return &step;
-	return event_is_async(e) ? &async : &kinds[e->phase];
-}
 
 /* Bytes of the kind, of numbers and of separators of a row; texts and fields come on top. */
 #define ROW_BYTES (sizeof(struct kind) + 4 * DECIMAL_U64_MAX + 8)
@@ -426,7 +413,7 @@ static const struct kind *kind_of(const struct event *e)
 static void render_row(const struct csv_state *st, const struct batch *b, const struct event *e,
                        struct chunk *c)
 {
-	const struct kind *const kind = kind_of(e);
+	const struct kind *const kind = &kinds[event_kind(e)];
 	const struct shared_cells *const cls = e->cls->declared;
 	const struct shared_cells *const track = e->track->declared;
 	struct fields_json_lost lost = { .bad_text = 0 };

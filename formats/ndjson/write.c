@@ -9,6 +9,7 @@
 #include "model/event_traits.h"
 #include "model/trace_origin.h"
 #include "ndjson/ndjson.h"
+#include "out/kind.h"
 
 /* ---- the trace ---- */
 
@@ -253,25 +254,13 @@ struct head {
 	uint8_t n;
 };
 
-#define HEAD(kind)                                                                                           \
-	{                                                                                                    \
-		"{\"kind\":\"" kind "\",\"ts_ns\":", sizeof("{\"kind\":\"" kind "\",\"ts_ns\":") - 1         \
-	}
-
-enum { HEAD_ASYNC = PHASE_STRUCTURE + 1, HEAD_STEP };
-
 static const struct head heads[] = {
-	[PHASE_SPAN] = HEAD("span"),       [PHASE_BEGIN] = HEAD("begin"),
-	[PHASE_END] = HEAD("end"),         [PHASE_INSTANT] = HEAD("instant"),
-	[PHASE_COUNTER] = HEAD("counter"), [PHASE_FLOW_OUT] = HEAD("flow_out"),
-	[PHASE_FLOW_IN] = HEAD("flow_in"), [PHASE_STRUCTURE] = HEAD("structure"),
-	[HEAD_ASYNC] = HEAD("async"),      [HEAD_STEP] = HEAD("flow_step"),
+#define HEAD(name) "{\"kind\":\"" name "\",\"ts_ns\":"
+#define ROW(kind, name) [EVENT_KIND_##kind] = { HEAD(name), sizeof(HEAD(name)) - 1 },
+	EVENT_KIND_ROWS(ROW)
+#undef ROW
+#undef HEAD
 };
-
-static inline const struct head *head_of(const struct event *e)
-{
-	return &heads[event_is_async(e) ? HEAD_ASYNC : event_is_step(e) ? HEAD_STEP : e->phase];
-}
 
 /* Space for an event without its name, category and fields. */
 #define LINE_SPACE (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
@@ -343,7 +332,7 @@ static void render_event(const struct ndjson_state *st, struct ndjson_shapes *sh
 
 	if (p == NULL)
 		return;
-	const struct head *const head = head_of(e);
+	const struct head *const head = &heads[event_kind(e)];
 	memcpy(p, head->text, sizeof head->text);
 	p += head->n;
 	p = st->signed_time ? decimal_i64(p, (int64_t)e->ts) : decimal_u64(p, e->ts);

@@ -18,6 +18,7 @@
 #include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
+#include "out/kind.h"
 #include "out/lifted.h"
 #include "out/parents.h"
 #include "output/text.h"
@@ -289,7 +290,7 @@ struct parquet_state {
 	uint32_t ncolumns;
 	struct lifted lifted;
 	struct column_tools tools;
-	struct column_known kinds[9], depths[DEPTHS];
+	struct column_known kinds[EVENT_KINDS], depths[DEPTHS];
 	struct arena arena; /* declarations of classes and tracks */
 	struct parents parents;
 	struct text scratch;

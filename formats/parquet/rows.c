@@ -12,6 +12,7 @@
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/event_traits.h"
+#include "out/kind.h"
 #include "output/text_json.h"
 #include "parquet/parquet.h"
 
@@ -276,17 +277,9 @@ static void put_times(const struct row *r)
 
 static void put_kind(const struct row *r)
 {
-	enum { ASYNC = PHASE_STRUCTURE, STEP };
-	static const struct slice kinds[] = {
-		[PHASE_SPAN] = SLICE_LIT("span"),       [PHASE_BEGIN] = SLICE_LIT("begin"),
-		[PHASE_END] = SLICE_LIT("end"),         [PHASE_INSTANT] = SLICE_LIT("instant"),
-		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
-		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [ASYNC] = SLICE_LIT("async"),
-		[STEP] = SLICE_LIT("flow_step"),
-	};
-	const unsigned i = event_is_async(r->e) ? ASYNC : event_is_step(r->e) ? STEP : r->e->phase;
+	const enum event_kind kind = event_kind(r->e);
 
-	put_text(r, COL_KIND, kinds[i], &r->st->kinds[i]);
+	put_text(r, COL_KIND, slice_str(event_kind_name(kind)), &r->st->kinds[kind]);
 }
 
 /* Adds the name and the id of a process or thread, in adjacent columns; known: [2], likewise. */

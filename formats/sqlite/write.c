@@ -5,6 +5,7 @@
  */
 #include "model/event_traits.h"
 #include "out/facts.h"
+#include "out/kind.h"
 #include "sqlite/sqlite.h"
 
 /* struct class.declared */
@@ -181,10 +182,7 @@ static void add_flow(struct sqlite_state *st, const struct batch *b, const struc
 	const int64_t id = ++st->last;
 
 	sqlite_bind_i64(st, TABLE_FLOW, 1, id);
-	sqlite_bind_text(st, TABLE_FLOW, 2,
-	                 e->phase == PHASE_FLOW_OUT ? SLICE_LIT("flow_out")
-	                 : event_is_step(e)         ? SLICE_LIT("flow_step")
-	                                            : SLICE_LIT("flow_in"));
+	sqlite_bind_text(st, TABLE_FLOW, 2, slice_str(event_kind_name(event_kind(e))));
 	bind_time(st, TABLE_FLOW, 3, e, ledger);
 	sqlite_bind_u64(st, TABLE_FLOW, 4, e->dur);
 	bind_identity(st, TABLE_FLOW, 5, e);

@@ -11,6 +11,7 @@
 #include "cmd/event_text.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
+#include "out/kind.h"
 
 #define MAX_COMPARED 256U /* field names of one record, compared each with each */
 
@@ -38,7 +39,7 @@ static void put_hex(struct text *t, uint64_t offset, struct slice bytes)
 
 static void put_event(struct text *t, const struct batch *b, const struct event *e)
 {
-	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind(e));
+	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind_name(event_kind(e)));
 	value_text_word(t, e->cls->name);
 	text_printf(t, " ts=%" PRIu64, e->ts);
 	if (e->phase == PHASE_SPAN)

@@ -21,6 +21,7 @@
 #include "format/fields_json.h"
 #include "json/out.h"
 #include "input/open.h"
+#include "out/kind.h"
 #include "output/columns.h"
 #include "output/text_units.h"
 #include "output/text_visible.h"
@@ -128,7 +129,8 @@ static bool put_parts(struct text *t, const struct diff_view *v, const struct di
 	if ((d->parts & PART_DURATION) != 0)
 		put_durations(t, a->dur, b->dur);
 	if ((d->parts & PART_PHASE) != 0)
-		text_printf(t, "    kind: %s, %s\n", event_kind(a), event_kind(b));
+		text_printf(t, "    kind: %s, %s\n", event_kind_name(event_kind(a)),
+		            event_kind_name(event_kind(b)));
 	if ((d->parts & PART_NAME) != 0)
 		put_words(t, "name", a->name, b->name);
 	if ((d->parts & PART_CATEGORY) != 0)
@@ -153,7 +155,7 @@ static bool put_difference(struct text *t, const struct diff_view *v, const stru
 		text_printf(t, "A @%" PRIu64 "%s", a->offset, b != NULL ? ", " : "");
 	if (b != NULL)
 		text_printf(t, "B @%" PRIu64, b->offset);
-	text_printf(t, ": %s ", event_kind(e));
+	text_printf(t, ": %s ", event_kind_name(event_kind(e)));
 	value_text_word(t, e->name);
 	text_str(t, " at ");
 	put_time(t, v, e->ts);

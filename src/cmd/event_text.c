@@ -2,6 +2,7 @@
 #include "cmd/event_text.h"
 #include "model/event_traits.h"
 #include "model/track.h"
+#include "out/kind.h"
 #include "output/text_json.h"
 #include "output/text_units.h"
 #include "output/text_visible.h"
@@ -122,17 +123,6 @@ void value_text_put(struct text *t, const struct value *v)
 
 /* ---- events as JSON ---- */
 
-const char *event_kind(const struct event *e)
-{
-	static const char *const kinds[] = {
-		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
-		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow_out",
-		[PHASE_FLOW_IN] = "flow_in", [PHASE_STRUCTURE] = "structure",
-	};
-
-	return event_is_async(e) ? "async" : event_is_step(e) ? "flow_step" : kinds[e->phase];
-}
-
 static void put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
 {
 	text_printf(t, ",\"%s\":", key);
@@ -173,7 +163,7 @@ static void put_track(struct text *t, const struct track *k, struct fields_json_
 
 void event_json(struct text *t, const struct event *e, struct fields_json_lost *lost)
 {
-	text_printf(t, "\"kind\":\"%s\"", event_kind(e));
+	text_printf(t, "\"kind\":\"%s\"", event_kind_name(event_kind(e)));
 	put_number(t, "ts_ns", e->ts);
 	if (e->phase == PHASE_SPAN)
 		put_number(t, "dur_ns", e->dur);

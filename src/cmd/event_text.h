@@ -7,9 +7,6 @@
 
 /* Events and values in the reports of cat, info, diff and convert --verify. */
 
-/* span, async, instant, counter, begin, end, flow_out, flow_in, flow_step, structure */
-const char *event_kind(const struct event *e);
-
 /* `"kind":...,"offset":N`, without braces: all members but class and args.  They are named like the columns
  * of tables, see tracetool-csv(5). */
 void event_json(struct text *t, const struct event *e, struct fields_json_lost *lost);

@@ -13,6 +13,7 @@
 #include "cmd/event_text.h"
 #include "compare/compare.h"
 #include "input/open.h"
+#include "out/kind.h"
 #include "output/text_json.h"
 #include "run/read/reading.h"
 
@@ -149,7 +150,7 @@ static bool report_difference(void *ctx, const struct difference *d)
 		text_printf(&x->text, "output @%" PRIu64 ": ", b->offset);
 	else
 		text_str(&x->text, "not in the output: ");
-	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind(e));
+	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind_name(event_kind(e)));
 	value_text_word(&x->text, e->name);
 	text_printf(&x->text, " at %" PRIu64 " ns", e->ts);
 	put_parts(&x->text, d->parts);
