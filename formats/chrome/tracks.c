@@ -12,17 +12,13 @@
 /* ---- ids ---- */
 
 /*
- * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0,
- * and a tid of 0 into the pid, so that strangers meet on one track.  Ids that
- * fit are kept; larger ones of threads get the smallest numbers that are free,
- * and the true id is said in names and arguments.  Extra lanes, tracks below
- * others, processes without an id, and process or thread 0, come beside true
- * ids that are still to be met: their numbers start where those of no operating
- * system lie, so that they take away no other thread's number.
+ * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0, and a tid of 0 into the pid,
+ * which puts unrelated threads on one track.  Ids that fit are kept.  Threads with a larger id get the
+ * smallest free number; names and arguments show the true id.  Lanes, child tracks, processes without an id,
+ * and process or thread 0 get numbers above TRACKS_LAST_PID, which no thread that follows can have.
  *
- * A thread whose number is that of its process is its main thread to viewers:
- * it stands first and may be called otherwise.  So no invented number is the
- * other one: of processes they are odd, of threads even.
+ * To viewers, a thread with the number of its process is its main thread, which they list first and may
+ * rename. So generated numbers of processes are odd, and those of threads even.
  */
 
 static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)

@@ -489,8 +489,8 @@ static void put_text_member(struct text *t, const char *name, const char *value)
 	text_json_string(t, slice_str(value));
 }
 
-/* What the trace says of itself, in an object of its own, so that its names meet none of ours; a name that
- * comes again gets a number. */
+/* Metadata of the trace, in an object of its own, as its names may equal names of this writer.  A repeated
+ * name gets a number. */
 static void put_meta(struct chunk *chunk, const struct trace *trace)
 {
 	struct text *const t = &chunk->text;

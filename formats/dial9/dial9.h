@@ -308,7 +308,7 @@ enum d9_part {
 
 #define D9_NO_FIELD UINT32_MAX
 
-/* One schema of the trace, shared by the segments that register it.  Texts and fields lie in the trace's
+/* A schema of the trace, shared by the segments that register it.  Texts and fields lie in the trace's
  * arena, where events point to them. */
 struct d9_schema {
 	struct slice name;
@@ -407,7 +407,7 @@ enum d9_result {
 	D9_BAD,  /* nothing after this position can be trusted; a finding is the reason */
 };
 
-/* One frame, or one entry of a pool. */
+/* A frame, or an entry of a pool. */
 struct d9_frame {
 	const char *p, *end;      /* its bytes; until it is measured, `end` is the end of the window */
 	uint64_t offset, ordinal; /* of the frame, for findings */

@@ -210,7 +210,7 @@ void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const
 
 /* ---- faults ---- */
 
-/* What findings call the length and the bytes of a text. */
+/* Names of the length and the bytes of a text, for findings. */
 struct text_names {
 	const char *length, *text;
 };

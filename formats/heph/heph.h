@@ -258,7 +258,7 @@ struct heph_search {
 	char detail[200];
 };
 
-/* One for each input. */
+/* State of an input. */
 struct heph_state {
 	struct reader *r;
 	bool no_memory; /* reading ends after the current packet */

@@ -13,7 +13,7 @@
 
 /* ---- the trace ---- */
 
-/* What is known of it; the last line has the last word. */
+/* Facts that are known so far; those of the last line replace them. */
 static void put_facts(struct text *t, const struct trace_facts *facts)
 {
 	ndjson_member(t, "format", slice_str(facts->format));

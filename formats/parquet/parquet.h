@@ -274,7 +274,7 @@ enum parquet_column {
 #define PART_BYTES (256U << 20) /* of a part, by default */
 #define PART_BYTES_MIN (1U << 20)
 
-/* One file: the only one, or a part of a folder. */
+/* A file: the output, or a part of an output folder. */
 struct part {
 	char name[32]; /* "part-00000.parquet" */
 	uint64_t rows;
@@ -286,7 +286,7 @@ struct parquet_state {
 	bool in_parts;
 	bool signed_time; /* ts may be before 0 */
 	uint64_t part_bytes;
-	struct column columns[COLS + LIFTED_MOST];
+	struct column columns[COLS + LIFTED_MAX];
 	uint32_t ncolumns;
 	struct lifted lifted;
 	struct column_tools tools;

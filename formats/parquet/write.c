@@ -156,7 +156,7 @@ static bool close_group(struct parquet_state *st, struct column_position *positi
  * The caller must then drain the group.  Returns false on OOM or after setting st->why. */
 static bool end_group(struct parquet_state *st, struct chunk *chunk)
 {
-	struct column_position positions[COLS + LIFTED_MOST];
+	struct column_position positions[COLS + LIFTED_MAX];
 
 	(void)drain_group(st, chunk, SIZE_MAX); /* the rest of the group before */
 	text_clear(&st->group);
@@ -245,7 +245,7 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 	text_free(&t);
 }
 
-/* What is known in the end of the whole: the same in each part. */
+/* Facts that are known at the end, the same in each part. */
 static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
 	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));

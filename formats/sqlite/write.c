@@ -243,7 +243,7 @@ static void add_empty_columns(struct sqlite_state *st, struct ledger *ledger)
 	ledger_free(&empty);
 }
 
-/* Who states a fact: tracetool, or the trace in its metadata. */
+/* Source of a fact: tracetool, or metadata of the trace. */
 static bool add_facts(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
 {
 	struct facts facts = facts_of(w, ~FACTS_OF(FACT_LOSS));

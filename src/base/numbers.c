@@ -190,7 +190,7 @@ static inline char *put_usec(char *p, uint64_t ns)
 		return put_point8(p, last, 0);
 	}
 	last = digits8(ns);
-	/* One digit stays before the point. */
+	/* A single digit precedes the point. */
 	return put_point8(p, last, (unsigned)__builtin_ctzll(last | UINT64_C(1) << 32) / 8);
 }
 

@@ -21,7 +21,7 @@ enum exit_status {
 
 struct options;
 
-/* What becomes of an option's argument. */
+/* Type and destination of an option's argument. */
 enum option_kind {
 	OPTION_FLAG,     /* bool: true */
 	OPTION_TEXT,     /* const char *: the argument, borrowed */
@@ -58,7 +58,7 @@ struct cmd_option {
 #define TO_BYTES(run, member) OPTION_BYTES, OPTION_AT(run, member, uint64_t)
 #define TO_CHOICE(run, member) OPTION_CHOICE, OPTION_AT(run, member, unsigned)
 
-/* Which words complete an argument or operand. */
+/* Source of the candidates that complete an argument or operand. */
 enum cmd_word_source {
 	WORDS_LIST,            /* of the row */
 	WORDS_FILES,           /* names of files */

@@ -33,14 +33,14 @@ bool options_has_common(const struct command *cmd, enum common which)
 	}
 }
 
-/* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
- * writes them. */
+/* Returns the options of a format for this command, or NULL.  Options of formats that cannot be read are for
+ * commands that write them. */
 static const struct format_option *options_of(const struct command *cmd, const struct format *f)
 {
 	return cmd->reads && !cmd->uninterpreted && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
-/* Options of how a format is written are for commands that write it. */
+/* Options for writing are for commands that write. */
 static bool is_offered(const struct command *cmd, const struct format_option *p)
 {
 	return cmd->converts || !p->of_output;
@@ -170,7 +170,7 @@ static void put_owners(struct text *t, const struct command *cmd, const char *na
 	text_char(t, ')');
 }
 
-/* One block, and an option that formats share once. */
+/* Adds the block of options of formats; an option of several formats is shown once. */
 static void format_help(const struct command *cmd, struct text *t, unsigned width)
 {
 	struct text owners = { .p = NULL };
@@ -191,7 +191,7 @@ static void format_help(const struct command *cmd, struct text *t, unsigned widt
 	text_free(&owners);
 }
 
-/* What selects events is the same in all commands, and has a page of its own. */
+/* Options that select events are the same in all commands, and have a page of their own. */
 static void select_help(struct text *t, unsigned width)
 {
 	const size_t most = width > 0 && width < 80 ? width : 80;

@@ -46,7 +46,7 @@ static inline bool convert_output_is_open(const struct convert_output *o)
 /* As writing_output.put; ctx is the struct convert_output. */
 bool convert_output_put(void *ctx, const char *file, const char *p, size_t n);
 
-/* Where the output is before it has its name; NULL: it was written directly. */
+/* Temporary path of the output; NULL if it is written directly. */
 static inline const char *convert_output_written(const struct convert_output *o)
 {
 	return o->folder != NULL ? output_folder_written(o->folder) : output_written(o->file);
@@ -77,7 +77,7 @@ bool convert_output_exists(const char *path, enum writer_shape shape, int *error
 
 #define REPORTS_MAX 16 /* of --report */
 
-/* Where a command's report goes: standard output, or the file of -o. */
+/* Destination of a command's report: standard output, or the file of -o. */
 struct report_out {
 	struct output *out;
 	const char *path; /* for messages; not escaped */

@@ -104,7 +104,7 @@ void side_reports_free(struct options *o);
 
 /* ---- losses out ---- */
 
-/* What a command makes of the losses of its output: a status, and a report. */
+/* Losses of an output: their effect on the status, and their report. */
 struct losses_out {
 	bool fail;         /* --fail-on-loss */
 	const char *kinds; /* ids and globs of ids with commas between them; NULL: all kinds */
@@ -119,7 +119,7 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 /* Opens the report.  Nothing is written before losses_out_end().  false after a message. */
 bool losses_out_open(struct losses_out *l, const struct options *o);
 
-/* One conversion, for the report. */
+/* A conversion, for the report. */
 struct losses_of {
 	const char *const *in;
 	size_t nin;
@@ -167,10 +167,10 @@ void policies_free(struct policies *p);
 /* Adds the names of the files that were read: policies and their baselines. */
 void policies_names(const struct policies *p, struct run_names *n);
 
-/* That of the first trace that has one; NULL: none has. */
+/* Returns the policy of the first trace that has one, or NULL. */
 const struct policy_file *policies_first(const struct policies *p);
 
-/* Which findings of a trace count.  Valid until the next call; for one thread at a time. */
+/* Returns the policy for the findings of a trace.  Valid until the next call; for one thread at a time. */
 const struct policy *policies_of(struct policies *p, size_t trace);
 
 /* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  Any number of

@@ -419,7 +419,7 @@ bool is_nothing_read(const struct source *s)
 	       (s->reader.records <= errors && t->events == 0 && t->ntracks == 0 && t->nclasses == 0);
 }
 
-/* What the bytes look like; NULL: nothing that is known. */
+/* Returns a description of the content, or NULL if it is not recognised. */
 static const struct format *content_of(const char *path)
 {
 	enum { LOOKED = 65536 };

@@ -104,7 +104,7 @@ const char *duration_option_why(const char *s)
 	return "a duration of whole nanoseconds below 2^64, such as 12.5ms";
 }
 
-/* What an option takes, for the message "--since takes ..., not 200%". */
+/* Accepted arguments of an option, for the message "--since takes ..., not 200%". */
 static const char *time_option_why(const char *s)
 {
 	const bool moved = *s == '+' || *s == '-';

@@ -1,4 +1,4 @@
-/* What commands that report on one trace after the other have in common. */
+/* The loop of commands that report on one trace after the other: stats, cat, info. */
 
 #include "cli/traces.h"
 

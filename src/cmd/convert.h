@@ -56,7 +56,7 @@ struct anonymise_options {
 
 bool convert_set_fail_on_loss(void *run, struct options *o, const char *arg);
 
-/* Where the words of their arguments come from. */
+/* Sources of the candidates for their arguments. */
 extern const struct cmd_words convert_words[];
 
 /* Whether the names on the command line can be those of inputs, output and report, and the format of the
@@ -152,7 +152,7 @@ void convert_verify_free(struct convert_verify *v);
 
 /* ---- the run ---- */
 
-/* What the command line says, and the state of the run. */
+/* Command line and state of a run. */
 struct convert {
 	struct options options; /* first */
 	const char *const *in;  /* operands */

@@ -26,7 +26,7 @@
 #include "output/text_units.h"
 #include "output/text_visible.h"
 
-/* What the report shows. */
+/* Contents of the report. */
 struct diff_view {
 	const char *paths[DIFFER_SIDES];
 	const struct differ *differ;

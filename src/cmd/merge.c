@@ -209,7 +209,7 @@ static bool all_know_epoch(struct merge *m)
 	return true;
 }
 
-/* One trace from 0 and one of Unix time make a whole of decades. */
+/* A trace that starts at 0 and one in Unix time are decades apart. */
 static void warn_of_gap(const struct merge *m)
 {
 	const struct join_part *before, *after;

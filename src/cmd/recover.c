@@ -39,7 +39,7 @@ struct recover_list {
 	bool packed_damage;
 };
 
-/* One run of the command. */
+/* State of a run of the command. */
 struct recover {
 	struct options options;
 	const char *in, *out;

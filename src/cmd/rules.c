@@ -17,7 +17,7 @@ static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS
 
 /* ---- names ---- */
 
-/* How a name matches an id, the most certain way first. */
+/* Ways in which a name matches an id, the most specific first. */
 enum means { MEANS_ID, MEANS_GLOB, MEANS_FAMILY, MEANS_END, MEANS_NOTHING };
 
 static enum means means(const char *name, const char *id)
@@ -142,7 +142,7 @@ static bool rules_are_meant(const struct options *o, const char *id)
 	return o->first_operand == o->argc;
 }
 
-/* What of those that are meant is listed; zeroed: all. */
+/* Filter of the listed rules and losses; zeroed: all. */
 struct kinds {
 	bool losses, findings; /* --losses, --findings: no others */
 	unsigned level;        /* of --level, from 1; 0: any */
@@ -324,7 +324,7 @@ static const struct cmd_option own_rules[] = {
 	{ .name = NULL },
 };
 
-/* What losses have no part in. */
+/* Fields that only rules have. */
 static bool check_kinds(struct options *o, const struct kinds *k)
 {
 	if (k->losses && (k->findings || k->level > 0))
@@ -418,13 +418,13 @@ static void explain_loss(void *ctx, const struct loss *l)
 
 /* ---- families ---- */
 
-#define MOST_FAMILIES 64
+#define MAX_FAMILIES 64
 
 struct families {
 	struct {
 		struct slice name;
 		unsigned rules, losses;
-	} list[MOST_FAMILIES];
+	} list[MAX_FAMILIES];
 	size_t n;
 };
 
@@ -435,9 +435,9 @@ static size_t family_of(struct families *f, const char *id)
 
 	while (i < f->n && !slice_equal(f->list[i].name, name))
 		i++;
-	if (i == f->n && i < MOST_FAMILIES)
+	if (i == f->n && i < MAX_FAMILIES)
 		f->list[f->n++].name = name;
-	return i < MOST_FAMILIES ? i : MOST_FAMILIES - 1;
+	return i < MAX_FAMILIES ? i : MAX_FAMILIES - 1;
 }
 
 static void count_rule(void *ctx, const struct rule *r)

@@ -188,7 +188,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 
 /* ---- parts of one pass ---- */
 
-/* So many parts are so small that threads take longer to start than they save. */
+/* From this number of parts on, starting threads takes longer than they save. */
 static bool are_many(const struct convert_split *s)
 {
 	return s->split.nparts > 64;

@@ -218,7 +218,7 @@ static void add_finding(void *ctx, const struct findings *j, const struct findin
 	file_records_finding(&s->records, f);
 }
 
-/* One input was read, or could not be. */
+/* Records the end of an input, read or unreadable. */
 static void slot_closed(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;

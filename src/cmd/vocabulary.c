@@ -38,7 +38,7 @@ static const struct cmd_option own[] = {
 	{ .name = NULL },
 };
 
-/* One of schemas/vocabulary.schema.json. */
+/* A document of schemas/vocabulary.schema.json. */
 static void put_finding(struct text *t, const struct finding *f)
 {
 	struct json_out o = { .t = t, .comma = t->n > 0 };

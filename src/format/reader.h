@@ -7,7 +7,7 @@
 #include "model/plan.h"
 #include "input/input.h"
 
-/* What the consumer needs.  A reader always checks everything, but builds only this. */
+/* Needs of the consumer.  A reader always checks everything, but builds only this. */
 enum want {
 	WANT_FINDINGS = 0,  /* batches stay empty */
 	WANT_TIMES = 1,     /* events with phase, ts, dur, name, class, track, offset */

@@ -30,7 +30,7 @@ static struct watched {
 	atomic_uint faults;
 } slots[MAX_MAPPINGS];
 
-/* Where to search for a free slot first. */
+/* Slot at which the search for a free one starts. */
 static atomic_size_t next_slot;
 
 /* Returns MAX_MAPPINGS if all slots are in use. */

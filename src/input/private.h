@@ -267,7 +267,7 @@ enum tar_kind {
 	TAR_EXTENSION, /* not used here */
 };
 
-/* What headers state of a file, earlier ones included. */
+/* Properties of a file from its headers, including earlier extension headers. */
 struct tar_entry {
 	enum tar_kind kind;
 	char name[TAR_NAME_MAX];   /* NUL-terminated, without "./" and "/" before it; empty: too long */

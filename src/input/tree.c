@@ -226,7 +226,7 @@ static void leave_out(struct walk *w, const char *path, size_t *count)
 	w->tree->no_memory |= w->first_out == NULL;
 }
 
-/* One entry of a folder; takes over `path`. */
+/* Adds an entry of a folder; takes over `path`. */
 static void visit_entry(struct walk *w, char *path, const char *name)
 {
 	struct stat st;

@@ -23,7 +23,7 @@ static inline bool call_stack_of_class(const struct class *cls)
 	return cls->plan != NULL && cls->plan->stack.p != NULL;
 }
 
-/* What the stacks of a class were sampled for. */
+/* Purpose of the stacks of a class: running, waiting or allocating. */
 static inline enum plan_stack call_stack_kind(const struct class *cls)
 {
 	return cls->plan != NULL ? (enum plan_stack)cls->plan->stack_of : PLAN_STACK_ANY;

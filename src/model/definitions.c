@@ -329,7 +329,7 @@ static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, u
 
 /* ---- small numbers ---- */
 
-#define MOST_PAIRS (UINT16_MAX - 1U)
+#define MAX_PAIRS (UINT16_MAX - 1U)
 
 static uint32_t whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
 {
@@ -341,7 +341,7 @@ static uint32_t whose_for(struct definitions *d, uint8_t table, uint32_t scope)
 {
 	const uint32_t known = whose_of(d, table, scope);
 
-	if (known != TABLE_NONE || d->npairs == MOST_PAIRS)
+	if (known != TABLE_NONE || d->npairs == MAX_PAIRS)
 		return known;
 	d->failed |= !table64_put(&d->pairs, (uint64_t)table << 32 | scope, d->npairs);
 	return d->npairs++;

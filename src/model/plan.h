@@ -92,7 +92,7 @@ struct plan_track {
 	bool child;             /* a child of the event's track: "thread 7: marks" */
 };
 
-/* What a call stack was sampled for: running, waiting or allocating. */
+/* Purpose of a call stack: the thread ran, waited or allocated. */
 enum plan_stack { PLAN_STACK_ANY, PLAN_STACK_CPU, PLAN_STACK_OFF_CPU, PLAN_STACK_ALLOC };
 
 struct plan {

@@ -1,4 +1,4 @@
-/* What a writer knows of the trace as a whole, one fact after the other. */
+/* Iterates over the facts of a trace: those of the run, metadata of the input, counts of losses. */
 #include "base/slice.h"
 #include "model/value.h"
 #include "out/facts.h"

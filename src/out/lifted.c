@@ -73,7 +73,7 @@ static void add_column(struct lifted *l, const char *arg)
 	enum lifted_type type;
 	size_t n;
 
-	if (l->n == LIFTED_MOST || !split_arg(arg, &n, &type))
+	if (l->n == LIFTED_MAX || !split_arg(arg, &n, &type))
 		return;
 	for (uint32_t i = 0; i < l->n; i++)
 		if (same_name(arg, n, l->columns[i].name))

@@ -11,7 +11,7 @@
  * --column NAME[:TYPE]: fields of events that are columns of a table by themselves.  A value that the type of
  * its column cannot express is null there.
  */
-#define LIFTED_MOST 32  /* columns; further ones are ignored */
+#define LIFTED_MAX 32   /* columns; further ones are ignored */
 #define LIFTED_NAME 255 /* bytes of a name */
 
 enum lifted_type { LIFTED_TEXT, LIFTED_JSON, LIFTED_INT, LIFTED_FLOAT, LIFTED_BOOL };
@@ -25,9 +25,9 @@ struct lifted_column {
 /* Zero-initialised.  Threads may search at the same time. */
 struct lifted {
 	uint32_t n;
-	struct lifted_column columns[LIFTED_MOST];
-	atomic_bool searched;           /* there was an event */
-	atomic_bool found[LIFTED_MOST]; /* in some event */
+	struct lifted_column columns[LIFTED_MAX];
+	atomic_bool searched;          /* there was an event */
+	atomic_bool found[LIFTED_MAX]; /* in some event */
 };
 
 /* A row of the options of a format; `check` is its function for mistakes. */

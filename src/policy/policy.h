@@ -229,8 +229,8 @@ void baseline_free(struct policy_baseline *b); /* NULL is allowed */
 
 /* ---- the expectations of one trace (checks.c) ---- */
 
-/* Those of a policy and its overrides.  A later override replaces expectations of the same kind, and events,
- * metadata and budgets of the same patterns; the others are added. */
+/* Expectations of a policy and its overrides.  A later override replaces expectations of the same kind, and
+ * events, metadata and budgets of the same patterns; the others are added. */
 struct policy_checks {
 	const struct policy_file *file; /* NULL: there is a baseline only */
 	const struct policy_event **events;

@@ -7,7 +7,7 @@
  * Workflow commands of GitHub Actions: the log as text, then annotations for
  * the worst findings; of each level a step shows ten.
  */
-#define MOST_OF_LEVEL 10
+#define MAX_OF_LEVEL 10
 
 struct github_state {
 	struct report text; /* the log */
@@ -80,7 +80,7 @@ static void finding(struct report *r, const struct report_file *file, const stru
 {
 	struct github_state *const s = r->state;
 
-	if (s->n[f->level]++ < MOST_OF_LEVEL)
+	if (s->n[f->level]++ < MAX_OF_LEVEL)
 		put_command(r, &s->commands[f->level], file, f);
 }
 
@@ -102,7 +102,7 @@ static void end(struct report *r, const struct report_totals *totals)
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
 		if (s->commands[level].n > 0)
 			text_add(&r->out, s->commands[level].p, s->commands[level].n);
-		more += s->n[level] > MOST_OF_LEVEL ? s->n[level] - MOST_OF_LEVEL : 0;
+		more += s->n[level] > MAX_OF_LEVEL ? s->n[level] - MAX_OF_LEVEL : 0;
 	}
 	if (more > 0)
 		text_printf(&r->out, "%" PRIu64 " more findings are in the log, without an annotation\n",

@@ -7,8 +7,8 @@
  * the others folded.  GitHub takes 1 MiB of all summaries of a step.
  */
 #define MARKDOWN_HEAD "### tracetool validate\n\n"
-#define MOST_OPEN 20                   /* findings that are not folded */
-#define MOST_BYTES ((size_t)192 << 10) /* of rows of one level */
+#define MAX_OPEN 20                   /* findings that are not folded */
+#define MAX_BYTES ((size_t)192 << 10) /* of rows of one level */
 
 struct markdown_state {
 	struct text rows[LEVEL_COUNT]; /* each with a newline behind it, and none within */
@@ -52,7 +52,7 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	struct markdown_state *const s = r->state;
 	struct text *const t = &s->rows[f->level];
 
-	if (t->n >= MOST_BYTES) {
+	if (t->n >= MAX_BYTES) {
 		r->dropped++;
 		return;
 	}
@@ -81,14 +81,14 @@ static void put_rows(struct report *r)
 		for (const char *p = s->rows[level].p, *const end = p + s->rows[level].n; p != end; n++) {
 			const size_t size =
 			    (size_t)((const char *)memchr(p, '\n', (size_t)(end - p)) - p) + 1;
-			if (n == MOST_OPEN)
+			if (n == MAX_OPEN)
 				text_str(&r->out, "\n<details><summary>all others</summary>\n");
-			if (n == 0 || n == MOST_OPEN)
+			if (n == 0 || n == MAX_OPEN)
 				put_table_head(&r->out);
 			text_add(&r->out, p, size);
 			p += size;
 		}
-	if (n > MOST_OPEN)
+	if (n > MAX_OPEN)
 		text_str(&r->out, "\n</details>\n");
 }
 

@@ -25,7 +25,7 @@ struct report_rule {
 	uint64_t count, listed;
 };
 
-/* One input, as the policy judges it. */
+/* An input and its findings, as the policy judges them. */
 struct report_file {
 	const struct file_record *record;
 	const struct policy *policy;    /* of this file */
@@ -90,7 +90,7 @@ void report_end(struct report *r, const struct report_totals *t);
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
-/* How many findings were not shown, for all rules from this level on. */
+/* Number of findings not shown, of all rules from this level on. */
 void report_text_rest(struct text *t, const struct findings *j, enum level least);
 
 /* Whether it is about a file that could not be opened or read: shown as `FILE: MESSAGE`, without an offset.

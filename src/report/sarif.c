@@ -9,9 +9,9 @@
  * 25,000 results and rules, and shows 5,000 results, the worst: results are
  * gathered by level, and what does not fit is counted.
  */
-#define MOST_RESULTS 20000
-#define MOST_BYTES ((size_t)8 << 20) /* of all results together */
-#define MOST_TEXT 1000               /* bytes of a description */
+#define MAX_RESULTS 20000
+#define MAX_BYTES ((size_t)8 << 20) /* of all results together */
+#define MAX_TEXT 1000               /* bytes of a description */
 
 struct sarif_state {
 	struct text results[LEVEL_COUNT];
@@ -37,11 +37,11 @@ static void put_uri(struct text *t, const char *s)
 
 static void put_capped(struct text *t, const char *s)
 {
-	char part[MOST_TEXT + 1];
+	char part[MAX_TEXT + 1];
 	size_t n = strlen(s);
 
-	if (n > MOST_TEXT)
-		for (n = MOST_TEXT; n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80;)
+	if (n > MAX_TEXT)
+		for (n = MAX_TEXT; n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80;)
 			n--;
 	memcpy(part, s, n);
 	part[n] = '\0';
@@ -105,7 +105,7 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	struct sarif_state *const s = r->state;
 	struct text *const all = &s->results[f->level];
 
-	if (all->n >= MOST_BYTES || s->nresults[f->level] >= MOST_RESULTS) {
+	if (all->n >= MAX_BYTES || s->nresults[f->level] >= MAX_RESULTS) {
 		r->dropped++;
 		return;
 	}
@@ -118,8 +118,9 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	}
 	text_clear(&s->result);
 	put_result(r, f, rule);
-	text_char(&s->result, '\0'); /* the end of one, where fewer are taken in the end */
-	text_add(all, s->result.p, s->result.n);
+	text_char(&s->result, '\0'); /* separates results: put_results() may leave some out */
+	if (!s->result.failed)
+		text_add(all, s->result.p, s->result.n);
 	r->failed |= s->result.failed || all->failed;
 	s->nresults[f->level]++;
 }
@@ -153,7 +154,7 @@ static void put_results(struct report *r)
 		for (size_t i = 0; i < t->n;) {
 			const size_t size =
 			    strnlen(t->p + i, t->n - i); /* without memory the last one has no end */
-			if (n < MOST_RESULTS && bytes + size < MOST_BYTES + (1 << 20)) {
+			if (n < MAX_RESULTS && bytes + size < MAX_BYTES + (1 << 20)) {
 				text_str(&r->out, n++ > 0 ? ",\n" : "\n");
 				text_add(&r->out, t->p + i, size);
 				bytes += size;

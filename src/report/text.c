@@ -68,7 +68,7 @@ static void put_count(struct text *t, uint64_t n, const char *what)
 		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* One closing line: of a file, or of all streams of a trace. */
+/* Adds the summary line of a file, or of all streams of a trace. */
 struct summary {
 	char *trace;         /* of streams: its path; NULL: none is waiting */
 	char own_format[32]; /* its format's name, which outlives the record */

@@ -3,7 +3,7 @@
 
 #include "format/loss.h"
 
-/* What the engine itself loses, whatever the output. */
+/* Losses that the stages cause, for any output. */
 enum engine_loss {
 #define LOSS(row, ...) ENGINE_LOSS_##row,
 #include "run/engine_losses.def"

@@ -37,7 +37,7 @@ struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
 	/* A source is about to be closed: batches that were handed out must not be read any more. */
 	void (*settle)(void *ctx);
-	/* It was read, or could not be; its findings are complete. */
+	/* The input is at its end or unreadable; its findings are complete. */
 	void (*closed)(void *ctx, const struct source *s);
 	void (*progress)(void *ctx, const struct input *in); /* the reader's position changed */
 	void *ctx;
@@ -73,7 +73,7 @@ struct pipeline_job {
 
 	/* ---- choice (run/choose/) ---- */
 
-	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
+	/* Selection of events; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
 	 * raw_drops, are removed; spans that cross the window are whole (run/read/marks.h). */
 	const struct select *select;
 	bool raw_drops;

@@ -429,7 +429,7 @@ struct stats {
 	struct self_times times;
 };
 
-/* It must not be moved afterwards. */
+/* Do not move it afterwards. */
 bool stats_init(struct stats *s);
 void stats_free(struct stats *s);
 

@@ -202,7 +202,7 @@ static double bytes_of(const struct lines *l, const char *what, const char *loss
 	return n;
 }
 
-/* One name of 2 MiB is referred to by 10,000 events. */
+/* 10,000 events refer to a name of 2 MiB. */
 Test(dftracer_cost, long_name)
 {
 	const size_t n = 2 << 20;

@@ -47,7 +47,7 @@ static uint32_t crc_of(const unsigned char *p, size_t n)
 	return ~crc;
 }
 
-/* One member of at most 65,535 bytes (RFC 1952, one stored block of RFC 1951). */
+/* Adds a gzip member of at most 65,535 bytes (RFC 1952) with one stored block (RFC 1951). */
 static void put_member(struct packed *to, const char *p, size_t n)
 {
 	static const unsigned char head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };

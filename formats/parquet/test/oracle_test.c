@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MOST_DEPTH 12
+#define MAX_DEPTH 12
 
 bool pq_fault(struct pq_file *f, const char *fmt, ...)
 {
@@ -103,7 +103,7 @@ static void take_list(struct node_input *in, struct node *to, unsigned depth)
 
 static void take_value(struct node_input *in, struct node *to, unsigned depth)
 {
-	in->bad |= depth > MOST_DEPTH;
+	in->bad |= depth > MAX_DEPTH;
 	if (in->bad)
 		return;
 	if (to->type == 1 || to->type == 2) {

@@ -12,7 +12,7 @@
 
 /* Which events come out, held against a slow oracle: the lines of the whole trace, each judged alone. */
 
-#define MOST_EVENTS 20000
+#define MAX_EVENTS 20000
 
 static const char *const inputs[] = {
 	"testdata/heph/good/all-types.bin.log",
@@ -61,9 +61,9 @@ static void copy(char *to, size_t room, const cJSON *line, const char *key)
 /* The events of NDJSON.  Times of the inputs are below 2^53, which is as far as cJSON counts. */
 static struct list read_lines(char *text)
 {
-	struct list l = { calloc(MOST_EVENTS, sizeof *l.all), 0, calloc(MOST_EVENTS, sizeof *l.lines) };
+	struct list l = { calloc(MAX_EVENTS, sizeof *l.all), 0, calloc(MAX_EVENTS, sizeof *l.lines) };
 
-	for (char *p = strtok(text, "\n"); p != NULL && l.n < MOST_EVENTS; p = strtok(NULL, "\n")) {
+	for (char *p = strtok(text, "\n"); p != NULL && l.n < MAX_EVENTS; p = strtok(NULL, "\n")) {
 		cJSON *const line = cJSON_Parse(p);
 		const char *const kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "kind"));
 		if (cJSON_GetObjectItemCaseSensitive(line, "type") != NULL) {

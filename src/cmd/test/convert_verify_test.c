@@ -522,7 +522,7 @@ Test(convert_verify_damage, every_byte_is_compared_with_what_was_written)
 
 /* ---- selections ---- */
 
-enum { MOST_SAMPLES = 4 }; /* of a format */
+enum { MAX_SAMPLES = 4 }; /* of a format */
 
 static void expect_verified(const char *path, const char *out, const struct format *f, const char *option,
                             const char *arg)
@@ -568,7 +568,7 @@ Test(convert_verify_select, good_samples)
 			continue;
 		snprintf(path, sizeof path, "testdata/%s/good", formats[i]->name);
 		char **const names = list_folder(path, "");
-		for (size_t k = 0; names[k] != NULL && n < MOST_SAMPLES; k++) {
+		for (size_t k = 0; names[k] != NULL && n < MAX_SAMPLES; k++) {
 			snprintf(path, sizeof path, "testdata/%s/good/%s", formats[i]->name, names[k]);
 			if (k % 3 != 0 || strstr(names[k], ".expect") != NULL)
 				continue;

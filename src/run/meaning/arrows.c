@@ -7,7 +7,7 @@
 
 #define MAX_ENDS (2 * ARROWS_WINDOW) /* buffered, if resolved ends are not fetched */
 
-/* One end of an arrow.  56 bytes. */
+/* Start or end of an arrow.  56 bytes. */
 struct arrow_end {
 	uint64_t key, ts, offset;
 	uint64_t id; /* outs only */

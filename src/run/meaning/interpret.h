@@ -104,7 +104,7 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 struct pairing;
 struct pending_end;
 
-/* One end of a span. */
+/* Begin or end of a span. */
 struct pairing_end_of {
 	uint16_t pair; /* 0 at an END: any; of a state: its number */
 	uint8_t flags; /* enum pairing_flags */
@@ -354,7 +354,7 @@ uint64_t interpret_unpaired(const struct interpret *in);
 /* Parts of interpret.c that evaluate a plan for one event.  On OOM they omit something and set the failure
  * flag of the batch, the trace or `in`, which interpret_batch() checks. */
 
-/* Where to report findings of an event of the batch; may be NULL. */
+/* Returns the findings for an event of the batch; may be NULL. */
 static inline struct findings *interpret_findings(const struct batch *b, const struct event *e)
 {
 	return b->engine.inputs != NULL ? b->engine.input_findings[b->engine.inputs[e - b->events]]

@@ -13,7 +13,7 @@ struct extent {
 	uint64_t values, bytes;
 };
 
-/* Where the next values and bytes are stored. */
+/* Positions of the next values and bytes. */
 struct output {
 	struct value *values;
 	char *bytes;

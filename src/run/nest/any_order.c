@@ -1,4 +1,4 @@
-/* How spans of a track nest, for spans in any order (nesting.h): each lane is an array ordered by end, in
+/* Nesting of the spans of a track, in any order (nesting.h): each lane is an array ordered by end, in
  * which a span is preceded by the spans inside it (post-order of a forest).  A span that ends last is
  * appended in O(1) amortised; others need a binary search and moving.  Capacity is bounded for each track and
  * in total; beyond it inner spans are dropped first. */

@@ -199,7 +199,7 @@ struct record_extents *record_marks_extents(struct record_marks *m, uint32_t inp
 bool record_marks_left_out(void *extents, uint64_t offset);
 void record_marks_free(struct record_marks *m);
 
-/* One line: why the marks are invalid. */
+/* Reason why the marks are invalid, one line. */
 void record_marks_reason(const struct record_marks *m, char *why, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* One input and its reader: recognises the format, opens the reader, reads batches, reports faults of the
+/* An input and its reader: recognises the format, opens the reader, reads batches, reports faults of the
  * input, and applies marks of records.  Also the passes that use a source without a pipeline: look-ahead and
  * the least time.
  *

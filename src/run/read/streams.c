@@ -292,6 +292,13 @@ static int by_path(const void *a, const void *b)
 	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
+/* There is no list without streams, or without memory for it; qsort() of NULL is undefined. */
+static void sort_streams(struct streams *all)
+{
+	if (all->n > 0)
+		qsort(all->list, all->n, sizeof *all->list, by_path);
+}
+
 /* Reads the first events of all streams. */
 static bool begin(struct reading *r)
 {
@@ -340,8 +347,7 @@ static void fill_from_all(struct reading *r, struct batch *out)
 	const struct pipeline_hooks *const h = &r->context->job->hooks;
 
 	if (!all->begun) {
-		if (all->n > 0) /* the list may not be there at all */
-			qsort(all->list, all->n, sizeof *all->list, by_path);
+		sort_streams(all);
 		all->no_memory = !begin(r);
 	}
 	all->number++;
@@ -410,8 +416,8 @@ void streams_end(struct reading *r)
 
 	if (h->settle != NULL)
 		h->settle(h->ctx);
-	if (!all->begun && all->n > 0)
-		qsort(all->list, all->n, sizeof *all->list, by_path);
+	if (!all->begun)
+		sort_streams(all);
 	for (size_t i = 0; i < all->n; i++)
 		report_stream(r, all->list[i]);
 	if (all->begun)

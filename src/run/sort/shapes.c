@@ -8,7 +8,7 @@
 /* ---- field shapes ---- */
 
 /* Max probes; further ones get no shape, so the cost is bounded for any input. */
-#define MOST_PROBES 16U
+#define MAX_PROBES 16U
 
 static void destroy(struct shared_memory *shared)
 {
@@ -122,7 +122,7 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f)
 		return FIELD_SHAPE_NONE;
 	const struct field_key key = key_of(f);
 	uint64_t at = hash(s, &key);
-	for (uint32_t probes = 0; probes < MOST_PROBES; probes++, at++) {
+	for (uint32_t probes = 0; probes < MAX_PROBES; probes++, at++) {
 		uint16_t *const slot = &s->slots[at & s->mask];
 		if (*slot == 0) {
 			if (s->n == s->most)
@@ -182,12 +182,12 @@ static uint32_t hash_event_shapes(const struct event_shapes *s, const struct eve
 	return (uint32_t)(h >> 32 ^ h);
 }
 
-/* Where the number of an event's shape stands, or may be put: up to MOST_PROBES on.  NULL: neither. */
+/* Returns the slot of an event's shape, or a free one for it, within MAX_PROBES; NULL if there is neither. */
 static uint32_t *slot_of(const struct event_shapes *s, const struct event *e)
 {
 	uint32_t at = hash_event_shapes(s, e);
 
-	for (uint32_t probes = 0; probes < MOST_PROBES; probes++, at++) {
+	for (uint32_t probes = 0; probes < MAX_PROBES; probes++, at++) {
 		uint32_t *const slot = &s->slots[at & s->mask];
 		if (*slot == 0 || is_of_shape(e, &s->list[*slot - 1]))
 			return slot;
