@@ -6,7 +6,7 @@
  * with other times.  Of several inputs, the first decides about the bytes before and after all records:
  * brackets of the others are left out, so that the output is one trace.
  */
-#include "dftracer/dftracer.h"
+#include "dftracer/write.h"
 
 /* ---- fields of records ---- */
 

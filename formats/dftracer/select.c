@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "dftracer/dftracer.h"
+#include "dftracer/write.h"
 
 /* ---- kinds of records ---- */
 

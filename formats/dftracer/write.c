@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "dftracer/dftracer.h"
+#include "dftracer/write.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "dial9/dial9.h"
+#include "dial9/write.h"
 
 /* ---- records ---- */
 

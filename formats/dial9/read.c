@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "dial9/dial9.h"
+#include "dial9/write.h"
 
 /* ---- findings ---- */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "dial9/dial9.h"
+#include "dial9/write.h"
 
 /* Limits keep the memory independent of the length of the trace, and the output within the D9_MAX_* of the
  * reader. */
