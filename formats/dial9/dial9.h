@@ -100,7 +100,8 @@ enum d9_type {
 #define D9_MAX_LATE 16384U           /* definitions after their use, in the whole trace */
 #define D9_MAX_SYMBOLS 65536U
 #define D9_MAX_AHEAD_BYTES (4U << 20) /* of the texts of symbols and late definitions */
-#define D9_THREADS_AHEAD (32U << 20)  /* bytes of the file that are searched for threads of workers */
+#define D9_THREADS_AHEAD (32U << 20)  /* bytes of the file that are searched for threads of workers, ... */
+#define D9_THREADS_QUIET (64U << 10)  /* ... which ends when so many bytes have had no new worker */
 #define D9_MAX_WORKERS 65536U
 #define D9_MAX_META 64U /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
@@ -450,13 +451,19 @@ struct d9_ahead {
 	uint64_t dropped;  /* names above the limits */
 };
 
-/* The first thread of each worker in the first D9_THREADS_AHEAD bytes, found by a look-ahead pass of its own.
- */
+/* The first thread of each worker, found by a short look-ahead pass of its own. */
 struct d9_threads {
 	struct trace *trace; /* of the asking reader; its table thread-of gets the threads */
 	const struct track *process;
 	struct table64 workers; /* set of workers with a thread */
+	uint64_t last;          /* offset of the record that stated the last new one */
 };
+
+/* Returns true if the search is over at this offset of the file, wherever batches end. */
+static inline bool d9_threads_end(const struct d9_threads *t, uint64_t offset)
+{
+	return offset >= D9_THREADS_AHEAD || offset > t->last + D9_THREADS_QUIET;
+}
 
 /* ---- state ---- */
 

@@ -257,11 +257,12 @@ static void learn_thread(struct d9_state *st, const struct d9_schema *s, const s
 	struct d9_threads *const t = st->threads;
 	uint64_t worker, tid;
 
-	if (!part_integer(st, s, f, D9_PART_WORKER, &worker) ||
+	if (d9_threads_end(t, f->offset) || !part_integer(st, s, f, D9_PART_WORKER, &worker) ||
 	    !part_integer(st, s, f, D9_PART_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
 	    t->workers.used >= D9_MAX_WORKERS)
 		return;
 	st->no_memory |= !table64_put(&t->workers, worker, 0);
+	t->last = f->offset;
 	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
 }
 

@@ -492,7 +492,7 @@ static enum read_status read_batch(struct reader *r, struct batch *b)
 	const bool runs = (r->want & WANT_RUNS) != 0;
 	enum d9_result result = D9_DONE;
 
-	if (st->threads_pass && start >= D9_THREADS_AHEAD)
+	if (st->threads_pass && d9_threads_end(st->threads, start))
 		return READ_END;
 	begin_batch(st, b);
 	for (uint32_t left = b->cap; left > 0 && !st->no_memory && !is_full(st, b, start);) {
