@@ -49,7 +49,7 @@ rule out base json output model format
 rule run base input json output model check format vocab
 rule stats base input json output model check format vocab run
 rule policy base json input output model check report yaml format run stats
-rule compare base json input output model check format vocab run
+rule compare base json input output model check format vocab run out
 rule cli base json input output model check report format vocab run compare stats policy
 rule cmd base json input output model check report format vocab run out compare stats policy cli
 

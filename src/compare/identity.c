@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "model/class.h"
+#include "out/tracks.h"
 
 /* ---- tracks ---- */
 
@@ -15,7 +16,7 @@ enum { HASH_PROCESS = 1, HASH_TRACK, HASH_NAME };
 /* Returns true if the track has a number of the system, not of a writer. */
 static bool has_number(const struct track *t)
 {
-	return t->has_id && t->id <= TRACK_MAX_NUMBER;
+	return t->has_id && t->id <= TRACKS_LAST_PID;
 }
 
 static struct wide_hash process_identity(const struct track *p, unsigned without)

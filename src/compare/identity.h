@@ -255,8 +255,6 @@ static inline bool event_is_compared(const struct event *e)
  * A lane has the identity of its track.  So has the lane of an output that is read back: a track named like
  * another one of its process with "(2)" or a higher number at the end, and without a number of its own.
  */
-#define TRACK_MAX_NUMBER 4194304U
-
 /* Parts of identities to ignore. */
 enum tracks_without {
 	TRACKS_WITHOUT_NAMES = 1, /* a child track is its thread then */
