@@ -771,8 +771,6 @@ void dft_event_add(struct dft_state *st, const struct dft_record *rec, const str
 
 /* format.c: dialects, the versions of the tracer. */
 
-extern const char *const dft_dialects[]; /* ended by NULL */
-
 /* Detects the dialect from the first bytes; complete: there are no more.  Returns NULL on OOM. */
 const char *dft_dialect_of(struct slice head, bool complete);
 

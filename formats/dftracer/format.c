@@ -18,7 +18,7 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 
 /* ---- dialect of a record ---- */
 
-const char *const dft_dialects[] = { "d0", "d1", "d2", "d2a", "d2b", "d2c", "d3", "d4", "d5", NULL };
+static const char *const dialect_names[] = { "d0", "d1", "d2", "d2a", "d2b", "d2c", "d3", "d4", "d5", NULL };
 
 enum dialect { D0, D1, D2, D2A, D2B, D2C, D3, D4, D5, DIALECTS };
 
@@ -97,8 +97,8 @@ static const char *most_likely_dialect(unsigned d)
 
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
 		if ((d & BIT(order[i])) != 0)
-			return dft_dialects[order[i]];
-	return dft_dialects[D3];
+			return dialect_names[order[i]];
+	return dialect_names[D3];
 }
 
 /* Returns DIALECTS for an unknown name. */
@@ -106,7 +106,7 @@ static unsigned find_dialect(const char *name)
 {
 	unsigned i = 0;
 
-	while (i < DIALECTS && strcmp(dft_dialects[i], name) != 0)
+	while (i < DIALECTS && strcmp(dialect_names[i], name) != 0)
 		i++;
 	return i;
 }
@@ -456,7 +456,7 @@ const struct format dftracer_format = {
 	.spec = "DFTracer Format",
 	.suffixes = suffixes,
 	.recounted = (const char *const[]){ "ts", NULL },
-	.dialects = dft_dialects,
+	.dialects = dialect_names,
 	.options = options,
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,

@@ -222,9 +222,6 @@ bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what);
  * do not fit. */
 bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what, const char **p);
 
-/* Returns whether n items of at least `each` bytes fit into what is left; in pieces that is unknown: true. */
-bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what);
-
 /* Reads a LEB128 number and returns its size.  0: incomplete; D9_VARINT_MAX + 1: it has no end within
  * D9_VARINT_MAX bytes.  Bits above 64 are dropped. */
 unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what);
@@ -849,7 +846,6 @@ const struct track *d9_process(struct d9_state *st);
 
 /* ---- interfaces ---- */
 
-extern const struct reader_ops d9_reader_ops;
 extern const struct recover_ops d9_recover_ops;
 
 #endif

@@ -568,7 +568,7 @@ static void close_reader(struct reader *r)
 	free(st->tracks);
 }
 
-const struct reader_ops d9_reader_ops = {
+static const struct reader_ops d9_reader_ops = {
 	.state_size = sizeof(struct d9_state),
 	.probe = probe,
 	.open = open_reader,

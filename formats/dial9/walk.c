@@ -66,7 +66,8 @@ bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
 	return there || lack_bytes(b, what, n - (size_t)(b->end - b->p));
 }
 
-bool d9_bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
+/* Returns whether n items of at least `each` bytes fit into what is left; in pieces that is unknown: true. */
+static bool bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
 {
 	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);
 
@@ -100,7 +101,7 @@ bool d9_bytes_run(struct d9_bytes *b, uint32_t n, uint32_t each, const char *wha
 	*p = b->pieces ? NULL : b->p;
 	if (b->pieces)
 		return drop_bytes(b, bytes, n, what);
-	if (!d9_bytes_fit(b, n, each, what))
+	if (!bytes_fit(b, n, each, what))
 		return false;
 	b->p += bytes;
 	return true;
@@ -372,7 +373,7 @@ static bool walk_values(struct d9_walk *w, const struct d9_type_info *t, unsigne
 
 	if (t->tagged && depth >= D9_MAX_NESTING)
 		return stop_at(w, D9_RULE_NESTING, 0, depth + 1);
-	if (!d9_bytes_u32(&w->bytes, &n, t->missing) || !d9_bytes_fit(&w->bytes, n, t->size, t->missing))
+	if (!d9_bytes_u32(&w->bytes, &n, t->missing) || !bytes_fit(&w->bytes, n, t->size, t->missing))
 		return false;
 	const uint64_t count = (uint64_t)n * t->each;
 	if (v != NULL) {

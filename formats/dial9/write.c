@@ -136,13 +136,14 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	d9w_text32(out, slice_of(name->p, name->n));
 }
 
-uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
+/* Returns the number of a track; writes its record if it is new. */
+static uint32_t number_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
 	uint32_t *const number = &st->tracks[t->index].number;
 
 	if (*number == 0) {
 		/* parents are at most TRACE_MAX_DEPTH */
-		const uint32_t parent = t->parent != NULL ? d9w_track(st, t->parent, chunk) : 0;
+		const uint32_t parent = t->parent != NULL ? number_track(st, t->parent, chunk) : 0;
 		*number = ++st->next_track;
 		put_track(st, t, *number - 1, parent, chunk);
 	}
@@ -236,7 +237,7 @@ static void put_end(struct d9w_state *st, const struct writer *w, struct chunk *
 {
 	for (uint32_t i = 0; i < w->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
 		if (!w->trace->tracks[i]->hidden)
-			(void)d9w_track(st, w->trace->tracks[i], chunk);
+			(void)number_track(st, w->trace->tracks[i], chunk);
 	put_facts(st, w, chunk);
 	put_clock(st, w, chunk);
 }
@@ -322,7 +323,7 @@ static void put_event(struct d9w_state *st, const struct batch *b, const struct 
 	if (!find_cells(st, b, e, chunk))
 		return;
 	const struct d9w_layout *const l = d9w_layout_of(st, b, e, chunk);
-	const uint32_t track = d9w_track(st, e->track, chunk);
+	const uint32_t track = number_track(st, e->track, chunk);
 
 	put_head(st, e, l, track, chunk);
 	if (st->tracks[e->track->index].changed)

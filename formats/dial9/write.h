@@ -170,7 +170,4 @@ void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v
 struct d9w_cell d9w_all_cell(const struct d9w_state *st);
 void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
 
-/* Returns the number of a track; writes its record if it is new. */
-uint32_t d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk);
-
 #endif

@@ -93,9 +93,6 @@ void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns whether --check names the group. */
-bool ovni_group_selected(const struct option_value *list, const char *group);
-
 /* ---- the trace: what the metadata of its streams declares, merged (trace.c) ---- */
 
 /*

@@ -30,7 +30,8 @@ static const struct rule refused[OVNI_RULE_COUNT] = {
 #undef ERROR_ROW
 };
 
-bool ovni_group_selected(const struct option_value *list, const char *group)
+/* Returns whether --check names the group. */
+static bool group_is_selected(const struct option_value *list, const char *group)
 {
 	for (; list != NULL; list = list->next)
 		if (strcmp(list->name, "check") == 0 && strcmp(list->value, group) == 0)
@@ -40,7 +41,7 @@ bool ovni_group_selected(const struct option_value *list, const char *group)
 
 void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
 {
-	const bool strict = ovni_group_selected(r->options, "state");
+	const bool strict = group_is_selected(r->options, "state");
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -386,7 +387,7 @@ static void check_breakdown(const struct ovni_system *s, struct reader *r)
 
 	for (uint32_t i = 0; i < s->nrequired; i++)
 		on |= slice_is(s->required[i], "nosv");
-	if (!on || !ovni_group_selected(r->options, "breakdown"))
+	if (!on || !group_is_selected(r->options, "breakdown"))
 		return;
 	if (s->breakdown_lacks.n > 0)
 		ovni_report(r, OVNI_RULE_NO_BREAKDOWN,
@@ -404,7 +405,7 @@ static void check_breakdown(const struct ovni_system *s, struct reader *r)
 
 static bool checks_state(const struct option_value *list)
 {
-	return ovni_group_selected(list, "state");
+	return group_is_selected(list, "state");
 }
 
 static bool open_trace(struct reader *r)

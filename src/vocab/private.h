@@ -132,7 +132,6 @@ void vocab_report(struct vocab_draft *d, enum vocab_rule rule, const struct yaml
 
 /* Memory that lives as long as the vocabulary.  NULL sets d->file.no_memory. */
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
-struct slice vocab_copy(struct vocab_draft *d, struct slice s);
 
 bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
 

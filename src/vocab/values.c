@@ -33,7 +33,7 @@ void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
 	return p;
 }
 
-struct slice vocab_copy(struct vocab_draft *d, struct slice s)
+static struct slice copy_text(struct vocab_draft *d, struct slice s)
 {
 	const char *const present = tabletext_key(&d->v->texts, s);
 	const struct slice copy =
@@ -48,7 +48,7 @@ bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char 
 {
 	if (!yaml_is_text(&d->file, node, what))
 		return false;
-	*out = vocab_copy(d, node->text);
+	*out = copy_text(d, node->text);
 	return out->p != NULL;
 }
 
@@ -194,7 +194,7 @@ static bool read_ref_fields(struct vocab_draft *d, const struct yaml_node *at, c
 			             quoted(&q, at->text));
 			return false;
 		}
-		out->field[out->nfields] = vocab_copy(d, name);
+		out->field[out->nfields] = copy_text(d, name);
 		out->none[out->nfields] = vocab_none_of(d, name);
 		if (out->field[out->nfields++].p == NULL)
 			return false;

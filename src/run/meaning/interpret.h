@@ -82,9 +82,6 @@ enum retained_made retained_new(struct retained **made, struct slice name, const
                                 uint32_t n, uint32_t limit);
 void retained_free(struct retained *k); /* accepts NULL */
 
-/* Equal type and content. */
-bool retained_equal(const struct value *a, const struct value *b);
-
 /* The fields of a span: those of its BEGIN, then additional ones of the END; one of the same name with
  * another value is named "end.NAME".  `to` has space for all; returns their number.  Sets the failure flag of
  * the batch on OOM. */

@@ -135,7 +135,8 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 	return true;
 }
 
-bool retained_equal(const struct value *a, const struct value *b)
+/* Equal type and content. */
+static bool values_are_equal(const struct value *a, const struct value *b)
 {
 	return equal(a, b, 0);
 }
@@ -240,7 +241,7 @@ uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbeg
 		const uint32_t known = same_name(&names, &end[i], i);
 		to[n] = end[i];
 		if (known < nbegin) {
-			if (retained_equal(&begin[known].value, &end[i].value))
+			if (values_are_equal(&begin[known].value, &end[i].value))
 				continue;
 			to[n].name = end_name(b, end[i].name);
 		}
