@@ -599,15 +599,15 @@ unsigned options_prose_width(const struct options *o)
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx)
 {
 	return (struct pipeline_job){
-		.from = o->from,
-		.dialect = o->dialect,
-		.options = options_values(o),
-		.schemas = o->schemas,
-		.nschemas = o->nschemas,
-		.vocabularies = &o->vocabularies,
-		.files = &o->files,
-		.select = select_is_any(&o->select.select) ? NULL : &o->select.select,
-		.sink = sink,
-		.ctx = ctx,
+		.in.from = o->from,
+		.in.dialect = o->dialect,
+		.in.options = options_values(o),
+		.in.schemas = o->schemas,
+		.in.nschemas = o->nschemas,
+		.in.vocabularies = &o->vocabularies,
+		.in.files = &o->files,
+		.choice.select = select_is_any(&o->select.select) ? NULL : &o->select.select,
+		.to.sink = sink,
+		.to.ctx = ctx,
 	};
 }

@@ -30,10 +30,10 @@ struct pipeline_job traces_job(struct trace_run *r)
 {
 	struct pipeline_job job = options_job(&r->options, say_finding, &r->options);
 
-	job.paths = &r->path;
-	job.npaths = 1;
-	job.operand = &r->trace->operand;
-	job.hooks =
+	job.in.paths = &r->path;
+	job.in.npaths = 1;
+	job.in.operand = &r->trace->operand;
+	job.to.hooks =
 	    (struct pipeline_hooks){ .closed = traces_closed, .progress = options_progress, .ctx = r };
 	progress_init(&r->options.progress, &r->options);
 	return job;

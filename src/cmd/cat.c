@@ -341,14 +341,14 @@ static void show_trace(struct cat *c)
 	struct pipeline p;
 
 	c->named = false;
-	job.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
-	job.max_repeat = c->max_repeat;
-	job.raw = job.raw_drops = c->raw;
-	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
-	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
-	job.want |= c->hex ? WANT_BYTES : 0U;
-	job.hooks.opened = opened;
-	job.hooks.closed = closed;
+	job.read.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
+	job.adjust.max_repeat = c->max_repeat;
+	job.read.raw = job.choice.drops = c->raw;
+	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+	job.read.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
+	job.read.want |= c->hex ? WANT_BYTES : 0U;
+	job.to.hooks.opened = opened;
+	job.to.hooks.closed = closed;
 	r->options.progress.wanted &= r->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
 		while (more && pipeline_next(&p, &b) == STAGE_MORE) {

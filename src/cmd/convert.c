@@ -287,7 +287,7 @@ static bool opened(void *ctx, const struct source *s)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	if (c->pipeline.context.raw && c->pipeline.job->select != NULL && !can_select(c, s->format)) {
+	if (c->pipeline.context.raw && c->pipeline.job->choice.select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
@@ -460,32 +460,33 @@ struct pipeline_job convert_job(struct convert *c)
 	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
 
 	if (convert_splits(&c->split)) /* a part is a selection, if of all */
-		job.select = &c->options.select.select;
-	job.paths = c->in;
-	job.npaths = c->nin;
-	job.want = WANT_TIMES | WANT_ORDER | writer->want |
-	           (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
-	job.interpret = INTERPRET_SPANS;
-	job.raw = c->raw;
-	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
-	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
-	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
-	job.order = writer->order;
-	job.sort_memory = c->sort_memory;
-	job.max_repeat = c->max_repeat;
-	job.temp_near = temp_path(c);
-	job.lanes = writer->nested && !c->no_lanes;
-	job.lanes_off = writer->nested && c->no_lanes;
-	job.late = true;
-	job.rebase = c->rebase;
-	job.join = c->join;
-	job.raw_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
-	job.raw_runs =
-	    (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.raw_fields && job.select == NULL;
-	job.raw_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.select != NULL;
-	if (c->join != NULL && job.order == ORDER_FILE)
-		job.order = ORDER_TIME;
-	job.hooks = (struct pipeline_hooks){ opened, settle, closed, options_progress, c };
+		job.choice.select = &c->options.select.select;
+	job.in.paths = c->in;
+	job.in.npaths = c->nin;
+	job.read.want = WANT_TIMES | WANT_ORDER | writer->want |
+	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
+	job.read.interpret = INTERPRET_SPANS;
+	job.read.raw = c->raw;
+	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
+	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
+	job.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0;
+	job.arrange.order = writer->order;
+	job.arrange.memory = c->sort_memory;
+	job.adjust.max_repeat = c->max_repeat;
+	job.arrange.temp_near = temp_path(c);
+	job.arrange.lanes = writer->nested && !c->no_lanes;
+	job.arrange.lanes_off = writer->nested && c->no_lanes;
+	job.arrange.late = true;
+	job.adjust.rebase = c->rebase;
+	job.adjust.join = c->join;
+	job.read.copy_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
+	job.read.copy_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.read.copy_fields &&
+	                     job.choice.select == NULL;
+	job.read.copy_bare =
+	    (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.choice.select != NULL;
+	if (c->join != NULL && job.arrange.order == ORDER_FILE)
+		job.arrange.order = ORDER_TIME;
+	job.to.hooks = (struct pipeline_hooks){ opened, settle, closed, options_progress, c };
 	return job;
 }
 

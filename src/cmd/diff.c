@@ -589,14 +589,14 @@ static bool open_side(struct diff *d, int side)
 	struct pipeline_job *const job = &d->jobs[side];
 
 	*job = options_job(&d->options, say_finding, &d->options);
-	job->vocabularies = NULL; /* both sides are read at the same time */
-	job->paths = &d->paths[side];
-	job->npaths = 1;
-	job->want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
-	job->interpret = INTERPRET_SPANS;
-	job->order = ORDER_TIME;
-	job->sort_memory = d->sort_memory;
-	job->hooks = (struct pipeline_hooks){ .closed = closed, .progress = options_progress, .ctx = d };
+	job->in.vocabularies = NULL; /* both sides are read at the same time */
+	job->in.paths = &d->paths[side];
+	job->in.npaths = 1;
+	job->read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
+	job->read.interpret = INTERPRET_SPANS;
+	job->arrange.order = ORDER_TIME;
+	job->arrange.memory = d->sort_memory;
+	job->to.hooks = (struct pipeline_hooks){ .closed = closed, .progress = options_progress, .ctx = d };
 	return pipeline_open(&d->pipelines[side], job);
 }
 

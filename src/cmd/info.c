@@ -156,7 +156,7 @@ static void put_trace(struct text *t, const struct info *n, const struct pipelin
 	const struct trace *const trace = &p->trace;
 	struct shown_path shown;
 
-	text_printf(t, "file:     %s\n", show_path(&shown, p->job->paths[0]));
+	text_printf(t, "file:     %s\n", show_path(&shown, p->job->in.paths[0]));
 	text_printf(t, "format:   %s (%s)", pipeline_format(p)->name, pipeline_format(p)->title);
 	text_printf(t, "%s%s", trace->dialect[0] != '\0' ? ", dialect " : "", trace->dialect);
 	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "",
@@ -238,7 +238,7 @@ static void put_json_trace(struct text *t, struct info *n, const struct pipeline
 	struct json_out o = { .t = t, .comma = n->run.any };
 
 	begin_line(&o, NULL, "{");
-	json_out_string(&o, "path", p->job->paths[0]);
+	json_out_string(&o, "path", p->job->in.paths[0]);
 	json_out_string(&o, "format", pipeline_format(p)->name);
 	if (trace->dialect[0] != '\0')
 		json_out_string(&o, "dialect", trace->dialect);
@@ -279,9 +279,9 @@ static void describe_trace(struct info *n)
 	struct pipeline p;
 	struct batch *b;
 
-	job.interpret = INTERPRET_SPANS;
-	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
-	job.hooks.opened = opened;
+	job.read.interpret = INTERPRET_SPANS;
+	job.read.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
+	job.to.hooks.opened = opened;
 	n->first_ns = UINT64_MAX;
 	n->last_ns = n->tracks = n->files = n->packed = 0;
 	if (pipeline_open(&p, &job))

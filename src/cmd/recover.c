@@ -281,7 +281,7 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 		.ctx = c,
 	};
 
-	run.job.from = from;
+	run.job.in.from = from;
 	c->list.file = c->file;
 	const bool ok = recover_run(&run, in);
 	progress_clear(&c->options.progress);

@@ -303,11 +303,11 @@ static bool copy_parts(struct convert *c, struct pipeline_job *job)
 		s->outs[k].bytes = 0;
 	if (s->is_again) {
 		pipeline_close(&c->pipeline);
-		job->sink = report_failure;
-		job->ctx = c;
+		job->to.sink = report_failure;
+		job->to.ctx = c;
 	}
-	job->part = s->outs[0].from;
-	job->part_end = s->outs[s->nouts - 1].end;
+	job->choice.part = s->outs[0].from;
+	job->choice.part_end = s->outs[s->nouts - 1].end;
 	if (pipeline_open(&c->pipeline, job))
 		while (ok && (status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE) {
 			if ((ok = s->outs[0].writing.begun)) /* else classes of an unreadable input */
@@ -479,12 +479,12 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 	struct pipeline *const p = malloc(sizeof *p);
 	struct shown_path shown;
 
-	all.part = SPLIT_ALL;
-	all.order = ORDER_FILE;
-	all.lanes = all.lanes_off = all.late = false;
-	one.split = NULL;
-	one.select = NULL;
-	one.hooks = (struct pipeline_hooks){ .progress = job->hooks.progress, .ctx = c };
+	all.choice.part = SPLIT_ALL;
+	all.arrange.order = ORDER_FILE;
+	all.arrange.lanes = all.arrange.lanes_off = all.arrange.late = false;
+	one.choice.split = NULL;
+	one.choice.select = NULL;
+	one.to.hooks = (struct pipeline_hooks){ .progress = job->to.hooks.progress, .ctx = c };
 	s->routes = true;
 	s->split.no_memory |= p == NULL;
 	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);
@@ -525,9 +525,9 @@ bool convert_split_write(struct convert *c)
 		c->status = s->is_refused ? STATUS_USAGE : STATUS_UNREADABLE;
 		return false;
 	}
-	job.split = s;
-	job.operands = &s->operands;
-	c->split.max_outs = job.raw_drops || !s->copies ? 1 : parts_at_once(s);
+	job.choice.split = s;
+	job.in.operands = &s->operands;
+	c->split.max_outs = job.choice.drops || !s->copies ? 1 : parts_at_once(s);
 	if ((c->split.outs = calloc(c->split.max_outs, sizeof *c->split.outs)) == NULL) {
 		atomic_store(&c->writing.no_memory, true);
 		return false;

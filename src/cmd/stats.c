@@ -88,12 +88,12 @@ static void count_trace(struct stats_run *s)
 	struct pipeline_job job = traces_job(r);
 	struct pipeline p;
 
-	job.interpret = INTERPRET_SPANS;
-	job.want = WANT_TIMES | WANT_ORDER;
-	job.max_repeat = s->max_repeat;
-	job.select_keeps = true; /* spans of the whole trace nest */
-	job.hooks.opened = opened;
-	job.hooks.settle = settle;
+	job.read.interpret = INTERPRET_SPANS;
+	job.read.want = WANT_TIMES | WANT_ORDER;
+	job.adjust.max_repeat = s->max_repeat;
+	job.choice.keeps = true; /* spans of the whole trace nest */
+	job.to.hooks.opened = opened;
+	job.to.hooks.settle = settle;
 	s->is_read = false;
 	r->out.no_memory |= !stats_init(&s->stats);
 	r->out.no_memory |= !stats_thread_begin(&s->thread, &s->stats, options_threads(s->threads));

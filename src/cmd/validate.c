@@ -100,12 +100,12 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	struct shown_path shown;
 	struct pipeline p;
 
-	job.paths = &path;
-	job.npaths = 1;
-	job.operand = &trace->operand;
-	job.want = WANT_TIMES | WANT_ORDER;
-	job.interpret = INTERPRET_SPANS;
-	job.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
+	job.in.paths = &path;
+	job.in.npaths = 1;
+	job.in.operand = &trace->operand;
+	job.read.want = WANT_TIMES | WANT_ORDER;
+	job.read.interpret = INTERPRET_SPANS;
+	job.to.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
 	progress_init(&n->options->progress, n->options);
 	policy_watch_init(n->watch, &none);
 	const bool read = read_trace(n, &p, &job);
@@ -339,8 +339,8 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 		s->watch = NULL;
 	}
 	if (s->watch != NULL) {
-		job->want = WANT_TIMES | WANT_ORDER;
-		job->interpret = INTERPRET_SPANS;
+		job->read.want = WANT_TIMES | WANT_ORDER;
+		job->read.interpret = INTERPRET_SPANS;
 		read_watched(s, &p, job, baseline);
 		policy_watch_free(s->watch);
 		free(s->watch);
@@ -369,14 +369,14 @@ static void run_slot(void *ctx, size_t index)
 		s->records.failed = true;
 		return;
 	}
-	job.paths = &s->trace->operand.path;
-	job.npaths = 1;
-	job.operand = &s->trace->operand;
-	job.vocabularies = &kept->vocabularies;
-	job.want = WANT_FINDINGS;
-	job.scope = job.select;
-	job.select = NULL;
-	job.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
+	job.in.paths = &s->trace->operand.path;
+	job.in.npaths = 1;
+	job.in.operand = &s->trace->operand;
+	job.in.vocabularies = &kept->vocabularies;
+	job.read.want = WANT_FINDINGS;
+	job.choice.scope = job.choice.select;
+	job.choice.select = NULL;
+	job.to.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
 	s->inputs = s->left_findings = 0;
 	s->refused[0] = '\0';
 	s->records.failed |= !run_trace(s, &job);

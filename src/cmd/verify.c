@@ -39,7 +39,7 @@ static struct event_fields compared_fields(const struct convert *c, const char *
 {
 	const struct pipeline *const p = &c->pipeline;
 	const bool recounted =
-	    p->context.raw && (p->job->select != NULL || c->rebase) && c->to->recounted != NULL;
+	    p->context.raw && (p->job->choice.select != NULL || c->rebase) && c->to->recounted != NULL;
 
 	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
 		                      .ctx = c->to->recounted,
@@ -214,14 +214,14 @@ static bool open_again(struct comparing *x)
 
 	x->job = convert_job(c);
 	if (c->pipeline.reading != NULL)
-		x->job.operands = &c->pipeline.reading->operands;
-	x->job.raw_runs = false;
-	x->job.raw_fields = true;
-	x->job.order = x->in_step ? c->to->writer->order : compared_order(c);
-	x->job.lanes = x->job.lanes_off = x->job.late = false;
-	x->job.sink = report_failure;
-	x->job.ctx = x;
-	x->job.hooks = (struct pipeline_hooks){ .progress = x->job.hooks.progress, .ctx = c };
+		x->job.in.operands = &c->pipeline.reading->operands;
+	x->job.read.copy_runs = false;
+	x->job.read.copy_fields = true;
+	x->job.arrange.order = x->in_step ? c->to->writer->order : compared_order(c);
+	x->job.arrange.lanes = x->job.arrange.lanes_off = x->job.arrange.late = false;
+	x->job.to.sink = report_failure;
+	x->job.to.ctx = x;
+	x->job.to.hooks = (struct pipeline_hooks){ .progress = x->job.to.hooks.progress, .ctx = c };
 	return pipeline_open(&x->again, &x->job);
 }
 
@@ -327,8 +327,9 @@ bool convert_verify_check(struct convert *c)
 
 bool convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)
 {
-	return c->verify.wanted && job->raw_from == c->to && job->npaths == 1 && job->select == NULL &&
-	       job->join == NULL && !job->rebase && pipeline_reads_twice(job);
+	return c->verify.wanted && job->read.copy_of == c->to && job->in.npaths == 1 &&
+	       job->choice.select == NULL && job->adjust.join == NULL && !job->adjust.rebase &&
+	       pipeline_reads_twice(job);
 }
 
 /* ---- while it is written ---- */
@@ -341,7 +342,7 @@ static enum verify_by choose_way(const struct convert *c)
 		return VERIFY_RULES;
 	if (p->context.raw && p->context.format == c->to && convert_verify_can_compare_bytes(c, p->job))
 		return VERIFY_BYTES;
-	return pipeline_reads_twice(p->job) && p->job->join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
+	return pipeline_reads_twice(p->job) && p->job->adjust.join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
 }
 
 bool convert_verify_begin(struct convert *c)
@@ -451,19 +452,20 @@ static bool open_back(struct verify *v, enum event_order order)
 	const bool raw = c->pipeline.context.raw;
 
 	v->job = (struct pipeline_job){
-		.paths = &v->path,
-		.npaths = 1,
-		.from = c->to,
-		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
-		.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		.raw = raw && pipeline_format(&c->pipeline) == c->to,
-		.order = order,
-		.sort_memory = c->sort_memory,
-		.temp_near = c->out,
-		.max_repeat = c->max_repeat,
-		.sink = report_back,
-		.ctx = v,
-		.hooks = { .closed = closed, .progress = show_progress, .ctx = v },
+		.in.paths = &v->path,
+		.in.npaths = 1,
+		.in.from = c->to,
+		.read.want =
+		    WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
+		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
+		.read.raw = raw && pipeline_format(&c->pipeline) == c->to,
+		.arrange.order = order,
+		.arrange.memory = c->sort_memory,
+		.arrange.temp_near = c->out,
+		.adjust.max_repeat = c->max_repeat,
+		.to.sink = report_back,
+		.to.ctx = v,
+		.to.hooks = { .closed = closed, .progress = show_progress, .ctx = v },
 	};
 	return pipeline_open(&v->back, &v->job);
 }

@@ -7,7 +7,7 @@
 
 /*
  * What one run reads and how.  The command fills the job; the pipeline and its stages read it, and each
- * member is under the heading of the folder that does.  All pointers are borrowed and outlive the run.
+ * struct is for the folder that does.  All pointers are borrowed and outlive the run.
  */
 
 struct anonymise;
@@ -43,9 +43,9 @@ struct pipeline_hooks {
 	void *ctx;
 };
 
-struct pipeline_job {
-	/* ---- inputs (run/read/) ---- */
+/* ---- what is read (run/read/) ---- */
 
+struct trace_input {
 	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
 	 * traces are read, in the order of the bytes of their paths. */
 	const char *const *paths;
@@ -60,53 +60,73 @@ struct pipeline_job {
 	size_t nschemas;
 	struct vocabularies *vocabularies; /* shared by runs with the same schemas; NULL: its own */
 	struct input_files *files;         /* each pass of the run sees the same files; NULL: one pass only */
+};
 
-	/* ---- how they are read (run/read/, run/meaning/) ---- */
+/* ---- how it is read (run/read/, run/meaning/) ---- */
 
+struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
-	bool raw;                      /* unmodified records, not interpreted */
-	const struct format *raw_from; /* so too if the trace is of this format; NULL: none */
-	bool raw_fields; /* fields of raw events are read although the writer needs their bytes only */
-	bool raw_bare;   /* fields of raw events are not read, except of structure: WRITER_RAW_BARE */
-	bool raw_runs;   /* the writer accepts runs of raw records: WRITER_RAW_RUNS */
+	bool raw;                     /* unmodified records, not interpreted */
+	const struct format *copy_of; /* so too if the trace is of this format, for a copy; NULL: none */
+	bool copy_fields; /* fields of copied records are read although the writer needs their bytes only */
+	bool copy_bare;   /* fields of copied records are not read, except of structure: WRITER_RAW_BARE */
+	bool copy_runs;   /* the writer accepts runs of copied records: WRITER_RAW_RUNS */
+};
 
-	/* ---- choice (run/choose/) ---- */
+/* ---- which events come out (run/choose/) ---- */
 
+struct choice {
 	/* Selection of events; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
-	 * raw_drops, are removed; spans that cross the window are whole (run/read/marks.h). */
+	 * `drops`, are removed; spans that cross the window are whole (run/read/marks.h). */
 	const struct select *select;
-	bool raw_drops;
+	bool drops;
 	/* Events that `select` does not choose come out with EVENT_LEFT_OUT, unless they are outside of the
-	 * time window and it cuts spans (SELECT_CLIP).  Not with raw. */
-	bool select_keeps;
+	 * time window and it cuts spans (SELECT_CLIP).  Not with raw events. */
+	bool keeps;
 	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */
 	struct split *split;        /* only events of some of its parts come out; NULL: not split */
 	uint32_t part, part_end; /* parts [part, part_end); SPLIT_ALL: see run/choose/route.h.  With a planned
-	                            split, `select` is not NULL */
+	                          * split, `select` is not NULL */
 	struct record_marks *marks; /* for the engine: filled by this pass; NULL: none */
+};
 
-	/* ---- adjustment (run/adjust/) ---- */
+/* ---- what changes in them (run/adjust/) ---- */
 
+struct adjustment {
 	uint64_t max_repeat; /* max ratio of long texts to bytes of input; 0: REPEATS_FACTOR */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	const struct join *join;           /* paths are traces, read as one; NULL: paths are of one trace */
-	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: unchanged.  Not with raw */
+	const struct join *join; /* paths are traces, read as one; NULL: paths are of one trace */
+	const struct anonymise
+	    *anonymise; /* texts become pseudonyms; NULL: unchanged.  Not with raw events */
+};
 
-	/* ---- arrangement (run/sort/, run/nest/) ---- */
+/* ---- their order (run/sort/, run/nest/) ---- */
 
-	enum event_order order; /* of the events that come out */
-	uint64_t sort_memory;   /* bytes; 0: SORTER_MEMORY */
+struct arrangement {
+	enum event_order order;
+	uint64_t memory;       /* of the sorter, bytes; 0: SORTER_MEMORY */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
 	bool lanes;            /* spans of a track that overlap get tracks of their own */
 	bool lanes_off;        /* overlapping spans are counted only */
 	bool late;             /* the caller runs pipeline_late() for each batch */
+};
 
-	/* ---- listener ---- */
+/* ---- who hears of it ---- */
 
+struct listener {
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
 	struct pipeline_hooks hooks;
+};
+
+struct pipeline_job {
+	struct trace_input in;
+	struct reading_mode read;
+	struct choice choice;
+	struct adjustment adjust;
+	struct arrangement arrange;
+	struct listener to;
 };
 
 #endif

@@ -168,19 +168,20 @@ static void look_at_part(struct join *j, uint32_t number, const struct pipeline_
 	struct select select;
 	enum stage_status status = STAGE_BAD;
 
-	if (like->select != NULL) { /* a time window is one of the whole, which is not known yet */
-		select = *like->select;
+	if (like->choice.select != NULL) { /* a time window is one of the whole, which is not known yet */
+		select = *like->choice.select;
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
-		job.select = &select;
+		job.choice.select = &select;
 	}
 	j->failed_path = part->path;
-	job.paths = &part->path;
-	job.npaths = 1;
-	job.operand = part->operand;
-	job.want = WANT_TIMES | WANT_ORDER;
-	job.sink = pipeline_note_why;
-	job.ctx = &j->why;
-	job.hooks = (struct pipeline_hooks){ .progress = like->hooks.progress, .ctx = like->hooks.ctx };
+	job.in.paths = &part->path;
+	job.in.npaths = 1;
+	job.in.operand = part->operand;
+	job.read.want = WANT_TIMES | WANT_ORDER;
+	job.to.sink = pipeline_note_why;
+	job.to.ctx = &j->why;
+	job.to.hooks =
+	    (struct pipeline_hooks){ .progress = like->to.hooks.progress, .ctx = like->to.hooks.ctx };
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
 			add_times(part, b);
@@ -372,14 +373,14 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->joining = g;
 	in->part = &g->join->parts[number];
 	in->job = pass_job(all);
-	in->job.paths = &in->part->path;
-	in->job.npaths = 1;
-	in->job.operand = in->part->operand;
-	in->job.want = all->want;
-	in->job.select = in->part->select != NULL ? in->part->select : all->select;
-	in->job.sink = all->sink;
-	in->job.ctx = all->ctx;
-	in->job.hooks = all->hooks;
+	in->job.in.paths = &in->part->path;
+	in->job.in.npaths = 1;
+	in->job.in.operand = in->part->operand;
+	in->job.read.want = all->read.want;
+	in->job.choice.select = in->part->select != NULL ? in->part->select : all->choice.select;
+	in->job.to.sink = all->to.sink;
+	in->job.to.ctx = all->to.ctx;
+	in->job.to.hooks = all->to.hooks;
 	rebind_init(&in->rebind, &g->p->trace);
 	in->rebind.later = in->part->later;
 	in->rebind.flows = number;
@@ -466,7 +467,7 @@ static const char *common_fact(const struct join *j, size_t member, const char *
 
 struct joining *joining_new(struct pipeline *p)
 {
-	const struct join *const j = p->job->join;
+	const struct join *const j = p->job->adjust.join;
 	struct joining *const g = calloc(1, sizeof *g);
 
 	if (g == NULL || (g->list = calloc(j->n, sizeof *g->list)) == NULL) {
@@ -511,9 +512,9 @@ void joining_losses(const struct joining *g, struct ledger *into)
 
 const struct select_found *joining_found(struct joining *g)
 {
-	if (g->p->job->select == NULL || g->found != NULL)
+	if (g->p->job->choice.select == NULL || g->found != NULL)
 		return g->found;
-	g->found = select_found_new(g->p->job->select);
+	g->found = select_found_new(g->p->job->choice.select);
 	if (g->found == NULL)
 		return NULL;
 	g->found->complete = g->at == g->join->n;

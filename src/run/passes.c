@@ -15,20 +15,16 @@
 
 struct pipeline_job pass_job(const struct pipeline_job *of)
 {
-	return (struct pipeline_job){
-		.paths = of->paths,
-		.npaths = of->npaths,
-		.operands = of->operands,
-		.from = of->from,
-		.dialect = of->dialect,
-		.options = of->options,
-		.schemas = of->schemas,
-		.nschemas = of->nschemas,
-		.vocabularies = of->vocabularies,
-		.files = of->files,
-		.interpret = of->interpret,
-		.max_repeat = of->max_repeat,
+	struct pipeline_job job = {
+		.in = of->in,
+		.read = { .interpret = of->read.interpret },
+		.adjust = { .max_repeat = of->adjust.max_repeat },
 	};
+
+	/* A list or an opened input of the first operand is for the first pass. */
+	job.in.operand = NULL;
+	job.in.input = NULL;
+	return job;
 }
 
 /* A pass over the inputs of a pipeline before its first event. */
@@ -36,11 +32,11 @@ static struct pipeline_job pass_before(struct pipeline *p, struct pipeline_why *
 {
 	struct pipeline_job job = pass_job(p->job);
 
-	job.operands = &p->reading->operands;
-	job.vocabularies = p->context.vocabularies;
-	job.want = WANT_TIMES | (p->job->want & WANT_ORDER);
-	job.sink = pipeline_note_why;
-	job.ctx = why;
+	job.in.operands = &p->reading->operands;
+	job.in.vocabularies = p->context.vocabularies;
+	job.read.want = WANT_TIMES | (p->job->read.want & WANT_ORDER);
+	job.to.sink = pipeline_note_why;
+	job.to.ctx = why;
 	return job;
 }
 
@@ -59,7 +55,7 @@ bool pass_find_range(struct pipeline *of, struct select_range *r)
 		pipeline_no_memory(of);
 		return false;
 	}
-	job.want |= WANT_ORDER;
+	job.read.want |= WANT_ORDER;
 	if (pipeline_open(p, &job))
 		while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
 			select_range_extend(r, b);
@@ -113,7 +109,7 @@ static bool gather_marks(struct pipeline *p, struct pipeline *first, const struc
 		m->found = NULL;
 		return true;
 	}
-	return ok && record_marks_finish(m, p->job->scope != NULL);
+	return ok && record_marks_finish(m, p->job->choice.scope != NULL);
 }
 
 static bool refuse(struct pipeline *p)
@@ -126,12 +122,12 @@ static bool refuse(struct pipeline *p)
 bool pass_mark_records(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
-	const struct select *const scope = p->job->scope;
+	const struct select *const scope = p->job->choice.scope;
 	char why[512];
 
-	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->raw_drops };
-	m->format = p->job->raw ? NULL : p->job->raw_from;
-	m->set.temp_near = m->extents.temp_near = p->job->temp_near;
+	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->choice.drops };
+	m->format = p->job->read.raw ? NULL : p->job->read.copy_of;
+	m->set.temp_near = m->extents.temp_near = p->job->arrange.temp_near;
 	m->set.pages = true;
 	if (!pipeline_reads_twice(p->job))
 		return scope == NULL || refuse(p);
@@ -140,11 +136,11 @@ bool pass_mark_records(struct pipeline *p)
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
 	struct pipeline_job job = pass_before(p, &m->why);
-	job.interpret = INTERPRET_SPANS;
-	job.marks = m;
-	job.select = scope != NULL ? scope : p->job->select;
-	job.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
-	job.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
+	job.read.interpret = INTERPRET_SPANS;
+	job.choice.marks = m;
+	job.choice.select = scope != NULL ? scope : p->job->choice.select;
+	job.read.want |= WANT_STRUCTURE | (scope != NULL ? (unsigned)WANT_BYTES : 0);
+	job.to.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = m };
 	if (first != NULL && m->others != NULL && gather_marks(p, first, &job)) {
 		if (m->state == MARKS_GATHERING)
 			m->state = scope != NULL ? MARKS_SCOPE : MARKS_MADE;
@@ -164,17 +160,17 @@ bool pass_mark_records(struct pipeline *p)
 
 void pass_use_split(struct pipeline *p)
 {
-	struct split *const s = p->job->split;
+	struct split *const s = p->job->choice.split;
 
 	p->marks = (struct record_marks){ .state = s->copies ? MARKS_MADE : MARKS_NOT,
 		                          .has_parts = true,
 		                          .selects = s->selects,
 		                          .planned = &s->marks.set,
-		                          .part = p->job->part,
-		                          .end = p->job->part_end,
+		                          .part = p->job->choice.part,
+		                          .end = p->job->choice.part_end,
 		                          .format = s->marks.format,
 		                          .shift = s->marks.shift,
-		                          .drops = p->job->raw_drops };
+		                          .drops = p->job->choice.drops };
 }
 
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
@@ -185,13 +181,13 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	struct batch *b;
 	char why[512];
 
-	job.marks = &p->marks;
-	job.want = p->job->want;
-	job.interpret = INTERPRET_NOT;
-	job.raw = true;
-	job.raw_from = p->job->raw_from; /* whose writer may need no fields */
-	job.raw_fields = p->job->raw_fields;
-	job.raw_runs = p->job->raw_runs;
+	job.choice.marks = &p->marks;
+	job.read.want = p->job->read.want;
+	job.read.interpret = INTERPRET_NOT;
+	job.read.raw = true;
+	job.read.copy_of = p->job->read.copy_of; /* whose writer may need no fields */
+	job.read.copy_fields = p->job->read.copy_fields;
+	job.read.copy_runs = p->job->read.copy_runs;
 	p->marks.why.text[0] = '\0';
 	if (pass != NULL && pipeline_open(pass, &job))
 		while ((status = stage_next(pass->last, &b)) == STAGE_MORE) {
@@ -296,27 +292,27 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 	struct pipeline *const p = malloc(sizeof *p);
 	struct pipeline_job job = pass_job(of);
 
-	job.operands = &s->operands;
-	job.want = WANT_TIMES | WANT_STRUCTURE | (of->want & WANT_ORDER);
-	job.interpret = INTERPRET_SPANS;
-	job.sink = pipeline_note_why;
-	job.ctx = &s->marks.why;
-	job.select = of->select;
-	job.split = s;
-	job.marks = &s->marks;
-	job.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
-	s->selects = !select_is_any(of->select);
+	job.in.operands = &s->operands;
+	job.read.want = WANT_TIMES | WANT_STRUCTURE | (of->read.want & WANT_ORDER);
+	job.read.interpret = INTERPRET_SPANS;
+	job.to.sink = pipeline_note_why;
+	job.to.ctx = &s->marks.why;
+	job.choice.select = of->choice.select;
+	job.choice.split = s;
+	job.choice.marks = &s->marks;
+	job.to.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
+	s->selects = !select_is_any(of->choice.select);
 	s->marks =
 	    (struct record_marks){ .state = MARKS_GATHERING, .has_parts = true, .planned = &s->marks.set };
 	s->marks.note = s->by == SPLIT_SIZE ? note_units : NULL;
 	s->marks.note_ctx = s;
-	s->marks.format = of->raw ? NULL : of->raw_from;
-	s->marks.set.temp_near = of->temp_near;
+	s->marks.format = of->read.raw ? NULL : of->read.copy_of;
+	s->marks.set.temp_near = of->arrange.temp_near;
 	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
-	if (of->raw_from == NULL && !of->raw)
+	if (of->read.copy_of == NULL && !of->read.raw)
 		s->marks.state = MARKS_NOT;
 	bool ok = p != NULL && s->marks.others != NULL &&
-	          operands_init(&s->operands, of->paths, of->npaths, of->from);
+	          operands_init(&s->operands, of->in.paths, of->in.npaths, of->in.from);
 	s->no_memory = !ok;
 	if (ok) {
 		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
@@ -336,7 +332,7 @@ bool split_route_fill(struct split_route *r, struct pipeline *p)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
-	bool ok = split_route_begin(r, p->job, &p->faults);
+	bool ok = split_route_begin(r, &p->job->arrange, &p->faults);
 
 	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
 		ok = split_route_add(r, b, &p->faults);

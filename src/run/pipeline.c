@@ -19,8 +19,8 @@ static struct source *begin_rest(struct pipeline *p)
 	const struct pipeline_job *const job = p->job;
 
 	if (!p->rest_begun) {
-		p->rest = (struct source){ .context = &p->context, .place = { .path = job->paths[0] } };
-		findings_init(&p->rest.findings, job->paths[0], job->sink, job->ctx);
+		p->rest = (struct source){ .context = &p->context, .place = { .path = job->in.paths[0] } };
+		findings_init(&p->rest.findings, job->in.paths[0], job->to.sink, job->to.ctx);
 		p->rest_begun = true;
 	}
 	return &p->rest;
@@ -64,7 +64,7 @@ const struct select_found *pipeline_found(struct pipeline *p)
 		return joining_found(p->joining);
 	if (p->marks.found != NULL)
 		return p->marks.found;
-	return p->select.job != NULL ? p->select.found : NULL;
+	return p->select.choice != NULL ? p->select.found : NULL;
 }
 
 static enum stage_status no_memory(struct pipeline *p, struct batch *b)
@@ -145,7 +145,7 @@ static enum stage_status repeats_next(struct stage *stage, struct batch **out)
 	struct repeats_stage *const st = (struct repeats_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (st->p->context.raw && (st->p->job->want & WANT_BYTES) != 0)
+	if (st->p->context.raw && (st->p->job->read.want & WANT_BYTES) != 0)
 		return status; /* records are written by their bytes */
 	if (status == STAGE_MORE && !repeats_batch(&st->repeats, *out, st->p->context.read))
 		return no_memory(st->p, *out);
@@ -215,7 +215,7 @@ const struct trace *pipeline_trace(struct pipeline *p)
 
 static bool put_on_lanes(struct pipeline *p, struct batch *b)
 {
-	return !(p->job->lanes || p->job->lanes_off) || p->context.raw ||
+	return !(p->job->arrange.lanes || p->job->arrange.lanes_off) || p->context.raw ||
 	       lanes_batch(&p->lanes.lanes, b, &p->ledger);
 }
 
@@ -252,14 +252,14 @@ static bool begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
+	const bool copies = job->choice.select != NULL && (job->read.raw || job->read.copy_of != NULL);
 
-	if (job->marks == NULL && job->split != NULL)
+	if (job->choice.marks == NULL && job->choice.split != NULL)
 		pass_use_split(p);
-	else if (job->marks == NULL && (copies || job->scope != NULL) && !pass_mark_records(p))
+	else if (job->choice.marks == NULL && (copies || job->choice.scope != NULL) && !pass_mark_records(p))
 		return false;
-	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
-	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
+	p->context.marks = job->choice.marks != NULL ? job->choice.marks : &p->marks;
+	p->interpret.others = job->choice.marks != NULL ? job->choice.marks->others : NULL;
 	return true;
 }
 
@@ -268,9 +268,9 @@ static bool begin_select(struct pipeline *p)
 {
 	struct select_range r;
 
-	if (!select_stage_begin(&p->select, p->job, &p->trace, &p->faults))
+	if (!select_stage_begin(&p->select, &p->job->choice, p->job->read.want, &p->trace, &p->faults))
 		return false;
-	if (!select_needs_range(p->job->select) || !pipeline_reads_twice(p->job))
+	if (!select_needs_range(p->job->choice.select) || !pipeline_reads_twice(p->job))
 		return true;
 	if (pass_find_range(p, &r))
 		return select_stage_set_range(&p->select, &r);
@@ -285,7 +285,7 @@ static bool begin_joining(struct pipeline *p)
 		pipeline_no_memory(p);
 		return false;
 	}
-	p->rebase.by = p->job->join->rebased_by;
+	p->rebase.by = p->job->adjust.join->rebased_by;
 	p->last = joining_stage(p->joining);
 	return true;
 }
@@ -293,12 +293,12 @@ static bool begin_joining(struct pipeline *p)
 /* Stages that limit texts and move times. */
 static void add_limits(struct pipeline *p)
 {
-	if ((p->job->want & WANT_TIMES) != 0) {
+	if ((p->job->read.want & WANT_TIMES) != 0) {
 		p->repeats.p = p;
-		repeats_init(&p->repeats.repeats, &p->trace, p->job->max_repeat, &p->repeats.ledger);
+		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger);
 		add_stage(p, &p->repeats.stage, repeats_next);
 	}
-	if (p->job->rebase)
+	if (p->job->adjust.rebase)
 		add_stage(p, &p->rebase.stage, rebase_next);
 }
 
@@ -314,19 +314,19 @@ static bool begin_reading(struct pipeline *p)
 	if (!begin_marks(p))
 		return false;
 	p->last = &p->reading->stage;
-	if (job->interpret != INTERPRET_NOT) {
+	if (job->read.interpret != INTERPRET_NOT) {
 		p->interpret_stage.p = p;
-		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
+		p->interpret_stage.finishing = job->read.interpret == INTERPRET_SPANS;
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
-	if (job->select != NULL && p->marks.state != MARKS_MADE) {
+	if (job->choice.select != NULL && p->marks.state != MARKS_MADE) {
 		if (!begin_select(p))
 			return false;
 		add_stage(p, &p->select.stage, select_stage_next);
 	}
-	if (job->rebase && !begin_rebase(p))
+	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
-	if (job->split == NULL || job->part != SPLIT_ALL) /* else part by part */
+	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else part by part */
 		add_limits(p);
 	return true;
 }
@@ -335,13 +335,14 @@ static bool begin_reading(struct pipeline *p)
 static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
-	const bool by_track = job->order == ORDER_TRACK_TIME; /* lanes are tracks, so they precede sorting */
-	const bool lanes = job->lanes || job->lanes_off;
+	const bool by_track =
+	    job->arrange.order == ORDER_TRACK_TIME; /* lanes are tracks, so they precede sorting */
+	const bool lanes = job->arrange.lanes || job->arrange.lanes_off;
 
 	if (lanes && by_track)
 		add_stage(p, &p->lanes.stage, lanes_next);
-	if (job->order != ORDER_FILE) {
-		p->order.job = job;
+	if (job->arrange.order != ORDER_FILE) {
+		p->order.arrange = &job->arrange;
 		p->order.raw = &p->context.raw;
 		p->order.trace = out_trace(p);
 		p->order.pool = &p->pool;
@@ -349,23 +350,23 @@ static void add_order(struct pipeline *p)
 		p->order.signed_time = p->rebase.signed_time;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
-	p->late_lanes = job->late && !by_track;
-	if (lanes && !by_track && !job->late)
+	p->lanes.lanes.sorted = job->arrange.order == ORDER_TIME && !p->rebase.signed_time;
+	p->late_lanes = job->arrange.late && !by_track;
+	if (lanes && !by_track && !job->arrange.late)
 		add_stage(p, &p->lanes.stage, lanes_next);
 }
 
 bool pipeline_reads_twice(const struct pipeline_job *job)
 {
-	for (size_t i = 0; i < job->npaths; i++)
-		if (!input_is_named(job->paths[i]))
+	for (size_t i = 0; i < job->in.npaths; i++)
+		if (!input_is_named(job->in.paths[i]))
 			return false;
-	return job->input == NULL;
+	return job->in.input == NULL;
 }
 
 bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
 {
-	const struct input_files *const files = pass->job->files;
+	const struct input_files *const files = pass->job->in.files;
 
 	return status != STAGE_END || pass->context.system_failed ||
 	       (files != NULL && atomic_load(&files->changed));
@@ -395,27 +396,27 @@ void pipeline_note_why(void *ctx, const struct findings *j, const struct finding
 
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
-	const bool fields = job->select != NULL && select_needs_fields(job->select);
-	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
+	const bool fields = job->choice.select != NULL && select_needs_fields(job->choice.select);
+	const unsigned want = job->read.want | (fields ? (unsigned)WANT_FIELDS : 0);
 
 	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->lanes);
+	lanes_init(&p->lanes.lanes, !job->arrange.lanes);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
-	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
-	interpret_init(&p->interpret, &p->trace, job->interpret, want);
-	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0)) {
+	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
+	interpret_init(&p->interpret, &p->trace, job->read.interpret, want);
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->read.want & WANT_BYTES) != 0)) {
 		pipeline_no_memory(p);
 		return false;
 	}
-	if (!(job->join != NULL ? begin_joining(p) : begin_reading(p)))
+	if (!(job->adjust.join != NULL ? begin_joining(p) : begin_reading(p)))
 		return false;
-	if (job->anonymise != NULL) {
+	if (job->adjust.anonymise != NULL) {
 		p->rebind.p = p;
 		trace_init(&p->rebind.trace);
 		rebind_init(&p->rebind.rebind, &p->rebind.trace);
-		p->rebind.rebind.anonymise = job->anonymise;
+		p->rebind.rebind.anonymise = job->adjust.anonymise;
 		add_stage(p, &p->rebind.stage, rebind_next);
 	}
 	add_order(p);
@@ -431,10 +432,10 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 		                .lent_tracks = of->trace.ntracks };
 	trace_init(&of->trace);
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->lanes);
-	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->want);
+	lanes_init(&p->lanes.lanes, !job->arrange.lanes);
+	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->read.want);
 	p->context.read = of->context.read;
-	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->want);
+	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->read.want);
 	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* set by the writer of another part */
 		p->trace.tracks[i]->declared = NULL;
 		p->trace.tracks[i]->hidden = false;
@@ -445,7 +446,7 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 		pipeline_no_memory(p);
 		return false;
 	}
-	p->select.job = job;
+	p->select.choice = &job->choice;
 	p->select.trace = &p->trace;
 	p->rebase.known = of->rebase.known;
 	p->rebase.by = of->rebase.by;
@@ -468,7 +469,7 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of)
 /* Whether only tracks with selected events are listed; a trace of pseudonyms has no others. */
 static bool shows_selected(const struct pipeline *p)
 {
-	return p->select.job != NULL && p->rebind.p == NULL;
+	return p->select.choice != NULL && p->rebind.p == NULL;
 }
 
 /* Lists new tracks and classes in memory of the batch, as the arrays of the trace may move. */
@@ -504,7 +505,7 @@ static enum stage_status list_rest(struct pipeline *p, struct batch **out)
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
 		return no_memory(p, NULL);
-	if (p->select.job != NULL)
+	if (p->select.choice != NULL)
 		select_stage_hide(&p->select);
 	if (p->rebind.p != NULL && !p->rest_rebound) {
 		p->rest_rebound = true;
@@ -525,7 +526,7 @@ enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 {
 	const enum stage_status status = stage_next(p->last, out);
 
-	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
+	if (status == STAGE_END && p->job->read.want != WANT_FINDINGS)
 		return list_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
@@ -546,8 +547,8 @@ enum stage_status pipeline_drain(struct pipeline *p)
 
 static void report_closed(struct pipeline *p, struct source *s)
 {
-	if (p->job->hooks.closed != NULL)
-		p->job->hooks.closed(p->job->hooks.ctx, s);
+	if (p->job->to.hooks.closed != NULL)
+		p->job->to.hooks.closed(p->job->to.hooks.ctx, s);
 	source_close(s);
 }
 
@@ -562,10 +563,10 @@ static void check_trace(struct pipeline *p)
 	if (c->findings.path == NULL)
 		return;
 	s.findings = c->findings;
-	s.findings.sink = p->job->sink;
-	s.findings.ctx = p->job->ctx;
+	s.findings.sink = p->job->to.sink;
+	s.findings.ctx = p->job->to.ctx;
 	c->findings = (struct findings){ .path = NULL };
-	findings_report(&c->deferred, &s.findings, p->job->sink, p->job->ctx);
+	findings_report(&c->deferred, &s.findings, p->job->to.sink, p->job->to.ctx);
 	s.place.path = s.place.operand = s.findings.path;
 	s.place.in_folder = p->reading->operands.list[0].folder;
 	s.unreadable = c->unreadable || c->incomplete;
@@ -574,7 +575,7 @@ static void check_trace(struct pipeline *p)
 		.trace = &p->trace,
 		.findings = &s.findings,
 		.want = c->want,
-		.options = p->job->options,
+		.options = p->job->in.options,
 		.shared = c->shared,
 	};
 	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)

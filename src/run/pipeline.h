@@ -101,8 +101,8 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
  * WANT_ORDER) are all opened first; their events are in the order of (time, path, offset). */
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
 
-/* With job.late: assigns lanes.  Call it for each batch of pipeline_next(), in that order, before reading its
- * events and new tracks.  It may run on another thread, concurrently with pipeline_next(). */
+/* With job.arrange.late: assigns lanes.  Call it for each batch of pipeline_next(), in that order, before
+ * reading its events and new tracks.  It may run on another thread, concurrently with pipeline_next(). */
 bool pipeline_late(struct pipeline *p, struct batch *b);
 
 /* After the last batch: adds the lanes to the tracks of the trace. */
@@ -162,8 +162,8 @@ void pass_use_split(struct pipeline *p);
 /* When the marks are made: gives each batch of raw events to `take`.  false after a finding. */
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
 
-/* Finds the parts of what the job would write, of the events that it selects (job->select is not NULL).  At
- * least one part.  false: s->why says why.  In any case end with split_free(). */
+/* Finds the parts of what the job would write, of the events that it selects (job->choice.select is not
+ * NULL).  At least one part.  false: s->why says why.  In any case end with split_free(). */
 bool split_plan(struct split *s, const struct pipeline_job *job);
 
 /* Reads the pipeline, whose job has the planned split and the part SPLIT_ALL, to its end.  Zero-initialise

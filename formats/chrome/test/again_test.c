@@ -49,9 +49,10 @@ static void add(struct sums *s, const struct event *e)
 static struct sums sums_of(const char *path)
 {
 	const char *const paths[] = { path };
-	const struct pipeline_job job = {
-		.paths = paths, .npaths = 1, .want = WANT_TIMES | WANT_FIELDS, .interpret = INTERPRET_SPANS
-	};
+	const struct pipeline_job job = { .in.paths = paths,
+		                          .in.npaths = 1,
+		                          .read.want = WANT_TIMES | WANT_FIELDS,
+		                          .read.interpret = INTERPRET_SPANS };
 	struct sums s = { .first = UINT64_MAX };
 	struct pipeline f;
 	struct batch *b;

@@ -167,14 +167,14 @@ static void read_with(struct input *(*reopen)(const struct input *), bool once, 
 	static const char *const paths[] = { "memory" };
 	char *const text = text_of(USE, 300, definitions[0]);
 	struct input *const in = input_from_memory(text, strlen(text));
-	const struct pipeline_job job = { .paths = paths,
-		                          .npaths = 1,
-		                          .input = in,
-		                          .from = format_by_name("dftracer"),
-		                          .want = WANT_TIMES | WANT_FIELDS,
-		                          .sink = add_message,
-		                          .ctx = s,
-		                          .hooks = { .closed = closed, .ctx = s } };
+	const struct pipeline_job job = { .in.paths = paths,
+		                          .in.npaths = 1,
+		                          .in.input = in,
+		                          .in.from = format_by_name("dftracer"),
+		                          .read.want = WANT_TIMES | WANT_FIELDS,
+		                          .to.sink = add_message,
+		                          .to.ctx = s,
+		                          .to.hooks = { .closed = closed, .ctx = s } };
 	struct pipeline f;
 	struct batch *b;
 

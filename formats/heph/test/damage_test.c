@@ -69,12 +69,12 @@ static void expect_others(const unsigned char *p, size_t n, const size_t *offset
 	struct seen s = { .n = 0 };
 	struct pipeline f;
 	struct batch *b;
-	const struct pipeline_job job = { .paths = paths,
-		                          .npaths = 1,
-		                          .input = input_from_memory((const char *)p, n),
-		                          .from = format_by_name("heph"),
-		                          .want = WANT_TIMES | WANT_STRUCTURE,
-		                          .hooks = { .closed = closed, .ctx = &s } };
+	const struct pipeline_job job = { .in.paths = paths,
+		                          .in.npaths = 1,
+		                          .in.input = input_from_memory((const char *)p, n),
+		                          .in.from = format_by_name("heph"),
+		                          .read.want = WANT_TIMES | WANT_STRUCTURE,
+		                          .to.hooks = { .closed = closed, .ctx = &s } };
 
 	cr_assert(pipeline_open(&f, &job));
 	while (pipeline_next(&f, &b) == STAGE_MORE) {

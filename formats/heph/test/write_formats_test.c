@@ -28,12 +28,12 @@ static void count_finding(void *ctx, const struct findings *j, const struct find
 
 static void begin_reading(struct reading_of *r, const char *const *path, uint32_t *findings)
 {
-	*r = (struct reading_of){ .job = { .paths = path,
-		                           .npaths = 1,
-		                           .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
-		                           .interpret = INTERPRET_SPANS,
-		                           .sink = count_finding,
-		                           .ctx = findings } };
+	*r = (struct reading_of){ .job = { .in.paths = path,
+		                           .in.npaths = 1,
+		                           .read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
+		                           .read.interpret = INTERPRET_SPANS,
+		                           .to.sink = count_finding,
+		                           .to.ctx = findings } };
 	cr_assert(pipeline_open(&r->p, &r->job));
 }
 

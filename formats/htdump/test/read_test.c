@@ -215,14 +215,14 @@ static bool read_late(const char *p, size_t n, bool fails, bool once, struct see
 {
 	static const char *const paths[] = { "memory" };
 	struct input *const in = input_from_memory_slowly(p, n, 100);
-	const struct pipeline_job job = { .paths = paths,
-		                          .npaths = 1,
-		                          .input = in,
-		                          .from = format_by_name("htdump"),
-		                          .want = WANT_TIMES | WANT_FIELDS,
-		                          .sink = add_finding,
-		                          .ctx = s,
-		                          .hooks = { .closed = set_complete, .ctx = s } };
+	const struct pipeline_job job = { .in.paths = paths,
+		                          .in.npaths = 1,
+		                          .in.input = in,
+		                          .in.from = format_by_name("htdump"),
+		                          .read.want = WANT_TIMES | WANT_FIELDS,
+		                          .to.sink = add_finding,
+		                          .to.ctx = s,
+		                          .to.hooks = { .closed = set_complete, .ctx = s } };
 	struct pipeline f;
 	struct batch *b;
 

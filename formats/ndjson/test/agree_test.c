@@ -365,11 +365,11 @@ void agree_end(struct agree *g)
 void agree_input(const char *path, bool raw, struct text *keep)
 {
 	const struct pipeline_job job = {
-		.paths = &path,
-		.npaths = 1,
-		.want = WANT_TIMES | WANT_ORDER | ops()->want,
-		.interpret = INTERPRET_SPANS,
-		.raw = raw,
+		.in.paths = &path,
+		.in.npaths = 1,
+		.read.want = WANT_TIMES | WANT_ORDER | ops()->want,
+		.read.interpret = INTERPRET_SPANS,
+		.read.raw = raw,
 	};
 	enum stage_status status;
 	struct pipeline p;

@@ -404,12 +404,12 @@ static void expect_runs(const char *path, size_t step)
 	char *const p = read_whole(path, &n);
 
 	cr_assert_not_null(p, "%s", path);
-	const struct pipeline_job job = { .paths = &path,
-		                          .npaths = 1,
-		                          .input = input_from_memory_slowly(p, n, step),
-		                          .from = format_by_name("ovni"),
-		                          .raw = true,
-		                          .want = WANT_BYTES | WANT_RUNS | WANT_FILES };
+	const struct pipeline_job job = { .in.paths = &path,
+		                          .in.npaths = 1,
+		                          .in.input = input_from_memory_slowly(p, n, step),
+		                          .in.from = format_by_name("ovni"),
+		                          .read.raw = true,
+		                          .read.want = WANT_BYTES | WANT_RUNS | WANT_FILES };
 	cr_assert(pipeline_open(&f, &job));
 	while (pipeline_next(&f, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++) {

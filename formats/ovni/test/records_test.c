@@ -109,13 +109,13 @@ static void expect_rebuilt(const char *path, size_t step)
 	r.bytes = malloc(r.cap);
 	r.fields = malloc(r.cap);
 	cr_assert(r.bytes != NULL && r.fields != NULL);
-	const struct pipeline_job job = { .paths = &path,
-		                          .npaths = 1,
-		                          .input =
+	const struct pipeline_job job = { .in.paths = &path,
+		                          .in.npaths = 1,
+		                          .in.input =
 		                              step == 0 ? NULL : input_from_memory_slowly(p, r.cap, step),
-		                          .from = format_by_name("ovni"),
-		                          .want = WANT_ALL_RAW,
-		                          .hooks = { .closed = note_closed, .ctx = &r } };
+		                          .in.from = format_by_name("ovni"),
+		                          .read.want = WANT_ALL_RAW,
+		                          .to.hooks = { .closed = note_closed, .ctx = &r } };
 	cr_assert(pipeline_open(&f, &job));
 	while (pipeline_next(&f, &b) == STAGE_MORE) {
 		rebuild_batch(&r, b);
@@ -202,10 +202,10 @@ Test(ovni_raw, clock_offsets_are_not_added)
 	snprintf(path, sizeof path, "%s/clock-offsets.txt", dir);
 	cr_assert(write_whole(path, offsets, sizeof offsets - 1));
 	for (int raw = 0; raw < 2; raw++) {
-		const struct pipeline_job job = { .paths = &operand,
-			                          .npaths = 1,
-			                          .want = raw ? WANT_ALL_RAW : WANT_TIMES,
-			                          .interpret = INTERPRET_NOT };
+		const struct pipeline_job job = { .in.paths = &operand,
+			                          .in.npaths = 1,
+			                          .read.want = raw ? WANT_ALL_RAW : WANT_TIMES,
+			                          .read.interpret = INTERPRET_NOT };
 		struct first_times s = { .n = 0 };
 		struct pipeline f;
 		struct batch *b;

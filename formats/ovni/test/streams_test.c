@@ -163,10 +163,10 @@ static void expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
 	struct trace_made made = make_trace(streams, events, kind);
 	struct taken t = { .made = &made };
 	const char *const paths[] = { made.dir };
-	const struct pipeline_job job = { .paths = paths,
-		                          .npaths = 1,
-		                          .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
-		                          .hooks = { .opened = opened, .closed = closed, .ctx = &t } };
+	const struct pipeline_job job = { .in.paths = paths,
+		                          .in.npaths = 1,
+		                          .read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
+		                          .to.hooks = { .opened = opened, .closed = closed, .ctx = &t } };
 	enum stage_status status;
 	struct batch *b;
 	struct pipeline f;

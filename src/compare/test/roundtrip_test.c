@@ -113,18 +113,18 @@ static void compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	char *const dir = folder ? write_folder(&t->rig) : NULL;
 	const char *const path = folder ? dir : "output";
 	struct pipeline_job job = {
-		.paths = &path,
-		.npaths = 1,
-		.from = t->format,
-		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
-		.interpret = INTERPRET_SPANS,
-		.order = ORDER_TIME,
-		.vocabularies = vocabularies,
-		.sink = keep_finding,
-		.ctx = t,
+		.in.paths = &path,
+		.in.npaths = 1,
+		.in.from = t->format,
+		.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
+		.read.interpret = INTERPRET_SPANS,
+		.arrange.order = ORDER_TIME,
+		.in.vocabularies = vocabularies,
+		.to.sink = keep_finding,
+		.to.ctx = t,
 	};
 	if (!folder)
-		job.input = input_from_memory(writer_rig_text(&t->rig, NULL), t->rig.files[0].text.n);
+		job.in.input = input_from_memory(writer_rig_text(&t->rig, NULL), t->rig.files[0].text.n);
 	t->allowance = allowance_of(&t->rig.losses, t->format->losses, t->compared);
 	const struct differ_rules rules = {
 		.tolerance = t->allowance.tolerance,

@@ -22,13 +22,13 @@ static bool sorter_failed(struct split_route *r, const struct stage_faults *faul
 	return false;
 }
 
-bool split_route_begin(struct split_route *r, const struct pipeline_job *job,
+bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
                        const struct stage_faults *faults)
 {
 	const struct sorter_options options = {
 		.order = { .order = ORDER_FILE, .by_part = true },
-		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
-		.temp_near = job->temp_near,
+		.memory = arrange->memory > 0 ? arrange->memory : SORTER_MEMORY,
+		.temp_near = arrange->temp_near,
 	};
 
 	if (!batch_pool_init(&r->pool, PIPELINE_BATCH_EVENTS, false)) {

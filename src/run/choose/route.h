@@ -27,7 +27,7 @@ struct split_route {
 };
 
 /* Zero-initialise *r; call split_route_free() in any case.  All: false after a finding. */
-bool split_route_begin(struct split_route *r, const struct pipeline_job *job,
+bool split_route_begin(struct split_route *r, const struct arrangement *arrange,
                        const struct stage_faults *faults);
 
 /* Adds the next batch of a pipeline whose job has the planned split and the part SPLIT_ALL. */

@@ -297,18 +297,21 @@ bool select_needs_range(const struct select *s)
 	return is_relative(&s->since) || is_relative(&s->until);
 }
 
-bool select_stage_begin(struct select_stage *st, const struct pipeline_job *job, struct trace *trace,
-                        const struct stage_faults *faults)
+bool select_stage_begin(struct select_stage *st, const struct choice *choice, unsigned want,
+                        struct trace *trace, const struct stage_faults *faults)
 {
-	*st = (struct select_stage){
-		.job = job, .trace = trace, .faults = faults, .select = job->select, .until = UINT64_MAX
-	};
-	st->found = select_found_new(job->select);
+	*st = (struct select_stage){ .choice = choice,
+		                     .want = want,
+		                     .trace = trace,
+		                     .faults = faults,
+		                     .select = choice->select,
+		                     .until = UINT64_MAX };
+	st->found = select_found_new(choice->select);
 	if (st->found == NULL) {
 		stage_no_memory(faults);
 		return false;
 	}
-	return select_needs_range(job->select) || set_window(st, &(struct select_range){ .known = false });
+	return select_needs_range(choice->select) || set_window(st, &(struct select_range){ .known = false });
 }
 
 bool select_stage_set_range(struct select_stage *st, const struct select_range *r)
@@ -378,10 +381,10 @@ static bool clip(struct select_stage *st, struct batch *b, struct event *e)
 	e->ts = from;
 	e->dur = to - from;
 	st->found->clipped++;
-	return (st->job->want & WANT_FIELDS) == 0 || add_clipped(b, e,
-	                                                         before && after ? "both"
-	                                                         : before        ? "start"
-	                                                                         : "end");
+	return (st->want & WANT_FIELDS) == 0 || add_clipped(b, e,
+	                                                    before && after ? "both"
+	                                                    : before        ? "start"
+	                                                                    : "end");
 }
 
 static inline bool in_window(const struct select_stage *st, const struct event *e)
@@ -416,10 +419,10 @@ static bool note_track(struct select_stage *st, const struct track *t)
 /* The part of a selected event of a split. */
 static uint32_t part_of(struct select_stage *st, const struct event *e)
 {
-	const struct pipeline_job *const job = st->job;
-	const uint64_t input = job->marks != NULL ? e->offset >> job->marks->shift : 0;
+	const struct choice *const choice = st->choice;
+	const uint64_t input = choice->marks != NULL ? e->offset >> choice->marks->shift : 0;
 
-	return split_part_of(job->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
+	return split_part_of(choice->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
 }
 
 static inline bool matches(const struct select_stage *st, const struct batch *b, uint32_t i)
@@ -443,8 +446,8 @@ static inline void see(struct select_stage *st, const struct batch *b, uint32_t 
 /* Marks the records of selected events. */
 static void mark_batch(struct select_stage *st, const struct batch *b)
 {
-	struct record_marks *const marks = st->job->marks;
-	const bool splits = st->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+	struct record_marks *const marks = st->choice->marks;
+	const bool splits = st->choice->split != NULL, clips = st->select->edges == SELECT_CLIP;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
@@ -465,7 +468,7 @@ static void mark_batch(struct select_stage *st, const struct batch *b)
 /* Whether an event is in the part of the job.  With SPLIT_ALL, stores its part in the offset. */
 static bool is_of_part(struct select_stage *st, struct event *e)
 {
-	const uint32_t wanted = st->job->part, part = part_of(st, e);
+	const uint32_t wanted = st->choice->part, part = part_of(st, e);
 
 	if (wanted != SPLIT_ALL || part == SPLIT_NONE)
 		return part == wanted;
@@ -477,7 +480,7 @@ static bool is_of_part(struct select_stage *st, struct event *e)
 /* Removes events that are not selected. */
 static bool select_batch(struct select_stage *st, struct batch *b)
 {
-	const bool splits = st->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+	const bool splits = st->choice->split != NULL, clips = st->select->edges == SELECT_CLIP;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -488,7 +491,7 @@ static bool select_batch(struct select_stage *st, struct batch *b)
 		const bool inside = in_window(st, e), wanted = inside && matches(st, b, i);
 		st->found->left_out += !wanted;
 		if (!wanted) {
-			if (!st->job->select_keeps || !(inside || st->select->edges == SELECT_KEEP))
+			if (!st->choice->keeps || !(inside || st->select->edges == SELECT_KEEP))
 				continue;
 			e->flags |= EVENT_LEFT_OUT;
 		}
@@ -526,14 +529,14 @@ enum stage_status select_stage_next(struct stage *stage, struct batch **out)
 			batch_release(*out);
 			return STAGE_BAD;
 		}
-		if (st->job->marks != NULL) {
+		if (st->choice->marks != NULL) {
 			mark_batch(st, *out);
 		} else if (!select_batch(st, *out)) {
 			stage_no_memory(st->faults);
 			batch_release(*out);
 			return STAGE_BAD;
 		}
-		if ((*out)->n > 0 && st->job->marks == NULL)
+		if ((*out)->n > 0 && st->choice->marks == NULL)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
@@ -556,5 +559,5 @@ void select_stage_free(struct select_stage *st)
 	free(st->seen);
 	select_found_free(st->found);
 	split_cache_free(&st->parts);
-	*st = (struct select_stage){ .job = NULL };
+	*st = (struct select_stage){ .choice = NULL };
 }

@@ -149,9 +149,10 @@ void select_range_extend(struct select_range *r, const struct batch *b);
 
 struct select_stage {
 	struct stage stage;
-	const struct pipeline_job *job; /* borrowed, as are the following; NULL: nothing is selected */
+	const struct choice *choice; /* borrowed, as are the following; NULL: nothing is selected */
 	struct trace *trace;
 	const struct stage_faults *faults;
+	unsigned want;               /* enum want: clipped spans get a field with WANT_FIELDS */
 	const struct select *select; /* NULL: all events */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */
@@ -169,8 +170,8 @@ bool select_needs_range(const struct select *s);
 
 /* Sets the window, unless it needs a range: select_stage_set_range() follows then; without it the first event
  * decides as far as it can.  Both: false after a finding. */
-bool select_stage_begin(struct select_stage *st, const struct pipeline_job *job, struct trace *trace,
-                        const struct stage_faults *faults);
+bool select_stage_begin(struct select_stage *st, const struct choice *choice, unsigned want,
+                        struct trace *trace, const struct stage_faults *faults);
 bool select_stage_set_range(struct select_stage *st, const struct select_range *r);
 
 /* The range could not be found: no event comes out. */

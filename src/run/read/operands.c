@@ -22,8 +22,8 @@ static void report_no_memory(const struct pipeline_job *job)
 {
 	struct findings findings;
 
-	findings_init(&findings, job->npaths > 0 && job->paths[0] != NULL ? job->paths[0] : "", job->sink,
-	              job->ctx);
+	findings_init(&findings, job->in.npaths > 0 && job->in.paths[0] != NULL ? job->in.paths[0] : "",
+	              job->to.sink, job->to.ctx);
 	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
 	findings_free(&findings);
 }
@@ -33,7 +33,7 @@ static bool add_file_text(struct vocabulary *v, const struct pipeline_job *job, 
 {
 	struct findings findings;
 
-	findings_init(&findings, path, job->sink, job->ctx);
+	findings_init(&findings, path, job->to.sink, job->to.ctx);
 	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
 	findings_free(&findings);
 	if (!ok && vocab_no_memory(v))
@@ -49,8 +49,8 @@ static struct vocabulary *load_vocabulary(const struct pipeline_job *job, const 
 
 	if (!ok)
 		report_no_memory(job);
-	for (size_t i = 0; ok && i < job->nschemas; i++)
-		ok = add_file_text(v, job, job->schemas[i].path, job->schemas[i].text);
+	for (size_t i = 0; ok && i < job->in.nschemas; i++)
+		ok = add_file_text(v, job, job->in.schemas[i].path, job->in.schemas[i].text);
 	if (ok && builtin.p != NULL)
 		ok = add_file_text(v, job, "(built in)", builtin);
 	if (ok)

@@ -10,7 +10,7 @@
 
 static const struct pipeline_hooks *hooks_of(const struct reading *r)
 {
-	return &r->context->job->hooks;
+	return &r->context->job->to.hooks;
 }
 
 void reading_report(struct reading *r, struct source *s)
@@ -32,7 +32,7 @@ static void report_problem(struct reading *r, const char *path, enum input_fault
 		            .place = { .path = path },
 		            .unreadable = !input_fault_is_warning(fault) };
 
-	findings_init(&s.findings, path, r->context->job->sink, r->context->job->ctx);
+	findings_init(&s.findings, path, r->context->job->to.sink, r->context->job->to.ctx);
 	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
 	reading_report(r, &s);
 }
@@ -48,14 +48,14 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
 		return;
-	findings_init(&s.findings, path, r->context->job->sink, r->context->job->ctx);
+	findings_init(&s.findings, path, r->context->job->to.sink, r->context->job->to.ctx);
 	s.reader = (struct reader){ .format = format,
 		                    .trace = c->trace,
 		                    .findings = &s.findings,
 		                    .want = c->want,
-		                    .options = r->context->job->options,
+		                    .options = r->context->job->in.options,
 		                    .archive = o->archive,
-		                    .files = r->context->job->files };
+		                    .files = r->context->job->in.files };
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable[0] != '\0';
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
@@ -83,9 +83,9 @@ static bool read_alone(struct reading *r)
 
 static struct input *open_input(const struct reading *r, const struct source_place *place)
 {
-	if (r->context->job->input != NULL)
-		return r->context->job->input;
-	struct input_files *const files = r->context->job->files;
+	if (r->context->job->in.input != NULL)
+		return r->context->job->in.input;
+	struct input_files *const files = r->context->job->in.files;
 
 	return r->piece > 0 && place->archive == NULL ? input_open_pieces(files, place->path, r->piece)
 	                                              : input_open_in(files, place->archive, place->path);
@@ -134,7 +134,7 @@ static bool open_deferred(struct reading *r)
 	r->deferred = d->next;
 	free(d);
 	if (!source_begin(&r->source, r->context, place,
-	                  input_open_in(r->context->job->files, place.archive, place.path))) {
+	                  input_open_in(r->context->job->in.files, place.archive, place.path))) {
 		reading_report(r, &r->source); /* it was readable before */
 		return true;
 	}
@@ -176,7 +176,7 @@ static void report_empty_folder(struct reading *r, const struct operand *o)
 	const struct input_tree *const t = &o->tree;
 	struct source s = { .context = r->context, .place = { .path = o->path }, .unreadable = true };
 
-	findings_init(&s.findings, o->path, r->context->job->sink, r->context->job->ctx);
+	findings_init(&s.findings, o->path, r->context->job->to.sink, r->context->job->to.ctx);
 	for (size_t i = 0; i < t->nproblems; i++)
 		finding_add(&s.findings, input_fault_rule(t->problems[i].fault), 0, 0, "%s",
 		            t->problems[i].text);
@@ -280,10 +280,10 @@ static enum stage_status next_events(struct stage *st, struct batch **out)
 
 static bool list_operands(struct operands *o, const struct pipeline_job *job)
 {
-	if (job->operands != NULL)
-		return operands_borrow(o, job->operands->list, job->operands->n, job->from);
-	return job->operand != NULL ? operands_borrow(o, job->operand, 1, job->from)
-	                            : operands_init(o, job->paths, job->npaths, job->from);
+	if (job->in.operands != NULL)
+		return operands_borrow(o, job->in.operands->list, job->in.operands->n, job->in.from);
+	return job->in.operand != NULL ? operands_borrow(o, job->in.operand, 1, job->in.from)
+	                               : operands_init(o, job->in.paths, job->in.npaths, job->in.from);
 }
 
 struct reading *reading_new(struct trace_context *c, struct batch_pool *pool)
@@ -301,7 +301,7 @@ struct reading *reading_new(struct trace_context *c, struct batch_pool *pool)
 		free(r);
 		return NULL;
 	}
-	if (job->input != NULL)
+	if (job->in.input != NULL)
 		r->operands.list[0].folder = false;
 	r->inputs = operands_count(&r->operands);
 	return r;

@@ -44,10 +44,10 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 	struct trace_context context;
 	struct source s;
 	struct batch b;
-	const struct pipeline_job job = { .dialect = asking->dialect,
-		                          .options = asking->options,
-		                          .from = asking->format,
-		                          .files = asking->files };
+	const struct pipeline_job job = { .in.dialect = asking->dialect,
+		                          .in.options = asking->options,
+		                          .in.from = asking->format,
+		                          .in.files = asking->files };
 	bool started, done = false;
 
 	if (!input_can_reopen(asking->in))
@@ -125,9 +125,9 @@ static struct input *open_again(struct min_time *m, const struct pipeline_job *j
 {
 	struct input *in = NULL;
 
-	if (job->input != NULL ? input_can_reopen(job->input) : input_is_named(at->path)) {
-		in = job->input != NULL ? input_reopen(job->input)
-		                        : input_open_in(job->files, at->archive, at->path);
+	if (job->in.input != NULL ? input_can_reopen(job->in.input) : input_is_named(at->path)) {
+		in = job->in.input != NULL ? input_reopen(job->in.input)
+		                           : input_open_in(job->in.files, at->archive, at->path);
 		m->failed |= in == NULL;
 	}
 	return in;
@@ -194,13 +194,13 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.trace = c->trace,
 		.findings = findings,
 		.want = c->want,
-		.dialect = c->job->dialect,
-		.options = c->job->options,
+		.dialect = c->job->in.dialect,
+		.options = c->job->in.options,
 		.shared = c->shared,
 		.ahead_of = c->ahead_of,
 		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
 		.archive = s->place.archive,
-		.files = c->job->files,
+		.files = c->job->in.files,
 	};
 }
 
@@ -219,7 +219,7 @@ static bool open_trace(struct source *s)
 	c->deferred.room = &c->deferred_room;
 	findings_init(&c->findings, s->place.operand, c->quiet ? NULL : findings_defer, &c->deferred);
 	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
-	                  ops->checks_order(c->job->options);
+	                  ops->checks_order(c->job->in.options);
 	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
 	if (c->checks_order)
 		c->want &= ~((unsigned)WANT_RUNS | WANT_BARE);
@@ -296,7 +296,7 @@ static bool has_option(const struct format *format, const char *name)
 /* Options of readers of other formats do nothing here. */
 static void report_unused_options(struct source *s)
 {
-	for (const struct option_value *v = s->context->job->options; v != NULL; v = v->next)
+	for (const struct option_value *v = s->context->job->in.options; v != NULL; v = v->next)
 		for (const struct format *const *other = formats;
 		     *other != NULL && !has_option(s->format, v->name); other++)
 			if ((*other)->reader != NULL && has_option(*other, v->name))
@@ -314,8 +314,8 @@ static const struct format *recognise(const struct source *s, const struct forma
 	const struct slice head = slice_of(in->p, looked);
 	const bool complete = looked == (size_t)(in->end - in->p) && in->last;
 
-	if (s->context->job->from != NULL)
-		return s->context->job->from;
+	if (s->context->job->in.from != NULL)
+		return s->context->job->in.from;
 	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
 		return before;
 	return format_probe(head, complete, no_memory);
@@ -345,7 +345,7 @@ static void report_unknown(struct source *s, size_t looked)
 /* Whether only the bytes of raw events are used. */
 static bool is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
 {
-	return job->raw_from == f && !job->raw_fields && f->writer != NULL &&
+	return job->read.copy_of == f && !job->read.copy_fields && f->writer != NULL &&
 	       (f->writer->modes & WRITER_RAW_BYTES) != 0;
 }
 
@@ -353,7 +353,7 @@ static bool is_written_by_bytes(const struct pipeline_job *job, const struct for
 static bool find_format(struct source *s)
 {
 	struct trace_context *const c = s->context;
-	const char *const dialect = c->job->dialect;
+	const char *const dialect = c->job->in.dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
 	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
 	bool no_memory = false;
@@ -377,13 +377,14 @@ static bool find_format(struct source *s)
 	} else {
 		c->trace->format = s->format->name;
 		c->format = s->format;
-		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
+		if (!c->quiet && (c->job->read.raw || c->job->read.copy_of == s->format)) {
 			c->raw = true;
 			c->want |= WANT_RAW | WANT_TIMES | WANT_STRUCTURE | WANT_FIELDS;
 			if (is_written_by_bytes(c->job, s->format))
 				c->want &= ~(unsigned)WANT_FIELDS;
-			c->want |= c->job->raw_runs ? WANT_RUNS : 0U;
-			if (c->job->raw_bare && !c->job->raw_fields && c->job->raw_from == s->format)
+			c->want |= c->job->read.copy_runs ? WANT_RUNS : 0U;
+			if (c->job->read.copy_bare && !c->job->read.copy_fields &&
+			    c->job->read.copy_of == s->format)
 				c->want |= WANT_BARE;
 		}
 		report_unused_options(s);
@@ -418,7 +419,7 @@ static bool set_scope(struct source *s)
 bool source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
 {
 	*s = (struct source){ .context = c, .place = place, .in = in, .dialect = "", .status = READ_MORE };
-	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
+	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->to.sink, c->job->to.ctx);
 	if (in == NULL || !set_scope(s)) {
 		source_no_memory(s);
 		return false;

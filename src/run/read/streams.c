@@ -59,8 +59,8 @@ bool streams_wanted(const struct source *s)
 	const struct pipeline_job *const job = s->context->job;
 	const bool apart = s->context->raw && (s->context->want & WANT_FILES) != 0;
 
-	return ops->merges && (((job->want & WANT_ORDER) != 0 && !apart) ||
-	                       (ops->checks_order != NULL && ops->checks_order(job->options)));
+	return ops->merges && (((job->read.want & WANT_ORDER) != 0 && !apart) ||
+	                       (ops->checks_order != NULL && ops->checks_order(job->in.options)));
 }
 
 bool streams_full(const struct reading *r, const struct source *s)
@@ -93,7 +93,7 @@ static struct stream *new_stream(struct reading *r)
 /* Its findings are deferred, as several streams are read at the same time. */
 bool streams_add(struct reading *r, struct source *from)
 {
-	const struct pipeline_hooks *const h = &r->context->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 	struct stream *const s = new_stream(r);
 
 	if (s == NULL) {
@@ -256,7 +256,7 @@ static void merge_events(struct reading *r, struct batch *out)
 			struct stream *const s = all->list[e.source];
 			if (c->checks_order)
 				ops->check_event(&s->source.reader, &s->batch, from);
-			if (c->job->want != WANT_FINDINGS)
+			if (c->job->read.want != WANT_FINDINGS)
 				put_event(all, out, s, from);
 		}
 		if (h->next == h->end) {
@@ -329,7 +329,7 @@ static bool begin(struct reading *r)
 static void fill_from_one(struct reading *r, struct batch *out)
 {
 	struct stream *const s = r->streams->list[0];
-	const struct pipeline_hooks *const h = &r->context->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 
 	r->streams->last = s;
 	while (s->source.in != NULL && s->source.status == READ_MORE && out->n == 0) {
@@ -344,7 +344,7 @@ static void fill_from_one(struct reading *r, struct batch *out)
 static void fill_from_all(struct reading *r, struct batch *out)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->context->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 
 	if (!all->begun) {
 		sort_streams(all);
@@ -402,9 +402,9 @@ static void report_stream(struct reading *r, struct stream *s)
 	source_end(&s->source);
 	batch_free(&s->batch);
 	shared_memory_drop(s->memory);
-	findings_report(&s->source.deferred, j, job->sink, job->ctx);
-	j->sink = job->sink;
-	j->ctx = job->ctx;
+	findings_report(&s->source.deferred, j, job->to.sink, job->to.ctx);
+	j->sink = job->to.sink;
+	j->ctx = job->to.ctx;
 	reading_report(r, &s->source);
 	free(s);
 }
@@ -412,7 +412,7 @@ static void report_stream(struct reading *r, struct stream *s)
 void streams_end(struct reading *r)
 {
 	struct streams *const all = r->streams;
-	const struct pipeline_hooks *const h = &r->context->job->hooks;
+	const struct pipeline_hooks *const h = &r->context->job->to.hooks;
 
 	if (h->settle != NULL)
 		h->settle(h->ctx);

@@ -360,12 +360,12 @@ enum sorter_status sorter_next(struct sorter *s, struct batch *out)
 
 static void begin(struct order_stage *st)
 {
-	const struct pipeline_job *const job = st->job;
+	const struct arrangement *const arrange = st->arrange;
 	const struct sorter_options options = {
-		.order = { .order = job->order, .signed_time = st->signed_time },
+		.order = { .order = arrange->order, .signed_time = st->signed_time },
 		.with_bytes = false, /* only raw batches always have bytes, and they are not sorted */
-		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
-		.temp_near = job->temp_near,
+		.memory = arrange->memory > 0 ? arrange->memory : SORTER_MEMORY,
+		.temp_near = arrange->temp_near,
 	};
 
 	sorter_init(&st->sorter, &options);

@@ -334,7 +334,7 @@ void sorter_free(struct sorter *s);
 /* The stage that sorts events. */
 struct order_stage {
 	struct stage stage;
-	const struct pipeline_job *job; /* borrowed, as are the following */
+	const struct arrangement *arrange; /* borrowed, as are the following */
 	const bool *raw;     /* events are records, which keep their order; known with the first batch */
 	struct trace *trace; /* that the events are of: it gets the times that they span */
 	struct batch_pool *pool;

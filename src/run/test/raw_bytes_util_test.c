@@ -13,12 +13,12 @@ void expect_raw_bytes(const char *format, const char *path, size_t step)
 	static const char *const paths[] = { "memory" };
 	size_t n, at = 0;
 	char *const text = read_whole(path, &n);
-	const struct pipeline_job job = { .paths = paths,
-		                          .npaths = 1,
-		                          .input = input_from_memory_slowly(text, n, step),
-		                          .from = format_by_name(format),
-		                          .raw = true,
-		                          .want = WANT_BYTES };
+	const struct pipeline_job job = { .in.paths = paths,
+		                          .in.npaths = 1,
+		                          .in.input = input_from_memory_slowly(text, n, step),
+		                          .in.from = format_by_name(format),
+		                          .read.raw = true,
+		                          .read.want = WANT_BYTES };
 	struct pipeline f;
 	struct batch *b;
 

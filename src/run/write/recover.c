@@ -17,7 +17,7 @@ static void found(void *ctx, const struct findings *j, const struct finding *f)
 	const bool of_input = strncmp(f->rule->id, "input/", 6) == 0;
 	run->not_repaired += !of_input && run->recovery.r == NULL && f->rule->level == LEVEL_ERROR;
 	if (of_input || run->recovery.r == NULL)
-		run->job.sink(run->job.ctx, j, f);
+		run->job.to.sink(run->job.to.ctx, j, f);
 	else
 		recover_finding(&run->recovery, f);
 }
@@ -78,8 +78,8 @@ bool recover_run(struct recover_run *run, struct input *in)
 	struct trace_context context;
 	struct trace trace;
 
-	job.sink = found;
-	job.ctx = run;
+	job.to.sink = found;
+	job.to.ctx = run;
 	trace_init(&trace);
 	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);
 	bool ok = source_begin(s, &context, run->place, in) && source_start(s) && run->opened(run->ctx, s) &&

@@ -431,7 +431,7 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 		.temp_near = options->temp_near,
 		.raw = p->context.raw,
 		.selected = p->marks.state == MARKS_MADE,
-		.rebased = p->job->rebase,
+		.rebased = p->job->adjust.rebase,
 		.signed_time = p->rebase.signed_time,
 	};
 	w->begun = true;
@@ -441,7 +441,7 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 		atomic_store(&w->no_memory, true);
 		return false;
 	}
-	if (to->writer->survey != NULL && w->writer.selected && p->job->select != NULL &&
+	if (to->writer->survey != NULL && w->writer.selected && p->job->choice.select != NULL &&
 	    !options->surveyed && !record_marks_survey(p, to->writer->survey, w->writer.state))
 		return false;
 	return output_chunk(w, &w->chunk, false);

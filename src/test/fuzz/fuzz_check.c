@@ -170,19 +170,19 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 	struct input *const in =
 	    p->step > 0 ? input_from_memory_slowly(p->p, p->n, p->step) : input_from_memory(p->p, p->n);
 	const struct pipeline_job job = {
-		.paths = paths,
-		.npaths = 1,
-		.input = in,
-		.from = p->from,
-		.dialect = p->dialect,
-		.vocabularies = &retained,
-		.want = p->want,
-		.rebase = p->rebase,
-		.raw_from = p->raw_from,
-		.lanes = p->lanes,
-		.sink = add_finding,
-		.ctx = p,
-		.hooks = { .opened = begin_source, .closed = end_source, .ctx = p },
+		.in.paths = paths,
+		.in.npaths = 1,
+		.in.input = in,
+		.in.from = p->from,
+		.in.dialect = p->dialect,
+		.in.vocabularies = &retained,
+		.read.want = p->want,
+		.adjust.rebase = p->rebase,
+		.read.copy_of = p->raw_from,
+		.arrange.lanes = p->lanes,
+		.to.sink = add_finding,
+		.to.ctx = p,
+		.to.hooks = { .opened = begin_source, .closed = end_source, .ctx = p },
 	};
 
 	if (in == NULL)

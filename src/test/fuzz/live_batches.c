@@ -86,7 +86,7 @@ void live_batches_read(struct live_batches *l, const struct format *format, stru
                        uint32_t cap)
 {
 	static struct vocabularies loaded; /* loading costs more than a small input */
-	const struct pipeline_job job = { .from = format };
+	const struct pipeline_job job = { .in.from = format };
 	struct trace_context c;
 	struct source s;
 

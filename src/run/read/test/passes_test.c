@@ -68,13 +68,13 @@ static void take_finding(void *ctx, const struct findings *j, const struct findi
 
 static struct pipeline_job job_of(struct place *p)
 {
-	return (struct pipeline_job){ .paths = p->paths,
-		                      .npaths = 1,
-		                      .files = &p->files,
-		                      .want = WANT_TIMES | WANT_ORDER,
-		                      .interpret = INTERPRET_SPANS,
-		                      .sink = take_finding,
-		                      .ctx = p };
+	return (struct pipeline_job){ .in.paths = p->paths,
+		                      .in.npaths = 1,
+		                      .in.files = &p->files,
+		                      .read.want = WANT_TIMES | WANT_ORDER,
+		                      .read.interpret = INTERPRET_SPANS,
+		                      .to.sink = take_finding,
+		                      .to.ctx = p };
 }
 
 /* Events come out, unless a pass failed; then that is a finding, and none does. */
@@ -94,7 +94,7 @@ static void expect_failed(struct place *p, const struct pipeline_job *job, bool 
 	pipeline_end(pipeline);
 	cr_expect_eq(pipeline_pass_failed(pipeline, status), failed);
 	cr_expect_eq(p->told, failed);
-	if (job->join == NULL || !failed)
+	if (job->adjust.join == NULL || !failed)
 		cr_expect_eq(n == 0, failed, "%llu events", (unsigned long long)n);
 	pipeline_close(pipeline);
 	free(pipeline);
@@ -123,10 +123,10 @@ Test(passes, each_sees_the_same_file)
 		begin(&p, left);
 		p.removed = i % 2 == 1;
 		struct pipeline_job job = job_of(&p);
-		job.select = rows[row].select;
-		job.scope = rows[row].scope;
-		job.rebase = rows[row].rebase;
-		job.raw_from = rows[row].copies ? format_by_name("htdump") : NULL;
+		job.choice.select = rows[row].select;
+		job.choice.scope = rows[row].scope;
+		job.adjust.rebase = rows[row].rebase;
+		job.read.copy_of = rows[row].copies ? format_by_name("htdump") : NULL;
 		expect_failed(&p, &job, left < rows[row].passes);
 		end(&p);
 	}
@@ -156,10 +156,10 @@ Test(passes, a_range_is_not_shifted)
 	cr_assert_not_null(p);
 	begin(&place, 9);
 	struct pipeline_job job = job_of(&place);
-	job.select = &quarter;
+	job.choice.select = &quarter;
 	const uint64_t n = count_events(p, &job);
 	cr_expect_gt(n, 0);
-	job.anonymise = &shifted;
+	job.adjust.anonymise = &shifted;
 	cr_expect_eq(count_events(p, &job), n);
 	free(p);
 	end(&place);
@@ -177,10 +177,10 @@ Test(passes, of_parts_that_are_merged)
 		cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
 		cr_assert(join_look(&j, &job));
 		cr_assert(join_by_start(&j));
-		job.paths = both;
-		job.npaths = 2;
-		job.join = &j;
-		job.order = ORDER_TIME;
+		job.in.paths = both;
+		job.in.npaths = 2;
+		job.adjust.join = &j;
+		job.arrange.order = ORDER_TIME;
 		p.left = left;
 		expect_failed(&p, &job, left == 0);
 		join_free(&j);
@@ -217,7 +217,7 @@ Test(passes, of_a_split)
 		struct split s = { .by = SPLIT_TIME, .step = 10000 };
 		begin(&p, left);
 		struct pipeline_job job = job_of(&p);
-		job.select = &all;
+		job.choice.select = &all;
 		cr_expect_eq(split_plan(&s, &job), left > 0, "%s", s.why);
 		if (left == 0)
 			cr_expect_not_null(strstr(s.why, "changed while it was read"), "%s", s.why);

@@ -27,7 +27,7 @@ static void note(char *to, size_t room, const struct pipeline *p, const struct b
 		cr_expect(e->phase != PHASE_STRUCTURE || (e->flags & EVENT_LEFT_OUT) == 0);
 		if (e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) == 0)
 			snprintf(to + n, room - n, "%s%llu", n > 0 ? " " : "", (unsigned long long)e->offset);
-		cr_expect(!p->job->raw_drops || (e->flags & EVENT_LEFT_OUT) == 0);
+		cr_expect(!p->job->choice.drops || (e->flags & EVENT_LEFT_OUT) == 0);
 	}
 }
 
@@ -37,13 +37,13 @@ static void expect_records(const char *const *paths, size_t n, const struct sele
 {
 	struct pipeline *const p = malloc(sizeof *p);
 	const struct pipeline_job job = {
-		.paths = paths,
-		.npaths = n,
-		.want = WANT_TIMES | WANT_ORDER,
-		.interpret = INTERPRET_SPANS,
-		.raw = true,
-		.raw_drops = drops,
-		.select = select,
+		.in.paths = paths,
+		.in.npaths = n,
+		.read.want = WANT_TIMES | WANT_ORDER,
+		.read.interpret = INTERPRET_SPANS,
+		.read.raw = true,
+		.choice.drops = drops,
+		.choice.select = select,
 	};
 	char got[4000] = "";
 	struct batch *b;

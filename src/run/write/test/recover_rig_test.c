@@ -74,7 +74,7 @@ void recover_bytes(struct recovered *r, const struct format *format, bool told, 
 {
 	struct rig rig = { .to = r, .format = format };
 	struct recover_run run = {
-		.job = { .sink = ignore, .from = told ? format : NULL },
+		.job = { .to.sink = ignore, .in.from = told ? format : NULL },
 		.place = { .path = "damaged", .operand = "damaged" },
 		.put = put,
 		.list = list,
@@ -142,7 +142,7 @@ static void judge(void *ctx, const struct findings *j, const struct finding *f)
 static const char *validate(const struct recovered *r, const struct format *format)
 {
 	static struct judged to;
-	const struct pipeline_job job = { .sink = judge, .ctx = &to, .from = format };
+	const struct pipeline_job job = { .to.sink = judge, .to.ctx = &to, .in.from = format };
 	struct trace_context context;
 	struct trace trace;
 	struct source s;

@@ -130,17 +130,17 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 	const struct writer_ops *const ops = job->to->writer;
 	struct pipeline pipeline;
 	const struct pipeline_job reads = {
-		.paths = paths,
-		.npaths = 1,
-		.want = WANT_TIMES | WANT_ORDER | ops->want,
-		.raw = job->raw,
-		.order = ops->order,
-		.sort_memory = job->sort_memory,
-		.temp_near = job->temp_near,
-		.lanes = ops->nested,
-		.late = true,
-		.sink = keep_finding,
-		.ctx = r,
+		.in.paths = paths,
+		.in.npaths = 1,
+		.read.want = WANT_TIMES | WANT_ORDER | ops->want,
+		.read.raw = job->raw,
+		.arrange.order = ops->order,
+		.arrange.memory = job->sort_memory,
+		.arrange.temp_near = job->temp_near,
+		.arrange.lanes = ops->nested,
+		.arrange.late = true,
+		.to.sink = keep_finding,
+		.to.ctx = r,
 	};
 	struct writing writing = { .to = NULL };
 
