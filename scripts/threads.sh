@@ -1,5 +1,5 @@
 #!/bin/sh
-# threads.sh BIN [EVERY]: convert and stats give the same bytes, findings and status for 1, 2 and 7 threads, over every
+# threads.sh BIN [EVERY]: convert, stats, info and validate give the same bytes, findings and status for 1, 2 and 7 threads, over every
 # sample and real trace (or each EVERY-th of them) and every output format.  Prints what differs, and what ThreadSanitizer reports.
 set -u
 bin=$1
@@ -49,4 +49,21 @@ while read -r input; do
 	done
 done <"$dir/inputs"
 [ "$count" -gt 0 ] || { echo "there are no inputs"; exit 1; }
+# Many traces at a time: reports and messages are in the order of the traces.
+for command in stats info 'stats --format json' validate; do
+	for n in 1 2 7; do
+		# shellcheck disable=SC2086
+		xargs "$bin" $command --threads "$n" <"$dir/inputs" >"$dir/$n.out" 2>"$dir/$n.err"
+		echo "status $?" >>"$dir/$n.err"
+		if grep -q 'ThreadSanitizer' "$dir/$n.err"; then
+			cat "$dir/$n.err"
+			exit 1
+		fi
+		if ! cmp -s "$dir/1.out" "$dir/$n.out" || ! cmp -s "$dir/1.err" "$dir/$n.err"; then
+			echo "$command of all inputs: $n threads give something else than one"
+			exit 1
+		fi
+	done
+	count=$((count + 1))
+done
 echo "$count conversions and counts are the same for 1, 2 and 7 threads"

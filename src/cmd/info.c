@@ -16,11 +16,16 @@
 #include "output/text_visible.h"
 #include "output/text_units.h"
 
-struct info {
+struct info_run {
 	struct trace_run run;
 	unsigned json; /* of text|json */
 	bool digest;
-	/* of the current trace */
+	uint64_t threads;
+};
+
+/* Of one trace. */
+struct info {
+	const char *path;
 	struct digest sum;
 	uint64_t first_ns, last_ns;
 	uint64_t tracks; /* threads that have events, as stats counts them */
@@ -31,9 +36,11 @@ struct info {
 };
 
 static const struct cmd_option own[] = {
-	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct info, json) },
+	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct info_run, json) },
 	{ "digest", NULL, "a hash of all events, the same in every format that holds them", 0,
-	  TO_FLAG(struct info, digest) },
+	  TO_FLAG(struct info_run, digest) },
+	{ "threads", "N", "read N traces at a time (default: one a core)", 0,
+	  TO_NUMBER(struct info_run, threads) },
 	{ .name = NULL },
 };
 
@@ -151,7 +158,9 @@ static void put_clock(struct text *t, const struct trace *trace)
 	}
 }
 
-static void put_trace(struct text *t, const struct info *n, const struct pipeline *p, struct wide_hash hash)
+/* hash: NULL: not asked for. */
+static void put_trace(struct text *t, const struct info *n, const struct pipeline *p,
+                      const struct wide_hash *hash)
 {
 	const struct trace *const trace = &p->trace;
 	struct shown_path shown;
@@ -164,9 +173,9 @@ static void put_trace(struct text *t, const struct info *n, const struct pipelin
 	put_size(t, n, p);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
 	put_times(t, n, trace);
-	if (n->digest)
-		text_printf(t, "digest:   %016" PRIx64 "%016" PRIx64 " of %" PRIu64 " events\n", hash.b,
-		            hash.a, n->sum.events);
+	if (hash != NULL)
+		text_printf(t, "digest:   %016" PRIx64 "%016" PRIx64 " of %" PRIu64 " events\n", hash->b,
+		            hash->a, n->sum.events);
 	put_clock(t, trace);
 	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, count_processes(trace),
 	            count_processes(trace) == 1 ? "" : "es");
@@ -182,7 +191,7 @@ static void put_trace(struct text *t, const struct info *n, const struct pipelin
 /* ---- JSON: schemas/info.schema.json ---- */
 
 static void put_json_events(struct json_out *o, const struct info *n, const struct trace *trace,
-                            struct wide_hash hash)
+                            const struct wide_hash *hash)
 {
 	json_out_u64_or_string(o, "records", trace->records);
 	json_out_u64_or_string(o, "events", trace->events);
@@ -190,8 +199,9 @@ static void put_json_events(struct json_out *o, const struct info *n, const stru
 		json_out_u64_or_string(o, "first_ns", n->first_ns);
 		json_out_u64_or_string(o, "last_ns", n->last_ns);
 	}
-	if (n->digest)
-		text_printf(json_out_value(o, "digest"), "\"%016" PRIx64 "%016" PRIx64 "\"", hash.b, hash.a);
+	if (hash != NULL)
+		text_printf(json_out_value(o, "digest"), "\"%016" PRIx64 "%016" PRIx64 "\"", hash->b,
+		            hash->a);
 	json_out_string(o, "clock", trace->clock);
 	if (trace->epoch_known)
 		json_out_u64_or_string(o, "epoch_ns", trace->epoch_ns);
@@ -228,14 +238,15 @@ static void put_json_classes(struct json_out *o, const struct trace *trace)
 	json_out_end(o, "]");
 }
 
-static void put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct wide_hash hash)
+static void put_json_trace(struct text *t, const struct info *n, const struct pipeline *p, bool comma,
+                           const struct wide_hash *hash)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
 	};
 	const struct trace *const trace = &p->trace;
 	struct fields_json_lost lost = { .bad_text = 0 };
-	struct json_out o = { .t = t, .comma = n->run.any };
+	struct json_out o = { .t = t, .comma = comma };
 
 	begin_line(&o, NULL, "{");
 	json_out_string(&o, "path", p->job->in.paths[0]);
@@ -262,7 +273,8 @@ static void put_json_trace(struct text *t, struct info *n, const struct pipeline
 
 static bool opened(void *ctx, const struct source *s)
 {
-	struct info *const n = ctx;
+	const struct trace_slot *const t = ctx;
+	struct info *const n = t->state;
 
 	n->files++;
 	n->packing = s->in->packing;
@@ -270,59 +282,64 @@ static bool opened(void *ctx, const struct source *s)
 	return true;
 }
 
-static void describe_trace(struct info *n)
+/* Reads all events.  Returns false if the trace could not be read; a finding says why. */
+static bool read_events(struct info *n, struct pipeline *p, bool digest, struct wide_hash *hash)
 {
-	struct trace_run *const r = &n->run;
-	struct pipeline_job job = traces_job(r);
-	enum stage_status status = STAGE_BAD;
+	enum stage_status status;
+	struct batch *b;
+	bool ok = true;
+
+	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+		ok = add_events(n, b) && (!digest || digest_add(&n->sum, b));
+		batch_release(b);
+	}
+	if (ok && status == STAGE_END && digest)
+		ok = digest_end(&n->sum, &p->trace, hash);
+	if (!ok)
+		pipeline_no_memory(p);
+	return ok && status == STAGE_END;
+}
+
+static void describe_trace(struct trace_slot *t)
+{
+	struct info_run *const run = (struct info_run *)t->run;
+	struct trace_run *const r = t->run;
+	struct info *const n = t->state;
+	struct pipeline_job job = trace_slot_job(t);
 	struct wide_hash hash = { 0, 0 };
 	struct pipeline p;
-	struct batch *b;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
+	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest ? (unsigned)WANT_FIELDS : 0);
 	job.to.hooks.opened = opened;
+	n->path = t->path;
 	n->first_ns = UINT64_MAX;
-	n->last_ns = n->tracks = n->files = n->packed = 0;
-	if (pipeline_open(&p, &job))
-		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			const bool ok = add_events(n, b) && (!n->digest || digest_add(&n->sum, b));
-			batch_release(b);
-			if (!ok) {
-				pipeline_no_memory(&p);
-				status = STAGE_BAD;
-				break;
-			}
-		}
-	if (status == STAGE_END && n->digest && !digest_end(&n->sum, &p.trace, &hash)) {
-		pipeline_no_memory(&p);
-		status = STAGE_BAD;
-	}
+	const bool is_read = pipeline_open(&p, &job) && read_events(n, &p, run->digest, &hash);
 	pipeline_end(&p);
-	if (status == STAGE_END && n->files > 0) {
+	trace_slot_turn(t);
+	if (t->number > 0 && !run->json)
+		text_char(&r->text, '\n');
+	if (is_read && n->files > 0) {
 		struct text lines = { .p = NULL };
-		if (n->json) {
-			put_json_trace(&r->text, n, &p, hash);
+		if (run->json) {
+			put_json_trace(&r->text, n, &p, r->any, run->digest ? &hash : NULL);
 		} else {
-			put_trace(&lines, n, &p, hash);
+			put_trace(&lines, n, &p, run->digest ? &hash : NULL);
 			text_wrap_lines(&r->text, &lines, 14, options_prose_width(&r->options));
 		}
 		text_free(&lines);
 		report_out_put(&r->out, &r->text);
 		r->any = true;
 	}
-	r->status = worse(r->status, say_selected(&r->options, r->path, pipeline_found(&p)));
+	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
 	pipeline_close(&p);
 	digest_free(&n->sum);
-	n->sum = (struct digest){ .events = 0 };
 	free(n->seen);
-	n->seen = NULL;
-	n->nseen = 0;
 }
 
 static enum exit_status cmd_info(const struct command *cmd, int argc, char **argv)
 {
-	struct info n = { .json = 0 };
+	struct info_run n = { .json = 0 };
 	struct trace_run *const r = &n.run;
 
 	options_init(&r->options, cmd, argc, argv);
@@ -333,11 +350,7 @@ static enum exit_status cmd_info(const struct command *cmd, int argc, char **arg
 			json_out_string(&o, "tool", TOOL_NAME);
 			json_out_begin(&o, "inputs", "[");
 		}
-		while (traces_next(r)) {
-			if (r->next > 1 && !n.json)
-				text_char(&r->text, '\n');
-			describe_trace(&n);
-		}
+		r->out.no_memory |= !traces_each(r, n.threads, sizeof(struct info), describe_trace);
 		if (n.json)
 			text_str(&r->text, "\n]}\n");
 	}

@@ -1,4 +1,5 @@
-/* stats: counts the events of each trace by name, on several threads. */
+/* stats: counts the events of each trace by name, on several threads: one a trace, or, of a single trace, one
+ * that reads and one that counts. */
 
 #include "cli/say.h"
 #include "cli/traces.h"
@@ -9,7 +10,11 @@ struct stats_run {
 	unsigned json; /* of text|json */
 	bool classes;
 	uint64_t max_rows, threads, max_repeat;
-	struct stats stats; /* of the current trace */
+};
+
+/* Of one trace. */
+struct stats_state {
+	struct stats stats;
 	struct stats_thread thread;
 	bool is_read; /* some of its inputs could be read */
 };
@@ -29,7 +34,8 @@ static const struct cmd_option own[] = {
 
 static bool opened(void *ctx, const struct source *f)
 {
-	struct stats_run *const s = ctx;
+	const struct trace_slot *const t = ctx;
+	struct stats_state *const s = t->state;
 
 	s->is_read = true;
 	return true;
@@ -37,13 +43,14 @@ static bool opened(void *ctx, const struct source *f)
 
 static void settle(void *ctx)
 {
-	struct stats_run *const s = ctx;
+	const struct trace_slot *const t = ctx;
+	struct stats_state *const s = t->state;
 
 	(void)stats_thread_settle(&s->thread);
 }
 
 /* Returns false if the trace could not be read; a finding says why. */
-static bool count_events(struct stats_run *s, struct pipeline *p)
+static bool count_events(struct stats_state *s, struct pipeline *p)
 {
 	enum stage_status status;
 	struct batch *b;
@@ -58,16 +65,16 @@ static bool count_events(struct stats_run *s, struct pipeline *p)
 	return status == STAGE_END;
 }
 
-static void put_report(struct stats_run *s, struct pipeline *p)
+static void put_report(struct stats_run *s, const char *path, struct stats *stats, struct pipeline *p)
 {
 	struct trace_run *const r = &s->run;
 
-	s->stats.unpaired = interpret_unpaired(&p->interpret);
+	stats->unpaired = interpret_unpaired(&p->interpret);
 	const struct stats_view view = {
-		.path = r->path,
+		.path = path,
 		.bytes = p->context.bytes,
 		.trace = &p->trace,
-		.stats = &s->stats,
+		.stats = stats,
 		.found = pipeline_found(p),
 		.classes = s->classes,
 		.width = options_width(&r->options),
@@ -82,30 +89,34 @@ static void put_report(struct stats_run *s, struct pipeline *p)
 	report_out_put(&r->out, &r->text);
 }
 
-static void count_trace(struct stats_run *s)
+static void count_trace(struct trace_slot *t)
 {
-	struct trace_run *const r = &s->run;
-	struct pipeline_job job = traces_job(r);
+	struct stats_run *const run = (struct stats_run *)t->run;
+	struct stats_state *const s = t->state;
+	struct trace_run *const r = t->run;
+	struct pipeline_job job = trace_slot_job(t);
 	struct pipeline p;
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER;
-	job.adjust.max_repeat = s->max_repeat;
+	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
 	job.to.hooks.opened = opened;
 	job.to.hooks.settle = settle;
-	s->is_read = false;
-	r->out.no_memory |= !stats_init(&s->stats);
-	r->out.no_memory |= !stats_thread_begin(&s->thread, &s->stats, options_threads(s->threads));
-	const bool counted = pipeline_open(&p, &job) && count_events(s, &p);
+	const bool ok =
+	    stats_init(&s->stats) &&
+	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(run->threads) : 1);
+	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
 	stats_thread_end(&s->thread);
 	pipeline_end(&p);
+	trace_slot_turn(t);
+	r->out.no_memory |= !ok;
 	if (counted && s->is_read)
-		put_report(s, &p);
+		put_report(run, t->path, &s->stats, &p);
 	if (!r->options.quiet)
-		say_losses(r->path, &p.repeats.ledger, false);
+		say_losses(t->path, &p.repeats.ledger, false);
 	stats_free(&s->stats);
-	r->status = worse(r->status, say_selected(&r->options, r->path, pipeline_found(&p)));
+	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
 	pipeline_close(&p);
 }
 
@@ -118,8 +129,7 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 	if (options_parse(&r->options, &s) && traces_begin(r)) {
 		if (s.json)
 			r->out.no_memory |= !stats_json_begin(&r->text, TOOL_NAME);
-		while (traces_next(r))
-			count_trace(&s);
+		r->out.no_memory |= !traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
 		if (s.json)
 			r->out.no_memory |= !stats_json_end(&r->text);
 	}
