@@ -72,22 +72,6 @@ void ht_u64(struct ht_build *b, uint64_t v)
 	put_uint(b, v, 8);
 }
 
-void ht_f32(struct ht_build *b, float v)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	ht_u32(b, bits);
-}
-
-void ht_f64(struct ht_build *b, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	ht_u64(b, bits);
-}
-
 void ht_string(struct ht_build *b, const char *s)
 {
 	ht_bytes(b, s, strlen(s) + 1);
@@ -213,7 +197,7 @@ size_t ht_mapping(struct ht_build *b, uint64_t identifier, const char *label)
 
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
-void ht_describe_builtins(struct ht_build *b)
+static void describe_builtins(struct ht_build *b)
 {
 	static const struct ht_field_desc endianness[] = {
 		{ "uint8_t", "endianness", 1, HT_UNSIGNED },
@@ -245,7 +229,7 @@ void ht_describe_builtins(struct ht_build *b)
 	ht_describe(b, HT_ID_FIELD_INFO, "HT_EventKlassFieldInfoEvent", NULL, FIELDS(field_info));
 }
 
-void ht_describe_common(struct ht_build *b)
+static void describe_common(struct ht_build *b)
 {
 	static const struct ht_field_desc span_base[] = {
 		{ "HT_DurationNs", "duration", 8, HT_UNSIGNED },
@@ -288,7 +272,7 @@ void ht_prologue(struct ht_build *b)
 {
 	ht_endianness(b);
 	if (b->layout == HT_WIRE)
-		ht_describe_builtins(b);
-	ht_describe_common(b);
+		describe_builtins(b);
+	describe_common(b);
 	ht_system_info(b);
 }

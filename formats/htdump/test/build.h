@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * Writes HawkTracer .htdump files, for test samples and benchmark inputs.  It shares nothing with the reader,
- * so that each can check the other, and writes whatever it is told, right or wrong.  OOM calls abort().
+ * Writes HawkTracer .htdump files for tests and benchmarks (samples are text: docs/samples.md).  It shares
+ * nothing with the reader, so that each can check the other, and writes whatever it is told, right or wrong.
+ * OOM calls abort().
  */
 
 enum ht_layout {
@@ -58,8 +59,6 @@ void ht_u8(struct ht_build *b, uint8_t v);
 void ht_u16(struct ht_build *b, uint16_t v);
 void ht_u32(struct ht_build *b, uint32_t v);
 void ht_u64(struct ht_build *b, uint64_t v);
-void ht_f32(struct ht_build *b, float v);
-void ht_f64(struct ht_build *b, double v);
 void ht_string(struct ht_build *b, const char *s); /* with its NUL */
 void ht_bytes(struct ht_build *b, const void *p, size_t n);
 
@@ -82,7 +81,5 @@ void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *
 /* Writes the records before the first event in files of HawkTracer 0.11: byte order, descriptions of classes
  * 0 to 8 (document: 4 to 8), version.  Event ids are unique here; HawkTracer itself repeats id 0. */
 void ht_prologue(struct ht_build *b);
-void ht_describe_builtins(struct ht_build *b); /* classes 0 to 3 */
-void ht_describe_common(struct ht_build *b);   /* classes 4 to 8 */
 
 #endif

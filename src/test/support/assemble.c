@@ -297,6 +297,8 @@ void put_item(struct assembler *a, struct text w)
 		put_block(a, w, scope);
 	else if (is_sum(w) || (d != NULL && d->is_number))
 		put(a, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, evaluate(a, w, scope)));
+	else if (d != NULL)
+		use_macro(a, d);
 	else
 		put(a, w.p, size_of(w));
 }

@@ -104,7 +104,8 @@ void put_number(struct assembler *a, uint64_t v, unsigned size);
 void store(const struct assembler *a, unsigned char *to, uint64_t v, unsigned size);
 void put_block(struct assembler *a, struct text block, const struct scope *scope);
 
-/* A string, a block, or an argument: of a number its digits, of a word its letters. */
+/* A string, a block, or an argument: of a number its digits, of a macro what it writes, of another word its
+ * letters. */
 void put_item(struct assembler *a, struct text w);
 
 void use_macro(struct assembler *a, const struct def *d);

@@ -58,6 +58,7 @@ Test(assemble, macros_and_numbers)
 	MAKES("def in n { u8 $n } def out n { in $n*2 repeat 2 { in $n } } out 3", "\6\3\3");
 	MAKES("def line k { > k=`$k`\n} let n 7 line n line \"n\" line w line 2 line n*2",
 	      "k=7k=nk=wk=2k=14");
+	MAKES("def one { 01 } def twice what { $what $what } twice one", "\1\1");
 	MAKES("def f { 01 } def g { def f { 02 } } f g f", "\1\2");
 }
 
