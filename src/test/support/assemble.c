@@ -63,6 +63,8 @@ struct text read_word(struct assembler *a)
 		p += strcspn(p, "\n");
 	else if (p < end && strchr("{}", *p) != NULL)
 		p++;
+	else if (p < end && *p == '\'')
+		p += 2 + strcspn(p + 1, "'\n");
 	else if (p < end && *p == '"') {
 		for (p++; p < end && *p != '"'; p++)
 			p += *p == '\\';
@@ -293,6 +295,8 @@ void put_item(struct assembler *a, struct text w)
 	const struct def *const d = find_def(a, w);
 	if (*w.p == '"')
 		put_string(a, w);
+	else if (*w.p == '\'')
+		put(a, w.p + 1, size_of(w) - 2);
 	else if (*w.p == '{')
 		put_block(a, w, scope);
 	else if (is_sum(w) || (d != NULL && d->is_number))
@@ -317,7 +321,7 @@ static void run_word(struct assembler *a, struct text w)
 {
 	const struct def *const d = find_def(a, w);
 
-	if (strchr("\"{$", *w.p) != NULL) {
+	if (strchr("\"'{$", *w.p) != NULL) {
 		put_item(a, w);
 		return;
 	}

@@ -80,7 +80,8 @@ bool has(struct text w, char c);
 bool is_word(struct text w, const char *name);
 bool is_byte(struct text w); /* two hexadecimal digits */
 
-/* A name or number, a "string", a brace, or | or > with the rest of its line.  Empty at the end. */
+/* A name or number, a "string" or one in single quotes, a brace, or | or > with the rest of its line.  Empty
+ * at the end. */
 struct text read_word(struct assembler *a);
 struct text read_item(struct assembler *a); /* a word, which must be there, or a block with its braces */
 uint64_t read_number(struct assembler *a);

@@ -41,6 +41,7 @@ Test(assemble, words_write_their_bytes)
 {
 	MAKES("7f 00 # comment 11\nff", "\x7f\0\xff");
 	MAKES("\"a\\0\\x7f\\\"#{\"", "a\0\x7f\"#{");
+	MAKES("'{\"a\\n\"}'", "{\"a\\n\"}");
 	MAKES("u8 1 u16 2 u24 3 u32 -1 big u16 2 u64 258",
 	      "\1\2\0\3\0\0\xff\xff\xff\xff\0\2\0\0\0\0\0\0\1\2");
 	MAKES("f32 1.5 big f64 -0", "\0\0\xc0\x3f\x80\0\0\0\0\0\0\0");
