@@ -136,7 +136,7 @@ static bool is_sum(struct text w)
 	return has(w, '+') || has(w, '*');
 }
 
-void resolve(struct text *w, const struct scope **scope)
+bool resolve(struct text *w, const struct scope **scope)
 {
 	while (size_of(*w) > 0 && *w->p == '$' && !is_sum(*w)) {
 		const struct scope *const s = *scope;
@@ -148,11 +148,12 @@ void resolve(struct text *w, const struct scope **scope)
 			i++;
 		if (s == NULL || i == s->def->nargs) {
 			w->p++;
-			return;
+			return false;
 		}
 		*w = s->args[i];
 		*scope = s->outer;
 	}
+	return true;
 }
 
 /* ---- numbers ---- */
@@ -291,8 +292,10 @@ void put_item(struct assembler *a, struct text w)
 	const struct scope *scope = a->scope;
 	char digits[24];
 
-	resolve(&w, &scope);
+	const bool resolved = resolve(&w, &scope);
 	const struct def *const d = find_def(a, w);
+	if (!resolved && (d == NULL || !d->is_number))
+		fail(a, w.p, "no argument and no number has this name");
 	if (*w.p == '"')
 		put_string(a, w);
 	else if (*w.p == '\'')

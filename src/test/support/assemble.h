@@ -94,9 +94,9 @@ struct def *find_def(struct assembler *a, struct text name);
 void set_def(struct assembler *a, struct def def); /* replaces an earlier one of the name */
 void set_number(struct assembler *a, struct text name, uint64_t v);
 
-/* Sets *w to the argument that $NAME stands for, and *scope to where that is read.  A name that is no
- * argument stays. */
-void resolve(struct text *w, const struct scope **scope);
+/* Sets *w to the argument that $NAME stands for, and *scope to where that is read.  Returns false if it is no
+ * argument: *w is NAME then. */
+bool resolve(struct text *w, const struct scope **scope);
 
 /* ---- writing ---- */
 

@@ -93,11 +93,23 @@ Test(assemble, findings_are_where_they_are_marked)
 Test(assemble, mistakes_are_reported)
 {
 	static const char *const wrong[] = {
-		"sample a\nwords",   "sample a\n{ 00",          "sample a\n\"abc",
-		"sample a\nu8",      "sample a\nu8 1x",         "sample a\nu8 $x",
-		"sample a\n\"\\q\"", "sample a\ncut 1",         "sample a\nfirst 2 { 00 }",
-		"sample a\n| `00",   "sample a\ndef f { f } f", "sample a exits 1",
-		"sample a\n}",       "include nowhere.inc",     "def ab { }",
+		"sample a\nwords",
+		"sample a\n{ 00",
+		"sample a\n\"abc",
+		"sample a\nu8",
+		"sample a\nu8 1x",
+		"sample a\nu8 $x",
+		"sample a\n$x",
+		"sample a\n!",
+		"sample a\n\"\\q\"",
+		"sample a\ncut 1",
+		"sample a\nfirst 2 { 00 }",
+		"sample a\n| `00",
+		"sample a\ndef f { f } f",
+		"sample a exits 1",
+		"sample a\n}",
+		"include nowhere.inc",
+		"def ab { }",
 	};
 	struct samples_of all;
 

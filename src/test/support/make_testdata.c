@@ -9,22 +9,15 @@
 
 static bool write_format(const char *dir, const struct format_aids *aids)
 {
-	static const char *const below[] = { "", "/good", "/bad" };
 	struct samples_of samples;
-	char own[400], path[420];
+	char own[400];
 
 	snprintf(own, sizeof own, "%s/%s", dir, aids->format);
 	bool ok = samples_read(&samples, aids->format);
 	for (size_t i = 0; ok && i < samples.n; i++)
 		ok = sample_write(&samples.list[i], own);
 	samples_free(&samples);
-	if (aids->write_testdata == NULL)
-		return ok;
-	for (size_t i = 0; ok && i < sizeof below / sizeof below[0]; i++) {
-		snprintf(path, sizeof path, "%s%s", own, below[i]);
-		ok = testdata_folder(path);
-	}
-	return ok && aids->write_testdata(own);
+	return ok && (aids->write_testdata == NULL || (testdata_folder(own) && aids->write_testdata(own)));
 }
 
 int main(int argc, char **argv)

@@ -246,6 +246,8 @@ void take_finding(struct assembler *a, struct text w)
 	    colon != NULL ? (unsigned)evaluate(a, (struct text){ w.p + 1, colon }, NULL) : 0;
 	size_t i = s->nfindings;
 
+	if (size_of(rule) == 0)
+		fail(a, w.p, "a rule is missing");
 	if (s->nfindings++ == SAMPLE_FINDINGS)
 		fail(a, w.p, "too many findings");
 	for (; i > 0 && s->findings[i - 1].rank > rank; i--)
