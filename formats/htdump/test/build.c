@@ -14,7 +14,6 @@ void ht_init(struct ht_build *b, enum ht_layout layout, bool big)
 		.layout = layout,
 		.big = big,
 		.list_base = layout == HT_WIRE,
-		.count_base = layout == HT_WIRE,
 		.now = 1000,
 	};
 }
@@ -148,7 +147,7 @@ void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *
                  const struct ht_field_desc *fields, size_t n)
 {
 	const bool listed = b->list_base || base != NULL;
-	const bool counted = listed && b->count_base;
+	const bool counted = listed && b->layout == HT_WIRE;
 
 	ht_class(b, id, name, (unsigned)n + counted);
 	if (listed) {

@@ -38,8 +38,7 @@ struct ht_build {
 	size_t n, cap;
 	enum ht_layout layout;
 	bool big;         /* byte order */
-	bool list_base;   /* list `base` as a field even if it is Event ... */
-	bool count_base;  /* ... and count it in field_count */
+	bool list_base;   /* list `base` as a field even if it is Event */
 	uint64_t next_id; /* of an event, from 0 */
 	uint64_t now;     /* timestamp of the last description, ns; increases by 100 */
 };
@@ -74,7 +73,7 @@ size_t ht_span_int(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t threa
 size_t ht_mapping(struct ht_build *b, uint64_t identifier, const char *label);
 
 /* Describes a class with all its fields.  base NULL is Event, which is listed and counted according to
- * list_base and count_base; other bases are always listed. */
+ * list_base; other bases are always listed.  Bases count in HT_WIRE. */
 void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *base,
                  const struct ht_field_desc *fields, size_t n);
 

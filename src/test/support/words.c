@@ -70,6 +70,8 @@ static void do_byte_order(struct assembler *a, unsigned big)
 	a->big = big;
 }
 
+enum packing { ZSTD, GZIP, GZIP_STORED };
+
 static void do_packed(struct assembler *a, unsigned how)
 {
 	const size_t start = a->n, n = put_next(a), cap = 2 * n + 4096;
@@ -77,9 +79,11 @@ static void do_packed(struct assembler *a, unsigned how)
 
 	if (packed == NULL)
 		abort();
-	const size_t length = how == 0   ? ZSTD_compress(packed, cap, a->p + start, n, 19)
-	                      : how == 1 ? gzip_fixed(packed, a->p + start, n)
-	                                 : gzip_stored(packed, a->p + start, n);
+	if (how == GZIP_STORED && n > UINT16_MAX)
+		fail(a, a->rest.p, "a stored block has at most 65535 bytes");
+	const size_t length = how == ZSTD   ? ZSTD_compress(packed, cap, a->p + start, n, 19)
+	                      : how == GZIP ? gzip_fixed(packed, a->p + start, n)
+	                                    : gzip_stored(packed, a->p + start, n);
 	a->n = start;
 	put(a, packed, length);
 	a->unpacked += n - length;
@@ -275,9 +279,9 @@ const struct word words[] = {
 	{ "size32", do_size, 4 },
 	{ "little", do_byte_order, 0 },
 	{ "big", do_byte_order, 1 },
-	{ "zstd", do_packed, 0 },
-	{ "gzip", do_packed, 1 },
-	{ "gzip-stored", do_packed, 2 },
+	{ "zstd", do_packed, ZSTD },
+	{ "gzip", do_packed, GZIP },
+	{ "gzip-stored", do_packed, GZIP_STORED },
 	{ "first", do_part, 1 },
 	{ "after", do_part, 0 },
 	{ "cut", do_cut, 0 },
