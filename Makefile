@@ -229,6 +229,9 @@ check-man: tracetool ## the manual pages are well-formed, and list the options o
 	@sh scripts/deps.sh groff
 	@sh scripts/man.sh $(BUILD)/tracetool man/*.[1-9]
 
+testdata: $(BUILD)/make_testdata ## write testdata/ anew, from the text of the samples
+	$(BUILD)/make_testdata testdata
+
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
 	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
@@ -295,6 +298,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-format check-contract check-man check-testdata \
+.PHONY: testdata mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-format check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

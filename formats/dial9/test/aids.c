@@ -1,5 +1,5 @@
 /*
- * The aids of dial9: testdata/dial9 with its samples, and what `validate` must find in the bad ones.
+ * The aids of dial9, and service.bin of testdata/dial9.
  *
  * service.bin holds 300 ms of a shop's web service on tokio with two workers, as the dial9 crate records
  * it (0.4).  Requests come at random times over six connections; each connection is a task that a poll
@@ -13,10 +13,7 @@
 #include <stdlib.h>
 
 #include "dial9/test/build.h"
-#include "dial9/test/samples.h"
 #include "test/support/testdata.h"
-
-/* ---- service.bin ---- */
 
 #define START UINT64_C(52000000000000) /* of the monotonic clock, ns */
 #define MS UINT64_C(1000000)
@@ -314,7 +311,7 @@ static void put_happening(struct service *s, const struct happening *h)
 	}
 }
 
-static bool dial9_write_service(const char *dir)
+static bool write_service(const char *dir)
 {
 	static const char *const facts[][2] = { { "service", "shop" }, { "worker_threads", "2" } };
 	struct service s = { .random = 9 };
@@ -362,64 +359,13 @@ static bool dial9_write_service(const char *dir)
 	return ok;
 }
 
-/* ---- samples ---- */
-
-static bool write_good(const char *dir, const struct d9_good *sample)
-{
-	struct d9_build b;
-	char path[500];
-
-	d9b_init(&b);
-	sample->make(&b);
-	snprintf(path, sizeof path, "%s/good/%s.dial9", dir, sample->name);
-	const bool ok = testdata_file(path, b.p, b.n);
-	d9b_free(&b);
-	return ok;
-}
-
-static bool write_bad(const char *dir, const struct d9_bad *sample)
-{
-	struct d9_expected e = { .n = 0 };
-	struct d9_build b;
-	char path[500], text[2000];
-
-	d9b_init(&b);
-	sample->make(&b, &e);
-	snprintf(path, sizeof path, "%s/bad/%s.dial9", dir, sample->name);
-	bool ok = testdata_file(path, b.p, b.n);
-	d9b_free(&b);
-	int n = snprintf(text, sizeof text, "exit %d\n", sample->exit_status);
-	for (size_t i = 0; i < e.n; i++)
-		n += snprintf(text + n, sizeof text - (size_t)n, "dial9/%s %llu\n", e.row[i].rule,
-		              (unsigned long long)e.row[i].offset);
-	snprintf(path, sizeof path, "%s/bad/%s.expect", dir, sample->name);
-	return ok && testdata_file(path, text, (size_t)n);
-}
-
-static bool dial9_write_testdata(const char *dir)
-{
-	bool ok = true;
-
-	for (const struct d9_good *g = d9_good; ok && g->name != NULL; g++)
-		ok = write_good(dir, g);
-	for (const struct d9_good *g = d9_made_good; ok && g->name != NULL; g++)
-		ok = write_good(dir, g);
-	for (const struct d9_bad *s = d9_bad; ok && s->name != NULL; s++)
-		ok = write_bad(dir, s);
-	for (const struct d9_bad *s = d9_cut; ok && s->name != NULL; s++)
-		ok = write_bad(dir, s);
-	for (const struct d9_bad *x = d9_made_bad; ok && x->name != NULL; x++)
-		ok = write_bad(dir, x);
-	return ok && dial9_write_service(dir);
-}
-
 /* ---- the aids ---- */
 
 static const char *const fault_samples[] = { "good/segments.dial9", NULL };
 
 const struct format_aids dial9_aids = {
 	.format = "dial9",
-	.write_testdata = dial9_write_testdata,
+	.write_testdata = write_service,
 	.bench_inputs = dial9_bench_inputs,
 	.fault_samples = fault_samples,
 };

@@ -56,14 +56,6 @@ void d9b_u64(struct d9_build *b, uint64_t v)
 	little(b, v, 8);
 }
 
-void d9b_f64(struct d9_build *b, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	little(b, bits, 8);
-}
-
 void d9b_varint(struct d9_build *b, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
@@ -129,20 +121,18 @@ size_t d9b_event_delta(struct d9_build *b, uint16_t id, uint32_t delta)
 	return at;
 }
 
+static void put_reset(struct d9_build *b, uint64_t ts)
+{
+	frame(b, 5);
+	d9b_u64(b, ts);
+	b->base = ts;
+}
+
 size_t d9b_event(struct d9_build *b, uint16_t id, uint64_t ts)
 {
 	if (ts < b->base || ts - b->base > 0xffffff)
-		d9b_reset(b, ts);
+		put_reset(b, ts);
 	return d9b_event_delta(b, id, (uint32_t)(ts - b->base));
-}
-
-size_t d9b_reset(struct d9_build *b, uint64_t ts)
-{
-	const size_t at = frame(b, 5);
-
-	d9b_u64(b, ts);
-	b->base = ts;
-	return at;
 }
 
 size_t d9b_strings(struct d9_build *b, uint32_t count)
@@ -162,18 +152,11 @@ size_t d9b_string(struct d9_build *b, uint32_t id, const char *s)
 	return at;
 }
 
-size_t d9b_stacks(struct d9_build *b, uint32_t count)
+size_t d9b_stack(struct d9_build *b, uint32_t id, const uint64_t *addresses, uint32_t n)
 {
 	const size_t at = frame(b, 4);
 
-	d9b_u32(b, count);
-	return at;
-}
-
-size_t d9b_stack(struct d9_build *b, uint32_t id, const uint64_t *addresses, uint32_t n)
-{
-	const size_t at = d9b_stacks(b, 1);
-
+	d9b_u32(b, 1);
 	d9b_u32(b, id);
 	d9b_u32(b, n);
 	for (uint32_t i = 0; i < n; i++)

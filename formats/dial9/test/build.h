@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Builds dial9 traces for test samples and benchmark inputs, correct or damaged.  It shares nothing with the
- * reader, so that each can check the other.  abort() on OOM.
+ * Builds dial9 traces for tests and benchmarks (samples are text: docs/samples.md).  It shares nothing with
+ * the reader, so that each can check the other.  abort() on OOM.
  */
 
 /* Tags of field types, as the specification numbers them; 6, 14 and 15 came with 0.4. */
@@ -49,7 +49,6 @@ void d9b_u8(struct d9_build *b, uint8_t v);
 void d9b_u16(struct d9_build *b, uint16_t v);
 void d9b_u32(struct d9_build *b, uint32_t v);
 void d9b_u64(struct d9_build *b, uint64_t v);
-void d9b_f64(struct d9_build *b, double v);
 void d9b_varint(struct d9_build *b, uint64_t v);
 void d9b_bytes(struct d9_build *b, const void *p, size_t n);
 void d9b_text16(struct d9_build *b, const char *s); /* after a length of 16 bits */
@@ -62,10 +61,8 @@ size_t d9b_schema(struct d9_build *b, uint16_t id, const char *name, bool timed,
 size_t d9b_untimed(struct d9_build *b, uint16_t id);
 size_t d9b_event(struct d9_build *b, uint16_t id, uint64_t ts); /* timed; after a reset if needed */
 size_t d9b_event_delta(struct d9_build *b, uint16_t id, uint32_t delta);
-size_t d9b_reset(struct d9_build *b, uint64_t ts);
 size_t d9b_strings(struct d9_build *b, uint32_t count); /* the head; entries are u32 and text32 */
 size_t d9b_string(struct d9_build *b, uint32_t id, const char *s);
-size_t d9b_stacks(struct d9_build *b, uint32_t count); /* the head; entries are u32, u32 and so many u64 */
 size_t d9b_stack(struct d9_build *b, uint32_t id, const uint64_t *addresses, uint32_t n);
 size_t d9b_annotations(struct d9_build *b, uint64_t id, uint16_t count); /* the head */
 size_t d9b_annotation(struct d9_build *b, uint64_t id, uint16_t field, const char *key, const char *value);

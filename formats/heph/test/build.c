@@ -73,20 +73,15 @@ void heph_f64(struct heph_build *b, double v)
 	heph_u64(b, bits);
 }
 
-void heph_string(struct heph_build *b, const char *s)
+static void put_string(struct heph_build *b, const char *s)
 {
 	heph_u16(b, (uint16_t)strlen(s));
 	heph_bytes(b, s, strlen(s));
 }
 
-void heph_set_size(struct heph_build *b, uint32_t size)
-{
-	store_number(b->p + b->packet + 4, size, 4);
-}
-
 void heph_end(struct heph_build *b)
 {
-	heph_set_size(b, (uint32_t)(b->n - b->packet));
+	store_number(b->p + b->packet + 4, b->n - b->packet, 4);
 }
 
 static size_t begin_packet(struct heph_build *b, uint32_t magic)
@@ -101,7 +96,7 @@ size_t heph_metadata(struct heph_build *b, const char *option)
 {
 	const size_t at = begin_packet(b, 0x75D11D4D);
 
-	heph_string(b, option);
+	put_string(b, option);
 	heph_end(b);
 	return at;
 }
@@ -116,7 +111,7 @@ size_t heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, ui
 	heph_u64(b, substream);
 	heph_u64(b, start);
 	heph_u64(b, end);
-	heph_string(b, description);
+	put_string(b, description);
 	heph_end(b);
 	return at;
 }
@@ -145,7 +140,7 @@ size_t heph_attribute(struct heph_build *b, const char *name, uint8_t type)
 {
 	const size_t at = b->n;
 
-	heph_string(b, name);
+	put_string(b, name);
 	heph_u8(b, type);
 	return at;
 }
@@ -174,7 +169,7 @@ void heph_float(struct heph_build *b, const char *name, double v)
 void heph_text_value(struct heph_build *b, const char *name, const char *s)
 {
 	heph_attribute(b, name, 4);
-	heph_string(b, s);
+	put_string(b, s);
 	heph_end(b);
 }
 

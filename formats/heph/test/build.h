@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Builds valid and damaged Heph traces for samples, tests and benchmarks.  Aborts on OOM. */
+/* Builds Heph traces for tests and benchmarks.  Aborts on OOM.  Samples are text: docs/samples.md. */
 
 struct heph_build {
 	unsigned char *p;
@@ -24,7 +24,6 @@ void heph_u32(struct heph_build *b, uint32_t v);
 void heph_u64(struct heph_build *b, uint64_t v);
 void heph_f64(struct heph_build *b, double v);
 void heph_bytes(struct heph_build *b, const void *p, size_t n);
-void heph_string(struct heph_build *b, const char *s); /* length and bytes */
 
 /* Start a packet, with the size that it has so far.  Return its offset. */
 size_t heph_metadata(struct heph_build *b, const char *option); /* the value follows */
@@ -33,9 +32,8 @@ size_t heph_event(struct heph_build *b, uint32_t stream, uint64_t substream, uin
 size_t heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, uint64_t substream,
                      uint64_t start, uint64_t end, const char *description);
 
-/* Set the size of the latest packet: the actual one, or any. */
+/* Sets the size of the latest packet to what it has. */
 void heph_end(struct heph_build *b);
-void heph_set_size(struct heph_build *b, uint32_t size);
 
 /* Whole packets. */
 size_t heph_epoch(struct heph_build *b, uint64_t ns);

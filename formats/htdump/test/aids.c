@@ -10,7 +10,6 @@ static const char *const fault_samples[] = { "good/overlapping.htdump", NULL };
 
 const struct format_aids htdump_aids = {
 	.format = "htdump",
-	.write_testdata = htdump_write_testdata,
 	.bench_inputs = htdump_bench_inputs,
 	.window_rules = window_rules,
 	.fault_samples = fault_samples,

@@ -6,6 +6,5 @@
 extern const struct format_aids htdump_aids;
 
 extern const struct bench_input htdump_bench_inputs[];
-bool htdump_write_testdata(const char *dir);
 
 #endif

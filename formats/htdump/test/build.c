@@ -14,7 +14,6 @@ void ht_init(struct ht_build *b, enum ht_layout layout, bool big)
 		.layout = layout,
 		.big = big,
 		.list_base = layout == HT_WIRE,
-		.count_base = layout == HT_WIRE,
 		.now = 1000,
 	};
 }
@@ -70,22 +69,6 @@ void ht_u32(struct ht_build *b, uint32_t v)
 void ht_u64(struct ht_build *b, uint64_t v)
 {
 	put_uint(b, v, 8);
-}
-
-void ht_f32(struct ht_build *b, float v)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	ht_u32(b, bits);
-}
-
-void ht_f64(struct ht_build *b, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof bits);
-	ht_u64(b, bits);
 }
 
 void ht_string(struct ht_build *b, const char *s)
@@ -164,7 +147,7 @@ void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *
                  const struct ht_field_desc *fields, size_t n)
 {
 	const bool listed = b->list_base || base != NULL;
-	const bool counted = listed && b->count_base;
+	const bool counted = listed && b->layout == HT_WIRE;
 
 	ht_class(b, id, name, (unsigned)n + counted);
 	if (listed) {
@@ -213,7 +196,7 @@ size_t ht_mapping(struct ht_build *b, uint64_t identifier, const char *label)
 
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 
-void ht_describe_builtins(struct ht_build *b)
+static void describe_builtins(struct ht_build *b)
 {
 	static const struct ht_field_desc endianness[] = {
 		{ "uint8_t", "endianness", 1, HT_UNSIGNED },
@@ -245,7 +228,7 @@ void ht_describe_builtins(struct ht_build *b)
 	ht_describe(b, HT_ID_FIELD_INFO, "HT_EventKlassFieldInfoEvent", NULL, FIELDS(field_info));
 }
 
-void ht_describe_common(struct ht_build *b)
+static void describe_common(struct ht_build *b)
 {
 	static const struct ht_field_desc span_base[] = {
 		{ "HT_DurationNs", "duration", 8, HT_UNSIGNED },
@@ -288,7 +271,7 @@ void ht_prologue(struct ht_build *b)
 {
 	ht_endianness(b);
 	if (b->layout == HT_WIRE)
-		ht_describe_builtins(b);
-	ht_describe_common(b);
+		describe_builtins(b);
+	describe_common(b);
 	ht_system_info(b);
 }

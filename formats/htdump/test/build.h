@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * Writes HawkTracer .htdump files, for test samples and benchmark inputs.  It shares nothing with the reader,
- * so that each can check the other, and writes whatever it is told, right or wrong.  OOM calls abort().
+ * Writes HawkTracer .htdump files for tests and benchmarks (samples are text: docs/samples.md).  It shares
+ * nothing with the reader, so that each can check the other, and writes whatever it is told, right or wrong.
+ * OOM calls abort().
  */
 
 enum ht_layout {
@@ -37,8 +38,7 @@ struct ht_build {
 	size_t n, cap;
 	enum ht_layout layout;
 	bool big;         /* byte order */
-	bool list_base;   /* list `base` as a field even if it is Event ... */
-	bool count_base;  /* ... and count it in field_count */
+	bool list_base;   /* list `base` as a field even if it is Event */
 	uint64_t next_id; /* of an event, from 0 */
 	uint64_t now;     /* timestamp of the last description, ns; increases by 100 */
 };
@@ -58,8 +58,6 @@ void ht_u8(struct ht_build *b, uint8_t v);
 void ht_u16(struct ht_build *b, uint16_t v);
 void ht_u32(struct ht_build *b, uint32_t v);
 void ht_u64(struct ht_build *b, uint64_t v);
-void ht_f32(struct ht_build *b, float v);
-void ht_f64(struct ht_build *b, double v);
 void ht_string(struct ht_build *b, const char *s); /* with its NUL */
 void ht_bytes(struct ht_build *b, const void *p, size_t n);
 
@@ -75,14 +73,12 @@ size_t ht_span_int(struct ht_build *b, uint64_t ts, uint64_t dur, uint32_t threa
 size_t ht_mapping(struct ht_build *b, uint64_t identifier, const char *label);
 
 /* Describes a class with all its fields.  base NULL is Event, which is listed and counted according to
- * list_base and count_base; other bases are always listed. */
+ * list_base; other bases are always listed.  Bases count in HT_WIRE. */
 void ht_describe(struct ht_build *b, uint32_t id, const char *name, const char *base,
                  const struct ht_field_desc *fields, size_t n);
 
 /* Writes the records before the first event in files of HawkTracer 0.11: byte order, descriptions of classes
  * 0 to 8 (document: 4 to 8), version.  Event ids are unique here; HawkTracer itself repeats id 0. */
 void ht_prologue(struct ht_build *b);
-void ht_describe_builtins(struct ht_build *b); /* classes 0 to 3 */
-void ht_describe_common(struct ht_build *b);   /* classes 4 to 8 */
 
 #endif

@@ -1,6 +1,7 @@
-#include "ndjson/test/aids.h"
+#include "test/support/format_aids.h"
+
+extern const struct format_aids ndjson_aids;
 
 const struct format_aids ndjson_aids = {
 	.format = "ndjson",
-	.write_testdata = ndjson_write_testdata,
 };

@@ -5,6 +5,7 @@
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 #include "format/registry.h"
 #include "model/trace_engine.h"
 #include "ovni/ovni.h"
-#include "ovni/test/samples.h"
 #include "ovni/test/state_rig_test.h"
 #include "test/fuzz/fuzz_sweep.h"
+#include "test/support/samples.h"
 #include "test/support/strength.h"
 
 /* ---- samples of all rules ---- */
@@ -58,36 +59,78 @@ static void expect_report(const char *path, const void *in, size_t n, const char
 	free(got);
 }
 
+#define STREAMS NULL
+
+static bool is_of(const struct sample *s, const char *folder)
+{
+	return folder == STREAMS ? !s->folder : strncmp(s->name, folder, strlen(folder)) == 0;
+}
+
+/* Calls f for each sample of a folder of testdata/ovni, or for all single streams.  Returns how many there
+ * were.
+ */
+static size_t each_sample(const char *folder, void (*f)(const struct sample *s, const char *path))
+{
+	struct samples_of all;
+	size_t count = 0;
+	char path[300];
+
+	cr_assert(samples_read(&all, "ovni"));
+	for (const struct sample *s = all.list; s < all.list + all.n; s++)
+		if (is_of(s, folder)) {
+			snprintf(path, sizeof path, "testdata/ovni/%s",
+			         s->folder ? s->name : s->files[0].name);
+			f(s, path);
+			count++;
+		}
+	samples_free(&all);
+	return count;
+}
+
+/* Whether the sample breaks a rule; its exit status is stated then. */
+static bool is_bad(const struct sample *s)
+{
+	return s->exit_status >= 0;
+}
+
+static void put_wanted(char *want, size_t size, const struct sample *s)
+{
+	if (s->nfindings > 0)
+		snprintf(want, size, "exit %d\n%s %" PRIu64 "\n", is_bad(s) ? s->exit_status : 0,
+		         s->findings[0].rule, s->findings[0].offset);
+	else
+		snprintf(want, size, "exit 0\n");
+}
+
+static void expect_stream(const struct sample *s, const char *path)
+{
+	char want[200];
+	size_t n;
+	char *const p = read_whole(path, &n);
+
+	put_wanted(want, sizeof want, s);
+	cr_assert(p != NULL && n == s->files[0].n && memcmp(p, s->files[0].p, n) == 0, "%s", path);
+	expect_report(path, NULL, 0, want);
+	expect_report("-", p, n, want);
+	free(p);
+}
+
 Test(ovni_rules, samples_say_what_is_expected)
 {
-	for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++) {
-		char path[300], want[200] = "exit 0\n";
-		size_t n;
-		snprintf(path, sizeof path, "testdata/ovni/%s/%s.obs", s->rule != NULL ? "bad" : "good",
-		         s->name);
-		if (s->rule != NULL)
-			snprintf(want, sizeof want, "exit %d\novni/%s %u\n", s->exit_status, s->rule,
-			         s->offset);
-		else if (strcmp(s->name, "big-endian") == 0)
-			strcat(want, "ovni/byte-order 4\n");
-		char *const p = read_whole(path, &n);
-		cr_assert(p != NULL && n == s->n && memcmp(p, s->bytes, n) == 0, "%s", path);
-		expect_report(path, NULL, 0, want);
-		expect_report("-", p, n, want);
-		free(p);
-	}
+	cr_expect(each_sample(STREAMS, expect_stream) > 40);
+}
+
+static void expect_sample_folder(const struct sample *s, const char *path)
+{
+	char want[200];
+
+	put_wanted(want, sizeof want, s);
+	expect_report(path, NULL, 0, want);
 }
 
 Test(ovni_rules, folders_say_what_is_expected)
 {
-	for (const struct ovni_folder *f = ovni_folders; f->name != NULL; f++) {
-		char path[300], want[200] = "exit 0\n";
-		snprintf(path, sizeof path, "testdata/ovni/folders/%s", f->name);
-		if (f->rule != NULL)
-			snprintf(want, sizeof want, "exit %d\novni/%s %d\n", f->exit_status, f->rule,
-			         strcmp(f->rule, "clock-below-zero") == 0 ? 8 : 0);
-		expect_report(path, NULL, 0, want);
-	}
+	cr_expect(each_sample("folders/", expect_sample_folder) > 50);
 }
 
 /* Rules that no small file can break, or that every single stream breaks; each has a test below. */
@@ -98,18 +141,18 @@ static const char *const elsewhere[] = { "ovni/bad-magic",     "ovni/limit",    
 
 Test(ovni_rules, every_rule_has_a_sample)
 {
+	struct samples_of all;
+
+	cr_assert(samples_read(&all, "ovni"));
 	for (const struct rule *r = format_by_name("ovni")->rules; r->id != NULL; r++) {
 		bool has = false, other = false;
-		for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++)
-			has |= s->rule != NULL && strcmp(r->id + 5, s->rule) == 0;
-		for (const struct ovni_folder *f = ovni_folders; f->name != NULL; f++)
-			has |= f->rule != NULL && strcmp(r->id + 5, f->rule) == 0;
-		for (const struct ovni_emulated *e = ovni_emulated; e->name != NULL; e++)
-			has |= e->rule != NULL && strcmp(r->id + 5, e->rule) == 0;
+		for (size_t i = 0; i < all.n; i++)
+			has |= is_bad(&all.list[i]) && strcmp(r->id, all.list[i].findings[0].rule) == 0;
 		for (size_t i = 0; elsewhere[i] != NULL; i++)
 			other |= strcmp(r->id, elsewhere[i]) == 0;
 		cr_expect(has != other, "%s", r->id);
 	}
+	samples_free(&all);
 }
 
 Test(ovni_rules, bad_magic_and_no_metadata)
@@ -165,20 +208,24 @@ Test(ovni_rules, more_codes_than_are_told_apart)
 	ran_free(&r);
 }
 
+static void sweep_stream(const struct sample *s, const char *path)
+{
+	struct fuzz_sweep sweep = { .light = true,
+		                    .stride = strength(3, 1, 1),
+		                    .sparse = 11,
+		                    .full_every = 128,
+		                    .p = (const char *)s->files[0].p,
+		                    .n = s->files[0].n };
+	struct fuzz_swept swept;
+
+	cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", path, swept.place, swept.byte,
+	          swept.result.fault);
+}
+
 /* Prefixes and changed bytes of all samples keep the contract of readers. */
 Test(ovni_rules, cut_and_damaged_streams_keep_every_promise)
 {
-	for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++) {
-		struct fuzz_sweep sweep = { .light = true,
-			                    .stride = strength(3, 1, 1),
-			                    .sparse = 11,
-			                    .full_every = 128,
-			                    .p = s->bytes,
-			                    .n = s->n };
-		struct fuzz_swept swept;
-		cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", s->name, swept.place,
-		          swept.byte, swept.result.fault);
-	}
+	cr_expect(each_sample(STREAMS, sweep_stream) > 40);
 }
 
 Test(ovni_rules, groups_are_named_by_an_option)
@@ -363,15 +410,24 @@ Test(trust, tasks_and_labels_that_ovniemu_warns_of)
 
 /* ---- the group "state" ---- */
 
+static void put_rule_once(char *want, size_t size, const struct sample *s)
+{
+	want[0] = '\0';
+	if (is_bad(s))
+		snprintf(want, size, "%s 1\n", s->findings[0].rule);
+}
+
+static void expect_rule(const struct sample *s, const char *path)
+{
+	char want[200];
+
+	put_rule_once(want, sizeof want, s);
+	rig_expect(path, want);
+}
+
 Test(ovni_state, each_sample_breaks_its_rule_and_no_other)
 {
-	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
-		char folder[300], want[200] = "";
-		snprintf(folder, sizeof folder, "testdata/ovni/folders-state/%s", s->name);
-		if (s->rule != NULL)
-			snprintf(want, sizeof want, "ovni/%s 1\n", s->rule);
-		rig_expect(folder, want);
-	}
+	cr_expect(each_sample("folders-state/", expect_rule) > 70);
 }
 
 /* Counts the findings of the group in all files of the report: lines of "ID COUNT".  Returns the status. */
@@ -419,45 +475,71 @@ static void expect_validated(const char *folder, const char *want, int status)
 	cr_expect_str_eq(text, "", "%s: %s", folder, text);
 }
 
+static void expect_rule_of_validate(const struct sample *s, const char *path)
+{
+	char want[200];
+
+	put_rule_once(want, sizeof want, s);
+	expect_validated(path, want, is_bad(s) ? s->exit_status : 0);
+}
+
 Test(ovni_state, validate_checks_when_it_is_selected)
 {
-	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
-		char folder[300], want[200] = "";
-		snprintf(folder, sizeof folder, "testdata/ovni/folders-state/%s", s->name);
-		if (s->rule != NULL)
-			snprintf(want, sizeof want, "ovni/%s 1\n", s->rule);
-		expect_validated(folder, want,
-		                 s->rule != NULL && strcmp(s->rule, "flush-slow") != 0 &&
-		                     strcmp(s->rule, "task-over-task") != 0);
-	}
+	each_sample("folders-state/", expect_rule_of_validate);
+}
+
+static void expect_rule_with_schema(const struct sample *s, const char *path)
+{
+	char want[200], text[RIG_TEXT];
+
+	put_rule_once(want, sizeof want, s);
+	if (strstr(want, "/event-refused ") != NULL)
+		return; /* codes with a rule of the user are known */
+	validated(path, true, "testdata/ovni/raw.yaml", text);
+	cr_expect_str_eq(text, want, "%s: %s", path, text);
 }
 
 /* A user's rule for all events, without keywords for the reader, changes how they are shown, but not how they
  * are checked. */
 Test(ovni_state, a_schema_of_the_user_changes_no_validation)
 {
-	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
-		char folder[300], want[200] = "", text[RIG_TEXT];
-		if (s->rule != NULL && strcmp(s->rule, "event-refused") == 0)
-			continue; /* codes with a rule of the user are known */
-		snprintf(folder, sizeof folder, "testdata/ovni/folders-state/%s", s->name);
-		if (s->rule != NULL)
-			snprintf(want, sizeof want, "ovni/%s 1\n", s->rule);
-		validated(folder, true, "testdata/ovni/raw.yaml", text);
-		cr_expect_str_eq(text, want, "%s: %s", folder, text);
-	}
+	each_sample("folders-state/", expect_rule_with_schema);
+}
+
+static void expect_offset(const struct sample *s, const char *path)
+{
+	const char *const args[] = { "validate", "--format", "json", "--check", "state", path, NULL };
+	char place[120] = "\"findings\":[]";
+	struct ran r = run_tool(args, NULL, 0);
+
+	if (is_bad(s))
+		snprintf(place, sizeof place, "\"%s\",\"level\":\"%s\",\"offset\":%" PRIu64 ",",
+		         s->findings[0].rule, s->exit_status > 0 ? "error" : "warning",
+		         s->findings[0].offset);
+	cr_expect_not_null(strstr(r.out, place), "%s: %s is not in\n%s", path, place, r.out);
+	ran_free(&r);
+}
+
+Test(ovni_state, findings_are_where_samples_mark_them)
+{
+	each_sample("folders-state/", expect_offset);
 }
 
 Test(ovni_state, each_rule_has_a_sample)
 {
+	struct samples_of all;
+
+	cr_assert(samples_read(&all, "ovni"));
 	for (int i = 0; i < OVNI_RULE_COUNT; i++) {
 		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP ||
 		           i == OVNI_RULE_TASKS_FORGOTTEN || /* both in state_test.c */
 		           i == OVNI_RULE_BURST_SLOW;        /* above */
-		for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++)
-			has |= s->rule != NULL && strcmp(ovni_rules[i].id + 5, s->rule) == 0;
+		for (size_t k = 0; k < all.n; k++)
+			has |= is_of(&all.list[k], "folders-state/") && is_bad(&all.list[k]) &&
+			       strcmp(ovni_rules[i].id, all.list[k].findings[0].rule) == 0;
 		cr_expect(has, "%s", ovni_rules[i].id);
 	}
+	samples_free(&all);
 }
 
 /* ---- real traces ---- */

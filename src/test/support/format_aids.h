@@ -10,7 +10,8 @@
  *
  *     const struct format_aids X_aids = { .format = "X", ... };
  *
- * and the Makefile finds it.  It is not linked into tracetool.  A format without such a file has no aids.
+ * and the Makefile finds it.  It is not linked into tracetool.  A format without such a file has no aids and
+ * no samples (docs/samples.md).
  */
 
 /* An input of the benchmarks, created once and kept in the bench folder. */
@@ -27,8 +28,8 @@ struct bench_input {
 
 struct format_aids {
 	const char *format; /* the name in formats.def */
-	/* Writes the samples of testdata/<format>, the same bytes each time.  dir: that folder, with good and
-	 * bad in it.  Returns false after a message.  NULL: no generator. */
+	/* Writes what is too large for the text of samples to dir, testdata/<format>: the same bytes each
+	 * time. Returns false after a message.  Or NULL. */
 	bool (*write_testdata)(const char *dir);
 	const struct bench_input *bench_inputs; /* the last has a name of NULL; or NULL */
 	/* Small traces below testdata/<format>, files or folders, that together use all features of the
