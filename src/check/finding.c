@@ -284,14 +284,6 @@ static void *copy_array(struct file_records *k, const void *from, size_t n, size
 	return p;
 }
 
-static void count_rest(struct file_record *r, const struct findings *j)
-{
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		r->uncounted[level] += j->levels[level];
-	for (size_t i = 0; i < j->ncounts; i++)
-		r->uncounted[j->counts[i].rule->level] -= j->counts[i].count;
-}
-
 void file_records_close(struct file_records *k, const struct file_record *what, const struct findings *j)
 {
 	struct file_record *const r = copy_array(k, what, 1, sizeof *r);
@@ -308,7 +300,6 @@ void file_records_close(struct file_records *k, const struct file_record *what, 
 		r->ncounts = j->ncounts;
 		r->checks = copy_array(k, k->checks, k->nchecks, sizeof *k->checks);
 		r->nchecks = k->nchecks;
-		count_rest(r, j);
 	}
 	k->npresent = k->nchecks = 0;
 	k->failed |= k->arena.failed || j->failed;
@@ -346,7 +337,6 @@ void file_records_amend(struct file_records *k, const struct findings *j)
 		r->ncounts += j->ncounts;
 		r->checks = join_arrays(k, r->checks, r->nchecks, k->checks, k->nchecks, sizeof *k->checks);
 		r->nchecks += k->nchecks;
-		count_rest(r, j);
 	}
 	k->npresent = k->nchecks = 0;
 	k->failed |= k->arena.failed || j->failed;

@@ -106,7 +106,6 @@ struct file_record {
 	size_t ncounts;
 	struct file_check *checks;
 	size_t nchecks;
-	uint64_t uncounted[LEVEL_COUNT]; /* findings missing in counts, after OOM */
 };
 
 /* Zero-initialise to start. */

@@ -330,20 +330,17 @@ static bool find_all(struct policies *p, struct options *o, const struct trace_g
 
 /* ---- which findings count ---- */
 
-static void compose_policy(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
-                           struct policy_row *rows)
+void policies_of(const struct policies *p, struct policy_of_trace of, struct policy *policy)
 {
-	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
+	const struct policy_file *const file = of.entry > 0 ? p->entries[of.entry - 1].file : NULL;
 
-	policy_rows_reset(rows, policy->n);
-	policy->fail_level = LEVEL_ERROR;
-	policy->exit_zero = false;
+	*policy = (struct policy){ .most = UINT64_MAX };
 	if (file != NULL)
-		policy_apply(policy, rows, &file->own.choice);
+		policy->choices[policy->n++] = &file->own.choice;
 	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)
-		if ((of->overrides >> i & 1) != 0)
-			policy_apply(policy, rows, &file->overrides[i].choice);
-	policy_apply(policy, rows, &p->line->choice);
+		if ((of.overrides >> i & 1) != 0)
+			policy->choices[policy->n++] = &file->overrides[i].choice;
+	policy->choices[policy->n++] = &p->line->choice;
 }
 
 void policies_names(const struct policies *p, struct run_names *n)
@@ -357,16 +354,6 @@ void policies_names(const struct policies *p, struct run_names *n)
 const struct policy_file *policies_first(const struct policies *p)
 {
 	return p->nentries > 0 ? p->entries[0].file : NULL;
-}
-
-const struct policy *policies_of(struct policies *p, size_t trace)
-{
-	const struct policy_of_trace of = p->traces[trace];
-
-	if (of.entry != p->of_present.entry || of.overrides != p->of_present.overrides)
-		compose_policy(p, &of, &p->present, p->rows[1]);
-	p->of_present = of;
-	return &p->present;
 }
 
 bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
@@ -391,13 +378,7 @@ static bool init_members(struct policies *p, struct options *o, uint32_t ntraces
 	if (p->here == NULL)
 		p->here = strdup("/"); /* the folder was removed */
 	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
-	for (int i = 0; i < 2; i++)
-		p->rows[i] = policy_rows_new(&p->whole.n);
-	p->present.n = p->whole.n;
-	p->whole.rows = p->rows[0];
-	p->present.rows = p->rows[1];
-	p->present.most = UINT64_MAX;
-	if (p->here != NULL && p->traces != NULL && p->rows[0] != NULL && p->rows[1] != NULL)
+	if (p->here != NULL && p->traces != NULL)
 		return true;
 	options_no_memory(o);
 	return false;
@@ -416,9 +397,8 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
 		return false;
 	const struct policy_file *const first = policies_first(p);
 	const struct policy_of_trace own = { .entry = p->nentries > 0 };
-	compose_policy(p, &own, &p->whole, p->rows[0]);
+	policies_of(p, own, &p->whole);
 	p->whole.most = line->limit > 0 ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
-	p->of_present.entry = UINT32_MAX;
 	return true;
 }
 
@@ -435,6 +415,4 @@ void policies_free(struct policies *p)
 	tabletext_free(&p->folders);
 	tabletext_free(&p->paths);
 	arena_free(&p->arena);
-	free(p->rows[0]);
-	free(p->rows[1]);
 }

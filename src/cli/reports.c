@@ -159,7 +159,7 @@ bool side_reports_add(struct options *o, const char *arg)
 		return false;
 	}
 	o->side = s;
-	s->policy = (struct policy){ .fail_level = LEVEL_ERROR, .most = UINT64_MAX };
+	s->policy = (struct policy){ .most = UINT64_MAX };
 	if (!reports_add(&s->reports, o, arg, true))
 		return false;
 	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
@@ -414,16 +414,15 @@ static bool judge_rules(struct reports *r, const struct file_record *k, struct r
 	if (rules == NULL)
 		return false;
 	for (size_t i = 0; i < k->ncounts; i++) {
-		const struct policy_row row = policy_of(file->policy, k->counts[i].rule);
-		if (row.left_out) {
+		const struct verdict v = policy_decide(file->policy, k->counts[i].rule);
+		if (v.left_out) {
 			file->left_out += k->counts[i].count;
 			continue;
 		}
-		file->levels[row.level] += k->counts[i].count;
-		rules[file->nrules++] = (struct report_rule){ row.rule, row.level, k->counts[i].count, 0 };
+		file->exits |= v.exits;
+		file->levels[v.level] += k->counts[i].count;
+		rules[file->nrules++] = (struct report_rule){ k->counts[i].rule, v, k->counts[i].count, 0 };
 	}
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		file->levels[level] += k->uncounted[level];
 	return true;
 }
 
@@ -438,13 +437,13 @@ static bool judge_findings(struct reports *r, const struct file_record *k, struc
 	if (file->nrules > 0)
 		memcpy(rules, file->rules, file->nrules * sizeof *rules);
 	for (size_t i = 0; i < k->nfindings; i++) {
-		const struct policy_row row = policy_of(file->policy, k->findings[i].rule);
-		if (row.left_out || r->totals.listed >= r->context.policy->most)
+		const struct verdict v = policy_decide(file->policy, k->findings[i].rule);
+		if (v.left_out || r->totals.listed >= r->context.policy->most)
 			continue;
 		for (size_t n = 0; n < file->nrules; n++)
-			rules[n].listed += rules[n].rule == row.rule;
+			rules[n].listed += rules[n].rule == k->findings[i].rule;
 		list[file->nfindings] = k->findings[i];
-		list[file->nfindings++].level = row.level;
+		list[file->nfindings++].level = v.level;
 		r->totals.listed++;
 	}
 	file->findings = list;
@@ -473,7 +472,7 @@ static void add_totals(struct reports *r, const struct report_file *file)
 		r->totals.levels[level] += file->levels[level];
 	if (file->record->unreadable)
 		r->status = worse(r->status, STATUS_UNREADABLE);
-	else if (policy_fails(file->policy, file->levels))
+	else if (file->exits)
 		r->status = worse(r->status, STATUS_FINDINGS);
 }
 

@@ -153,9 +153,7 @@ struct policies {
 	char *here;                      /* the current folder */
 	struct tabletext folders, paths; /* -> entry + 1, or 0 */
 	struct arena arena;              /* their keys */
-	struct policy whole, present;    /* of the run as a whole; of the trace that was asked for last */
-	struct policy_row *rows[2];      /* of both */
-	struct policy_of_trace of_present;
+	struct policy whole;             /* of the run as a whole */
 };
 
 /* Finds and reads them all.  line: borrowed.  false after a message and o->status
@@ -170,11 +168,11 @@ void policies_names(const struct policies *p, struct run_names *n);
 /* Returns the policy of the first trace that has one, or NULL. */
 const struct policy_file *policies_first(const struct policies *p);
 
-/* Returns the policy for the findings of a trace.  Valid until the next call; for one thread at a time. */
-const struct policy *policies_of(struct policies *p, size_t trace);
+/* The policy for the findings of a trace (p->traces[i]).  Any number of threads may ask, here and below. */
+void policies_of(const struct policies *p, struct policy_of_trace of, struct policy *policy);
 
-/* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  Any number of
- * threads may ask.  false: no memory. */
+/* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  false: no
+ * memory. */
 bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
                      const struct policy_baseline **baseline);
 

@@ -201,11 +201,12 @@ struct run {
 
 static void hand_over(struct slot *s)
 {
-	const struct policy *const policy =
-	    s->records.first != NULL ? policies_of(s->run->policies, s->trace_index) : NULL;
+	const struct policies *const p = s->run->policies;
+	struct policy policy;
 
+	policies_of(p, p->traces[s->trace_index], &policy);
 	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
-		reports_file(s->run->reports, k, policy);
+		reports_file(s->run->reports, k, &policy);
 	s->run->failed |= s->records.failed;
 	file_records_clear(&s->records);
 }

@@ -82,11 +82,6 @@ static const char *first_message(const struct report_file *file, const struct ju
 	return c->rule != NULL ? c->rule->text : c->name;
 }
 
-static bool fails(const struct report_file *file, enum level level)
-{
-	return (int)level >= file->policy->fail_level;
-}
-
 static void put_case(struct report *r, const struct report_file *file, const struct junit_case *c)
 {
 	struct text *const t = &r->out;
@@ -108,14 +103,14 @@ static void put_case(struct report *r, const struct report_file *file, const str
 	}
 }
 
-static struct junit_case rule_case(const struct report_file *file, const struct report_rule *rule)
+static struct junit_case rule_case(const struct report_rule *rule)
 {
 	return (struct junit_case){ .name = rule->rule->id,
 		                    .rule = rule->rule,
-		                    .level = rule->level,
+		                    .level = rule->verdict.level,
 		                    .count = rule->count,
 		                    .listed = rule->listed,
-		                    .fails = fails(file, rule->level) };
+		                    .fails = rule->verdict.fails };
 }
 
 /* Whether all findings of the rule are of checks, which have cases of their own. */
@@ -136,17 +131,17 @@ static bool check_case(const struct report_file *file, uint32_t i, struct junit_
 
 	*c = (struct junit_case){ .name = check->name, .check = i + 1, .level = LEVEL_NOTE };
 	for (int k = 0; k < FILE_CHECK_RULES; k++) {
-		const struct policy_row row = policy_of(file->policy, check->rules[k]);
-		if (row.left_out)
+		const struct verdict v = policy_decide(file->policy, check->rules[k]);
+		if (v.left_out)
 			continue;
 		seen = true;
 		c->count += check->counts[k];
-		if (check->counts[k] > 0 && row.level > c->level)
-			c->level = row.level;
+		if (check->counts[k] > 0 && v.level > c->level)
+			c->level = v.level;
+		c->fails |= check->counts[k] > 0 && v.fails;
 	}
 	for (size_t k = 0; k < file->nfindings; k++)
 		c->listed += file->findings[k].check == c->check;
-	c->fails = c->count > 0 && fails(file, c->level);
 	return seen;
 }
 
@@ -159,7 +154,7 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 	for (size_t i = 0; i < file->nrules; i++) {
 		if (is_checked(file, file->rules[i].rule))
 			continue;
-		c = rule_case(file, &file->rules[i]);
+		c = rule_case(&file->rules[i]);
 		++*n;
 		*failures += c.fails;
 		if (put)
@@ -189,7 +184,7 @@ static uint64_t passing(struct report *r, const struct report_file *file, bool p
 	uint64_t n = 0;
 
 	for (const struct rule *rule = file->record->rules; rule != NULL && rule->id != NULL; rule++) {
-		if (was_found(file, rule) || policy_of(file->policy, rule).left_out)
+		if (was_found(file, rule) || policy_decide(file->policy, rule).left_out)
 			continue;
 		n++;
 		if (put) {

@@ -2,6 +2,7 @@
 #define REPORT_REPORT_H
 
 #include "check/findings.h"
+#include "check/levels.h"
 #include "output/text_visible.h"
 
 /* Reports: the same findings in the forms that people, editors and CI services read.  A report appends to
@@ -21,7 +22,7 @@ struct report_context {
 /* Findings of one rule in one file. */
 struct report_rule {
 	const struct rule *rule;
-	enum level level; /* of the policy */
+	struct verdict verdict;
 	uint64_t count, listed;
 };
 
@@ -30,6 +31,7 @@ struct report_file {
 	const struct file_record *record;
 	const struct policy *policy;    /* of this file */
 	bool valid;                     /* no errors, and all of it could be read */
+	bool exits;                     /* its findings mean status 1 */
 	const struct finding *findings; /* listed ones, with the levels of the policy */
 	size_t nfindings;
 	const struct report_rule *rules; /* with findings that are not left out */

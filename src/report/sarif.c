@@ -190,7 +190,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 {
 	static const char *const severity[] = { "recommendation", "warning", "error" };
 	struct text *const t = &r->out;
-	const enum level level = policy_of(r->context->policy, rule).level;
+	const enum level level = policy_decide(r->context->policy, rule).level;
 
 	text_str(t, "{\"id\":");
 	report_put_json(t, rule->id);
