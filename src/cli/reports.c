@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/match.h"
-#include "check/findings.h"
 #include "cli/options.h"
 #include "cli/say.h"
 #include "input/open.h"
@@ -147,7 +146,7 @@ enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of
 struct side_reports {
 	struct reports reports;
 	struct policy policy; /* what counts without one */
-	struct file_records records;
+	struct finding_log log;
 };
 
 bool side_reports_add(struct options *o, const char *arg)
@@ -158,6 +157,8 @@ bool side_reports_add(struct options *o, const char *arg)
 		options_no_memory(o);
 		return false;
 	}
+	if (o->side == NULL)
+		finding_log_init(&s->log);
 	o->side = s;
 	s->policy = (struct policy){ .most = UINT64_MAX };
 	if (!reports_add(&s->reports, o, arg, true))
@@ -185,14 +186,7 @@ bool side_reports_open(struct options *o)
 
 void side_reports_finding(struct side_reports *s, const struct finding *f)
 {
-	file_records_finding(&s->records, f);
-}
-
-static void hand_over(struct side_reports *s)
-{
-	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
-		reports_file(&s->reports, k, &s->policy);
-	file_records_clear(&s->records);
+	finding_list_add(&s->log.open, f);
 }
 
 void side_reports_input(struct options *o, const struct source *input)
@@ -200,15 +194,17 @@ void side_reports_input(struct options *o, const struct source *input)
 	struct side_reports *const s = o->side;
 	const struct file_record what = source_record(input);
 
-	file_records_close(&s->records, &what, &input->findings);
-	hand_over(s);
+	finding_log_close(&s->log, &what, &input->findings);
+	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
+		reports_file(&s->reports, k, &s->policy);
+	finding_log_clear(&s->log);
 }
 
 enum exit_status side_reports_end(struct options *o, struct publication *p)
 {
 	struct side_reports *const s = o->side;
 
-	return s != NULL ? reports_end(&s->reports, s->records.failed, p) : STATUS_CLEAN;
+	return s != NULL ? reports_end(&s->reports, s->log.failed, p) : STATUS_CLEAN;
 }
 
 void side_reports_free(struct options *o)
@@ -216,7 +212,7 @@ void side_reports_free(struct options *o)
 	if (o->side == NULL)
 		return;
 	reports_free(&o->side->reports);
-	file_records_free(&o->side->records);
+	finding_log_free(&o->side->log);
 	free(o->side);
 	o->side = NULL;
 }
@@ -405,59 +401,13 @@ bool reports_open(struct reports *r, struct options *o, const struct policy *pol
 
 /* ---- reports: files ---- */
 
-/* Counts the findings of each rule by the policy's level. */
-static bool judge_rules(struct reports *r, const struct file_record *k, struct report_file *file)
-{
-	struct report_rule *const rules = arena_zalloc(&r->arena, k->ncounts, sizeof *rules);
-
-	file->rules = rules;
-	if (rules == NULL)
-		return false;
-	for (size_t i = 0; i < k->ncounts; i++) {
-		const struct verdict v = policy_decide(file->policy, k->counts[i].rule);
-		if (v.left_out) {
-			file->left_out += k->counts[i].count;
-			continue;
-		}
-		file->exits |= v.exits;
-		file->levels[v.level] += k->counts[i].count;
-		rules[file->nrules++] = (struct report_rule){ k->counts[i].rule, v, k->counts[i].count, 0 };
-	}
-	return true;
-}
-
-/* Lists findings with the policy's levels, up to the limit of the run. */
-static bool judge_findings(struct reports *r, const struct file_record *k, struct report_file *file)
-{
-	struct finding *const list = arena_zalloc(&r->arena, k->nfindings, sizeof *list);
-	struct report_rule *const rules = arena_zalloc(&r->arena, file->nrules, sizeof *rules);
-
-	if (list == NULL || rules == NULL)
-		return false;
-	if (file->nrules > 0)
-		memcpy(rules, file->rules, file->nrules * sizeof *rules);
-	for (size_t i = 0; i < k->nfindings; i++) {
-		const struct verdict v = policy_decide(file->policy, k->findings[i].rule);
-		if (v.left_out || r->totals.listed >= r->context.policy->most)
-			continue;
-		for (size_t n = 0; n < file->nrules; n++)
-			rules[n].listed += rules[n].rule == k->findings[i].rule;
-		list[file->nfindings] = k->findings[i];
-		list[file->nfindings++].level = v.level;
-		r->totals.listed++;
-	}
-	file->findings = list;
-	file->rules = rules;
-	return true;
-}
-
 /* A status other than 0 has a message, whatever the policy leaves out. */
 static void say_unreadable(const struct reports *r, const struct report_file *file)
 {
 	struct shown_path shown;
 
-	for (size_t i = 0; i < file->nfindings; i++)
-		if (!r->context.quiet || file->findings[i].level == LEVEL_ERROR)
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
+		if (!r->context.quiet || v.finding.level == LEVEL_ERROR)
 			return;
 	say("%s could not be read; why is among the findings that are left out",
 	    show_path(&shown, file->record->path));
@@ -468,6 +418,7 @@ static void add_totals(struct reports *r, const struct report_file *file)
 	r->totals.files += !file->record->whole;
 	r->totals.unreadable += file->record->unreadable;
 	r->totals.left_out += file->left_out;
+	r->totals.listed += file->nlisted;
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		r->totals.levels[level] += file->levels[level];
 	if (file->record->unreadable)
@@ -478,12 +429,12 @@ static void add_totals(struct reports *r, const struct report_file *file)
 
 void reports_file(struct reports *r, const struct file_record *k, const struct policy *policy)
 {
-	struct report_file file = { .record = k, .policy = policy };
+	const uint64_t most = r->context.policy->most - r->totals.listed;
+	struct report_file file;
 
 	arena_reset(&r->arena);
-	if (!judge_rules(r, k, &file) || !judge_findings(r, k, &file))
+	if (!report_judge(&file, k, policy, most, &r->arena))
 		return; /* the arena has the sticky failure */
-	file.valid = file.levels[LEVEL_ERROR] == 0 && !k->unreadable;
 	add_totals(r, &file);
 	for (size_t i = 0; i < r->n; i++) {
 		report_file(&r->list[i].report, &file);

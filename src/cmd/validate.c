@@ -170,7 +170,7 @@ struct slot {
 	size_t index;
 	const struct trace_group *trace;
 	size_t trace_index;
-	struct file_records records;
+	struct finding_log log;
 	uint64_t inputs;            /* number of closed inputs */
 	struct policy_watch *watch; /* while it is read; NULL: its policy expects nothing */
 	uint64_t left_findings;     /* number of findings outside of the scope */
@@ -205,18 +205,10 @@ static void hand_over(struct slot *s)
 	struct policy policy;
 
 	policies_of(p, p->traces[s->trace_index], &policy);
-	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
+	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
 		reports_file(s->run->reports, k, &policy);
-	s->run->failed |= s->records.failed;
-	file_records_clear(&s->records);
-}
-
-static void add_finding(void *ctx, const struct findings *j, const struct finding *f)
-{
-	struct slot *const s = ctx;
-
-	(void)j;
-	file_records_finding(&s->records, f);
+	s->run->failed |= s->log.failed;
+	finding_log_clear(&s->log);
 }
 
 /* Records the end of an input, read or unreadable. */
@@ -234,8 +226,8 @@ static void slot_closed(void *ctx, const struct source *f)
 	if (s->watch != NULL && s->turn) /* the last record may still get findings of the trace */
 		hand_over(s);
 	s->inputs += !f->as_whole;
-	file_records_close(&s->records, &what, &f->findings);
-	if (!s->turn && s->records.arena.used > MAX_WAITING) {
+	finding_log_close(&s->log, &what, &f->findings);
+	if (!s->turn && s->log.bytes > MAX_WAITING) {
 		workers_turn(s->run->workers, s->index);
 		s->turn = true;
 	}
@@ -281,10 +273,10 @@ static void add_verdict(struct slot *s, const struct pipeline *p, const struct f
 		.whole = true,
 	};
 
-	if (s->inputs == 1 || s->records.last->whole)
-		file_records_amend(&s->records, j);
-	else if (j->ncounts > 0 || s->records.nchecks > 0)
-		file_records_close(&s->records, &what, j);
+	if (s->inputs == 1 || s->log.last->whole)
+		finding_log_amend(&s->log, j);
+	else if (j->ncounts > 0 || s->log.nchecks > 0)
+		finding_log_close(&s->log, &what, j);
 }
 
 static void move_found(struct slot *s, struct pipeline *p)
@@ -298,7 +290,7 @@ static void move_found(struct slot *s, struct pipeline *p)
 static void read_watched(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {
-	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->records };
+	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->log };
 	enum stage_status status = STAGE_BAD;
 	struct findings findings;
 	struct batch *b;
@@ -313,11 +305,11 @@ static void read_watched(struct slot *s, struct pipeline *p, const struct pipeli
 	if (!ok)
 		pipeline_no_memory(p);
 	pipeline_end(p);
-	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
+	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->log.last == NULL)
 		return;
-	findings_init(&findings, v.path, add_finding, s);
+	job_findings(job, &findings, v.path);
 	v.findings = &findings;
-	s->records.failed |= !policy_verdict(&v);
+	s->log.failed |= !policy_verdict(&v);
 	add_verdict(s, p, &findings);
 	findings_free(&findings);
 }
@@ -363,13 +355,14 @@ static void run_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
-	struct pipeline_job job = options_job(r->options, add_finding, s);
+	struct pipeline_job job = options_job(r->options, NULL, NULL);
 	struct kept *const kept = get_kept(r);
 
 	if (kept == NULL) {
-		s->records.failed = true;
+		s->log.failed = true;
 		return;
 	}
+	job.log = &s->log;
 	job.paths = &s->trace->operand.path;
 	job.npaths = 1;
 	job.operand = &s->trace->operand;
@@ -380,7 +373,7 @@ static void run_slot(void *ctx, size_t index)
 	job.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
 	s->inputs = s->left_findings = 0;
 	s->refused[0] = '\0';
-	s->records.failed |= !run_trace(s, &job);
+	s->log.failed |= !run_trace(s, &job);
 	put_kept(r, kept);
 }
 
@@ -407,6 +400,7 @@ static void finish_slot(void *ctx, size_t index)
 	struct slot *const s = &r->slots[index];
 
 	hand_over(s);
+	finding_log_reset(&s->log);
 	r->status = worse(r->status, say_scope(s));
 	select_found_free(s->found);
 	s->found = NULL;
@@ -431,6 +425,8 @@ static bool read_all(struct run *r, size_t threads)
 	r->slots = calloc(slots, sizeof *r->slots);
 	if (r->slots == NULL || (r->workers = workers_new(slots, threads - 1, &ops, r)) == NULL)
 		return false;
+	for (size_t i = 0; i < slots; i++)
+		finding_log_init(&r->slots[i].log);
 	progress_init(&r->progress, r->options);
 	r->progress.wanted &= r->groups->n == 1;
 	for (uint32_t i = 0; i < r->groups->n; i++) {
@@ -444,7 +440,7 @@ static bool read_all(struct run *r, size_t threads)
 	}
 	workers_settle(r->workers);
 	for (size_t i = 0; i < slots; i++)
-		file_records_free(&r->slots[i].records);
+		finding_log_free(&r->slots[i].log);
 	return true;
 }
 

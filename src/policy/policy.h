@@ -13,8 +13,8 @@
  *   starter.c   writes a policy that given traces meet
  */
 #include "base/memory.h"
-#include "check/findings.h"
 #include "check/levels.h"
+#include "check/log.h"
 #include "check/rules.h"
 #include "output/text.h"
 #include "run/pipeline.h"
@@ -293,7 +293,7 @@ struct policy_verdict {
 	const char *path;                       /* of the trace */
 	const struct policy_baseline *baseline; /* or NULL */
 	struct findings *findings;              /* of the trace */
-	struct file_records *records;           /* their destination; gets a check for each budget */
+	struct finding_log *log;                /* keeps them; gets a check for each budget */
 };
 
 /* Reports the expectations that are not met. */

@@ -54,8 +54,8 @@ static void put_lines(struct report *r, const struct report_file *file, const st
 	struct junit_state *const s = r->state;
 	struct text line = { .p = NULL };
 
-	for (size_t i = 0; i < file->nfindings; i++) {
-		const struct finding *const f = &file->findings[i];
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);) {
+		const struct finding *const f = &v.finding;
 		if (!is_of(c, f))
 			continue;
 		text_printf(&line, "%s:%" PRIu64 ":%" PRIu64 ": %s: @%" PRIu64 ": %s [%s]\n", s->name.p,
@@ -76,9 +76,9 @@ static void put_lines(struct report *r, const struct report_file *file, const st
 
 static const char *first_message(const struct report_file *file, const struct junit_case *c)
 {
-	for (size_t i = 0; i < file->nfindings; i++)
-		if (is_of(c, &file->findings[i]))
-			return file->findings[i].message;
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
+		if (is_of(c, &v.finding))
+			return v.finding.message;
 	return c->rule != NULL ? c->rule->text : c->name;
 }
 
@@ -140,8 +140,8 @@ static bool check_case(const struct report_file *file, uint32_t i, struct junit_
 			c->level = v.level;
 		c->fails |= check->counts[k] > 0 && v.fails;
 	}
-	for (size_t k = 0; k < file->nfindings; k++)
-		c->listed += file->findings[k].check == c->check;
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
+		c->listed += v.finding.check == c->check;
 	return seen;
 }
 

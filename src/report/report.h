@@ -1,8 +1,8 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "check/findings.h"
 #include "check/levels.h"
+#include "check/log.h"
 #include "output/text_visible.h"
 
 /* Reports: the same findings in the forms that people, editors and CI services read.  A report appends to
@@ -29,16 +29,30 @@ struct report_rule {
 /* An input and its findings, as the policy judges them. */
 struct report_file {
 	const struct file_record *record;
-	const struct policy *policy;    /* of this file */
-	bool valid;                     /* no errors, and all of it could be read */
-	bool exits;                     /* its findings mean status 1 */
-	const struct finding *findings; /* listed ones, with the levels of the policy */
-	size_t nfindings;
-	const struct report_rule *rules; /* with findings that are not left out */
+	const struct policy *policy; /* of this file */
+	bool valid;                  /* no errors, and all of it could be read */
+	bool exits;                  /* its findings mean status 1 */
+	size_t nlisted;              /* number of findings that report_next() gives */
+	struct report_rule *rules;   /* with findings that are not left out */
 	size_t nrules;
 	uint64_t levels[LEVEL_COUNT];
 	uint64_t left_out; /* by the policy */
 };
+
+/* A file as its policy sees it.  most: limit of findings that are listed.  The arena has its rules.  Returns
+ * false on OOM. */
+bool report_judge(struct report_file *file, const struct file_record *k, const struct policy *policy,
+                  uint64_t most, struct arena *arena);
+
+/* The findings of a file that are listed, as its policy sees them.  Zero-initialise. */
+struct report_view {
+	struct finding finding;   /* with the level of the policy */
+	const struct finding *at; /* in the log */
+	size_t n;
+};
+
+/* Moves to the next one; false: there is none. */
+bool report_next(const struct report_file *file, struct report_view *v);
 
 struct report_totals {
 	uint64_t files;

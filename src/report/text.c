@@ -195,7 +195,7 @@ static void file_end(struct report *r, const struct report_file *file)
 	put_more(r, file);
 	if (k->trace != NULL)
 		add_stream(r, file);
-	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(&k->findings[0])) {
+	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(k->findings)) {
 		add_file(&s, file);
 		put_summary(&r->out, &s);
 	}

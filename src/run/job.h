@@ -1,7 +1,7 @@
 #ifndef RUN_JOB_H
 #define RUN_JOB_H
 
-#include "check/findings.h"
+#include "check/log.h"
 #include "model/event.h"
 #include "run/stage.h"
 
@@ -104,9 +104,17 @@ struct pipeline_job {
 
 	/* ---- listener ---- */
 
-	finding_sink *sink; /* of each finding; may be NULL */
-	void *ctx;          /* of the sink */
+	struct finding_log *log; /* keeps findings; NULL: the listener is told */
+	finding_sink *sink;      /* the listener; may be NULL */
+	void *ctx;               /* of it */
 	struct pipeline_hooks hooks;
 };
+
+/* The findings of an input of the job. */
+static inline void job_findings(const struct pipeline_job *job, struct findings *j, const char *path)
+{
+	findings_init(j, path, job->sink, job->ctx);
+	j->list = job->log != NULL ? &job->log->open : NULL;
+}
 
 #endif
