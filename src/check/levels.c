@@ -1,18 +1,18 @@
 /*
  * The one place that decides what the findings of a rule mean: for validate, all reports, their sums and the
- * exit status.  What is stated later in this list is stronger:
+ * exit status.  Each row is stronger than those above it:
  *
- *   source                               level            counts                         status 1
- *   the rule (rules.def)                 its own          yes                            from error on
- *   the policy (tracetool.yaml(5))       levels           select, ignore                 fail-level,
- * exit-zero its overrides, in their order        levels           select, ignore                 fail-level,
- * exit-zero the command line                     --level          --select-rules, --ignore-rules
- * --fail-level, --exit-zero
+ *   source                            level     counts           status 1
+ *   the rule (rules.def)              its own   yes              from error on
+ *   the policy (tracetool.yaml(5))    level     select, ignore   fail-level, exit-zero
+ *   its overrides, in their order     level     select, ignore   fail-level, exit-zero
+ *   the command line                  --level   --select-rules,  --fail-level,
+ *                                               --ignore-rules   --exit-zero
  *
- * Within a source the last pattern gives the level, and `ignore` wins over `select`.  A selection replaces
- * those of weaker sources, and includes what they ignore; fail-level ends a weaker exit-zero.  A baseline
- * changes no level: it adds findings (policy/regression).  Commands without policies have the first row.  An
- * input that could not be read means status 2, whatever counts.
+ * Within a row the last pattern gives the level, and `ignore` wins over `select`.  A selection replaces those
+ * above it, and includes what they ignore; a fail level ends an exit-zero above it.  A baseline changes no
+ * level: it adds findings (policy/regression).  Commands without policies have the first row.  An input that
+ * could not be read means status 2, whatever counts.
  */
 #include "check/levels.h"
 

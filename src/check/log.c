@@ -179,14 +179,14 @@ void finding_log_amend(struct finding_log *k, const struct findings *j)
 		give_open(k, k->last, j);
 }
 
-/* Open findings lie in the present arena, and it cannot be reset: what follows goes to the other one, so that
+/* Open findings lie in the present arena, which cannot be reset then: what follows goes to the other one, and
  * the next call resets it. */
 void finding_log_clear(struct finding_log *k)
 {
 	struct arena *const other = &k->arenas[k->open.arena == &k->arenas[0]];
 
-	if (k->first == NULL)
-		return;
+	if (k->first == NULL && k->open.first != NULL)
+		return; /* they may lie in both */
 	k->first = k->last = NULL;
 	k->bytes = 0;
 	arena_reset(other);
@@ -200,12 +200,9 @@ void finding_log_clear(struct finding_log *k)
 
 void finding_log_reset(struct finding_log *k)
 {
-	k->open = (struct finding_list){ .arena = &k->arenas[0] };
-	k->first = k->last = NULL;
+	k->open = (struct finding_list){ .arena = k->open.arena };
 	k->nchecks = 0;
-	k->bytes = 0;
-	arena_reset(&k->arenas[0]);
-	arena_reset(&k->arenas[1]);
+	finding_log_clear(k);
 }
 
 void finding_log_free(struct finding_log *k)

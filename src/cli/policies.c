@@ -57,18 +57,19 @@ static bool add_choice(struct policy_options *p, struct options *o, const char *
 	return false;
 }
 
-bool policy_select(struct policy_options *p, struct options *o, const char *glob)
+bool policy_select(void *policy_options, struct options *o, const char *glob)
 {
-	return add_choice(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
+	return add_choice(policy_options, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
 }
 
-bool policy_ignore(struct policy_options *p, struct options *o, const char *glob)
+bool policy_ignore(void *policy_options, struct options *o, const char *glob)
 {
-	return add_choice(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
+	return add_choice(policy_options, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
 }
 
-bool policy_level(struct policy_options *p, struct options *o, const char *arg)
+bool policy_level(void *policy_options, struct options *o, const char *arg)
 {
+	struct policy_options *const p = policy_options;
 	const char *const equals = strchr(arg, '=');
 	struct shown_path shown;
 
@@ -87,8 +88,10 @@ bool policy_level(struct policy_options *p, struct options *o, const char *arg)
 	return add_choice(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
 }
 
-bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
+bool policy_fail_level(void *policy_options, struct options *o, const char *arg)
 {
+	struct policy_options *const p = policy_options;
+
 	p->choice.fail_level = options_word(o, "--fail-level", arg, policy_fail_levels);
 	return p->choice.fail_level >= 0;
 }
@@ -101,16 +104,10 @@ struct reading_mistakes {
 	bool no_memory;
 };
 
-static void mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
+static void mistakes_begin(struct reading_mistakes *m, struct options *o, const char *path)
 {
-	/* the sink takes a plain pointer, and does not write to the options */
-	union {
-		const struct options *options;
-		void *ctx;
-	} from = { .options = o };
-
 	*m = (struct reading_mistakes){ .no_memory = false };
-	findings_init(&m->findings, path, say_mistake, from.ctx);
+	findings_init(&m->findings, path, say_mistake, o);
 }
 
 /* Reports the rest; returns ok: whether the file was read. */

@@ -17,6 +17,25 @@
 #include "run/read/operands.h"
 #include "run/write/writing.h"
 
+/* Reads a trace and counts its events.  Returns false if it could not be read, which was reported. */
+static bool watch_trace(struct policy_watch *w, struct pipeline *p, const struct pipeline_job *job)
+{
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	bool ok = true;
+
+	if (pipeline_open(p, job))
+		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+			ok = policy_watch_batch(w, b);
+			batch_release(b);
+		}
+	ok = ok && policy_watch_end(w);
+	if (!ok)
+		pipeline_no_memory(p);
+	pipeline_end(p);
+	return ok && status == STAGE_END;
+}
+
 /* ---- --init ---- */
 
 struct init {
@@ -43,25 +62,6 @@ static void init_closed(void *ctx, const struct source *f)
 		policy_watch_input(n->watch, f);
 	n->errors += f->findings.levels[LEVEL_ERROR];
 	n->status = worse(n->status, say_end(n->options, f));
-}
-
-/* Returns false if it could not be read, which was reported. */
-static bool read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
-{
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
-	bool ok = true;
-
-	if (pipeline_open(p, job))
-		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-			ok = policy_watch_batch(n->watch, b);
-			batch_release(b);
-		}
-	ok = ok && policy_watch_end(n->watch);
-	if (!ok)
-		pipeline_no_memory(p);
-	pipeline_end(p);
-	return ok && status == STAGE_END;
 }
 
 static enum exit_status write_starter(struct init *n, const struct trace_groups *traces)
@@ -108,7 +108,7 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	job.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
 	progress_init(&n->options->progress, n->options);
 	policy_watch_init(n->watch, &none);
-	const bool read = read_trace(n, &p, &job);
+	const bool read = watch_trace(n->watch, &p, &job);
 	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
 	if (good) {
 		policy_starter_add(n->starter, n->watch, &p);
@@ -279,33 +279,14 @@ static void add_verdict(struct slot *s, const struct pipeline *p, const struct f
 		finding_log_close(&s->log, &what, j);
 }
 
-static void move_found(struct slot *s, struct pipeline *p)
-{
-	s->found = p->marks.found;
-	p->marks.found = NULL;
-	memcpy(s->refused, p->context.refused, sizeof s->refused);
-}
-
 /* Reads a trace whose policy expects something. */
 static void read_watched(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {
 	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->log };
-	enum stage_status status = STAGE_BAD;
 	struct findings findings;
-	struct batch *b;
-	bool ok = true;
 
-	if (pipeline_open(p, job))
-		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-			ok = policy_watch_batch(s->watch, b);
-			batch_release(b);
-		}
-	ok = ok && policy_watch_end(s->watch);
-	if (!ok)
-		pipeline_no_memory(p);
-	pipeline_end(p);
-	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->log.last == NULL)
+	if (!watch_trace(s->watch, p, job) || pipeline_format(p) == NULL || s->log.last == NULL)
 		return;
 	job_findings(job, &findings, v.path);
 	v.findings = &findings;
@@ -319,34 +300,32 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 {
 	const struct policy_baseline *baseline;
 	struct policy_checks checks;
+	struct policy_watch *watch = NULL;
 	struct pipeline p;
 
 	if (!policies_checks(s->run->policies, s->trace_index, &checks, &baseline))
 		return false;
-	s->watch = checks.any ? malloc(sizeof *s->watch) : NULL;
-	bool ok = s->watch != NULL || !checks.any;
-	if (s->watch != NULL && !policy_watch_init(s->watch, &checks)) {
-		ok = false;
-		policy_watch_free(s->watch);
-		free(s->watch);
-		s->watch = NULL;
-	}
-	if (s->watch != NULL) {
+	const bool ok =
+	    !checks.any || ((watch = malloc(sizeof *watch)) != NULL && policy_watch_init(watch, &checks));
+	if (ok && watch != NULL) {
 		job->want = WANT_TIMES | WANT_ORDER;
 		job->interpret = INTERPRET_SPANS;
+		s->watch = watch;
 		read_watched(s, &p, job, baseline);
-		policy_watch_free(s->watch);
-		free(s->watch);
 		s->watch = NULL;
-		move_found(s, &p);
-		pipeline_close(&p);
-	} else if (ok) {
-		if (pipeline_open(&p, job))
-			pipeline_drain(&p);
+	} else if (ok && pipeline_open(&p, job)) {
+		pipeline_drain(&p);
+	}
+	if (ok) {
 		pipeline_end(&p);
-		move_found(s, &p);
+		s->found = p.marks.found;
+		p.marks.found = NULL;
+		memcpy(s->refused, p.context.refused, sizeof s->refused);
 		pipeline_close(&p);
 	}
+	if (watch != NULL)
+		policy_watch_free(watch);
+	free(watch);
 	policy_checks_free(&checks);
 	return ok;
 }
@@ -362,7 +341,7 @@ static void run_slot(void *ctx, size_t index)
 		s->log.failed = true;
 		return;
 	}
-	job.log = &s->log;
+	job.list = &s->log.open;
 	job.paths = &s->trace->operand.path;
 	job.npaths = 1;
 	job.operand = &s->trace->operand;
@@ -476,8 +455,8 @@ static bool validate_run(struct options *o, struct reports *reports, const struc
 /* ---- options ---- */
 
 static const struct cmd_words words[] = {
-	{ "--report", WORDS_LIST, reports_words },
-	{ "--format", WORDS_LIST, reports_words },
+	{ "--report", WORDS_LIST, report_words },
+	{ "--format", WORDS_LIST, report_words },
 	{ "--level", WORDS_LIST, policy_levels },
 	{ "--fail-level", WORDS_LIST, policy_fail_levels },
 	{ NULL, WORDS_LIST, NULL },
@@ -496,46 +475,11 @@ struct validate {
 	bool init, scope, exit_zero;
 };
 
-static bool set_report(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return reports_add(&v->reports, o, arg, true);
-}
-
 static bool set_format(void *run, struct options *o, const char *arg)
 {
 	struct validate *const v = run;
 
 	return reports_kind(o, "--format", arg, &v->form);
-}
-
-static bool set_select_rules(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_select(&v->policy, o, arg);
-}
-
-static bool set_ignore_rules(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_ignore(&v->policy, o, arg);
-}
-
-static bool set_level(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_level(&v->policy, o, arg);
-}
-
-static bool set_fail_level(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_fail_level(&v->policy, o, arg);
 }
 
 /* Of --config and --no-config the last counts. */
@@ -550,20 +494,20 @@ static bool set_config(void *run, struct options *o, const char *arg)
 
 static const struct cmd_option own[] = {
 	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
-	  .set = set_report },
+	  .at = offsetof(struct validate, reports), .set = reports_add },
 	{ "format", "FORMAT",
 	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0, OPTION_CALL,
 	  .set = set_format },
 	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
-	  .set = set_select_rules },
+	  .at = offsetof(struct validate, policy), .set = policy_select },
 	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
-	  .set = set_ignore_rules },
+	  .at = offsetof(struct validate, policy), .set = policy_ignore },
 	{ "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0, OPTION_CALL,
-	  .set = set_level },
+	  .at = offsetof(struct validate, policy), .set = policy_level },
 	{ "limit", "N", "list at most N findings, and count the rest (0: all)", 'n',
 	  TO_LIMIT(struct validate, policy.limit) },
 	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0,
-	  OPTION_CALL, .set = set_fail_level },
+	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "findings do not change the exit status", 0,
 	  TO_FLAG(struct validate, exit_zero) },
 	{ "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0,

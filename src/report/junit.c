@@ -151,8 +151,8 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 {
 	struct junit_case c;
 
-	for (size_t i = 0; i < file->nrules; i++) {
-		if (is_checked(file, file->rules[i].rule))
+	for (size_t i = 0; i < file->record->ncounts; i++) {
+		if (file->rules[i].verdict.left_out || is_checked(file, file->rules[i].rule))
 			continue;
 		c = rule_case(&file->rules[i]);
 		++*n;
@@ -170,21 +170,13 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 	}
 }
 
-static bool was_found(const struct report_file *file, const struct rule *rule)
-{
-	for (size_t i = 0; i < file->nrules; i++)
-		if (file->rules[i].rule == rule)
-			return true;
-	return false;
-}
-
 /* Cases of rules of the format that were not broken, without those that are left out; put: writes them. */
 static uint64_t passing(struct report *r, const struct report_file *file, bool put)
 {
 	uint64_t n = 0;
 
 	for (const struct rule *rule = file->record->rules; rule != NULL && rule->id != NULL; rule++) {
-		if (was_found(file, rule) || policy_decide(file->policy, rule).left_out)
+		if (report_rule_of(file, rule) != NULL || policy_decide(file->policy, rule).left_out)
 			continue;
 		n++;
 		if (put) {

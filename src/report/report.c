@@ -171,78 +171,41 @@ void report_prints_free(struct report_prints *k)
 	table64_free(&k->seen);
 }
 
-/* ---- a file as its policy sees it ---- */
-
-/* NULL: a finding that no file counts, as one about a vocabulary. */
-static struct report_rule *rule_of(const struct report_file *file, const struct finding *f)
-{
-	for (size_t i = 0; i < file->record->ncounts; i++)
-		if (file->rules[i].rule == f->rule)
-			return &file->rules[i];
-	return NULL;
-}
-
-static struct verdict verdict_of(const struct report_file *file, const struct finding *f)
-{
-	const struct report_rule *const rule = rule_of(file, f);
-
-	return rule != NULL ? rule->verdict : policy_decide(file->policy, f->rule);
-}
-
-bool report_judge(struct report_file *file, const struct file_record *k, const struct policy *policy,
-                  uint64_t most, struct arena *arena)
-{
-	struct report_rule *const rules = arena_zalloc(arena, k->ncounts, sizeof *rules);
-	const struct finding *f = k->findings;
-
-	*file = (struct report_file){ .record = k, .policy = policy, .rules = rules };
-	for (size_t i = 0; rules != NULL && i < k->ncounts; i++) {
-		const struct rule_count *const c = &k->counts[i];
-		const struct verdict v = policy_decide(policy, c->rule);
-		/* rules that are left out are behind the others */
-		const size_t at = v.left_out ? k->ncounts - 1 - (i - file->nrules) : file->nrules++;
-		rules[at] = (struct report_rule){ c->rule, v, c->count, 0 };
-		if (v.left_out) {
-			file->left_out += c->count;
-			continue;
-		}
-		file->exits |= v.exits;
-		file->levels[v.level] += c->count;
-	}
-	for (size_t i = 0; rules != NULL && i < k->nfindings && file->nlisted < most; i++, f = f->next) {
-		struct report_rule *const rule = rule_of(file, f);
-		if (verdict_of(file, f).left_out)
-			continue;
-		if (rule != NULL)
-			rule->listed++;
-		file->nlisted++;
-	}
-	file->valid = file->levels[LEVEL_ERROR] == 0 && !k->unreadable;
-	return rules != NULL;
-}
-
-bool report_next(const struct report_file *file, struct report_view *v)
-{
-	struct verdict verdict;
-
-	if (v->n == file->nlisted)
-		return false;
-	do {
-		v->at = v->at == NULL ? file->record->findings : v->at->next;
-		verdict = verdict_of(file, v->at);
-	} while (verdict.left_out);
-	v->finding = *v->at;
-	v->finding.level = verdict.level;
-	v->n++;
-	return true;
-}
-
 /* ---- a report of any kind ---- */
 
 const struct report_ops *const report_kinds[] = {
 	&report_text,  &report_gcc,    &report_json,     &report_ndjson, &report_sarif,
 	&report_junit, &report_github, &report_markdown, &report_gitlab, NULL,
 };
+
+const char *const report_words[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
+	                             "github", "markdown", "gitlab", "auto",   NULL };
+
+static bool in_actions(void)
+{
+	const char *const value = getenv("GITHUB_ACTIONS");
+
+	return value != NULL && strcmp(value, "true") == 0;
+}
+
+const struct report_ops *report_kind(size_t word)
+{
+	return report_kinds[word] != NULL ? report_kinds[word] : in_actions() ? &report_github : &report_text;
+}
+
+/* The root of the repository is that of the CI service, or else the current folder. */
+void report_context_place(struct report_context *c, const char *folder)
+{
+	static const char *const names[] = { "CI_PROJECT_DIR", "GITHUB_WORKSPACE" };
+
+	c->in_actions = in_actions();
+	c->folder = c->root = folder;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *const root = getenv(names[i]);
+		if (root != NULL && root[0] == '/')
+			c->root = root;
+	}
+}
 
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context)
 {
@@ -260,22 +223,10 @@ void report_free(struct report *r)
 	*r = (struct report){ .ops = NULL };
 }
 
-void report_begin(struct report *r)
-{
-	if (r->ops->begin != NULL)
-		r->ops->begin(r);
-}
-
 void report_file(struct report *r, const struct report_file *file)
 {
 	for (struct report_view v = { .n = 0 }; r->ops->finding != NULL && report_next(file, &v);)
 		r->ops->finding(r, file, &v.finding);
 	if (r->ops->file != NULL)
 		r->ops->file(r, file);
-}
-
-void report_end(struct report *r, const struct report_totals *t)
-{
-	if (r->ops->end != NULL)
-		r->ops->end(r, t);
 }

@@ -104,9 +104,9 @@ struct pipeline_job {
 
 	/* ---- listener ---- */
 
-	struct finding_log *log; /* keeps findings; NULL: the listener is told */
-	finding_sink *sink;      /* the listener; may be NULL */
-	void *ctx;               /* of it */
+	struct finding_list *list; /* keeps findings; NULL: the listener is told */
+	finding_sink *sink;        /* the listener; may be NULL */
+	void *ctx;                 /* of it */
 	struct pipeline_hooks hooks;
 };
 
@@ -114,7 +114,7 @@ struct pipeline_job {
 static inline void job_findings(const struct pipeline_job *job, struct findings *j, const char *path)
 {
 	findings_init(j, path, job->sink, job->ctx);
-	j->list = job->log != NULL ? &job->log->open : NULL;
+	j->list = job->list;
 }
 
 #endif

@@ -377,7 +377,7 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->job.operand = in->part->operand;
 	in->job.want = all->want;
 	in->job.select = in->part->select != NULL ? in->part->select : all->select;
-	in->job.log = all->log;
+	in->job.list = all->list;
 	in->job.sink = all->sink;
 	in->job.ctx = all->ctx;
 	in->job.hooks = all->hooks;

@@ -562,7 +562,7 @@ static void check_trace(struct pipeline *p)
 	if (c->findings.path == NULL)
 		return;
 	s.findings = c->findings;
-	s.findings.list = p->job->log != NULL ? &p->job->log->open : NULL;
+	s.findings.list = p->job->list;
 	c->findings = (struct findings){ .path = NULL };
 	findings_pass_all(&s.findings, &c->deferred);
 	s.place.path = s.place.operand = s.findings.path;
@@ -597,8 +597,8 @@ void pipeline_end(struct pipeline *p)
 		report_closed(p, &p->rest);
 	p->rest_begun = false;
 	check_trace(p);
-	if (p->job != NULL && p->job->log != NULL) /* it has the findings that were deferred */
-		arena_move(p->job->log->open.arena, &p->context.deferred_arena);
+	if (p->job != NULL && p->job->list != NULL) /* it has the findings that were deferred */
+		arena_move(p->job->list->arena, &p->context.deferred_arena);
 }
 
 void pipeline_close(struct pipeline *p)

@@ -395,13 +395,12 @@ struct source *streams_present(struct reading *r)
 
 static void report_stream(struct reading *r, struct stream *s)
 {
-	const struct pipeline_job *const job = r->context->job;
 	struct findings *const j = &s->source.findings;
 
 	source_end(&s->source);
 	batch_free(&s->batch);
 	shared_memory_drop(s->memory);
-	j->list = job->log != NULL ? &job->log->open : NULL;
+	j->list = r->context->job->list;
 	findings_pass_all(j, &s->source.deferred);
 	reading_report(r, &s->source);
 	free(s);
