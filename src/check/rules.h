@@ -36,28 +36,4 @@ enum policy_rule {
 /* Rows by enum policy_rule; ended by an id of NULL. */
 extern const struct rule policy_rules[];
 
-/* ---- which findings count ---- */
-
-/* The level of each rule, and whether it counts: for all reports and the exit status. */
-struct policy_row {
-	const struct rule *rule;
-	enum level level;
-	bool selected, ignored; /* by name */
-	bool left_out;          /* by these: findings are only counted as left out */
-};
-
-struct policy {
-	const struct policy_row *rows; /* of all rules; borrowed */
-	size_t n;
-	int fail_level; /* LEVEL_COUNT: never */
-	bool exit_zero; /* findings do not change the exit status */
-	uint64_t most;  /* limit of listed findings of the run; UINT64_MAX: none */
-};
-
-/* The row of a rule; a rule without one counts with its own level. */
-struct policy_row policy_of(const struct policy *p, const struct rule *rule);
-
-/* Whether these numbers of findings by level mean status 1. */
-bool policy_fails(const struct policy *p, const uint64_t *levels);
-
 #endif

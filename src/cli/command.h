@@ -30,7 +30,7 @@ enum option_kind {
 	OPTION_LIMIT,    /* uint64_t; UINT64_MAX for 0, which means all */
 	OPTION_BYTES,    /* uint64_t; has a unit, or none */
 	OPTION_CHOICE,   /* unsigned: the index among the words of `arg`, "text|json" */
-	OPTION_CALL,     /* `set` is called */
+	OPTION_CALL,     /* `set` is called with the destination, by default the run itself */
 	OPTION_SELECT,   /* of select_option_rows, at index `at` */
 	OPTION_FORMAT,   /* of options_of_formats(), at index `at` */
 };
@@ -43,7 +43,7 @@ struct cmd_option {
 	enum option_kind kind;
 	size_t at; /* offset of the destination in the command's run (common options: in struct options) */
 	/* Returns false after a message, with the status of the options set. */
-	bool (*set)(void *run, struct options *o, const char *arg);
+	bool (*set)(void *to, struct options *o, const char *arg);
 };
 
 /* The kind and destination of an option, for its row: a member of the command's run, whose type is checked.

@@ -101,7 +101,7 @@ void options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 		if (options_has_common(cmd, (enum common)i))
 			visit(ctx, &options_common[i],
 			      i == COMMON_COLOR    ? options_color_words
-			      : i == COMMON_REPORT ? reports_words
+			      : i == COMMON_REPORT ? report_words
 			                           : NULL);
 }
 

@@ -450,7 +450,7 @@ static bool set_option(struct options *o, void *run, void *base, const struct cm
 	case OPTION_CHOICE:
 		return set_choice(o, option, arg, to);
 	case OPTION_CALL:
-		return option->set(run, o, arg);
+		return option->set(run != NULL ? (char *)run + option->at : run, o, arg);
 	case OPTION_SELECT:
 		return select_options_take(&o->select, o, (int)option->at, arg);
 	case OPTION_FORMAT:

@@ -202,7 +202,7 @@ const char *duration_option_why(const char *s);
 /* ---- vocabularies of the user ---- */
 
 /* Reads and checks a vocabulary.  Returns false after reporting its mistakes. */
-bool schema_read(const struct options *o, struct schema_file *s);
+bool schema_read(struct options *o, struct schema_file *s);
 void schema_free(struct schema_file *s);
 
 /* Content of a vocabulary, for `vocabulary check`. */
@@ -238,10 +238,10 @@ void policy_options_free(struct policy_options *p);
 
 /* Each sets its option.  Of several options about a rule the last counts; an ignored rule stays ignored,
  * whatever is selected. */
-bool policy_select(struct policy_options *p, struct options *o, const char *glob);
-bool policy_ignore(struct policy_options *p, struct options *o, const char *glob);
-bool policy_level(struct policy_options *p, struct options *o, const char *arg);
-bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg);
+bool policy_select(void *policy_options, struct options *o, const char *glob);
+bool policy_ignore(void *policy_options, struct options *o, const char *glob);
+bool policy_level(void *policy_options, struct options *o, const char *arg);
+bool policy_fail_level(void *policy_options, struct options *o, const char *arg);
 
 /* ---- inputs ---- */
 

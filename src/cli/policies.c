@@ -57,18 +57,19 @@ static bool add_choice(struct policy_options *p, struct options *o, const char *
 	return false;
 }
 
-bool policy_select(struct policy_options *p, struct options *o, const char *glob)
+bool policy_select(void *policy_options, struct options *o, const char *glob)
 {
-	return add_choice(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
+	return add_choice(policy_options, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
 }
 
-bool policy_ignore(struct policy_options *p, struct options *o, const char *glob)
+bool policy_ignore(void *policy_options, struct options *o, const char *glob)
 {
-	return add_choice(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
+	return add_choice(policy_options, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
 }
 
-bool policy_level(struct policy_options *p, struct options *o, const char *arg)
+bool policy_level(void *policy_options, struct options *o, const char *arg)
 {
+	struct policy_options *const p = policy_options;
 	const char *const equals = strchr(arg, '=');
 	struct shown_path shown;
 
@@ -87,8 +88,10 @@ bool policy_level(struct policy_options *p, struct options *o, const char *arg)
 	return add_choice(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
 }
 
-bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
+bool policy_fail_level(void *policy_options, struct options *o, const char *arg)
 {
+	struct policy_options *const p = policy_options;
+
 	p->choice.fail_level = options_word(o, "--fail-level", arg, policy_fail_levels);
 	return p->choice.fail_level >= 0;
 }
@@ -101,16 +104,10 @@ struct reading_mistakes {
 	bool no_memory;
 };
 
-static void mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
+static void mistakes_begin(struct reading_mistakes *m, struct options *o, const char *path)
 {
-	/* the sink takes a plain pointer, and does not write to the options */
-	union {
-		const struct options *options;
-		void *ctx;
-	} from = { .options = o };
-
 	*m = (struct reading_mistakes){ .no_memory = false };
-	findings_init(&m->findings, path, say_mistake, from.ctx);
+	findings_init(&m->findings, path, say_mistake, o);
 }
 
 /* Reports the rest; returns ok: whether the file was read. */
@@ -330,20 +327,17 @@ static bool find_all(struct policies *p, struct options *o, const struct trace_g
 
 /* ---- which findings count ---- */
 
-static void compose_policy(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
-                           struct policy_row *rows)
+void policies_of(const struct policies *p, struct policy_of_trace of, struct policy *policy)
 {
-	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
+	const struct policy_file *const file = of.entry > 0 ? p->entries[of.entry - 1].file : NULL;
 
-	policy_rows_reset(rows, policy->n);
-	policy->fail_level = LEVEL_ERROR;
-	policy->exit_zero = false;
+	*policy = (struct policy){ .most = UINT64_MAX };
 	if (file != NULL)
-		policy_apply(policy, rows, &file->own.choice);
+		policy->choices[policy->n++] = &file->own.choice;
 	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)
-		if ((of->overrides >> i & 1) != 0)
-			policy_apply(policy, rows, &file->overrides[i].choice);
-	policy_apply(policy, rows, &p->line->choice);
+		if ((of.overrides >> i & 1) != 0)
+			policy->choices[policy->n++] = &file->overrides[i].choice;
+	policy->choices[policy->n++] = &p->line->choice;
 }
 
 void policies_names(const struct policies *p, struct run_names *n)
@@ -357,16 +351,6 @@ void policies_names(const struct policies *p, struct run_names *n)
 const struct policy_file *policies_first(const struct policies *p)
 {
 	return p->nentries > 0 ? p->entries[0].file : NULL;
-}
-
-const struct policy *policies_of(struct policies *p, size_t trace)
-{
-	const struct policy_of_trace of = p->traces[trace];
-
-	if (of.entry != p->of_present.entry || of.overrides != p->of_present.overrides)
-		compose_policy(p, &of, &p->present, p->rows[1]);
-	p->of_present = of;
-	return &p->present;
 }
 
 bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
@@ -391,13 +375,7 @@ static bool init_members(struct policies *p, struct options *o, uint32_t ntraces
 	if (p->here == NULL)
 		p->here = strdup("/"); /* the folder was removed */
 	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
-	for (int i = 0; i < 2; i++)
-		p->rows[i] = policy_rows_new(&p->whole.n);
-	p->present.n = p->whole.n;
-	p->whole.rows = p->rows[0];
-	p->present.rows = p->rows[1];
-	p->present.most = UINT64_MAX;
-	if (p->here != NULL && p->traces != NULL && p->rows[0] != NULL && p->rows[1] != NULL)
+	if (p->here != NULL && p->traces != NULL)
 		return true;
 	options_no_memory(o);
 	return false;
@@ -416,9 +394,8 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
 		return false;
 	const struct policy_file *const first = policies_first(p);
 	const struct policy_of_trace own = { .entry = p->nentries > 0 };
-	compose_policy(p, &own, &p->whole, p->rows[0]);
+	policies_of(p, own, &p->whole);
 	p->whole.most = line->limit > 0 ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
-	p->of_present.entry = UINT32_MAX;
 	return true;
 }
 
@@ -435,6 +412,4 @@ void policies_free(struct policies *p)
 	tabletext_free(&p->folders);
 	tabletext_free(&p->paths);
 	arena_free(&p->arena);
-	free(p->rows[0]);
-	free(p->rows[1]);
 }

@@ -13,9 +13,6 @@
 
 /* The reports of a run: what --report, --format and -o ask for, and what goes into them. */
 
-/* The names of reports, as --report takes them; NULL-terminated. */
-extern const char *const reports_words[];
-
 struct reports {
 	struct report_request {
 		const struct report_ops *kind;
@@ -33,12 +30,10 @@ struct reports {
 	char *folder;       /* the current one */
 	struct arena arena; /* of the present file */
 	struct arena names; /* of the run */
-	enum exit_status status;
 };
 
-/* FORMAT=FILE, or, of a policy, FORMAT alone: to standard output.  false after a message and o->status set.
- */
-bool reports_add(struct reports *r, struct options *o, const char *arg, bool needs_file);
+/* --report FORMAT=FILE; reports: struct reports.  false after a message and o->status set. */
+bool reports_add(void *reports, struct options *o, const char *arg);
 
 /* The same, taken apart; path is borrowed. */
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path);
@@ -54,8 +49,8 @@ void reports_names(const struct reports *r, struct run_names *n);
 /* The kind of this name; false after a message. */
 bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind);
 
-/* Opens them all.  policy: of the run as a whole; borrowed.  false: it was said, and r->status set; end with
- * reports_free() too. */
+/* Opens them all.  policy: of the run as a whole; borrowed.  false: it was said; end with reports_free() too.
+ */
 bool reports_open(struct reports *r, struct options *o, const struct policy *policy);
 
 /* The next file, in the order of the reports, and the policy that it obeys. */
@@ -75,7 +70,11 @@ void reports_free(struct reports *r);
  * validate them: what it finds on the way, in the forms of validate.  They go
  * to files.
  */
-struct side_reports;
+struct side_reports {
+	struct reports reports;
+	struct policy policy;   /* what counts without one */
+	struct finding_log log; /* of the input that is read now */
+};
 
 /* --report FORMAT=FILE.  false after a message and o->status set. */
 bool side_reports_add(struct options *o, const char *arg);
@@ -87,9 +86,6 @@ void side_reports_names(const struct options *o, struct run_names *n);
 
 /* Opens the files; nothing without reports.  false after a message. */
 bool side_reports_open(struct options *o);
-
-/* A finding of the input that is read now. */
-void side_reports_finding(struct side_reports *s, const struct finding *f);
 
 /* The input was read, or could not be. */
 void side_reports_input(struct options *o, const struct source *input);
@@ -153,9 +149,7 @@ struct policies {
 	char *here;                      /* the current folder */
 	struct tabletext folders, paths; /* -> entry + 1, or 0 */
 	struct arena arena;              /* their keys */
-	struct policy whole, present;    /* of the run as a whole; of the trace that was asked for last */
-	struct policy_row *rows[2];      /* of both */
-	struct policy_of_trace of_present;
+	struct policy whole;             /* of the run as a whole */
 };
 
 /* Finds and reads them all.  line: borrowed.  false after a message and o->status
@@ -170,11 +164,11 @@ void policies_names(const struct policies *p, struct run_names *n);
 /* Returns the policy of the first trace that has one, or NULL. */
 const struct policy_file *policies_first(const struct policies *p);
 
-/* Returns the policy for the findings of a trace.  Valid until the next call; for one thread at a time. */
-const struct policy *policies_of(struct policies *p, size_t trace);
+/* The policy for the findings of a trace (p->traces[i]).  Any number of threads may ask, here and below. */
+void policies_of(const struct policies *p, struct policy_of_trace of, struct policy *policy);
 
-/* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  Any number of
- * threads may ask.  false: no memory. */
+/* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  false: no
+ * memory. */
 bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
                      const struct policy_baseline **baseline);
 

@@ -338,7 +338,7 @@ static void say_from(const struct options *o, enum level least, const struct fin
 	if (o->wordless && !input_rule_is_failure(f->rule))
 		plain.message = f->rule->text;
 	if (o->side != NULL)
-		side_reports_finding(o->side, &plain);
+		finding_list_add(&o->side->log.open, &plain);
 	if (f->rule->level < least && (o->quiet || !is_limit(f->rule)))
 		return;
 	if (report_text_is_system(f))

@@ -76,18 +76,13 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 	return ok;
 }
 
-bool schema_read(const struct options *o, struct schema_file *s)
+bool schema_read(struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
 	char room[1024];
 	struct text rest = text_start(room, sizeof room);
-	/* the sink takes a plain pointer, and does not write to the options */
-	union {
-		const struct options *options;
-		void *ctx;
-	} from = { .options = o };
 
-	const bool ok = schema_check(s->path, say_mistake, from.ctx, &s->text, &summary, &rest);
+	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
 	say_text(&rest);
 	text_free(&rest);
 	return ok;

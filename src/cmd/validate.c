@@ -17,6 +17,25 @@
 #include "run/read/operands.h"
 #include "run/write/writing.h"
 
+/* Reads a trace and counts its events.  Returns false if it could not be read, which was reported. */
+static bool watch_trace(struct policy_watch *w, struct pipeline *p, const struct pipeline_job *job)
+{
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	bool ok = true;
+
+	if (pipeline_open(p, job))
+		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+			ok = policy_watch_batch(w, b);
+			batch_release(b);
+		}
+	ok = ok && policy_watch_end(w);
+	if (!ok)
+		pipeline_no_memory(p);
+	pipeline_end(p);
+	return ok && status == STAGE_END;
+}
+
 /* ---- --init ---- */
 
 struct init {
@@ -43,25 +62,6 @@ static void init_closed(void *ctx, const struct source *f)
 		policy_watch_input(n->watch, f);
 	n->errors += f->findings.levels[LEVEL_ERROR];
 	n->status = worse(n->status, say_end(n->options, f));
-}
-
-/* Returns false if it could not be read, which was reported. */
-static bool read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
-{
-	enum stage_status status = STAGE_BAD;
-	struct batch *b;
-	bool ok = true;
-
-	if (pipeline_open(p, job))
-		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-			ok = policy_watch_batch(n->watch, b);
-			batch_release(b);
-		}
-	ok = ok && policy_watch_end(n->watch);
-	if (!ok)
-		pipeline_no_memory(p);
-	pipeline_end(p);
-	return ok && status == STAGE_END;
 }
 
 static enum exit_status write_starter(struct init *n, const struct trace_groups *traces)
@@ -108,7 +108,7 @@ static bool add_trace(struct init *n, const struct trace_group *trace)
 	job.to.hooks = (struct pipeline_hooks){ .closed = init_closed, .progress = init_progress, .ctx = n };
 	progress_init(&n->options->progress, n->options);
 	policy_watch_init(n->watch, &none);
-	const bool read = read_trace(n, &p, &job);
+	const bool read = watch_trace(n->watch, &p, &job);
 	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
 	if (good) {
 		policy_starter_add(n->starter, n->watch, &p);
@@ -170,7 +170,7 @@ struct slot {
 	size_t index;
 	const struct trace_group *trace;
 	size_t trace_index;
-	struct file_records records;
+	struct finding_log log;
 	uint64_t inputs;            /* number of closed inputs */
 	struct policy_watch *watch; /* while it is read; NULL: its policy expects nothing */
 	uint64_t left_findings;     /* number of findings outside of the scope */
@@ -201,21 +201,14 @@ struct run {
 
 static void hand_over(struct slot *s)
 {
-	const struct policy *const policy =
-	    s->records.first != NULL ? policies_of(s->run->policies, s->trace_index) : NULL;
+	const struct policies *const p = s->run->policies;
+	struct policy policy;
 
-	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
-		reports_file(s->run->reports, k, policy);
-	s->run->failed |= s->records.failed;
-	file_records_clear(&s->records);
-}
-
-static void add_finding(void *ctx, const struct findings *j, const struct finding *f)
-{
-	struct slot *const s = ctx;
-
-	(void)j;
-	file_records_finding(&s->records, f);
+	policies_of(p, p->traces[s->trace_index], &policy);
+	for (const struct file_record *k = s->log.first; k != NULL; k = k->next)
+		reports_file(s->run->reports, k, &policy);
+	s->run->failed |= s->log.failed;
+	finding_log_clear(&s->log);
 }
 
 /* Records the end of an input, read or unreadable. */
@@ -233,8 +226,8 @@ static void slot_closed(void *ctx, const struct source *f)
 	if (s->watch != NULL && s->turn) /* the last record may still get findings of the trace */
 		hand_over(s);
 	s->inputs += !f->as_whole;
-	file_records_close(&s->records, &what, &f->findings);
-	if (!s->turn && s->records.arena.used > MAX_WAITING) {
+	finding_log_close(&s->log, &what, &f->findings);
+	if (!s->turn && s->log.bytes > MAX_WAITING) {
 		workers_turn(s->run->workers, s->index);
 		s->turn = true;
 	}
@@ -280,43 +273,24 @@ static void add_verdict(struct slot *s, const struct pipeline *p, const struct f
 		.whole = true,
 	};
 
-	if (s->inputs == 1 || s->records.last->whole)
-		file_records_amend(&s->records, j);
-	else if (j->ncounts > 0 || s->records.nchecks > 0)
-		file_records_close(&s->records, &what, j);
-}
-
-static void move_found(struct slot *s, struct pipeline *p)
-{
-	s->found = p->marks.found;
-	p->marks.found = NULL;
-	memcpy(s->refused, p->context.refused, sizeof s->refused);
+	if (s->inputs == 1 || s->log.last->whole)
+		finding_log_amend(&s->log, j);
+	else if (j->ncounts > 0 || s->log.nchecks > 0)
+		finding_log_close(&s->log, &what, j);
 }
 
 /* Reads a trace whose policy expects something. */
 static void read_watched(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
                          const struct policy_baseline *baseline)
 {
-	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->records };
-	enum stage_status status = STAGE_BAD;
+	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->log };
 	struct findings findings;
-	struct batch *b;
-	bool ok = true;
 
-	if (pipeline_open(p, job))
-		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
-			ok = policy_watch_batch(s->watch, b);
-			batch_release(b);
-		}
-	ok = ok && policy_watch_end(s->watch);
-	if (!ok)
-		pipeline_no_memory(p);
-	pipeline_end(p);
-	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
+	if (!watch_trace(s->watch, p, job) || pipeline_format(p) == NULL || s->log.last == NULL)
 		return;
-	findings_init(&findings, v.path, add_finding, s);
+	job_findings(job, &findings, v.path);
 	v.findings = &findings;
-	s->records.failed |= !policy_verdict(&v);
+	s->log.failed |= !policy_verdict(&v);
 	add_verdict(s, p, &findings);
 	findings_free(&findings);
 }
@@ -326,34 +300,32 @@ static bool run_trace(struct slot *s, struct pipeline_job *job)
 {
 	const struct policy_baseline *baseline;
 	struct policy_checks checks;
+	struct policy_watch *watch = NULL;
 	struct pipeline p;
 
 	if (!policies_checks(s->run->policies, s->trace_index, &checks, &baseline))
 		return false;
-	s->watch = checks.any ? malloc(sizeof *s->watch) : NULL;
-	bool ok = s->watch != NULL || !checks.any;
-	if (s->watch != NULL && !policy_watch_init(s->watch, &checks)) {
-		ok = false;
-		policy_watch_free(s->watch);
-		free(s->watch);
-		s->watch = NULL;
-	}
-	if (s->watch != NULL) {
+	const bool ok =
+	    !checks.any || ((watch = malloc(sizeof *watch)) != NULL && policy_watch_init(watch, &checks));
+	if (ok && watch != NULL) {
 		job->read.want = WANT_TIMES | WANT_ORDER;
 		job->read.interpret = INTERPRET_SPANS;
+		s->watch = watch;
 		read_watched(s, &p, job, baseline);
-		policy_watch_free(s->watch);
-		free(s->watch);
 		s->watch = NULL;
-		move_found(s, &p);
-		pipeline_close(&p);
-	} else if (ok) {
-		if (pipeline_open(&p, job))
-			pipeline_drain(&p);
+	} else if (ok && pipeline_open(&p, job)) {
+		pipeline_drain(&p);
+	}
+	if (ok) {
 		pipeline_end(&p);
-		move_found(s, &p);
+		s->found = p.marks.found;
+		p.marks.found = NULL;
+		memcpy(s->refused, p.context.refused, sizeof s->refused);
 		pipeline_close(&p);
 	}
+	if (watch != NULL)
+		policy_watch_free(watch);
+	free(watch);
 	policy_checks_free(&checks);
 	return ok;
 }
@@ -362,13 +334,14 @@ static void run_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
-	struct pipeline_job job = options_job(r->options, add_finding, s);
+	struct pipeline_job job = options_job(r->options, NULL, NULL);
 	struct kept *const kept = get_kept(r);
 
 	if (kept == NULL) {
-		s->records.failed = true;
+		s->log.failed = true;
 		return;
 	}
+	job.to.list = &s->log.open;
 	job.in.paths = &s->trace->operand.path;
 	job.in.npaths = 1;
 	job.in.operand = &s->trace->operand;
@@ -379,7 +352,7 @@ static void run_slot(void *ctx, size_t index)
 	job.to.hooks = (struct pipeline_hooks){ .closed = slot_closed, .progress = slot_progress, .ctx = s };
 	s->inputs = s->left_findings = 0;
 	s->refused[0] = '\0';
-	s->records.failed |= !run_trace(s, &job);
+	s->log.failed |= !run_trace(s, &job);
 	put_kept(r, kept);
 }
 
@@ -406,6 +379,7 @@ static void finish_slot(void *ctx, size_t index)
 	struct slot *const s = &r->slots[index];
 
 	hand_over(s);
+	finding_log_reset(&s->log);
 	r->status = worse(r->status, say_scope(s));
 	select_found_free(s->found);
 	s->found = NULL;
@@ -430,6 +404,8 @@ static bool read_all(struct run *r, size_t threads)
 	r->slots = calloc(slots, sizeof *r->slots);
 	if (r->slots == NULL || (r->workers = workers_new(slots, threads - 1, &ops, r)) == NULL)
 		return false;
+	for (size_t i = 0; i < slots; i++)
+		finding_log_init(&r->slots[i].log);
 	progress_init(&r->progress, r->options);
 	r->progress.wanted &= r->groups->n == 1;
 	for (uint32_t i = 0; i < r->groups->n; i++) {
@@ -443,7 +419,7 @@ static bool read_all(struct run *r, size_t threads)
 	}
 	workers_settle(r->workers);
 	for (size_t i = 0; i < slots; i++)
-		file_records_free(&r->slots[i].records);
+		finding_log_free(&r->slots[i].log);
 	return true;
 }
 
@@ -479,8 +455,8 @@ static bool validate_run(struct options *o, struct reports *reports, const struc
 /* ---- options ---- */
 
 static const struct cmd_words words[] = {
-	{ "--report", WORDS_LIST, reports_words },
-	{ "--format", WORDS_LIST, reports_words },
+	{ "--report", WORDS_LIST, report_words },
+	{ "--format", WORDS_LIST, report_words },
 	{ "--level", WORDS_LIST, policy_levels },
 	{ "--fail-level", WORDS_LIST, policy_fail_levels },
 	{ NULL, WORDS_LIST, NULL },
@@ -499,46 +475,11 @@ struct validate {
 	bool init, scope, exit_zero;
 };
 
-static bool set_report(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return reports_add(&v->reports, o, arg, true);
-}
-
 static bool set_format(void *run, struct options *o, const char *arg)
 {
 	struct validate *const v = run;
 
 	return reports_kind(o, "--format", arg, &v->form);
-}
-
-static bool set_select_rules(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_select(&v->policy, o, arg);
-}
-
-static bool set_ignore_rules(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_ignore(&v->policy, o, arg);
-}
-
-static bool set_level(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_level(&v->policy, o, arg);
-}
-
-static bool set_fail_level(void *run, struct options *o, const char *arg)
-{
-	struct validate *const v = run;
-
-	return policy_fail_level(&v->policy, o, arg);
 }
 
 /* Of --config and --no-config the last counts. */
@@ -553,20 +494,20 @@ static bool set_config(void *run, struct options *o, const char *arg)
 
 static const struct cmd_option own[] = {
 	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
-	  .set = set_report },
+	  .at = offsetof(struct validate, reports), .set = reports_add },
 	{ "format", "FORMAT",
 	  "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0, OPTION_CALL,
 	  .set = set_format },
 	{ "select-rules", "RULES", "report only findings of these rules (* matches any text)", 0, OPTION_CALL,
-	  .set = set_select_rules },
+	  .at = offsetof(struct validate, policy), .set = policy_select },
 	{ "ignore-rules", "RULES", "leave out findings of these rules", 0, OPTION_CALL,
-	  .set = set_ignore_rules },
+	  .at = offsetof(struct validate, policy), .set = policy_ignore },
 	{ "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0, OPTION_CALL,
-	  .set = set_level },
+	  .at = offsetof(struct validate, policy), .set = policy_level },
 	{ "limit", "N", "list at most N findings, and count the rest (0: all)", 'n',
 	  TO_LIMIT(struct validate, policy.limit) },
 	{ "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0,
-	  OPTION_CALL, .set = set_fail_level },
+	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "findings do not change the exit status", 0,
 	  TO_FLAG(struct validate, exit_zero) },
 	{ "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0,

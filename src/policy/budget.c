@@ -249,7 +249,7 @@ static void begin_check(const struct budget_run *r)
 	         b->group == GROUP_CATEGORY ? " by category"
 	         : b->group == GROUP_ALL    ? ", all"
 	                                    : "");
-	file_records_check(r->v->records, name, rules);
+	finding_log_check(r->v->log, name, rules);
 }
 
 static bool is_in_budget(const struct policy_budget *b, const struct row *row)
@@ -352,7 +352,7 @@ static bool run_budget(struct budget_run *r, const struct rows *rows)
 	for (size_t i = 0; r->budget->group == GROUP_NAME && i < n; i++)
 		check_row(r, &list[i]);
 	free(list);
-	file_records_checked(r->v->records, r->breaches);
+	finding_log_checked(r->v->log, r->breaches);
 	report_unchecked(r);
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
- * Which policy is for a folder, and which findings count.  A pattern is compared with all rules once, when it
- * is added; a choice is an array of effects, one for each rule.
+ * Which policy is for a folder, and what it says about rules.  A pattern is compared with all rules once,
+ * when it is added; a choice is an array of effects, one for each rule.
  */
 #define _XOPEN_SOURCE 700 /* realpath() */
 
@@ -83,60 +83,44 @@ char *policy_find(const char *folder, const char *here, int *error)
 
 /* ---- patterns of rules ---- */
 
-static void count_rule(void *ctx, const struct rule *rule)
-{
-	size_t *const n = ctx;
-
-	++*n;
-}
-
-/* A pattern while it is compared with all rules. */
-struct choice_pattern {
-	struct policy_effect *next;
-	enum policy_choice_key key;
-	struct slice rules;
-	enum level level;
-	bool fits;
+struct new_effects {
+	struct policy_choice *choice;
+	uint32_t cap;
+	bool failed;
 };
 
-static void try_rule(void *ctx, const struct rule *rule)
+static void add_effect(void *ctx, const struct rule *rule)
 {
-	struct choice_pattern *const k = ctx;
-	struct policy_effect *const e = k->next++;
+	struct new_effects *const k = ctx;
+	struct policy_choice *const c = k->choice;
 
-	if (!glob_fits(k->rules, slice_str(rule->id)))
-		return;
-	k->fits = true;
-	e->selected |= k->key == CHOICE_SELECT;
-	e->ignored |= k->key == CHOICE_IGNORE;
-	if (k->key == CHOICE_LEVEL)
-		e->level = (int)k->level;
-}
-
-static bool new_effects(struct policy_choice *c)
-{
-	size_t n = 0;
-
-	if (c->effects != NULL)
-		return true;
-	rules_visit(count_rule, &n);
-	c->effects = calloc(n + 1, sizeof *c->effects);
-	for (size_t i = 0; c->effects != NULL && i < n; i++)
-		c->effects[i].level = -1;
-	return c->effects != NULL;
+	if (array_room(&c->effects, (uint32_t)c->n, &k->cap, sizeof *c->effects))
+		c->effects[c->n++] = (struct policy_effect){ .rule = rule, .level = -1 };
+	else
+		k->failed = true;
 }
 
 bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
                        enum level level, bool *fits)
 {
-	struct choice_pattern k = { .key = key, .rules = rules, .level = level };
+	struct new_effects fresh = { .choice = c };
 
-	if (!new_effects(c))
+	if (c->n == 0)
+		rules_visit(add_effect, &fresh);
+	if (fresh.failed)
 		return false;
-	k.next = c->effects;
-	rules_visit(try_rule, &k);
 	c->selects |= key == CHOICE_SELECT;
-	*fits = k.fits;
+	*fits = false;
+	for (size_t i = 0; i < c->n; i++) {
+		struct policy_effect *const e = &c->effects[i];
+		if (!glob_fits(rules, slice_str(e->rule->id)))
+			continue;
+		*fits = true;
+		e->selected |= key == CHOICE_SELECT;
+		e->ignored |= key == CHOICE_IGNORE;
+		if (key == CHOICE_LEVEL)
+			e->level = (int)level;
+	}
 	return true;
 }
 
@@ -144,64 +128,4 @@ void policy_choice_free(struct policy_choice *c)
 {
 	free(c->effects);
 	*c = (struct policy_choice)POLICY_CHOICE_NONE;
-}
-
-/* ---- rules with their levels ---- */
-
-struct rows {
-	struct policy_row *list;
-	uint32_t n, cap;
-	bool failed;
-};
-
-static void add_row(void *ctx, const struct rule *rule)
-{
-	struct rows *const rows = ctx;
-
-	if (array_room(&rows->list, rows->n, &rows->cap, sizeof *rows->list))
-		rows->list[rows->n++] = (struct policy_row){ .rule = rule, .level = rule->level };
-	else
-		rows->failed = true;
-}
-
-struct policy_row *policy_rows_new(size_t *n)
-{
-	struct rows rows = { .n = 0 };
-
-	rules_visit(add_row, &rows);
-	if (rows.failed) {
-		free(rows.list);
-		return NULL;
-	}
-	*n = rows.n;
-	return rows.list;
-}
-
-void policy_rows_reset(struct policy_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		rows[i] = (struct policy_row){ .rule = rows[i].rule, .level = rows[i].rule->level };
-}
-
-void policy_apply(struct policy *p, struct policy_row *rows, const struct policy_choice *c)
-{
-	for (size_t i = 0; c->effects != NULL && i < p->n; i++) {
-		const struct policy_effect *const e = &c->effects[i];
-		struct policy_row *const row = &rows[i];
-		if (c->selects) {
-			row->selected = e->selected;
-			row->ignored = row->ignored && !row->selected;
-			row->left_out = !row->selected;
-		}
-		row->ignored = row->ignored || e->ignored;
-		row->left_out = row->left_out || row->ignored;
-		if (e->level >= 0)
-			row->level = (enum level)e->level;
-	}
-	if (c->fail_level >= 0) {
-		p->fail_level = c->fail_level;
-		p->exit_zero = false;
-	}
-	if (c->exit_zero >= 0)
-		p->exit_zero = c->exit_zero == 1;
 }

@@ -4,7 +4,7 @@
 /*
  * Policies (tracetool.yaml(5)): which findings count, and what is expected of traces.  In the order of use:
  *
- *   choose.c    finds the policy of a folder; says which findings count, at which level
+ *   choose.c    finds the policy of a folder; collects what it says about rules (check/levels.h decides)
  *   read.c, read_expect.c   read a policy file
  *   checks.c    collects the expectations of a trace, and reports those that it does not meet
  *   watch.c     counts its events while they are read
@@ -13,7 +13,8 @@
  *   starter.c   writes a policy that given traces meet
  */
 #include "base/memory.h"
-#include "check/findings.h"
+#include "check/levels.h"
+#include "check/log.h"
 #include "check/rules.h"
 #include "output/text.h"
 #include "run/pipeline.h"
@@ -30,39 +31,13 @@
  * absolute, to be freed; NULL: there is none, or the search failed (*error, an errno value). */
 char *policy_find(const char *folder, const char *here, int *error);
 
-/* Statements of one source: the command line, a policy, or one of its overrides.  A pattern is compared with
- * all rules when it is added, and not kept. */
-struct policy_choice {
-	struct policy_effect {
-		bool selected, ignored;
-		int level; /* of the last pattern that fits, or -1 */
-	} * effects;       /* of all rules, in the order of rules_visit(); NULL without patterns */
-	bool selects;      /* has a pattern of `select` */
-	int fail_level;    /* LEVEL_COUNT: never; -1: not stated */
-	int exit_zero;     /* -1: not stated */
-};
-
-#define POLICY_CHOICE_NONE                                                                                   \
-	{                                                                                                    \
-		.fail_level = -1, .exit_zero = -1                                                            \
-	}
-
 enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
-/* Adds a pattern of rule ids.  level: for CHOICE_LEVEL.  *fits: it matches at least one rule. */
+/* Adds a pattern of rule ids: it is compared with all rules, and not kept.  level: for CHOICE_LEVEL.  *fits:
+ * it matches at least one rule. */
 bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
                        enum level level, bool *fits);
 void policy_choice_free(struct policy_choice *c);
-
-/* Returns all rules in the order of rules_visit(), to be freed. */
-struct policy_row *policy_rows_new(size_t *n);
-
-/* Resets the rows to the defaults of their rules. */
-void policy_rows_reset(struct policy_row *rows, size_t n);
-
-/* Applies a choice, which overrides those applied before: its selection replaces an earlier one, and includes
- * rules that were ignored before.  Within a choice, `ignore` wins over `select`.  p->rows is `rows`. */
-void policy_apply(struct policy *p, struct policy_row *rows, const struct policy_choice *c);
 
 /* ---- a policy file (read.c) ---- */
 
@@ -75,7 +50,7 @@ void policy_apply(struct policy *p, struct policy_row *rows, const struct policy
 #define POLICY_MAX_BUDGETS 128U            /* likewise */
 #define POLICY_MAX_PARTS 8U                /* different patterns of threads in budgets, likewise */
 #define POLICY_MAX_NAMES 64U               /* of threads; of processes */
-#define POLICY_MAX_OVERRIDES 32U
+#define POLICY_MAX_OVERRIDES (POLICY_MAX_CHOICES - 2U)
 #define POLICY_MAX_REPORTS 16U
 
 /* Inclusive. */
@@ -318,7 +293,7 @@ struct policy_verdict {
 	const char *path;                       /* of the trace */
 	const struct policy_baseline *baseline; /* or NULL */
 	struct findings *findings;              /* of the trace */
-	struct file_records *records;           /* their destination; gets a check for each budget */
+	struct finding_log *log;                /* keeps them; gets a check for each budget */
 };
 
 /* Reports the expectations that are not met. */

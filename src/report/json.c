@@ -67,10 +67,10 @@ static void file_end(struct report *r, const struct report_file *file)
 	put_head(&o, file->record);
 	json_out_bool(&o, "valid", file->valid);
 	json_out_begin(&o, "findings", "[");
-	for (size_t i = 0; i < file->nfindings; i++) {
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);) {
 		json_out_space(&o, "\n");
 		json_out_begin(&o, NULL, "{");
-		put_finding(&o, &file->findings[i]);
+		put_finding(&o, &v.finding);
 		json_out_end(&o, "}");
 	}
 	json_out_end(&o, "]");

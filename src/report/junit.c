@@ -54,8 +54,8 @@ static void put_lines(struct report *r, const struct report_file *file, const st
 	struct junit_state *const s = r->state;
 	struct text line = { .p = NULL };
 
-	for (size_t i = 0; i < file->nfindings; i++) {
-		const struct finding *const f = &file->findings[i];
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);) {
+		const struct finding *const f = &v.finding;
 		if (!is_of(c, f))
 			continue;
 		text_printf(&line, "%s:%" PRIu64 ":%" PRIu64 ": %s: @%" PRIu64 ": %s [%s]\n", s->name.p,
@@ -76,15 +76,10 @@ static void put_lines(struct report *r, const struct report_file *file, const st
 
 static const char *first_message(const struct report_file *file, const struct junit_case *c)
 {
-	for (size_t i = 0; i < file->nfindings; i++)
-		if (is_of(c, &file->findings[i]))
-			return file->findings[i].message;
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
+		if (is_of(c, &v.finding))
+			return v.finding.message;
 	return c->rule != NULL ? c->rule->text : c->name;
-}
-
-static bool fails(const struct report_file *file, enum level level)
-{
-	return (int)level >= file->policy->fail_level;
 }
 
 static void put_case(struct report *r, const struct report_file *file, const struct junit_case *c)
@@ -108,14 +103,14 @@ static void put_case(struct report *r, const struct report_file *file, const str
 	}
 }
 
-static struct junit_case rule_case(const struct report_file *file, const struct report_rule *rule)
+static struct junit_case rule_case(const struct report_rule *rule)
 {
 	return (struct junit_case){ .name = rule->rule->id,
 		                    .rule = rule->rule,
-		                    .level = rule->level,
+		                    .level = rule->verdict.level,
 		                    .count = rule->count,
 		                    .listed = rule->listed,
-		                    .fails = fails(file, rule->level) };
+		                    .fails = rule->verdict.fails };
 }
 
 /* Whether all findings of the rule are of checks, which have cases of their own. */
@@ -136,17 +131,17 @@ static bool check_case(const struct report_file *file, uint32_t i, struct junit_
 
 	*c = (struct junit_case){ .name = check->name, .check = i + 1, .level = LEVEL_NOTE };
 	for (int k = 0; k < FILE_CHECK_RULES; k++) {
-		const struct policy_row row = policy_of(file->policy, check->rules[k]);
-		if (row.left_out)
+		const struct verdict v = policy_decide(file->policy, check->rules[k]);
+		if (v.left_out)
 			continue;
 		seen = true;
 		c->count += check->counts[k];
-		if (check->counts[k] > 0 && row.level > c->level)
-			c->level = row.level;
+		if (check->counts[k] > 0 && v.level > c->level)
+			c->level = v.level;
+		c->fails |= check->counts[k] > 0 && v.fails;
 	}
-	for (size_t k = 0; k < file->nfindings; k++)
-		c->listed += file->findings[k].check == c->check;
-	c->fails = c->count > 0 && fails(file, c->level);
+	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
+		c->listed += v.finding.check == c->check;
 	return seen;
 }
 
@@ -156,10 +151,10 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 {
 	struct junit_case c;
 
-	for (size_t i = 0; i < file->nrules; i++) {
-		if (is_checked(file, file->rules[i].rule))
+	for (size_t i = 0; i < file->record->ncounts; i++) {
+		if (file->rules[i].verdict.left_out || is_checked(file, file->rules[i].rule))
 			continue;
-		c = rule_case(file, &file->rules[i]);
+		c = rule_case(&file->rules[i]);
 		++*n;
 		*failures += c.fails;
 		if (put)
@@ -175,21 +170,13 @@ static void found_cases(struct report *r, const struct report_file *file, bool p
 	}
 }
 
-static bool was_found(const struct report_file *file, const struct rule *rule)
-{
-	for (size_t i = 0; i < file->nrules; i++)
-		if (file->rules[i].rule == rule)
-			return true;
-	return false;
-}
-
 /* Cases of rules of the format that were not broken, without those that are left out; put: writes them. */
 static uint64_t passing(struct report *r, const struct report_file *file, bool put)
 {
 	uint64_t n = 0;
 
 	for (const struct rule *rule = file->record->rules; rule != NULL && rule->id != NULL; rule++) {
-		if (was_found(file, rule) || policy_of(file->policy, rule).left_out)
+		if (report_rule_of(file, rule) != NULL || policy_decide(file->policy, rule).left_out)
 			continue;
 		n++;
 		if (put) {

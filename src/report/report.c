@@ -178,6 +178,35 @@ const struct report_ops *const report_kinds[] = {
 	&report_junit, &report_github, &report_markdown, &report_gitlab, NULL,
 };
 
+const char *const report_words[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
+	                             "github", "markdown", "gitlab", "auto",   NULL };
+
+static bool in_actions(void)
+{
+	const char *const value = getenv("GITHUB_ACTIONS");
+
+	return value != NULL && strcmp(value, "true") == 0;
+}
+
+const struct report_ops *report_kind(size_t word)
+{
+	return report_kinds[word] != NULL ? report_kinds[word] : in_actions() ? &report_github : &report_text;
+}
+
+/* The root of the repository is that of the CI service, or else the current folder. */
+void report_context_place(struct report_context *c, const char *folder)
+{
+	static const char *const names[] = { "CI_PROJECT_DIR", "GITHUB_WORKSPACE" };
+
+	c->in_actions = in_actions();
+	c->folder = c->root = folder;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *const root = getenv(names[i]);
+		if (root != NULL && root[0] == '/')
+			c->root = root;
+	}
+}
+
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context)
 {
 	*r = (struct report){ .ops = ops, .context = context };
@@ -194,22 +223,10 @@ void report_free(struct report *r)
 	*r = (struct report){ .ops = NULL };
 }
 
-void report_begin(struct report *r)
-{
-	if (r->ops->begin != NULL)
-		r->ops->begin(r);
-}
-
 void report_file(struct report *r, const struct report_file *file)
 {
-	for (size_t i = 0; r->ops->finding != NULL && i < file->nfindings; i++)
-		r->ops->finding(r, file, &file->findings[i]);
+	for (struct report_view v = { .n = 0 }; r->ops->finding != NULL && report_next(file, &v);)
+		r->ops->finding(r, file, &v.finding);
 	if (r->ops->file != NULL)
 		r->ops->file(r, file);
-}
-
-void report_end(struct report *r, const struct report_totals *t)
-{
-	if (r->ops->end != NULL)
-		r->ops->end(r, t);
 }

@@ -5,9 +5,9 @@
 #include "report/parts.h"
 
 /*
- * SARIF 2.1.0 as GitHub's code scanning takes it.  That accepts 10 MB packed,
- * 25,000 results and rules, and shows 5,000 results, the worst: results are
- * gathered by level, and what does not fit is counted.
+ * SARIF 2.1.0 as GitHub's code scanning takes it.  That accepts 10 MB packed, 25,000 results and rules, and
+ * shows 5,000 results, the worst: texts of results are kept by level until the end, when the logs of the
+ * traces are gone, and what does not fit is counted.
  */
 #define MAX_RESULTS 20000
 #define MAX_BYTES ((size_t)8 << 20) /* of all results together */
@@ -190,7 +190,7 @@ static void put_rule(struct report *r, const struct rule *rule)
 {
 	static const char *const severity[] = { "recommendation", "warning", "error" };
 	struct text *const t = &r->out;
-	const enum level level = policy_of(r->context->policy, rule).level;
+	const enum level level = policy_decide(r->context->policy, rule).level;
 
 	text_str(t, "{\"id\":");
 	report_put_json(t, rule->id);

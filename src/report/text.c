@@ -174,10 +174,11 @@ static void finding(struct report *r, const struct report_file *file, const stru
 
 static void put_more(struct report *r, const struct report_file *file)
 {
-	for (size_t i = 0; i < file->nrules; i++)
-		if (file->rules[i].count > file->rules[i].listed)
-			report_text_more(&r->out, file->record->path, file->rules[i].rule,
-			                 file->rules[i].count - file->rules[i].listed);
+	for (size_t i = 0; i < file->record->ncounts; i++) {
+		const struct report_rule *const k = &file->rules[i];
+		if (!k->verdict.left_out && k->count > k->listed)
+			report_text_more(&r->out, file->record->path, k->rule, k->count - k->listed);
+	}
 }
 
 static void file_end(struct report *r, const struct report_file *file)
@@ -195,7 +196,7 @@ static void file_end(struct report *r, const struct report_file *file)
 	put_more(r, file);
 	if (k->trace != NULL)
 		add_stream(r, file);
-	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(&k->findings[0])) {
+	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(k->findings)) {
 		add_file(&s, file);
 		put_summary(&r->out, &s);
 	}

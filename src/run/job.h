@@ -1,7 +1,7 @@
 #ifndef RUN_JOB_H
 #define RUN_JOB_H
 
-#include "check/findings.h"
+#include "check/log.h"
 #include "model/event.h"
 #include "run/stage.h"
 
@@ -115,8 +115,9 @@ struct arrangement {
 /* ---- who hears of it ---- */
 
 struct listener {
-	finding_sink *sink; /* of each finding; may be NULL */
-	void *ctx;          /* of the sink */
+	struct finding_list *list; /* keeps findings; NULL: the listener is told */
+	finding_sink *sink;        /* the listener; may be NULL */
+	void *ctx;                 /* of it */
 	struct pipeline_hooks hooks;
 };
 
@@ -128,5 +129,12 @@ struct pipeline_job {
 	struct arrangement arrange;
 	struct listener to;
 };
+
+/* The findings of an input of the job. */
+static inline void job_findings(const struct pipeline_job *job, struct findings *j, const char *path)
+{
+	findings_init(j, path, job->to.sink, job->to.ctx);
+	j->list = job->to.list;
+}
 
 #endif

@@ -378,6 +378,7 @@ static void open_inner(struct joining *g, struct inner *in)
 	in->job.in.operand = in->part->operand;
 	in->job.read.want = all->read.want;
 	in->job.choice.select = in->part->select != NULL ? in->part->select : all->choice.select;
+	in->job.to.list = all->to.list;
 	in->job.to.sink = all->to.sink;
 	in->job.to.ctx = all->to.ctx;
 	in->job.to.hooks = all->to.hooks;

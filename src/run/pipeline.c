@@ -20,7 +20,7 @@ static struct source *begin_rest(struct pipeline *p)
 
 	if (!p->rest_begun) {
 		p->rest = (struct source){ .context = &p->context, .place = { .path = job->in.paths[0] } };
-		findings_init(&p->rest.findings, job->in.paths[0], job->to.sink, job->to.ctx);
+		job_findings(job, &p->rest.findings, job->in.paths[0]);
 		p->rest_begun = true;
 	}
 	return &p->rest;
@@ -563,10 +563,9 @@ static void check_trace(struct pipeline *p)
 	if (c->findings.path == NULL)
 		return;
 	s.findings = c->findings;
-	s.findings.sink = p->job->to.sink;
-	s.findings.ctx = p->job->to.ctx;
+	s.findings.list = p->job->to.list;
 	c->findings = (struct findings){ .path = NULL };
-	findings_report(&c->deferred, &s.findings, p->job->to.sink, p->job->to.ctx);
+	findings_pass_all(&s.findings, &c->deferred);
 	s.place.path = s.place.operand = s.findings.path;
 	s.place.in_folder = p->reading->operands.list[0].folder;
 	s.unreadable = c->unreadable || c->incomplete;
@@ -599,6 +598,8 @@ void pipeline_end(struct pipeline *p)
 		report_closed(p, &p->rest);
 	p->rest_begun = false;
 	check_trace(p);
+	if (p->job != NULL && p->job->to.list != NULL) /* it has the findings that were deferred */
+		arena_move(p->job->to.list->arena, &p->context.deferred_arena);
 }
 
 void pipeline_close(struct pipeline *p)

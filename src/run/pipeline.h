@@ -90,7 +90,7 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of);
  * pass will see: memory or a system call failed, or a file changed.  Its results are invalid then. */
 bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
 
-/* A finding_sink for such a pass, with a struct pipeline_why as ctx: stores the first reason. */
+/* The listener of such a pass, with a struct pipeline_why as ctx: stores the first reason. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f);
 
 /* Runs passes that the job needs, and builds the stages; opens no input for them yet.  Returns false after a

@@ -22,8 +22,7 @@ static void report_no_memory(const struct pipeline_job *job)
 {
 	struct findings findings;
 
-	findings_init(&findings, job->in.npaths > 0 && job->in.paths[0] != NULL ? job->in.paths[0] : "",
-	              job->to.sink, job->to.ctx);
+	job_findings(job, &findings, job->in.npaths > 0 && job->in.paths[0] != NULL ? job->in.paths[0] : "");
 	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
 	findings_free(&findings);
 }
@@ -33,7 +32,7 @@ static bool add_file_text(struct vocabulary *v, const struct pipeline_job *job, 
 {
 	struct findings findings;
 
-	findings_init(&findings, path, job->to.sink, job->to.ctx);
+	job_findings(job, &findings, path);
 	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
 	findings_free(&findings);
 	if (!ok && vocab_no_memory(v))

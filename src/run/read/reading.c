@@ -32,7 +32,7 @@ static void report_problem(struct reading *r, const char *path, enum input_fault
 		            .place = { .path = path },
 		            .unreadable = !input_fault_is_warning(fault) };
 
-	findings_init(&s.findings, path, r->context->job->to.sink, r->context->job->to.ctx);
+	job_findings(r->context->job, &s.findings, path);
 	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
 	reading_report(r, &s);
 }
@@ -48,7 +48,7 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
 		return;
-	findings_init(&s.findings, path, r->context->job->to.sink, r->context->job->to.ctx);
+	job_findings(r->context->job, &s.findings, path);
 	s.reader = (struct reader){ .format = format,
 		                    .trace = c->trace,
 		                    .findings = &s.findings,
@@ -176,7 +176,7 @@ static void report_empty_folder(struct reading *r, const struct operand *o)
 	const struct input_tree *const t = &o->tree;
 	struct source s = { .context = r->context, .place = { .path = o->path }, .unreadable = true };
 
-	findings_init(&s.findings, o->path, r->context->job->to.sink, r->context->job->to.ctx);
+	job_findings(r->context->job, &s.findings, o->path);
 	for (size_t i = 0; i < t->nproblems; i++)
 		finding_add(&s.findings, input_fault_rule(t->problems[i].fault), 0, 0, "%s",
 		            t->problems[i].text);

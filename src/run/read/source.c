@@ -181,8 +181,21 @@ void trace_context_free(struct trace_context *c)
 		format_trace_ops(c->format)->close(c->shared);
 	free(c->shared);
 	c->shared = NULL;
-	findings_report(&c->deferred, &c->findings, NULL, NULL);
 	findings_free(&c->findings);
+	arena_free(&c->deferred_arena);
+}
+
+struct finding_list trace_context_list(struct trace_context *c)
+{
+	return (struct finding_list){ .arena = &c->deferred_arena, .room = &c->deferred_room };
+}
+
+static void begin_findings(const struct trace_context *c, struct findings *j, const char *path)
+{
+	if (c->quiet)
+		findings_init(j, path, NULL, NULL);
+	else
+		job_findings(c->job, j, path);
 }
 
 static struct reader reader_of(const struct source *s, struct findings *findings)
@@ -216,8 +229,9 @@ static bool open_trace(struct source *s)
 		return false;
 	c->opened = true;
 	c->format = s->format;
-	c->deferred.room = &c->deferred_room;
-	findings_init(&c->findings, s->place.operand, c->quiet ? NULL : findings_defer, &c->deferred);
+	c->deferred = trace_context_list(c);
+	begin_findings(c, &c->findings, s->place.operand);
+	c->findings.list = c->quiet ? NULL : &c->deferred;
 	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
 	                  ops->checks_order(c->job->in.options);
 	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
@@ -419,7 +433,7 @@ static bool set_scope(struct source *s)
 bool source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
 {
 	*s = (struct source){ .context = c, .place = place, .in = in, .dialect = "", .status = READ_MORE };
-	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->to.sink, c->job->to.ctx);
+	begin_findings(c, &s->findings, place.path);
 	if (in == NULL || !set_scope(s)) {
 		source_no_memory(s);
 		return false;

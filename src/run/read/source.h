@@ -33,7 +33,8 @@ struct trace_context {
 	bool opened;  /* trace_ops.open was called */
 	/* of the whole trace */
 	struct findings findings; /* path NULL: no input recognised yet */
-	struct deferred_findings deferred;
+	struct finding_list deferred;
+	struct arena deferred_arena; /* of this list and those of streams */
 	size_t deferred_room;
 	bool unreadable;
 	bool incomplete;    /* another file of the trace could not be read */
@@ -61,17 +62,20 @@ struct source {
 	const char *dialect;         /* valid after source_end(); "": none */
 	struct reader reader;
 	struct findings findings;
-	struct deferred_findings deferred; /* of a merged stream */
-	enum read_status status;           /* of the last source_next(); READ_MORE before */
-	bool open;                         /* the reader was opened */
-	bool unreadable;                   /* the input failed, was cut or not recognised, or OOM */
-	bool complete;                     /* the reader reached the end; valid after source_end() */
-	bool as_whole;                     /* no input: findings of the whole trace */
+	struct finding_list deferred; /* of a merged stream */
+	enum read_status status;      /* of the last source_next(); READ_MORE before */
+	bool open;                    /* the reader was opened */
+	bool unreadable;              /* the input failed, was cut or not recognised, or OOM */
+	bool complete;                /* the reader reached the end; valid after source_end() */
+	bool as_whole;                /* no input: findings of the whole trace */
 };
 
 void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
                         struct vocabularies *vocabularies, unsigned want);
 void trace_context_free(struct trace_context *c);
+
+/* A list for findings that are reported later. */
+struct finding_list trace_context_list(struct trace_context *c);
 
 /* The id of an arrow of the input (or trace) of this number, which differs from those of others. */
 uint64_t source_flow_id(uint64_t number, uint64_t id);

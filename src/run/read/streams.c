@@ -103,9 +103,8 @@ bool streams_add(struct reading *r, struct source *from)
 	}
 	s->place = r->streams->n - 1;
 	s->source = *from;
-	s->source.findings.sink = findings_defer;
-	s->source.findings.ctx = &s->source.deferred;
-	s->source.deferred.room = &s->source.context->deferred_room;
+	s->source.deferred = trace_context_list(s->source.context);
+	s->source.findings.list = &s->source.deferred;
 	r->streams->packed += s->source.in->packing != INPUT_PLAIN;
 	input_keep(s->source.in, BYTES_BUFFERED / r->inputs);
 	if (r->inputs > MAX_MAPPED)
@@ -396,15 +395,13 @@ struct source *streams_present(struct reading *r)
 
 static void report_stream(struct reading *r, struct stream *s)
 {
-	const struct pipeline_job *const job = r->context->job;
 	struct findings *const j = &s->source.findings;
 
 	source_end(&s->source);
 	batch_free(&s->batch);
 	shared_memory_drop(s->memory);
-	findings_report(&s->source.deferred, j, job->to.sink, job->to.ctx);
-	j->sink = job->to.sink;
-	j->ctx = job->to.ctx;
+	j->list = r->context->job->to.list;
+	findings_pass_all(j, &s->source.deferred);
 	reading_report(r, &s->source);
 	free(s);
 }

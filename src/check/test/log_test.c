@@ -1,0 +1,144 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/log.h"
+
+static const struct rule a = { .id = "test/a", .level = LEVEL_ERROR },
+                         b = { .id = "test/b", .level = LEVEL_NOTE };
+
+struct said {
+	char text[4096];
+	size_t n;
+};
+
+static void note(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct said *const s = ctx;
+
+	s->n += (size_t)snprintf(s->text + s->n, sizeof s->text - s->n, "%s %s %d:%d:@%d %s\n", j->path,
+	                         f->rule->id, (int)f->line, (int)f->column, (int)f->offset, f->message);
+}
+
+Test(finding_list, said_later_in_order)
+{
+	size_t room = DEFERRED_ROOM;
+	struct arena arena = { .head = NULL };
+	struct finding_list k = { .arena = &arena, .room = &room };
+	struct said s = { .n = 0 };
+	struct findings j;
+
+	findings_init(&j, "path", note, &s);
+	j.list = &k;
+	finding_add(&j, &a, 7, 0, "one");
+	finding_add_line(&j, &b, 3, 5, 2, 0, "two %d", 2);
+	cr_expect_eq(s.n, 0);
+	j.list = NULL;
+	findings_pass_all(&j, &k);
+	cr_expect_str_eq(s.text, "path test/a 0:0:@7 one\npath test/b 5:2:@3 two 2\n");
+	cr_expect_eq(room, DEFERRED_ROOM, "what was said takes no room");
+	findings_pass_all(&j, &k);
+	cr_expect_eq(s.n, strlen("path test/a 0:0:@7 one\npath test/b 5:2:@3 two 2\n"), "said once");
+	findings_free(&j);
+	arena_free(&arena);
+}
+
+Test(finding_list, too_many_are_counted)
+{
+	size_t room = 150;
+	struct arena arena = { .head = NULL };
+	struct finding_list k = { .arena = &arena, .room = &room };
+	struct said s = { .n = 0 };
+	struct findings j;
+
+	findings_init(&j, "path", note, &s);
+	j.list = &k;
+	for (int i = 0; i < 10; i++)
+		finding_add(&j, i == 9 ? &a : &b, 0, 0, "one of ten");
+	j.list = NULL;
+	findings_pass_all(&j, &k);
+	cr_expect_eq(j.levels[LEVEL_NOTE] + j.levels[LEVEL_ERROR], 10);
+	cr_expect_not_null(strstr(s.text, "path test/b 0:0:@0 one of ten\n"));
+	cr_expect_not_null(strstr(s.text, "path test/a 0:0:@0 "), "the worst is named: %s", s.text);
+	cr_expect_not_null(strstr(s.text, " findings, this one and others, are counted and not shown"), "%s",
+	                   s.text);
+	findings_free(&j);
+	arena_free(&arena);
+}
+
+/* ---- the log ---- */
+
+/* Adds `n` findings, of a stream or directly. */
+static void add(struct finding_log *k, struct findings *j, const char *what, int n, struct arena *stream)
+{
+	size_t room = DEFERRED_ROOM;
+	struct finding_list list = { .arena = stream, .room = &room };
+
+	findings_init(j, "path", NULL, NULL);
+	j->list = stream != NULL ? &list : &k->open;
+	for (int i = 0; i < n; i++)
+		finding_add(j, &a, (uint64_t)i, 0, "%s %d", what, i);
+	j->list = &k->open;
+	if (stream != NULL)
+		findings_pass_all(j, &list);
+}
+
+static void expect_file(const struct file_record *r, const char *what, size_t n)
+{
+	const struct finding *f = r->findings;
+	char message[80];
+
+	cr_assert_eq(r->nfindings, n);
+	for (size_t i = 0; i < n; i++, f = f->next) {
+		snprintf(message, sizeof message, "%s %d", what, (int)f->offset);
+		cr_expect_str_eq(f->message, message);
+	}
+}
+
+Test(finding_log, files_are_ranges_of_it)
+{
+	struct arena stream = { .head = NULL };
+	struct finding_log k;
+	struct findings j;
+
+	finding_log_init(&k);
+	add(&k, &j, "first", 3, NULL);
+	finding_log_close(&k, &(struct file_record){ .path = "1" }, &j);
+	findings_free(&j);
+	add(&k, &j, "second", 2, &stream);
+	finding_log_close(&k, &(struct file_record){ .path = "2" }, &j);
+	findings_free(&j);
+	add(&k, &j, "second", 2, NULL);
+	finding_log_amend(&k, &j);
+	findings_free(&j);
+	cr_assert(!k.failed);
+	expect_file(k.first, "first", 3);
+	expect_file(k.last, "second", 4);
+	cr_expect_eq(k.first->next, k.last);
+	cr_expect_eq(k.last->ncounts, 2);
+	finding_log_free(&k);
+	arena_free(&stream);
+}
+
+/* With a policy, the last file is not complete when the next one has findings already. */
+Test(finding_log, open_findings_outlive_the_files_before)
+{
+	char what[40];
+	struct finding_log k;
+	struct findings j;
+
+	finding_log_init(&k);
+	for (int i = 0; i < 200; i++) {
+		snprintf(what, sizeof what, "findings of file %d are", i);
+		add(&k, &j, what, 20, NULL);
+		finding_log_clear(&k);
+		finding_log_close(&k, &(struct file_record){ .path = what }, &j);
+		findings_free(&j);
+		cr_assert_eq(k.first, k.last);
+		expect_file(k.first, what, 20);
+		cr_expect_str_eq(k.first->path, what);
+		cr_expect_lt(k.arenas[0].used + k.arenas[1].used, 20000,
+		             "memory of reported files is used again");
+	}
+	finding_log_free(&k);
+}
