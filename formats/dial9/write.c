@@ -92,8 +92,6 @@ bool d9w_clean(struct text *t, struct slice s, uint32_t most)
 
 /* ---- tracks ---- */
 
-#define OWN "tracetool."
-
 static void put_untimed(struct text *t, enum d9w_type_id id)
 {
 	text_char(t, D9_TAG_EVENT);
@@ -105,13 +103,6 @@ static void put_optional(struct text *t, bool there, uint64_t v)
 	text_char(t, there);
 	if (there)
 		d9w_varint(t, v);
-}
-
-static struct slice track_kind_name(const struct track *t)
-{
-	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
-	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
-	                                    : SLICE_LIT("thread");
 }
 
 static void put_track(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
@@ -131,7 +122,7 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	put_untimed(out, D9W_ID_TRACK);
 	d9w_varint(out, number);
 	put_optional(out, t->parent != NULL, parent);
-	d9w_text32(out, track_kind_name(t));
+	d9w_text32(out, t->lane > 0 ? SLICE_LIT("child") : track_kind_name(t)); /* it has no lanes */
 	put_optional(out, t->has_id, t->id);
 	d9w_text32(out, slice_of(name->p, name->n));
 }
@@ -181,10 +172,10 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 	const bool own = f->kind != FACT_TRACE;
 	bool changed;
 
-	if (!own && f->name.n >= sizeof OWN - 1 && memcmp(f->name.p, OWN, sizeof OWN - 1) == 0)
+	if (!own && word_is_own(f->name))
 		return;
 	text_clear(t);
-	text_str(t, own ? OWN : "");
+	text_str(t, own ? WORDS_PREFIX : "");
 	changed = d9w_clean(t, f->name, MAX_FACT_BYTES);
 	const size_t n = t->n;
 	if (own)
