@@ -10,6 +10,7 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
+#include "out/times.h"
 #include "output/text_json.h"
 
 /* ---- numbers, times, texts ---- */
@@ -253,32 +254,23 @@ static bool find_cells(struct d9w_state *st, const struct batch *b, const struct
 	return !chunk->text.failed;
 }
 
-static uint64_t start_of(const struct d9w_state *st, const struct event *e, struct chunk *chunk)
-{
-	if (!st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
-	return 0;
-}
-
 static void put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l, uint32_t track,
                      struct chunk *chunk)
 {
-	const uint64_t start = start_of(st, e, chunk);
-	const uint32_t delta = d9w_delta(st, start, chunk);
+	const struct out_times times = out_times_of(e, st->signed_time);
+	const uint32_t delta = d9w_delta(st, times.start, chunk);
 	struct text *const t = &chunk->text;
-	uint64_t dur = e->dur;
 
+	if (times.negative)
+		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	text_char(t, D9_TAG_EVENT);
 	d9w_number(t, l->id, 2);
 	d9w_number(t, delta, 3);
 	d9w_varint(t, track);
-	if (e->phase == PHASE_SPAN && dur > UINT64_MAX - start) {
+	if (times.late)
 		d9w_lose(chunk, D9W_LATE_END, e->offset);
-		dur = UINT64_MAX - start;
-	}
 	if (e->phase == PHASE_SPAN || event_is_flow(e))
-		d9w_varint(t, dur);
+		d9w_varint(t, e->phase == PHASE_SPAN ? times.dur : e->dur);
 }
 
 /* Adds a text of an event without a schema of its own. */

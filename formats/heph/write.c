@@ -8,6 +8,7 @@
 #include "heph/heph.h"
 #include "model/event_traits.h"
 #include "model/value.h"
+#include "out/times.h"
 
 /* ---- attributes ---- */
 
@@ -268,24 +269,6 @@ static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 
 /* ---- events ---- */
 
-static uint64_t start_of(struct hpw_packet *k, const struct event *e)
-{
-	if (!k->st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	hpw_lose(k, HPW_NEGATIVE_TIME);
-	return 0;
-}
-
-static uint64_t end_of(struct hpw_packet *k, const struct event *e, uint64_t start)
-{
-	if (e->phase != PHASE_SPAN)
-		return start;
-	if (e->dur <= UINT64_MAX - start)
-		return start + e->dur;
-	hpw_lose(k, HPW_LATE_TIME);
-	return UINT64_MAX;
-}
-
 /* Adds what Heph does not have. */
 static void put_words(struct hpw_packet *k, const struct event *e)
 {
@@ -325,7 +308,8 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		                .ledger = &chunk->ledger,
 		                .offset = e->offset,
 		                .start = chunk->text.n };
-	const uint64_t start = start_of(&k, e), end = end_of(&k, e, start);
+	const struct out_times times = out_times_of(e, st->signed_time);
+	const uint64_t end = times.start + times.dur;
 	char *const p = text_room(k.text, HPW_AT_DESCRIPTION);
 
 	uint32_t *const counter = counter_of(&st->tracks, to);
@@ -334,13 +318,17 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		chunk->text.failed = true;
 		return;
 	}
+	if (times.negative)
+		hpw_lose(&k, HPW_NEGATIVE_TIME);
+	if (times.late)
+		hpw_lose(&k, HPW_LATE_TIME);
 	if (to->changed)
 		hpw_lose(&k, HPW_TRACK_CHANGED);
 	hpw_store(p, HEPH_MAGIC_EVENT, 4);
 	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
 	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);
 	hpw_store(p + HPW_AT_SUBSTREAM, to->substream, 8);
-	hpw_store(p + HPW_AT_START, start, 8);
+	hpw_store(p + HPW_AT_START, times.start, 8);
 	hpw_store(p + HPW_AT_END, end, 8);
 	k.text->n += HPW_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;

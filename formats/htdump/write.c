@@ -13,6 +13,7 @@
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "out/facts.h"
+#include "out/times.h"
 #include "out/types.h"
 #include "output/text_json.h"
 
@@ -244,22 +245,6 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 
 /* ---- events ---- */
 
-static uint64_t start_of(const struct htw_state *st, const struct event *e, const struct htw_record *r)
-{
-	if (!st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	add_loss(r, HTW_NEGATIVE_TIME);
-	return 0;
-}
-
-static uint64_t duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
-{
-	if (e->dur <= UINT64_MAX - start)
-		return e->dur;
-	add_loss(r, HTW_LATE_END);
-	return UINT64_MAX - start;
-}
-
 /* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
 static void count_losses(const struct htw_record *r, enum event_kind kind)
 {
@@ -274,8 +259,8 @@ static void count_losses(const struct htw_record *r, enum event_kind kind)
 }
 
 /* Adds the head and the inherited fields: duration of a span, thread, label, id of an arrow. */
-static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
-                      uint32_t thread)
+static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint64_t dur,
+                      uint32_t class_id, uint32_t thread)
 {
 	const enum event_kind kind = htw_kind_of(e);
 	struct text *const t = &r->chunk->text;
@@ -285,7 +270,7 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 		return;
 	p = store_head(st, p, class_id, st->last_ts);
 	if (kind_is_span(kind))
-		p = htw_store(p, duration_of(e, st->last_ts, r), 8);
+		p = htw_store(p, dur, 8);
 	p = htw_store(p, thread, 4);
 	t->n = (size_t)(p - t->p);
 	htw_text(r, e->name);
@@ -298,8 +283,11 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 static void put_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct htw_record r = { chunk, e->offset, HTW_MAX_RECORD };
+	const struct out_times times = out_times_of(e, st->signed_time);
 
-	st->last_ts = start_of(st, e, &r);
+	if (times.negative)
+		add_loss(&r, HTW_NEGATIVE_TIME);
+	st->last_ts = times.start;
 	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
 	const uint32_t thread = thread_id_of(st, e->track, chunk, e->offset);
 
@@ -311,7 +299,9 @@ static void put_event(struct htw_state *st, const struct batch *b, const struct 
 		add_loss(&r, HTW_STEP);
 	if (l->fields_renamed)
 		add_loss(&r, HTW_RENAMED);
-	put_bases(st, &r, e, l->id, thread);
+	if (times.late)
+		add_loss(&r, HTW_LATE_END);
+	put_bases(st, &r, e, times.dur, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
 		put_shared_fields(st, &r, b, e);
 		return;
