@@ -19,18 +19,6 @@ static void put_bytes(struct text *t, const struct value *v)
 	text_char(t, '"');
 }
 
-static void put_address(struct text *t, uint64_t v)
-{
-	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
-
-	if (p == NULL)
-		return;
-	*p++ = '"';
-	p = decimal_hex(p, v);
-	*p++ = '"';
-	t->n = (size_t)(p - t->p);
-}
-
 static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
                       bool as_is);
 
@@ -94,7 +82,7 @@ static void put_value(struct text *t, const struct value *v, struct fields_json_
 		lost->not_a_number += !text_json_f64(t, v->f64);
 		break;
 	case VALUE_ADDRESS:
-		put_address(t, v->u64);
+		text_json_address(t, v->u64);
 		break;
 	case VALUE_STRING:
 		put_string(t, value_text(v), lost);
