@@ -165,14 +165,15 @@ struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice
 	const struct slice none = { NULL, 0, 0 };
 	uint32_t number = tabletext_get(t, name);
 
+	if (name.p == NULL)
+		name.p = ""; /* NULL means OOM */
 	if (number == TABLE_NONE)
 		return tabletext_put(t, name, 1) ? name : none;
 	char *const p = arena_alloc(a, (size_t)name.n + sizeof " (4294967295)");
 	if (p == NULL)
 		return none;
 	struct slice unique = { p, 0, name.flags & (SLICE_UTF8 | SLICE_JSON) };
-	if (name.n > 0)
-		memcpy(p, name.p, name.n); /* it may contain NUL */
+	memcpy(p, name.p, name.n); /* it may contain NUL */
 	do
 		unique.n = name.n + (uint32_t)sprintf(p + name.n, " (%" PRIu32 ")", ++number);
 	while (tabletext_get(t, unique) != TABLE_NONE);

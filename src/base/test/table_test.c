@@ -276,6 +276,8 @@ Test(table, unique_names)
 		cr_expect_eq(s.flags, rows[i].name.flags & (SLICE_UTF8 | SLICE_JSON));
 	}
 	tabletext_free(&t);
+	cr_expect_not_null(tabletext_unique(&t, &a, slice_of(NULL, 0)).p, "a name without bytes is a name");
+	tabletext_free(&t);
 	arena_free(&a);
 }
 
