@@ -495,23 +495,22 @@ static void put_meta(struct chunk *chunk, const struct trace *trace)
 {
 	struct text *const t = &chunk->text;
 	struct tabletext names = { .slots = NULL };
+	struct arena numbered = { 0 };
 
 	if (trace->nmeta == 0)
 		return;
 	text_str(t, ",\n\"trace\":{");
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		const struct slice name = trace->meta[i].name;
-		const uint32_t times = tabletext_get(&names, name);
+		const struct slice name = tabletext_unique(&names, &numbered, trace->meta[i].name);
+		t->failed |= name.p == NULL;
 		text_str(t, i > 0 ? ",\n\"" : "\n\"");
 		text_json_chars(t, name);
-		if (times != TABLE_NONE)
-			text_printf(t, " (%" PRIu32 ")", times + 1);
 		text_str(t, "\":");
 		chrome_value(chunk, &trace->meta[i].value, &(struct event){ .ts = 0 });
-		t->failed |= !tabletext_put(&names, name, times == TABLE_NONE ? 1 : times + 1);
 	}
 	text_char(t, '}');
 	tabletext_free(&names);
+	arena_free(&numbered);
 }
 
 void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)

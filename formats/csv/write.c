@@ -402,7 +402,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-#define ROW(kind, name) [EVENT_KIND_##kind] = { name, sizeof(name) - 1 },
+#define ROW(kind, name, ...) [EVENT_KIND_##kind] = { name, sizeof(name) - 1 },
 	EVENT_KIND_ROWS(ROW)
 #undef ROW
 };

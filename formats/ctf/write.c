@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
+#include "out/types.h"
 #include "output/text_json.h"
 #include "output/text_units.h"
 
@@ -216,25 +217,6 @@ static const struct ctf_layout *find_layout(struct ctf_state *st, const struct b
 
 /* ---- payload ---- */
 
-/* Returns the bits of a double, or with `narrow` of the float that it was converted from.  NaNs are converted
- * by hand: a processor would make signalling ones quiet. */
-static uint64_t float_bits(double d, bool narrow)
-{
-	const float f = (float)d;
-	uint64_t bits;
-	uint32_t half;
-
-	memcpy(&bits, &d, sizeof bits);
-	if (!narrow)
-		return bits;
-	memcpy(&half, &f, sizeof half);
-	if (d != d) {
-		const uint32_t payload = (uint32_t)(bits >> 29 & 0x7fffff);
-		half = (uint32_t)(bits >> 63 << 31) | 0x7f800000U | (payload != 0 ? payload : 0x400000U);
-	}
-	return half;
-}
-
 /* Adds a value as JSON, bytes as hexadecimal digits. */
 static void put_as_text(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
@@ -296,14 +278,14 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 		[VALUE_BOOL] = 1, [VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4, [VALUE_U64] = 8,
 		[VALUE_I8] = 1,   [VALUE_I16] = 2, [VALUE_I32] = 4, [VALUE_I64] = 8, [VALUE_ADDRESS] = 8,
 	};
-	double number;
+	struct value number = { .type = VALUE_F64 };
 
-	if (v->type == VALUE_JSON && parse_json_number(v, &number))
-		put_number(&st->packet, float_bits(number, false), 8);
+	if (v->type == VALUE_JSON && parse_json_number(v, &number.f64))
+		put_number(&st->packet, number.u64, 8);
 	else if (v->type == VALUE_STRING)
 		put_text(&st->packet, value_text(v), chunk, offset);
 	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
-		put_number(&st->packet, float_bits(v->f64, v->type == VALUE_F32),
+		put_number(&st->packet, v->type == VALUE_F32 ? value_f32_bits(v->f64) : v->u64,
 		           v->type == VALUE_F32 ? 4 : 8);
 	else if (v->type == VALUE_LIST)
 		put_list(st, v, chunk, offset);

@@ -12,6 +12,7 @@
 #include "dftracer/write.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
+#include "out/times.h"
 
 /* Limits keep the memory independent of the length of the trace, and the output within the DFT_MAX_* of the
  * reader. */
@@ -322,37 +323,23 @@ static struct dfw_owner who_of(struct dfw_state *st, const struct batch *b, cons
 
 /* ---- times ---- */
 
-static uint64_t start_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
+/* Returns the times in the unit of the dialect. */
+static struct out_times times_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
 {
-	if (!st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	dfw_lose(chunk, DFW_NEGATIVE_TIME, e->offset);
-	return 0;
-}
+	struct out_times t = out_times_of(e, st->signed_time);
+	const uint64_t end = t.start + t.dur;
 
-static uint64_t duration_of(const struct event *e, uint64_t start, struct chunk *chunk)
-{
-	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
-
-	if (dur <= UINT64_MAX - start)
-		return dur;
-	dfw_lose(chunk, DFW_LATE_END, e->offset);
-	return UINT64_MAX - start;
-}
-
-struct times {
-	uint64_t ts, dur; /* in the unit of the dialect */
-};
-
-static struct times times_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
-{
-	const uint64_t start = start_of(st, e, chunk), dur = duration_of(e, start, chunk);
-
+	if (t.negative)
+		dfw_lose(chunk, DFW_NEGATIVE_TIME, e->offset);
+	if (t.late)
+		dfw_lose(chunk, DFW_LATE_END, e->offset);
 	if (st->dialect == DFW_D5)
-		return (struct times){ start, dur };
-	if (start % 1000 != 0 || dur % 1000 != 0)
+		return t;
+	if (t.start % 1000 != 0 || t.dur % 1000 != 0)
 		dfw_lose(chunk, DFW_TIME_ROUNDED, e->offset);
-	return (struct times){ start / 1000, (start + dur) / 1000 - start / 1000 };
+	t.start /= 1000;
+	t.dur = end / 1000 - t.start;
+	return t;
 }
 
 /* ---- events ---- */
@@ -427,11 +414,11 @@ static void put_complete(struct dfw_state *st, const struct event *e, struct dfw
                          struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	const struct times times = times_of(st, e, chunk);
+	const struct out_times times = times_of(st, e, chunk);
 
 	put_number(st, t, "pid", owner.process->pid);
 	put_number(st, t, "tid", owner.tid);
-	put_number(st, t, "ts", times.ts);
+	put_number(st, t, "ts", times.start);
 	put_number(st, t, "dur", times.dur);
 	text_str(t, st->dialect == DFW_D5 ? ",\"ph\":1" : ",\"ph\":\"X\"");
 }
@@ -442,7 +429,7 @@ static void put_sample(struct dfw_state *st, const struct event *e, struct dfw_o
 {
 	struct text *const t = &chunk->text;
 
-	put_number(st, t, "ts", times_of(st, e, chunk).ts);
+	put_number(st, t, "ts", times_of(st, e, chunk).start);
 	text_str(t, kind == COUNTER ? ",\"ph\":2" : ",\"ph\":3");
 	put_number(st, t, "pid", owner.process->pid);
 	put_number(st, t, "tid", owner.tid);
@@ -552,9 +539,7 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 	if (f->kind == FACT_TRACE && st->own && !is_custom(&name))
 		return;
 	if (f->kind == FACT_LOSS)
-		text_str(&made.text, "losses.");
-	if (f->kind == FACT_LOSS)
-		text_slice(&made.text, name);
+		fact_put_name(&made.text, f);
 	const size_t n = made.text.n;
 	if (!fact_put_text(&made.text, f))
 		dfw_value(&made, &f->value, 0);

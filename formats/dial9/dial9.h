@@ -26,7 +26,8 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
-#include "out/kind.h"
+#include "out/types.h"
+#include "out/words.h"
 #include "format/recover.h"
 
 /* ---- bytes of the file ---- */
@@ -781,50 +782,48 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t max);
  * Events and tracks that tracetool wrote into a dial9 trace.  The vocabulary names their schemas
  * (`made: event`, `made: track`); the schemas state the rest:
  *
- *     tracetool:KIND:CATEGORY:CLASS     KIND: enum event_kind; % and : of CATEGORY are %25 and %3a
+ *     tracetool:KIND:CATEGORY:CLASS     KIND: KIND_PART of out/kind.h; % and : of CATEGORY are %25 and %3a
  *         tracetool.track     Varint, the number of a track
  *         tracetool.duration  Varint, ns; of spans
  *         tracetool.arrow     Varint; of arrows
  *         tracetool.name      PooledString, String; Bytes if it is not UTF-8
- *         FIELD[:WORD]        the arguments; WORD: enum d9_made_word
+ *         FIELD[:TYPE]        the arguments; TYPE: enum d9_made_type
  *     tracetool:track
  *         track Varint (0, 1, 2, ... in a segment), parent optional Varint, kind String,
  *         id optional Varint, name String or Bytes
  */
 #define D9_MADE_PREFIX "tracetool:"
 #define D9_MADE_TRACK "tracetool:track"
-#define D9_MADE_JSON_DEPTH 100U
 #define D9_MADE_FIELDS 4 /* before the arguments, at most */
 
-extern const char *const d9_made_kinds[EVENT_KINDS + 1];
+extern const enum word d9_made_hidden[D9_MADE_FIELDS]; /* in their order */
 
-extern const char *const d9_made_hidden[D9_MADE_FIELDS];
+static inline bool d9_made_has(enum event_kind kind, enum word hidden)
+{
+	return hidden == WORD_DURATION ? kind_is_span(kind) : hidden != WORD_ARROW || kind_is_arrow(kind);
+}
 
-/* Types that dial9 lacks, as suffixes of names of arguments. */
-enum d9_made_word {
-	D9_MADE_PLAIN, /* as it is; written only if the name itself ends in one of the other words */
-	D9_MADE_I8,
-	D9_MADE_I16,
-	D9_MADE_I32,
-	D9_MADE_F32,
-	D9_MADE_ADDRESS,
-	D9_MADE_TEXT,  /* Bytes that are text, but not UTF-8 */
-	D9_MADE_JSON,  /* String */
-	D9_MADE_STACK, /* numbers in a list are addresses */
-	D9_MADE_WORDS
+/* Types that dial9 lacks, as suffixes of names of arguments: enum value_type (I8, I16, I32, F32, ADDRESS;
+ * JSON in a String), and these. */
+enum d9_made_type {
+	D9_MADE_PLAIN = VALUE_NONE,  /* as it is; written only if the name itself ends in another suffix */
+	D9_MADE_TEXT = VALUE_STRING, /* Bytes that are text, but not UTF-8 */
+	D9_MADE_STACK = VALUE_LIST,  /* numbers in a list are addresses */
+	D9_MADE_NONE = VALUE_TYPES,  /* there is no suffix */
 };
 
-extern const char *const d9_made_words[D9_MADE_WORDS + 1];
+const char *d9_made_suffix(unsigned type);
 
-/* Returns the suffix of a field's name, or D9_MADE_WORDS; *n: bytes of the name before it. */
-enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n);
+/* Returns the type that the suffix of a field's name tells, or D9_MADE_NONE; *n: bytes of the name before it.
+ */
+unsigned d9_made_suffix_of(struct slice name, uint32_t *n);
 
 /* A schema of such events. */
 struct d9_made {
 	uint8_t kind;    /* enum event_kind */
 	uint8_t nhidden; /* fields before the arguments */
 	struct slice cls, category;
-	uint8_t *words; /* of each argument: enum d9_made_word */
+	uint8_t *types; /* of each argument: see enum d9_made_type */
 };
 
 /* Parses a schema.  Returns false if it is no such schema, or on OOM. */
@@ -839,7 +838,7 @@ void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct 
                    struct event *e, const char **args);
 
 /* Restores the type of an argument. */
-void d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, struct value *v);
+void d9_made_restore(struct d9_state *st, unsigned type, struct batch *b, struct value *v);
 
 /* Returns the process of events without such a track, named by the file. */
 const struct track *d9_process(struct d9_state *st);

@@ -420,9 +420,8 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 		return;
 	add_fields(st, s, f, b, e, args, s->made->nhidden);
 	for (uint32_t i = 0; i < e->nfields && !st->no_memory; i++)
-		if (s->made->words[i] < D9_MADE_WORDS)
-			d9_made_restore(st, (enum d9_made_word)s->made->words[i], b,
-			                &b->fields[e->first_field + i].value);
+		if (s->made->types[i] != D9_MADE_NONE)
+			d9_made_restore(st, s->made->types[i], b, &b->fields[e->first_field + i].value);
 }
 
 static void add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,

@@ -5,33 +5,21 @@
  * name, the track and the types of arguments that it had.
  */
 #include "dial9/dial9.h"
-#include "json/token.h"
-#include "model/event_traits.h"
+#include "model/value.h"
 
 #define MAX_NAME_BYTES (16U << 20) /* of the names of all tracks */
 
 /* ---- parts of schemas ---- */
 
-const char *const d9_made_kinds[EVENT_KINDS + 1] = {
-	[EVENT_KIND_SPAN] = "span",
-	[EVENT_KIND_ASYNC] = "async",
-	[EVENT_KIND_INSTANT] = "instant",
-	[EVENT_KIND_COUNTER] = "counter",
-	[EVENT_KIND_ARROW_OUT] = "arrow-out",
-	[EVENT_KIND_ARROW_IN] = "arrow-in",
-	[EVENT_KIND_BEGIN] = "begin",
-	[EVENT_KIND_END] = "end",
-	[EVENT_KIND_ARROW_STEP] = "arrow-step",
-};
+const enum word d9_made_hidden[D9_MADE_FIELDS] = { WORD_TRACK, WORD_DURATION, WORD_ARROW, WORD_NAME };
 
-const char *const d9_made_hidden[D9_MADE_FIELDS] = { "tracetool.track", "tracetool.duration",
-	                                             "tracetool.arrow", "tracetool.name" };
-
-const char *const d9_made_words[D9_MADE_WORDS + 1] = {
-	[D9_MADE_PLAIN] = "plain", [D9_MADE_I8] = "i8",     [D9_MADE_I16] = "i16",
-	[D9_MADE_I32] = "i32",     [D9_MADE_F32] = "f32",   [D9_MADE_ADDRESS] = "address",
-	[D9_MADE_TEXT] = "text",   [D9_MADE_JSON] = "json", [D9_MADE_STACK] = "stack",
-};
+const char *d9_made_suffix(unsigned type)
+{
+	return type == D9_MADE_PLAIN   ? "plain"
+	       : type == D9_MADE_TEXT  ? "text"
+	       : type == D9_MADE_STACK ? "stack"
+	                               : value_type_name(type);
+}
 
 static const char *last_colon(struct slice s)
 {
@@ -40,20 +28,22 @@ static const char *last_colon(struct slice s)
 	return s.n > 0 ? s.p + s.n - 1 : NULL;
 }
 
-enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n)
+unsigned d9_made_suffix_of(struct slice name, uint32_t *n)
 {
+	static const uint8_t types[] = { D9_MADE_PLAIN, VALUE_I8,     VALUE_I16,  VALUE_I32,    VALUE_F32,
+		                         VALUE_ADDRESS, D9_MADE_TEXT, VALUE_JSON, D9_MADE_STACK };
 	const char *const colon = last_colon(name);
-	int word = D9_MADE_WORDS;
 
 	*n = name.n;
 	if (colon == NULL)
-		return D9_MADE_WORDS;
+		return D9_MADE_NONE;
 	const struct slice tail = slice_of(colon + 1, (size_t)(name.p + name.n - colon - 1));
-	for (word = 0; word < D9_MADE_WORDS && !slice_is(tail, d9_made_words[word]); word++)
-		;
-	if (word < D9_MADE_WORDS)
-		*n = (uint32_t)(colon - name.p);
-	return (enum d9_made_word)word;
+	for (size_t i = 0; i < sizeof types; i++)
+		if (slice_is(tail, d9_made_suffix(types[i]))) {
+			*n = (uint32_t)(colon - name.p);
+			return types[i];
+		}
+	return D9_MADE_NONE;
 }
 
 /* The category with % and : restored; p NULL on OOM. */
@@ -95,8 +85,7 @@ static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 
 	if (!read_part(&rest, &kind) || !read_part(&rest, &category))
 		return false;
-	while (m->kind < EVENT_KINDS && !slice_is(kind, d9_made_kinds[m->kind]))
-		m->kind++;
+	m->kind = (uint8_t)event_kind_named(kind, KIND_PART);
 	m->category = unescape(arena, category);
 	m->cls = textscan_slice(rest.p, rest.n); /* lies in the schema's name, which stays */
 	st->no_memory |= m->category.p == NULL;
@@ -108,56 +97,35 @@ static bool is_text_type(uint8_t type)
 	return type == D9_STRING || type == D9_BYTES || type == D9_POOLED_STRING;
 }
 
-static bool has_field_named(const struct d9_schema *s, uint32_t i, const char *name)
-{
-	uint32_t n;
-
-	if (i >= s->nfields)
-		return false;
-	(void)d9_made_word_of(s->fields[i].name, &n);
-	return slice_is(slice_of(s->fields[i].name.p, n), name);
-}
-
 static bool read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
-	const bool span = m->kind == EVENT_KIND_SPAN || m->kind == EVENT_KIND_ASYNC;
-	const bool arrow = kind_is_arrow(m->kind);
-	const bool want[D9_MADE_FIELDS] = { true, span, arrow, true };
-
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {
-		if (!want[i])
+		const enum word word = d9_made_hidden[i];
+		uint32_t n;
+		if (!d9_made_has((enum event_kind)m->kind, word))
 			continue;
-		if (!has_field_named(s, m->nhidden, d9_made_hidden[i]))
+		if (m->nhidden >= s->nfields)
 			return false;
-		const uint8_t type = s->fields[m->nhidden++].type;
-		if (i == D9_MADE_FIELDS - 1 ? !is_text_type(type) : type != D9_VARINT)
+		const struct d9_field *const f = &s->fields[m->nhidden++];
+		(void)d9_made_suffix_of(f->name, &n);
+		if (!slice_equal(slice_of(f->name.p, n), word_names[word]) ||
+		    (word == WORD_NAME ? !is_text_type(f->type) : f->type != D9_VARINT))
 			return false;
 	}
 	return true;
-}
-
-/* The type that an argument has again. */
-static uint8_t restored_type(const struct d9_field *f, enum d9_made_word word)
-{
-	static const uint8_t types[D9_MADE_WORDS] = {
-		[D9_MADE_I8] = VALUE_I8,     [D9_MADE_I16] = VALUE_I16,     [D9_MADE_I32] = VALUE_I32,
-		[D9_MADE_F32] = VALUE_F32,   [D9_MADE_TEXT] = VALUE_STRING, [D9_MADE_ADDRESS] = VALUE_ADDRESS,
-		[D9_MADE_JSON] = VALUE_JSON,
-	};
-
-	return word < D9_MADE_WORDS && types[word] != 0 ? types[word]
-	       : f->type == D9_POOLED_STRING            ? VALUE_STRING
-	                                                : d9_type(f->type)->value;
 }
 
 static void name_arguments(struct d9_schema *s, const struct d9_made *m)
 {
 	for (uint32_t i = 0; i < s->nfields - m->nhidden; i++) {
 		struct d9_field *const f = &s->fields[m->nhidden + i];
-		const enum d9_made_word word = d9_made_word_of(f->name, &f->name.n);
-		m->words[i] = (uint8_t)word;
+		const unsigned type = d9_made_suffix_of(f->name, &f->name.n);
+		const bool as_told = type != D9_MADE_PLAIN && type != D9_MADE_STACK && type != D9_MADE_NONE;
+		m->types[i] = (uint8_t)type;
 		s->declared[m->nhidden + i].name = f->name;
-		s->declared[m->nhidden + i].value = restored_type(f, word);
+		s->declared[m->nhidden + i].value = as_told                       ? (uint8_t)type
+		                                    : f->type == D9_POOLED_STRING ? VALUE_STRING
+		                                                                  : d9_type(f->type)->value;
 	}
 }
 
@@ -167,8 +135,8 @@ bool d9_made_event_schema(struct d9_state *st, struct d9_schema *s)
 	struct d9_made *const m = arena_zalloc(arena, 1, sizeof *m);
 
 	if (m != NULL)
-		m->words = arena_alloc(arena, (size_t)s->nfields + 1);
-	if (m == NULL || m->words == NULL) {
+		m->types = arena_alloc(arena, (size_t)s->nfields + 1);
+	if (m == NULL || m->types == NULL) {
 		st->no_memory = true;
 		return false;
 	}
@@ -263,24 +231,6 @@ void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct 
 
 /* ---- events ---- */
 
-static void set_phase(const struct d9_made *m, struct event *e)
-{
-	static const uint8_t phases[EVENT_KINDS] = {
-		[EVENT_KIND_SPAN] = PHASE_SPAN,          [EVENT_KIND_ASYNC] = PHASE_SPAN,
-		[EVENT_KIND_INSTANT] = PHASE_INSTANT,    [EVENT_KIND_COUNTER] = PHASE_COUNTER,
-		[EVENT_KIND_ARROW_OUT] = PHASE_FLOW_OUT, [EVENT_KIND_ARROW_IN] = PHASE_FLOW_IN,
-		[EVENT_KIND_BEGIN] = PHASE_BEGIN,        [EVENT_KIND_END] = PHASE_END,
-		[EVENT_KIND_ARROW_STEP] = PHASE_FLOW_IN,
-	};
-
-	e->phase = phases[m->kind];
-	e->flags = m->kind == EVENT_KIND_ASYNC        ? EVENT_ASYNC
-	           : m->kind == EVENT_KIND_ARROW_STEP ? EVENT_STEP
-	                                              : 0;
-	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
-		e->dur = UINT64_MAX - e->ts;
-}
-
 void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
                    struct event *e, const char **args)
 {
@@ -303,7 +253,9 @@ void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct 
 		e->name = value_text(&v);
 	else if (v.type == VALUE_BYTES)
 		e->name = textscan_slice(v.p, v.count);
-	set_phase(m, e);
+	event_set_kind(e, (enum event_kind)m->kind);
+	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
+		e->dur = UINT64_MAX - e->ts;
 	*args = w.bytes.p;
 }
 
@@ -325,31 +277,10 @@ static void restore_stack(struct d9_state *st, struct batch *b, struct value *v)
 	v->values = copy;
 }
 
-static void restore_text(struct value *v)
+void d9_made_restore(struct d9_state *st, unsigned type, struct batch *b, struct value *v)
 {
-	const struct slice s = textscan_slice(v->p, v->count);
-
-	*v = value_string(s);
-}
-
-void d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, struct value *v)
-{
-	static const struct {
-		uint8_t from, to;
-	} rows[D9_MADE_WORDS] = {
-		[D9_MADE_I8] = { VALUE_I64, VALUE_I8 },           [D9_MADE_I16] = { VALUE_I64, VALUE_I16 },
-		[D9_MADE_I32] = { VALUE_I64, VALUE_I32 },         [D9_MADE_F32] = { VALUE_F64, VALUE_F32 },
-		[D9_MADE_ADDRESS] = { VALUE_U64, VALUE_ADDRESS },
-	};
-	size_t at;
-
-	if (word == D9_MADE_TEXT && v->type == VALUE_BYTES)
-		restore_text(v);
-	else if (word == D9_MADE_JSON && v->type == VALUE_STRING && v->count > 0 &&
-	         json_document_fault(v->p, v->count, D9_MADE_JSON_DEPTH, &at) == NULL)
-		*v = (struct value){ .type = VALUE_JSON, .p = v->p, .count = v->count };
-	else if (word == D9_MADE_STACK && v->type == VALUE_LIST)
+	if (type == D9_MADE_STACK && v->type == VALUE_LIST)
 		restore_stack(st, b, v);
-	else if (rows[word].to != 0 && v->type == rows[word].from)
-		v->type = rows[word].to;
+	else if (type != D9_MADE_PLAIN && type != D9_MADE_STACK)
+		(void)words_restore(v, type, &b->scratch);
 }

@@ -111,29 +111,19 @@ static void check_type(struct d9_state *st, const struct d9_frame *f, struct d9_
 static bool set_unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
                             struct tabletext *names, uint32_t i)
 {
-	struct d9_field *const field = &s->fields[i];
-	const struct slice plain = field->name;
+	const struct slice plain = s->fields[i].name;
+	const struct slice name = tabletext_unique(names, &st->r->trace->arena, plain);
 	struct quoted q, q2;
-	const uint32_t same = tabletext_get(names, plain);
 
-	if (same == TABLE_NONE)
-		return tabletext_put(names, plain, 1);
+	if (name.n == plain.n || name.p == NULL)
+		return name.p != NULL;
 	if (!d9_find_unshown(st, D9_RULE_DUPLICATE_FIELD, f))
 		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
 		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
 		        quoted(&q, s->name), quoted(&q2, plain));
-	for (uint32_t nth = same + 1;; nth++) {
-		struct slice name =
-		    arena_printf(&st->r->trace->arena, "%.*s (%" PRIu32 ")", (int)plain.n, plain.p, nth);
-		if (name.p == NULL)
-			return false;
-		name.flags = plain.flags;
-		if (tabletext_get(names, name) != TABLE_NONE)
-			continue;
-		if (!d9_wants_raw(st))
-			field->name = name;
-		return tabletext_put(names, plain, nth) && tabletext_put(names, name, 1);
-	}
+	if (!d9_wants_raw(st))
+		s->fields[i].name = name;
+	return true;
 }
 
 static bool set_unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)

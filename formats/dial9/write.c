@@ -10,6 +10,7 @@
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
+#include "out/times.h"
 #include "output/text_json.h"
 
 /* ---- numbers, times, texts ---- */
@@ -92,8 +93,6 @@ bool d9w_clean(struct text *t, struct slice s, uint32_t most)
 
 /* ---- tracks ---- */
 
-#define OWN "tracetool."
-
 static void put_untimed(struct text *t, enum d9w_type_id id)
 {
 	text_char(t, D9_TAG_EVENT);
@@ -105,13 +104,6 @@ static void put_optional(struct text *t, bool there, uint64_t v)
 	text_char(t, there);
 	if (there)
 		d9w_varint(t, v);
-}
-
-static struct slice track_kind_name(const struct track *t)
-{
-	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
-	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
-	                                    : SLICE_LIT("thread");
 }
 
 static void put_track(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent,
@@ -131,7 +123,7 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	put_untimed(out, D9W_ID_TRACK);
 	d9w_varint(out, number);
 	put_optional(out, t->parent != NULL, parent);
-	d9w_text32(out, track_kind_name(t));
+	d9w_text32(out, t->lane > 0 ? SLICE_LIT("child") : track_kind_name(t)); /* it has no lanes */
 	put_optional(out, t->has_id, t->id);
 	d9w_text32(out, slice_of(name->p, name->n));
 }
@@ -181,10 +173,10 @@ static void put_fact(struct fact_map *m, const struct fact *f)
 	const bool own = f->kind != FACT_TRACE;
 	bool changed;
 
-	if (!own && f->name.n >= sizeof OWN - 1 && memcmp(f->name.p, OWN, sizeof OWN - 1) == 0)
+	if (!own && word_is_own(f->name))
 		return;
 	text_clear(t);
-	text_str(t, own ? OWN : "");
+	text_str(t, own ? WORDS_PREFIX : "");
 	changed = d9w_clean(t, f->name, MAX_FACT_BYTES);
 	const size_t n = t->n;
 	if (own)
@@ -262,32 +254,23 @@ static bool find_cells(struct d9w_state *st, const struct batch *b, const struct
 	return !chunk->text.failed;
 }
 
-static uint64_t start_of(const struct d9w_state *st, const struct event *e, struct chunk *chunk)
-{
-	if (!st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
-	return 0;
-}
-
 static void put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l, uint32_t track,
                      struct chunk *chunk)
 {
-	const uint64_t start = start_of(st, e, chunk);
-	const uint32_t delta = d9w_delta(st, start, chunk);
+	const struct out_times times = out_times_of(e, st->signed_time);
+	const uint32_t delta = d9w_delta(st, times.start, chunk);
 	struct text *const t = &chunk->text;
-	uint64_t dur = e->dur;
 
+	if (times.negative)
+		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	text_char(t, D9_TAG_EVENT);
 	d9w_number(t, l->id, 2);
 	d9w_number(t, delta, 3);
 	d9w_varint(t, track);
-	if (e->phase == PHASE_SPAN && dur > UINT64_MAX - start) {
+	if (times.late)
 		d9w_lose(chunk, D9W_LATE_END, e->offset);
-		dur = UINT64_MAX - start;
-	}
 	if (e->phase == PHASE_SPAN || event_is_flow(e))
-		d9w_varint(t, dur);
+		d9w_varint(t, e->phase == PHASE_SPAN ? times.dur : e->dur);
 }
 
 /* Adds a text of an event without a schema of its own. */

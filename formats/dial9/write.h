@@ -66,14 +66,14 @@ enum d9w_type_id { D9W_ID_TRACK, D9W_ID_FACTS, D9W_ID_CLOCK, D9W_ID_FREE };
 /* How a value is encoded. */
 struct d9w_cell {
 	uint8_t wire; /* enum d9_type, perhaps with D9_OPTIONAL */
-	uint8_t word; /* enum d9_made_word */
+	uint8_t type; /* to restore: see enum d9_made_type */
 	uint32_t id;  /* in the pool, or D9W_NO_ID */
 };
 
 /* A schema of the output: events of one class and kind, with fields of the same names and types. */
 struct d9w_layout {
 	/* kind: enum event_kind, and the wire type of the event's name << 8; types of members: wire, and
-	 * word << 8, of struct d9w_cell */
+	 * type << 8, of struct d9w_cell */
 	struct shape shape;
 	uint16_t id;
 	bool bad_name, renamed; /* losses that its events have */

@@ -15,7 +15,7 @@
 #define MAX_SCHEMA (3U << 20)     /* bytes of one schema */
 #define MAX_CATEGORY 10000U       /* bytes; escaped they are three times as many */
 #define MAX_CLASS 30000U
-#define MAX_NAME 65000U /* of a field, before its keyword is added */
+#define MAX_NAME 65000U /* of a field, before its suffix is added */
 
 static void put_field(struct text *t, const char *name, unsigned type)
 {
@@ -48,7 +48,7 @@ void d9w_prologue(struct chunk *chunk)
 	put_field(t, "entries", D9_STRING_MAP);
 	put_head(t, D9W_ID_CLOCK, SLICE_LIT("ClockSyncEvent"), true, 2);
 	put_field(t, "realtime_ns", D9_VARINT);
-	put_field(t, "tracetool.clock", D9_BOOL);
+	put_field(t, word_names[WORD_CLOCK].p, D9_BOOL);
 }
 
 /* ---- names ---- */
@@ -82,7 +82,7 @@ static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 	if (clean.p == NULL)
 		t->failed = true;
 	text_clear(t);
-	text_printf(t, D9_MADE_PREFIX "%s:", d9_made_kinds[kind_of(l)]);
+	text_printf(t, D9_MADE_PREFIX "%s:", event_kind_rows[kind_of(l)].names[KIND_PART].p);
 	if (clean.p != NULL)
 		put_category(t, clean);
 	text_char(t, ':');
@@ -90,7 +90,7 @@ static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 	return slice_of(t->p, t->failed ? 0 : t->n);
 }
 
-/* Returns the name of a member without its keyword, in scratch: unique among the members before it. */
+/* Returns the name of a member without its suffix, in scratch: unique among the members before it. */
 static struct slice member_name(struct d9w_state *st, struct d9w_layout *l, uint32_t i,
                                 struct tabletext *taken)
 {
@@ -99,16 +99,9 @@ static struct slice member_name(struct d9w_state *st, struct d9w_layout *l, uint
 	text_clear(t);
 	l->bad_name |= d9w_clean(t, l->shape.members[i].name, MAX_NAME);
 	const struct slice plain = arena_copy(&st->arena, slice_of(t->p, t->failed ? 0 : t->n));
-	struct slice name = plain;
-	uint32_t nth = plain.p != NULL ? tabletext_get(taken, plain) : TABLE_NONE;
-	for (bool is_taken = nth != TABLE_NONE; is_taken && name.p != NULL;) {
-		name = arena_printf(&st->arena, "%.*s (%u)", (int)plain.n, plain.p, ++nth);
-		is_taken = name.p != NULL && tabletext_get(taken, name) != TABLE_NONE;
-		l->renamed = true;
-	}
-	if (plain.p == NULL || name.p == NULL || !tabletext_put(taken, plain, nth != TABLE_NONE ? nth : 1) ||
-	    (name.p != plain.p && !tabletext_put(taken, name, 1)))
-		t->failed = true;
+	const struct slice name = plain.p != NULL ? tabletext_unique(taken, &st->arena, plain) : plain;
+	t->failed |= name.p == NULL;
+	l->renamed |= name.n != plain.n;
 	return name;
 }
 
@@ -116,7 +109,7 @@ static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, s
                        struct chunk *chunk)
 {
 	const struct shape_member *const m = &l->shape.members[i];
-	const unsigned word = m->type >> 8;
+	const unsigned type = m->type >> 8;
 	const struct slice name = member_name(st, l, i, taken);
 	struct text *const t = &st->scratch;
 	uint32_t n;
@@ -125,33 +118,25 @@ static void put_member(struct d9w_state *st, struct d9w_layout *l, uint32_t i, s
 		return;
 	text_clear(t);
 	text_slice(t, name);
-	if (word != D9_MADE_PLAIN || d9_made_word_of(name, &n) != D9_MADE_WORDS)
-		text_printf(t, ":%s", d9_made_words[word]);
+	if (type != D9_MADE_PLAIN || d9_made_suffix_of(name, &n) != D9_MADE_NONE)
+		text_printf(t, ":%s", d9_made_suffix(type));
 	d9w_text16(&chunk->text, slice_of(t->p, t->n));
 	text_char(&chunk->text, (char)(m->type & 0xff));
 }
 
 /* ---- schemas ---- */
 
-static bool is_there(enum event_kind kind, int hidden)
-{
-	const bool span = kind == EVENT_KIND_SPAN || kind == EVENT_KIND_ASYNC;
-	const bool arrow = kind_is_arrow(kind);
-
-	return hidden == 1 ? span : hidden == 2 ? arrow : true;
-}
-
 static uint32_t put_hidden(const struct d9w_layout *l, struct text *t)
 {
 	uint32_t n = 0;
 
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {
-		if (!is_there(kind_of(l), i))
+		const enum word word = d9_made_hidden[i];
+		if (!d9_made_has(kind_of(l), word))
 			continue;
 		n++;
 		if (t != NULL)
-			put_field(t, d9_made_hidden[i],
-			          i == D9_MADE_FIELDS - 1 ? l->shape.kind >> 8 : D9_VARINT);
+			put_field(t, word_names[word].p, word == WORD_NAME ? l->shape.kind >> 8 : D9_VARINT);
 	}
 	return n;
 }
@@ -164,7 +149,7 @@ static void put_schema(struct d9w_state *st, struct d9w_layout *l, struct chunk 
 	put_head(&chunk->text, l->id, schema_name(st, l), true, put_hidden(l, NULL) + l->shape.nmembers);
 	(void)put_hidden(l, &chunk->text);
 	for (int i = 0; i < D9_MADE_FIELDS; i++)
-		if (!tabletext_put(&taken, slice_str(d9_made_hidden[i]), 1))
+		if (!tabletext_put(&taken, word_names[d9_made_hidden[i]], 1))
 			st->scratch.failed = true;
 	for (uint32_t i = 0; i < l->shape.nmembers && !st->scratch.failed; i++)
 		put_member(st, l, i, &taken, chunk);
@@ -179,7 +164,7 @@ static void put_schema(struct d9w_state *st, struct d9w_layout *l, struct chunk 
 
 static uint16_t type_of_cell(const struct d9w_cell *c)
 {
-	return (uint16_t)(c->wire | c->word << 8);
+	return (uint16_t)(c->wire | c->type << 8);
 }
 
 /* ctx: the cells of the event, that of its name first. */

@@ -1,5 +1,5 @@
 /*
- * Values of events.  A value for which dial9 has no type is encoded as another type, with a keyword after the
+ * Values of events.  A value for which dial9 has no type is encoded as another type, with its type after the
  * name of its field; recurring texts go to the string pool.  The bytes of an event, and the pooled bytes that
  * it refers to, are limited, because readers limit them.
  */
@@ -61,20 +61,20 @@ static const struct d9w_cell plain_cells[] = {
 	[VALUE_U16] = { D9_U16, D9_MADE_PLAIN, 0 },
 	[VALUE_U32] = { D9_U32, D9_MADE_PLAIN, 0 },
 	[VALUE_U64] = { D9_VARINT, D9_MADE_PLAIN, 0 },
-	[VALUE_I8] = { D9_I64, D9_MADE_I8, 0 },
-	[VALUE_I16] = { D9_I64, D9_MADE_I16, 0 },
-	[VALUE_I32] = { D9_I64, D9_MADE_I32, 0 },
+	[VALUE_I8] = { D9_I64, VALUE_I8, 0 },
+	[VALUE_I16] = { D9_I64, VALUE_I16, 0 },
+	[VALUE_I32] = { D9_I64, VALUE_I32, 0 },
 	[VALUE_I64] = { D9_I64, D9_MADE_PLAIN, 0 },
-	[VALUE_F32] = { D9_F64, D9_MADE_F32, 0 },
+	[VALUE_F32] = { D9_F64, VALUE_F32, 0 },
 	[VALUE_F64] = { D9_F64, D9_MADE_PLAIN, 0 },
-	[VALUE_ADDRESS] = { D9_VARINT, D9_MADE_ADDRESS, 0 },
+	[VALUE_ADDRESS] = { D9_VARINT, VALUE_ADDRESS, 0 },
 	[VALUE_STRING] = { D9_STRING, D9_MADE_PLAIN, 0 },
 	[VALUE_BYTES] = { D9_BYTES, D9_MADE_PLAIN, 0 },
 	[VALUE_LIST] = { D9_LIST, D9_MADE_PLAIN, 0 },
 	[VALUE_MAP] = { D9_MAP, D9_MADE_PLAIN, 0 },
-	[VALUE_JSON] = { D9_STRING, D9_MADE_JSON, 0 },
+	[VALUE_JSON] = { D9_STRING, VALUE_JSON, 0 },
 };
-static const struct d9w_cell as_json = { D9_STRING, D9_MADE_JSON, 0 };
+static const struct d9w_cell as_json = { D9_STRING, VALUE_JSON, 0 };
 
 static uint64_t elements(const struct value *v)
 {
@@ -122,7 +122,7 @@ static struct d9w_cell list_cell(struct d9w_state *st, const struct value *v, st
 	if (st->as_0_3)
 		return as_json;
 	if (addresses > 0 && count_type(v, VALUE_U64) == 0)
-		cell.word = D9_MADE_STACK;
+		cell.type = D9_MADE_STACK;
 	for (uint64_t i = 0; i < elements(v) && !chunk->text.failed; i++)
 		if (v->values[i].type == VALUE_STRING && d9w_is_utf8(value_text(&v->values[i])))
 			(void)add_pooled(st, value_text(&v->values[i]), chunk);
@@ -229,7 +229,7 @@ static struct d9w_cell element_cell(struct d9w_state *st, const struct value *v,
 		if (cell.id != D9W_NO_ID)
 			cell.wire = D9_POOLED_STRING;
 	}
-	if (cell.word != D9_MADE_PLAIN && !(stack && cell.word == D9_MADE_ADDRESS))
+	if (cell.type != D9_MADE_PLAIN && !(stack && cell.type == VALUE_ADDRESS))
 		d9w_lose(chunk, D9W_ELEMENT_TYPE, offset);
 	return cell;
 }
@@ -246,7 +246,7 @@ static void put_element(struct d9w_state *st, const struct value *v, bool stack,
 		(void)d9w_clean(&st->scratch, json, st->left);
 		put_text(st, slice_of(st->scratch.p, st->scratch.n), chunk, offset);
 		d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
-	} else if (cell.word == D9_MADE_JSON) {
+	} else if (cell.type == VALUE_JSON) {
 		put_json(st, v, chunk, offset);
 	} else if (v->type == VALUE_LIST || v->type == VALUE_MAP) {
 		put_values(st, v, false, depth, chunk, offset);
@@ -305,7 +305,7 @@ void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v
 		break;
 	case D9_LIST:
 	case D9_MAP:
-		put_values(st, v, cell.word == D9_MADE_STACK, 0, chunk, offset);
+		put_values(st, v, cell.type == D9_MADE_STACK, 0, chunk, offset);
 		break;
 	case D9_U8 | D9_OPTIONAL: /* there is none */
 		text_char(t, 0);

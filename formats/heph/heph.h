@@ -24,7 +24,8 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
-#include "out/kind.h"
+#include "out/facts.h"
+#include "out/words.h"
 #include "out/tracks.h"
 #include "format/recover.h"
 
@@ -460,42 +461,17 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
  * Options and attributes that tracetool writes so that nothing is lost, and that its reader understands.
  * Other readers see ordinary options and attributes.
  */
-#define HEPH_OWN_PREFIX "tracetool."
-#define HEPH_OWN_PREFIX_SIZE 10
-
 /* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK after a stream (32 bits) and a
- * substream (64). */
-#define HEPH_OWN_TRACE HEPH_OWN_PREFIX "trace" /* the following events have the attributes below */
-#define HEPH_OWN_TRACK HEPH_OWN_PREFIX "track"
-#define HEPH_OWN_FACT HEPH_OWN_PREFIX "fact"
+ * substream (64).  Attributes of events are words: see out/words.h. */
+#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the following events have words */
+#define HEPH_OWN_TRACK WORDS_PREFIX "track"
+#define HEPH_OWN_FACT WORDS_PREFIX "fact"
 #define HEPH_OWN_VERSION 1
 #define HEPH_OWN_TRACK_IDS 12 /* bytes */
-
-/* Starts the name of a fact that is metadata of the trace. */
-#define HEPH_OWN_FACT_PREFIX "trace."
-#define HEPH_OWN_FACT_PREFIX_SIZE 6
-
-/* Attributes of events.  Each event has the class, the others only where they add something. */
-#define HEPH_OWN_CLASS HEPH_OWN_PREFIX "class"
-#define HEPH_OWN_CATEGORY HEPH_OWN_PREFIX "category" /* if it differs from the class's name */
-#define HEPH_OWN_KIND HEPH_OWN_PREFIX "kind"         /* if it is not a span */
-#define HEPH_OWN_ARROW HEPH_OWN_PREFIX "arrow"       /* id of an arrow */
-#define HEPH_OWN_DURATION HEPH_OWN_PREFIX "duration" /* of an event that is not a span */
-#define HEPH_OWN_TYPES HEPH_OWN_PREFIX "types"       /* of the other attributes, separated by commas */
-#define HEPH_OWN_ESCAPE HEPH_OWN_PREFIX "field."     /* before names that start with "tracetool." */
-#define HEPH_OWN_ESCAPE_SIZE 16
 
 /* Limits of tracks and classes that one reader retains. */
 #define HEPH_OWN_MAX_TEXT (64U << 20) /* bytes */
 #define HEPH_OWN_MAX_CLASSES 65536U
-
-extern const struct slice heph_own_kinds[EVENT_KINDS];
-extern const struct slice heph_own_types[VALUE_JSON + 1]; /* names of enum value_type */
-
-static inline bool heph_is_own(struct slice name)
-{
-	return name.n > HEPH_OWN_PREFIX_SIZE && memcmp(name.p, HEPH_OWN_PREFIX, HEPH_OWN_PREFIX_SIZE) == 0;
-}
 
 /* Reads an option of tracetool, whose value ends with the packet.  Returns false if the name is unknown. */
 bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
@@ -650,7 +626,6 @@ struct hpw_packet {
 	uint64_t offset;    /* of its event in the input */
 	size_t start;       /* in the text */
 	uint32_t nfields;   /* of the event, up to now */
-	uint32_t ntypes;    /* fields whose types are in st->types */
 	uint32_t nelements; /* of lists */
 	bool lost;          /* it had a loss */
 };
@@ -664,9 +639,8 @@ void hpw_lose(struct hpw_packet *k, enum hpw_loss loss);
 void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size);
 void hpw_text(struct hpw_packet *k, struct slice s);
 
-/* Add attributes. */
-void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s);
-void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v);
+/* Adds an attribute: a text or a number. */
+void hpw_attribute(struct hpw_packet *k, struct slice name, const struct value *v);
 
 /* Adds a field as an attribute.  hpw_types() adds the part of its type that the attribute lacks. */
 void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v);
@@ -699,11 +673,18 @@ struct hpw_state {
 	bool is_raw, rebased, signed_time;
 	struct hpw_copy copy;
 	struct hpw_tracks tracks;
-	uint64_t latest; /* greatest time of an event */
-	struct text types, scratch;
+	uint64_t latest;         /* greatest time of an event */
+	struct word_types types; /* of the packet that is being written */
+	struct text scratch;
 	const struct track *last_track; /* of the latest event ... */
 	const struct hpw_track *last;   /* ... and its stream and substream */
 };
+
+static inline void hpw_clear_types(struct hpw_state *st)
+{
+	text_clear(&st->types.text);
+	st->types.n = 0;
+}
 
 void hpw_copy(struct hpw_state *st, const struct batch *b, struct chunk *chunk);
 void hpw_copy_end(struct hpw_state *st, struct chunk *chunk);

@@ -6,143 +6,6 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
-#include "json/token.h"
-#include "model/event_traits.h"
-
-const struct slice heph_own_kinds[EVENT_KINDS] = {
-	[EVENT_KIND_SPAN] = SLICE_LIT("span"),
-	[EVENT_KIND_ASYNC] = SLICE_LIT("async span"),
-	[EVENT_KIND_BEGIN] = SLICE_LIT("begin"),
-	[EVENT_KIND_END] = SLICE_LIT("end"),
-	[EVENT_KIND_INSTANT] = SLICE_LIT("instant"),
-	[EVENT_KIND_COUNTER] = SLICE_LIT("counter"),
-	[EVENT_KIND_ARROW_OUT] = SLICE_LIT("arrow out"),
-	[EVENT_KIND_ARROW_IN] = SLICE_LIT("arrow in"),
-	[EVENT_KIND_ARROW_STEP] = SLICE_LIT("arrow step"),
-};
-
-const struct slice heph_own_types[VALUE_JSON + 1] = {
-	[VALUE_NONE] = SLICE_LIT("none"),       [VALUE_BOOL] = SLICE_LIT("bool"),
-	[VALUE_U8] = SLICE_LIT("u8"),           [VALUE_U16] = SLICE_LIT("u16"),
-	[VALUE_U32] = SLICE_LIT("u32"),         [VALUE_U64] = SLICE_LIT("u64"),
-	[VALUE_I8] = SLICE_LIT("i8"),           [VALUE_I16] = SLICE_LIT("i16"),
-	[VALUE_I32] = SLICE_LIT("i32"),         [VALUE_I64] = SLICE_LIT("i64"),
-	[VALUE_F32] = SLICE_LIT("f32"),         [VALUE_F64] = SLICE_LIT("f64"),
-	[VALUE_ADDRESS] = SLICE_LIT("address"), [VALUE_STRING] = SLICE_LIT("string"),
-	[VALUE_BYTES] = SLICE_LIT("bytes"),     [VALUE_LIST] = SLICE_LIT("list"),
-	[VALUE_MAP] = SLICE_LIT("map"),         [VALUE_JSON] = SLICE_LIT("json"),
-};
-
-/* ---- types of values: "u8,,[bool]" ---- */
-
-/* Returns VALUE_LIST if the name is unknown. */
-static uint8_t find_type(struct slice name)
-{
-	for (uint8_t type = 0; type <= VALUE_JSON; type++)
-		if (slice_equal(name, heph_own_types[type]))
-			return type;
-	return VALUE_LIST;
-}
-
-static bool is_json(const struct value *v)
-{
-	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH / 2 };
-	enum json_kind kind;
-
-	return v->count > 0 && json_value(&x, v->p, v->p + v->count, &kind) == v->p + v->count;
-}
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Converts hexadecimal digits to bytes. */
-static bool hex_to_bytes(struct value *v, struct batch *b)
-{
-	char *const to = arena_alloc(&b->scratch, v->count / 2);
-
-	if (to == NULL || v->count % 2 != 0)
-		return false;
-	for (uint32_t i = 0; i < v->count; i += 2) {
-		const int high = hex_digit(v->p[i]), low = hex_digit(v->p[i + 1]);
-		if (high < 0 || low < 0)
-			return false;
-		to[i / 2] = (char)(high << 4 | low);
-	}
-	*v = (struct value){ .type = VALUE_BYTES, .count = v->count / 2, .p = to };
-	return true;
-}
-
-static bool text_fits(const struct value *v, uint8_t type)
-{
-	return type == VALUE_NONE ? slice_is(value_text(v), "null") : type == VALUE_JSON && is_json(v);
-}
-
-static bool number_fits(const struct value *v, uint8_t type)
-{
-	static const uint8_t bits[] = {
-		[VALUE_BOOL] = 1, [VALUE_U8] = 8,   [VALUE_U16] = 16, [VALUE_U32] = 32,
-		[VALUE_I8] = 8,   [VALUE_I16] = 16, [VALUE_I32] = 32
-	};
-
-	if (type == VALUE_ADDRESS)
-		return v->type == VALUE_U64;
-	if (type == VALUE_F32)
-		return v->type == VALUE_F64 && (v->f64 != v->f64 || (double)(float)v->f64 == v->f64);
-	if (type >= VALUE_I8 && type <= VALUE_I32)
-		return v->type == VALUE_I64 && v->i64 >> (bits[type] - 1) == v->i64 >> 63;
-	return type >= VALUE_BOOL && type <= VALUE_U32 && v->type == VALUE_U64 && v->u64 >> bits[type] == 0;
-}
-
-/* Gives a value a type.  Returns false and changes nothing if it does not fit. */
-static bool set_type(struct value *v, uint8_t type, struct batch *b)
-{
-	if (v->type != VALUE_STRING && !number_fits(v, type))
-		return false;
-	if (v->type == VALUE_STRING && type == VALUE_BYTES)
-		return hex_to_bytes(v, b);
-	if (v->type == VALUE_STRING && !text_fits(v, type))
-		return false;
-	v->type = type;
-	v->flags = 0;
-	return true;
-}
-
-/* Gives the elements of a list a type, if all of them fit. */
-static void set_element_type(struct value *v, uint8_t type, struct batch *b)
-{
-	struct value *const values = arena_alloc(&b->scratch, v->count * sizeof *values);
-
-	if (v->type != VALUE_LIST || values == NULL || (type == VALUE_NONE && v->count > 0))
-		return;
-	for (uint32_t i = 0; i < v->count; i++) {
-		values[i] = v->values[i];
-		if (!set_type(&values[i], type, b))
-			return;
-	}
-	v->element = type;
-	v->values = values;
-}
-
-/* Gives the values of n fields the types in the list, where they fit. */
-static void set_types(struct slice types, struct field *f, uint32_t n, struct batch *b)
-{
-	if (types.n == 0)
-		return;
-	const char *p = types.p, *const end = types.p + types.n;
-	for (uint32_t i = 0; i < n && p < end; i++) {
-		const char *const comma = memchr(p, ',', (size_t)(end - p));
-		const char *const stop = comma != NULL ? comma : end;
-		const bool list = stop - p > 2 && *p == '[' && stop[-1] == ']';
-		const uint8_t type = find_type(slice_of(p + list, (size_t)(stop - p) - 2 * (size_t)list));
-		if (list && type != VALUE_LIST)
-			set_element_type(&f[i].value, type, b);
-		else if (type != VALUE_LIST)
-			set_type(&f[i].value, type, b);
-		p = stop + 1;
-	}
-}
 
 /* ---- options: trace, metadata ---- */
 
@@ -198,12 +61,9 @@ static void read_fact(struct heph_state *st, struct attributes *a, struct batch 
 	if (a->n == 0)
 		return;
 	f = a->f[0];
-	set_types(find_text(a, HEPH_OWN_TYPES), &f, 1, b);
-	if (f.value.type == VALUE_LIST || f.name.n <= HEPH_OWN_FACT_PREFIX_SIZE ||
-	    memcmp(f.name.p, HEPH_OWN_FACT_PREFIX, HEPH_OWN_FACT_PREFIX_SIZE) != 0)
+	words_restore_types(find_text(a, word_names[WORD_TYPES].p), &f, 1, &b->scratch);
+	if (f.value.type == VALUE_LIST || !fact_is_of_trace(&f.name))
 		return;
-	f.name.p += HEPH_OWN_FACT_PREFIX_SIZE;
-	f.name.n -= HEPH_OWN_FACT_PREFIX_SIZE;
 	bool ok = true;
 	if (f.value.type == VALUE_BYTES || f.value.type == VALUE_JSON) { /* still in the batch or the input */
 		f.value.p = arena_copy(&t->arena, value_text(&f.value)).p;
@@ -393,133 +253,62 @@ void heph_own_free(struct heph_own *own)
 
 /* ---- events ---- */
 
-/* The values of tracetool's attributes of an event. */
-struct own_values {
-	struct slice cls, category, kind, types;
-	uint64_t arrow, duration;
-};
-
-/* Reads an attribute.  Returns false if it is not one of tracetool's. */
-static bool read_own_value(const struct field *f, struct own_values *own)
-{
-	const struct {
-		const char *name;
-		uint8_t type;
-		struct slice *text;
-		uint64_t *number;
-	} rows[] = {
-		{ HEPH_OWN_CLASS, VALUE_STRING, &own->cls, NULL },
-		{ HEPH_OWN_CATEGORY, VALUE_STRING, &own->category, NULL },
-		{ HEPH_OWN_KIND, VALUE_STRING, &own->kind, NULL },
-		{ HEPH_OWN_TYPES, VALUE_STRING, &own->types, NULL },
-		{ HEPH_OWN_ARROW, VALUE_U64, NULL, &own->arrow },
-		{ HEPH_OWN_DURATION, VALUE_U64, NULL, &own->duration },
-	};
-
-	if (!heph_is_own(f->name))
-		return false;
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (f->value.type == rows[i].type && slice_is(f->name, rows[i].name)) {
-			if (rows[i].text != NULL)
-				*rows[i].text = value_text(&f->value);
-			else
-				*rows[i].number = f->value.u64;
-			return true;
-		}
-	return false;
-}
-
-static struct class *add_class(struct heph_state *st, const struct own_values *values)
+static struct class *add_class(struct heph_state *st, struct slice name, struct slice category)
 {
 	struct trace *const t = st->r->trace;
 	struct heph_own *const own = &st->own;
-	struct class like = { .name = values->cls, .category = values->category };
+	struct class like = { .name = name, .category = category };
 	const uint32_t before = t->nplanned;
 
 	if (own->nclasses == HEPH_OWN_MAX_CLASSES || own->text > HEPH_OWN_MAX_TEXT)
 		return NULL;
-	like.plan = trace_find_plan(t, values->cls, NULL, NULL);
+	like.plan = trace_find_plan(t, name, NULL, NULL);
 	struct class *const c = trace_plan_class(t, &like);
 	st->no_memory |= c == NULL;
 	if (t->nplanned > before) {
 		own->nclasses++;
-		own->text += values->cls.n + values->category.n;
+		own->text += name.n + category.n;
 	}
 	return c;
 }
 
 /* Returns NULL on OOM or at a limit. */
-static struct class *find_class(struct heph_state *st, const struct own_values *values)
+static struct class *find_class(struct heph_state *st, const struct words *w)
 {
-	struct class **const recent = &st->own.recent[heph_name_signature(values->cls) / 8 % HEPH_OWN_RECENT];
+	const bool plain = w->of[WORD_CATEGORY].type == VALUE_NONE;
+	const struct slice name = value_text(&w->of[WORD_CLASS]);
+	const struct slice category = plain ? name : value_text(&w->of[WORD_CATEGORY]);
+	struct class **const recent = &st->own.recent[heph_name_signature(name) / 8 % HEPH_OWN_RECENT];
 
-	if (*recent == NULL || !slice_equal((*recent)->name, values->cls) ||
-	    !slice_equal((*recent)->category, values->category))
-		*recent = add_class(st, values);
+	if (*recent == NULL || !slice_equal((*recent)->name, name) ||
+	    !slice_equal((*recent)->category, category))
+		*recent = add_class(st, name, category);
 	return *recent;
-}
-
-static void set_kind(struct event *e, const struct own_values *own)
-{
-	static const struct {
-		uint8_t phase, flags;
-	} kinds[EVENT_KINDS] = {
-		[EVENT_KIND_SPAN] = { PHASE_SPAN, 0 },
-		[EVENT_KIND_ASYNC] = { PHASE_SPAN, EVENT_ASYNC },
-		[EVENT_KIND_BEGIN] = { PHASE_BEGIN, 0 },
-		[EVENT_KIND_END] = { PHASE_END, 0 },
-		[EVENT_KIND_INSTANT] = { PHASE_INSTANT, 0 },
-		[EVENT_KIND_COUNTER] = { PHASE_COUNTER, 0 },
-		[EVENT_KIND_ARROW_OUT] = { PHASE_FLOW_OUT, 0 },
-		[EVENT_KIND_ARROW_IN] = { PHASE_FLOW_IN, 0 },
-		[EVENT_KIND_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
-	};
-
-	for (size_t i = 0; i < EVENT_KINDS; i++)
-		if (slice_equal(own->kind, heph_own_kinds[i])) {
-			e->phase = kinds[i].phase;
-			e->flags = kinds[i].flags;
-		}
-	if (event_is_flow(e))
-		e->dur = own->arrow;
-	else if (e->phase != PHASE_SPAN)
-		e->dur = own->duration;
-}
-
-/* Removes the prefix that the writer adds to names like those of its own attributes. */
-static void unescape_name(struct slice *name)
-{
-	if (name->n <= HEPH_OWN_ESCAPE_SIZE || memcmp(name->p, HEPH_OWN_ESCAPE, HEPH_OWN_ESCAPE_SIZE) != 0)
-		return;
-	name->p += HEPH_OWN_ESCAPE_SIZE;
-	name->n -= HEPH_OWN_ESCAPE_SIZE;
 }
 
 void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b)
 {
 	const uint32_t first = k->stop < k->start ? 2 : 1; /* after the fields of every event */
 	struct field *const f = b->fields + e->first_field;
-	struct own_values own = { .arrow = 0 };
+	struct words w = { .of[WORD_CLASS].type = VALUE_NONE };
 	uint32_t end = e->nfields;
 
-	while (end > first && read_own_value(&f[end - 1], &own))
+	while (end > first && words_read(&w, f[end - 1].name, &f[end - 1].value))
 		end--;
-	if (own.cls.p == NULL) { /* an event of another program */
+	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* an event of another program */
 		heph_names_check(st, k, e->name.p + e->name.n, e->nfields - first, b, true);
 		return;
 	}
-	if (own.category.p == NULL)
-		own.category = own.cls;
-	struct class *const cls = find_class(st, &own);
+	struct class *const cls = find_class(st, &w);
 	if (cls == NULL)
 		return;
 	st->event_class->records--;
 	cls->records++;
 	e->cls = cls;
-	set_kind(e, &own);
-	set_types(own.types, f + first, end - first, b);
+	words_apply(&w, e);
+	words_restore_types(value_text(&w.of[WORD_TYPES]), f + first, end - first, &b->scratch);
 	for (uint32_t i = first; i < end; i++) {
-		unescape_name(&f[i].name);
+		f[i].name = words_unescape(f[i].name);
 		f[i - first] = f[i];
 	}
 	e->nfields = (uint16_t)(end - first);

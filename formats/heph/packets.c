@@ -254,7 +254,7 @@ void heph_read_option(struct heph_state *st, struct heph_packet *k, struct batch
 		heph_report_text(st, k, "the option name", name);
 	if (slice_is(name, "epoch"))
 		heph_set_epoch(st, k, value);
-	else if (!heph_is_own(name) || !heph_own_option(st, k, name, value, b))
+	else if (!word_is_own(name) || !heph_own_option(st, k, name, value, b))
 		report_unknown_option(st, k, name, left - n);
 	st->metadata_class->records++;
 	if ((st->r->want & WANT_STRUCTURE) != 0)

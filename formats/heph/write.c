@@ -3,12 +3,28 @@
  * whose attributes state what they are.  Tracetool's own options describe tracks and the trace (see heph.h).
  * Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "heph/heph.h"
 #include "model/event_traits.h"
-#include "out/facts.h"
+#include "model/value.h"
+#include "out/times.h"
+
+/* ---- attributes ---- */
+
+static void put_text(struct hpw_packet *k, struct slice name, struct slice text)
+{
+	const struct value v = value_string(text);
+
+	hpw_attribute(k, name, &v);
+}
+
+static void put_number(struct hpw_packet *k, struct slice name, uint64_t number)
+{
+	const struct value v = value_u64(number);
+
+	hpw_attribute(k, name, &v);
+}
 
 /* ---- facts of the trace ---- */
 
@@ -19,28 +35,24 @@ static void put_first_facts(struct hpw_state *st, const struct writer *w, struct
 	struct facts facts = facts_of(w, FACTS_WORDS);
 	struct fact f;
 
-	hpw_number_attribute(&k, "version", HEPH_OWN_VERSION);
+	put_number(&k, SLICE_LIT("version"), HEPH_OWN_VERSION);
 	while (facts_next(&facts, &f))
-		hpw_text_attribute(&k, f.name.p, value_text(&f.value));
+		hpw_attribute(&k, f.name, &f.value);
 	hpw_finish(&k);
 }
 
 static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fact *f)
 {
-	const char *const prefix = f->kind == FACT_TRACE  ? HEPH_OWN_FACT_PREFIX
-	                           : f->kind == FACT_LOSS ? "losses."
-	                                                  : "";
-	const uint32_t n = f->name.n < HPW_MAX_TEXT ? f->name.n : HPW_MAX_TEXT;
 	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
-	struct arena a = { 0 };
-	const struct slice name = arena_printf(&a, "%s%.*s", prefix, (int)n, f->name.p);
+	struct text *const name = &st->scratch;
 
-	chunk->text.failed |= name.p == NULL;
-	if (name.p != NULL)
-		hpw_field(&k, name, &f->value);
+	text_clear(name);
+	fact_put_name(name, f);
+	chunk->text.failed |= name->failed;
+	if (!name->failed)
+		hpw_field(&k, slice_of(name->p, name->n), &f->value);
 	hpw_types(&k);
 	hpw_finish(&k);
-	arena_free(&a);
 }
 
 /* Writes the epoch, which is certain only at the end; it applies to the whole trace wherever it is. */
@@ -140,14 +152,6 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	return ok;
 }
 
-static struct slice track_kind_name(const struct track *t)
-{
-	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
-	       : t->is_child            ? SLICE_LIT("child")
-	       : t->lane > 0            ? SLICE_LIT("lane")
-	                                : SLICE_LIT("thread");
-}
-
 static void describe_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
 {
 	struct hpw_tracks *const all = &st->tracks;
@@ -156,14 +160,14 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 
 	hpw_number(&k, to->stream, 4);
 	hpw_number(&k, to->substream, 8);
-	hpw_text_attribute(&k, "kind", track_kind_name(t));
-	hpw_text_attribute(&k, "name", t->name);
+	put_text(&k, SLICE_LIT("kind"), track_kind_name(t));
+	put_text(&k, SLICE_LIT("name"), t->name);
 	if (t->has_id)
-		hpw_number_attribute(&k, "id", t->id);
+		put_number(&k, SLICE_LIT("id"), t->id);
 	if (t->lane > 0)
-		hpw_number_attribute(&k, "lane", t->lane);
+		put_number(&k, SLICE_LIT("lane"), t->lane);
 	if (t->parent != NULL && t->parent->parent != NULL)
-		hpw_number_attribute(&k, "parent", all->list[t->parent->index].substream);
+		put_number(&k, SLICE_LIT("parent"), all->list[t->parent->index].substream);
 	hpw_finish(&k);
 	to->reported = true;
 	if (chunk->text.failed)
@@ -236,38 +240,17 @@ static bool repeats(const struct field *f, uint32_t n)
 	return false;
 }
 
-/* Returns "x (2)", or with the next higher number that is free, in the arena; p is NULL on OOM. */
-static struct slice other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t times)
-{
-	struct slice s;
-
-	do {
-		s = arena_printf(a, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++times);
-		s.flags = name.flags & SLICE_UTF8;
-	} while (s.p != NULL && tabletext_get(names, s) != TABLE_NONE);
-	if (s.p != NULL && (!tabletext_put(names, s, 1) || !tabletext_put(names, name, times)))
-		s.p = NULL;
-	return s;
-}
-
 static void put_fields_renamed(struct hpw_packet *k, const struct field *f, uint32_t n)
 {
 	struct tabletext names = { 0 };
 	struct arena a = { 0 };
 
 	for (uint32_t i = 0; i < n && !k->text->failed; i++) {
-		const uint32_t times = tabletext_get(&names, f[i].name);
-		struct slice name = f[i].name;
-		bool ok = true;
-		if (times == TABLE_NONE) {
-			ok = tabletext_put(&names, name, 1);
-		} else {
-			name = other_name(&names, &a, name, times);
-			ok = name.p != NULL;
+		const struct slice name = tabletext_unique(&names, &a, f[i].name);
+		if (name.n != f[i].name.n)
 			hpw_lose(k, HPW_NAME_REPEATED);
-		}
-		k->text->failed |= !ok;
-		if (ok)
+		k->text->failed |= name.p == NULL;
+		if (name.p != NULL)
 			hpw_field(k, name, &f[i].value);
 	}
 	tabletext_free(&names);
@@ -286,38 +269,15 @@ static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 
 /* ---- events ---- */
 
-static uint64_t start_of(struct hpw_packet *k, const struct event *e)
+/* Adds what Heph does not have. */
+static void put_words(struct hpw_packet *k, const struct event *e)
 {
-	if (!k->st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	hpw_lose(k, HPW_NEGATIVE_TIME);
-	return 0;
-}
+	struct words w;
 
-static uint64_t end_of(struct hpw_packet *k, const struct event *e, uint64_t start)
-{
-	if (e->phase != PHASE_SPAN)
-		return start;
-	if (e->dur <= UINT64_MAX - start)
-		return start + e->dur;
-	hpw_lose(k, HPW_LATE_TIME);
-	return UINT64_MAX;
-}
-
-/* Adds the attributes that Heph does not have: class, category, kind, arrow, duration, types. */
-static void put_own(struct hpw_packet *k, const struct event *e)
-{
-	const enum event_kind kind = event_kind(e);
-
-	hpw_text_attribute(k, HEPH_OWN_CLASS, e->cls->name);
-	if (!slice_equal(e->cls->category, e->cls->name))
-		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
-	if (kind != EVENT_KIND_SPAN)
-		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
-	if (event_is_flow(e))
-		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);
-	else if (e->phase != PHASE_SPAN && e->dur != 0 && (e->flags & EVENT_ARROW) == 0)
-		hpw_number_attribute(k, HEPH_OWN_DURATION, e->dur);
+	words_of_event(&w, e);
+	for (unsigned i = 0; i < WORDS_OF_EVENT; i++)
+		if (w.of[i].type != VALUE_NONE)
+			hpw_attribute(k, word_names[i], &w.of[i]);
 	hpw_types(k);
 }
 
@@ -348,7 +308,8 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		                .ledger = &chunk->ledger,
 		                .offset = e->offset,
 		                .start = chunk->text.n };
-	const uint64_t start = start_of(&k, e), end = end_of(&k, e, start);
+	const struct out_times times = out_times_of(e, st->signed_time);
+	const uint64_t end = times.start + times.dur;
 	char *const p = text_room(k.text, HPW_AT_DESCRIPTION);
 
 	uint32_t *const counter = counter_of(&st->tracks, to);
@@ -357,20 +318,24 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		chunk->text.failed = true;
 		return;
 	}
+	if (times.negative)
+		hpw_lose(&k, HPW_NEGATIVE_TIME);
+	if (times.late)
+		hpw_lose(&k, HPW_LATE_TIME);
 	if (to->changed)
 		hpw_lose(&k, HPW_TRACK_CHANGED);
 	hpw_store(p, HEPH_MAGIC_EVENT, 4);
 	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
 	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);
 	hpw_store(p + HPW_AT_SUBSTREAM, to->substream, 8);
-	hpw_store(p + HPW_AT_START, start, 8);
+	hpw_store(p + HPW_AT_START, times.start, 8);
 	hpw_store(p + HPW_AT_END, end, 8);
 	k.text->n += HPW_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;
-	text_clear(&st->types);
+	hpw_clear_types(st);
 	hpw_text(&k, e->name);
 	put_fields(&k, b->fields + e->first_field, e->nfields);
-	put_own(&k, e);
+	put_words(&k, e);
 	hpw_finish(&k);
 }
 
@@ -434,7 +399,7 @@ static void hpw_free(void *state)
 
 	hpw_copy_free(&st->copy);
 	free_tracks(&st->tracks);
-	text_free(&st->types);
+	text_free(&st->types.text);
 	text_free(&st->scratch);
 }
 

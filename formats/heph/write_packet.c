@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "heph/heph.h"
+#include "model/value.h"
 #include "output/text_units.h"
 #include "output/text_json.h"
 
@@ -74,22 +75,16 @@ void hpw_text(struct hpw_packet *k, struct slice s)
 	t->n += (size_t)s.n + 2;
 }
 
-static void begin_attribute(struct hpw_packet *k, const char *name, uint8_t type)
+void hpw_attribute(struct hpw_packet *k, struct slice name, const struct value *v)
 {
-	hpw_text(k, (struct slice){ name, (uint32_t)strlen(name), SLICE_UTF8 });
-	hpw_number(k, type, 1);
-}
+	const bool text = v->type == VALUE_STRING;
 
-void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s)
-{
-	begin_attribute(k, name, HEPH_STRING);
-	hpw_text(k, s);
-}
-
-void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v)
-{
-	begin_attribute(k, name, HEPH_UNSIGNED);
-	hpw_number(k, v, 8);
+	hpw_text(k, name);
+	hpw_number(k, text ? HEPH_STRING : HEPH_UNSIGNED, 1);
+	if (text)
+		hpw_text(k, value_text(v));
+	else
+		hpw_number(k, v->u64, 8);
 }
 
 struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
@@ -101,7 +96,7 @@ struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, co
 		                .offset = offset,
 		                .start = chunk->text.n };
 
-	text_clear(&st->types);
+	hpw_clear_types(st);
 	hpw_number(&k, HEPH_MAGIC_METADATA, 4);
 	hpw_number(&k, 0, 4);
 	hpw_text(&k, slice_str(name));
@@ -136,22 +131,13 @@ static bool is_plain(uint8_t type)
 /* Adds the exact type of the next field, unless Heph has it. */
 static void add_type(struct hpw_packet *k, uint8_t type, bool list)
 {
-	struct text *const t = &k->st->types;
-
-	if (is_plain(type))
-		return;
-	for (; k->ntypes < k->nfields; k->ntypes++)
-		text_char(t, ',');
-	if (list)
-		text_char(t, '[');
-	text_slice(t, heph_own_types[type]);
-	if (list)
-		text_char(t, ']');
+	if (!is_plain(type))
+		words_add_type(&k->st->types, k->nfields, type, list);
 }
 
 void hpw_types(struct hpw_packet *k)
 {
-	struct text *const t = &k->st->types;
+	struct text *const t = &k->st->types.text;
 
 	k->text->failed |= t->failed;
 	if (t->n == 0 || t->failed)
@@ -161,20 +147,20 @@ void hpw_types(struct hpw_packet *k)
 			;
 		hpw_lose(k, HPW_TYPES_CUT);
 	}
-	hpw_text_attribute(k, HEPH_OWN_TYPES, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 });
+	const struct value v = value_string((struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 });
+	hpw_attribute(k, word_names[WORD_TYPES], &v);
 }
 
 static void put_name(struct hpw_packet *k, struct slice name)
 {
 	struct text *const t = &k->st->scratch;
 
-	if (!heph_is_own(name)) {
+	if (!word_is_own(name)) {
 		hpw_text(k, name);
 		return;
 	}
 	text_clear(t);
-	text_str(t, HEPH_OWN_ESCAPE);
-	text_slice(t, name);
+	words_escape(t, name);
 	k->text->failed |= t->failed;
 	if (!t->failed)
 		hpw_text(k, slice_of(t->p, t->n));
@@ -266,9 +252,10 @@ static bool put_value(struct hpw_packet *k, const struct value *v)
 
 void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
 {
-	struct text *const t = k->text, *const types = &k->st->types;
-	const size_t before = t->n, types_before = types->n;
-	const uint32_t ntypes = k->ntypes;
+	struct text *const t = k->text;
+	struct word_types *const types = &k->st->types;
+	const size_t before = t->n, types_before = types->text.n;
+	const uint32_t ntypes = types->n;
 
 	if (k->nfields < MAX_FIELDS) {
 		put_name(k, name);
@@ -283,7 +270,7 @@ void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v)
 		}
 	}
 	t->n = before;
-	types->n = types_before;
-	k->ntypes = ntypes;
+	types->text.n = types_before;
+	types->n = ntypes;
 	hpw_lose(k, HPW_FIELDS_LEFT_OUT);
 }

@@ -632,9 +632,6 @@ struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t 
 /* Writes the start of every output: the byte order, and the classes up to HTW_ID_FREE. */
 void htw_prologue(struct htw_state *st, struct chunk *chunk);
 
-/* Returns "span", "instant", ... */
-struct slice htw_kind_name(enum event_kind kind);
-
 /* Returns the layout of an event; writes its description if it is new.  Events beyond the
  * limits have the layout HTW_ID_OTHER_*. */
 const struct htw_layout *htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e,

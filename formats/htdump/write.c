@@ -7,12 +7,14 @@
  */
 #include <stdlib.h>
 
-#include "base/numbers.h"
 #include "base/utf8.h"
+#include "format/fields_json.h"
 #include "htdump/htdump.h"
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "out/facts.h"
+#include "out/times.h"
+#include "out/types.h"
 #include "output/text_json.h"
 
 /* ---- helpers ---- */
@@ -46,14 +48,6 @@ static bool number_track(struct htw_state *st, const struct track *t, struct htw
 	              (thread->has_id && thread->id <= TRACKS_LAST_PID && thread->id != to->number);
 	to->numbered = true;
 	return true;
-}
-
-static struct slice track_kind_name(const struct track *t)
-{
-	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
-	       : t->lane > 0            ? SLICE_LIT("lane")
-	       : t->is_child            ? SLICE_LIT("child")
-	                                : SLICE_LIT("thread");
 }
 
 static void put_track(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
@@ -103,111 +97,15 @@ static void put_remaining_tracks(struct htw_state *st, const struct trace *trace
 
 /* ---- values as text ---- */
 
-#define MAX_DEPTH 100 /* readers bound nesting well below this */
-
-static void put_value(struct text *t, const struct value *v, unsigned depth);
-
-static void put_bytes(struct text *t, const char *p, uint32_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-	char *to = text_room(t, (size_t)n * 2 + 2);
-
-	if (to == NULL)
-		return;
-	*to++ = '0';
-	*to++ = 'x';
-	for (uint32_t i = 0; i < n; i++) {
-		*to++ = digits[(unsigned char)p[i] >> 4];
-		*to++ = digits[p[i] & 15];
-	}
-	t->n += (size_t)n * 2 + 2;
-}
-
-static void put_list(struct text *t, const struct value *v, unsigned depth)
-{
-	text_char(t, '[');
-	for (uint32_t i = 0; i < v->count; i++) {
-		if (i > 0)
-			text_char(t, ',');
-		put_value(t, &v->values[i], depth + 1);
-	}
-	text_char(t, ']');
-}
-
-/* A map is an object if all its keys are texts, else a list of pairs. */
-static void put_map(struct text *t, const struct value *v, unsigned depth)
-{
-	const bool object = value_keys_are_text(v);
-
-	text_char(t, object ? '{' : '[');
-	for (uint32_t i = 0; i < v->count; i++) {
-		const struct value *const key = &v->values[2 * (size_t)i];
-		if (i > 0)
-			text_char(t, ',');
-		if (!object)
-			text_char(t, '[');
-		put_value(t, key, depth + 1);
-		text_char(t, object ? ':' : ',');
-		put_value(t, key + 1, depth + 1);
-		if (!object)
-			text_char(t, ']');
-	}
-	text_char(t, object ? '}' : ']');
-}
-
-static void put_address(struct text *t, uint64_t v)
-{
-	char *const p = text_room(t, DECIMAL_HEX_MAX);
-
-	if (p != NULL)
-		t->n += (size_t)(decimal_hex(p, v) - p);
-}
-
-static void put_value(struct text *t, const struct value *v, unsigned depth)
-{
-	const bool quoted = v->type == VALUE_ADDRESS || v->type == VALUE_BYTES;
-
-	if (depth > MAX_DEPTH) {
-		text_str(t, "null");
-		return;
-	}
-	if (quoted)
-		text_char(t, '"');
-	if (v->type == VALUE_NONE)
-		text_str(t, "null");
-	else if (v->type == VALUE_BOOL)
-		text_str(t, v->u64 != 0 ? "true" : "false");
-	else if (v->type <= VALUE_U64)
-		text_u64(t, v->u64);
-	else if (v->type <= VALUE_I64)
-		text_i64(t, v->i64);
-	else if (v->type == VALUE_F32)
-		text_json_f32(t, (float)v->f64);
-	else if (v->type == VALUE_F64)
-		text_json_f64(t, v->f64);
-	else if (v->type == VALUE_ADDRESS)
-		put_address(t, v->u64);
-	else if (v->type == VALUE_STRING)
-		text_json_string(t, value_text(v));
-	else if (v->type == VALUE_BYTES)
-		put_bytes(t, v->p, v->count);
-	else if (v->type == VALUE_LIST)
-		put_list(t, v, depth);
-	else if (v->type == VALUE_MAP)
-		put_map(t, v, depth);
-	else
-		text_add(t, v->p, v->count);
-	if (quoted)
-		text_char(t, '"');
-}
-
 /* Adds a value as JSON; bytes that are not in a list or map are without quotes. */
 static void put_value_text(struct text *t, const struct value *v)
 {
-	if (v->type == VALUE_BYTES)
-		put_bytes(t, v->p, v->count);
-	else
-		put_value(t, v, 0);
+	if (v->type == VALUE_BYTES) {
+		text_str(t, "0x");
+		text_hex(t, v->p, v->count);
+	} else {
+		fields_json_as_is(t, v);
+	}
 }
 
 /* Adds all fields of an event as a JSON object. */
@@ -219,26 +117,9 @@ static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
 			text_char(t, ',');
 		text_json_string(t, f[i].name);
 		text_char(t, ':');
-		put_value(t, &f[i].value, 1);
+		fields_json_as_is(t, &f[i].value);
 	}
 	text_char(t, '}');
-}
-
-/* Returns the bits of the float that a double was converted from.  NaNs are converted by hand: a processor
- * would make signalling ones quiet. */
-static uint32_t float_bits(double d)
-{
-	const float f = (float)d;
-	uint64_t bits;
-	uint32_t narrow;
-
-	memcpy(&bits, &d, sizeof bits);
-	memcpy(&narrow, &f, sizeof narrow);
-	if (d != d) {
-		const uint32_t payload = (uint32_t)(bits >> 29 & 0x7fffff);
-		narrow = (uint32_t)(bits >> 63 << 31) | 0x7f800000U | (payload != 0 ? payload : 0x400000U);
-	}
-	return narrow;
 }
 
 /* ---- records ---- */
@@ -330,7 +211,7 @@ static void put_field(struct htw_state *st, struct htw_record *r, const struct v
 		htw_number(r, v->u64, 8);
 		break;
 	case VALUE_F32:
-		htw_number(r, float_bits(v->f64), 4);
+		htw_number(r, value_f32_bits(v->f64), 4);
 		break;
 	case VALUE_STRING:
 		htw_text(r, value_text(v));
@@ -352,7 +233,7 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 {
 	htw_text(r, e->cls->name);
 	htw_text(r, e->cls->category);
-	htw_text(r, htw_kind_name(htw_kind_of(e)));
+	htw_text(r, event_kind_rows[htw_kind_of(e)].names[KIND_WORDS]);
 	text_clear(&st->scratch);
 	put_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
 	r->chunk->text.failed |= st->scratch.failed;
@@ -363,22 +244,6 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 }
 
 /* ---- events ---- */
-
-static uint64_t start_of(const struct htw_state *st, const struct event *e, const struct htw_record *r)
-{
-	if (!st->signed_time || e->ts <= INT64_MAX)
-		return e->ts;
-	add_loss(r, HTW_NEGATIVE_TIME);
-	return 0;
-}
-
-static uint64_t duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
-{
-	if (e->dur <= UINT64_MAX - start)
-		return e->dur;
-	add_loss(r, HTW_LATE_END);
-	return UINT64_MAX - start;
-}
 
 /* Counts the losses of an event whose kind HawkTracer does not have; only readers of tracetool know it. */
 static void count_losses(const struct htw_record *r, enum event_kind kind)
@@ -394,8 +259,8 @@ static void count_losses(const struct htw_record *r, enum event_kind kind)
 }
 
 /* Adds the head and the inherited fields: duration of a span, thread, label, id of an arrow. */
-static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
-                      uint32_t thread)
+static void put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint64_t dur,
+                      uint32_t class_id, uint32_t thread)
 {
 	const enum event_kind kind = htw_kind_of(e);
 	struct text *const t = &r->chunk->text;
@@ -405,7 +270,7 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 		return;
 	p = store_head(st, p, class_id, st->last_ts);
 	if (kind_is_span(kind))
-		p = htw_store(p, duration_of(e, st->last_ts, r), 8);
+		p = htw_store(p, dur, 8);
 	p = htw_store(p, thread, 4);
 	t->n = (size_t)(p - t->p);
 	htw_text(r, e->name);
@@ -418,8 +283,11 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 static void put_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct htw_record r = { chunk, e->offset, HTW_MAX_RECORD };
+	const struct out_times times = out_times_of(e, st->signed_time);
 
-	st->last_ts = start_of(st, e, &r);
+	if (times.negative)
+		add_loss(&r, HTW_NEGATIVE_TIME);
+	st->last_ts = times.start;
 	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
 	const uint32_t thread = thread_id_of(st, e->track, chunk, e->offset);
 
@@ -431,7 +299,9 @@ static void put_event(struct htw_state *st, const struct batch *b, const struct 
 		add_loss(&r, HTW_STEP);
 	if (l->fields_renamed)
 		add_loss(&r, HTW_RENAMED);
-	put_bases(st, &r, e, l->id, thread);
+	if (times.late)
+		add_loss(&r, HTW_LATE_END);
+	put_bases(st, &r, e, times.dur, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
 		put_shared_fields(st, &r, b, e);
 		return;
@@ -488,9 +358,7 @@ static void put_fact(struct htw_state *st, struct chunk *chunk, const struct fac
 	struct text *const t = &st->scratch;
 
 	text_clear(t);
-	if (f->kind >= FACT_TRACE)
-		text_str(t, f->kind == FACT_TRACE ? "trace." : "losses.");
-	text_slice(t, f->name);
+	fact_put_name(t, f);
 	const size_t n = t->n;
 	if (!fact_put_text(t, f))
 		put_value_text(t, &f->value);

@@ -208,18 +208,6 @@ static enum htw_class_id base_of(enum event_kind kind)
 	return kind_is_span(kind) ? HTW_ID_SPAN : kind_is_arrow(kind) ? HTW_ID_ARROW : HTW_ID_INSTANT;
 }
 
-struct slice htw_kind_name(enum event_kind kind)
-{
-	static const char *const words[] = {
-		[EVENT_KIND_SPAN] = "span",           [EVENT_KIND_ASYNC] = "async span",
-		[EVENT_KIND_INSTANT] = "instant",     [EVENT_KIND_COUNTER] = "counter",
-		[EVENT_KIND_ARROW_OUT] = "arrow out", [EVENT_KIND_ARROW_IN] = "arrow in",
-		[EVENT_KIND_BEGIN] = "begin",         [EVENT_KIND_END] = "end",
-	};
-
-	return slice_str(words[kind]);
-}
-
 static bool is_one_of(struct slice name, const char *const *words)
 {
 	for (; *words != NULL; words++)
@@ -246,28 +234,6 @@ static bool is_known_class(struct slice name)
 	return is_one_of(name, document);
 }
 
-/* Whether a field of this name would be mistaken for an inherited one, or turn an instant into a span. */
-static bool is_known_field(struct slice name)
-{
-	static const char *const words[] = { "base",      "klass", "timestamp", "id", "duration",
-		                             "thread_id", "label", "arrow_id",  NULL };
-
-	return is_one_of(name, words);
-}
-
-/* Returns the name with a number after it, "name (2)", in the arena; p is NULL on OOM. */
-static struct slice add_number(struct arena *a, struct slice name, uint32_t number)
-{
-	char *const p = arena_alloc(a, (size_t)name.n + 16);
-	struct slice s = { p, name.n, name.flags & (SLICE_UTF8 | SLICE_JSON) };
-
-	if (p == NULL)
-		return s;
-	memcpy(p, name.p, name.n);
-	s.n += (uint32_t)snprintf(p + name.n, 16, " (%u)", number);
-	return s;
-}
-
 /* Returns the bytes that the class of an event costs a reader. */
 static uint64_t description_cost(const struct event *e, const struct field *f)
 {
@@ -286,7 +252,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	struct slice name = l->shape.cls->name;
 
 	if (is_known_class(name))
-		name = add_number(&st->arena, name, 2);
+		name = arena_printf(&st->arena, "%.*s (2)", (int)name.n, name.p);
 	chunk->text.failed |= name.p == NULL;
 	if (chunk->text.failed)
 		return;
@@ -300,7 +266,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	htw_number(&r, l->id, 4);
 	htw_text(&r, l->shape.cls->name);
 	htw_text(&r, l->shape.cls->category);
-	htw_text(&r, htw_kind_name((enum event_kind)l->shape.kind));
+	htw_text(&r, event_kind_rows[l->shape.kind].names[KIND_WORDS]);
 }
 
 /* ---- the class of an event ---- */
@@ -324,28 +290,27 @@ static const struct htw_layout *other_layout(enum event_kind kind)
 	return &others[base == HTW_ID_SPAN ? 0 : base == HTW_ID_INSTANT ? 1 : 2];
 }
 
-static bool is_taken(struct slice name, const struct slice *names, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (slice_equal(names[i], name))
-			return true;
-	return is_known_field(name);
-}
-
-/* Sets the name of each member in the output: unique, and none that has a meaning there. */
+/* Sets the name of each member in the output: unique, and none of those that are inherited or that turn an
+ * instant into a span. */
 static bool name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
+	static const struct slice known_fields[] = {
+		SLICE_LIT("base"),     SLICE_LIT("klass"),     SLICE_LIT("timestamp"), SLICE_LIT("id"),
+		SLICE_LIT("duration"), SLICE_LIT("thread_id"), SLICE_LIT("label"),     SLICE_LIT("arrow_id"),
+	};
 	const struct shape_member *const m = l->shape.members;
+	struct tabletext taken = { .slots = NULL };
+	bool ok = true;
 
-	for (uint32_t i = 0; i < l->shape.nmembers; i++) {
-		names[i] = m[i].name;
-		l->fields_renamed |= is_taken(names[i], names, i);
-		for (uint32_t k = 2; names[i].p != NULL && is_taken(names[i], names, i); k++)
-			names[i] = add_number(a, m[i].name, k);
-		if (names[i].p == NULL)
-			return false;
+	for (size_t i = 0; i < sizeof known_fields / sizeof known_fields[0]; i++)
+		ok &= tabletext_put(&taken, known_fields[i], 1);
+	for (uint32_t i = 0; ok && i < l->shape.nmembers; i++) {
+		names[i] = tabletext_unique(&taken, a, m[i].name);
+		l->fields_renamed |= names[i].n != m[i].name.n;
+		ok = names[i].p != NULL;
 	}
-	return true;
+	tabletext_free(&taken);
+	return ok;
 }
 
 /* Whether the names of an event can be written unchanged. */

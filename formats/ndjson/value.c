@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "ndjson/ndjson.h"
+#include "out/types.h"
 #include "output/text_units.h"
 
 #define FEW 16        /* names up to which each is compared with each */
@@ -159,33 +160,32 @@ enum form {
 };
 
 struct type {
-	const char *name;
 	uint8_t form; /* of its values; infinities and NaN are text */
 	uint8_t fits; /* forms that have this type where it is expected; 0: it is never expected */
 };
 
 static const struct type types[] = {
-	[VALUE_NONE] = { "none", FORM_OTHER, 0 },
-	[VALUE_BOOL] = { "bool", FORM_OTHER, 0 },
-	[VALUE_U8] = { "u8", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_U16] = { "u16", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_U32] = { "u32", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_U64] = { "u64", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_I8] = { "i8", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_I16] = { "i16", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_I32] = { "i32", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_I64] = { "i64", FORM_INTEGER, FORM_INTEGER },
-	[VALUE_F32] = { "f32", FORM_FRACTION, FORM_INTEGER | FORM_FRACTION | FORM_TEXT },
-	[VALUE_F64] = { "f64", FORM_FRACTION, FORM_INTEGER | FORM_FRACTION | FORM_TEXT },
-	[VALUE_ADDRESS] = { "address", FORM_TEXT, FORM_TEXT },
-	[VALUE_STRING] = { "string", FORM_TEXT, FORM_TEXT },
-	[VALUE_BYTES] = { "bytes", FORM_TEXT, FORM_TEXT },
-	[VALUE_LIST] = { "list", FORM_OTHER, 0 },
-	[VALUE_MAP] = { "map", FORM_OTHER, 0 },
-	[VALUE_JSON] = { "json", FORM_OTHER, 0 },
-	[NDJSON_ESCAPED] = { "escaped", FORM_TEXT, 0 },
-	[NDJSON_JSON_TEXT] = { "json-text", FORM_TEXT, 0 },
-	[NDJSON_OBJECT] = { "object", FORM_OTHER, 0 },
+	[VALUE_NONE] = { FORM_OTHER, 0 },
+	[VALUE_BOOL] = { FORM_OTHER, 0 },
+	[VALUE_U8] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_U16] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_U32] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_U64] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I8] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I16] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I32] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I64] = { FORM_INTEGER, FORM_INTEGER },
+	[VALUE_F32] = { FORM_FRACTION, FORM_INTEGER | FORM_FRACTION | FORM_TEXT },
+	[VALUE_F64] = { FORM_FRACTION, FORM_INTEGER | FORM_FRACTION | FORM_TEXT },
+	[VALUE_ADDRESS] = { FORM_TEXT, FORM_TEXT },
+	[VALUE_STRING] = { FORM_TEXT, FORM_TEXT },
+	[VALUE_BYTES] = { FORM_TEXT, FORM_TEXT },
+	[VALUE_LIST] = { FORM_OTHER, 0 },
+	[VALUE_MAP] = { FORM_OTHER, 0 },
+	[VALUE_JSON] = { FORM_OTHER, 0 },
+	[NDJSON_ESCAPED] = { FORM_TEXT, 0 },
+	[NDJSON_JSON_TEXT] = { FORM_TEXT, 0 },
+	[NDJSON_OBJECT] = { FORM_OTHER, 0 },
 };
 
 bool ndjson_expectable(unsigned type)
@@ -195,11 +195,12 @@ bool ndjson_expectable(unsigned type)
 
 void ndjson_put_kind(struct text *t, unsigned kind)
 {
-	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME);
+	static const char *const more[] = { "escaped", "json-text", "object" };
+	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME), base = kind & ~list;
 
 	if (list != 0)
 		text_char(t, '[');
-	text_str(t, types[kind & ~list].name);
+	text_str(t, base < VALUE_TYPES ? value_type_name(base) : more[base - NDJSON_ESCAPED]);
 	if (list == NDJSON_LIST_SAME)
 		text_char(t, '?');
 	if (list != 0)
@@ -344,18 +345,6 @@ static void put_f32(struct text *t, float v)
 		t->n = (size_t)(decimal_f32(p, v) - t->p);
 }
 
-static void put_address(struct text *t, uint64_t v)
-{
-	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
-
-	if (p == NULL)
-		return;
-	*p++ = '"';
-	p = decimal_hex(p, v);
-	*p++ = '"';
-	t->n = (size_t)(p - t->p);
-}
-
 static void put_bytes(struct text *t, const struct value *v)
 {
 	text_char(t, '"');
@@ -475,7 +464,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 			put_f32(t, (float)v->f64);
 		break;
 	case VALUE_ADDRESS:
-		put_address(t, v->u64);
+		text_json_address(t, v->u64);
 		break;
 	case VALUE_STRING:
 	case NDJSON_ESCAPED:

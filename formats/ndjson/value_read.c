@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "out/types.h"
 
 /* ---- text ---- */
 
@@ -112,15 +113,6 @@ static bool parse_short_f64(const char *p, const char *e, double *to)
 
 /* ---- types and faults ---- */
 
-static const char *const type_names[] = {
-	[VALUE_BOOL] = "bool", [VALUE_U8] = "u8",       [VALUE_U16] = "u16",
-	[VALUE_U32] = "u32",   [VALUE_U64] = "u64",     [VALUE_I8] = "i8",
-	[VALUE_I16] = "i16",   [VALUE_I32] = "i32",     [VALUE_I64] = "i64",
-	[VALUE_F32] = "f32",   [VALUE_F64] = "f64",     [VALUE_ADDRESS] = "address",
-	[VALUE_LIST] = "list", [VALUE_BYTES] = "bytes", [VALUE_STRING] = "string",
-	[VALUE_MAP] = "map",   [VALUE_JSON] = "json",
-};
-
 struct reading {
 	struct ndjson_reading *st;
 	const struct ndjson_target *to;
@@ -129,10 +121,9 @@ struct reading {
 
 unsigned ndjson_type_of_name(struct slice type_name)
 {
-	for (unsigned i = VALUE_BOOL; i < sizeof type_names / sizeof type_names[0]; i++)
-		if (slice_is(type_name, type_names[i]))
-			return i;
-	return VALUE_NONE;
+	const unsigned type = value_type_named(type_name);
+
+	return type < VALUE_TYPES ? type : VALUE_NONE;
 }
 
 static struct value fail(struct reading *g, const char *at, const char *why)

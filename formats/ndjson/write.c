@@ -256,7 +256,7 @@ struct head {
 
 static const struct head heads[] = {
 #define HEAD(name) "{\"kind\":\"" name "\",\"ts_ns\":"
-#define ROW(kind, name) [EVENT_KIND_##kind] = { HEAD(name), sizeof(HEAD(name)) - 1 },
+#define ROW(kind, name, ...) [EVENT_KIND_##kind] = { HEAD(name), sizeof(HEAD(name)) - 1 },
 	EVENT_KIND_ROWS(ROW)
 #undef ROW
 #undef HEAD

@@ -56,16 +56,14 @@ struct about {
 
 static size_t open_attribute(struct about *a, struct slice key)
 {
-	const uint32_t times = tabletext_get(&a->names, key);
+	const struct slice unique = tabletext_unique(&a->names, &a->arena, key);
 	unsigned changed;
 
-	if (times != TABLE_NONE) { /* the importer keeps the last of one name */
-		key = arena_printf(&a->arena, "%.*s (%" PRIu32 ")", (int)key.n, key.p, times + 1);
+	if (unique.n != key.n) /* the importer keeps the last of one name */
 		perfetto_lose(a->st, PERFETTO_KEY_CHANGED, 1);
-	}
-	a->t->failed |= key.p == NULL || !tabletext_put(&a->names, key, times == TABLE_NONE ? 1 : times + 1);
+	a->t->failed |= unique.p == NULL;
 	const size_t at = wire_open(a->t, ATTRIBUTE);
-	wire_slice(a->t, ATTRIBUTE_KEY, perfetto_clean(a->st, key, &changed));
+	wire_slice(a->t, ATTRIBUTE_KEY, perfetto_clean(a->st, unique, &changed));
 	perfetto_lose_all(a->st, changed);
 	return at;
 }

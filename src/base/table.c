@@ -1,6 +1,8 @@
 /* Hash tables with linear probing, and sets of numbers.  The hash is in hash.c. */
 #include "base/table.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +158,26 @@ bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
 	put_new(t->slots, t->mask, (struct tabletext_slot){ hash, key.p, key.n, value });
 	t->used++;
 	return true;
+}
+
+struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name)
+{
+	const struct slice none = { NULL, 0, 0 };
+	uint32_t number = tabletext_get(t, name);
+
+	if (name.p == NULL)
+		name.p = ""; /* NULL means OOM */
+	if (number == TABLE_NONE)
+		return tabletext_put(t, name, 1) ? name : none;
+	char *const p = arena_alloc(a, (size_t)name.n + sizeof " (4294967295)");
+	if (p == NULL)
+		return none;
+	struct slice unique = { p, 0, name.flags & (SLICE_UTF8 | SLICE_JSON) };
+	memcpy(p, name.p, name.n); /* it may contain NUL */
+	do
+		unique.n = name.n + (uint32_t)sprintf(p + name.n, " (%" PRIu32 ")", ++number);
+	while (tabletext_get(t, unique) != TABLE_NONE);
+	return tabletext_put(t, unique, 1) && tabletext_put(t, name, number) ? unique : none;
 }
 
 void tabletext_free(struct tabletext *t)

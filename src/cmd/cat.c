@@ -12,6 +12,7 @@
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
 #include "out/kind.h"
+#include "out/types.h"
 
 #define MAX_COMPARED 256U /* field names of one record, compared each with each */
 
@@ -77,20 +78,6 @@ static void put_text_input(struct text *t, const char *path, const char *format)
 
 /* ---- records as JSON: schemas/cat.schema.json ---- */
 
-static const char *type_name(const struct value *v)
-{
-	static const char *const words[] = {
-		[VALUE_NONE] = "none", [VALUE_BOOL] = "bool",       [VALUE_U8] = "u8",
-		[VALUE_U16] = "u16",   [VALUE_U32] = "u32",         [VALUE_U64] = "u64",
-		[VALUE_I8] = "i8",     [VALUE_I16] = "i16",         [VALUE_I32] = "i32",
-		[VALUE_I64] = "i64",   [VALUE_F32] = "f32",         [VALUE_F64] = "f64",
-		[VALUE_LIST] = "list", [VALUE_ADDRESS] = "address", [VALUE_STRING] = "string",
-		[VALUE_MAP] = "map",   [VALUE_BYTES] = "bytes",     [VALUE_JSON] = "json",
-	};
-
-	return words[v->type];
-}
-
 /* Whether the type of a value does not follow from its JSON. */
 static bool needs_type(const struct value *v)
 {
@@ -144,25 +131,9 @@ static void put_fields(struct text *t, const struct field *f, uint32_t n, struct
 		text_str(t, any ? "," : ",\"types\":{");
 		any = true;
 		(void)text_json_string(t, f[i].name);
-		text_printf(t, ":\"%s\"", type_name(&f[i].value));
+		text_printf(t, ":\"%s\"", value_type_name(f[i].value.type));
 	}
 	text_str(t, any ? "}" : "");
-}
-
-static void put_bytes(struct text *t, struct slice bytes)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	text_str(t, ",\"bytes\":\"");
-	char *p = text_room(t, 2 * (size_t)bytes.n);
-	if (p == NULL)
-		return;
-	for (uint32_t i = 0; i < bytes.n; i++) {
-		*p++ = digits[(unsigned char)bytes.p[i] >> 4];
-		*p++ = digits[(unsigned char)bytes.p[i] & 15];
-	}
-	t->n += 2 * (size_t)bytes.n;
-	text_char(t, '"');
 }
 
 static void put_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
@@ -177,8 +148,11 @@ static void put_json_record(struct text *t, const struct batch *b, uint32_t i, b
 	put_fields(t, &b->fields[e->first_field], e->nfields, &lost);
 	if (fields_json_lost_any(&lost))
 		text_str(t, ",\"inexact\":true");
-	if (hex)
-		put_bytes(t, b->bytes[i]);
+	if (hex) {
+		text_str(t, ",\"bytes\":\"");
+		text_hex(t, b->bytes[i].p, b->bytes[i].n);
+		text_char(t, '"');
+	}
 	text_str(t, "}\n");
 }
 

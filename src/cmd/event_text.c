@@ -41,24 +41,14 @@ void value_text_word(struct text *t, struct slice s)
 		text_str(t, "\"\"");
 }
 
-static void put_f64(struct text *t, double v)
+static void put_float(struct text *t, double v, bool narrow)
 {
 	char *const p = text_room(t, DECIMAL_F64_MAX);
 
 	if (v - v != 0) /* NaN and the infinities */
 		text_printf(t, "%g", v);
 	else if (p != NULL)
-		t->n = (size_t)(decimal_f64(p, v) - t->p);
-}
-
-static void put_f32(struct text *t, float v)
-{
-	char *const p = text_room(t, DECIMAL_F64_MAX);
-
-	if (v - v != 0)
-		text_printf(t, "%g", (double)v);
-	else if (p != NULL)
-		t->n = (size_t)(decimal_f32(p, v) - t->p);
+		t->n = (size_t)((narrow ? decimal_f32(p, (float)v) : decimal_f64(p, v)) - t->p);
 }
 
 static void put(struct text *t, const struct value *v, unsigned depth)
@@ -83,10 +73,8 @@ static void put(struct text *t, const struct value *v, unsigned depth)
 		text_i64(t, v->i64);
 		break;
 	case VALUE_F32:
-		put_f32(t, (float)v->f64);
-		break;
 	case VALUE_F64:
-		put_f64(t, v->f64);
+		put_float(t, v->f64, v->type == VALUE_F32);
 		break;
 	case VALUE_ADDRESS:
 		text_printf(t, "0x%llx", (unsigned long long)v->u64);

@@ -19,22 +19,12 @@ static void put_bytes(struct text *t, const struct value *v)
 	text_char(t, '"');
 }
 
-static void put_address(struct text *t, uint64_t v)
-{
-	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
-
-	if (p == NULL)
-		return;
-	*p++ = '"';
-	p = decimal_hex(p, v);
-	*p++ = '"';
-	t->n = (size_t)(p - t->p);
-}
-
-static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth);
+static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
+                      bool as_is);
 
 /* A map with only texts as keys is an object, else a list of pairs. */
-static void put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+static void put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
+                    bool as_is)
 {
 	const bool object = value_keys_are_text(v);
 
@@ -42,27 +32,29 @@ static void put_map(struct text *t, const struct value *v, struct fields_json_lo
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
 		text_str(t, i > 0 ? (object ? "," : ",[") : (object ? "" : "["));
-		put_value(t, key, lost, depth + 1);
+		put_value(t, key, lost, depth + 1, as_is);
 		text_char(t, object ? ':' : ',');
-		put_value(t, key + 1, lost, depth + 1);
+		put_value(t, key + 1, lost, depth + 1, as_is);
 		if (!object)
 			text_char(t, ']');
 	}
 	text_char(t, object ? '}' : ']');
 }
 
-static void put_list(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+static void put_list(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
+                     bool as_is)
 {
 	text_char(t, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
 		if (i > 0)
 			text_char(t, ',');
-		put_value(t, &v->values[i], lost, depth + 1);
+		put_value(t, &v->values[i], lost, depth + 1, as_is);
 	}
 	text_char(t, ']');
 }
 
-static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth,
+                      bool as_is)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -75,13 +67,13 @@ static void put_value(struct text *t, const struct value *v, struct fields_json_
 	case VALUE_U16:
 	case VALUE_U32:
 	case VALUE_U64:
-		text_json_u64(t, v->u64);
+		(as_is ? text_u64 : text_json_u64)(t, v->u64);
 		break;
 	case VALUE_I8:
 	case VALUE_I16:
 	case VALUE_I32:
 	case VALUE_I64:
-		text_json_i64(t, v->i64);
+		(as_is ? text_i64 : text_json_i64)(t, v->i64);
 		break;
 	case VALUE_F32:
 		lost->not_a_number += !text_json_f32(t, (float)v->f64);
@@ -90,7 +82,7 @@ static void put_value(struct text *t, const struct value *v, struct fields_json_
 		lost->not_a_number += !text_json_f64(t, v->f64);
 		break;
 	case VALUE_ADDRESS:
-		put_address(t, v->u64);
+		text_json_address(t, v->u64);
 		break;
 	case VALUE_STRING:
 		put_string(t, value_text(v), lost);
@@ -99,7 +91,7 @@ static void put_value(struct text *t, const struct value *v, struct fields_json_
 		put_bytes(t, v);
 		break;
 	case VALUE_JSON:
-		text_json_text(t, v->p, v->count);
+		(as_is ? text_add : text_json_text)(t, v->p, v->count);
 		break;
 	case VALUE_LIST:
 	case VALUE_MAP:
@@ -107,9 +99,9 @@ static void put_value(struct text *t, const struct value *v, struct fields_json_
 			text_str(t, "null");
 			lost->too_deep++;
 		} else if (v->type == VALUE_LIST) {
-			put_list(t, v, lost, depth);
+			put_list(t, v, lost, depth, as_is);
 		} else {
-			put_map(t, v, lost, depth);
+			put_map(t, v, lost, depth, as_is);
 		}
 		break;
 	}
@@ -131,7 +123,7 @@ static void put_field(struct text *t, const struct field *f, struct fields_json_
 			text_char(t, ',');
 		put_string(t, f->name, lost);
 		text_char(t, ':');
-		put_value(t, &f->value, lost, 0);
+		put_value(t, &f->value, lost, 0, false);
 		return;
 	}
 	char *p = text_room(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
@@ -148,12 +140,19 @@ static void put_field(struct text *t, const struct field *f, struct fields_json_
 		return;
 	}
 	t->n = (size_t)(p - t->p);
-	put_value(t, &f->value, lost, 0);
+	put_value(t, &f->value, lost, 0, false);
 }
 
 void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost)
 {
-	put_value(t, v, lost, 0);
+	put_value(t, v, lost, 0, false);
+}
+
+void fields_json_as_is(struct text *t, const struct value *v)
+{
+	struct fields_json_lost lost = { 0 };
+
+	put_value(t, v, &lost, 0, true);
 }
 
 void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)

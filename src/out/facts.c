@@ -70,6 +70,24 @@ bool facts_next(struct facts *f, struct fact *fact)
 	return false;
 }
 
+void fact_put_name(struct text *t, const struct fact *fact)
+{
+	if (fact->kind >= FACT_TRACE)
+		text_str(t, fact->kind == FACT_TRACE ? FACT_OF_TRACE : "losses.");
+	text_slice(t, fact->name);
+}
+
+bool fact_is_of_trace(struct slice *name)
+{
+	const uint32_t n = sizeof FACT_OF_TRACE - 1;
+
+	if (name->n <= n || memcmp(name->p, FACT_OF_TRACE, n) != 0)
+		return false;
+	name->p += n;
+	name->n -= n;
+	return true;
+}
+
 bool fact_put_text(struct text *t, const struct fact *fact)
 {
 	if (fact->value.type == VALUE_STRING)

@@ -47,6 +47,13 @@ static inline struct facts facts_of(const struct writer *w, unsigned kinds)
  */
 bool facts_next(struct facts *f, struct fact *fact);
 
+/* Names of facts in one list: metadata of the trace is "trace.NAME", a loss is "losses.ID". */
+#define FACT_OF_TRACE "trace."
+void fact_put_name(struct text *t, const struct fact *fact);
+
+/* Whether a name from such a list is metadata of the trace; removes its prefix. */
+bool fact_is_of_trace(struct slice *name);
+
 /* Adds the value of a fact as text, if it is a text, or a number of any kind but FACT_TRACE.  Returns false
  * if it is something else. */
 bool fact_put_text(struct text *t, const struct fact *fact);

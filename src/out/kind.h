@@ -4,29 +4,38 @@
 #include "model/event_traits.h"
 
 /*
- * The kind of an event, and its name in tables, lines and reports.  Formats without such a notion have a
- * schema for each kind, or state it by name.  The order is part of the output of CTF.  An async span overlaps
- * others of its track; a step is an arrow that arrives and continues; structure is no event, and is not among
- * EVENT_KINDS.
+ * The kind of an event, and its names: in tables, lines and reports; in words; in words as part of a name.
+ * Formats without such a notion have a schema for each kind, or state it by name (out/words.h).  The order is
+ * part of the output of CTF.  An async span overlaps others of its track; a step is an arrow that arrives and
+ * continues; structure is no event, and is not among EVENT_KINDS.
  */
 #define EVENT_KIND_ROWS(ROW)                                                                                 \
-	ROW(SPAN, "span")                                                                                    \
-	ROW(ASYNC, "async")                                                                                  \
-	ROW(INSTANT, "instant")                                                                              \
-	ROW(COUNTER, "counter")                                                                              \
-	ROW(ARROW_OUT, "flow_out")                                                                           \
-	ROW(ARROW_IN, "flow_in")                                                                             \
-	ROW(ARROW_STEP, "flow_step")                                                                         \
-	ROW(BEGIN, "begin")                                                                                  \
-	ROW(END, "end")                                                                                      \
-	ROW(STRUCTURE, "structure")
+	ROW(SPAN, "span", "span", "span", PHASE_SPAN, 0)                                                     \
+	ROW(ASYNC, "async", "async span", "async", PHASE_SPAN, EVENT_ASYNC)                                  \
+	ROW(INSTANT, "instant", "instant", "instant", PHASE_INSTANT, 0)                                      \
+	ROW(COUNTER, "counter", "counter", "counter", PHASE_COUNTER, 0)                                      \
+	ROW(ARROW_OUT, "flow_out", "arrow out", "arrow-out", PHASE_FLOW_OUT, 0)                              \
+	ROW(ARROW_IN, "flow_in", "arrow in", "arrow-in", PHASE_FLOW_IN, 0)                                   \
+	ROW(ARROW_STEP, "flow_step", "arrow step", "arrow-step", PHASE_FLOW_IN, EVENT_STEP)                  \
+	ROW(BEGIN, "begin", "begin", "begin", PHASE_BEGIN, 0)                                                \
+	ROW(END, "end", "end", "end", PHASE_END, 0)                                                          \
+	ROW(STRUCTURE, "structure", "structure", "structure", PHASE_STRUCTURE, 0)
 
 enum event_kind {
-#define ROW(kind, name) EVENT_KIND_##kind,
+#define ROW(kind, ...) EVENT_KIND_##kind,
 	EVENT_KIND_ROWS(ROW)
 #undef ROW
 	    EVENT_KINDS = EVENT_KIND_STRUCTURE
 };
+
+enum kind_naming { KIND_NAME, KIND_WORDS, KIND_PART, KIND_NAMINGS };
+
+struct event_kind_row {
+	struct slice names[KIND_NAMINGS]; /* NUL-terminated */
+	uint8_t phase, flags;
+};
+
+extern const struct event_kind_row event_kind_rows[EVENT_KINDS + 1];
 
 static inline enum event_kind event_kind(const struct event *e)
 {
@@ -44,11 +53,23 @@ static inline enum event_kind event_kind(const struct event *e)
 
 static inline const char *event_kind_name(enum event_kind kind)
 {
-#define ROW(kind, name) name,
-	static const char *const names[] = { EVENT_KIND_ROWS(ROW) };
-#undef ROW
+	return event_kind_rows[kind].names[KIND_NAME].p;
+}
 
-	return names[kind];
+/* Returns EVENT_KINDS if no kind has the name. */
+static inline enum event_kind event_kind_named(struct slice name, enum kind_naming naming)
+{
+	unsigned kind = 0;
+
+	while (kind < EVENT_KINDS && !slice_equal(event_kind_rows[kind].names[naming], name))
+		kind++;
+	return (enum event_kind)kind;
+}
+
+static inline void event_set_kind(struct event *e, enum event_kind kind)
+{
+	e->phase = event_kind_rows[kind].phase;
+	e->flags = event_kind_rows[kind].flags;
 }
 
 static inline bool kind_is_span(enum event_kind kind)

@@ -42,6 +42,14 @@ static inline bool track_has_own_tid(const struct track *t)
 	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
 }
 
+static inline struct slice track_kind_name(const struct track *t)
+{
+	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
+	       : t->is_child            ? SLICE_LIT("child")
+	       : t->lane > 0            ? SLICE_LIT("lane")
+	                                : SLICE_LIT("thread");
+}
+
 /* The thread that a lane or child belongs to; the process if it belongs to no thread. */
 static inline const struct track *track_thread(const struct track *t)
 {

@@ -280,6 +280,18 @@ void text_json_i64(struct text *t, int64_t v)
 		text_char(t, '"');
 }
 
+void text_json_address(struct text *t, uint64_t v)
+{
+	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
+
+	if (p == NULL)
+		return;
+	*p++ = '"';
+	p = decimal_hex(p, v);
+	*p++ = '"';
+	t->n = (size_t)(p - t->p);
+}
+
 static void add_not_finite(struct text *t, bool nan, bool negative)
 {
 	if (nan)

@@ -68,6 +68,7 @@ void text_json_text(struct text *t, const char *p, size_t n);
 /* Integers that a JSON reader with doubles would round (beyond +-(2^53 - 1)) are written as strings. */
 void text_json_u64(struct text *t, uint64_t v);
 void text_json_i64(struct text *t, int64_t v);
+void text_json_address(struct text *t, uint64_t v); /* "0x1f" */
 
 /* Shortest text that reads back the same; NaN and the infinities become the strings "NaN", "Infinity",
  * "-Infinity" and the return value is false. */

@@ -248,3 +248,51 @@ Test(siphash, published_vectors)
 	cr_expect_eq(siphash(&key, m, 1), UINT64_C(0x74f839c593dc67fd));
 	cr_expect_eq(siphash(&key, m, 8), UINT64_C(0x93f5f5799a932462));
 }
+
+/* ---- unique names ---- */
+
+Test(table, unique_names)
+{
+	static const struct {
+		struct slice name;
+		const char *unique;
+	} rows[] = {
+		{ SLICE_LIT("x"), "x" },
+		{ SLICE_LIT("x"), "x (2)" },
+		{ SLICE_LIT("x (3)"), "x (3)" },
+		{ SLICE_LIT("x"), "x (4)" },
+		{ SLICE_LIT("x (2)"), "x (2) (2)" },
+		{ SLICE_LIT(""), "" },
+		{ SLICE_LIT(""), " (2)" },
+		{ SLICE_LIT("id"), "id (2)" },
+	};
+	struct tabletext t = { .slots = NULL };
+	struct arena a = { 0 };
+
+	cr_assert(tabletext_put(&t, SLICE_LIT("id"), 1));
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct slice s = tabletext_unique(&t, &a, rows[i].name);
+		cr_expect(slice_is(s, rows[i].unique), "%.*s", (int)s.n, s.p);
+		cr_expect_eq(s.flags, rows[i].name.flags & (SLICE_UTF8 | SLICE_JSON));
+	}
+	tabletext_free(&t);
+	cr_expect_not_null(tabletext_unique(&t, &a, slice_of(NULL, 0)).p, "a name without bytes is a name");
+	tabletext_free(&t);
+	arena_free(&a);
+}
+
+/* Names of any bytes; the search for a number does not start over. */
+Test(table, unique_names_with_nul_and_many)
+{
+	const struct slice nul = { "a\0b", 3, 0 };
+	struct tabletext t = { .slots = NULL };
+	struct arena a = { 0 };
+	struct slice last = nul;
+
+	for (int i = 0; i < 20000; i++)
+		last = tabletext_unique(&t, &a, nul);
+	cr_assert_eq(last.n, 3 + strlen(" (20000)"));
+	cr_assert_arr_eq(last.p, "a\0b (20000)", last.n);
+	tabletext_free(&t);
+	arena_free(&a);
+}

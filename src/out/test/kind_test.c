@@ -26,3 +26,20 @@ Test(out_kind, phases_and_flags)
 		cr_assert_eq(kind_is_arrow(cases[i].kind), event_is_flow(&e));
 	}
 }
+
+/* Each kind has names of its own in each naming, by which it is found; an event of the kind is of that kind.
+ */
+Test(out_kind, names_and_back)
+{
+	for (unsigned k = 0; k < EVENT_KINDS; k++) {
+		struct event e = { .phase = PHASE_STRUCTURE, .flags = EVENT_ASYNC | EVENT_STEP };
+		for (unsigned n = 0; n < KIND_NAMINGS; n++)
+			cr_assert_eq(event_kind_named(event_kind_rows[k].names[n], (enum kind_naming)n), k);
+		event_set_kind(&e, (enum event_kind)k);
+		cr_assert_eq(event_kind(&e), k);
+	}
+	cr_assert_str_eq(event_kind_name(EVENT_KIND_ARROW_STEP), "flow_step");
+	cr_assert_eq(event_kind_named(slice_str("arrow step"), KIND_NAME), EVENT_KINDS);
+	cr_assert_eq(event_kind_named(slice_str("structure"), KIND_WORDS), EVENT_KINDS, "it is no event");
+	cr_assert_eq(event_kind_named(slice_of(NULL, 0), KIND_PART), EVENT_KINDS);
+}
