@@ -183,8 +183,9 @@ check-recover: $(BUILD)/tests ## recover all prefixes and 100,000 random damages
 check-roundtrip: $(BUILD)/tests ## 10,000 random traces through each writer and back
 	STRENGTH=10 $(BUILD)/tests --filter 'roundtrip/*' --timeout 86400
 
-# The suites that do more with STRENGTH=10.
-SWEEPS := @(sweep|roundtrip|recover_sweep|json_token|dftracer_p*|ovni_marks|ovni_rules|package|policy_starter)/*
+# The suites that do more with STRENGTH=10: those of files that ask for it, or include an aid that does.
+ASKING := strength[.]h|samples_test_util[.]h|agree_test[.]h|fuzz_sweep_test_util[.]h
+SWEEPS = @($(shell grep -lE '$(ASKING)' $(TESTS) | xargs sed -nE 's/^(Parameterized)?Test.([a-z]* [*a-z]*, )?([a-z0-9_]+), .*/\3/p' | sort -u | paste -s -d '|'))/*
 
 check-sweep: tracetool $(BUILD)/tests ## sweeps and random tests, ten times what make test does
 	STRENGTH=10 TRACETOOL_BIN=$(BUILD)/tracetool $(BUILD)/tests --filter '$(SWEEPS)' --timeout 86400
