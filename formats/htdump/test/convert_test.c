@@ -370,6 +370,8 @@ static void compare_folder(const char *dir)
 
 	cr_expect_not_null(names[0], "nothing in %s", dir);
 	for (size_t i = 0; names[i] != NULL; i++) {
+		if (!strength_takes(names[i], 3))
+			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		compare_file(path, UNCHANGED);
 		compare_file(path, NO_LANES);
