@@ -131,7 +131,7 @@ test: deps ## install what is missing, build, and run all tests
 	@$(MAKE) --no-print-directory run-tests
 
 run-tests: tracetool $(BUILD)/tests
-	TMPDIR=$$(sh scripts/scratch.sh) TRACETOOL_BIN=$(BUILD)/tracetool $(BUILD)/tests --filter '!(host_*)/*'
+	TRACETOOL_BIN=$(BUILD)/tracetool sh scripts/scratch.sh $(BUILD)/tests --filter '!(host_*)/*'
 
 # Suites host_* depend on what the kernel counts as memory, or on how far a running program has come; suites *_cost get a
 # limit of CPU time besides that of what they write.  One test at a time.
@@ -146,7 +146,7 @@ check: deps check-readme check-layers check-names check-width check-format check
 	@$(MAKE) --no-print-directory run-replay check-sweep
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
-	TMPDIR=$$(sh scripts/scratch.sh) ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests --filter '!(host_*)/*'
+	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool sh scripts/scratch.sh build-sanitize/tests --filter '!(host_*)/*'
 	@$(MAKE) --no-print-directory check-faults FAULTS_EVERY=2
 
 # What takes longer than CI may, one after the other.

@@ -1,12 +1,17 @@
 #!/bin/sh
-# The folder for files of tests: TMPDIR if it is set, else /dev/shm, where a file costs less than on a disk, if programs
-# can be started there and it has room for the largest tests; else /tmp.
+# scratch.sh COMMAND...: runs the command with a new folder as TMPDIR, which is removed afterwards: below TMPDIR if that is
+# set, else in /dev/shm, where a file costs less than on a disk, if programs can be started there and 2 GiB are free, else in /tmp.
 set -u
-[ -z "${TMPDIR:-}" ] || { echo "$TMPDIR"; exit; }
+dir=
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
 room=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
-probe=$(mktemp /dev/shm/tracetool-XXXXXX 2>/dev/null) || room=0
-if [ "${room:-0}" -ge 2097152 ]; then
-	printf '#!/bin/sh\n' >"$probe" && chmod 700 "$probe" && "$probe" 2>/dev/null || room=0
+if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -ge 2097152 ] && dir=$(mktemp -d /dev/shm/tt-XXXXXX 2>/dev/null); then
+	printf '#!/bin/sh\n' >"$dir/probe"
+	chmod 700 "$dir/probe"
+	"$dir/probe" 2>/dev/null || { rm -rf "$dir"; dir=; }
+	rm -f "$dir/probe"
 fi
-[ -z "$probe" ] || rm -f "$probe"
-if [ "${room:-0}" -ge 2097152 ]; then echo /dev/shm; else echo /tmp; fi
+[ -n "$dir" ] || dir=$(mktemp -d "${TMPDIR:-/tmp}/tt-XXXXXX") || exit 2
+chmod 755 "$dir" # for tests that give up the rights of root
+TMPDIR=$dir "$@"
