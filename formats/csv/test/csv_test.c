@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/test/cli_test_util.h"
+#include "test/support/strength.h"
 #include "test/fuzz/strict_json.h"
 #include "output/text.h"
 
@@ -95,7 +96,8 @@ static size_t for_samples(size_t (*each)(const char *path))
 
 	for (char *p = r.out, *stop; (stop = strchr(p, '\n')) != NULL; p = stop + 1) {
 		*stop = '\0';
-		n += each(p);
+		if (strength_takes(p, 5))
+			n += each(p);
 	}
 	ran_free(&r);
 	return n;
@@ -103,7 +105,7 @@ static size_t for_samples(size_t (*each)(const char *path))
 
 Test(csv, samples_are_strict)
 {
-	cr_expect_gt(for_samples(expect_strict), 300);
+	cr_expect_gt(for_samples(expect_strict), strength(60, 300, 300));
 }
 
 /* ---- Python ---- */

@@ -12,6 +12,7 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/oracle.h"
+#include "test/support/strength.h"
 
 /* ---- output for Chrome ---- */
 
@@ -369,6 +370,8 @@ static void compare_folder(const char *dir)
 
 	cr_expect_not_null(names[0], "nothing in %s", dir);
 	for (size_t i = 0; names[i] != NULL; i++) {
+		if (!strength_takes(names[i], 3))
+			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		compare_file(path, UNCHANGED);
 		compare_file(path, NO_LANES);
@@ -593,8 +596,9 @@ static size_t check_folder(const char *dir)
 		if (!is_trace)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		check_trace(path);
 		n++;
+		if (strength_takes(path, 4))
+			check_trace(path);
 	}
 	list_free(names);
 	return n;

@@ -479,6 +479,8 @@ static void expect_rule_of_validate(const struct sample *s, const char *path)
 {
 	char want[200];
 
+	if (!strength_takes(path, 4))
+		return;
 	put_rule_once(want, sizeof want, s);
 	expect_validated(path, want, is_bad(s) ? s->exit_status : 0);
 }
@@ -492,6 +494,8 @@ static void expect_rule_with_schema(const struct sample *s, const char *path)
 {
 	char want[200], text[RIG_TEXT];
 
+	if (!strength_takes(path, 4))
+		return;
 	put_rule_once(want, sizeof want, s);
 	if (strstr(want, "/event-refused ") != NULL)
 		return; /* codes with a rule of the user are known */
@@ -510,8 +514,10 @@ static void expect_offset(const struct sample *s, const char *path)
 {
 	const char *const args[] = { "validate", "--format", "json", "--check", "state", path, NULL };
 	char place[120] = "\"findings\":[]";
-	struct ran r = run_tool(args, NULL, 0);
 
+	if (!strength_takes(path, 4))
+		return;
+	struct ran r = run_tool(args, NULL, 0);
 	if (is_bad(s))
 		snprintf(place, sizeof place, "\"%s\",\"level\":\"%s\",\"offset\":%" PRIu64 ",",
 		         s->findings[0].rule, s->exit_status > 0 ? "error" : "warning",
@@ -571,7 +577,8 @@ Test(ovni_state, traces_that_ovniemu_accepts)
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
 		char name[100];
 		snprintf(name, sizeof name, "good/%s", good[i]);
-		expect_trace(name, "");
+		if (strength_takes(name, 3))
+			expect_trace(name, "");
 	}
 }
 

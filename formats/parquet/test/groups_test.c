@@ -6,6 +6,7 @@
 
 #include "parquet/test/made_test.h"
 #include "parquet/parquet.h"
+#include "test/support/strength.h"
 
 #define TEXT(s) ((struct slice){ s, sizeof(s) - 1, 0 })
 
@@ -236,7 +237,7 @@ Test(parquet_groups, a_failed_output_is_told)
 	struct parquet_made m = { make_many, 140, .options = NULL };
 	struct writer_rig r;
 
-	for (uint64_t after = 1; after < 3000000; after = after * 9 + 1) {
+	for (uint64_t after = 1; after < 3000000; after = after * strength(81, 9, 9) + 1) {
 		writer_rig_run(
 		    &r,
 		    &(struct writer_rig_job){

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "cmd/test/cli_test_util.h"
 #include "perfetto/test/model_test.h"
+#include "test/support/strength.h"
 
 #define TRACES "../shared/traces/"
 
@@ -117,7 +118,8 @@ static void expect_folder(const char *dir, const char *suffix, size_t least)
 
 	for (; names != NULL && names[n] != NULL; n++) {
 		snprintf(path, sizeof path, "%s/%s", dir, names[n]);
-		expect_same_sums(path);
+		if (strength_takes(path, 3))
+			expect_same_sums(path);
 	}
 	cr_expect_geq(n, least, "%s", dir);
 	if (names != NULL)

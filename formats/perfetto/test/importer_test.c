@@ -13,6 +13,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "perfetto/test/rig_test.h"
 #include "test/support/splitmix.h"
+#include "test/support/strength.h"
 
 #define IMPORTER "../shared/tools/perfetto"
 #define MOST 4000
@@ -179,7 +180,7 @@ static void try_forest(uint64_t seed, bool import)
 
 Test(perfetto_importer, random_trees_in_the_model)
 {
-	for (uint64_t seed = 1; seed <= 30; seed++)
+	for (uint64_t seed = 1; seed <= strength(10, 30, 300); seed++)
 		try_forest(seed, false);
 }
 
@@ -187,7 +188,7 @@ Test(perfetto_importer, random_trees)
 {
 	if (access(IMPORTER, X_OK) != 0)
 		cr_skip_test("no importer");
-	for (uint64_t seed = 100; seed < 103; seed++)
+	for (uint64_t seed = 100; seed < 100 + strength(1, 3, 10); seed++)
 		try_forest(seed, true);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "speedscope/test/check_test.h"
+#include "test/support/strength.h"
 
 static const char *get_text(const cJSON *object, const char *key)
 {
@@ -75,7 +76,8 @@ static size_t expect_agreement_of_all(const char *find, const char *dir, uint64_
 	char *save, *path;
 
 	for (path = strtok_r(r.out, "\n", &save); path != NULL; path = strtok_r(NULL, "\n", &save))
-		n += expect_agreement(path, samples);
+		if (strength_takes(path, 4))
+			n += expect_agreement(path, samples);
 	ran_free(&r);
 	return n;
 }
@@ -85,7 +87,7 @@ Test(speedscope_agree, calls_and_times_of_samples)
 	static const char find[] = "find testdata/*/good testdata/*/bad -type f ! -name '*.expect' | sort";
 	uint64_t samples = 0;
 
-	cr_expect_gt(expect_agreement_of_all(find, "", &samples), 100);
+	cr_expect_gt(expect_agreement_of_all(find, "", &samples), strength(25, 100, 100));
 }
 
 Test(speedscope_agree, calls_and_times_of_real_traces)
@@ -96,6 +98,6 @@ Test(speedscope_agree, calls_and_times_of_real_traces)
 	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";
 	uint64_t samples = 0;
 
-	cr_expect_gt(expect_agreement_of_all(find, dir, &samples), 20);
-	cr_expect_gt(samples, 10000);
+	cr_expect_gt(expect_agreement_of_all(find, dir, &samples), strength(5, 20, 20));
+	cr_expect_geq(samples, strength(0, 10000, 10000));
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
+#include "test/support/strength.h"
 
 /* The JSON reports follow the schemas in schemas/, as an independent validator says, and the schemas refuse
  * what is not a report.  Starting the validator costs the most, so each run of it gets many documents. */
@@ -103,13 +104,15 @@ Test(schema, validate)
 	expect_all_valid(dir, SCHEMA("validate"));
 }
 
-/* Every sample at once: each rule's message must be JSON. */
+/* Every sample at once, or one of four: each rule's message must be JSON. */
 Test(schema, validate_all_samples)
 {
 	char *const dir = make_folder(), command[2048];
 
 	snprintf(command, sizeof command,
-	         "\"$0\" validate --format json testdata/*/good/* testdata/*/bad/* > %s/all.json", dir);
+	         "\"$0\" validate --format json $(ls -d testdata/*/good/* testdata/*/bad/* | "
+	         "awk 'NR %% %lu == 0') > %s/all.json",
+	         strength(4, 1, 1), dir);
 	struct ran r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
 	cr_expect(r.status == 1 || r.status == 2, "status %d", r.status); /* .expect files are no traces */
 	ran_free(&r);

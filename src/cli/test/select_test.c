@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cmd/test/cli_test_util.h"
+#include "test/support/strength.h"
 
 /* Which events come out, held against a slow oracle: the lines of the whole trace, each judged alone. */
 
@@ -239,7 +240,7 @@ Test(select, random_questions)
 		if (access(inputs[i], R_OK) != 0)
 			continue;
 		struct list whole = run(inputs[i], NULL, 0);
-		for (int k = 0; whole.n > 0 && k < 40; k++) {
+		for (unsigned long k = 0; whole.n > 0 && k < strength(8, 40, 400); k++) {
 			const struct question q = ask(&whole, &seed);
 			compare(inputs[i], &q, &whole);
 		}

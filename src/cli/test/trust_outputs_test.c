@@ -171,19 +171,20 @@ Test(trust, a_closed_pipe_ends_the_program_as_other_filters)
 
 /* ---- names ---- */
 
-/* A shell in a folder with what lines read, each for 10 s at most; $T is the program. */
+/* A shell in a folder with what lines read, each for 10 s at most; $T is the program.  `all` has it as it is
+ * made once, of which each line gets a copy. */
 static struct ran in_folder(const char *dir, const char *command)
 {
 	static const char prepare[] =
-	    "T=\"timeout 60 $(realpath \"$0\")\"; S=$(realpath " SAMPLE
-	    "); cd \"$1\"; rm -rf w; mkdir w; cd w; "
+	    "case $0 in /*) T=$0 ;; *) T=$PWD/$0 ;; esac; T=\"timeout 60 $T\"; S=$PWD/" SAMPLE
+	    "; cd \"$1\"; if [ ! -e all ]; then mkdir all; cd all; "
 	    "cp \"$S\" t.htdump; cp \"$S\" u.htdump; head -c -7 \"$S\" > cut.htdump; mkdir in o; "
 	    "cp cut.htdump in/a.htdump; ln -s cut.htdump link; ln cut.htdump hard; ln -s o.json later; "
 	    "head -c 32 t.htdump > key; ln -s key keylink; printf '0s t.htdump\\n5s u.htdump\\n' > align; "
 	    "echo 'max-findings: 5' > policy.yaml; cp policy.yaml .tracetool.yaml; "
 	    "printf 'format: htdump\\n' > v.yaml; "
 	    "printf '1 a\\n' > map; $T stats --format json t.htdump > base.json; "
-	    "$T convert -q t.htdump o.ctf; ";
+	    "$T convert -q t.htdump o.ctf; cd ..; fi; rm -rf w; cp -a all w; cd w; ";
 	char all[8192];
 
 	snprintf(all, sizeof all, "%s%s", prepare, command);

@@ -5,6 +5,7 @@
 #include <isa-l/igzip_lib.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include "cmd/test/cli_test_util.h"
 
 #define TIMEOUT_MS 600000
+
+extern char **environ;
 
 struct sink {
 	int fd; /* -1: at its end */
@@ -111,25 +114,39 @@ static bool talk(int to, const char *in, size_t in_n, struct sink sinks[2])
 	return now_ms() < deadline;
 }
 
+/* Not fork(), which copies the tables of pages of a large program for each run. */
 static pid_t start(const char *const *argv, int in, int out, int err)
 {
-	const pid_t pid = fork();
-
-	if (pid != 0)
-		return pid;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
 	char *args[32] = { 0 };
+	sigset_t pipes;
+	pid_t pid = -1;
+
 	for (size_t i = 0; i < 31 && argv[i] != NULL; i++)
 		args[i] = must(strdup(argv[i]));
+	if (posix_spawn_file_actions_init(&files) != 0 || posix_spawnattr_init(&attributes) != 0)
+		abort();
 	if (in < 0)
-		in = open("/dev/null", O_RDONLY);
-	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-		_exit(127);
+		posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	else
+		posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
 	for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
-		close(fd);
-	signal(SIGPIPE, SIG_DFL);
+		posix_spawn_file_actions_addclose(&files, fd);
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &pipes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 	unsetenv("COLUMNS"); /* of the terminal of whoever runs the tests */
-	execvp(args[0], args);
-	_exit(127);
+	if (posix_spawnp(&pid, args[0], &files, &attributes, args, environ) != 0)
+		pid = -1;
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	for (size_t i = 0; args[i] != NULL; i++)
+		free(args[i]);
+	return pid;
 }
 
 static int wait_status(pid_t pid)

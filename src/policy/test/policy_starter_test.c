@@ -172,7 +172,7 @@ Test(policy_starter, the_schema_takes_what_the_reader_takes)
 	struct ran r = validate_json(path);
 	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
 	ran_free(&r);
-	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i += strength(4, 1, 1))
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i += strength(6, 1, 1))
 		expect_judged(dir, bad[i], false);
 	expect_judged(dir, "level: {'*': note}\nbudgets: [{name: a, statistic: max, limit: 0}]", true);
 	r = run_tool(
