@@ -73,18 +73,32 @@ Test(properties_copy, is_the_file)
 	each_copied(SAMPLES_VALID, expect_copy);
 }
 
+/* No record of a copy has a fault that those of the file do not have. */
+static void expect_no_new_rule(const struct sample *s, const struct copied *c)
+{
+	struct telling was = tell(s->format, s->p, s->n), is = tell(s->format, c->text->p, c->text->n);
+	const char *const rule = telling_new_rule(&was, &is);
+
+	cr_expect_null(rule, "%s: the copy has %s", s->path, rule);
+	telling_free(&was);
+	telling_free(&is);
+}
+
 /* What is whole, in order. */
 static void expect_beginning(const struct sample *s)
 {
+	const bool repairs = (s->row->is & ROW_REPAIRS) != 0;
 	char path[600];
 
-	if (!sample_is_copied(s) || (s->row->is & ROW_REPAIRS) != 0)
+	if (!sample_is_copied(s))
 		return;
 	struct copied c = copy(
 	    &(struct copying){ .to = s->format, .from = s->format, .path = file_of(s, path), .threads = 2 });
 	cr_expect(c.text == NULL || c.text->n <= s->n, "%s: more than the file", s->path);
-	cr_expect(c.text == NULL || is_text(&c, s->p, c.text->n), "%s: other bytes", s->path);
+	cr_expect(c.text == NULL || repairs || is_text(&c, s->p, c.text->n), "%s: other bytes", s->path);
 	cr_expect((s->row->is & ROW_LINES) == 0 || is_text(&c, s->p, s->n), "%s: not all bytes", s->path);
+	if (c.text != NULL && repairs)
+		expect_no_new_rule(s, &c);
 	copied_free(&c);
 }
 
@@ -115,6 +129,10 @@ static void expect_moved(const struct sample *s)
 	if (c.text != NULL && c.losses.n == 0) {
 		struct telling was = tell(s->format, s->p, s->n), is = tell(s->format, c.text->p, c.text->n);
 		const uint64_t first = first_time(&was);
+		/* times of day have none */
+		cr_expect(was.epoch_known == is.epoch_known &&
+		              (was.epoch == 0 || was.n == 0 || is.epoch == was.epoch + first),
+		          "%s: the wall time at 0", s->path);
 		cr_expect_eq(was.n, is.n, "%s: %zu events, %zu when times are from 0", s->path, was.n, is.n);
 		for (size_t i = 0; i < was.n && i < is.n; i++) {
 			const struct told *const a = &was.list[i], *const b = &is.list[i];

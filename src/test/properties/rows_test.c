@@ -154,19 +154,22 @@ void samples_free(struct sample *list, size_t n)
 	free(list);
 }
 
-void each_sample(unsigned of, void (*f)(const struct sample *s))
+void each_sample_of(const char *format, unsigned of, void (*f)(const struct sample *s))
 {
-	const char *const only = getenv("PROPERTIES_OF"); /* a format */
-
 	for (const struct row *r = rows; r->format != NULL; r++) {
 		size_t n;
-		if (only != NULL && strcmp(only, r->format) != 0)
+		if (format != NULL && strcmp(format, r->format) != 0)
 			continue;
 		struct sample *const list = samples_of(r, of, &n);
 		for (size_t i = 0; i < n; i++)
 			f(&list[i]);
 		samples_free(list, n);
 	}
+}
+
+void each_sample(unsigned of, void (*f)(const struct sample *s))
+{
+	each_sample_of(getenv("PROPERTIES_OF"), of, f); /* NULL: every format */
 }
 
 /* ---- events ---- */
@@ -280,6 +283,8 @@ struct telling tell(const struct format *format, const char *p, size_t n)
 		batch_release(b);
 	}
 	pipeline_end(&f);
+	t.epoch_known = f.trace.epoch_known;
+	t.epoch = f.trace.epoch_ns;
 	pipeline_close(&f);
 	return t;
 }
@@ -422,4 +427,22 @@ void copied_free(struct copied *c)
 	}
 	free(c->files);
 	ledger_free(&c->losses);
+}
+
+void each_written(const char *format, void (*f)(const char *path, const char *p, size_t n))
+{
+	for (const struct row *r = rows; r->format != NULL; r++) {
+		size_t n;
+		struct sample *const list = samples_of(r, SAMPLES_GOOD | SAMPLES_REAL, &n);
+		for (size_t i = 0; i < n; i++) {
+			struct copied c = copy(&(struct copying){ .to = format_by_name(format),
+			                                          .path = list[i].path,
+			                                          .interpreted = true,
+			                                          .threads = 1 });
+			cr_assert(c.written && c.text != NULL, "%s", list[i].path);
+			f(list[i].path, c.text->p, c.text->n);
+			copied_free(&c);
+		}
+		samples_free(list, n);
+	}
 }

@@ -47,6 +47,9 @@ enum samples_of {
  * of the packed stream. */
 void each_sample(unsigned of, void (*f)(const struct sample *s));
 
+/* The same for one format. */
+void each_sample_of(const char *format, unsigned of, void (*f)(const struct sample *s));
+
 /* The same for one row; the samples are the caller's. */
 struct sample *samples_of(const struct row *row, unsigned of, size_t *n);
 void samples_free(struct sample *list, size_t n);
@@ -72,6 +75,8 @@ struct telling {
 	struct told *list;
 	size_t n;
 	bool complete;
+	bool epoch_known;
+	uint64_t epoch;           /* ns; wall time at 0 */
 	struct findings findings; /* counts only */
 };
 
@@ -115,5 +120,8 @@ struct copied {
 /* Runs `convert` in this process. */
 struct copied copy(const struct copying *c);
 void copied_free(struct copied *c);
+
+/* Writes good samples and real traces of all formats in this one, in which other decoders then read them. */
+void each_written(const char *format, void (*f)(const char *path, const char *p, size_t n));
 
 #endif
