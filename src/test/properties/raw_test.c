@@ -230,6 +230,8 @@ static enum read_status read_once(const struct sample *s, unsigned want, bool on
 	in->source->can_reopen = !once;
 	live_batches_read(&l, s->format, in, want, 50);
 	const enum read_status status = l.status;
+	cr_expect(status != READ_NO_MEMORY || l.findings.levels[LEVEL_ERROR] > 0,
+	          "%s: a failed pass, not a word", s->path);
 	*digest = live_batches_digest(&l);
 	*findings = findings_of_format(&l, s->format);
 	live_batches_free(&l);

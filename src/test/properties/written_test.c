@@ -177,6 +177,21 @@ static void expect_same_bytes(const struct copied *a, const struct copied *b, co
 	cr_expect_eq(a->losses.n, b->losses.n, "%s: other losses on three threads", what);
 }
 
+static void expect_from_0(struct copying copying)
+{
+	copying.rebase = true;
+	struct copied c = copy(&copying);
+	struct telling t = tell(copying.to, c.text->p, c.text->n);
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < t.n; i++)
+		first = t.list[i].ts < first ? t.list[i].ts : first;
+	cr_expect(t.n == 0 || first == 0 || copying.to->writer->shape == WRITER_FOLDER,
+	          "%s as %s: the first time is %" PRIu64, copying.path, copying.to->name, first);
+	telling_free(&t);
+	copied_free(&c);
+}
+
 static void write_as(const char *path, const struct format *to)
 {
 	struct copying copying = { .to = to, .path = path, .interpreted = true, .threads = 1 };
@@ -193,6 +208,8 @@ static void write_as(const char *path, const struct format *to)
 	}
 	copied_free(&c);
 	free(written);
+	if (number % 3 == 1)
+		expect_from_0(copying);
 }
 
 static bool can_be_read_back(const struct format *f)
