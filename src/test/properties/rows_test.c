@@ -17,7 +17,7 @@ const struct row rows[] = {
 	{ "htdump", ROW_JOINS, "late-mapping", NULL },
 	{ "heph", ROW_JOINS | ROW_REPAIRS, NULL, NULL },
 	{ "dial9", ROW_JOINS | ROW_FRAMES, "late", NULL },
-	{ "dftracer", ROW_LINES, NULL, "end" },
+	{ "dftracer", ROW_LINES | ROW_RENAMES, NULL, "end" },
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
 	{ "ndjson", 0, NULL, NULL },
 	{ "chrome", ROW_QUIET, "late-names", NULL },
@@ -373,7 +373,10 @@ struct copy_run {
 static bool begin_writing(void *ctx, const struct source *s)
 {
 	struct copy_run *const r = ctx;
-	const struct writing_options options = { .tool = "properties", .threads = r->c->threads };
+	const struct option_value dialect = { .name = "to-dialect", .value = r->c->dialect };
+	const struct writing_options options = { .values = r->c->dialect != NULL ? &dialect : NULL,
+		                                 .tool = "properties",
+		                                 .threads = r->c->threads };
 
 	(void)s;
 	if (!r->begun)
