@@ -260,6 +260,8 @@ static void expect_ahead(const struct sample *s)
 	cr_expect(failed == READ_NO_MEMORY || other == digest, "%s: after a failed pass, other events",
 	          s->path);
 	cr_expect_leq(more, findings, "%s: a failed pass is a finding", s->path);
+	cr_expect(read_once(s, RAW, false, &other, &more) == READ_END || (s->row->is & ROW_AHEAD) != 0,
+	          "%s: raw records need no names", s->path);
 	cr_expect_eq(read_once(s, ALL, true, &other, &more), READ_END, "%s: read once", s->path);
 	if (is_late(s)) {
 		cr_expect_eq(failed, READ_NO_MEMORY, "%s: no second pass was asked for", s->path);

@@ -14,10 +14,10 @@
 #include "run/write/writing.h"
 
 const struct row rows[] = {
-	{ "htdump", ROW_JOINS, "late-mapping", NULL },
+	{ "htdump", ROW_JOINS | ROW_AHEAD, "late-mapping", NULL },
 	{ "heph", ROW_JOINS | ROW_REPAIRS, NULL, NULL },
 	{ "dial9", ROW_JOINS | ROW_FRAMES, "late", NULL },
-	{ "dftracer", ROW_LINES | ROW_RENAMES, NULL, "end" },
+	{ "dftracer", ROW_LINES | ROW_RENAMES, "merged", "end" },
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
 	{ "ndjson", 0, NULL, NULL },
 	{ "chrome", ROW_QUIET, "late-names", NULL },
