@@ -4,6 +4,7 @@
  * batch; names that are defined later are found, or that they are not is reported.
  */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,10 +202,39 @@ Test(properties_raw, windows_and_batches_end_anywhere)
 
 /* ---- names that are defined later ---- */
 
-static struct input *cannot_reopen(const struct input *in)
+static struct input *has_no_memory(const struct input *in)
 {
 	(void)in;
 	return NULL;
+}
+
+static struct input *fails_at_once(const struct input *in)
+{
+	struct input *const again = input_new(in->path);
+
+	if (again != NULL)
+		input_fail_errno(again, "cannot unpack: ", EAGAIN);
+	return again;
+}
+
+static bool stop(struct input *in)
+{
+	return input_fail_errno(in, "cannot unpack: ", EAGAIN);
+}
+
+static struct input_source_ops stopping;
+
+/* The first pass would not fail. */
+static struct input *stops(const struct input *in)
+{
+	struct input *const again = input_from_memory_slowly(in->base, 60, 30);
+
+	if (again != NULL) {
+		stopping = *again->ops;
+		stopping.more = stop;
+		again->ops = &stopping;
+	}
+	return again;
 }
 
 /* The engine reports failures of the system. */
@@ -217,21 +247,23 @@ static uint64_t findings_of_format(const struct live_batches *l, const struct fo
 	return n;
 }
 
-/* Reads an input that can be read once (once), or says so but cannot (a failure of the system). */
-static enum read_status read_once(const struct sample *s, unsigned want, bool once, uint64_t *digest,
+/* Reads an input that can be read once (reopen is NULL), or whose second pass fails. */
+static enum read_status read_once(const struct sample *s, unsigned want,
+                                  struct input *(*reopen)(const struct input *), uint64_t *digest,
                                   uint64_t *findings)
 {
 	struct input *const in = input_from_memory(s->p, s->n);
 	struct input_source_ops ops = *in->ops;
 	struct live_batches l;
 
-	ops.reopen = cannot_reopen;
+	ops.reopen = reopen;
 	in->ops = &ops;
-	in->source->can_reopen = !once;
+	in->source->can_reopen = reopen != NULL;
 	live_batches_read(&l, s->format, in, want, 50);
 	const enum read_status status = l.status;
-	cr_expect(status != READ_NO_MEMORY || l.findings.levels[LEVEL_ERROR] > 0,
-	          "%s: a failed pass, not a word", s->path);
+	const char *const why = reopen == has_no_memory ? "input/no-memory" : "input/system";
+	cr_expect(status != READ_NO_MEMORY || findings_count(&l.findings, rule_by_id(why)) == 1,
+	          "%s: a pass failed, and no %s", s->path, why);
 	*digest = live_batches_digest(&l);
 	*findings = findings_of_format(&l, s->format);
 	live_batches_free(&l);
@@ -256,17 +288,21 @@ static void expect_ahead(const struct sample *s)
 	findings = findings_of_format(&l, s->format);
 	live_batches_free(&l);
 	/* a pass that fails is no property of the file */
-	const enum read_status failed = read_once(s, ALL, false, &other, &more);
+	const enum read_status failed = read_once(s, ALL, has_no_memory, &other, &more);
 	cr_expect(failed == READ_NO_MEMORY || other == digest, "%s: after a failed pass, other events",
 	          s->path);
 	cr_expect_leq(more, findings, "%s: a failed pass is a finding", s->path);
-	cr_expect(read_once(s, RAW, false, &other, &more) == READ_END || (s->row->is & ROW_AHEAD) != 0,
+	cr_expect(read_once(s, RAW, has_no_memory, &other, &more) == READ_END ||
+	              (s->row->is & ROW_AHEAD) != 0,
 	          "%s: raw records need no names", s->path);
-	cr_expect_eq(read_once(s, ALL, true, &other, &more), READ_END, "%s: read once", s->path);
+	cr_expect_eq(read_once(s, ALL, NULL, &other, &more), READ_END, "%s: read once", s->path);
 	if (is_late(s)) {
 		cr_expect_eq(failed, READ_NO_MEMORY, "%s: no second pass was asked for", s->path);
 		cr_expect_neq(other, digest, "%s: nothing was too late", s->path);
-		cr_expect(more > findings || (s->row->is & ROW_QUIET) != 0, "%s: not a word", s->path);
+		const uint64_t late = more;
+		cr_expect_eq(read_once(s, ALL, fails_at_once, &other, &more), READ_NO_MEMORY, "%s", s->path);
+		cr_expect_eq(read_once(s, ALL, stops, &other, &more), READ_NO_MEMORY, "%s", s->path);
+		cr_expect(late > findings || (s->row->is & ROW_QUIET) != 0, "%s: not a word", s->path);
 	}
 }
 
