@@ -530,5 +530,5 @@ static void expect_decoded(const char *path, const char *p, size_t n)
 /* Traces of all formats, written as dial9 traces. */
 Test(dial9_oracle, reads_what_is_written)
 {
-	each_written("dial9", expect_decoded);
+	each_written("dial9", NULL, expect_decoded);
 }

@@ -220,5 +220,5 @@ static void expect_decoded(const char *path, const char *p, size_t n)
 /* Traces of all formats, written as Heph traces. */
 Test(heph_oracle, reads_what_is_written)
 {
-	each_written("heph", expect_decoded);
+	each_written("heph", NULL, expect_decoded);
 }

@@ -409,5 +409,5 @@ static void expect_decoded(const char *path, const char *p, size_t n)
 /* Traces of all formats, written as .htdump. */
 Test(htdump_oracle, reads_what_is_written)
 {
-	each_written("htdump", expect_decoded);
+	each_written("htdump", NULL, expect_decoded);
 }

@@ -432,7 +432,8 @@ void copied_free(struct copied *c)
 	ledger_free(&c->losses);
 }
 
-void each_written(const char *format, void (*f)(const char *path, const char *p, size_t n))
+void each_written(const char *format, const char *dialect,
+                  void (*f)(const char *path, const char *p, size_t n))
 {
 	for (const struct row *r = rows; r->format != NULL; r++) {
 		size_t n;
@@ -440,6 +441,7 @@ void each_written(const char *format, void (*f)(const char *path, const char *p,
 		for (size_t i = 0; i < n; i++) {
 			struct copied c = copy(&(struct copying){ .to = format_by_name(format),
 			                                          .path = list[i].path,
+			                                          .dialect = dialect,
 			                                          .interpreted = true,
 			                                          .threads = 1 });
 			cr_assert(c.written && c.text != NULL, "%s", list[i].path);

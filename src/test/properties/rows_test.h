@@ -125,7 +125,9 @@ struct copied {
 struct copied copy(const struct copying *c);
 void copied_free(struct copied *c);
 
-/* Writes good samples and real traces of all formats in this one, in which other decoders then read them. */
-void each_written(const char *format, void (*f)(const char *path, const char *p, size_t n));
+/* Writes good samples and real traces of all formats in this one, for other decoders.  dialect: NULL: the
+ * default. */
+void each_written(const char *format, const char *dialect,
+                  void (*f)(const char *path, const char *p, size_t n));
 
 #endif
