@@ -45,13 +45,16 @@ static enum stage_status next(void *ctx, struct batch **out)
 	return pipeline_next(&s->p, out);
 }
 
-static void open_side(struct side *s, const char *path, const struct format *from, const char *dialect)
+/* text: instead of a file; or NULL. */
+static void open_side(struct side *s, const char *path, const struct format *from, const char *dialect,
+                      const struct text *text)
 {
 	static struct vocabularies retained;
 
 	*s = (struct side){ .path = path, .from = from };
 	s->job = (struct pipeline_job){ .paths = &s->path,
 		                        .npaths = 1,
+		                        .input = text != NULL ? input_from_memory(text->p, text->n) : NULL,
 		                        .from = from,
 		                        .dialect = dialect,
 		                        .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
@@ -98,7 +101,7 @@ static uint64_t count_compared(const char *path)
 	struct batch *b;
 	uint64_t n = 0;
 
-	open_side(&s, path, NULL, NULL);
+	open_side(&s, path, NULL, NULL, NULL);
 	while (pipeline_next(&s.p, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++)
 			n += event_is_compared(&b->events[i]);
@@ -116,10 +119,11 @@ static bool renames_fields(const struct format *to)
 	return false;
 }
 
-static void compare(const char *path, const char *written, const struct format *to, const char *dialect,
-                    const struct ledger *losses)
+/* Compares the trace at `path` with an output, which is at `written` if it is a folder. */
+static void compare(const char *path, const struct copied *out, const char *written, const struct format *to,
+                    const char *dialect)
 {
-	struct comparison c = { .allowance = allowance_of(losses, to->losses, count_compared(path)) };
+	struct comparison c = { .allowance = allowance_of(&out->losses, to->losses, count_compared(path)) };
 	struct side *const a = malloc(sizeof *a), *const b = malloc(sizeof *b);
 	struct differ *const differ = malloc(sizeof *differ);
 	const struct differ_rules rules = {
@@ -134,8 +138,8 @@ static void compare(const char *path, const char *written, const struct format *
 	};
 
 	cr_assert(a != NULL && b != NULL && differ != NULL);
-	open_side(a, path, NULL, NULL);
-	open_side(b, written, to, dialect);
+	open_side(a, path, NULL, NULL, NULL);
+	open_side(b, written, to, dialect, out->files[0].name == NULL ? out->text : NULL);
 	differ_init(differ, &rules, (struct differ_source){ .next = next, .ctx = a, .trace = &a->p.trace },
 	            (struct differ_source){ .next = next, .ctx = b, .trace = &b->p.trace }, take, &c);
 	cr_expect_eq(differ_run(differ), DIFFER_DONE, "%s as %s: %s", path, to->name, b->found);
@@ -155,21 +159,19 @@ static void compare(const char *path, const char *written, const struct format *
 
 /* ---- what is written ---- */
 
-/* Writes the output below the folder; returns its path, to be freed. */
+/* Writes an output of several files below the folder; returns its path, to be freed. */
 static char *put_files(const struct copied *c, const struct format *to)
 {
 	char path[900];
 
 	snprintf(path, sizeof path, "%s/%zu%s", folder, number++, to->suffixes[0]);
 	char *const all = strdup(path);
-	for (uint32_t i = 0; i < c->n; i++) {
-		if (c->files[i].name != NULL) {
-			(void)mkdir(all, 0777);
-			snprintf(path, sizeof path, "%s/%s", all, c->files[i].name);
-			for (char *p = path + strlen(all) + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
-				*p = '\0';
-				(void)mkdir(path, 0777);
-			}
+	for (uint32_t i = 0; i < c->n && c->files[i].name != NULL; i++) {
+		(void)mkdir(all, 0777);
+		snprintf(path, sizeof path, "%s/%s", all, c->files[i].name);
+		for (char *p = path + strlen(all) + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
+			*p = '\0';
+			(void)mkdir(path, 0777);
 		}
 		cr_assert(write_whole(path, c->files[i].text.p, c->files[i].text.n), "%s", path);
 	}
@@ -211,7 +213,7 @@ static void write_as(const char *path, const struct format *to, const char *dial
 
 	cr_assert(c.written && c.n > 0, "%s as %s", path, to->name);
 	char *const written = put_files(&c, to);
-	compare(path, written, to, dialect, &c.losses);
+	compare(path, &c, written, to, dialect);
 	if (number % 3 == 0) {
 		copying.threads = 3;
 		struct copied again = copy(&copying);
