@@ -19,7 +19,7 @@ const struct row rows[] = {
 	{ "dial9", ROW_JOINS | ROW_FRAMES, "late", NULL },
 	{ "dftracer", ROW_LINES | ROW_RENAMES, "merged", "end" },
 	{ "ovni", ROW_DEPENDS, NULL, NULL },
-	{ "ndjson", 0, NULL, NULL },
+	{ "ndjson", ROW_STABLE, NULL, NULL },
 	{ "chrome", ROW_QUIET, "late-names", NULL },
 	{ .format = NULL },
 };
