@@ -151,32 +151,6 @@ Test(dial9_write_raw, large_records_are_dropped)
 	expect_without_large("--rebase", 0);
 }
 
-/* ---- times from 0 ---- */
-
-/* On a pipe the first event's time is subtracted; earlier events are at 0. */
-Test(dial9_write_raw, rebase_on_a_pipe)
-{
-	struct d9_build b;
-	struct d9o o;
-
-	d9b_init(&b);
-	d9b_header(&b);
-	d9b_schema(&b, 1, "X", true, NULL, 0);
-	d9b_event(&b, 1, 5000000000);
-	d9b_event(&b, 1, 4000000000);
-	d9b_event(&b, 1, 7000000000);
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--rebase", "--to", "dial9", "-", "-", NULL }, b.p, b.n);
-	cr_expect_not_null(strstr(r.err, ": 1; the first at input offset 38 [dial9/negative-time]\n"), "%s",
-	                   r.err);
-	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
-	cr_assert_eq(o.nevents, 3);
-	cr_expect(o.events[0].ts == 0 && o.events[1].ts == 0 && o.events[2].ts == 2000000000);
-	d9o_free(&o);
-	ran_free(&r);
-	d9b_free(&b);
-}
-
 /* ---- versions ---- */
 
 Test(dial9_write_raw, what_only_0_4_has_is_counted)

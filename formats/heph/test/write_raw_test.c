@@ -127,33 +127,6 @@ Test(heph_write_raw, streams_of_two_runs)
 	remove_folder(dir);
 }
 
-/* ---- rebased times ---- */
-
-/* On a pipe the time of the first event is subtracted; earlier events are at 0. */
-Test(heph_write_raw, rebase_on_a_pipe)
-{
-	struct heph_build b;
-	struct heph_oracle o;
-	char loss[80];
-
-	heph_init(&b);
-	heph_epoch(&b, 1000000);
-	heph_plain(&b, 1, 5000, 5010);
-	const size_t at = heph_plain(&b, 1, 4000, 4010);
-	heph_plain(&b, 1, 7000, 7010);
-	struct ran r = to_heph("--rebase", "-", NULL, b.p, b.n);
-	snprintf(loss, sizeof loss, ": 1; the first at input offset %zu [heph/negative-time]\n", at);
-	cr_expect_not_null(strstr(r.err, loss), "%s", r.err);
-	heph_oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
-	cr_assert(o.fault == NULL && o.n == 3);
-	cr_expect_eq(o.epoch, 1005000);
-	cr_expect(o.events[0].start == 0 && o.events[1].start == 0 && o.events[2].start == 2000);
-	cr_expect(o.events[0].end == 10 && o.events[1].end == 10 && o.events[2].end == 2010);
-	heph_oracle_free(&o);
-	ran_free(&r);
-	heph_free(&b);
-}
-
 /* ---- selections ---- */
 
 struct selected {

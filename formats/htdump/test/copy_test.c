@@ -1,5 +1,5 @@
 /*
- * Copies of .htdump to .htdump: several inputs in one output, times moved on a pipe, and selections, which
+ * Copies of .htdump to .htdump: several inputs in one output, and selections, which
  * have no structure that nothing in them refers to.
  */
 #include <criterion/criterion.h>
@@ -102,35 +102,6 @@ Test(htdump_write_raw, other_layout)
 	                   r.err);
 	ran_free(&r);
 	free(p);
-}
-
-/* ---- rebased times ---- */
-
-/* On a pipe the time of the first event is subtracted; earlier events are moved to 0. */
-Test(htdump_write_raw, rebase_on_a_pipe)
-{
-	struct ht_build b;
-
-	ht_init(&b, HT_WIRE, true);
-	ht_prologue(&b);
-	ht_span(&b, 5000, 10, 1, "first");
-	const size_t at = ht_span(&b, 4000, 10, 1, "earlier");
-	ht_span(&b, 7000, 10, 1, "later");
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--rebase", "--to", "htdump", "-", "-", NULL }, b.p, b.n);
-	struct oracle o;
-	char loss[80];
-
-	snprintf(loss, sizeof loss, ": 1; the first at input offset %zu [htdump/negative-time]\n", at);
-	cr_expect_not_null(strstr(r.err, loss), "%s", r.err);
-	oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
-	cr_assert_eq(o.n, 3);
-	cr_expect_eq(o.events[0].ts, 0);
-	cr_expect_eq(o.events[1].ts, 0);
-	cr_expect_eq(o.events[2].ts, 2000);
-	oracle_free(&o);
-	ran_free(&r);
-	ht_free(&b);
 }
 
 Test(htdump_write_raw, records_of_other_formats)

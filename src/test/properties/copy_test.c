@@ -62,6 +62,7 @@ static void expect_copy(const struct sample *s)
 		                                          .p = piped ? s->p : NULL,
 		                                          .n = s->n,
 		                                          .step = ways[i].step,
+		                                          .once = piped,
 		                                          .threads = ways[i].threads,
 		                                          .raw = ways[i].raw });
 		cr_expect(is_text(&c, s->p, s->n), "%s: a copy %s has %zu bytes, the file %zu", s->path,
@@ -159,6 +160,48 @@ static void expect_moved(const struct sample *s)
 Test(properties_copy, with_times_from_0_has_the_same_events)
 {
 	each_copied(SAMPLES_VALID, expect_moved);
+}
+
+/* On a pipe the time of the first event is subtracted; earlier ones are at 0, and counted. */
+static void expect_moved_on_a_pipe(const struct sample *s)
+{
+	if (!sample_is_copied(s) || s->n > 65536)
+		return;
+	struct copied c = copy(&(struct copying){ .to = s->format,
+	                                          .from = s->format,
+	                                          .p = s->p,
+	                                          .n = s->n,
+	                                          .step = 4096,
+	                                          .once = true,
+	                                          .rebase = true,
+	                                          .threads = 1 });
+	struct telling was = tell_records(s->format, s->p, s->n);
+	struct telling is =
+	    tell_records(s->format, c.text != NULL ? c.text->p : "", c.text != NULL ? c.text->n : 0);
+	char loss[64];
+	uint64_t negative = 0, counted = 0;
+
+	cr_expect(c.written && was.n == is.n, "%s: %zu records, %zu with times from 0", s->path, was.n, is.n);
+	for (size_t i = 0; i < was.n && i < is.n; i++) {
+		const uint64_t first = was.list[0].ts, ts = was.list[i].ts;
+		negative += ts < first;
+		if (c.losses.n == 0 || strstr(c.losses.rows[0].loss->id, "negative-time") != NULL)
+			cr_expect_eq(is.list[i].ts, ts < first ? 0 : ts - first, "%s: record %zu at %llu",
+			             s->path, i, (unsigned long long)ts);
+	}
+	snprintf(loss, sizeof loss, "%s/negative-time", s->format->name);
+	for (size_t i = 0; i < c.losses.n; i++)
+		counted += strcmp(c.losses.rows[i].loss->id, loss) == 0 ? c.losses.rows[i].count : 0;
+	cr_expect_eq(counted, negative, "%s: %llu events before the first", s->path,
+	             (unsigned long long)negative);
+	telling_free(&was);
+	telling_free(&is);
+	copied_free(&c);
+}
+
+Test(properties_copy, with_times_from_0_on_a_pipe)
+{
+	each_sample(SAMPLES_VALID, expect_moved_on_a_pipe);
 }
 
 /* ---- selections ---- */

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/registry.h"
+#include "input/open.h"
+#include "run/pipeline.h"
+#include "stats/stats.h"
 #include "test/fuzz/fuzz_sweep.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
@@ -24,6 +28,76 @@ static void expect_promises(const struct sample *s)
 Test(properties_promises, of_samples)
 {
 	each_sample(SAMPLES_VALID | SAMPLES_BAD, expect_promises);
+}
+
+/* Samples are recognised as their format; damaged ones as this or none. */
+static void expect_recognised(const struct sample *s)
+{
+	const size_t head = s->n < 65536 ? s->n : 65536; /* bytes that the engine passes to probes */
+	bool no_memory;
+	const struct format *const f = format_probe(slice_of(s->p, head), head == s->n, &no_memory);
+
+	cr_expect(f == s->format || (f == NULL && (s->n == 0 || (!s->good && (s->row->is & ROW_LINES) == 0))),
+	          "%s: is recognised as %s", s->path, f != NULL ? f->name : "none");
+}
+
+Test(properties_promises, of_recognising_the_format)
+{
+	each_sample(SAMPLES_VALID | SAMPLES_BAD, expect_recognised);
+}
+
+/* Statistics are sums over the events. */
+static void expect_statistics(const struct sample *s)
+{
+	static const char *const paths[] = { "memory" };
+	static struct stats stats; /* must not move */
+	struct telling t = tell(s->format, s->p, s->n);
+	const struct pipeline_job job = { .paths = paths,
+		                          .npaths = 1,
+		                          .input = input_from_memory(s->p, s->n),
+		                          .from = s->format,
+		                          .want = WANT_TIMES,
+		                          .interpret = INTERPRET_SPANS };
+	unsigned __int128 dur[2] = { 0, 0 };
+	uint64_t first = UINT64_MAX, last = 0, spans[2] = { 0, 0 };
+	struct pipeline f;
+	struct batch *b;
+
+	cr_assert(stats_init(&stats) && pipeline_open(&f, &job));
+	while (pipeline_next(&f, &b) == STAGE_MORE) {
+		cr_assert(stats_batch(&stats, b));
+		batch_release(b);
+	}
+	pipeline_end(&f);
+	cr_assert(stats_end(&stats));
+	for (size_t i = 0; i < t.n; i++) {
+		const uint64_t end = t.list[i].is_span ? t.list[i].ts + t.list[i].dur : t.list[i].ts;
+		first = t.list[i].ts < first ? t.list[i].ts : first;
+		last = end > last ? end : last;
+		spans[0] += t.list[i].is_span;
+		dur[0] += t.list[i].is_span ? t.list[i].dur : 0;
+	}
+	for (int async = 0; async < 2; async++) {
+		struct span_row *list;
+		size_t n;
+		cr_assert(stats_span_rows(&stats, async ? &stats.async : &stats.spans, &list, &n));
+		for (size_t i = 0; i < n; i++) {
+			spans[1] += list[i].group->count;
+			dur[1] += total_of(list[i].group->sum);
+		}
+		free(list);
+	}
+	cr_expect_eq(stats.events, t.n, "%s: %zu events", s->path, t.n);
+	cr_expect(spans[0] == spans[1] && dur[0] == dur[1], "%s: spans", s->path);
+	cr_expect(t.n == 0 || (stats.first_ns == first && stats.last_ns == last), "%s: times", s->path);
+	stats_free(&stats);
+	pipeline_close(&f);
+	telling_free(&t);
+}
+
+Test(properties_promises, of_statistics)
+{
+	each_sample(SAMPLES_VALID, expect_statistics);
 }
 
 #define SWEPT_MAX 1200 /* bytes of a sample */

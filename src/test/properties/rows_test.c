@@ -9,7 +9,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "compare/test/random_events_test.h"
 #include "format/registry.h"
-#include "input/open.h"
+#include "input/private.h"
 #include "run/write/test/writer_rig_test.h"
 #include "run/write/writing.h"
 
@@ -250,7 +250,7 @@ static void keep_findings(void *ctx, const struct source *s)
 	t->complete = s->as_whole ? t->complete : s->complete;
 }
 
-struct telling tell(const struct format *format, const char *p, size_t n)
+static struct telling tell_as(const struct format *format, const char *p, size_t n, bool raw)
 {
 	static struct vocabularies retained;
 	static const char *const paths[] = { "memory" };
@@ -262,7 +262,8 @@ struct telling tell(const struct format *format, const char *p, size_t n)
 		                          .from = format,
 		                          .vocabularies = &retained,
 		                          .want = WANT_TIMES | WANT_FIELDS,
-		                          .interpret = INTERPRET_SPANS,
+		                          .interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
+		                          .raw = raw,
 		                          .hooks = { .closed = keep_findings, .ctx = &t } };
 	struct pipeline f;
 	struct batch *b;
@@ -287,6 +288,16 @@ struct telling tell(const struct format *format, const char *p, size_t n)
 	t.epoch = f.trace.epoch_ns;
 	pipeline_close(&f);
 	return t;
+}
+
+struct telling tell(const struct format *format, const char *p, size_t n)
+{
+	return tell_as(format, p, n, false);
+}
+
+struct telling tell_records(const struct format *format, const char *p, size_t n)
+{
+	return tell_as(format, p, n, true);
 }
 
 bool told_same(const struct told *a, const struct told *b, uint64_t moved_by)
@@ -356,9 +367,11 @@ static struct pipeline_job job_of(const struct copying *c, const char *const *pa
 		.select = c->select,
 	};
 
-	if (c->p != NULL)
+	if (c->p != NULL) {
 		job.input = c->step > 0 ? input_from_memory_slowly(c->p, c->n, c->step)
 		                        : input_from_memory(c->p, c->n);
+		job.input->source->can_reopen = !c->once;
+	}
 	return job;
 }
 

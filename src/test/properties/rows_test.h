@@ -86,6 +86,9 @@ struct telling {
 
 /* Interprets a trace, as `cat` does. */
 struct telling tell(const struct format *format, const char *p, size_t n);
+
+/* The same, each record by itself: its raw event, without what it means. */
+struct telling tell_records(const struct format *format, const char *p, size_t n);
 void telling_free(struct telling *t);
 
 /* The hash of a name. */
@@ -105,6 +108,7 @@ struct copying {
 	const char *p;         /* ... its bytes */
 	size_t n, step;        /* step: bytes by which the window grows; 0: all at once */
 	bool interpreted;      /* its records are not copied, though the format is the same */
+	bool once;             /* the bytes cannot be read again, as those of a pipe */
 	bool raw, rebase;      /* the options */
 	unsigned threads;      /* in all */
 	const char *dialect;   /* --to-dialect; NULL: the default */

@@ -198,6 +198,15 @@ static void expect_stable(const struct copied *c, const struct format *to, const
 	copied_free(&again);
 }
 
+static void expect_recognised(const struct copied *c, const struct format *to, const char *path)
+{
+	const size_t n = c->text->n, head = n < 65536 ? n : 65536;
+	bool no_memory;
+
+	cr_expect_eq(format_probe(slice_of(c->text->p, head), head == n, &no_memory), to, "%s as %s is none",
+	             path, to->name);
+}
+
 static void expect_from_0(struct copying copying)
 {
 	copying.rebase = true;
@@ -223,6 +232,7 @@ static void write_as(const char *path, const struct format *to, const char *dial
 	cr_assert(c.written && c.n > 0, "%s as %s", path, to->name);
 	char *const written = put_files(&c, to);
 	compare(path, &c, written, to, dialect);
+	expect_recognised(&c, to, path);
 	if (number % 3 == 0) {
 		copying.threads = 3;
 		struct copied again = copy(&copying);
@@ -235,6 +245,21 @@ static void write_as(const char *path, const struct format *to, const char *dial
 	free(written);
 	if (number % 3 == 1)
 		expect_from_0(copying);
+}
+
+/* Records of any format. */
+static void write_raw(const char *path, const struct format *to)
+{
+	struct copied c = copy(&(struct copying){ .to = to, .path = path, .raw = true, .threads = 1 });
+
+	if (c.text != NULL) {
+		struct telling t = tell(to, c.text->p, c.text->n);
+		expect_recognised(&c, to, path);
+		cr_expect(t.complete && t.findings.levels[LEVEL_ERROR] == 0, "%s: records as %s", path,
+		          to->name);
+		telling_free(&t);
+	}
+	copied_free(&c);
 }
 
 /* In the default dialect, and every third sample in each that the writer offers. */
@@ -263,6 +288,7 @@ static void write_damaged(const struct sample *s)
 		if (c.text != NULL)
 			expect_stable(&c, *f, s->path);
 		copied_free(&c);
+		write_raw(s->path, *f);
 	}
 }
 
@@ -271,8 +297,11 @@ static void write_in_each(const struct sample *s)
 	if (strncmp(s->path, "random", 6) == 0)
 		return; /* suite roundtrip has them */
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if (can_be_read_back(*f))
+		if (can_be_read_back(*f)) {
 			write_in_dialects(s->path, *f);
+			if ((*f)->writer->modes & WRITER_RAW)
+				write_raw(s->path, *f);
+		}
 }
 
 Test(properties_written, traces_of_all_formats_have_the_same_events)
