@@ -140,7 +140,8 @@ static bool is_guessed(const struct sample *s)
 	bool found = false;
 
 	live_batches_read(&l, s->format, input_from_memory(s->p, s->n), WANT_FINDINGS, 50);
-	for (const char *const *id = aids->window_rules; id != NULL && *id != NULL; id++)
+	for (const char *const *id = aids != NULL ? aids->window_rules : NULL; id != NULL && *id != NULL;
+	     id++)
 		found |= findings_count(&l.findings, rule_by_id(*id)) > 0;
 	live_batches_free(&l);
 	return found;

@@ -24,6 +24,16 @@ const struct row rows[] = {
 	{ .format = NULL },
 };
 
+Test(properties, every_format_that_is_read_has_a_row)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		unsigned n = 0;
+		for (const struct row *r = rows; r->format != NULL; r++)
+			n += strcmp(r->format, (*f)->name) == 0;
+		cr_expect_eq(n, (*f)->reader != NULL ? 1U : 0U, "%s: %u rows", (*f)->name, n);
+	}
+}
+
 /* ---- samples ---- */
 
 #define REAL_MAX (256U << 10)

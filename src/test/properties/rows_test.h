@@ -14,13 +14,12 @@ enum row_is {
 	ROW_JOINS = 1,    /* files of one dialect, one after the other, are one file */
 	ROW_LINES = 2,    /* raw records of a damaged file are all of its bytes */
 	ROW_REPAIRS = 4,  /* a copy changes damaged records */
-	ROW_STABLE = 256, /* what is read of an output is written as the same bytes */
+	ROW_DEPENDS = 8,  /* records of a selection need other records, which are events too */
+	ROW_QUIET = 16,   /* names that come too late for a pipe are not reported */
+	ROW_FRAMES = 32,  /* several records may have one head, and are recovered together */
+	ROW_RENAMES = 64, /* older dialects have a field of their own; others of its name get another one */
 	ROW_AHEAD = 128,  /* names of raw records are looked for, too */
-	ROW_RENAMES =
-	    64, /* older dialects have a field of their own, and those of that name get another one */
-	ROW_FRAMES = 32, /* several records may have one head, and are recovered together */
-	ROW_QUIET = 16,  /* names that come too late for a pipe are not reported */
-	ROW_DEPENDS = 8, /* records of a selection need other records, which are events too */
+	ROW_STABLE = 256, /* what is read of an output is written as the same bytes */
 };
 
 struct row {
