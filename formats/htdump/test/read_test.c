@@ -270,16 +270,6 @@ Test(htdump_schema, begin_and_end)
 	        NULL });
 }
 
-/* Structure records are no events. */
-Test(htdump_schema, structure)
-{
-	struct ran r = run_with_rules("stats", "events:\n  - {match: \"*\", phase: structure}\n",
-	                              GOOD "inheritance.htdump");
-
-	cr_expect_not_null(strstr(r.out, " 0 events"), "%s", r.out);
-	ran_free(&r);
-}
-
 Test(htdump_schema, names_of_threads)
 {
 	expect_lines(run_with_rules("cat", "tracks: {thread: \"T{id}\", threads: {7: seventh}}\nevents: []\n",

@@ -16,6 +16,7 @@
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 #include "test/support/strength.h"
+#include "vocab/vocab.h"
 
 static void expect_promises(const struct sample *s)
 {
@@ -98,6 +99,79 @@ static void expect_statistics(const struct sample *s)
 Test(properties_promises, of_statistics)
 {
 	each_sample(SAMPLES_VALID, expect_statistics);
+}
+
+/* ---- vocabularies of users ---- */
+
+struct under {
+	uint64_t events, renamed;
+	char found[300];
+};
+
+static void keep_first(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct under *const u = ctx;
+
+	(void)j;
+	if (f->rule->level == LEVEL_ERROR && u->found[0] == '\0')
+		snprintf(u->found, sizeof u->found, "%s [%s]", f->message, f->rule->id);
+}
+
+/* Reads the sample with these rules before the built-in ones. */
+static struct under read_under(const struct sample *s, const char *rules)
+{
+	static const char *const paths[] = { "memory" };
+	char text[300];
+	struct under u = { .events = 0 };
+	struct pipeline f;
+	struct batch *b;
+
+	snprintf(text, sizeof text, "format: %s\nevents:\n  - {match: \"*\", %s}\n", s->format->name, rules);
+	const struct schema_file file = { .path = "own.yaml", .text = slice_str(text) };
+	const struct pipeline_job job = { .paths = paths,
+		                          .npaths = 1,
+		                          .input = input_from_memory(s->p, s->n),
+		                          .from = s->format,
+		                          .schemas = &file,
+		                          .nschemas = 1,
+		                          .want = WANT_TIMES,
+		                          .interpret = INTERPRET_SPANS,
+		                          .sink = keep_first,
+		                          .ctx = &u };
+	cr_assert(pipeline_open(&f, &job));
+	while (pipeline_next(&f, &b) == STAGE_MORE) {
+		for (uint32_t i = 0; i < b->n; i++) {
+			const struct event *const e = &b->events[i];
+			u.events += e->phase != PHASE_STRUCTURE;
+			u.renamed += e->phase == PHASE_INSTANT && slice_is(e->name, "renamed") &&
+			             slice_is(e->cls->category, "own");
+		}
+		batch_release(b);
+	}
+	pipeline_end(&f);
+	pipeline_close(&f);
+	cr_expect(u.found[0] == '\0', "%s with %s: %s", s->path, rules, u.found);
+	return u;
+}
+
+/* Rules of users precede the meaning that the format gives events. */
+static void expect_vocabulary(const struct sample *s)
+{
+	if (vocab_builtin(s->format->name).n == 0)
+		return; /* its events say what they mean */
+	const struct under named = read_under(s, "phase: instant, name: renamed, category: own");
+	const struct under none = read_under(s, "phase: structure");
+
+	/* events that tracetool wrote may say themselves what they are */
+	cr_expect(named.events == 0 || named.renamed > 0, "%s: no event has the name that the rules give",
+	          s->path);
+	cr_expect_eq(none.events, 0, "%s: %llu events, which are structure", s->path,
+	             (unsigned long long)none.events);
+}
+
+Test(properties_promises, of_vocabularies)
+{
+	each_sample(SAMPLES_VALID, expect_vocabulary);
 }
 
 #define SWEPT_MAX 1200 /* bytes of a sample */
