@@ -370,6 +370,36 @@ static bool mark_by_keys(struct dfw_select *s, const struct event *e, struct sli
 	return true;
 }
 
+/* ---- metadata of processes ---- */
+
+/* Metadata that is kept with its process, and a hash that it refers to: its host. */
+struct dfw_reference {
+	uint64_t pid, host; /* host: host_number() */
+	uint64_t hash;      /* hash_key() */
+};
+
+static bool is_of_process(enum dfw_kind kind)
+{
+	return kind == DFW_OF_PROCESS || kind == DFW_TIME_METRIC || kind == DFW_THREAD_NAME;
+}
+
+static void add_reference(struct dfw_select *s, const struct dfw_parser *x)
+{
+	const struct dft_arg *const a = dft_arg_of(&x->rec, DFT_ROLE_HHASH);
+	struct dfw_reference r = { .pid = x->pid, .host = host_number(x->host) };
+
+	if (a == NULL || !x->has_pid || !hash_key(x, a, DFT_HASH_HOST, &r.hash))
+		return;
+	if (s->nreferences > 0 && memcmp(&s->references[s->nreferences - 1], &r, sizeof r) == 0)
+		return;
+	s->keep_all |= s->nreferences >= MAX_ENTITIES;
+	if (s->keep_all)
+		return;
+	s->failed |= !array_room(&s->references, s->nreferences, &s->references_cap, sizeof *s->references);
+	if (!s->failed)
+		s->references[s->nreferences++] = r;
+}
+
 /* ---- survey and verdict ---- */
 
 void dfw_select_survey(struct dfw_select *s, struct dfw_parser *x, const struct event *e, struct slice bytes)
@@ -388,6 +418,8 @@ void dfw_select_survey(struct dfw_select *s, struct dfw_parser *x, const struct 
 		return;
 	if (x->kind == DFW_ENTITY)
 		add_entity(s, x);
+	if (is_of_process(x->kind))
+		add_reference(s, x);
 	if (x->kind != DFW_CALL)
 		return;
 	mark_track(s, x);
@@ -403,6 +435,10 @@ void dfw_select_end(struct dfw_select *s)
 	for (uint32_t i = 0; i < s->nentities; i++)
 		if (is_marked(s, s->entities[i].id))
 			mark(s, s->entities[i].type, 1);
+	for (uint32_t i = 0; i < s->nreferences; i++)
+		if (is_marked(s, mark_key(OF_PROCESS, s->references[i].pid, s->references[i].host)) ||
+		    is_marked(s, mark_key(OF_PROCESS, s->references[i].pid, 0)))
+			mark(s, s->references[i].hash, 1);
 }
 
 static bool keeps_metadata(struct dfw_select *s, const struct dfw_parser *x)
@@ -440,5 +476,6 @@ void dfw_select_free(struct dfw_select *s)
 {
 	table64_free(&s->needed);
 	free(s->entities);
+	free(s->references);
 	free(s->tracks);
 }

@@ -55,6 +55,8 @@ struct dfw_select {
 	uint32_t ntracks;
 	struct dfw_entity *entities;
 	uint32_t nentities, entities_cap;
+	struct dfw_reference *references; /* of metadata to hosts */
+	uint32_t nreferences, references_cap;
 	bool left_out; /* a record was not selected */
 	bool keep_all; /* limits exceeded: all metadata is written */
 	bool ended;    /* the survey has ended */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chrome/test/rig_test.h"
+#include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 
 /* ---- async spans ---- */
@@ -217,4 +218,33 @@ Test(chrome, ids_of_process_and_thread)
 	own = cJSON_GetObjectItemCaseSensitive(e, "ids");
 	cr_expect_eq(cJSON_GetArraySize(own), 1);
 	chrome_rig_finish(&r);
+}
+
+/* ---- read again ---- */
+
+#define OBJECT "testdata/chrome/good/object.json"
+
+/* An arrow that continues from its end, also through other formats. */
+Test(chrome_again, a_step_of_an_arrow_stays_one)
+{
+	static const char *const by_way[] = { "chrome", "ndjson", "heph", "dial9" };
+	char *const dir = make_folder();
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/between", dir);
+	for (size_t i = 0; i < sizeof by_way / sizeof *by_way; i++) {
+		const char *const to[] = { "convert", "-qf", "--to", by_way[i], OBJECT, path, NULL };
+		const char *const back[] = { "convert", "-q", "--to=chrome", path, "-", NULL };
+		struct ran r = run_tool(to, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s", r.err);
+		ran_free(&r);
+		r = run_tool(back, NULL, 0);
+		cr_expect_not_null(strstr(r.out, "\"ph\":\"s\",\"id\":\"0xff\",\"ts\":2.600"), "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "\"ph\":\"t\",\"bp\":\"e\",\"id\":\"0xff\",\"ts\":6.0"),
+		                   "%s", r.out);
+		cr_expect_not_null(strstr(r.out, "\"ph\":\"f\",\"bp\":\"e\",\"id\":\"0xff\",\"ts\":9.0"),
+		                   "%s", r.out);
+		ran_free(&r);
+	}
+	remove_folder(dir);
 }

@@ -1,9 +1,6 @@
 /* The format that JSON is recognised as. */
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 
 #define HEAD 65536 /* bytes that the engine passes to probes */
@@ -61,60 +58,4 @@ Test(chrome_probe, tells_json_apart)
 		const char *const got = format_of(rows[i].text, strlen(rows[i].text));
 		cr_expect_str_eq(got, rows[i].format, "%s: %s", rows[i].text, got);
 	}
-}
-
-static size_t each_in(const char *dir, const char *kind, size_t (*look)(const char *path))
-{
-	char folder[256], path[1024];
-	size_t n = 0;
-
-	snprintf(folder, sizeof folder, "testdata/%s/%s", dir, kind);
-	char **const names = list_folder(folder, "");
-	for (char **name = names; *name != NULL; name++) {
-		if (strstr(*name, ".expect") != NULL)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", folder, *name);
-		n += look(path);
-	}
-	list_free(names);
-	return n;
-}
-
-/* Every converted sample is recognised as Chrome JSON only. */
-static size_t converted(const char *path)
-{
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "-q", "--to", "chrome", path, "-", NULL }, NULL, 0);
-	const bool any = r.out_n > 0;
-
-	if (any)
-		cr_expect_str_eq(format_of(r.out, r.out_n), "chrome", "%s", path);
-	ran_free(&r);
-	return any;
-}
-
-Test(chrome_probe, what_is_converted_is_recognised)
-{
-	static const char *const dirs[] = { "dftracer", "dial9", "heph", "htdump", "ovni" };
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
-		n += each_in(dirs[i], "good", converted);
-	cr_expect_gt(n, 60);
-}
-
-/* Samples of DFTracer, including corrupt ones, are recognised as nothing else. */
-static size_t dftracer_sample(const char *path)
-{
-	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);
-
-	cr_expect_not_null(strstr(r.out, "\"format\":\"dftracer\""), "%s: %.300s", path, r.out);
-	ran_free(&r);
-	return 1;
-}
-
-Test(chrome_probe, dftracer_stays_dftracer)
-{
-	cr_expect_gt(each_in("dftracer", "good", dftracer_sample), 15);
-	cr_expect_gt(each_in("dftracer", "bad", dftracer_sample), 50);
 }

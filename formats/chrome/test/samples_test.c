@@ -7,7 +7,6 @@
 #include "chrome/chrome.h"
 #include "cmd/test/samples_test_util.h"
 #include "format/registry.h"
-#include "run/test/raw_bytes_util_test.h"
 
 Test(chrome_samples, what_is_found_and_where)
 {
@@ -63,9 +62,4 @@ Test(chrome_samples, names_at_the_end_are_found)
 
 	cr_expect_not_null(strstr(r.out, "track=late name=a"), "%s", r.out);
 	ran_free(&r);
-}
-
-Test(chrome_samples, raw_records_are_the_input)
-{
-	expect_raw_bytes_of_all("chrome", "testdata/chrome/good", ".json");
 }

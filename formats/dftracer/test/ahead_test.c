@@ -1,15 +1,10 @@
-/* Names defined after their use are found in every dialect; if the look-ahead pass fails, the message says
- * why. */
+/* Names defined after their use are found in every dialect. */
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "format/registry.h"
-#include "input/private.h"
-#include "run/pipeline.h"
 
 #define USE                                                                                                  \
 	"{\"id\":3,\"name\":\"open\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1000,\"dur\":20,\"ph\":"   \
@@ -103,138 +98,4 @@ Test(dftracer_ahead, finds_names_of_tracks_far_behind)
 	cr_expect_not_null(strstr(o.json, "Rank 77"));
 	outcome_free(&o);
 	free(text);
-}
-
-/* ---- the pass fails ---- */
-
-struct seen {
-	bool complete;
-	char messages[2048];
-};
-
-static void add_message(void *ctx, const struct findings *all, const struct finding *f)
-{
-	struct seen *const s = ctx;
-	const size_t n = strlen(s->messages);
-
-	(void)all;
-	snprintf(s->messages + n, sizeof s->messages - n, "%s: %s\n", f->rule->id, f->message);
-}
-
-static void closed(void *ctx, const struct source *source)
-{
-	struct seen *const s = ctx;
-
-	s->complete = source->complete;
-}
-
-static bool stop_after_some(struct input *in)
-{
-	return input_fail_errno(in, "cannot unpack: ", EAGAIN);
-}
-
-static struct input_source_ops stopping; /* set before a test reads */
-
-static struct input *reopen_stops(const struct input *in)
-{
-	struct input *const again = input_from_memory_slowly(in->base, 200, 100);
-
-	if (again != NULL) {
-		stopping = *again->ops;
-		stopping.more = stop_after_some;
-		again->ops = &stopping;
-	}
-	return again;
-}
-
-static struct input *reopen_fails_at_once(const struct input *in)
-{
-	struct input *const again = input_new(in->path);
-
-	if (again != NULL)
-		input_fail_errno(again, "cannot unpack: ", EAGAIN);
-	return again;
-}
-
-static struct input *reopen_has_no_memory(const struct input *in)
-{
-	(void)in;
-	return NULL;
-}
-
-static void read_with(struct input *(*reopen)(const struct input *), bool once, struct seen *s)
-{
-	static const char *const paths[] = { "memory" };
-	char *const text = text_of(USE, 300, definitions[0]);
-	struct input *const in = input_from_memory(text, strlen(text));
-	const struct pipeline_job job = { .in.paths = paths,
-		                          .in.npaths = 1,
-		                          .in.input = in,
-		                          .in.from = format_by_name("dftracer"),
-		                          .read.want = WANT_TIMES | WANT_FIELDS,
-		                          .to.sink = add_message,
-		                          .to.ctx = s,
-		                          .to.hooks = { .closed = closed, .ctx = s } };
-	struct pipeline f;
-	struct batch *b;
-
-	*s = (struct seen){ .complete = false };
-	cr_assert_not_null(in);
-	struct input_source_ops ops = *in->ops;
-	ops.reopen = reopen;
-	in->ops = &ops;
-	in->source->can_reopen = !once;
-	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE)
-		batch_release(b);
-	pipeline_end(&f);
-	cr_expect_eq(f.context.system_failed, !s->complete);
-	cr_expect_eq(f.context.unreadable || !s->complete, !s->complete);
-	pipeline_close(&f);
-	free(text);
-}
-
-Test(dftracer_ahead, a_pipe_is_said_to_be_one)
-{
-	struct seen s;
-
-	read_with(reopen_stops, true, &s);
-	cr_expect(s.complete);
-	cr_expect_not_null(strstr(s.messages, "cannot be read twice"), "%s", s.messages);
-}
-
-Test(dftracer_ahead, a_thread_that_cannot_be_had_is_named)
-{
-	struct seen s;
-
-	read_with(reopen_fails_at_once, false, &s);
-	cr_expect_not(s.complete);
-	cr_expect_not_null(
-	    strstr(s.messages, "input/system: cannot unpack: Resource temporarily unavailable"), "%s",
-	    s.messages);
-	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
-	cr_expect_null(strstr(s.messages, "no-memory"), "%s", s.messages);
-}
-
-/* The look-ahead pass fails in the middle; the first would not. */
-Test(dftracer_ahead, a_passing_failure_is_named)
-{
-	struct seen s;
-
-	read_with(reopen_stops, false, &s);
-	cr_expect_not(s.complete);
-	cr_expect_not_null(
-	    strstr(s.messages, "input/system: cannot unpack: Resource temporarily unavailable"), "%s",
-	    s.messages);
-	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
-}
-
-Test(dftracer_ahead, no_memory_is_named)
-{
-	struct seen s;
-
-	read_with(reopen_has_no_memory, false, &s);
-	cr_expect_not(s.complete);
-	cr_expect_not_null(strstr(s.messages, "input/no-memory"), "%s", s.messages);
-	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
 }

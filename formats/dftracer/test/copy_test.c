@@ -1,6 +1,6 @@
 /*
- * DFTracer traces written as DFTracer: a copy has the same bytes, several inputs become one trace, a
- * selection has whole records and the metadata that they need.
+ * DFTracer traces written as DFTracer: several inputs become one trace, a selection has the metadata that it
+ * needs and no other.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -8,88 +8,6 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/test/samples_test_util.h"
-#include "dftracer/test/cli_test_util.h"
-#include "input/open.h"
-
-/* ---- copies ---- */
-
-#define GOOD "testdata/dftracer/good"
-#define BAD "testdata/dftracer/bad"
-
-static void expect_copy(const char *path, const char *threads, int status)
-{
-	size_t n;
-	char *const p = read_unpacked(path, &n);
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "-q", threads, "--to=dftracer", path, "-", NULL }, NULL, 0);
-
-	cr_expect(status < 0 || r.status == status, "%s: status %d: %s", path, r.status, r.err);
-	cr_expect(r.out_n == n && memcmp(r.out, p, n) == 0, "%s: %zu bytes, %zu of the input", path, r.out_n,
-	          n);
-	ran_free(&r);
-	free(p);
-}
-
-static size_t expect_copies(const char *dir, const char *threads, int status)
-{
-	char **const names = list_folder(dir, "");
-	char path[1024];
-	size_t n = 0;
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		/* packed bytes that are damaged end before the trace does */
-		if (strstr(names[i], ".pfw") == NULL || (status < 0 && strstr(names[i], ".gz") != NULL))
-			continue;
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		expect_copy(path, threads, status);
-		n++;
-	}
-	list_free(names);
-	return n;
-}
-
-Test(dftracer_write_raw, good_samples_stay_what_they_are)
-{
-	cr_expect_gt(expect_copies(GOOD, "--threads=1", 0), 10);
-	expect_copy(GOOD "/merged.pfw", "--threads=3", 0);
-}
-
-/* Any fault is copied. */
-Test(dftracer_write_raw, bad_samples_stay_what_they_are)
-{
-	cr_expect_gt(expect_copies(BAD, "--threads=2", -1), 50);
-}
-
-Test(dftracer_write_raw, real_traces_stay_what_they_are)
-{
-	const char *const dir = real_traces();
-	char folder[600];
-
-	snprintf(folder, sizeof folder, "%s/dftracer", dir);
-	cr_expect_gt(expect_copies(folder, "--threads=2", 0), 1);
-}
-
-Test(dftracer_write_raw, names_tell_the_format)
-{
-	static const char *const names[] = { "out.pfw", "out.pfw.gz", "out.pfw.zst" };
-	char *const dir = make_folder(), path[1024];
-	size_t n, m;
-	char *const want = read_unpacked(GOOD "/d3.pfw", &n);
-
-	for (size_t i = 0; i < 3; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		struct ran r =
-		    run_tool((const char *const[]){ "convert", GOOD "/d3.pfw", path, NULL }, NULL, 0);
-		cr_expect_eq(r.status, 0, "%s", r.err);
-		char *const got = read_unpacked(path, &m);
-		cr_expect(n == m && memcmp(got, want, n) == 0, "%s", path);
-		free(got);
-		ran_free(&r);
-	}
-	free(want);
-	remove_folder(dir);
-}
 
 /* ---- several inputs ---- */
 
@@ -459,66 +377,4 @@ Test(dftracer_write_select, of_joined_inputs)
 	                "[\n" R("x") "\n" R("x") "\n]", NULL);
 	expect_selected(TWO("[" R("x") ",\n" R("y") "]\n", "[\n" R("y") ",\n" R("x") "]"), "x",
 	                "[" R("x") ",\n" R("x") "\n]\n", NULL);
-}
-
-/* ---- selections: samples ---- */
-
-/* Expects each line of the output in the input. */
-static void expect_lines(const char *path, const struct ran *r, const char *whole)
-{
-	for (const char *p = r->out; *p != '\0'; p += *p == '\n') {
-		p += strspn(p, " ");
-		const size_t n = strcspn(p, "\r\n");
-		const char *at = whole;
-		while (n > 2 && (at = strstr(at, "{\"")) != NULL && strncmp(at, p, n) != 0)
-			at++;
-		cr_expect_not_null(at, "%s: %.*s", path, (int)n, p);
-		p += strcspn(p, "\n");
-	}
-}
-
-/* Expects findings only of rules that the input breaks too. */
-static void expect_no_new_finding(const char *path, const struct ran *r)
-{
-	struct ran before = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
-	struct ran after =
-	    run_tool((const char *const[]){ "validate", "--from=dftracer", "-", NULL }, r->out, r->out_n);
-
-	for (const char *p = after.out; (p = strstr(p, "[dftracer/")) != NULL; p++) {
-		char rule[64];
-		snprintf(rule, sizeof rule, "%.*s", (int)strcspn(p, "\n"), p);
-		cr_expect_not_null(strstr(before.out, rule), "%s: %s", path, after.out);
-	}
-	ran_free(&before);
-	ran_free(&after);
-}
-
-static void expect_selection(const char *path, const char *option, const char *value)
-{
-	size_t n;
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "-q", "--to=dftracer", option, value, path, "-", NULL }, NULL,
-	    0);
-	char *const whole = read_whole(path, &n);
-
-	cr_assert_not_null(whole);
-	cr_expect_eq(r.status, 0, "%s: %s", path, r.err);
-	expect_lines(path, &r, whole);
-	if (strchr(r.out, '{') != NULL)
-		expect_no_new_finding(path, &r);
-	free(whole);
-	ran_free(&r);
-}
-
-Test(dftracer_write_select, good_samples)
-{
-	char **const names = list_folder(GOOD, ".pfw");
-	char path[1024];
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, GOOD "/%s", names[i]);
-		expect_selection(path, "--name", "*e*");
-		expect_selection(path, "--category", "POSIX");
-	}
-	list_free(names);
 }

@@ -11,8 +11,8 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "output/text.h"
-#include "test/fuzz/fuzz_sweep.h"
-#include "test/fuzz/fuzz_sweep_test_util.h"
+#include "test/fuzz/fuzz_check.h"
+#include "test/properties/cost_test_util.h"
 
 /* ---- large inputs ---- */
 
@@ -186,22 +186,6 @@ static void add_use(struct lines *l, unsigned hash, unsigned ts)
 	                        ts, hash);
 }
 
-/* Returns the bytes that a command writes.  CPU time is limited to many times the usual. */
-static double bytes_of(const struct lines *l, const char *what, const char *loss)
-{
-	char command[200];
-
-	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
-	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, l->p, l->n);
-	const double n = atof(r.out);
-	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
-	cr_expect_gt(n, 0, "%s: %.500s", what, r.err);
-	cr_expect(loss == NULL || strstr(r.err, loss) != NULL, "%s: %.500s", what, r.err);
-	ran_free(&r);
-	return n;
-}
-
 /* 10,000 events refer to a name of 2 MiB. */
 Test(dftracer_cost, long_name)
 {
@@ -216,10 +200,8 @@ Test(dftracer_cost, long_name)
 	add_definition(&l, 0xabcdef, name);
 	for (unsigned i = 0; i < 10000; i++)
 		add_use(&l, 0xabcdef, 10 * i);
-	const double written = bytes_of(&l, "convert --to chrome - -", "[repeats/text-cut]");
-	cr_expect_leq(written, 50.0 * (double)l.n + (double)(64 << 20));
-	cr_expect_gt(written, (double)(64 << 20));
-	cr_expect_leq(bytes_of(&l, "stats --format json -", NULL), 1e6);
+	expect_in_proportion("convert --to chrome - -", l.p, l.n, "[repeats/text-cut]");
+	cr_expect_leq(cost_of("stats --format json -", l.p, l.n, NULL), 1e6);
 	free(name);
 	free(l.p);
 }
@@ -238,28 +220,14 @@ Test(dftracer_cost, many_names)
 		snprintf(name, sizeof name, "/tmp/file.%u", i);
 		add_definition(&l, 1000 + i, name);
 	}
-	cr_expect_leq(bytes_of(&l, "convert --to chrome --lanes off - -", NULL), 5.0 * (double)l.n);
-	cr_expect_leq(bytes_of(&l, "stats --format json -", NULL), 1e6);
+	cr_expect_leq(cost_of("convert --to chrome --lanes off - -", l.p, l.n, NULL), 5.0 * (double)l.n);
+	cr_expect_leq(cost_of("stats --format json -", l.p, l.n, NULL), 1e6);
 	free(l.p);
 }
 
+/* A rule is reported once a record, but each nested value with a fault is invalid JSON. */
 /* ---- damaged inputs ---- */
 
-Test(dftracer_damage, promises_hold_for_cut_and_changed_bytes)
-{
-	expect_sweep("testdata/dftracer/good/rewritten.pfw", 5);
-	expect_sweep("testdata/dftracer/good/d4.pfw", 23);
-	expect_sweep("testdata/dftracer/bad/array-on-a-line.pfw", 11);
-	expect_sweep("testdata/dftracer/bad/cut-and-whole.pfw", 11);
-}
-
-Test(dftracer_damage, promises_hold_for_samples)
-{
-	expect_promises("testdata/dftracer/good", ".pfw");
-	expect_promises("testdata/dftracer/bad", ".pfw");
-}
-
-/* A rule is reported once a record, but each nested value with a fault is invalid JSON. */
 Test(dftracer_damage, the_same_fault_twice)
 {
 	static const char text[] =

@@ -1,11 +1,16 @@
 /* Raw events: all bytes of the input, and all members of its records unchanged. */
 #include <criterion/criterion.h>
 
-#include "cmd/test/samples_test_util.h"
-#include "dftracer/test/batches_test.h"
+#include <cJSON.h>
+#include <inttypes.h>
 
-#define GOOD "testdata/dftracer/good"
-#define BAD "testdata/dftracer/bad"
+#include "format/registry.h"
+#include "input/open.h"
+#include "output/text.h"
+#include "output/text_json.h"
+#include "test/fuzz/live_batches.h"
+#include "test/properties/rows_test.h"
+
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)
 
 static struct live_batches raw;
@@ -42,21 +47,6 @@ static void read_raw(struct input *in, uint32_t cap)
 {
 	live_batches_read(&raw, format_by_name("dftracer"), in, RAW, cap);
 	cr_assert_eq(raw.status, READ_END);
-}
-
-/* Expects the same events wherever windows and batches end. */
-static void expect_same_slowly(const char *p, size_t n, size_t step, const char *what)
-{
-	struct live_batches slow;
-	struct text want = batches_print(&raw), got;
-
-	live_batches_read(&slow, format_by_name("dftracer"), input_from_memory_slowly(p, n, step), RAW, 7);
-	got = batches_print(&slow);
-	cr_expect(got.n == want.n && memcmp(got.p, want.p, got.n) == 0,
-	          "%s: other events in steps of %zu bytes", what, step);
-	text_free(&want);
-	text_free(&got);
-	live_batches_free(&slow);
 }
 
 /* ---- fields ---- */
@@ -130,57 +120,17 @@ static void expect_records(const struct live_batches *k, const char *what)
 
 /* ---- files ---- */
 
-static void expect_raw(const char *path, bool good)
+static void expect_sample(const struct sample *s)
 {
-	size_t n;
-	char *const p = read_unpacked(path, &n);
-
-	cr_assert_not_null(p, "%s", path);
-	read_raw(input_open(path), 1024);
-	expect_tiles(&raw, p, n, path);
-	if (good)
-		expect_records(&raw, path);
-	if (n < 20000) {
-		expect_same_slowly(p, n, 1, path);
-		expect_same_slowly(p, n, 37, path);
-	}
-	expect_same_slowly(p, n, 4096, path);
+	read_raw(input_from_memory(s->p, s->n), 1024);
+	expect_tiles(&raw, s->p, s->n, s->path);
+	expect_records(&raw, s->path);
 	live_batches_free(&raw);
-	free(p);
 }
 
-static void expect_folder(const char *folder, bool good)
+Test(dftracer_raw, fields_are_the_records)
 {
-	char **const names = list_folder(folder, "");
-	char path[1024];
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		/* a damaged packed stream ends before the trace */
-		if (strstr(names[i], ".pfw") == NULL || (!good && strstr(names[i], ".gz") != NULL))
-			continue;
-		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-		expect_raw(path, good);
-	}
-	list_free(names);
-}
-
-Test(dftracer_raw, good_samples)
-{
-	expect_folder(GOOD, true);
-}
-
-Test(dftracer_raw, bad_samples)
-{
-	expect_folder(BAD, false);
-}
-
-Test(dftracer_raw, real_traces)
-{
-	const char *const dir = real_traces();
-	char folder[600];
-
-	snprintf(folder, sizeof folder, "%s/dftracer", dir);
-	expect_folder(folder, true);
+	each_sample_of("dftracer", SAMPLES_VALID, expect_sample);
 }
 
 /* ---- single records ---- */
@@ -302,7 +252,10 @@ Test(dftracer_raw, long_runs)
 	text_str(&t, "\"}");
 	read_raw(input_from_memory(t.p, t.n), 64);
 	expect_tiles(&raw, t.p, t.n, "long runs");
-	expect_same_slowly(t.p, t.n, 1 << 20, "long runs");
+	const uint64_t digest = live_batches_digest(&raw);
+	live_batches_free(&raw);
+	read_raw(input_from_memory_slowly(t.p, t.n, 1 << 20), 7);
+	cr_expect_eq(live_batches_digest(&raw), digest, "other events in steps");
 	live_batches_free(&raw);
 	text_free(&t);
 }

@@ -14,6 +14,7 @@
 #include "output/text_units.h"
 #include "run/write/test/writer_rig_test.h"
 #include "test/fuzz/live_batches.h"
+#include "test/properties/rows_test.h"
 
 /* ---- MD5: examples of RFC 1321 ---- */
 
@@ -352,86 +353,6 @@ Test(dftracer_write, numbers_that_two_have)
 	writer_rig_free(&r);
 }
 
-/* ---- traces of all formats: counts and durations by name ---- */
-
-struct group {
-	char *name;
-	uint64_t count, sum; /* ns */
-};
-
-struct groups {
-	struct group *list;
-	size_t n;
-};
-
-static void add_group(struct groups *g, const char *name, uint64_t count, uint64_t sum)
-{
-	g->list = realloc(g->list, (g->n + 1) * sizeof *g->list);
-	cr_assert_not_null(g->list);
-	g->list[g->n++] = (struct group){ strdup(name != NULL ? name : ""), count, sum };
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
-}
-
-static void merge_groups(struct groups *g)
-{
-	size_t n = 0;
-
-	if (g->n > 0)
-		qsort(g->list, g->n, sizeof *g->list, compare_groups);
-	for (size_t i = 0; i < g->n; i++)
-		if (n > 0 && strcmp(g->list[n - 1].name, g->list[i].name) == 0) {
-			g->list[n - 1].count += g->list[i].count;
-			g->list[n - 1].sum += g->list[i].sum;
-			free(g->list[i].name);
-		} else {
-			g->list[n++] = g->list[i];
-		}
-	g->n = n;
-}
-
-static void groups_free(struct groups *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		free(g->list[i].name);
-	free(g->list);
-}
-
-#define MAX_EXACT 9e15 /* largest integer that a double represents exactly, about */
-#define UNKNOWN 0
-
-static uint64_t number_of(const cJSON *v)
-{
-	if (cJSON_IsString(v))
-		return strtoull(v->valuestring, NULL, 10);
-	return cJSON_IsNumber(v) && v->valuedouble < MAX_EXACT ? (uint64_t)v->valuedouble : UNKNOWN;
-}
-
-static struct groups groups_of_stats(const char *path)
-{
-	static const char *const keys[] = { "spans", "async_spans", "instants", "counters" };
-	struct ran r =
-	    run_tool((const char *const[]){ "stats", "-q", "--format", "json", path, NULL }, NULL, 0);
-	cJSON *const report = cJSON_Parse(r.out);
-	const cJSON *input, *row;
-	struct groups g = { NULL, 0 };
-
-	cr_assert_not_null(report, "%s: %s", path, r.err);
-	cJSON_ArrayForEach(input, cJSON_GetObjectItemCaseSensitive(report, "inputs")) for (size_t i = 0;
-	                                                                                   i < 4; i++)
-	    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(input, keys[i]))
-	        add_group(&g, text_of(row, "name"), number_of(cJSON_GetObjectItemCaseSensitive(row, "count")),
-	                  number_of(cJSON_GetObjectItemCaseSensitive(
-	                      cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum")));
-	merge_groups(&g);
-	cJSON_Delete(report);
-	ran_free(&r);
-	return g;
-}
-
 /* ---- lines of the output ---- */
 
 /* Writes the keys of a record: "name,cat,...". */
@@ -474,7 +395,7 @@ static void expect_keys(const char *path, const char *dialect, const cJSON *reco
 	cr_expect(!metadata || strcmp(dialect, "d1") != 0, "%s: metadata in d1", path);
 }
 
-static void read_line(const char *path, const char *dialect, struct groups *g, const char *p, size_t n)
+static void read_line(const char *path, const char *dialect, const char *p, size_t n)
 {
 	const char *end = NULL;
 	cJSON *const record = cJSON_ParseWithLengthOpts(p, n, &end, false);
@@ -482,23 +403,21 @@ static void read_line(const char *path, const char *dialect, struct groups *g, c
 	cr_assert(record != NULL && end == p + n, "%s: %.*s", path, (int)(n < 300 ? n : 300), p);
 	const cJSON *const ph = cJSON_GetObjectItemCaseSensitive(record, "ph");
 	const bool metadata =
-	    cJSON_IsNumber(ph) ? number_of(ph) == 4 : strcmp(cJSON_GetStringValue(ph), "M") == 0;
+	    cJSON_IsNumber(ph) ? ph->valuedouble == 4 : strcmp(cJSON_GetStringValue(ph), "M") == 0;
 	expect_keys(path, dialect, record, metadata);
-	if (!metadata)
-		add_group(g, text_of(record, "name"), 1,
-		          number_of(cJSON_GetObjectItemCaseSensitive(record, "dur")) *
-		              (strcmp(dialect, "d5") == 0 ? 1 : 1000));
 	cJSON_Delete(record);
 }
 
-/* Reads the output: a bracket alone on the first line in d1 and d3, and on the last in d3; a record on each
- * other line. */
-static struct groups groups_of_lines(const char *path, const char *dialect, const struct ran *r)
+/* A bracket is alone on the first line in d1 and d3, and on the last in d3; a record is on each other line.
+ */
+static void expect_lines(const char *path, const char *dialect, const char *p, size_t n)
 {
 	const bool open = strcmp(dialect, "d5") != 0, close = strcmp(dialect, "d3") == 0;
-	const char *p = r->out, *end = r->out + r->out_n;
-	struct groups g = { NULL, 0 };
+	const char *end = p + n;
+	bool no_memory = false;
 
+	cr_expect_eq(format_probe(slice_of(p, n < 65536 ? n : 65536), n <= 65536, &no_memory),
+	             format_by_name("dftracer"), "%s: %s is not recognised", path, dialect);
 	cr_assert(!open || strncmp(p, "[\n", 2) == 0, "%s", path);
 	p += open ? 2 : 0;
 	cr_assert(!close || end[-1] == ']', "%s", path);
@@ -506,126 +425,29 @@ static struct groups groups_of_lines(const char *path, const char *dialect, cons
 	cr_assert(p == end || end[-1] == '\n', "%s", path);
 	for (const char *nl; p < end; p = nl + 1) {
 		nl = memchr(p, '\n', (size_t)(end - p));
-		read_line(path, dialect, &g, p, (size_t)(nl - p));
-	}
-	merge_groups(&g);
-	return g;
-}
-
-/* ---- the comparison ---- */
-
-static bool loses(const struct ran *r, const char *kind)
-{
-	char word[80];
-
-	snprintf(word, sizeof word, "[dftracer/%s]", kind);
-	return strstr(r->err, word) != NULL;
-}
-
-static void expect_same_groups(const char *path, const struct ran *r, const struct groups *want,
-                               const struct groups *got, uint64_t unit)
-{
-	if (loses(r, "arrow") || loses(r, "text-cut"))
-		return;
-	cr_expect_eq(got->n, want->n, "%s: %zu names, should be %zu", path, got->n, want->n);
-	for (size_t i = 0; i < want->n && i < got->n; i++) {
-		const struct group *const a = &want->list[i], *const b = &got->list[i];
-		const uint64_t differs = a->sum > b->sum ? a->sum - b->sum : b->sum - a->sum;
-		cr_expect(strcmp(a->name, b->name) == 0 && a->count == b->count &&
-		              (differs <= a->count * (unit - 1) || a->sum == UNKNOWN || b->sum == UNKNOWN ||
-		               loses(r, "late-end")),
-		          "%s: %s: %" PRIu64 " of %" PRIu64 " ns, should be %s: %" PRIu64 " of %" PRIu64,
-		          path, b->name, b->count, b->sum, a->name, a->count, a->sum);
+		read_line(path, dialect, p, (size_t)(nl - p));
 	}
 }
 
-/* Expects only notes, and that the format is recognised. */
-static void expect_valid(const char *path, const char *dialect, const struct ran *r)
+static void expect_d5(const char *path, const char *p, size_t n)
 {
-	const struct format *const dftracer = format_by_name("dftracer");
-	struct live_batches l;
-	bool no_memory = false;
-
-	cr_expect_eq(format_probe(slice_of(r->out, r->out_n < 65536 ? r->out_n : 65536), r->out_n <= 65536,
-	                          &no_memory),
-	             dftracer, "%s: %s is not recognised", path, dialect);
-	live_batches_read(&l, dftracer, input_from_memory(r->out, r->out_n), WANT_TIMES | WANT_FIELDS, 1024);
-	cr_expect_eq(l.status, READ_END, "%s", path);
-	cr_expect(l.findings.levels[LEVEL_ERROR] == 0 && l.findings.levels[LEVEL_WARNING] == 0,
-	          "%s: %s has findings", path, dialect);
-	/* the version in a start record overrides the dialect */
-	cr_expect(l.trace.events == 0 || strstr(path, "dftracer/") != NULL ||
-	              strcmp(l.trace.dialect, dialect) == 0,
-	          "%s: %s is read as %s", path, dialect, l.trace.dialect);
-	live_batches_free(&l);
+	expect_lines(path, "d5", p, n);
 }
 
-static void check_dialect(const char *path, const char *dialect, const struct groups *want)
+static void expect_d3(const char *path, const char *p, size_t n)
 {
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--to", "dftracer", "--to-dialect", dialect, path, "-", NULL },
-	    NULL, 0);
-
-	cr_expect_lt(r.status, 2, "%s: status %d: %s", path, r.status, r.err);
-	cr_assert_gt(r.out_n, 0, "%s: %s", path, r.err);
-	struct groups got = groups_of_lines(path, dialect, &r);
-	expect_same_groups(path, &r, want, &got, strcmp(dialect, "d5") == 0 ? 1 : 1000);
-	expect_valid(path, dialect, &r);
-	groups_free(&got);
-	ran_free(&r);
+	expect_lines(path, "d3", p, n);
 }
 
-/* Converts the traces of a folder: all to d5, every third also to d1 or d3. */
-static size_t check_folder(const char *dir)
+static void expect_d1(const char *path, const char *p, size_t n)
 {
-	static const char *const not [] = { ".expect", ".md" };
-	char **const names = list_folder(dir, "");
-	char path[1024];
-	size_t n = 0;
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		bool is_trace = names[i][0] != '.';
-		for (size_t k = 0; k < sizeof not / sizeof not [0]; k++)
-			is_trace &= strstr(names[i], not [k]) == NULL;
-		if (!is_trace)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		struct groups want = groups_of_stats(path);
-		check_dialect(path, "d5", &want);
-		if (n % 3 == 0)
-			check_dialect(path, n % 2 == 0 ? "d1" : "d3", &want);
-		groups_free(&want);
-		n++;
-	}
-	list_free(names);
-	return n;
+	expect_lines(path, "d1", p, n);
 }
 
-Test(dftracer_write_formats, good_samples)
+/* Traces of all formats, written as DFTracer traces. */
+Test(dftracer_write, lines_are_of_their_dialect)
 {
-	static const char *const inputs[] = { "htdump", "heph",   "dial9", "dftracer",
-		                              "ovni",   "chrome", "ndjson" };
-	char dir[128];
-
-	for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-		snprintf(dir, sizeof dir, "testdata/%s/good", inputs[i]);
-		cr_expect_gt(check_folder(dir), 3, "%s", dir);
-	}
-}
-
-/* Small traces only. */
-Test(dftracer_write_formats, real_traces)
-{
-	static const char *const names[] = { "heph/no-arrays.bin.log", "htdump/mapped.htdump",
-		                             "ovni/good/ovni-sort", "dftracer/posix-v0.pfw",
-		                             "dftracer/graph.pfw" };
-	const char *const dir = real_traces();
-	char path[1024];
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		struct groups want = groups_of_stats(path);
-		check_dialect(path, "d3", &want);
-		groups_free(&want);
-	}
+	each_written("dftracer", "d5", expect_d5);
+	each_written("dftracer", "d3", expect_d3);
+	each_written("dftracer", "d1", expect_d1);
 }

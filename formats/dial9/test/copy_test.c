@@ -1,6 +1,6 @@
 /*
- * Copies of dial9 traces: the same bytes for all records; for a selection, the records that it refers to
- * and no others.
+ * Copies of dial9 traces: of several inputs, of large records, of versions; for a selection, the records that
+ * it refers to and no others.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,10 +10,8 @@
 #include "cmd/test/samples_test_util.h"
 #include "dial9/test/build.h"
 #include "dial9/test/oracle.h"
-#include "dial9/test/run_test.h"
 
 #define GOOD "testdata/dial9/good/"
-#define BAD "testdata/dial9/bad/"
 
 static struct ran convert(const char *option, const char *path, const void *in, size_t n)
 {
@@ -31,51 +29,6 @@ static void expect_valid(const char *what, const char *p, size_t n)
 }
 
 /* ---- one input ---- */
-
-static void same(const char *path)
-{
-	static const char *const options[] = { "--threads=1", "--threads=3", "--raw" };
-	size_t n;
-	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
-
-	for (size_t i = 0; i < 3; i++) {
-		struct ran r = convert(options[i], path, NULL, 0);
-		expect_bytes(path, &r, p, n);
-		ran_free(&r);
-	}
-	struct ran r = convert("--threads=2", "-", p, n);
-	expect_bytes(path, &r, p, n);
-	ran_free(&r);
-	free(p);
-}
-
-Test(dial9_write_raw, good_samples_and_real_traces_stay_what_they_are)
-{
-	d9t_each_trace(same);
-}
-
-/* Complete records are written, and the status is that of an error. */
-Test(dial9_write_raw, of_bad_samples_what_is_complete)
-{
-	char **const names = list_folder("testdata/dial9/bad", ".dial9");
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		char path[500];
-		size_t n;
-		snprintf(path, sizeof path, BAD "%s", names[i]);
-		unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
-		struct ran check = run_tool((const char *const[]){ "validate", "-q", path, NULL }, NULL, 0);
-		struct ran r = convert("--threads=2", path, NULL, 0);
-		const int want = r.out_n > 0 ? check.status : 2; /* nothing at all could be read */
-		cr_expect_eq(r.status, want, "%s: status %d, validate %d", path, r.status, check.status);
-		cr_expect(r.out_n <= n && memcmp(r.out, p, r.out_n) == 0, "%s", path);
-		cr_expect(r.out_n == n || strstr(r.err, "not read") != NULL, "%s: %s", path, r.err);
-		ran_free(&check);
-		ran_free(&r);
-		free(p);
-	}
-	list_free(names);
-}
 
 /* ---- several inputs ---- */
 
@@ -196,63 +149,6 @@ Test(dial9_write_raw, large_records_are_dropped)
 {
 	expect_without_large("--threads=2", 3000);
 	expect_without_large("--rebase", 0);
-}
-
-/* ---- times from 0 ---- */
-
-static void expect_moved(const char *path)
-{
-	struct ran r = convert("--rebase", path, NULL, 0);
-	struct d9o was, is;
-	uint64_t first = UINT64_MAX;
-	size_t n;
-	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
-
-	cr_expect_eq(r.status, 0, "%s: %s", path, r.err);
-	d9o_decode(&was, p, n);
-	d9o_decode(&is, (const unsigned char *)r.out, r.out_n);
-	cr_assert(was.fault == NULL && is.fault == NULL && was.nevents == is.nevents, "%s", path);
-	for (size_t i = 0; i < was.nevents; i++) {
-		const uint64_t by = was.events[i].ts - is.events[i].ts;
-		if (is.events[i].ts != 0 && first == UINT64_MAX)
-			first = by;
-		cr_expect(by == first || is.events[i].ts == 0, "%s: event at %zu", path,
-		          was.events[i].offset);
-	}
-	cr_expect_eq(was.nentries, is.nentries, "%s", path);
-	d9o_free(&was);
-	d9o_free(&is);
-	ran_free(&r);
-	free(p);
-}
-
-Test(dial9_write_raw, rebase_moves_times_and_nothing_else)
-{
-	d9t_each_trace(expect_moved);
-}
-
-/* On a pipe the first event's time is subtracted; earlier events are at 0. */
-Test(dial9_write_raw, rebase_on_a_pipe)
-{
-	struct d9_build b;
-	struct d9o o;
-
-	d9b_init(&b);
-	d9b_header(&b);
-	d9b_schema(&b, 1, "X", true, NULL, 0);
-	d9b_event(&b, 1, 5000000000);
-	d9b_event(&b, 1, 4000000000);
-	d9b_event(&b, 1, 7000000000);
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--rebase", "--to", "dial9", "-", "-", NULL }, b.p, b.n);
-	cr_expect_not_null(strstr(r.err, ": 1; the first at input offset 38 [dial9/negative-time]\n"), "%s",
-	                   r.err);
-	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
-	cr_assert_eq(o.nevents, 3);
-	cr_expect(o.events[0].ts == 0 && o.events[1].ts == 0 && o.events[2].ts == 2000000000);
-	d9o_free(&o);
-	ran_free(&r);
-	d9b_free(&b);
 }
 
 /* ---- versions ---- */

@@ -9,6 +9,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "dial9/test/build.h"
+#include "test/properties/cost_test_util.h"
 
 /* ---- large inputs ---- */
 
@@ -289,25 +290,6 @@ Test(dial9_limits, fields_behind_a_stack_that_nobody_wants)
 
 /* ---- small files that demand much ---- */
 
-/* Converts a file, which can be read twice. */
-static void expect_in_proportion(const struct d9_build *b, const char *to, const char *loss)
-{
-	const double most = 50.0 * (double)b->n + (double)(64 << 20);
-	char *const dir = make_folder(), in[600], command[200];
-
-	snprintf(in, sizeof in, "%s/in.bin", dir);
-	cr_assert(write_whole(in, b->p, b->n));
-	snprintf(command, sizeof command,
-	         "ulimit -t ${COST_SECONDS:-300}; \"$0\" convert --to %s \"$1\" - | wc -c", to);
-	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), in, NULL }, NULL, 0);
-	cr_expect_leq(atof(r.out), most, "%s: %s bytes of %zu", to, r.out, b->n);
-	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s: %s %s", to, r.out, r.err);
-	cr_expect_not_null(strstr(r.err, loss), "%s: %.500s", to, r.err);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
 /* Events of three bytes, whose class has a name of 256. */
 Test(dial9_cost, small_events)
 {
@@ -321,7 +303,7 @@ Test(dial9_cost, small_events)
 	d9b_schema(&b, 1, name, false, NULL, 0);
 	for (unsigned i = 0; i < 600000; i++)
 		d9b_untimed(&b, 1);
-	expect_in_proportion(&b, "chrome", "[repeats/short-cut]");
+	expect_in_proportion("convert \"$1\" - --to chrome", b.p, b.n, "[repeats/short-cut]");
 	d9b_free(&b);
 }
 
@@ -338,8 +320,8 @@ Test(dial9_cost, names_that_need_escapes)
 	d9b_schema(&b, 1, name, false, NULL, 0);
 	for (unsigned i = 0; i < 600000; i++)
 		d9b_untimed(&b, 1);
-	expect_in_proportion(&b, "chrome", "[repeats/short-cut]");
-	expect_in_proportion(&b, "ndjson --raw", "[repeats/short-cut]");
+	expect_in_proportion("convert \"$1\" - --to chrome", b.p, b.n, "[repeats/short-cut]");
+	expect_in_proportion("convert \"$1\" - --to ndjson --raw", b.p, b.n, "[repeats/short-cut]");
 	d9b_free(&b);
 }
 
@@ -376,8 +358,8 @@ Test(dial9_cost, long_stacks)
 		d9b_varint(&b, 1);
 		d9b_u32(&b, 9);
 	}
-	expect_in_proportion(&b, "chrome", "[repeats/list-cut]");
-	expect_in_proportion(&b, "csv", "[repeats/list-cut]");
+	expect_in_proportion("convert \"$1\" - --to chrome", b.p, b.n, "[repeats/list-cut]");
+	expect_in_proportion("convert \"$1\" - --to csv", b.p, b.n, "[repeats/list-cut]");
 	d9b_free(&b);
 }
 
@@ -403,7 +385,7 @@ Test(dial9_cost, long_names_of_fields)
 		for (unsigned k = 0; k < 20; k++)
 			d9b_varint(&b, k);
 	}
-	expect_in_proportion(&b, "ndjson", "[repeats/text-cut]");
+	expect_in_proportion("convert \"$1\" - --to ndjson", b.p, b.n, "[repeats/text-cut]");
 	free(names);
 	d9b_free(&b);
 }

@@ -48,6 +48,8 @@ struct d9o {
 	size_t frames[256]; /* by tag; a header counts as 'T' */
 };
 
+#define D9O_MANY_FIELDS "more fields than are kept" /* a fault of the decoder, not of the trace */
+
 /* Decodes; the bytes must live as long as *o. */
 void d9o_decode(struct d9o *o, const unsigned char *p, size_t n);
 void d9o_free(struct d9o *o);

@@ -6,48 +6,13 @@
 #include <string.h>
 
 #include "dial9/test/build.h"
-#include "cmd/test/samples_test_util.h"
 #include "dial9/test/oracle.h"
 #include "dial9/test/run_test.h"
+#include "input/open.h"
+#include "test/fuzz/live_batches.h"
+#include "test/properties/rows_test.h"
 
 #define WANT (WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
-
-/* ---- bytes ---- */
-
-static void tiles(struct input *in, const char *p, size_t n, const char *path)
-{
-	struct text all = { .p = NULL };
-	struct d9t_run t;
-
-	d9t_open(&t, in, WANT);
-	d9t_read(&t, 1024);
-	cr_expect_eq(t.status, READ_END, "%s", path);
-	for (size_t i = 0; i < t.n; i++)
-		for (uint32_t k = 0; k < t.batches[i].n; k++) {
-			const struct slice bytes = t.batches[i].bytes[k];
-			cr_expect_eq(t.batches[i].events[k].offset, all.n, "%s: at %zu", path, all.n);
-			text_add(&all, bytes.p, bytes.n);
-		}
-	cr_expect(all.n == n && memcmp(all.p, p, n) == 0, "%s: %zu bytes of %zu", path, all.n, n);
-	d9t_free(&t);
-	text_free(&all);
-}
-
-static void tiles_file(const char *path)
-{
-	size_t n;
-	char *const p = read_unpacked(path, &n);
-
-	tiles(input_from_memory(p, n), p, n, path);
-	if (n < 1u << 16)
-		tiles(input_from_memory_slowly(p, n, 5), p, n, path);
-	free(p);
-}
-
-Test(dial9_raw, records_tile_the_input)
-{
-	d9t_each_trace(tiles_file);
-}
 
 /* ---- fields: the file is written again from these alone ---- */
 
@@ -278,35 +243,37 @@ static bool is_ambiguous(const char *path)
 	return strstr(path, "max-integers") != NULL || strstr(path, "all-types-0.4") != NULL;
 }
 
-static void write_again(const char *path)
+static void write_again(const struct sample *s)
 {
 	struct again *const a = calloc(1, sizeof *a);
-	struct d9t_run t;
-	size_t n;
-	char *const p = read_unpacked(path, &n);
+	struct live_batches l;
 
 	cr_assert_not_null(a);
 	d9b_init(&a->b);
-	d9t_open(&t, input_from_memory(p, n), WANT & ~(unsigned)WANT_BYTES);
-	d9t_read(&t, 1024);
-	for (size_t i = 0; i < t.n; i++)
-		for (uint32_t k = 0; k < t.batches[i].n; k++)
-			put(a, &t.batches[i], &t.batches[i].events[k]);
-	if (!is_ambiguous(path))
-		cr_expect(a->b.n == n && memcmp(a->b.p, p, n) == 0, "%s: %zu bytes of %zu", path, a->b.n, n);
-	d9t_free(&t);
+	live_batches_read(&l, s->format, input_from_memory(s->p, s->n), WANT & ~(unsigned)WANT_BYTES, 1024);
+	for (size_t i = 0; i < l.n; i++)
+		for (uint32_t k = 0; k < l.batches[i]->n; k++)
+			put(a, l.batches[i], &l.batches[i]->events[k]);
+	if (!is_ambiguous(s->path))
+		cr_expect(a->b.n == s->n && memcmp(a->b.p, s->p, s->n) == 0, "%s: %zu bytes of %zu", s->path,
+		          a->b.n, s->n);
+	live_batches_free(&l);
 	d9b_free(&a->b);
 	for (size_t i = 0; i < 65536; i++)
 		free(a->types[i]);
 	free(a);
-	free(p);
+}
+
+static void write_faulty_again(const struct sample *s)
+{
+	if (strstr(s->path, "bool-value") != NULL || strstr(s->path, "duplicate-field") != NULL)
+		write_again(s);
 }
 
 Test(dial9_raw, fields_are_enough_to_write_the_file_again)
 {
-	d9t_each_trace(write_again);
-	write_again("testdata/dial9/bad/bool-value.dial9");
-	write_again("testdata/dial9/bad/duplicate-field.dial9");
+	each_sample_of("dial9", SAMPLES_GOOD | SAMPLES_REAL, write_again);
+	each_sample_of("dial9", SAMPLES_BAD, write_faulty_again);
 }
 
 /* ---- every type keeps its width ---- */
@@ -392,44 +359,4 @@ Test(dial9_raw, every_type_keeps_its_width)
 	cr_expect_str_eq(e->cls->fields[8].unit, "byte");
 	d9t_free(&t);
 	d9b_free(&b);
-}
-
-/* ---- findings ---- */
-
-static struct text findings_of(const char *p, size_t n, unsigned want)
-{
-	struct text to = { .p = NULL };
-	struct d9t_run t;
-
-	d9t_open(&t, input_from_memory(p, n), want);
-	d9t_read(&t, 1024);
-	text_printf(&to, "%d, %" PRIu64 " records, %" PRIu64 " unread\n", t.status, t.r.records, t.r.unread);
-	for (size_t i = 0; i < t.findings.ncounts; i++)
-		text_printf(&to, "%s %" PRIu64 "\n", t.findings.counts[i].rule->id,
-		            t.findings.counts[i].count);
-	text_char(&to, '\0');
-	d9t_free(&t);
-	return to;
-}
-
-/* They do not depend on reader.want. */
-Test(dial9_raw, the_same_findings)
-{
-	static const char *const folders[] = { "testdata/dial9/good", "testdata/dial9/bad" };
-
-	for (int i = 0; i < 2; i++) {
-		char **const names = list_folder(folders[i], ".dial9");
-		for (size_t k = 0; names[k] != NULL; k++) {
-			char path[1024];
-			size_t n;
-			snprintf(path, sizeof path, "%s/%s", folders[i], names[k]);
-			char *const p = read_whole(path, &n);
-			struct text raw = findings_of(p, n, WANT), quiet = findings_of(p, n, WANT_FINDINGS);
-			cr_expect_str_eq(raw.p, quiet.p, "%s", path);
-			text_free(&raw);
-			text_free(&quiet);
-			free(p);
-		}
-		list_free(names);
-	}
 }

@@ -1,6 +1,6 @@
 /*
- * The reader without the engine: measuring of all pairs of types, lifetime of batches, look-ahead passes
- * that fail, and call stacks.
+ * The reader without the engine: measuring of all pairs of types, lifetime of batches, names of
+ * stacks, and call stacks.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "input/open.h"
 #include "input/private.h"
 #include "model/call_stack.h"
-#include "test/support/strength.h"
+#include "test/fuzz/live_batches.h"
 
 /* ---- pairs of types ---- */
 
@@ -155,53 +155,6 @@ Test(dial9_measure, what_is_odd_is_reported_in_all_of_them)
 
 #define WANT (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
-/* Compares batches as text when they are filled and when the reader is closed. */
-static void compare(struct input *in, unsigned want, uint32_t cap, const char *what)
-{
-	struct text then = { .p = NULL }, now = { .p = NULL };
-	struct d9t_run t;
-
-	d9t_open(&t, in, want);
-	while (t.status == READ_MORE) {
-		d9t_next(&t, cap);
-		d9t_put_batch(&then, &t.batches[t.n - 1]);
-	}
-	cr_expect_neq(t.status, READ_NO_MEMORY, "%s", what);
-	d9t_close_reader(&t);
-	for (size_t i = 0; i < t.n; i++)
-		d9t_put_batch(&now, &t.batches[i]);
-	cr_expect(then.n == now.n && (then.n == 0 || memcmp(then.p, now.p, then.n) == 0),
-	          "%s: %zu batches of %u changed", what, t.n, cap);
-	d9t_free(&t);
-	text_free(&then);
-	text_free(&now);
-}
-
-static void compare_file(const char *path)
-{
-	static const uint32_t caps[] = { 1, 7, 1024 };
-	size_t n;
-
-	if (!strength_takes(path, 4))
-		return;
-	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
-
-	for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
-		if (n > 1u << 20 && caps[i] < 1024)
-			continue;
-		compare(input_from_memory((const char *)p, n), WANT, caps[i], path);
-		compare(input_from_memory((const char *)p, n), WANT_TIMES, caps[i], path);
-	}
-	if (n < 1u << 16)
-		compare(input_from_memory_slowly((const char *)p, n, 16), WANT, 7, path);
-	free(p);
-}
-
-Test(dial9_batches, stay_when_the_reader_is_closed)
-{
-	d9t_each_trace(compare_file);
-}
-
 /* Segments that use the same ids for other texts. */
 static const struct d9_field_desc segment_fields[] = { { "text", D9T_POOLED_STRING },
 	                                               { "stack", D9T_POOLED_STACK },
@@ -251,10 +204,15 @@ static void put_segments(struct d9_build *b)
 Test(dial9_batches, ids_that_are_defined_again)
 {
 	struct d9_build b;
+	struct live_batches l;
 
 	put_segments(&b);
-	for (uint32_t cap = 1; cap < 200; cap += (uint32_t)strength(12, 3, 3))
-		compare(input_from_memory((const char *)b.p, b.n), WANT, cap, "segments");
+	for (uint32_t cap = 1; cap < 200; cap += 3) {
+		live_batches_read(&l, format_by_name("dial9"), input_from_memory((const char *)b.p, b.n),
+		                  WANT, cap);
+		cr_expect_eq(live_batches_changed(&l), 0, "%u", cap);
+		cr_expect_eq(live_batches_free(&l), 0, "%u", cap);
+	}
 	d9b_free(&b);
 }
 
@@ -315,52 +273,9 @@ Test(dial9_batches, released_on_other_threads)
 	free(looks);
 }
 
+/* A few addresses must not become gigabytes of names. */
 /* ---- look-ahead ---- */
 
-static struct input *no_second_input(const struct input *in)
-{
-	(void)in;
-	return NULL;
-}
-
-/* Reads a sample that needs the pass; `reopens`: its input says that it can be read again. */
-static void expect_ahead(const char *path, unsigned want, bool reopens, enum read_status status, bool late)
-{
-	const struct rule *const rule = rule_by_id("dial9/names-late");
-	struct input_source_ops ops;
-	struct d9t_run t;
-	size_t n;
-	char *const p = read_whole(path, &n);
-	struct input *const in = input_from_memory(p, n);
-
-	cr_assert_not_null(in);
-	ops = *in->ops;
-	ops.reopen = no_second_input;
-	in->ops = &ops;
-	in->source->can_reopen = reopens;
-	d9t_open(&t, in, want);
-	d9t_read(&t, 1024);
-	cr_expect_eq(t.status, status, "%s", path);
-	cr_expect_eq(findings_count(&t.findings, rule) > 0, late, "%s", path);
-	d9t_free(&t);
-	free(p);
-}
-
-Test(dial9_ahead, without_a_second_input)
-{
-	static const char *const samples[] = { "testdata/dial9/good/symbols.dial9",
-		                               "testdata/dial9/good/late.dial9" };
-
-	for (int i = 0; i < 2; i++) {
-		expect_ahead(samples[i], WANT_TIMES | WANT_FIELDS, true, READ_NO_MEMORY, false);
-		expect_ahead(samples[i], WANT_TIMES | WANT_FIELDS, false, READ_END, true);
-		/* raw events need none */
-		expect_ahead(samples[i], WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE, true, READ_END,
-		             false);
-	}
-}
-
-/* A few addresses must not become gigabytes of names. */
 Test(dial9_ahead, names_of_a_stack_are_bounded)
 {
 	static const struct d9_field_desc stack = { "stack", D9T_STACK };

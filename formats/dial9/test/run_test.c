@@ -119,24 +119,3 @@ void d9t_put_batch(struct text *to, const struct batch *b)
 	}
 	cr_assert(!to->failed);
 }
-
-/* ---- inputs ---- */
-
-void d9t_each_trace(void (*check)(const char *path))
-{
-	static const char *const real[] = { "block-in-place.bin", "metrics-service.bin" };
-	char **const names = list_folder("testdata/dial9/good", ".dial9");
-	const char *const dir = real_traces();
-	char path[1024];
-
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, "testdata/dial9/good/%s", names[i]);
-		check(path);
-	}
-	list_free(names);
-	for (size_t i = 0; dir != NULL && i < sizeof real / sizeof real[0]; i++) {
-		snprintf(path, sizeof path, "%s/dial9/%s", dir, real[i]);
-		check(path);
-	}
-}

@@ -33,7 +33,4 @@ void d9t_free(struct d9t_run *t);
 /* Appends all that a batch refers to, as text. */
 void d9t_put_batch(struct text *to, const struct batch *b);
 
-/* Calls `check` with each good sample and, if present, the real traces. */
-void d9t_each_trace(void (*check)(const char *path));
-
 #endif

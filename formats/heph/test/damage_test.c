@@ -1,6 +1,6 @@
 /*
- * Damage and gaps: damage in one packet does not affect the others, the promises of the reader's interface
- * hold for cut and changed inputs, and missing counters become gaps for consumers that want them.
+ * Damage and gaps: damage in one packet does not affect the others, and missing counters become gaps for
+ * consumers that want them.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -13,8 +13,6 @@
 #include "format/registry.h"
 #include "heph/test/build.h"
 #include "run/pipeline.h"
-#include "test/fuzz/fuzz_sweep.h"
-#include "test/fuzz/fuzz_sweep_test_util.h"
 #include "test/fuzz/live_batches.h"
 
 /* ---- damage ---- */
@@ -124,21 +122,6 @@ Test(heph_damage, other_packets_are_found)
 		}
 	}
 	free(p);
-}
-
-/* Checks all prefixes, and some changes of each byte. */
-Test(heph_damage, promises_hold_for_cut_and_changed_bytes)
-{
-	expect_sweep("testdata/heph/good/all-types.bin.log", 0);
-	expect_sweep("testdata/heph/bad/attribute-repeated.bin.log", 0);
-	expect_sweep("testdata/heph/bad/bad-magic-decoys.bin.log", 0);
-	expect_sweep(MIXED, 7);
-}
-
-Test(heph_damage, promises_hold_for_samples)
-{
-	expect_promises("testdata/heph/good", ".bin.log");
-	expect_promises("testdata/heph/bad", ".bin.log");
 }
 
 /* ---- gaps ---- */

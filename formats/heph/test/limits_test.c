@@ -1,7 +1,6 @@
 /*
- * Limits, cost and lifetimes: inputs too large for samples, sent through a pipe; hostile inputs whose cost
- * must be proportional to their size (Heph repeats each text, so no reference multiplies it); and the memory
- * of batches, which must outlive the reader (run it under a memory checker).
+ * Limits and cost: inputs too large for samples, sent through a pipe, and hostile inputs whose cost must be
+ * proportional to their size (Heph repeats each text, so no reference multiplies it).
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -9,9 +8,8 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "format/registry.h"
 #include "heph/test/build.h"
-#include "test/fuzz/live_batches.h"
+#include "test/properties/cost_test_util.h"
 
 /* ---- limits ---- */
 
@@ -163,21 +161,6 @@ Test(heph_limits, large_gap)
 
 /* ---- cost ---- */
 
-/* Expects at max 64 MiB plus 50 times the input as output, within many times the CPU time needed. */
-static void expect_in_proportion(const struct heph_build *b, const char *what)
-{
-	const double max = 50.0 * (double)b->n + (double)(64 << 20);
-	char command[200];
-
-	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
-	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
-	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
-	cr_expect_leq(atof(r.out), max, "%s: %s bytes of %zu", what, r.out, b->n);
-	cr_expect_gt(atof(r.out), 0, "%s: %.500s", what, r.err);
-	ran_free(&r);
-}
-
 /* Each event has its own substream and description. */
 Test(heph_cost, many_substreams_and_names)
 {
@@ -190,9 +173,9 @@ Test(heph_cost, many_substreams_and_names)
 		heph_event(&b, 1, i, i, i + 1, name);
 		heph_end(&b);
 	}
-	expect_in_proportion(&b, "validate -");
-	expect_in_proportion(&b, "stats --format json -");
-	expect_in_proportion(&b, "convert --to chrome - -");
+	expect_in_proportion("validate -", b.p, b.n, NULL);
+	expect_in_proportion("stats --format json -", b.p, b.n, NULL);
+	expect_in_proportion("convert --to chrome - -", b.p, b.n, NULL);
 	heph_free(&b);
 }
 
@@ -208,65 +191,7 @@ Test(heph_cost, many_attributes)
 			heph_unsigned(&b, "a", k);
 		heph_end(&b);
 	}
-	expect_in_proportion(&b, "validate -");
-	expect_in_proportion(&b, "convert --to ndjson - -");
+	expect_in_proportion("validate -", b.p, b.n, NULL);
+	expect_in_proportion("convert --to ndjson - -", b.p, b.n, NULL);
 	heph_free(&b);
-}
-
-/* ---- lifetimes ---- */
-
-#define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_GAPS)
-
-static size_t expect_lasting(const char *what, struct input *in, unsigned want)
-{
-	struct live_batches l;
-	size_t n;
-
-	cr_assert_not_null(in, "%s", what);
-	live_batches_read(&l, format_by_name("heph"), in, want, 3);
-	n = l.n;
-	cr_expect_eq(live_batches_changed(&l), 0, "%s", what);
-	cr_expect_eq(live_batches_free(&l), 0, "%s", what);
-	return n;
-}
-
-/* Reads all samples of a folder: as files, compressed, and through windows of several sizes. */
-static size_t read_folder(const char *dir)
-{
-	static const size_t steps[] = { 0, 7, 64, 4096 };
-	char **const names = list_folder(dir, ".bin.log");
-	char *const folder = make_folder();
-	size_t batches = 0;
-	char path[600], packed[1024];
-
-	cr_assert(names != NULL && folder != NULL);
-	snprintf(packed, sizeof packed, "%s/x.gz", folder);
-	for (char **name = names; *name != NULL; name++) {
-		size_t n, gz_n;
-		snprintf(path, sizeof path, "%s/%s", dir, *name);
-		char *const p = read_whole(path, &n);
-		cr_assert_not_null(p, "%s", path);
-		void *const gz = gzip_copy(p, n, &gz_n);
-		cr_assert(write_whole(packed, gz, gz_n));
-		for (unsigned raw = 0; raw <= WANT_RAW; raw += WANT_RAW) {
-			batches += expect_lasting(path, input_open(path), ALL | raw);
-			expect_lasting(path, input_open(packed), ALL | raw);
-			for (size_t i = 0; i < 4 && n < 16384; i++)
-				expect_lasting(path,
-				               steps[i] > 0 ? input_from_memory_slowly(p, n, steps[i])
-				                            : input_from_memory(p, n),
-				               ALL | raw);
-		}
-		free(gz);
-		free(p);
-	}
-	remove_folder(folder);
-	list_free(names);
-	return batches;
-}
-
-Test(heph_lifetime, samples)
-{
-	cr_expect_gt(read_folder("testdata/heph/good"), 100);
-	cr_expect_gt(read_folder("testdata/heph/bad"), 50);
 }

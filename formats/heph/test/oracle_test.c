@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "heph/test/build.h"
+#include "test/properties/rows_test.h"
 
 struct bytes {
 	const unsigned char *p;
@@ -203,4 +204,21 @@ Test(heph_oracle, builder_writes_the_examples_of_the_specification)
 	cr_assert_eq(b.n, sizeof spec_epoch + sizeof spec_event);
 	cr_expect_arr_eq(b.p + sizeof spec_epoch, spec_event, sizeof spec_event);
 	heph_free(&b);
+}
+
+static void expect_decoded(const char *path, const char *p, size_t n)
+{
+	struct heph_oracle o;
+
+	if (n > 256u << 10)
+		return; /* it is slow with many tracks */
+	heph_oracle_decode(&o, (const unsigned char *)p, n);
+	cr_expect_null(o.fault, "%s: %s", path, o.fault);
+	heph_oracle_free(&o);
+}
+
+/* Traces of all formats, written as Heph traces. */
+Test(heph_oracle, reads_what_is_written)
+{
+	each_written("heph", NULL, expect_decoded);
 }

@@ -5,18 +5,16 @@
 #include <string.h>
 
 #include "heph/test/build.h"
-#include "cmd/test/samples_test_util.h"
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
 #include "heph/test/oracle.h"
+#include "test/properties/rows_test.h"
 
-#define GOOD "testdata/heph/good"
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)
 
-static void read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
+static void read_raw(struct live_batches *l, const void *p, size_t n)
 {
-	live_batches_read(l, format_by_name("heph"),
-	                  step > 0 ? input_from_memory_slowly(p, n, step) : input_from_memory(p, n), RAW, 50);
+	live_batches_read(l, format_by_name("heph"), input_from_memory(p, n), RAW, 50);
 }
 
 /* ---- writing from fields ---- */
@@ -80,75 +78,30 @@ static void write_packet(struct heph_build *w, const struct batch *b, const stru
 	}
 }
 
-static void expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
+static void expect_same_bytes(const char *what, const void *p, size_t n)
 {
 	struct live_batches l;
 	struct heph_build w;
-	size_t tiled;
 
 	heph_init(&w);
-	read_raw(&l, p, n, step);
-	char *const bytes = live_batches_bytes(&l, &tiled);
-	cr_expect_eq(l.status, READ_END, "%s", what);
-	cr_expect(tiled == n && memcmp(bytes, p, n) == 0, "%s: records of %zu bytes, %zu were read", what,
-	          tiled, n);
+	read_raw(&l, p, n);
 	for (size_t i = 0; i < l.n; i++)
 		for (uint32_t k = 0; k < l.batches[i]->n; k++)
 			write_packet(&w, l.batches[i], &l.batches[i]->events[k]);
 	cr_expect(w.n == n && memcmp(w.p, p, n) == 0, "%s: %zu bytes were written, %zu were read", what, w.n,
 	          n);
-	for (uint32_t i = 0; i < l.trace.nclasses; i++)
-		cr_expect_not(l.trace.classes[i]->reader_applies, "%s", what);
-	cr_expect_eq(live_batches_free(&l), 0, "%s", what);
+	live_batches_free(&l);
 	heph_free(&w);
-	free(bytes);
 }
 
-/* ---- files ---- */
-
-/* Loads the samples, and optionally the real traces. */
-static size_t load_all(struct file *files, bool traces)
+static void expect_sample(const struct sample *s)
 {
-	char dir[1024];
-	size_t n = load_files(files, 0, GOOD, ".bin.log");
-
-	cr_assert_gt(n, 10);
-	if (traces && has_real_traces()) {
-		snprintf(dir, sizeof dir, "%s/heph", real_traces());
-		n = load_files(files, n, dir, ".bin.log");
-	}
-	return n;
+	expect_same_bytes(s->path, s->p, s->n);
 }
 
 Test(heph_raw, fields_write_the_trace_again)
 {
-	struct file files[MAX_FILES];
-	const size_t n = load_all(files, true);
-
-	for (size_t i = 0; i < n; i++) {
-		expect_same_bytes(files[i].path, files[i].p, files[i].n, 0);
-		expect_same_bytes(files[i].path, files[i].p, files[i].n, 4096);
-	}
-	free_files(files, n);
-}
-
-Test(heph_raw, appended_traces)
-{
-	struct file files[MAX_FILES];
-	const size_t n = load_all(files, false);
-	char what[1300];
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n; k++) {
-			char *const both = malloc(files[i].n + files[k].n);
-			cr_assert_not_null(both);
-			memcpy(both, files[i].p, files[i].n);
-			memcpy(both + files[i].n, files[k].p, files[k].n);
-			snprintf(what, sizeof what, "%.600s and %.600s", files[i].path, files[k].path);
-			expect_same_bytes(what, both, files[i].n + files[k].n, 0);
-			free(both);
-		}
-	free_files(files, n);
+	each_sample_of("heph", SAMPLES_VALID, expect_sample);
 }
 
 /* ---- fields ---- */
@@ -173,8 +126,8 @@ Test(heph_raw, attributes_keep_their_names_and_types)
 	heph_attribute(&b, "nothing", 0x84);
 	heph_u16(&b, 0);
 	heph_end(&b);
-	expect_same_bytes("names", b.p, b.n, 0);
-	read_raw(&l, b.p, b.n, 0);
+	expect_same_bytes("names", b.p, b.n);
+	read_raw(&l, b.p, b.n);
 	cr_assert(l.n > 0 && l.batches[0]->n == 1);
 	const struct event *const e = &l.batches[0]->events[0];
 	const struct field *const f = l.batches[0]->fields + e->first_field;
@@ -186,52 +139,4 @@ Test(heph_raw, attributes_keep_their_names_and_types)
 	cr_expect(e->ts == 5 && e->dur == 0 && f[5].value.u64 == 5 && f[6].value.u64 == 3);
 	cr_expect_eq(live_batches_free(&l), 0);
 	heph_free(&b);
-}
-
-static void expect_event(const struct file *file, const struct batch *b, const struct event *e,
-                         const struct heph_oracle_event *want)
-{
-	const struct field *const f = b->fields + e->first_field;
-	const uint64_t numbers[] = { want->stream, want->counter, want->substream, want->start, want->end };
-
-	cr_expect(e->offset == want->offset && e->phase == PHASE_SPAN && e->ts == want->start,
-	          "%s: event at %zu", file->path, want->offset);
-	cr_assert_eq(e->nfields, 8 + want->n, "%s: event at %zu", file->path, want->offset);
-	for (size_t i = 0; i < 5; i++)
-		cr_expect(f[2 + i].value.u64 == numbers[i], "%s: event at %zu", file->path, want->offset);
-	cr_expect(slice_equal(value_text(&f[7].value), slice_of(want->name, want->name_n)), "%s: %zu",
-	          file->path, want->offset);
-	for (size_t i = 0; i < want->n; i++) {
-		const struct heph_oracle_attribute *const a = &want->attributes[i];
-		const struct value *const v = &f[8 + i].value;
-		cr_expect(slice_equal(f[8 + i].name, slice_of(a->name, a->name_n)), "%s: %zu", file->path,
-		          want->offset);
-		cr_expect(type_byte(a->type > 128 ? v->element : v->type) == (a->type & 127) &&
-		              (a->type < 128 || v->count == a->n),
-		          "%s: event at %zu, attribute %zu", file->path, want->offset, i);
-	}
-}
-
-Test(heph_raw, fields_equal_the_oracle)
-{
-	struct file files[MAX_FILES];
-	const size_t n = load_all(files, true);
-
-	for (size_t i = 0; i < n; i++) {
-		struct heph_oracle o;
-		struct live_batches l;
-		size_t next = 0, records = 0;
-		heph_oracle_decode(&o, (const unsigned char *)files[i].p, files[i].n);
-		read_raw(&l, files[i].p, files[i].n, 0);
-		for (size_t k = 0; k < l.n; k++)
-			for (uint32_t m = 0; m < l.batches[k]->n; m++, records++) {
-				const struct event *const e = &l.batches[k]->events[m];
-				if (e->phase != PHASE_STRUCTURE && next < o.n)
-					expect_event(&files[i], l.batches[k], e, &o.events[next++]);
-			}
-		cr_expect(next == o.n && records == o.packets, "%s", files[i].path);
-		cr_expect_eq(live_batches_free(&l), 0);
-		heph_oracle_free(&o);
-	}
-	free_files(files, n);
 }

@@ -1,6 +1,6 @@
 /*
- * Copies of Heph traces: the same bytes; of damaged, joined, rebased and selected traces only what must
- * change is changed, and `validate` reports nothing new.
+ * Copies of Heph traces: of damaged, joined, rebased and selected traces only what must change is changed,
+ * and `validate` reports nothing new.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -8,12 +8,9 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/test/samples_test_util.h"
 #include "heph/test/build.h"
 #include "heph/test/oracle.h"
-#include "test/fuzz/fuzz_check.h"
 
-#define GOOD "testdata/heph/good"
 #define BAD "testdata/heph/bad"
 
 /* Runs convert --to heph on one or two inputs; p: bytes for standard input. */
@@ -26,74 +23,6 @@ static struct ran to_heph(const char *option, const char *a, const char *b, cons
 		args[5] = NULL;
 	}
 	return run_tool(args, p, n);
-}
-
-static void expect_same(const char *path, const char *p, size_t n)
-{
-	static const char *const options[] = { "--threads=1", "--threads=3", "--raw" };
-
-	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-		struct ran r = to_heph(options[i], path, NULL, NULL, 0);
-		expect_bytes(path, &r, p, n);
-		ran_free(&r);
-	}
-	struct ran r = to_heph("--quiet", "-", NULL, p, n);
-	expect_bytes(path, &r, p, n);
-	ran_free(&r);
-}
-
-Test(heph_write_raw, good_samples_stay_what_they_are)
-{
-	each_file(GOOD, ".bin.log", expect_same);
-}
-
-Test(heph_write_raw, real_traces_stay_what_they_are)
-{
-	char dir[1000];
-
-	snprintf(dir, sizeof dir, "%s/heph", real_traces());
-	each_file(dir, ".bin.log", expect_same);
-}
-
-/* Valid packets are kept, and the status is that of `validate`. */
-static void expect_whole(const char *path, const char *p, size_t n)
-{
-	struct ran check = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
-	struct ran r = to_heph("--quiet", path, NULL, NULL, 0);
-	struct heph_oracle o;
-
-	(void)p;
-	cr_expect_eq(r.status, check.status, "%s: status %d, validate %d", path, r.status, check.status);
-	cr_expect_leq(r.out_n, n, "%s", path);
-	if (strstr(path, "epoch-size") == NULL && strstr(path, "past-packet") == NULL &&
-	    strstr(path, "type") == NULL && strstr(path, "left-over") == NULL &&
-	    strstr(path, "untyped") == NULL) {
-		heph_oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
-		cr_expect_null(o.fault, "%s: %s", path, o.fault);
-		heph_oracle_free(&o);
-	}
-	ran_free(&check);
-	ran_free(&r);
-}
-
-Test(heph_write_raw, of_bad_samples_what_is_whole)
-{
-	each_file(BAD, ".bin.log", expect_whole);
-}
-
-/* With rebased times and skipped bytes, too: see test/fuzz/fuzz_outputs.c. */
-static void expect_promises(const char *path, const char *p, size_t n)
-{
-	struct fuzz_result result;
-
-	cr_expect(fuzz_check(&result, p, n, NULL, NULL, FUZZ_CONVERT | FUZZ_REBASE | FUZZ_FEW), "%s: %s",
-	          path, result.fault);
-}
-
-Test(heph_write_raw, promises)
-{
-	each_file(GOOD, ".bin.log", expect_promises);
-	each_file(BAD, ".bin.log", expect_promises);
 }
 
 /* The size of a packet that reaches into the next one is corrected. */
@@ -196,75 +125,6 @@ Test(heph_write_raw, streams_of_two_runs)
 	free(a);
 	free(b);
 	remove_folder(dir);
-}
-
-/* ---- rebased times ---- */
-
-static void expect_moved(const char *path, const char *p, size_t n)
-{
-	struct ran r = to_heph("--rebase", path, NULL, NULL, 0);
-	struct heph_oracle was, is;
-	uint64_t first = UINT64_MAX;
-
-	cr_assert_eq(r.out_n, n, "%s: %s", path, r.err);
-	heph_oracle_decode(&was, (const unsigned char *)p, n);
-	heph_oracle_decode(&is, (const unsigned char *)r.out, n);
-	cr_assert(is.fault == NULL && was.n == is.n && was.packets == is.packets, "%s", path);
-	for (size_t i = 0; i < was.n; i++)
-		first = was.events[i].start < first ? was.events[i].start : first;
-	first = was.n > 0 ? first : 0;
-	cr_expect(was.epoch_known == is.epoch_known && is.epoch == was.epoch + (was.epoch_known ? first : 0),
-	          "%s", path);
-	for (size_t i = 0; i < was.n; i++) {
-		const struct heph_oracle_event *const a = &was.events[i], *const b = &is.events[i];
-		cr_expect(b->start == a->start - first && b->end == a->end - first &&
-		              b->stream == a->stream && b->counter == a->counter &&
-		              b->substream == a->substream && a->name_n == b->name_n && a->n == b->n,
-		          "%s: event at %zu", path, (size_t)a->offset);
-	}
-	heph_oracle_free(&was);
-	heph_oracle_free(&is);
-	ran_free(&r);
-}
-
-Test(heph_write_raw, rebase_moves_times_and_the_epoch)
-{
-	each_file(GOOD, ".bin.log", expect_moved);
-}
-
-/* On a pipe the time of the first event is subtracted; earlier events are at 0. */
-Test(heph_write_raw, rebase_on_a_pipe)
-{
-	struct heph_build b;
-	struct heph_oracle o;
-	char loss[80];
-
-	heph_init(&b);
-	heph_epoch(&b, 1000000);
-	heph_plain(&b, 1, 5000, 5010);
-	const size_t at = heph_plain(&b, 1, 4000, 4010);
-	heph_plain(&b, 1, 7000, 7010);
-	struct ran r = to_heph("--rebase", "-", NULL, b.p, b.n);
-	snprintf(loss, sizeof loss, ": 1; the first at input offset %zu [heph/negative-time]\n", at);
-	cr_expect_not_null(strstr(r.err, loss), "%s", r.err);
-	heph_oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
-	cr_assert(o.fault == NULL && o.n == 3);
-	cr_expect_eq(o.epoch, 1005000);
-	cr_expect(o.events[0].start == 0 && o.events[1].start == 0 && o.events[2].start == 2000);
-	cr_expect(o.events[0].end == 10 && o.events[1].end == 10 && o.events[2].end == 2010);
-	heph_oracle_free(&o);
-	ran_free(&r);
-	heph_free(&b);
-}
-
-Test(heph_write_raw, records_of_other_formats_are_refused)
-{
-	struct ran r = to_heph("--raw", "testdata/htdump/good/wire-little.htdump", NULL, NULL, 0);
-
-	cr_expect_eq(r.status, 3);
-	cr_expect_eq(r.out_n, 0);
-	cr_expect_not_null(strstr(r.err, "heph cannot hold its records"), "%s", r.err);
-	ran_free(&r);
 }
 
 /* ---- selections ---- */

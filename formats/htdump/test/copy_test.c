@@ -1,6 +1,6 @@
 /*
- * Copies of .htdump to .htdump: the same bytes, several inputs in one output, times moved by --rebase;
- * and selections, which are whole records and the structure that they refer to.
+ * Copies of .htdump to .htdump: several inputs in one output, and selections, which
+ * have no structure that nothing in them refers to.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,52 +10,12 @@
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/build.h"
 #include "htdump/test/oracle.h"
-#include "input/input.h"
 #include "input/open.h"
-#include "test/fuzz/fuzz_check.h"
 
 /* ---- whole files ---- */
 
 #define GOOD "testdata/htdump/good"
 #define BAD "testdata/htdump/bad"
-
-static void expect_same(const char *path, const char *p, size_t n)
-{
-	static const char *const threads[] = { "--threads=1", "--threads=2", "--threads=7", "--raw",
-		                               "--lanes=off" };
-
-	for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
-		const char *const args[] = {
-			"convert", "--quiet", threads[i], "--to=htdump", path, "-", NULL
-		};
-		struct ran r = run_tool(args, NULL, 0);
-		expect_bytes(path, &r, p, n);
-		ran_free(&r);
-	}
-}
-
-static void expect_same_piped(const char *path, const char *p, size_t n)
-{
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "-q", "--to", "htdump", "-", "-", NULL }, p, n);
-
-	expect_bytes(path, &r, p, n);
-	ran_free(&r);
-}
-
-Test(htdump_write_raw, good_samples_stay_what_they_are)
-{
-	each_file(GOOD, ".htdump", expect_same);
-	each_file(GOOD, ".htdump", expect_same_piped);
-}
-
-Test(htdump_write_raw, real_traces_stay_what_they_are)
-{
-	char dir[1000];
-
-	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
-	each_file(dir, ".htdump", expect_same);
-}
 
 /* The suffix of the name gives format and compression. */
 Test(htdump_write_raw, files_by_name)
@@ -77,41 +37,6 @@ Test(htdump_write_raw, files_by_name)
 	}
 	free(want);
 	remove_folder(dir);
-}
-
-/* Whole records are copied, and the status is that of validate. */
-static void expect_start(const char *path, const char *p, size_t n)
-{
-	struct ran check = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "--to", "htdump", path, "-", NULL }, NULL, 0);
-
-	cr_expect_eq(r.status, check.status, "%s: status %d, validate %d", path, r.status, check.status);
-	cr_expect(r.out_n <= n && memcmp(r.out, p, r.out_n) == 0, "%s", path);
-	cr_expect(strstr(r.err, "not read") != NULL || r.out_n == n, "%s: %zu of %zu bytes: %s", path,
-	          r.out_n, n, r.err);
-	ran_free(&check);
-	ran_free(&r);
-}
-
-Test(htdump_write_raw, of_bad_samples_what_is_whole)
-{
-	each_file(BAD, ".htdump", expect_start);
-}
-
-/* Checks bytes left out and times moved to 0, too: see test/fuzz/fuzz_outputs.c. */
-static void expect_promises(const char *path, const char *p, size_t n)
-{
-	struct fuzz_result result;
-
-	cr_expect(fuzz_check(&result, p, n, NULL, NULL, FUZZ_CONVERT | FUZZ_REBASE), "%s: %s", path,
-	          result.fault);
-}
-
-Test(htdump_write_raw, promises)
-{
-	each_file(GOOD, ".htdump", expect_promises);
-	each_file(BAD, ".htdump", expect_promises);
 }
 
 /* ---- several inputs ---- */
@@ -177,64 +102,6 @@ Test(htdump_write_raw, other_layout)
 	                   r.err);
 	ran_free(&r);
 	free(p);
-}
-
-/* ---- rebased times ---- */
-
-static void expect_moved(const char *path, const char *p, size_t n)
-{
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "-q", "--rebase", "--to", "htdump", path, "-", NULL }, NULL, 0);
-	struct oracle before, after;
-	uint64_t first = UINT64_MAX;
-
-	cr_assert_eq(r.out_n, n, "%s: %s", path, r.err);
-	oracle_decode(&before, (const unsigned char *)p, n);
-	oracle_decode(&after, (const unsigned char *)r.out, n);
-	cr_assert(after.fault == NULL && before.n == after.n && before.records == after.records, "%s", path);
-	for (size_t i = 0; i < before.n; i++)
-		first = before.events[i].ts < first ? before.events[i].ts : first;
-	for (size_t i = 0; i < before.n; i++) {
-		const struct oracle_event *const a = &before.events[i], *const b = &after.events[i];
-		cr_expect(b->ts == a->ts - first && b->id == a->id && b->dur == a->dur &&
-		              b->nfields == a->nfields && strcmp(a->name, b->name) == 0,
-		          "%s: event at %zu", path, (size_t)a->offset);
-	}
-	oracle_free(&before);
-	oracle_free(&after);
-	ran_free(&r);
-}
-
-Test(htdump_write_raw, rebase_moves_times_and_nothing_else)
-{
-	each_file(GOOD, ".htdump", expect_moved);
-}
-
-/* On a pipe the time of the first event is subtracted; earlier events are moved to 0. */
-Test(htdump_write_raw, rebase_on_a_pipe)
-{
-	struct ht_build b;
-
-	ht_init(&b, HT_WIRE, true);
-	ht_prologue(&b);
-	ht_span(&b, 5000, 10, 1, "first");
-	const size_t at = ht_span(&b, 4000, 10, 1, "earlier");
-	ht_span(&b, 7000, 10, 1, "later");
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--rebase", "--to", "htdump", "-", "-", NULL }, b.p, b.n);
-	struct oracle o;
-	char loss[80];
-
-	snprintf(loss, sizeof loss, ": 1; the first at input offset %zu [htdump/negative-time]\n", at);
-	cr_expect_not_null(strstr(r.err, loss), "%s", r.err);
-	oracle_decode(&o, (const unsigned char *)r.out, r.out_n);
-	cr_assert_eq(o.n, 3);
-	cr_expect_eq(o.events[0].ts, 0);
-	cr_expect_eq(o.events[1].ts, 0);
-	cr_expect_eq(o.events[2].ts, 2000);
-	oracle_free(&o);
-	ran_free(&r);
-	ht_free(&b);
 }
 
 Test(htdump_write_raw, records_of_other_formats)
@@ -423,63 +290,6 @@ static void expect_nothing(const void *p, size_t n)
 Test(htdump_write_select, no_event_at_all)
 {
 	in_each_layout(expect_nothing);
-}
-
-/* ---- selections of samples ---- */
-
-/* Expects in `part` exactly the events of `all` before `until`, in the same order. */
-static void expect_part(const char *path, const struct oracle *all, const struct oracle *part, uint64_t until)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < all->n; i++) {
-		const struct oracle_event *const a = &all->events[i];
-		if (a->ts + a->dur > until || (a->dur == 0 && a->ts == until))
-			continue;
-		cr_assert_lt(k, part->n, "%s: the event at %zu is missing", path, (size_t)a->offset);
-		const struct oracle_event *const e = &part->events[k++];
-		cr_expect(e->ts == a->ts && e->dur == a->dur && e->id == a->id && e->tid == a->tid &&
-		              e->nfields == a->nfields && strcmp(e->name, a->name) == 0,
-		          "%s: the event at %zu is %s", path, (size_t)a->offset, e->name);
-	}
-	cr_expect_eq(k, part->n, "%s: %zu events, %zu expected", path, part->n, k);
-}
-
-static void expect_window(const char *path, uint64_t until)
-{
-	char value[24];
-	size_t n, m;
-	char *const p = read_unpacked(path, &n);
-	struct oracle all, part;
-
-	snprintf(value, sizeof value, "%llu", (unsigned long long)until);
-	struct ran r = run_tool((const char *const[]){ "convert", "-q", "--until", value, "--edges", "drop",
-	                                               "--to", "htdump", path, "-", NULL },
-	                        NULL, 0);
-	cr_expect_eq(r.status, 0, "%s: %s", path, r.err);
-	m = r.out_n;
-	cr_expect_leq(m, n, "%s", path);
-	oracle_decode(&all, (const unsigned char *)p, n);
-	oracle_decode(&part, (const unsigned char *)r.out, m);
-	cr_assert(all.fault == NULL && part.fault == NULL, "%s: %s", path, part.fault);
-	expect_part(path, &all, &part, until);
-	oracle_free(&all);
-	oracle_free(&part);
-	ran_free(&r);
-	free(p);
-}
-
-Test(htdump_write_select, events_of_a_window)
-{
-	char **const names = list_folder(GOOD, ".htdump"), path[400];
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		if (strcmp(names[i], "document-base-counted.htdump") == 0)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", GOOD, names[i]);
-		expect_window(path, 5200000);
-	}
-	list_free(names);
 }
 
 /* ---- selections of several inputs, of compressed ones, of pipes ---- */

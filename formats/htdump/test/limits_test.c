@@ -1,6 +1,6 @@
 /*
  * Limits, cost, lifetimes and threads, with inputs that are made here and sent down a pipe: inputs beyond
- * each limit, small inputs that ask for much memory or time, batches that outlive the reader (`make check`
+ * each limit, small inputs that ask for much memory or time, labels that outlive the reader (`make check`
  * runs this under a memory checker), and classes described again while other threads use them (`make
  * check-threads`).
  */
@@ -15,6 +15,7 @@
 #include "format/registry.h"
 #include "htdump/test/build.h"
 #include "test/fuzz/live_batches.h"
+#include "test/properties/cost_test_util.h"
 
 /* ---- limits ---- */
 
@@ -232,31 +233,6 @@ Test(host_memory, htdump_stays_small)
 
 /* ---- cost ---- */
 
-/* Runs a shell line with the program as $0.  The limit of CPU seconds is many times the expected cost. */
-static struct ran run_limited(const struct ht_build *b, const char *line)
-{
-	char command[300];
-
-	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; %s", line);
-	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
-	cr_assert(r.status == 0 || r.status == 1, "%s: status %d: %.500s", line, r.status, r.err);
-	return r;
-}
-
-static void expect_in_proportion(const struct ht_build *b, const char *to)
-{
-	const double max = 50.0 * (double)b->n + (double)(64 << 20);
-	char line[100];
-
-	snprintf(line, sizeof line, "\"$0\" %s | wc -c", to);
-	struct ran r = run_limited(b, line);
-	cr_expect_leq(atof(r.out), max, "%s: %s bytes of %zu", to, r.out, b->n);
-	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s: %s", to, r.out);
-	cr_expect_not_null(strstr(r.err, "[repeats/text-cut]"), "%s: %.500s", to, r.err);
-	ran_free(&r);
-}
-
 /* 20,000 events have the same name of 4 MiB. */
 Test(htdump_cost, long_label)
 {
@@ -272,11 +248,9 @@ Test(htdump_cost, long_label)
 	ht_mapping(&b, 1, label);
 	for (uint32_t i = 0; i < 20000; i++)
 		ht_span_int(&b, i, 1, 1, 1);
-	expect_in_proportion(&b, "convert --to chrome - -");
-	expect_in_proportion(&b, "cat -");
-	struct ran r = run_limited(&b, "\"$0\" stats --format json - | wc -c");
-	cr_expect_leq(atof(r.out), 5e6 + 1e5, "%s", r.out);
-	ran_free(&r);
+	expect_in_proportion("convert --to chrome - -", b.p, b.n, "[repeats/text-cut]");
+	expect_in_proportion("cat -", b.p, b.n, "[repeats/text-cut]");
+	cr_expect_leq(cost_of("stats --format json -", b.p, b.n, NULL), 5e6 + 1e5);
 	free(label);
 	ht_free(&b);
 }
@@ -300,8 +274,8 @@ Test(htdump_cost, long_names_of_fields)
 		ht_event(&b, 100, i);
 		ht_u16(&b, 1);
 	}
-	expect_in_proportion(&b, "convert --to ndjson - -");
-	expect_in_proportion(&b, "convert --raw --to ndjson - -");
+	expect_in_proportion("convert --to ndjson - -", b.p, b.n, "[repeats/text-cut]");
+	expect_in_proportion("convert --raw --to ndjson - -", b.p, b.n, "[repeats/text-cut]");
 	free(name);
 	ht_free(&b);
 }
@@ -322,10 +296,7 @@ Test(htdump_cost, deep_chain_of_bases)
 	}
 	for (uint32_t i = 8100; i < 57000; i++)
 		ht_event(&b, 100 + i, i);
-	struct ran r = run_limited(&b, "\"$0\" validate -");
-	cr_expect_not_null(strstr(r.out, "cannot be unfolded"), "%.500s", r.out);
-	cr_expect_eq(r.status, 1);
-	ran_free(&r);
+	cost_of("validate - | grep 'cannot be unfolded' >&2", b.p, b.n, "cannot be unfolded");
 	ht_free(&b);
 }
 
@@ -342,9 +313,7 @@ Test(htdump_cost, descriptions_again_and_again)
 		ht_event(&b, 100, i);
 		ht_u64(&b, i);
 	}
-	struct ran r = run_limited(&b, "\"$0\" validate -q -");
-	cr_expect_eq(r.status, 0, "%.500s", r.out);
-	ran_free(&r);
+	cr_expect_eq(cost_of("validate -q -", b.p, b.n, NULL), 0, "findings");
 	ht_free(&b);
 }
 
@@ -352,54 +321,14 @@ Test(htdump_cost, descriptions_again_and_again)
 
 #define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
-static size_t expect_lasting(const char *what, struct input *in, unsigned want, uint32_t cap)
+static void expect_lasting(struct input *in)
 {
 	struct live_batches l;
-	size_t n;
 
-	cr_assert_not_null(in, "%s", what);
-	live_batches_read(&l, format_by_name("htdump"), in, want, cap);
-	n = l.n;
-	cr_expect_eq(live_batches_changed(&l), 0, "%s", what);
-	cr_expect_eq(live_batches_free(&l), 0, "%s", what);
-	return n;
-}
-
-/* Reads all samples of a folder as files, and from memory through windows of several sizes.  Returns the
- * number of batches. */
-static size_t read_folder(const char *dir)
-{
-	static const size_t steps[] = { 0, 7, 64, 4096 };
-	char **const names = list_folder(dir, "");
-	size_t batches = 0;
-	char path[600];
-
-	cr_assert_not_null(names);
-	for (char **name = names; *name != NULL; name++) {
-		size_t n;
-		snprintf(path, sizeof path, "%s/%s", dir, *name);
-		if (strstr(*name, ".htdump") == NULL)
-			continue;
-		char *const p = read_whole(path, &n);
-		cr_assert_not_null(p, "%s", path);
-		for (unsigned raw = 0; raw <= WANT_RAW; raw += WANT_RAW) {
-			batches += expect_lasting(path, input_open(path), ALL | raw, 5);
-			for (size_t i = 0; i < 4 && n < 8192 && strstr(*name, ".htdump.") == NULL; i++)
-				expect_lasting(path,
-				               steps[i] > 0 ? input_from_memory_slowly(p, n, steps[i])
-				                            : input_from_memory(p, n),
-				               ALL | raw, 3);
-		}
-		free(p);
-	}
-	list_free(names);
-	return batches;
-}
-
-Test(htdump_lifetime, samples)
-{
-	cr_expect_gt(read_folder("testdata/htdump/good"), 500);
-	cr_expect_gt(read_folder("testdata/htdump/bad"), 100);
+	live_batches_read(&l, format_by_name("htdump"), in, ALL, 3);
+	cr_expect_gt(l.n, 800);
+	cr_expect_eq(live_batches_changed(&l), 0);
+	cr_expect_eq(live_batches_free(&l), 0);
 }
 
 /* Names of integer labels: known before, found by the look-ahead pass, missing, and replaced while batches
@@ -419,9 +348,8 @@ Test(htdump_lifetime, labels)
 		ht_span_int(&b, i, 1, 1, i % 50);
 	}
 	ht_mapping(&b, 45, "named at the end");
-	cr_expect_gt(expect_lasting("labels", input_from_memory((const char *)b.p, b.n), ALL, 3), 800);
-	cr_expect_gt(expect_lasting("labels", input_from_memory_slowly((const char *)b.p, b.n, 99), ALL, 3),
-	             800);
+	expect_lasting(input_from_memory((const char *)b.p, b.n));
+	expect_lasting(input_from_memory_slowly((const char *)b.p, b.n, 99));
 	ht_free(&b);
 }
 

@@ -12,6 +12,7 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/oracle.h"
+#include "test/properties/rows_test.h"
 
 /* Data types as the specification numbers them.  The wire has other numbers. */
 enum type { T_STRUCT, T_STRING, T_INTEGER, T_FLOAT, T_DOUBLE, T_POINTER, T_UNSIGNED, T_UNKNOWN };
@@ -385,4 +386,28 @@ Test(htdump_oracle, reads_all_good_samples)
 		free(p);
 	}
 	list_free(names);
+}
+
+/* Limits of the oracle, which keeps 20 KiB per event and 32 fields per class. */
+#define MANY_FIELDS "many-"
+#define MAX_DECODED (512U << 10) /* bytes */
+
+static void expect_decoded(const char *path, const char *p, size_t n)
+{
+	struct oracle o;
+
+	if (n > MAX_DECODED || strstr(path, MANY_FIELDS) != NULL)
+		return;
+	oracle_decode(&o, (const unsigned char *)p, n);
+	cr_expect_null(o.fault, "%s: %s", path, o.fault);
+	for (size_t i = 1; i < o.n; i++)
+		cr_expect_gt(o.events[i].id, o.events[i - 1].id, "%s: event id %" PRIu64, path,
+		             o.events[i].id);
+	oracle_free(&o);
+}
+
+/* Traces of all formats, written as .htdump. */
+Test(htdump_oracle, reads_what_is_written)
+{
+	each_written("htdump", NULL, expect_decoded);
 }

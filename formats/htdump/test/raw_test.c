@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "htdump/test/build.h"
-#include "cmd/test/samples_test_util.h"
+#include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
+#include "test/properties/rows_test.h"
 #include "htdump/test/oracle.h"
 
 #define GOOD "testdata/htdump/good"
@@ -97,94 +98,35 @@ static void put_record(struct encoder *w, const struct batch *b, const struct ev
 		w->big = order->value.u64 == 1;
 }
 
-static void read_raw(struct live_batches *l, const void *p, size_t n, size_t step)
+static void read_raw(struct live_batches *l, const void *p, size_t n)
 {
-	live_batches_read(l, format_by_name("htdump"),
-	                  step > 0 ? input_from_memory_slowly(p, n, step) : input_from_memory(p, n), RAW, 50);
+	live_batches_read(l, format_by_name("htdump"), input_from_memory(p, n), RAW, 50);
 }
 
-/* Expects that the bytes of all records, and the records written from their fields, are the input. */
-static void expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
+/* Expects that the records written from their fields are the input. */
+static void expect_same_bytes(const char *what, const void *p, size_t n)
 {
 	struct live_batches l;
 	struct encoder w = { .n = 0 };
-	size_t tiled;
 
-	read_raw(&l, p, n, step);
-	char *const bytes = live_batches_bytes(&l, &tiled);
-	cr_expect_eq(l.status, READ_END, "%s", what);
-	cr_expect(tiled == n && memcmp(bytes, p, n) == 0, "%s: records of %zu bytes, %zu were read", what,
-	          tiled, n);
+	read_raw(&l, p, n);
 	for (size_t i = 0; i < l.n; i++)
 		for (uint32_t k = 0; k < l.batches[i]->n; k++)
 			put_record(&w, l.batches[i], &l.batches[i]->events[k]);
 	cr_expect(w.n == n && memcmp(w.p, p, n) == 0, "%s: %zu bytes were written, %zu were read", what, w.n,
 	          n);
-	for (uint32_t i = 0; i < l.trace.nclasses; i++)
-		cr_expect_not(l.trace.classes[i]->reader_applies, "%s", what);
-	cr_expect_eq(live_batches_free(&l), 0, "%s", what);
-	free(bytes);
+	live_batches_free(&l);
 	free(w.p);
 }
 
-/* ---- files ---- */
-
-/* Loads the samples, and the real traces with `traces`. */
-static size_t load_all(struct file *files, bool traces)
+static void expect_sample(const struct sample *s)
 {
-	char dir[1024];
-	size_t n = load_files(files, 0, GOOD, ".htdump");
-
-	cr_assert_gt(n, 20);
-	if (traces && has_real_traces()) {
-		snprintf(dir, sizeof dir, "%s/htdump", real_traces());
-		n = load_files(files, n, dir, ".htdump");
-	}
-	return n;
+	expect_same_bytes(s->path, s->p, s->n);
 }
 
 Test(htdump_raw, fields_write_the_file_again)
 {
-	struct file files[MAX_FILES];
-	const size_t n = load_all(files, true);
-
-	for (size_t i = 0; i < n; i++) {
-		expect_same_bytes(files[i].path, files[i].p, files[i].n, 0);
-		expect_same_bytes(files[i].path, files[i].p, files[i].n, 4096);
-	}
-	free_files(files, n);
-}
-
-static bool is_document(const struct file *f)
-{
-	return f->n >= 41 && memcmp(f->p + 16, "\0\0\0", 4) == 0 &&
-	       f->p[37] + f->p[38] + f->p[39] + f->p[40] == 2 &&
-	       f->p[21] + f->p[22] + f->p[23] + f->p[24] != 2;
-}
-
-/* Each sample after each other one of its layout, also of the other byte order. */
-Test(htdump_raw, appended_files)
-{
-	struct file files[MAX_FILES];
-	const size_t n = load_all(files, false);
-	char what[1300];
-	size_t pairs = 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n; k++) {
-			if (is_document(&files[i]) != is_document(&files[k]))
-				continue;
-			char *const both = malloc(files[i].n + files[k].n);
-			cr_assert_not_null(both);
-			memcpy(both, files[i].p, files[i].n);
-			memcpy(both + files[i].n, files[k].p, files[k].n);
-			snprintf(what, sizeof what, "%.600s and %.600s", files[i].path, files[k].path);
-			expect_same_bytes(what, both, files[i].n + files[k].n, 0);
-			free(both);
-			pairs++;
-		}
-	cr_expect_gt(pairs, 200);
-	free_files(files, n);
+	each_sample_of("htdump", SAMPLES_VALID, expect_sample);
 }
 
 /* ---- fields ---- */
@@ -225,7 +167,7 @@ static void expect_event(const char *path, const struct batch *b, const struct e
 		          "%s: event at %zu, field %s", path, (size_t)e->offset, want->fields[i].key);
 }
 
-static void expect_oracle(const struct file *file)
+static void expect_oracle(const struct sample *file)
 {
 	struct live_batches l;
 	struct oracle o;
@@ -233,7 +175,7 @@ static void expect_oracle(const struct file *file)
 	size_t next = 0;
 
 	oracle_decode(&o, (const unsigned char *)file->p, file->n);
-	read_raw(&l, file->p, file->n, 0);
+	read_raw(&l, file->p, file->n);
 	for (size_t i = 0; i < l.n; i++)
 		for (uint32_t k = 0; k < l.batches[i]->n; k++, records++) {
 			const struct event *const e = &l.batches[i]->events[k];
@@ -251,12 +193,7 @@ static void expect_oracle(const struct file *file)
 
 Test(htdump_raw, fields_equal_the_oracle)
 {
-	struct file files[MAX_FILES];
-	const size_t n = load_all(files, true);
-
-	for (size_t i = 0; i < n; i++)
-		expect_oracle(&files[i]);
-	free_files(files, n);
+	each_sample_of("htdump", SAMPLES_GOOD | SAMPLES_REAL, expect_oracle);
 }
 
 /* ---- names, floats, labels ---- */
@@ -298,7 +235,7 @@ Test(htdump_raw, names_are_those_of_the_file)
 		ht_u8(&b, 1);
 	ht_string(&b, "x");
 	ht_u32(&b, 5);
-	read_raw(&l, b.p, b.n, 0);
+	read_raw(&l, b.p, b.n);
 	cr_assert_eq(l.status, READ_END);
 	last_names(&l, names, sizeof names);
 	cr_expect_str_eq(names, "timestamp event_id klass_id duration thread_id id at.x duration label p ");
@@ -334,7 +271,7 @@ Test(htdump_raw, bits_of_floats)
 		ht_u32(&b, floats[i]);
 		ht_u64(&b, (uint64_t)floats[i] << 32 | 1);
 	}
-	expect_same_bytes("floats", b.p, b.n, 0);
+	expect_same_bytes("floats", b.p, b.n);
 	ht_free(&b);
 }
 
@@ -342,12 +279,12 @@ Test(htdump_raw, bits_of_floats)
 Test(htdump_raw, labels_are_not_resolved)
 {
 	struct live_batches l;
-	struct file f;
+	size_t n;
 	size_t labels = 0;
 
-	f.p = read_whole(GOOD "/late-mapping.htdump", &f.n);
-	cr_assert_not_null(f.p);
-	read_raw(&l, f.p, f.n, 0);
+	char *const p = read_whole(GOOD "/late-mapping.htdump", &n);
+	cr_assert_not_null(p);
+	read_raw(&l, p, n);
 	for (size_t i = 0; i < l.n; i++)
 		for (uint32_t k = 0; k < l.batches[i]->n; k++) {
 			const struct event *const e = &l.batches[i]->events[k];
@@ -359,5 +296,5 @@ Test(htdump_raw, labels_are_not_resolved)
 		}
 	cr_expect_eq(labels, 4);
 	cr_expect_eq(live_batches_free(&l), 0);
-	free(f.p);
+	free(p);
 }

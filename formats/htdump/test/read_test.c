@@ -1,6 +1,6 @@
 /*
- * The reader: its fast path finds what the careful one finds, labels named after their use, vocabularies of
- * users, rules, and the counts of `stats` against EXPECTED.json and the oracle.
+ * The reader: its fast path finds what the careful one finds, vocabularies of users, rules, and the counts of
+ * `stats` against EXPECTED.json and the oracle.
  */
 #define _GNU_SOURCE /* memmem */
 
@@ -15,8 +15,6 @@
 #include "format/registry.h"
 #include "htdump/test/build.h"
 #include "htdump/test/oracle.h"
-#include "input/private.h"
-#include "run/pipeline.h"
 #include "test/support/splitmix.h"
 
 /* ---- fast path ---- */
@@ -167,125 +165,6 @@ Test(trust, a_float_that_is_described_as_a_double)
 	}
 }
 
-/* ---- look-ahead pass ---- */
-
-#define LATE "testdata/htdump/good/late-mapping.htdump"
-
-struct seen {
-	bool complete;
-	char names[8][32]; /* of events, in order */
-	size_t n;
-	char messages[1024];
-};
-
-static void add_finding(void *ctx, const struct findings *all, const struct finding *f)
-{
-	struct seen *const s = ctx;
-
-	(void)all;
-	strncat(s->messages, f->rule->id, sizeof s->messages - strlen(s->messages) - 1);
-	strncat(s->messages, ": ", sizeof s->messages - strlen(s->messages) - 1);
-	strncat(s->messages, f->message, sizeof s->messages - strlen(s->messages) - 1);
-	strncat(s->messages, "\n", sizeof s->messages - strlen(s->messages) - 1);
-}
-
-static void add_names(struct seen *s, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->n && s->n < 8; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
-			snprintf(s->names[s->n++], sizeof s->names[0], "%.*s", (int)b->events[i].name.n,
-			         b->events[i].name.p);
-}
-
-static void set_complete(void *ctx, const struct source *source)
-{
-	struct seen *const s = ctx;
-
-	s->complete = source->complete;
-}
-
-static struct input *reopen_fails(const struct input *in)
-{
-	(void)in;
-	return NULL;
-}
-
-/* Reads n bytes.  fails: the second input cannot be opened; once: the input can be read only once. */
-static bool read_late(const char *p, size_t n, bool fails, bool once, struct seen *s)
-{
-	static const char *const paths[] = { "memory" };
-	struct input *const in = input_from_memory_slowly(p, n, 100);
-	const struct pipeline_job job = { .in.paths = paths,
-		                          .in.npaths = 1,
-		                          .in.input = in,
-		                          .in.from = format_by_name("htdump"),
-		                          .read.want = WANT_TIMES | WANT_FIELDS,
-		                          .to.sink = add_finding,
-		                          .to.ctx = s,
-		                          .to.hooks = { .closed = set_complete, .ctx = s } };
-	struct pipeline f;
-	struct batch *b;
-
-	*s = (struct seen){ .n = 0 };
-	cr_assert_not_null(in);
-	struct input_source_ops ops = *in->ops;
-	ops.reopen = fails ? reopen_fails : ops.reopen;
-	in->ops = &ops;
-	in->source->can_reopen = !once;
-	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
-		add_names(s, b);
-		batch_release(b);
-	}
-	pipeline_end(&f);
-	cr_expect_eq(f.context.system_failed, !s->complete);
-	pipeline_close(&f);
-	return s->complete;
-}
-
-Test(htdump_ahead, finds_later_names)
-{
-	size_t n;
-	char *const p = read_whole(LATE, &n);
-	struct seen s;
-
-	cr_assert_not_null(p);
-	cr_expect(read_late(p, n, false, false, &s));
-	cr_assert_eq(s.n, 4);
-	cr_expect_str_eq(s.names[0], "even");
-	cr_expect_str_eq(s.names[3], "odd");
-	cr_expect_str_empty(s.messages);
-	free(p);
-}
-
-Test(htdump_ahead, an_input_of_one_pass)
-{
-	size_t n;
-	char *const p = read_whole(LATE, &n);
-	struct seen s;
-
-	cr_assert_not_null(p);
-	cr_expect(read_late(p, n, false, true, &s));
-	cr_assert_eq(s.n, 4);
-	cr_expect_str_eq(s.names[0], "93823560581120");
-	cr_expect_not_null(strstr(s.messages, "cannot be read twice"), "%s", s.messages);
-	free(p);
-}
-
-/* Out of memory for the second pass is not reported as a property of the input. */
-Test(htdump_ahead, no_memory_for_a_second_pass)
-{
-	size_t n;
-	char *const p = read_whole(LATE, &n);
-	struct seen s;
-
-	cr_assert_not_null(p);
-	cr_expect_not(read_late(p, n, true, false, &s));
-	cr_expect_not_null(strstr(s.messages, "no-memory"), "%s", s.messages);
-	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
-	free(p);
-}
-
 /* ---- rules ---- */
 
 /* Rules that no small file can provoke, and the tests that do. */
@@ -391,16 +270,6 @@ Test(htdump_schema, begin_and_end)
 	        NULL });
 }
 
-/* Structure records are no events. */
-Test(htdump_schema, structure)
-{
-	struct ran r = run_with_rules("stats", "events:\n  - {match: \"*\", phase: structure}\n",
-	                              GOOD "inheritance.htdump");
-
-	cr_expect_not_null(strstr(r.out, " 0 events"), "%s", r.out);
-	ran_free(&r);
-}
-
 Test(htdump_schema, names_of_threads)
 {
 	expect_lines(run_with_rules("cat", "tracks: {thread: \"T{id}\", threads: {7: seventh}}\nevents: []\n",
@@ -461,78 +330,4 @@ static void agree_with_expected(const char *dir, const cJSON *want, const char *
 Test(htdump_stats, agrees_with_expected)
 {
 	cr_expect_gt(each_expected(real_traces(), "htdump/", agree_with_expected), 0);
-}
-
-struct sums {
-	uint64_t spans, instants, sum, first, last;
-};
-
-static struct sums sums_of(const struct oracle *o)
-{
-	struct sums s = { .first = UINT64_MAX };
-
-	for (size_t i = 0; i < o->n; i++) {
-		const struct oracle_event *const e = &o->events[i];
-
-		s.spans += e->span;
-		s.instants += !e->span;
-		s.sum += e->dur;
-		s.first = e->ts < s.first ? e->ts : s.first;
-		s.last = e->ts + e->dur > s.last ? e->ts + e->dur : s.last;
-	}
-	return s;
-}
-
-static void agree_with_oracle(const char *path)
-{
-	struct oracle o;
-	const cJSON *in;
-	size_t n;
-	char *const p = read_whole(path, &n);
-
-	cr_assert_not_null(p, "%s", path);
-	oracle_decode(&o, (const unsigned char *)p, n);
-	const struct sums s = sums_of(&o);
-	cJSON *const report = stats_of(path, &in);
-	cr_expect_eq(number_at(in, "bytes"), n, "%s", path);
-	/* A single record fits both layouts. */
-	if (o.records > 1)
-		cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "dialect")),
-		                 strcmp(o.id_key, "id") == 0 ? "wire" : "document", "%s", path);
-	cr_expect_eq(number_at(in, "records"), o.records, "%s", path);
-	cr_expect_eq(number_at(in, "events"), o.n, "%s", path);
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "format")), "htdump", "%s",
-	                 path);
-	cr_expect_eq(count_named(cJSON_GetObjectItemCaseSensitive(in, "spans"), NULL, path), s.spans, "%s",
-	             path);
-	cr_expect_eq(count_named(cJSON_GetObjectItemCaseSensitive(in, "instants"), NULL, path), s.instants,
-	             "%s", path);
-	/* cJSON has doubles only; other tests compare larger times as text. */
-	if (o.n > 0 && s.last < UINT64_C(1) << 53) {
-		cr_expect_eq(number_at(in, "first_ns"), s.first, "%s", path);
-		cr_expect_eq(number_at(in, "last_ns"), s.last, "%s", path);
-	} else if (o.n == 0) {
-		cr_expect(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(in, "first_ns")), "%s", path);
-	}
-	for (size_t i = 0; i < o.ncounts; i++) {
-		cr_expect_eq(
-		    count_named(cJSON_GetObjectItemCaseSensitive(in, "classes"), o.counts[i].name, path),
-		    o.counts[i].count, "%s: class %s", path, o.counts[i].name);
-	}
-	cJSON_Delete(report);
-	oracle_free(&o);
-	free(p);
-}
-
-Test(htdump_stats, good_samples_equal_the_oracle)
-{
-	char **const names = list_folder("testdata/htdump/good", ".htdump");
-	char path[1024];
-
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, "testdata/htdump/good/%s", names[i]);
-		agree_with_oracle(path);
-	}
-	list_free(names);
 }

@@ -1,128 +1,13 @@
-/* Output read as input gives the same lines and the same statistics. */
-#include <cjson/cJSON.h>
+/* Output read as input: what the trace says of itself, and outputs in other formats. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/test/samples_test_util.h"
-#include "format/registry.h"
-#include "ndjson/test/agree_test.h"
-#include "test/support/strength.h"
 
 static struct ran to_lines(const char *path, const char *text, size_t n)
 {
 	return run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", path, "-", NULL }, text, n);
-}
-
-/* Removes members that describe the file, not the events. */
-static char *stats_text(const char *path, const char *text, size_t n)
-{
-	static const char *const left_out[] = { "path",    "format", "dialect", "bytes",
-		                                "records", "events", "classes" };
-	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, text, n);
-	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
-	cJSON *const input = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
-
-	for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
-		cJSON_DeleteItemFromObjectCaseSensitive(input, left_out[i]);
-	char *const printed = input != NULL ? cJSON_PrintUnformatted(input) : NULL;
-	cJSON_Delete(report);
-	ran_free(&r);
-	return printed;
-}
-
-static void read_back(const char *path, void *ctx)
-{
-	size_t *const count = ctx;
-	struct ran first = to_lines(path, NULL, 0);
-
-	if (first.out_n > 0) {
-		struct ran again = to_lines("-", first.out, first.out_n);
-		cr_expect(again.status == 0 && again.out_n == first.out_n &&
-		              memcmp(again.out, first.out, first.out_n) == 0,
-		          "%s: other lines, status %d: %s", path, again.status, again.err);
-		char *const want = stats_text(path, NULL, 0), *const got =
-		                                                  stats_text("-", first.out, first.out_n);
-		if (want != NULL)
-			cr_expect(got != NULL && strcmp(want, got) == 0, "%s:\n%.2000s\n%.2000s", path, want,
-			          got != NULL ? got : "no report");
-		cJSON_free(want);
-		cJSON_free(got);
-		ran_free(&again);
-		*count += 1;
-	}
-	ran_free(&first);
-}
-
-/* Splits the samples, so that no test is slow. */
-#define PARTS 4
-
-struct part {
-	size_t i, of, n;
-};
-
-static void read_part(const char *path, void *ctx)
-{
-	struct part *const part = ctx;
-
-	if (part->i++ % PARTS == part->of)
-		read_back(path, &part->n);
-}
-
-static void expect_part(size_t of)
-{
-	struct part part = { .of = of };
-
-	agree_samples(read_part, &part);
-	cr_expect_gt(part.n, strength(5, 35, 35));
-}
-
-Test(ndjson_again, samples_1)
-{
-	expect_part(0);
-}
-
-Test(ndjson_again, samples_2)
-{
-	expect_part(1);
-}
-
-Test(ndjson_again, samples_3)
-{
-	expect_part(2);
-}
-
-Test(ndjson_again, samples_4)
-{
-	expect_part(3);
-}
-
-Test(ndjson_again, own_samples)
-{
-	size_t n = 0;
-
-	read_back("testdata/ndjson/good/kinds.ndjson", &n);
-	read_back("testdata/ndjson/good/raw.ndjson", &n);
-	read_back("testdata/ndjson/good/many-fields.ndjson", &n);
-	cr_expect_eq(n, 3);
-}
-
-Test(ndjson_again, real_traces)
-{
-	const char *const dir = real_traces();
-	static const char find[] = "[ -d \"$0\" ] && { find \"$0\"/htdump \"$0\"/heph \"$0\"/dial9 "
-	                           "\"$0\"/dftracer \"$0\"/next -type f ! -name '*.json' -size -200k; "
-	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";
-	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
-	size_t n = 0;
-
-	if (r.out_n == 0)
-		cr_skip_test("no real traces at %s", dir);
-	for (char *path = strtok(r.out, "\n"); path != NULL; path = strtok(NULL, "\n"))
-		if (strength_takes(path, 4))
-			read_back(path, &n);
-	cr_expect_gt(n, strength(2, 10, 10));
-	ran_free(&r);
 }
 
 /* A rebased file stays marked as such, and its wall time is that of the trace. */

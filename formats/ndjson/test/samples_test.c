@@ -6,7 +6,6 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "format/registry.h"
-#include "run/test/raw_bytes_util_test.h"
 
 Test(ndjson_samples, what_is_found_and_where)
 {
@@ -42,9 +41,4 @@ Test(ndjson_samples, what_is_whole_is_read)
 		                   rows[i].line, r.out);
 		ran_free(&r);
 	}
-}
-
-Test(ndjson_samples, raw_records_are_the_input)
-{
-	expect_raw_bytes_of_all("ndjson", "testdata/ndjson/good", ".ndjson");
 }

@@ -183,33 +183,6 @@ Test(ovni_copy, long_streams)
 	remove_folder(dir);
 }
 
-/* Records of any size and byte order, also on the slow path of the reader. */
-Test(ovni_copy, all_samples)
-{
-	char **const names = list_folder("testdata/ovni/good", ".obs");
-	char *const dir = make_folder();
-	char in[1200], out[1024];
-	size_t n;
-
-	snprintf(out, sizeof out, "%s/out", dir);
-	const char *args[80] = { "convert", "-q", "--to=ovni", "-o", out };
-	for (size_t i = 0; names[i] != NULL && i < 70; i++) {
-		snprintf(in, sizeof in, "testdata/ovni/good/%s", names[i]);
-		args[5 + i] = strdup(in);
-	}
-	struct ran r = run_tool(args, NULL, 0);
-	cr_expect_eq(r.status, 0, "%s", r.err);
-	ran_free(&r);
-	for (size_t i = 0; names[i] != NULL && i < 70; i++) {
-		char *const p = read_whole(args[5 + i], &n);
-		snprintf(in, sizeof in, "%s/%s", out, names[i]);
-		expect_file(in, p, n);
-		free(p);
-	}
-	list_free(names);
-	remove_folder(dir);
-}
-
 /* ---- names ---- */
 
 Test(ovni_copy, same_name_twice)
@@ -391,53 +364,6 @@ Test(ovni_copied_records, large_metadata)
 	free(json);
 	free(err);
 	remove_folder(dir);
-}
-
-/* ---- runs ---- */
-
-/* Runs put together are the file, wherever windows end. */
-static void expect_runs(const char *path, size_t step)
-{
-	struct pipeline f;
-	struct batch *b;
-	size_t n, at = 0;
-	char *const p = read_whole(path, &n);
-
-	cr_assert_not_null(p, "%s", path);
-	const struct pipeline_job job = { .in.paths = &path,
-		                          .in.npaths = 1,
-		                          .in.input = input_from_memory_slowly(p, n, step),
-		                          .in.from = format_by_name("ovni"),
-		                          .read.raw = true,
-		                          .read.want = WANT_BYTES | WANT_RUNS | WANT_FILES };
-	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
-		for (uint32_t i = 0; i < b->n; i++) {
-			cr_assert_leq(b->bytes[i].n, n - at);
-			cr_expect_eq(memcmp(p + at, b->bytes[i].p, b->bytes[i].n), 0, "%s, step %zu", path,
-			             step);
-			cr_expect(b->bytes[i].n == 0 || b->events[i].offset == at);
-			at += b->bytes[i].n;
-		}
-		batch_release(b);
-	}
-	cr_expect_eq(at, n, "%s: %zu of %zu", path, at, n);
-	pipeline_close(&f);
-	free(p);
-}
-
-Test(ovni_copied_records, runs)
-{
-	static const size_t steps[] = { 1, 2, 13, 40, 1000 };
-	char **const names = list_folder("testdata/ovni/good", ".obs");
-	char path[1024];
-
-	for (size_t i = 0; names[i] != NULL; i++)
-		for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
-			snprintf(path, sizeof path, "testdata/ovni/good/%s", names[i]);
-			expect_runs(path, steps[k]);
-		}
-	list_free(names);
 }
 
 /* ---- selections ---- */

@@ -1,11 +1,10 @@
 /* Small hostile files: time and memory stay in proportion to their size. */
 #include <criterion/criterion.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/test/cli_test_util.h"
+#include "test/properties/cost_test_util.h"
 
 struct bytes {
 	char *p;
@@ -59,18 +58,6 @@ static void run_task(struct bytes *b, uint32_t task, uint64_t clock)
 	put_number(b, task, 4);
 }
 
-/* CPU seconds are limited to many times the need. */
-static struct ran run(const struct bytes *b, const char *what)
-{
-	char command[200];
-
-	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
-	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
-	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
-	return r;
-}
-
 /* One label of 3 MiB names 10,000 tasks. */
 Test(ovni_cost, long_label)
 {
@@ -82,14 +69,8 @@ Test(ovni_cost, long_label)
 		create_task(&b, i, 1, 10 * i);
 		run_task(&b, i, 10 * i + 1);
 	}
-	struct ran r = run(&b, "convert --to chrome --from ovni - -");
-	cr_expect_leq(atof(r.out), 50.0 * (double)b.n + (double)(64 << 20), "%s", r.out);
-	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s", r.out);
-	cr_expect_not_null(strstr(r.err, "[repeats/text-cut]"), "%.500s", r.err);
-	ran_free(&r);
-	r = run(&b, "stats --format json --from ovni -");
-	cr_expect_leq(atof(r.out), 2.0 * (3 << 20) + 1e5, "%s", r.out);
-	ran_free(&r);
+	expect_in_proportion("convert --to chrome --from ovni - -", b.p, b.n, "[repeats/text-cut]");
+	cr_expect_leq(cost_of("stats --format json --from ovni -", b.p, b.n, NULL), 2.0 * (3 << 20) + 1e5);
 	free(b.p);
 }
 
@@ -104,8 +85,6 @@ Test(ovni_cost, many_definitions)
 		create_task(&b, i, i, 10 * (uint64_t)i + 1);
 		run_task(&b, i, 10 * (uint64_t)i + 2);
 	}
-	struct ran r = run(&b, "stats --format json --from ovni -");
-	cr_expect_lt(atof(r.out), 1e7, "%s", r.out);
-	ran_free(&r);
+	cr_expect_lt(cost_of("stats --format json --from ovni -", b.p, b.n, NULL), 1e7);
 	free(b.p);
 }

@@ -17,7 +17,6 @@
 #include "model/trace_engine.h"
 #include "ovni/ovni.h"
 #include "ovni/test/state_rig_test.h"
-#include "test/fuzz/fuzz_sweep.h"
 #include "test/support/samples.h"
 #include "test/support/strength.h"
 
@@ -206,26 +205,6 @@ Test(ovni_rules, more_codes_than_are_told_apart)
 	r = run_tool((const char *const[]){ "stats", "-", NULL }, p, sizeof p);
 	cr_expect(r.status == 1 && strstr(r.err, "[ovni/limit]") != NULL, "%d: %.300s", r.status, r.err);
 	ran_free(&r);
-}
-
-static void sweep_stream(const struct sample *s, const char *path)
-{
-	struct fuzz_sweep sweep = { .light = true,
-		                    .stride = strength(3, 1, 1),
-		                    .sparse = 11,
-		                    .full_every = 128,
-		                    .p = (const char *)s->files[0].p,
-		                    .n = s->files[0].n };
-	struct fuzz_swept swept;
-
-	cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", path, swept.place, swept.byte,
-	          swept.result.fault);
-}
-
-/* Prefixes and changed bytes of all samples keep the contract of readers. */
-Test(ovni_rules, cut_and_damaged_streams_keep_every_promise)
-{
-	cr_expect(each_sample(STREAMS, sweep_stream) > 40);
 }
 
 Test(ovni_rules, groups_are_named_by_an_option)

@@ -16,6 +16,8 @@ static uint64_t value_digest(uint64_t h, const struct value *v)
 
 	h = hash_u64(h ^ v->type, SEED);
 	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+		return h;
 	case VALUE_STRING:
 	case VALUE_BYTES:
 	case VALUE_JSON:
@@ -36,9 +38,9 @@ static uint64_t event_digest(uint64_t h, const struct batch *b, const struct eve
 	h = hash_u64(h ^ e->ts, e->dur);
 	h = hash_u64(h ^ e->offset, (uint64_t)e->phase << 8 | e->flags);
 	h = text_digest(h, e->name);
-	h = text_digest(h, e->cls->name);
-	if (e->track != NULL)
-		h = text_digest(h, e->track->name);
+	h = text_digest(text_digest(h, e->cls->name), e->cls->category);
+	for (const struct track *k = e->track; k != NULL; k = k->parent)
+		h = text_digest(h, k->name);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		h = value_digest(text_digest(h, f->name), &f->value);
@@ -47,10 +49,8 @@ static uint64_t event_digest(uint64_t h, const struct batch *b, const struct eve
 }
 
 /* Hashes every byte that can be reached. */
-static uint64_t batch_digest(const struct batch *b)
+static uint64_t batch_digest(uint64_t h, const struct batch *b)
 {
-	uint64_t h = b->n;
-
 	for (uint32_t i = 0; i < b->n; i++) {
 		h = event_digest(h, b, &b->events[i]);
 		if (b->bytes != NULL)
@@ -77,7 +77,7 @@ static void read_all(struct live_batches *l, struct source *s, uint32_t cap, boo
 	while (s->status == READ_MORE) {
 		struct batch *const b = new_batch(l, cap, with_bytes);
 		source_next(s, b);
-		l->digests[l->n - 1] = batch_digest(b);
+		l->digests[l->n - 1] = batch_digest(0, b);
 	}
 	l->status = s->status;
 }
@@ -105,8 +105,17 @@ size_t live_batches_changed(const struct live_batches *l)
 	size_t changed = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		changed += batch_digest(l->batches[i]) != l->digests[i];
+		changed += batch_digest(0, l->batches[i]) != l->digests[i];
 	return changed;
+}
+
+uint64_t live_batches_digest(const struct live_batches *l)
+{
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		h = batch_digest(h, l->batches[i]);
+	return h;
 }
 
 static bool same_findings(const struct findings *a, const struct findings *b)
@@ -173,7 +182,7 @@ size_t live_batches_free(struct live_batches *l)
 	size_t changed = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
-		changed += batch_digest(l->batches[i]) != l->digests[i];
+		changed += batch_digest(0, l->batches[i]) != l->digests[i];
 		batch_free(l->batches[i]);
 		free(l->batches[i]);
 	}

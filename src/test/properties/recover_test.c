@@ -1,0 +1,65 @@
+/*
+ * What recover promises besides suite recover_sweep: of a whole file nothing is dropped or replaced, and of
+ * its beginnings all records are kept that are whole.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "input/open.h"
+#include "run/write/test/recover_rig_test.h"
+#include "test/fuzz/live_batches.h"
+#include "test/properties/rows_test.h"
+#include "test/support/strength.h"
+
+/* The end of the last record that the reader finds whole in the first n bytes; 0: it finds none, or guesses
+ * another dialect than in the whole file. */
+static size_t end_of_whole(const struct sample *s, size_t n, const char *dialect)
+{
+	struct live_batches l;
+	size_t end = 0;
+
+	live_batches_read(&l, s->format, input_from_memory(s->p, n),
+	                  WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW, 1024);
+	for (size_t i = 0; i < l.n; i++)
+		for (uint32_t k = 0; k < l.batches[i]->n; k++) {
+			const struct slice bytes = l.batches[i]->bytes[k];
+			const bool is_last = i + 1 == l.n && k + 1 == l.batches[i]->n;
+			/* raw records of text are all bytes, the last ones perhaps half a record */
+			if (!is_last || (s->row->is & ROW_LINES) == 0)
+				end = (size_t)l.batches[i]->events[k].offset + bytes.n;
+		}
+	const bool same = l.trace.dialect != NULL && strcmp(l.trace.dialect, dialect) == 0;
+	live_batches_free(&l);
+	return same ? end : 0;
+}
+
+static void expect_kept(const struct sample *s)
+{
+	const size_t stride = strength(s->n / 40 + 1, s->n / 400 + 1, 1);
+	struct recovered r;
+	struct live_batches l;
+
+	if (s->format->recover == NULL || s->n > 20000)
+		return;
+	recover_bytes(&r, s->format, true, s->p, s->n, 0);
+	/* text may end without its last bracket, which is added */
+	cr_expect(r.dropped == 0 && r.n >= s->n && memcmp(r.p, s->p, s->n) == 0,
+	          "%s: a whole file is changed: %s", s->path, r.first_why);
+	recovered_free(&r);
+	live_batches_read(&l, s->format, input_from_memory(s->p, s->n), WANT_FINDINGS, 50);
+	/* fewer bytes may not show the dialect */
+	for (size_t n = 128; n < s->n && (s->row->is & ROW_FRAMES) == 0; n += stride) {
+		const size_t end = end_of_whole(s, n, l.trace.dialect);
+		recover_bytes(&r, s->format, true, s->p, n, 0);
+		cr_expect(r.n >= end && memcmp(r.p, s->p, end) == 0,
+		          "%s, first %zu bytes: %zu are whole, %zu are kept, or others", s->path, n, end,
+		          r.n);
+		recovered_free(&r);
+	}
+	live_batches_free(&l);
+}
+
+Test(properties_recover, keeps_what_is_whole)
+{
+	each_sample(SAMPLES_VALID, expect_kept);
+}
