@@ -3,7 +3,7 @@
  * describes such files.  One shell runs all commands of a file, because starting processes is what tests
  * cost; it puts a mark with the status behind the output of each.
  */
-#define _XOPEN_SOURCE 700 /* realpath() */
+#define _GNU_SOURCE /* memmem(), realpath() */
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -131,8 +131,24 @@ static void link_to(const char *what, const char *dir, const char *name)
 
 /* ---- judging ---- */
 
+/* Text in which the folder of the case, DIR/NUMBER, is $PWD. */
+static struct text without_folder(struct slice s, const char *dir)
+{
+	const char *p = s.p, *const end = s.p + s.n;
+	struct text t = { .p = NULL };
+
+	for (const char *at; (at = memmem(p, (size_t)(end - p), dir, strlen(dir))) != NULL;) {
+		text_add(&t, p, (size_t)(at - p));
+		text_str(&t, "$PWD");
+		for (p = at + strlen(dir) + 1; p < end && *p >= '0' && *p <= '9';)
+			p++;
+	}
+	text_add(&t, p, (size_t)(end - p));
+	return t;
+}
+
 /* Compares what a command wrote with what is expected; shows the difference. */
-static void judge(const struct file *f, struct command *c, struct slice out, struct slice err, int status)
+static void judge(const struct file *f, struct command *c, struct text out, struct text err, int status)
 {
 	struct lines want[3] = { 0 }, got[3] = { 0 }; /* standard output, error, status */
 	struct text kept[2] = { 0 }, shown = { 0 }, mended = { 0 };
@@ -169,6 +185,8 @@ static void judge(const struct file *f, struct command *c, struct slice out, str
 	text_free(&shown);
 	text_free(&kept[0]);
 	text_free(&kept[1]);
+	text_free(&out);
+	text_free(&err);
 }
 
 /* What stands before the next mark, and the mark, of which *p is moved to the end.  Returns false if there is
@@ -186,7 +204,7 @@ static bool next_mark(const char **p, const char *end, struct slice *before, str
 	return true;
 }
 
-static void judge_all(const struct file *f, const struct ran *r)
+static void judge_all(const struct file *f, const struct ran *r, const char *dir)
 {
 	const char *out = r->out, *err = r->err;
 	struct slice said[2], mark, again;
@@ -197,7 +215,8 @@ static void judge_all(const struct file *f, const struct ran *r)
 		char *rest;
 		const size_t number = strtoul(mark.p, &rest, 10);
 		if (!slice_is(mark, "end 0"))
-			judge(f, &f->commands[number], said[0], said[1], atoi(rest));
+			judge(f, &f->commands[number], without_folder(said[0], dir),
+			      without_folder(said[1], dir), atoi(rest));
 		else if (said[0].n + said[1].n > 0)
 			fprintf(stderr, "\n%s: the shell ended: %.*s%.*s\n", f->path, (int)said[0].n,
 			        said[0].p, (int)said[1].n, said[1].p);
@@ -247,7 +266,7 @@ static void run_commands(const char *path)
 	text_char(&script, '\0');
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", ". \"$0/script\"", dir, NULL }, NULL, 0);
-	judge_all(&f, &r);
+	judge_all(&f, &r, dir);
 	for (size_t i = 0; i < f.n; i++)
 		wrong += f.commands[i].wrong > 0;
 	if (wrong > 0 && getenv("UPDATE") != NULL)
