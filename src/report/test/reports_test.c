@@ -1,7 +1,5 @@
-/* All reports say the same, with any number of threads, and none holds a command for a CI service. */
+/* All reports say the same. */
 /* What the services that read SARIF and JUnit demand besides a schema. */
-#define _GNU_SOURCE /* memmem */
-
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -89,159 +87,6 @@ Test(reports, the_same_findings_in_all)
 	expect_all(FAULTS, 10);
 	expect_all("--ignore-rules 'dftracer/*' --level htdump/invalid-utf8=note " FAULTS, 7);
 	expect_all("--select-rules htdump/invalid-utf8 --limit 3 " FAULTS, 3);
-}
-
-Test(reports, the_same_bytes_for_any_number_of_threads)
-{
-	char args[256];
-
-	for (size_t k = 0; k < REPORT_KINDS; k++) {
-		snprintf(args, sizeof args,
-		         "--threads 1 nowhere testdata/htdump testdata/dftracer testdata/ovni");
-		struct ran one = report_of("X=", report_names[k], args);
-		cr_expect_eq(one.status, 2);
-		for (int threads = 2; threads <= 7; threads += 5) {
-			snprintf(args, sizeof args,
-			         "--threads %d nowhere testdata/htdump testdata/dftracer testdata/ovni",
-			         threads);
-			struct ran r = report_of("X=", report_names[k], args);
-			cr_expect_eq(r.status, 2);
-			cr_expect(r.out_n == one.out_n && memcmp(r.out, one.out, r.out_n) == 0,
-			          "%s: %d threads give another report", report_names[k], threads);
-			ran_free(&r);
-		}
-		ran_free(&one);
-	}
-}
-
-/* Lines that a runner takes for commands; ours begin with "::LEVEL file=". */
-static size_t foreign_commands(const char *text)
-{
-	size_t n = count_word(text, "##[");
-
-	for (const char *line = text; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
-		const char *const p = line + strspn(line, " \t");
-		if (strncmp(p, "::", 2) != 0)
-			continue;
-		n += strncmp(p, "::error file=", 13) != 0 && strncmp(p, "::warning file=", 15) != 0 &&
-		     strncmp(p, "::notice file=", 14) != 0;
-		const char *const second = strstr(p + 2, "::");
-		const size_t length = strcspn(p, "\n");
-		n += second == NULL || memmem(second + 2, length - (size_t)(second + 2 - p), "::", 2) != NULL;
-	}
-	return n;
-}
-
-/* Names of files and text of traces. */
-Test(reports, nothing_is_a_workflow_command)
-{
-	static const char trace[] =
-	    "[\n{\"id\":0,\"name\":\"##[error]x\",##[error]y::error::z}\n"
-	    "{\"id\":1,\"name\":\"a\\n::error::x\\r\\n##[group]\",\"cat\":::stop-commands::t}\n]\n";
-	char *const dir = make_folder(), path[1024], args[4096];
-
-	snprintf(path, sizeof path, "%s/::error::x ##[error]y\n::warning::z%%0A.pfw", dir);
-	cr_assert(write_whole(path, trace, sizeof trace - 1));
-	for (size_t k = 0; k < REPORT_KINDS; k++) {
-		snprintf(args, sizeof args, "--from dftracer --from-dialect d4 %s", dir);
-		struct ran r = report_of("GITHUB_ACTIONS=true", report_names[k], args);
-		cr_expect_eq(r.status, 1, "%s", r.out);
-		cr_expect_eq(foreign_commands(r.out), 0, "%s: %s", report_names[k], r.out);
-		cr_expect_not_null(strstr(r.out, "broken-json"), "%s: %s", report_names[k], r.out);
-		ran_free(&r);
-		/* in a relative name the command would stand at the start of the line */
-		snprintf(args, sizeof args, "--from dftracer --from-dialect d4 '%s'", strrchr(path, '/') + 1);
-		char command[2048];
-		snprintf(command, sizeof command,
-		         "t=$(realpath \"$0\"); cd '%s' && GITHUB_ACTIONS=true exec \"$t\" validate --format "
-		         "%s -- "
-		         "::* 2>&1",
-		         dir, report_names[k]);
-		r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
-		cr_expect_eq(foreign_commands(r.out), 0, "%s: %s", report_names[k], r.out);
-		ran_free(&r);
-	}
-	remove_folder(dir);
-}
-
-/* ---- several outputs ---- */
-
-Test(reports, several_at_once)
-{
-	char *const dir = make_folder(), args[4096], path[1100];
-	size_t n;
-
-	snprintf(args, sizeof args,
-	         "--format text --report sarif=%s/a.sarif --report junit=%s/a.xml.gz --color always " FAULTS,
-	         dir, dir);
-	struct ran r = validate_sh("X=", args);
-	cr_expect_eq(r.status, 1);
-	cr_expect_not_null(strstr(r.out, "[htdump/cut-record]\n"));
-	ran_free(&r);
-	snprintf(path, sizeof path, "%s/a.sarif", dir);
-	char *const sarif = read_whole(path, &n);
-	cr_assert_not_null(sarif);
-	cr_expect_not_null(strstr(sarif, "htdump/cut-record"));
-	free(sarif);
-	r = validate_sh("X=", args);
-	cr_expect_eq(r.status, 2, "it is there already: %s", r.out);
-	cr_expect_not_null(strstr(r.out, "already exists"), "%s", r.out);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-static void expect_refused(const char *args, const char *why)
-{
-	struct ran r = validate_sh("X=", args);
-
-	cr_expect_eq(r.status, 3, "%s: %d", args, r.status);
-	cr_expect_not_null(strstr(r.out, why), "%s: %s", args, r.out);
-	ran_free(&r);
-}
-
-Test(reports, mistakes)
-{
-	expect_refused("--report sarf x.htdump", "takes one of text, gcc, json");
-	expect_refused("--report sarif= x.htdump", "the name of the file is empty");
-	expect_refused("--report json=- --format text x.htdump", "two reports go to standard output");
-	expect_refused("--report json x.htdump", "needs a file (json=FILE); --format json is for");
-	expect_refused("--report json=a --report text=a x.htdump", "two reports go to a");
-	expect_refused("--report json=README.md -f README.md", "is the input README.md");
-}
-
-/* The summary of a job is added to what is there. */
-Test(reports, a_summary_is_appended)
-{
-	char *const dir = make_folder(), args[4096], environment[2048], path[1100];
-	size_t n;
-
-	snprintf(path, sizeof path, "%s/summary.md", dir);
-	cr_assert(write_whole(path, "# before\n", 9));
-	snprintf(environment, sizeof environment, "GITHUB_STEP_SUMMARY=%s", path);
-	snprintf(args, sizeof args, "--report markdown=%s " FAULTS, path);
-	struct ran r = validate_sh(environment, args);
-	cr_expect_eq(r.status, 1, "%s", r.out);
-	ran_free(&r);
-	char *const text = read_whole(path, &n);
-	cr_assert_not_null(text);
-	cr_expect_eq(strncmp(text, "# before\n### tracetool validate\n", 32), 0, "%s", text);
-	free(text);
-	r = validate_sh("X=", args);
-	cr_expect_eq(r.status, 2, "another file is not: %s", r.out);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-Test(reports, auto_is_github_in_actions)
-{
-	struct ran r = report_of("GITHUB_ACTIONS=true", "auto", FAULTS);
-
-	cr_expect_not_null(
-	    strstr(r.out, "\n::error file=testdata/htdump/bad/cut-record.htdump,line=1,title="), "%s", r.out);
-	ran_free(&r);
-	r = report_of("X=", "auto", FAULTS);
-	cr_expect_null(strstr(r.out, "::error"), "%s", r.out);
-	ran_free(&r);
 }
 
 /* ---- forms ---- */
@@ -344,29 +189,6 @@ Test(report_forms, sarif_is_what_code_scanning_takes)
 	r = validate_sh("X=", "--format sarif testdata/htdump/good/wire-little.htdump");
 	cr_expect_eq(check_sarif(r.out), 0);
 	ran_free(&r);
-}
-
-/* A trace that was made again, with its faults at other offsets, has the same prints. */
-Test(report_forms, prints_do_not_depend_on_offsets)
-{
-	char *const dir = make_folder(), path[1100], args[4096];
-	static const char one[] = "[\n{\"id\":0 \"cat\":1}\n{\"id\":1}\n]\n",
-	                  two[] = "[\n{\"id\":12345678 \"cat\":1}\n{\"id\":1}\n]\n";
-	char print[2][64];
-
-	snprintf(path, sizeof path, "%s/a.pfw", dir);
-	snprintf(args, sizeof args, "--select-rules dftracer/broken-json --from dftracer --format sarif %s",
-	         path);
-	for (int i = 0; i < 2; i++) {
-		cr_assert(write_whole(path, i == 0 ? one : two, strlen(i == 0 ? one : two)));
-		struct ran r = validate_sh("X=", args);
-		const char *const at = strstr(r.out, "primaryLocationLineHash");
-		cr_assert_not_null(at, "%s", r.out);
-		snprintf(print[i], sizeof print[i], "%.46s", at);
-		ran_free(&r);
-	}
-	cr_expect_str_eq(print[0], print[1]);
-	remove_folder(dir);
 }
 
 /* Below the caps of the service; what does not fit is counted. */

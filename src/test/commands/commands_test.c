@@ -135,13 +135,17 @@ static void link_to(const char *what, const char *dir, const char *name)
 static struct text without_folder(struct slice s, const char *dir)
 {
 	const char *p = s.p, *const end = s.p + s.n;
+	const size_t n = strlen(dir);
 	struct text t = { .p = NULL };
 
-	for (const char *at; (at = memmem(p, (size_t)(end - p), dir, strlen(dir))) != NULL;) {
+	for (const char *at; (at = memmem(p, (size_t)(end - p), dir, n)) != NULL;) {
+		const char *rest = at + n + 1;
+		while (rest < end && *rest >= '0' && *rest <= '9')
+			rest++;
+		const bool is_case = rest > at + n + 1;
 		text_add(&t, p, (size_t)(at - p));
-		text_str(&t, "$PWD");
-		for (p = at + strlen(dir) + 1; p < end && *p >= '0' && *p <= '9';)
-			p++;
+		text_add(&t, is_case ? "$PWD" : at, is_case ? 4 : n);
+		p = is_case ? rest : at + n;
 	}
 	text_add(&t, p, (size_t)(end - p));
 	return t;
