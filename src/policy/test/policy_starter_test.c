@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/test/policy_util_test.h"
+#include "cmd/test/cli_test_util.h"
 #include "test/support/strength.h"
 
 #define SCHEMA "schemas/policy.schema.json"
@@ -89,8 +89,8 @@ static void expect_judged(const char *dir, const char *text, bool taken)
 {
 	char path[1024];
 
-	policy_put(dir, "p.yaml", text);
 	snprintf(path, sizeof path, "%s/p.yaml", dir);
+	cr_assert(write_whole(path, text, strlen(text)));
 	as_json(path, dir, "p.json");
 	struct ran r =
 	    run_tool((const char *const[]){ "validate", "--config", path, "--select-rules", "input/*", "--",
