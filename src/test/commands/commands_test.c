@@ -31,7 +31,7 @@ static const char prelude[] =
 
 struct command {
 	size_t first, answer, end; /* numbers of lines: "$ ", behind "> ", behind what is expected */
-	size_t title;              /* of its case; 0: none */
+	size_t title;              /* of its case, from 1 on; 0: none */
 	size_t runs, wrong;
 	struct text mended; /* what to expect instead, if wrong > 0 */
 };
@@ -66,7 +66,7 @@ static void read_file(struct file *f)
 		          "%s:%zu: is no comment, case or command: %.*s", f->path, i + 1, (int)v[i].n,
 		          v[i].p);
 		if (begins(v[i], "== "))
-			title = i;
+			title = i + 1;
 		if (!begins(v[i], "$ ")) {
 			i++;
 			continue;
@@ -179,7 +179,7 @@ static void judge(const struct file *f, struct command *c, struct text out, stru
 	if (fit || c->wrong++ > 0) {
 		text_free(&mended);
 	} else {
-		const struct slice title = c->title > 0 ? f->lines.v[c->title] : SLICE_LIT("");
+		const struct slice title = c->title > 0 ? f->lines.v[c->title - 1] : SLICE_LIT("");
 		fprintf(stderr, "\n%s:%zu: %.*s\n", f->path, c->first + 1, (int)title.n, title.p);
 		for (size_t i = c->first; i < c->answer; i++)
 			fprintf(stderr, "    %.*s\n", (int)f->lines.v[i].n, f->lines.v[i].p);
