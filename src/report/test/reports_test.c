@@ -1,5 +1,4 @@
-/* All reports say the same. */
-/* What the services that read SARIF and JUnit demand besides a schema. */
+/* All reports say the same; what the services that read SARIF and JUnit demand besides a schema. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
