@@ -113,6 +113,16 @@ $(BUILD)/format_aids.def: FORCE
 $(BUILD)/src/test/support/format_aids.o: CPP_ALL += -I$(BUILD)
 $(BUILD)/src/test/support/format_aids.o: $(BUILD)/format_aids.def
 
+# The list of the tests of commands: formats/heph/test/cli.test is commands/heph_cli.
+$(BUILD)/commands.def: FORCE
+	@mkdir -p $(@D)
+	@find src formats -path '*/test/*.test' | sort | \
+		sed 's,^\(.*/\)*\([a-z0-9_]*\)/test/\([a-z0-9_]*\)\.test$$,COMMANDS(\2_\3\, "&"),' > $@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
+$(BUILD)/src/test/commands/commands_test.o: CPP_ALL += -I$(BUILD)
+$(BUILD)/src/test/commands/commands_test.o: $(BUILD)/commands.def
+
 -include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C)) $(BUILD)/src/test/faults/tracetool_main.d
 
 # ---- the two commands of the README: everything, from nothing ----
@@ -206,9 +216,11 @@ check-layers: ## includes point one way; the engine names no format
 check-readme: tracetool ## README names each format
 	@sh scripts/readme.sh $(BUILD)/tracetool README.md
 
-check-names: ## include guards are unique
+check-names: ## include guards are unique; tests of commands are where they are found
 	@d=$$(git ls-files 'src/*.h' 'formats/*.h' | xargs sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$$/\1/p' | sort | uniq -d); \
 	if [ -n "$$d" ]; then echo "include guards that are not unique: $$d"; exit 1; fi
+	@d=$$(git ls-files '*.test' | grep -v '^\(src\|formats\)/.*/test/[a-z0-9_]*\.test$$'); \
+	if [ -n "$$d" ]; then echo "tests that no test runs: $$d"; exit 1; fi
 
 check-width: ## lines of C have at most 110 columns
 	@sh scripts/width.sh

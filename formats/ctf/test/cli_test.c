@@ -6,13 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
 #include "ctf/test/oracle_test.h"
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
-#define MISSING "testdata/htdump/good/there-is-none.htdump"
 
 static struct ran convert(const char *in, const char *out, const char *option)
 {
@@ -100,68 +98,6 @@ Test(ctf_cli, sums_of_all_samples_are_those_of_stats)
 		list_free(names);
 	}
 	cr_expect_geq(n, 40);
-	remove_folder(dir);
-}
-
-/* ---- the folder ---- */
-
-static void expect_names(const char *dir, const char *const *want)
-{
-	char **const names = list_folder(dir, "");
-	size_t i = 0;
-
-	for (; names[i] != NULL && want[i] != NULL; i++)
-		cr_expect_str_eq(names[i], want[i]);
-	cr_expect(names[i] == NULL && want[i] == NULL, "%s", names[i] != NULL ? names[i] : want[i]);
-	list_free(names);
-}
-
-Test(ctf_cli, the_output_is_replaced_only_if_it_is_ours)
-{
-	char *const dir = make_folder(), out[1024], mine[1100];
-
-	snprintf(out, sizeof out, "%s/a.ctf", dir);
-	snprintf(mine, sizeof mine, "%s/mine", out);
-	struct ran r = run_tool((const char *const[]){ "convert", SAMPLE, out, NULL }, NULL, 0);
-	cr_expect_eq(r.status, 0, "%s", r.err);
-	ran_free(&r);
-	expect_names(out, (const char *const[]){ ".tracetool-files", "events", "metadata", NULL });
-	r = convert(SAMPLE, out, NULL);
-	cr_expect_eq(r.status, 2);
-	cr_expect_not_null(strstr(r.err, "already exists (use -f to replace it)"), "%s", r.err);
-	ran_free(&r);
-	r = convert(SAMPLE, out, "-f");
-	cr_expect_eq(r.status, 0, "%s", r.err);
-	ran_free(&r);
-	cr_assert(write_whole(mine, "x", 1));
-	r = convert(SAMPLE, out, "-f");
-	cr_expect_eq(r.status, 2);
-	cr_expect_not_null(strstr(r.err, "does not name all that is in it: not replaced"), "%s", r.err);
-	ran_free(&r);
-	expect_names(out, (const char *const[]){ ".tracetool-files", "events", "metadata", "mine", NULL });
-	expect_names(dir, (const char *const[]){ "a.ctf", NULL });
-	remove_folder(dir);
-}
-
-Test(ctf_cli, an_input_that_is_missing_leaves_nothing)
-{
-	char *const dir = make_folder(), out[1024];
-
-	snprintf(out, sizeof out, "%s/a.ctf", dir);
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "-o", out, SAMPLE, MISSING, NULL }, NULL, 0);
-	cr_expect_eq(r.status, 2);
-	cr_expect_not_null(strstr(r.err, "a.ctf: not written, as an input could not be read"), "%s", r.err);
-	ran_free(&r);
-	expect_names(dir, (const char *const[]){ NULL });
-	r = run_tool((const char *const[]){ "convert", "--keep-partial", "-o", out, SAMPLE, MISSING, NULL },
-	             NULL, 0);
-	cr_expect_eq(r.status, 2);
-	ran_free(&r);
-	expect_names(dir, (const char *const[]){ "a.ctf", NULL });
-	r = run_tool((const char *const[]){ "convert", "--to", "ctf", SAMPLE, "-", NULL }, NULL, 0);
-	cr_expect_eq(r.status, 3);
-	ran_free(&r);
 	remove_folder(dir);
 }
 

@@ -54,76 +54,6 @@ Test(dial9_cli, bad_samples_give_whole_documents)
 	list_free(names);
 }
 
-/* The lines that `cat` prints, which name every record and its offset, are the same down a pipe. */
-Test(dial9_cli, the_same_records_by_file_and_pipe)
-{
-	char **const names = list_folder(GOOD, ".dial9");
-	char path[1024];
-
-	for (size_t i = 0; names[i] != NULL; i++) {
-		size_t n;
-		if (strcmp(names[i], "late.dial9") == 0 || strcmp(names[i], "symbols.dial9") == 0)
-			continue; /* these need a second look */
-		snprintf(path, sizeof path, GOOD "/%s", names[i]);
-		char *const p = read_whole(path, &n);
-		struct ran a = run_tool((const char *const[]){ "cat", "--hex", path, NULL }, NULL, 0);
-		struct ran b = run_tool((const char *const[]){ "cat", "--hex", "-", NULL }, p, n);
-		cr_expect_eq(a.status, 0, "%s: %s", path, a.err);
-		cr_expect_str_eq(a.out, b.out, "%s", path);
-		ran_free(&a);
-		ran_free(&b);
-		free(p);
-	}
-	list_free(names);
-}
-
-Test(dial9_cli, bad_magic_when_the_format_is_named)
-{
-	const char *const args[] = { "validate", "--format", "json", "--from", "dial9", "-", NULL };
-
-	expect_findings(&samples, run_tool(args, "TRQ\0\1", 5), "exit 1\ndial9/bad-magic 0\n", true,
-	                "bad magic");
-	expect_findings(&samples, run_tool(args, "TRC\0", 4), "exit 1\ndial9/cut-frame 0\n", true,
-	                "half a header");
-}
-
-/* By the document of 0.3 alone: stack pool, types 6, 14, 15 and 6 and 14 again as optional ones, annotations.
- */
-Test(dial9_cli, dialect_0_3)
-{
-	const char *const newer[] = {
-		"validate", "--format", "json", "--from-dialect", "0.3", GOOD "/all-types-0.4.dial9", NULL
-	};
-	const char *const headers[] = {
-		"validate", "--format", "json", "--from-dialect", "0.3", GOOD "/segments.dial9", NULL
-	};
-	const char *const document[] = {
-		"validate", "--format", "json", "--from-dialect", "0.3", GOOD "/all-types.dial9", NULL
-	};
-
-	expect_findings(&samples, run_tool(newer, NULL, 0),
-	                "exit 1\ndial9/not-in-document 29\ndial9/not-in-document 78\ndial9/not-in-document "
-	                "85\ndial9/not-in-document 91\n"
-	                "dial9/not-in-document 102\ndial9/not-in-document 114\ndial9/not-in-document 115\n",
-	                true, newer[5]);
-	expect_findings(&samples, run_tool(headers, NULL, 0),
-	                "exit 1\ndial9/not-in-document 157\ndial9/not-in-document 272\n", true, headers[5]);
-	expect_findings(&samples, run_tool(document, NULL, 0), "exit 0\n", true, document[5]);
-}
-
-/* The finding on a cut file states where its last complete frame begins. */
-Test(dial9_cli, a_cut_file_names_the_last_complete_frame)
-{
-	size_t n;
-	char *const p = read_whole(GOOD "/document.dial9", &n);
-	struct ran r = run_tool((const char *const[]){ "validate", "-", NULL }, p, n - 1);
-
-	cr_expect_eq(r.status, 1);
-	cr_expect_not_null(strstr(r.out, "the last complete frame begins at byte 145"), "%s", r.out);
-	ran_free(&r);
-	free(p);
-}
-
 Test(dial9_cli, samples_are_claimed_by_this_format_alone)
 {
 	char **const names = list_folder(GOOD, ".dial9");
@@ -270,57 +200,13 @@ Test(dial9_convert, real_traces)
 	agree_with_oracle(path, 1000);
 }
 
-/* The wall clock and the facts of the trace stand at the end of the output. */
-Test(dial9_convert, epoch_and_metadata)
-{
-	const char *const args[] = { "convert", "--to", "chrome", GOOD "/segments.dial9", "-", NULL };
-	struct ran r = run_tool(args, NULL, 0);
-	cJSON *const json = cJSON_Parse(r.out);
-	const cJSON *const other = cJSON_GetObjectItemCaseSensitive(json, "otherData");
-
-	cr_assert_not_null(other, "%s", r.err);
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "epoch_ns")),
-	                 "1779308077928415749");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-	                     cJSON_GetObjectItemCaseSensitive(other, "trace"), "service")),
-	                 "sample");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
-	                     cJSON_GetObjectItemCaseSensitive(other, "trace"), "worker_threads")),
-	                 "2");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "dialect")), "0.4");
-	cJSON_Delete(json);
-	ran_free(&r);
-}
-
-/* On a pipe symbols and late definitions come too late, which is reported. */
-Test(dial9_convert, what_a_pipe_cannot_know)
-{
-	static const char *const paths[] = { GOOD "/symbols.dial9", GOOD "/late.dial9" };
-	static const char *const shown[] = { "[\"0x1010\",\"0x2020\",\"0x3030\"]", "\"spawn_loc\":5" };
-
-	for (int i = 0; i < 2; i++) {
-		size_t n;
-		char *const p = read_whole(paths[i], &n);
-		struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", "--vocabulary",
-		                                               PLAIN, "-", "-", NULL },
-		                        p, n);
-
-		cr_expect_eq(r.status, 0, "%s: %s", paths[i], r.err);
-		cr_expect_not_null(strstr(r.err, " in the input: tracetool validate - lists "), "%s: %s",
-		                   paths[i], r.err);
-		cr_expect_not_null(strstr(r.out, shown[i]), "%s: %s", paths[i], r.out);
-		ran_free(&r);
-		free(p);
-	}
-}
-
 /* ---- rules ---- */
 
 /* Rules that no small file provokes, and the tests that do. */
 static const char *const elsewhere[] = {
-	"dial9/bad-magic",       /* dial9_cli: only when the format is named */
-	"dial9/not-in-document", /* dial9_cli: only with --from-dialect 0.3 */
-	"dial9/names-late",      /* dial9_convert: only on a pipe */
+	"dial9/bad-magic",       /* cli.test: only when the format is named */
+	"dial9/not-in-document", /* cli.test: only with --from-dialect 0.3 */
+	"dial9/names-late",      /* cli.test: only on a pipe */
 	"dial9/limit",           /* dial9_limits: a file of some MB; so too the next one */
 	"dial9/pool-limit",      NULL,
 };

@@ -29,18 +29,6 @@ Test(htdump_cli, good_samples_are_clean)
 	expect_sound_samples(&samples, GOOD);
 }
 
-Test(htdump_cli, packed_samples_are_clean)
-{
-	static const char *const paths[] = {
-		GOOD "/wire-little.htdump.gz",
-		GOOD "/wire-little-members.htdump.gz",
-		GOOD "/wire-little.htdump.zst",
-	};
-
-	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-		expect_findings(&samples, validate_json(paths[i], NULL, 0), "exit 0\n", false, paths[i]);
-}
-
 static struct ran convert(const char *path, const void *in, size_t n)
 {
 	const char *const args[] = { "convert", "--to", "chrome", path, "-", NULL };
@@ -117,21 +105,6 @@ Test(htdump_cli, same_input_same_output)
 	list_free(names);
 }
 
-Test(htdump_cli, packed_copies_give_the_same_events)
-{
-	static const char *const paths[] = {
-		GOOD "/wire-little.htdump.gz",
-		GOOD "/wire-little-members.htdump.gz",
-		GOOD "/wire-little.htdump.zst",
-	};
-	struct ran unpacked = convert(GOOD "/wire-little.htdump", NULL, 0);
-
-	cr_expect_eq(unpacked.status, 0);
-	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-		expect_same_events(&unpacked, convert(paths[i], NULL, 0), paths[i], "file");
-	ran_free(&unpacked);
-}
-
 /* The readable part of a broken trace makes complete documents. */
 Test(htdump_cli, bad_samples_give_whole_documents)
 {
@@ -157,41 +130,6 @@ Test(htdump_cli, bad_samples_give_whole_documents)
 		}
 	}
 	list_free(names);
-}
-
-/* An output file is complete or does not exist. */
-Test(htdump_cli, convert_writes_a_file)
-{
-	char *const dir = make_folder(), out[600];
-	const char *const args[] = { "convert", GOOD "/wire-little.htdump", out, NULL };
-	const char *const bad[] = { "convert", "-f", BAD "/unknown-class.htdump", out, NULL };
-	size_t n;
-
-	snprintf(out, sizeof out, "%s/out.json", dir);
-	struct ran r = run_tool(args, NULL, 0);
-	cr_expect_eq(r.status, 0, "%s", r.err);
-	cr_expect_eq(r.out_n, 0);
-	char *const text = read_whole(out, &n);
-	cr_assert_not_null(text);
-	cJSON *const json = cJSON_Parse(text);
-	cr_expect_not_null(json);
-	ran_free(&r);
-	r = run_tool(args, NULL, 0);
-	cr_expect_neq(r.status, 0, "an existing file was overwritten");
-	ran_free(&r);
-	remove(out);
-	r = run_tool(bad, NULL, 0);
-	cr_expect(r.status == 1 || r.status == 2, "exit status %d", r.status);
-	cr_expect_gt(r.err_n, 0);
-	ran_free(&r);
-	/* No temporary file remains. */
-	char **const names = list_folder(dir, "");
-	cr_expect(names[0] == NULL || (strcmp(names[0], "out.json") == 0 && names[1] == NULL), "remains: %s",
-	          names[0]);
-	list_free(names);
-	cJSON_Delete(json);
-	free(text);
-	remove_folder(dir);
 }
 
 /* A cut compressed file gives a finding, like a cut record, as soon as some of it can be decompressed. */
@@ -255,64 +193,4 @@ Test(htdump_cli, any_byte_changed)
 		p[at] = before;
 	}
 	free(p);
-}
-
-/* A label that is named after its use is resolved in a file.  On a pipe it stays a number, which is reported.
- */
-Test(htdump_cli, late_mapping_on_a_pipe)
-{
-	size_t n;
-	char *const p = read_whole(GOOD "/late-mapping.htdump", &n);
-	struct ran file = convert(GOOD "/late-mapping.htdump", NULL, 0), piped = convert("-", p, n);
-
-	cr_expect_eq(piped.status, 0, "%s", piped.err);
-	cr_expect_not_null(strstr(file.out, "\"even\""));
-	cr_expect_null(strstr(piped.out, "\"name\":\"even\""));
-	cr_expect_not_null(strstr(piped.out, "\"93823560581120\""), "the number as a name");
-	cr_expect_gt(piped.err_n, 0, "unresolved labels must be reported");
-	ran_free(&file);
-	ran_free(&piped);
-	free(p);
-}
-
-Test(htdump_cli, label_map_names_what_no_mapping_does)
-{
-	static const char map[] = "any zero 0\nany largest 18446744073709551615\n";
-	char *const dir = make_folder(), path[600];
-
-	snprintf(path, sizeof path, "%s/labels", dir);
-	cr_assert(write_whole(path, map, sizeof map - 1));
-	const char *const args[] = { "convert", "--label-map", path,
-		                     "--to",    "chrome",      BAD "/label-unresolved.htdump",
-		                     "-",       NULL };
-	struct ran r = run_tool(args, NULL, 0);
-	cr_expect_eq(r.status, 0, "%s", r.err);
-	cr_expect_not_null(strstr(r.out, "\"name\":\"zero\""));
-	cr_expect_not_null(strstr(r.out, "\"name\":\"largest\""));
-	cr_expect_not_null(strstr(r.out, "\"name\":\"one\""), "the mapping of the file");
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-static void expect_valid_together(const char *first, const char *second)
-{
-	size_t n, m;
-	char *const a = read_whole(first, &n), *const b = read_whole(second, &m);
-	char *const both = malloc(n + m);
-
-	cr_assert(a != NULL && b != NULL && both != NULL);
-	memcpy(both, a, n);
-	memcpy(both + n, b, m);
-	expect_findings(&samples, validate_json("-", both, n + m), "exit 0\n", false, second);
-	free(a);
-	free(b);
-	free(both);
-}
-
-/* Two concatenated files are one valid file.  The second one may describe classes with more fields. */
-Test(htdump_cli, concatenation)
-{
-	expect_valid_together(GOOD "/wire-little.htdump", GOOD "/wire-big.htdump");
-	expect_valid_together(GOOD "/wire-big.htdump", GOOD "/wire-little.htdump");
-	expect_valid_together(GOOD "/document-little.htdump", GOOD "/document-base-listed.htdump");
 }

@@ -14,14 +14,6 @@ static struct ran convert(const char *in, const char *out, const char *to, const
 	                NULL, 0);
 }
 
-static bool exists(const char *dir, const char *name)
-{
-	char path[2048];
-
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	return access(path, R_OK) == 0;
-}
-
 static void expect_check(const char *option, const char *in, const char *dir, const char *other)
 {
 	const char *const args[] = { "python3",
@@ -97,51 +89,6 @@ Test(paraver_cli, intervals_of_ovni_traces_are_those_of_the_emulator)
 		cr_assert_eq(r.status, 0, "%s", r.err);
 		ran_free(&r);
 		expect_check("--emulated", in, out, dir);
-	}
-	remove_folder(dir);
-}
-
-Test(paraver_cli, the_output_is_a_folder_of_three_files)
-{
-	char *const dir = make_folder(), out[1024];
-
-	snprintf(out, sizeof out, "%s/run.paraver", dir);
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "testdata/htdump/good/overlapping.htdump", out, NULL },
-	             NULL, 0);
-	cr_expect_eq(r.status, 0, "%s", r.err);
-	cr_expect_not_null(strstr(r.err, "events with fields, which were left out: 6;"), "%s", r.err);
-	cr_expect_not_null(strstr(r.err, "[paraver/fields]"), "%s", r.err);
-	ran_free(&r);
-	cr_expect(exists(out, "trace.prv") && exists(out, "trace.pcf") && exists(out, "trace.row"));
-	r = convert("testdata/htdump/good/overlapping.htdump", "-", "paraver", NULL);
-	cr_expect_eq(r.status, 3);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-/* The head has the minute of the first event in UTC, with and without --rebase. */
-Test(paraver_cli, the_time_of_day_is_in_the_head)
-{
-	static const char lines[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":"
-	                            "1709210096000000,\"dur\":1,\"ph\":\"X\"}\n]\n";
-	static const char head[] = "#Paraver (29/02/24 at 12:34):1000_ns:0:1:1(1:1)\n";
-	char *const dir = make_folder(), out[1024];
-
-	snprintf(out, sizeof out, "%s/a.paraver", dir);
-	for (int i = 0; i < 2; i++) {
-		struct ran r = run_tool((const char *const[]){ "convert", "-fq", "--from", "dftracer", "-",
-		                                               out, i == 1 ? "--rebase" : NULL, NULL },
-		                        lines, sizeof lines - 1);
-		cr_expect_leq(r.status, 1, "%s", r.err);
-		ran_free(&r);
-		size_t n = 0;
-		char path[1100];
-		snprintf(path, sizeof path, "%s/trace.prv", out);
-		char *const text = read_whole(path, &n);
-		cr_assert_not_null(text);
-		cr_expect(n > sizeof head && memcmp(text, head, sizeof head - 1) == 0, "%.60s", text);
-		free(text);
 	}
 	remove_folder(dir);
 }

@@ -64,33 +64,6 @@ Test(parquet_cli, samples)
 
 static const char sample[] = "testdata/dftracer/good/sound.pfw";
 
-static void expect_mistake(const char *option, const char *value, const char *out, const char *says)
-{
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", option, value, sample, out, NULL }, NULL, 0);
-
-	cr_expect_eq(r.status, 3);
-	cr_expect_not_null(strstr(r.err, says), "%s", r.err);
-	ran_free(&r);
-}
-
-Test(parquet_cli, mistakes_in_options)
-{
-	expect_mistake(
-	    "--column", "a", "none.json",
-	    "--column is for outputs in format csv, tsv, sqlite, parquet, parquet-dir, not chrome");
-	expect_mistake("--column", "a:integer", "none.parquet",
-	               "TYPE one of int, float, bool, text, json, not a:integer");
-	expect_mistake("--column", "", "none.parquet", "takes the name of an argument");
-	expect_mistake("--column", "TS_NS:int", "none.parquet",
-	               "takes no name that a column of each file has");
-	expect_mistake("--column", "\xff", "none.parquet", "takes a name in UTF-8");
-	expect_mistake("--part-size", "1048575", "none.parquet.d", "at least 1048576");
-	expect_mistake("--part-size", "1048576", "none.parquet",
-	               "--part-size is for outputs in format chrome-dir, parquet-dir, not parquet");
-	expect_mistake("--to", "parquet-dir", "-", "standard output cannot hold it");
-}
-
 /* A directory has the parts, and the list by which it may be replaced. */
 Test(parquet_cli, parts)
 {

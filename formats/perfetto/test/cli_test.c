@@ -193,25 +193,3 @@ Test(perfetto_cli, lost_records_are_spans_of_a_track_of_their_own)
 	ran_free(&r);
 	ran_free(&lines);
 }
-
-Test(perfetto_cli, the_name_of_the_output_tells_the_format)
-{
-	static const char *const names[] = { "a.pftrace", "a.perfetto-trace", "a.pftrace.gz",
-		                             "a.perfetto-trace.zst" };
-	char *const dir = make_folder(), path[1024];
-	size_t n;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		struct ran r = run_tool(
-		    (const char *const[]){ "convert", "testdata/htdump/good/overlapping.htdump", path, NULL },
-		    NULL, 0);
-		cr_expect_eq(r.status, 0, "%s: %s", names[i], r.err);
-		char *const bytes = read_whole(path, &n);
-		cr_assert(bytes != NULL && n > 100, "%s", names[i]);
-		cr_expect_eq(bytes[0], i < 2 ? '\n' : i == 2 ? '\x1f' : '\x28');
-		free(bytes);
-		ran_free(&r);
-	}
-	remove_folder(dir);
-}

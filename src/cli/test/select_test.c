@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cmd/test/cli_test_util.h"
 #include "test/support/strength.h"
 
@@ -248,7 +247,7 @@ Test(select, random_questions)
 	}
 }
 
-/* ---- single facts ---- */
+/* ---- times that are relative ---- */
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 
@@ -263,15 +262,6 @@ static void expect_output(const char *script, int status, const char *out)
 
 	cr_expect_eq(r.status, status, "%s: status %d: %s", script, r.status, r.err);
 	cr_expect_str_eq(r.out, out, "%s: %s%s", script, r.out, r.err);
-	ran_free(&r);
-}
-
-static void expect_message(const char *script, int status, const char *words)
-{
-	struct ran r = shell(script);
-
-	cr_expect_eq(r.status, status, "%s: status %d: %s", script, r.status, r.err);
-	cr_expect_not_null(strstr(r.err, words), "%s: %s is not in: %s", script, words, r.err);
 	ran_free(&r);
 }
 
@@ -303,155 +293,4 @@ Test(select, times_may_be_relative)
 		         middle, option);
 		expect_output(script, 0, "");
 	}
-}
-
-Test(select, what_needs_the_whole_trace_needs_a_file)
-{
-	expect_message("\"$0\" cat --since 50% - <" SAMPLE, 2, "read it from a file");
-	expect_message("\"$0\" cat --until -1us - <" SAMPLE, 2, "read it from a file");
-	expect_message("\"$0\" cat --since 2026-01-01 " SAMPLE, 2, "wall time of this trace is not known");
-	/* the first event of a pipe stands for the first time */
-	expect_output("\"$0\" cat -q --since +0 - <" SAMPLE " | grep -c span", 0, "6\n");
-}
-
-Test(select, mistakes)
-{
-	expect_message("\"$0\" cat --since soon " SAMPLE, 3, "--since takes a time");
-	expect_message("\"$0\" cat --min-dur -1 " SAMPLE, 3, "--min-dur takes a duration");
-	expect_message("\"$0\" cat --pid x " SAMPLE, 3, "--pid takes a number");
-	expect_message("\"$0\" cat --where x " SAMPLE, 3, "--where takes KEY=GLOB");
-	expect_message("\"$0\" cat --where '>5' " SAMPLE, 3, "--where takes KEY=GLOB");
-	expect_message("\"$0\" cat --since 200% " SAMPLE, 3, "--since takes at most 100%");
-	expect_message("\"$0\" cat --since -10% " SAMPLE, 3, "0% to 100% of the trace");
-	expect_message("\"$0\" cat --min-dur 1m " SAMPLE, 3,
-	               "one of the units ns, us, ms, s, min, h, not 1m");
-	expect_message("\"$0\" cat --min-dur 100 " SAMPLE, 3, "a unit with its number");
-	expect_message("\"$0\" cat --not " SAMPLE, 3, "--not stands before no option");
-	expect_message("\"$0\" cat --not --since 1 " SAMPLE, 3, "--not does not go with --since");
-	expect_message("\"$0\" cat --edges keep " SAMPLE, 3, "give one of them");
-	expect_message("\"$0\" convert --raw --name a --to ndjson testdata/ndjson/good/raw.ndjson -", 3,
-	               "of which all records are written or none");
-	expect_message(
-	    "set --; for i in $(seq 65); do set -- \"$@\" --name a; done; exec \"$0\" cat \"$@\" " SAMPLE, 3,
-	    "takes 64 conditions at most");
-}
-
-Test(select, fields_tracks_and_processes)
-{
-	expect_output("\"$0\" cat -q --where id=4[12] " SAMPLE " | wc -l", 0, "0\n");
-	expect_output("\"$0\" cat -q --where 'id>=41' --where 'id<43' --not --where 'id>41' " SAMPLE
-	              " | grep -c id=41",
-	              0, "1\n");
-	expect_output("\"$0\" cat -q --where 'id=4?' --not --where id=41 --name '*crosses*' " SAMPLE
-	              " | wc -l",
-	              0, "1\n");
-	expect_output("\"$0\" cat -q --tid 2 " SAMPLE " | grep -vc 'track=\"thread 2\"'", 1, "0\n");
-	expect_output("\"$0\" cat -q --track 'thread 2' " SAMPLE " | grep -c 'track=\"thread 2\"'", 0, "1\n");
-	expect_output("\"$0\" stats -q --where id=41 " SAMPLE
-	              " | sed -n '/^spans/,/^$/p' | grep -c 'CallstackString'",
-	              0, "1\n");
-}
-
-/* Nothing is said of tracks that have no event in the output. */
-Test(select, other_tracks_are_not_in_the_output)
-{
-	expect_output("\"$0\" convert -q --to chrome --tid 2 " SAMPLE
-	              " - | grep -c '\"thread_name\"'; \"$0\" convert -q --to ndjson --tid 2 " SAMPLE
-	              " - | grep -c '\"type\":\"track\"'; \"$0\" convert -q --to htdump --tid 2 " SAMPLE
-	              " - | \"$0\" info -q --from htdump - | grep tracks",
-	              0, "1\n2\ntracks:   1 in 1 process\n");
-}
-
-Test(select, events_left_out_are_counted_and_no_loss)
-{
-	expect_message("exec \"$0\" convert --fail-on-loss --name first --to chrome " SAMPLE " -", 0,
-	               "events selected");
-	expect_output("\"$0\" convert -q --name first --to chrome " SAMPLE " - 2>&1 >/dev/null", 0, "");
-}
-
-/* What matches nothing is said, also with -q, with what was meant. */
-Test(select, options_that_match_nothing)
-{
-	static const struct {
-		const char *options, *says;
-	} rows[] = {
-		{ "--name Frist", "warning: no event has the name \"Frist\"; did you mean \"first\"?" },
-		{ "--name first --category nosuch", "warning: no event has the category \"nosuch\"; there " },
-		{ "--name first --pid 77", "warning: no event is of a process 77" },
-		{ "--tid 77", "warning: no event is of a thread 77; there are 1, 2" },
-		{ "--not --track nosuch", "warning: no track, thread or process with events has the name" },
-		{ "--where nosuch=1", "warning: no event has a field \"nosuch\"" },
-		{ "--min-dur 1h", "warning: none of " },
-		{ "--since 400s", "warning: none of " },
-	};
-	char command[512];
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		snprintf(command, sizeof command, "exec \"$0\" stats -q %s " SAMPLE, rows[i].options);
-		expect_message(command, 0, rows[i].says);
-		snprintf(command, sizeof command,
-		         "\"$0\" convert -q --fail-on-empty --to ndjson %s " SAMPLE
-		         " - 2>&1 >/dev/null | grep -c warning",
-		         rows[i].options);
-		expect_output(command, 0, "1\n");
-	}
-	expect_output("\"$0\" cat -q --fail-on-empty --name nosuch " SAMPLE " 2>/dev/null", 1, "");
-	expect_output("\"$0\" info -q --pid 77 " SAMPLE " 2>/dev/null | grep times", 0,
-	              "times:    none (0 of 6 events selected)\n");
-	expect_output("\"$0\" stats -q --name first " SAMPLE " 2>&1 | grep -c warning", 1, "0\n");
-}
-
-/* No time is in a window whose end is not after its beginning: nothing is written. */
-Test(select, windows_that_are_reversed)
-{
-	static const struct {
-		const char *options, *says;
-	} rows[] = {
-		{ "--since 50% --until 10%", "--since 50% is not before --until 10%" },
-		{ "--since 50% --until 50%", "no event can be between them" },
-		{ "--since -1us --until -2us", "--since -1us is not before --until -2us" },
-		{ "--since 2ms --until 1ms", "--since 2ms is not before --until 1ms" },
-		{ "--since 90% --until +1ns", " ns) is not before --until +1ns (" },
-		{ "--since 90% --until 1ns", " ns) is not before --until 1ns (1 ns)" },
-		{ "--min-dur 5ms --max-dur 1ms", "--min-dur 5ms is longer than --max-dur 1ms" },
-	};
-	static const char *const runs[] = {
-		"stats " SAMPLE,
-		"info " SAMPLE,
-		"cat " SAMPLE,
-		"diff " SAMPLE " " SAMPLE,
-		"validate --scope " SAMPLE,
-		"convert --to ndjson " SAMPLE " -",
-		"convert --to htdump " SAMPLE " -",
-		"merge --align start --to ndjson -o - " SAMPLE " " SAMPLE,
-	};
-	char command[512];
-
-	for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
-		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-			snprintf(command, sizeof command, "exec \"$0\" %s %s", runs[k], rows[i].options);
-			expect_message(command, 3, rows[i].says);
-			snprintf(command, sizeof command, "\"$0\" %s %s 2>/dev/null", runs[k],
-			         rows[i].options);
-			if (k < 3 || k > 4)
-				expect_output(command, 3, "");
-		}
-}
-
-/* Self times are those of the whole trace; a window cuts first. */
-Test(select, self_times_do_not_depend_on_it)
-{
-	expect_output("for o in '' '--name frame' '--category OwnSpan' '--min-dur 12'; do \"$0\" stats -q "
-	              "--format json $o testdata/htdump/good/wire-little.htdump 2>/dev/null | grep -o "
-	              "'\"name\":\"frame\".*\"self_ns\":[0-9]*'; done | sort | uniq -c | wc -l",
-	              0, "1\n");
-}
-
-Test(select, the_same_on_any_number_of_threads)
-{
-	expect_output("for n in 1 2 7; do for to in chrome ndjson htdump perfetto; do \"$0\" convert -q "
-	              "--threads $n --to "
-	              "$to --since 20% --until 80% --not --name '*cross*' " SAMPLE
-	              " - | cksum; done | cksum; done | sort -u | wc -l",
-	              0, "1\n");
 }

@@ -55,31 +55,6 @@ static void expect_whole(const struct division *d, const char *out)
 	expect_run((const char *const[]){ "diff", "-q", "--ignore", d->ignored, d->in, out, NULL }, 0, "");
 }
 
-static const struct division divisions[] = {
-	{ "testdata/htdump/good/equal-starts.htdump", "htdump", "--split", "time=10us", "track", 4 },
-	{ "testdata/htdump/good/thread-ids.htdump", "htdump", "--split", "by=tid", "track", 5 },
-	{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "time=1us", "track,field:stream_counter",
-	  2 },
-	{ "testdata/heph/good/interleaved.bin.log", "heph", "--split", "by=pid", "track,field:stream_counter",
-	  4 },
-	{ "testdata/dial9/good/segments.dial9", "dial9", "--split", "time=1s", "track", 3 },
-	{ "testdata/dial9/good/tracks.dial9", "dial9", "--split", "by=tid", "track", 3 },
-	{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split", "time=1us", "track", 2 },
-	{ "testdata/dftracer/good/d1.pfw", "dftracer", "--split", "time=1us", "track", 3 },
-};
-
-Test(convert_split, records_of_each_format)
-{
-	char *const dir = make_folder(), out[512];
-
-	for (size_t i = 0; i < sizeof divisions / sizeof *divisions; i++) {
-		snprintf(out, sizeof out, "%s/%zu", dir, i);
-		split(&divisions[i], out);
-		expect_whole(&divisions[i], out);
-	}
-	remove_folder(dir);
-}
-
 /* A folder of streams: a thread for each; what other threads need comes along. */
 Test(convert_split, folders_of_streams)
 {
@@ -129,10 +104,6 @@ Test(convert_split, of_a_size)
 {
 	static const struct division d[] = {
 		{ REAL "htdump/two-threads.htdump", "htdump", "--split", "size=4000", "track", 9 },
-		{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "size=1024",
-		  "track,field:stream_counter", 5 },
-		{ "testdata/dial9/good/strange-texts.dial9", "dial9", "--split", "size=1024", "track", 1 },
-		{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split", "size=1024", "track", 1 },
 	};
 	char *const dir = make_folder(), out[512];
 
@@ -144,157 +115,6 @@ Test(convert_split, of_a_size)
 		expect_whole(&d[i], out);
 		expect_sizes(out, strtoull(strchr(d[i].value, '=') + 1, NULL, 10));
 	}
-	snprintf(out, sizeof out, "%s/none", dir);
-	expect_run((const char *const[]){ "convert", "--split", "size=1024",
-	                                  "testdata/htdump/good/equal-starts.htdump", out, NULL },
-	           2, "a part of the fewest records takes");
-	cr_expect_eq(access(out, F_OK), -1);
-	remove_folder(dir);
-}
-
-/* ---- other formats, and what names the parts ---- */
-
-/* Events of two processes and three threads, with names that lead elsewhere. */
-static const char hostile[] =
-    "[{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"../../p\"}},\n"
-    "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":7,\"args\":{\"name\":\"/etc/t\\u0000\"}},\n"
-    "{\"name\":\"../a\",\"ph\":\"X\",\"ts\":10,\"dur\":100,\"pid\":1,\"tid\":7},\n"
-    "{\"name\":\"b/..\",\"ph\":\"X\",\"ts\":2010,\"dur\":5,\"pid\":1,\"tid\":18446744073709551615},\n"
-    "{\"name\":\"\\u001b[31m\",\"ph\":\"X\",\"ts\":2020,\"dur\":5,\"pid\":2,\"tid\":7}]\n";
-
-static void expect_names(const char *out, const char *const *want)
-{
-	char **const names = list_folder(out, "");
-	size_t n = 0;
-
-	for (; names[n] != NULL && want[n] != NULL; n++)
-		cr_expect_str_eq(names[n], want[n]);
-	cr_expect(names[n] == NULL && want[n] == NULL, "%s: %zu files", out, n);
-	list_free(names);
-}
-
-Test(convert_split, names_are_words_and_numbers)
-{
-	char *const dir = make_folder(), in[512], out[512];
-
-	snprintf(in, sizeof in, "%s/in.json", dir);
-	snprintf(out, sizeof out, "%s/out.ndjson.d///", dir);
-	cr_assert(write_whole(in, hostile, sizeof hostile - 1));
-	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 0, "");
-	expect_names(out, (const char *const[]){ ".tracetool-files", "pid-1-tid-00000000000000000007.ndjson",
-	                                         "pid-1-tid-18446744073709551615.ndjson",
-	                                         "pid-2-tid-00000000000000000007.ndjson", NULL });
-	expect_run((const char *const[]){ "convert", "--split", "time=1ms", in, out, NULL }, 2,
-	           "already exists");
-	expect_run((const char *const[]){ "convert", "-f", "--split", "time=1ms", in, out, NULL }, 0, "");
-	expect_names(
-	    out, (const char *const[]){ ".tracetool-files", "part-00000.ndjson", "part-00002.ndjson", NULL });
-	remove_folder(dir);
-}
-
-/* The offsets of the events in lines of NDJSON, as a set of those below 64 * 1024, and how many there are. */
-static size_t take_offsets(const char *text, unsigned char *seen)
-{
-	size_t n = 0;
-
-	for (const char *p = text; (p = strstr(p, "\"offset\":")) != NULL; p += 9, n++)
-		seen[strtoul(p + 9, NULL, 10) & 0xffff] = 1;
-	return n;
-}
-
-Test(convert_split, events_made_anew)
-{
-	static const char in[] = "testdata/heph/good/mixed.bin.log";
-	static unsigned char whole[1 << 16], parts[1 << 16];
-	char *const dir = make_folder(), out[512], path[1024];
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", in, "-", NULL }, NULL, 0);
-	const size_t want = take_offsets(r.out, whole);
-	size_t n = 0, size;
-
-	snprintf(out, sizeof out, "%s/out.ndjson.d", dir);
-	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 0, "");
-	char **const names = list_folder(out, ".ndjson");
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, "%s/%s", out, names[i]);
-		char *const text = read_whole(path, &size);
-		cr_assert_not_null(text);
-		n += take_offsets(text, parts);
-		free(text);
-		expect_run((const char *const[]){ "validate", "-q", path, NULL }, 0, "");
-	}
-	cr_expect_not_null(names[1], "one part alone");
-	cr_expect_eq(n, want);
-	cr_expect_eq(memcmp(whole, parts, sizeof whole), 0);
-	list_free(names);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-/* What is selected is divided, and the rest counted once. */
-Test(convert_split, of_a_selection)
-{
-	static const char in[] = "testdata/htdump/good/equal-starts.htdump";
-	char *const dir = make_folder(), out[512], one[512];
-
-	snprintf(out, sizeof out, "%s/out", dir);
-	snprintf(one, sizeof one, "%s/one.htdump", dir);
-	expect_run((const char *const[]){ "convert", "--since", "20000", in, one, NULL }, 0,
-	           " events selected");
-	expect_run(
-	    (const char *const[]){ "convert", "--since", "20000", "--split", "time=10us", in, out, NULL }, 0,
-	    " events selected");
-	expect_run((const char *const[]){ "diff", "-q", "--ignore", "track", one, out, NULL }, 0, "");
-	remove_folder(dir);
-}
-
-Test(convert_split, of_no_events)
-{
-	char *const dir = make_folder(), out[512];
-
-	snprintf(out, sizeof out, "%s/out", dir);
-	expect_run((const char *const[]){ "convert", "--split", "time=1s",
-	                                  "testdata/htdump/good/only-endianness.htdump", out, NULL },
-	           0, "");
-	expect_names(out, (const char *const[]){ ".tracetool-files", "part-00000.htdump", NULL });
-	remove_folder(dir);
-}
-
-/* Findings are reported once, and what stands before the fault is divided. */
-Test(convert_split, of_a_damaged_trace)
-{
-	char *const dir = make_folder(), out[512];
-
-	snprintf(out, sizeof out, "%s/out", dir);
-	struct ran r = run_tool((const char *const[]){ "convert", "--split", "by=tid",
-	                                               "testdata/htdump/bad/cut-record.htdump", out, NULL },
-	                        NULL, 0);
-	const char *const first = strstr(r.err, "htdump/cut-record");
-	cr_expect_eq(r.status, 1, "%s", r.err);
-	cr_assert_not_null(first, "%s", r.err);
-	cr_expect_null(strstr(first + 1, "htdump/cut-record"), "%s", r.err);
-	cr_expect_eq(access(out, R_OK), 0);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-/* Each part is as if the others were not selected: what a part has does not depend on how many there are. */
-Test(convert_split, each_part_is_a_selection)
-{
-	static const char in[] = "testdata/heph/good/mixed.bin.log";
-	char *const dir = make_folder(), out[512], path[1024];
-
-	snprintf(out, sizeof out, "%s/out", dir);
-	expect_run(
-	    (const char *const[]){ "convert", "-q", "--to", "chrome", "--split", "time=1us", in, out, NULL },
-	    0, "");
-	char **const names = list_folder(out, ".json");
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, "%s/%s", out, names[i]);
-		expect_run((const char *const[]){ "validate", "-q", path, NULL }, 0, "");
-	}
-	list_free(names);
 	remove_folder(dir);
 }
 
@@ -339,7 +159,7 @@ Test(convert_split, many_parts_in_little_memory)
 	remove_folder(dir);
 }
 
-/* ---- limits and mistakes ---- */
+/* ---- limits ---- */
 
 Test(convert_split, more_parts_than_there_may_be)
 {
@@ -358,55 +178,6 @@ Test(convert_split, more_parts_than_there_may_be)
 	           "more than 10000 parts");
 	cr_expect_eq(access(out, F_OK), -1);
 	remove_folder(dir);
-}
-
-Test(convert_split, of_what_cannot_be_read)
-{
-	char *const dir = make_folder(), in[512], out[512];
-
-	snprintf(in, sizeof in, "%s/none.htdump", dir);
-	snprintf(out, sizeof out, "%s/out", dir);
-	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 2,
-	           "none.htdump: no such file");
-	expect_run((const char *const[]){ "convert", "--split", "size=9999", in, out, NULL }, 2,
-	           "none.htdump: no such file");
-	cr_assert(write_whole(in, "no trace", 8));
-	expect_run((const char *const[]){ "convert", "--split", "time=1s", in, out, NULL }, 2,
-	           "input/unknown-format");
-	cr_expect_eq(access(out, F_OK), -1);
-	remove_folder(dir);
-}
-
-Test(convert_split, mistakes)
-{
-	static const char in[] = "testdata/htdump/good/equal-starts.htdump";
-	static const struct {
-		const char *args[8], *says;
-	} rows[] = {
-		{ { "--split", "time=0", in, "x" }, "--split time= takes a duration" },
-		{ { "--split", "time=-1s", in, "x" }, "--split time= takes a duration" },
-		{ { "--split", "by=name", in, "x" }, "--split by= takes one of pid, tid, stream" },
-		{ { "--split", "by=pid", "--split", "time=1s", in, "x" }, "split in one way" },
-		{ { "--split", "by=pid", in, "-" }, "standard output cannot hold them" },
-		{ { "--split", "by=pid", "--to", "csv", "-", "x" }, "standard input can be read once" },
-		{ { "--split", "by=pid", "--to", "csv", "/dev/stdin", "x" }, "/dev/stdin can be read once" },
-		{ { "--split", "by=pid", "--verify", in, "x" }, "--verify does not go with parts" },
-		{ { "--split", "by=stream", "--to", "csv", in, "x" },
-		  "--split by=stream and size= copy records" },
-		{ { "--split", "size=9999", in, "x.csv.d" }, "--split by=stream and size= copy records" },
-		{ { "--split", "size=1023", in, "x" },
-		  "--split size= takes a number of bytes, at least 1024" },
-		{ { "--split", "size=9q", in, "x" },
-		  "--split size= takes a number of bytes, 104857600 or 100M, not 9q" },
-		{ { "--split", "size=9999", "--split", "by=pid", in, "x" }, "split in one way" },
-	};
-	const char *args[10] = { "convert" };
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		memcpy(args + 1, rows[i].args, sizeof rows[i].args);
-		expect_run(args, 3, rows[i].says);
-		cr_expect_eq(access("x", F_OK), -1);
-	}
 }
 
 /* ---- writers of folders ---- */

@@ -19,49 +19,6 @@
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
-static void expect_status(const char *in, const char *out, int status, const char *words)
-{
-	struct ran r = run_tool((const char *const[]){ "convert", "-q", "--verify", in, out, NULL }, NULL, 0);
-
-	cr_expect_eq(r.status, status, "%s to %s: %d, %s", in, out, r.status, r.err);
-	cr_expect_not_null(strstr(r.err, words), "%s", r.err);
-	ran_free(&r);
-}
-
-Test(convert_verify, what_is_written_well_gets_its_name)
-{
-	static const char *const samples[] = { SAMPLE, "testdata/heph/good/nested.bin.log",
-		                               "testdata/dial9/good/odd-doubles.dial9",
-		                               "testdata/dftracer/good/d4.pfw" };
-	static const char *const outputs[] = { "a.ndjson", "a.json.gz", "a.htdump" };
-	char *const dir = make_folder();
-	char out[512];
-
-	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-		for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++) {
-			snprintf(out, sizeof out, "%s/%zu%s", dir, i, outputs[k]);
-			expect_status(samples[i], out, 0, "");
-			cr_expect_eq(access(out, R_OK), 0, "%s", out);
-		}
-	remove_folder(dir);
-}
-
-Test(convert_verify, what_cannot_be_read_back_is_refused)
-{
-	char *const dir = make_folder();
-	char out[512];
-
-	snprintf(out, sizeof out, "%s/a.csv", dir);
-	expect_status(SAMPLE, out, 3, "csv cannot be read");
-	cr_expect_eq(access(out, F_OK), -1);
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--verify", "--to=ndjson", SAMPLE, "-", NULL }, NULL, 0);
-	cr_expect_eq(r.status, 3);
-	cr_expect_not_null(strstr(r.err, "cannot be standard output"), "%s", r.err);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
 /* ---- a writer that errs: the ndjson writer, with some of the events changed before it sees them ---- */
 
 static const struct format *honest;
@@ -204,41 +161,6 @@ Test(convert_verify, what_a_loss_declares_is_allowed_as_often_as_it_counts)
 	expect(gone, &omitted, STATUS_CLEAN, "lies/missing");
 	expect(gone, &other, STATUS_UNREADABLE, "not in the output: span draw");
 	expect(later, &omitted, STATUS_UNREADABLE, "not in the input: span draw");
-}
-
-/* ---- copies of the records of a format ---- */
-
-/* The copy is that of what could be read: its bytes are not those of the input, its events are. */
-Test(convert_verify, copy_of_a_damaged_input_is_compared_by_its_events)
-{
-	char *const dir = make_folder();
-	char cut[512], out[512], *trace;
-	size_t n;
-
-	cr_assert((trace = read_whole(SAMPLE, &n)) != NULL);
-	snprintf(cut, sizeof cut, "%s/cut.htdump", dir);
-	snprintf(out, sizeof out, "%s/out.htdump", dir);
-	cr_assert(write_whole(cut, trace, n - 3));
-	expect_status(cut, out, 1, "");
-	cr_expect_eq(access(out, R_OK), 0);
-	free(trace);
-	remove_folder(dir);
-}
-
-Test(convert_verify, copy_is_compared_however_it_is_packed)
-{
-	static const char *const names[] = { "a.htdump.gz", "b.htdump.zst", "c.htdump" };
-	char *const dir = make_folder();
-	char in[512], out[512];
-
-	snprintf(in, sizeof in, "%s", SAMPLE);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		snprintf(out, sizeof out, "%s/%s", dir, names[i]);
-		expect_status(in, out, 0, "");
-		cr_expect_eq(access(out, R_OK), 0, "%s", out);
-		snprintf(in, sizeof in, "%s", out);
-	}
-	remove_folder(dir);
 }
 
 /* ---- each kind of damage ---- */

@@ -1,13 +1,11 @@
 /* validate --init, and what editors are told of policies. */
-#define _GNU_SOURCE /* memmem */
-
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/test/policy_util_test.h"
+#include "cmd/test/cli_test_util.h"
 #include "test/support/strength.h"
 
 #define SCHEMA "schemas/policy.schema.json"
@@ -48,47 +46,6 @@ Test(policy_starter, is_kept_by_its_trace)
 	cr_expect(expect_kept("testdata/chrome/good", ".json") > 3);
 	cr_expect(expect_kept("testdata/heph/good", ".log") > 5);
 	cr_expect(expect_kept("testdata/dial9/good", ".dial9") > 2);
-}
-
-Test(policy_starter, names_that_are_patterns_or_no_text)
-{
-	static const char trace[] =
-	    "{\"traceEvents\":[\n"
-	    "{\"ph\":\"X\",\"name\":\"a*b?\\\\c\\\"d: #\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":9},\n"
-	    "{\"ph\":\"X\",\"name\":\"\\u0001\\u2028\\u001b[0m\\ud83d\\ude00\\ufeff\\uffff\",\"pid\":1,"
-	    "\"tid\":1,"
-	    "\"ts\":20,\"dur\":8},\n"
-	    "{\"ph\":\"X\",\"name\":\"\",\"pid\":1,\"tid\":1,\"ts\":30,\"dur\":7},\n"
-	    "{\"ph\":\"X\",\"name\":\"true\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":6},\n"
-	    "{\"ph\":\"X\",\"name\":\"%s\",\"pid\":1,\"tid\":1,\"ts\":50,\"dur\":5}\n"
-	    "]}\n";
-	char *const dir = policy_folder(), text[2048], longest[400];
-
-	memset(longest, 'x', sizeof longest - 1);
-	longest[sizeof longest - 1] = '\0';
-	const char *const place = strstr(trace, "%s");
-	snprintf(text, sizeof text, "%.*s%s%s", (int)(place - trace), trace, longest, place + 2);
-	policy_put(dir, "a.json", text);
-	policy_expect(dir, "--init -o .tracetool.yaml a.json", 0, NULL, NULL);
-	policy_expect(dir, "--fail-level note a.json", 0, "valid", "[");
-	policy_expect(dir, "--no-config --init a.json", 0, "- name: \"a\\\\*b\\\\?\\\\\\\\c\\\"d: #\"\n",
-	              NULL);
-	remove_folder(dir);
-}
-
-Test(policy_starter, mistakes)
-{
-	char *const dir = policy_folder();
-
-	policy_expect(dir, "--init a.json", 1,
-	              "a.json: a policy is made from a good trace; this one has 1 error", "fail-level");
-	policy_expect(dir, "--init nowhere.json", 2, ": no such file", "fail-level");
-	policy_put(dir, "p.yaml", "");
-	policy_put(dir, "b.json", "[]");
-	policy_expect(dir, "--init -o p.yaml b.json", 3, "already exists", NULL);
-	policy_expect(dir, "--init -f -o p.yaml b.json", 0, NULL, NULL);
-	policy_expect(dir, "--config p.yaml b.json", 0, "valid", NULL);
-	remove_folder(dir);
 }
 
 /* ---- the schema ---- */
@@ -132,8 +89,8 @@ static void expect_judged(const char *dir, const char *text, bool taken)
 {
 	char path[1024];
 
-	policy_put(dir, "p.yaml", text);
 	snprintf(path, sizeof path, "%s/p.yaml", dir);
+	cr_assert(write_whole(path, text, strlen(text)));
 	as_json(path, dir, "p.json");
 	struct ran r =
 	    run_tool((const char *const[]){ "validate", "--config", path, "--select-rules", "input/*", "--",
@@ -184,26 +141,6 @@ Test(policy_starter, the_schema_takes_what_the_reader_takes)
 	remove_folder(dir);
 }
 
-/* All keys of the sample are known to our reader. */
-Test(policy_starter, a_policy_with_all_keys)
-{
-	char *const dir = policy_folder();
-	size_t n;
-	char *const text = read_whole("testdata/policy/web.yaml", &n);
-
-	cr_assert_not_null(text);
-	policy_put(dir, ".tracetool.yaml", text);
-	policy_expect(dir, "--format text --ignore-rules 'chrome/*' a.json", 2,
-	              "base.json:@0: error: No such file", NULL);
-	policy_put(dir, "base.json",
-	           "{\"inputs\":[{\"path\":\"a\",\"spans\":[],\"async_spans\":[],\"instants\":[],"
-	           "\"counters\":[]}]}");
-	policy_expect(dir, "--format text --ignore-rules 'chrome/*' a.json", 1, "[policy/event-missing]",
-	              NULL);
-	free(text);
-	remove_folder(dir);
-}
-
 #define SERVICE "../shared/traces/dial9/metrics-service.bin"
 #define NEXT_BUILD "../shared/traces/next/dial9/span-enter-event.bin"
 
@@ -229,75 +166,5 @@ Test(policy_starter, the_next_build_keeps_it)
 	expect_ran(run_tool((const char *const[]){ "validate", "--config", path, SERVICE, NEXT_BUILD, NULL },
 	                    NULL, 0),
 	           0, "");
-	remove_folder(dir);
-}
-
-#define OWN_SERVICE "testdata/dial9/service.bin"
-
-/* A later build of the sample service, whose lines have moved: its texts are as long as before. */
-static char *moved_lines(size_t *n)
-{
-	static const char before[] = "src/http.rs:88:17", after[] = "src/http.rs:91:23";
-	char *const text = read_whole(OWN_SERVICE, n);
-	unsigned found = 0;
-
-	cr_assert_not_null(text);
-	const char *const end = text + *n;
-	for (char *p = text; (p = memmem(p, (size_t)(end - p), before, sizeof before - 1)) != NULL; found++)
-		memcpy(p, after, sizeof after - 1);
-	cr_assert_gt(found, 0);
-	return text;
-}
-
-Test(policy_starter, lines_that_move_keep_it)
-{
-	char *const dir = policy_folder(), next[1024], path[1024];
-	size_t n;
-	char *const text = moved_lines(&n);
-
-	snprintf(next, sizeof next, "%s/next.bin", dir);
-	snprintf(path, sizeof path, "%s/p.yaml", dir);
-	cr_assert(write_whole(next, text, n));
-	free(text);
-	const char *const make[] = { "validate", "--init", OWN_SERVICE, "-o", path, NULL };
-	const char *const keep[] = { "validate", "--config", path, OWN_SERVICE, next, NULL };
-	expect_ran(run_tool(make, NULL, 0), 0, "wrote ");
-	expect_ran(run_tool(keep, NULL, 0), 0, "");
-	remove_folder(dir);
-}
-
-/* Names are demanded once, whatever their categories. */
-Test(policy_starter, a_name_of_several_categories)
-{
-	static const char text[] =
-	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":7000,\"pid\":1,\"tid\":2},"
-	    "{\"ph\":\"X\",\"cat\":\"d\",\"name\":\"a\",\"ts\":0,\"dur\":500,\"pid\":1,\"tid\":2}]\n";
-	char *const dir = policy_folder();
-
-	policy_put(dir, "one.json", text);
-	struct ran r = policy_run(dir, "--init one.json -o p.yaml");
-	cr_expect_eq(r.status, 0, "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "wrote p.yaml: 1 event, 2 budgets"), "%s", r.out);
-	ran_free(&r);
-	remove_folder(dir);
-}
-
-/* Of several traces, what all have, and the largest numbers. */
-Test(policy_starter, several_traces)
-{
-	static const char one[] =
-	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":1000,\"pid\":1,\"tid\":2},"
-	    "{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"b\",\"ts\":2000,\"dur\":500,\"pid\":1,\"tid\":2}]\n";
-	static const char two[] =
-	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":7000,\"pid\":1,\"tid\":2}]\n";
-	char *const dir = policy_folder();
-
-	policy_put(dir, "one.json", one);
-	policy_put(dir, "two.json", two);
-	struct ran r = policy_run(dir, "--init one.json two.json -o p.yaml");
-	cr_expect_eq(r.status, 0, "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "wrote p.yaml: 1 event, 2 budgets"), "%s", r.out);
-	ran_free(&r);
-	policy_expect(dir, "--config p.yaml one.json two.json", 0, NULL, "error");
 	remove_folder(dir);
 }
