@@ -111,7 +111,7 @@ Test(completion, of_bash)
 		  "text gcc json ndjson sarif junit github markdown gitlab auto " },
 		{ "tracetool validate --format mark", "markdown " },
 		{ "tracetool validate --fail-level ", "note warning error never " },
-		{ "tracetool stats --format ", "text json " },
+		{ "tracetool stats --format ", "text json csv md " },
 		{ "tracetool convert --lanes ", "on off " },
 		{ "tracetool convert --to ct", "ctf " },
 		{ "tracetool cat --from ht", "htdump " },
