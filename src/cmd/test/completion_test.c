@@ -96,7 +96,7 @@ Test(completion, of_bash)
 {
 	static const struct try tries[] = {
 		{ "tracetool va", "validate " },
-		{ "tracetool ", "convert merge validate stats cat info ..." },
+		{ "tracetool ", "convert merge validate stats top cat ..." },
 		{ "tracetool help co", "convert completion " },
 		{ "tracetool --ver", "--version " },
 		{ "tracetool --version --v", "--verbose " },
