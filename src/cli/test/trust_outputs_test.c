@@ -104,8 +104,7 @@ Test(trust, each_mistake_in_an_option_has_its_message)
 	expect(RUN("-q", "stats", SAMPLE), 3, "options stand behind the command: tracetool stats -q");
 	expect(RUN("--from=htdump", "stats", SAMPLE), 3, "tracetool stats --from=htdump");
 	expect(RUN("-q"), 3, "-q is an option, and no command stands before it");
-	expect(RUN("stats", "--sort", "x", SAMPLE), 3,
-	       "stats: has no option --sort; tracetool recover has it");
+	expect(RUN("info", "--sort", "x", SAMPLE), 3, "info: has no option --sort; tracetool recover has it");
 	expect(RUN("convert", "--memo", "x", SAMPLE, "-"), 3,
 	       "--memory takes a number of bytes, 104857600 or 100M, not x");
 	expect(RUN("convert", "--f", SAMPLE, "-"), 3, "--f may be one of ");
