@@ -117,7 +117,7 @@ $(BUILD)/src/test/support/format_aids.o: $(BUILD)/format_aids.def
 $(BUILD)/commands.def: FORCE
 	@mkdir -p $(@D)
 	@find src formats -path '*/test/*.test' | sort | \
-		sed 's,^\(.*/\)*\([a-z0-9_]*\)/test/\([a-z0-9_]*\)\.test$$,COMMANDS(\2_\3\, "&"),' > $@.tmp
+		sed 's,^\(.*/\)*\([a-z0-9_]*\)/test/\(text/\)*\([a-z0-9_]*\)\.test$$,COMMANDS(\2_\4\, "&"),' > $@.tmp
 	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
 
 $(BUILD)/src/test/commands/commands_test.o: CPP_ALL += -I$(BUILD)
@@ -219,7 +219,7 @@ check-readme: tracetool ## README names each format
 check-names: ## include guards are unique; tests of commands are where they are found
 	@d=$$(git ls-files 'src/*.h' 'formats/*.h' | xargs sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$$/\1/p' | sort | uniq -d); \
 	if [ -n "$$d" ]; then echo "include guards that are not unique: $$d"; exit 1; fi
-	@d=$$(git ls-files '*.test' | grep -v '^\(src\|formats\)/.*/test/[a-z0-9_]*\.test$$'); \
+	@d=$$(git ls-files '*.test' | grep -v '^\(src\|formats\)/.*/test/\(text/\)*[a-z0-9_]*\.test$$'); \
 	if [ -n "$$d" ]; then echo "tests that no test runs: $$d"; exit 1; fi
 
 check-width: ## lines of C have at most 110 columns

@@ -138,8 +138,8 @@ done
 
 # Nothing below src/ names a format: not in code, whatever comments and tests say.
 names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
-# A kind of report has the name of one.
-reports='^src/(report/[a-z]+|cli/reports|cmd/validate)\.[ch]:.*ndjson'
+# Kinds of report have the names of two.
+reports='^src/(report/[a-z]+|cli/reports|cmd/validate)\.[ch]:.*ndjson|^src/cmd/stats\.c:.*text.json.csv.md'
 # shellcheck disable=SC2046
 found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |
 	grep -E "$names" | grep -vE "$reports" || true)

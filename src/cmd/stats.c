@@ -7,10 +7,16 @@
 
 struct stats_run {
 	struct trace_run run;
-	unsigned json; /* of text|json */
+	unsigned form; /* enum stats_form */
 	bool classes;
 	uint64_t max_rows, threads, max_repeat;
+	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
+	struct group_by by;
+	struct slice sum_of;
+	struct span_columns columns;
 };
+
+enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
 /* Of one trace. */
 struct stats_state {
@@ -20,7 +26,19 @@ struct stats_state {
 };
 
 static const struct cmd_option own[] = {
-	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct stats_run, json) },
+	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
+	  TO_CHOICE(struct stats_run, form) },
+	{ "by", "KEY,...",
+	  "group by name, category, thread, process, track, arg:FIELD (default: name,category)", 0,
+	  TO_TEXT(struct stats_run, words_by) },
+	{ "columns", "NAME,...", "columns: count, total, self, mean, min, max, p50, share, ...", 0,
+	  TO_TEXT(struct stats_run, words_columns) },
+	{ "percentiles", "P,...", "percentiles instead of 50,90,99", 0,
+	  TO_TEXT(struct stats_run, words_percentiles) },
+	{ "sort", "NAME", "sort by this column or key (default: total)", 0,
+	  TO_TEXT(struct stats_run, words_sort) },
+	{ "sum", "arg:FIELD", "add up a numeric field: its sum, and that per second", 0,
+	  TO_TEXT(struct stats_run, words_sum) },
 	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
@@ -77,12 +95,20 @@ static void put_report(struct stats_run *s, const char *path, struct stats *stat
 		.stats = stats,
 		.found = pipeline_found(p),
 		.classes = s->classes,
+		.markdown = s->form == FORM_MARKDOWN,
 		.width = options_width(&r->options),
+		.columns = &s->columns,
 	};
-	if (!s->json && r->any)
+	bool ok;
+
+	if (s->form == FORM_TEXT && r->any)
 		text_char(&r->text, '\n');
-	const bool ok = s->json ? stats_json_input(&r->text, &view, !r->any)
-	                        : stats_text(&r->text, &view, (size_t)s->max_rows);
+	if (s->form == FORM_JSON)
+		ok = stats_json_input(&r->text, &view, !r->any);
+	else if (s->form == FORM_CSV)
+		ok = stats_csv_input(&r->text, &view, !r->any);
+	else
+		ok = stats_text(&r->text, &view, (size_t)s->max_rows);
 
 	r->out.no_memory |= !ok;
 	r->any = true;
@@ -99,12 +125,14 @@ static void count_trace(struct trace_slot *t)
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER;
+	if (group_by_needs_fields(&run->by) || run->sum_of.n > 0)
+		job.read.want |= WANT_FIELDS;
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
 	job.to.hooks.opened = opened;
 	job.to.hooks.settle = settle;
 	const bool ok =
-	    stats_init(&s->stats) &&
+	    stats_init(&s->stats) && stats_group(&s->stats, &run->by, run->sum_of) &&
 	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(run->threads) : 1);
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
 	stats_thread_end(&s->thread);
@@ -120,17 +148,50 @@ static void count_trace(struct trace_slot *t)
 	pipeline_close(&p);
 }
 
+/* Reads the options of groups and columns.  Returns false after a message. */
+static bool parse_table(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+	struct shown_path shown;
+	char why[512];
+
+	if (s->words_by != NULL && !group_by_parse(&s->by, s->words_by, why, sizeof why)) {
+		o->status = options_mistake(o, "--by: %s", show_path(&shown, why));
+		return false;
+	}
+	if (s->words_sum != NULL) {
+		if (strncmp(s->words_sum, "arg:", 4) != 0 || s->words_sum[4] == '\0') {
+			o->status = options_mistake(o, "--sum takes arg:FIELD, not %s",
+			                            show_path(&shown, s->words_sum));
+			return false;
+		}
+		s->sum_of = slice_str(s->words_sum + 4);
+	}
+	span_columns_init(&s->columns, s->words_sum != NULL ? s->sum_of.p : NULL);
+	if (s->words_columns != NULL && !span_columns_parse(&s->columns, s->words_columns, why, sizeof why))
+		o->status = options_mistake(o, "--columns: %s", show_path(&shown, why));
+	else if (s->words_percentiles != NULL &&
+	         !span_columns_percentiles(&s->columns, s->words_percentiles, why, sizeof why))
+		o->status = options_mistake(o, "--percentiles: %s", show_path(&shown, why));
+	else if (s->words_sort != NULL &&
+	         !span_columns_sort(&s->columns, &s->by, s->words_sort, why, sizeof why))
+		o->status = options_mistake(o, "--sort: %s", show_path(&shown, why));
+	else
+		return true;
+	return false;
+}
+
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
 	struct stats_run s = { .max_rows = STATS_TOP };
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &s) && traces_begin(r)) {
-		if (s.json)
+	if (options_parse(&r->options, &s) && parse_table(&s) && traces_begin(r)) {
+		if (s.form == FORM_JSON)
 			r->out.no_memory |= !stats_json_begin(&r->text, TOOL_NAME);
 		r->out.no_memory |= !traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
-		if (s.json)
+		if (s.form == FORM_JSON)
 			r->out.no_memory |= !stats_json_end(&r->text);
 	}
 	return traces_end(r);

@@ -244,6 +244,31 @@ void columns_print(const struct columns *c, struct text *out, unsigned width)
 	}
 }
 
+void columns_markdown(const struct columns *c, struct text *out)
+{
+	for (unsigned k = 0; k < c->n; k++)
+		if ((c->without >> k & 1) == 0) {
+			text_str(out, "| ");
+			text_markdown(out, slice_str(c->list[k].head != NULL ? c->list[k].head : ""));
+			text_char(out, ' ');
+		}
+	text_str(out, "|\n");
+	for (unsigned k = 0; k < c->n; k++)
+		if ((c->without >> k & 1) == 0)
+			text_str(out, c->list[k].kind == COLUMN_NUMBER ? "|--:" : "|---");
+	text_str(out, "|\n");
+	for (size_t i = 0; i < c->ncells; i++) {
+		const unsigned k = (unsigned)(i % c->n);
+		if ((c->without >> k & 1) == 0) {
+			text_str(out, "| ");
+			text_markdown(out, cell(c, i));
+			text_char(out, ' ');
+		}
+		if (k + 1 == c->n)
+			text_str(out, "|\n");
+	}
+}
+
 void columns_free(struct columns *c)
 {
 	text_free(&c->text);

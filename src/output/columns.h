@@ -48,6 +48,9 @@ void columns_time(struct columns *c, unsigned __int128 ns); /* text_time_short()
 /* Appends the table, two spaces between columns, no spaces at the end of a line; width 0: no limit. */
 void columns_print(const struct columns *c, struct text *out, unsigned width);
 
+/* Appends a table of Markdown.  The first column has a head. */
+void columns_markdown(const struct columns *c, struct text *out);
+
 void columns_free(struct columns *c);
 
 #endif

@@ -353,3 +353,25 @@ unsigned text_line_state(const char *p, size_t n, unsigned flags)
 		return TEXT_MID_LINE;
 	return n > 0 && skip_blanks(p + begin, p + n) < p + n ? TEXT_MID_LINE : 0;
 }
+
+void text_markdown(struct text *t, struct slice s)
+{
+	static const char marks[] = "\\`*_{}[]#|~";
+
+	for (uint32_t i = 0; i < s.n; i++) {
+		const char c = s.p[i];
+		if (c == '<')
+			text_str(t, "&lt;");
+		else if (c == '>')
+			text_str(t, "&gt;");
+		else if (c == '&')
+			text_str(t, "&amp;");
+		else if (c == '@')
+			text_str(t, "&#64;");
+		else if (c != '\0' &&
+		         (strchr(marks, c) != NULL || (c == ':' && i + 1 < s.n && s.p[i + 1] == '/')))
+			text_printf(t, "&#%d;", c);
+		else
+			text_char(t, c);
+	}
+}

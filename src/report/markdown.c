@@ -14,35 +14,12 @@ struct markdown_state {
 	struct text rows[LEVEL_COUNT]; /* each with a newline behind it, and none within */
 };
 
-/* Text without markup of Markdown and HTML. */
-static void put_plain(struct text *t, struct slice s)
-{
-	static const char marks[] = "\\`*_{}[]#|~";
-
-	for (uint32_t i = 0; i < s.n; i++) {
-		const char c = s.p[i];
-		if (c == '<')
-			text_str(t, "&lt;");
-		else if (c == '>')
-			text_str(t, "&gt;");
-		else if (c == '&')
-			text_str(t, "&amp;");
-		else if (c == '@')
-			text_str(t, "&#64;");
-		else if (c != '\0' &&
-		         (strchr(marks, c) != NULL || (c == ':' && i + 1 < s.n && s.p[i + 1] == '/')))
-			text_printf(t, "&#%d;", c);
-		else
-			text_char(t, c);
-	}
-}
-
 static void put_visible(struct text *t, const char *s)
 {
 	struct text visible = { .p = NULL };
 
 	text_visible_message(&visible, slice_str(s));
-	put_plain(t, slice_of(visible.p, visible.n));
+	text_markdown(t, slice_of(visible.p, visible.n));
 	t->failed |= visible.failed;
 	text_free(&visible);
 }

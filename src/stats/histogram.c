@@ -165,11 +165,11 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 	h->max = max;
 }
 
-uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent)
+uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part)
 {
 	if (h->count == 0)
 		return 0;
-	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * percent + 99) / 100);
+	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
 	if (!h->spread) {
 		uint64_t kept[HISTOGRAM_KEPT];
 		memcpy(kept, h->kept, sizeof kept);

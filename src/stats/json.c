@@ -83,50 +83,81 @@ static void put_classes(struct json_out *o, const struct trace *trace)
 	json_out_end(o, "]");
 }
 
-static void put_span(struct json_out *o, const struct span_row *row, const struct histogram_pool *pool,
-                     bool self)
+/* The keys of a group. */
+static void put_keys(struct json_out *o, const struct stats *s, const struct slice *values, unsigned n)
 {
+	static const char *const keys[] = { "name", "category" };
+
+	for (unsigned i = 0; i < n; i++)
+		json_out_slice(o, s->by.n > 0 ? s->by.columns[i].head : keys[i], values[i]);
+}
+
+static bool is_further_quantile(const struct span_column_row *c)
+{
+	return c->what == SPAN_QUANTILE && c->part != 500000 && c->part != 900000 && c->part != 990000;
+}
+
+static void put_span(struct json_out *o, const struct stats_view *v, const struct span_row *row, bool self)
+{
+	const struct stats *const s = v->stats;
 	const struct span_group *g = row->group;
 
 	begin_row(o);
-	json_out_slice(o, "name", row->name);
-	json_out_slice(o, "category", row->category);
+	put_keys(o, s, row->values, s->by.n > 0 ? s->by.n : 2);
 	json_out_u64(o, "count", g->count);
 	json_out_begin(o, "dur_ns", "{");
 	text_u128(json_out_value(o, "sum"), total_of(g->sum));
 	json_out_u64(o, "min", g->durations.min);
 	json_out_u64(o, "max", g->durations.max);
 	json_out_u64(o, "mean", span_mean(g));
-	json_out_u64(o, "p50", histogram_percentile(&g->durations, pool, 50));
-	json_out_u64(o, "p90", histogram_percentile(&g->durations, pool, 90));
-	json_out_u64(o, "p99", histogram_percentile(&g->durations, pool, 99));
+	json_out_u64(o, "p50", histogram_percentile(&g->durations, &s->pool, 50));
+	json_out_u64(o, "p90", histogram_percentile(&g->durations, &s->pool, 90));
+	json_out_u64(o, "p99", histogram_percentile(&g->durations, &s->pool, 99));
+	for (unsigned i = 0; i < v->columns->n; i++)
+		if (is_further_quantile(&v->columns->list[i]))
+			json_out_u64(o, v->columns->list[i].head,
+			             (uint64_t)span_column_value(&v->columns->list[i], s, row));
 	json_out_end(o, "}");
+	json_out_u64(o, "first_ns", g->first_ns);
+	json_out_u64(o, "last_ns", g->last_ns);
 	if (self) {
 		text_u128(json_out_value(o, "self_ns"), row->self);
 		text_u128(json_out_value(o, "total_ns"), row->total);
 		if (row->recursive > 0)
 			json_out_u64(o, "recursive", row->recursive);
 	}
+	if (row->sum != NULL) {
+		json_out_begin(o, "sum", "{");
+		json_out_slice(o, "field", s->sum_of);
+		json_out_u64(o, "values", row->sum->values);
+		if (row->sum->real > 0)
+			json_out_f64(o, "sum", (double)total_of(row->sum->whole) + row->sum->real);
+		else
+			text_u128(json_out_value(o, "sum"), total_of(row->sum->whole));
+		json_out_u64(o, "negative", row->sum->negative);
+		json_out_end(o, "}");
+	}
 	json_out_end(o, "}");
 }
 
-static bool put_spans(struct json_out *o, const char *key, const struct stats *s,
+static bool put_spans(struct json_out *o, const char *key, const struct stats_view *v,
                       const struct span_table *table)
 {
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(s, table, &rows, &n))
+	if (!stats_span_rows(v->stats, table, &rows, &n))
 		return false;
+	span_columns_sort_rows(v->columns, v->stats, rows, n);
 	begin_list(o, key);
 	for (size_t i = 0; i < n; i++)
-		put_span(o, &rows[i], &s->pool, table != &s->async);
+		put_span(o, v, &rows[i], table != &v->stats->async);
 	json_out_end(o, "]");
 	free(rows);
 	return true;
 }
 
-static bool put_tally(struct json_out *o, const char *key, const struct tally *tally)
+static bool put_tally(struct json_out *o, const char *key, const struct stats *s, const struct tally *tally)
 {
 	struct tally_row *rows;
 	size_t n;
@@ -134,8 +165,12 @@ static bool put_tally(struct json_out *o, const char *key, const struct tally *t
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
 	begin_list(o, key);
-	for (size_t i = 0; i < n; i++)
-		put_count(o, rows[i].name, rows[i].count);
+	for (size_t i = 0; i < n; i++) {
+		begin_row(o);
+		put_keys(o, s, rows[i].values, tally->grouped != NULL ? s->by.n : 1);
+		json_out_u64(o, "count", rows[i].count);
+		json_out_end(o, "}");
+	}
 	json_out_end(o, "]");
 	free(rows);
 	return true;
@@ -194,9 +229,9 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 	put_head(&o, v);
 	if (v->found == NULL)
 		put_classes(&o, v->trace);
-	if (!put_spans(&o, "spans", v->stats, &v->stats->spans) ||
-	    !put_spans(&o, "async_spans", v->stats, &v->stats->async) ||
-	    !put_tally(&o, "instants", &v->stats->instants) || !put_counters(&o, v->stats))
+	if (!put_spans(&o, "spans", v, &v->stats->spans) ||
+	    !put_spans(&o, "async_spans", v, &v->stats->async) ||
+	    !put_tally(&o, "instants", v->stats, &v->stats->instants) || !put_counters(&o, v->stats))
 		return false;
 	json_out_end(&o, "}");
 	return !t->failed;

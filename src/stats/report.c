@@ -19,14 +19,22 @@ static int by_bytes(struct slice a, struct slice b)
 	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
 }
 
+static int by_values(const struct slice *a, const struct slice *b)
+{
+	int c = 0;
+
+	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
+		c = by_bytes(a[i], b[i]);
+	return c;
+}
+
 static int by_total(const void *a, const void *b)
 {
 	const struct span_row *x = a, *y = b;
 
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
-	int c = by_bytes(x->name, y->name);
-	return c != 0 ? c : by_bytes(x->category, y->category);
+	return by_values(x->values, y->values);
 }
 
 static int by_count(const void *a, const void *b)
@@ -35,7 +43,7 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
-	return by_bytes(x->name, y->name);
+	return by_values(x->values, y->values);
 }
 
 static struct slice category_text(const struct stats *s, uint32_t category)
@@ -58,40 +66,65 @@ static struct span_row row_of(const struct stats *s, const struct span_table *t,
 
 bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n)
 {
-	struct span_row *r = malloc(((size_t)t->names.n + 1) * sizeof *r);
+	const uint32_t count = s->by.n > 0 ? t->set.n : t->names.n;
+	struct span_row *r = malloc(((size_t)count + 1) * sizeof *r);
 
 	if (r == NULL)
 		return false;
 	*n = 0;
-	for (uint32_t i = 0; i < t->names.n; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		if (i >= t->cap || t->groups[i].count == 0)
 			continue; /* opened, never closed */
-		r[*n] = row_of(s, t, &t->groups[i], i);
-		r[*n].name = names_text(&t->names, i);
-		r[(*n)++].category = category_text(s, t->names.names[i].with);
+		struct span_row *const row = &r[(*n)++];
+		*row = row_of(s, t, &t->groups[i], i);
+		row->sum = i < t->nsums ? &t->sums[i] : NULL;
+		if (s->by.n > 0) {
+			groups_values(s, &t->set, i, row->values);
+		} else {
+			row->name = names_text(&t->names, i);
+			row->category = category_text(s, t->names.names[i].with);
+		}
 	}
 	if (t->other.count > 0) {
-		r[*n] = row_of(s, t, &t->other, SELF_OTHER);
-		r[*n].name = other_names;
-		r[(*n)++].category = SLICE_LIT("");
+		struct span_row *const row = &r[(*n)++];
+		*row = row_of(s, t, &t->other, SELF_OTHER);
+		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
+		if (s->by.n > 0)
+			groups_values(s, &t->set, NAMES_OTHER, row->values);
+		else
+			row->name = other_names;
 	}
 	qsort(r, *n, sizeof *r, by_total);
 	*rows = r;
 	return true;
 }
 
+static void name_tally(const struct tally *t, uint32_t number, struct tally_row *row)
+{
+	if (t->grouped != NULL)
+		groups_values(t->grouped, &t->set, number, row->values);
+	else
+		row->name = number == NAMES_OTHER ? other_names : names_text(&t->names, number);
+}
+
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 {
-	struct tally_row *r = malloc(((size_t)t->names.n + 1) * sizeof *r);
+	const uint32_t count = t->grouped != NULL ? t->set.n : t->names.n;
+	struct tally_row *r = malloc(((size_t)count + 1) * sizeof *r);
 
 	if (r == NULL)
 		return false;
 	*n = 0;
-	for (uint32_t i = 0; i < t->names.n; i++)
-		if (i < t->cap && t->counts[i] > 0)
-			r[(*n)++] = (struct tally_row){ names_text(&t->names, i), t->counts[i], i };
-	if (t->other > 0)
-		r[(*n)++] = (struct tally_row){ other_names, t->other, NAMES_OTHER };
+	for (uint32_t i = 0; i < count; i++) {
+		if (i >= t->cap || t->counts[i] == 0)
+			continue;
+		r[*n] = (struct tally_row){ .count = t->counts[i], .number = i };
+		name_tally(t, i, &r[(*n)++]);
+	}
+	if (t->other > 0) {
+		r[*n] = (struct tally_row){ .count = t->other, .number = NAMES_OTHER };
+		name_tally(t, NAMES_OTHER, &r[(*n)++]);
+	}
 	qsort(r, *n, sizeof *r, by_count);
 	*rows = r;
 	return true;
@@ -162,7 +195,10 @@ static void put_count(struct text *t, const char *before, uint64_t n, const char
 /* Appends a line, wrapped to the width of the report, and clears it. */
 static void put_line(struct text *t, const struct stats_view *v, struct text *line)
 {
-	if (line->n > 0)
+	if (v->markdown) {
+		text_markdown(t, slice_of(line->p, line->n));
+		text_char(t, '\n'); /* a paragraph */
+	} else if (line->n > 0)
 		text_wrap(t, slice_of(line->p, line->n), 0, 4, v->width);
 	text_char(t, '\n');
 	t->failed |= line->failed;
@@ -246,79 +282,148 @@ static void put_recursive(struct text *t, const struct stats_view *v, const stru
 static void finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v,
                          size_t n, size_t shown)
 {
-	if (n > 0) {
+	if (n > 0 && v->markdown) {
+		text_printf(t, "#### %s\n\n", title);
+		columns_markdown(c, t);
+		text_char(t, '\n');
+	} else if (n > 0) {
 		text_printf(t, "\n%s\n", title);
 		columns_print(c, t, v->width);
 	}
 	if (shown < n)
-		text_printf(t, "  ... and %zu more\n", n - shown);
+		text_printf(t, v->markdown ? "... and %zu more\n\n" : "  ... and %zu more\n", n - shown);
 	t->failed |= c->text.failed;
 	columns_free(c);
 }
 
-enum { SELF_COLUMN = 4 };
+/* ---- spans ---- */
 
-static const struct column span_columns[] = {
-	{ "name", COLUMN_NAME, 20, 0 },   { "category", COLUMN_NAME, 10, 2 },
-	{ "count", COLUMN_NUMBER, 0, 0 }, { "total", COLUMN_NUMBER, 0, 0 },
-	{ "self", COLUMN_NUMBER, 0, 0 },  { "mean", COLUMN_NUMBER, 0, 3 },
-	{ "p50", COLUMN_NUMBER, 0, 5 },   { "p90", COLUMN_NUMBER, 0, 4 },
-	{ "p99", COLUMN_NUMBER, 0, 1 },   { "max", COLUMN_NUMBER, 0, 0 },
-};
+#define KEYS_DEFAULT 2
 
-static void span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool)
+static unsigned count_keys(const struct stats *s)
 {
-	const struct span_group *g = row->group;
+	return s->by.n > 0 ? s->by.n : KEYS_DEFAULT;
+}
 
-	columns_name(c, row->name);
-	columns_name(c, row->category);
-	columns_u64(c, g->count);
-	columns_time(c, row->total);
-	columns_time(c, row->self);
-	columns_time(c, span_mean(g));
-	columns_time(c, histogram_percentile(&g->durations, pool, 50));
-	columns_time(c, histogram_percentile(&g->durations, pool, 90));
-	columns_time(c, histogram_percentile(&g->durations, pool, 99));
-	columns_time(c, g->durations.max);
+/* Columns of the keys. */
+static void key_columns(struct column *list, const struct stats *s)
+{
+	static const struct column keys[KEYS_DEFAULT] = { { "name", COLUMN_NAME, 20, 0 },
+		                                          { "category", COLUMN_NAME, 10, 2 } };
+
+	for (unsigned i = 0; i < count_keys(s); i++)
+		list[i] =
+		    s->by.n > 0 ? (struct column){ s->by.columns[i].head, COLUMN_NAME, 12, 0 } : keys[i];
+}
+
+static void put_share(struct text *t, unsigned __int128 millionths)
+{
+	const uint64_t v = (uint64_t)(millionths / 100); /* of a percent: 1/100 */
+
+	text_printf(t, "%" PRIu64 ".%02" PRIu64 " %%", v / 100, v % 100);
+}
+
+static void span_cell(struct columns *c, const struct span_column_row *column, const struct stats *s,
+                      const struct span_row *row)
+{
+	const unsigned __int128 v = span_column_value(column, s, row);
+
+	switch (column->what) {
+	case SPAN_COUNT:
+	case SPAN_NEGATIVE:
+	case SPAN_FIELD_SUM:
+	case SPAN_RATE:
+		text_u128(&c->text, v);
+		break;
+	case SPAN_SHARE:
+	case SPAN_BUSY:
+		put_share(&c->text, v);
+		break;
+	case SPAN_FIRST:
+	case SPAN_LAST:
+		text_since(&c->text, (uint64_t)v - s->first_ns);
+		break;
+	default:
+		text_time_short(&c->text, v);
+	}
+	columns_next(c);
+}
+
+/* Columns that say nothing in this table: self times of async spans, negative values if there are none. */
+static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
+                                const struct span_row *rows, size_t n)
+{
+	const unsigned keys = count_keys(v->stats);
+	unsigned without = 0;
+
+	for (unsigned i = 0; i < v->columns->n; i++) {
+		const enum span_column what = v->columns->list[i].what;
+		bool empty = table == &v->stats->async && (what == SPAN_SELF || what == SPAN_BUSY);
+		if (what == SPAN_NEGATIVE) {
+			empty = true;
+			for (size_t k = 0; empty && k < n; k++)
+				empty = rows[k].sum == NULL || rows[k].sum->negative == 0;
+		}
+		without |= empty ? 1U << (keys + i) : 0;
+	}
+	return without;
 }
 
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
                       const struct span_table *table, size_t top)
 {
-	struct columns c = { .list = span_columns,
-		             .n = sizeof span_columns / sizeof *span_columns,
-		             .without = table == &v->stats->async ? 1U << SELF_COLUMN : 0,
-		             .indent = 2 };
+	const unsigned keys = count_keys(v->stats);
+	struct column list[COLUMNS_MAX];
+	struct columns c = { .list = list, .n = keys + v->columns->n, .indent = 2 };
 	struct span_row *rows;
 	size_t n;
 
 	if (!stats_span_rows(v->stats, table, &rows, &n))
 		return false;
+	span_columns_sort_rows(v->columns, v->stats, rows, n);
+	key_columns(list, v->stats);
+	for (unsigned i = 0; i < v->columns->n; i++)
+		list[keys + i] =
+		    (struct column){ v->columns->list[i].head, COLUMN_NUMBER, 0, v->columns->list[i].drop };
 	const size_t shown = top == 0 || n < top ? n : top;
-	for (size_t i = 0; i < shown; i++)
-		span_cells(&c, &rows[i], &v->stats->pool);
+	c.without = columns_without(v, table, rows, shown);
+	for (size_t i = 0; i < shown; i++) {
+		for (unsigned k = 0; k < keys; k++)
+			columns_name(&c, rows[i].values[k]);
+		for (unsigned k = 0; k < v->columns->n; k++)
+			span_cell(&c, &v->columns->list[k], v->stats, &rows[i]);
+	}
 	finish_table(t, title, &c, v, n, shown);
-	put_recursive(t, v, rows, shown);
+	if (v->stats->by.n == 0) /* of other groups it is no surprise */
+		put_recursive(t, v, rows, shown);
 	free(rows);
 	return !t->failed;
 }
 
-/* A count and a name. */
+/* ---- instants and counters ---- */
+
+/* A count and a name; in Markdown, and with several keys, with heads. */
 static const struct column count_columns[] = { { NULL, COLUMN_NUMBER, 0, 0 }, { NULL, COLUMN_NAME, 16, 0 } };
 
 static bool put_tally(struct text *t, const char *title, const struct stats_view *v,
                       const struct tally *tally, size_t top)
 {
-	struct columns c = { .list = count_columns, .n = 2, .indent = 2 };
+	const unsigned keys = tally->grouped != NULL ? v->stats->by.n : 1;
+	struct column list[GROUP_KEYS_MAX + 1] = { { "count", COLUMN_NUMBER, 0, 0 } };
+	struct columns c = { .list = list, .n = keys + 1, .indent = 2 };
 	struct tally_row *rows;
 	size_t n;
 
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
+	key_columns(list + 1, v->stats);
+	if (tally->grouped == NULL && !v->markdown)
+		c.list = count_columns;
 	const size_t shown = top == 0 || n < top ? n : top;
 	for (size_t i = 0; i < shown; i++) {
 		columns_u64(&c, rows[i].count);
-		columns_name(&c, rows[i].name);
+		for (unsigned k = 0; k < keys; k++)
+			columns_name(&c, rows[i].values[k]);
 	}
 	free(rows);
 	finish_table(t, title, &c, v, n, shown);
@@ -391,7 +496,9 @@ static bool put_counters(struct text *t, const struct stats_view *v, size_t top)
 static bool put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
 	const struct trace *const trace = v->trace;
-	struct columns c = { .list = count_columns, .n = 2, .indent = 2 };
+	static const struct column heads[] = { { "records", COLUMN_NUMBER, 0, 0 },
+		                               { "class", COLUMN_NAME, 16, 0 } };
+	struct columns c = { .list = v->markdown ? heads : count_columns, .n = 2, .indent = 2 };
 	size_t n = 0, shown = 0;
 
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
@@ -418,4 +525,120 @@ bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 	       put_spans(t, "async spans", v, &v->stats->async, top) &&
 	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
 	       (!v->classes || v->found != NULL || put_classes(t, v, top)) && !t->failed;
+}
+
+/* ---- comma-separated values ---- */
+
+/* Texts are visible text: control characters are escaped, so a cell is one line. */
+static void put_cell(struct text *t, struct slice s)
+{
+	struct text visible = { .p = NULL };
+	bool quotes = false;
+
+	text_visible(&visible, s, 0);
+	for (size_t i = 0; i < visible.n; i++)
+		quotes |= visible.p[i] == ',' || visible.p[i] == '"';
+	if (!quotes) {
+		text_slice(t, slice_of(visible.p, visible.n));
+	} else {
+		text_char(t, '"');
+		for (size_t i = 0; i < visible.n; i++) {
+			if (visible.p[i] == '"')
+				text_char(t, '"');
+			text_char(t, visible.p[i]);
+		}
+		text_char(t, '"');
+	}
+	t->failed |= visible.failed;
+	text_free(&visible);
+}
+
+static void put_csv_head(struct text *t, const struct stats_view *v)
+{
+	struct column keys[GROUP_KEYS_MAX];
+
+	key_columns(keys, v->stats);
+	text_str(t, "path,kind");
+	for (unsigned i = 0; i < count_keys(v->stats); i++) {
+		text_char(t, ',');
+		put_cell(t, slice_str(keys[i].head));
+	}
+	for (unsigned i = 0; i < v->columns->n; i++) {
+		const enum span_column what = v->columns->list[i].what;
+		text_char(t, ',');
+		put_cell(t, slice_str(v->columns->list[i].head));
+		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
+		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
+			text_str(t, "_ns");
+	}
+	text_char(t, '\n');
+}
+
+static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
+                         const struct slice *values)
+{
+	put_cell(t, slice_str(v->path));
+	text_printf(t, ",%s", kind);
+	for (unsigned k = 0; k < count_keys(v->stats); k++) {
+		text_char(t, ',');
+		put_cell(t, values[k]);
+	}
+}
+
+static bool put_csv_spans(struct text *t, const struct stats_view *v, const struct span_table *table)
+{
+	const bool async = table == &v->stats->async;
+	struct span_row *rows;
+	size_t n;
+
+	if (!stats_span_rows(v->stats, table, &rows, &n))
+		return false;
+	span_columns_sort_rows(v->columns, v->stats, rows, n);
+	for (size_t i = 0; i < n; i++) {
+		put_csv_keys(t, v, async ? "async" : "span", rows[i].values);
+		for (unsigned k = 0; k < v->columns->n; k++) {
+			const struct span_column_row *const c = &v->columns->list[k];
+			const unsigned __int128 value = span_column_value(c, v->stats, &rows[i]);
+			text_char(t, ',');
+			if (async && (c->what == SPAN_SELF || c->what == SPAN_BUSY))
+				continue;
+			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
+				text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(value / 1000000),
+				            (uint64_t)(value % 1000000));
+			else
+				text_u128(t, value);
+		}
+		text_char(t, '\n');
+	}
+	free(rows);
+	return !t->failed;
+}
+
+static bool put_csv_tally(struct text *t, const struct stats_view *v, const char *kind,
+                          const struct tally *tally)
+{
+	struct tally_row *rows;
+	size_t n;
+
+	if (!stats_tally_rows(tally, &rows, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		put_csv_keys(t, v, kind, rows[i].values);
+		for (unsigned k = 0; k < v->columns->n; k++) {
+			text_char(t, ',');
+			if (v->columns->list[k].what == SPAN_COUNT)
+				text_u64(t, rows[i].count);
+		}
+		text_char(t, '\n');
+	}
+	free(rows);
+	return !t->failed;
+}
+
+bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
+{
+	if (first)
+		put_csv_head(t, v);
+	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&
+	       put_csv_tally(t, v, "instant", &v->stats->instants);
 }

@@ -174,6 +174,15 @@ void self_times_free(struct self_times *t)
 	*t = (struct self_times){ .limit = 0 };
 }
 
+unsigned __int128 self_times_sum(const struct self_times *t)
+{
+	unsigned __int128 sum = total_of(t->other.self);
+
+	for (uint32_t i = 0; i < t->nnames; i++)
+		sum += total_of(t->names[i].self);
+	return sum;
+}
+
 const struct self_name *self_times_of(const struct self_times *t, uint32_t who)
 {
 	static const struct self_name none = { .look = 0 };

@@ -77,8 +77,11 @@ void stats_free(struct stats *s)
 {
 	free(s->seen);
 	free(s->class_category);
+	groups_free(s);
 	free(s->spans.groups);
 	free(s->async.groups);
+	free(s->spans.sums);
+	free(s->async.sums);
 	free(s->instants.counts);
 	free(s->counters.counts);
 	free(s->counter_class);
@@ -160,8 +163,19 @@ static inline struct span_group *group_of(struct span_table *t, uint32_t name)
 	return name == NAMES_OTHER ? &t->other : &t->groups[name];
 }
 
+static inline uint64_t end_of(const struct event *e)
+{
+	return e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
+}
+
 static inline void count_span(struct stats *s, struct span_group *g, const struct event *e)
 {
+	const uint64_t end = end_of(e);
+
+	if (e->ts < g->first_ns || g->count == 0)
+		g->first_ns = e->ts;
+	if (end > g->last_ns)
+		g->last_ns = end;
 	if (e->dur > g->durations.max || g->count == 0) {
 		g->longest_offset = e->offset;
 		g->longest_ns = e->ts;
@@ -172,22 +186,47 @@ static inline void count_span(struct stats *s, struct span_group *g, const struc
 	histogram_add(&g->durations, &s->pool, e->dur);
 }
 
-static bool add_span(struct stats *s, const struct event *e)
+static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
+                    const struct event *e)
+{
+	if (number != NAMES_OTHER && !array_reach(&t->sums, &t->nsums, number, sizeof *t->sums))
+		return false;
+	groups_sum(s, number == NAMES_OTHER ? &t->other_sum : &t->sums[number], b, e);
+	return true;
+}
+
+/* Finds the number of a span's group, and ensures the group. */
+static inline bool span_number(struct stats *s, struct span_table *t, const struct batch *b,
+                               const struct event *e, uint32_t *number)
+{
+	if (s->by.n == 0) {
+		if (!span_name(s, t, e, number))
+			return false;
+	} else {
+		*number = groups_find(s, &t->set, b, e);
+		if (*number == NAMES_FAILED ||
+		    (*number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *number, sizeof *t->groups)))
+			return false;
+	}
+	return s->sum_of.n == 0 || add_sum(s, t, *number, b, e);
+}
+
+static bool add_span(struct stats *s, const struct batch *b, const struct event *e)
 {
 	uint32_t name;
 
-	if (!span_name(s, &s->spans, e, &name))
+	if (!span_number(s, &s->spans, b, e, &name))
 		return false;
 	self_times_add(&s->times, e->track->index, e->ts, e->dur, name == NAMES_OTHER ? SELF_OTHER : name);
 	count_span(s, group_of(&s->spans, name), e);
 	return true;
 }
 
-static bool add_async(struct stats *s, const struct event *e)
+static bool add_async(struct stats *s, const struct batch *b, const struct event *e)
 {
 	uint32_t name;
 
-	if (!span_name(s, &s->async, e, &name))
+	if (!span_number(s, &s->async, b, e, &name))
 		return false;
 	count_span(s, group_of(&s->async, name), e);
 	return true;
@@ -220,6 +259,19 @@ static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 	return true;
 }
 
+static bool tally_group(struct stats *s, struct tally *t, const struct batch *b, const struct event *e)
+{
+	const uint32_t number = groups_find(s, &t->set, b, e);
+
+	if (number == NAMES_OTHER)
+		t->other++;
+	else if (number == NAMES_FAILED || !array_reach(&t->counts, &t->cap, number, sizeof *t->counts))
+		return false;
+	else
+		t->counts[number]++;
+	return true;
+}
+
 static bool see_track(struct stats *s, const struct track *track)
 {
 	if (!array_reach(&s->seen, &s->nseen, track->index, 1))
@@ -231,10 +283,8 @@ static bool see_track(struct stats *s, const struct track *track)
 
 static void see_time(struct stats *s, const struct event *e)
 {
-	uint64_t end = e->ts;
+	const uint64_t end = e->phase == PHASE_SPAN ? end_of(e) : e->ts;
 
-	if (e->phase == PHASE_SPAN)
-		end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
 	if (e->ts < s->first_ns)
 		s->first_ns = e->ts;
 	if (end > s->last_ns)
@@ -263,9 +313,10 @@ static bool add_event(struct stats *s, const struct batch *b, const struct event
 
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return (e->flags & EVENT_ASYNC) == 0 ? add_span(s, e) : add_async(s, e);
+		return (e->flags & EVENT_ASYNC) == 0 ? add_span(s, b, e) : add_async(s, b, e);
 	case PHASE_INSTANT:
-		return tally_add(&s->instants, e->name, &number);
+		return s->by.n == 0 ? tally_add(&s->instants, e->name, &number)
+		                    : tally_group(s, &s->instants, b, e);
 	case PHASE_COUNTER:
 		return add_counter(s, b, e);
 	case PHASE_BEGIN: /* the engine pairs them into spans */
@@ -303,7 +354,8 @@ bool stats_batch(struct stats *s, const struct batch *b)
 bool stats_end(struct stats *s)
 {
 	self_times_end(&s->times);
-	return !s->times.failed;
+	s->busy = self_times_sum(&s->times);
+	return !s->times.failed && groups_label(s);
 }
 
 uint64_t stats_other_names(const struct stats *s)

@@ -87,9 +87,15 @@ static inline void histogram_add(struct histogram *h, struct histogram_pool *poo
 void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
                      const struct histogram_pool *of);
 
-/* Nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of its bucket, within [min,
- * max]. percent is 1 .. 100.  Returns 0 for an empty histogram. */
-uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent);
+/* Nearest rank: the ceil(part * count)-th smallest number, or the middle of its bucket, within [min, max].
+ * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
+uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
+
+static inline uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool,
+                                            unsigned percent)
+{
+	return histogram_quantile(h, pool, percent * 10000);
+}
 
 /* ---- names ---- */
 
@@ -265,6 +271,9 @@ void self_times_free(struct self_times *t);
 /* Capacity for one more span of the track. */
 bool self_times_make_room(struct self_times *t, uint32_t track);
 
+/* Sum of the self times of all names, of evaluated spans, ns. */
+unsigned __int128 self_times_sum(const struct self_times *t);
+
 /* Evaluates all spans; later ones are independent of them. */
 void self_times_end(struct self_times *t);
 
@@ -357,6 +366,65 @@ double series_mean(const struct series *s);
 /* Mean over the time from the first value of each track to its last; without time, of the values. */
 double series_time_mean(const struct series *s);
 
+/* ---- groups ---- */
+
+/* What spans and instants are grouped by. */
+enum group_key {
+	GROUP_BY_NAME,
+	GROUP_BY_CATEGORY,
+	GROUP_BY_THREAD, /* the process, for events of no thread */
+	GROUP_BY_PROCESS,
+	GROUP_BY_TRACK,
+	GROUP_BY_ARG, /* the value of a field, as `cat` shows it */
+};
+
+#define GROUP_KEYS_MAX 4
+#define GROUP_WORD_MAX 128 /* bytes of a key's word, "arg:fname" */
+
+struct group_column {
+	enum group_key key;
+	char head[GROUP_WORD_MAX]; /* its word; of a field after "arg:" */
+};
+
+/* n 0: spans by name and category, instants by name. */
+struct group_by {
+	unsigned n;
+	struct group_column columns[GROUP_KEYS_MAX];
+};
+
+/* Parses "process,name".  Returns false with the reason in `why`, one line. */
+bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
+
+/* Whether it needs WANT_FIELDS: for values of fields, and as some readers name processes and threads only
+ * then (DFTracer's "Rank 0"). */
+bool group_by_needs_fields(const struct group_by *by);
+
+/* Cache of numbers of names, by the address of their text. */
+struct stats_known {
+	const char *p;
+	const struct class *cls; /* NULL: of any */
+	uint32_t n, name;
+};
+
+#define STATS_KNOWN 256
+
+/* Values of a key: numbers of texts, or indices of tracks. */
+struct group_values {
+	struct names texts;
+	struct stats_known known[STATS_KNOWN];
+	const struct track **tracks; /* those that are a value, by index */
+	struct slice *labels;        /* their names, unique; after groups_label() */
+	uint32_t ntracks, nlabels;
+};
+
+/* Groups of a table: a number for each combination of values.  Level i maps the number of the values before
+ * and the i-th value to a number. */
+struct group_set {
+	struct table64 levels[GROUP_KEYS_MAX];
+	uint32_t *values; /* by.n of each group */
+	uint32_t n, cap;
+};
+
 /* ---- stats ---- */
 
 /*
@@ -368,6 +436,7 @@ double series_time_mean(const struct series *s);
 struct span_group {
 	struct total sum; /* ns */
 	uint64_t count;
+	uint64_t first_ns, last_ns; /* the earliest start, the latest end */
 	struct histogram durations; /* also least and largest */
 	/* the longest span, the first of several */
 	uint64_t longest_offset, longest_ns; /* of its record; its start */
@@ -380,31 +449,36 @@ static inline uint64_t span_mean(const struct span_group *g)
 	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
 }
 
-/* Cache of numbers of names, by the address of their text. */
-struct stats_known {
-	const char *p;
-	const struct class *cls; /* NULL: of any */
-	uint32_t n, name;
+/* Sum of a numeric field over the spans of a group.  Negative values are not added: they are error codes of
+ * calls that return a size. */
+struct span_sum {
+	struct total whole; /* integers */
+	double real;        /* the others */
+	uint64_t values, negative;
 };
-
-#define STATS_KNOWN 256
 
 /* Instants or counters by name. */
 struct tally {
 	struct names names;
 	struct stats_known known[STATS_KNOWN];
-	uint64_t *counts; /* by number of the name */
+	const struct stats *grouped; /* NULL: by name */
+	struct group_set set;        /* instead of names */
+	uint64_t *counts;            /* by number of the name or group */
 	uint32_t cap;
 	uint64_t other; /* events of NAMES_OTHER */
 };
 
-/* Spans by name and category. */
+/* Spans by name and category, or as stats.by says. */
 struct span_table {
 	struct names names;
 	struct stats_known known[STATS_KNOWN];
-	struct span_group *groups; /* by number of the name */
+	struct group_set set;      /* instead of names, with stats.by */
+	struct span_group *groups; /* by number of the name or group */
 	uint32_t cap;
 	struct span_group other;
+	struct span_sum *sums; /* likewise, with stats.sum_of */
+	uint32_t nsums;
+	struct span_sum other_sum;
 };
 
 struct stats {
@@ -412,6 +486,9 @@ struct stats {
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;            /* threads that have events */
 	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */
+	struct group_by by;
+	struct slice sum_of;         /* the field whose values are added up; no bytes: none */
+	struct group_values *values; /* by.n */
 
 	struct arena text; /* all names */
 	struct span_table spans;
@@ -427,10 +504,15 @@ struct stats {
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct self_times times;
+	unsigned __int128 busy; /* self times of all spans, ns; after stats_end() */
 };
 
 /* Do not move it afterwards. */
 bool stats_init(struct stats *s);
+
+/* Before the first batch: groups by other keys than name and category, and sums of a field.  sum_of is
+ * borrowed; no bytes: none. */
+bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of);
 void stats_free(struct stats *s);
 
 /* Adds a batch, in the order of the trace.  Events with EVENT_LEFT_OUT are not counted, but their spans
@@ -443,25 +525,106 @@ bool stats_end(struct stats *s);
 /* Events (spans, instants, counters) counted as "(other names)". */
 uint64_t stats_other_names(const struct stats *s);
 
+/* ---- groups of a trace (groups.c) ---- */
+
+/* The number of an event's group in a set: NAMES_OTHER beyond NAMES_MAX groups, NAMES_FAILED on OOM. */
+uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch *b, const struct event *e);
+
+/* The field of an event with this name; NULL: none. */
+const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name);
+
+/* Adds the value of stats.sum_of, if the event has it. */
+void groups_sum(const struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
+
+/* At the end: makes the names of tracks unique. */
+bool groups_label(struct stats *s);
+
+/* The values of a group as texts. */
+void groups_values(const struct stats *s, const struct group_set *set, uint32_t number, struct slice *values);
+
+void groups_free(struct stats *s);
+
 /* ---- results, sorted ---- */
 
 struct span_row {
-	struct slice name, category;
+	union {
+		struct slice values[GROUP_KEYS_MAX]; /* of the keys of stats.by */
+		struct {
+			struct slice name, category; /* without them */
+		};
+	};
 	const struct span_group *group;
-	unsigned __int128 total; /* ns; union of the spans, or, of async ones, sum of durations */
-	unsigned __int128 self;  /* ns not covered by spans inside; 0 for async ones */
-	uint64_t recursive;      /* spans inside another one of the same name; 0 for async ones */
+	const struct span_sum *sum; /* NULL: none */
+	unsigned __int128 total;    /* ns; union of the spans, or, of async ones, sum of durations */
+	unsigned __int128 self;     /* ns not covered by spans inside; 0 for async ones */
+	uint64_t recursive;         /* spans inside another one of the same group; 0 for async ones */
+	unsigned __int128 rank;     /* by which rows are sorted, then values[first] */
+	unsigned first;
 };
 
 struct tally_row {
-	struct slice name;
+	union {
+		struct slice values[GROUP_KEYS_MAX]; /* of the keys of stats.by */
+		struct slice name;                   /* without them */
+	};
 	uint64_t count;
-	uint32_t number; /* of the name, or NAMES_OTHER */
+	uint32_t number; /* of the name or group, or NAMES_OTHER */
 };
 
-/* Sorted by descending total, then by the bytes of name and category.  Texts and groups are valid until the
+/* Sorted by descending total, then by the bytes of the values.  Texts and groups are valid until the
  * next batch; the caller frees *rows.  t: one of s. */
 bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n);
+
+/* ---- columns of spans (span_columns.c) ---- */
+
+enum span_column {
+	SPAN_COUNT,
+	SPAN_TOTAL,
+	SPAN_SELF,
+	SPAN_FIELD_SUM, /* of stats.sum_of; NEGATIVE and RATE likewise */
+	SPAN_RATE,      /* sum a second of total time */
+	SPAN_NEGATIVE,
+	SPAN_MEAN,
+	SPAN_MIN,
+	SPAN_QUANTILE,
+	SPAN_MAX,
+	SPAN_SHARE, /* total, as a part of the time from the first event to the last */
+	SPAN_BUSY,  /* self, as a part of all self time */
+	SPAN_FIRST,
+	SPAN_LAST,
+};
+
+#define SPAN_COLUMNS_MAX 12
+#define SPAN_SORT_KEYS 64 /* span_columns.sort from here on: a key of the groups */
+
+struct span_columns {
+	unsigned n;
+	struct span_column_row {
+		enum span_column what;
+		uint32_t part; /* of SPAN_QUANTILE, in millionths */
+		uint8_t drop;  /* columns.h */
+		char head[GROUP_WORD_MAX];
+	} list[SPAN_COLUMNS_MAX], sort_by;
+	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */
+};
+
+/* The default: count, total, self, mean, p50, p90, p99, max; sum: also the sum of a field of this name. */
+void span_columns_init(struct span_columns *c, const char *sum_of);
+
+/* Parse "count,total,p99.9", "50,95,99.9" and the name of a column or key to sort by.  Return false with the
+ * reason in `why`, one line. */
+bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size);
+bool span_columns_percentiles(struct span_columns *c, const char *numbers, char *why, size_t size);
+bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *word, char *why,
+                       size_t size);
+
+/* Sorts rows of a table: descending, equal ones by their values. */
+void span_columns_sort_rows(const struct span_columns *c, const struct stats *s, struct span_row *rows,
+                            size_t n);
+
+/* A number of a row: ns, or a count.  Shares are in millionths; rates a second. */
+unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
+                                    const struct span_row *row);
 
 struct series_row {
 	struct slice name;
@@ -480,7 +643,7 @@ struct counter_row {
 bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n,
                         struct series_row **list);
 
-/* Sorted by descending count, then by the bytes of the name. */
+/* Sorted by descending count, then by the bytes of the values. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
 
 /* ---- stats thread ---- */
@@ -516,8 +679,13 @@ struct stats_view {
 	const struct stats *stats;        /* after stats_end() */
 	const struct select_found *found; /* statistics of the selection; NULL: all events */
 	bool classes;   /* text also lists classes: of all records, so only with found == NULL */
+	bool markdown;  /* tables of Markdown */
 	unsigned width; /* max characters in a line of text; 0: unlimited */
+	const struct span_columns *columns;
 };
+
+/* Comma-separated values: a row for each group, times in ns.  `first`: with the names of the columns. */
+bool stats_csv_input(struct text *t, const struct stats_view *v, bool first);
 
 /* The JSON report (schemas/stats.schema.json): begin, one call for each input, end.
  * `first`: this is the first input. */

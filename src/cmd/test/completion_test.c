@@ -96,7 +96,7 @@ Test(completion, of_bash)
 {
 	static const struct try tries[] = {
 		{ "tracetool va", "validate " },
-		{ "tracetool ", "convert merge validate stats cat info ..." },
+		{ "tracetool ", "convert merge validate stats top cat ..." },
 		{ "tracetool help co", "convert completion " },
 		{ "tracetool --ver", "--version " },
 		{ "tracetool --version --v", "--verbose " },
@@ -111,7 +111,7 @@ Test(completion, of_bash)
 		  "text gcc json ndjson sarif junit github markdown gitlab auto " },
 		{ "tracetool validate --format mark", "markdown " },
 		{ "tracetool validate --fail-level ", "note warning error never " },
-		{ "tracetool stats --format ", "text json " },
+		{ "tracetool stats --format ", "text json csv md " },
 		{ "tracetool convert --lanes ", "on off " },
 		{ "tracetool convert --to ct", "ctf " },
 		{ "tracetool cat --from ht", "htdump " },

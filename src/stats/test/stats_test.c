@@ -13,6 +13,16 @@ static uint64_t next_random(uint64_t *state)
 	return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
+/* A view with the usual columns. */
+static struct stats_view view_of(const char *path, uint64_t bytes, const struct trace *trace,
+                                 const struct stats *stats, struct span_columns *columns)
+{
+	span_columns_init(columns, NULL);
+	return (struct stats_view){
+		.path = path, .bytes = bytes, .trace = trace, .stats = stats, .columns = columns
+	};
+}
+
 /* A trace of two threads and three classes, two of which share a category. */
 struct rig {
 	struct trace trace;
@@ -239,7 +249,8 @@ Test(stats, bytes_of_names_are_bounded)
 
 static cJSON *report(const struct rig *g, struct text *t)
 {
-	struct stats_view v = { .path = "dir/\"x\"", .bytes = 77, .trace = &g->trace, .stats = &g->stats };
+	struct span_columns columns;
+	struct stats_view v = view_of("dir/\"x\"", 77, &g->trace, &g->stats, &columns);
 
 	text_clear(t);
 	cr_assert(stats_json_begin(t, "tracetool 1") && stats_json_input(t, &v, true) &&
@@ -318,7 +329,8 @@ Test(stats, text)
 		add(&g, PHASE_SPAN, 0,
 		    slice_of("\x1b[31mABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 6 + (size_t)i),
 		    (uint64_t)i * 2000000, 1234567);
-	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
+	struct span_columns columns;
+	struct stats_view v = view_of("x", 5, &g.trace, &g.stats, &columns);
 	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
 	text_char(&t, 0);
 	cr_assert_not_null(strstr(t.p, "... and 10 more\n"));
@@ -344,7 +356,8 @@ Test(stats, tables_are_as_wide_as_the_terminal)
 	add(&g, PHASE_SPAN, 0, SLICE_LIT("short"), 0, 100);
 	add(&g, PHASE_SPAN, 0, slice_str(name), 1000, 100);
 	add(&g, PHASE_INSTANT, 0, slice_str(name), 1000, 0);
-	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
+	struct span_columns columns;
+	struct stats_view v = view_of("x", 5, &g.trace, &g.stats, &columns);
 	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
 	text_char(&t, 0);
 	const char *const whole = strstr(t.p, name);
@@ -377,7 +390,8 @@ Test(stats, percentiles_show_the_digits_they_have)
 		add(&g, PHASE_SPAN, 0, SLICE_LIT("few"), i * 20000000, 1234567);
 	for (unsigned i = 0; i < 40; i++)
 		add(&g, PHASE_SPAN, 1, SLICE_LIT("many"), i * 20000000, i == 0 ? 1 : 7654321);
-	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
+	struct span_columns columns;
+	struct stats_view v = view_of("x", 5, &g.trace, &g.stats, &columns);
 	cr_assert(stats_end(&g.stats) && stats_text(&t, &v, STATS_TOP));
 	text_char(&t, 0);
 	cr_assert_not_null(strstr(t.p, "1.23 ms  1.23 ms  1.23 ms  1.23 ms  1.23 ms\n"), "%s", t.p);

@@ -1,0 +1,299 @@
+/*
+ * Groups of --by: each key of an event becomes a small number (of a text, or the index of a track), and each
+ * combination of numbers a group.  Threads, processes and tracks are told apart even if their names are
+ * equal. Bounded: NAMES_MAX texts of a key, NAMES_MAX groups of a table; what is beyond is counted as
+ * "(other)".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stats/stats.h"
+
+/* ---- keys ---- */
+
+static const char *const words[] = {
+	[GROUP_BY_NAME] = "name",       [GROUP_BY_CATEGORY] = "category", [GROUP_BY_THREAD] = "thread",
+	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_ARG] = "arg:",
+};
+
+static bool parse_key(struct group_column *c, const char *word, size_t n)
+{
+	if (n >= sizeof c->head)
+		return false;
+	memcpy(c->head, word, n);
+	c->head[n] = '\0';
+	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
+		if (strcmp(c->head, words[i]) == 0) {
+			c->key = (enum group_key)i;
+			return true;
+		}
+	c->key = GROUP_BY_ARG;
+	return strncmp(c->head, "arg:", 4) == 0 && n > 4;
+}
+
+bool group_by_parse(struct group_by *by, const char *list, char *why, size_t size)
+{
+	by->n = 0;
+	for (const char *p = list;; p++) {
+		const size_t n = strcspn(p, ",");
+		if (by->n == GROUP_KEYS_MAX) {
+			snprintf(why, size, "at most %d keys", GROUP_KEYS_MAX);
+			return false;
+		}
+		struct group_column *const c = &by->columns[by->n];
+		if (!parse_key(c, p, n)) {
+			snprintf(
+			    why, size,
+			    "keys are name, category, thread, process, track and arg:FIELD, not \"%.*s\"",
+			    n > 64 ? 64 : (int)n, p);
+			return false;
+		}
+		for (unsigned i = 0; i < by->n; i++)
+			if (strcmp(by->columns[i].head, c->head) == 0) {
+				snprintf(why, size, "%s is given twice", c->head);
+				return false;
+			}
+		by->n++;
+		p += n;
+		if (*p == '\0')
+			return true;
+	}
+}
+
+bool group_by_needs_fields(const struct group_by *by)
+{
+	for (unsigned i = 0; i < by->n; i++)
+		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY)
+			return true;
+	return false;
+}
+
+/* ---- values ---- */
+
+#define VALUE_OTHER NAMES_MAX /* a text beyond the limits */
+
+bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of)
+{
+	s->sum_of = sum_of;
+	s->by = *by;
+	if (by->n == 0)
+		return true;
+	s->instants.grouped = s;
+	s->values = calloc(by->n, sizeof *s->values);
+	for (unsigned i = 0; s->values != NULL && i < by->n; i++)
+		names_init(&s->values[i].texts, &s->text);
+	return s->values != NULL;
+}
+
+static void free_set(struct group_set *set)
+{
+	for (unsigned i = 0; i < GROUP_KEYS_MAX; i++)
+		table64_free(&set->levels[i]);
+	free(set->values);
+}
+
+void groups_free(struct stats *s)
+{
+	for (unsigned i = 0; s->values != NULL && i < s->by.n; i++) {
+		names_free(&s->values[i].texts);
+		free(s->values[i].tracks);
+		free(s->values[i].labels);
+	}
+	free(s->values);
+	free_set(&s->spans.set);
+	free_set(&s->async.set);
+	free_set(&s->instants.set);
+}
+
+static uint32_t text_value(struct group_values *v, struct slice text)
+{
+	const bool stays = (text.flags & SLICE_STAYS) != 0;
+	struct stats_known *const k =
+	    &v->known[((uint64_t)(uintptr_t)text.p * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+
+	if (stays && k->p == text.p && k->n == text.n)
+		return k->name;
+	const uint32_t number = names_index(&v->texts, text, 0);
+	if (number == NAMES_OTHER)
+		return VALUE_OTHER;
+	if (stays && number != NAMES_FAILED)
+		*k = (struct stats_known){ .p = text.p, .n = text.n, .name = number };
+	return number;
+}
+
+static uint32_t track_value(struct group_values *v, const struct track *k)
+{
+	if (!array_reach(&v->tracks, &v->ntracks, k->index, sizeof *v->tracks))
+		return NAMES_FAILED;
+	v->tracks[k->index] = k;
+	return k->index;
+}
+
+const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name)
+{
+	const struct field *f = b->fields + e->first_field;
+
+	for (const struct field *const end = f + e->nfields; f < end; f++)
+		if (slice_equal(f->name, name))
+			return f;
+	return NULL;
+}
+
+static uint32_t field_value(struct group_values *v, const struct batch *b, const struct event *e,
+                            const char *name)
+{
+	const struct field *const f = groups_field(b, e, slice_str(name));
+	char room[SELECT_VALUE_TEXT];
+
+	if (f == NULL)
+		return text_value(v, SLICE_LIT("(none)"));
+	if (f->value.type == VALUE_LIST || f->value.type == VALUE_MAP)
+		return text_value(v, SLICE_LIT("(list)"));
+	struct slice text = select_value_text(&f->value, room);
+	if (text.p == room) /* on the stack */
+		text.flags &= (uint32_t)~SLICE_STAYS;
+	return text_value(v, text);
+}
+
+static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, const struct event *e)
+{
+	struct group_values *const v = &s->values[i];
+
+	switch (s->by.columns[i].key) {
+	case GROUP_BY_NAME:
+		return text_value(v, e->name);
+	case GROUP_BY_CATEGORY:
+		return text_value(v, e->cls->category);
+	case GROUP_BY_THREAD:
+		return track_value(v, select_thread_of(e->track));
+	case GROUP_BY_PROCESS:
+		return track_value(v, track_process(e->track));
+	case GROUP_BY_TRACK:
+		return track_value(v, e->track);
+	case GROUP_BY_ARG:
+		break;
+	}
+	return field_value(v, b, e, s->by.columns[i].head + 4);
+}
+
+/* ---- groups ---- */
+
+static bool store_values(struct stats *s, struct group_set *set, const uint32_t *values)
+{
+	const size_t n = s->by.n;
+
+	if (set->n == set->cap) {
+		const uint32_t cap = set->cap == 0 ? 64 : set->cap * 2;
+		uint32_t *const p = realloc(set->values, cap * n * sizeof *p);
+		if (p == NULL)
+			return false;
+		set->values = p;
+		set->cap = cap;
+	}
+	memcpy(set->values + set->n * n, values, n * sizeof *values);
+	return true;
+}
+
+uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch *b, const struct event *e)
+{
+	uint32_t values[GROUP_KEYS_MAX], number = 0;
+
+	for (unsigned i = 0; i < s->by.n; i++) {
+		values[i] = value_of(s, i, b, e);
+		if (values[i] == NAMES_FAILED)
+			return NAMES_FAILED;
+		struct table64 *const level = &set->levels[i];
+		const uint64_t key = (uint64_t)number << 32 | values[i];
+		number = table64_get(level, key);
+		if (number != TABLE_NONE)
+			continue;
+		const bool last = i + 1 == s->by.n;
+		number = last ? set->n : (uint32_t)level->used;
+		if (number >= NAMES_MAX)
+			return NAMES_OTHER;
+		if ((last && !store_values(s, set, values)) || !table64_put(level, key, number))
+			return NAMES_FAILED;
+		set->n += last;
+	}
+	return number;
+}
+
+void groups_sum(const struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
+{
+	const struct field *const f = groups_field(b, e, s->sum_of);
+
+	if (f == NULL)
+		return;
+	const struct value *const v = &f->value;
+	if (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0) {
+		sum->negative++;
+	} else if (v->type >= VALUE_U8 && v->type <= VALUE_I64) {
+		total_add(&sum->whole, v->u64);
+		sum->values++;
+	} else if (v->type == VALUE_F32 || v->type == VALUE_F64) {
+		sum->negative += v->f64 < 0;
+		sum->values += v->f64 >= 0;
+		if (v->f64 >= 0 && v->f64 - v->f64 == 0)
+			sum->real += v->f64;
+	}
+}
+
+/* ---- texts ---- */
+
+/* Threads of several processes may have one name: those get their id, or their number, in brackets. */
+static bool label_tracks(struct stats *s, struct group_values *v)
+{
+	struct tabletext seen = { .slots = NULL };
+	bool ok = v->ntracks == 0 || (v->labels = calloc(v->ntracks, sizeof *v->labels)) != NULL;
+
+	v->nlabels = v->ntracks;
+	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
+		if (v->tracks[i] == NULL)
+			continue;
+		const uint32_t before = tabletext_get(&seen, v->tracks[i]->name);
+		ok = tabletext_put(&seen, v->tracks[i]->name, before == TABLE_NONE ? 0 : 1);
+	}
+	for (uint32_t i = 0; ok && i < v->ntracks; i++) {
+		const struct track *const k = v->tracks[i];
+		if (k == NULL)
+			continue;
+		v->labels[i] = k->name;
+		if (tabletext_get(&seen, k->name) == 0)
+			continue;
+		char id[32];
+		const int n = k->has_id ? snprintf(id, sizeof id, " (%" PRIu64 ")", k->id)
+		                        : snprintf(id, sizeof id, " (#%" PRIu32 ")", k->index);
+		char *const p = arena_alloc(&s->text, k->name.n + (size_t)n);
+		ok = p != NULL;
+		if (!ok)
+			break;
+		memcpy(p, k->name.p, k->name.n);
+		memcpy(p + k->name.n, id, (size_t)n);
+		v->labels[i] = slice_of(p, k->name.n + (size_t)n);
+	}
+	tabletext_free(&seen);
+	return ok;
+}
+
+bool groups_label(struct stats *s)
+{
+	for (unsigned i = 0; i < s->by.n; i++)
+		if (!label_tracks(s, &s->values[i]))
+			return false;
+	return true;
+}
+
+void groups_values(const struct stats *s, const struct group_set *set, uint32_t number, struct slice *values)
+{
+	for (unsigned i = 0; i < s->by.n; i++) {
+		const struct group_values *const v = &s->values[i];
+		const uint32_t value = number < set->n ? set->values[number * s->by.n + i] : VALUE_OTHER;
+		const enum group_key key = s->by.columns[i].key;
+		const bool track = key == GROUP_BY_THREAD || key == GROUP_BY_PROCESS || key == GROUP_BY_TRACK;
+		if (number >= set->n || (!track && value == VALUE_OTHER))
+			values[i] = SLICE_LIT("(other)");
+		else
+			values[i] = track ? v->labels[value] : names_text(&v->texts, value);
+	}
+}

@@ -1,0 +1,284 @@
+/* The columns of span tables: their names, what each counts, and the order of rows. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stats/stats.h"
+
+/* drop: the rank at which a column is left out of text that is too wide, unless it was asked for. */
+static const struct span_name {
+	const char *name;
+	enum span_column what;
+} names[] = {
+	{ "count", SPAN_COUNT },       { "total", SPAN_TOTAL },   { "self", SPAN_SELF },
+	{ "mean", SPAN_MEAN },         { "min", SPAN_MIN },       { "max", SPAN_MAX },
+	{ "share", SPAN_SHARE },       { "busy", SPAN_BUSY },     { "first", SPAN_FIRST },
+	{ "last", SPAN_LAST },         { "sum", SPAN_FIELD_SUM }, { "rate", SPAN_RATE },
+	{ "negative", SPAN_NEGATIVE },
+};
+
+#define NAMES (sizeof names / sizeof *names)
+
+static const char known[] =
+    "count, total, self, mean, min, max, p50 (any percentile), share, busy, first, last, "
+    "sum, rate, negative";
+
+/* ---- lists ---- */
+
+static void add(struct span_columns *c, enum span_column what, const char *head, uint8_t drop)
+{
+	struct span_column_row *const row = &c->list[c->n++];
+
+	*row = (struct span_column_row){ .what = what, .drop = drop };
+	snprintf(row->head, sizeof row->head, "%s", head);
+}
+
+static void add_quantile(struct span_columns *c, uint32_t part, uint8_t drop)
+{
+	struct span_column_row *const row = &c->list[c->n++];
+	char digits[8];
+
+	*row = (struct span_column_row){ .what = SPAN_QUANTILE, .part = part, .drop = drop };
+	snprintf(digits, sizeof digits, "%04" PRIu32, part % 10000);
+	size_t n = 4;
+	while (n > 0 && digits[n - 1] == '0')
+		n--;
+	snprintf(row->head, sizeof row->head, n > 0 ? "p%" PRIu32 ".%.*s" : "p%" PRIu32, part / 10000, (int)n,
+	         digits);
+}
+
+static void name_sum(struct span_column_row *row, const char *sum_of)
+{
+	if (row->what == SPAN_FIELD_SUM)
+		snprintf(row->head, sizeof row->head, "sum(%.*s)", GROUP_WORD_MAX - 8, sum_of);
+	else
+		snprintf(row->head, sizeof row->head, "%.*s/s", GROUP_WORD_MAX - 4, sum_of);
+}
+
+void span_columns_init(struct span_columns *c, const char *sum_of)
+{
+	*c = (struct span_columns){ .sort_by = { .what = SPAN_TOTAL } };
+	add(c, SPAN_COUNT, "count", 0);
+	add(c, SPAN_TOTAL, "total", 0);
+	add(c, SPAN_SELF, "self", 0);
+	if (sum_of != NULL) {
+		add(c, SPAN_FIELD_SUM, "", 0);
+		name_sum(&c->list[c->n - 1], sum_of);
+		add(c, SPAN_RATE, "", 0);
+		name_sum(&c->list[c->n - 1], sum_of);
+		add(c, SPAN_NEGATIVE, "negative", 0);
+	}
+	add(c, SPAN_MEAN, "mean", 3);
+	add_quantile(c, 500000, 5);
+	add_quantile(c, 900000, 4);
+	add_quantile(c, 990000, 1);
+	add(c, SPAN_MAX, "max", 0);
+}
+
+/* Parses "99.9" with at most four decimals, more than 0, at most 100.  0: it is none. */
+static uint32_t parse_percent(const char *p, size_t n)
+{
+	uint32_t part = 0, unit = 10000;
+	bool point = false, digit = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] == '.' && !point && digit) {
+			point = true;
+		} else if (p[i] < '0' || p[i] > '9' || (point && unit == 1) || part > 1000000) {
+			return 0;
+		} else if (point) {
+			unit /= 10;
+			part += (uint32_t)(p[i] - '0') * unit;
+		} else {
+			part = part * 10 + (uint32_t)(p[i] - '0') * 10000;
+			digit = true;
+		}
+	}
+	return part <= 1000000 ? part : 0;
+}
+
+/* Appends the column of a word.  Returns false if there is none. */
+static bool add_word(struct span_columns *c, const char *word, size_t n)
+{
+	for (size_t i = 0; i < NAMES; i++)
+		if (strlen(names[i].name) == n && memcmp(names[i].name, word, n) == 0) {
+			add(c, names[i].what, names[i].name, 0);
+			return true;
+		}
+	const uint32_t part = n > 1 && word[0] == 'p' ? parse_percent(word + 1, n - 1) : 0;
+	if (part > 0)
+		add_quantile(c, part, 0);
+	return part > 0;
+}
+
+bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size)
+{
+	char sums[2][GROUP_WORD_MAX] = { "", "" };
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->list[i].what == SPAN_FIELD_SUM || c->list[i].what == SPAN_RATE)
+			memcpy(sums[c->list[i].what == SPAN_RATE], c->list[i].head, GROUP_WORD_MAX);
+	c->n = 0;
+	for (const char *p = words;; p++) {
+		const size_t n = strcspn(p, ",");
+		if (c->n == SPAN_COLUMNS_MAX) {
+			snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
+			return false;
+		}
+		if (!add_word(c, p, n)) {
+			snprintf(why, size, "columns are %s, not \"%.*s\"", known, n > 64 ? 64 : (int)n, p);
+			return false;
+		}
+		struct span_column_row *const row = &c->list[c->n - 1];
+		const bool sum = row->what == SPAN_FIELD_SUM || row->what == SPAN_RATE;
+		if ((sum || row->what == SPAN_NEGATIVE) && sums[0][0] == '\0') {
+			snprintf(why, size, "column %s needs --sum arg:FIELD", row->head);
+			return false;
+		}
+		if (sum)
+			memcpy(row->head, sums[row->what == SPAN_RATE], GROUP_WORD_MAX);
+		p += n;
+		if (*p == '\0')
+			return true;
+	}
+}
+
+bool span_columns_percentiles(struct span_columns *c, const char *numbers, char *why, size_t size)
+{
+	struct span_columns all = *c;
+	unsigned at = 0;
+
+	/* They replace those of the list. */
+	c->n = 0;
+	while (at < all.n && all.list[at].what != SPAN_QUANTILE)
+		c->list[c->n++] = all.list[at++];
+	for (const char *p = numbers;; p++) {
+		const size_t n = strcspn(p, ",");
+		const uint32_t part = parse_percent(p, n);
+		if (part == 0) {
+			snprintf(why, size,
+			         "a percentile is more than 0 and at most 100, with at most four decimals, "
+			         "not \"%.*s\"",
+			         n > 64 ? 64 : (int)n, p);
+			return false;
+		}
+		if (c->n == SPAN_COLUMNS_MAX) {
+			snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
+			return false;
+		}
+		add_quantile(c, part, 0);
+		p += n;
+		if (*p == '\0')
+			break;
+	}
+	for (; at < all.n; at++) {
+		if (all.list[at].what == SPAN_QUANTILE)
+			continue;
+		if (c->n == SPAN_COLUMNS_MAX) {
+			snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
+			return false;
+		}
+		c->list[c->n++] = all.list[at];
+	}
+	return true;
+}
+
+bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *word, char *why,
+                       size_t size)
+{
+	static const char *const keys[] = { "name", "category" };
+	const unsigned nkeys = by->n > 0 ? by->n : 2;
+	struct span_columns one = { .n = 0 };
+
+	for (unsigned i = 0; i < nkeys; i++)
+		if (strcmp(by->n > 0 ? by->columns[i].head : keys[i], word) == 0) {
+			c->sort = SPAN_SORT_KEYS + i;
+			return true;
+		}
+	if (!add_word(&one, word, strlen(word))) {
+		snprintf(why, size, "rows are sorted by a key or one of %s, not \"%.64s\"", known, word);
+		return false;
+	}
+	c->sort = 0;
+	c->sort_by = one.list[0];
+	return true;
+}
+
+/* ---- values ---- */
+
+static unsigned __int128 part_of(unsigned __int128 v, unsigned __int128 of)
+{
+	return of > 0 ? (v * 1000000 + of / 2) / of : 0;
+}
+
+unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
+                                    const struct span_row *row)
+{
+	const struct span_group *const g = row->group;
+	const unsigned __int128 sum =
+	    row->sum == NULL ? 0 : total_of(row->sum->whole) + (unsigned __int128)(row->sum->real + 0.5);
+
+	switch (c->what) {
+	case SPAN_COUNT:
+		return g->count;
+	case SPAN_TOTAL:
+		return row->total;
+	case SPAN_SELF:
+		return row->self;
+	case SPAN_FIELD_SUM:
+		return sum;
+	case SPAN_RATE:
+		return row->total > 0 ? (unsigned __int128)((double)sum / ((double)row->total / 1e9)) : 0;
+	case SPAN_NEGATIVE:
+		return row->sum != NULL ? row->sum->negative : 0;
+	case SPAN_MEAN:
+		return span_mean(g);
+	case SPAN_MIN:
+		return g->durations.min;
+	case SPAN_QUANTILE:
+		return histogram_quantile(&g->durations, &s->pool, c->part);
+	case SPAN_MAX:
+		return g->durations.max;
+	case SPAN_SHARE:
+		return part_of(row->total, s->last_ns - s->first_ns);
+	case SPAN_BUSY:
+		return part_of(row->self, s->busy);
+	case SPAN_FIRST:
+		return g->first_ns;
+	case SPAN_LAST:
+		return g->last_ns;
+	}
+	return 0;
+}
+
+/* ---- order ---- */
+
+static int compare_bytes(struct slice a, struct slice b)
+{
+	const uint32_t n = a.n < b.n ? a.n : b.n;
+	const int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
+
+	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct span_row *const x = a, *const y = b;
+	int c = compare_bytes(x->values[x->first], y->values[y->first]);
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
+		c = compare_bytes(x->values[i], y->values[i]);
+	return c;
+}
+
+void span_columns_sort_rows(const struct span_columns *c, const struct stats *s, struct span_row *rows,
+                            size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		rows[i].first = c->sort >= SPAN_SORT_KEYS ? c->sort - SPAN_SORT_KEYS : 0;
+		rows[i].rank = c->sort >= SPAN_SORT_KEYS ? 0 : span_column_value(&c->sort_by, s, &rows[i]);
+	}
+	qsort(rows, n, sizeof *rows, by_rank);
+}
