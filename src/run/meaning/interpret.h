@@ -316,6 +316,7 @@ struct interpret {
 	struct arena arena;
 	struct tabletext lines;     /* time lines by name: "scope:name" -> index of the track */
 	struct line_cached *cached; /* cache of recent ones */
+	uint64_t line_misses;       /* looked up, but not in the cache */
 	uint32_t line_bytes;        /* size of their names */
 	bool lines_full;            /* reported already */
 	uint32_t facts_bytes;
