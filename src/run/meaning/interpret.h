@@ -33,10 +33,12 @@ struct arrow_end;
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
 	uint32_t *order, *to;   /* as long as ends; see arrows.c */
-	uint32_t *buckets;
+	uint32_t *buckets;      /* by hash of name and key */
+	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
 	uint32_t at, resolved;  /* [at, resolved) are given out; later ones arrived since */
 	uint32_t old;           /* ends before it leave the window then */
+	uint32_t disorder;      /* ends that are earlier than the one before */
 	struct tabletext names; /* name -> its number */
 	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
