@@ -167,6 +167,7 @@ struct open_track {
 	uint32_t top;  /* slot + 1 of the innermost span; 0: none */
 	uint32_t depth;
 	uint32_t states; /* slot + 1 of its first state */
+	uint32_t beyond; /* counted open spans, without async ones */
 };
 
 struct pairing {
@@ -241,11 +242,11 @@ static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, 
 {
 	const uint32_t place = p->free, track = e->track->index;
 
-	if (place == 0 || p->nbeyond > 0 || track >= p->ntracks)
+	if (place == 0 || track >= p->ntracks)
 		return false;
 	struct open_track *const t = &p->tracks[track];
 	struct open_span *const s = &p->spans[place - 1];
-	if (t->depth >= PAIRING_TRACK)
+	if (t->depth >= PAIRING_TRACK || t->beyond > 0)
 		return false;
 	p->free = s->below;
 	s->ts = e->ts;
@@ -271,11 +272,11 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	const uint64_t end = e->ts;
 	const uint32_t track = e->track->index;
 
-	if (p->nbeyond > 0 || track >= p->ntracks)
+	if (track >= p->ntracks)
 		return false;
 	struct open_track *const t = &p->tracks[track];
 	const uint32_t place = t->top;
-	if (place == 0)
+	if (place == 0 || t->beyond > 0)
 		return false;
 	struct open_span *const s = &p->spans[place - 1];
 	if (s->pair != pair || s->key != 0 || s->retained != NULL || end < s->ts)
