@@ -222,6 +222,17 @@ static bool find_name(struct interpret *in, struct batch *b, struct event *e, co
 	return e->name.p == e->cls->name.p;
 }
 
+/* Looks the name up after the track was found.  own: the track that the reader set, the scope of tables. */
+static void find_late_name(struct interpret *in, struct batch *b, struct event *e,
+                           const struct known_class *k, const struct track *own)
+{
+	const struct track *const track = e->track;
+
+	e->track = own;
+	find_name(in, b, e, k);
+	e->track = track;
+}
+
 /* ---- phases: functions return true if the event is kept ---- */
 
 static bool apply_pairing(struct interpret *in, struct event *e, enum pairing_result result)
@@ -386,13 +397,20 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	if (k->m->has_layout && k->fields)
 		interpret_layout(in, b, e, k->m);
 	interpret_learn(in, b, e, k->m);
-	how.lasting = find_name(in, b, e, k);
+	/* a span has the name of its begin, so that of its end is looked up only if there is no span */
+	const bool late = k->m->phase == PLAN_END && in->spans && !k->m->async && k->m->nnames > 0;
+	const struct track *const own = e->track;
+	if (!late)
+		how.lasting = find_name(in, b, e, k);
 	find_track(in, b, e, k->m, &how);
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
 		interpret_arrows(in, b, e, k->m);
-	return apply_phase(in, b, e, k->m, how);
+	const bool kept = apply_phase(in, b, e, k->m, how);
+	if (late && kept && e->phase == PHASE_INSTANT)
+		find_late_name(in, b, e, k, own);
+	return kept;
 }
 
 /* Handles a record without a track: it may define something, but neither begins nor ends a span. */
