@@ -281,6 +281,7 @@ static void describe_trace(struct info *n)
 
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
+	job.unnamed = !n->digest && job.select == NULL;
 	job.hooks.opened = opened;
 	n->first_ns = UINT64_MAX;
 	n->last_ns = n->tracks = n->files = n->packed = 0;

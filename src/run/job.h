@@ -65,6 +65,8 @@ struct pipeline_job {
 
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
+	bool unnamed;                  /* nobody reads names or texts of events: names are not made.  Without
+	                                  select and WANT_FIELDS */
 	bool raw;                      /* unmodified records, not interpreted */
 	const struct format *raw_from; /* so too if the trace is of this format; NULL: none */
 	bool raw_fields; /* fields of raw events are read although the writer needs their bytes only */

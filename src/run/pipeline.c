@@ -293,7 +293,7 @@ static bool begin_joining(struct pipeline *p)
 /* Stages that limit texts and move times. */
 static void add_limits(struct pipeline *p)
 {
-	if ((p->job->want & WANT_TIMES) != 0) {
+	if ((p->job->want & WANT_TIMES) != 0 && !p->job->unnamed) {
 		p->repeats.p = p;
 		repeats_init(&p->repeats.repeats, &p->trace, p->job->max_repeat, &p->repeats.ledger);
 		add_stage(p, &p->repeats.stage, repeats_next);
@@ -405,6 +405,7 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->interpret, want);
+	p->interpret.unnamed = job->unnamed;
 	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0)) {
 		pipeline_no_memory(p);
 		return false;

@@ -183,7 +183,9 @@ static void compile_plan(struct interpret *in, struct known_class *k, const stru
 	struct class_plan plan;
 
 	class_plan_compile(&plan, m, NULL);
-	*k = (struct known_class){ .m = m, .name = plan.fixed_name, .pair = m->pair };
+	*k = (struct known_class){ .m = m,
+		                   .name = in->unnamed ? cls->name : plan.fixed_name,
+		                   .pair = m->pair };
 	k->fields = in->fields || class_needs_fields(cls);
 	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && k->fields) &&
 	           (plan.says & ~(unsigned)(CLASS_PLAN_FIXED_NAME | CLASS_PLAN_MORE)) == 0;

@@ -313,6 +313,7 @@ struct interpret {
 	struct trace *trace;
 	unsigned want;
 	bool spans, fields;          /* build spans; fields are wanted */
+	bool unnamed;                /* events have the names of their classes */
 	bool checks_payloads;        /* done by the reader */
 	struct known_class *classes; /* cache by index of the class */
 	uint32_t nclasses;

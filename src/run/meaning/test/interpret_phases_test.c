@@ -229,3 +229,24 @@ Test(interpret_phases, names_of_ends)
 	cr_assert_eq(losses->n, 2, "these, and ends of nothing");
 	stage_free(&g);
 }
+
+/* Where nobody reads names, nothing is looked up for them; times and tracks are the same. */
+Test(interpret_phases, unnamed)
+{
+	struct interpret_rig g;
+
+	stage_init(&g, INTERPRET_SPANS, WANT_TIMES);
+	g.in.unnamed = true;
+	const struct class *const b = class_of(&g, "b", &table_begin), *const e =
+	                                                                   class_of(&g, "e", &table_end);
+	definitions_put(&g.trace.definitions, 2, DEFINITIONS_WHOLE_TRACE, 7, 0,
+	                value_string(SLICE_LIT("seven")));
+	for (unsigned i = 0; i < 3; i++)
+		add_field(&g, add(&g, i == 0 ? b : e, 0, i), SLICE_LIT("id"), value_u64(7));
+	run(&g);
+	cr_assert_eq(g.batch.n, 2);
+	cr_assert(g.batch.events[0].phase == PHASE_SPAN && g.batch.events[0].dur == 1 &&
+	          slice_is(g.batch.events[0].name, "b"));
+	cr_assert(g.batch.events[1].phase == PHASE_INSTANT && slice_is(g.batch.events[1].name, "e"));
+	stage_free(&g);
+}
