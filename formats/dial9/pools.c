@@ -300,6 +300,15 @@ static void retain_content(struct d9_state *st, enum d9_pool_kind kind, struct d
 	/* The first stack needs symbols.  Two passes at once should not both hold large pools. */
 	if (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED)
 		d9_look_ahead(st);
+	if (kind == D9_STRINGS && st->collects == NULL) {
+		const struct slice text = trace_text(st->r->trace, data);
+		if ((text.flags & SLICE_STAYS) != 0) {
+			e->text = text.p;
+			e->flags = text.flags;
+			e->cost = e->n;
+			return;
+		}
+	}
 	struct arena *const arena = pool_arena(st);
 	if (arena == NULL) {
 		st->no_memory = true;

@@ -311,6 +311,7 @@ static void describe_trace(struct trace_slot *t)
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest ? (unsigned)WANT_FIELDS : 0);
+	job.read.unnamed = !run->digest && job.choice.select == NULL;
 	job.to.hooks.opened = opened;
 	n->path = t->path;
 	n->first_ns = UINT64_MAX;

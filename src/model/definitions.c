@@ -166,17 +166,23 @@ void definitions_free(struct definitions *d)
 
 /* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places
  * side by side: eight of them share a hash. */
-static uint32_t first_place_definitions(const struct definitions *d, uint8_t table, uint32_t scope,
-                                        uint64_t key1, uint64_t key2)
+static uint32_t first_place_definitions(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                                        uint64_t key2)
 {
 	const uint64_t whose = (uint64_t)table << 32 | scope;
-	const uint64_t h =
-	    hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
+	struct definitions_last *const last = &d->last[table & 3];
+
+	if (last->whose != whose + 1 || last->key2 != key2) {
+		last->whose = whose + 1;
+		last->key2 = key2;
+		last->hash = hash_u64(key2 ^ whose << 24, d->seed);
+	}
+	const uint64_t h = hash_u64(key1 >> 3 ^ last->hash, d->seed) << 3 | (key1 & 7);
 
 	return (uint32_t)h & (d->cap - 1);
 }
 
-static uint32_t place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+static uint32_t place_definitions(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
                                   uint64_t key2)
 {
 	for (uint32_t i = first_place_definitions(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
@@ -331,9 +337,17 @@ static void put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, u
 
 #define MAX_PAIRS (UINT16_MAX - 1U)
 
-static uint32_t whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
+static uint32_t whose_of(struct definitions *d, uint8_t table, uint32_t scope)
 {
-	return table64_get(&d->pairs, (uint64_t)table << 32 | scope);
+	const uint64_t whose = (uint64_t)table << 32 | scope;
+	struct definitions_last *const last = &d->last[table & 3];
+
+	if (last->pair != whose + 1 || last->npairs != d->npairs) {
+		last->pair = whose + 1;
+		last->npairs = d->npairs;
+		last->owner = table64_get(&d->pairs, whose);
+	}
+	return last->owner;
 }
 
 /* Finds or adds it; TABLE_NONE: too many. */
@@ -372,7 +386,7 @@ static void drop_small(struct definitions *d, uint8_t table, uint32_t scope, uin
 		numbers_drop(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1);
 }
 
-static struct value get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+static struct value get_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
                               uint64_t key2)
 {
 	const struct value none = { .type = VALUE_NONE };
@@ -389,8 +403,7 @@ static struct value get_small(const struct definitions *d, uint8_t table, uint32
 
 /* ---- both tables ---- */
 
-static bool is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
-                        uint64_t key2)
+static bool is_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
 	return d->cap > 0 && d->slots[place_definitions(d, table, scope, key1, key2)].used;
 }
@@ -408,7 +421,7 @@ void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint6
 	put_in_slots(d, table, scope, key1, key2, value);
 }
 
-struct value definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+struct value definitions_get(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
                              uint64_t key2)
 {
 	const struct definition_slot *const s =

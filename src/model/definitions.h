@@ -61,6 +61,14 @@ void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key
 
 struct definition_slot;
 
+/* What was computed last for tables of a number (mod 4): look-ups of a table mostly have the scope of the one
+ * before.  All zero: nothing. */
+struct definitions_last {
+	uint64_t whose, key2, hash; /* whose: table << 32 | scope, + 1 */
+	uint64_t pair;              /* likewise, of `owner` */
+	uint32_t npairs, owner;     /* npairs: when it was looked up */
+};
+
 struct definitions {
 	struct definition_slot *slots; /* by hash */
 	uint32_t n, cap;
@@ -72,6 +80,7 @@ struct definitions {
 	struct numbers numbers; /* 32-bit numbers under keys that are not in the slots */
 	struct table64 pairs;   /* table << 32 | scope -> owner in `numbers` */
 	uint32_t npairs;
+	struct definitions_last last[4];
 	uint64_t forgotten; /* dropped definitions, without those of `numbers` */
 	bool failed;        /* memory ran out: definitions may be missing without being counted */
 };
@@ -89,7 +98,7 @@ void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint6
                      struct value value);
 
 /* The definition, or one of type VALUE_NONE.  Its text lives as long as d. */
-struct value definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+struct value definitions_get(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
                              uint64_t key2);
 
 #endif

@@ -218,6 +218,7 @@ void trace_free(struct trace *t)
 	tabletext_free(&t->class_names);
 	table64_free(&t->class_plans);
 	tabletext_free(&t->child_tracks);
+	tabletext_free(&t->texts);
 	definitions_free(&t->definitions);
 	*t = (struct trace){ .format = "" };
 }
@@ -276,6 +277,28 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 		return false;
 	t->meta[t->nmeta++] = (struct field){ name, value };
 	return true;
+}
+
+#define MAX_TEXTS 32768U
+#define MAX_TEXT_BYTES (2U << 20) /* of all texts */
+#define MAX_TEXT 256U             /* bytes of a text */
+
+struct slice trace_text(struct trace *t, struct slice s)
+{
+	const uint32_t flags = s.flags | SLICE_STAYS;
+
+	if (s.n == 0 || s.n > MAX_TEXT)
+		return s;
+	const char *const known = tabletext_key(&t->texts, s);
+	if (known != NULL)
+		return (struct slice){ known, s.n, flags };
+	if (t->texts.used == MAX_TEXTS || s.n > MAX_TEXT_BYTES - t->text_bytes)
+		return s;
+	const struct slice copy = arena_copy(&t->arena, s);
+	if (copy.p == NULL || !tabletext_put(&t->texts, copy, 0))
+		return s;
+	t->text_bytes += s.n;
+	return (struct slice){ copy.p, s.n, flags };
 }
 
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what)

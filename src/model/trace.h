@@ -32,6 +32,8 @@ struct trace {
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
+	struct tabletext texts;              /* of trace_text() */
+	uint32_t text_bytes;                 /* their sum */
 	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
@@ -45,6 +47,10 @@ struct class *trace_name_class(struct trace *t, struct slice name); /* to be pla
 struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
+
+/* Interns a text that events repeat: returns the one copy of it in the trace, with SLICE_STAYS, or `s` itself
+ * if it is long, or beyond the limits of count and bytes. */
+struct slice trace_text(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */
 #define TRACE_MAX_DEPTH 64     /* ancestors of a track; deeper ones are attached to the last */

@@ -67,6 +67,8 @@ struct trace_input {
 struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
+	bool unnamed;                 /* nobody reads names or texts of events: names are not made.  Without
+	                               * select and WANT_FIELDS */
 	bool raw;                     /* unmodified records, not interpreted */
 	const struct format *copy_of; /* so too if the trace is of this format, for a copy; NULL: none */
 	bool copy_fields; /* fields of copied records are read although the writer needs their bytes only */

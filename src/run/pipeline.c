@@ -293,7 +293,7 @@ static bool begin_joining(struct pipeline *p)
 /* Stages that limit texts and move times. */
 static void add_limits(struct pipeline *p)
 {
-	if ((p->job->read.want & WANT_TIMES) != 0) {
+	if ((p->job->read.want & WANT_TIMES) != 0 && !p->job->read.unnamed) {
 		p->repeats.p = p;
 		repeats_init(&p->repeats.repeats, &p->trace, p->job->adjust.max_repeat, &p->repeats.ledger);
 		add_stage(p, &p->repeats.stage, repeats_next);
@@ -406,6 +406,7 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->read.interpret, want);
+	p->interpret.unnamed = job->read.unnamed;
 	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->read.want & WANT_BYTES) != 0)) {
 		pipeline_no_memory(p);
 		return false;

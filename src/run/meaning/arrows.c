@@ -1,6 +1,7 @@
 /* Pairs arrow ends by name and key (run/meaning/interpret.h).  Ends are buffered in a window of bounded size;
- * when it is full, they are sorted by key and time, and the older half is resolved.  O(n log n) per window.
- */
+ * when it is full, its older half is resolved: ends are put in order of time, if many are out of order then
+ * bucket by bucket of a hash of name and key, and one pass from last to first finds the nearest in of each
+ * out.  O(n log n) per window; O(n) for ends that arrive nearly in order of time. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct arrow_end {
 
 void arrows_init(struct arrows *a)
 {
-	*a = (struct arrows){ .ends = NULL };
+	*a = (struct arrows){ .seed = hash_seed() };
 }
 
 void arrows_free(struct arrows *a)
@@ -72,13 +73,18 @@ static bool grow(struct arrows *a)
 {
 	const uint32_t cap = a->cap == 0 ? 1024 : a->cap * 2;
 
-	if (a->buckets == NULL && !grow_list(&a->buckets, BUCKETS + 1, sizeof *a->buckets))
+	if (a->buckets == NULL && !grow_list(&a->buckets, BUCKETS, sizeof *a->buckets))
 		return false;
 	if (!grow_list(&a->ends, cap, sizeof *a->ends) || !grow_list(&a->order, cap, sizeof *a->order) ||
 	    !grow_list(&a->to, cap, sizeof *a->to))
 		return false;
 	a->cap = cap;
 	return true;
+}
+
+static inline void count_order(struct arrows *a, const struct arrow_end *end)
+{
+	a->disorder += a->n > 0 && end->ts < a->ends[a->n - 1].ts;
 }
 
 static void add_end(struct arrows *a, struct slice name, struct arrow_end end)
@@ -88,10 +94,12 @@ static void add_end(struct arrows *a, struct slice name, struct arrow_end end)
 		return;
 	}
 	end.name = number_of_name(a, name);
-	if (end.name == TABLE_NONE || (a->n == a->cap && !grow(a)))
+	if (end.name == TABLE_NONE || (a->n == a->cap && !grow(a))) {
 		a->failed = true;
-	else
-		a->ends[a->n++] = end;
+		return;
+	}
+	count_order(a, &end);
+	a->ends[a->n++] = end;
 }
 
 static struct arrow_end end_at(const struct event *e, uint64_t key)
@@ -123,20 +131,16 @@ static bool same_key(const struct arrow_end *x, const struct arrow_end *y)
 	return x->key == y->key && x->name == y->name;
 }
 
-/* Order by name, key and time; at equal times outs first, so that an in of the same time is their arrival. */
-static bool is_before(const struct arrow_end *x, const struct arrow_end *y)
+/* Order by time; at equal times outs first, so that an in of the same time is their arrival. */
+static inline bool is_before(const struct arrow_end *x, const struct arrow_end *y)
 {
-	if (x->name != y->name)
-		return x->name < y->name;
-	if (x->key != y->key)
-		return x->key < y->key;
 	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
 }
 
-/* Returns the bucket of a name and key.  An input that fills one bucket costs the time of one sort. */
-static uint32_t bucket_of(const struct arrow_end *e)
+/* Returns the bucket of a name and key.  The hash has a seed, so that inputs cannot fill one. */
+static inline uint32_t bucket_of(const struct arrows *a, const struct arrow_end *e)
 {
-	return (uint32_t)((e->key + e->name) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+	return (uint32_t)(hash_u64(e->key, a->seed + e->name) >> 48);
 }
 
 /* Counting sort: order[] becomes the indexes of all ends by bucket, in each in order of arrival; buckets[i]
@@ -145,16 +149,16 @@ static void fill_buckets(struct arrows *a)
 {
 	uint32_t sum = 0;
 
-	memset(a->buckets, 0, (BUCKETS + 1) * sizeof *a->buckets);
+	memset(a->buckets, 0, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = 0; i < a->n; i++)
-		a->buckets[bucket_of(&a->ends[i])]++;
+		a->buckets[bucket_of(a, &a->ends[i])]++;
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		const uint32_t n = a->buckets[i];
 		a->buckets[i] = sum;
 		sum += n;
 	}
 	for (uint32_t i = 0; i < a->n; i++)
-		a->order[a->buckets[bucket_of(&a->ends[i])]++] = i;
+		a->order[a->buckets[bucket_of(a, &a->ends[i])]++] = i;
 }
 
 static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
@@ -168,21 +172,25 @@ static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
 	}
 }
 
-/* Merges p[0, first) and p[first, n); spare has space for `first` indexes. */
+/* Merges p[0, first) and p[first, n); spare has space for `first` indexes.  The part of p[0, first) that has
+ * its place already is not moved. */
 static void merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uint32_t *spare)
 {
-	uint32_t i = 0, k = first, to = 0;
+	uint32_t start = first, i = 0, k = first;
 
-	memcpy(spare, p, first * sizeof *p);
-	while (i < first)
+	while (start > 0 && is_before(&ends[p[first]], &ends[p[start - 1]]))
+		start--;
+	const uint32_t moved = first - start;
+	uint32_t to = start;
+	memcpy(spare, p + start, moved * sizeof *p);
+	while (i < moved)
 		p[to++] = k < n && is_before(&ends[p[k]], &ends[spare[i]]) ? p[k++] : spare[i++];
 }
 
 #define FEW 16
 
-/* Stable bottom-up merge sort.  Events of a thread are usually in order of time: such blocks are not merged.
- */
-static void sort_bucket(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
+/* Stable bottom-up merge sort.  Blocks that follow each other are not merged. */
+static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
 {
 	for (uint32_t i = 0; i < n; i += FEW)
 		sort_few(ends, p + i, n - i < FEW ? n - i : FEW);
@@ -196,27 +204,45 @@ static void sort_bucket(const struct arrow_end *ends, uint32_t *p, uint32_t n, u
 		}
 }
 
-/* Finds the nearest in of each out, scanning from last to first. */
+/* Puts ends of the same name and key in order of time in order[].  Over all ends, this is cheap only if few
+ * are out of order. */
+static void put_in_order(struct arrows *a)
+{
+	if (a->disorder > a->n / 16) {
+		fill_buckets(a);
+		for (uint32_t i = 0, from = 0; i < BUCKETS; from = a->buckets[i++])
+			sort_by_time(a->ends, a->order + from, a->buckets[i] - from, a->to);
+		return;
+	}
+	for (uint32_t i = 0; i < a->n; i++)
+		a->order[i] = i;
+	sort_by_time(a->ends, a->order, a->n, a->to);
+}
+
+/* Finds the nearest in of each out, scanning from last to first.  buckets[] are lists of the nearest in of
+ * each name and key, linked by to[] of the ins. */
 static void find_nearest(struct arrows *a)
 {
-	uint32_t in = NO_END;
-
+	memset(a->buckets, 0xff, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = a->n; i-- > 0;) {
-		const uint32_t x = a->order[i];
-		if (in != NO_END && !same_key(&a->ends[in], &a->ends[x]))
-			in = NO_END;
-		a->to[x] = a->ends[x].out ? in : NO_END;
-		if (!a->ends[x].out)
-			in = x;
+		const uint32_t place = a->order[i];
+		const struct arrow_end *const x = &a->ends[place];
+		uint32_t *link = &a->buckets[bucket_of(a, x)];
+		while (*link != NO_END && !same_key(&a->ends[*link], x))
+			link = &a->to[*link];
+		if (x->out) {
+			a->to[place] = *link;
+		} else {
+			a->to[place] = *link != NO_END ? a->to[*link] : NO_END;
+			*link = place;
+		}
 	}
 }
 
 /* Resolves all buffered ends; nothing is being emitted. */
 static void resolve(struct arrows *a, bool all)
 {
-	fill_buckets(a);
-	for (uint32_t i = 0, from = 0; i < BUCKETS; from = a->buckets[i++])
-		sort_bucket(a->ends, a->order + from, a->buckets[i] - from, a->to);
+	put_in_order(a);
 	find_nearest(a);
 	a->at = 0;
 	a->resolved = a->n;
@@ -226,18 +252,20 @@ static void resolve(struct arrows *a, bool all)
 /* Returns false for an arrow whose ends are both in the newer half: a nearer in may follow. */
 static bool is_due(const struct arrows *a, uint32_t i)
 {
-	return a->to[i] != NO_END && (i < a->old || a->to[i] < a->old);
+	return a->ends[i].out && a->to[i] != NO_END && (i < a->old || a->to[i] < a->old);
 }
 
 /* Removes emitted ends and the older half. */
 static void remove_emitted(struct arrows *a)
 {
-	uint32_t kept = 0;
+	const uint32_t n = a->n;
 
-	for (uint32_t i = a->old; i < a->n; i++)
-		if (i >= a->resolved || !is_due(a, i))
-			a->ends[kept++] = a->ends[i];
-	a->n = kept;
+	a->n = a->disorder = 0;
+	for (uint32_t i = a->old; i < n; i++)
+		if (i >= a->resolved || !is_due(a, i)) {
+			count_order(a, &a->ends[i]);
+			a->ends[a->n++] = a->ends[i];
+		}
 	a->at = a->resolved = a->old = 0;
 }
 

@@ -378,7 +378,8 @@ static bool interpret_single(const struct interpret *in, struct batch *b, const 
 
 	if (s.p == NULL)
 		return false;
-	*lasting = (v.type == VALUE_STRING && r->ntables > 0) || v.type == VALUE_BOOL; /* definitions stay */
+	*lasting = v.type == VALUE_BOOL || (v.type == VALUE_STRING && /* definitions stay */
+	                                    (r->ntables > 0 || (v.flags & SLICE_STAYS) != 0));
 	*text = s.p == number ? arena_copy(&b->scratch, s) : s;
 	return text->p != NULL;
 }

@@ -107,15 +107,28 @@ static void interpret_arrows(struct interpret *in, const struct batch *b, struct
 /* Kinds of events on the fast path, without fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 
+#define QUICK_TRACKS 32U
+#define QUICK_MISSES 10000U
+
+/* For a class whose name and track are each a constant or one field: the places of the fields in its events,
+ * and the tracks of small values. */
+struct quick {
+	uint16_t track_at, name_at;
+	uint32_t misses;                          /* at QUICK_MISSES it is not tried any more */
+	const struct track *process;              /* of the tracks */
+	const struct track *tracks[QUICK_TRACKS]; /* by value of the field; NULL: not known */
+};
+
 /* Properties common to all events of a class. */
 struct known_class {
 	const struct plan *m; /* NULL: nothing to do */
 	const struct known_class *otherwise;
 	struct slice name; /* p NULL: composed per event, or set by the reader */
 	uint16_t pair;
-	uint8_t simple; /* enum simple */
-	bool light;     /* the plan has only a fixed name and a phase */
-	bool fields;    /* its events have their fields */
+	uint8_t simple;      /* enum simple */
+	bool light;          /* the plan has only a fixed name and a phase */
+	bool fields;         /* its events have their fields */
+	struct quick *quick; /* NULL: the class does not qualify */
 };
 
 void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
@@ -139,7 +152,30 @@ void interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
-static void compile_plan(const struct interpret *in, struct known_class *k, const struct class *cls,
+/* Whether a reference is a field that is not looked up in tables. */
+static bool is_field(const struct plan_ref *r)
+{
+	return r->nfields == 1 && r->ntables == 0;
+}
+
+static bool is_quick(const struct known_class *k)
+{
+	const struct plan *const m = k->m;
+	const struct plan_track *const track = m->tracks;
+	const struct plan_template *const name = m->names;
+
+	if ((m->phase != PLAN_BEGIN && m->phase != PLAN_END && m->phase != PLAN_INSTANT) || k->light ||
+	    m->async || m->named.p != NULL || m->has_layout || m->ndefines > 0 || m->key.nfields > 0 ||
+	    m->epoch.p != NULL || m->facts.p != NULL)
+		return false;
+	if (m->ntracks == 0 || track->child || !is_field(&track->number) ||
+	    (track->id.nfields > 0 && track->id.ntables == 0))
+		return false;
+	return k->name.p != NULL || (m->nnames > 0 && name->nparts == 1 && name->parts[0].text.n == 0 &&
+	                             is_field(&name->parts[0].ref) && name->parts[0].ref.none[0].n == 0);
+}
+
+static void compile_plan(struct interpret *in, struct known_class *k, const struct class *cls,
                          const struct plan *m)
 {
 	const bool simple = m->phase == PLAN_AS_READ || m->phase == PLAN_BEGIN || m->phase == PLAN_END ||
@@ -147,7 +183,9 @@ static void compile_plan(const struct interpret *in, struct known_class *k, cons
 	struct class_plan plan;
 
 	class_plan_compile(&plan, m, NULL);
-	*k = (struct known_class){ .m = m, .name = plan.fixed_name, .pair = m->pair };
+	*k = (struct known_class){ .m = m,
+		                   .name = in->unnamed ? cls->name : plan.fixed_name,
+		                   .pair = m->pair };
 	k->fields = in->fields || class_needs_fields(cls);
 	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && k->fields) &&
 	           (plan.says & ~(unsigned)(CLASS_PLAN_FIXED_NAME | CLASS_PLAN_MORE)) == 0;
@@ -157,6 +195,8 @@ static void compile_plan(const struct interpret *in, struct known_class *k, cons
 		                                                  : SIMPLE_NOT;
 	if (k->light && k->simple == SIMPLE_BEGIN && k->name.p == NULL)
 		k->simple = SIMPLE_NOT;
+	if (is_quick(k))
+		k->quick = arena_zalloc(&in->arena, 1, sizeof *k->quick);
 }
 
 static void compile_plans(struct interpret *in, struct known_class *k, const struct class *cls)
@@ -220,6 +260,17 @@ static bool find_name(struct interpret *in, struct batch *b, struct event *e, co
 			           e->offset, 1);
 	}
 	return e->name.p == e->cls->name.p;
+}
+
+/* Looks the name up after the track was found.  own: the track that the reader set, the scope of tables. */
+static void find_late_name(struct interpret *in, struct batch *b, struct event *e,
+                           const struct known_class *k, const struct track *own)
+{
+	const struct track *const track = e->track;
+
+	e->track = own;
+	find_name(in, b, e, k);
+	e->track = track;
 }
 
 /* ---- phases: functions return true if the event is kept ---- */
@@ -386,14 +437,126 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	if (k->m->has_layout && k->fields)
 		interpret_layout(in, b, e, k->m);
 	interpret_learn(in, b, e, k->m);
-	how.lasting = find_name(in, b, e, k);
+	/* a span has the name of its begin, so that of its end is looked up only if there is no span */
+	const bool late = k->m->phase == PLAN_END && in->spans && !k->m->async && k->m->nnames > 0;
+	const struct track *const own = e->track;
+	if (!late)
+		how.lasting = find_name(in, b, e, k);
 	find_track(in, b, e, k->m, &how);
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
 		interpret_arrows(in, b, e, k->m);
+	const bool kept = apply_phase(in, b, e, k->m, how);
+	if (late && kept && e->phase == PHASE_INSTANT)
+		find_late_name(in, b, e, k, own);
+	return kept;
+}
+
+/* ---- events with a remembered track ---- */
+
+/* Returns the index of the first field of this name; nfields: none. */
+static uint16_t place_of(const struct batch *b, const struct event *e, struct slice name)
+{
+	const struct field *const f = b->fields + e->first_field;
+	uint16_t i = 0;
+
+	while (i < e->nfields && !slice_equal(f[i].name, name))
+		i++;
+	return i;
+}
+
+/* Returns the field if it is at its place, or NULL.  Names of fields that plans use are the plan's own text
+ * (plan_uses), so addresses tell; an earlier field of the same name comes first. */
+static inline const struct value *field_at(const struct batch *b, const struct event *e, uint16_t at,
+                                           struct slice name)
+{
+	const struct field *const f = b->fields + e->first_field;
+
+	if (at >= e->nfields || f[at].name.p != name.p || f[at].name.n != name.n)
+		return NULL;
+	for (uint16_t i = 0; i < at; i++)
+		if (f[i].name.p == name.p && f[i].name.n == name.n)
+			return NULL;
+	return &f[at].value;
+}
+
+static inline bool is_small(const struct value *v)
+{
+	return v != NULL && v->type >= VALUE_U8 && v->type <= VALUE_U64 && v->u64 < QUICK_TRACKS;
+}
+
+/* Finds name and track as they were for the same values before. */
+static inline bool find_quickly(const struct known_class *k, const struct batch *b, const struct event *e,
+                                const struct track **track, struct slice *name)
+{
+	const struct quick *const q = k->quick;
+	const struct value *const v = field_at(b, e, q->track_at, k->m->tracks[0].number.field[0]);
+
+	if (!is_small(v) || q->process != track_process(e->track) || q->tracks[v->u64] == NULL)
+		return false;
+	*track = q->tracks[v->u64];
+	*name = k->name;
+	if (name->p != NULL)
+		return true;
+	const struct value *const text = field_at(b, e, q->name_at, k->m->names[0].parts[0].ref.field[0]);
+	if (text == NULL || text->type != VALUE_STRING || (text->flags & SLICE_STAYS) == 0)
+		return false;
+	*name = value_text(text);
+	return true;
+}
+
+/* Remembers places and track of an event. */
+static void learn_quick(struct interpret *in, struct batch *b, const struct event *e,
+                        const struct known_class *k)
+{
+	const struct plan_ref *const number = &k->m->tracks[0].number;
+	struct quick *const q = k->quick;
+
+	q->track_at = place_of(b, e, number->field[0]);
+	if (k->name.p == NULL)
+		q->name_at = place_of(b, e, k->m->names[0].parts[0].ref.field[0]);
+	const struct value v = interpret_ref(in, b, e, number); /* none: another rule finds the track */
+	if (q->track_at == e->nfields || !is_small(&v))
+		return;
+	if (q->process != track_process(e->track)) {
+		q->process = track_process(e->track);
+		memset(q->tracks, 0, sizeof q->tracks);
+	}
+	q->tracks[v.u64] = interpret_line(in, b, e, k->m);
+}
+
+/* Like interpret_event(). */
+static bool interpret_quick(struct interpret *in, struct batch *b, struct event *e,
+                            const struct known_class *k)
+{
+	const struct pairing_end_of how = { .pair = k->pair, .lasting = true };
+	const struct track *track;
+	struct slice name;
+
+	if (k->quick->misses >= QUICK_MISSES)
+		return interpret_event(in, b, e, k);
+	if (!find_quickly(k, b, e, &track, &name)) {
+		k->quick->misses++;
+		learn_quick(in, b, e, k);
+		return interpret_event(in, b, e, k);
+	}
+	pairing_see(&in->pairing, e->track, e->ts);
+	e->track = track;
+	e->name = name;
+	pairing_see(&in->pairing, track, e->ts);
+	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
+		interpret_arrows(in, b, e, k->m);
+	if (in->spans && !in->fields) {
+		if (k->m->phase == PLAN_BEGIN && pairing_begin_fast(&in->pairing, e, name, k->pair))
+			return false;
+		if (k->m->phase == PLAN_END && k->pair > 0 && pairing_end_fast(&in->pairing, e, k->pair, e))
+			return true;
+	}
 	return apply_phase(in, b, e, k->m, how);
 }
+
+/* ---- any event ---- */
 
 /* Handles a record without a track: it may define something, but neither begins nor ends a span. */
 static bool interpret_untimed(struct interpret *in, struct batch *b, struct event *e,
@@ -420,7 +583,7 @@ static bool interpret_one(struct interpret *in, struct batch *b, struct event *e
 	if (k->m == NULL) {
 		kept = as_read(in, b, e);
 	} else if (!k->light) {
-		kept = interpret_event(in, b, e, k);
+		kept = k->quick != NULL ? interpret_quick(in, b, e, k) : interpret_event(in, b, e, k);
 	} else {
 		const struct pairing_end_of how = { .pair = k->pair,
 			                            .lasting =

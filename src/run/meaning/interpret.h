@@ -33,10 +33,12 @@ struct arrow_end;
 struct arrows {
 	struct arrow_end *ends; /* in order of arrival */
 	uint32_t *order, *to;   /* as long as ends; see arrows.c */
-	uint32_t *buckets;
+	uint32_t *buckets;      /* by hash of name and key */
+	uint64_t seed;          /* of the hash */
 	uint32_t n, cap;
 	uint32_t at, resolved;  /* [at, resolved) are given out; later ones arrived since */
 	uint32_t old;           /* ends before it leave the window then */
+	uint32_t disorder;      /* ends that are earlier than the one before */
 	struct tabletext names; /* name -> its number */
 	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
@@ -165,6 +167,7 @@ struct open_track {
 	uint32_t top;  /* slot + 1 of the innermost span; 0: none */
 	uint32_t depth;
 	uint32_t states; /* slot + 1 of its first state */
+	uint32_t beyond; /* counted open spans, without async ones */
 };
 
 struct pairing {
@@ -239,11 +242,11 @@ static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, 
 {
 	const uint32_t place = p->free, track = e->track->index;
 
-	if (place == 0 || p->nbeyond > 0 || track >= p->ntracks)
+	if (place == 0 || track >= p->ntracks)
 		return false;
 	struct open_track *const t = &p->tracks[track];
 	struct open_span *const s = &p->spans[place - 1];
-	if (t->depth >= PAIRING_TRACK)
+	if (t->depth >= PAIRING_TRACK || t->beyond > 0)
 		return false;
 	p->free = s->below;
 	s->ts = e->ts;
@@ -269,11 +272,11 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	const uint64_t end = e->ts;
 	const uint32_t track = e->track->index;
 
-	if (p->nbeyond > 0 || track >= p->ntracks)
+	if (track >= p->ntracks)
 		return false;
 	struct open_track *const t = &p->tracks[track];
 	const uint32_t place = t->top;
-	if (place == 0)
+	if (place == 0 || t->beyond > 0)
 		return false;
 	struct open_span *const s = &p->spans[place - 1];
 	if (s->pair != pair || s->key != 0 || s->retained != NULL || end < s->ts)
@@ -310,12 +313,14 @@ struct interpret {
 	struct trace *trace;
 	unsigned want;
 	bool spans, fields;          /* build spans; fields are wanted */
+	bool unnamed;                /* events have the names of their classes */
 	bool checks_payloads;        /* done by the reader */
 	struct known_class *classes; /* cache by index of the class */
 	uint32_t nclasses;
 	struct arena arena;
 	struct tabletext lines;     /* time lines by name: "scope:name" -> index of the track */
 	struct line_cached *cached; /* cache of recent ones */
+	uint64_t line_misses;       /* looked up, but not in the cache */
 	uint32_t line_bytes;        /* size of their names */
 	bool lines_full;            /* reported already */
 	uint32_t facts_bytes;

@@ -318,9 +318,19 @@ static uint64_t beyond_key(const struct track *track, struct pairing_end_of how)
 	return (uint64_t)t->index << 16 | how.pair;
 }
 
+/* The sum of a track, or NULL for async spans. */
+static uint32_t *beyond_of_track(const struct pairing *p, const struct track *track,
+                                 struct pairing_end_of how)
+{
+	return (how.flags & PAIRING_ASYNC) == 0 && track->index < p->ntracks ? &p->tracks[track->index].beyond
+	                                                                     : NULL;
+}
+
 static uint32_t beyond_count(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
-	const uint32_t n = p->nbeyond > 0 ? table64_get(&p->beyond, beyond_key(track, how)) : TABLE_NONE;
+	const uint32_t *const sum = beyond_of_track(p, track, how);
+	const bool any = p->nbeyond > 0 && (sum == NULL || *sum > 0);
+	const uint32_t n = any ? table64_get(&p->beyond, beyond_key(track, how)) : TABLE_NONE;
 
 	return n == TABLE_NONE ? 0 : n;
 }
@@ -331,7 +341,10 @@ static void beyond_set(struct pairing *p, const struct track *track, struct pair
 
 	if (n > old && (p->beyond.used >= PAIRING_BEYOND_ROOM || p->nbeyond == UINT32_MAX))
 		return;
+	uint32_t *const sum = beyond_of_track(p, track, how);
 	p->nbeyond += n - old;
+	if (sum != NULL)
+		*sum += n - old;
 	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
 }
 

@@ -1,5 +1,6 @@
-/* Copies names and fields of open spans, into one block each, and joins the fields of BEGIN and END.  The
- * size is computed first, so that the limit is checked before memory is allocated. */
+/* Copies names and fields of open spans, into one block each, and joins the fields of BEGIN and END.  Texts
+ * with SLICE_STAYS are not copied.  The size is computed first, so that the limit is checked before memory is
+ * allocated. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -29,6 +30,12 @@ static bool is_text(const struct value *v)
 	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
 }
 
+/* Bytes to copy of a text. */
+static uint32_t text_bytes(struct slice s)
+{
+	return (s.flags & SLICE_STAYS) != 0 ? 0 : s.n;
+}
+
 static bool fits(const struct extent *x, uint64_t limit)
 {
 	return x->values <= limit / sizeof(struct value) &&
@@ -39,7 +46,7 @@ static bool measure(const struct value *v, struct extent *x, uint64_t limit, int
 {
 	const uint64_t n = entries(v);
 
-	x->bytes += is_text(v) ? v->count : 0;
+	x->bytes += is_text(v) ? text_bytes(value_text(v)) : 0;
 	x->values += n;
 	if (!fits(x, limit) || (n > 0 && depth == DEPTH))
 		return false;
@@ -49,13 +56,13 @@ static bool measure(const struct value *v, struct extent *x, uint64_t limit, int
 	return true;
 }
 
-/* Copies a text.  The copy is freed after the span, so it loses SLICE_STAYS. */
 static struct slice copy_text(struct output *to, struct slice s)
 {
+	if ((s.flags & SLICE_STAYS) != 0)
+		return s;
 	if (s.n > 0)
 		memcpy(to->bytes, s.p, s.n);
 	s.p = to->bytes;
-	s.flags &= ~(uint32_t)SLICE_STAYS;
 	to->bytes += s.n;
 	return s;
 }
@@ -66,10 +73,8 @@ static struct value copy_value(struct output *to, const struct value *v)
 	const uint64_t n = entries(v);
 	struct value copy = *v;
 
-	if (is_text(v)) {
+	if (is_text(v))
 		copy.p = copy_text(to, value_text(v)).p;
-		copy.flags &= (uint8_t)~SLICE_STAYS;
-	}
 	if (n == 0)
 		return copy;
 	struct value *const list = to->values;
@@ -83,14 +88,14 @@ static struct value copy_value(struct output *to, const struct value *v)
 enum retained_made retained_new(struct retained **made, struct slice name, const struct field *fields,
                                 uint32_t n, uint32_t limit)
 {
-	struct extent x = { 0, name.p != NULL ? name.n : 0 };
+	struct extent x = { 0, name.p != NULL ? text_bytes(name) : 0 };
 	const uint64_t head = sizeof(struct retained) + (uint64_t)n * sizeof(struct field);
 
 	*made = NULL;
 	if (head > limit || !fits(&x, limit - head))
 		return RETAINED_TOO_MUCH;
 	for (uint32_t i = 0; i < n; i++) {
-		x.bytes += fields[i].name.n;
+		x.bytes += text_bytes(fields[i].name);
 		if (fields[i].value.type >= VALUE_STRING && !measure(&fields[i].value, &x, limit - head, 0))
 			return RETAINED_TOO_MUCH;
 	}

@@ -7,7 +7,7 @@
 #include "check/rules.h"
 #include "run/meaning/interpret.h"
 
-#define CACHED 1024U
+#define CACHED 1024U         /* slots, in pairs */
 #define NAME_BYTES 256U      /* max bytes of the name of a line; longer names are cut */
 #define ALL_BYTES (4U << 20) /* max bytes of all names */
 
@@ -30,10 +30,12 @@ void interpret_lines_free(struct interpret *in)
 	in->cached = NULL;
 }
 
-static struct line_cached *cached_at(struct interpret *in, const void *how, const struct track *base,
-                                     uint64_t value)
+/* Returns the pair of slots of a key.  The mix is not linear: by a linear one, the slots of two rules at an
+ * unlucky distance of their addresses are the same for every value.  The second slot of a pair takes most of
+ * the collisions that are left. */
+static struct line_cached *cached_pair(struct interpret *in, const struct line_cached *key)
 {
-	uint64_t h = (uint64_t)(uintptr_t)how >> 3;
+	uint64_t h = (uintptr_t)key->how ^ (uint64_t)key->base->index << 40 ^ key->value << 20;
 
 	if (in->cached == NULL)
 		in->cached = calloc(CACHED, sizeof *in->cached);
@@ -41,8 +43,28 @@ static struct line_cached *cached_at(struct interpret *in, const void *how, cons
 		in->failed = true;
 		return NULL;
 	}
-	h = (h * 31 + base->index) * 31 + value;
-	return &in->cached[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+	h *= UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return &in->cached[h >> 55 << 1];
+}
+
+/* Returns the track cached in a pair, or NULL. */
+static inline const struct track *cached_track(struct interpret *in, const struct line_cached *pair,
+                                               const struct line_cached *key)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (pair[i].how == key->how && pair[i].base == key->base && pair[i].value == key->value &&
+		    pair[i].type == key->type)
+			return pair[i].track;
+	in->line_misses++;
+	return NULL;
+}
+
+static void cache_track(struct line_cached *pair, struct line_cached key, const struct track *track)
+{
+	key.track = track;
+	pair[1] = pair[0];
+	pair[0] = key;
 }
 
 /* Adds a line with this name. */
@@ -131,11 +153,13 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 	if (how->id.nfields > 0 && how->id.ntables == 0 &&
 	    interpret_ref(in, b, e, &how->id).type == VALUE_NONE)
 		return;
-	struct line_cached *const c = cached_at(in, how, base, v.u64);
-	if (c == NULL)
+	const struct line_cached key = { .how = how, .base = base, .value = v.u64, .type = v.type };
+	struct line_cached *const pair = cached_pair(in, &key);
+	const struct track *const known = pair != NULL && plain ? cached_track(in, pair, &key) : NULL;
+	if (pair == NULL)
 		return;
-	if (plain && c->how == how && c->base == base && c->value == v.u64 && c->type == v.type) {
-		*track = c->track;
+	if (known != NULL) {
+		*track = known;
 		return;
 	}
 	if (!interpret_template(in, b, e, &how->name, &name, &lasting))
@@ -145,7 +169,7 @@ static void try_line(struct interpret *in, struct batch *b, const struct event *
 	const struct track *const found = named_line(in, b, e, base, how->child, name, &how->id);
 	*track = found;
 	if (plain)
-		*c = (struct line_cached){ how, base, v.u64, v.type, found };
+		cache_track(pair, key, found);
 }
 
 const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e,
@@ -161,13 +185,13 @@ const struct track *interpret_line(struct interpret *in, struct batch *b, const 
 const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,
                                          const struct plan *m)
 {
-	struct line_cached *const c = cached_at(in, m->state_name.p, e->track, m->state);
+	const struct line_cached key = { .how = m->state_name.p, .base = e->track, .value = m->state };
+	struct line_cached *const pair = cached_pair(in, &key);
+	const struct track *found = pair != NULL ? cached_track(in, pair, &key) : e->track;
 
-	if (c == NULL)
-		return e->track;
-	if (c->how == m->state_name.p && c->base == e->track && c->value == m->state)
-		return c->track;
-	const struct track *const found = named_line(in, b, e, e->track, true, m->state_name, NULL);
-	*c = (struct line_cached){ m->state_name.p, e->track, m->state, VALUE_NONE, found };
+	if (found != NULL)
+		return found;
+	found = named_line(in, b, e, e->track, true, m->state_name, NULL);
+	cache_track(pair, key, found);
 	return found;
 }

@@ -43,8 +43,8 @@ static bool text_holds(struct contract *c, struct slice s, const char *what)
 	MUST(utf8 || (s.flags & SLICE_UTF8) == 0, "%s: flagged as UTF-8 and is not", what);
 	MUST((utf8 && plain) || (s.flags & SLICE_JSON) == 0, "%s: flagged as plain JSON text and is not",
 	     what);
-	MUST((s.flags & ~(uint32_t)(SLICE_UTF8 | SLICE_JSON | SLICE_RAW_JSON)) == 0, "%s: flags %#" PRIx32,
-	     what, s.flags);
+	MUST((s.flags & ~(uint32_t)(SLICE_UTF8 | SLICE_JSON | SLICE_RAW_JSON | SLICE_STAYS)) == 0,
+	     "%s: flags %#" PRIx32, what, s.flags);
 	mix_text(c, s);
 	return true;
 }

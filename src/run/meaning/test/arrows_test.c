@@ -70,7 +70,8 @@ static size_t take_all(struct arrows *a, struct batch *b, bool end, size_t *to)
 	return arrows;
 }
 
-static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times)
+/* times: the range of times; in_order: of the steps from one end to the next. */
+static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times, bool in_order)
 {
 	struct end ends[300];
 	size_t to[300], expected = 0;
@@ -83,7 +84,9 @@ static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times)
 		ends[i] = (struct end){ next_random(&seed) % 2 ? SLICE_LIT("wake") : SLICE_LIT("send"),
 			                next_random(&seed) % keys, next_random(&seed) % times,
 			                next_random(&seed) % 2 };
-		if (next_random(&seed) % 16 == 0)
+		if (in_order)
+			ends[i].ts = (i > 0 ? ends[i - 1].ts : 0) + ends[i].ts / 2;
+		else if (next_random(&seed) % 16 == 0)
 			ends[i].ts = UINT64_MAX - ends[i].ts;
 		to[i] = n;
 		add(&a, &ends[i], i);
@@ -104,7 +107,14 @@ static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times)
 Test(arrows, equal_a_look_at_all_pairs)
 {
 	for (uint64_t seed = 0; seed < 400; seed++)
-		check_random(seed, seed % 300, 1 + seed % 40, 1 + seed * 7 % 500);
+		check_random(seed, seed % 300, 1 + seed % 40, 1 + seed * 7 % 500, false);
+}
+
+/* With runs of one time. */
+Test(arrows, in_order_of_time_equal_a_look_at_all_pairs)
+{
+	for (uint64_t seed = 0; seed < 800; seed++)
+		check_random(seed, seed % 300, 1 + seed % 40, 2 + seed % 5, true);
 }
 
 Test(arrows, an_in_of_the_same_time_is_reached_and_one_before_is_not)

@@ -195,3 +195,58 @@ Test(interpret_phases, who_means_it_himself_is_left_alone)
 	cr_assert(g.batch.n == 1 && g.batch.events[0].phase == PHASE_INSTANT);
 	stage_free(&g);
 }
+
+static const struct plan_part looked_up[] = { { .ref = LOOKED_UP("id", 2) } };
+static const struct plan_template named_by_table[] = { TEMPLATE(looked_up) };
+static const struct plan table_begin = { .phase = PLAN_BEGIN,
+	                                 .pair = 1,
+	                                 .names = named_by_table,
+	                                 .nnames = 1 },
+                         table_end = { .phase = PLAN_END, .pair = 1, .names = named_by_table, .nnames = 1 };
+
+/* The name of a span is that of its begin; an end looks its own up only if it ends nothing. */
+Test(interpret_phases, names_of_ends)
+{
+	struct interpret_rig g;
+
+	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
+	const struct class *const b = class_of(&g, "b", &table_begin), *const e =
+	                                                                   class_of(&g, "e", &table_end);
+	definitions_put(&g.trace.definitions, 2, DEFINITIONS_WHOLE_TRACE, 7, 0,
+	                value_string(SLICE_LIT("seven")));
+	g.trace.definitions.forgotten = 1;
+	for (unsigned i = 0; i < 4; i++) /* begin, end of it, end of nothing, end of nothing without a name */
+		add_field(&g, add(&g, i == 0 ? b : e, 0, i), SLICE_LIT("id"), value_u64(i == 2 ? 7 : 8));
+	run(&g);
+	cr_assert_eq(g.batch.n, 3);
+	cr_assert(g.batch.events[0].phase == PHASE_SPAN && slice_is(g.batch.events[0].name, "b"));
+	cr_assert(g.batch.events[1].phase == PHASE_INSTANT && slice_is(g.batch.events[1].name, "seven"));
+	cr_assert(g.batch.events[2].phase == PHASE_INSTANT && slice_is(g.batch.events[2].name, "e"));
+	const struct ledger *const losses = interpret_ledger(&g.in);
+	for (size_t i = 0; i < losses->n; i++)
+		if (strcmp(losses->rows[i].loss->id, "names/forgotten") == 0)
+			cr_assert_eq(losses->rows[i].count, 2, "of the begin, and of the end of nothing");
+	cr_assert_eq(losses->n, 2, "these, and ends of nothing");
+	stage_free(&g);
+}
+
+/* Where nobody reads names, nothing is looked up for them; times and tracks are the same. */
+Test(interpret_phases, unnamed)
+{
+	struct interpret_rig g;
+
+	stage_init(&g, INTERPRET_SPANS, WANT_TIMES);
+	g.in.unnamed = true;
+	const struct class *const b = class_of(&g, "b", &table_begin), *const e =
+	                                                                   class_of(&g, "e", &table_end);
+	definitions_put(&g.trace.definitions, 2, DEFINITIONS_WHOLE_TRACE, 7, 0,
+	                value_string(SLICE_LIT("seven")));
+	for (unsigned i = 0; i < 3; i++)
+		add_field(&g, add(&g, i == 0 ? b : e, 0, i), SLICE_LIT("id"), value_u64(7));
+	run(&g);
+	cr_assert_eq(g.batch.n, 2);
+	cr_assert(g.batch.events[0].phase == PHASE_SPAN && g.batch.events[0].dur == 1 &&
+	          slice_is(g.batch.events[0].name, "b"));
+	cr_assert(g.batch.events[1].phase == PHASE_INSTANT && slice_is(g.batch.events[1].name, "e"));
+	stage_free(&g);
+}

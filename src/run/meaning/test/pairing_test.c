@@ -332,6 +332,33 @@ Test(pairing, depth_is_bounded)
 	stage_free(&g);
 }
 
+/* Spans that are only counted put their own track on the slow path. */
+Test(pairing, a_crowded_track_does_not_slow_others)
+{
+	struct interpret_rig g;
+	const struct pairing_end_of how = { .pair = 1, .lasting = true };
+	uint64_t ts = 0;
+
+	stage_init(&g);
+	for (; ts < PAIRING_TRACK + 3; ts++) {
+		struct event e = event_of(&g, 0, SLICE_LIT("s"), ts);
+		cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN);
+	}
+	struct event e = event_of(&g, 1, SLICE_LIT("s"), ts);
+	cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN); /* there are free slots now */
+	cr_assert(pairing_begin_fast(&g.p, &e, e.name, 1));
+	cr_assert(pairing_end_fast(&g.p, &e, 1, &e));
+	e = event_of(&g, 0, SLICE_LIT("s"), ts);
+	cr_assert_not(pairing_begin_fast(&g.p, &e, e.name, 1));
+	for (int i = 0; i < 3; i++) {
+		e = event_of(&g, 0, SLICE_LIT("s"), ts);
+		cr_assert_not(pairing_end_fast(&g.p, &e, 1, &e));
+		cr_assert_eq(pairing_end(&g.p, &g.batch, &e, how), PAIRING_DROPPED);
+	}
+	cr_assert(pairing_end_fast(&g.p, &e, 1, &e), "the counted ones are gone");
+	stage_free(&g);
+}
+
 Test(pairing, all_tracks_share_the_room)
 {
 	struct interpret_rig g;

@@ -85,17 +85,19 @@ Test(retained, join_of_many_fields_is_quick)
 	free(to);
 }
 
-/* What is copied goes when the span is over, whatever the text it was copied from. */
-Test(retained, copies_do_not_stay)
+/* A text that stays is not copied, and costs nothing of the limit. */
+Test(retained, texts_that_stay_are_shared)
 {
 	const struct slice text = { "text", 4, SLICE_UTF8 | SLICE_STAYS };
 	const struct field f = { text, value_string(text) };
+	const uint32_t size = sizeof(struct retained) + sizeof f;
 	struct retained *k;
 
-	cr_assert_eq(retained_new(&k, text, &f, 1, 1000), RETAINED_MADE);
-	cr_assert_eq(k->name.flags, SLICE_UTF8);
-	cr_assert_eq(k->fields[0].name.flags, SLICE_UTF8);
-	cr_assert_eq(k->fields[0].value.flags, SLICE_UTF8);
-	cr_assert(k->fields[0].value.p != text.p && slice_equal(value_text(&k->fields[0].value), text));
+	cr_assert_eq(retained_new(&k, text, &f, 1, size), RETAINED_MADE);
+	cr_assert_eq(k->bytes, size);
+	cr_assert(k->name.p == text.p && k->name.flags == text.flags);
+	cr_assert(k->fields[0].name.p == text.p && k->fields[0].name.flags == text.flags);
+	cr_assert(k->fields[0].value.p == text.p && k->fields[0].value.flags == text.flags);
 	retained_free(k);
+	cr_assert_eq(retained_new(&k, SLICE_LIT("text"), &f, 1, size), RETAINED_TOO_MUCH);
 }
