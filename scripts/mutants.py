@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutants.py [-n N] [-s SEED] [-t SECONDS] [-o FILE] [--same FILE] [FOLDER...] | --compare FILE FILE
+"""mutants.py [-n N] [-s SEED] [-t SECONDS] [-j JOBS] [-o FILE] [--same FILE] [FOLDER...] | --compare FILE FILE
 
 Changes single lines of src/ and formats/ (or of the folders), and tells which changes the tests find.  One build has all
 changes (mutant schemata): in the copy build-mutants/tree each chosen line holds both forms, and the variable MUTANT selects
@@ -10,6 +10,7 @@ then the quickest, until one fails, or takes ten times as long.
   -n N           mutants (200)
   -s SEED        of the choice (1): the same tree and seed give the same mutants
   -t SECONDS     CPU time of tests for one mutant (20); a mutant that passes so many survives
+  -j JOBS        tests at the same time (as many as processors)
   -o FILE        the result (build-mutants/result.txt)
   --same FILE    the mutants of an earlier result, by file and text of the line, where it still exists
   --compare A B  differences between two results
@@ -296,10 +297,10 @@ def judge(n, m, notes, limit):
     return "survives", "" if done == len(tests) else "%d of %d tests" % (done, len(tests))
 
 
-def run(mutants, count, out, limit):
+def run(mutants, count, out, limit, jobs):
     build(mutants)
     mutants = dict(list(mutants.items())[:count])
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         tests = list_tests()
         notes = sorted(filter(None, pool.map(lambda t: note(t, tests[t], mutants), tests)))
         failing = sorted(set(tests) - {k.test for k in notes})
@@ -331,10 +332,9 @@ def compare(one, two):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="")
-    parser.add_argument("-n", type=int, default=200)
-    parser.add_argument("-s", type=int, default=1)
+    for option, default in ("-n", 200), ("-s", 1), ("-t", 20), ("-j", os.cpu_count()):
+        parser.add_argument(option, type=int, default=default)
     parser.add_argument("-o", default="build-mutants/result.txt")
-    parser.add_argument("-t", type=float, default=20)
     parser.add_argument("--same")
     parser.add_argument("--compare", nargs=2)
     parser.add_argument("folders", nargs="*", default=["src", "formats"])
@@ -343,7 +343,7 @@ def main():
         return compare(*args.compare)
     # Some do not compile; those that are too many stay switched off.
     chosen = choose_same(args.same, args.folders) if args.same else choose(args.n + args.n // 4, args.s, args.folders)
-    run(dict(enumerate(chosen)), len(chosen) if args.same else args.n, args.o, args.t)
+    run(dict(enumerate(chosen)), len(chosen) if args.same else args.n, args.o, args.t, args.j)
 
 
 if __name__ == "__main__":
