@@ -252,15 +252,20 @@ def run_tests(tests, seconds, **env):
     limits = "ulimit -S -f 4000000; ulimit -S -v 16000000; ulimit -S -t %d" % (10 + 10 * seconds)
     command = ["sh", "-c", limits + "; \"$@\"; s=$?; times >&2; exit $s", "sh", "build/tests", "-j1", "--fail-fast",
                "--filter", "@(%s)" % "|".join(tests)]
-    run = subprocess.Popen(command, cwd=TREE, env=dict(os.environ, TRACETOOL_BIN="build/tracetool", **env), text=True,
-                           errors="replace", start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.PIPE)
-    try:
-        err = run.communicate(timeout=100 + 100 * seconds)[1]
-    except subprocess.TimeoutExpired:
-        os.killpg(run.pid, signal.SIGKILL)
-        run.communicate()
-        return "time", 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp:
+        cwd = tmp + "/tree"  # mutants write files of any name into the current folder
+        os.mkdir(cwd)
+        for name in os.listdir(TREE):
+            os.symlink(os.path.abspath(os.path.join(TREE, name)), os.path.join(cwd, name))
+        run = subprocess.Popen(command, cwd=cwd, env=dict(os.environ, TRACETOOL_BIN="build/tracetool", TMPDIR=tmp, **env),
+                               text=True, errors="replace", start_new_session=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            err = run.communicate(timeout=60 + 20 * seconds)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
+            return "time", 0
     used = sum(60 * float(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", err.strip().rsplit("\n", 1)[-1]))
     failed = re.search(r"\[FAIL\S*\] (\w+)::(\w+)", err)
     return "" if run.returncode == 0 else "/".join(failed.groups()) if failed else "status %d" % run.returncode, used
