@@ -73,6 +73,7 @@ Test(policy_starter, names_that_are_patterns_or_no_text)
 	policy_expect(dir, "--fail-level note a.json", 0, "valid", "[");
 	policy_expect(dir, "--no-config --init a.json", 0, "- name: \"a\\\\*b\\\\?\\\\\\\\c\\\"d: #\"\n",
 	              NULL);
+	policy_expect(dir, "--no-config --init a.json", 0, "statistic: p99 # 9.000 us here\n", NULL);
 	remove_folder(dir);
 }
 
