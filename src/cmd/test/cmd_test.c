@@ -92,6 +92,7 @@ Test(cmd, version_says_what_it_is_made_of)
 	cr_expect_eq(strncmp(r.out, TOOL_NAME "\n", sizeof TOOL_NAME), 0, "%s", r.out);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		cr_expect_not_null(strstr(r.out, words[i]), "%s is not in: %s", words[i], r.out);
+	cr_expect_not_null(strstr(r.out, " plain\n"), "the scanner that any machine has: %s", r.out);
 	memcpy(name, "\nformat: ", 9);
 	for (const char *p = listed.out; (p = strchr(p, '\n')) != NULL; p++) {
 		if (sscanf(p, "\n%50[a-z0-9_]", name + 9) != 1)
