@@ -375,7 +375,8 @@ Test(select, options_that_match_nothing)
 		const char *options, *says;
 	} rows[] = {
 		{ "--name Frist", "warning: no event has the name \"Frist\"; did you mean \"first\"?" },
-		{ "--name first --category nosuch", "warning: no event has the category \"nosuch\"; there " },
+		{ "--name first --category nosuch",
+		  "warning: no event has the category \"nosuch\"; there is \"" },
 		{ "--name first --pid 77", "warning: no event is of a process 77" },
 		{ "--tid 77", "warning: no event is of a thread 77; there are 1, 2" },
 		{ "--not --track nosuch", "warning: no track, thread or process with events has the name" },
