@@ -249,10 +249,12 @@ def run_tests(tests, seconds, **env):
     limits = "ulimit -S -f 4000000; ulimit -S -v 16000000; ulimit -S -t %d" % (10 + 10 * seconds)
     command = ["sh", "-c", limits + "; \"$@\"; s=$?; times >&2; exit $s", "sh", "build/tests", "-j1", "--fail-fast",
                "--filter", "@(%s)" % "|".join(tests)]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cwd:  # mutants write files of any name
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp:
+        cwd = os.path.join(tmp, "tree")  # where mutants write files of any name
+        os.mkdir(cwd)
         for name in os.listdir(TREE):
             os.symlink(os.path.abspath(os.path.join(TREE, name)), os.path.join(cwd, name))
-        env = dict(os.environ, TRACETOOL_BIN="build/tracetool", TMPDIR=cwd, **env)
+        env = dict(os.environ, TRACETOOL_BIN="build/tracetool", TMPDIR=tmp, **env)
         run = subprocess.Popen(command, cwd=cwd, env=env, text=True, errors="replace", start_new_session=True,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
@@ -271,9 +273,8 @@ Note = collections.namedtuple("Note", "seconds test folder reached differs")
 
 def note(test, folder, mutants):
     """Runs a test without a mutant.  Returns what it reaches, and where forms differ; None if it fails."""
-    with tempfile.NamedTemporaryFile() as f:
+    with tempfile.NamedTemporaryFile(buffering=0) as f:
         f.write(bytes(NOTES))
-        f.flush()
         failed, seconds = run_tests([test], 60, MUTANT_NOTES=f.name)
         f.seek(0)
         got = f.read()
@@ -326,8 +327,7 @@ def compare(one, two):
             print("gone: %s:%s: %s" % (path, line, before))
         elif row[0] != fate:
             print("%s -> %s: %s:%s: %s -> %s (%s)" % (fate, row[0], path, row[2], before, after, by or row[5]))
-    for path in one, two:
-        print(path, dict(collections.Counter(r[0] for r in read_result(path))))
+    print(*(dict(collections.Counter(r[0] for r in read_result(path))) for path in (one, two)), sep="\n")
 
 
 def main():
