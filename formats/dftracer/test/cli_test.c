@@ -321,3 +321,20 @@ Test(dftracer_cli, times_with_fractions)
 	cr_expect_not_null(strstr(r.err, "ts is a number with a fraction (\"10.5\")"), "%s", r.err);
 	ran_free(&r);
 }
+
+/* A bracket opens the file, once, before all records. */
+Test(dftracer_cli, brackets_that_open_again)
+{
+#define RECORD                                                                                               \
+	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":2,\"ts\":10,\"dur\":2,\"ph\":"      \
+	"\"X\",\"args\":{}}\n"
+	static const char *const traces[] = { "[\n[\n" RECORD, RECORD "[\n" RECORD };
+#undef RECORD
+
+	for (size_t i = 0; i < 2; i++) {
+		struct ran r =
+		    run_tool((const char *const[]){ "validate", "-", NULL }, traces[i], strlen(traces[i]));
+		cr_expect_not_null(strstr(r.out, "opening [ between records"), "%s", r.out);
+		ran_free(&r);
+	}
+}
