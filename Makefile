@@ -232,11 +232,11 @@ check-format: ## C files are as clang-format makes them
 	@sh scripts/deps.sh clang-format
 	@find src formats -name '*.[ch]' | xargs clang-format --dry-run -Werror
 
-MUTANTS := 200
+N ?= 200
 MUTANT_SEED := 1
 
-mutants: deps ## single-line changes of the program that tests must find: MUTANTS (200) of them; hours
-	@python3 scripts/mutants.py $(MUTANTS) $(MUTANT_SEED) $(MUTANT_FOLDERS)
+mutants: deps ## N (200) single-line changes of the program that tests must find; MUTANT_ARGS are of scripts/mutants.py
+	@python3 scripts/mutants.py -n $(N) -s $(MUTANT_SEED) $(MUTANT_ARGS)
 
 count: ## lines and files, by kind and by folder
 	@sh scripts/count.sh

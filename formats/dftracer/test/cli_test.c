@@ -92,3 +92,33 @@ Test(dftracer_stats, agrees_with_expected)
 {
 	cr_expect_gt(each_expected(real_traces(), "dftracer/", expect_stats), 0);
 }
+
+/* Times with fractions are findings, and exact. */
+Test(dftracer_cli, times_with_fractions)
+{
+	static const char trace[] =
+	    "[\n{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":2,\"ts\":10.5,"
+	    "\"dur\":2.25,\"ph\":\"X\",\"args\":{}}\n";
+	struct ran r = run_tool((const char *const[]){ "cat", "-", NULL }, trace, sizeof trace - 1);
+
+	cr_expect_not_null(strstr(r.out, " span POSIX ts=10500 dur=2250 "), "%s", r.out);
+	cr_expect_not_null(strstr(r.err, "ts is a number with a fraction (\"10.5\")"), "%s", r.err);
+	ran_free(&r);
+}
+
+/* A bracket opens the file, once, before all records. */
+Test(dftracer_cli, brackets_that_open_again)
+{
+#define RECORD                                                                                               \
+	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":2,\"ts\":10,\"dur\":2,\"ph\":"      \
+	"\"X\",\"args\":{}}\n"
+	static const char *const traces[] = { "[\n[\n" RECORD, RECORD "[\n" RECORD };
+#undef RECORD
+
+	for (size_t i = 0; i < 2; i++) {
+		struct ran r =
+		    run_tool((const char *const[]){ "validate", "-", NULL }, traces[i], strlen(traces[i]));
+		cr_expect_not_null(strstr(r.out, "opening [ between records"), "%s", r.out);
+		ran_free(&r);
+	}
+}

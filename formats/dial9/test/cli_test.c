@@ -54,6 +54,24 @@ Test(dial9_cli, bad_samples_give_whole_documents)
 	list_free(names);
 }
 
+/* A finding names the value that is wrong. */
+Test(dial9_cli, messages_have_the_value)
+{
+	static const char *const rows[][2] = {
+		{ "unknown-element-type", "element type in field \"list\" of \"Own\" is 0x10; the event" },
+		{ "presence-byte", "presence byte in field \"maybe\" of \"Own\" is 0x02; the event" },
+		{ "nesting", "depth in field " },
+	};
+	char path[200];
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(path, sizeof path, "testdata/dial9/bad/%s.dial9", rows[i][0]);
+		struct ran r = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
+		cr_expect_not_null(strstr(r.out, rows[i][1]), "%s", r.out);
+		ran_free(&r);
+	}
+}
+
 Test(dial9_cli, samples_are_claimed_by_this_format_alone)
 {
 	char **const names = list_folder(GOOD, ".dial9");

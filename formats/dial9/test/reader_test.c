@@ -151,6 +151,35 @@ Test(dial9_measure, what_is_odd_is_reported_in_all_of_them)
 	expect_all((struct content){ .boolean = 2, .id = 99 }, true);
 }
 
+/* Texts and stacks have numbers of their own: one that the other pool has is not defined. */
+Test(dial9_measure, numbers_of_the_other_pool)
+{
+	static const struct d9_field_desc fields[] = { { "stack", D9T_POOLED_STACK | D9T_OPTIONAL },
+		                                       { "text", D9T_POOLED_STRING | D9T_OPTIONAL } };
+	struct d9_build b;
+	struct d9t_run t;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_string(&b, 1, "one");
+	d9b_stack(&b, 2, &(uint64_t){ 4096 }, 1);
+	d9b_schema(&b, 1, "E", true, fields, 2);
+	for (unsigned i = 0; i < 4; i++) {
+		d9b_event_delta(&b, 1, i);
+		for (uint32_t id = 1; id <= 2; id++) {
+			d9b_u8(&b, 1);
+			d9b_u32(&b, i < 2 ? 3 - id : id); /* the right ones first */
+		}
+	}
+	d9t_open(&t, input_from_memory((const char *)b.p, b.n), WANT_FINDINGS);
+	d9t_read(&t, 100);
+	cr_expect_eq(t.trace.events, 4);
+	cr_expect_eq(count_of(&t, D9_RULE_UNDEFINED_STRING), 1);
+	cr_expect_eq(count_of(&t, D9_RULE_UNDEFINED_STACK), 1);
+	d9t_free(&t);
+	d9b_free(&b);
+}
+
 /* ---- lifetime of batches ---- */
 
 #define WANT (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)

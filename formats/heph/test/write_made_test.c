@@ -12,6 +12,7 @@
 struct made {
 	void (*fill)(struct made *m, struct batch *b);
 	const struct track *process, *thread, *twin; /* twin: of another process with the same ids */
+	struct trace *trace;
 	const struct class *cls;
 	struct writer_rig rig;
 	struct heph_oracle o;
@@ -27,6 +28,7 @@ static bool fill(void *ctx, struct trace *trace, struct batch *b, uint32_t numbe
 	                    *const other = trace_add_process(trace, SLICE_LIT("other"));
 	process->has_id = other->has_id = true;
 	process->id = other->id = 7;
+	m->trace = trace;
 	m->process = process;
 	m->thread = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("thread"));
 	m->twin = trace_add_thread(trace, other, UINT64_MAX, SLICE_LIT("twin"));
@@ -180,6 +182,26 @@ Test(heph_write_made, texts)
 	cr_expect_eq(attribute(e, "long bytes")->values[0].n, 65534);
 	cr_expect_eq(lost(&m, "heph/text-cut"), 2);
 	cr_expect_eq(lost(&m, "heph/text-replaced"), 1);
+	made_free(&m);
+}
+
+/* A track whose name is not that of the input: each of its events is counted. */
+static void renamed_track(struct made *m, struct batch *b)
+{
+	const struct track *const t = trace_add_thread(m->trace, m->process, UINT64_MAX, slice_of("\xff", 1));
+
+	writer_rig_event(b, m->cls, t, 100, SLICE_LIT("one"));
+	writer_rig_event(b, m->cls, t, 200, SLICE_LIT("two"));
+	writer_rig_event(b, m->cls, m->thread, 300, SLICE_LIT("three"));
+}
+
+Test(heph_write_made, renamed_track)
+{
+	struct made m;
+
+	run(&m, renamed_track);
+	cr_expect_eq(lost(&m, "heph/text-replaced"), 1);
+	cr_expect_eq(lost(&m, "heph/track-changed"), 2);
 	made_free(&m);
 }
 

@@ -14,8 +14,31 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "htdump/test/build.h"
+#include "run/write/test/recover_rig_test.h"
 #include "test/fuzz/live_batches.h"
 #include "test/properties/cost_test_util.h"
+
+/* ---- long traces ---- */
+
+/* More than the bytes that recover looks at together. */
+Test(htdump_limits, recover_of_a_long_trace)
+{
+	size_t n;
+	char *const sample = read_whole("testdata/htdump/good/overlapping.htdump", &n);
+	const size_t times = (3U << 20) / n;
+	char *const all = malloc(times * n);
+	struct recovered r;
+
+	cr_assert(sample != NULL && all != NULL);
+	for (size_t i = 0; i < times; i++)
+		memcpy(all + i * n, sample, n);
+	recover_bytes(&r, format_by_name("htdump"), true, all, times * n, 0);
+	cr_expect(r.readable && r.nchanges == 0, "%zu changes: %s", r.nchanges, r.first_why);
+	cr_expect(r.n == times * n && memcmp(r.p, all, r.n) == 0);
+	recovered_free(&r);
+	free(all);
+	free(sample);
+}
 
 /* ---- limits ---- */
 

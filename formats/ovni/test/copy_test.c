@@ -339,6 +339,11 @@ Test(ovni_copied_records, large_jumbo)
 	cr_expect_eq(clock_at(p, n, 8, false), 4);
 	cr_expect(strstr(err, "jumbo events of more than 4 MiB, left out: 1;") != NULL, "%s", err);
 	free(p);
+	free(err);
+	p = converted(dir, "--name=*", "stream.obs", &n, &err); /* a selection */
+	cr_expect_eq(n, 8 + 12);
+	cr_expect(strstr(err, "jumbo events of more than 4 MiB, left out: 1;") != NULL, "%s", err);
+	free(p);
 	free(q);
 	free(err);
 	remove_folder(dir);

@@ -120,6 +120,7 @@ Test(parquet_groups, many_rows)
 	cr_expect_eq(run.file.groups, 2);
 	cr_expect_eq(run.file.largest_group, GROUP_ROWS);
 	cr_expect(pq_column(&run.file, "kind")->all_by_dictionary);
+	cr_expect(pq_column(&run.file, "tid")->all_by_dictionary);
 	cr_expect_not(pq_column(&run.file, "name")->all_by_dictionary);
 	expect_many(&run.file, 0);
 	cr_expect_eq(run.rig.losses.n, 0);

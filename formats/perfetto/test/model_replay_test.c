@@ -81,7 +81,7 @@ static void arrow(struct replay *r, struct stack *s, const struct model_event *e
 	          "an arrow that ends without a begin");
 	if (e->legacy == 't') /* it continues from here */
 		cr_assert(table64_put(&r->starts, e->id, at));
-	*ADD(r->m->arrows, r->m->narrows, r->m->arrows_cap) = (struct model_arrow){ from, at };
+	*ADD(r->m->arrows, r->m->narrows, r->m->arrows_cap) = (struct model_arrow){ from, at, e->category };
 }
 
 static void take(struct replay *r, const struct model_event *e)

@@ -36,6 +36,7 @@ struct model_count {
 
 struct model_arrow {
 	size_t from, to; /* in slices */
+	struct slice category;
 };
 
 struct model_attribute {

@@ -264,6 +264,7 @@ Test(perfetto_write, arrows_bind_to_what_is_open)
 		const struct model_arrow a = r.model.arrows[i];
 		cr_expect(slice_is(r.model.slices[a.from].name, i == 0 ? "sender" : "point"));
 		cr_expect(slice_is(r.model.slices[a.to].name, i == 0 ? "receiver" : "bare"));
+		cr_expect(slice_is(a.category, "flow"));
 	}
 	expect_slice(&r, "bare", 41, 0, 0);
 	cr_expect_eq(perf_rig_lost(&r, "perfetto/arrow"), 2);

@@ -1,5 +1,6 @@
 /* The SQLite writer: databases of samples, values, groups of rows, failures. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,7 @@ static bool fill_arguments(void *ctx, struct trace *trace, struct batch *b, uint
 	static const enum phase phases[] = { PHASE_SPAN, PHASE_INSTANT, PHASE_FLOW_OUT, PHASE_COUNTER };
 	static const struct value list[] = { { .type = VALUE_U8, .u64 = 1 },
 		                             { .type = VALUE_STRING, .count = 1, .p = "x" } };
+	static const struct value nan = { .type = VALUE_F64, .f64 = (double)NAN };
 	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
 	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
 
@@ -166,6 +168,8 @@ static bool fill_arguments(void *ctx, struct trace *trace, struct batch *b, uint
 		                 (struct value){ .type = VALUE_LIST, .count = 2, .values = list });
 	}
 	writer_rig_event(b, cls, process, 5, SLICE_LIT("without"));
+	writer_rig_field(b, SLICE_LIT("odd"),
+	                 (struct value){ .type = VALUE_LIST, .count = 1, .values = &nan });
 	return true;
 }
 
@@ -214,7 +218,7 @@ Test(sqlite, arguments_become_columns)
 	             "('n', 'bad', 'list') OR name LIKE 'x%'",
 	             "INTEGER,TEXT,TEXT,REAL");
 	expect_value(path, "SELECT group_concat(id || count, ' ') FROM loss",
-	             "sqlite/arg-type4 sqlite/no-arg2");
+	             "sqlite/arg-type4 sqlite/not-a-number1 sqlite/no-arg2");
 	writer_rig_free(&r);
 	job.options = &rounded[2];
 	writer_rig_run_all(&r, &job);
@@ -222,7 +226,8 @@ Test(sqlite, arguments_become_columns)
 	expect_value(path,
 	             "SELECT typeof(big) || (big = 18446744073709551616.0) || list || typeof(n) FROM span",
 	             "real1[1,\"x\"]text");
-	expect_value(path, "SELECT group_concat(id || count, ' ') FROM loss", "sqlite/arg-rounded4");
+	expect_value(path, "SELECT group_concat(id || count, ' ') FROM loss",
+	             "sqlite/arg-rounded4 sqlite/not-a-number1");
 	cr_expect_null(sqlite_column_mistake("args"));
 	cr_expect_not_null(sqlite_column_mistake("Series:text"));
 	cr_expect_not_null(sqlite_column_mistake("\xff"));

@@ -173,3 +173,25 @@ Test(stats_command, two_passes_over_a_thread)
 	cr_expect_not_null(strstr(r.out, "\"self_ns\":120000000,\"total_ns\":160000000}"), "%s", r.out);
 	ran_free(&r);
 }
+
+/* Of classes of one name without records, the first is shown. */
+Test(info, classes_of_one_name)
+{
+	static const char trace[] =
+	    "{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"interpreted\",\"rebased\":false,"
+	    "\"format\":\"tick\",\"dialect\":\"plain\",\"byte_order\":\"little\",\"clock\":\"monotonic\"}\n"
+	    "{\"type\":\"class\",\"index\":0,\"name\":\"E\",\"category\":\"k\"}\n"
+	    "{\"type\":\"class\",\"index\":1,\"name\":\"E\",\"category\":\"k\",\"fields\":["
+	    "{\"name\":\"a\",\"type\":\"uint8_t\",\"value\":\"u8\",\"size\":1}]}\n"
+	    "{\"type\":\"class\",\"index\":2,\"name\":\"F\",\"category\":\"k\"}\n"
+	    "{\"type\":\"trace_end\",\"records\":0,\"events\":0,\"format\":\"tick\",\"dialect\":\"plain\","
+	    "\"byte_order\":\"little\",\"clock\":\"monotonic\",\"losses\":{},\"args\":{}}\n";
+	struct ran r =
+	    run_tool((const char *const[]){ "info", "--format=json", "-", NULL }, trace, sizeof trace - 1);
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "\"classes\":[\n{\"name\":\"E\",\"records\":0,\"fields\":[]},\n"
+	                                 "{\"name\":\"F\",\"records\":0,\"fields\":[]}]"),
+	                   "%s", r.out);
+	ran_free(&r);
+}

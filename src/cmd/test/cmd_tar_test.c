@@ -200,6 +200,9 @@ Test(cmd_tar, attributes_of_any_size)
 	add(t.m, "PaxHeaders/x", 'x', "999 path=bad.htdump\n", 20);
 	add_bad(&t, "short", '0');
 	expect_end(&t, 2, "of the archive are damaged");
+	add(t.m, "PaxHeaders/x", 'x', "12 path=a\0b\n", 12);
+	add_bad(&t, "bad.htdump", '0');
+	expect_end(&t, 2, "of the archive are damaged");
 	add_pax(t.m, 'x', "size", "12x", 0);
 	add_bad(&t, "bad.htdump", '0');
 	expect_end(&t, 2, "of the archive are damaged");
@@ -315,6 +318,8 @@ Test(cmd_tar, hard_links_are_names_of_files)
 	setup_traces(&t);
 	add_link(t.m, "link.htdump", "./good.htdump");
 	expect_end(&t, 0, "/link.htdump: valid");
+	add_link(t.m, "a.htdump", "good.htdump"); /* before it by its name */
+	expect_end(&t, 0, "/a.htdump: valid");
 	/* the file of that name that was there then */
 	add_bad(&t, "other.htdump", '0');
 	add_link(t.m, "link.htdump", "other.htdump");

@@ -296,6 +296,17 @@ Test(completion, offers_the_words_that_are_taken)
 		options_visit(*c, check_words, (void *)(uintptr_t)*c);
 }
 
+Test(completion, words_are_text)
+{
+	struct ran r = RUN("__complete", "");
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_eq(strlen(r.out), r.out_n, "no NUL");
+	cr_expect_not_null(strstr(r.out, "\nhelp\tShows the help of a command.\n"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\n--version\tname and version\n"), "%s", r.out);
+	ran_free(&r);
+}
+
 Test(completion, mistakes)
 {
 	static const struct {

@@ -44,6 +44,10 @@ Test(columns, fit)
 	       "  name                   count     p50      p99\n"
 	       "  src/rt/tokio.rs:115:9  28572  1.82 s  75.8 ms\n"
 	       "  draw                       1    0 ns     0 ns\n");
+	expect(&c, 47, /* just wide enough */
+	       "  name                   count     p50      p99\n"
+	       "  src/rt/tokio.rs:115:9  28572  1.82 s  75.8 ms\n"
+	       "  draw                       1    0 ns     0 ns\n");
 	expect(&c, 45,
 	       "  name                 count     p50      p99\n"
 	       "  ...t/tokio.rs:115:9  28572  1.82 s  75.8 ms\n"

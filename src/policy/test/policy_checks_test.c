@@ -62,8 +62,8 @@ Test(policy_checks, each_key_is_something)
 /* Overrides by path. */
 Test(policy_checks, overrides)
 {
-	struct policy_file *const f =
-	    parse("overrides: [{paths: a.json}, {paths: 'x/*'}, {paths: ['*.b', 'y/?']}]\n");
+	struct policy_file *const f = parse(
+	    "overrides: [{paths: a.json}, {paths: 'x/*'}, {paths: ['*.b', 'y/?']}, {paths: '/ff/z'}]\n");
 
 	cr_expect_eq(policy_file_overrides(f, "/f/a.json"), 1);
 	cr_expect_eq(policy_file_overrides(f, "/f/x/a.json"), 3);
@@ -71,5 +71,8 @@ Test(policy_checks, overrides)
 	cr_expect_eq(policy_file_overrides(f, "/f/y/c"), 4);
 	cr_expect_eq(policy_file_overrides(f, "/f/y/cd"), 0);
 	cr_expect_eq(policy_file_overrides(f, "/ff/x/cd"), 0);
+	/* outside of the folder the whole path counts, also where the folder's is a prefix of it */
+	cr_expect_eq(policy_file_overrides(f, "/ff/z"), 8);
+	cr_expect_eq(policy_file_overrides(f, "/g/x/cd"), 0);
 	policy_file_free(f);
 }

@@ -265,3 +265,26 @@ Test(self_times, many_tracks)
 	cr_assert_eq(all, 10 * each * tracks);
 	self_times_free(&t);
 }
+
+/* Long tracks, which get half of their capacity when all is used up: what ends last is retained. */
+Test(self_times, long_tracks)
+{
+	struct self_times t;
+	const uint32_t tracks = 14, children = 99;
+	const uint64_t each = 500;
+
+	self_times_init(&t);
+	for (uint64_t i = 0; i < each; i++)
+		for (uint32_t child = 0; child <= children; child++)
+			for (uint32_t k = 0; k < tracks; k++)
+				if (child < children)
+					self_times_add(&t, k, 1000 * i + 10 * child, 10, 1);
+				else
+					self_times_add(&t, k, 1000 * i, 1000, 2);
+	cr_assert_leq(t.room, SELF_TOTAL_ROOM);
+	self_times_end(&t);
+	cr_expect_eq(t.inexact, 0);
+	cr_expect_eq((uint64_t)total_of(self_times_of(&t, 1)->self), 10 * children * each * tracks);
+	cr_expect_eq((uint64_t)total_of(self_times_of(&t, 2)->self), 10 * each * tracks);
+	self_times_free(&t);
+}

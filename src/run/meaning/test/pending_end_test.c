@@ -135,6 +135,48 @@ Test(pending_end, any_order)
 	tear_down(&s);
 }
 
+/* Gives an end at 20, with a field, and then its beginning at 10, with another. */
+static void give_fields(struct scene *s, bool with_begin)
+{
+	const struct pairing_end_of how = {
+		.pair = 1, .flags = PAIRING_ASYNC, .lasting = true, .fields = true, .key = 1
+	};
+	struct event e = {
+		.ts = 20, .name = SLICE_LIT("life"), .cls = s->cls, .track = s->tracks[0], .nfields = 1
+	};
+
+	*batch_fields(&s->b, 1) = (struct field){ SLICE_LIT("code"), value_u64(7) };
+	s->b.nfields = 1;
+	cr_assert_eq(pairing_end(&s->pairing, &s->b, &e, how), PAIRING_OPEN);
+	batch_recycle(&s->b);
+	if (!with_begin)
+		return;
+	*batch_fields(&s->b, 1) = (struct field){ SLICE_LIT("task"), value_u64(1) };
+	s->b.nfields = 1;
+	e.ts = 10;
+	cr_assert_eq(pairing_begin(&s->pairing, &s->b, &e, how), PAIRING_SPAN);
+	cr_assert_eq(e.nfields, 2);
+	cr_expect(slice_is(s->b.fields[e.first_field].name, "task"));
+	cr_expect(slice_is(s->b.fields[e.first_field + 1].name, "code"));
+	cr_expect_eq(s->b.fields[e.first_field + 1].value.u64, 7);
+}
+
+/* An end keeps its fields until its beginning comes, or the trace ends. */
+Test(pending_end, fields_of_the_end)
+{
+	struct scene s;
+
+	set_up(&s);
+	give_fields(&s, true);
+	batch_recycle(&s.b);
+	give_fields(&s, false);
+	pairing_finish(&s.pairing, &s.b, true);
+	cr_assert_eq(s.b.n, 1);
+	cr_assert_eq(s.b.events[0].nfields, 1);
+	cr_expect(slice_is(s.b.fields[s.b.events[0].first_field].name, "code"));
+	tear_down(&s);
+}
+
 /* An end does not wait for a beginning that comes after it in time. */
 Test(pending_end, not_backwards)
 {

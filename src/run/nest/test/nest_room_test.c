@@ -163,6 +163,25 @@ Test(nest_room, hostile_looks_are_bounded)
 	nesting_free(&n);
 }
 
+/* A span is never put into a lane that it does not fit, also when the credit for looks is used up. */
+Test(nest_room, hostile_looks_fit_nowhere)
+{
+	uint64_t inexact = 0;
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < 600; i++)
+		for (uint64_t lane = 0; lane < 60; lane++)
+			put(&n, 0, 1000 * i + lane + 1, 1000 * i + lane + 500);
+	for (uint64_t i = 0; i < 20000; i++) {
+		const struct nest_result r = put(&n, 0, 250, 600000 + i);
+		cr_assert_geq(r.lane, 60, "span %d in lane %u", (int)i, r.lane);
+		inexact += r.inexact;
+	}
+	cr_expect_gt(inexact, 0);
+	nesting_free(&n);
+}
+
 Test(nest_room, same_answers_each_time)
 {
 	uint64_t sums[2] = { 0, 0 };
