@@ -142,3 +142,32 @@ Test(finding_log, open_findings_outlive_the_files_before)
 	}
 	finding_log_free(&k);
 }
+
+/* Those between the begin of a check and its end belong to it. */
+Test(finding_log, findings_of_a_check)
+{
+	const struct rule *const rules[FILE_CHECK_RULES] = { &a, &b };
+	const uint64_t counts[FILE_CHECK_RULES] = { 1, 0 };
+	struct finding_log k;
+	struct findings j;
+
+	finding_log_init(&k);
+	findings_init(&j, "path", NULL, NULL);
+	j.list = &k.open;
+	finding_add(&j, &a, 0, 0, "before");
+	finding_log_check(&k, "budget", rules);
+	finding_add(&j, &a, 0, 0, "of the check");
+	finding_log_checked(&k, counts);
+	finding_add(&j, &b, 0, 0, "after");
+	finding_log_close(&k, &(struct file_record){ .path = "path" }, &j);
+	const struct file_record *const r = k.first;
+	cr_assert(!k.failed && r != NULL);
+	cr_assert_eq(r->nfindings, 3);
+	const struct finding *f = r->findings;
+	for (int i = 0; i < 3; i++, f = f->next)
+		cr_expect_eq(f->check, i == 1, "%s", f->message);
+	cr_assert_eq(r->nchecks, 1);
+	cr_expect_eq(r->checks[0].counts[0], 1);
+	finding_log_free(&k);
+	findings_free(&j);
+}
