@@ -94,7 +94,7 @@ static struct chrome_open *push_open(struct chrome_reading *st, uint64_t key)
 		return NULL;
 	}
 	if ((st->open_keys.used > 4 * CHROME_MAX_OPEN && !drop_unused_keys(st)) ||
-	    (i == 0 && !array_room(&st->open, st->nopen, &st->open_cap, sizeof *st->open)) ||
+	    (i == 0 && !array_reserve(&st->open, st->nopen, &st->open_cap, sizeof *st->open)) ||
 	    !table64_put(&st->open_keys, key, i != 0 ? i : st->nopen + 1)) {
 		st->no_memory = true;
 		return NULL;

@@ -46,7 +46,7 @@ static struct chrome_task *add_who(struct chrome_reading *st, struct slice key, 
 	struct chrome_task *const w = arena_zalloc(a, 1, sizeof *w);
 
 	if (copy.p == NULL || w == NULL ||
-	    !array_room(&st->tasks, st->ntasks, &st->tasks_cap, sizeof *st->tasks) ||
+	    !array_reserve(&st->tasks, st->ntasks, &st->tasks_cap, sizeof *st->tasks) ||
 	    !tabletext_put(&st->ids, copy, st->ntasks))
 		return NULL;
 	st->tasks[st->ntasks++] = w;

@@ -41,7 +41,7 @@ static bool begin_part(struct chrome_state *st, struct chunk *chunk)
 
 	if (p->begun > 0 && !chrome_put_order(p->tracks, p->ntracks, &chunk->text))
 		return false;
-	if (name == NULL || !array_room(&p->names, p->begun, &p->names_cap, sizeof *p->names))
+	if (name == NULL || !array_reserve(&p->names, p->begun, &p->names_cap, sizeof *p->names))
 		return false;
 	(void)snprintf(name, sizeof "part-4294967295.json", "part-%05" PRIu32 ".json", p->begun);
 	p->names[p->begun++] = name;
@@ -73,7 +73,7 @@ static bool name_track(struct chrome_parts *p, const struct track *k, const stru
 
 	if (*named_in == p->begun)
 		return true;
-	if (!array_room(&p->tracks, p->ntracks, &p->tracks_cap, sizeof *p->tracks))
+	if (!array_reserve(&p->tracks, p->ntracks, &p->tracks_cap, sizeof *p->tracks))
 		return false;
 	*named_in = p->begun;
 	p->tracks[p->ntracks++] = k;

@@ -124,7 +124,7 @@ static void put_args(const struct chrome_state *st, const struct batch *b, const
 
 	if (e->nfields == from)
 		return;
-	char *const p = text_room(t, 16);
+	char *const p = text_reserve(t, 16);
 	if (p == NULL)
 		return;
 	memcpy(p, ",\"args\":{", 9);
@@ -259,7 +259,7 @@ static char *put_literal(char *p, const char *s, size_t n)
 static inline void put_name(struct chunk *chunk, const struct event *e)
 {
 	struct text *const t = &chunk->text;
-	char *p = text_room(t, e->name.n + 16);
+	char *p = text_reserve(t, e->name.n + 16);
 
 	if (p == NULL)
 		return;
@@ -373,7 +373,7 @@ static void render_departure(const struct chrome_state *st, const struct event *
 		                   .dur = e->dur };
 
 	put_name(chunk, &out);
-	char *p = text_room(&chunk->text, LINE_SPACE);
+	char *p = text_reserve(&chunk->text, LINE_SPACE);
 	if (p == NULL)
 		return;
 	p = put_category(p, &out);
@@ -390,7 +390,7 @@ static void render_async_end(const struct chrome_state *st, const struct event *
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_SPACE);
+	char *p = text_reserve(t, chrome_class_of(e->cls)->len + LINE_SPACE);
 	if (p == NULL)
 		return;
 	p = put_category(p, e);
@@ -414,7 +414,7 @@ void chrome_render_event(const struct chrome_state *st, const struct batch *b, c
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_SPACE);
+	char *p = text_reserve(t, chrome_class_of(e->cls)->len + LINE_SPACE);
 	if (p == NULL)
 		return;
 	p = put_category(p, e);

@@ -145,7 +145,7 @@ static void double_each(struct text *t, size_t from, char c)
 		return;
 	for (size_t i = from; i < t->n; i++)
 		n += t->p[i] == c;
-	if (text_room(t, n) == NULL)
+	if (text_reserve(t, n) == NULL)
 		return;
 	const char *s = t->p + t->n;
 	t->n += n;
@@ -183,7 +183,7 @@ static inline bool put_plain_field(struct text *t, bool tabs, const struct field
 
 	if ((f->name.flags & SLICE_JSON) == 0 || !(string || number))
 		return false;
-	char *p = text_room(t, (size_t)f->name.n + (string ? v->count : DECIMAL_U64_MAX) + 16);
+	char *p = text_reserve(t, (size_t)f->name.n + (string ? v->count : DECIMAL_U64_MAX) + 16);
 	if (p == NULL)
 		return true;
 	*p = ',';
@@ -419,7 +419,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	struct fields_json_lost lost = { .bad_text = 0 };
 	const char separator = separator_of(st->tabs);
 	struct text *const t = &c->text;
-	char *p = text_room(t, ROW_BYTES);
+	char *p = text_reserve(t, ROW_BYTES);
 
 	if (p == NULL)
 		return;
@@ -433,7 +433,7 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
 	const unsigned lost_text = put_text_cell(t, st->tabs, e->name);
-	if ((p = text_room(t, (size_t)cls->n + track->n + ROW_BYTES)) == NULL)
+	if ((p = text_reserve(t, (size_t)cls->n + track->n + ROW_BYTES)) == NULL)
 		return;
 	p = text_put(p, cls->p, cls->n);
 	p = text_put(p, track->p, track->n);
@@ -442,14 +442,14 @@ static void render_row(const struct csv_state *st, const struct batch *b, const 
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
 	put_fields_cell(t, st->tabs, b->fields + e->first_field, e->nfields, &lost);
-	if ((p = text_room(t, ROW_BYTES)) == NULL)
+	if ((p = text_reserve(t, ROW_BYTES)) == NULL)
 		return;
 	*p++ = separator;
 	p = decimal_u64(p, e->offset);
 	if (st->lifted != NULL) {
 		t->n = (size_t)(p - t->p);
 		put_lifted(st, b, e, c);
-		if ((p = text_room(t, ROW_BYTES)) == NULL)
+		if ((p = text_reserve(t, ROW_BYTES)) == NULL)
 			return;
 	}
 	if (!st->tabs)

@@ -34,7 +34,7 @@ static inline char *store(char *p, uint64_t v, unsigned size)
 
 static void put_number(struct text *t, uint64_t v, unsigned size)
 {
-	char *const p = text_room(t, 8);
+	char *const p = text_reserve(t, 8);
 
 	if (p != NULL) {
 		store(p, v, 8); /* one instruction; copying `size` bytes is a loop */
@@ -70,7 +70,7 @@ static void put_text(struct text *t, struct slice s, struct chunk *chunk, uint64
 	const bool plain = (s.flags & SLICE_JSON) != 0;
 
 	if (plain || s.n == 0 || (memchr(s.p, '\0', s.n) == NULL && utf8_valid(s.p, s.n))) {
-		char *const p = text_room(t, (size_t)s.n + 1);
+		char *const p = text_reserve(t, (size_t)s.n + 1);
 		if (p == NULL)
 			return;
 		*text_put(p, s.p, s.n) = '\0';
@@ -245,7 +245,7 @@ static void put_value(struct ctf_state *st, const struct value *v, struct chunk 
 /* Adds an address as a text, for lists that have texts too. */
 static void put_address_text(struct text *t, uint64_t v)
 {
-	char *const p = text_room(t, DECIMAL_HEX_MAX + 1);
+	char *const p = text_reserve(t, DECIMAL_HEX_MAX + 1);
 
 	if (p == NULL)
 		return;
@@ -340,7 +340,7 @@ static void put_payload(struct ctf_state *st, const struct ctf_layout *l, const 
 
 static void start_packet(struct ctf_state *st, uint64_t time)
 {
-	char *const p = text_room(&st->packet, PACKET_HEAD);
+	char *const p = text_reserve(&st->packet, PACKET_HEAD);
 
 	if (p != NULL)
 		st->packet.n = PACKET_HEAD;
@@ -393,7 +393,7 @@ static void put_event(struct ctf_state *st, const struct batch *b, const struct 
 	const struct slice *const context = e->track->declared;
 	if (st->packet.n == 0)
 		start_packet(st, time);
-	char *p = text_room(&st->packet, 4 + 8 + (size_t)context->n);
+	char *p = text_reserve(&st->packet, 4 + 8 + (size_t)context->n);
 	if (p != NULL) {
 		p = store(p, l->id, 4);
 		p = store(p, time, 8);

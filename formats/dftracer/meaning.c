@@ -64,7 +64,7 @@ static bool add_title(struct dft_titles *t, struct arena *a, uint64_t process, c
 		if (!table64_put(&t->owners, process, owner))
 			return false;
 	}
-	if (!array_room(&t->texts, t->n, &t->cap, sizeof *t->texts))
+	if (!array_reserve(&t->texts, t->n, &t->cap, sizeof *t->texts))
 		return false;
 	if (text.n > DFT_MAX_TITLE)
 		text = slice_of(text.p, DFT_MAX_TITLE);

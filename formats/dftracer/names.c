@@ -114,10 +114,10 @@ uint32_t dft_host_number(struct dft_numbers *numbers, struct arena *a, struct sl
 		return known;
 	if (numbers->nhosts == DFT_MAX_HOSTS)
 		return 0;
-	const bool room =
-	    array_room(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts);
+	const bool space =
+	    array_reserve(&numbers->texts, numbers->nhosts, &numbers->hosts_cap, sizeof *numbers->texts);
 	const struct slice copy = arena_copy(a, host);
-	if (!room || copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1)) {
+	if (!space || copy.p == NULL || !tabletext_put(&numbers->hosts, copy, numbers->nhosts + 1)) {
 		a->failed = true;
 		return 0;
 	}
@@ -134,7 +134,7 @@ static struct dft_process *add_process(struct dft_state *st, const struct dft_re
 		dft_report_limit(st, DFT_LIMIT_PROCESSES, rec);
 		return all->list[DFT_MAX_PROCESSES - 1];
 	}
-	if (!array_room(&all->list, all->n, &all->cap, sizeof(struct dft_process *)))
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof(struct dft_process *)))
 		return NULL;
 	struct dft_process *const p = arena_zalloc(st->sh->arena, 1, sizeof *p);
 	if (p == NULL)
@@ -276,7 +276,7 @@ static struct dft_name *find_name(struct dft_state *st, struct dft_shared *sh, c
 		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
 		return NULL;
 	}
-	if (!array_room(&n->names, n->n, &n->cap, sizeof *n->names) || !table64_put(index, key, n->n)) {
+	if (!array_reserve(&n->names, n->n, &n->cap, sizeof *n->names) || !table64_put(index, key, n->n)) {
 		st->no_memory = true;
 		return NULL;
 	}
@@ -299,7 +299,7 @@ static struct slice intern_text(struct dft_state *st, struct dft_shared *sh, con
 		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
 		return (struct slice){ NULL, 0, 0 };
 	}
-	const bool ok = array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
+	const bool ok = array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
 	const struct slice copy = ok ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
 	if (copy.p == NULL || !tabletext_put(&n->interned, copy, n->ntexts)) {
 		st->no_memory = true;

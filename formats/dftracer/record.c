@@ -373,7 +373,7 @@ static void add_member(struct dft_record *rec, struct dft_member m)
 {
 	if (rec->nmembers == DFT_MAX_ARGS)
 		rec->too_many = true;
-	else if (!array_room(&rec->members, rec->nmembers, &rec->members_cap, sizeof *rec->members))
+	else if (!array_reserve(&rec->members, rec->nmembers, &rec->members_cap, sizeof *rec->members))
 		rec->no_memory = true;
 	else
 		rec->members[rec->nmembers++] = m;

@@ -285,7 +285,7 @@ static void add_entity(struct dfw_select *s, const struct dfw_parser *x)
 	s->keep_all |= s->nentities >= MAX_ENTITIES;
 	if (s->keep_all)
 		return;
-	s->failed |= !array_room(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
+	s->failed |= !array_reserve(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
 	if (!s->failed)
 		s->entities[s->nentities++] = e;
 }
@@ -395,7 +395,8 @@ static void add_reference(struct dfw_select *s, const struct dfw_parser *x)
 	s->keep_all |= s->nreferences >= MAX_ENTITIES;
 	if (s->keep_all)
 		return;
-	s->failed |= !array_room(&s->references, s->nreferences, &s->references_cap, sizeof *s->references);
+	s->failed |=
+	    !array_reserve(&s->references, s->nreferences, &s->references_cap, sizeof *s->references);
 	if (!s->failed)
 		s->references[s->nreferences++] = r;
 }

@@ -32,7 +32,7 @@ void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
 static void put_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
 {
 	const size_t n = strlen(key);
-	char *p = text_room(t, n + 8 + DECIMAL_U64_MAX);
+	char *p = text_reserve(t, n + 8 + DECIMAL_U64_MAX);
 
 	if (p == NULL)
 		return;
@@ -109,7 +109,7 @@ static const struct dfw_hash *add_hash(struct dfw_state *st, enum dfw_hash_kind 
 {
 	const struct slice copy = arena_copy(&st->arena, text);
 
-	if (copy.p == NULL || !array_room(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
+	if (copy.p == NULL || !array_reserve(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
 	    !tabletext_put(&st->hashed[kind], copy, st->nhashes) ||
 	    !table64_put(&st->hashes_used[kind], value, 1))
 		return NULL;

@@ -345,7 +345,7 @@ static bool retain_symbol(struct d9w_symbols *s, const struct d9w_symbol *symbol
 {
 	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
 
-	if (cost > MAX_SYMBOL_BYTES || !array_room(&s->retained, s->n, &s->cap, sizeof *s->retained))
+	if (cost > MAX_SYMBOL_BYTES || !array_reserve(&s->retained, s->n, &s->cap, sizeof *s->retained))
 		return false;
 	struct d9w_symbol *const to = &s->retained[s->n];
 	*to = *symbol;
@@ -444,7 +444,7 @@ static struct d9w_known *get_known(struct d9w_select *s, enum definition_kind ki
 
 	if (k != NULL)
 		return k;
-	if (!array_room(&s->known, s->nknown, &s->known_cap, sizeof *s->known) ||
+	if (!array_reserve(&s->known, s->nknown, &s->known_cap, sizeof *s->known) ||
 	    !table64_put(&s->index, (uint64_t)kind << 32 | number, s->nknown)) {
 		chunk->text.failed = true;
 		return NULL;
@@ -575,7 +575,7 @@ static void define_note(struct d9w_state *st, struct slice entry, struct chunk *
 	const struct slice copy = s->full ? entry : arena_copy(&s->arena, entry);
 	if (s->full)
 		return;
-	if (copy.p == NULL || !array_room(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
+	if (copy.p == NULL || !array_reserve(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
 		chunk->text.failed = true;
 		return;
 	}

@@ -223,7 +223,7 @@ void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct 
 		return;
 	}
 	struct track *const t = add_track(st, f, v);
-	if (t == NULL || !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
+	if (t == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
 		st->no_memory = true;
 	else
 		st->tracks[st->ntracks++] = t;

@@ -61,7 +61,7 @@ void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, stru
 		return;
 	if (known != TABLE_NONE)
 		a->symbols[known] = symbol;
-	else if (array_room(&a->symbols, a->nsymbols, &a->symbols_cap, sizeof *a->symbols) &&
+	else if (array_reserve(&a->symbols, a->nsymbols, &a->symbols_cap, sizeof *a->symbols) &&
 	         table64_put(&a->symbol_index, address, a->nsymbols))
 		a->symbols[a->nsymbols++] = symbol;
 	else
@@ -76,7 +76,7 @@ static void add_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, s
 	    retain_text(st, has_late_key(st->segment) ? a->nlate : D9_MAX_LATE, D9_MAX_LATE, data);
 	if (copy.p == NULL)
 		return;
-	if (array_room(&a->late, a->nlate, &a->late_cap, sizeof *a->late) &&
+	if (array_reserve(&a->late, a->nlate, &a->late_cap, sizeof *a->late) &&
 	    table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate))
 		a->late[a->nlate++] = copy;
 	else
@@ -218,7 +218,8 @@ void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, cons
 		pool->pending[known].count++;
 	} else if (st->pools_full || pool->npending == D9_MAX_PENDING) {
 		d9_tally(&st->tallies.pool_limit, f, id);
-	} else if (!array_room(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
+	} else if (!array_reserve(&pool->pending, pool->npending, &pool->pending_cap,
+	                          sizeof *pool->pending) ||
 	           !table64_put(&pool->pending_index, id, pool->npending)) {
 		st->no_memory = true;
 	} else {
@@ -270,7 +271,7 @@ const struct d9_entry *d9_pool_far(const struct d9_pool *pool, uint32_t id)
 
 static struct d9_entry *add_entry(struct d9_pool *pool, uint32_t id)
 {
-	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
+	if (!array_reserve(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
 		return NULL;
 	if (id >= D9_DIRECT_IDS) {
 		if (!table64_put(&pool->far, id, pool->n))

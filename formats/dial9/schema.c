@@ -70,7 +70,7 @@ static void register_schema(struct d9_state *st, const struct d9_frame *f, uint1
 	if (old != NULL && old != schema)
 		report_redefined(st, f, id, old, schema);
 	if (!array_reach(&s->by_type, &s->ntypes, id, sizeof(struct d9_schema *)) ||
-	    !array_room(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered)) {
+	    !array_reserve(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered)) {
 		st->no_memory = true;
 		return;
 	}
@@ -221,7 +221,7 @@ static enum d9_result measure_schema(struct d9_state *st, struct d9_frame *f)
 
 static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 {
-	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
+	if (!array_reserve(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
 	    !tabletext_put(&s->index, key, s->n))
 		return false;
 	s->all[s->n++] = schema; /* owns it from here on */

@@ -23,7 +23,7 @@
 
 void d9w_number(struct text *t, uint64_t v, unsigned size)
 {
-	char *const p = text_room(t, 8);
+	char *const p = text_reserve(t, 8);
 
 	if (p == NULL)
 		return;
@@ -51,7 +51,7 @@ uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
 
 void d9w_varint(struct text *t, uint64_t v)
 {
-	char *const p = text_room(t, D9_VARINT_MAX);
+	char *const p = text_reserve(t, D9_VARINT_MAX);
 	unsigned n = 0;
 
 	if (p == NULL)
@@ -79,15 +79,15 @@ bool d9w_is_utf8(struct slice s)
 	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
 }
 
-bool d9w_clean(struct text *t, struct slice s, uint32_t most)
+bool d9w_clean(struct text *t, struct slice s, uint32_t max)
 {
 	const size_t start = t->n;
-	const bool cut = s.n > most;
+	const bool cut = s.n > max;
 
-	s.n = (uint32_t)utf8_cut(s.p, s.n, most);
+	s.n = (uint32_t)utf8_cut(s.p, s.n, max);
 	const bool changed = text_utf8(t, s) > 0;
 	if (!t->failed)
-		t->n = start + utf8_cut(t->p + start, t->n - start, most);
+		t->n = start + utf8_cut(t->p + start, t->n - start, max);
 	return changed || cut;
 }
 

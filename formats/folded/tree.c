@@ -73,7 +73,7 @@ uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 	const struct slice own = arena_copy(&t->arena, name);
 	const struct slice text = arena_copy(&t->arena, slice_of(t->scratch.p, t->scratch.n));
 	if (t->scratch.failed || own.p == NULL || text.p == NULL ||
-	    !array_room(&t->frames, t->nframes, &t->frames_cap, sizeof *t->frames) ||
+	    !array_reserve(&t->frames, t->nframes, &t->frames_cap, sizeof *t->frames) ||
 	    !tabletext_put(&t->frame_of, own, t->nframes))
 		return UINT32_MAX;
 	t->frames[t->nframes] = (struct folded_frame){ own, text };
@@ -84,7 +84,7 @@ uint32_t folded_frame_of(struct folded_tree *t, struct slice name)
 
 static uint32_t add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
 {
-	if (!array_room(&t->nodes, t->nnodes, &t->nodes_cap, sizeof *t->nodes))
+	if (!array_reserve(&t->nodes, t->nnodes, &t->nodes_cap, sizeof *t->nodes))
 		return UINT32_MAX;
 	t->nodes[t->nnodes] = (struct folded_node){ .parent = parent, .frame = frame };
 	return t->nnodes++;

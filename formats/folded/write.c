@@ -133,7 +133,7 @@ static void open_pending(struct open_spans *s, struct chunk *chunk)
 	while (s->npending > 0) {
 		const uint32_t parent = find_parent(s, start, end, chunk);
 		const uint32_t node = folded_node_of(s->tree, parent, s->pending[--s->npending]);
-		if (node == UINT32_MAX || !array_room(&s->open, s->n, &s->cap, sizeof *s->open)) {
+		if (node == UINT32_MAX || !array_reserve(&s->open, s->n, &s->cap, sizeof *s->open)) {
 			chunk->text.failed = true;
 			return;
 		}
@@ -155,7 +155,7 @@ static void add_pending(struct open_spans *s, uint64_t start, uint64_t end, uint
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], offset, 1);
 		return;
 	}
-	if (!array_room(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending)) {
+	if (!array_reserve(&s->pending, s->npending, &s->pending_cap, sizeof *s->pending)) {
 		chunk->text.failed = true;
 		return;
 	}

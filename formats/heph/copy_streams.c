@@ -160,7 +160,7 @@ static bool is_taken(const struct hpw_streams *all, uint32_t id)
 
 static struct hpw_stream *add_stream(struct hpw_streams *all, uint32_t id)
 {
-	if (!array_room(&all->list, all->n, &all->cap, sizeof *all->list) ||
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
 	    !table64_put(&all->index, id, all->n) || !mark_taken(all, OF_INPUT | id))
 		return NULL;
 	if (id < HPW_DIRECT)

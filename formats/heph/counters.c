@@ -27,7 +27,7 @@ static struct heph_stream *add_stream(struct heph_state *st, const struct heph_p
 		            "stream %" PRIu32 " and others are not distinguished", k->stream);
 		return NULL;
 	}
-	if (!array_room(&all->list, all->n, &all->cap, sizeof *all->list) ||
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
 	    (k->stream >= HEPH_DIRECT && !table64_put(&all->index, k->stream, all->n))) {
 		st->no_memory = true;
 		return NULL;

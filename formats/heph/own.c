@@ -109,7 +109,7 @@ static bool add_track(struct heph_state *st, struct heph_own_track t)
 
 	while (table64_get(&own->index, key) != TABLE_NONE)
 		key++;
-	if (t.track == NULL || !array_room(&own->tracks, own->n, &own->cap, sizeof *own->tracks) ||
+	if (t.track == NULL || !array_reserve(&own->tracks, own->n, &own->cap, sizeof *own->tracks) ||
 	    !table64_put(&own->index, key, own->n))
 		return false;
 	own->tracks[own->n++] = t;

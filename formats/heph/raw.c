@@ -124,7 +124,7 @@ static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 	struct text *const t = &copy->chunk->text;
 
 	flush_run(copy);
-	char *const p = text_room(t, bytes.n);
+	char *const p = text_reserve(t, bytes.n);
 	if (p == NULL)
 		return NULL;
 	memcpy(p, bytes.p, bytes.n);

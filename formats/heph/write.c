@@ -310,7 +310,7 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		                .start = chunk->text.n };
 	const struct out_times times = out_times_of(e, st->signed_time);
 	const uint64_t end = times.start + times.dur;
-	char *const p = text_room(k.text, HPW_AT_DESCRIPTION);
+	char *const p = text_reserve(k.text, HPW_AT_DESCRIPTION);
 
 	uint32_t *const counter = counter_of(&st->tracks, to);
 

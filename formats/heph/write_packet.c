@@ -28,7 +28,7 @@ void hpw_lose(struct hpw_packet *k, enum hpw_loss loss)
 
 void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size)
 {
-	char *const p = text_room(k->text, size);
+	char *const p = text_reserve(k->text, size);
 
 	if (p != NULL) {
 		hpw_store(p, v, size);
@@ -66,7 +66,7 @@ void hpw_text(struct hpw_packet *k, struct slice s)
 		put_checked_text(k, s);
 		return;
 	}
-	char *const p = text_room(t, (size_t)s.n + 2);
+	char *const p = text_reserve(t, (size_t)s.n + 2);
 	if (p == NULL)
 		return;
 	hpw_store(p, s.n, 2);

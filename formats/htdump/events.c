@@ -328,7 +328,7 @@ static bool put_label(struct ht_state *st, struct ht_label *old, struct ht_label
 		*old = label;
 		return true;
 	}
-	if (!array_room(&all->list, all->n, &all->cap, sizeof *all->list) ||
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
 	    !table64_put(&all->index, label.identifier, all->n))
 		return false;
 	all->list[all->n++] = label;

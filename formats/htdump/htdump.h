@@ -594,7 +594,7 @@ static inline char *htw_store(char *p, uint64_t v, unsigned size)
 static inline void htw_number(const struct htw_record *r, uint64_t v, unsigned size)
 {
 	struct text *const t = &r->chunk->text;
-	char *const p = text_room(t, 8);
+	char *const p = text_reserve(t, 8);
 
 	if (p != NULL) {
 		htw_store(p, v, size);
@@ -615,7 +615,7 @@ static inline void htw_text(struct htw_record *r, struct slice s)
 		htw_text_checked(r, s);
 		return;
 	}
-	p = text_room(t, (size_t)s.n + 1);
+	p = text_reserve(t, (size_t)s.n + 1);
 	if (p == NULL)
 		return;
 	p = text_put(p, s.p, s.n);

@@ -210,7 +210,7 @@ static struct htw_source_class *get_class(struct htw_select *s, uint32_t id)
 
 	if (c != NULL)
 		return c;
-	if (array_room(&s->classes, s->nclasses, &s->classes_cap, sizeof(struct htw_source_class *)))
+	if (array_reserve(&s->classes, s->nclasses, &s->classes_cap, sizeof(struct htw_source_class *)))
 		c = calloc(1, sizeof *c);
 	if (c == NULL || !table64_put(&s->by_id, id, s->nclasses)) {
 		free(c);
@@ -227,7 +227,8 @@ static void add_description(struct htw_select *s, struct htw_source_class *c, co
 		s->keep_all = true;
 		return;
 	}
-	if (!array_room(&s->descriptions, s->ndescriptions, &s->descriptions_cap, sizeof *s->descriptions)) {
+	if (!array_reserve(&s->descriptions, s->ndescriptions, &s->descriptions_cap,
+	                   sizeof *s->descriptions)) {
 		s->failed = true;
 		return;
 	}
@@ -270,7 +271,7 @@ static void scan_field_info(struct htw_select *s, const struct batch *b, const s
 	if (ht_type_of((uint8_t)number_at(b, e, F_DATA_TYPE), wire) != HT_STRUCT)
 		return;
 	const struct slice part = arena_copy(&s->arena, text_at(b, e, F_TYPE_NAME));
-	if (part.p != NULL && array_room(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts))
+	if (part.p != NULL && array_reserve(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts))
 		c->parts[c->nparts++] = part;
 	else
 		s->failed = true;
@@ -284,7 +285,7 @@ static void queue_class(struct htw_select *s, uint32_t i, uint32_t *n)
 	if (c == NULL || c->visit == s->visit || c->closed == s->changes)
 		return;
 	c->visit = s->visit;
-	if (array_room(&s->queue, *n, &s->queue_cap, sizeof *s->queue))
+	if (array_reserve(&s->queue, *n, &s->queue_cap, sizeof *s->queue))
 		s->queue[(*n)++] = i;
 	else
 		s->failed = true;
@@ -325,7 +326,7 @@ static struct htw_source_label *get_label(struct htw_select *s, uint64_t number)
 		s->keep_all = true;
 		return NULL;
 	}
-	if (!array_room(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
+	if (!array_reserve(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
 	    !table64_put(&s->by_label, number, s->nlabels)) {
 		s->failed = true;
 		return NULL;

@@ -126,7 +126,7 @@ static void put_fields_text(struct text *t, const struct field *f, uint32_t n)
 
 struct htw_record htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
 {
-	char *const p = text_room(&chunk->text, HT_HEAD_SIZE);
+	char *const p = text_reserve(&chunk->text, HT_HEAD_SIZE);
 
 	if (p != NULL) {
 		store_head(st, p, class_id, st->last_ts);
@@ -150,8 +150,8 @@ static void put_without_nul(struct text *t, struct slice s)
 void htw_text_checked(struct htw_record *r, struct slice s)
 {
 	struct text *const t = &r->chunk->text;
-	const size_t start = t->n, most = r->left < HTW_MAX_TEXT ? r->left : HTW_MAX_TEXT;
-	const size_t n = utf8_cut(s.p, s.n, most);
+	const size_t start = t->n, max = r->left < HTW_MAX_TEXT ? r->left : HTW_MAX_TEXT;
+	const size_t n = utf8_cut(s.p, s.n, max);
 	bool cut = n < s.n;
 
 	s.n = (uint32_t)n;
@@ -163,8 +163,8 @@ void htw_text_checked(struct htw_record *r, struct slice s)
 	}
 	if (t->failed)
 		return;
-	if (t->n - start > most) {
-		t->n = start + utf8_cut(t->p + start, t->n - start, most);
+	if (t->n - start > max) {
+		t->n = start + utf8_cut(t->p + start, t->n - start, max);
 		cut = true;
 	}
 	r->left -= (uint32_t)(t->n - start);
@@ -264,7 +264,7 @@ static void put_bases(struct htw_state *st, struct htw_record *r, const struct e
 {
 	const enum event_kind kind = htw_kind_of(e);
 	struct text *const t = &r->chunk->text;
-	char *p = text_room(t, HT_HEAD_SIZE + 8 + 4);
+	char *p = text_reserve(t, HT_HEAD_SIZE + 8 + 4);
 
 	if (p == NULL)
 		return;

@@ -42,7 +42,7 @@ static uint8_t expected_type(const struct ndjson_class *cls, struct slice name)
 static void put_name(struct text *t, struct slice name, bool first)
 {
 	static const char begin[] = ",\"args\":{";
-	char *p = text_room(t, (size_t)name.n + sizeof begin + 4);
+	char *p = text_reserve(t, (size_t)name.n + sizeof begin + 4);
 
 	if (p == NULL)
 		return;
@@ -54,7 +54,7 @@ static void put_name(struct text *t, struct slice name, bool first)
 	} else {
 		t->n = (size_t)(p - t->p);
 		text_json_chars(t, name);
-		if ((p = text_room(t, 2)) == NULL)
+		if ((p = text_reserve(t, 2)) == NULL)
 			return;
 	}
 	*p++ = '"';
@@ -171,7 +171,7 @@ static void put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t o
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct value *const v = &f[i].value;
 		const unsigned n = s->key_ends[i] - from;
-		char *p = text_room(t, n + DECIMAL_I64_MAX);
+		char *p = text_reserve(t, n + DECIMAL_I64_MAX);
 		if (p == NULL)
 			return;
 		p = text_put(p, s->keys + from, n);

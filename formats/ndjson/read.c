@@ -142,7 +142,7 @@ static const char *read_pairs(struct ndjson_reading *st, const char *p, const ch
 
 	to->n = 0;
 	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
-		if (to->n == to->cap && !array_room(&to->list, to->n, &to->cap, sizeof *to->list)) {
+		if (to->n == to->cap && !array_reserve(&to->list, to->n, &to->cap, sizeof *to->list)) {
 			st->no_memory = true;
 			return NULL;
 		}

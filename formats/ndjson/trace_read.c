@@ -117,7 +117,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 		              st->text_bytes);
 		return NULL;
 	}
-	if (!array_room(&k->list, k->n, &k->cap, sizeof *k->list) ||
+	if (!array_reserve(&k->list, k->n, &k->cap, sizeof *k->list) ||
 	    (index != k->n && !table64_put(&k->others, index, k->n))) {
 		st->no_memory = true;
 		return NULL;

@@ -322,7 +322,7 @@ static void put_not_finite(struct text *t, double v)
 
 static void put_f64(struct text *t, double v)
 {
-	char *const p = text_room(t, DECIMAL_F64_MAX + 2);
+	char *const p = text_reserve(t, DECIMAL_F64_MAX + 2);
 
 	if (p == NULL)
 		return;
@@ -339,7 +339,7 @@ static void put_f64(struct text *t, double v)
 
 static void put_f32(struct text *t, float v)
 {
-	char *const p = text_room(t, DECIMAL_F64_MAX);
+	char *const p = text_reserve(t, DECIMAL_F64_MAX);
 
 	if (p != NULL)
 		t->n = (size_t)(decimal_f32(p, v) - t->p);

@@ -280,7 +280,7 @@ static bool push_value(struct reading *g, const char *at, struct value v)
 {
 	struct ndjson_reading *const st = g->st;
 
-	if (!array_room(&st->stack, st->nstack, &st->stack_cap, sizeof *st->stack)) {
+	if (!array_reserve(&st->stack, st->nstack, &st->stack_cap, sizeof *st->stack)) {
 		no_memory(g, at);
 		return false;
 	}

@@ -295,7 +295,7 @@ static inline char *put_name(struct text *t, char *p, const struct event *e, con
 		return text_put(p, e->name.p, e->name.n);
 	t->n = (size_t)(p - t->p);
 	*escaped = ndjson_chars(t, e->name);
-	return text_room(t, c->text.n + LINE_SPACE);
+	return text_reserve(t, c->text.n + LINE_SPACE);
 }
 
 static inline char *put_flags(char *p, const struct event *e, bool name_escaped, bool category_escaped)
@@ -327,7 +327,7 @@ static void render_event(const struct ndjson_state *st, struct ndjson_shapes *sh
 {
 	const struct ndjson_class *const c = ndjson_class_of(e->cls);
 	struct text *const t = &chunk->text;
-	char *p = text_room(t, (size_t)e->name.n + c->text.n + LINE_SPACE);
+	char *p = text_reserve(t, (size_t)e->name.n + c->text.n + LINE_SPACE);
 	bool escaped;
 
 	if (p == NULL)

@@ -22,7 +22,7 @@ static const char *add_name(struct ovw_state *st, struct slice name, uint64_t ha
 	struct ovw_copy *const c = &st->copy;
 	const struct slice own = arena_copy(&st->arena, name);
 
-	if (own.p == NULL || !array_room(&c->hashes, c->nnames, &c->names_cap, sizeof *c->hashes) ||
+	if (own.p == NULL || !array_reserve(&c->hashes, c->nnames, &c->names_cap, sizeof *c->hashes) ||
 	    !tabletext_put(&c->names, own, c->nnames))
 		return NULL;
 	c->hashes[c->nnames++] = hash;

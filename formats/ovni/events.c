@@ -125,7 +125,7 @@ static struct ovni_code *add_code(struct ovni_codes *codes, struct reader *r, ui
 	const char *const name = model_name(model);
 	char hex[8];
 
-	if (!array_room(&codes->list, codes->n, &codes->cap, sizeof *codes->list))
+	if (!array_reserve(&codes->list, codes->n, &codes->cap, sizeof *codes->list))
 		return NULL;
 	struct ovni_code *const c = &codes->list[codes->n];
 	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1 };

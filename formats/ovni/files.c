@@ -426,7 +426,7 @@ static void add_host(struct table *t, const struct row *w, int64_t offset, uint3
 		return;
 	}
 	const struct slice name = arena_copy(&t->system->text, w->host);
-	if (name.p == NULL || !array_room(&o->hosts, o->nhosts, &o->hosts_cap, sizeof *o->hosts) ||
+	if (name.p == NULL || !array_reserve(&o->hosts, o->nhosts, &o->hosts_cap, sizeof *o->hosts) ||
 	    !tabletext_put(&o->host_index, name, o->nhosts))
 		t->system->no_memory = true;
 	else

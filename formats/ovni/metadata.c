@@ -165,7 +165,7 @@ static void add_label(struct ovni_metadata *m, struct ovni_label label, const ch
 
 	label.text = ovni_system_text(s, m->r, text);
 	if (copy.p == NULL || label.text.p == NULL ||
-	    !array_room(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
+	    !array_reserve(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
 	    !tabletext_put(&s->label_index, copy, s->nlabels)) {
 		s->no_memory = true;
 		return;

@@ -167,7 +167,7 @@ static void add_moved(struct sorter *s, size_t from, const char *unsorted)
 			from = s->moved[s->nmoved].from;
 		unsorted = unsorted != NULL ? unsorted : s->moved[s->nmoved].unsorted;
 	}
-	if (array_room(&s->moved, s->nmoved, &s->moved_cap, sizeof *s->moved))
+	if (array_reserve(&s->moved, s->nmoved, &s->moved_cap, sizeof *s->moved))
 		s->moved[s->nmoved++] = (struct moved_range){ from, s->n, unsorted };
 	else
 		s->no_memory = true;
@@ -231,7 +231,7 @@ static bool reserve_event(struct sorter *s, uint32_t n)
 			return false;
 		s->cap = cap;
 	}
-	return array_room(&s->events, s->nevents, &s->events_cap, sizeof *s->events);
+	return array_reserve(&s->events, s->nevents, &s->events_cap, sizeof *s->events);
 }
 
 /* Adds the next event of the input, which is complete. */

@@ -100,7 +100,7 @@ struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const cha
 static bool add_numbered(struct ovni_system *s, void *list, uint32_t n, uint32_t *cap, size_t size,
                          struct table64 *index, uint64_t key)
 {
-	const bool ok = array_room(list, n, cap, size) && table64_put(index, key, n);
+	const bool ok = array_reserve(list, n, cap, size) && table64_put(index, key, n);
 
 	s->no_memory |= !ok;
 	return ok;
@@ -116,7 +116,7 @@ static uint32_t add_loom(struct ovni_system *s, struct reader *r, struct slice n
 		ovni_system_limit(s, r, "looms", OVNI_MAX_LOOMS);
 		return TABLE_NONE;
 	}
-	if (!array_room(&s->looms, s->nlooms, &s->looms_cap, sizeof *s->looms) ||
+	if (!array_reserve(&s->looms, s->nlooms, &s->looms_cap, sizeof *s->looms) ||
 	    !tabletext_put(&s->loom_index, name, s->nlooms)) {
 		s->no_memory = true;
 		return TABLE_NONE;

@@ -46,7 +46,7 @@ static uint32_t process_of(struct ovw_marks *m, const struct track *t, struct ch
 
 	if (known != TABLE_NONE)
 		return known;
-	if (!array_room(&m->processes, m->nprocesses, &m->processes_cap, sizeof *m->processes) ||
+	if (!array_reserve(&m->processes, m->nprocesses, &m->processes_cap, sizeof *m->processes) ||
 	    !table64_put(&m->process_of, process->index, m->nprocesses))
 		return TABLE_NONE;
 	const int32_t pid = number_track(m, OF_PIDS, process, chunk);
@@ -167,7 +167,7 @@ static uint32_t add_stream(struct ovw_state *st, const struct event *e, uint32_t
 		return 0;
 	}
 	struct ovw_stream *const s = calloc(1, sizeof *s);
-	if (s == NULL || !array_room(&m->streams, m->nstreams, &m->streams_cap, sizeof *m->streams)) {
+	if (s == NULL || !array_reserve(&m->streams, m->nstreams, &m->streams_cap, sizeof *m->streams)) {
 		free(s);
 		chunk->text.failed = true;
 		return 0;
@@ -194,7 +194,8 @@ static bool declare_tracks(struct ovw_state *st, const struct batch *b)
 
 	for (uint32_t i = 0; i < b->ntracks; i++) {
 		uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
-		if (number == NULL || !array_room(&m->tracks, m->ntracks, &m->tracks_cap, sizeof *m->tracks))
+		if (number == NULL ||
+		    !array_reserve(&m->tracks, m->ntracks, &m->tracks_cap, sizeof *m->tracks))
 			return false;
 		*number = m->ntracks;
 		m->tracks[m->ntracks++] = (struct ovw_track){ .stream = 0 };
@@ -229,7 +230,7 @@ struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e,
 		ovw_lose(chunk, OVW_ASYNC_FULL, e->offset);
 		return NULL;
 	}
-	if (!array_room(&t->lanes, t->nlanes, &t->lanes_cap, sizeof *t->lanes)) {
+	if (!array_reserve(&t->lanes, t->nlanes, &t->lanes_cap, sizeof *t->lanes)) {
 		chunk->text.failed = true;
 		return NULL;
 	}

@@ -195,11 +195,11 @@ static int64_t add_label(struct ovw_state *st, enum ovw_type type, struct slice 
 		return 0;
 	}
 	const size_t json = json_size(&m->scratch, text);
-	const uint64_t room = (uint64_t)LABELS_OF_STREAM * m->nstreams;
+	const uint64_t space = (uint64_t)LABELS_OF_STREAM * m->nstreams;
 	if (!last && (m->nlabels + OVW_LABELLED >= MAX_LABELS || m->label_text + text.n > MAX_LABEL_TEXT ||
-	              m->label_json + json + 1024 * (uint64_t)m->nstreams > room))
+	              m->label_json + json + 1024 * (uint64_t)m->nstreams > space))
 		return 0;
-	if (!array_room(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
+	if (!array_reserve(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
 	    !tabletext_put(&m->names[type], key, m->nlabels)) {
 		chunk->text.failed = true;
 		return 0;
@@ -311,7 +311,7 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 		ovw_lose(chunk, s->nopen == MAX_DEPTH ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
 		return;
 	}
-	if (!array_room(&s->open, s->nopen, &s->open_cap, sizeof *s->open)) {
+	if (!array_reserve(&s->open, s->nopen, &s->open_cap, sizeof *s->open)) {
 		chunk->text.failed = true;
 		return;
 	}

@@ -47,7 +47,7 @@ static uint32_t add_group(struct paraver_names *n, enum paraver_group_kind kind,
 	if (n->ngroups >= PARAVER_MAX_TYPES || !has_space(n, key))
 		return TABLE_NONE;
 	const struct slice own = copy_text(n, key);
-	if (own.p == NULL || !array_room(&n->groups, n->ngroups, &n->groups_cap, sizeof *n->groups) ||
+	if (own.p == NULL || !array_reserve(&n->groups, n->ngroups, &n->groups_cap, sizeof *n->groups) ||
 	    !tabletext_put(&n->by_label, own, n->ngroups)) {
 		n->failed = true;
 		return TABLE_NONE;
@@ -86,7 +86,7 @@ static uint32_t find_text(struct paraver_names *n, struct slice name)
 	if (!has_space(n, name))
 		return TABLE_NONE;
 	const struct slice own = copy_text(n, name);
-	if (own.p == NULL || !array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts) ||
+	if (own.p == NULL || !array_reserve(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts) ||
 	    !tabletext_put(&n->by_text, own, n->ntexts)) {
 		n->failed = true;
 		return TABLE_NONE;
@@ -100,7 +100,7 @@ static uint32_t add_value(struct paraver_names *n, uint32_t group, uint32_t text
 {
 	struct paraver_group *const g = &n->groups[group];
 
-	if (!array_room(&n->values, n->nvalues, &n->values_cap, sizeof *n->values)) {
+	if (!array_reserve(&n->values, n->nvalues, &n->values_cap, sizeof *n->values)) {
 		n->failed = true;
 		return 0;
 	}
@@ -144,7 +144,7 @@ uint32_t paraver_type(struct paraver_names *n, struct paraver_type like)
 		return found;
 	if (n->ntypes >= PARAVER_MAX_TYPES)
 		return 0;
-	if (!array_room(&n->types, n->ntypes, &n->types_cap, sizeof *n->types) ||
+	if (!array_reserve(&n->types, n->ntypes, &n->types_cap, sizeof *n->types) ||
 	    !table64_put(&n->by_type, key, PARAVER_FIRST_TYPE + n->ntypes)) {
 		n->failed = true;
 		return 0;
@@ -189,7 +189,7 @@ static uint32_t find_task(struct paraver_rows *r, const struct track *process)
 
 	if (found != TABLE_NONE)
 		return found;
-	if (!array_room(&r->tasks, r->ntasks, &r->tasks_cap, sizeof *r->tasks) ||
+	if (!array_reserve(&r->tasks, r->ntasks, &r->tasks_cap, sizeof *r->tasks) ||
 	    !table64_put(&r->task_by_track, process->index, r->ntasks))
 		return TABLE_NONE;
 	r->tasks[r->ntasks] = (struct paraver_task){ .process = process, .first = TABLE_NONE };
@@ -203,7 +203,7 @@ uint32_t paraver_row(struct paraver_rows *r, const struct track *t)
 	if (found != TABLE_NONE)
 		return found;
 	const uint32_t number = find_task(r, track_process(t));
-	if (number == TABLE_NONE || !array_room(&r->rows, r->n, &r->cap, sizeof *r->rows) ||
+	if (number == TABLE_NONE || !array_reserve(&r->rows, r->n, &r->cap, sizeof *r->rows) ||
 	    !table64_put(&r->by_track, t->index, r->n))
 		return TABLE_NONE;
 	struct paraver_task *const task = &r->tasks[number];

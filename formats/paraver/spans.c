@@ -54,7 +54,7 @@ uint32_t paraver_stack(struct paraver_state *st, const struct paraver_stack *lik
 			return TABLE_NONE;
 	}
 	if ((async && stack.busy == NULL) ||
-	    !array_room(&s->stacks, s->nstacks, &s->stacks_cap, sizeof *s->stacks) ||
+	    !array_reserve(&s->stacks, s->nstacks, &s->stacks_cap, sizeof *s->stacks) ||
 	    !table64_put(&s->by_key, key, s->nstacks)) {
 		st->names.failed = true;
 		return TABLE_NONE;
@@ -106,8 +106,8 @@ static uint32_t add_open(struct paraver_state *st, const struct paraver_open *o)
 
 	if (s->nends >= PARAVER_MAX_OPEN)
 		return TABLE_NONE;
-	if (!array_room(&s->ends, s->nends, &s->ends_cap, sizeof *s->ends) ||
-	    (s->free == 0 && !array_room(&s->open, s->nopen, &s->open_cap, sizeof *s->open))) {
+	if (!array_reserve(&s->ends, s->nends, &s->ends_cap, sizeof *s->ends) ||
+	    (s->free == 0 && !array_reserve(&s->open, s->nopen, &s->open_cap, sizeof *s->open))) {
 		st->names.failed = true;
 		return TABLE_NONE;
 	}
@@ -210,8 +210,8 @@ void paraver_start_span(struct paraver_state *st, uint32_t at, const struct para
 		open_all_waiting(st, chunk);
 	else if (stack->waits != TABLE_NONE && s->waiting[stack->waits].span.end != span->end)
 		open_waiting(st, at, chunk);
-	if (!array_room(&s->waiting, s->nwaiting, &s->waiting_cap, sizeof *s->waiting) ||
-	    !array_room(&s->waiters, s->nwaiters, &s->waiters_cap, sizeof *s->waiters)) {
+	if (!array_reserve(&s->waiting, s->nwaiting, &s->waiting_cap, sizeof *s->waiting) ||
+	    !array_reserve(&s->waiters, s->nwaiters, &s->waiters_cap, sizeof *s->waiters)) {
 		st->names.failed = true;
 		return;
 	}

@@ -15,7 +15,7 @@ void paraver_add_record(struct paraver_state *st, uint32_t row, uint64_t time, u
 {
 	const struct paraver_row *const r = &st->rows.rows[row];
 	struct text *const t = &st->store.text;
-	char *p = text_room(t, sizeof r->prefix + 6 * (DECIMAL_I64_MAX + 1));
+	char *p = text_reserve(t, sizeof r->prefix + 6 * (DECIMAL_I64_MAX + 1));
 
 	if (p == NULL)
 		return;
@@ -65,7 +65,7 @@ static bool declare_track(struct paraver_state *st, struct track *t)
 {
 	uint32_t *const index = arena_alloc(&st->arena, sizeof *index);
 
-	if (index == NULL || !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof *st->tracks))
+	if (index == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof *st->tracks))
 		return false;
 	st->tracks[st->ntracks] = (struct paraver_track){
 		.row_track = paraver_row_track(t),
@@ -379,7 +379,7 @@ static void write_piece(struct paraver_state *st, struct chunk *chunk)
 	char *p;
 
 	text_clear(&st->scratch);
-	p = text_room(&st->scratch, PIECE);
+	p = text_reserve(&st->scratch, PIECE);
 	if (p == NULL || n == 0 || !paraver_store_read(&st->store, st->written, p, n))
 		return;
 	while (p[n - 1] != '\n')

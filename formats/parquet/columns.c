@@ -145,7 +145,7 @@ void bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, s
 
 static inline void plain_u64(struct text *t, uint64_t v)
 {
-	char *const p = text_room(t, 8);
+	char *const p = text_reserve(t, 8);
 
 	if (p == NULL)
 		return;

@@ -125,7 +125,7 @@ static bool run_begins(const uint16_t *v, uint32_t i, uint32_t n)
 /* Adds `width` bits a number, the lowest first; pads the last byte with zeros. */
 static void put_bits(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
 {
-	char *p = text_room(to, ((size_t)n * width + 7) / 8);
+	char *p = text_reserve(to, ((size_t)n * width + 7) / 8);
 	uint64_t bits = 0;
 	unsigned have = 0;
 
@@ -252,7 +252,7 @@ static bool compress_page(struct column_tools *tools, const struct text *from)
 	const size_t max = ZSTD_compressBound(from->n);
 
 	text_clear(&tools->packed);
-	char *const p = text_room(&tools->packed, max);
+	char *const p = text_reserve(&tools->packed, max);
 	if (from->failed || p == NULL) {
 		tools->failed = true;
 		return false;

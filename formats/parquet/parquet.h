@@ -59,7 +59,7 @@ void thrift_add_struct(struct thrift *t); /* opens a structure as an element */
 
 static inline void plain_u32(struct text *t, uint32_t v)
 {
-	char *const p = text_room(t, 4);
+	char *const p = text_reserve(t, 4);
 
 	if (p == NULL)
 		return;

@@ -36,7 +36,7 @@ static bool start_part(struct parquet_state *st, struct chunk *chunk)
 {
 	struct part *const p = arena_alloc(&st->arena, sizeof *p);
 
-	if (p == NULL || !array_room(&st->parts, st->nparts, &st->parts_cap, sizeof *st->parts))
+	if (p == NULL || !array_reserve(&st->parts, st->nparts, &st->parts_cap, sizeof *st->parts))
 		return false;
 	*p = (struct part){ .meta = meta_end(st) };
 	struct text name = text_start(p->name, sizeof p->name);
@@ -327,7 +327,7 @@ static bool put_meta(struct parquet_state *st, const struct part *part, struct t
 	const uint64_t end = at < st->spill.size ? st->spill.size - at : left;
 	const uint64_t max = end < left ? end : left;
 	const size_t n = max < META_PIECE ? (size_t)max : META_PIECE;
-	char *const p = text_room(to, n);
+	char *const p = text_reserve(to, n);
 
 	if (p == NULL)
 		return false;

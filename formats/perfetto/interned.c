@@ -89,7 +89,7 @@ static uint32_t add_entry(struct perfetto_state *st, struct perfetto_table *t, s
 	if (s.n > MAX_TEXT || t->n >= TABLE_ENTRIES || t->bytes + s.n > TABLE_BYTES)
 		return 0;
 	const struct slice copy = arena_copy(&st->arena, s);
-	if (copy.p == NULL || !array_room(&t->entries, t->n, &t->cap, sizeof *t->entries) ||
+	if (copy.p == NULL || !array_reserve(&t->entries, t->n, &t->cap, sizeof *t->entries) ||
 	    !tabletext_put(&t->iids, copy, t->n + 1)) {
 		st->body.failed = true;
 		return 0;
@@ -350,7 +350,7 @@ static inline uint32_t row_of(const struct field *f, uint32_t n)
 
 static inline void put_field(struct perfetto_state *st, uint32_t iid, const struct value *v)
 {
-	char *p = text_room(&st->body, 3 * WIRE_VARINT_MAX);
+	char *p = text_reserve(&st->body, 3 * WIRE_VARINT_MAX);
 
 	if (p == NULL)
 		return;

@@ -173,7 +173,7 @@ static inline unsigned wire_size(uint64_t v)
 
 static inline void wire_number(struct text *t, unsigned field, uint64_t v)
 {
-	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(t, 2 * WIRE_VARINT_MAX);
 
 	if (p == NULL)
 		return;
@@ -183,7 +183,7 @@ static inline void wire_number(struct text *t, unsigned field, uint64_t v)
 
 static inline void wire_double(struct text *t, unsigned field, double v)
 {
-	char *p = text_room(t, WIRE_VARINT_MAX + 8);
+	char *p = text_reserve(t, WIRE_VARINT_MAX + 8);
 	uint64_t bits;
 
 	if (p == NULL)
@@ -198,7 +198,7 @@ static inline void wire_double(struct text *t, unsigned field, double v)
 /* Writes the tag and length of n bytes that the caller appends. */
 static inline void wire_head(struct text *t, unsigned field, size_t n)
 {
-	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(t, 2 * WIRE_VARINT_MAX);
 
 	if (p == NULL)
 		return;
@@ -215,7 +215,7 @@ static inline void wire_slice(struct text *t, unsigned field, struct slice s)
 /* Starts a message; returns its position for wire_close(). */
 static inline size_t wire_open(struct text *t, unsigned field)
 {
-	char *p = text_room(t, WIRE_VARINT_MAX + 1);
+	char *p = text_reserve(t, WIRE_VARINT_MAX + 1);
 
 	if (p == NULL)
 		return 0;

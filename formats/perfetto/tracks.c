@@ -80,13 +80,13 @@ static void put_text(struct about *a, struct slice key, struct slice text)
 static void put_number(struct about *a, struct slice key, uint64_t v)
 {
 	const size_t at = open_attribute(a, key);
-	char room[24];
+	char space[24];
 
 	if (v <= INT64_MAX) {
 		wire_number(a->t, ATTRIBUTE_LONG, v);
 	} else {
-		snprintf(room, sizeof room, "%" PRIu64, v);
-		wire_slice(a->t, ATTRIBUTE_STRING, slice_str(room));
+		snprintf(space, sizeof space, "%" PRIu64, v);
+		wire_slice(a->t, ATTRIBUTE_STRING, slice_str(space));
 	}
 	wire_close(a->t, at);
 }
@@ -208,7 +208,7 @@ static bool add(struct perfetto_state *st, struct track *t, struct perfetto_trac
 	uint32_t *const number = arena_alloc(&st->arena, sizeof *number);
 
 	if (number == NULL ||
-	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct perfetto_track *)))
+	    !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct perfetto_track *)))
 		return false;
 	*number = st->ntracks;
 	st->tracks[st->ntracks++] = k;

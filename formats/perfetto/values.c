@@ -19,7 +19,7 @@ void wire_close_long(struct text *t, size_t start)
 	const size_t n = t->n - start;
 	const unsigned more = wire_size(n) - 1;
 
-	if (text_room(t, more) == NULL)
+	if (text_reserve(t, more) == NULL)
 		return;
 	memmove(t->p + start + more, t->p + start, n);
 	wire_put(t->p + start - 1, n);
@@ -251,7 +251,7 @@ static void put_bytes(struct perfetto_state *st, struct slice s)
 /* Writes an interned text of a list, as most are, in one go. */
 static inline void put_interned(struct perfetto_state *st, uint32_t iid)
 {
-	char *p = text_room(&st->body, 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(&st->body, 2 * WIRE_VARINT_MAX);
 
 	if (p == NULL)
 		return;

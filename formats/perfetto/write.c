@@ -48,7 +48,7 @@ static inline char *put_packet_head(struct text *t, uint64_t ts, size_t event, b
 	const size_t with = defs != NULL && defs->n > 0 ? 1 + wire_size(defs->n) + defs->n : 0;
 	const size_t packet =
 	    1 + wire_size(ts) + 2 + (interned ? 2 : 0) + with + 1 + wire_size(event) + event;
-	char *p = text_room(t, packet + 2 * WIRE_VARINT_MAX);
+	char *p = text_reserve(t, packet + 2 * WIRE_VARINT_MAX);
 
 	if (p == NULL)
 		return NULL;
@@ -239,7 +239,7 @@ static uint64_t find_series(struct perfetto_state *st, const struct event *e, st
 		return st->series_uuids[i];
 	if (st->nseries >= MAX_SERIES)
 		return 0;
-	if (!array_room(&st->series_uuids, st->nseries, &st->series_cap, sizeof *st->series_uuids) ||
+	if (!array_reserve(&st->series_uuids, st->nseries, &st->series_cap, sizeof *st->series_uuids) ||
 	    !table64_put(&st->series, hash, st->nseries)) {
 		st->chunk->text.failed = true;
 		return 0;
@@ -335,7 +335,7 @@ static void close_until(struct perfetto_state *st, struct perfetto_track *k, uin
 
 static void push_end(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
 {
-	if (!array_room(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
+	if (!array_reserve(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
 		st->chunk->text.failed = true;
 		return;
 	}

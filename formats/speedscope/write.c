@@ -80,7 +80,7 @@ static void write_event(struct speedscope_writer *st, char type, uint32_t frame,
 	struct lane *const l = &st->lane;
 	struct text *const t = &chunk->text;
 	const size_t skip = l->events == 0 ? 1 : 0; /* no comma before the first */
-	char *p = text_room(t, sizeof open + 2 * DECIMAL_U64_MAX + 16);
+	char *p = text_reserve(t, sizeof open + 2 * DECIMAL_U64_MAX + 16);
 
 	if (l->events++ == 0)
 		l->start = time;
@@ -118,7 +118,7 @@ static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 	}
 	while (l->npending > 0) {
 		const uint32_t frame = l->pending[--l->npending];
-		if (!array_room(&l->open, l->nopen, &l->open_cap, sizeof *l->open)) {
+		if (!array_reserve(&l->open, l->nopen, &l->open_cap, sizeof *l->open)) {
 			chunk->text.failed = true;
 			return;
 		}
@@ -141,7 +141,7 @@ static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t e
 		speedscope_add_loss(chunk, SPEEDSCOPE_TOO_DEEP, offset);
 		return;
 	}
-	if (!array_room(&l->pending, l->npending, &l->pending_cap, sizeof *l->pending)) {
+	if (!array_reserve(&l->pending, l->npending, &l->pending_cap, sizeof *l->pending)) {
 		chunk->text.failed = true;
 		return;
 	}
@@ -199,7 +199,7 @@ static void write_lane_head(struct speedscope_writer *st, struct chunk *chunk)
 
 static void write_time(struct text *t, struct clock clock, uint64_t time)
 {
-	char *const p = text_room(t, DECIMAL_I64_MAX);
+	char *const p = text_reserve(t, DECIMAL_I64_MAX);
 
 	if (p != NULL)
 		t->n = (size_t)(put_time(p, clock, time) - t->p);

@@ -355,7 +355,7 @@ static void write_piece(struct sqlite_state *st, struct chunk *chunk)
 	struct spill_file *const f = &st->files.database;
 	const uint64_t left = f->size - st->written;
 	const size_t n = left < PIECE ? (size_t)left : PIECE;
-	char *const p = text_room(&chunk->text, n);
+	char *const p = text_reserve(&chunk->text, n);
 
 	if (p == NULL)
 		return;

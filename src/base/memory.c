@@ -197,7 +197,7 @@ static void *resized(void *list, uint64_t count, size_t size)
 	return p;
 }
 
-bool array_room(void *list, uint32_t n, uint32_t *cap, size_t size)
+bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size)
 {
 	if (n < *cap)
 		return true;

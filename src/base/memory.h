@@ -50,7 +50,7 @@ void arena_free(struct arena *a);
  */
 
 /* Makes space for one more after n elements. */
-bool array_room(void *list, uint32_t n, uint32_t *cap, size_t size);
+bool array_reserve(void *list, uint32_t n, uint32_t *cap, size_t size);
 
 /* Makes *n larger than index; new elements are zero. */
 bool array_reach(void *list, uint32_t *n, uint32_t index, size_t size);

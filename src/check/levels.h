@@ -29,7 +29,7 @@ struct policy_choice {
 struct policy {
 	const struct policy_choice *choices[POLICY_MAX_CHOICES];
 	size_t n;
-	uint64_t most; /* limit of listed findings of the run; UINT64_MAX: none */
+	uint64_t max; /* limit of listed findings of the run; UINT64_MAX: none */
 };
 
 struct verdict {

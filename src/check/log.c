@@ -13,7 +13,7 @@
 
 static void note_lost(struct finding_list *l, const struct finding *f)
 {
-	l->failed |= l->room == NULL;
+	l->failed |= l->space == NULL;
 	if (l->lost++ > 0 && f->rule->level <= l->worst.rule->level)
 		return;
 	l->worst = *f;
@@ -36,7 +36,7 @@ void finding_list_add(struct finding_list *l, const struct finding *f)
 {
 	const size_t n = strlen(f->message) + 1, size = sizeof *f + n;
 	struct finding *const one =
-	    l->lost == 0 && (l->room == NULL || size <= *l->room) ? arena_alloc(l->arena, size) : NULL;
+	    l->lost == 0 && (l->space == NULL || size <= *l->space) ? arena_alloc(l->arena, size) : NULL;
 
 	if (one == NULL) {
 		note_lost(l, f);
@@ -47,8 +47,8 @@ void finding_list_add(struct finding_list *l, const struct finding *f)
 	one->check = l->check;
 	one->next = NULL;
 	append(l, one, one, 1, size);
-	if (l->room != NULL)
-		*l->room -= size;
+	if (l->space != NULL)
+		*l->space -= size;
 }
 
 /* The worst one stands for all that were lost. */
@@ -78,8 +78,8 @@ void findings_pass_all(struct findings *j, struct finding_list *from)
 			findings_pass(j, f);
 	if (from->lost > 0)
 		pass_lost(j, from);
-	*from->room += from->bytes;
-	*from = (struct finding_list){ .arena = from->arena, .room = from->room };
+	*from->space += from->bytes;
+	*from = (struct finding_list){ .arena = from->arena, .space = from->space };
 }
 
 /* ---- the log ---- */
@@ -101,7 +101,7 @@ void finding_log_check(struct finding_log *k, const char *name, const struct rul
 
 	for (int i = 0; i < FILE_CHECK_RULES; i++)
 		c.rules[i] = rules[i];
-	if (c.name == NULL || !array_room(&k->checks, k->nchecks, &k->checks_cap, sizeof *k->checks)) {
+	if (c.name == NULL || !array_reserve(&k->checks, k->nchecks, &k->checks_cap, sizeof *k->checks)) {
 		k->failed = true;
 		return;
 	}

@@ -16,13 +16,13 @@ struct finding_list {
 	uint32_t check; /* of the findings that are added */
 	bool failed;    /* OOM: a finding is missing */
 	/* with a limit */
-	size_t *room;         /* bytes left for all lists that share it; NULL: no limit */
+	size_t *space;        /* bytes left for all lists that share it; NULL: no limit */
 	uint64_t lost;        /* number beyond the limit, or on OOM */
 	struct finding worst; /* the first of the worst level of these */
 	char message[256];    /* its message; the pointer in `worst` is stale */
 };
 
-#define DEFERRED_ROOM ((size_t)12 << 20) /* initial *room of the streams of a trace */
+#define DEFERRED_BYTES ((size_t)12 << 20) /* initial *room of the streams of a trace */
 
 /* Adds a copy. */
 void finding_list_add(struct finding_list *l, const struct finding *f);

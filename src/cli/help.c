@@ -194,13 +194,13 @@ static void format_help(const struct command *cmd, struct text *t, unsigned widt
 /* Options that select events are the same in all commands, and have a page of their own. */
 static void select_help(struct text *t, unsigned width)
 {
-	const size_t most = width > 0 && width < 80 ? width : 80;
+	const size_t max = width > 0 && width < 80 ? width : 80;
 	size_t column = 0;
 
 	text_str(t, "\nSelection, see tracetool-select(7):\n");
 	for (const struct cmd_option *p = select_option_rows; p->name != NULL; p++) {
 		const size_t n = strlen(p->name) + (p->arg != NULL ? strlen(p->arg) + 1 : 0) + 4;
-		if (column > 0 && column + n > most) {
+		if (column > 0 && column + n > max) {
 			text_char(t, '\n');
 			column = 0;
 		}

@@ -108,7 +108,7 @@ static void append_name(struct run_names *n, struct run_name name)
 {
 	if (name.path == NULL)
 		return;
-	if (array_room(&n->list, n->n, &n->cap, sizeof *n->list))
+	if (array_reserve(&n->list, n->n, &n->cap, sizeof *n->list))
 		n->list[n->n++] = name;
 	else
 		n->no_memory = true;

@@ -591,9 +591,9 @@ unsigned options_width(const struct options *o)
 
 unsigned options_prose_width(const struct options *o)
 {
-	const unsigned most = 100, width = options_width(o);
+	const unsigned max = 100, width = options_width(o);
 
-	return width > most ? most : width;
+	return width > max ? max : width;
 }
 
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx)

@@ -113,8 +113,8 @@ static void mistakes_begin(struct reading_mistakes *m, struct options *o, const 
 /* Reports the rest; returns ok: whether the file was read. */
 static bool mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 {
-	char room[1024];
-	struct text rest = text_start(room, sizeof room);
+	char space[1024];
+	struct text rest = text_start(space, sizeof space);
 
 	report_text_rest(&rest, &m->findings, LEVEL_NOTE);
 	say_text(&rest);
@@ -195,7 +195,7 @@ static bool read_entry(struct policies *p, struct options *o, const char *path, 
 	free(folder);
 	if (!mistakes_end(&m, o, file != NULL))
 		return false;
-	if (!array_room(&p->entries, p->nentries, &p->entries_cap, sizeof *p->entries)) {
+	if (!array_reserve(&p->entries, p->nentries, &p->entries_cap, sizeof *p->entries)) {
 		policy_file_free(file);
 		options_no_memory(o);
 		return false;
@@ -331,7 +331,7 @@ void policies_of(const struct policies *p, struct policy_of_trace of, struct pol
 {
 	const struct policy_file *const file = of.entry > 0 ? p->entries[of.entry - 1].file : NULL;
 
-	*policy = (struct policy){ .most = UINT64_MAX };
+	*policy = (struct policy){ .max = UINT64_MAX };
 	if (file != NULL)
 		policy->choices[policy->n++] = &file->own.choice;
 	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)
@@ -395,7 +395,7 @@ bool policies_init(struct policies *p, struct options *o, const struct policy_op
 	const struct policy_file *const first = policies_first(p);
 	const struct policy_of_trace own = { .entry = p->nentries > 0 };
 	policies_of(p, own, &p->whole);
-	p->whole.most = line->limit > 0 ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
+	p->whole.max = line->limit > 0 ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
 	return true;
 }
 

@@ -33,7 +33,7 @@ bool side_reports_add(struct options *o, const char *arg)
 	if (o->side == NULL)
 		finding_log_init(&s->log);
 	o->side = s;
-	s->policy = (struct policy){ .most = UINT64_MAX };
+	s->policy = (struct policy){ .max = UINT64_MAX };
 	if (!reports_add(&s->reports, o, arg))
 		return false;
 	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
@@ -252,7 +252,7 @@ void reports_file(struct reports *r, const struct file_record *k, const struct p
 	struct report_file file;
 
 	arena_reset(&r->arena);
-	if (!report_judge(&file, k, policy, r->context.policy->most, &r->totals, &r->arena))
+	if (!report_judge(&file, k, policy, r->context.policy->max, &r->totals, &r->arena))
 		return; /* the arena has the sticky failure */
 	for (size_t i = 0; i < r->n; i++) {
 		report_file(&r->list[i].report, &file);

@@ -238,8 +238,8 @@ static void put_bytes(const char *p, size_t n)
 /* Writes lines, without commands of CI services. */
 static void put_lines(const char *p, size_t n)
 {
-	char room[MESSAGE_SPACE];
-	struct text safe = text_start(room, sizeof room);
+	char buffer[MESSAGE_SPACE];
+	struct text safe = text_start(buffer, sizeof buffer);
 
 	if (!text_has_commands(p, n, 0)) {
 		put_bytes(p, n);
@@ -253,8 +253,8 @@ static void put_lines(const char *p, size_t n)
 /* "41208 instants, fields of 82589 events" */
 static void say_lacks(const char *path, const struct ledger *l)
 {
-	char room[MESSAGE_SPACE];
-	struct text t = text_start(room, sizeof room);
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
 
 	for (size_t i = 0; i < l->n; i++) {
 		const char *const lacks = l->rows[i].loss->lacks;
@@ -308,8 +308,8 @@ void say(const char *fmt, ...)
 
 const char *show_path(struct shown_path *p, const char *path)
 {
-	char room[4 * sizeof p->s];
-	struct text t = text_start(room, sizeof room);
+	char buffer[4 * sizeof p->s];
+	struct text t = text_start(buffer, sizeof buffer);
 
 	text_visible(&t, slice_str(path), sizeof p->s);
 	const size_t n = t.n < sizeof p->s ? t.n : sizeof p->s - 1;
@@ -327,19 +327,19 @@ static bool is_limit(const struct rule *rule)
 	return n > 5 && strcmp(rule->id + n - 5, "limit") == 0;
 }
 
-static void say_from(const struct options *o, enum level least, const struct findings *j,
+static void say_from(const struct options *o, enum level min, const struct findings *j,
                      const struct finding *f)
 {
 	struct finding plain = *f;
-	char room[MESSAGE_SPACE];
-	struct text t = text_start(room, sizeof room);
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
 
 	/* a message may quote anything; what the system says is of no trace */
 	if (o->wordless && !input_rule_is_failure(f->rule))
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		finding_list_add(&o->side->log.open, &plain);
-	if (f->rule->level < least && (o->quiet || !is_limit(f->rule)))
+	if (f->rule->level < min && (o->quiet || !is_limit(f->rule)))
 		return;
 	if (report_text_is_system(f))
 		text_str(&t, "tracetool: ");
@@ -383,8 +383,8 @@ bool say_failure(struct options *o, const struct findings *j, const struct findi
 
 enum exit_status say_end(struct options *o, const struct source *s)
 {
-	char room[MESSAGE_SPACE];
-	struct text t = text_start(room, sizeof room);
+	char buffer[MESSAGE_SPACE];
+	struct text t = text_start(buffer, sizeof buffer);
 
 	o->warnings += s->findings.levels[LEVEL_WARNING];
 	if (o->side != NULL)
@@ -441,13 +441,13 @@ static const struct format *content_of(const char *path)
 void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what)
 {
 	const struct format *const content = content_of(path);
-	struct shown_path room;
+	struct shown_path buffer;
 
-	show_path(&room, shown);
+	show_path(&buffer, shown);
 	if (content != NULL && content != as)
-		say("%s: %s; its content looks like %s (leave out --from)", room.s, what, content->name);
+		say("%s: %s; its content looks like %s (leave out --from)", buffer.s, what, content->name);
 	else
-		say("%s: %s", room.s, what);
+		say("%s: %s", buffer.s, what);
 }
 
 /* ---- progress ---- */
@@ -489,8 +489,8 @@ void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int
 
 void progress_show(struct progress *p, const struct input *in)
 {
-	char room[128];
-	struct text t = text_start(room, sizeof room);
+	char buffer[128];
+	struct text t = text_start(buffer, sizeof buffer);
 
 	if (!p->wanted)
 		return;

@@ -79,8 +79,8 @@ bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice 
 bool schema_read(struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
-	char room[1024];
-	struct text rest = text_start(room, sizeof room);
+	char space[1024];
+	struct text rest = text_start(space, sizeof space);
 
 	const bool ok = schema_check(s->path, say_mistake, o, &s->text, &summary, &rest);
 	say_text(&rest);

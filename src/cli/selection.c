@@ -330,11 +330,11 @@ bool select_options_take(struct select_options *s, struct options *o, int which,
 
 /* The --max-dur that no duration of the --min-dur meets; NULL if one of them can be met. */
 static const struct select_condition *find_excluding(const struct select *k,
-                                                     const struct select_condition *least)
+                                                     const struct select_condition *min)
 {
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted &&
-		    k->conditions[i].number >= least->number)
+		    k->conditions[i].number >= min->number)
 			return NULL;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted)
@@ -345,7 +345,7 @@ static const struct select_condition *find_excluding(const struct select *k,
 /* Refuses options that no event can meet together. */
 static bool check_ranges(const struct select *k, struct options *o)
 {
-	const struct select_condition *most = NULL, *least = NULL;
+	const struct select_condition *max = NULL, *min = NULL;
 
 	if (select_is_reversed(k)) {
 		o->status = options_mistake(o,
@@ -358,15 +358,15 @@ static bool check_ranges(const struct select *k, struct options *o)
 		const struct select_condition *const c = &k->conditions[i];
 		if (c->kind != SELECT_MIN_DUR || c->inverted)
 			continue;
-		most = find_excluding(k, c);
-		least = c;
-		if (most == NULL)
+		max = find_excluding(k, c);
+		min = c;
+		if (max == NULL)
 			return true; /* conditions of one kind are alternatives */
 	}
-	if (most == NULL)
+	if (max == NULL)
 		return true;
-	o->status = options_mistake(o, "--min-dur %.*s is longer than --max-dur %.*s", (int)least->glob.n,
-	                            least->glob.p, (int)most->glob.n, most->glob.p);
+	o->status = options_mistake(o, "--min-dur %.*s is longer than --max-dur %.*s", (int)min->glob.n,
+	                            min->glob.p, (int)max->glob.n, max->glob.p);
 	return false;
 }
 

@@ -43,7 +43,7 @@ void value_text_word(struct text *t, struct slice s)
 
 static void put_float(struct text *t, double v, bool narrow)
 {
-	char *const p = text_room(t, DECIMAL_F64_MAX);
+	char *const p = text_reserve(t, DECIMAL_F64_MAX);
 
 	if (v - v != 0) /* NaN and the infinities */
 		text_printf(t, "%g", v);

@@ -84,8 +84,8 @@ static const char *plural(uint64_t n)
 
 static void say_change(struct recover_list *l, const struct recover_change *c)
 {
-	char room[4 * sizeof(struct shown_path)];
-	struct text t = text_start(room, sizeof room);
+	char space[4 * sizeof(struct shown_path)];
+	struct text t = text_start(space, sizeof space);
 
 	if (count_up(l, c->rule) > FINDINGS_SHOWN)
 		return;
@@ -304,21 +304,21 @@ static bool is_no_list(void *ctx, const char *name)
 /* false: after a message. */
 static bool copy_file(struct recover *c, const char *path)
 {
-	char *const room = malloc(COPY_BYTES);
-	FILE *const f = room != NULL ? fopen(path, "rb") : NULL;
+	char *const space = malloc(COPY_BYTES);
+	FILE *const f = space != NULL ? fopen(path, "rb") : NULL;
 	struct shown_path shown;
 	bool ok = f != NULL && convert_output_put(&c->output, c->file, "", 0);
 
-	for (size_t n; ok && (n = fread(room, 1, COPY_BYTES, f)) > 0;)
-		ok = convert_output_put(&c->output, c->file, room, n);
-	if (room == NULL || f == NULL || ferror(f)) {
+	for (size_t n; ok && (n = fread(space, 1, COPY_BYTES, f)) > 0;)
+		ok = convert_output_put(&c->output, c->file, space, n);
+	if (space == NULL || f == NULL || ferror(f)) {
 		say("%s: %s", show_path(&shown, path),
-		    room == NULL ? "the system gives no more memory" : strerror(errno));
+		    space == NULL ? "the system gives no more memory" : strerror(errno));
 		ok = false;
 	}
 	if (f != NULL)
 		fclose(f);
-	free(room);
+	free(space);
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);
 	return ok;

@@ -362,13 +362,13 @@ static bool is_well_filled(const struct convert_split *s, uint64_t bytes)
 	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
 }
 
-/* The number of units, from `from` on, that make a part; a secant search that starts with `most`.  0 after a
+/* The number of units, from `from` on, that make a part; a secant search that starts with `max`.  0 after a
  * message. */
-static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
+static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t max)
 {
 	struct convert_split *const s = &c->split;
 	const uint64_t step = s->split.step;
-	uint32_t fits = 0, exceeds = s->split.nunits - from + 1, n = most < exceeds ? most : exceeds - 1;
+	uint32_t fits = 0, exceeds = s->split.nunits - from + 1, n = max < exceeds ? max : exceeds - 1;
 	struct shown_path shown;
 
 	for (;;) {
@@ -395,15 +395,15 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 	}
 }
 
-/* Measures up to `most` parts of n units each, and leaves the well filled ones at the start in s->outs. */
+/* Measures up to `max` parts of n units each, and leaves the well filled ones at the start in s->outs. */
 static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from,
-                           uint32_t n, uint32_t most)
+                           uint32_t n, uint32_t max)
 {
 	struct convert_split *const s = &c->split;
 	const uint32_t all = s->split.nunits;
 	uint32_t well = 0;
 
-	for (s->nouts = 0; s->nouts < most && from < all && events_of(&s->split, from, all) > 0;) {
+	for (s->nouts = 0; s->nouts < max && from < all && events_of(&s->split, from, all) > 0;) {
 		const uint32_t end = n < all - from ? from + n : all;
 		append_part(s, number + s->nouts, from, end);
 		from = end;
@@ -509,9 +509,9 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 /* Bounded by memory: a writer may keep as much of the structure as the trace is large. */
 static uint32_t parts_at_once(const struct split *s)
 {
-	const uint64_t memory = UINT64_C(1) << 30, least = 4, most = 64, n = memory / (s->bytes + 1);
+	const uint64_t memory = UINT64_C(1) << 30, min = 4, max = 64, n = memory / (s->bytes + 1);
 
-	return (uint32_t)(n < least ? least : n > most ? most : n);
+	return (uint32_t)(n < min ? min : n > max ? max : n);
 }
 
 bool convert_split_write(struct convert *c)

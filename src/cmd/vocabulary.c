@@ -160,8 +160,8 @@ static void list_as_json(struct text *t)
 
 static enum exit_status no_vocabulary(const struct options *o, const char *name)
 {
-	char room[256];
-	struct text list = text_start(room, sizeof room);
+	char space[256];
+	struct text list = text_start(space, sizeof space);
 	struct shown_path shown;
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;

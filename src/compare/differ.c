@@ -19,7 +19,7 @@ static bool add_name(struct by_name *t, struct slice name, uint64_t key)
 	const bool others = t->n + 1 == BY_NAME_MAX;
 	struct slice copy = slice_of(name.p, name.n < BY_NAME_MAX_TEXT ? name.n : BY_NAME_MAX_TEXT);
 
-	if (!array_room(&t->rows, t->n, &t->cap, sizeof *t->rows))
+	if (!array_reserve(&t->rows, t->n, &t->cap, sizeof *t->rows))
 		return false;
 	copy = others ? SLICE_LIT("(other names)") : arena_copy(&t->texts, copy);
 	if (copy.p == NULL || (!others && !table64_put(&t->index, key, t->n)))

@@ -52,7 +52,7 @@ bool pending_add(struct pending *p, const struct batch *b, uint32_t i, const str
 {
 	uint64_t size;
 
-	if (!array_room(&p->list, p->n, &p->cap, sizeof *p->list))
+	if (!array_reserve(&p->list, p->n, &p->cap, sizeof *p->list))
 		return false;
 	char *const packed = pack_event(p, b, i, &size);
 	if (packed == NULL)

@@ -126,7 +126,7 @@ static void put_field(struct text *t, const struct field *f, struct fields_json_
 		put_value(t, &f->value, lost, 0, false);
 		return;
 	}
-	char *p = text_room(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
+	char *p = text_reserve(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
 	if (p == NULL)
 		return;
 	*p = ',';

@@ -49,7 +49,7 @@ void chunk_file(struct chunk *c, const char *name)
 {
 	if (c->files.n > 0 && c->files.parts[c->files.n - 1].name == name)
 		return;
-	if (!array_room(&c->files.parts, c->files.n, &c->files.cap, sizeof *c->files.parts)) {
+	if (!array_reserve(&c->files.parts, c->files.n, &c->files.cap, sizeof *c->files.parts)) {
 		c->text.failed = true;
 		return;
 	}
@@ -64,7 +64,7 @@ void chunk_borrow(struct chunk *c, struct slice s)
 		text_slice(&c->text, s);
 		return;
 	}
-	if (!array_room(&f->borrowed, f->nborrowed, &f->borrowed_cap, sizeof *f->borrowed)) {
+	if (!array_reserve(&f->borrowed, f->nborrowed, &f->borrowed_cap, sizeof *f->borrowed)) {
 		c->text.failed = true;
 		return;
 	}

@@ -168,7 +168,7 @@ const struct format *format_of_name(const char *name)
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory)
 {
 	const struct format *best = NULL;
-	int most = 0;
+	int max = 0;
 
 	*no_memory = false;
 	for (const struct format *const *f = formats; *f != NULL; f++) {
@@ -177,8 +177,8 @@ const struct format *format_probe(struct slice head, bool whole, bool *no_memory
 			*no_memory = true;
 			return NULL;
 		}
-		if (bits > most) {
-			most = bits;
+		if (bits > max) {
+			max = bits;
 			best = *f;
 		}
 	}

@@ -254,7 +254,7 @@ static bool add_member(struct input_archive *a, const struct tar_entry *e, uint6
 	a->name_bytes += n + (link ? strlen(e->target) : 0);
 	if (a->n >= INPUT_TREE_MAX || a->name_bytes > MAX_NAMES)
 		return fail(a, INPUT_SYSTEM, "has too many files: at most a million, with names of 64 MiB");
-	const bool space = array_room(&a->members, a->n, &a->cap, sizeof *a->members);
+	const bool space = array_reserve(&a->members, a->n, &a->cap, sizeof *a->members);
 	char *const path = space ? malloc(n) : NULL, *const target = link ? strdup(e->target) : NULL;
 	if (path == NULL || (link && target == NULL)) {
 		free(path);

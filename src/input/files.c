@@ -75,7 +75,7 @@ static struct input_files_row *find_row(const struct input_files *f, const struc
 
 static struct input_files_row *add_row(struct input_files *f, const struct input *in)
 {
-	if (!array_room(&f->rows, f->n, &f->cap, sizeof *f->rows) ||
+	if (!array_reserve(&f->rows, f->n, &f->cap, sizeof *f->rows) ||
 	    !table64_put(&f->by_path, hash_path(in), f->n))
 		return NULL;
 	f->rows[f->n] = (struct input_files_row){ .fd = -1 };

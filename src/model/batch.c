@@ -24,7 +24,7 @@ bool batch_hold(struct batch *b, struct shared_memory *m)
 
 	if (to->nshared > 0 && to->shared[to->nshared - 1] == m)
 		return true;
-	if (!array_room(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared)) {
+	if (!array_reserve(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared)) {
 		b->engine.failed = true;
 		return false;
 	}

@@ -277,7 +277,7 @@ static void forget_definitions(struct definitions *d)
 }
 
 /* Ensures a free slot. */
-static bool have_room(struct definitions *d)
+static bool has_space(struct definitions *d)
 {
 	if (d->n < d->cap / 4 * 3)
 		return true;
@@ -296,7 +296,7 @@ static struct definition_slot *slot_for(struct definitions *d, struct definition
 
 	if (slot != NULL && (slot->used || d->n < d->cap / 4 * 3))
 		return slot;
-	return have_room(d) ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)]
+	return has_space(d) ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)]
 	                    : NULL;
 }
 

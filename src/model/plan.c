@@ -101,8 +101,8 @@ struct made {
 /* Appends a text up to the capacity, in whole characters. */
 static void add(struct made *to, struct slice text)
 {
-	const uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
-	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, room);
+	const uint32_t space = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
+	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, space);
 
 	to->cut |= n < text.n;
 	if (n > 0)

@@ -22,7 +22,7 @@ static struct class *append(struct trace *t, struct slice name, struct class *fi
 {
 	struct class *const c = arena_zalloc(&t->arena, 1, sizeof *c);
 
-	if (c == NULL || !array_room(&t->classes, t->nclasses, &t->classes_cap, sizeof(struct class *)))
+	if (c == NULL || !array_reserve(&t->classes, t->nclasses, &t->classes_cap, sizeof(struct class *)))
 		return NULL;
 	c->name = first != NULL ? first->name : arena_copy(&t->arena, name);
 	if (c->name.p == NULL || (first == NULL && !tabletext_put(&t->class_names, c->name, t->nclasses)))
@@ -122,7 +122,7 @@ static bool become(struct trace *t, struct class *c, const struct class *like)
 			return false;
 		memcpy(f, like->fields, like->nfields * sizeof *f);
 	}
-	if (!array_room(&t->planned, t->nplanned, &t->planned_cap, sizeof *t->planned))
+	if (!array_reserve(&t->planned, t->nplanned, &t->planned_cap, sizeof *t->planned))
 		return false;
 	c->category = category_of(like);
 	if (c->category.p == like->name.p)
@@ -226,7 +226,7 @@ void trace_free(struct trace *t)
 static struct track *add_track(struct trace *t, struct slice name)
 {
 	struct track *k = arena_zalloc(&t->arena, 1, sizeof *k);
-	if (k == NULL || !array_room(&t->tracks, t->ntracks, &t->tracks_cap, sizeof(struct track *)))
+	if (k == NULL || !array_reserve(&t->tracks, t->ntracks, &t->tracks_cap, sizeof(struct track *)))
 		return NULL;
 	k->name = arena_copy(&t->arena, name);
 	if (k->name.p == NULL)
@@ -268,7 +268,7 @@ struct track *trace_add_thread(struct trace *t, const struct track *process, uin
 
 bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 {
-	if (!array_room(&t->meta, t->nmeta, &t->meta_cap, sizeof *t->meta))
+	if (!array_reserve(&t->meta, t->nmeta, &t->meta_cap, sizeof *t->meta))
 		return false;
 	name = arena_copy(&t->arena, name);
 	if (value.type == VALUE_STRING)

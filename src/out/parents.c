@@ -16,7 +16,7 @@ static bool reserve_span(struct parents *p, struct parents_track *t, bool *full)
 	*full = t->n == PARENTS_TRACK || (t->n == t->cap && p->capacity >= PARENTS_ALL);
 	if (*full || t->n < t->cap)
 		return true;
-	if (!array_room(&t->spans, t->n, &t->cap, sizeof *t->spans))
+	if (!array_reserve(&t->spans, t->n, &t->cap, sizeof *t->spans))
 		return false;
 	p->capacity += t->cap - before;
 	return true;

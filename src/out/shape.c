@@ -43,7 +43,8 @@ struct shape *shapes_add(struct shapes *s, size_t size, struct shape_key k, uint
 	struct shape *const new = arena_zalloc(&s->arena, 1, size);
 	const struct shape_member *const members = copy_members(s, &k);
 
-	if (new == NULL || members == NULL || !array_room(&s->list, s->n, &s->cap, sizeof(struct shape *)) ||
+	if (new == NULL || members == NULL ||
+	    !array_reserve(&s->list, s->n, &s->cap, sizeof(struct shape *)) ||
 	    !table64_put(&s->signatures, hash, s->n))
 		return NULL;
 	*new = (struct shape){ k.e->cls, members, k.e->nfields, s->n, k.kind };

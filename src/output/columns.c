@@ -67,8 +67,8 @@ static struct slice cell(const struct columns *c, size_t i)
 /* ---- fitting ---- */
 
 struct layout {
-	uint32_t widths[COLUMNS_MAX], least[COLUMNS_MAX]; /* characters */
-	unsigned without;                                 /* bit i: column i is left out */
+	uint32_t widths[COLUMNS_MAX], min[COLUMNS_MAX]; /* characters */
+	unsigned without;                               /* bit i: column i is left out */
 };
 
 static uint32_t longest_word(struct slice s)
@@ -108,9 +108,9 @@ static void measure_columns(const struct columns *c, struct layout *l)
 			if (k->kind == COLUMN_TEXT)
 				words = larger(words, longest_word(cell(c, j)));
 		}
-		l->least[i] = larger(words, k->least);
-		if (!can_shrink(k) || l->least[i] > l->widths[i])
-			l->least[i] = l->widths[i];
+		l->min[i] = larger(words, k->min);
+		if (!can_shrink(k) || l->min[i] > l->widths[i])
+			l->min[i] = l->widths[i];
 	}
 }
 
@@ -126,8 +126,8 @@ static bool narrow_columns(const struct columns *c, struct layout *l, unsigned w
 		unsigned widest = 0;
 		uint32_t spare = 0;
 		for (unsigned i = 0; i < c->n; i++)
-			if ((l->without >> i & 1) == 0 && l->widths[i] - l->least[i] > spare) {
-				spare = l->widths[i] - l->least[i];
+			if ((l->without >> i & 1) == 0 && l->widths[i] - l->min[i] > spare) {
+				spare = l->widths[i] - l->min[i];
 				widest = i;
 			}
 		if (spare == 0)
@@ -166,8 +166,8 @@ static void fit_columns(const struct columns *c, struct layout *l, unsigned widt
 		if (drop_columns(c, l))
 			continue;
 		for (unsigned i = 0; i < c->n; i++)
-			if (can_shrink(&c->list[i]) && l->least[i] > MIN_WIDTH)
-				l->least[i] = MIN_WIDTH;
+			if (can_shrink(&c->list[i]) && l->min[i] > MIN_WIDTH)
+				l->min[i] = MIN_WIDTH;
 		(void)narrow_columns(c, l, width);
 		return;
 	}

@@ -21,8 +21,8 @@ enum column_kind {
 struct column {
 	const char *head; /* NULL in the first column: the table has no line of heads */
 	enum column_kind kind;
-	uint8_t least; /* characters of a name or text, for which other columns are left out */
-	uint8_t drop;  /* rank: the highest are left out first; 0: never */
+	uint8_t min;  /* characters of a name or text, for which other columns are left out */
+	uint8_t drop; /* rank: the highest are left out first; 0: never */
 };
 
 /* Zero-initialise, then set `list` and `n`. */

@@ -87,8 +87,8 @@ void output_failure_tell(const struct output_failure *f, char *why, size_t n)
 
 void output_failure_no_memory(const char *name, char *why, size_t n)
 {
-	char room[REASON_SIZE];
-	struct text shown = text_start(room, sizeof room);
+	char space[REASON_SIZE];
+	struct text shown = text_start(space, sizeof space);
 
 	text_visible_ends(&shown, slice_str(name), REASON_SIZE / 2);
 	if (n > 0)

@@ -284,8 +284,8 @@ static uint32_t find_file(struct output_folder *o, const char *name)
 	if (known != TABLE_NONE)
 		return known;
 	char *const copy = strdup(name);
-	if (copy == NULL || !array_room(&o->files, o->n, &o->files_cap, sizeof *o->files) ||
-	    !array_room(&o->states, o->n, &o->states_cap, sizeof *o->states) ||
+	if (copy == NULL || !array_reserve(&o->files, o->n, &o->files_cap, sizeof *o->files) ||
+	    !array_reserve(&o->states, o->n, &o->states_cap, sizeof *o->states) ||
 	    !tabletext_put(&o->by_name, slice_str(copy), o->n)) {
 		free(copy);
 		return NONE;

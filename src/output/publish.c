@@ -116,7 +116,7 @@ static struct folder_wrong read_text(const char *folder, struct text *text)
 
 	free(path);
 	for (ssize_t did = 1; fd >= 0 && did != 0 && !is_wrong(wrong);) {
-		char *const to = text_room(text, READ_STEP);
+		char *const to = text_reserve(text, READ_STEP);
 		did = to != NULL ? read(fd, to, READ_STEP) : -1;
 		if (to == NULL)
 			wrong = no_memory;
@@ -177,7 +177,7 @@ static struct folder_wrong read_line(struct folder_old *old, char **p, const cha
 	*p = line_end + 1;
 	if (tabletext_get(&old->names, slice_str(file.name)) != TABLE_NONE)
 		return bad_list;
-	if (!array_room(&old->listed, old->nlisted, &old->listed_cap, sizeof *old->listed) ||
+	if (!array_reserve(&old->listed, old->nlisted, &old->listed_cap, sizeof *old->listed) ||
 	    !tabletext_put(&old->names, slice_str(file.name), old->nlisted))
 		return no_memory;
 	old->listed[old->nlisted++] = file;
@@ -265,7 +265,7 @@ static struct folder_wrong add_entry(struct folder_old *old, size_t root, char *
 		wrong = failed(errno);
 	else
 		wrong = check_entry(old, path, path + root, &st);
-	if (!is_wrong(wrong) && !array_room(&old->entries, old->n, &old->cap, sizeof *old->entries))
+	if (!is_wrong(wrong) && !array_reserve(&old->entries, old->n, &old->cap, sizeof *old->entries))
 		wrong = no_memory;
 	if (is_wrong(wrong))
 		free(path);
@@ -378,8 +378,8 @@ static int step_aside(const struct output_temp *temp, const char *aside)
 /* The failure after which both folders are there: the old one as `at`. */
 static bool report_left(struct output_failure *failure, const char *at, int why)
 {
-	char reason[128], room[512];
-	struct text text = text_start(room, sizeof room);
+	char reason[128], space[512];
+	struct text text = text_start(space, sizeof space);
 	const char *const slash = strrchr(at, '/');
 
 	output_errno_text(reason, sizeof reason, why);

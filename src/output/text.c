@@ -1,6 +1,6 @@
 /*
- * A buffer that grows, and how values are written into it.  Its memory doubles; text_room() always gets one
- * byte more than asked.
+ * A buffer that grows, and how values are written into it.  Its memory doubles; text_reserve() always gets
+ * one byte more than asked.
  */
 #include "output/text.h"
 
@@ -64,7 +64,7 @@ void text_free(struct text *t)
 
 void text_add(struct text *t, const char *p, size_t n)
 {
-	char *const to = text_room(t, n);
+	char *const to = text_reserve(t, n);
 
 	if (to != NULL)
 		t->n += (size_t)(text_put(to, p, n) - to);
@@ -82,7 +82,7 @@ void text_slice(struct text *t, struct slice s)
 
 void text_u64(struct text *t, uint64_t v)
 {
-	char *const to = text_room(t, DECIMAL_U64_MAX);
+	char *const to = text_reserve(t, DECIMAL_U64_MAX);
 
 	if (to != NULL)
 		t->n += (size_t)(decimal_u64(to, v) - to);
@@ -90,7 +90,7 @@ void text_u64(struct text *t, uint64_t v)
 
 void text_i64(struct text *t, int64_t v)
 {
-	char *const to = text_room(t, DECIMAL_I64_MAX);
+	char *const to = text_reserve(t, DECIMAL_I64_MAX);
 
 	if (to != NULL)
 		t->n += (size_t)(decimal_i64(to, v) - to);
@@ -98,7 +98,7 @@ void text_i64(struct text *t, int64_t v)
 
 void text_u128(struct text *t, unsigned __int128 v)
 {
-	char *const to = text_room(t, DECIMAL_U128_MAX);
+	char *const to = text_reserve(t, DECIMAL_U128_MAX);
 
 	if (to != NULL)
 		t->n += (size_t)(decimal_u128(to, v) - to);
@@ -107,7 +107,7 @@ void text_u128(struct text *t, unsigned __int128 v)
 void text_hex(struct text *t, const char *p, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
-	char *to = text_room(t, n * 2);
+	char *to = text_reserve(t, n * 2);
 
 	if (to == NULL)
 		return;
@@ -131,7 +131,7 @@ void text_printf(struct text *t, const char *fmt, ...)
 	}
 
 	/* printf needs space for its NUL. */
-	char *const to = text_room(t, (size_t)n + 1);
+	char *const to = text_reserve(t, (size_t)n + 1);
 	if (to == NULL)
 		return;
 	va_start(ap, fmt);
@@ -282,7 +282,7 @@ void text_json_i64(struct text *t, int64_t v)
 
 void text_json_address(struct text *t, uint64_t v)
 {
-	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
+	char *p = text_reserve(t, DECIMAL_HEX_MAX + 2);
 
 	if (p == NULL)
 		return;
@@ -307,7 +307,7 @@ bool text_json_f64(struct text *t, double v)
 		return false;
 	}
 
-	char *const to = text_room(t, DECIMAL_F64_MAX);
+	char *const to = text_reserve(t, DECIMAL_F64_MAX);
 	if (to != NULL)
 		t->n += (size_t)(decimal_f64(to, v) - to);
 	return true;
@@ -320,7 +320,7 @@ bool text_json_f32(struct text *t, float v)
 		return false;
 	}
 
-	char *const to = text_room(t, DECIMAL_F64_MAX);
+	char *const to = text_reserve(t, DECIMAL_F64_MAX);
 	if (to != NULL)
 		t->n += (size_t)(decimal_f32(to, v) - to);
 	return true;

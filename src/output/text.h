@@ -29,10 +29,10 @@ void text_hex(struct text *t, const char *p, size_t n); /* two digits a byte */
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *t); /* keeps the memory */
 void text_free(struct text *t);
-bool text_grow(struct text *t, size_t n); /* for text_room() */
+bool text_grow(struct text *t, size_t n); /* for text_reserve() */
 
 /* Returns space for at least n bytes; the caller writes there and then adds to t->n.  NULL on OOM. */
-static inline char *text_room(struct text *t, size_t n)
+static inline char *text_reserve(struct text *t, size_t n)
 {
 	/* `<`, not `<=`: a NULL pointer must not pass for space of 0 bytes. */
 	if (n < t->cap - t->n || text_grow(t, n))
@@ -42,7 +42,7 @@ static inline char *text_room(struct text *t, size_t n)
 
 static inline void text_char(struct text *t, char c)
 {
-	char *const p = text_room(t, 1);
+	char *const p = text_reserve(t, 1);
 
 	if (p != NULL) {
 		*p = c;

@@ -52,7 +52,7 @@ static inline size_t text_json_string(struct text *t, struct slice s)
 	if ((s.flags & SLICE_JSON) == 0)
 		return text_json_quoted(t, s);
 
-	char *p = text_room(t, (size_t)s.n + 2);
+	char *p = text_reserve(t, (size_t)s.n + 2);
 	if (p == NULL)
 		return 0;
 	*p++ = '"';

@@ -203,7 +203,7 @@ size_t text_line(struct slice s, size_t width, size_t *next)
 
 void text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
 {
-	const size_t least = 20; /* columns of a line */
+	const size_t min = 20; /* columns of a line */
 	size_t next;
 
 	if (width == 0) {
@@ -211,7 +211,7 @@ void text_wrap(struct text *t, struct slice s, size_t column, size_t indent, siz
 		return;
 	}
 	for (size_t start = column; s.n > 0; start = indent) {
-		const size_t n = text_line(s, width > start + least ? width - start : least, &next);
+		const size_t n = text_line(s, width > start + min ? width - start : min, &next);
 		text_add(t, s.p, n);
 		s = slice_of(s.p + next, s.n - next);
 		if (s.n > 0)

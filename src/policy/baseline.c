@@ -190,7 +190,7 @@ static bool read_row(struct baseline_draft *d, struct slice key, const char *p, 
 	if (r.category.p == NULL)
 		r.category = SLICE_LIT("");
 	const struct slice row = row_key(&d->b->arena, r.table, r.name, r.category);
-	if (row.p == NULL || !array_room(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
+	if (row.p == NULL || !array_reserve(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
 	    !tabletext_put(&in->index, row, in->nrows))
 		return out_of_memory(d);
 	in->rows[in->nrows++] = r.row;
@@ -235,7 +235,7 @@ static bool read_input(struct baseline_draft *d, struct slice key, const char *p
 
 	if (kind != JSON_OBJECT)
 		return set_mistake(d, p, "an input is no object");
-	if (!array_room(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
+	if (!array_reserve(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
 		return out_of_memory(d);
 	d->input = &d->b->inputs[d->b->n++];
 	*d->input = (struct baseline_input){ .path = NULL };

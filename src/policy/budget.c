@@ -70,14 +70,14 @@ struct amount {
 
 static void set_ns(struct amount *a, unsigned __int128 ns)
 {
-	char digits[DECIMAL_U128_MAX + 1], room[64];
-	struct text t = text_start(room, sizeof room);
+	char digits[DECIMAL_U128_MAX + 1], space[64];
+	struct text t = text_start(space, sizeof space);
 
 	a->v = (double)ns;
 	*decimal_u128(digits, ns) = '\0';
 	text_time(&t, ns);
 	text_char(&t, '\0');
-	snprintf(a->text, sizeof a->text, ns < 1000 ? "%s ns" : "%s ns (%s)", digits, room);
+	snprintf(a->text, sizeof a->text, ns < 1000 ? "%s ns" : "%s ns (%s)", digits, space);
 }
 
 static void set_number(struct amount *a, double v, const char *unit)

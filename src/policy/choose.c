@@ -94,7 +94,7 @@ static void add_effect(void *ctx, const struct rule *rule)
 	struct new_effects *const k = ctx;
 	struct policy_choice *const c = k->choice;
 
-	if (array_room(&c->effects, (uint32_t)c->n, &k->cap, sizeof *c->effects))
+	if (array_reserve(&c->effects, (uint32_t)c->n, &k->cap, sizeof *c->effects))
 		c->effects[c->n++] = (struct policy_effect){ .rule = rule, .level = -1 };
 	else
 		k->failed = true;

@@ -56,13 +56,13 @@ bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const 
 	if (out->n <= POLICY_MAX_PATTERN && glob_is_linear(*out) && glob_stars(*out) <= POLICY_MAX_STARS)
 		return true;
 	if (out->n > POLICY_MAX_PATTERN)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is longer than %u bytes", what,
-		         POLICY_MAX_PATTERN);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is longer than %u bytes", what,
+		            POLICY_MAX_PATTERN);
 	else if (glob_stars(*out) > POLICY_MAX_STARS)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u *", what, POLICY_MAX_STARS);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u *", what, POLICY_MAX_STARS);
 	else
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u bytes between two *", what,
-		         GLOB_LINEAR);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u bytes between two *", what,
+		            GLOB_LINEAR);
 	return false;
 }
 
@@ -77,9 +77,9 @@ bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const
 		return false;
 	if (list && (node->n == 0 || node->n > max)) {
 		if (node->n == 0)
-			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is an empty list", what);
+			yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is an empty list", what);
 		else
-			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u entries", what, max);
+			yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u entries", what, max);
 		return false;
 	}
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
@@ -110,8 +110,8 @@ static bool read_count(struct policy_draft *d, const struct yaml_node *node, con
 		return false;
 	if (units_count(node->text, out))
 		return true;
-	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a whole number such as 20, not %s", what,
-	         quoted(&q, node->text));
+	yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is a whole number such as 20, not %s", what,
+	            quoted(&q, node->text));
 	return false;
 }
 
@@ -145,7 +145,7 @@ bool policy_count_range(struct policy_draft *d, const struct yaml_node *node, co
 	if (!POLICY_MAP(d, node, what, keys, out) || d->yaml.mistakes != mistakes)
 		return false;
 	if (out->min > out->max)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: min is more than max", what);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s: min is more than max", what);
 	return out->min <= out->max;
 }
 
@@ -204,19 +204,19 @@ static void report_no_rule(struct policy_draft *d, const struct yaml_node *node,
 	                                ? rule_nearest_name(rules.p)
 	                                : NULL;
 	if (nearest != NULL)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
-		         quoted(&q, rules), nearest);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
+		            quoted(&q, rules), nearest);
 	else
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; tracetool rules lists them",
-		         key, quoted(&q, rules));
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; tracetool rules lists them",
+		            key, quoted(&q, rules));
 }
 
 /* Charges n patterns of rules against the limit of the file. */
 static bool charge_patterns(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
 {
 	if (n > POLICY_MAX_RULES - d->file->nrules) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
-		         POLICY_MAX_RULES);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
+		            POLICY_MAX_RULES);
 		return false;
 	}
 	d->file->nrules += n;
@@ -269,7 +269,7 @@ static void read_level(struct policy_draft *d, const struct yaml_node *node, voi
 	uint32_t level;
 
 	if (node->kind != NODE_MAP) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
 		return;
 	}
 	if (!charge_patterns(d, node, node->n / 2))
@@ -307,8 +307,8 @@ static bool check_below(struct policy_draft *d, const struct yaml_node *node, co
 	const char *const mistake = below_mistake(path);
 
 	if (mistake != NULL)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
-		         "%s lies below the folder of the policy; of this name, %s", what, mistake);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
+		            "%s lies below the folder of the policy; of this name, %s", what, mistake);
 	return mistake == NULL;
 }
 
@@ -326,7 +326,7 @@ static bool check_report(struct policy_draft *d, const struct yaml_node *node, s
 		if (n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, ", %s", (*r)->name);
 	}
-	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "a report is one of %s, not %s", list, quoted(&q, name));
+	yaml_report(&d->yaml, YAML_BAD_VALUE, node, "a report is one of %s, not %s", list, quoted(&q, name));
 	return false;
 }
 
@@ -354,8 +354,8 @@ static void read_report(struct policy_draft *d, const struct yaml_node *node, vo
 	if (reports == NULL)
 		return;
 	if (list && node->n > POLICY_MAX_REPORTS) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "report has more than %u entries",
-		         POLICY_MAX_REPORTS);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "report has more than %u entries",
+		            POLICY_MAX_REPORTS);
 		return;
 	}
 	d->file->reports = reports;
@@ -374,7 +374,7 @@ static void read_max_findings(struct policy_draft *d, const struct yaml_node *no
 static void read_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	if (read_count(d, node, "threads", &d->file->threads) && d->file->threads == 0)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
 }
 
 static void read_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
@@ -408,8 +408,8 @@ static void read_overrides(struct policy_draft *d, const struct yaml_node *node,
 	struct policy_file *const f = d->file;
 
 	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "overrides is a list of at most %u mappings",
-		         POLICY_MAX_OVERRIDES);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "overrides is a list of at most %u mappings",
+		            POLICY_MAX_OVERRIDES);
 		return;
 	}
 	f->overrides = policy_alloc(d, node->n, sizeof *f->overrides);
@@ -421,7 +421,7 @@ static void read_overrides(struct policy_draft *d, const struct yaml_node *node,
 		s->choice = (struct policy_choice)POLICY_CHOICE_NONE;
 		if (POLICY_MAP(d, item, "an override", keys, s) && s->npaths == 0 &&
 		    d->yaml.mistakes == mistakes)
-			yaml_say(&d->yaml, YAML_BAD_VALUE, item, "an override has no paths");
+			yaml_report(&d->yaml, YAML_BAD_VALUE, item, "an override has no paths");
 	}
 }
 

@@ -56,8 +56,8 @@ static void read_tolerance(struct policy_draft *d, const struct yaml_node *node,
 
 	b->budget->relative = policy_text(d, node, "tolerance", &b->budget->tolerance_text);
 	if (b->budget->relative && !units_share(b->budget->tolerance_text, &b->budget->tolerance))
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "tolerance is a share such as 10%%, not %s",
-		         quoted(&q, b->budget->tolerance_text));
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "tolerance is a share such as 10%%, not %s",
+		            quoted(&q, b->budget->tolerance_text));
 }
 
 static void parse_limit(struct policy_draft *d, struct budget_draft *b)
@@ -80,8 +80,8 @@ static void parse_limit(struct policy_draft *d, struct budget_draft *b)
 		k->limit = (double)n;
 	}
 	if (!ok)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, b->limit, "the limit of %s is %s, not %s",
-		         policy_statistics[k->statistic], form, quoted(&q, k->limit_text));
+		yaml_report(&d->yaml, YAML_BAD_VALUE, b->limit, "the limit of %s is %s, not %s",
+		            policy_statistics[k->statistic], form, quoted(&q, k->limit_text));
 }
 
 /* Sets the kinds of a budget without `kind`: spans for durations, all but async for counts.  Registers its
@@ -104,9 +104,9 @@ static void finish_who(struct policy_draft *d, const struct yaml_node *node, str
 	if (i < POLICY_MAX_PARTS)
 		f->parts[f->nparts++] = k->who.thread;
 	else
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
-		         "the budgets of a policy have more than %u different patterns of threads",
-		         POLICY_MAX_PARTS);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
+		            "the budgets of a policy have more than %u different patterns of threads",
+		            POLICY_MAX_PARTS);
 }
 
 static void read_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
@@ -123,13 +123,13 @@ static void read_budget(struct policy_draft *d, const struct yaml_node *node, st
 	if (!POLICY_MAP(d, node, "a budget", keys, &b) || d->yaml.mistakes != mistakes)
 		return;
 	if (!policy_who_stated(&b.who) || !b.statistic)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "a budget has no %s",
-		         !b.statistic ? "statistic" : "name, category or thread");
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "a budget has no %s",
+		            !b.statistic ? "statistic" : "name, category or thread");
 	else if (!budget->absolute && !budget->relative)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
-		         "a budget has a limit, or a tolerance to the baseline, or both");
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
+		            "a budget has a limit, or a tolerance to the baseline, or both");
 	else if (budget->relative && (budget->group != GROUP_NAME || b.who.thread.p != NULL))
-		yaml_say(
+		yaml_report(
 		    &d->yaml, YAML_BAD_VALUE, node,
 		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
 	else if (budget->absolute)
@@ -142,8 +142,8 @@ void policy_read_budgets(struct policy_draft *d, const struct yaml_node *node, v
 	struct policy_section *const s = section;
 
 	if (node->kind != NODE_LIST || node->n > POLICY_MAX_BUDGETS - d->file->nbudgets) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "budgets is a list; a policy has at most %u of them",
-		         POLICY_MAX_BUDGETS);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
+		            "budgets is a list; a policy has at most %u of them", POLICY_MAX_BUDGETS);
 		return;
 	}
 	struct policy_budget *const budgets = policy_alloc(d, node->n, sizeof *budgets);
@@ -162,12 +162,12 @@ static void *new_entries(struct policy_draft *d, const struct yaml_node *node, c
                          uint32_t max, size_t size)
 {
 	if (node->kind != NODE_LIST) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a list", what);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is a list", what);
 		return NULL;
 	}
 	if (node->n > max - *n) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %" PRIu32 " %s in all", max,
-		         what);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "there are more than %" PRIu32 " %s in all", max,
+		            what);
 		return NULL;
 	}
 	*n += node->n;
@@ -199,8 +199,8 @@ static void read_events(struct policy_draft *d, const struct yaml_node *node, vo
 		if (item->kind == NODE_SCALAR)
 			policy_pattern(d, item, "name", &e->who.name);
 		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_who_stated(&e->who))
-			yaml_say(&d->yaml, YAML_BAD_VALUE, item,
-			         "an event has a name, a category or a thread");
+			yaml_report(&d->yaml, YAML_BAD_VALUE, item,
+			            "an event has a name, a category or a thread");
 	}
 }
 
@@ -211,8 +211,8 @@ static void read_metadata(struct policy_draft *d, const struct yaml_node *node, 
 	const uint32_t n = node->kind == NODE_SCALAR ? 1 : map ? node->n / 2 : node->n;
 
 	if (n > POLICY_MAX_METADATA - d->file->nmetadata) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u metadata in all",
-		         POLICY_MAX_METADATA);
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u metadata in all",
+		            POLICY_MAX_METADATA);
 		return;
 	}
 	struct policy_metadata *const list = policy_alloc(d, n, sizeof *list);
@@ -243,9 +243,9 @@ static void read_instant(struct policy_draft *d, const struct yaml_node *node, c
 	at->line = node->line;
 	at->wall = units_wall(at->text, &at->ns);
 	if (!at->wall && (wall_only || !units_time(at->text, &at->ns)))
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
-		         "%s is a time such as 2026-01-31T08:00:00Z%s, not %s", what,
-		         wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node,
+		            "%s is a time such as 2026-01-31T08:00:00Z%s, not %s", what,
+		            wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
 }
 
 static void read_epoch_after(struct policy_draft *d, const struct yaml_node *node, void *into)
@@ -284,8 +284,8 @@ static bool read_time(struct policy_draft *d, const struct yaml_node *node, cons
 		return false;
 	if (units_time(node->text, ns))
 		return true;
-	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a time such as 5ms (ns, us, ms, s, min, h), not %s",
-	         what, quoted(&q, node->text));
+	yaml_report(&d->yaml, YAML_BAD_VALUE, node,
+	            "%s is a time such as 5ms (ns, us, ms, s, min, h), not %s", what, quoted(&q, node->text));
 	return false;
 }
 
@@ -312,7 +312,7 @@ static void read_time_duration(struct policy_draft *d, const struct yaml_node *n
 
 	if (POLICY_MAP(d, node, "duration", keys, &t->duration) && d->yaml.mistakes == mistakes &&
 	    t->duration.min > t->duration.max)
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "duration: min is more than max");
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "duration: min is more than max");
 }
 
 static void read_time_after(struct policy_draft *d, const struct yaml_node *node, void *into)
@@ -392,8 +392,8 @@ static void read_max_share(struct policy_draft *d, const struct yaml_node *node,
 		return;
 	m->line = node->line;
 	if (!units_share(m->text, &m->share))
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a share such as 0.5%%, not %s", what,
-		         quoted(&q, m->text));
+		yaml_report(&d->yaml, YAML_BAD_VALUE, node, "%s is a share such as 0.5%%, not %s", what,
+		            quoted(&q, m->text));
 }
 
 static void read_lost(struct policy_draft *d, const struct yaml_node *node, void *into)

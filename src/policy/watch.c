@@ -146,7 +146,7 @@ static bool find_mask(struct policy_watch *w, const struct event *e, uint64_t *m
 		k->n = 0;
 	}
 	*mask = match_events(w, e);
-	if (!array_room(&k->masks, k->n, &k->cap, sizeof *k->masks) || !table64_put(&k->index, hash, k->n))
+	if (!array_reserve(&k->masks, k->n, &k->cap, sizeof *k->masks) || !table64_put(&k->index, hash, k->n))
 		return false;
 	k->masks[k->n++] = *mask;
 	return true;

@@ -20,7 +20,7 @@ static struct verdict verdict_of(const struct report_file *file, const struct fi
 }
 
 bool report_judge(struct report_file *file, const struct file_record *k, const struct policy *policy,
-                  uint64_t most, struct report_totals *totals, struct arena *arena)
+                  uint64_t max, struct report_totals *totals, struct arena *arena)
 {
 	struct report_rule *const rules = arena_zalloc(arena, k->ncounts, sizeof *rules);
 	const struct finding *f = k->findings;
@@ -37,7 +37,7 @@ bool report_judge(struct report_file *file, const struct file_record *k, const s
 		totals->exits |= v.exits;
 		file->levels[v.level] += count;
 	}
-	for (size_t i = 0; rules != NULL && i < k->nfindings && totals->listed < most; i++, f = f->next) {
+	for (size_t i = 0; rules != NULL && i < k->nfindings && totals->listed < max; i++, f = f->next) {
 		struct report_rule *const rule = report_rule_of(file, f->rule);
 		if (verdict_of(file, f).left_out)
 			continue;

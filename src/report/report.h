@@ -53,7 +53,7 @@ struct report_totals {
 /* Judges a file by its policy, and adds it to the totals.  most: limit of findings that are listed in the
  * run.  The arena has its rules.  Returns false on OOM. */
 bool report_judge(struct report_file *file, const struct file_record *k, const struct policy *policy,
-                  uint64_t most, struct report_totals *totals, struct arena *arena);
+                  uint64_t max, struct report_totals *totals, struct arena *arena);
 
 /* The row of a rule; NULL: the file has none.  A finding of no file, as one about a vocabulary, is listed all
  * the same. */
@@ -117,7 +117,7 @@ void report_file(struct report *r, const struct report_file *file);
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
 /* Number of findings not shown, of all rules from this level on. */
-void report_text_rest(struct text *t, const struct findings *j, enum level least);
+void report_text_rest(struct text *t, const struct findings *j, enum level min);
 
 /* Whether it is about a file that could not be opened or read: shown as `FILE: MESSAGE`, without an offset.
  */

@@ -54,7 +54,7 @@ static uint32_t rule_index(struct sarif_state *s, const struct rule *rule)
 	for (uint32_t i = 0; i < s->nrules; i++)
 		if (s->rules[i] == rule)
 			return i;
-	if (!array_room(&s->rules, s->nrules, &s->rules_cap, sizeof(struct rule *)))
+	if (!array_reserve(&s->rules, s->nrules, &s->rules_cap, sizeof(struct rule *)))
 		return UINT32_MAX;
 	s->rules[s->nrules] = rule;
 	return s->nrules++;

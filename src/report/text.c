@@ -55,10 +55,10 @@ static void report_text_more(struct text *t, const char *path, const struct rule
 	text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n", more, rule->id);
 }
 
-void report_text_rest(struct text *t, const struct findings *j, enum level least)
+void report_text_rest(struct text *t, const struct findings *j, enum level min)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
-		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= least)
+		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= min)
 			report_text_more(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
 }
 

@@ -219,16 +219,16 @@ static bool set_offset(struct join_part *part, __int128 later)
 
 bool join_by_epoch(struct join *j)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 	bool fits = true;
 
 	for (size_t i = 0; i < j->n; i++)
-		if (j->parts[i].epoch_ns < least)
-			least = j->parts[i].epoch_ns;
+		if (j->parts[i].epoch_ns < min)
+			min = j->parts[i].epoch_ns;
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], (__int128)j->parts[i].epoch_ns - least);
+		fits &= set_offset(&j->parts[i], (__int128)j->parts[i].epoch_ns - min);
 	j->epoch_known = true;
-	j->epoch_ns = least;
+	j->epoch_ns = min;
 	return fits;
 }
 
@@ -243,20 +243,20 @@ bool join_by_start(struct join *j)
 
 bool join_rebase(struct join *j)
 {
-	__int128 least = 0;
+	__int128 min = 0;
 	bool any = false, fits = true;
 
 	for (size_t i = 0; i < j->n; i++) {
 		const __int128 first = (__int128)j->parts[i].first_ns + j->parts[i].later;
-		if (j->parts[i].any && (!any || first < least)) {
-			least = first;
+		if (j->parts[i].any && (!any || first < min)) {
+			min = first;
 			any = true;
 		}
 	}
 	for (size_t i = 0; i < j->n; i++)
-		fits &= set_offset(&j->parts[i], j->parts[i].later - least);
-	j->rebased_by = (uint64_t)least;
-	return fits && least >= 0;
+		fits &= set_offset(&j->parts[i], j->parts[i].later - min);
+	j->rebased_by = (uint64_t)min;
+	return fits && min >= 0;
 }
 
 /* ---- clocks that are far apart ---- */

@@ -144,14 +144,14 @@ static uint32_t field_value(struct group_values *v, const struct batch *b, const
                             const char *name)
 {
 	const struct field *const f = groups_field(b, e, slice_str(name));
-	char room[SELECT_VALUE_TEXT];
+	char space[SELECT_VALUE_TEXT];
 
 	if (f == NULL)
 		return text_value(v, SLICE_LIT("(none)"));
 	if (f->value.type == VALUE_LIST || f->value.type == VALUE_MAP)
 		return text_value(v, SLICE_LIT("(list)"));
-	struct slice text = select_value_text(&f->value, room);
-	if (text.p == room) /* on the stack */
+	struct slice text = select_value_text(&f->value, space);
+	if (text.p == space) /* on the stack */
 		text.flags &= (uint32_t)~SLICE_STAYS;
 	return text_value(v, text);
 }

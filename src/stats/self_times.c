@@ -352,7 +352,7 @@ static struct self_piece *piece_of(struct self_times *t, uint32_t track, uint32_
 		if (!make || t->npieces == SELF_PIECES)
 			return NULL;
 		at = t->npieces;
-		if (!array_room(&t->pieces, at, &t->pieces_cap, sizeof *t->pieces) ||
+		if (!array_reserve(&t->pieces, at, &t->pieces_cap, sizeof *t->pieces) ||
 		    !table64_put(&t->piece_of, key, at)) {
 			t->failed = true;
 			return NULL;
@@ -459,7 +459,7 @@ static void trim_blocks(struct self_times *t, struct self_track *k)
 
 static bool add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
 {
-	if (!array_room(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)) {
+	if (!array_reserve(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)) {
 		t->failed = true;
 		return false;
 	}
@@ -657,7 +657,7 @@ static void resize(struct self_times *t, struct self_track *k, uint32_t cap)
 		t->failed |= cap > k->cap;
 		return;
 	}
-	t->room = t->room - k->cap + cap;
+	t->space = t->space - k->cap + cap;
 	k->spans = p;
 	k->cap = cap;
 }
@@ -675,7 +675,7 @@ static void free_total_capacity(struct self_times *t)
 			evaluate(t, i, t->limit / 4, false);
 		resize(t, k, t->limit);
 	}
-	if (t->room <= SELF_TOTAL_ROOM / 4 * 3)
+	if (t->space <= SELF_TOTAL_ROOM / 4 * 3)
 		return;
 	for (uint32_t i = 0; i < t->ntracks; i++) {
 		evaluate(t, i, 0, false);
@@ -683,7 +683,7 @@ static void free_total_capacity(struct self_times *t)
 	}
 }
 
-bool self_times_make_room(struct self_times *t, uint32_t track)
+bool self_times_reserve(struct self_times *t, uint32_t track)
 {
 	if (track >= t->ntracks) {
 		const uint32_t before = t->ntracks;
@@ -696,7 +696,7 @@ bool self_times_make_room(struct self_times *t, uint32_t track)
 	}
 	struct self_track *const k = &t->tracks[track];
 	uint32_t cap = k->cap < MIN_CAPACITY ? MIN_CAPACITY : 2 * k->cap;
-	if (cap <= t->limit && t->room + cap - k->cap > SELF_TOTAL_ROOM)
+	if (cap <= t->limit && t->space + cap - k->cap > SELF_TOTAL_ROOM)
 		free_total_capacity(t);
 	cap = k->cap < MIN_CAPACITY ? MIN_CAPACITY : 2 * k->cap;
 	if (k->n < k->cap)

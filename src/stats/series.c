@@ -93,7 +93,8 @@ static void count_step(struct series_set *set, struct series *s, double v)
 		s->steps[at].count += s->steps[at].count < UINT32_MAX;
 		return;
 	}
-	if (set->nsteps < SERIES_STEPS && array_room(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
+	if (set->nsteps < SERIES_STEPS &&
+	    array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
 		memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
 		s->steps[at] = (struct series_step){ key, 1 };
 		s->nsteps++;
@@ -137,7 +138,7 @@ static struct series_state *state_of(struct series_set *set, uint32_t number, ui
 		*known = false;
 		at = set->nstates;
 		if (at == SERIES_STATES ||
-		    !array_room(&set->states, at, &set->states_cap, sizeof *set->states) ||
+		    !array_reserve(&set->states, at, &set->states_cap, sizeof *set->states) ||
 		    !table64_put(&set->state_of, key, at))
 			return NULL;
 		set->nstates++;

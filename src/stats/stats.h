@@ -250,7 +250,7 @@ struct self_times {
 	uint32_t nnames;
 	struct self_name other;
 	uint64_t inexact; /* spans */
-	uint32_t limit, room, blocks_cap;
+	uint32_t limit, space, blocks_cap;
 	uint32_t look;
 	struct self_piece *pieces;
 	uint32_t npieces, pieces_cap;
@@ -269,7 +269,7 @@ void self_times_init(struct self_times *t);
 void self_times_free(struct self_times *t);
 
 /* Capacity for one more span of the track. */
-bool self_times_make_room(struct self_times *t, uint32_t track);
+bool self_times_reserve(struct self_times *t, uint32_t track);
 
 /* Sum of the self times of all names, of evaluated spans, ns. */
 unsigned __int128 self_times_sum(const struct self_times *t);
@@ -289,7 +289,7 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 	if (start == end)
 		return;
 	if ((track >= t->ntracks || t->tracks[track].n == t->tracks[track].cap) &&
-	    !self_times_make_room(t, track))
+	    !self_times_reserve(t, track))
 		return;
 	struct self_track *const k = &t->tracks[track];
 	struct self_span *const to = k->spans + k->n;

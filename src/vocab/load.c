@@ -45,7 +45,7 @@ static const struct plan_template *read_track_name(struct vocab_draft *d, const 
 
 static bool add_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
 {
-	if (!array_room(&n->single, n->nsingle, &n->single_cap, sizeof(const struct plan_template *)))
+	if (!array_reserve(&n->single, n->nsingle, &n->single_cap, sizeof(const struct plan_template *)))
 		return false;
 	n->single[n->nsingle] = t;
 	return table64_put(&n->by_id, id, n->nsingle++);
@@ -349,8 +349,8 @@ bool vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, s
 	v->no_memory = false;
 	if (n > VOCAB_MAX_BYTES) {
 		d.file.text.n = 0;
-		yaml_say_at(&d.file, YAML_UNREADABLE, 1, 1, "the file is larger than %u MiB",
-		            VOCAB_MAX_BYTES >> 20);
+		yaml_report_at(&d.file, YAML_UNREADABLE, 1, 1, "the file is larger than %u MiB",
+		               VOCAB_MAX_BYTES >> 20);
 	} else {
 		ok = read_nodes(&d) && commit(&d, nrows);
 	}

@@ -278,7 +278,7 @@ static void add_row(struct vocab_draft *d, struct vocab_row *row)
 {
 	struct vocab *const v = d->v;
 
-	if (!array_room(&v->rows, v->nrows, &v->rows_cap, sizeof(struct vocab_row *))) {
+	if (!array_reserve(&v->rows, v->nrows, &v->rows_cap, sizeof(struct vocab_row *))) {
 		d->file.no_memory = true;
 		return;
 	}

@@ -21,7 +21,7 @@ void vocab_report(struct vocab_draft *d, enum vocab_rule rule, const struct yaml
 	va_list ap;
 
 	va_start(ap, fmt);
-	yaml_say_v(&d->file, (enum yaml_mistake)rule, at->line, at->column, fmt, ap);
+	yaml_report_v(&d->file, (enum yaml_mistake)rule, at->line, at->column, fmt, ap);
 	va_end(ap);
 }
 

@@ -16,7 +16,7 @@
 
 static uint32_t add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
 {
-	if (!array_room(&p->rows, p->n, &p->cap, sizeof *p->rows))
+	if (!array_reserve(&p->rows, p->n, &p->cap, sizeof *p->rows))
 		return VOCAB_NONE;
 	p->rows[p->n] = (struct vocab_pattern){ text, row, VOCAB_NONE };
 	return p->n++;

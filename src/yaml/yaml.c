@@ -211,8 +211,8 @@ static const char *find_position(struct slice text, uint32_t line, uint32_t colu
 	return p;
 }
 
-void yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column, const char *fmt,
-                va_list ap)
+void yaml_report_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
+                   const char *fmt, va_list ap)
 {
 	const struct rule *const rule = &f->rules[which];
 	char text[800];
@@ -233,22 +233,23 @@ void yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uin
 	                 "%s", text);
 }
 
-void yaml_say_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
-                 const char *fmt, ...)
+void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
+                    const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	yaml_say_v(f, which, line, column, fmt, ap);
+	yaml_report_v(f, which, line, column, fmt, ap);
 	va_end(ap);
 }
 
-void yaml_say(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt, ...)
+void yaml_report(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt,
+                 ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	yaml_say_v(f, which, at->line, at->column, fmt, ap);
+	yaml_report_v(f, which, at->line, at->column, fmt, ap);
 	va_end(ap);
 }
 
@@ -315,7 +316,7 @@ static bool is_utf8(struct yaml_file *f)
 		} else {
 			column += ((unsigned char)f->text.p[i] & 0xc0) != 0x80;
 		}
-	yaml_say_at(f, YAML_SYNTAX, line, column, "the bytes here are no UTF-8");
+	yaml_report_at(f, YAML_SYNTAX, line, column, "the bytes here are no UTF-8");
 	return false;
 }
 
@@ -329,7 +330,7 @@ const struct yaml_node *yaml_root(struct yaml_file *f)
 	if (root == NULL && error.text[0] == '\0')
 		f->no_memory = true;
 	else if (root == NULL)
-		yaml_say_at(f, YAML_SYNTAX, error.line, error.column, "%s", error.text);
+		yaml_report_at(f, YAML_SYNTAX, error.line, error.column, "%s", error.text);
 	return root;
 }
 
@@ -338,10 +339,10 @@ const struct yaml_node *yaml_root(struct yaml_file *f)
 bool yaml_is_text(struct yaml_file *f, const struct yaml_node *node, const char *what)
 {
 	if (node->kind != NODE_SCALAR)
-		yaml_say(f, YAML_BAD_VALUE, node, "%s is a text, not a %s", what,
-		         node->kind == NODE_LIST ? "list" : "mapping");
+		yaml_report(f, YAML_BAD_VALUE, node, "%s is a text, not a %s", what,
+		            node->kind == NODE_LIST ? "list" : "mapping");
 	else if (node->text.n == 0)
-		yaml_say(f, YAML_BAD_VALUE, node, "%s is empty", what);
+		yaml_report(f, YAML_BAD_VALUE, node, "%s is empty", what);
 	else
 		return true;
 	return false;
@@ -364,7 +365,7 @@ bool yaml_word(struct yaml_file *f, const struct yaml_node *node, const char *wh
 		if (n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	yaml_say(f, YAML_BAD_VALUE, node, "%s is one of %s, not %s", what, list, quoted(&q, node->text));
+	yaml_report(f, YAML_BAD_VALUE, node, "%s is one of %s, not %s", what, list, quoted(&q, node->text));
 	return false;
 }
 
@@ -397,10 +398,10 @@ static void report_unknown_key(struct yaml_file *f, const struct yaml_node *key,
 		}
 	}
 	if (best != NULL)
-		yaml_say(f, YAML_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
-		         quoted(&q, key->text), best);
+		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
+		            quoted(&q, key->text), best);
 	else
-		yaml_say(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
+		yaml_report(f, YAML_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }
 
 bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *what, const char *const *names,
@@ -412,8 +413,8 @@ bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *wh
 	for (size_t i = 0; i < n; i++)
 		values[i] = NULL;
 	if (node->kind != NODE_MAP) {
-		yaml_say(f, YAML_BAD_VALUE, node, "%s is a mapping (key: value), not a %s", what,
-		         node->kind == NODE_LIST ? "list" : "text");
+		yaml_report(f, YAML_BAD_VALUE, node, "%s is a mapping (key: value), not a %s", what,
+		            node->kind == NODE_LIST ? "list" : "text");
 		return false;
 	}
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next) {
@@ -421,12 +422,12 @@ bool yaml_keys(struct yaml_file *f, const struct yaml_node *node, const char *wh
 		while (i < n && !(key->kind == NODE_SCALAR && slice_is(key->text, key_name(&keys, i))))
 			i++;
 		if (key->kind != NODE_SCALAR)
-			yaml_say(f, YAML_SYNTAX, key, "a key is a text, not a list or a mapping");
+			yaml_report(f, YAML_SYNTAX, key, "a key is a text, not a list or a mapping");
 		else if (i == n)
 			report_unknown_key(f, key, what, &keys);
 		else if (values[i] != NULL)
-			yaml_say(f, YAML_SYNTAX, key, "the key %s stands here a second time",
-			         quoted(&q, key->text));
+			yaml_report(f, YAML_SYNTAX, key, "the key %s stands here a second time",
+			            quoted(&q, key->text));
 		else
 			values[i] = key->next;
 	}

@@ -61,14 +61,14 @@ bool yaml_read_below(const char *folder, const char *path, size_t max, const str
 const struct yaml_node *yaml_root(struct yaml_file *f);
 
 /* Report a mistake at a node, or at a position whose column counts characters. */
-void yaml_say(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void yaml_report(struct yaml_file *f, enum yaml_mistake which, const struct yaml_node *at, const char *fmt,
+                 ...) __attribute__((format(printf, 4, 5)));
 
-void yaml_say_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column, const char *fmt,
-                va_list ap) __attribute__((format(printf, 5, 0)));
+void yaml_report_v(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
+                   const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
 
-void yaml_say_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
-                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void yaml_report_at(struct yaml_file *f, enum yaml_mistake which, uint32_t line, uint32_t column,
+                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- values ---- */
 

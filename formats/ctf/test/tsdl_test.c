@@ -96,7 +96,7 @@ static void read_value(struct ctf_tsdl *t, char *to, size_t size)
 
 static uint32_t add_type(struct ctf_tsdl *t, enum ctf_tsdl_kind kind)
 {
-	if (!array_room(&t->types, t->ntypes, &t->types_cap, sizeof *t->types))
+	if (!array_reserve(&t->types, t->ntypes, &t->types_cap, sizeof *t->types))
 		abort();
 	t->types[t->ntypes] = (struct ctf_tsdl_type){ .kind = kind };
 	return t->ntypes++;
@@ -148,7 +148,7 @@ static void read_field(struct ctf_tsdl *t, uint32_t into)
 	for (uint32_t i = 0; i < s->nfields; i++)
 		if (strcmp(s->fields[i].name, f.name) == 0)
 			fail(t, "a field of that name is there");
-	if (!array_room(&s->fields, s->nfields, &s->cap, sizeof *s->fields))
+	if (!array_reserve(&s->fields, s->nfields, &s->cap, sizeof *s->fields))
 		abort();
 	s->fields[s->nfields++] = f;
 }
@@ -240,7 +240,7 @@ static void read_block(struct ctf_tsdl *t, const char *block)
 	}
 	if (strcmp(block, "event") != 0)
 		return;
-	if (!array_room(&t->events, t->nevents, &t->events_cap, sizeof *t->events))
+	if (!array_reserve(&t->events, t->nevents, &t->events_cap, sizeof *t->events))
 		abort();
 	t->events[t->nevents++] = e;
 }

@@ -37,7 +37,7 @@ static void expect(struct text *t, int status, const char *words)
 
 static void fill(struct text *t, char c, size_t n)
 {
-	char *const p = text_room(t, n);
+	char *const p = text_reserve(t, n);
 
 	cr_assert_not_null(p);
 	memset(p, c, n);
@@ -162,9 +162,9 @@ struct lines {
 	size_t n;
 };
 
-static void begin_lines(struct lines *l, size_t room)
+static void begin_lines(struct lines *l, size_t space)
 {
-	*l = (struct lines){ .p = malloc(room) };
+	*l = (struct lines){ .p = malloc(space) };
 	cr_assert_not_null(l->p);
 	l->n = (size_t)sprintf(l->p, "[\n");
 }

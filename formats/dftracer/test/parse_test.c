@@ -53,7 +53,7 @@ static inline void random_record(struct random_text *x)
 			continue;
 		}
 		random_put(x, "\"args\":{");
-		for (uint32_t k = 0, most = random_below(x, 6); k < most; k++) {
+		for (uint32_t k = 0, max = random_below(x, 6); k < max; k++) {
 			random_put(x, k > 0 ? "," : "");
 			random_key(x, true);
 			random_value(x, 0);

@@ -242,11 +242,11 @@ Test(dftracer_raw, long_runs)
 	struct text t = { .p = NULL };
 
 	text_str(&t, "{\"traceEvents\":[\n" R1 "\n");
-	char *p = text_room(&t, 9000000);
+	char *p = text_reserve(&t, 9000000);
 	memset(p, 0, 9000000);
 	t.n += 9000000;
 	text_str(&t, "\n" R2 "],\"more\":\"");
-	p = text_room(&t, 9000000);
+	p = text_reserve(&t, 9000000);
 	memset(p, 'x', 9000000);
 	t.n += 9000000;
 	text_str(&t, "\"}");

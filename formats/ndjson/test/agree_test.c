@@ -238,7 +238,7 @@ static void take_class(struct agree *g, size_t *at)
 	expect_text(g, line, json, "type", slice_str("class"));
 	expect_class(g, line, json);
 	MUST(index == g->nclasses, "classes do not come in order");
-	cr_assert(array_room(&g->classes, g->nclasses, &g->classes_cap, sizeof *g->classes));
+	cr_assert(array_reserve(&g->classes, g->nclasses, &g->classes_cap, sizeof *g->classes));
 	g->classes[g->nclasses++] = json;
 }
 

@@ -22,7 +22,7 @@ static struct state_stack *add_stack(const struct state_event *x, uint8_t id)
 		state_limit(x, "stacks of states", STATE_MAX_STACKS);
 		return NULL;
 	}
-	if (!array_room(&c->stacks, c->nstacks, &c->stacks_cap, sizeof *c->stacks) ||
+	if (!array_reserve(&c->stacks, c->nstacks, &c->stacks_cap, sizeof *c->stacks) ||
 	    !table64_put(&c->stack_index, (uint64_t)x->thread << 8 | id, c->nstacks)) {
 		state_no_memory(x);
 		return NULL;
@@ -45,7 +45,7 @@ static uint32_t add_entry(const struct state_event *x)
 		state_limit(x, "open states", STATE_MAX_ENTRIES);
 		return TABLE_NONE;
 	}
-	if (!array_room(&c->entries, c->nentries, &c->entries_cap, sizeof *c->entries)) {
+	if (!array_reserve(&c->entries, c->nentries, &c->entries_cap, sizeof *c->entries)) {
 		state_no_memory(x);
 		return TABLE_NONE;
 	}

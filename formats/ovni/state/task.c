@@ -25,7 +25,7 @@ uint32_t state_unit_add(struct state_units *t, uint64_t key)
 {
 	const uint32_t i = t->free != 0 ? t->free - 1 : t->n;
 
-	if (state_units_are_full(t) || !array_room(&t->units, t->n, &t->cap, sizeof *t->units) ||
+	if (state_units_are_full(t) || !array_reserve(&t->units, t->n, &t->cap, sizeof *t->units) ||
 	    !table64_put(&t->index, key, i))
 		return TABLE_NONE;
 	if (t->free != 0)

@@ -34,7 +34,7 @@ static bool add_thread(struct state_event *x)
 	const struct ovni_system *const s = c->system;
 	const uint32_t n = c->nthreads;
 
-	if (!array_room(&c->threads, n, &c->threads_cap, sizeof *c->threads))
+	if (!array_reserve(&c->threads, n, &c->threads_cap, sizeof *c->threads))
 		return false;
 	struct state_thread *const t = &c->threads[n];
 	*t = (struct state_thread){ .first = x->e->ts,

@@ -25,9 +25,9 @@ static void put_event(struct bytes *b, unsigned flags, const char *code, uint64_
 	put_number(b, clock, 8);
 }
 
-static void begin(struct bytes *b, size_t room)
+static void begin(struct bytes *b, size_t space)
 {
-	*b = (struct bytes){ .p = malloc(room) };
+	*b = (struct bytes){ .p = malloc(space) };
 	cr_assert_not_null(b->p);
 	memcpy(b->p, "ovni\1\0\0\0", 8);
 	b->n = 8;

@@ -61,14 +61,14 @@ struct model {
 /* Sorts as ovnisort does: from the last event before the region that is older than all of it, up to OU]. */
 static void sort_region(struct model *e, size_t open, size_t end)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 	size_t first = open;
 
 	for (size_t i = open + 1; i < end; i++)
-		least = e[i].clock < least ? e[i].clock : least;
+		min = e[i].clock < min ? e[i].clock : min;
 	if (open + 1 == end)
 		return;
-	while (first > 0 && e[first - 1].clock >= least)
+	while (first > 0 && e[first - 1].clock >= min)
 		first--;
 	for (size_t i = first + 1; i < end; i++)
 		for (size_t k = i; k > first && e[k].clock < e[k - 1].clock; k--) {
@@ -79,12 +79,12 @@ static void sort_region(struct model *e, size_t open, size_t end)
 }
 
 /* Writes ordered events, with regions in between whose events are up to `back` older. */
-static size_t make_events(struct model *e, size_t most, uint64_t *seed, uint64_t back)
+static size_t make_events(struct model *e, size_t max, uint64_t *seed, uint64_t back)
 {
 	uint64_t clock = 1000;
 	size_t n = 0;
 
-	while (n < most - 12) {
+	while (n < max - 12) {
 		clock += splitmix_next(seed) % 20;
 		e[n++] = (struct model){ "VU[", clock, splitmix_next(seed) % 9 * 2 };
 		if (splitmix_next(seed) % 6 > 0)

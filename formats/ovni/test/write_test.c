@@ -391,12 +391,12 @@ static void expect_marks(const char *path)
 }
 
 /* Converts the first samples of a folder, or those of one name. */
-static void expect_all(const char *dir, size_t most)
+static void expect_all(const char *dir, size_t max)
 {
 	char **const names = list_folder(dir, "");
 	char path[1024];
 
-	for (size_t i = 0, n = 0; names[i] != NULL && n < most; i++) {
+	for (size_t i = 0, n = 0; names[i] != NULL && n < max; i++) {
 		if (strstr(names[i], ".expect") != NULL)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);

@@ -109,14 +109,14 @@ static bool take_values(const struct pages *g, struct cursor *c, int64_t encodin
 }
 
 static bool take_data(const struct pages *g, const struct node *header, struct slice page,
-                      struct pq_cell *cells, uint64_t room, uint32_t *rows)
+                      struct pq_cell *cells, uint64_t space, uint32_t *rows)
 {
 	struct cursor c = cursor_on(page.p, page.p + page.n, false);
 	const int64_t encoding = node_number(header, 2, -1);
 	uint32_t n = 0;
 
 	*rows = (uint32_t)node_number(header, 1, -1);
-	if (*rows == 0 || *rows > room || node_number(header, 3, -1) != RLE ||
+	if (*rows == 0 || *rows > space || node_number(header, 3, -1) != RLE ||
 	    node_number(header, 4, -1) != RLE)
 		return pq_fault(g->file, "a page of %" PRIu32 " rows", *rows);
 	uint32_t *const present = arena_zalloc(&g->file->arena, *rows, sizeof *present);

@@ -111,7 +111,7 @@ static void expect_same_sums(const char *path)
 	ran_free(&packets);
 }
 
-static void expect_folder(const char *dir, const char *suffix, size_t least)
+static void expect_folder(const char *dir, const char *suffix, size_t min)
 {
 	char **const names = list_folder(dir, suffix), path[1024];
 	size_t n = 0;
@@ -121,7 +121,7 @@ static void expect_folder(const char *dir, const char *suffix, size_t least)
 		if (strength_takes(path, 3))
 			expect_same_sums(path);
 	}
-	cr_expect_geq(n, least, "%s", dir);
+	cr_expect_geq(n, min, "%s", dir);
 	if (names != NULL)
 		list_free(names);
 }

@@ -32,9 +32,9 @@ struct forest {
 	uint64_t random;
 };
 
-static uint64_t below(struct forest *f, uint64_t most)
+static uint64_t below(struct forest *f, uint64_t max)
 {
-	return splitmix_next(&f->random) % most;
+	return splitmix_next(&f->random) % max;
 }
 
 /* Adds children of [from, to], often with equal borders. */

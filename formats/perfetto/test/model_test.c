@@ -7,7 +7,7 @@
 
 void model_room(void *list, uint32_t *n, uint32_t *cap, size_t size)
 {
-	cr_assert(array_room(list, *n, cap, size));
+	cr_assert(array_reserve(list, *n, cap, size));
 	++*n;
 }
 

@@ -28,9 +28,9 @@ static bool expect_same(struct slice pattern, struct slice text)
 	return is;
 }
 
-static uint32_t fill(char *to, uint32_t most, const char *letters, size_t n, unsigned *seed)
+static uint32_t fill(char *to, uint32_t max, const char *letters, size_t n, unsigned *seed)
 {
-	const uint32_t length = (uint32_t)rand_r(seed) % (most + 1);
+	const uint32_t length = (uint32_t)rand_r(seed) % (max + 1);
 
 	for (uint32_t i = 0; i < length; i++)
 		to[i] = letters[(size_t)rand_r(seed) % n];

@@ -182,7 +182,7 @@ Test(array, room_keeps_what_is_there)
 	uint32_t cap = 0;
 
 	for (uint32_t n = 0; n < 5000; n++) {
-		cr_assert(array_room(&list, n, &cap, sizeof *list));
+		cr_assert(array_reserve(&list, n, &cap, sizeof *list));
 		cr_assert_gt(cap, n);
 		list[n] = n * UINT64_C(3);
 	}
@@ -215,7 +215,7 @@ Test(array, too_large_changes_nothing)
 	char *list = NULL;
 	uint32_t n = 0, cap = UINT32_C(1) << 31;
 
-	cr_expect_not(array_room(&list, cap, &cap, 1));
+	cr_expect_not(array_reserve(&list, cap, &cap, 1));
 	cr_expect_eq(cap, UINT32_C(1) << 31);
 	cr_expect_not(array_reach(&list, &n, UINT32_MAX, 1));
 	cr_expect(n == 0 && list == NULL);

@@ -148,8 +148,8 @@ Test(utf8, cut_between_characters)
 	static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
 	static const size_t cuts[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10 };
 
-	for (size_t most = 0; most < sizeof cuts / sizeof cuts[0]; most++)
-		cr_expect_eq(utf8_cut(text, sizeof text - 1, most), cuts[most], "%zu", most);
+	for (size_t max = 0; max < sizeof cuts / sizeof cuts[0]; max++)
+		cr_expect_eq(utf8_cut(text, sizeof text - 1, max), cuts[max], "%zu", max);
 	/* not a character: cut anyway */
 	cr_expect_geq(utf8_cut("\x80\x80\x80\x80\x80\x80\x80", 7, 5), 2);
 }

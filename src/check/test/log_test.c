@@ -22,9 +22,9 @@ static void note(void *ctx, const struct findings *j, const struct finding *f)
 
 Test(finding_list, said_later_in_order)
 {
-	size_t room = DEFERRED_ROOM;
+	size_t space = DEFERRED_BYTES;
 	struct arena arena = { .head = NULL };
-	struct finding_list k = { .arena = &arena, .room = &room };
+	struct finding_list k = { .arena = &arena, .space = &space };
 	struct said s = { .n = 0 };
 	struct findings j;
 
@@ -36,7 +36,7 @@ Test(finding_list, said_later_in_order)
 	j.list = NULL;
 	findings_pass_all(&j, &k);
 	cr_expect_str_eq(s.text, "path test/a 0:0:@7 one\npath test/b 5:2:@3 two 2\n");
-	cr_expect_eq(room, DEFERRED_ROOM, "what was said takes no room");
+	cr_expect_eq(space, DEFERRED_BYTES, "what was said takes no room");
 	findings_pass_all(&j, &k);
 	cr_expect_eq(s.n, strlen("path test/a 0:0:@7 one\npath test/b 5:2:@3 two 2\n"), "said once");
 	findings_free(&j);
@@ -45,9 +45,9 @@ Test(finding_list, said_later_in_order)
 
 Test(finding_list, too_many_are_counted)
 {
-	size_t room = 150;
+	size_t space = 150;
 	struct arena arena = { .head = NULL };
-	struct finding_list k = { .arena = &arena, .room = &room };
+	struct finding_list k = { .arena = &arena, .space = &space };
 	struct said s = { .n = 0 };
 	struct findings j;
 
@@ -71,8 +71,8 @@ Test(finding_list, too_many_are_counted)
 /* Adds `n` findings, of a stream or directly. */
 static void add(struct finding_log *k, struct findings *j, const char *what, int n, struct arena *stream)
 {
-	size_t room = DEFERRED_ROOM;
-	struct finding_list list = { .arena = stream, .room = &room };
+	size_t space = DEFERRED_BYTES;
+	struct finding_list list = { .arena = stream, .space = &space };
 
 	findings_init(j, "path", NULL, NULL);
 	j->list = stream != NULL ? &list : &k->open;

@@ -51,11 +51,11 @@ static uint64_t number(const cJSON *line, const char *key, bool *has)
 	                           : (uint64_t)v->valuedouble;
 }
 
-static void copy(char *to, size_t room, const cJSON *line, const char *key)
+static void copy(char *to, size_t space, const cJSON *line, const char *key)
 {
 	const char *const s = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, key));
 
-	snprintf(to, room, "%s", s != NULL ? s : "");
+	snprintf(to, space, "%s", s != NULL ? s : "");
 }
 
 /* The events of NDJSON.  Times of the inputs are below 2^53, which is as far as cJSON counts. */

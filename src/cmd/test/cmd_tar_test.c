@@ -159,8 +159,8 @@ static void expect_end(struct traces *t, int status, const char *said)
 /* A pax header with one record; of `long_n` bytes if that is not 0. */
 static void add_pax(struct made *m, char type, const char *key, const char *value, size_t long_n)
 {
-	const size_t nvalue = long_n != 0 ? long_n : strlen(value), room = nvalue + 100;
-	char *const record = malloc(room), *const text = calloc(1, nvalue + 1);
+	const size_t nvalue = long_n != 0 ? long_n : strlen(value), space = nvalue + 100;
+	char *const record = malloc(space), *const text = calloc(1, nvalue + 1);
 	size_t n = strlen(key) + nvalue + 3;
 
 	cr_assert(record != NULL && text != NULL);
@@ -168,8 +168,8 @@ static void add_pax(struct made *m, char type, const char *key, const char *valu
 	if (long_n == 0)
 		memcpy(text, value, nvalue);
 	for (int i = 0; i < 3; i++)
-		n = strlen(key) + nvalue + 3 + (size_t)snprintf(record, room, "%zu", n);
-	const int made = snprintf(record, room, "%zu %s=%s\n", n, key, text);
+		n = strlen(key) + nvalue + 3 + (size_t)snprintf(record, space, "%zu", n);
+	const int made = snprintf(record, space, "%zu %s=%s\n", n, key, text);
 	cr_assert_eq((size_t)made, n);
 	add(m, "PaxHeaders/x", type, record, n);
 	free(record);

@@ -12,12 +12,12 @@
 /* To be freed. */
 static char *xz_copy(const char *p, size_t n, size_t *packed)
 {
-	const size_t room = lzma_stream_buffer_bound(n);
-	char *const to = malloc(room);
+	const size_t space = lzma_stream_buffer_bound(n);
+	char *const to = malloc(space);
 
 	*packed = 0;
 	cr_assert(to != NULL && lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, NULL, (const uint8_t *)p, n,
-	                                                (uint8_t *)to, packed, room) == LZMA_OK);
+	                                                (uint8_t *)to, packed, space) == LZMA_OK);
 	return to;
 }
 

@@ -82,10 +82,10 @@ static void expect_answers(const char *shell, const struct try *tries, size_t n)
 		for (char *p = at; *p != '\0'; p++)
 			if (*p == '\n')
 				*p = ' ';
-		const size_t most = strcspn(tries[i].want, ".");
-		cr_expect(tries[i].want[most] == '\0' || strncmp(tries[i].want + most, "...", 3) != 0
+		const size_t max = strcspn(tries[i].want, ".");
+		cr_expect(tries[i].want[max] == '\0' || strncmp(tries[i].want + max, "...", 3) != 0
 		              ? strcmp(at, tries[i].want) == 0
-		              : strncmp(at, tries[i].want, most) == 0,
+		              : strncmp(at, tries[i].want, max) == 0,
 		          "%s: %s: %s, not %s", shell, tries[i].line, at, tries[i].want);
 		at = next;
 	}

@@ -78,7 +78,7 @@ Test(convert_split, folders_of_streams)
 /* ---- parts of a size ---- */
 
 /* None is larger, and they are no smaller than need be. */
-static void expect_sizes(const char *out, size_t most)
+static void expect_sizes(const char *out, size_t max)
 {
 	char **const names = list_folder(out, "");
 	size_t n = 0, sum = 0;
@@ -91,12 +91,12 @@ static void expect_sizes(const char *out, size_t most)
 			continue;
 		char *const p = read_whole(path, &size);
 		cr_expect_not_null(p);
-		cr_expect_leq(size, most, "%s", path);
+		cr_expect_leq(size, max, "%s", path);
 		sum += size;
 		n++;
 		free(p);
 	}
-	cr_expect_geq(2 * sum, (n - 1) * most, "%s: %zu parts of %zu bytes", out, n, sum / n);
+	cr_expect_geq(2 * sum, (n - 1) * max, "%s: %zu parts of %zu bytes", out, n, sum / n);
 	list_free(names);
 }
 

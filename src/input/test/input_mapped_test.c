@@ -98,14 +98,14 @@ static long resident_kb(void)
 static void grows_less_than(long kib, unsigned mib, long (*fn)(const char *path))
 {
 	const char *path = write_file(&(struct bytes){ .p = ten });
-	long least = LONG_MAX;
+	long min = LONG_MAX;
 
 	cr_assert_eq(truncate(path, (off_t)mib << 20), 0);
 	for (int i = 0; i < 3; i++) {
 		const long grown = fn(path);
-		least = grown < least ? grown : least;
+		min = grown < min ? grown : min;
 	}
-	cr_expect_lt(least, kib, "%ld KiB", least);
+	cr_expect_lt(min, kib, "%ld KiB", min);
 }
 
 /* Batches read records that the reader has passed. */
@@ -135,20 +135,20 @@ static long read_on(const char *path)
 {
 	const long before = resident_kb();
 	struct input *const in = input_open(path);
-	long most = 0;
+	long max = 0;
 
 	while (in->p < in->end) {
 		cr_assert_eq(sum(in->p, in->p + 65536), 0);
 		in->p += 65536;
 		input_behind(in);
-		if (resident_kb() > most)
-			most = resident_kb();
+		if (resident_kb() > max)
+			max = resident_kb();
 	}
 	in->p -= 100 << 20; /* going back is allowed */
 	cr_expect_eq(sum(in->p, in->p + 65536), 0);
 	input_behind(in);
 	input_close(in);
-	return most - before;
+	return max - before;
 }
 
 Test(host_input, mapped_memory_stays_small)

@@ -191,7 +191,7 @@ Test(input_unpack, memory_stays_small)
 	struct bytes text = { 0 }, one = { 0 }, packed = { 0 };
 	struct input *in;
 	uint64_t total = 0;
-	size_t before, most = 0;
+	size_t before, max = 0;
 
 	put_text(&text, 4 << 20, 17);
 	put_gzip(&one, text.p, text.n, 1);
@@ -202,11 +202,11 @@ Test(input_unpack, memory_stays_small)
 	while (input_need(in, 1)) {
 		total += (uint64_t)(in->end - in->p);
 		in->p = in->end;
-		most = allocated_bytes() > most ? allocated_bytes() : most;
+		max = allocated_bytes() > max ? allocated_bytes() : max;
 	}
 	cr_expect_eq(total, (uint64_t)text.n * 32);
 	cr_expect_eq(in->fault, INPUT_OK);
-	cr_expect_lt(most - before, 48U << 20, "%zu bytes", most - before);
+	cr_expect_lt(max - before, 48U << 20, "%zu bytes", max - before);
 	input_close(in);
 	free(text.p);
 	free(one.p);

@@ -77,8 +77,8 @@ static inline void put_text(struct bytes *b, size_t n, uint64_t seed)
 static inline void put_deflated(struct bytes *b, const char *p, size_t n, uint32_t level)
 {
 	struct isal_zstream *z = calloc(1, sizeof *z);
-	const size_t room = n + n / 2 + 1000;
-	char *out = malloc(room);
+	const size_t space = n + n / 2 + 1000;
+	char *out = malloc(space);
 	unsigned char *work = malloc(ISAL_DEF_LVL3_DEFAULT);
 	char *copy = malloc(n + 1);
 
@@ -92,10 +92,10 @@ static inline void put_deflated(struct bytes *b, const char *p, size_t n, uint32
 	z->next_in = (uint8_t *)copy;
 	z->avail_in = (uint32_t)n;
 	z->next_out = (uint8_t *)out;
-	z->avail_out = (uint32_t)room;
+	z->avail_out = (uint32_t)space;
 	if (isal_deflate(z) != COMP_OK || z->internal_state.state != ZSTATE_END)
 		abort();
-	put(b, out, room - z->avail_out);
+	put(b, out, space - z->avail_out);
 	free(copy);
 	free(work);
 	free(out);
@@ -155,14 +155,14 @@ static inline void put_gzip_stored(struct bytes *b, const char *p, size_t n)
 
 static inline void put_zstd(struct bytes *b, const char *p, size_t n, int level)
 {
-	const size_t room = ZSTD_compressBound(n);
-	char *out = malloc(room);
+	const size_t space = ZSTD_compressBound(n);
+	char *out = malloc(space);
 	ZSTD_CCtx *c = ZSTD_createCCtx();
 	size_t r;
 
 	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, level);
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
-	r = ZSTD_compress2(c, out, room, p, n);
+	r = ZSTD_compress2(c, out, space, p, n);
 	if (ZSTD_isError(r))
 		abort();
 	put(b, out, r);
@@ -172,11 +172,11 @@ static inline void put_zstd(struct bytes *b, const char *p, size_t n, int level)
 
 static inline void put_xz(struct bytes *b, const char *p, size_t n, uint32_t preset)
 {
-	const size_t room = lzma_stream_buffer_bound(n);
-	uint8_t *const out = malloc(room);
+	const size_t space = lzma_stream_buffer_bound(n);
+	uint8_t *const out = malloc(space);
 	size_t at = 0;
 
-	if (lzma_easy_buffer_encode(preset, LZMA_CHECK_CRC64, NULL, (const uint8_t *)p, n, out, &at, room) !=
+	if (lzma_easy_buffer_encode(preset, LZMA_CHECK_CRC64, NULL, (const uint8_t *)p, n, out, &at, space) !=
 	    LZMA_OK)
 		abort();
 	put(b, out, at);

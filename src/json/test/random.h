@@ -17,14 +17,14 @@ struct random_text {
 	bool plain; /* nothing but ASCII without escapes, and no blanks between */
 };
 
-/* splitmix64, below `most` */
-static inline uint32_t random_below(struct random_text *x, uint32_t most)
+/* splitmix64, below `max` */
+static inline uint32_t random_below(struct random_text *x, uint32_t max)
 {
 	uint64_t z = x->state += UINT64_C(0x9e3779b97f4a7c15);
 
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((z ^ z >> 31) >> 16) % most;
+	return (uint32_t)((z ^ z >> 31) >> 16) % max;
 }
 
 static inline void random_put(struct random_text *x, const char *s)

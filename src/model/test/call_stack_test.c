@@ -22,18 +22,18 @@ Test(call_stack, from_leaf_and_from_root)
 	};
 	const struct batch b = { .fields = fields, .nfields = 3 };
 	struct event e = { .cls = &with, .nfields = 3 };
-	char room[CALL_STACK_ADDRESS];
+	char space[CALL_STACK_ADDRESS];
 	struct call_stack s;
 
 	cr_assert(call_stack_of_class(&with) && !call_stack_of_class(&without));
 	cr_assert(call_stack_get(&s, &b, &e));
 	cr_assert_eq(s.n, 5);
-	cr_assert(slice_is(call_stack_frame(&s, 0, room), "leaf"));
-	cr_assert(slice_is(call_stack_frame(&s, 1, room), "0xffffffffffffffff"));
-	cr_assert(slice_is(call_stack_frame(&s, 2, room), "0x10"));
-	cr_assert(slice_is(call_stack_frame(&s, 3, room), "?"));
-	cr_assert(slice_is(call_stack_from_root(&s, 0, room), "root"));
-	cr_assert(slice_is(call_stack_from_root(&s, 4, room), "leaf"));
+	cr_assert(slice_is(call_stack_frame(&s, 0, space), "leaf"));
+	cr_assert(slice_is(call_stack_frame(&s, 1, space), "0xffffffffffffffff"));
+	cr_assert(slice_is(call_stack_frame(&s, 2, space), "0x10"));
+	cr_assert(slice_is(call_stack_frame(&s, 3, space), "?"));
+	cr_assert(slice_is(call_stack_from_root(&s, 0, space), "root"));
+	cr_assert(slice_is(call_stack_from_root(&s, 4, space), "leaf"));
 	e.nfields = 2;
 	cr_assert_not(call_stack_get(&s, &b, &e), "no list of the name");
 	e.nfields = 0;

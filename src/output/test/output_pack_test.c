@@ -8,16 +8,16 @@
 TestSuite(output_pack, .init = folder_make, .fini = folder_remove);
 
 /* Exactly one gzip member, with the right checksum and length, and nothing after it. */
-static struct bytes gunzipped(struct bytes packed, size_t room)
+static struct bytes gunzipped(struct bytes packed, size_t space)
 {
 	struct inflate_state z;
-	struct bytes b = { .p = malloc(room + 1) };
+	struct bytes b = { .p = malloc(space + 1) };
 	isal_inflate_init(&z);
 	z.crc_flag = ISAL_GZIP;
 	z.next_in = (uint8_t *)packed.p;
 	z.avail_in = (uint32_t)packed.n;
 	z.next_out = (uint8_t *)b.p;
-	z.avail_out = (uint32_t)room + 1;
+	z.avail_out = (uint32_t)space + 1;
 	cr_assert_eq(isal_inflate(&z), ISAL_DECOMP_OK);
 	cr_assert_eq(z.block_state, ISAL_BLOCK_FINISH);
 	b.n = z.total_out;
@@ -25,20 +25,20 @@ static struct bytes gunzipped(struct bytes packed, size_t room)
 	return b;
 }
 
-static struct bytes unzstded(struct bytes packed, size_t room)
+static struct bytes unzstded(struct bytes packed, size_t space)
 {
-	struct bytes b = { .p = malloc(room + 1) };
+	struct bytes b = { .p = malloc(space + 1) };
 	cr_assert_eq(ZSTD_findFrameCompressedSize(packed.p, packed.n), packed.n);
 	cr_assert(packed.p[4] & 4, "no checksum");
-	b.n = ZSTD_decompress(b.p, room + 1, packed.p, packed.n);
+	b.n = ZSTD_decompress(b.p, space + 1, packed.p, packed.n);
 	cr_assert_not(ZSTD_isError(b.n));
 	return b;
 }
 
-static void packs_and_unpacks(const char *path, struct bytes b, size_t most)
+static void packs_and_unpacks(const char *path, struct bytes b, size_t max)
 {
 	struct output *o = opened(path, OUTPUT_FORCE);
-	write_pieces(o, b, most, (uint32_t)most);
+	write_pieces(o, b, max, (uint32_t)max);
 	committed(o);
 	struct bytes packed = file_read(path);
 	struct bytes back = strstr(path, ".gz") != NULL ? gunzipped(packed, b.n) : unzstded(packed, b.n);

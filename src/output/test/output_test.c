@@ -58,14 +58,14 @@ Test(output, nothing_written_is_an_empty_file)
 
 Test(output, bytes_survive_any_cutting)
 {
-	static const size_t most[] = { 1, 100, 65535, 65537, 300000, 1u << 20 };
+	static const size_t max[] = { 1, 100, 65535, 65537, 300000, 1u << 20 };
 	struct bytes all = some_json(3000001);
-	for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+	for (size_t i = 0; i < sizeof max / sizeof max[0]; i++) {
 		struct bytes b = all;
-		if (most[i] == 1)
+		if (max[i] == 1)
 			b.n = 600000;
 		struct output *o = opened("out.json", OUTPUT_FORCE);
-		write_pieces(o, b, most[i], (uint32_t)i);
+		write_pieces(o, b, max[i], (uint32_t)i);
 		committed(o);
 		file_is("out.json", b.p, b.n);
 	}

@@ -154,11 +154,11 @@ static inline struct bytes some_json(size_t n)
 	return b;
 }
 
-/* Writes pieces of random sizes up to `most`. */
-static inline void write_pieces(struct output *o, struct bytes b, size_t most, uint32_t seed)
+/* Writes pieces of random sizes up to `max`. */
+static inline void write_pieces(struct output *o, struct bytes b, size_t max, uint32_t seed)
 {
 	for (size_t at = 0; at < b.n;) {
-		size_t k = random_next(&seed) % most + 1;
+		size_t k = random_next(&seed) % max + 1;
 		k = k < b.n - at ? k : b.n - at;
 		cr_assert(output_write(o, b.p + at, k));
 		at += k;

@@ -91,9 +91,9 @@ Test(text, failure_sticks_and_drops_the_rest)
 	struct text t = { 0 };
 
 	text_str(&t, "kept");
-	cr_assert_null(text_room(&t, SIZE_MAX));
+	cr_assert_null(text_reserve(&t, SIZE_MAX));
 	cr_assert(t.failed);
-	cr_assert_null(text_room(&t, 0));
+	cr_assert_null(text_reserve(&t, 0));
 	cr_assert_not(text_grow(&t, 1));
 	text_char(&t, 'x');
 	text_u64(&t, 5);
@@ -111,9 +111,9 @@ Test(text, room_is_there)
 {
 	struct text t = { 0 };
 
-	cr_assert_not_null(text_room(&t, 0));
+	cr_assert_not_null(text_reserve(&t, 0));
 	for (size_t n = 1; n < 5000; n += 37) {
-		memset(text_room(&t, n), 'z', n);
+		memset(text_reserve(&t, n), 'z', n);
 		t.n += n;
 	}
 	text_free(&t);

@@ -53,7 +53,7 @@ static void expect_finding(const char *kind, const char *report, const char *for
 	cr_expect_not_null(strstr(report, mark), "%s lacks %s of %s", kind, mark, rule);
 }
 
-static void expect_all(const char *args, size_t least)
+static void expect_all(const char *args, size_t min)
 {
 	struct ran json = report_of("X=", "json", args);
 	cJSON *const doc = cJSON_Parse(json.out);
@@ -75,7 +75,7 @@ static void expect_all(const char *args, size_t least)
 			               count_word(json.out, mark));
 			n++;
 		}
-		cr_expect(n >= least, "%zu findings", n);
+		cr_expect(n >= min, "%zu findings", n);
 		ran_free(&r);
 	}
 	cJSON_Delete(doc);

@@ -43,9 +43,9 @@ static inline uint64_t cost_entries(const struct value *v)
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 }
 
-/* Length of the prefix of a text that takes at most `most` bytes when written; whole characters, if it is
+/* Length of the prefix of a text that takes at most `max` bytes when written; whole characters, if it is
  * UTF-8. */
-uint32_t cost_prefix(struct slice s, uint32_t most);
+uint32_t cost_prefix(struct slice s, uint32_t max);
 
 /* ---- the limit ---- */
 

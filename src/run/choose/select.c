@@ -46,9 +46,9 @@ static bool track_matches(const struct track *t, struct slice glob)
 	return false;
 }
 
-struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEXT])
+struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT])
 {
-	char *end = room;
+	char *end = space;
 
 	switch ((enum value_type)v->type) {
 	case VALUE_BOOL:
@@ -57,24 +57,24 @@ struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEX
 	case VALUE_U16:
 	case VALUE_U32:
 	case VALUE_U64:
-		end = decimal_u64(room, v->u64);
+		end = decimal_u64(space, v->u64);
 		break;
 	case VALUE_I8:
 	case VALUE_I16:
 	case VALUE_I32:
 	case VALUE_I64:
-		end = decimal_i64(room, v->i64);
+		end = decimal_i64(space, v->i64);
 		break;
 	case VALUE_ADDRESS:
-		end = decimal_hex(room, v->u64);
+		end = decimal_hex(space, v->u64);
 		break;
 	case VALUE_F32:
 	case VALUE_F64:
 		if (v->f64 - v->f64 != 0)
-			end = room + snprintf(room, DECIMAL_F64_MAX, "%g", v->f64);
+			end = space + snprintf(space, DECIMAL_F64_MAX, "%g", v->f64);
 		else
-			end = v->type == VALUE_F32 ? decimal_f32(room, (float)v->f64)
-			                           : decimal_f64(room, v->f64);
+			end = v->type == VALUE_F32 ? decimal_f32(space, (float)v->f64)
+			                           : decimal_f64(space, v->f64);
 		break;
 	case VALUE_STRING:
 	case VALUE_BYTES:
@@ -83,7 +83,7 @@ struct slice select_value_text(const struct value *v, char room[SELECT_VALUE_TEX
 	default:
 		break;
 	}
-	return slice_of(room, (size_t)(end - room));
+	return slice_of(space, (size_t)(end - space));
 }
 
 /* Texts that are numbers are compared as numbers: some formats write numbers as text. */
@@ -113,9 +113,9 @@ static bool compares(const struct select_condition *c, const struct value *v)
 
 static bool scalar_matches(const struct select_condition *c, const struct value *v)
 {
-	char room[SELECT_VALUE_TEXT];
+	char space[SELECT_VALUE_TEXT];
 
-	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, room)) : compares(c, v);
+	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, space)) : compares(c, v);
 }
 
 /* One matching entry of a list is enough; nested lists are ignored. */
@@ -409,7 +409,7 @@ static bool note_track(struct select_stage *st, const struct track *t)
 	if (is_noted(st, t))
 		return true;
 	if (!note_track(st, t->parent) || !array_reach(&st->seen, &st->nseen, t->index, 1) ||
-	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
+	    !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
 		return false;
 	st->seen[t->index] = 1;
 	st->tracks[st->ntracks++] = all[t->index];

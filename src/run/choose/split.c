@@ -19,7 +19,7 @@ static uint32_t add_part(struct split *s, const char *name)
 		s->too_many = true;
 		return SPLIT_NONE;
 	}
-	if (copy.p == NULL || !array_room(&s->parts, s->nparts, &s->parts_cap, sizeof *s->parts) ||
+	if (copy.p == NULL || !array_reserve(&s->parts, s->nparts, &s->parts_cap, sizeof *s->parts) ||
 	    !tabletext_put(&s->by_name, slice_of(copy.p, copy.n - 1), s->nparts)) {
 		s->no_memory = true;
 		return SPLIT_NONE;
@@ -92,7 +92,7 @@ static bool is_number(const char *word)
 /* Pads numbers with zeros to equal length at each position, so that names sort as numbers. */
 static bool pad_names(struct split *s)
 {
-	size_t most[WORDS] = { 0 };
+	size_t max[WORDS] = { 0 };
 	char name[SPLIT_NAME_SIZE];
 
 	for (int pass = 0; pass < 2; pass++)
@@ -101,9 +101,9 @@ static bool pad_names(struct split *s)
 			size_t n = 0;
 			for (int k = 0; k < WORDS && *word != '\0'; k++) {
 				const size_t size = strcspn(word, "-");
-				if (is_number(word) && size > most[k])
-					most[k] = size;
-				for (size_t zeros = is_number(word) ? most[k] - size : 0; zeros > 0; zeros--)
+				if (is_number(word) && size > max[k])
+					max[k] = size;
+				for (size_t zeros = is_number(word) ? max[k] - size : 0; zeros > 0; zeros--)
 					name[n++] = '0';
 				memcpy(name + n, word, size + (word[size] == '-'));
 				n += size + (word[size] == '-');
@@ -132,7 +132,7 @@ static uint32_t add_unit(struct split *s, uint64_t number)
 		s->too_many = true;
 		return SPLIT_NONE;
 	}
-	if (!array_room(&s->units, s->nunits, &s->units_cap, sizeof *s->units) ||
+	if (!array_reserve(&s->units, s->nunits, &s->units_cap, sizeof *s->units) ||
 	    !table64_put(&s->by_number, number, s->nunits)) {
 		s->no_memory = true;
 		return SPLIT_NONE;

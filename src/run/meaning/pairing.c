@@ -54,7 +54,7 @@ static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 	}
 	if (a->n == PENDING_END_MAX)
 		return 0;
-	if (!array_room(&a->ends, a->n, &a->cap, sizeof *a->ends)) {
+	if (!array_reserve(&a->ends, a->n, &a->cap, sizeof *a->ends)) {
 		p->failed = true;
 		return 0;
 	}

@@ -245,7 +245,7 @@ static void add_piece(const struct nest_asked *asked, const struct nest_span *s)
 
 	if (!asked->pieces)
 		return;
-	if (!array_room(&n->pieces, n->npieces, &n->pieces_cap, sizeof *n->pieces)) {
+	if (!array_reserve(&n->pieces, n->npieces, &n->pieces_cap, sizeof *n->pieces)) {
 		n->failed = true;
 		return;
 	}

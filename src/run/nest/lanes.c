@@ -154,7 +154,7 @@ static const struct track *lane_of(struct lanes *l, const struct track *track, u
 	const struct slice name =
 	    arena_printf(&l->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
 	if (k == NULL || name.p == NULL ||
-	    !array_room(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
+	    !array_reserve(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
 	    !table64_put(&l->places, key, l->ntracks)) {
 		l->nesting.failed = true;
 		return track;
@@ -221,7 +221,8 @@ bool lanes_list(struct lanes *l, struct batch *b)
 bool lanes_join(const struct lanes *l, struct trace *trace)
 {
 	for (uint32_t i = 0; i < l->ntracks; i++) {
-		if (!array_room(&trace->tracks, trace->ntracks, &trace->tracks_cap, sizeof(struct track *)))
+		if (!array_reserve(&trace->tracks, trace->ntracks, &trace->tracks_cap,
+		                   sizeof(struct track *)))
 			return false;
 		trace->tracks[trace->ntracks++] = l->tracks[i];
 	}

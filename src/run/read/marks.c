@@ -97,7 +97,7 @@ static void spill(struct mark_set *s)
 {
 	sort_entries(s);
 	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->temp_near)) ||
-	    !array_room(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
+	    !array_reserve(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
 		s->no_memory = true;
 		return;
 	}
@@ -113,9 +113,9 @@ static void add_entry(struct mark_set *s, const uint64_t *entry)
 
 	if (s->no_memory)
 		return;
-	if (s->n > 0 && s->n + step > (s->most > 0 ? s->most : MARK_SET_ROOM))
+	if (s->n > 0 && s->n + step > (s->max > 0 ? s->max : MARK_SET_ROOM))
 		spill(s);
-	if (s->no_memory || !array_room(&s->keys, s->n + step - 1, &s->cap, sizeof *s->keys)) {
+	if (s->no_memory || !array_reserve(&s->keys, s->n + step - 1, &s->cap, sizeof *s->keys)) {
 		s->no_memory = true;
 		return;
 	}
@@ -342,12 +342,12 @@ void mark_set_free(struct mark_set *s)
 
 static bool read_block(struct mark_cursor *c, struct mark_set *s, uint64_t from)
 {
-	const uint64_t left = s->total - from, most = MARK_SET_BLOCK / entry_words(s);
+	const uint64_t left = s->total - from, max = MARK_SET_BLOCK / entry_words(s);
 	const size_t size = entry_words(s) * sizeof *c->block;
 
 	if (c->block == NULL && (c->block = malloc(MARK_SET_BLOCK * sizeof *c->block)) == NULL)
 		return false;
-	c->n = (uint32_t)(left < most ? left : most);
+	c->n = (uint32_t)(left < max ? left : max);
 	c->from = from;
 	if (spill_read(&s->file, s->runs[0].at + from * size, c->block, c->n * size))
 		return true;

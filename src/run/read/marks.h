@@ -40,7 +40,7 @@ struct mark_set {
 	bool pages;            /* entries are pages */
 	uint64_t *keys;        /* entries, sorted by mark_set_finish() */
 	uint32_t n, cap;       /* words */
-	uint32_t most;         /* max words in memory; 0: MARK_SET_ROOM */
+	uint32_t max;          /* max words in memory; 0: MARK_SET_ROOM */
 	const char *temp_near; /* for spill_open(); borrowed */
 	struct mark_page {
 		uint64_t words[MARK_PAGE_WORDS];
@@ -77,7 +77,7 @@ static inline void mark_page_set(struct mark_page *p, uint64_t key)
 /* mark_set_add() of a number that is not on an open page. */
 void mark_set_add_other(struct mark_set *s, uint64_t key);
 
-/* Zero-initialise *s, and set `pages`, `most` and `temp_near` if needed.  Failures are sticky:
+/* Zero-initialise *s, and set `pages`, `max` and `temp_near` if needed.  Failures are sticky:
  * mark_set_finish() returns them. */
 static inline void mark_set_add(struct mark_set *s, uint64_t key)
 {

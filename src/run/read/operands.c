@@ -95,7 +95,7 @@ struct grouping {
 
 static struct trace_group *add_group(struct trace_groups *g, const struct operand *o)
 {
-	if (!array_room(&g->list, g->n, &g->cap, sizeof *g->list))
+	if (!array_reserve(&g->list, g->n, &g->cap, sizeof *g->list))
 		return NULL;
 	g->list[g->n] = (struct trace_group){
 		.operand = { .path = o->path, .folder = o->folder, .archive = o->archive }
@@ -108,7 +108,7 @@ static bool add_path(struct trace_group *t, char *path)
 	struct input_tree *const tree = &t->operand.tree;
 	uint32_t n = (uint32_t)tree->n; /* INPUT_TREE_MAX at most */
 
-	if (!array_room(&tree->paths, n, &t->cap, sizeof *tree->paths))
+	if (!array_reserve(&tree->paths, n, &t->cap, sizeof *tree->paths))
 		return false;
 	tree->paths[tree->n++] = path;
 	return true;

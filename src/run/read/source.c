@@ -172,7 +172,7 @@ void trace_context_init(struct trace_context *c, const struct pipeline_job *job,
 	*c = (struct trace_context){
 		.job = job, .trace = trace, .vocabularies = vocabularies, .want = want, .dialect = ""
 	};
-	c->deferred_room = DEFERRED_ROOM;
+	c->deferred_left = DEFERRED_BYTES;
 }
 
 void trace_context_free(struct trace_context *c)
@@ -187,7 +187,7 @@ void trace_context_free(struct trace_context *c)
 
 struct finding_list trace_context_list(struct trace_context *c)
 {
-	return (struct finding_list){ .arena = &c->deferred_arena, .room = &c->deferred_room };
+	return (struct finding_list){ .arena = &c->deferred_arena, .space = &c->deferred_left };
 }
 
 static void begin_findings(const struct trace_context *c, struct findings *j, const char *path)

@@ -35,7 +35,7 @@ struct trace_context {
 	struct findings findings; /* path NULL: no input recognised yet */
 	struct finding_list deferred;
 	struct arena deferred_arena; /* of this list and those of streams */
-	size_t deferred_room;
+	size_t deferred_left;
 	bool unreadable;
 	bool incomplete;    /* another file of the trace could not be read */
 	char refused[512];  /* why the request makes no sense for the trace; or "" */

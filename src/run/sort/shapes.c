@@ -18,14 +18,14 @@ static void destroy(struct shared_memory *shared)
 	free(s);
 }
 
-struct field_shapes *field_shapes_new(uint32_t most)
+struct field_shapes *field_shapes_new(uint32_t max)
 {
 	uint32_t slots = 2;
 
-	most = most < FIELD_SHAPES_MAX ? most : FIELD_SHAPES_MAX;
-	while (slots < 2 * most)
+	max = max < FIELD_SHAPES_MAX ? max : FIELD_SHAPES_MAX;
+	while (slots < 2 * max)
 		slots *= 2;
-	struct field_shapes *const s = malloc(sizeof *s + most * sizeof s->list[0]);
+	struct field_shapes *const s = malloc(sizeof *s + max * sizeof s->list[0]);
 	uint16_t *const table = calloc(slots, sizeof *table);
 	if (s == NULL || table == NULL) {
 		free(s);
@@ -33,7 +33,7 @@ struct field_shapes *field_shapes_new(uint32_t most)
 		return NULL;
 	}
 	shared_memory_init(&s->shared, destroy);
-	s->most = most;
+	s->max = max;
 	s->n = 0;
 	s->seed = hash_seed();
 	s->mask = slots - 1;
@@ -125,7 +125,7 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f)
 	for (uint32_t probes = 0; probes < MAX_PROBES; probes++, at++) {
 		uint16_t *const slot = &s->slots[at & s->mask];
 		if (*slot == 0) {
-			if (s->n == s->most)
+			if (s->n == s->max)
 				return FIELD_SHAPE_NONE;
 			*slot = add(s, f, &key);
 		}
@@ -227,7 +227,7 @@ uint16_t event_shapes_find(struct event_shapes *s, const struct event *e)
 	uint32_t *slot = s->slots != NULL ? slot_of(s, e) : NULL;
 	if (slot != NULL && *slot != 0)
 		return s->last = (uint16_t)(*slot - 1);
-	if (s->n >= s->most || s->n >= EVENT_SHAPES_MAX)
+	if (s->n >= s->max || s->n >= EVENT_SHAPES_MAX)
 		return EVENT_SHAPE_NONE;
 	if (s->n == s->cap) {
 		if (!grow(s))
@@ -247,5 +247,5 @@ void event_shapes_free(struct event_shapes *s)
 	free(s->slots);
 	if (s->fields != NULL)
 		shared_memory_drop(&s->fields->shared);
-	*s = (struct event_shapes){ .most = 0 };
+	*s = (struct event_shapes){ .max = 0 };
 }

@@ -37,9 +37,9 @@ static bool failed(struct sorter *s)
 	return false;
 }
 
-static uint64_t between(uint64_t v, uint64_t least, uint64_t most)
+static uint64_t between(uint64_t v, uint64_t min, uint64_t max)
 {
-	return v < least ? least : v > most ? most : v;
+	return v < min ? min : v > max ? max : v;
 }
 
 void sorter_init(struct sorter *s, const struct sorter_options *options)
@@ -52,9 +52,9 @@ void sorter_init(struct sorter *s, const struct sorter_options *options)
 	s->options.memory = memory;
 	s->load.cap = load;
 	s->load.keys_cap = (uint32_t)(load / LOAD_EVENT);
-	s->shapes.most = (uint32_t)shapes;
+	s->shapes.max = (uint32_t)shapes;
 	/* The load, its keys three times, the shapes, and a buffer to write through, as large as a load. */
-	s->most =
+	s->max =
 	    memory - 2 * load - 3 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
 }
 
@@ -93,7 +93,7 @@ static bool add_run(struct sorter_runs *runs, const struct order_key *first, con
 	if (runs->n > 0 && !order_key_less(first, &runs->last)) {
 		runs->list[runs->n - 1].bytes += run.bytes;
 	} else {
-		if (!array_room(&runs->list, runs->n, &runs->cap, sizeof *runs->list))
+		if (!array_reserve(&runs->list, runs->n, &runs->cap, sizeof *runs->list))
 			return false;
 		runs->list[runs->n++] = run;
 	}
@@ -118,7 +118,7 @@ static bool resize(struct sorter *s, uint64_t size)
 	return true;
 }
 
-static uint64_t room(const struct sorter *s)
+static uint64_t space(const struct sorter *s)
 {
 	return s->memory != NULL ? s->memory->size - s->used : 0;
 }
@@ -146,25 +146,25 @@ static bool spill(struct sorter *s)
 	const bool ok =
 	    s->held.n == 1 ? spill_write(&s->file, s->memory->data, (size_t)s->used) : merge_to_file(s);
 	const struct spill_run run = { offset, s->file.size - offset };
-	if (!ok || !add_run(&s->spilled, &s->least, &s->greatest, run))
+	if (!ok || !add_run(&s->spilled, &s->min, &s->greatest, run))
 		return failed(s);
 	s->counts.runs = s->spilled.n;
 	s->counts.spilled = s->file.size;
 	s->used = 0;
 	s->held.n = 0;
-	return s->memory->size <= s->most || resize(s, s->most);
+	return s->memory->size <= s->max || resize(s, s->max);
 }
 
 /* Ensures space for n more bytes. */
-static bool make_room(struct sorter *s, uint64_t n)
+static bool reserve(struct sorter *s, uint64_t n)
 {
 	bool ok = true;
 
-	while (ok && room(s) < n) {
+	while (ok && space(s) < n) {
 		const uint64_t size = s->memory != NULL ? s->memory->size : 0;
-		if (size < s->most)
-			ok = resize(
-			    s, between(2 * size, FIRST_MEMORY < s->most ? FIRST_MEMORY : s->most, s->most));
+		if (size < s->max)
+			ok = resize(s,
+			            between(2 * size, FIRST_MEMORY < s->max ? FIRST_MEMORY : s->max, s->max));
 		else if (s->used > 0)
 			ok = spill(s);
 		else
@@ -181,8 +181,8 @@ static bool hold_run(struct sorter *s, const struct order_key *first, const stru
 
 	if (!add_run(&s->held, first, last, (struct spill_run){ s->used, n }))
 		return failed(s);
-	if (alone || order_key_less(first, &s->least))
-		s->least = *first;
+	if (alone || order_key_less(first, &s->min))
+		s->min = *first;
 	if (alone || order_key_less(&s->greatest, last))
 		s->greatest = *last;
 	s->used += n;
@@ -196,7 +196,7 @@ static bool begin_load(struct sorter *s)
 	struct sorter_load *const l = &s->load;
 
 	if (s->shapes.fields == NULL)
-		s->shapes.fields = field_shapes_new(s->shapes.most / 8);
+		s->shapes.fields = field_shapes_new(s->shapes.max / 8);
 	if (l->data == NULL)
 		l->data = malloc((size_t)l->cap + EVENT_PACKED_SLACK);
 	if (l->keys == NULL)
@@ -225,7 +225,7 @@ static bool move_load(struct sorter *s)
 
 	if (l->n == 0)
 		return true;
-	if (!make_room(s, l->used))
+	if (!reserve(s, l->used))
 		return false;
 	if (!l->in_order) {
 		order_sort(l->keys, l->n, l->keys + l->keys_cap);
@@ -249,11 +249,11 @@ static bool add_large(struct sorter *s, const struct batch *b, uint32_t i)
 	uint64_t n = 0;
 
 	while (n == 0) {
-		if (!make_room(s, room(s) + 1))
+		if (!reserve(s, space(s) + 1))
 			return false;
-		n = event_pack(s->memory->data + s->used, room(s), b, i, &s->shapes, s->options.with_bytes);
+		n = event_pack(s->memory->data + s->used, space(s), b, i, &s->shapes, s->options.with_bytes);
 	}
-	return hold_run(s, &key, &key, n) && (s->memory->size <= s->most || spill(s));
+	return hold_run(s, &key, &key, n) && (s->memory->size <= s->max || spill(s));
 }
 
 static bool add_one(struct sorter *s, const struct batch *b, uint32_t i)
@@ -328,7 +328,7 @@ bool sorter_end(struct sorter *s)
 	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
 }
 
-static bool has_room(const struct batch *out)
+static bool has_space(const struct batch *out)
 {
 	return out->n < out->cap && out->scratch.used < OUT_BYTES && out->nfields < OUT_FIELDS;
 }
@@ -339,7 +339,7 @@ static bool merge(struct sorter *s, struct batch *out)
 		return true;
 	if (s->memory != NULL && !batch_hold(out, &s->memory->shared))
 		return false;
-	while (!run_merge_ended(&s->merge) && has_room(out))
+	while (!run_merge_ended(&s->merge) && has_space(out))
 		if (!run_merge_next(&s->merge, out))
 			return false;
 	return true;

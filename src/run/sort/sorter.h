@@ -101,15 +101,15 @@ struct field_shape {
 
 struct field_shapes {
 	struct shared_memory shared; /* first: its address is that of the whole */
-	uint32_t most, n;
+	uint32_t max, n;
 	uint64_t seed;
 	uint32_t mask;   /* slots - 1 */
 	uint16_t *slots; /* a hash table of indexes + 1 */
 	struct field_shape list[];
 };
 
-/* For at most `most` shapes, up to FIELD_SHAPES_MAX.  Free it with shared_memory_drop(&s->shared). */
-struct field_shapes *field_shapes_new(uint32_t most);
+/* For at most `max` shapes, up to FIELD_SHAPES_MAX.  Free it with shared_memory_drop(&s->shared). */
+struct field_shapes *field_shapes_new(uint32_t max);
 
 /* The number of a field's shape, or FIELD_SHAPE_NONE: without shape, or too many. */
 uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
@@ -119,7 +119,7 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
 /*
  * Common properties of events: all but times, offset, fields, and a name without SLICE_STAYS.  A packed event
  * has the number of its shape instead.  Numbers are valid until event_shapes_free().  Zero-initialise, and
- * set `most`.
+ * set `max`.
  */
 #define EVENT_SHAPE_NONE UINT16_MAX /* larger than any number */
 #define EVENT_SHAPES_MAX (1U << 14)
@@ -127,7 +127,7 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
 
 struct event_shapes {
 	uint64_t base;      /* packed times are relative to it; set before packing */
-	uint32_t most;      /* max number, up to EVENT_SHAPES_MAX; further events have no shape */
+	uint32_t max;       /* max number, up to EVENT_SHAPES_MAX; further events have no shape */
 	struct event *list; /* names without SLICE_STAYS are empty; name.p NULL remains NULL */
 	uint32_t n, cap;
 	uint16_t last;   /* found last: likely that of the next event */
@@ -169,7 +169,7 @@ struct run_rule {
 /* Number of runs merged at a time with this memory: 4 to 256. */
 uint32_t run_merge_most(uint64_t memory);
 
-/* Merges as few adjacent runs as possible until at most `most` of the *n runs are left.  Results are appended
+/* Merges as few adjacent runs as possible until at most `max` of the *n runs are left.  Results are appended
  * to the file; merged runs are discarded.  *merges: number of merges.  Returns false on OOM, or if the file
  * failed; so below. */
 bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
@@ -292,10 +292,10 @@ struct sorter {
 	enum sorter_state state;
 	struct event_shapes shapes;
 	struct sorter_load load;
-	struct sorter_memory *memory;     /* `used` bytes of adjacent runs */
-	uint64_t used, most;              /* most: limit, except for one large event */
-	struct sorter_runs held;          /* in memory */
-	struct order_key least, greatest; /* of all keys in memory */
+	struct sorter_memory *memory;   /* `used` bytes of adjacent runs */
+	uint64_t used, max;             /* max: limit, except for one large event */
+	struct sorter_runs held;        /* in memory */
+	struct order_key min, greatest; /* of all keys in memory */
 	struct spill_file file;
 	struct sorter_runs spilled; /* in the file */
 	struct run_merge merge;

@@ -255,7 +255,7 @@ Test(self_times, many_tracks)
 	for (uint64_t i = 0; i < each; i++)
 		for (uint32_t k = 0; k < tracks; k++)
 			self_times_add(&t, k, 100 * i, 10, k % NAMES);
-	cr_assert_leq(t.room, SELF_TOTAL_ROOM);
+	cr_assert_leq(t.space, SELF_TOTAL_ROOM);
 	self_times_end(&t);
 	uint64_t all = 0;
 	for (uint32_t who = 0; who < NAMES; who++) {
@@ -281,7 +281,7 @@ Test(self_times, long_tracks)
 					self_times_add(&t, k, 1000 * i + 10 * child, 10, 1);
 				else
 					self_times_add(&t, k, 1000 * i, 1000, 2);
-	cr_assert_leq(t.room, SELF_TOTAL_ROOM);
+	cr_assert_leq(t.space, SELF_TOTAL_ROOM);
 	self_times_end(&t);
 	cr_expect_eq(t.inexact, 0);
 	cr_expect_eq((uint64_t)total_of(self_times_of(&t, 1)->self), 10 * children * each * tracks);

@@ -150,7 +150,7 @@ static uint32_t cost_of_pair(struct slice want, struct slice got)
 	return line_fits(want, got) ? 0 : resemble(want, got) ? CHANGED : NEVER;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -170,12 +170,12 @@ static uint32_t *align(const struct lines *want, const struct lines *got)
 			                best = i == want->n && j == got->n ? 0 : NEVER;
 			const bool any = i < want->n && is_any(want->v[i]);
 			if (i < want->n)
-				best = least(best, c[wide] + (any ? 0 : LONE));
+				best = min(best, c[wide] + (any ? 0 : LONE));
 			if (j < got->n)
-				best = least(best, c[1] + (any ? 0 : LONE));
+				best = min(best, c[1] + (any ? 0 : LONE));
 			if (i < want->n && j < got->n && !any) {
 				const uint32_t pair = cost_of_pair(want->v[i], got->v[j]);
-				best = least(best, pair != NEVER ? c[wide + 1] + pair : NEVER);
+				best = min(best, pair != NEVER ? c[wide + 1] + pair : NEVER);
 			}
 			*c = best;
 		}

@@ -294,7 +294,7 @@ static struct select by_name(struct slice glob, bool inverted)
 }
 
 /* Calls expect_selection() for some names of events, as they are in the trace. */
-static void select_names(const struct selecting *x, size_t least)
+static void select_names(const struct selecting *x, size_t min)
 {
 	const struct pipeline_job job = { .in.paths = &x->path,
 		                          .in.npaths = 1,
@@ -327,7 +327,7 @@ static void select_names(const struct selecting *x, size_t least)
 			cr_expect_geq(expect_selection(x, &(struct wanted){ .what = what,
 			                                                    .select = by_name(e->name, false),
 			                                                    .name = hash }),
-			              least, "%s, %s: less than of no event", x->s->path, what);
+			              min, "%s, %s: less than of no event", x->s->path, what);
 		}
 		batch_release(b);
 	}
@@ -357,11 +357,11 @@ static void expect_selections(const struct sample *s)
 		return;
 	x.path = file_of(s, path);
 	x.all = tell(s->format, s->p, s->n);
-	const size_t least = expect_selection(
+	const size_t min = expect_selection(
 	    &x, &(struct wanted){ .what = "no event", .select = by_name(none, false), .none = true });
 	expect_selection(
 	    &x, &(struct wanted){ .what = "every event", .select = by_name(none, true), .every = true });
-	select_names(&x, least);
+	select_names(&x, min);
 	for (size_t i = 0; i < 3 && x.all.n > 0; i++)
 		select_times(&x, (x.all.n - 1) * i / 2);
 	telling_free(&x.all);

@@ -343,7 +343,7 @@ static bool put(void *ctx, const char *name, const char *p, size_t n)
 		if (name == NULL || strcmp(c->files[i].name, name) == 0)
 			f = &c->files[i];
 	if (f == NULL) {
-		cr_assert(array_room(&c->files, c->n, &c->cap, sizeof *c->files));
+		cr_assert(array_reserve(&c->files, c->n, &c->cap, sizeof *c->files));
 		f = &c->files[c->n++];
 		*f = (struct copied_file){ name != NULL ? strdup(name) : NULL, { .p = NULL } };
 	}

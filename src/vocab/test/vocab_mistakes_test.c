@@ -279,19 +279,19 @@ Test(vocab_mistakes, nothing_of_a_bad_file_is_taken)
 /* Repeats a piece, with its number in it, n times between a head and an end. */
 static bool load_many(const char *head, const char *piece, unsigned n, const char *end, struct found *k)
 {
-	const size_t room = strlen(head) + (size_t)n * (strlen(piece) + 24) + strlen(end) + 1;
-	char *const text = malloc(room);
+	const size_t space = strlen(head) + (size_t)n * (strlen(piece) + 24) + strlen(end) + 1;
+	char *const text = malloc(space);
 	struct vocabulary *const v = vocab_new("heph");
 	size_t len = 0;
 
 	cr_assert(text != NULL && v != NULL);
-	len += (size_t)snprintf(text, room, "%s", head);
+	len += (size_t)snprintf(text, space, "%s", head);
 	for (unsigned i = 0; i < n; i++) {
 		for (const char *p = piece; *p != '\0'; p++)
-			len += (size_t)snprintf(text + len, room - len, *p == '#' ? "%u" : "%c",
+			len += (size_t)snprintf(text + len, space - len, *p == '#' ? "%u" : "%c",
 			                        *p == '#' ? i : (unsigned)*p);
 	}
-	len += (size_t)snprintf(text + len, room - len, "%s", end);
+	len += (size_t)snprintf(text + len, space - len, "%s", end);
 	const bool ok = load(v, text, len, k);
 	vocab_free(v);
 	free(text);
@@ -464,13 +464,13 @@ Test(vocab_mistakes, sweeps)
 Test(vocab_mistakes, bad_rules_are_limited_too)
 {
 	char *const text = repeat("- x\n", 100000, "");
-	const size_t room = strlen(text) + 64;
-	char *const file = malloc(room);
+	const size_t space = strlen(text) + 64;
+	char *const file = malloc(space);
 	struct vocabulary *const v = vocab_new("heph");
 	struct findings j;
 
 	cr_assert_not_null(file);
-	snprintf(file, room, "format: heph\nevents:\n%s", text);
+	snprintf(file, space, "format: heph\nevents:\n%s", text);
 	findings_init(&j, "test.yaml", NULL, NULL);
 	cr_expect_not(vocab_add_text(v, file, strlen(file), &j, NULL));
 	cr_expect_eq(j.levels[LEVEL_ERROR], 16384 + 1);

@@ -110,8 +110,8 @@ Test(repeats, nothing_is_left)
 		event(&g, text_of(&g, 200), SLICE_LIT("c"), (struct field){ .value = value_u64(1) });
 		cr_assert(repeats_batch(&g.repeats, &g.batch, 0));
 	}
-	const uint64_t least = REPEATS_LEAST + BESIDE, whole = 200 + BESIDE;
-	const uint64_t spent = n * whole + 1001 * least;
+	const uint64_t min = REPEATS_LEAST + BESIDE, whole = 200 + BESIDE;
+	const uint64_t spent = n * whole + 1001 * min;
 	cr_expect_eq(g.repeats.spent.all, spent);
 	const uint64_t needed = (spent - (64 << 20)) / (1 + REPEATS_REST) + 1;
 	cr_expect_eq(passes(&g, 200, needed), 0, "all was spent in advance");
@@ -154,7 +154,7 @@ Test(repeats, prefixes)
 {
 	static const struct {
 		const char *text;
-		uint32_t flags, most, n;
+		uint32_t flags, max, n;
 	} rows[] = {
 		{ "0123456789", SLICE_UTF8 | SLICE_JSON, 10, 10 },
 		{ "0123456789", SLICE_UTF8 | SLICE_JSON, 9, 9 },
@@ -168,8 +168,8 @@ Test(repeats, prefixes)
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		const struct slice s = { rows[i].text, (uint32_t)strlen(rows[i].text), rows[i].flags };
-		cr_expect_eq(cost_prefix(s, rows[i].most), rows[i].n, "row %zu: %u", i,
-		             cost_prefix(s, rows[i].most));
+		cr_expect_eq(cost_prefix(s, rows[i].max), rows[i].n, "row %zu: %u", i,
+		             cost_prefix(s, rows[i].max));
 	}
 }
 

@@ -18,15 +18,15 @@ static void expect_bounds(const struct nesting *n)
 
 	for (uint32_t i = 0; i < n->ntracks; i++) {
 		const struct nest_track *t = &n->tracks[i];
-		uint64_t room = t->first.cap;
+		uint64_t space = t->first.cap;
 		cr_assert_leq(t->first.n, t->first.cap);
 		for (uint32_t j = 0; j < t->nmore; j++) {
 			cr_assert_leq(t->more[j].n, t->more[j].cap);
-			room += t->more[j].cap;
+			space += t->more[j].cap;
 		}
-		cr_assert_eq(room, t->capacity);
-		cr_assert_leq(room, NEST_TRACK_ROOM);
-		total += room;
+		cr_assert_eq(space, t->capacity);
+		cr_assert_leq(space, NEST_TRACK_ROOM);
+		total += space;
 	}
 	cr_assert_eq(total, n->capacity);
 	cr_assert_leq(total, NEST_TOTAL_ROOM);

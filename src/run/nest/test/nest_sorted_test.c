@@ -69,7 +69,7 @@ Test(nest_sorted, ends)
 
 /* More open spans than there is room for: those that were not kept are marked, and so are those beside them.
  */
-Test(nest_sorted, room)
+Test(nest_sorted, space)
 {
 	struct nest_sorted n = { .ntracks = 0 };
 	uint64_t inexact = 0;

@@ -9,10 +9,10 @@
 
 #define NUMBERS 20000U
 
-static void expect_set_of(bool pages, uint32_t most, uint32_t added, bool sorted)
+static void expect_set_of(bool pages, uint32_t max, uint32_t added, bool sorted)
 {
 	static bool in[NUMBERS];
-	struct mark_set s = { .pages = pages, .most = most };
+	struct mark_set s = { .pages = pages, .max = max };
 	struct mark_cursor c = { .at = 0 };
 	uint64_t seed = 7, total = 0;
 	bool failed = false;
@@ -28,10 +28,10 @@ static void expect_set_of(bool pages, uint32_t most, uint32_t added, bool sorted
 	if (!pages)
 		cr_expect_eq(s.total, total);
 	for (uint32_t k = 0; k < NUMBERS; k++)
-		cr_assert_eq(mark_cursor_has(&c, &s, k, &failed), in[k], "%u of %u", k, most);
+		cr_assert_eq(mark_cursor_has(&c, &s, k, &failed), in[k], "%u of %u", k, max);
 	for (uint32_t i = 0; i < 2000; i++) {
 		const uint32_t k = (uint32_t)(splitmix_next(&seed) % NUMBERS);
-		cr_assert_eq(mark_cursor_has(&c, &s, k, &failed), in[k], "%u of %u, again", k, most);
+		cr_assert_eq(mark_cursor_has(&c, &s, k, &failed), in[k], "%u of %u, again", k, max);
 	}
 	cr_expect_not(mark_cursor_has(&c, &s, UINT64_MAX, &failed));
 	cr_expect_not(failed);
@@ -39,10 +39,10 @@ static void expect_set_of(bool pages, uint32_t most, uint32_t added, bool sorted
 	mark_set_free(&s);
 }
 
-static void expect_set(uint32_t most, uint32_t added, bool sorted)
+static void expect_set(uint32_t max, uint32_t added, bool sorted)
 {
-	expect_set_of(false, most, added, sorted);
-	expect_set_of(true, most, added, sorted);
+	expect_set_of(false, max, added, sorted);
+	expect_set_of(true, max, added, sorted);
 }
 
 Test(mark_set, in_memory)
@@ -64,7 +64,7 @@ Test(mark_set, in_a_file)
 /* Cursors of several inputs ask for their parts of the set in turn. */
 static void expect_several(bool pages)
 {
-	struct mark_set s = { .pages = pages, .most = 64 };
+	struct mark_set s = { .pages = pages, .max = 64 };
 	struct mark_cursor c[2] = { { .at = 0 }, { .at = 0 } };
 	bool failed = false;
 
@@ -93,7 +93,7 @@ Test(mark_set, several_cursors)
 Test(mark_set, pages_that_share_a_place)
 {
 	const uint64_t step = (uint64_t)MARK_PAGE * MARK_SET_OPEN;
-	struct mark_set s = { .pages = true, .most = 20 * MARK_PAGE_WORDS };
+	struct mark_set s = { .pages = true, .max = 20 * MARK_PAGE_WORDS };
 	struct mark_cursor c = { .at = 0 };
 	bool failed = false;
 
@@ -112,7 +112,7 @@ Test(mark_set, pages_that_share_a_place)
 
 Test(mark_set, without_a_folder_for_the_file)
 {
-	struct mark_set s = { .most = 2, .temp_near = "/nowhere/at/all" };
+	struct mark_set s = { .max = 2, .temp_near = "/nowhere/at/all" };
 	char why[256];
 
 	for (uint64_t k = 0; k < 8; k++)

@@ -18,7 +18,7 @@ struct sequence {
 };
 
 /* The slow way: look at all. */
-static uint32_t least(const struct sequence *s, uint32_t n)
+static uint32_t min(const struct sequence *s, uint32_t n)
 {
 	uint32_t best = UINT32_MAX;
 
@@ -51,7 +51,7 @@ static void try(uint32_t n, uint64_t step, uint64_t *random)
 	}
 	cr_assert(merge_init(&m, first, n));
 	for (struct merge_entry e = m.first;; e = merge_next(&m, present(s, e.source))) {
-		const uint32_t want = least(s, n);
+		const uint32_t want = min(s, n);
 		if (want == UINT32_MAX) {
 			cr_expect_geq(e.source, MERGE_ENDED);
 			break;

@@ -19,14 +19,15 @@ static struct select by_name(const char *glob)
 	return s;
 }
 
-static void note(char *to, size_t room, const struct pipeline *p, const struct batch *b)
+static void note(char *to, size_t space, const struct pipeline *p, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const size_t n = strlen(to);
 		cr_expect(e->phase != PHASE_STRUCTURE || (e->flags & EVENT_LEFT_OUT) == 0);
 		if (e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) == 0)
-			snprintf(to + n, room - n, "%s%llu", n > 0 ? " " : "", (unsigned long long)e->offset);
+			snprintf(to + n, space - n, "%s%llu", n > 0 ? " " : "",
+			         (unsigned long long)e->offset);
 		cr_expect(!p->job->choice.drops || (e->flags & EVENT_LEFT_OUT) == 0);
 	}
 }

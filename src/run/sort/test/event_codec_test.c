@@ -8,12 +8,12 @@
 /* Exactly as large as it may be, so that the sanitizers see a byte too many. */
 static char *packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, bool with_bytes)
 {
-	uint64_t room = 1024, size;
-	char *p = malloc(room);
+	uint64_t space = 1024, size;
+	char *p = malloc(space);
 
-	while ((size = event_pack(p, room, b, i, shapes, with_bytes)) == 0) {
-		room *= 2;
-		p = realloc(p, room);
+	while ((size = event_pack(p, space, b, i, shapes, with_bytes)) == 0) {
+		space *= 2;
+		p = realloc(p, space);
 		cr_assert_not_null(p);
 	}
 	free(p);
@@ -81,13 +81,13 @@ static void there_and_back(bool with_bytes, bool in_place, struct event_shapes *
 /* With numbers for all shapes, for a few, for none. */
 static void with_shapes(bool with_bytes, bool in_place)
 {
-	for (uint32_t most = 0; most <= 4096; most += 64 + most * 3) {
-		struct event_shapes shapes = { .most = most,
-			                       .base = most * 7,
-			                       .fields = field_shapes_new(most / 8) };
+	for (uint32_t max = 0; max <= 4096; max += 64 + max * 3) {
+		struct event_shapes shapes = { .max = max,
+			                       .base = max * 7,
+			                       .fields = field_shapes_new(max / 8) };
 		there_and_back(with_bytes, in_place, &shapes);
-		cr_assert_leq(shapes.n, most);
-		cr_assert(most == 0 || shapes.n > 50);
+		cr_assert_leq(shapes.n, max);
+		cr_assert(max == 0 || shapes.n > 50);
 		event_shapes_free(&shapes);
 	}
 	there_and_back(with_bytes, in_place, NULL);
@@ -118,9 +118,9 @@ Test(event_codec, any_room)
 		char *const packed = packed_event(&b, i, NULL, true);
 		const uint64_t size = event_packed_size(packed), step = size > 2000 ? 997 : 1;
 		free(packed);
-		for (uint64_t room = 0; room < size; room += step) {
-			char *const p = malloc(room > 0 ? room : 1);
-			cr_assert_eq(event_pack(p, room, &b, i, NULL, true), 0);
+		for (uint64_t space = 0; space < size; space += step) {
+			char *const p = malloc(space > 0 ? space : 1);
+			cr_assert_eq(event_pack(p, space, &b, i, NULL, true), 0);
 			free(p);
 		}
 	}
@@ -141,7 +141,7 @@ Test(event_codec, size)
 {
 	struct class cls = { .index = 0 };
 	struct track track = { .index = 0 };
-	struct event_shapes shapes = { .most = 1000, .base = 1790000000000000000 };
+	struct event_shapes shapes = { .max = 1000, .base = 1790000000000000000 };
 	struct batch b;
 
 	cr_assert(batch_init(&b, 1, false));
@@ -171,7 +171,7 @@ Test(event_codec, size)
 Test(event_codec, large)
 {
 	struct class cls = { .index = 0 };
-	struct event_shapes shapes = { .most = 1 };
+	struct event_shapes shapes = { .max = 1 };
 	char *const text = calloc(1, EVENT_PACKED_LARGE);
 	struct batch b, out;
 

@@ -35,10 +35,10 @@ static uint64_t any_u64(struct event_samples *s)
 	return event_samples_random(s) << 33 ^ event_samples_random(s);
 }
 
-static struct slice any_text(struct event_samples *s, struct batch *b, uint32_t most)
+static struct slice any_text(struct event_samples *s, struct batch *b, uint32_t max)
 {
 	static const char stays[] = "this text stays as long as the trace";
-	const uint32_t n = (uint32_t)below(s, most + 1), flags = (uint32_t)below(s, 8);
+	const uint32_t n = (uint32_t)below(s, max + 1), flags = (uint32_t)below(s, 8);
 
 	switch (below(s, 6)) {
 	case 0:

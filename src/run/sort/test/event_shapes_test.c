@@ -9,7 +9,7 @@ enum { EVENTS = 2000 };
 /* An event has the number of its shape, and has it again.  A few may have none. */
 Test(event_shapes, number)
 {
-	struct event_shapes s = { .most = EVENT_SHAPES_MAX };
+	struct event_shapes s = { .max = EVENT_SHAPES_MAX };
 	struct event_samples samples;
 	uint32_t none = 0;
 	struct batch b;
@@ -40,7 +40,7 @@ Test(event_shapes, what_differs)
 	const struct event e = {
 		.ts = 1, .dur = 2, .offset = 3, .first_field = 4, .cls = cls, .name = { "a", 1, 0 }
 	};
-	struct event_shapes s = { .most = 8 };
+	struct event_shapes s = { .max = 8 };
 	struct event other = e;
 
 	cr_assert_eq(event_shapes_find(&s, &e), 0);
@@ -66,7 +66,7 @@ Test(event_shapes, what_differs)
 
 Test(event_shapes, no_more_than_most)
 {
-	struct event_shapes s = { .most = 20 };
+	struct event_shapes s = { .max = 20 };
 	struct event e = { .phase = PHASE_STRUCTURE };
 
 	for (uint16_t i = 0; i < 100; i++) {

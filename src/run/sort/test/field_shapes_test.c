@@ -60,13 +60,13 @@ Test(field_shapes, what_else_differs)
 
 Test(field_shapes, no_more_than_most)
 {
-	for (uint32_t most = 0; most < 40; most += 13) {
-		struct field_shapes *const s = field_shapes_new(most);
+	for (uint32_t max = 0; max < 40; max += 13) {
+		struct field_shapes *const s = field_shapes_new(max);
 		for (uint32_t round = 0; round < 2; round++)
 			for (uint32_t i = 0; i < 100; i++) {
 				const char c = (char)i;
 				const struct field f = field_of(&c, 1, VALUE_U8);
-				cr_assert_eq(field_shapes_find(s, &f), i < most ? i : FIELD_SHAPE_NONE);
+				cr_assert_eq(field_shapes_find(s, &f), i < max ? i : FIELD_SHAPE_NONE);
 			}
 		shared_memory_drop(&s->shared);
 	}

@@ -181,7 +181,7 @@ static void takes_no_more_than(uint64_t memory, uint64_t events)
 	struct batch in, out;
 	enum sorter_status status;
 	uint64_t n = 0;
-	size_t most = 0;
+	size_t max = 0;
 
 	cr_assert(batch_init(&in, 1000, false) && batch_init(&out, 1000, false));
 	const size_t before = allocated_bytes();
@@ -189,16 +189,16 @@ static void takes_no_more_than(uint64_t memory, uint64_t events)
 		struct event_samples samples = { .random = i };
 		fill(&samples, &in);
 		cr_assert(sorter_add(&s, &in), "%s", sorter_says(&s));
-		most = allocated_bytes() > most ? allocated_bytes() : most;
+		max = allocated_bytes() > max ? allocated_bytes() : max;
 	}
 	cr_assert(sorter_end(&s), "%s", sorter_says(&s));
 	for (; (status = sorter_next(&s, &out)) == SORTER_MORE; batch_recycle(&out)) {
 		n += out.n;
-		most = allocated_bytes() > most ? allocated_bytes() : most;
+		max = allocated_bytes() > max ? allocated_bytes() : max;
 	}
 	cr_assert_eq(status, SORTER_END);
 	cr_assert_geq(n, events);
-	cr_assert_leq(most - before, memory + (1 << 20), "%zu bytes", most - before);
+	cr_assert_leq(max - before, memory + (1 << 20), "%zu bytes", max - before);
 	cr_assert_gt(s.counts.spilled, 0);
 	sorter_free(&s);
 	batch_free(&in);

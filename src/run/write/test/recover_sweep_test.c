@@ -74,7 +74,7 @@ static void expect_promises(const char *path, const char *p, size_t n, bool slow
 
 static void sweep(const char *path, const char *p, size_t n, struct swept *all)
 {
-	static char room[ROOM];
+	static char space[ROOM];
 	const unsigned long damages = strength(15, 100, 100000);
 	const size_t largest = strength(400, 700, SIZE_MAX); /* of which all prefixes are tried */
 
@@ -84,10 +84,10 @@ static void sweep(const char *path, const char *p, size_t n, struct swept *all)
 	for (unsigned long i = 0; i < damages; i++) {
 		uint64_t seed = i * 1000003 + n;
 		size_t k = n;
-		memcpy(room, p, n);
+		memcpy(space, p, n);
 		for (size_t times = 1 + below(&seed, 3); times > 0 && k > 0 && k < ROOM - 64; times--)
-			k = damage(room, k, &seed);
-		expect_promises(path, room, k, i % 16 == 0, "damage", i, all);
+			k = damage(space, k, &seed);
+		expect_promises(path, space, k, i % 16 == 0, "damage", i, all);
 	}
 }
 

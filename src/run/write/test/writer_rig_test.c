@@ -84,7 +84,7 @@ static bool put(void *ctx, const char *file, const char *p, size_t n)
 
 	r->puts_after_failure += r->fail_after > 0 && r->bytes >= r->fail_after;
 	if (f == NULL) {
-		if (!array_room(&r->files, r->nfiles, &r->files_cap, sizeof *r->files))
+		if (!array_reserve(&r->files, r->nfiles, &r->files_cap, sizeof *r->files))
 			abort();
 		f = &r->files[r->nfiles++];
 		*f = (struct writer_rig_file){ file != NULL ? strdup(file) : NULL, { .p = NULL } };
@@ -100,7 +100,7 @@ const char *writer_rig_text(const struct writer_rig *r, const char *file)
 
 	if (f == NULL)
 		return NULL;
-	if (text_room(&f->text, 1) == NULL)
+	if (text_reserve(&f->text, 1) == NULL)
 		abort();
 	f->text.p[f->text.n] = '\0';
 	return f->text.p;
