@@ -40,6 +40,7 @@ Test(host_signal, leftovers_of_sigkill_have_the_name_in_the_manual)
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* $0 is the program, $1 a folder. */
 static struct ran shell(const char *script, const char *dir)
 {
@@ -56,7 +57,6 @@ static void expect_empty(const char *dir, const char *script)
 	list_free(names);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Below what the loader takes, it says so itself. */
 static void limited(const char *command, unsigned kib)
 {

@@ -16,7 +16,7 @@ struct rig {
 	const struct track *threads[THREADS];
 	struct event events[EVENTS];
 	struct field fields[EVENTS];
-	char names[5][8];
+	char names[5][16];
 };
 
 static void fill(struct rig *g, uint64_t seed)
