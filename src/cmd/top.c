@@ -439,7 +439,8 @@ static void put_report(struct top_run *run, struct top *t)
 {
 	struct trace_run *const r = &run->run;
 
-	qsort(t->heap, t->n, sizeof *t->heap, longest_first);
+	if (t->n > 0)
+		qsort(t->heap, t->n, sizeof *t->heap, longest_first);
 	if (run->form == FORM_JSON) {
 		put_json(&r->text, t, !r->any);
 	} else {
