@@ -156,21 +156,27 @@ char *markdown_block(const char **at, const char *info)
 	return must(strndup(text, (size_t)(end + 1 - text)));
 }
 
-Test(docs, examples_of_the_readme)
+static void run_page(const char *path)
 {
-	char *const text = doc_text("README.md");
+	char *const text = doc_text(path);
 	const char *at = text;
 	struct place p = place_make(tool_path());
 	char *block;
 	size_t n = 0;
 
 	while ((block = markdown_block(&at, "console")) != NULL) {
-		n += run_examples(&p, "README.md", block);
+		n += run_examples(&p, path, block);
 		free(block);
 	}
-	cr_expect(n >= 5, "%zu examples", n);
+	cr_expect(n >= 5, "%s: %zu examples", path, n);
 	place_free(&p);
 	free(text);
+}
+
+Test(docs, examples_of_the_readme_and_the_cookbook)
+{
+	run_page("README.md");
+	run_page("docs/cookbook.md");
 }
 
 /* The literal text of mdoc: \e is a backslash, \& nothing. */

@@ -194,8 +194,15 @@ static bool select_matches(const struct select *s, const struct batch *b, uint32
 bool select_needs_fields(const struct select *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->conditions[i].kind == SELECT_WHERE)
+		switch (s->conditions[i].kind) {
+		case SELECT_WHERE:
+		case SELECT_PROCESS: /* some readers name processes and threads only with fields */
+		case SELECT_THREAD:
+		case SELECT_TRACK:
 			return true;
+		default:
+			break;
+		}
 	return false;
 }
 

@@ -130,7 +130,7 @@ static inline bool select_is_any(const struct select *s)
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }
 
-/* Whether it reads fields (WANT_FIELDS). */
+/* Whether it reads fields, or names of tracks that need them (WANT_FIELDS). */
 bool select_needs_fields(const struct select *s);
 
 /* Whether the window is empty for any trace: both ends have the same reference point. */
