@@ -18,6 +18,8 @@ list | grep -v '/test/' | row production
 list | grep -v '/test/' | grep '\.h$' | row '  of these, headers'
 list | grep '/test/' | grep '_test\(_util\)\?\.[ch]$' | row tests
 list | grep '/test/' | grep -v '_test\(_util\)\?\.[ch]$' | row 'aids of tests'
+find src formats -name '*.test' | row 'tests of commands, text'
+find formats -path '*/test/samples/*' -type f | row 'samples, text'
 echo
 echo 'production by folder'
 for folder in src/* src/run/* formats/*; do
