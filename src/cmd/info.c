@@ -13,14 +13,21 @@
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "json/out.h"
+#include "output/columns.h"
 #include "output/text_visible.h"
 #include "output/text_units.h"
 
 struct info_run {
 	struct trace_run run;
 	unsigned json; /* of text|json */
-	bool digest;
+	bool digest, tracks;
 	uint64_t threads;
+};
+
+/* Events of a track. */
+struct seen_track {
+	uint64_t events;
+	uint64_t first_ns, last_ns;
 };
 
 /* Of one trace. */
@@ -28,8 +35,8 @@ struct info {
 	const char *path;
 	struct digest sum;
 	uint64_t first_ns, last_ns;
-	uint64_t tracks; /* threads that have events, as stats counts them */
-	uint8_t *seen;   /* by index of the track */
+	uint64_t tracks;         /* threads that have events, as stats counts them */
+	struct seen_track *seen; /* by index of the track */
 	uint32_t nseen;
 	uint64_t files, packed;     /* packed: bytes */
 	enum input_packing packing; /* of the last file */
@@ -39,6 +46,8 @@ static const struct cmd_option own[] = {
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct info_run, json) },
 	{ "digest", NULL, "a hash of all events, the same in every format that holds them", 0,
 	  TO_FLAG(struct info_run, digest) },
+	{ "tracks", NULL, "list processes and threads, with their events and times", 0,
+	  TO_FLAG(struct info_run, tracks) },
 	{ "threads", "N", "read N traces at a time (default: one a core)", 0,
 	  TO_NUMBER(struct info_run, threads) },
 	{ .name = NULL },
@@ -55,10 +64,13 @@ static bool add_events(struct info *n, const struct batch *b)
 			end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
-		if (!array_reach(&n->seen, &n->nseen, e->track->index, 1))
+		if (!array_reach(&n->seen, &n->nseen, e->track->index, sizeof *n->seen))
 			return false;
-		n->tracks += n->seen[e->track->index] == 0 && e->track->kind == TRACK_THREAD;
-		n->seen[e->track->index] = 1;
+		struct seen_track *const k = &n->seen[e->track->index];
+		n->tracks += k->events == 0 && e->track->kind == TRACK_THREAD;
+		k->first_ns = k->events == 0 || e->ts < k->first_ns ? e->ts : k->first_ns;
+		k->last_ns = end > k->last_ns ? end : k->last_ns;
+		k->events++;
 	}
 	return true;
 }
@@ -158,6 +170,42 @@ static void put_clock(struct text *t, const struct trace *trace)
 	}
 }
 
+/* Tracks with events, processes in order of arrival. */
+static void put_tracks(struct text *t, const struct info *n, const struct trace *trace, unsigned width)
+{
+	static const struct column heads[] = {
+		{ "process", COLUMN_NAME, 10, 0 }, { "pid", COLUMN_NUMBER, 0, 2 },
+		{ "track", COLUMN_NAME, 10, 0 },   { "tid", COLUMN_NUMBER, 0, 1 },
+		{ "events", COLUMN_NUMBER, 0, 0 }, { "first", COLUMN_NUMBER, 0, 0 },
+		{ "last", COLUMN_NUMBER, 0, 0 },
+	};
+	struct columns c = { .list = heads, .n = sizeof heads / sizeof *heads, .indent = 2 };
+
+	for (uint32_t i = 0; i < trace->ntracks && i < n->nseen; i++) {
+		const struct track *const k = trace->tracks[i], *const process = track_process(k);
+		const struct seen_track *const seen = &n->seen[i];
+		if (seen->events == 0)
+			continue;
+		columns_name(&c, process->name);
+		if (process->has_id)
+			text_u64(&c.text, process->id);
+		columns_next(&c);
+		columns_name(&c, k->name);
+		if (k->kind == TRACK_THREAD && k->has_id)
+			text_u64(&c.text, k->id);
+		columns_next(&c);
+		columns_u64(&c, seen->events);
+		text_since(&c.text, seen->first_ns - n->first_ns);
+		columns_next(&c);
+		text_since(&c.text, seen->last_ns - n->first_ns);
+		columns_next(&c);
+	}
+	if (c.ncells > 0)
+		columns_print(&c, t, width);
+	t->failed |= c.text.failed;
+	columns_free(&c);
+}
+
 /* hash: NULL: not asked for. */
 static void put_trace(struct text *t, const struct info *n, const struct pipeline *p,
                       const struct wide_hash *hash)
@@ -216,6 +264,28 @@ static void begin_line(struct json_out *o, const char *key, const char *bracket)
 	json_out_begin(o, key, bracket);
 }
 
+static void put_json_tracks(struct json_out *o, const struct info *n, const struct trace *trace)
+{
+	begin_line(o, "track_list", "[");
+	for (uint32_t i = 0; i < trace->ntracks && i < n->nseen; i++) {
+		const struct track *const k = trace->tracks[i], *const process = track_process(k);
+		if (n->seen[i].events == 0)
+			continue;
+		begin_line(o, NULL, "{");
+		json_out_slice(o, "process", process->name);
+		if (process->has_id)
+			json_out_u64_or_string(o, "pid", process->id);
+		json_out_slice(o, "track", k->name);
+		if (k->kind == TRACK_THREAD && k->has_id)
+			json_out_u64_or_string(o, "tid", k->id);
+		json_out_u64_or_string(o, "events", n->seen[i].events);
+		json_out_u64_or_string(o, "first_ns", n->seen[i].first_ns);
+		json_out_u64_or_string(o, "last_ns", n->seen[i].last_ns);
+		json_out_end(o, "}");
+	}
+	json_out_end(o, "]");
+}
+
 static void put_json_classes(struct json_out *o, const struct trace *trace)
 {
 	begin_line(o, "classes", "[");
@@ -238,8 +308,8 @@ static void put_json_classes(struct json_out *o, const struct trace *trace)
 	json_out_end(o, "]");
 }
 
-static void put_json_trace(struct text *t, const struct info *n, const struct pipeline *p, bool comma,
-                           const struct wide_hash *hash)
+static void put_json_trace(struct text *t, const struct info *n, const struct pipeline *p, bool tracks,
+                           bool comma, const struct wide_hash *hash)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
@@ -267,6 +337,8 @@ static void put_json_trace(struct text *t, const struct info *n, const struct pi
 		json_out_end(&o, "}");
 	}
 	json_out_end(&o, "]");
+	if (tracks)
+		put_json_tracks(&o, n, trace);
 	put_json_classes(&o, trace);
 	json_out_end(&o, "}");
 }
@@ -310,8 +382,9 @@ static void describe_trace(struct trace_slot *t)
 	struct pipeline p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest ? (unsigned)WANT_FIELDS : 0);
-	job.read.unnamed = !run->digest && job.choice.select == NULL;
+	/* Some readers name processes and threads only with fields. */
+	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
+	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
 	job.to.hooks.opened = opened;
 	n->path = t->path;
 	n->first_ns = UINT64_MAX;
@@ -323,10 +396,12 @@ static void describe_trace(struct trace_slot *t)
 	if (is_read && n->files > 0) {
 		struct text lines = { .p = NULL };
 		if (run->json) {
-			put_json_trace(&r->text, n, &p, r->any, run->digest ? &hash : NULL);
+			put_json_trace(&r->text, n, &p, run->tracks, r->any, run->digest ? &hash : NULL);
 		} else {
 			put_trace(&lines, n, &p, run->digest ? &hash : NULL);
 			text_wrap_lines(&r->text, &lines, 14, options_prose_width(&r->options));
+			if (run->tracks)
+				put_tracks(&r->text, n, &p.trace, options_width(&r->options));
 		}
 		text_free(&lines);
 		report_out_put(&r->out, &r->text);
