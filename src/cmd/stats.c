@@ -160,7 +160,9 @@ static bool parse_table(struct stats_run *s)
 		return false;
 	}
 	if (s->words_sum != NULL) {
-		if (strncmp(s->words_sum, "arg:", 4) != 0 || s->words_sum[4] == '\0') {
+		struct group_by field;
+		if (!group_by_parse(&field, s->words_sum, why, sizeof why) || field.n != 1 ||
+		    field.columns[0].key != GROUP_BY_ARG) {
 			o->status = options_mistake(o, "--sum takes arg:FIELD, not %s",
 			                            show_path(&shown, s->words_sum));
 			return false;

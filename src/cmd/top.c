@@ -17,10 +17,12 @@
 #include "stats/stats.h"
 
 #define TOP_DEFAULT 10
-#define TOP_MAX 100000        /* items of a trace */
+#define TOP_MAX 10000         /* items of a trace */
 #define MAX_OPEN_ARROWS 65536 /* starts without an end yet */
 #define MAX_FIELDS 32         /* of --fields */
 #define MAX_NAME 4096         /* bytes of a name that are kept */
+#define MAX_COVERED_NAME 256  /* likewise, for each track of --gaps */
+#define MAX_FIELDS_TEXT 8192  /* bytes of the fields of a span; further fields are left out */
 
 enum form { FORM_TEXT, FORM_JSON };
 
@@ -171,6 +173,7 @@ static struct slice put_fields(struct top *t, const struct batch *b, const struc
 	text_clear(&t->scratch);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
+		const size_t before = t->scratch.n;
 		if (!is_wanted(t->run, f))
 			continue;
 		if (t->scratch.n > 0)
@@ -182,6 +185,8 @@ static struct slice put_fields(struct top *t, const struct batch *b, const struc
 			text_char(&t->scratch, '=');
 			value_text_put(&t->scratch, &f->value);
 		}
+		if (t->scratch.n > MAX_FIELDS_TEXT)
+			t->scratch.n = before;
 	}
 	return slice_of(t->scratch.p, t->scratch.n);
 }
@@ -215,7 +220,7 @@ static bool add_gap(struct top *t, const struct event *e)
 	}
 	if (c->name != NULL && end <= c->until)
 		return true;
-	const uint32_t n = e->name.n < MAX_NAME ? e->name.n : MAX_NAME;
+	const uint32_t n = e->name.n < MAX_COVERED_NAME ? e->name.n : MAX_COVERED_NAME;
 	char *const name = realloc(c->name, (size_t)n + 1);
 	if (name == NULL)
 		return false;
@@ -386,7 +391,8 @@ static void put_text(struct text *out, const struct top *t, unsigned width)
 		} else {
 			columns_name(&c, name_of(i));
 			columns_name(&c, second_of(i));
-			columns_name(&c, fields_of(i));
+			text_slice(&c.text, fields_of(i)); /* visible text */
+			columns_next(&c);
 		}
 	}
 	columns_print(&c, out, width);

@@ -21,6 +21,9 @@ static bool parse_key(struct group_column *c, const char *word, size_t n)
 {
 	if (n >= sizeof c->head)
 		return false;
+	for (size_t i = 0; i < n; i++) /* it is the head of a column */
+		if ((unsigned char)word[i] < ' ' || word[i] == 0x7f)
+			return false;
 	memcpy(c->head, word, n);
 	c->head[n] = '\0';
 	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
