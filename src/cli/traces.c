@@ -124,7 +124,7 @@ static void finish_slot(void *ctx, size_t index)
 	e->slots[index].turn = false;
 }
 
-bool traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t))
+void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t))
 {
 	static const struct workers_ops ops = { .run = run_slot, .finish = finish_slot };
 	const size_t wanted = options_threads(threads);
@@ -156,7 +156,10 @@ bool traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 		free(each.slots[i].state);
 	}
 	free(each.slots);
-	return ok;
+	if (!ok) {
+		options_no_memory(&r->options);
+		r->status = worse(r->status, r->options.status);
+	}
 }
 
 /* ---- end ---- */

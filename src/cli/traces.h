@@ -58,9 +58,8 @@ struct trace_slot {
 };
 
 /* Calls `one` for each trace, on at most `threads` threads (0: one a core).  It reads the trace, then calls
- * trace_slot_turn() and reports: all earlier traces are reported then, and it is the only one that does.
- * Returns false on OOM, which was not reported. */
-bool traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t));
+ * trace_slot_turn() and reports: all earlier traces are reported then, and it is the only one that does. */
+void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t));
 
 /* Waits until all earlier traces are reported.  Idempotent. */
 void trace_slot_turn(struct trace_slot *t);

@@ -426,7 +426,7 @@ static enum exit_status cmd_info(const struct command *cmd, int argc, char **arg
 			json_out_string(&o, "tool", TOOL_NAME);
 			json_out_begin(&o, "inputs", "[");
 		}
-		r->out.no_memory |= !traces_each(r, n.threads, sizeof(struct info), describe_trace);
+		traces_each(r, n.threads, sizeof(struct info), describe_trace);
 		if (n.json)
 			text_str(&r->text, "\n]}\n");
 	}

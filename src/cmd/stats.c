@@ -192,7 +192,7 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 	if (options_parse(&r->options, &s) && parse_table(&s) && traces_begin(r)) {
 		if (s.form == FORM_JSON)
 			r->out.no_memory |= !stats_json_begin(&r->text, TOOL_NAME);
-		r->out.no_memory |= !traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
+		traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
 		if (s.form == FORM_JSON)
 			r->out.no_memory |= !stats_json_end(&r->text);
 	}

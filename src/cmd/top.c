@@ -565,7 +565,7 @@ static enum exit_status cmd_top(const struct command *cmd, int argc, char **argv
 	if (options_parse(&r->options, &t) && check(&t) && parse_fields(&t) && traces_begin(r)) {
 		if (t.form == FORM_JSON)
 			r->out.no_memory |= !stats_json_begin(&r->text, TOOL_NAME);
-		r->out.no_memory |= !traces_each(r, t.threads, sizeof(struct top), list_longest);
+		traces_each(r, t.threads, sizeof(struct top), list_longest);
 		if (t.form == FORM_JSON)
 			r->out.no_memory |= !stats_json_end(&r->text);
 	}

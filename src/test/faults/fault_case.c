@@ -185,10 +185,20 @@ static void add_conversions(struct fault_cases *all, const char *input, const ch
 /* Adds the cases of an unpacked file or folder. */
 static void add_plain(struct fault_cases *all, const char *input, const char *out)
 {
-	static const char *const commands[] = { "validate", "validate --format json",
-		                                "stats",    "stats --format json",
-		                                "cat",      "cat --hex",
-		                                "info",     NULL };
+	static const char *const commands[] = { "validate",
+		                                "validate --format json",
+		                                "stats",
+		                                "stats --format json",
+		                                "cat",
+		                                "cat --hex",
+		                                "info",
+		                                "info --tracks",
+		                                "stats --by thread,arg:x --sum arg:x --format csv",
+		                                "stats --by process --format md",
+		                                "top",
+		                                "top --gaps --format json",
+		                                "top --arrows",
+		                                NULL };
 
 	add_command(all, commands[0], input, NULL)->whole = true;
 	for (const char *const *c = commands + 1; *c != NULL; c++)
