@@ -59,23 +59,6 @@ static inline bool order_key_less(const struct order_key *a, const struct order_
 	return x < y + (a->inv_dur < b->inv_dur);
 }
 
-/* Detects whether events are in order already, e.g. in a first pass, so that no sorter is needed.  Set rule
- * and in_order (true), zero the rest. */
-struct order_watch {
-	struct order_rule rule;
-	struct order_key last;
-	bool in_order; /* all events up to now */
-};
-
-static inline void order_watch_add(struct order_watch *w, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->n && w->in_order; i++) {
-		const struct order_key key = order_key_of(&b->events[i], w->rule);
-		w->in_order = !order_key_less(&key, &w->last);
-		w->last = key;
-	}
-}
-
 /* ---- field shapes ---- */
 
 /*

@@ -148,17 +148,3 @@ Test(order_sort, keys)
 	cr_assert(equal(key(9, 0, PHASE_SPAN, &second, ORDER_FILE, false),
 	                key(1, 5, PHASE_SPAN, &first, ORDER_FILE, false)));
 }
-
-Test(order_sort, watch)
-{
-	struct order_watch w = { .rule = { .order = ORDER_TIME }, .in_order = true };
-	struct event events[] = { { .ts = 1 }, { .ts = 1 }, { .ts = 4 }, { .ts = 3 } };
-	const struct batch some = { .events = events, .n = 3 }, last = { .events = events + 3, .n = 1 };
-
-	order_watch_add(&w, &some);
-	cr_assert(w.in_order);
-	order_watch_add(&w, &last);
-	cr_assert_not(w.in_order);
-	order_watch_add(&w, &some);
-	cr_assert_not(w.in_order);
-}
