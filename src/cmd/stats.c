@@ -115,6 +115,17 @@ static void put_report(struct stats_run *s, const char *path, struct stats *stat
 	report_out_put(&r->out, &r->text);
 }
 
+/* A field that no event has is probably misspelt. */
+static void say_lacking(const struct stats *s, const char *path)
+{
+	for (unsigned i = 0; i <= s->by.n; i++) {
+		struct shown_path shown, field;
+		if (groups_lacks_field(s, i))
+			say("%s: warning: no event has a field \"%s\"", show_path(&shown, path),
+			    show_path(&field, i < s->by.n ? s->by.columns[i].head + 4 : s->sum_of.p));
+	}
+}
+
 static void count_trace(struct trace_slot *t)
 {
 	struct stats_run *const run = (struct stats_run *)t->run;
@@ -139,8 +150,10 @@ static void count_trace(struct trace_slot *t)
 	pipeline_end(&p);
 	trace_slot_turn(t);
 	r->out.no_memory |= !ok;
-	if (counted && s->is_read)
+	if (counted && s->is_read) {
 		put_report(run, t->path, &s->stats, &p);
+		say_lacking(&s->stats, t->path);
+	}
 	if (!r->options.quiet)
 		say_losses(t->path, &p.repeats.ledger, false);
 	stats_free(&s->stats);

@@ -75,6 +75,7 @@ bool group_by_needs_fields(const struct group_by *by)
 /* ---- values ---- */
 
 #define VALUE_OTHER NAMES_MAX /* a text beyond the limits */
+#define NO_FIELD "(none)"     /* value of an event without the field */
 
 bool stats_group(struct stats *s, const struct group_by *by, struct slice sum_of)
 {
@@ -150,7 +151,7 @@ static uint32_t field_value(struct group_values *v, const struct batch *b, const
 	char space[SELECT_VALUE_TEXT];
 
 	if (f == NULL)
-		return text_value(v, SLICE_LIT("(none)"));
+		return text_value(v, SLICE_LIT(NO_FIELD));
 	if (f->value.type == VALUE_LIST || f->value.type == VALUE_MAP)
 		return text_value(v, SLICE_LIT("(list)"));
 	struct slice text = select_value_text(&f->value, space);
@@ -222,12 +223,13 @@ uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch 
 	return number;
 }
 
-void groups_sum(const struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
+void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e)
 {
 	const struct field *const f = groups_field(b, e, s->sum_of);
 
 	if (f == NULL)
 		return;
+	s->summed++;
 	const struct value *const v = &f->value;
 	if (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0) {
 		sum->negative++;
@@ -240,6 +242,15 @@ void groups_sum(const struct stats *s, struct span_sum *sum, const struct batch 
 		if (v->f64 >= 0 && v->f64 - v->f64 == 0)
 			sum->real += v->f64;
 	}
+}
+
+bool groups_lacks_field(const struct stats *s, unsigned i)
+{
+	if (i == s->by.n)
+		return s->sum_of.n > 0 && s->summed == 0 && s->spans.set.n + s->spans.names.n > 0;
+	const struct names *const seen = &s->values[i].texts;
+	return s->by.columns[i].key == GROUP_BY_ARG && seen->n == 1 &&
+	       slice_equal(names_text(seen, 0), SLICE_LIT(NO_FIELD));
 }
 
 /* ---- texts ---- */

@@ -488,6 +488,7 @@ struct stats {
 	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */
 	struct group_by by;
 	struct slice sum_of;         /* the field whose values are added up; no bytes: none */
+	uint64_t summed;             /* events that have it */
 	struct group_values *values; /* by.n */
 
 	struct arena text; /* all names */
@@ -534,7 +535,10 @@ uint32_t groups_find(struct stats *s, struct group_set *set, const struct batch 
 const struct field *groups_field(const struct batch *b, const struct event *e, struct slice name);
 
 /* Adds the value of stats.sum_of, if the event has it. */
-void groups_sum(const struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
+void groups_sum(struct stats *s, struct span_sum *sum, const struct batch *b, const struct event *e);
+
+/* After the last batch: whether no event has the field of the i-th key, or of stats.sum_of (i == by.n). */
+bool groups_lacks_field(const struct stats *s, unsigned i);
 
 /* At the end: makes the names of tracks unique. */
 bool groups_label(struct stats *s);
