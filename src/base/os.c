@@ -302,11 +302,11 @@ static int create_spill(const char *folder)
 	return fd;
 }
 
-bool spill_open(struct spill_file *f, const char *beside)
+bool spill_open(struct spill_file *f, const char *near)
 {
 	if (f->failed != SPILL_NOTHING)
 		return false;
-	f->folder = beside != NULL ? folder_of(beside) : temporary_folder();
+	f->folder = near != NULL ? folder_of(near) : temporary_folder();
 	if (f->folder == NULL)
 		return failed(f, SPILL_CREATE, ENOMEM);
 	f->fd = create_spill(f->folder);

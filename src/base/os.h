@@ -75,9 +75,9 @@ struct spill_file {
 	int error;                /* ... and its errno */
 };
 
-/* Zero-initialise *f.  Creates the file in the folder of the path `beside` (normally the output, which need
+/* Zero-initialise *f.  Creates the file in the folder of the path `near` (normally the output, which need
  * not exist); NULL: in $TMPDIR, or /tmp if that is not set. */
-bool spill_open(struct spill_file *f, const char *beside);
+bool spill_open(struct spill_file *f, const char *near);
 bool spill_write(struct spill_file *f, const void *p, size_t n);
 
 /* At any offset: bytes between the end and `offset` become zeros. */

@@ -253,8 +253,8 @@ static inline struct file_record source_record(const struct source *s)
 		.format = s->open ? s->format->name : NULL,
 		.dialect = s->open ? s->dialect : NULL,
 		.rules = s->open ? s->format->rules : NULL,
-		.trace = s->place.in_folder && s->format != NULL && format_trace_ops(s->format)->merges
-		             ? s->place.operand
+		.trace = s->location.in_folder && s->format != NULL && format_trace_ops(s->format)->merges
+		             ? s->location.operand
 		             : NULL,
 		.records = s->reader.records,
 		.unread_bytes = s->open ? s->reader.unread : 0,

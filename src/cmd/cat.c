@@ -217,7 +217,7 @@ static bool check(struct cat *c)
 /* --at needs a file, as offsets are those of one. */
 static bool can_find(struct cat *c, const struct source *s)
 {
-	if (c->at == UINT64_MAX || !s->place.in_folder)
+	if (c->at == UINT64_MAX || !s->location.in_folder)
 		return true;
 	say("--at: an offset belongs to a file; name a file of the directory");
 	c->run.status = worse(c->run.status, STATUS_USAGE);
@@ -241,7 +241,7 @@ static void name_input(struct cat *c, const struct source *s)
 {
 	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
 
-	if (c->run.groups.n == 1 && (!s->place.in_folder || c->at != UINT64_MAX))
+	if (c->run.groups.n == 1 && (!s->location.in_folder || c->at != UINT64_MAX))
 		return;
 	if (!merged || !c->named)
 		(c->json ? put_json_input : put_text_input)(
@@ -265,9 +265,9 @@ static void say_not_found(struct cat *c, const struct source *s)
 {
 	struct shown_path shown;
 
-	if (c->found || !s->open || s->place.in_folder)
+	if (c->found || !s->open || s->location.in_folder)
 		return;
-	say("%s: no record has byte %" PRIu64, show_path(&shown, s->place.path), c->at);
+	say("%s: no record has byte %" PRIu64, show_path(&shown, s->location.path), c->at);
 	c->run.status = worse(c->run.status, STATUS_FINDINGS);
 }
 

@@ -316,11 +316,11 @@ static void closed(void *ctx, const struct source *s)
 	if (!is_nothing_read(s))
 		return;
 	c->is_nothing = true; /* streams of a trace may be, as long as it has others */
-	if (!s->place.in_folder) {
+	if (!s->location.in_folder) {
 		char what[80];
 		(void)snprintf(what, sizeof what, "nothing of it could be read as %s", s->format->name);
-		say_nothing_read(s->place.path, s->place.archive == NULL ? s->place.path : NULL, s->format,
-		                 what);
+		say_nothing_read(s->location.path, s->location.archive == NULL ? s->location.path : NULL,
+		                 s->format, what);
 		c->status = STATUS_UNREADABLE;
 	}
 }

@@ -272,7 +272,7 @@ static bool recover_input(struct recover *c, const char *path, const struct form
 {
 	struct recover_run run = {
 		.job = options_job(&c->options, say_finding, &c->options),
-		.place = { .path = path, .operand = c->in, .in_folder = c->file != NULL },
+		.location = { .path = path, .operand = c->in, .in_folder = c->file != NULL },
 		.sort = c->sort,
 		.put = put_output,
 		.list = list_change,

@@ -566,7 +566,7 @@ static bool unpacks_to(const struct verify *v, const struct byte_sum *content)
 	while (in != NULL && input_need(in, 1)) {
 		byte_sum_add(&back, in->p, (size_t)(in->end - in->p));
 		in->p = in->end;
-		input_behind(in);
+		input_release_read(in);
 	}
 	show_path(&shown, v->c->out);
 	const bool whole = in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_EMPTY);

@@ -29,8 +29,8 @@ static bool consume_equal(struct input *a, struct input *b)
 		return false;
 	a->p += n;
 	b->p += n;
-	input_behind(a);
-	input_behind(b);
+	input_release_read(a);
+	input_release_read(b);
 	return true;
 }
 

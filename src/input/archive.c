@@ -113,7 +113,7 @@ static uint64_t copy_bytes(struct input_archive *a, struct input *in, uint64_t n
 		}
 		in->p += some;
 		done += some;
-		input_behind(in);
+		input_release_read(in);
 	}
 	return done;
 }
@@ -333,7 +333,7 @@ static void find_header(struct input *in, struct tar_entry *e)
 {
 	do {
 		in->p += TAR_BLOCK;
-		input_behind(in);
+		input_release_read(in);
 		if (!input_need(in, TAR_BLOCK))
 			return;
 		tar_read_header(e, in->p);
@@ -368,7 +368,7 @@ static bool read_entry(struct input_archive *a, struct input *in, struct tar_ent
 		return true;
 	}
 	in->p += TAR_BLOCK;
-	input_behind(in);
+	input_release_read(in);
 	*ended = e->kind == TAR_END;
 	if (e->kind == TAR_END)
 		return true;

@@ -52,7 +52,7 @@ static struct input *file_reopen(const struct input *in)
 	return again;
 }
 
-static void file_behind(struct input *in)
+static void file_release_read(struct input *in)
 {
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
@@ -82,7 +82,7 @@ static void file_close(struct input *in)
 	free(in->source);
 }
 
-INPUT_SOURCE_OPS(file, .behind = file_behind, .keep = file_keep);
+INPUT_SOURCE_OPS(file, .release_read = file_release_read, .keep = file_keep);
 
 bool input_file_start(struct input *in, struct input_mapping *m)
 {

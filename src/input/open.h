@@ -102,7 +102,7 @@ struct input *input_reopen(const struct input *in);
 uint64_t input_file_size(const struct input *in);
 
 /* Pages of a mapped file before p are not needed soon: gives them back to the system now and then. */
-void input_behind(struct input *in);
+void input_release_read(struct input *in);
 
 /* About how many bytes before p may stay in memory; for inputs that are read side by side. */
 void input_keep(struct input *in, size_t bytes);
@@ -133,10 +133,10 @@ bool input_read_whole(struct input_whole *w, const char *path, size_t max);
 bool input_read_whole_fd(struct input_whole *w, int fd, size_t max);
 
 /* Makes a path of a descriptor ("-", "/dev/fd/63") one that can be opened again and again: a pipe, or a file
- * that was partly read, is copied to a temporary file without a name in the folder of `beside` (NULL: as
+ * that was partly read, is copied to a temporary file without a name in the folder of `near` (NULL: as
  * spill_open()), which replaces the descriptor.  Other paths, and those that input_open() refuses, stay as
  * they are.  Returns false with *why, NUL-terminated, at most n bytes. */
-bool input_spool(const char *path, const char *beside, char *why, size_t n);
+bool input_spool(const char *path, const char *near, char *why, size_t n);
 
 /* A file in a format that tracetool does not read, by its first bytes, and what to do with it. */
 struct input_foreign {

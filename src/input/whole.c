@@ -111,7 +111,7 @@ static void put_reason(const char *path, int error, char *why, size_t n)
 	               reason);
 }
 
-bool input_spool(const char *path, const char *beside, char *why, size_t n)
+bool input_spool(const char *path, const char *near, char *why, size_t n)
 {
 	const int fd = input_fd_of(path);
 	struct spill_file f = { .fd = -1 };
@@ -119,7 +119,7 @@ bool input_spool(const char *path, const char *beside, char *why, size_t n)
 
 	if (!is_consumed(fd))
 		return true;
-	if (spill_open(&f, beside))
+	if (spill_open(&f, near))
 		error = copy_input(&f, fd);
 	if (error == 0 && f.failed == SPILL_NOTHING && dup2(f.fd, fd) < 0)
 		error = errno;

@@ -311,10 +311,10 @@ void input_keep(struct input *in, size_t bytes)
 		in->ops->keep(in, bytes);
 }
 
-void input_behind(struct input *in)
+void input_release_read(struct input *in)
 {
-	if (in->ops != NULL && in->ops->behind != NULL)
-		in->ops->behind(in);
+	if (in->ops != NULL && in->ops->release_read != NULL)
+		in->ops->release_read(in);
 }
 
 bool input_shrunk(struct input *in)

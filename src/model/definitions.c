@@ -26,7 +26,7 @@ static uint32_t first_place(const struct numbers *t, uint64_t seed, uint16_t who
 	return (uint32_t)(hash_u64((uint64_t)whose << 32 | key >> 3, seed) << 3 | (key & 7)) & (t->cap - 1);
 }
 
-static uint32_t place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+static uint32_t slot_of(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 {
 	uint32_t i = first_place(t, seed, whose, key);
 
@@ -45,7 +45,7 @@ static bool grow(struct numbers *t, uint64_t seed)
 		return false;
 	for (uint32_t i = 0; i < t->cap; i++)
 		if (t->slots[i].whose != 0)
-			to.slots[place(&to, seed, (uint16_t)(t->slots[i].whose - 1), t->slots[i].key)] =
+			to.slots[slot_of(&to, seed, (uint16_t)(t->slots[i].whose - 1), t->slots[i].key)] =
 			    t->slots[i];
 	free(t->slots);
 	*t = to;
@@ -113,13 +113,13 @@ static void count_put(struct numbers *t)
 
 bool numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value)
 {
-	uint32_t i = t->cap > 0 ? place(t, seed, whose, key) : 0;
+	uint32_t i = t->cap > 0 ? slot_of(t, seed, whose, key) : 0;
 	const bool there = t->cap > 0 && t->slots[i].whose != 0;
 
 	if (!there && t->n >= t->cap / 4 * 3) {
 		if (!(t->n < NUMBERS_MAX ? grow(t, seed) : forget(t, seed)))
 			return false;
-		i = place(t, seed, whose, key);
+		i = slot_of(t, seed, whose, key);
 	}
 	t->n += !there;
 	t->slots[i] = (struct number_slot){ key, value, (uint16_t)(whose + 1), (uint16_t)t->era };
@@ -131,14 +131,14 @@ bool numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_
 {
 	if (t->cap == 0)
 		return false;
-	const struct number_slot *const s = &t->slots[place(t, seed, whose, key)];
+	const struct number_slot *const s = &t->slots[slot_of(t, seed, whose, key)];
 	*value = s->value;
 	return s->whose != 0;
 }
 
 void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
 {
-	const uint32_t i = t->cap > 0 ? place(t, seed, whose, key) : 0;
+	const uint32_t i = t->cap > 0 ? slot_of(t, seed, whose, key) : 0;
 
 	if (t->cap > 0 && t->slots[i].whose != 0)
 		take_out(t, seed, i);

@@ -19,7 +19,7 @@ static struct source *begin_rest(struct pipeline *p)
 	const struct pipeline_job *const job = p->job;
 
 	if (!p->rest_begun) {
-		p->rest = (struct source){ .context = &p->context, .place = { .path = job->in.paths[0] } };
+		p->rest = (struct source){ .context = &p->context, .location = { .path = job->in.paths[0] } };
 		job_findings(job, &p->rest.findings, job->in.paths[0]);
 		p->rest_begun = true;
 	}
@@ -567,8 +567,8 @@ static void check_trace(struct pipeline *p)
 	s.findings.list = p->job->to.list;
 	c->findings = (struct findings){ .path = NULL };
 	findings_pass_all(&s.findings, &c->deferred);
-	s.place.path = s.place.operand = s.findings.path;
-	s.place.in_folder = p->reading->operands.list[0].folder;
+	s.location.path = s.location.operand = s.findings.path;
+	s.location.in_folder = p->reading->operands.list[0].folder;
 	s.unreadable = c->unreadable || c->incomplete;
 	s.reader = (struct reader){
 		.format = c->format,

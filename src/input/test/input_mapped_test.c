@@ -118,7 +118,7 @@ static long look_back(const char *path)
 	while (in->p < in->end) {
 		const char *const late = in->p - start < 2 << 20 ? start : in->p - (2 << 20);
 		in->p += step;
-		input_behind(in);
+		input_release_read(in);
 		cr_assert_eq(sum(late, late + (2 << 20)), 0);
 	}
 	const long grown = resident_kb() - before;
@@ -140,13 +140,13 @@ static long read_on(const char *path)
 	while (in->p < in->end) {
 		cr_assert_eq(sum(in->p, in->p + 65536), 0);
 		in->p += 65536;
-		input_behind(in);
+		input_release_read(in);
 		if (resident_kb() > max)
 			max = resident_kb();
 	}
 	in->p -= 100 << 20; /* going back is allowed */
 	cr_expect_eq(sum(in->p, in->p + 65536), 0);
-	input_behind(in);
+	input_release_read(in);
 	input_close(in);
 	return max - before;
 }

@@ -60,7 +60,7 @@ static void expect_fault(const char *path, enum input_fault fault, const char *t
 	cr_expect(!input_need(in, 1) && input_need(in, 0));
 	cr_expect_eq(input_drain(in), 0);
 	cr_expect_not(input_shrunk(in));
-	input_behind(in);
+	input_release_read(in);
 	cr_expect_str_eq(in->path, path);
 	input_close(in);
 }

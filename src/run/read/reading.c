@@ -29,7 +29,7 @@ void reading_report(struct reading *r, struct source *s)
 static void report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
 {
 	struct source s = { .context = r->context,
-		            .place = { .path = path },
+		            .location = { .path = path },
 		            .unreadable = !input_fault_is_warning(fault) };
 
 	job_findings(r->context->job, &s.findings, path);
@@ -43,7 +43,7 @@ static void check_sidecar(struct reading *r, const struct format *format, const 
 {
 	struct trace_context *const c = r->context;
 	struct source s = {
-		.context = c, .place = { .path = path }, .format = format, .dialect = "", .open = true
+		.context = c, .location = { .path = path }, .format = format, .dialect = "", .open = true
 	};
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
@@ -81,14 +81,15 @@ static bool read_alone(struct reading *r)
 	return h->opened == NULL || h->opened(h->ctx, s);
 }
 
-static struct input *open_input(const struct reading *r, const struct source_place *place)
+static struct input *open_input(const struct reading *r, const struct source_location *location)
 {
 	if (r->context->job->in.input != NULL)
 		return r->context->job->in.input;
 	struct input_files *const files = r->context->job->in.files;
 
-	return r->piece > 0 && place->archive == NULL ? input_open_pieces(files, place->path, r->piece)
-	                                              : input_open_in(files, place->archive, place->path);
+	return r->piece > 0 && location->archive == NULL
+	           ? input_open_pieces(files, location->path, r->piece)
+	           : input_open_in(files, location->archive, location->path);
 }
 
 static bool defer(struct reading *r, struct source *s)
@@ -99,18 +100,18 @@ static bool defer(struct reading *r, struct source *s)
 		source_no_memory(s);
 		return false;
 	}
-	*d = (struct deferred_input){ NULL, s->place };
+	*d = (struct deferred_input){ NULL, s->location };
 	*r->deferred_end = d;
 	r->deferred_end = &d->next;
 	return true;
 }
 
 /* Opens an input.  Returns false if a hook stops the run. */
-static bool open_next(struct reading *r, struct source_place place)
+static bool open_next(struct reading *r, struct source_location location)
 {
 	struct source *const s = &r->source;
 
-	if (!source_begin(s, r->context, place, open_input(r, &place))) {
+	if (!source_begin(s, r->context, location, open_input(r, &location))) {
 		reading_report(r, s);
 		return true;
 	}
@@ -129,12 +130,12 @@ static bool open_next(struct reading *r, struct source_place place)
 static bool open_deferred(struct reading *r)
 {
 	struct deferred_input *const d = r->deferred;
-	const struct source_place place = d->place;
+	const struct source_location location = d->location;
 
 	r->deferred = d->next;
 	free(d);
-	if (!source_begin(&r->source, r->context, place,
-	                  input_open_in(r->context->job->in.files, place.archive, place.path))) {
+	if (!source_begin(&r->source, r->context, location,
+	                  input_open_in(r->context->job->in.files, location.archive, location.path))) {
 		reading_report(r, &r->source); /* it was readable before */
 		return true;
 	}
@@ -174,7 +175,7 @@ static void report_problems(struct reading *r, const struct operand *o)
 static void report_empty_folder(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
-	struct source s = { .context = r->context, .place = { .path = o->path }, .unreadable = true };
+	struct source s = { .context = r->context, .location = { .path = o->path }, .unreadable = true };
 
 	job_findings(r->context->job, &s.findings, o->path);
 	for (size_t i = 0; i < t->nproblems; i++)
@@ -222,7 +223,7 @@ static bool advance(struct reading *r)
 		return true;
 	}
 	r->found = true;
-	return open_next(r, (struct source_place){ path, o->path, o->folder, r->number++, o->archive });
+	return open_next(r, (struct source_location){ path, o->path, o->folder, r->number++, o->archive });
 }
 
 /* ---- the stage ---- */

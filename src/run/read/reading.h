@@ -16,7 +16,7 @@
 /* A stream that cannot be merged with the others: read after them. */
 struct deferred_input {
 	struct deferred_input *next;
-	struct source_place place;
+	struct source_location location;
 };
 
 struct streams;

@@ -57,7 +57,7 @@ enum look_ahead reader_look_ahead(struct reader *asking)
 	context.quiet = true;
 	context.vocabulary = asking->trace->vocabulary;
 	context.ahead_of = asking->state;
-	started = source_begin(&s, &context, (struct source_place){ .path = asking->in->path },
+	started = source_begin(&s, &context, (struct source_location){ .path = asking->in->path },
 	                       input_reopen(asking->in)) &&
 	          source_start(&s);
 	if (started && batch_init(&b, BATCH_EVENTS, false)) {
@@ -87,7 +87,7 @@ static void update_least(struct min_time *m, const struct batch *b)
 }
 
 /* Takes over the input; NULL: it cannot be read twice. */
-static void read_times(struct min_time *m, struct trace_context *c, struct source_place place,
+static void read_times(struct min_time *m, struct trace_context *c, struct source_location location,
                        struct input *in)
 {
 	struct source s;
@@ -102,7 +102,7 @@ static void read_times(struct min_time *m, struct trace_context *c, struct sourc
 		input_close(in);
 		return;
 	}
-	if (source_begin(&s, c, place, in) && source_start(&s)) {
+	if (source_begin(&s, c, location, in) && source_start(&s)) {
 		m->failed |= !batch_init(&b, BATCH_EVENTS, false);
 		while (!m->failed && s.status == READ_MORE) {
 			batch_recycle(&b);
@@ -121,7 +121,7 @@ static void read_times(struct min_time *m, struct trace_context *c, struct sourc
 
 /* A pipe can be read only once; its times may precede all others. */
 static struct input *open_again(struct min_time *m, const struct pipeline_job *job,
-                                const struct source_place *at)
+                                const struct source_location *at)
 {
 	struct input *in = NULL;
 
@@ -145,13 +145,13 @@ struct min_time min_time_find(const struct pipeline_job *job, const struct opera
 	c.quiet = true;
 	for (size_t k = 0; k < operands->n; k++) {
 		const struct operand *const o = &operands->list[k];
-		struct source_place place = { o->path, o->path, o->folder, 0, o->archive };
+		struct source_location location = { o->path, o->path, o->folder, 0, o->archive };
 		if (!o->folder)
-			read_times(&m, &c, place, open_again(&m, job, &place));
+			read_times(&m, &c, location, open_again(&m, job, &location));
 		for (size_t i = 0; i < o->tree.n; i++) {
-			place.path = o->tree.paths[i];
-			if (operands_sidecar(operands, place.path) == NULL)
-				read_times(&m, &c, place, open_again(&m, job, &place));
+			location.path = o->tree.paths[i];
+			if (operands_sidecar(operands, location.path) == NULL)
+				read_times(&m, &c, location, open_again(&m, job, &location));
 		}
 	}
 	trace_context_free(&c);
@@ -211,8 +211,8 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.options = c->job->in.options,
 		.shared = c->shared,
 		.ahead_of = c->ahead_of,
-		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
-		.archive = s->place.archive,
+		.folder = s->location.in_folder ? strlen(s->location.operand) : 0,
+		.archive = s->location.archive,
 		.files = c->job->in.files,
 	};
 }
@@ -230,7 +230,7 @@ static bool open_trace(struct source *s)
 	c->opened = true;
 	c->format = s->format;
 	c->deferred = trace_context_list(c);
-	begin_findings(c, &c->findings, s->place.operand);
+	begin_findings(c, &c->findings, s->location.operand);
 	c->findings.list = c->quiet ? NULL : &c->deferred;
 	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
 	                  ops->checks_order(c->job->in.options);
@@ -339,11 +339,11 @@ static void report_unknown(struct source *s, size_t looked)
 {
 	const struct rule *const rule = &input_rules[INPUT_RULE_UNKNOWN_FORMAT];
 	const struct input_foreign *const foreign = input_foreign_find(s->in->p, looked);
-	const char *const slash = strrchr(s->place.path, '/');
-	const char *const name = slash != NULL ? slash + 1 : s->place.path;
+	const char *const slash = strrchr(s->location.path, '/');
+	const char *const name = slash != NULL ? slash + 1 : s->location.path;
 	const struct format *const owner = format_of_sidecar(NULL, name);
 
-	if (owner != NULL && input_is_named(s->place.path))
+	if (owner != NULL && input_is_named(s->location.path))
 		finding_add(
 		    &s->findings, rule, 0, 0,
 		    "the input is named like a file beside a trace of format %s, and holds no events: "
@@ -422,7 +422,7 @@ static bool set_scope(struct source *s)
 
 	if (m == NULL || m->state != MARKS_SCOPE)
 		return true;
-	struct record_extents *const x = record_marks_extents(m, s->place.number);
+	struct record_extents *const x = record_marks_extents(m, s->location.number);
 	if (x == NULL)
 		return false;
 	s->findings.left_out = record_marks_left_out;
@@ -430,10 +430,13 @@ static bool set_scope(struct source *s)
 	return true;
 }
 
-bool source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
+bool source_begin(struct source *s, struct trace_context *c, struct source_location location,
+                  struct input *in)
 {
-	*s = (struct source){ .context = c, .place = place, .in = in, .dialect = "", .status = READ_MORE };
-	begin_findings(c, &s->findings, place.path);
+	*s = (struct source){
+		.context = c, .location = location, .in = in, .dialect = "", .status = READ_MORE
+	};
+	begin_findings(c, &s->findings, location.path);
 	if (in == NULL || !set_scope(s)) {
 		source_no_memory(s);
 		return false;
@@ -573,7 +576,7 @@ static void use_marks(struct source *s, struct batch *b)
 	struct record_marks *const m = s->context->marks;
 	char why[512];
 
-	if (m == NULL || record_marks_read(m, s->place.number, b))
+	if (m == NULL || record_marks_read(m, s->location.number, b))
 		return;
 	record_marks_reason(m, why, sizeof why);
 	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], input_offset(s->in, s->in->p), 0, "%s",
@@ -593,12 +596,12 @@ static void keep_arrows_apart(const struct source *s, struct batch *b)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 
-	if (s->place.number == 0 || s->context->raw || ops->merges || ops->trace_path != NULL)
+	if (s->location.number == 0 || s->context->raw || ops->merges || ops->trace_path != NULL)
 		return;
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
 		if (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0)
-			e->dur = source_flow_id(s->place.number, e->dur);
+			e->dur = source_flow_id(s->location.number, e->dur);
 	}
 }
 
@@ -622,7 +625,7 @@ void source_next(struct source *s, struct batch *b)
 	keep_arrows_apart(s, b);
 	use_marks(s, b);
 	input_hold(in, NULL); /* the next batch is another one */
-	input_behind(in);
+	input_release_read(in);
 }
 
 void source_check_events(struct source *s, const struct batch *b)

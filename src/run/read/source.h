@@ -46,7 +46,7 @@ struct trace_context {
 };
 
 /* The location of an input.  All borrowed. */
-struct source_place {
+struct source_location {
 	const char *path;
 	const char *operand;                 /* of the command line */
 	bool in_folder;                      /* the operand is a folder */
@@ -56,7 +56,7 @@ struct source_place {
 
 struct source {
 	struct trace_context *context;
-	struct source_place place;
+	struct source_location location;
 	struct input *in;            /* NULL: closed */
 	const struct format *format; /* NULL: not recognised */
 	const char *dialect;         /* valid after source_end(); "": none */
@@ -82,7 +82,8 @@ uint64_t source_flow_id(uint64_t number, uint64_t id);
 
 /* Takes over `in` (NULL: OOM) and finds its format.  Returns false after findings if it cannot be read; close
  * it nevertheless. */
-bool source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in);
+bool source_begin(struct source *s, struct trace_context *c, struct source_location location,
+                  struct input *in);
 
 /* Opens its reader.  Returns false after findings of the source or of the trace. */
 bool source_start(struct source *s);

@@ -286,7 +286,7 @@ static void hold_all(struct streams *all, struct batch *out)
 static int by_path(const void *a, const void *b)
 {
 	const struct stream *const x = *(struct stream *const *)a, *const y = *(struct stream *const *)b;
-	const int order = strcmp(x->source.place.path, y->source.place.path);
+	const int order = strcmp(x->source.location.path, y->source.location.path);
 
 	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }

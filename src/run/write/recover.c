@@ -31,7 +31,7 @@ static enum read_status read_some(struct recover_run *run, struct input_holds *h
 	recover_flush(&run->recovery);
 	input_hold(in, NULL);
 	input_release(holds);
-	input_behind(in);
+	input_release_read(in);
 	if (input_shrunk(in))
 		return READ_BAD;
 	if (trace_failed(run->source.context->trace))
@@ -82,8 +82,8 @@ bool recover_run(struct recover_run *run, struct input *in)
 	job.to.ctx = run;
 	trace_init(&trace);
 	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);
-	bool ok = source_begin(s, &context, run->place, in) && source_start(s) && run->opened(run->ctx, s) &&
-	          begin(run);
+	bool ok = source_begin(s, &context, run->location, in) && source_start(s) &&
+	          run->opened(run->ctx, s) && begin(run);
 	if (ok)
 		read_all(run);
 	source_end(s);

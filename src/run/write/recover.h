@@ -8,7 +8,7 @@
 struct recover_run {
 	/* asked for; all borrowed */
 	struct pipeline_job job; /* from, dialect, options; sink gets what keeps the input from being read */
-	struct source_place place;
+	struct source_location location;
 	bool sort;
 	bool (*put)(void *ctx, const char *p, size_t n); /* false: the output failed */
 	void (*list)(void *ctx, const struct recover_change *c);

@@ -93,7 +93,7 @@ void live_batches_read(struct live_batches *l, const struct format *format, stru
 	*l = (struct live_batches){ .status = READ_NO_MEMORY };
 	trace_init(&l->trace);
 	trace_context_init(&c, &job, &l->trace, &loaded, want);
-	if (source_begin(&s, &c, (struct source_place){ .path = "memory" }, in) && source_start(&s))
+	if (source_begin(&s, &c, (struct source_location){ .path = "memory" }, in) && source_start(&s))
 		read_all(l, &s, cap, (want & WANT_BYTES) != 0);
 	source_end(&s);
 	l->findings = s.findings;

@@ -75,7 +75,7 @@ void recover_bytes(struct recovered *r, const struct format *format, bool told, 
 	struct rig rig = { .to = r, .format = format };
 	struct recover_run run = {
 		.job = { .to.sink = ignore, .in.from = told ? format : NULL },
-		.place = { .path = "damaged", .operand = "damaged" },
+		.location = { .path = "damaged", .operand = "damaged" },
 		.put = put,
 		.list = list,
 		.opened = opened,
@@ -152,7 +152,7 @@ static const char *validate(const struct recovered *r, const struct format *form
 	trace_init(&trace);
 	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);
 	cr_assert(batch_init(&b, 64, false));
-	if (source_begin(&s, &context, (struct source_place){ .path = "out", .operand = "out" },
+	if (source_begin(&s, &context, (struct source_location){ .path = "out", .operand = "out" },
 	                 input_from_memory(r->p, r->n)) &&
 	    source_start(&s))
 		do {
