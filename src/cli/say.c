@@ -516,8 +516,10 @@ void progress_show(struct progress *p, const struct input *in)
 
 void progress_clear(struct progress *p)
 {
+	if (!p->wanted) /* of several traces, which are read side by side, nothing is shown */
+		return;
 	p->in = NULL;
-	if (!p->shown) /* of several traces, which are read side by side, nothing is */
+	if (!p->shown)
 		return;
 	put_lines("\r\033[K", 4);
 	p->shown = false;
