@@ -157,7 +157,7 @@ check: deps check-readme check-layers check-names check-width check-format check
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool sh scripts/scratch.sh build-sanitize/tests --filter '!(host_*)/*'
-	@$(MAKE) --no-print-directory check-faults FAULTS_EVERY=3
+	@$(MAKE) --no-print-directory check-faults FAULTS_EVERY=2
 
 # What takes longer than CI may, one after the other.
 check-sweeps: check-threads check-viewers check-fuzz check-faults ## all samples on several threads and in viewers; fuzzing; all failing calls
