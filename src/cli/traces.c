@@ -58,6 +58,8 @@ void traces_closed(void *run, const struct source *s)
 
 /* ---- several traces at a time ---- */
 
+#define SLOTS_PER_THREAD 4
+
 struct each {
 	struct trace_slot *slots;
 	void (*one)(struct trace_slot *t);
@@ -128,9 +130,12 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 {
 	static const struct workers_ops ops = { .run = run_slot, .finish = finish_slot };
 	const size_t wanted = options_threads(threads);
-	const size_t n = wanted < r->groups.n ? wanted : r->groups.n > 0 ? r->groups.n : 1;
+	const size_t all = r->groups.n > 0 ? r->groups.n : 1, nthreads = wanted < all ? wanted : all;
+	/* More slots than threads, so that a thread finds the next trace while this one reads its own. */
+	const size_t slots = nthreads * SLOTS_PER_THREAD;
+	const size_t n = nthreads == 1 ? 1 : slots < all ? slots : all;
 	struct each each = { calloc(n, sizeof *each.slots), one, state_size };
-	struct workers *const workers = each.slots != NULL ? workers_new(n, n - 1, &ops, &each) : NULL;
+	struct workers *const workers = each.slots != NULL ? workers_new(n, nthreads - 1, &ops, &each) : NULL;
 	bool ok = workers != NULL;
 
 	for (size_t i = 0; ok && i < n; i++)
