@@ -82,7 +82,7 @@ static struct slice schema_name(struct d9w_state *st, struct d9w_layout *l)
 	if (clean.p == NULL)
 		t->failed = true;
 	text_clear(t);
-	text_printf(t, D9_MADE_PREFIX "%s:", event_kind_rows[kind_of(l)].names[KIND_PART].p);
+	text_printf(t, D9_MADE_PREFIX "%s:", event_kind_row(kind_of(l))->names[KIND_PART].p);
 	if (clean.p != NULL)
 		put_category(t, clean);
 	text_char(t, ':');

@@ -233,7 +233,7 @@ static void put_shared_fields(struct htw_state *st, struct htw_record *r, const 
 {
 	htw_text(r, e->cls->name);
 	htw_text(r, e->cls->category);
-	htw_text(r, event_kind_rows[htw_kind_of(e)].names[KIND_WORDS]);
+	htw_text(r, event_kind_row(htw_kind_of(e))->names[KIND_WORDS]);
 	text_clear(&st->scratch);
 	put_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
 	r->chunk->text.failed |= st->scratch.failed;

@@ -266,7 +266,7 @@ static void put_description(struct htw_state *st, const struct htw_layout *l, co
 	htw_number(&r, l->id, 4);
 	htw_text(&r, l->shape.cls->name);
 	htw_text(&r, l->shape.cls->category);
-	htw_text(&r, event_kind_rows[l->shape.kind].names[KIND_WORDS]);
+	htw_text(&r, event_kind_row(l->shape.kind)->names[KIND_WORDS]);
 }
 
 /* ---- the class of an event ---- */

@@ -1,7 +1,7 @@
 /*
- * The loop of commands that report on each trace: stats, cat, info.  Traces are read on several threads; one
- * that has something to report waits until all before it are reported, so messages and reports are those of
- * one thread.
+ * The loop of commands that report on each trace: stats, top, cat, info.  Traces are read on several threads.
+ * A trace waits with its first message or report until all earlier traces are reported, so the output is that
+ * of one thread.
  */
 
 #include "cli/traces.h"
@@ -9,11 +9,12 @@
 #include <stdlib.h>
 
 #include "cli/say.h"
+#include "json/out.h"
 #include "run/write/writing.h"
 
-/* ---- one after the other ---- */
+#define SLOTS_PER_THREAD 4
 
-bool traces_begin(struct trace_run *r)
+bool traces_begin(struct trace_run *r, bool json)
 {
 	struct options *const o = &r->options;
 
@@ -23,48 +24,17 @@ bool traces_begin(struct trace_run *r)
 		o->status = STATUS_UNREADABLE;
 		return false;
 	}
+	r->json = json;
+	if (json) {
+		struct json_out head = { .t = &r->text };
+		json_out_begin(&head, NULL, "{");
+		json_out_string(&head, "tool", TOOL_NAME);
+		json_out_begin(&head, "inputs", "[");
+	}
 	return r->begun = true;
 }
 
-bool traces_next(struct trace_run *r)
-{
-	if (r->next == r->groups.n)
-		return false;
-	r->trace = &r->groups.list[r->next++];
-	r->path = trace_group_path(r->trace);
-	return true;
-}
-
-struct pipeline_job traces_job(struct trace_run *r)
-{
-	struct pipeline_job job = options_job(&r->options, say_finding, &r->options);
-
-	job.in.paths = &r->path;
-	job.in.npaths = 1;
-	job.in.operand = &r->trace->operand;
-	job.to.hooks =
-	    (struct pipeline_hooks){ .closed = traces_closed, .progress = options_progress, .ctx = r };
-	progress_init(&r->options.progress, &r->options);
-	return job;
-}
-
-void traces_closed(void *run, const struct source *s)
-{
-	struct trace_run *const r = run;
-
-	progress_clear(&r->options.progress);
-	r->status = worse(r->status, say_end(&r->options, s));
-}
-
-/* ---- several traces at a time ---- */
-
-#define SLOTS_PER_THREAD 4
-
-struct each {
-	struct trace_slot *slots;
-	void (*one)(struct trace_slot *t);
-	size_t state_size;
-};
+/* ---- one trace ---- */
 
 void trace_slot_turn(struct trace_slot *t)
 {
@@ -81,12 +51,23 @@ static void report_finding(void *ctx, const struct findings *j, const struct fin
 	say_finding(&t->run->options, j, f);
 }
 
-static void close_input(void *ctx, const struct source *s)
+static bool open_input(void *ctx, const struct source *s)
 {
 	struct trace_slot *const t = ctx;
 
+	(void)s;
+	t->is_read = true;
+	return true;
+}
+
+void trace_slot_closed(void *slot, const struct source *s)
+{
+	struct trace_slot *const t = slot;
+	struct trace_run *const r = t->run;
+
 	trace_slot_turn(t);
-	traces_closed(t->run, s);
+	progress_clear(&r->options.progress);
+	r->status = worse(r->status, say_end(&r->options, s));
 }
 
 static void show_progress(void *ctx, const struct input *in)
@@ -105,9 +86,19 @@ struct pipeline_job trace_slot_job(struct trace_slot *t)
 	job.in.npaths = 1;
 	job.in.operand = &t->trace->operand;
 	job.in.vocabularies = &t->vocabularies;
-	job.to.hooks = (struct pipeline_hooks){ .closed = close_input, .progress = show_progress, .ctx = t };
+	job.to.hooks = (struct pipeline_hooks){
+		.opened = open_input, .closed = trace_slot_closed, .progress = show_progress, .ctx = t
+	};
 	return job;
 }
+
+/* ---- all traces ---- */
+
+struct each {
+	struct trace_slot *slots;
+	void (*one)(struct trace_slot *t);
+	size_t state_size;
+};
 
 static void run_slot(void *ctx, size_t index)
 {
@@ -115,6 +106,7 @@ static void run_slot(void *ctx, size_t index)
 	struct trace_slot *const t = &e->slots[index];
 
 	memset(t->state, 0, e->state_size);
+	t->is_read = false;
 	e->one(t);
 }
 
@@ -139,17 +131,17 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 	bool ok = workers != NULL;
 
 	for (size_t i = 0; ok && i < n; i++)
-		ok = (each.slots[i].state = malloc(state_size)) != NULL;
+		ok = (each.slots[i].state = malloc(state_size > 0 ? state_size : 1)) != NULL;
 	progress_init(&r->options.progress, &r->options);
-	while (ok && r->next < r->groups.n) {
+	for (uint32_t i = 0; ok && i < r->groups.n; i++) {
 		const size_t index = workers_slot(workers);
 		struct trace_slot *const t = &each.slots[index];
 		t->run = r;
 		t->workers = workers;
 		t->index = index;
 		t->turn = n == 1;
-		t->number = r->next;
-		t->trace = &r->groups.list[r->next++];
+		t->number = i;
+		t->trace = &r->groups.list[i];
 		t->path = trace_group_path(t->trace);
 		workers_put(workers);
 	}
@@ -167,11 +159,11 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 	}
 }
 
-/* ---- end ---- */
-
 enum exit_status traces_end(struct trace_run *r)
 {
 	if (r->begun) {
+		if (r->json)
+			text_str(&r->text, "\n]}\n");
 		report_out_put(&r->out, &r->text);
 		r->status = worse(r->status, report_out_end(&r->out, &r->options, r->any));
 		say_found(&r->options);

@@ -8,39 +8,23 @@
  * A command that reports on each trace of its operands, in their order:
  *
  *	options_init(&r->options, cmd, argc, argv);
- *	if (options_parse(&r->options, run) && traces_begin(r))
+ *	if (options_parse(&r->options, run) && traces_begin(r, json))
  *		traces_each(r, threads, sizeof(struct one), report_on_one);
  *	return traces_end(r);
- *
- * or, one after the other, `while (traces_next(r)) ...`.
  */
 struct trace_run {
 	struct options options; /* first: the hooks get a trace_run where they expect options */
 	struct report_out out;
 	struct text text;
 	struct trace_groups groups;
-	uint32_t next;
-	const struct trace_group *trace; /* the current one */
-	const char *path;                /* its path */
-	bool begun;
-	bool any;                /* the report says something about a trace */
+	bool begun, json;
+	bool any;                /* the report describes a trace */
 	enum exit_status status; /* the worst so far */
 };
 
-/* Finds the traces and opens the report.  Returns false after a message, with the status of the options set.
- */
-bool traces_begin(struct trace_run *r);
-
-/* Sets trace and path; returns false after the last trace. */
-bool traces_next(struct trace_run *r);
-
-/* A job that reads the current trace, with the hooks `closed` and `progress`; their ctx is r. */
-struct pipeline_job traces_job(struct trace_run *r);
-
-/* pipeline_hooks.closed: reports how the input ended. */
-void traces_closed(void *run, const struct source *s);
-
-/* ---- several traces at a time ---- */
+/* Finds the traces and opens the report; json: {"tool":...,"inputs":[ ]}, with an element for each trace.
+ * Returns false after a message, with the status of the options set. */
+bool traces_begin(struct trace_run *r, bool json);
 
 struct workers;
 
@@ -51,6 +35,7 @@ struct trace_slot {
 	const char *path;
 	uint32_t number; /* of the trace, from 0 */
 	void *state;     /* of the command; zeroed before each trace */
+	bool is_read;    /* a reader of its inputs was opened; set by the default hook */
 	struct workers *workers;
 	size_t index;
 	bool turn;                        /* all earlier traces are reported */
@@ -64,9 +49,12 @@ void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void 
 /* Waits until all earlier traces are reported.  Idempotent. */
 void trace_slot_turn(struct trace_slot *t);
 
-/* Like traces_job(); findings and hooks wait for the turn of the trace, as they report.  ctx of the hooks: t.
- */
+/* A job that reads the trace, with the hooks `opened`, `closed` and `progress`; their ctx is t.  Findings and
+ * `closed` are reported in the turn of the trace. */
 struct pipeline_job trace_slot_job(struct trace_slot *t);
+
+/* pipeline_hooks.closed: reports how the input ended. */
+void trace_slot_closed(void *slot, const struct source *s);
 
 /* Ends the report, frees all, and returns the exit status; also if traces_begin() failed or was not called.
  */

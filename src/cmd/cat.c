@@ -237,26 +237,27 @@ static bool can_select(struct cat *c, const struct format *of)
 }
 
 /* Of several files, each is named before its records; those of a trace that are merged, once. */
-static void name_input(struct cat *c, const struct source *s)
+static void name_input(struct cat *c, const char *path, const struct source *s)
 {
 	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
 
 	if (c->run.groups.n == 1 && (!s->location.in_folder || c->at != UINT64_MAX))
 		return;
 	if (!merged || !c->named)
-		(c->json ? put_json_input : put_text_input)(
-		    &c->run.text, merged ? c->run.path : s->findings.path, s->format->name);
+		(c->json ? put_json_input : put_text_input)(&c->run.text, merged ? path : s->findings.path,
+		                                            s->format->name);
 	c->named = true;
 }
 
 static bool opened(void *ctx, const struct source *s)
 {
-	struct cat *const c = ctx;
+	const struct trace_slot *const t = ctx;
+	struct cat *const c = (struct cat *)t->run;
 
 	c->run.any = true;
 	c->left = c->limit;
 	c->found = c->at == UINT64_MAX;
-	name_input(c, s);
+	name_input(c, t->path, s);
 	return can_find(c, s) && can_select(c, s->format);
 }
 
@@ -273,12 +274,13 @@ static void say_not_found(struct cat *c, const struct source *s)
 
 static void closed(void *ctx, const struct source *s)
 {
-	struct cat *const c = ctx;
+	struct trace_slot *const t = ctx;
+	struct cat *const c = (struct cat *)t->run;
 
 	report_out_put(&c->run.out, &c->run.text);
 	progress_clear(&c->run.options.progress);
 	say_not_found(c, s);
-	traces_closed(c, s);
+	trace_slot_closed(t, s);
 }
 
 /* Whether the record is before that of --at, or is structure and events are selected. */
@@ -306,14 +308,17 @@ static bool show_batch(struct cat *c, const struct batch *b)
 	return c->left > 0 && output_error(c->run.out.out) == NULL;
 }
 
-static void show_trace(struct cat *c)
+static void show_trace(struct trace_slot *t)
 {
-	struct trace_run *const r = &c->run;
-	struct pipeline_job job = traces_job(r);
+	struct cat *const c = (struct cat *)t->run;
+	struct trace_run *const r = t->run;
+	struct pipeline_job job = trace_slot_job(t);
 	bool more = true;
 	struct batch *b;
 	struct pipeline p;
 
+	if (output_error(r->out.out) != NULL)
+		return;
 	c->named = false;
 	job.read.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.adjust.max_repeat = c->max_repeat;
@@ -331,9 +336,9 @@ static void show_trace(struct cat *c)
 		}
 	pipeline_end(&p);
 	if (!r->options.quiet)
-		say_losses(r->path, &p.repeats.ledger, false);
+		say_losses(t->path, &p.repeats.ledger, false);
 	if (r->status < STATUS_USAGE)
-		r->status = worse(r->status, say_selected(&r->options, r->path, pipeline_found(&p)));
+		r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
 	pipeline_close(&p);
 }
 
@@ -343,9 +348,8 @@ static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv
 	struct trace_run *const r = &c.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &c) && check(&c) && traces_begin(r))
-		while (output_error(r->out.out) == NULL && traces_next(r))
-			show_trace(&c);
+	if (options_parse(&r->options, &c) && check(&c) && traces_begin(r, false))
+		traces_each(r, 1, 0, show_trace);
 	return traces_end(r);
 }
 

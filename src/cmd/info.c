@@ -13,6 +13,7 @@
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "json/out.h"
+#include "model/event_traits.h"
 #include "output/columns.h"
 #include "output/text_visible.h"
 #include "output/text_units.h"
@@ -57,11 +58,9 @@ static bool add_events(struct info *n, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		uint64_t end = e->ts;
+		const uint64_t end = event_end(e);
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		if (e->phase == PHASE_SPAN)
-			end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
 		if (!array_reach(&n->seen, &n->nseen, e->track->index, sizeof *n->seen))
@@ -382,7 +381,6 @@ static void describe_trace(struct trace_slot *t)
 	struct pipeline p;
 
 	job.read.interpret = INTERPRET_SPANS;
-	/* Some readers name processes and threads only with fields. */
 	job.read.want = WANT_TIMES | WANT_ORDER | (run->digest || run->tracks ? (unsigned)WANT_FIELDS : 0);
 	job.read.unnamed = !run->digest && !run->tracks && job.choice.select == NULL;
 	job.to.hooks.opened = opened;
@@ -419,17 +417,8 @@ static enum exit_status cmd_info(const struct command *cmd, int argc, char **arg
 	struct trace_run *const r = &n.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &n) && traces_begin(r)) {
-		if (n.json) {
-			struct json_out o = { .t = &r->text };
-			json_out_begin(&o, NULL, "{");
-			json_out_string(&o, "tool", TOOL_NAME);
-			json_out_begin(&o, "inputs", "[");
-		}
+	if (options_parse(&r->options, &n) && traces_begin(r, n.json))
 		traces_each(r, n.threads, sizeof(struct info), describe_trace);
-		if (n.json)
-			text_str(&r->text, "\n]}\n");
-	}
 	return traces_end(r);
 }
 

@@ -22,7 +22,6 @@ enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 struct stats_state {
 	struct stats stats;
 	struct stats_thread thread;
-	bool is_read; /* some of its inputs could be read */
 };
 
 static const struct cmd_option own[] = {
@@ -49,15 +48,6 @@ static const struct cmd_option own[] = {
 	  TO_POSITIVE(struct stats_run, max_repeat) },
 	{ .name = NULL },
 };
-
-static bool opened(void *ctx, const struct source *f)
-{
-	const struct trace_slot *const t = ctx;
-	struct stats_state *const s = t->state;
-
-	s->is_read = true;
-	return true;
-}
 
 static void settle(void *ctx)
 {
@@ -140,7 +130,6 @@ static void count_trace(struct trace_slot *t)
 		job.read.want |= WANT_FIELDS;
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
-	job.to.hooks.opened = opened;
 	job.to.hooks.settle = settle;
 	const bool ok =
 	    stats_init(&s->stats) && stats_group(&s->stats, &run->by, run->sum_of) &&
@@ -150,7 +139,7 @@ static void count_trace(struct trace_slot *t)
 	pipeline_end(&p);
 	trace_slot_turn(t);
 	r->out.no_memory |= !ok;
-	if (counted && s->is_read) {
+	if (counted && t->is_read) {
 		put_report(run, t->path, &s->stats, &p);
 		say_lacking(&s->stats, t->path);
 	}
@@ -202,13 +191,8 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &s) && parse_table(&s) && traces_begin(r)) {
-		if (s.form == FORM_JSON)
-			r->out.no_memory |= !stats_json_begin(&r->text, TOOL_NAME);
+	if (options_parse(&r->options, &s) && parse_table(&s) && traces_begin(r, s.form == FORM_JSON))
 		traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
-		if (s.form == FORM_JSON)
-			r->out.no_memory |= !stats_json_end(&r->text);
-	}
 	return traces_end(r);
 }
 

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+#include "base/utf8.h"
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "cmd/event_text.h"
@@ -63,16 +65,15 @@ struct top {
 	const struct top_run *run;
 	const char *path;
 	struct item *heap; /* the shortest first */
-	size_t n, cap;
+	uint32_t n, cap;
 	uint64_t first_ns, arrived;
 	struct covered *covered; /* by index of the track */
 	uint32_t ncovered;
 	struct arrow *starts; /* MAX_OPEN_ARROWS; NULL before the first */
 	uint32_t *buckets;    /* likewise; index + 1 of the first start with an id of this hash; 0: none */
 	uint32_t nstarts, free_start;
-	uint64_t seed, arrows; /* arrows: with both ends */
+	uint64_t seed;
 	struct text scratch;
-	bool is_read;
 };
 
 /* ---- the heap ---- */
@@ -114,8 +115,8 @@ static bool is_among_longest(const struct top *t, uint64_t length)
 static bool add_item(struct top *t, struct item item, struct slice name, struct slice second,
                      struct slice fields)
 {
-	item.name = name.n < MAX_NAME ? name.n : MAX_NAME;
-	item.second = second.n < MAX_NAME ? second.n : MAX_NAME;
+	item.name = (uint32_t)utf8_cut(name.p, name.n, MAX_NAME);
+	item.second = (uint32_t)utf8_cut(second.p, second.n, MAX_NAME);
 	item.fields = fields.n;
 	item.number = t->arrived++;
 	item.texts = malloc((size_t)item.name + item.second + item.fields + 1);
@@ -133,15 +134,9 @@ static bool add_item(struct top *t, struct item item, struct slice name, struct 
 		sift_down(t->heap, t->n, 0);
 		return true;
 	}
-	if (t->n == t->cap) {
-		const size_t cap = t->cap == 0 ? 16 : t->cap * 2;
-		struct item *const p = realloc(t->heap, cap * sizeof *p);
-		if (p == NULL) {
-			free(item.texts);
-			return false;
-		}
-		t->heap = p;
-		t->cap = cap;
+	if (!array_reserve(&t->heap, t->n, &t->cap, sizeof *t->heap)) {
+		free(item.texts);
+		return false;
 	}
 	t->heap[t->n] = item;
 	sift_up(t->heap, t->n++);
@@ -206,7 +201,7 @@ static bool add_span(struct top *t, const struct batch *b, const struct event *e
 /* Events are in order of their start. */
 static bool add_gap(struct top *t, const struct event *e)
 {
-	const uint64_t end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
+	const uint64_t end = event_end(e);
 
 	if (!array_reach(&t->covered, &t->ncovered, e->track->index, sizeof *t->covered))
 		return false;
@@ -220,7 +215,7 @@ static bool add_gap(struct top *t, const struct event *e)
 	}
 	if (c->name != NULL && end <= c->until)
 		return true;
-	const uint32_t n = e->name.n < MAX_COVERED_NAME ? e->name.n : MAX_COVERED_NAME;
+	const uint32_t n = (uint32_t)utf8_cut(e->name.p, e->name.n, MAX_COVERED_NAME);
 	char *const name = realloc(c->name, (size_t)n + 1);
 	if (name == NULL)
 		return false;
@@ -276,7 +271,6 @@ static bool end_arrow(struct top *t, const struct event *e)
 		*at = a->next;
 		a->next = t->free_start;
 		t->free_start = freed;
-		t->arrows++;
 		if (is_among_longest(t, length) && !add_item(t, item, e->name, SLICE_LIT(""), SLICE_LIT("")))
 			return false;
 		return !event_is_step(e) || start_arrow(t, e->dur, e);
@@ -319,14 +313,6 @@ static bool read_events(struct top *t, struct pipeline *p)
 	if (!ok)
 		pipeline_no_memory(p);
 	return ok && status == STAGE_END;
-}
-
-static bool opened(void *ctx, const struct source *s)
-{
-	const struct trace_slot *const t = ctx;
-
-	((struct top *)t->state)->is_read = true;
-	return true;
 }
 
 /* ---- report ---- */
@@ -495,11 +481,10 @@ static void list_longest(struct trace_slot *slot)
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* times are from the start of the trace */
 	job.arrange.order = run->gaps ? ORDER_TIME : ORDER_FILE;
-	job.to.hooks.opened = opened;
 	const bool read = pipeline_open(&p, &job) && read_events(t, &p);
 	pipeline_end(&p);
 	trace_slot_turn(slot);
-	if (read && t->is_read)
+	if (read && slot->is_read)
 		put_report(run, t);
 	if (!r->options.quiet)
 		say_losses(slot->path, &p.repeats.ledger, false);
@@ -562,13 +547,9 @@ static enum exit_status cmd_top(const struct command *cmd, int argc, char **argv
 	struct trace_run *const r = &t.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &t) && check(&t) && parse_fields(&t) && traces_begin(r)) {
-		if (t.form == FORM_JSON)
-			r->out.no_memory |= !stats_json_begin(&r->text, TOOL_NAME);
+	if (options_parse(&r->options, &t) && check(&t) && parse_fields(&t) &&
+	    traces_begin(r, t.form == FORM_JSON))
 		traces_each(r, t.threads, sizeof(struct top), list_longest);
-		if (t.form == FORM_JSON)
-			r->out.no_memory |= !stats_json_end(&r->text);
-	}
 	return traces_end(r);
 }
 

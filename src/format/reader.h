@@ -11,7 +11,7 @@
 enum want {
 	WANT_FINDINGS = 0,  /* batches stay empty */
 	WANT_TIMES = 1,     /* events with phase, ts, dur, name, class, track, offset */
-	WANT_FIELDS = 2,    /* fields of events */
+	WANT_FIELDS = 2,    /* fields of events, and names that other records give to tracks */
 	WANT_STRUCTURE = 4, /* structure records */
 	WANT_BYTES = 8,     /* batch.bytes */
 	WANT_RAW = 32,      /* raw events; always with TIMES and STRUCTURE, and FIELDS or BYTES */

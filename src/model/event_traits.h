@@ -30,6 +30,14 @@ static inline bool event_has_duration(const struct event *e)
 	return e->phase == PHASE_SPAN || (!event_is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
 }
 
+/* End of an event: of a span, at most the last time of the clock; of others their time. */
+static inline uint64_t event_end(const struct event *e)
+{
+	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
+
+	return dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + dur;
+}
+
 /* Whether an arrow arrives here and continues. */
 static inline bool event_is_step(const struct event *e)
 {

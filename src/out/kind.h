@@ -35,7 +35,17 @@ struct event_kind_row {
 	uint8_t phase, flags;
 };
 
-extern const struct event_kind_row event_kind_rows[EVENT_KINDS + 1];
+static inline const struct event_kind_row *event_kind_row(enum event_kind kind)
+{
+	static const struct event_kind_row rows[EVENT_KINDS + 1] = {
+#define ROW(kind, name, words, part, phase, flags)                                                           \
+	{ { SLICE_LIT(name), SLICE_LIT(words), SLICE_LIT(part) }, phase, flags },
+		EVENT_KIND_ROWS(ROW)
+#undef ROW
+	};
+
+	return &rows[kind];
+}
 
 static inline enum event_kind event_kind(const struct event *e)
 {
@@ -53,7 +63,7 @@ static inline enum event_kind event_kind(const struct event *e)
 
 static inline const char *event_kind_name(enum event_kind kind)
 {
-	return event_kind_rows[kind].names[KIND_NAME].p;
+	return event_kind_row(kind)->names[KIND_NAME].p;
 }
 
 /* Returns EVENT_KINDS if no kind has the name. */
@@ -61,15 +71,15 @@ static inline enum event_kind event_kind_named(struct slice name, enum kind_nami
 {
 	unsigned kind = 0;
 
-	while (kind < EVENT_KINDS && !slice_equal(event_kind_rows[kind].names[naming], name))
+	while (kind < EVENT_KINDS && !slice_equal(event_kind_row((enum event_kind)kind)->names[naming], name))
 		kind++;
 	return (enum event_kind)kind;
 }
 
 static inline void event_set_kind(struct event *e, enum event_kind kind)
 {
-	e->phase = event_kind_rows[kind].phase;
-	e->flags = event_kind_rows[kind].flags;
+	e->phase = event_kind_row(kind)->phase;
+	e->flags = event_kind_row(kind)->flags;
 }
 
 static inline bool kind_is_span(enum event_kind kind)

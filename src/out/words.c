@@ -34,7 +34,7 @@ void words_of_event(struct words *w, const struct event *e)
 	if (!slice_equal(e->cls->category, e->cls->name))
 		w->of[WORD_CATEGORY] = value_string(e->cls->category);
 	if (kind != EVENT_KIND_SPAN)
-		w->of[WORD_KIND] = value_string(event_kind_rows[kind].names[KIND_WORDS]);
+		w->of[WORD_KIND] = value_string(event_kind_row(kind)->names[KIND_WORDS]);
 	if (event_is_flow(e))
 		w->of[WORD_ARROW] = value_u64(e->dur);
 	else if (e->phase != PHASE_SPAN && event_has_duration(e))

@@ -36,8 +36,8 @@ struct rows {
 static bool rows_init(struct rows *r, const struct stats *s)
 {
 	*r = (struct rows){ .n = { 0 } };
-	return stats_span_rows(s, &s->spans, &r->spans[0], &r->n[BASELINE_SPANS]) &&
-	       stats_span_rows(s, &s->async, &r->spans[1], &r->n[BASELINE_ASYNC]) &&
+	return stats_span_rows(s, &s->spans, NULL, &r->spans[0], &r->n[BASELINE_SPANS]) &&
+	       stats_span_rows(s, &s->async, NULL, &r->spans[1], &r->n[BASELINE_ASYNC]) &&
 	       stats_tally_rows(&s->instants, &r->tallies[0], &r->n[BASELINE_INSTANTS]) &&
 	       stats_tally_rows(&s->counters, &r->tallies[1], &r->n[BASELINE_COUNTERS]);
 }

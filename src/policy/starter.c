@@ -253,7 +253,7 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	struct span_row *rows;
 	size_t n = 0, added = 0;
 
-	if (!stats_span_rows(stats, &stats->spans, &rows, &n)) {
+	if (!stats_span_rows(stats, &stats->spans, NULL, &rows, &n)) {
 		s->failed = true;
 		return;
 	}

@@ -3,6 +3,7 @@
  * the trace, and those of the threads that budgets name.
  */
 #include "policy/policy.h"
+#include "model/event_traits.h"
 
 #include <stdlib.h>
 
@@ -188,10 +189,8 @@ static bool count_event(struct policy_watch *w, const struct event *e)
 
 static void extend_times(struct policy_watch *w, const struct event *e)
 {
-	uint64_t end = e->ts;
+	const uint64_t end = event_end(e);
 
-	if (e->phase == PHASE_SPAN)
-		end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
 	if (!w->any || e->ts < w->first_ns) {
 		w->first_ns = e->ts;
 		w->first_offset = e->offset;

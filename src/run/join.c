@@ -3,6 +3,7 @@
  * window of the whole becomes a window of each part.  Times are computed with 128 bits, as offsets are
  * signed. */
 #include "run/join.h"
+#include "model/event_traits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,8 +126,7 @@ static void add_times(struct join_part *part, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
-		const uint64_t end = dur <= UINT64_MAX - e->ts ? e->ts + dur : UINT64_MAX;
+		const uint64_t end = event_end(e);
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
 		part->first_ns = !part->any || e->ts < part->first_ns ? e->ts : part->first_ns;

@@ -72,6 +72,16 @@ bool group_by_needs_fields(const struct group_by *by)
 	return false;
 }
 
+unsigned stats_count_keys(const struct stats *s)
+{
+	return s->by.n > 0 ? s->by.n : 2;
+}
+
+const char *stats_key_name(const struct stats *s, unsigned i)
+{
+	return s->by.n > 0 ? s->by.columns[i].head : words[i == 0 ? GROUP_BY_NAME : GROUP_BY_CATEGORY];
+}
+
 /* ---- values ---- */
 
 #define VALUE_OTHER NAMES_MAX /* a text beyond the limits */
@@ -113,8 +123,7 @@ void groups_free(struct stats *s)
 static uint32_t text_value(struct group_values *v, struct slice text)
 {
 	const bool stays = (text.flags & SLICE_STAYS) != 0;
-	struct stats_known *const k =
-	    &v->known[((uint64_t)(uintptr_t)text.p * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	struct stats_known *const k = stats_known_slot(v->known, text, 0);
 
 	if (stays && k->p == text.p && k->n == text.n)
 		return k->name;
@@ -187,14 +196,8 @@ static bool store_values(struct stats *s, struct group_set *set, const uint32_t 
 {
 	const size_t n = s->by.n;
 
-	if (set->n == set->cap) {
-		const uint32_t cap = set->cap == 0 ? 64 : set->cap * 2;
-		uint32_t *const p = realloc(set->values, cap * n * sizeof *p);
-		if (p == NULL)
-			return false;
-		set->values = p;
-		set->cap = cap;
-	}
+	if (!array_reserve(&set->values, set->n, &set->cap, n * sizeof *values))
+		return false;
 	memcpy(set->values + set->n * n, values, n * sizeof *values);
 	return true;
 }

@@ -5,22 +5,6 @@
 #include "output/text_units.h"
 #include "stats/stats.h"
 
-bool stats_json_begin(struct text *t, const char *tool)
-{
-	struct json_out o = { .t = t };
-
-	json_out_begin(&o, NULL, "{");
-	json_out_string(&o, "tool", tool);
-	json_out_begin(&o, "inputs", "[");
-	return !t->failed;
-}
-
-bool stats_json_end(struct text *t)
-{
-	text_str(t, "\n]}\n");
-	return !t->failed;
-}
-
 static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
 {
 	if (known)
@@ -86,12 +70,11 @@ static void put_classes(struct json_out *o, const struct trace *trace)
 /* The keys of a group. */
 static void put_keys(struct json_out *o, const struct stats *s, const struct slice *values, unsigned n)
 {
-	static const char *const keys[] = { "name", "category" };
-
 	for (unsigned i = 0; i < n; i++)
-		json_out_slice(o, s->by.n > 0 ? s->by.columns[i].head : keys[i], values[i]);
+		json_out_slice(o, stats_key_name(s, i), values[i]);
 }
 
+/* p50, p90 and p99 are there in any case. */
 static bool is_further_quantile(const struct span_column_row *c)
 {
 	return c->what == SPAN_QUANTILE && c->part != 500000 && c->part != 900000 && c->part != 990000;
@@ -103,7 +86,7 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	const struct span_group *g = row->group;
 
 	begin_row(o);
-	put_keys(o, s, row->values, s->by.n > 0 ? s->by.n : 2);
+	put_keys(o, s, row->values, stats_count_keys(s));
 	json_out_u64(o, "count", g->count);
 	json_out_begin(o, "dur_ns", "{");
 	text_u128(json_out_value(o, "sum"), total_of(g->sum));
@@ -146,9 +129,8 @@ static bool put_spans(struct json_out *o, const char *key, const struct stats_vi
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(v->stats, table, &rows, &n))
+	if (!stats_span_rows(v->stats, table, v->columns, &rows, &n))
 		return false;
-	span_columns_sort_rows(v->columns, v->stats, rows, n);
 	begin_list(o, key);
 	for (size_t i = 0; i < n; i++)
 		put_span(o, v, &rows[i], table != &v->stats->async);

@@ -1,4 +1,4 @@
-/* The report: rows sorted by total time or count, and text tables. */
+/* The report as text or Markdown: tables of spans, instants, counters and classes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -6,186 +6,6 @@
 #include "output/text_units.h"
 #include "output/text_visible.h"
 #include "stats/stats.h"
-
-/* ---- stats rows ---- */
-
-static const struct slice other_names = SLICE_LIT("(other names)");
-
-static int by_bytes(struct slice a, struct slice b)
-{
-	uint32_t n = a.n < b.n ? a.n : b.n;
-	int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
-
-	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
-}
-
-static int by_values(const struct slice *a, const struct slice *b)
-{
-	int c = 0;
-
-	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
-		c = by_bytes(a[i], b[i]);
-	return c;
-}
-
-static int by_total(const void *a, const void *b)
-{
-	const struct span_row *x = a, *y = b;
-
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return by_values(x->values, y->values);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct tally_row *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return by_values(x->values, y->values);
-}
-
-static struct slice category_text(const struct stats *s, uint32_t category)
-{
-	return category == NAMES_MAX ? other_names : names_text(&s->categories, category);
-}
-
-static struct span_row row_of(const struct stats *s, const struct span_table *t, const struct span_group *g,
-                              uint32_t who)
-{
-	const struct self_name *const times = self_times_of(&s->times, who);
-
-	if (t == &s->async)
-		return (struct span_row){ .group = g, .total = total_of(g->sum) };
-	return (struct span_row){ .group = g,
-		                  .total = total_of(times->total),
-		                  .self = total_of(times->self),
-		                  .recursive = times->recursive };
-}
-
-bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n)
-{
-	const uint32_t count = s->by.n > 0 ? t->set.n : t->names.n;
-	struct span_row *r = malloc(((size_t)count + 1) * sizeof *r);
-
-	if (r == NULL)
-		return false;
-	*n = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i >= t->cap || t->groups[i].count == 0)
-			continue; /* opened, never closed */
-		struct span_row *const row = &r[(*n)++];
-		*row = row_of(s, t, &t->groups[i], i);
-		row->sum = i < t->nsums ? &t->sums[i] : NULL;
-		if (s->by.n > 0) {
-			groups_values(s, &t->set, i, row->values);
-		} else {
-			row->name = names_text(&t->names, i);
-			row->category = category_text(s, t->names.names[i].with);
-		}
-	}
-	if (t->other.count > 0) {
-		struct span_row *const row = &r[(*n)++];
-		*row = row_of(s, t, &t->other, SELF_OTHER);
-		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
-		if (s->by.n > 0)
-			groups_values(s, &t->set, NAMES_OTHER, row->values);
-		else
-			row->name = other_names;
-	}
-	qsort(r, *n, sizeof *r, by_total);
-	*rows = r;
-	return true;
-}
-
-static void name_tally(const struct tally *t, uint32_t number, struct tally_row *row)
-{
-	if (t->grouped != NULL)
-		groups_values(t->grouped, &t->set, number, row->values);
-	else
-		row->name = number == NAMES_OTHER ? other_names : names_text(&t->names, number);
-}
-
-bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
-{
-	const uint32_t count = t->grouped != NULL ? t->set.n : t->names.n;
-	struct tally_row *r = malloc(((size_t)count + 1) * sizeof *r);
-
-	if (r == NULL)
-		return false;
-	*n = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i >= t->cap || t->counts[i] == 0)
-			continue;
-		r[*n] = (struct tally_row){ .count = t->counts[i], .number = i };
-		name_tally(t, i, &r[(*n)++]);
-	}
-	if (t->other > 0) {
-		r[*n] = (struct tally_row){ .count = t->other, .number = NAMES_OTHER };
-		name_tally(t, NAMES_OTHER, &r[(*n)++]);
-	}
-	qsort(r, *n, sizeof *r, by_count);
-	*rows = r;
-	return true;
-}
-
-/* Groups series by counter. */
-static int by_counter(const void *a, const void *b)
-{
-	const struct series_row *x = a, *y = b;
-
-	if (x->series->counter != y->series->counter)
-		return x->series->counter < y->series->counter ? -1 : 1;
-	return (x->series > y->series) - (x->series < y->series);
-}
-
-bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n, struct series_row **list)
-{
-	const struct series_set *const set = &s->series;
-	struct tally_row *tally;
-	size_t nseries = 0;
-
-	if (!stats_tally_rows(&s->counters, &tally, n))
-		return false;
-	struct counter_row *const r = calloc(*n + 1, sizeof *r);
-	struct series_row *const l = calloc((size_t)set->n + 1, sizeof *l);
-	size_t *const first =
-	    calloc((size_t)s->counters.names.n + 1, sizeof *first); /* index + 1 in the list */
-	*rows = r;
-	*list = l;
-	if (r == NULL || l == NULL || first == NULL) {
-		free(tally);
-		free(r);
-		free(l);
-		free(first);
-		return false;
-	}
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->list[i].count > 0)
-			l[nseries++] = (struct series_row){ names_text(&set->names, i), &set->list[i] };
-	qsort(l, nseries, sizeof *l, by_counter);
-	for (size_t i = nseries; i-- > 0;)
-		first[l[i].series->counter] = i + 1;
-	for (size_t i = 0; i < *n; i++) {
-		const uint32_t number = tally[i].number;
-		r[i] = (struct counter_row){ .name = tally[i].name, .count = tally[i].count };
-		if (number == NAMES_OTHER)
-			continue;
-		r[i].category = s->counter_class[number]->category;
-		const size_t at = first[number];
-		for (r[i].series = l + at - (at > 0); at > 0 && at - 1 + r[i].nseries < nseries;)
-			if (r[i].series[r[i].nseries].series->counter != number)
-				break;
-			else
-				r[i].nseries++;
-	}
-	free(tally);
-	free(first);
-	return true;
-}
-
-/* ---- stats report ---- */
 
 static void put_count(struct text *t, const char *before, uint64_t n, const char *what)
 {
@@ -298,22 +118,15 @@ static void finish_table(struct text *t, const char *title, struct columns *c, c
 
 /* ---- spans ---- */
 
-#define KEYS_DEFAULT 2
-
-static unsigned count_keys(const struct stats *s)
-{
-	return s->by.n > 0 ? s->by.n : KEYS_DEFAULT;
-}
-
 /* Columns of the keys. */
 static void key_columns(struct column *list, const struct stats *s)
 {
-	static const struct column keys[KEYS_DEFAULT] = { { "name", COLUMN_NAME, 20, 0 },
-		                                          { "category", COLUMN_NAME, 10, 2 } };
+	static const struct column plain[] = { { NULL, COLUMN_NAME, 20, 0 }, { NULL, COLUMN_NAME, 10, 2 } };
 
-	for (unsigned i = 0; i < count_keys(s); i++)
-		list[i] =
-		    s->by.n > 0 ? (struct column){ s->by.columns[i].head, COLUMN_NAME, 12, 0 } : keys[i];
+	for (unsigned i = 0; i < stats_count_keys(s); i++) {
+		list[i] = s->by.n > 0 ? (struct column){ NULL, COLUMN_NAME, 12, 0 } : plain[i];
+		list[i].head = stats_key_name(s, i);
+	}
 }
 
 static void put_share(struct text *t, unsigned __int128 millionths)
@@ -353,7 +166,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
 {
-	const unsigned keys = count_keys(v->stats);
+	const unsigned keys = stats_count_keys(v->stats);
 	unsigned without = 0;
 
 	for (unsigned i = 0; i < v->columns->n; i++) {
@@ -372,15 +185,14 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
                       const struct span_table *table, size_t top)
 {
-	const unsigned keys = count_keys(v->stats);
+	const unsigned keys = stats_count_keys(v->stats);
 	struct column list[COLUMNS_MAX];
 	struct columns c = { .list = list, .n = keys + v->columns->n, .indent = 2 };
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(v->stats, table, &rows, &n))
+	if (!stats_span_rows(v->stats, table, v->columns, &rows, &n))
 		return false;
-	span_columns_sort_rows(v->columns, v->stats, rows, n);
 	key_columns(list, v->stats);
 	for (unsigned i = 0; i < v->columns->n; i++)
 		list[keys + i] =
@@ -525,120 +337,4 @@ bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 	       put_spans(t, "async spans", v, &v->stats->async, top) &&
 	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
 	       (!v->classes || v->found != NULL || put_classes(t, v, top)) && !t->failed;
-}
-
-/* ---- comma-separated values ---- */
-
-/* Texts are visible text: control characters are escaped, so a cell is one line. */
-static void put_cell(struct text *t, struct slice s)
-{
-	struct text visible = { .p = NULL };
-	bool quotes = false;
-
-	text_visible(&visible, s, 0);
-	for (size_t i = 0; i < visible.n; i++)
-		quotes |= visible.p[i] == ',' || visible.p[i] == '"';
-	if (!quotes) {
-		text_slice(t, slice_of(visible.p, visible.n));
-	} else {
-		text_char(t, '"');
-		for (size_t i = 0; i < visible.n; i++) {
-			if (visible.p[i] == '"')
-				text_char(t, '"');
-			text_char(t, visible.p[i]);
-		}
-		text_char(t, '"');
-	}
-	t->failed |= visible.failed;
-	text_free(&visible);
-}
-
-static void put_csv_head(struct text *t, const struct stats_view *v)
-{
-	struct column keys[GROUP_KEYS_MAX];
-
-	key_columns(keys, v->stats);
-	text_str(t, "path,kind");
-	for (unsigned i = 0; i < count_keys(v->stats); i++) {
-		text_char(t, ',');
-		put_cell(t, slice_str(keys[i].head));
-	}
-	for (unsigned i = 0; i < v->columns->n; i++) {
-		const enum span_column what = v->columns->list[i].what;
-		text_char(t, ',');
-		put_cell(t, slice_str(v->columns->list[i].head));
-		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
-		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
-			text_str(t, "_ns");
-	}
-	text_char(t, '\n');
-}
-
-static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
-                         const struct slice *values)
-{
-	put_cell(t, slice_str(v->path));
-	text_printf(t, ",%s", kind);
-	for (unsigned k = 0; k < count_keys(v->stats); k++) {
-		text_char(t, ',');
-		put_cell(t, values[k]);
-	}
-}
-
-static bool put_csv_spans(struct text *t, const struct stats_view *v, const struct span_table *table)
-{
-	const bool async = table == &v->stats->async;
-	struct span_row *rows;
-	size_t n;
-
-	if (!stats_span_rows(v->stats, table, &rows, &n))
-		return false;
-	span_columns_sort_rows(v->columns, v->stats, rows, n);
-	for (size_t i = 0; i < n; i++) {
-		put_csv_keys(t, v, async ? "async" : "span", rows[i].values);
-		for (unsigned k = 0; k < v->columns->n; k++) {
-			const struct span_column_row *const c = &v->columns->list[k];
-			const unsigned __int128 value = span_column_value(c, v->stats, &rows[i]);
-			text_char(t, ',');
-			if (async && (c->what == SPAN_SELF || c->what == SPAN_BUSY))
-				continue;
-			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
-				text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(value / 1000000),
-				            (uint64_t)(value % 1000000));
-			else
-				text_u128(t, value);
-		}
-		text_char(t, '\n');
-	}
-	free(rows);
-	return !t->failed;
-}
-
-static bool put_csv_tally(struct text *t, const struct stats_view *v, const char *kind,
-                          const struct tally *tally)
-{
-	struct tally_row *rows;
-	size_t n;
-
-	if (!stats_tally_rows(tally, &rows, &n))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		put_csv_keys(t, v, kind, rows[i].values);
-		for (unsigned k = 0; k < v->columns->n; k++) {
-			text_char(t, ',');
-			if (v->columns->list[k].what == SPAN_COUNT)
-				text_u64(t, rows[i].count);
-		}
-		text_char(t, '\n');
-	}
-	free(rows);
-	return !t->failed;
-}
-
-bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
-{
-	if (first)
-		put_csv_head(t, v);
-	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&
-	       put_csv_tally(t, v, "instant", &v->stats->instants);
 }

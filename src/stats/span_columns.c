@@ -18,10 +18,7 @@ static const struct span_name {
 };
 
 #define NAMES (sizeof names / sizeof *names)
-
-static const char known[] =
-    "count, total, self, mean, min, max, p50 (any percentile), share, busy, first, last, "
-    "sum, rate, negative";
+#define NAMES_TEXT 256 /* of list_names() */
 
 /* ---- lists ---- */
 
@@ -97,6 +94,24 @@ static uint32_t parse_percent(const char *p, size_t n)
 	return part <= 1000000 ? part : 0;
 }
 
+/* The names of all columns, for messages. */
+static const char *list_names(char *to, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < NAMES && n < size; i++)
+		n += (size_t)snprintf(to + n, size - n, "%s, ", names[i].name);
+	if (n < size)
+		snprintf(to + n, size - n, "p50 or any percentile");
+	return to;
+}
+
+static bool refuse(char *why, size_t size)
+{
+	snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
+	return false;
+}
+
 /* Appends the column of a word.  Returns false if there is none. */
 static bool add_word(struct span_columns *c, const char *word, size_t n)
 {
@@ -113,7 +128,7 @@ static bool add_word(struct span_columns *c, const char *word, size_t n)
 
 bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size)
 {
-	char sums[2][GROUP_WORD_MAX] = { "", "" };
+	char sums[2][GROUP_WORD_MAX] = { "", "" }, list[NAMES_TEXT];
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->list[i].what == SPAN_FIELD_SUM || c->list[i].what == SPAN_RATE)
@@ -121,12 +136,11 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 	c->n = 0;
 	for (const char *p = words;; p++) {
 		const size_t n = strcspn(p, ",");
-		if (c->n == SPAN_COLUMNS_MAX) {
-			snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
-			return false;
-		}
+		if (c->n == SPAN_COLUMNS_MAX)
+			return refuse(why, size);
 		if (!add_word(c, p, n)) {
-			snprintf(why, size, "columns are %s, not \"%.*s\"", known, n > 64 ? 64 : (int)n, p);
+			snprintf(why, size, "columns are %s, not \"%.*s\"", list_names(list, sizeof list),
+			         n > 64 ? 64 : (int)n, p);
 			return false;
 		}
 		struct span_column_row *const row = &c->list[c->n - 1];
@@ -162,10 +176,8 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 			         n > 64 ? 64 : (int)n, p);
 			return false;
 		}
-		if (c->n == SPAN_COLUMNS_MAX) {
-			snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
-			return false;
-		}
+		if (c->n == SPAN_COLUMNS_MAX)
+			return refuse(why, size);
 		add_quantile(c, part, 0);
 		p += n;
 		if (*p == '\0')
@@ -174,10 +186,8 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 	for (; at < all.n; at++) {
 		if (all.list[at].what == SPAN_QUANTILE)
 			continue;
-		if (c->n == SPAN_COLUMNS_MAX) {
-			snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
-			return false;
-		}
+		if (c->n == SPAN_COLUMNS_MAX)
+			return refuse(why, size);
 		c->list[c->n++] = all.list[at];
 	}
 	return true;
@@ -189,6 +199,7 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 	static const char *const keys[] = { "name", "category" };
 	const unsigned nkeys = by->n > 0 ? by->n : 2;
 	struct span_columns one = { .n = 0 };
+	char list[NAMES_TEXT];
 
 	for (unsigned i = 0; i < nkeys; i++)
 		if (strcmp(by->n > 0 ? by->columns[i].head : keys[i], word) == 0) {
@@ -196,7 +207,8 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 			return true;
 		}
 	if (!add_word(&one, word, strlen(word))) {
-		snprintf(why, size, "rows are sorted by a key or one of %s, not \"%.64s\"", known, word);
+		snprintf(why, size, "rows are sorted by a key or one of %s, not \"%.64s\"",
+		         list_names(list, sizeof list), word);
 		return false;
 	}
 	c->sort = 0;
@@ -249,36 +261,4 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 		return g->last_ns;
 	}
 	return 0;
-}
-
-/* ---- order ---- */
-
-static int compare_bytes(struct slice a, struct slice b)
-{
-	const uint32_t n = a.n < b.n ? a.n : b.n;
-	const int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
-
-	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct span_row *const x = a, *const y = b;
-	int c = compare_bytes(x->values[x->first], y->values[y->first]);
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? 1 : -1;
-	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
-		c = compare_bytes(x->values[i], y->values[i]);
-	return c;
-}
-
-void span_columns_sort_rows(const struct span_columns *c, const struct stats *s, struct span_row *rows,
-                            size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		rows[i].first = c->sort >= SPAN_SORT_KEYS ? c->sort - SPAN_SORT_KEYS : 0;
-		rows[i].rank = c->sort >= SPAN_SORT_KEYS ? 0 : span_column_value(&c->sort_by, s, &rows[i]);
-	}
-	qsort(rows, n, sizeof *rows, by_rank);
 }

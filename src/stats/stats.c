@@ -1,6 +1,7 @@
 /* Counts events of batches by name, category, class and track, in a thread of its own while the pipeline
  * reads. */
 #include "stats/stats.h"
+#include "model/event_traits.h"
 
 #include <stdlib.h>
 
@@ -133,19 +134,12 @@ static bool find_span_name(struct stats *s, struct span_table *t, const struct e
 	return true;
 }
 
-static inline struct stats_known *known_slot(struct stats_known *known, struct slice name, uint32_t cls)
-{
-	const uint64_t place = (uint64_t)(uintptr_t)name.p ^ (uint64_t)cls << 16;
-
-	return &known[(place * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
-}
-
 /* Like find_span_name(), with a cache for texts that stay. */
 static inline bool span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	if ((e->name.flags & SLICE_STAYS) == 0)
 		return find_span_name(s, t, e, name);
-	struct stats_known *const k = known_slot(t->known, e->name, e->cls->index);
+	struct stats_known *const k = stats_known_slot(t->known, e->name, e->cls->index);
 	if (k->p == e->name.p && k->n == e->name.n && k->cls == e->cls) {
 		*name = k->name;
 		return true;
@@ -163,14 +157,9 @@ static inline struct span_group *group_of(struct span_table *t, uint32_t name)
 	return name == NAMES_OTHER ? &t->other : &t->groups[name];
 }
 
-static inline uint64_t end_of(const struct event *e)
-{
-	return e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
-}
-
 static inline void count_span(struct stats *s, struct span_group *g, const struct event *e)
 {
-	const uint64_t end = end_of(e);
+	const uint64_t end = event_end(e);
 
 	if (e->ts < g->first_ns || g->count == 0)
 		g->first_ns = e->ts;
@@ -236,7 +225,7 @@ static bool add_async(struct stats *s, const struct batch *b, const struct event
 static bool tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
 	const bool stays = (name.flags & SLICE_STAYS) != 0;
-	struct stats_known *const k = known_slot(t->known, name, 0);
+	struct stats_known *const k = stats_known_slot(t->known, name, 0);
 
 	if (stays && k->p == name.p && k->n == name.n) {
 		t->counts[k->name]++;
@@ -283,7 +272,7 @@ static bool see_track(struct stats *s, const struct track *track)
 
 static void see_time(struct stats *s, const struct event *e)
 {
-	const uint64_t end = e->phase == PHASE_SPAN ? end_of(e) : e->ts;
+	const uint64_t end = event_end(e);
 
 	if (e->ts < s->first_ns)
 		s->first_ns = e->ts;

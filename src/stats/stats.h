@@ -395,8 +395,7 @@ struct group_by {
 /* Parses "process,name".  Returns false with the reason in `why`, one line. */
 bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
 
-/* Whether it needs WANT_FIELDS: for values of fields, and as some readers name processes and threads only
- * then (DFTracer's "Rank 0"). */
+/* Whether it needs WANT_FIELDS: for values of fields and names of tracks. */
 bool group_by_needs_fields(const struct group_by *by);
 
 /* Cache of numbers of names, by the address of their text. */
@@ -407,6 +406,13 @@ struct stats_known {
 };
 
 #define STATS_KNOWN 256
+
+static inline struct stats_known *stats_known_slot(struct stats_known *known, struct slice name, uint32_t cls)
+{
+	const uint64_t key = (uint64_t)(uintptr_t)name.p ^ (uint64_t)cls << 16;
+
+	return &known[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+}
 
 /* Values of a key: numbers of texts, or indices of tracks. */
 struct group_values {
@@ -575,10 +581,6 @@ struct tally_row {
 	uint32_t number; /* of the name or group, or NAMES_OTHER */
 };
 
-/* Sorted by descending total, then by the bytes of the values.  Texts and groups are valid until the
- * next batch; the caller frees *rows.  t: one of s. */
-bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n);
-
 /* ---- columns of spans (span_columns.c) ---- */
 
 enum span_column {
@@ -622,9 +624,14 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *word, char *why,
                        size_t size);
 
-/* Sorts rows of a table: descending, equal ones by their values. */
-void span_columns_sort_rows(const struct span_columns *c, const struct stats *s, struct span_row *rows,
-                            size_t n);
+/* Sorted as `order` says, NULL: by descending total; equal ones by the bytes of the values.  Texts and groups
+ * are valid until the next batch; the caller frees *rows.  t: one of s. */
+bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
+                     struct span_row **rows, size_t *n);
+
+/* Keys of the rows, and their names. */
+unsigned stats_count_keys(const struct stats *s);
+const char *stats_key_name(const struct stats *s, unsigned i);
 
 /* A number of a row: ns, or a count.  Shares are in millionths; rates a second. */
 unsigned __int128 span_column_value(const struct span_column_row *c, const struct stats *s,
@@ -693,9 +700,7 @@ bool stats_csv_input(struct text *t, const struct stats_view *v, bool first);
 
 /* The JSON report (schemas/stats.schema.json): begin, one call for each input, end.
  * `first`: this is the first input. */
-bool stats_json_begin(struct text *t, const char *tool);
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
-bool stats_json_end(struct text *t);
 
 /* The report as text.  Names and categories are shortened to fit the width, and to 256 bytes in any case.  At
  * most `top` rows of each table; 0: all. */

@@ -34,7 +34,7 @@ Test(out_kind, names_and_back)
 	for (unsigned k = 0; k < EVENT_KINDS; k++) {
 		struct event e = { .phase = PHASE_STRUCTURE, .flags = EVENT_ASYNC | EVENT_STEP };
 		for (unsigned n = 0; n < KIND_NAMINGS; n++)
-			cr_assert_eq(event_kind_named(event_kind_rows[k].names[n], (enum kind_naming)n), k);
+			cr_assert_eq(event_kind_named(event_kind_row(k)->names[n], (enum kind_naming)n), k);
 		event_set_kind(&e, (enum event_kind)k);
 		cr_assert_eq(event_kind(&e), k);
 	}

@@ -80,10 +80,12 @@ static void interpret_learn(struct interpret *in, const struct batch *b, const s
 		add_facts(in, v);
 }
 
-/* Adds the arrow ends of an event. */
+/* Adds the arrow ends of an event; of a plan without arrows, or if nobody reads them, none. */
 static void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                              const struct plan *m)
 {
+	if (m->flow_name.p == NULL || !in->spans || !in->fields || in->others != NULL)
+		return;
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
 	const struct value *const arrives = m->flow_in.p != NULL ? interpret_field(b, e, m->flow_in) : NULL;
 	uint64_t key;
@@ -110,11 +112,11 @@ enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 #define QUICK_TRACKS 32U
 #define QUICK_MISSES 10000U
 
-/* For a class whose name and track are each a constant or one field: the places of the fields in its events,
- * and the tracks of small values. */
+/* Cache of a class whose name and track are each a constant or one field: indices of these fields in its
+ * events, and tracks by value. */
 struct quick {
 	uint16_t track_at, name_at;
-	uint32_t misses;                          /* at QUICK_MISSES it is not tried any more */
+	uint32_t misses;                          /* at QUICK_MISSES the cache is given up */
 	const struct track *process;              /* of the tracks */
 	const struct track *tracks[QUICK_TRACKS]; /* by value of the field; NULL: not known */
 };
@@ -262,7 +264,7 @@ static bool find_name(struct interpret *in, struct batch *b, struct event *e, co
 	return e->name.p == e->cls->name.p;
 }
 
-/* Looks the name up after the track was found.  own: the track that the reader set, the scope of tables. */
+/* Finds the name of an event whose track was replaced.  own: the track of the reader, the scope of tables. */
 static void find_late_name(struct interpret *in, struct batch *b, struct event *e,
                            const struct known_class *k, const struct track *own)
 {
@@ -437,7 +439,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	if (k->m->has_layout && k->fields)
 		interpret_layout(in, b, e, k->m);
 	interpret_learn(in, b, e, k->m);
-	/* a span has the name of its begin, so that of its end is looked up only if there is no span */
+	/* A span has the name of its begin: that of an end is looked up only if it ends no span. */
 	const bool late = k->m->phase == PLAN_END && in->spans && !k->m->async && k->m->nnames > 0;
 	const struct track *const own = e->track;
 	if (!late)
@@ -445,8 +447,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 	find_track(in, b, e, k->m, &how);
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
-	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
-		interpret_arrows(in, b, e, k->m);
+	interpret_arrows(in, b, e, k->m);
 	const bool kept = apply_phase(in, b, e, k->m, how);
 	if (late && kept && e->phase == PHASE_INSTANT)
 		find_late_name(in, b, e, k, own);
@@ -456,7 +457,7 @@ static bool interpret_event(struct interpret *in, struct batch *b, struct event 
 /* ---- events with a remembered track ---- */
 
 /* Returns the index of the first field of this name; nfields: none. */
-static uint16_t place_of(const struct batch *b, const struct event *e, struct slice name)
+static uint16_t index_of(const struct batch *b, const struct event *e, struct slice name)
 {
 	const struct field *const f = b->fields + e->first_field;
 	uint16_t i = 0;
@@ -466,8 +467,8 @@ static uint16_t place_of(const struct batch *b, const struct event *e, struct sl
 	return i;
 }
 
-/* Returns the field if it is at its place, or NULL.  Names of fields that plans use are the plan's own text
- * (plan_uses), so addresses tell; an earlier field of the same name comes first. */
+/* Returns the value of the field at an index, or NULL if that is not the first field of this name.  Names of
+ * fields that plans use have the address of the plan's text (plan_uses), so addresses are compared. */
 static inline const struct value *field_at(const struct batch *b, const struct event *e, uint16_t at,
                                            struct slice name)
 {
@@ -486,7 +487,7 @@ static inline bool is_small(const struct value *v)
 	return v != NULL && v->type >= VALUE_U8 && v->type <= VALUE_U64 && v->u64 < QUICK_TRACKS;
 }
 
-/* Finds name and track as they were for the same values before. */
+/* Finds name and track in the cache. */
 static inline bool find_quickly(const struct known_class *k, const struct batch *b, const struct event *e,
                                 const struct track **track, struct slice *name)
 {
@@ -506,16 +507,16 @@ static inline bool find_quickly(const struct known_class *k, const struct batch 
 	return true;
 }
 
-/* Remembers places and track of an event. */
+/* Stores the indices and the track of an event in the cache. */
 static void learn_quick(struct interpret *in, struct batch *b, const struct event *e,
                         const struct known_class *k)
 {
 	const struct plan_ref *const number = &k->m->tracks[0].number;
 	struct quick *const q = k->quick;
 
-	q->track_at = place_of(b, e, number->field[0]);
+	q->track_at = index_of(b, e, number->field[0]);
 	if (k->name.p == NULL)
-		q->name_at = place_of(b, e, k->m->names[0].parts[0].ref.field[0]);
+		q->name_at = index_of(b, e, k->m->names[0].parts[0].ref.field[0]);
 	const struct value v = interpret_ref(in, b, e, number); /* none: another rule finds the track */
 	if (q->track_at == e->nfields || !is_small(&v))
 		return;
@@ -526,7 +527,8 @@ static void learn_quick(struct interpret *in, struct batch *b, const struct even
 	q->tracks[v.u64] = interpret_line(in, b, e, k->m);
 }
 
-/* Like interpret_event(). */
+/* Interprets an event of a class with a cache: interpret_event() without definitions, layout and templates.
+ */
 static bool interpret_quick(struct interpret *in, struct batch *b, struct event *e,
                             const struct known_class *k)
 {
@@ -545,8 +547,7 @@ static bool interpret_quick(struct interpret *in, struct batch *b, struct event 
 	e->track = track;
 	e->name = name;
 	pairing_see(&in->pairing, track, e->ts);
-	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
-		interpret_arrows(in, b, e, k->m);
+	interpret_arrows(in, b, e, k->m);
 	if (in->spans && !in->fields) {
 		if (k->m->phase == PLAN_BEGIN && pairing_begin_fast(&in->pairing, e, name, k->pair))
 			return false;

@@ -5,6 +5,7 @@
 #include "format/format.h"
 #include "format/ledger.h"
 #include "model/batch_pool.h"
+#include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/trace_engine.h"
 #include "run/job.h"
@@ -228,9 +229,7 @@ static inline void pairing_see(struct pairing *p, const struct track *track, uin
 /* Updates it by the end of an event. */
 static inline void pairing_see_span(struct pairing *p, const struct event *e)
 {
-	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
-
-	pairing_see(p, e->track, dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + dur);
+	pairing_see(p, e->track, event_end(e));
 }
 
 /*

@@ -123,7 +123,7 @@ Test(groups, like_the_slow_way)
 
 		fill(g, 11 + (uint64_t)k);
 		count(g, keys[k], "size");
-		cr_assert(stats_span_rows(&g->stats, &g->stats.spans, &rows, &n));
+		cr_assert(stats_span_rows(&g->stats, &g->stats.spans, NULL, &rows, &n));
 		cr_expect_eq(n, k == 0 ? 15 : 10);
 		for (size_t i = 0; i < n; i++) {
 			expect_row(g, &rows[i], k == 0);
@@ -153,7 +153,7 @@ Test(groups, values_of_fields)
 	for (uint32_t i = 0; i < EVENTS; i++)
 		none += g->events[i].phase == PHASE_SPAN && g->events[i].nfields == 0;
 	count(g, "arg:size", "");
-	cr_assert(stats_span_rows(&g->stats, &g->stats.spans, &rows, &n));
+	cr_assert(stats_span_rows(&g->stats, &g->stats.spans, NULL, &rows, &n));
 	for (size_t i = 0; i < n; i++) {
 		got += is(rows[i].values[0], "(none)") ? rows[i].group->count : 0;
 		cr_expect_null(rows[i].sum);
@@ -187,7 +187,7 @@ Test(groups, are_bounded)
 		const struct batch b = { .events = &e, .n = 1, .fields = &f };
 		cr_assert(stats_batch(&g->stats, &b));
 	}
-	cr_assert(stats_end(&g->stats) && stats_span_rows(&g->stats, &g->stats.spans, &rows, &n));
+	cr_assert(stats_end(&g->stats) && stats_span_rows(&g->stats, &g->stats.spans, NULL, &rows, &n));
 	for (size_t i = 0; i < n; i++) {
 		all += rows[i].group->count;
 		other += is(rows[i].values[0], "(other)") ? rows[i].group->count : 0;
@@ -269,18 +269,18 @@ Test(span_columns, order)
 
 	fill(g, 5);
 	count(g, "thread,name", "size");
-	cr_assert(stats_span_rows(&g->stats, &g->stats.spans, &rows, &n));
 	span_columns_init(&c, "size");
 	for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
 		cr_assert(span_columns_sort(&c, &g->stats.by, by[k], why, sizeof why), "%s", why);
-		span_columns_sort_rows(&c, &g->stats, rows, n);
+		cr_assert(stats_span_rows(&g->stats, &g->stats.spans, &c, &rows, &n));
 		for (size_t i = 1; i < n; i++)
 			cr_expect(span_column_value(&c.sort_by, &g->stats, &rows[i - 1]) >=
 			              span_column_value(&c.sort_by, &g->stats, &rows[i]),
 			          "%s", by[k]);
+		free(rows);
 	}
 	cr_assert(span_columns_sort(&c, &g->stats.by, "name", why, sizeof why));
-	span_columns_sort_rows(&c, &g->stats, rows, n);
+	cr_assert(stats_span_rows(&g->stats, &g->stats.spans, &c, &rows, &n));
 	for (size_t i = 1; i < n; i++)
 		cr_expect(memcmp(rows[i - 1].values[1].p, rows[i].values[1].p, 2) <= 0);
 	cr_expect_not(span_columns_sort(&c, &g->stats.by, "process", why, sizeof why));

@@ -251,7 +251,7 @@ static bool sums_hold(struct counting *c, uint64_t events)
 	bool ok = true;
 
 	MUST(stats_end(&c->stats), "no memory");
-	MUST(stats_span_rows(&c->stats, &c->stats.spans, &rows, &n), "no memory");
+	MUST(stats_span_rows(&c->stats, &c->stats.spans, NULL, &rows, &n), "no memory");
 	for (size_t i = 0; i < n && ok; i++) {
 		ok = group_holds(c, &rows[i]);
 		all += rows[i].group->count;
@@ -283,9 +283,7 @@ static bool counting_end(void *ctx, struct pipeline *f)
 	text_clear(&c->text);
 	MUST(stats_csv_input(&c->text, &view, true), "no memory");
 	text_clear(&c->text);
-	MUST(stats_json_begin(&c->text, TOOL) && stats_json_input(&c->text, &view, true) &&
-	         stats_json_end(&c->text),
-	     "no memory");
+	MUST(stats_json_input(&c->text, &view, true), "no memory");
 	const char *const why = strict_json_fault(c->text.p, c->text.n, &at);
 	MUST(why == NULL, "stats: byte %zu of the report: %s", at, why);
 	return true;

@@ -81,7 +81,7 @@ static void expect_statistics(const struct sample *s)
 	for (int async = 0; async < 2; async++) {
 		struct span_row *list;
 		size_t n;
-		cr_assert(stats_span_rows(&stats, async ? &stats.async : &stats.spans, &list, &n));
+		cr_assert(stats_span_rows(&stats, async ? &stats.async : &stats.spans, NULL, &list, &n));
 		for (size_t i = 0; i < n; i++) {
 			spans[1] += list[i].group->count;
 			dur[1] += total_of(list[i].group->sum);

@@ -1,0 +1,116 @@
+/* The report as comma-separated values: a line for each group of spans, async spans and instants. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "output/text_visible.h"
+#include "stats/stats.h"
+
+/* Texts are visible text: control characters are escaped, so a cell is one line. */
+static void put_cell(struct text *t, struct slice s)
+{
+	struct text visible = { .p = NULL };
+	bool quotes = false;
+
+	text_visible(&visible, s, 0);
+	for (size_t i = 0; i < visible.n; i++)
+		quotes |= visible.p[i] == ',' || visible.p[i] == '"';
+	if (!quotes) {
+		text_slice(t, slice_of(visible.p, visible.n));
+	} else {
+		text_char(t, '"');
+		for (size_t i = 0; i < visible.n; i++) {
+			if (visible.p[i] == '"')
+				text_char(t, '"');
+			text_char(t, visible.p[i]);
+		}
+		text_char(t, '"');
+	}
+	t->failed |= visible.failed;
+	text_free(&visible);
+}
+
+static void put_csv_head(struct text *t, const struct stats_view *v)
+{
+	text_str(t, "path,kind");
+	for (unsigned i = 0; i < stats_count_keys(v->stats); i++) {
+		text_char(t, ',');
+		put_cell(t, slice_str(stats_key_name(v->stats, i)));
+	}
+	for (unsigned i = 0; i < v->columns->n; i++) {
+		const enum span_column what = v->columns->list[i].what;
+		text_char(t, ',');
+		put_cell(t, slice_str(v->columns->list[i].head));
+		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
+		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
+			text_str(t, "_ns");
+	}
+	text_char(t, '\n');
+}
+
+static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
+                         const struct slice *values)
+{
+	put_cell(t, slice_str(v->path));
+	text_printf(t, ",%s", kind);
+	for (unsigned k = 0; k < stats_count_keys(v->stats); k++) {
+		text_char(t, ',');
+		put_cell(t, values[k]);
+	}
+}
+
+static bool put_csv_spans(struct text *t, const struct stats_view *v, const struct span_table *table)
+{
+	const bool async = table == &v->stats->async;
+	struct span_row *rows;
+	size_t n;
+
+	if (!stats_span_rows(v->stats, table, v->columns, &rows, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		put_csv_keys(t, v, async ? "async" : "span", rows[i].values);
+		for (unsigned k = 0; k < v->columns->n; k++) {
+			const struct span_column_row *const c = &v->columns->list[k];
+			const unsigned __int128 value = span_column_value(c, v->stats, &rows[i]);
+			text_char(t, ',');
+			if (async && (c->what == SPAN_SELF || c->what == SPAN_BUSY))
+				continue;
+			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
+				text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(value / 1000000),
+				            (uint64_t)(value % 1000000));
+			else
+				text_u128(t, value);
+		}
+		text_char(t, '\n');
+	}
+	free(rows);
+	return !t->failed;
+}
+
+static bool put_csv_tally(struct text *t, const struct stats_view *v, const char *kind,
+                          const struct tally *tally)
+{
+	struct tally_row *rows;
+	size_t n;
+
+	if (!stats_tally_rows(tally, &rows, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		put_csv_keys(t, v, kind, rows[i].values);
+		for (unsigned k = 0; k < v->columns->n; k++) {
+			text_char(t, ',');
+			if (v->columns->list[k].what == SPAN_COUNT)
+				text_u64(t, rows[i].count);
+		}
+		text_char(t, '\n');
+	}
+	free(rows);
+	return !t->failed;
+}
+
+bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
+{
+	if (first)
+		put_csv_head(t, v);
+	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&
+	       put_csv_tally(t, v, "instant", &v->stats->instants);
+}

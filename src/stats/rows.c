@@ -1,0 +1,195 @@
+/* The results as rows: groups of spans, instants and counters, in the order of a report. */
+#include <stdlib.h>
+
+#include "stats/stats.h"
+
+static const struct slice other_names = SLICE_LIT("(other names)");
+
+static int by_bytes(struct slice a, struct slice b)
+{
+	uint32_t n = a.n < b.n ? a.n : b.n;
+	int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
+
+	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_values(const struct slice *a, const struct slice *b)
+{
+	int c = 0;
+
+	for (unsigned i = 0; c == 0 && i < GROUP_KEYS_MAX; i++)
+		c = by_bytes(a[i], b[i]);
+	return c;
+}
+
+/* Descending rank; equal ones by the key `first`, then by all keys. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct span_row *const x = a, *const y = b;
+	const int c = by_bytes(x->values[x->first], y->values[y->first]);
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return c != 0 ? c : by_values(x->values, y->values);
+}
+
+static void sort_spans(const struct span_columns *c, const struct stats *s, struct span_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const bool by_key = c != NULL && c->sort >= SPAN_SORT_KEYS;
+		rows[i].first = by_key ? c->sort - SPAN_SORT_KEYS : 0;
+		rows[i].rank = by_key      ? 0
+		               : c != NULL ? span_column_value(&c->sort_by, s, &rows[i])
+		                           : rows[i].total;
+	}
+	qsort(rows, n, sizeof *rows, by_rank);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct tally_row *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return by_values(x->values, y->values);
+}
+
+static struct slice category_text(const struct stats *s, uint32_t category)
+{
+	return category == NAMES_MAX ? other_names : names_text(&s->categories, category);
+}
+
+static struct span_row row_of(const struct stats *s, const struct span_table *t, const struct span_group *g,
+                              uint32_t who)
+{
+	const struct self_name *const times = self_times_of(&s->times, who);
+
+	if (t == &s->async)
+		return (struct span_row){ .group = g, .total = total_of(g->sum) };
+	return (struct span_row){ .group = g,
+		                  .total = total_of(times->total),
+		                  .self = total_of(times->self),
+		                  .recursive = times->recursive };
+}
+
+bool stats_span_rows(const struct stats *s, const struct span_table *t, const struct span_columns *order,
+                     struct span_row **rows, size_t *n)
+{
+	const uint32_t count = s->by.n > 0 ? t->set.n : t->names.n;
+	struct span_row *r = malloc(((size_t)count + 1) * sizeof *r);
+
+	if (r == NULL)
+		return false;
+	*n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i >= t->cap || t->groups[i].count == 0)
+			continue; /* opened, never closed */
+		struct span_row *const row = &r[(*n)++];
+		*row = row_of(s, t, &t->groups[i], i);
+		row->sum = i < t->nsums ? &t->sums[i] : NULL;
+		if (s->by.n > 0) {
+			groups_values(s, &t->set, i, row->values);
+		} else {
+			row->name = names_text(&t->names, i);
+			row->category = category_text(s, t->names.names[i].with);
+		}
+	}
+	if (t->other.count > 0) {
+		struct span_row *const row = &r[(*n)++];
+		*row = row_of(s, t, &t->other, SELF_OTHER);
+		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
+		if (s->by.n > 0)
+			groups_values(s, &t->set, NAMES_OTHER, row->values);
+		else
+			row->name = other_names;
+	}
+	sort_spans(order, s, r, *n);
+	*rows = r;
+	return true;
+}
+
+static void name_tally(const struct tally *t, uint32_t number, struct tally_row *row)
+{
+	if (t->grouped != NULL)
+		groups_values(t->grouped, &t->set, number, row->values);
+	else
+		row->name = number == NAMES_OTHER ? other_names : names_text(&t->names, number);
+}
+
+bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
+{
+	const uint32_t count = t->grouped != NULL ? t->set.n : t->names.n;
+	struct tally_row *r = malloc(((size_t)count + 1) * sizeof *r);
+
+	if (r == NULL)
+		return false;
+	*n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i >= t->cap || t->counts[i] == 0)
+			continue;
+		r[*n] = (struct tally_row){ .count = t->counts[i], .number = i };
+		name_tally(t, i, &r[(*n)++]);
+	}
+	if (t->other > 0) {
+		r[*n] = (struct tally_row){ .count = t->other, .number = NAMES_OTHER };
+		name_tally(t, NAMES_OTHER, &r[(*n)++]);
+	}
+	qsort(r, *n, sizeof *r, by_count);
+	*rows = r;
+	return true;
+}
+
+/* Groups series by counter. */
+static int by_counter(const void *a, const void *b)
+{
+	const struct series_row *x = a, *y = b;
+
+	if (x->series->counter != y->series->counter)
+		return x->series->counter < y->series->counter ? -1 : 1;
+	return (x->series > y->series) - (x->series < y->series);
+}
+
+bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t *n, struct series_row **list)
+{
+	const struct series_set *const set = &s->series;
+	struct tally_row *tally;
+	size_t nseries = 0;
+
+	if (!stats_tally_rows(&s->counters, &tally, n))
+		return false;
+	struct counter_row *const r = calloc(*n + 1, sizeof *r);
+	struct series_row *const l = calloc((size_t)set->n + 1, sizeof *l);
+	size_t *const first =
+	    calloc((size_t)s->counters.names.n + 1, sizeof *first); /* index + 1 in the list */
+	*rows = r;
+	*list = l;
+	if (r == NULL || l == NULL || first == NULL) {
+		free(tally);
+		free(r);
+		free(l);
+		free(first);
+		return false;
+	}
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->list[i].count > 0)
+			l[nseries++] = (struct series_row){ names_text(&set->names, i), &set->list[i] };
+	qsort(l, nseries, sizeof *l, by_counter);
+	for (size_t i = nseries; i-- > 0;)
+		first[l[i].series->counter] = i + 1;
+	for (size_t i = 0; i < *n; i++) {
+		const uint32_t number = tally[i].number;
+		r[i] = (struct counter_row){ .name = tally[i].name, .count = tally[i].count };
+		if (number == NAMES_OTHER)
+			continue;
+		r[i].category = s->counter_class[number]->category;
+		const size_t at = first[number];
+		for (r[i].series = l + at - (at > 0); at > 0 && at - 1 + r[i].nseries < nseries;)
+			if (r[i].series[r[i].nseries].series->counter != number)
+				break;
+			else
+				r[i].nseries++;
+	}
+	free(tally);
+	free(first);
+	return true;
+}
