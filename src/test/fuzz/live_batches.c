@@ -4,13 +4,13 @@
 
 #define SEED UINT64_C(0x11fe)
 
-static uint64_t text_digest(uint64_t h, struct slice s)
+uint64_t text_digest(uint64_t h, struct slice s)
 {
 	h = hash_u64(h ^ s.n, SEED);
-	return s.n > 0 ? h ^ hash_bytes(s.p, s.n, SEED) : h;
+	return s.n > 0 ? hash_u64(h ^ hash_bytes(s.p, s.n, SEED), SEED) : h;
 }
 
-static uint64_t value_digest(uint64_t h, const struct value *v)
+uint64_t value_digest(uint64_t h, const struct value *v)
 {
 	const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 

@@ -38,4 +38,8 @@ char *live_batches_bytes(const struct live_batches *l, size_t *n);
 /* Frees the batches, the oldest first.  Returns the number of batches that had changed by then. */
 size_t live_batches_free(struct live_batches *l);
 
+/* Hashes of a text, and of a value with all that it contains, chained by `h`. */
+uint64_t text_digest(uint64_t h, struct slice s);
+uint64_t value_digest(uint64_t h, const struct value *v);
+
 #endif

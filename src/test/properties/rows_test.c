@@ -1,4 +1,5 @@
 /* The rows of the property suites, their samples, and runs of the program in this process. */
+#include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 
 #include <criterion/criterion.h>
@@ -186,37 +187,9 @@ void each_sample(unsigned of, void (*f)(const struct sample *s))
 
 #define SEED UINT64_C(0x7e11)
 
-static uint64_t text_hash(uint64_t h, struct slice s)
-{
-	h = hash_u64(h ^ s.n, SEED);
-	return s.n > 0 ? hash_u64(h ^ hash_bytes(s.p, s.n, SEED), SEED) : h;
-}
-
 uint64_t told_name(struct slice name)
 {
-	return text_hash(0, name);
-}
-
-static uint64_t value_hash(uint64_t h, const struct value *v)
-{
-	const uint64_t n = v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
-
-	h = hash_u64(h ^ v->type, SEED);
-	switch ((enum value_type)v->type) {
-	case VALUE_NONE:
-		return h;
-	case VALUE_STRING:
-	case VALUE_BYTES:
-	case VALUE_JSON:
-		return text_hash(h, value_text(v));
-	case VALUE_LIST:
-	case VALUE_MAP:
-		for (uint64_t i = 0; i < n; i++)
-			h = value_hash(h, &v->values[i]);
-		return h;
-	default:
-		return hash_u64(h ^ v->u64, SEED);
-	}
+	return text_digest(0, name);
 }
 
 static bool is_counted_anew(const struct format *f, struct slice name)
@@ -232,14 +205,14 @@ static struct told told_of(const struct format *format, const struct batch *b, c
 	bool is_open = false;
 	uint64_t h = hash_u64((uint64_t)e->phase << 8 | e->flags, SEED);
 
-	h = text_hash(text_hash(text_hash(h, e->name), e->cls->name), e->cls->category);
+	h = text_digest(text_digest(text_digest(h, e->name), e->cls->name), e->cls->category);
 	for (const struct track *k = e->track; k != NULL; k = k->parent)
-		h = text_hash(hash_u64(h ^ (k->has_id ? k->id : 0), k->kind), k->name);
+		h = text_digest(hash_u64(h ^ (k->has_id ? k->id : 0), k->kind), k->name);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		is_open |= slice_is(f->name, "unfinished");
 		if (!is_counted_anew(format, f->name))
-			h = value_hash(text_hash(h, f->name), &f->value);
+			h = value_digest(text_digest(h, f->name), &f->value);
 	}
 	return (struct told){ .ts = e->ts,
 		              .dur = e->phase == PHASE_SPAN ? e->dur : 0, /* not the id of an arrow */
