@@ -1,7 +1,7 @@
 /*
- * Tests of commands: a file X.test in a folder test/ is the Criterion test commands/FOLDER_X. CONTRIBUTING.md
- * describes such files.  One shell runs all commands of a file, because starting processes is what tests
- * cost; it puts a mark with the status behind the output of each.
+ * Tests of commands: a file X.test in a directory FOLDER/test/ is the Criterion test commands/FOLDER_X.
+ * CONTRIBUTING.md describes the file format.  One shell runs all commands of a file, because most of the time
+ * of a test is process creation; it prints a mark with the exit status after the output of each command.
  */
 #define _GNU_SOURCE /* memmem(), realpath() */
 
@@ -16,7 +16,7 @@
 #include "test/commands/lines_test_util.h"
 
 /* each STATUS [ARGUMENT...]: runs tracetool with these arguments and those of each line of standard input,
- * and says which lines end with another status. */
+ * and prints the lines that exit with another status. */
 static const char prelude[] =
     "unset COLUMNS NO_COLOR GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_WORKSPACE CI_PROJECT_DIR\n"
     "export LC_ALL=C TZ=UTC TERM=dumb TESTDATA=\"$PWD/testdata\" PATH=\"$0/bin:$PATH\"\n"
@@ -30,10 +30,10 @@ static const char prelude[] =
     "}\n";
 
 struct command {
-	size_t first, answer, end; /* numbers of lines: "$ ", behind "> ", behind what is expected */
-	size_t title;              /* of its case, from 1 on; 0: none */
+	size_t first, answer, end; /* line indexes: "$ ", first expected line, after the last expected line */
+	size_t title;              /* line number of the case, from 1; 0: before the first case */
 	size_t runs, wrong;
-	struct text mended; /* what to expect instead, if wrong > 0 */
+	struct text mended; /* new expected lines, if wrong > 0 */
 };
 
 struct file {
@@ -41,7 +41,7 @@ struct file {
 	char *bytes;
 	struct lines lines;
 	struct command *commands;
-	size_t n, shared; /* commands; those before the first case */
+	size_t n, shared; /* number of commands, and of those before the first case */
 };
 
 static bool begins(struct slice s, const char *word)
@@ -87,7 +87,7 @@ static void read_file(struct file *f)
 
 /* ---- running ---- */
 
-/* Puts a command, and a mark with its number and status. */
+/* Adds a command, and a mark with its number and exit status. */
 static void put_command(struct text *script, const struct file *f, size_t number)
 {
 	const struct command *const c = &f->commands[number];
@@ -102,7 +102,7 @@ static void put_command(struct text *script, const struct file *f, size_t number
 	text_printf(script, "}; mark %zu $?\n", number);
 }
 
-/* Each case is a shell within the shell, in a folder of its own, where the shared commands run before it. */
+/* Each case is a subshell in its own directory, where the shared commands run first. */
 static void put_cases(struct text *script, const struct file *f, const char *dir)
 {
 	char path[1024];
@@ -129,9 +129,9 @@ static void link_to(const char *what, const char *dir, const char *name)
 	free(real);
 }
 
-/* ---- judging ---- */
+/* ---- comparison ---- */
 
-/* Text in which the folder of the case, DIR/NUMBER, is $PWD. */
+/* Replaces the directory of the case, DIR/NUMBER, by $PWD. */
 static struct text without_folder(struct slice s, const char *dir)
 {
 	const char *p = s.p, *const end = s.p + s.n;
@@ -151,7 +151,7 @@ static struct text without_folder(struct slice s, const char *dir)
 	return t;
 }
 
-/* Compares what a command wrote with what is expected; shows the difference. */
+/* Compares the output and status of a command with the expected ones; prints the difference. */
 static void judge(const struct file *f, struct command *c, struct text out, struct text err, int status)
 {
 	struct lines want[3] = { 0 }, got[3] = { 0 }; /* standard output, error, status */
@@ -193,8 +193,8 @@ static void judge(const struct file *f, struct command *c, struct text out, stru
 	text_free(&err);
 }
 
-/* What stands before the next mark, and the mark, of which *p is moved to the end.  Returns false if there is
- * none. */
+/* Sets *before to the output up to the next mark, *mark to the mark, and *p to its end.  Returns false
+ * without a mark. */
 static bool next_mark(const char **p, const char *end, struct slice *before, struct slice *mark)
 {
 	const char *const at = memchr(*p, '\036', (size_t)(end - *p));
@@ -230,7 +230,7 @@ static void judge_all(const struct file *f, const struct ran *r, const char *dir
 		             f->commands[i].first + 1, err);
 }
 
-/* UPDATE=1: writes the file again, with what is there in the place of what was expected. */
+/* UPDATE=1: rewrites the file with the actual output as the expected output. */
 static void update(const struct file *f)
 {
 	struct text t = { 0 };

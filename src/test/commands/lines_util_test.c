@@ -1,7 +1,7 @@
 /*
- * Lines of .test files: how output is shown in them, and how it is compared with what is expected.
- * Expected and actual lines are aligned at the least cost (edit distance), where "..." takes lines for
- * nothing; fitting is a cost of 0, and the alignment is what a failure shows.
+ * Lines of .test files: escapes of output, and comparison with the expected lines.
+ * Expected and actual lines are aligned at minimum cost (edit distance); "..." matches any lines at no cost.
+ * Output fits if the cost is 0; a failure prints the alignment.
  */
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include "base/utf8.h"
 #include "test/commands/lines_test_util.h"
 
-#define LONE 4U    /* cost of a line that has no counterpart */
-#define CHANGED 3U /* of two lines that resemble each other: less than LONE, so that "..." takes neither */
+#define LONE 4U    /* cost of an unmatched line */
+#define CHANGED 3U /* cost of two similar lines; below LONE, so that "..." matches neither */
 #define NEVER UINT32_MAX
-#define SWALLOWED 12 /* lines in the place of "..." that a failure shows */
+#define SWALLOWED 12 /* max number of lines matched by "..." that a failure prints */
 
 void lines_add(struct lines *l, struct slice line)
 {
@@ -24,14 +24,14 @@ void lines_add(struct lines *l, struct slice line)
 	l->v[l->n++] = line;
 }
 
-/* ---- output as a .test file shows it ---- */
+/* ---- escapes ---- */
 
 static bool begins(struct slice s, const char *word)
 {
 	return s.n >= strlen(word) && memcmp(s.p, word, strlen(word)) == 0;
 }
 
-/* Returns true for lines that would mean something else in a .test file, or cannot be seen. */
+/* Returns true for lines with a meaning in a .test file, and for lines with invisible characters. */
 static bool needs_escape(struct slice s)
 {
 	bool hidden;
@@ -61,7 +61,7 @@ static void put_escaped(struct text *t, struct slice s)
 
 void lines_shown(struct lines *l, const char *prefix, const char *p, size_t n, struct text *kept)
 {
-	struct lines ends = { NULL, 0 }; /* offsets in *kept, which moves as it grows */
+	struct lines ends = { NULL, 0 }; /* lengths only, since *kept moves as it grows */
 
 	for (const char *const end = p + n, *next; p < end; p = next) {
 		const char *const stop = memchr(p, '\n', (size_t)(end - p));
@@ -87,7 +87,7 @@ void lines_shown(struct lines *l, const char *prefix, const char *p, size_t n, s
 	free(ends.v);
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static const struct slice dots = { "...", 3, 0 };
 
@@ -131,8 +131,8 @@ static uint32_t same_start(struct slice a, struct slice b)
 	return n;
 }
 
-/* Half of the shorter one is at the start or the end of both, or a piece of 12 bytes of what is expected is
- * in both. */
+/* Similar lines: common prefix and suffix are half of the shorter line, or 12 bytes of the expected line
+ * occur in the other. */
 static bool resemble(struct slice a, struct slice b)
 {
 	uint32_t end = 0;
@@ -155,7 +155,7 @@ static uint32_t min(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* cost[i * (got->n + 1) + j]: of all lines from want i and got j on. */
+/* Returns cost[i * (got->n + 1) + j], the cost of the lines from want i and got j on. */
 static uint32_t *align(const struct lines *want, const struct lines *got)
 {
 	const size_t wide = got->n + 1;
@@ -189,7 +189,7 @@ static void put_line(struct text *t, const char *mark, struct slice line)
 	text_char(t, '\n');
 }
 
-/* Below two lines: where they begin to differ, which is not known of one with gaps. */
+/* Marks the first difference of two lines, unless the expected one has "...". */
 static void put_caret(struct text *t, struct slice want, struct slice got)
 {
 	const uint32_t at = same_start(want, got);
@@ -245,7 +245,7 @@ bool lines_fit(const struct lines *want, const struct lines *got, struct text *s
 	return fit;
 }
 
-/* Expected, actual; how they differ, "" if they fit; both in one text, with lines that end in "\n". */
+/* shown: the expected difference; "" if want and got fit. */
 static void expect_lines(const char *want, const char *got, const char *shown)
 {
 	struct lines a = { NULL, 0 }, b = { NULL, 0 };
