@@ -17,7 +17,7 @@
 #include "run/read/operands.h"
 #include "run/write/writing.h"
 
-/* Reads a trace and counts its events.  Returns false if it could not be read, which was reported. */
+/* Reads a trace and counts its events.  Returns false if it is unreadable, after reporting that. */
 static bool watch_trace(struct policy_watch *w, struct pipeline *p, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
@@ -211,7 +211,7 @@ static void hand_over(struct slot *s)
 	finding_log_clear(&s->log);
 }
 
-/* Records the end of an input, read or unreadable. */
+/* Closes an input in the log, whether it was read or unreadable. */
 static void slot_closed(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;
