@@ -196,7 +196,7 @@ bool select_needs_fields(const struct select *s)
 	for (uint32_t i = 0; i < s->n; i++)
 		switch (s->conditions[i].kind) {
 		case SELECT_WHERE:
-		case SELECT_PROCESS: /* some readers name processes and threads only with fields */
+		case SELECT_PROCESS: /* some readers name processes and threads only if fields are read */
 		case SELECT_THREAD:
 		case SELECT_TRACK:
 			return true;
