@@ -1,7 +1,7 @@
 /*
- * Lines of .test files: how output is shown in them, and how it is compared with what is expected.
- * Expected and actual lines are aligned at the least cost (edit distance), where "..." takes lines for
- * nothing; fitting is a cost of 0, and the alignment is what a failure shows.
+ * Lines of .test files: their representation of output, and its comparison with the expected lines.  Lines
+ * are aligned at minimum cost (edit distance), where "..." absorbs lines at no cost; a match has cost 0, and
+ * failures show the alignment.
  */
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include "base/utf8.h"
 #include "test/commands/lines_test_util.h"
 
-#define LONE 4U    /* cost of a line that has no counterpart */
-#define CHANGED 3U /* of two lines that resemble each other: less than LONE, so that "..." takes neither */
+#define LONE 4U    /* cost of a line without a counterpart */
+#define CHANGED 3U /* cost of two similar lines: less than LONE, so that "..." absorbs neither */
 #define NEVER UINT32_MAX
-#define SWALLOWED 12 /* lines in the place of "..." that a failure shows */
+#define SWALLOWED 12 /* max lines shown for "..." in a failure */
 
 void lines_add(struct lines *l, struct slice line)
 {
@@ -24,14 +24,14 @@ void lines_add(struct lines *l, struct slice line)
 	l->v[l->n++] = line;
 }
 
-/* ---- output as a .test file shows it ---- */
+/* ---- representation of output ---- */
 
 static bool begins(struct slice s, const char *word)
 {
 	return s.n >= strlen(word) && memcmp(s.p, word, strlen(word)) == 0;
 }
 
-/* Returns true for lines that would mean something else in a .test file, or cannot be seen. */
+/* Returns true for lines that have another meaning in .test files, or are not printable. */
 static bool needs_escape(struct slice s)
 {
 	bool hidden;
@@ -61,7 +61,7 @@ static void put_escaped(struct text *t, struct slice s)
 
 void lines_shown(struct lines *l, const char *prefix, const char *p, size_t n, struct text *kept)
 {
-	struct lines ends = { NULL, 0 }; /* offsets in *kept, which moves as it grows */
+	struct lines ends = { NULL, 0 }; /* lengths of lines in *kept, which moves as it grows */
 
 	for (const char *const end = p + n, *next; p < end; p = next) {
 		const char *const stop = memchr(p, '\n', (size_t)(end - p));
@@ -131,8 +131,8 @@ static uint32_t same_start(struct slice a, struct slice b)
 	return n;
 }
 
-/* Half of the shorter one is at the start or the end of both, or a piece of 12 bytes of what is expected is
- * in both. */
+/* Returns true if half of the shorter line is at the start or end of both, or 12 consecutive bytes of the
+ * expected line are in both. */
 static bool resemble(struct slice a, struct slice b)
 {
 	uint32_t end = 0;
@@ -155,7 +155,7 @@ static uint32_t min(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* cost[i * (got->n + 1) + j]: of all lines from want i and got j on. */
+/* Returns cost[i * (got->n + 1) + j]: minimum cost of the lines from want i and got j on. */
 static uint32_t *align(const struct lines *want, const struct lines *got)
 {
 	const size_t wide = got->n + 1;
@@ -189,7 +189,7 @@ static void put_line(struct text *t, const char *mark, struct slice line)
 	text_char(t, '\n');
 }
 
-/* Below two lines: where they begin to differ, which is not known of one with gaps. */
+/* Marks the first difference of two lines; unknown for lines with gaps. */
 static void put_caret(struct text *t, struct slice want, struct slice got)
 {
 	const uint32_t at = same_start(want, got);
@@ -245,7 +245,7 @@ bool lines_fit(const struct lines *want, const struct lines *got, struct text *s
 	return fit;
 }
 
-/* Expected, actual; how they differ, "" if they fit; both in one text, with lines that end in "\n". */
+/* shown: the differences, "" if the lines match.  Lines end in "\n". */
 static void expect_lines(const char *want, const char *got, const char *shown)
 {
 	struct lines a = { NULL, 0 }, b = { NULL, 0 };
@@ -266,7 +266,7 @@ static void expect_lines(const char *want, const char *got, const char *shown)
 	text_free(&mended);
 }
 
-Test(command_lines, fit_or_are_shown)
+Test(command_lines, matches_and_differences)
 {
 	expect_lines("", "", "");
 	expect_lines("a\n\nb\n", "a\n\nb\n", "");
