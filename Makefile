@@ -53,13 +53,13 @@ tracetool: $(BUILD)/tracetool
 $(BUILD)/tracetool: $(LIB_O) $(BUILD)/src/main.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
-# Each test is a process of its own, which starts build/tests anew: no relocations, and no libgit2 with its TLS and Kerberos.
+# Each test is a new process of build/tests.  To start it fast: no relocations, and a stub of libgit2, which loads TLS and Kerberos.
 TEST_LD = -no-pie -Wl,--no-as-needed -Wl,-rpath,$(abspath $(BUILD)/no_libgit2) $$(find $(BUILD)/no_libgit2 -name 'lib*')
 
 $(BUILD)/tests: $(LIB_O) $(AID_O) $(TEST_O) $(BUILD)/no_libgit2
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TEST_LD) $(filter %.o,$^) $(TEST_LIBS) $(LIBS),LD,$@)
 
-# A folder with a stand-in for the libgit2 that Criterion wants; empty if it wants none.
+# A folder with a stub of the libgit2 that Criterion links to; empty if it does not.
 $(BUILD)/no_libgit2: src/test/support/no_libgit2.c Makefile
 	@rm -rf $@ && mkdir -p $@
 	@so=$$(readelf -d "$$($(CC) -print-file-name=libcriterion.so)" | sed -n 's/.*NEEDED.*\[\(libgit2[^]]*\)\]/\1/p'); \
@@ -101,7 +101,7 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,$(CC) $(WARN) $(CPP_ALL) -MMD -MP $(CFLAGS) -c -o $@ $<,CC,$<)
 
-# Tests are compiled more often than they run: 60 % of the time of -O1 -g.
+# Tests are compiled more often than run; -Og -g1 compiles in 60 % of the time of -O1 -g.
 $(TEST_O): CFLAGS += -Og -g1
 
 # The list of the formats' aids, made again when it is another one.
@@ -113,7 +113,7 @@ $(BUILD)/format_aids.def: FORCE
 $(BUILD)/src/test/support/format_aids.o: CPP_ALL += -I$(BUILD)
 $(BUILD)/src/test/support/format_aids.o: $(BUILD)/format_aids.def
 
-# The list of the tests of commands: formats/heph/test/cli.test is commands/heph_cli.
+# List of the command tests: formats/heph/test/cli.test is commands/heph_cli.
 $(BUILD)/commands.def: FORCE
 	@mkdir -p $(@D)
 	@find src formats -path '*/test/*.test' | sort | \
@@ -193,7 +193,7 @@ check-recover: $(BUILD)/tests ## recover all prefixes and 100,000 random damages
 check-roundtrip: $(BUILD)/tests ## 10,000 random traces through each writer and back
 	STRENGTH=10 $(BUILD)/tests --filter 'roundtrip/*' --timeout 86400
 
-# The suites that do more with STRENGTH=10: those of files that ask for it, or include an aid that does.
+# Suites that do more with STRENGTH=10: files that include strength.h, or an aid that does.
 ASKING := strength[.]h|samples_test_util[.]h|agree_test[.]h|fuzz_sweep_test_util[.]h
 SWEEPS = @($(shell grep -lE '$(ASKING)' $(TESTS) | xargs sed -nE 's/^(Parameterized)?Test.([a-z]* [*a-z]*, )?([a-z0-9_]+), .*/\3/p' | sort -u | paste -s -d '|'))/*
 
@@ -216,11 +216,11 @@ check-layers: ## includes point one way; the engine names no format
 check-readme: tracetool ## README names each format
 	@sh scripts/readme.sh $(BUILD)/tracetool README.md
 
-check-names: ## include guards are unique; tests of commands are where they are found
+check-names: ## include guards are unique; command tests are in folders that the build searches
 	@d=$$(git ls-files 'src/*.h' 'formats/*.h' | xargs sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$$/\1/p' | sort | uniq -d); \
 	if [ -n "$$d" ]; then echo "include guards that are not unique: $$d"; exit 1; fi
 	@d=$$(git ls-files '*.test' | grep -v '^\(src\|formats\)/.*/test/\(text/\)*[a-z0-9_]*\.test$$'); \
-	if [ -n "$$d" ]; then echo "tests that no test runs: $$d"; exit 1; fi
+	if [ -n "$$d" ]; then echo "command tests outside of test/ are not run: $$d"; exit 1; fi
 
 check-width: ## lines of C have at most 110 columns
 	@sh scripts/width.sh
@@ -235,7 +235,7 @@ check-format: ## C files are as clang-format makes them
 N ?= 200
 MUTANT_SEED := 1
 
-mutants: deps ## N (200) single-line changes of the program that tests must find; MUTANT_ARGS are of scripts/mutants.py
+mutants: deps ## N (200) single-line changes of the program that tests must detect; MUTANT_ARGS: options of scripts/mutants.py
 	@python3 scripts/mutants.py -n $(N) -s $(MUTANT_SEED) $(MUTANT_ARGS)
 
 count: ## lines and files, by kind and by folder
@@ -251,7 +251,7 @@ check-man: tracetool ## the manual pages are well-formed, and list the options o
 	@sh scripts/deps.sh groff
 	@sh scripts/man.sh $(BUILD)/tracetool man/*.[1-9]
 
-testdata: $(BUILD)/make_testdata ## write testdata/ anew, from the text of the samples
+testdata: $(BUILD)/make_testdata ## regenerate testdata/ from the text of the samples
 	$(BUILD)/make_testdata testdata
 
 check-testdata: ## testdata/ is what its generator makes

@@ -138,7 +138,7 @@ done
 
 # Nothing below src/ names a format: not in code, whatever comments and tests say.
 names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
-# Kinds of report have the names of two.
+# Two kinds of report are named like formats.
 reports='^src/(report/[a-z]+|cli/reports|cmd/validate)\.[ch]:.*ndjson|^src/cmd/stats\.c:.*text.json.csv.md'
 # shellcheck disable=SC2046
 found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |

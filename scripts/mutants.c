@@ -1,4 +1,5 @@
-/* MUTANT is the number of the mutant that is on, MUTANT_NOTES a file of 2 * MUTANTS_MAX bytes for notes. */
+/* Reads MUTANT, the number of the active mutant, and MUTANT_NOTES, a file of 2 * MUTANTS_MAX bytes for notes.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>

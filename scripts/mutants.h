@@ -1,13 +1,14 @@
-/* Which mutant is on, and what is reached; before each file of the copy that mutants.py makes. */
+/* The active mutant, and notes of reached ones.  Included before each file of the copy that mutants.py
+ * builds. */
 #include <stdbool.h>
 
 #define MUTANTS_MAX 4096
 
 extern int mutant_on;
-/* Two bytes for each mutant: reached with equal forms, reached with different ones. */
+/* Two bytes per mutant: reached with equal forms, reached with different forms. */
 extern unsigned char *mutant_notes;
 
-/* True if mutant n is on. */
+/* Returns true if mutant n is active. */
 static inline bool mutant_if(int n, bool differs)
 {
 	mutant_notes[2 * n + differs] = 1;

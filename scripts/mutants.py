@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """mutants.py [-n N] [-s SEED] [-t SECONDS] [-j JOBS] [-o FILE] [--same FILE] [FOLDER...] | --compare FILE FILE
 
-Changes single lines of src/ and formats/ (or of the folders), and tells which changes the tests find.  One build has all
-changes (mutant schemata): in the copy build-mutants/tree each chosen line holds both forms, and the variable MUTANT selects
-one at run time.  First each test runs without a mutant, and notes which mutants it reaches and, for plain expressions,
-whether the two forms ever differ.  Then each mutant runs against the tests where they differ, those of its folder first,
-then the quickest, until one fails, or takes ten times as long.
+Changes single lines of src/ and formats/ (or of the folders), and reports which changes the tests detect.  A single build has
+all changes (mutant schemata): in the copy build-mutants/tree each chosen line has both forms, and the variable MUTANT selects
+one at run time.  First each test runs without a mutant, and records which mutants it reaches and, for pure expressions,
+whether the two forms ever differ.  Then each mutant runs against the tests in which they differ, first the tests of its
+folder, then the fastest, until a test fails, or takes ten times as long.
 
-  -n N           mutants (200)
-  -s SEED        of the choice (1): the same tree and seed give the same mutants
-  -t SECONDS     CPU time of tests for one mutant (20); a mutant that passes so many survives
-  -j JOBS        tests at the same time (as many as processors)
+  -n N           number of mutants (200)
+  -s SEED        seed of the choice (1): the same tree and seed give the same mutants
+  -t SECONDS     CPU time of tests per mutant (20); a mutant that no test detects in this time survives
+  -j JOBS        tests in parallel (one per processor)
   -o FILE        the result (build-mutants/result.txt)
-  --same FILE    the mutants of an earlier result, by file and text of the line, where it still exists
-  --compare A B  differences between two results
+  --same FILE    use the mutants of an earlier result, by file and text of the line, if it still exists
+  --compare A B  print the differences of two results
 
-A line of the result: fate, file:line, before, after, the test that fails.  Fates: killed, survives, same (the forms never
-differ when tests reach them), unreached."""
+A line of the result: fate, file:line, before, after, the test that fails.  Fates: killed, survives, same (reached, but the
+forms never differ), unreached."""
 import argparse
 import bisect
 import collections
@@ -32,9 +32,9 @@ import sys
 import tempfile
 
 TREE = "build-mutants/tree"
-# Tests that measure the machine, build the tree or test the tests; besides, those that fail without a mutant.
+# Tests that measure the machine, build the tree or test the tests.  Tests that fail without a mutant are left out too.
 LEFT_OUT = ["host_*/*", "*_cost/*", "docs*/*", "ci/*", "cli_util/*"]
-NOTES = 8192  # bytes, as mutants.h says
+NOTES = 8192  # bytes; 2 * MUTANTS_MAX of mutants.h
 
 
 def files_of(patterns):
@@ -53,7 +53,7 @@ PLAIN = set(SWAPS) - {"&&", "||"}
 COMPARE = {"==", "!=", "<", "<=", ">", ">="}
 TOKEN = re.compile(r"\w+|->|<<=|>>=|<<|>>|[<>=!]=|&&|\|\||[-+*/%&|^]=|\+\+|--|\S")
 HIDDEN = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
-IMPURE = re.compile(r"\w\(|\+\+|--|[^=!<>]=[^=]")  # not to be evaluated twice
+IMPURE = re.compile(r"\w\(|\+\+|--|[^=!<>]=[^=]")  # must not be evaluated twice
 STATEMENT = re.compile(r"^\t+([\w>.*\[\]+-]+(?: [-+|&^]?= .*|\(.*\)|\+\+|--));$", re.M)
 JUMP = re.compile(r"^\t+(return true|return false|continue);$", re.M)
 ASSIGN = {"+=": "-=", "-=": "+=", "|=": "&=", "&=": "|=", "++": "--", "--": "++"}
@@ -79,7 +79,7 @@ class Mutant:
 
 
 class Source:
-    """A file: its text, and the same without comments, texts and preprocessor lines."""
+    """A file: its text, and the text without comments, string literals and preprocessor lines."""
     def __init__(self, path):
         self.path = path
         self.text = pathlib.Path(path).read_text()
@@ -141,7 +141,7 @@ class Source:
                 value = self.text[m.end(1) - len(value): m.end(1)].replace("{", "{{").replace("}", "}}")
                 differs = "{{ if (mutant_if({n}, (%s) != (%s))) {new} else {old} }}" % (to, value)
                 yield both(m, m.start(1), len(m[1]), "", differs)
-            elif not re.match(r"\w*free\(|assert\(", m[1]):  # tests find no leaks
+            elif not re.match(r"\w*free\(|assert\(", m[1]):  # tests do not detect leaks
                 yield both(m, m.start(1), len(m[1]), "")
         for m in JUMP.finditer(self.plain, start, end):
             yield both(m, m.start(1), len(m[1]), JUMPS[m[1]])
@@ -162,7 +162,7 @@ def overlaps(m, chosen):
 
 
 def choose(n, seed, folders):
-    """At most one mutant of a line; a file by its lines, a line at random, a change at random."""
+    """Chooses files with a probability proportional to their lines, then a line and a change.  At most one mutant per line."""
     rng = random.Random(seed)
     files = [f for f in all_candidates(folders) if f[1]]
     weights, chosen, tries = [len(source.starts) for source, _ in files], [], 0
@@ -191,7 +191,7 @@ def choose_same(path, folders):
 
 # ---- the copy ----
 def write_copy(mutants):
-    """Writes what changed, so that make compiles no more than that."""
+    """Writes only changed files, so that make compiles no others."""
     files = {name: pathlib.Path(name).read_bytes() for name in files_of([])}
     for n, m in sorted(mutants.items(), key=lambda i: i[1].start, reverse=True):
         text = files[m.path].decode()
@@ -210,7 +210,7 @@ def write_copy(mutants):
 
 
 def build(mutants):
-    """Builds the copy.  Mutants that do not compile in any form are dropped."""
+    """Builds the copy.  Drops mutants that do not compile in any form."""
     while True:
         write_copy(mutants)
         command = ["make", "-s", "-k", "-j%d" % os.cpu_count(), "-C", TREE, "BUILD=build", "WARN=-std=c11 -Wvla -Werror",
@@ -231,7 +231,7 @@ def build(mutants):
 # ---- running tests ----
 
 def list_tests():
-    """The tests, each with its folder."""
+    """Returns the folder of each test."""
     folders = {suite: path.rsplit("/", 2)[0] for path in files_of(["*_test.c"])
                for suite in re.findall(r"^Test\((\w+)", pathlib.Path(path).read_text(), re.M)}
     listed = subprocess.check_output(["build/tests", "--list"], cwd=TREE, text=True)
@@ -244,12 +244,12 @@ def list_tests():
 
 
 def run_tests(tests, seconds, **env):
-    """Returns "" if all pass, else the name of the test that fails, or "time"; and the CPU time."""
+    """Returns "" if all tests pass, else the name of the failing test, or "time"; and the CPU time."""
     limits = "ulimit -S -f 4000000; ulimit -S -v 16000000; ulimit -S -t %d" % (10 + 10 * seconds)
     command = ["sh", "-c", limits + "; \"$@\"; s=$?; times >&2; exit $s", "sh", "build/tests", "-j1", "--fail-fast",
                "--filter", "@(%s)" % "|".join(tests)]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp:
-        cwd = os.path.join(tmp, "tree")  # where mutants write files of any name
+        cwd = os.path.join(tmp, "tree")  # mutants may write files of any name
         os.mkdir(cwd)
         for name in os.listdir(TREE):
             os.symlink(os.path.abspath(os.path.join(TREE, name)), os.path.join(cwd, name))
@@ -259,7 +259,7 @@ def run_tests(tests, seconds, **env):
         try:
             err = run.communicate(timeout=60 + 20 * seconds)[1]
         except subprocess.TimeoutExpired:
-            subprocess.run(["pkill", "-KILL", "-s", str(run.pid)])  # Criterion is a process group of its own
+            subprocess.run(["pkill", "-KILL", "-s", str(run.pid)])  # Criterion has its own process group
             run.communicate()
             return "time", 0
     used = sum(60 * float(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", err[-30:]))
@@ -271,7 +271,7 @@ Note = collections.namedtuple("Note", "seconds test folder reached differs")
 
 
 def note(test, folder, mutants):
-    """Runs a test without a mutant.  Returns what it reaches, and where forms differ; None if it fails."""
+    """Runs a test without a mutant.  Returns the mutants that it reaches, and those with different forms; None if it fails."""
     with tempfile.NamedTemporaryFile(buffering=0) as f:
         f.write(bytes(NOTES))
         failed, seconds = run_tests([test], 60, MUTANT_NOTES=f.name)
@@ -282,13 +282,13 @@ def note(test, folder, mutants):
 
 
 def judge(n, m, notes, limit):
-    """The fate of a mutant, and the test that found it."""
+    """Returns the fate of a mutant, and the test that detected it."""
     tests = sorted((k for k in notes if n in k.differs), key=lambda k: (not m.path.startswith(k.folder + "/"), k.seconds))
     if not tests:
         return "same" if any(n in k.reached for k in notes) else "unreached", ""
     done, spent, most = 0, 0.0, 0.2
     while done < len(tests) and spent < limit:
-        sums = list(itertools.accumulate(k.seconds for k in tests[done:done + 40]))  # Criterion limits patterns
+        sums = list(itertools.accumulate(k.seconds for k in tests[done:done + 40]))  # Criterion limits the number of patterns
         group = tests[done:done + bisect.bisect_left(sums, most) + 1]
         failed, used = run_tests([k.test for k in group], sum(k.seconds for k in group), MUTANT=str(n))
         if failed:
@@ -340,7 +340,7 @@ def main():
     args = parser.parse_args()
     if args.compare:
         return compare(*args.compare)
-    # Some do not compile; those that are too many stay switched off.
+    # A quarter more than requested, as some do not compile; the rest is never active.
     chosen = choose_same(args.same, args.folders) if args.same else choose(args.n + args.n // 4, args.s, args.folders)
     run(dict(enumerate(chosen)), len(chosen) if args.same else args.n, args.o, args.t, args.j)
 

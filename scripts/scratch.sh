@@ -1,6 +1,6 @@
 #!/bin/sh
-# scratch.sh COMMAND...: runs the command with a new folder as TMPDIR, which is removed afterwards: below TMPDIR if that is
-# set, else in /dev/shm, where a file costs less than on a disk, if programs can be started there and 2 GiB are free, else in /tmp.
+# scratch.sh COMMAND...: runs the command with a new folder as TMPDIR, and removes it afterwards.  The folder is in TMPDIR if that is
+# set; else in /dev/shm (faster than a disk), if that is not mounted noexec and has 2 GiB free; else in /tmp.
 set -u
 dir=
 trap 'rm -rf "$dir"' EXIT
@@ -13,5 +13,5 @@ if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -ge 2097152 ] && dir=$(mktemp -d /dev/
 	rm -f "$dir/probe"
 fi
 [ -n "$dir" ] || dir=$(mktemp -d "${TMPDIR:-/tmp}/tt-XXXXXX") || exit 2
-chmod 755 "$dir" # for tests that give up the rights of root
+chmod 755 "$dir" # for tests that drop root privileges
 TMPDIR=$dir "$@"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# threads.sh BIN [EVERY]: convert, stats, info and validate give the same bytes, findings and status for 1, 2 and 7 threads, over every
-# sample and real trace (or each EVERY-th of them) and every output format.  Prints what differs, and what ThreadSanitizer reports.
+# threads.sh BIN [EVERY]: checks that convert, stats, info and validate give the same bytes, findings and status for 1, 2 and 7 threads, for
+# every sample and real trace (or every EVERY-th) and every output format.  Prints differences, and reports of ThreadSanitizer.
 set -u
 bin=$1
 every=${2:-1}
@@ -40,7 +40,7 @@ while read -r input; do
 				exit 1
 			fi
 			if ! diff -rq "$dir/1.out" "$dir/$n.out" >/dev/null || ! cmp -s "$dir/1.err" "$dir/$n.err"; then
-				echo "$input to $format: $n threads give something else than one"
+				echo "$input to $format: the output for $n threads differs from one thread"
 				diff "$dir/1.err" "$dir/$n.err"
 				exit 1
 			fi
@@ -49,7 +49,7 @@ while read -r input; do
 	done
 done <"$dir/inputs"
 [ "$count" -gt 0 ] || { echo "there are no inputs"; exit 1; }
-# Many traces at a time: reports and messages are in the order of the traces.
+# Several traces in parallel: reports and messages are in the order of the traces.
 for command in stats info 'stats --format json' validate; do
 	for n in 1 2 7; do
 		# shellcheck disable=SC2086
@@ -60,7 +60,7 @@ for command in stats info 'stats --format json' validate; do
 			exit 1
 		fi
 		if ! cmp -s "$dir/1.out" "$dir/$n.out" || ! cmp -s "$dir/1.err" "$dir/$n.err"; then
-			echo "$command of all inputs: $n threads give something else than one"
+			echo "$command of all inputs: the output for $n threads differs from one thread"
 			exit 1
 		fi
 	done

@@ -12,13 +12,13 @@
 /* ---- ids ---- */
 
 /*
- * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0, and a tid of 0 into the pid,
+ * pid and tid: viewers use 32 bits.  Perfetto turns a larger number into 0, and a tid of 0 into the pid,
  * which puts unrelated threads on one track.  Ids that fit are kept.  Threads with a larger id get the
- * smallest free number; names and arguments show the true id.  Lanes, child tracks, processes without an id,
- * and process or thread 0 get numbers above TRACKS_LAST_PID, which no thread that follows can have.
+ * smallest unused number; names and arguments show the true id.  Lanes, child tracks, processes without an
+ * id, and process or thread 0 get numbers above TRACKS_LAST_PID, which no later thread can have.
  *
- * To viewers, a thread with the number of its process is its main thread, which they list first and may
- * rename. So generated numbers of processes are odd, and those of threads even.
+ * Viewers treat a thread with the number of its process as its main thread, list it first and may rename it.
+ * So generated process numbers are odd, and generated thread numbers even.
  */
 
 static bool is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)

@@ -489,8 +489,8 @@ static void put_text_member(struct text *t, const char *name, const char *value)
 	text_json_string(t, slice_str(value));
 }
 
-/* Metadata of the trace, in an object of its own, as its names may equal names of this writer.  A repeated
- * name gets a number. */
+/* Metadata of the trace, in a separate object, as its names may equal names of this writer.  A repeated name
+ * gets a number. */
 static void put_meta(struct chunk *chunk, const struct trace *trace)
 {
 	struct text *const t = &chunk->text;

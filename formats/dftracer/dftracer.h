@@ -724,7 +724,7 @@ void dft_tallies_report(struct dft_state *st);
 
 #define DFT_NAMES 8 /* hashes of a record whose names are retained */
 
-/* Facts of a record that check.c establishes. */
+/* Properties of a record, set by check.c. */
 struct dft_facts {
 	enum dft_phase phase;
 	bool has_id, has_pid, has_tid, has_ts, has_dur;

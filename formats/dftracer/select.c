@@ -372,7 +372,7 @@ static bool mark_by_keys(struct dfw_select *s, const struct event *e, struct sli
 
 /* ---- metadata of processes ---- */
 
-/* Metadata that is kept with its process, and a hash that it refers to: its host. */
+/* Metadata to be written with its process, and the hash that it refers to: its host. */
 struct dfw_reference {
 	uint64_t pid, host; /* host: host_number() */
 	uint64_t hash;      /* hash_key() */

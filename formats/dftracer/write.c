@@ -558,7 +558,7 @@ static void put_fact(struct dfw_state *st, struct chunk *chunk, const struct fac
 	ledger_free(&made.ledger);
 }
 
-/* Metadata of the trace precedes that of this writer: readers keep the last value of a name. */
+/* Metadata of the trace precedes metadata of this writer: readers keep the last value of a name. */
 static void put_facts(struct dfw_state *st, const struct writer *w, struct chunk *chunk)
 {
 	struct facts of_trace = facts_of(w, FACTS_OF(FACT_TRACE));

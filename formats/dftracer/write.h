@@ -4,15 +4,15 @@
 #include "dftracer/dftracer.h"
 #include "out/tracks.h"
 
-/* The writer of new traces and of copies; dftracer.h has the bytes of the format and the reader. */
+/* The writer of new traces and of copies.  dftracer.h describes the format and the reader. */
 
 /* ---- selections of copies (select.c) ---- */
 
-/* Kind of a record that is copied. */
+/* Kind of a copied record. */
 enum dfw_kind {
 	DFW_CALL,        /* not metadata */
 	DFW_HASH,        /* HH, FH, SH */
-	DFW_TIME_METRIC, /* CM that gives the unit of times */
+	DFW_TIME_METRIC, /* CM with the unit of times */
 	DFW_THREAD_NAME,
 	DFW_ENTITY, /* EH, ET, ER */
 	DFW_ENTITY_TYPE,
@@ -20,7 +20,7 @@ enum dfw_kind {
 	DFW_OF_PROCESS, /* other metadata */
 };
 
-/* Parser of records to be copied, and the last record. */
+/* Parser of copied records, with the last record. */
 struct dfw_parser {
 	bool ready;
 	struct dft_keys keys;
@@ -28,11 +28,11 @@ struct dfw_parser {
 	enum dfw_kind kind;
 	bool has_pid, has_tid;
 	uint64_t pid, tid;
-	struct slice host;    /* as written; n 0: not given */
-	struct table64 units; /* hash of pid and host, and of pid alone -> ns per unit of times */
+	struct slice host;    /* as written; n 0: absent */
+	struct table64 units; /* hash of pid and host, or of pid only -> ns per unit of times */
 };
 
-/* Returns false if the bytes are no record, or on OOM. */
+/* Returns false if the bytes are not a record, or on OOM. */
 bool dfw_parse(struct dfw_parser *x, struct slice bytes);
 
 /* Applies a DFW_TIME_METRIC. */
@@ -46,8 +46,8 @@ struct dfw_entity;
 
 /*
  * Finds the metadata that a selection of records needs: mark and sweep.  A survey pass over the input marks
- * everything that selected records refer to: definitions of hashes and entities, and all metadata of their
- * processes and threads.  So the output keeps the order of the input.
+ * all references of selected records: definitions of hashes and entities, and all metadata of their processes
+ * and threads.  So the output keeps the order of the input.
  */
 struct dfw_select {
 	struct table64 needed; /* mark -> 1; mark of a written definition -> hash of its text */
@@ -55,7 +55,7 @@ struct dfw_select {
 	uint32_t ntracks;
 	struct dfw_entity *entities;
 	uint32_t nentities, entities_cap;
-	struct dfw_reference *references; /* of metadata to hosts */
+	struct dfw_reference *references; /* from metadata to hosts */
 	uint32_t nreferences, references_cap;
 	bool left_out; /* a record was not selected */
 	bool keep_all; /* limits exceeded: all metadata is written */
@@ -71,7 +71,7 @@ void dfw_select_end(struct dfw_select *s);
 
 enum dfw_verdict { DFW_DROP, DFW_KEEP, DFW_DROP_START };
 
-/* Decides about the next raw record. */
+/* Returns whether the next raw record is written. */
 enum dfw_verdict dfw_select_judge(struct dfw_select *s, struct dfw_parser *x, const struct event *e,
                                   struct slice bytes);
 void dfw_select_free(struct dfw_select *s);
@@ -90,8 +90,8 @@ enum dfw_loss {
 extern const struct loss dfw_losses[DFW_LOSSES + 1];
 
 #define DFW_DIALECT_OPTION "to-dialect"
-#define DFW_TAIL 32            /* bytes retained of the end of the output */
-#define DFW_MAX_END (1U << 20) /* bytes after the records of an input that are held back */
+#define DFW_TAIL 32            /* bytes retained at the end of the output */
+#define DFW_MAX_END (1U << 20) /* max bytes after the records of an input that are held back */
 
 /* State of a copy of DFTracer traces (raw.c). */
 struct dfw_copy {
@@ -103,8 +103,8 @@ struct dfw_copy {
 	bool closed_later; /* an input after the first has a closing bracket */
 	bool selecting;    /* records are left out */
 	bool written;      /* selecting: a record was written ... */
-	bool line_end, cr; /* ... and how its line ends: LF, CR LF */
-	struct text end;   /* of the first input: bytes held back, from its closing bracket on */
+	bool line_end, cr; /* ... with this line end: LF, CR LF */
+	struct text end;   /* of the first input: bytes held back, starting with its closing bracket */
 	char tail[DFW_TAIL];
 	uint32_t ntail;
 };
@@ -131,14 +131,14 @@ struct dfw_process {
 	struct dfw_hash host_hash;
 	uint32_t number; /* from 1 */
 	bool shares_pid; /* with a process on another host */
-	bool changed;    /* readers show it under another name or number */
+	bool changed;    /* readers show it with another name or number */
 };
 
 struct dfw_track {
 	struct dfw_process *process;
 	uint64_t tid;
 	bool ready;
-	bool changed; /* readers show its events under another name or number */
+	bool changed; /* readers show its events with another name or number */
 };
 
 struct dfw_state {
@@ -181,7 +181,7 @@ extern const struct writer_ops dfw_ops;
 /* Adds a text as JSON. */
 void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
 
-/* Returns the hash of a text; its record is written before the first use.  n 0: this dialect, or this text,
+/* Returns the hash of a text, after writing its record before the first use.  n 0: the dialect, or the text,
  * has no hash. */
 struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
                             enum dfw_hash_kind kind, struct slice text);
@@ -196,7 +196,7 @@ void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct
 void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
               bool counter, struct chunk *chunk);
 
-/* Return the field that becomes a member of the record itself, or NULL. */
+/* Returns the field that becomes a member of the record itself, or NULL. */
 const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
 

@@ -101,8 +101,8 @@ enum d9_type {
 #define D9_MAX_LATE 16384U           /* definitions after their use, in the whole trace */
 #define D9_MAX_SYMBOLS 65536U
 #define D9_MAX_AHEAD_BYTES (4U << 20) /* of the texts of symbols and late definitions */
-#define D9_THREADS_AHEAD (32U << 20)  /* bytes of the file that are searched for threads of workers, ... */
-#define D9_THREADS_QUIET (64U << 10)  /* ... which ends when so many bytes have had no new worker */
+#define D9_THREADS_AHEAD (32U << 20)  /* max bytes of the file searched for threads of workers */
+#define D9_THREADS_QUIET (64U << 10)  /* the search ends after so many bytes without a new worker */
 #define D9_MAX_WORKERS 65536U
 #define D9_MAX_META 64U /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
@@ -305,8 +305,8 @@ enum d9_part {
 
 #define D9_NO_FIELD UINT32_MAX
 
-/* A schema of the trace, shared by the segments that register it.  Texts and fields lie in the trace's
- * arena, where events point to them. */
+/* A schema of the trace, shared by the segments that register it.  Texts and fields are in the trace's arena,
+ * as events point to them. */
 struct d9_schema {
 	struct slice name;
 	struct class *cls;
@@ -449,15 +449,15 @@ struct d9_ahead {
 	uint64_t dropped;  /* names above the limits */
 };
 
-/* The first thread of each worker, found by a short look-ahead pass of its own. */
+/* The first thread of each worker, found by a short look-ahead pass. */
 struct d9_threads {
 	struct trace *trace; /* of the asking reader; its table thread-of gets the threads */
 	const struct track *process;
 	struct table64 workers; /* set of workers with a thread */
-	uint64_t last;          /* offset of the record that stated the last new one */
+	uint64_t last;          /* offset of the record with the last new worker */
 };
 
-/* Returns true if the search is over at this offset of the file, wherever batches end. */
+/* Returns true if the search is over at this offset of the file, for any size of batches. */
 static inline bool d9_threads_end(const struct d9_threads *t, uint64_t offset)
 {
 	return offset >= D9_THREADS_AHEAD || offset > t->last + D9_THREADS_QUIET;
@@ -779,13 +779,13 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t max);
 /* ---- made.c ---- */
 
 /*
- * Events and tracks that tracetool wrote into a dial9 trace.  The vocabulary names their schemas
- * (`made: event`, `made: track`); the schemas state the rest:
+ * Events and tracks that tracetool wrote to a dial9 trace.  The vocabulary names their schemas (`made:
+ * event`, `made: track`); the schemas define the rest:
  *
  *     tracetool:KIND:CATEGORY:CLASS     KIND: KIND_PART of out/kind.h; % and : of CATEGORY are %25 and %3a
  *         tracetool.track     Varint, the number of a track
- *         tracetool.duration  Varint, ns; of spans
- *         tracetool.arrow     Varint; of arrows
+ *         tracetool.duration  Varint, ns; spans only
+ *         tracetool.arrow     Varint; arrows only
  *         tracetool.name      PooledString, String; Bytes if it is not UTF-8
  *         FIELD[:TYPE]        the arguments; TYPE: enum d9_made_type
  *     tracetool:track
@@ -796,26 +796,25 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t max);
 #define D9_MADE_TRACK "tracetool:track"
 #define D9_MADE_FIELDS 4 /* before the arguments, at most */
 
-extern const enum word d9_made_hidden[D9_MADE_FIELDS]; /* in their order */
+extern const enum word d9_made_hidden[D9_MADE_FIELDS]; /* in this order */
 
 static inline bool d9_made_has(enum event_kind kind, enum word hidden)
 {
 	return hidden == WORD_DURATION ? kind_is_span(kind) : hidden != WORD_ARROW || kind_is_arrow(kind);
 }
 
-/* Types that dial9 lacks, as suffixes of names of arguments: enum value_type (I8, I16, I32, F32, ADDRESS;
- * JSON in a String), and these. */
+/* Types that dial9 lacks, as suffixes of argument names: enum value_type (I8, I16, I32, F32, ADDRESS; JSON in
+ * a String), and these. */
 enum d9_made_type {
-	D9_MADE_PLAIN = VALUE_NONE,  /* as it is; written only if the name itself ends in another suffix */
-	D9_MADE_TEXT = VALUE_STRING, /* Bytes that are text, but not UTF-8 */
-	D9_MADE_STACK = VALUE_LIST,  /* numbers in a list are addresses */
-	D9_MADE_NONE = VALUE_TYPES,  /* there is no suffix */
+	D9_MADE_PLAIN = VALUE_NONE,  /* unchanged; written only if the name itself ends in another suffix */
+	D9_MADE_TEXT = VALUE_STRING, /* Bytes that contain text, but not UTF-8 */
+	D9_MADE_STACK = VALUE_LIST,  /* a list of numbers that are addresses */
+	D9_MADE_NONE = VALUE_TYPES,  /* no suffix */
 };
 
 const char *d9_made_suffix(unsigned type);
 
-/* Returns the type that the suffix of a field's name tells, or D9_MADE_NONE; *n: bytes of the name before it.
- */
+/* Returns the type for the suffix of a field's name, or D9_MADE_NONE; *n: length of the name without it. */
 unsigned d9_made_suffix_of(struct slice name, uint32_t *n);
 
 /* A schema of such events. */
@@ -823,7 +822,7 @@ struct d9_made {
 	uint8_t kind;    /* enum event_kind */
 	uint8_t nhidden; /* fields before the arguments */
 	struct slice cls, category;
-	uint8_t *types; /* of each argument: see enum d9_made_type */
+	uint8_t *types; /* by argument: see enum d9_made_type */
 };
 
 /* Parses a schema.  Returns false if it is no such schema, or on OOM. */

@@ -312,7 +312,7 @@ static const char *measure_other(const struct d9_state *st, const struct d9_op *
 	STEP_PAIR(first, VARINT) STEP_PAIR(first, STRING_REF) STEP_PAIR(first, STACK_REF) \
 	STEP_PAIR(first, MAYBE_VARINT) STEP_PAIR(first, MAYBE_STRING)
 
-/* Executes one step.  Each use has a jump of its own, so that the processor predicts each by itself. */
+/* Executes one step.  Each use has its own jump, so that the processor predicts each separately. */
 #define STEP(op) \
 	switch ((op)->kind) { \
 	case PAIR(END, END): return p; \

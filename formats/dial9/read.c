@@ -87,7 +87,7 @@ static const char *frame_name(uint8_t tag)
 	}
 }
 
-/* Position at which the trace can be cut and is complete. */
+/* Position where the trace may be cut and is complete. */
 static void describe_last_frame(const struct d9_state *st, char *to, size_t cap)
 {
 	if (st->r->records > 0)

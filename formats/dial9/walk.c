@@ -66,7 +66,8 @@ bool d9_bytes_fetch(struct d9_bytes *b, size_t n, const char *what)
 	return there || lack_bytes(b, what, n - (size_t)(b->end - b->p));
 }
 
-/* Returns whether n items of at least `each` bytes fit into what is left; in pieces that is unknown: true. */
+/* Returns whether n items of at least `each` bytes fit into the rest; true if the size is unknown (pieces).
+ */
 static bool bytes_fit(struct d9_bytes *b, uint32_t n, uint32_t each, const char *what)
 {
 	const uint64_t bytes = (uint64_t)n * each, left = (uint64_t)(b->end - b->p);

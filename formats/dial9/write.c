@@ -123,12 +123,12 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
 	put_untimed(out, D9W_ID_TRACK);
 	d9w_varint(out, number);
 	put_optional(out, t->parent != NULL, parent);
-	d9w_text32(out, t->lane > 0 ? SLICE_LIT("child") : track_kind_name(t)); /* it has no lanes */
+	d9w_text32(out, t->lane > 0 ? SLICE_LIT("child") : track_kind_name(t)); /* dial9 has no lanes */
 	put_optional(out, t->has_id, t->id);
 	d9w_text32(out, slice_of(name->p, name->n));
 }
 
-/* Returns the number of a track; writes its record if it is new. */
+/* Returns the number of a track, after writing its record if it is new. */
 static uint32_t number_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
 	uint32_t *const number = &st->tracks[t->index].number;

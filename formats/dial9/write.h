@@ -5,7 +5,7 @@
 #include "out/shape.h"
 #include "out/tracks.h"
 
-/* The writer of new traces and of copies; dial9.h has the bytes of the format and the reader. */
+/* The writer of new traces and of copies.  dial9.h describes the format and the reader. */
 
 /* ---- selections of copies (copy.c) ---- */
 
@@ -16,7 +16,7 @@ struct d9w_known;
 struct d9w_note;
 
 struct d9w_symbols {
-	struct table64 needed; /* addresses of written stacks, of all segments */
+	struct table64 needed; /* addresses of written stacks, in all segments */
 	struct arena arena;
 	struct d9w_symbol *retained; /* of this segment, in file order */
 	uint32_t n, cap;
@@ -50,23 +50,23 @@ void d9w_select_free(struct d9w_select *s);
 
 /* State of a copy of all records (copy.c). */
 struct d9w_copy {
-	bool any;            /* something was written */
-	bool skipping;       /* the records of this input are left out */
+	bool any;            /* output is not empty */
+	bool skipping;       /* records of this input are left out */
 	uint64_t next;       /* offset after the last record of this input */
 	uint64_t input_base; /* timestamp_base_ns of the input; only if times are rebased */
-	uint64_t left;       /* missing entries of the frame that was written last */
+	uint64_t left;       /* missing entries of the last written frame */
 	struct text last;    /* an entry of that frame */
 };
 
-#define D9W_MAX_EVENT (3U << 20) /* bytes of texts, lists and maps of one event */
+#define D9W_MAX_EVENT (3U << 20) /* max bytes of texts, lists and maps of one event */
 
 /* type_ids of the output; those from D9W_ID_FREE on are for events. */
 enum d9w_type_id { D9W_ID_TRACK, D9W_ID_FACTS, D9W_ID_CLOCK, D9W_ID_FREE };
 
 /* How a value is encoded. */
 struct d9w_cell {
-	uint8_t wire; /* enum d9_type, perhaps with D9_OPTIONAL */
-	uint8_t type; /* to restore: see enum d9_made_type */
+	uint8_t wire; /* enum d9_type, with D9_OPTIONAL if optional */
+	uint8_t type; /* original type: see enum d9_made_type */
 	uint32_t id;  /* in the pool, or D9W_NO_ID */
 };
 
@@ -76,13 +76,13 @@ struct d9w_layout {
 	 * type << 8, of struct d9w_cell */
 	struct shape shape;
 	uint16_t id;
-	bool bad_name, renamed; /* losses that its events have */
-	bool other;             /* for events of any class: all fields are one value */
+	bool bad_name, renamed; /* losses of its events */
+	bool other;             /* for events of any class: all fields as one value */
 };
 
 struct d9w_track {
 	uint32_t number; /* from 1; 0: none yet */
-	bool changed;    /* readers show its events under another name */
+	bool changed;    /* readers show its events with another name */
 };
 
 struct d9w_state {
@@ -99,7 +99,7 @@ struct d9w_state {
 	uint32_t next_id;
 	struct tabletext pool; /* text -> id */
 	uint32_t npool, pool_bytes;
-	struct d9w_cell *cells; /* of the current event: its name, then its fields */
+	struct d9w_cell *cells; /* of the current event: the name, then the fields */
 	uint32_t ncells;
 	uint32_t left;     /* bytes left for values of the current event */
 	uint32_t referred; /* bytes of pooled texts that the current event refers to */
@@ -149,10 +149,10 @@ void d9w_copy(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
 
 /* ---- schemas (write_schema.c) ---- */
 
-/* Writes the start of every output: the header, and the schemas up to D9W_ID_FREE. */
+/* Writes the start of an output: the header, and the schemas up to D9W_ID_FREE. */
 void d9w_prologue(struct chunk *chunk);
 
-/* Returns the layout of an event by st->cells; writes its schema if it is new. */
+/* Returns the layout of an event by st->cells, after writing its schema if it is new. */
 const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
                                        struct chunk *chunk);
 
@@ -160,7 +160,7 @@ const struct d9w_layout *d9w_layout_of(struct d9w_state *st, const struct batch 
 
 #define D9W_NO_ID UINT32_MAX
 
-/* Returns how a field is encoded; texts are added to the pool. */
+/* Returns the encoding of a field; texts are added to the pool. */
 struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk);
 
 void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,

@@ -15,7 +15,7 @@
 #define MAX_SCHEMA (3U << 20)     /* bytes of one schema */
 #define MAX_CATEGORY 10000U       /* bytes; escaped they are three times as many */
 #define MAX_CLASS 30000U
-#define MAX_NAME 65000U /* of a field, before its suffix is added */
+#define MAX_NAME 65000U /* max length of a field name without suffix */
 
 static void put_field(struct text *t, const char *name, unsigned type)
 {

@@ -1,7 +1,7 @@
 /*
- * Values of events.  A value for which dial9 has no type is encoded as another type, with its type after the
- * name of its field; recurring texts go to the string pool.  The bytes of an event, and the pooled bytes that
- * it refers to, are limited, because readers limit them.
+ * Values of events.  A value without a dial9 type is encoded as another type, with the original type as
+ * suffix of its field name; recurring texts go to the string pool.  The bytes of an event, and the pooled
+ * bytes that it refers to, are limited, because readers limit them.
  */
 #include <stdlib.h>
 

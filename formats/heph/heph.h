@@ -461,9 +461,9 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
  * Options and attributes that tracetool writes so that nothing is lost, and that its reader understands.
  * Other readers see ordinary options and attributes.
  */
-/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK after a stream (32 bits) and a
+/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK it follows a stream (32 bits) and a
  * substream (64).  Attributes of events are words: see out/words.h. */
-#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the following events have words */
+#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the events that follow have words */
 #define HEPH_OWN_TRACK WORDS_PREFIX "track"
 #define HEPH_OWN_FACT WORDS_PREFIX "fact"
 #define HEPH_OWN_VERSION 1
@@ -674,7 +674,7 @@ struct hpw_state {
 	struct hpw_copy copy;
 	struct hpw_tracks tracks;
 	uint64_t latest;         /* greatest time of an event */
-	struct word_types types; /* of the packet that is being written */
+	struct word_types types; /* of the current packet */
 	struct text scratch;
 	const struct track *last_track; /* of the latest event ... */
 	const struct hpw_track *last;   /* ... and its stream and substream */

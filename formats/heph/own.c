@@ -295,7 +295,7 @@ void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct e
 
 	while (end > first && words_read(&w, f[end - 1].name, &f[end - 1].value))
 		end--;
-	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* an event of another program */
+	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* an event of another writer */
 		heph_names_check(st, k, e->name.p + e->name.n, e->nfields - first, b, true);
 		return;
 	}

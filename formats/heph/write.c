@@ -269,7 +269,7 @@ static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
 
 /* ---- events ---- */
 
-/* Adds what Heph does not have. */
+/* Adds the words of an event: properties that Heph cannot store. */
 static void put_words(struct hpw_packet *k, const struct event *e)
 {
 	struct words w;

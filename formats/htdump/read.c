@@ -45,8 +45,8 @@ static void find_layout(struct ht_state *st)
 {
 	const struct reader *const r = st->r;
 
-	/* The engine may have been sure of the format after fewer bytes; the layout must not depend on how
-	 * the bytes arrive. */
+	/* The format may have been detected from fewer bytes; the layout must not depend on the arrival of
+	 * the bytes. */
 	(void)input_need(r->in, HT_PROBE_BYTES);
 	const size_t n = (size_t)(r->in->end - r->in->p);
 	ht_probe_layout(slice_of(r->in->p, n < HT_PROBE_BYTES ? n : HT_PROBE_BYTES),

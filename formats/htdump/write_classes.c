@@ -290,8 +290,8 @@ static const struct htw_layout *other_layout(enum event_kind kind)
 	return &others[base == HTW_ID_SPAN ? 0 : base == HTW_ID_INSTANT ? 1 : 2];
 }
 
-/* Sets the name of each member in the output: unique, and none of those that are inherited or that turn an
- * instant into a span. */
+/* Sets the name of each member in the output: unique, not inherited, and not a name that turns an instant
+ * into a span. */
 static bool name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
 	static const struct slice known_fields[] = {

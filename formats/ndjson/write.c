@@ -13,7 +13,7 @@
 
 /* ---- the trace ---- */
 
-/* Facts that are known so far; those of the last line replace them. */
+/* Facts known so far; the last line replaces them. */
 static void put_facts(struct text *t, const struct trace_facts *facts)
 {
 	ndjson_member(t, "format", slice_str(facts->format));

@@ -30,7 +30,7 @@ static const struct rule refused[OVNI_RULE_COUNT] = {
 #undef ERROR_ROW
 };
 
-/* Returns whether --check names the group. */
+/* Returns true if --check names the group. */
 static bool group_is_selected(const struct option_value *list, const char *group)
 {
 	for (; list != NULL; list = list->next)

@@ -245,7 +245,7 @@ static void put_facts(struct parquet_state *st, const struct trace *trace)
 	text_free(&t);
 }
 
-/* Facts that are known at the end, the same in each part. */
+/* Facts known at the end, the same in each part. */
 static void parquet_put_about(struct parquet_state *st, const struct writer *w)
 {
 	struct facts facts = facts_of(w, ~(FACTS_OF(FACT_TRACE) | FACTS_OF(FACT_LOSS)));

@@ -59,7 +59,7 @@ static size_t open_attribute(struct about *a, struct slice key)
 	const struct slice unique = tabletext_unique(&a->names, &a->arena, key);
 	unsigned changed;
 
-	if (unique.n != key.n) /* the importer keeps the last of one name */
+	if (unique.n != key.n) /* the importer keeps only the last of equal names */
 		perfetto_lose(a->st, PERFETTO_KEY_CHANGED, 1);
 	a->t->failed |= unique.p == NULL;
 	const size_t at = wire_open(a->t, ATTRIBUTE);

@@ -75,8 +75,8 @@ struct spill_file {
 	int error;                /* ... and its errno */
 };
 
-/* Zero-initialise *f.  Creates the file in the folder of the path `near` (normally the output, which need
- * not exist); NULL: in $TMPDIR, or /tmp if that is not set. */
+/* Zero-initialise *f.  Creates the file in the folder of the path `near` (normally the output, which may be
+ * missing); NULL: in $TMPDIR, or /tmp if that is not set. */
 bool spill_open(struct spill_file *f, const char *near);
 bool spill_write(struct spill_file *f, const void *p, size_t n);
 

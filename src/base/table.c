@@ -173,7 +173,7 @@ struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice
 	if (p == NULL)
 		return none;
 	struct slice unique = { p, 0, name.flags & (SLICE_UTF8 | SLICE_JSON) };
-	memcpy(p, name.p, name.n); /* it may contain NUL */
+	memcpy(p, name.p, name.n); /* the name may contain NUL */
 	do
 		unique.n = name.n + (uint32_t)sprintf(p + name.n, " (%" PRIu32 ")", ++number);
 	while (tabletext_get(t, unique) != TABLE_NONE);

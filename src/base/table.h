@@ -65,9 +65,8 @@ const char *tabletext_key(const struct tabletext *t, struct slice key);
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);
 void tabletext_free(struct tabletext *t);
 
-/* Adds a name, as its first key: "x", then "x (2)", "x (3)", ..., the first that is free.  Returns it;
- * numbered names are in the arena.  p is NULL on OOM.  Names that are taken for another reason have the
- * value 1. */
+/* Adds a name as a unique key: "x", "x (2)", "x (3)", ..., the first one unused.  Returns it; numbered names
+ * are in the arena.  Returns p NULL on OOM.  To reserve a name, add it with the value 1. */
 struct slice tabletext_unique(struct tabletext *t, struct arena *a, struct slice name);
 
 /* ---- hash.c ---- */

@@ -1,6 +1,6 @@
 /*
- * Findings of one input: counted and escaped when they are added; the first FINDINGS_SHOWN of each rule go to
- * the log of the trace, or to a listener.
+ * Findings of one input: counted and escaped when they are added.  The first FINDINGS_SHOWN of each rule are
+ * passed to the log of the trace, or to a listener.
  */
 
 #include <inttypes.h>

@@ -14,14 +14,14 @@ struct finding_list;
 
 struct finding {
 	const struct rule *rule;
-	enum level level; /* the rule's; in a report that of the policy */
+	enum level level; /* the rule's; in reports, the policy's */
 	uint64_t offset;  /* in the unpacked trace */
 	uint64_t line;    /* 0: not a text format */
 	uint64_t column;  /* in bytes from 1; 0: the line as a whole, or no line */
 	uint64_t record;  /* ordinal from 1; 0: none */
 	const char *message;
-	uint32_t check;             /* number of its check (struct file_check), from 1; 0: none */
-	const struct finding *next; /* of its list */
+	uint32_t check;             /* number of the check (struct file_check), from 1; 0: none */
+	const struct finding *next; /* in its list */
 };
 
 struct rule_count {
@@ -29,13 +29,13 @@ struct rule_count {
 	uint64_t count;
 };
 
-/* A listener: told of each finding that is shown, when it is found or when its stream is complete. */
+/* Listener: called for each shown finding, at once or when its stream is complete. */
 typedef void finding_sink(void *ctx, const struct findings *j, const struct finding *f);
 
 struct findings {
 	const char *path;
-	struct finding_list *list; /* keeps those that are shown; NULL: the listener is told */
-	finding_sink *sink;        /* the listener; NULL, and no list: findings are only counted */
+	struct finding_list *list; /* stores shown findings; NULL: the listener gets them */
+	finding_sink *sink;        /* listener; NULL without a list: findings are only counted */
 	void *ctx;
 	struct rule_count *counts; /* in order of first finding */
 	size_t ncounts, counts_cap;
@@ -58,7 +58,7 @@ void findings_free(struct findings *j);
 uint64_t findings_count(const struct findings *j, const struct rule *rule);
 const char *level_name(enum level level);
 
-/* Passes on a finding that was counted: to the list, or else to the listener. */
+/* Passes a counted finding to the list, or else to the listener. */
 void findings_pass(struct findings *j, const struct finding *f);
 
 #endif

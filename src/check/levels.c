@@ -1,6 +1,6 @@
 /*
- * The one place that decides what the findings of a rule mean: for validate, all reports, their sums and the
- * exit status.  Each row is stronger than those above it:
+ * The only place that decides the verdict on the findings of a rule, for validate, all reports, their totals
+ * and the exit status.  Each row of the table overrides the rows above it:
  *
  *   source                            level     counts           status 1
  *   the rule (rules.def)              its own   yes              from error on
@@ -9,10 +9,10 @@
  *   the command line                  --level   --select-rules,  --fail-level,
  *                                               --ignore-rules   --exit-zero
  *
- * Within a row the last pattern gives the level, and `ignore` wins over `select`.  A selection replaces those
- * above it, and includes what they ignore; a fail level ends an exit-zero above it.  A baseline changes no
- * level: it adds findings (policy/regression).  Commands without policies have the first row.  An input that
- * could not be read means status 2, whatever counts.
+ * Within a row the last matching pattern sets the level, and `ignore` overrides `select`.  A selection
+ * replaces those above it, and includes rules that they ignore; a fail level ends an exit-zero above it.  A
+ * baseline changes no level: it adds findings (policy/regression).  Commands without policies use the first
+ * row.  An unreadable input causes status 2, whatever counts.
  */
 #include "check/levels.h"
 

@@ -1,6 +1,6 @@
 /*
- * The log of a trace.  Lists of findings share an arena, so that the list of a stream is appended to the log
- * without a copy; a file is a range of the log.
+ * The log of a trace.  All lists of findings share an arena, so appending the list of a stream to the log
+ * copies nothing.  A file is a range of the log.
  */
 #include "check/log.h"
 
@@ -51,7 +51,7 @@ void finding_list_add(struct finding_list *l, const struct finding *f)
 		*l->space -= size;
 }
 
-/* The worst one stands for all that were lost. */
+/* Passes on the worst lost finding, with the number of lost ones. */
 static void pass_lost(struct findings *j, const struct finding_list *from)
 {
 	char message[sizeof from->message + 160];
@@ -116,7 +116,7 @@ void finding_log_checked(struct finding_log *k, const uint64_t *counts)
 	k->open.check = 0;
 }
 
-/* An array and another one behind it, in the arena; NULL on OOM. */
+/* Returns a new array of a and b in the arena, or NULL on OOM. */
 static void *join_arrays(struct finding_log *k, const void *a, size_t na, const void *b, size_t nb,
                          size_t size)
 {
@@ -129,7 +129,7 @@ static void *join_arrays(struct finding_log *k, const void *a, size_t na, const 
 	return p;
 }
 
-/* Gives what is open to a file. */
+/* Assigns the open findings and checks to a file. */
 static void give_open(struct finding_log *k, struct file_record *r, const struct findings *j)
 {
 	struct rule_count *const counts =
@@ -148,7 +148,7 @@ static void give_open(struct finding_log *k, struct file_record *r, const struct
 		r->findings = k->open.first;
 	r->nfindings += k->open.n;
 	k->bytes += k->open.bytes + j->ncounts * sizeof *j->counts;
-	k->open.first = NULL; /* `last` stays, for what is added to the file */
+	k->open.first = NULL; /* `last` stays: the findings that follow are linked to it */
 	k->open.n = k->open.bytes = 0;
 	k->nchecks = 0;
 }
@@ -179,14 +179,14 @@ void finding_log_amend(struct finding_log *k, const struct findings *j)
 		give_open(k, k->last, j);
 }
 
-/* Open findings lie in the present arena, which cannot be reset then: what follows goes to the other one, and
- * the next call resets it. */
+/* The current arena contains the open findings, so it cannot be reset while there are any.  Later findings go
+ * to the other arena, and the next call resets this one. */
 void finding_log_clear(struct finding_log *k)
 {
 	struct arena *const other = &k->arenas[k->open.arena == &k->arenas[0]];
 
 	if (k->first == NULL && k->open.first != NULL)
-		return; /* they may lie in both */
+		return; /* open findings may be in both arenas */
 	k->first = k->last = NULL;
 	k->bytes = 0;
 	arena_reset(other);

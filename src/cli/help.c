@@ -33,14 +33,14 @@ bool options_has_common(const struct command *cmd, enum common which)
 	}
 }
 
-/* Returns the options of a format for this command, or NULL.  Options of formats that cannot be read are for
- * commands that write them. */
+/* Returns the options of a format for this command, or NULL.  Only commands that write show options of
+ * formats that cannot be read. */
 static const struct format_option *options_of(const struct command *cmd, const struct format *f)
 {
 	return cmd->reads && !cmd->uninterpreted && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
-/* Options for writing are for commands that write. */
+/* Writer options apply only to commands that write. */
 static bool is_offered(const struct command *cmd, const struct format_option *p)
 {
 	return cmd->converts || !p->of_output;
@@ -191,7 +191,7 @@ static void format_help(const struct command *cmd, struct text *t, unsigned widt
 	text_free(&owners);
 }
 
-/* Options that select events are the same in all commands, and have a page of their own. */
+/* Event selection has the same options in all commands, and its own manual page. */
 static void select_help(struct text *t, unsigned width)
 {
 	const size_t max = width > 0 && width < 80 ? width : 80;

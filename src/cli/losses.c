@@ -1,6 +1,5 @@
 /*
- * The losses of an output: which of them fail (--fail-on-loss), and their report (--losses), of
- * schemas/losses.schema.json.
+ * Losses of an output: --fail-on-loss and the report of --losses (schemas/losses.schema.json).
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "json/out.h"
 #include "run/engine_losses.h"
 
-/* ---- losses: which count ---- */
+/* ---- --fail-on-loss ---- */
 
 struct kind_search {
 	struct slice kind;
@@ -25,7 +24,7 @@ static void match_kind(void *ctx, const struct loss *loss)
 	s->found |= glob_fits(s->kind, slice_str(loss->id));
 }
 
-/* The next kind of a list; advances *list. */
+/* Returns the next kind of a comma-separated list; advances *list. */
 static struct slice next_kind(const char **list)
 {
 	const size_t n = strcspn(*list, ",");
@@ -71,7 +70,7 @@ static bool counts(const struct losses_out *l, const struct loss *loss)
 	return false;
 }
 
-/* ---- losses: schemas/losses.schema.json ---- */
+/* ---- --losses ---- */
 
 static void put_loss(struct json_out *o, const struct losses_out *l, const struct ledger_row *row)
 {

@@ -103,7 +103,7 @@ bool options_bytes(struct options *o, const char *option, const char *arg, uint6
 /* Reports OOM before an input was opened, with the last name of the command line; sets o->status. */
 void options_no_memory(struct options *o);
 
-/* The number of threads for --threads=asked; 0: one a core, at most 16. */
+/* The number of threads for --threads=asked; 0: one per core, at most 16. */
 unsigned options_threads(uint64_t asked);
 
 /* Checks that there is an operand, and the names of files. */

@@ -77,7 +77,7 @@ bool convert_output_exists(const char *path, enum writer_shape shape, int *error
 
 #define REPORTS_MAX 16 /* of --report */
 
-/* Destination of a command's report: standard output, or the file of -o. */
+/* Destination of a report: standard output, or the file of -o. */
 struct report_out {
 	struct output *out;
 	const char *path; /* for messages; not escaped */

@@ -1,8 +1,8 @@
 #define _XOPEN_SOURCE 700 /* realpath() */
 
 /*
- * Files of reports: what --report, --format and policies ask for, and the reports of commands that do
- * something else (--report of convert).  What is in them is in src/report/.
+ * Opens, writes and publishes the reports that --report, --format and policies request, also those of
+ * commands other than validate (--report of convert).  src/report/ has their contents.
  */
 
 #include "cli/reports.h"

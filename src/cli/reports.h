@@ -32,7 +32,7 @@ struct reports {
 	struct arena names; /* of the run */
 };
 
-/* --report FORMAT=FILE; reports: struct reports.  false after a message and o->status set. */
+/* Adds --report FORMAT=FILE; reports: struct reports.  Returns false after a message; o->status is set. */
 bool reports_add(void *reports, struct options *o, const char *arg);
 
 /* The same, taken apart; path is borrowed. */
@@ -49,8 +49,8 @@ void reports_names(const struct reports *r, struct run_names *n);
 /* The kind of this name; false after a message. */
 bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind);
 
-/* Opens them all.  policy: of the run as a whole; borrowed.  false: it was said; end with reports_free() too.
- */
+/* Opens all reports.  policy: of the run as a whole; borrowed.  Returns false after a message; call
+ * reports_free() anyway. */
 bool reports_open(struct reports *r, struct options *o, const struct policy *policy);
 
 /* The next file, in the order of the reports, and the policy that it obeys. */
@@ -72,8 +72,8 @@ void reports_free(struct reports *r);
  */
 struct side_reports {
 	struct reports reports;
-	struct policy policy;   /* what counts without one */
-	struct finding_log log; /* of the input that is read now */
+	struct policy policy;   /* for traces without one of their own */
+	struct finding_log log; /* of the current input */
 };
 
 /* --report FORMAT=FILE.  false after a message and o->status set. */
@@ -100,7 +100,7 @@ void side_reports_free(struct options *o);
 
 /* ---- losses out ---- */
 
-/* Losses of an output: their effect on the status, and their report. */
+/* Losses of an output: their effect on the exit status, and their report. */
 struct losses_out {
 	bool fail;         /* --fail-on-loss */
 	const char *kinds; /* ids and globs of ids with commas between them; NULL: all kinds */
@@ -115,7 +115,7 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 /* Opens the report.  Nothing is written before losses_out_end().  false after a message. */
 bool losses_out_open(struct losses_out *l, const struct options *o);
 
-/* A conversion, for the report. */
+/* A conversion, as the report describes it. */
 struct losses_of {
 	const char *const *in;
 	size_t nin;
@@ -149,7 +149,7 @@ struct policies {
 	char *here;                      /* the current folder */
 	struct tabletext folders, paths; /* -> entry + 1, or 0 */
 	struct arena arena;              /* their keys */
-	struct policy whole;             /* of the run as a whole */
+	struct policy whole;             /* for the run as a whole */
 };
 
 /* Finds and reads them all.  line: borrowed.  false after a message and o->status
@@ -164,11 +164,11 @@ void policies_names(const struct policies *p, struct run_names *n);
 /* Returns the policy of the first trace that has one, or NULL. */
 const struct policy_file *policies_first(const struct policies *p);
 
-/* The policy for the findings of a trace (p->traces[i]).  Any number of threads may ask, here and below. */
+/* Sets *policy for the findings of a trace (p->traces[i]).  Thread-safe, as is policies_checks(). */
 void policies_of(const struct policies *p, struct policy_of_trace of, struct policy *policy);
 
-/* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  false: no
- * memory. */
+/* Sets *c to the expectations of a trace (free it), and *baseline to the report that it is compared with, or
+ * NULL.  Returns false on OOM. */
 bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
                      const struct policy_baseline **baseline);
 

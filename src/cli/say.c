@@ -516,7 +516,7 @@ void progress_show(struct progress *p, const struct input *in)
 
 void progress_clear(struct progress *p)
 {
-	if (!p->wanted) /* of several traces, which are read side by side, nothing is shown */
+	if (!p->wanted) /* also if several traces are read in parallel */
 		return;
 	p->in = NULL;
 	if (!p->shown)

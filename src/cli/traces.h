@@ -42,7 +42,7 @@ struct trace_slot {
 	struct vocabularies vocabularies; /* kept from one trace to the next */
 };
 
-/* Calls `one` for each trace, on at most `threads` threads (0: one a core).  It reads the trace, then calls
+/* Calls `one` for each trace, on at most `threads` threads (0: one per core).  It reads the trace, then calls
  * trace_slot_turn() and reports: all earlier traces are reported then, and it is the only one that does. */
 void traces_each(struct trace_run *r, uint64_t threads, size_t state_size, void (*one)(struct trace_slot *t));
 

@@ -219,7 +219,8 @@ static bool takes_argument(const struct command *cmd, const char *word, struct f
 	return f->found && f->option.arg != NULL;
 }
 
-/* Completes a part of an argument by its name in the help: "FILE", "RULES", "on|off", or what `row` says. */
+/* Completes a part of an argument by its name in the help ("FILE", "RULES", "on|off"), or by the candidates
+ * of `row`. */
 static void put_part(struct answer *a, const char *name, size_t n, const struct cmd_words *row)
 {
 	if ((n == 4 && memcmp(name, "FILE", n) == 0) || (n == 5 && memcmp(name, "TRACE", n) == 0))

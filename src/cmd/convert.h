@@ -33,7 +33,7 @@ struct anonymise_options {
 #define CONVERT_ROWS                                                                                         \
 	{ "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0,                     \
 	    TO_TEXT(struct convert, to_name) },                                                              \
-	{ "threads", "N", "work with N threads (default: one a core, 16 at most)", 0,                        \
+	{ "threads", "N", "work with N threads (default: one per core, 16 at most)", 0,                      \
 	    TO_NUMBER(struct convert, threads) },                                                            \
 	{ "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0,                                      \
 	    TO_BYTES(struct convert, sort_memory) },                                                         \

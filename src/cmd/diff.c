@@ -589,7 +589,7 @@ static bool open_side(struct diff *d, int side)
 	struct pipeline_job *const job = &d->jobs[side];
 
 	*job = options_job(&d->options, say_finding, &d->options);
-	job->in.vocabularies = NULL; /* both sides are read at the same time */
+	job->in.vocabularies = NULL; /* both sides are read concurrently */
 	job->in.paths = &d->paths[side];
 	job->in.npaths = 1;
 	job->read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;

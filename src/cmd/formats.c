@@ -115,7 +115,7 @@ static void put_kinds(struct columns *c, const struct loss *l, const struct form
 		}
 }
 
-/* Adds the kinds of loss of a pair of formats: of the output and of the engine. */
+/* Adds the kinds of loss of a pair of formats: of the writer and of the engine. */
 static void put_pair_text(struct text *t, const struct format *from, const struct format *to, unsigned width)
 {
 	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 20, 0 } };
@@ -279,7 +279,7 @@ static void put_list_json(struct text *t, const struct format *only)
 	json_out_end(&o, "\n]\n");
 }
 
-/* Things that an operand can name. */
+/* Kinds of operand. */
 enum can { CAN_ANY, CAN_READ, CAN_WRITE };
 
 static bool fits(const struct format *f, enum can can)

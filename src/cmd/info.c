@@ -31,7 +31,7 @@ struct seen_track {
 	uint64_t first_ns, last_ns;
 };
 
-/* Of one trace. */
+/* State of a trace. */
 struct info {
 	const char *path;
 	struct digest sum;
@@ -49,7 +49,7 @@ static const struct cmd_option own[] = {
 	  TO_FLAG(struct info_run, digest) },
 	{ "tracks", NULL, "list processes and threads, with their events and times", 0,
 	  TO_FLAG(struct info_run, tracks) },
-	{ "threads", "N", "read N traces at a time (default: one a core)", 0,
+	{ "threads", "N", "read N traces at a time (default: one per core)", 0,
 	  TO_NUMBER(struct info_run, threads) },
 	{ .name = NULL },
 };
@@ -92,7 +92,7 @@ static void put_size(struct text *t, const struct info *n, const struct pipeline
 	text_char(t, '\n');
 }
 
-/* Of classes of one name, those without records are left out, but the first if none has any. */
+/* Whether a class is listed: it has records, or it is the first of its name and none of that name has any. */
 static bool is_listed(const struct class *c)
 {
 	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);

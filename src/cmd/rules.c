@@ -142,7 +142,7 @@ static bool rules_are_meant(const struct options *o, const char *id)
 	return o->first_operand == o->argc;
 }
 
-/* Filter of the listed rules and losses; zeroed: all. */
+/* Filter of the listed rules and losses; zero-initialised: all. */
 struct kinds {
 	bool losses, findings; /* --losses, --findings: no others */
 	unsigned level;        /* of --level, from 1; 0: any */
@@ -324,7 +324,7 @@ static const struct cmd_option own_rules[] = {
 	{ .name = NULL },
 };
 
-/* Fields that only rules have. */
+/* Fields of rules only. */
 static bool check_kinds(struct options *o, const struct kinds *k)
 {
 	if (k->losses && (k->findings || k->level > 0))

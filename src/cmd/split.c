@@ -188,7 +188,7 @@ static bool put_part(void *ctx, const char *file, const char *p, size_t n)
 
 /* ---- parts of one pass ---- */
 
-/* From this number of parts on, starting threads takes longer than they save. */
+/* With more parts, starting threads for each takes longer than they save. */
 static bool are_many(const struct convert_split *s)
 {
 	return s->split.nparts > 64;
@@ -362,8 +362,8 @@ static bool is_well_filled(const struct convert_split *s, uint64_t bytes)
 	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
 }
 
-/* The number of units, from `from` on, that make a part; a secant search that starts with `max`.  0 after a
- * message. */
+/* Returns the number of units, from `from` on, that fill a part; secant search, starting with `max`.  Returns
+ * 0 after a message. */
 static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t max)
 {
 	struct convert_split *const s = &c->split;
@@ -395,7 +395,7 @@ static uint32_t find_size(struct convert *c, struct pipeline_job *job, uint32_t 
 	}
 }
 
-/* Measures up to `max` parts of n units each, and leaves the well filled ones at the start in s->outs. */
+/* Measures up to `max` parts of n units each, and keeps in s->outs the leading ones of acceptable size. */
 static bool find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from,
                            uint32_t n, uint32_t max)
 {

@@ -1,5 +1,5 @@
-/* stats: counts the events of each trace by name, on several threads: one a trace, or, of a single trace, one
- * that reads and one that counts. */
+/* stats: statistics of the events of each trace.  Several traces are read one per thread; of a single trace,
+ * a thread reads and another one counts. */
 
 #include "cli/say.h"
 #include "cli/traces.h"
@@ -18,7 +18,7 @@ struct stats_run {
 
 enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
-/* Of one trace. */
+/* State of a trace. */
 struct stats_state {
 	struct stats stats;
 	struct stats_thread thread;
@@ -36,13 +36,13 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_percentiles) },
 	{ "sort", "NAME", "sort by this column or key (default: total)", 0,
 	  TO_TEXT(struct stats_run, words_sort) },
-	{ "sum", "arg:FIELD", "add up a numeric field: its sum, and that per second", 0,
+	{ "sum", "arg:FIELD", "sum of a numeric field, and its rate per second", 0,
 	  TO_TEXT(struct stats_run, words_sum) },
 	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
 	  TO_FLAG(struct stats_run, classes) },
-	{ "threads", "N", "work with N threads (default: one a core)", 0,
+	{ "threads", "N", "work with N threads (default: one per core)", 0,
 	  TO_NUMBER(struct stats_run, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
 	  TO_POSITIVE(struct stats_run, max_repeat) },
@@ -105,7 +105,7 @@ static void put_report(struct stats_run *s, const char *path, struct stats *stat
 	report_out_put(&r->out, &r->text);
 }
 
-/* A field that no event has is probably misspelt. */
+/* Warns of fields that no event has: their names are probably misspelt. */
 static void say_lacking(const struct stats *s, const char *path)
 {
 	for (unsigned i = 0; i <= s->by.n; i++) {

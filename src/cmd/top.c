@@ -38,7 +38,7 @@ struct top_run {
 	unsigned nfields;
 };
 
-/* One of the longest.  Owns the texts. */
+/* A span, gap or arrow of the report.  Owns its texts. */
 struct item {
 	uint64_t length, ts, offset;    /* of a gap: offset of the span after it */
 	uint64_t number;                /* in order of arrival */
@@ -47,9 +47,9 @@ struct item {
 	uint32_t name, second, fields;  /* their bytes.  second: category; of a gap the span before it */
 };
 
-/* Per track, of gaps. */
+/* End of the spans of a track so far, for --gaps. */
 struct covered {
-	uint64_t until; /* the latest end so far; 0: no span yet */
+	uint64_t until; /* ns */
 	char *name;     /* of the span that ends there */
 	uint32_t n;
 };
@@ -502,7 +502,7 @@ static const struct cmd_option own[] = {
 	{ "fields", "NAME,...", "show these fields (default: those with text)", 0,
 	  TO_TEXT(struct top_run, words) },
 	{ "format", "text|json", "the report's form (default: text)", 0, TO_CHOICE(struct top_run, form) },
-	{ "threads", "N", "read N traces at a time (default: one a core)", 0,
+	{ "threads", "N", "read N traces at a time (default: one per core)", 0,
 	  TO_NUMBER(struct top_run, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
 	  TO_POSITIVE(struct top_run, max_repeat) },

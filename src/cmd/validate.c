@@ -17,7 +17,7 @@
 #include "run/read/operands.h"
 #include "run/write/writing.h"
 
-/* Reads a trace and counts its events.  Returns false if it could not be read, which was reported. */
+/* Reads a trace and counts its events.  Returns false if it is unreadable, after reporting that. */
 static bool watch_trace(struct policy_watch *w, struct pipeline *p, const struct pipeline_job *job)
 {
 	enum stage_status status = STAGE_BAD;
@@ -211,7 +211,7 @@ static void hand_over(struct slot *s)
 	finding_log_clear(&s->log);
 }
 
-/* Records the end of an input, read or unreadable. */
+/* Closes an input in the log, whether it was read or unreadable. */
 static void slot_closed(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;
@@ -436,7 +436,7 @@ static void free_run(struct run *r)
 	pthread_mutex_destroy(&r->lock);
 }
 
-/* Reads all traces on several threads (0: one a core), and hands their findings to the reports in the order
+/* Reads all traces on several threads (0: one per core), and hands their findings to the reports in the order
  * of the operands, each trace with its policy.  *scope: exit status of --scope.  Returns false on OOM:
  * findings are missing. */
 static bool validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
@@ -471,7 +471,7 @@ struct validate {
 	struct policies policies;
 	struct reports reports;
 	const struct report_ops *form; /* of --format; NULL: not given */
-	uint64_t threads;              /* 0: one a core; or THREADS_NOT_GIVEN */
+	uint64_t threads;              /* 0: one per core; or THREADS_NOT_GIVEN */
 	bool init, scope, exit_zero;
 };
 
@@ -510,7 +510,7 @@ static const struct cmd_option own[] = {
 	  OPTION_CALL, .at = offsetof(struct validate, policy), .set = policy_fail_level },
 	{ "exit-zero", NULL, "findings do not change the exit status", 0,
 	  TO_FLAG(struct validate, exit_zero) },
-	{ "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0,
+	{ "threads", "N", "work with N threads (default: 0, one per core, 16 at most)", 0,
 	  TO_NUMBER(struct validate, threads) },
 	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
 	  .set = set_config },

@@ -16,8 +16,7 @@ struct fields_json_lost {
 
 void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost);
 
-/* The same for programs that read integers of 64 bits: all of them in digits, and JSON as it is in the trace.
- */
+/* The same for readers with 64-bit integers: all integers as digits, JSON unchanged. */
 void fields_json_as_is(struct text *t, const struct value *v);
 
 /* `"name":value`, with commas between the fields, without braces. */

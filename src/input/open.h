@@ -132,10 +132,10 @@ bool input_read_whole(struct input_whole *w, const char *path, size_t max);
 /* Likewise from an open descriptor, from its offset on. */
 bool input_read_whole_fd(struct input_whole *w, int fd, size_t max);
 
-/* Makes a path of a descriptor ("-", "/dev/fd/63") one that can be opened again and again: a pipe, or a file
- * that was partly read, is copied to a temporary file without a name in the folder of `near` (NULL: as
- * spill_open()), which replaces the descriptor.  Other paths, and those that input_open() refuses, stay as
- * they are.  Returns false with *why, NUL-terminated, at most n bytes. */
+/* Makes the path of a descriptor ("-", "/dev/fd/63") reopenable.  A pipe, or a partly read file, is copied to
+ * an unnamed temporary file in the folder of `near` (NULL: as spill_open()), which replaces the descriptor.
+ * Other paths, and paths that input_open() refuses, are unchanged.  Returns false with *why: NUL-terminated,
+ * at most n bytes. */
 bool input_spool(const char *path, const char *near, char *why, size_t n);
 
 /* A file in a format that tracetool does not read, by its first bytes, and what to do with it. */

@@ -71,7 +71,7 @@ struct input_source_ops {
 	/* As input_shrunk(); called only while there is another fault or none. */
 	bool (*shrunk)(struct input *in);
 	void (*close)(struct input *in); /* frees in->source, except current */
-	/* As input_release_read() and input_keep(); NULL: nothing to do. */
+	/* See input_release_read() and input_keep(); NULL: nothing to do. */
 	void (*release_read)(struct input *in);
 	void (*keep)(struct input *in, size_t bytes);
 };

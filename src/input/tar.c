@@ -47,7 +47,7 @@ static bool read_number(const char *p, unsigned n, uint64_t *v)
 	return i == n || p[i] == ' ' || p[i] == '\0';
 }
 
-/* Old programs sum signed bytes. */
+/* Old programs add bytes as signed. */
 static bool checksum_fits(const char *block)
 {
 	uint64_t want, sum = 0;

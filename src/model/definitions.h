@@ -61,12 +61,12 @@ void numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key
 
 struct definition_slot;
 
-/* What was computed last for tables of a number (mod 4): look-ups of a table mostly have the scope of the one
- * before.  All zero: nothing. */
+/* Cache of the last hash and owner of the tables with a number (mod 4): consecutive look-ups of a table
+ * mostly have the same scope.  Zero-initialised: empty. */
 struct definitions_last {
-	uint64_t whose, key2, hash; /* whose: table << 32 | scope, + 1 */
-	uint64_t pair;              /* likewise, of `owner` */
-	uint32_t npairs, owner;     /* npairs: when it was looked up */
+	uint64_t whose, key2, hash; /* whose: (table << 32 | scope) + 1 */
+	uint64_t pair;              /* the same, of `owner` */
+	uint32_t npairs, owner;     /* npairs: value at the time of the look-up */
 };
 
 struct definitions {

@@ -280,8 +280,8 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value)
 }
 
 #define MAX_TEXTS 32768U
-#define MAX_TEXT_BYTES (2U << 20) /* of all texts */
-#define MAX_TEXT 256U             /* bytes of a text */
+#define MAX_TEXT_BYTES (2U << 20) /* total bytes of all texts */
+#define MAX_TEXT 256U             /* max bytes of one text */
 
 struct slice trace_text(struct trace *t, struct slice s)
 {

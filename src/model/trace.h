@@ -33,7 +33,7 @@ struct trace {
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	struct tabletext texts;              /* of trace_text() */
-	uint32_t text_bytes;                 /* their sum */
+	uint32_t text_bytes;                 /* their total size */
 	const struct vocabulary *vocabulary; /* borrowed; NULL: none */
 	struct definitions definitions;      /* stated by events, looked up by others */
 };
@@ -48,8 +48,8 @@ struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
-/* Interns a text that events repeat: returns the one copy of it in the trace, with SLICE_STAYS, or `s` itself
- * if it is long, or beyond the limits of count and bytes. */
+/* Interns a text that events repeat.  Returns the only copy in the trace, with SLICE_STAYS, or `s` itself if
+ * it is too long or the limits of count and bytes are reached. */
 struct slice trace_text(struct trace *t, struct slice s);
 
 #define TRACE_MAX_TRACKS 98304 /* further ones share a track, to bound memory */

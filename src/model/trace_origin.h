@@ -6,7 +6,7 @@
 
 #include "base/slice.h"
 
-/* Statements of an input about the trace that it was converted from.  Offsets of its events are those in that
+/* Metadata of an input about the trace that it was converted from.  Offsets of its events refer to that
  * trace. */
 struct trace_facts {
 	const char *format, *dialect, *byte_order, *clock, *record_id; /* as in struct trace */

@@ -1,4 +1,4 @@
-/* Iterates over the facts of a trace: those of the run, metadata of the input, counts of losses. */
+/* Iterates over the facts of a trace: facts of the run, metadata of the input, counts of losses. */
 #include "base/slice.h"
 #include "model/value.h"
 #include "out/facts.h"

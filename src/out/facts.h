@@ -47,11 +47,11 @@ static inline struct facts facts_of(const struct writer *w, unsigned kinds)
  */
 bool facts_next(struct facts *f, struct fact *fact);
 
-/* Names of facts in one list: metadata of the trace is "trace.NAME", a loss is "losses.ID". */
+/* Names in a combined list of facts: "trace.NAME" for metadata of the trace, "losses.ID" for a loss. */
 #define FACT_OF_TRACE "trace."
 void fact_put_name(struct text *t, const struct fact *fact);
 
-/* Whether a name from such a list is metadata of the trace; removes its prefix. */
+/* Returns true if such a name is metadata of the trace; removes the prefix. */
 bool fact_is_of_trace(struct slice *name);
 
 /* Adds the value of a fact as text, if it is a text, or a number of any kind but FACT_TRACE.  Returns false

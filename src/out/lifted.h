@@ -27,7 +27,7 @@ struct lifted {
 	uint32_t n;
 	struct lifted_column columns[LIFTED_MAX];
 	atomic_bool searched;          /* there was an event */
-	atomic_bool found[LIFTED_MAX]; /* in some event */
+	atomic_bool found[LIFTED_MAX]; /* an event has the field */
 };
 
 /* A row of the options of a format; `check` is its function for mistakes. */

@@ -3,11 +3,11 @@
 
 #include "model/event.h"
 
-/* Times for formats that have unsigned ones. */
+/* Times for formats with unsigned ones. */
 struct out_times {
-	uint64_t start, dur; /* ns; dur: of spans */
-	bool negative;       /* the start is before the time 0 that --rebase made, and becomes 0 */
-	bool late;           /* the end is beyond 64 bits, and becomes the last time */
+	uint64_t start, dur; /* ns; dur: spans only */
+	bool negative;       /* the start is before the time 0 of --rebase; set to 0 */
+	bool late;           /* the end exceeds 64 bits; set to the maximum */
 };
 
 static inline struct out_times out_times_of(const struct event *e, bool signed_time)

@@ -5,7 +5,7 @@
 
 #include "model/event.h"
 
-/* Types of values: their names in the output, and values of types that need more than a copy. */
+/* Types of values: their names in the output, and conversions. */
 
 #define VALUE_TYPES (VALUE_JSON + 1)
 
@@ -33,8 +33,8 @@ static inline unsigned value_type_named(struct slice name)
 	return type;
 }
 
-/* The bits of the float that an F32 was converted from.  NaNs are converted by hand: a processor would make
- * signalling ones quiet. */
+/* Returns the bits of the float that an F32 was converted from.  NaNs are converted in software, as
+ * processors make signalling NaNs quiet. */
 static inline uint32_t value_f32_bits(double d)
 {
 	const float f = (float)d;

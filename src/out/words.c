@@ -1,6 +1,6 @@
 /*
- * Encoder and decoder of words: pairs of an event, names that are escaped, types of values.  What is unknown
- * or does not fit is ignored: other programs may write it, too.
+ * Encoder and decoder of words: pairs of an event, escaped names, types of values.  Unknown or mismatching
+ * pairs are ignored, as other programs may write the same names.
  */
 #include "out/words.h"
 
@@ -10,7 +10,7 @@
 #include "out/types.h"
 
 #define ESCAPE WORDS_PREFIX "field."
-#define JSON_DEPTH 100U /* of texts that become JSON */
+#define JSON_DEPTH 100U /* max nesting of text parsed as JSON */
 
 const struct slice word_names[WORDS] = {
 #define ROW(word, name, type) [WORD_##word] = SLICE_LIT(WORDS_PREFIX name),
@@ -161,7 +161,7 @@ void words_add_type(struct word_types *to, uint32_t field, unsigned type, bool l
 		text_char(t, ']');
 }
 
-/* Gives the elements of a list a type, if all of them fit. */
+/* Converts all elements of a list to a type, or none. */
 static void restore_elements(struct value *v, unsigned type, struct arena *a)
 {
 	if (v->type != VALUE_LIST || (type == VALUE_NONE && v->count > 0))

@@ -21,8 +21,8 @@ enum column_kind {
 struct column {
 	const char *head; /* NULL in the first column: the table has no line of heads */
 	enum column_kind kind;
-	uint8_t min;  /* characters of a name or text, for which other columns are left out */
-	uint8_t drop; /* rank: the highest are left out first; 0: never */
+	uint8_t min;  /* min characters of a name or text; other columns are dropped first */
+	uint8_t drop; /* rank: columns with the highest are dropped first; 0: never */
 };
 
 /* Zero-initialise, then set `list` and `n`. */
@@ -48,7 +48,7 @@ void columns_time(struct columns *c, unsigned __int128 ns); /* text_time_short()
 /* Appends the table, two spaces between columns, no spaces at the end of a line; width 0: no limit. */
 void columns_print(const struct columns *c, struct text *out, unsigned width);
 
-/* Appends a table of Markdown.  The first column has a head. */
+/* Appends a Markdown table, with a head row. */
 void columns_markdown(const struct columns *c, struct text *out);
 
 void columns_free(struct columns *c);

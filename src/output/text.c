@@ -1,6 +1,6 @@
 /*
- * A buffer that grows, and how values are written into it.  Its memory doubles; text_reserve() always gets
- * one byte more than asked.
+ * A growing buffer, and formatting of values into it.  The capacity doubles; text_reserve() always allocates
+ * one byte more than requested.
  */
 #include "output/text.h"
 

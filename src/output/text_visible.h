@@ -68,7 +68,7 @@ void text_add_guarded(struct text *t, const char *p, size_t n, unsigned flags);
 /* Returns TEXT_MID_LINE or 0 for the bytes after these. */
 unsigned text_line_state(const char *p, size_t n, unsigned flags);
 
-/* Text of Markdown: what is markup there or in HTML is escaped.  s is visible text. */
+/* Escapes Markdown and HTML markup.  s is visible text. */
 void text_markdown(struct text *t, struct slice s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Which policy is for a folder, and what it says about rules.  A pattern is compared with all rules once,
- * when it is added; a choice is an array of effects, one for each rule.
+ * Finds the policy of a folder, and collects its settings for rules.  A pattern is matched against all rules
+ * once, when it is added; a choice is an array of effects, one per rule.
  */
 #define _XOPEN_SOURCE 700 /* realpath() */
 

@@ -2,13 +2,13 @@
 #define POLICY_POLICY_H
 
 /*
- * Policies (tracetool.yaml(5)): which findings count, and what is expected of traces.  In the order of use:
+ * Policies (tracetool.yaml(5)): which findings count, and what traces must contain.  In the order of use:
  *
- *   choose.c    finds the policy of a folder; collects what it says about rules (check/levels.h decides)
+ *   choose.c    finds the policy of a folder; collects its settings for rules (check/levels.h decides)
  *   read.c, read_expect.c   read a policy file
- *   checks.c    collects the expectations of a trace, and reports those that it does not meet
- *   watch.c     counts its events while they are read
- *   baseline.c  the report of an earlier run
+ *   checks.c    collects the expectations of a trace, and reports unmet ones
+ *   watch.c     counts the events of a trace while it is read
+ *   baseline.c  reads the report of an earlier run
  *   budget.c    limits of statistics, absolute or relative to the baseline
  *   starter.c   writes a policy that given traces meet
  */
@@ -33,8 +33,8 @@ char *policy_find(const char *folder, const char *here, int *error);
 
 enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
-/* Adds a pattern of rule ids: it is compared with all rules, and not kept.  level: for CHOICE_LEVEL.  *fits:
- * it matches at least one rule. */
+/* Adds a pattern of rule ids.  It is matched against all rules, and not kept.  level: for CHOICE_LEVEL.  Sets
+ * *fits if it matches a rule. */
 bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
                        enum level level, bool *fits);
 void policy_choice_free(struct policy_choice *c);
@@ -205,7 +205,7 @@ void baseline_free(struct policy_baseline *b); /* NULL is allowed */
 /* ---- the expectations of one trace (checks.c) ---- */
 
 /* Expectations of a policy and its overrides.  A later override replaces expectations of the same kind, and
- * events, metadata and budgets of the same patterns; the others are added. */
+ * events, metadata and budgets with the same patterns; others are added. */
 struct policy_checks {
 	const struct policy_file *file; /* NULL: there is a baseline only */
 	const struct policy_event **events;
@@ -293,7 +293,7 @@ struct policy_verdict {
 	const char *path;                       /* of the trace */
 	const struct policy_baseline *baseline; /* or NULL */
 	struct findings *findings;              /* of the trace */
-	struct finding_log *log;                /* keeps them; gets a check for each budget */
+	struct finding_log *log;                /* stores findings; gets a check for each budget */
 };
 
 /* Reports the expectations that are not met. */

@@ -1,6 +1,6 @@
 /*
- * A file as its policy sees it: a view of the log.  Verdicts are made once for each rule of the file; a
- * report walks over the findings of the log, without those that are left out or beyond the limit.
+ * A file as its policy sees it: a view of the log.  The verdict on each rule of the file is computed once; a
+ * report then iterates over the findings of the log, skipping those left out or beyond the limit.
  */
 #include "report/report.h"
 

@@ -7,8 +7,8 @@
  * the others folded.  GitHub takes 1 MiB of all summaries of a step.
  */
 #define MARKDOWN_HEAD "### tracetool validate\n\n"
-#define MAX_OPEN 20                   /* findings that are not folded */
-#define MAX_BYTES ((size_t)192 << 10) /* of rows of one level */
+#define MAX_OPEN 20                   /* findings outside of a fold */
+#define MAX_BYTES ((size_t)192 << 10) /* of the rows of one level */
 
 struct markdown_state {
 	struct text rows[LEVEL_COUNT]; /* each with a newline behind it, and none within */

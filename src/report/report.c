@@ -193,7 +193,7 @@ const struct report_ops *report_kind(size_t word)
 	return report_kinds[word] != NULL ? report_kinds[word] : in_actions() ? &report_github : &report_text;
 }
 
-/* The root of the repository is that of the CI service, or else the current folder. */
+/* The root of the repository: from the CI service, or else the current folder. */
 void report_context_place(struct report_context *c, const char *folder)
 {
 	static const char *const names[] = { "CI_PROJECT_DIR", "GITHUB_WORKSPACE" };

@@ -14,13 +14,13 @@ struct report_context {
 	const char *version;
 	const struct policy *policy; /* of the run as a whole; a file may obey another */
 	bool quiet;                  /* text: errors only */
-	/* by report_context_place() */
-	const char *root;   /* absolute: reports name files relative to it */
-	const char *folder; /* absolute: where the names of the command line start */
+	/* set by report_context_place() */
+	const char *root;   /* absolute; reports name files relative to it */
+	const char *folder; /* absolute; names of the command line are relative to it */
 	bool in_actions;    /* GitHub Actions parses the log for commands */
 };
 
-/* Where the run takes place.  folder: the current one; borrowed. */
+/* Sets the root, the folder and in_actions.  folder: the current folder; borrowed. */
 void report_context_place(struct report_context *c, const char *folder);
 
 /* Findings of one rule in one file. */
@@ -30,13 +30,13 @@ struct report_rule {
 	uint64_t count, listed;
 };
 
-/* An input and its findings, as the policy judges them. */
+/* An input with the verdicts of its policy. */
 struct report_file {
 	const struct file_record *record;
 	const struct policy *policy; /* of this file */
-	bool valid;                  /* no errors, and all of it could be read */
-	size_t nlisted;              /* number of findings that report_next() gives */
-	struct report_rule *rules;   /* with findings, also those that are left out: record->ncounts */
+	bool valid;                  /* no errors, and completely read */
+	size_t nlisted;              /* findings that report_next() returns */
+	struct report_rule *rules;   /* record->ncounts rules with findings, also rules left out */
 	uint64_t levels[LEVEL_COUNT];
 	uint64_t left_out; /* by the policy */
 };
@@ -47,26 +47,26 @@ struct report_totals {
 	uint64_t listed;     /* of the findings that levels count */
 	uint64_t left_out;   /* by the policy; not in levels */
 	uint64_t unreadable; /* files */
-	bool exits;          /* findings mean status 1 */
+	bool exits;          /* findings cause exit status 1 */
 };
 
-/* Judges a file by its policy, and adds it to the totals.  most: limit of findings that are listed in the
- * run.  The arena has its rules.  Returns false on OOM. */
+/* Judges a file by its policy, and adds it to the totals.  max: limit of listed findings of the run.  The
+ * rules are allocated in the arena.  Returns false on OOM. */
 bool report_judge(struct report_file *file, const struct file_record *k, const struct policy *policy,
                   uint64_t max, struct report_totals *totals, struct arena *arena);
 
-/* The row of a rule; NULL: the file has none.  A finding of no file, as one about a vocabulary, is listed all
- * the same. */
+/* Returns the row of a rule, or NULL if the file has none.  Findings without a row, as those about a
+ * vocabulary, are listed too. */
 struct report_rule *report_rule_of(const struct report_file *file, const struct rule *rule);
 
-/* The findings of a file that are listed, as its policy sees them.  Zero-initialise. */
+/* Iterator over the listed findings of a file.  Zero-initialise. */
 struct report_view {
 	struct finding finding;   /* with the level of the policy */
 	const struct finding *at; /* in the log */
 	size_t n;
 };
 
-/* Moves to the next one; false: there is none. */
+/* Moves to the next finding; returns false at the end. */
 bool report_next(const struct report_file *file, struct report_view *v);
 
 struct report;
@@ -97,18 +97,18 @@ struct report {
 extern const struct report_ops report_text, report_gcc, report_json, report_ndjson, report_sarif,
     report_junit, report_github, report_markdown, report_gitlab;
 
-/* All, NULL-terminated, and their names, with "auto" at the end. */
+/* All kinds, NULL-terminated; their names, followed by "auto". */
 extern const struct report_ops *const report_kinds[];
 extern const char *const report_words[];
 
-/* The kind of a word. */
+/* Returns the kind of report_words[word]. */
 const struct report_ops *report_kind(size_t word);
 
 /* End with report_free() in any case. */
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context);
 void report_free(struct report *r);
 
-/* Adds a file: its findings, then itself. */
+/* Adds the findings of a file, then the file. */
 void report_file(struct report *r, const struct report_file *file);
 
 /* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:COLUMN:@OFFSET: ...` in
@@ -116,7 +116,7 @@ void report_file(struct report *r, const struct report_file *file);
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
 
-/* Number of findings not shown, of all rules from this level on. */
+/* Adds the number of findings not shown, of all rules of at least this level. */
 void report_text_rest(struct text *t, const struct findings *j, enum level min);
 
 /* Whether it is about a file that could not be opened or read: shown as `FILE: MESSAGE`, without an offset.

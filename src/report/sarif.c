@@ -5,12 +5,12 @@
 #include "report/parts.h"
 
 /*
- * SARIF 2.1.0 as GitHub's code scanning takes it.  That accepts 10 MB packed, 25,000 results and rules, and
- * shows 5,000 results, the worst: texts of results are kept by level until the end, when the logs of the
- * traces are gone, and what does not fit is counted.
+ * SARIF 2.1.0 within the limits of GitHub code scanning: 10 MB packed, 25,000 results and rules, of which it
+ * shows the 5,000 worst results.  So rendered results are kept by level until the end, when the logs of the
+ * traces are freed, and results beyond the limits are counted.
  */
 #define MAX_RESULTS 20000
-#define MAX_BYTES ((size_t)8 << 20) /* of all results together */
+#define MAX_BYTES ((size_t)8 << 20) /* total size of all results */
 #define MAX_TEXT 1000               /* bytes of a description */
 
 struct sarif_state {
@@ -118,7 +118,7 @@ static void finding(struct report *r, const struct report_file *file, const stru
 	}
 	text_clear(&s->result);
 	put_result(r, f, rule);
-	text_char(&s->result, '\0'); /* separates results: put_results() may leave some out */
+	text_char(&s->result, '\0'); /* separator: put_results() may omit results */
 	if (!s->result.failed)
 		text_add(all, s->result.p, s->result.n);
 	r->failed |= s->result.failed || all->failed;
@@ -153,7 +153,7 @@ static void put_results(struct report *r)
 		const struct text *const t = &s->results[level];
 		for (size_t i = 0; i < t->n;) {
 			const size_t size =
-			    strnlen(t->p + i, t->n - i); /* without memory the last one has no end */
+			    strnlen(t->p + i, t->n - i); /* on OOM the last result is unterminated */
 			if (n < MAX_RESULTS && bytes + size < MAX_BYTES + (1 << 20)) {
 				text_str(&r->out, n++ > 0 ? ",\n" : "\n");
 				text_add(&r->out, t->p + i, size);

@@ -6,8 +6,8 @@
 #include "run/stage.h"
 
 /*
- * What one run reads and how.  The command fills the job; the pipeline and its stages read it, and each
- * struct is for the folder that does.  All pointers are borrowed and outlive the run.
+ * Input and options of one run.  The command fills in the job; each struct is read by the folder in its
+ * heading.  All pointers are borrowed and outlive the run.
  */
 
 struct anonymise;
@@ -37,13 +37,13 @@ struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
 	/* A source is about to be closed: batches that were handed out must not be read any more. */
 	void (*settle)(void *ctx);
-	/* The input is at its end or unreadable; its findings are complete. */
+	/* Called at the end of an input, also an unreadable one; its findings are complete. */
 	void (*closed)(void *ctx, const struct source *s);
 	void (*progress)(void *ctx, const struct input *in); /* the reader's position changed */
 	void *ctx;
 };
 
-/* ---- what is read (run/read/) ---- */
+/* ---- input (run/read/) ---- */
 
 struct trace_input {
 	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
@@ -62,29 +62,30 @@ struct trace_input {
 	struct input_files *files;         /* each pass of the run sees the same files; NULL: one pass only */
 };
 
-/* ---- how it is read (run/read/, run/meaning/) ---- */
+/* ---- interpretation (run/read/, run/meaning/) ---- */
 
 struct reading_mode {
 	unsigned want; /* enum want */
 	enum interpret_mode interpret;
-	bool unnamed;                 /* nobody reads names or texts of events: names are not made.  Without
-	                               * select and WANT_FIELDS */
+	/* The consumer reads no names or texts of events, so names are not built.  Requires select NULL and
+	 * no WANT_FIELDS. */
+	bool unnamed;
 	bool raw;                     /* unmodified records, not interpreted */
-	const struct format *copy_of; /* so too if the trace is of this format, for a copy; NULL: none */
-	bool copy_fields; /* fields of copied records are read although the writer needs their bytes only */
-	bool copy_bare;   /* fields of copied records are not read, except of structure: WRITER_RAW_BARE */
+	const struct format *copy_of; /* the same if the trace has this format, for a copy; NULL: none */
+	bool copy_fields; /* read the fields of copied records, although the writer uses only their bytes */
+	bool copy_bare;   /* do not read the fields of copied records, except of structure: WRITER_RAW_BARE */
 	bool copy_runs;   /* the writer accepts runs of copied records: WRITER_RAW_RUNS */
 };
 
-/* ---- which events come out (run/choose/) ---- */
+/* ---- selection (run/choose/) ---- */
 
 struct choice {
-	/* Selection of events; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
+	/* Selection of events; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT or, with
 	 * `drops`, are removed; spans that cross the window are whole (run/read/marks.h). */
 	const struct select *select;
 	bool drops;
-	/* Events that `select` does not choose come out with EVENT_LEFT_OUT, unless they are outside of the
-	 * time window and it cuts spans (SELECT_CLIP).  Not with raw events. */
+	/* Marks events that `select` rejects with EVENT_LEFT_OUT instead of removing them; events outside of
+	 * the time window are still removed if it cuts spans (SELECT_CLIP).  Not with raw events. */
 	bool keeps;
 	const struct select *scope; /* findings of events outside of it are not reported; NULL: all are */
 	struct split *split;        /* only events of some of its parts come out; NULL: not split */
@@ -93,17 +94,17 @@ struct choice {
 	struct record_marks *marks; /* for the engine: filled by this pass; NULL: none */
 };
 
-/* ---- what changes in them (run/adjust/) ---- */
+/* ---- changes of events (run/adjust/) ---- */
 
 struct adjustment {
 	uint64_t max_repeat; /* max ratio of long texts to bytes of input; 0: REPEATS_FACTOR */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	const struct join *join; /* paths are traces, read as one; NULL: paths are of one trace */
+	const struct join *join; /* paths are traces, read as one; NULL: all paths are one trace */
 	const struct anonymise
-	    *anonymise; /* texts become pseudonyms; NULL: unchanged.  Not with raw events */
+	    *anonymise; /* replaces texts by pseudonyms; NULL: texts are unchanged.  Not with raw events */
 };
 
-/* ---- their order (run/sort/, run/nest/) ---- */
+/* ---- order (run/sort/, run/nest/) ---- */
 
 struct arrangement {
 	enum event_order order;
@@ -114,12 +115,12 @@ struct arrangement {
 	bool late;             /* the caller runs pipeline_late() for each batch */
 };
 
-/* ---- who hears of it ---- */
+/* ---- findings and events of the run ---- */
 
 struct listener {
-	struct finding_list *list; /* keeps findings; NULL: the listener is told */
-	finding_sink *sink;        /* the listener; may be NULL */
-	void *ctx;                 /* of it */
+	struct finding_list *list; /* stores findings; NULL: they are passed to the listener */
+	finding_sink *sink;        /* listener; may be NULL */
+	void *ctx;                 /* of the listener */
 	struct pipeline_hooks hooks;
 };
 

@@ -63,7 +63,7 @@ uint64_t join_gap(const struct join *j, const struct join_part **before, const s
  * join_rebase(). Returns NULL, or why the window is invalid: one line, in the arena. */
 const char *join_window(struct join *j, const struct select *s);
 
-/* ---- the first stage of a pipeline with job.adjust.join ---- */
+/* ---- first stage of a pipeline with job.adjust.join ---- */
 
 struct joining;
 

@@ -21,7 +21,7 @@ struct pipeline_job pass_job(const struct pipeline_job *of)
 		.adjust = { .max_repeat = of->adjust.max_repeat },
 	};
 
-	/* A list or an opened input of the first operand is for the first pass. */
+	/* the operand's list or opened input is only for the first pass */
 	job.in.operand = NULL;
 	job.in.input = NULL;
 	return job;
@@ -185,7 +185,7 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	job.read.want = p->job->read.want;
 	job.read.interpret = INTERPRET_NOT;
 	job.read.raw = true;
-	job.read.copy_of = p->job->read.copy_of; /* whose writer may need no fields */
+	job.read.copy_of = p->job->read.copy_of; /* the writer may need no fields */
 	job.read.copy_fields = p->job->read.copy_fields;
 	job.read.copy_runs = p->job->read.copy_runs;
 	p->marks.why.text[0] = '\0';

@@ -326,7 +326,7 @@ static bool begin_reading(struct pipeline *p)
 	}
 	if (job->adjust.rebase && !begin_rebase(p))
 		return false;
-	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else part by part */
+	if (job->choice.split == NULL || job->choice.part != SPLIT_ALL) /* else per part */
 		add_limits(p);
 	return true;
 }
@@ -336,7 +336,7 @@ static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 	const bool by_track =
-	    job->arrange.order == ORDER_TRACK_TIME; /* lanes are tracks, so they precede sorting */
+	    job->arrange.order == ORDER_TRACK_TIME; /* lanes are tracks, so assign them before sorting */
 	const bool lanes = job->arrange.lanes || job->arrange.lanes_off;
 
 	if (lanes && by_track)
@@ -599,7 +599,7 @@ void pipeline_end(struct pipeline *p)
 		report_closed(p, &p->rest);
 	p->rest_begun = false;
 	check_trace(p);
-	if (p->job != NULL && p->job->to.list != NULL) /* it has the findings that were deferred */
+	if (p->job != NULL && p->job->to.list != NULL) /* the list has the deferred findings */
 		arena_move(p->job->to.list->arena, &p->context.deferred_arena);
 }
 

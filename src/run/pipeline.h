@@ -90,7 +90,7 @@ void pipeline_close_part(struct pipeline *p, struct pipeline *of);
  * pass will see: memory or a system call failed, or a file changed.  Its results are invalid then. */
 bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
 
-/* The listener of such a pass, with a struct pipeline_why as ctx: stores the first reason. */
+/* Listener of such a pass, with a struct pipeline_why as ctx: stores the first reason. */
 void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f);
 
 /* Runs passes that the job needs, and builds the stages; opens no input for them yet.  Returns false after a
@@ -162,8 +162,8 @@ void pass_use_split(struct pipeline *p);
 /* When the marks are made: gives each batch of raw events to `take`.  false after a finding. */
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
 
-/* Finds the parts of what the job would write, of the events that it selects (job->choice.select is not
- * NULL).  At least one part.  false: s->why says why.  In any case end with split_free(). */
+/* Computes the parts of the output of a job, from the events that it selects (job->choice.select is not
+ * NULL).  At least one part.  Returns false with the reason in s->why.  Call split_free() in any case. */
 bool split_plan(struct split *s, const struct pipeline_job *job);
 
 /* Reads the pipeline, whose job has the planned split and the part SPLIT_ALL, to its end.  Zero-initialise

@@ -27,7 +27,7 @@ static inline enum stage_status stage_next(struct stage *st, struct batch **out)
 	return st->next(st, out);
 }
 
-/* Faults that stop a stage: the run makes it a finding of the input that is being read. */
+/* Faults that stop a stage.  The run reports them as findings of the current input. */
 enum stage_fault {
 	STAGE_NO_MEMORY,
 	STAGE_FAILED,  /* a system call or a limit; the reason is one line */

@@ -220,12 +220,12 @@ Test(chrome, ids_of_process_and_thread)
 	chrome_rig_finish(&r);
 }
 
-/* ---- read again ---- */
+/* ---- round trips ---- */
 
 #define OBJECT "testdata/chrome/good/object.json"
 
-/* An arrow that continues from its end, also through other formats. */
-Test(chrome_again, a_step_of_an_arrow_stays_one)
+/* The step of an arrow is preserved, also through other formats. */
+Test(chrome_again, steps_of_arrows)
 {
 	static const char *const by_way[] = { "chrome", "ndjson", "heph", "dial9" };
 	char *const dir = make_folder();

@@ -1,8 +1,8 @@
 /*
- * Writes checkpoint.pfw of testdata/dftracer, the I/O of a simulation of four ranks on two hosts, as DFTracer
- * 2 records it.  Each rank reads the configuration and its part of the mesh, then computes; after every third
- * step it writes a checkpoint (POSIX), and rank 0 also appends to a log (STDIO).  Times are from a fixed
- * series of random numbers, with a few slow calls.
+ * Writes checkpoint.pfw of testdata/dftracer: the I/O of a simulation of four ranks on two hosts, as recorded
+ * by DFTracer 2.  Each rank reads the configuration and its part of the mesh, then computes; after every
+ * third step it writes a checkpoint (POSIX), and rank 0 also appends to a log (STDIO).  Times are from a
+ * fixed series of random numbers, with a few slow calls.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -93,7 +93,7 @@ Test(dftracer_stats, agrees_with_expected)
 	cr_expect_gt(each_expected(real_traces(), "dftracer/", expect_stats), 0);
 }
 
-/* Times with fractions are findings, and exact. */
+/* Times with fractions are reported, with their exact value. */
 Test(dftracer_cli, times_with_fractions)
 {
 	static const char trace[] =
@@ -106,8 +106,8 @@ Test(dftracer_cli, times_with_fractions)
 	ran_free(&r);
 }
 
-/* A bracket opens the file, once, before all records. */
-Test(dftracer_cli, brackets_that_open_again)
+/* An opening bracket is valid only once, before all records. */
+Test(dftracer_cli, repeated_opening_brackets)
 {
 #define RECORD                                                                                               \
 	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":2,\"ts\":10,\"dur\":2,\"ph\":"      \

@@ -1,6 +1,6 @@
 /*
- * DFTracer traces written as DFTracer: several inputs become one trace, a selection has the metadata that it
- * needs and no other.
+ * Copies of DFTracer traces: several inputs become one trace; a selection has only the metadata that it
+ * needs.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

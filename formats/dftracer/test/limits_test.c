@@ -225,7 +225,7 @@ Test(dftracer_cost, many_names)
 	free(l.p);
 }
 
-/* A rule is reported once a record, but each nested value with a fault is invalid JSON. */
+/* A rule is reported once per record, but each faulty nested value is invalid JSON. */
 /* ---- damaged inputs ---- */
 
 Test(dftracer_damage, the_same_fault_twice)

@@ -128,7 +128,7 @@ static void expect_sample(const struct sample *s)
 	live_batches_free(&raw);
 }
 
-Test(dftracer_raw, fields_are_the_records)
+Test(dftracer_raw, fields_cover_the_records)
 {
 	each_sample_of("dftracer", SAMPLES_VALID, expect_sample);
 }

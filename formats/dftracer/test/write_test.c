@@ -408,7 +408,7 @@ static void read_line(const char *path, const char *dialect, const char *p, size
 	cJSON_Delete(record);
 }
 
-/* A bracket is alone on the first line in d1 and d3, and on the last in d3; a record is on each other line.
+/* Brackets are on a line of their own: the first in d1 and d3, the last in d3.  Each other line is a record.
  */
 static void expect_lines(const char *path, const char *dialect, const char *p, size_t n)
 {
@@ -445,7 +445,7 @@ static void expect_d1(const char *path, const char *p, size_t n)
 }
 
 /* Traces of all formats, written as DFTracer traces. */
-Test(dftracer_write, lines_are_of_their_dialect)
+Test(dftracer_write, lines_follow_the_dialect)
 {
 	each_written("dftracer", "d5", expect_d5);
 	each_written("dftracer", "d3", expect_d3);

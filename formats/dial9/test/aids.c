@@ -1,11 +1,11 @@
 /*
  * The aids of dial9, and service.bin of testdata/dial9.
  *
- * service.bin holds 300 ms of a shop's web service on tokio with two workers, as the dial9 crate records
- * it (0.4).  Requests come at random times over six connections; each connection is a task that a poll
- * serves, with a span of tracing for the route and one for the query below it.  A task of a third kind
- * flushes metrics and blocks its worker for long now and then: the problem to find in this trace.  Times
- * come from a fixed series of random numbers.
+ * service.bin contains 300 ms of the web service of a shop, on tokio with two workers, as recorded by the
+ * dial9 crate (0.4).  Requests arrive at random times on six connections.  Each connection is a task; its
+ * polls contain a span of tracing for the route, with a nested span for the query.  Another task flushes
+ * metrics, and sometimes blocks its worker for long: the problem to find in this trace.  Times are from a
+ * fixed series of random numbers.
  */
 #include "dial9/test/aids.h"
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Builds dial9 traces for tests and benchmarks (samples are text: docs/samples.md).  It shares nothing with
- * the reader, so that each can check the other.  abort() on OOM.
+ * Builds dial9 traces for tests and benchmarks (samples are text: docs/samples.md).  Shares no code with the
+ * reader, so that each checks the other.  Aborts on OOM.
  */
 
 /* Tags of field types, as the specification numbers them; 6, 14 and 15 came with 0.4. */

@@ -54,7 +54,7 @@ Test(dial9_cli, bad_samples_give_whole_documents)
 	list_free(names);
 }
 
-/* A finding names the value that is wrong. */
+/* A finding includes the wrong value. */
 Test(dial9_cli, messages_have_the_value)
 {
 	static const char *const rows[][2] = {

@@ -1,6 +1,6 @@
 /*
- * Copies of dial9 traces: of several inputs, of large records, of versions; for a selection, the records that
- * it refers to and no others.
+ * Copies of dial9 traces: of several inputs, of large records, of versions; selections, which contain only
+ * the records that they refer to.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -48,7 +48,7 @@ struct d9o {
 	size_t frames[256]; /* by tag; a header counts as 'T' */
 };
 
-#define D9O_MANY_FIELDS "more fields than are kept" /* a fault of the decoder, not of the trace */
+#define D9O_MANY_FIELDS "more fields than are kept" /* a limit of the decoder, not a fault of the trace */
 
 /* Decodes; the bytes must live as long as *o. */
 void d9o_decode(struct d9o *o, const unsigned char *p, size_t n);

@@ -528,7 +528,7 @@ static void expect_decoded(const char *path, const char *p, size_t n)
 }
 
 /* Traces of all formats, written as dial9 traces. */
-Test(dial9_oracle, reads_what_is_written)
+Test(dial9_oracle, reads_written_traces)
 {
 	each_written("dial9", NULL, expect_decoded);
 }

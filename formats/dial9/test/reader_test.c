@@ -1,6 +1,6 @@
 /*
- * The reader without the engine: measuring of all pairs of types, lifetime of batches, names of
- * stacks, and call stacks.
+ * The reader without the engine: measuring of all pairs of types, lifetime of batches, names of stacks, and
+ * call stacks.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -151,8 +151,8 @@ Test(dial9_measure, what_is_odd_is_reported_in_all_of_them)
 	expect_all((struct content){ .boolean = 2, .id = 99 }, true);
 }
 
-/* Texts and stacks have numbers of their own: one that the other pool has is not defined. */
-Test(dial9_measure, numbers_of_the_other_pool)
+/* Texts and stacks have separate ids: an id of the other pool is undefined. */
+Test(dial9_measure, ids_of_the_other_pool)
 {
 	static const struct d9_field_desc fields[] = { { "stack", D9T_POOLED_STACK | D9T_OPTIONAL },
 		                                       { "text", D9T_POOLED_STRING | D9T_OPTIONAL } };
@@ -168,7 +168,7 @@ Test(dial9_measure, numbers_of_the_other_pool)
 		d9b_event_delta(&b, 1, i);
 		for (uint32_t id = 1; id <= 2; id++) {
 			d9b_u8(&b, 1);
-			d9b_u32(&b, i < 2 ? 3 - id : id); /* the right ones first */
+			d9b_u32(&b, i < 2 ? 3 - id : id); /* first the valid ones */
 		}
 	}
 	d9t_open(&t, input_from_memory((const char *)b.p, b.n), WANT_FINDINGS);
@@ -302,9 +302,9 @@ Test(dial9_batches, released_on_other_threads)
 	free(looks);
 }
 
-/* A few addresses must not become gigabytes of names. */
 /* ---- look-ahead ---- */
 
+/* A few addresses must not become gigabytes of names. */
 Test(dial9_ahead, names_of_a_stack_are_bounded)
 {
 	static const struct d9_field_desc stack = { "stack", D9T_STACK };

@@ -32,7 +32,7 @@ size_t heph_event(struct heph_build *b, uint32_t stream, uint64_t substream, uin
 size_t heph_event_at(struct heph_build *b, uint32_t stream, uint32_t counter, uint64_t substream,
                      uint64_t start, uint64_t end, const char *description);
 
-/* Sets the size of the latest packet to what it has. */
+/* Sets the size of the latest packet to its actual length. */
 void heph_end(struct heph_build *b);
 
 /* Whole packets. */

@@ -1,6 +1,6 @@
 /*
- * The events of Heph traces: compares the output of `convert` with the oracle, event by event and argument by
- * argument; the counts of `stats` with EXPECTED.json; and checks rules of users.
+ * Events of Heph traces: compares the output of `convert` with the oracle, event by event and argument by
+ * argument; compares the counts of `stats` with EXPECTED.json; checks user rules.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>

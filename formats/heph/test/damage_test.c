@@ -1,6 +1,6 @@
 /*
- * Damage and gaps: damage in one packet does not affect the others, and missing counters become gaps for
- * consumers that want them.
+ * Damage and gaps: damage in one packet does not affect the others; missing counters become gaps for
+ * consumers that request them.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * Limits and cost: inputs too large for samples, sent through a pipe, and hostile inputs whose cost must be
+ * Limits and cost: inputs too large for samples, sent through a pipe, and hostile inputs, whose cost must be
  * proportional to their size (Heph repeats each text, so no reference multiplies it).
  */
 #include <criterion/criterion.h>

@@ -211,14 +211,14 @@ static void expect_decoded(const char *path, const char *p, size_t n)
 	struct heph_oracle o;
 
 	if (n > 256u << 10)
-		return; /* it is slow with many tracks */
+		return; /* the oracle is slow with many tracks */
 	heph_oracle_decode(&o, (const unsigned char *)p, n);
 	cr_expect_null(o.fault, "%s: %s", path, o.fault);
 	heph_oracle_free(&o);
 }
 
 /* Traces of all formats, written as Heph traces. */
-Test(heph_oracle, reads_what_is_written)
+Test(heph_oracle, reads_written_traces)
 {
 	each_written("heph", NULL, expect_decoded);
 }

@@ -185,7 +185,7 @@ Test(heph_write_made, texts)
 	made_free(&m);
 }
 
-/* A track whose name is not that of the input: each of its events is counted. */
+/* Each event of a track with another name than in the input is counted. */
 static void renamed_track(struct made *m, struct batch *b)
 {
 	const struct track *const t = trace_add_thread(m->trace, m->process, UINT64_MAX, slice_of("\xff", 1));

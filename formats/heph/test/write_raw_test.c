@@ -1,6 +1,6 @@
 /*
- * Copies of Heph traces: of damaged, joined, rebased and selected traces only what must change is changed,
- * and `validate` reports nothing new.
+ * Copies of Heph traces: damaged, joined, rebased and selected traces change only where they must, and
+ * `validate` reports nothing new.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * Writes HawkTracer .htdump files for tests and benchmarks (samples are text: docs/samples.md).  It shares
- * nothing with the reader, so that each can check the other, and writes whatever it is told, right or wrong.
- * OOM calls abort().
+ * Writes HawkTracer .htdump files for tests and benchmarks (samples are text: docs/samples.md).  Shares no
+ * code with the reader, so that each checks the other, and does not check its arguments.  Aborts on OOM.
  */
 
 enum ht_layout {

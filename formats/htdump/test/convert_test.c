@@ -1,4 +1,4 @@
-/* Every event and argument of a dump in the output for Chrome, against the oracle. */
+/* Compares each event and argument of the Chrome output of a dump with the oracle. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>

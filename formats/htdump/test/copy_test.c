@@ -1,6 +1,6 @@
 /*
- * Copies of .htdump to .htdump: several inputs in one output, and selections, which
- * have no structure that nothing in them refers to.
+ * Copies of .htdump to .htdump: several inputs in one output, and selections, which contain only structure
+ * that they refer to.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /*
- * Limits, cost, lifetimes and threads, with inputs that are made here and sent down a pipe: inputs beyond
- * each limit, small inputs that ask for much memory or time, labels that outlive the reader (`make check`
- * runs this under a memory checker), and classes described again while other threads use them (`make
- * check-threads`).
+ * Limits, cost, lifetimes and threads, with generated inputs, sent through a pipe: inputs beyond each limit,
+ * small inputs that cause much memory or time, labels that outlive the reader (`make check` runs this under a
+ * memory checker), and classes described again while other threads use them (`make check-threads`).
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
@@ -20,7 +19,7 @@
 
 /* ---- long traces ---- */
 
-/* More than the bytes that recover looks at together. */
+/* Longer than the window of recover. */
 Test(htdump_limits, recover_of_a_long_trace)
 {
 	size_t n;

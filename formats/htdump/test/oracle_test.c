@@ -388,7 +388,7 @@ Test(htdump_oracle, reads_all_good_samples)
 	list_free(names);
 }
 
-/* Limits of the oracle, which keeps 20 KiB per event and 32 fields per class. */
+/* Limits of the oracle, which uses 20 KiB per event and 32 fields per class. */
 #define MANY_FIELDS "many-"
 #define MAX_DECODED (512U << 10) /* bytes */
 
@@ -407,7 +407,7 @@ static void expect_decoded(const char *path, const char *p, size_t n)
 }
 
 /* Traces of all formats, written as .htdump. */
-Test(htdump_oracle, reads_what_is_written)
+Test(htdump_oracle, reads_written_traces)
 {
 	each_written("htdump", NULL, expect_decoded);
 }

@@ -103,7 +103,7 @@ static void read_raw(struct live_batches *l, const void *p, size_t n)
 	live_batches_read(l, format_by_name("htdump"), input_from_memory(p, n), RAW, 50);
 }
 
-/* Expects that the records written from their fields are the input. */
+/* Checks that the records, rebuilt from their fields, are the input. */
 static void expect_same_bytes(const char *what, const void *p, size_t n)
 {
 	struct live_batches l;

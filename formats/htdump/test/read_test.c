@@ -1,5 +1,5 @@
 /*
- * The reader: its fast path finds what the careful one finds, vocabularies of users, rules, and the counts of
+ * The reader: agreement of the fast path and the careful one, user vocabularies, rules, and the counts of
  * `stats` against EXPECTED.json and the oracle.
  */
 #define _GNU_SOURCE /* memmem */

@@ -1,4 +1,4 @@
-/* Output read as input: what the trace says of itself, and outputs in other formats. */
+/* Output read back as input: metadata of the trace, and conversions to other formats. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Any number of threads gives the same bytes. */
+/* The output is the same for any number of threads. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

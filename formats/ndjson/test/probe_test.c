@@ -1,4 +1,4 @@
-/* The format that lines of JSON are recognised as. */
+/* Detection of formats that consist of lines of JSON. */
 #include <criterion/criterion.h>
 
 #include "format/registry.h"

@@ -376,7 +376,7 @@ static void execute_task(const struct state_event *x)
 	if (ok)
 		ok = check_execute(x, u, id);
 	if (busy) {
-		/* The task is on a stack already: treated as a resume. */
+		/* the task is on a stack already: treated as a resume */
 		u->state = STATE_BODY_RUNNING;
 		return;
 	}

@@ -1,6 +1,6 @@
 /*
- * Records of the reader.  The fields of raw events, put together, are the stream; clock offsets are not added
- * to them; memory of events that is not the input lives as long as their batch.
+ * Records of the reader.  The fields of raw events together are the stream; clock offsets are not added to
+ * them; memory of events outside of the input lives as long as their batch.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void expect_sample(const struct sample *s)
 		expect_fields(s->path, input_from_memory(s->p, s->n), s->p, s->n);
 }
 
-Test(ovni_raw, fields_are_the_stream)
+Test(ovni_raw, fields_cover_the_stream)
 {
 	each_sample_of("ovni", SAMPLES_VALID | SAMPLES_BAD, expect_sample);
 }
@@ -156,7 +156,7 @@ Test(ovni_raw, clock_offsets_are_not_added)
 	remove_folder(dir);
 }
 
-/* ---- lifetime: streams with metadata, and data that is dropped ---- */
+/* ---- lifetime: streams with metadata, and dropped data ---- */
 
 static void expect_lasting(struct input *in, unsigned want, uint32_t cap, const char *what)
 {

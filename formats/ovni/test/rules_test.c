@@ -65,9 +65,8 @@ static bool is_of(const struct sample *s, const char *folder)
 	return folder == STREAMS ? !s->folder : strncmp(s->name, folder, strlen(folder)) == 0;
 }
 
-/* Calls f for each sample of a folder of testdata/ovni, or for all single streams.  Returns how many there
- * were.
- */
+/* Calls f for each sample in a folder of testdata/ovni, or for all single streams.  Returns the number of
+ * samples. */
 static size_t each_sample(const char *folder, void (*f)(const struct sample *s, const char *path))
 {
 	struct samples_of all;
@@ -86,7 +85,7 @@ static size_t each_sample(const char *folder, void (*f)(const struct sample *s, 
 	return count;
 }
 
-/* Whether the sample breaks a rule; its exit status is stated then. */
+/* Returns true if the sample breaks a rule: only then its exit status is set. */
 static bool is_bad(const struct sample *s)
 {
 	return s->exit_status >= 0;
@@ -477,7 +476,7 @@ static void expect_rule_with_schema(const struct sample *s, const char *path)
 		return;
 	put_rule_once(want, sizeof want, s);
 	if (strstr(want, "/event-refused ") != NULL)
-		return; /* codes with a rule of the user are known */
+		return; /* codes with a user rule are known */
 	validated(path, true, "testdata/ovni/raw.yaml", text);
 	cr_expect_str_eq(text, want, "%s: %s", path, text);
 }
@@ -505,7 +504,7 @@ static void expect_offset(const struct sample *s, const char *path)
 	ran_free(&r);
 }
 
-Test(ovni_state, findings_are_where_samples_mark_them)
+Test(ovni_state, findings_at_marked_offsets)
 {
 	each_sample("folders-state/", expect_offset);
 }

@@ -20,7 +20,7 @@ static void note(void *ctx, const struct findings *j, const struct finding *f)
 	                         f->rule->id, (int)f->line, (int)f->column, (int)f->offset, f->message);
 }
 
-Test(finding_list, said_later_in_order)
+Test(finding_list, streams_are_passed_on_in_order)
 {
 	size_t space = DEFERRED_BYTES;
 	struct arena arena = { .head = NULL };
@@ -68,7 +68,7 @@ Test(finding_list, too_many_are_counted)
 
 /* ---- the log ---- */
 
-/* Adds `n` findings, of a stream or directly. */
+/* Adds `n` findings, directly or from a stream. */
 static void add(struct finding_log *k, struct findings *j, const char *what, int n, struct arena *stream)
 {
 	size_t space = DEFERRED_BYTES;
@@ -95,7 +95,7 @@ static void expect_file(const struct file_record *r, const char *what, size_t n)
 	}
 }
 
-Test(finding_log, files_are_ranges_of_it)
+Test(finding_log, files_are_ranges_of_the_log)
 {
 	struct arena stream = { .head = NULL };
 	struct finding_log k;
@@ -120,8 +120,8 @@ Test(finding_log, files_are_ranges_of_it)
 	arena_free(&stream);
 }
 
-/* With a policy, the last file is not complete when the next one has findings already. */
-Test(finding_log, open_findings_outlive_the_files_before)
+/* With a policy, a file may still be open when the next one already has findings. */
+Test(finding_log, clear_keeps_open_findings)
 {
 	char what[40];
 	struct finding_log k;
@@ -143,7 +143,7 @@ Test(finding_log, open_findings_outlive_the_files_before)
 	finding_log_free(&k);
 }
 
-/* Those between the begin of a check and its end belong to it. */
+/* Findings between the begin and the end of a check belong to it. */
 Test(finding_log, findings_of_a_check)
 {
 	const struct rule *const rules[FILE_CHECK_RULES] = { &a, &b };

@@ -1,4 +1,4 @@
-/* Each loss that samples have in any format is in the matrix of formats. */
+/* The matrix of formats contains every loss that occurs in samples. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>

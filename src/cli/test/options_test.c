@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-/* COLUMNS is the width of a terminal; what goes to a file is as wide as it is. */
+/* COLUMNS is the width of a terminal; output to files has no width limit. */
 Test(options, width)
 {
 	struct options o = { .output = NULL };

@@ -104,7 +104,7 @@ Test(schema, validate)
 	expect_all_valid(dir, SCHEMA("validate"));
 }
 
-/* Every sample at once, or one of four: each rule's message must be JSON. */
+/* All samples, or every fourth: the message of each rule must be valid JSON. */
 Test(schema, validate_all_samples)
 {
 	char *const dir = make_folder(), command[2048];

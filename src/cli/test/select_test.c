@@ -247,7 +247,7 @@ Test(select, random_questions)
 	}
 }
 
-/* ---- times that are relative ---- */
+/* ---- relative times ---- */
 
 #define SAMPLE "testdata/htdump/good/overlapping.htdump"
 

@@ -1,4 +1,4 @@
-/* convert --anonymise: nothing of the trace is left in any output. */
+/* convert --anonymise: no output contains texts of the trace. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>

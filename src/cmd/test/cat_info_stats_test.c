@@ -1,4 +1,4 @@
-/* cat: every byte of a file is shown by one record; objects say the same as lines, and follow the schema. */
+/* cat: each byte of a file is in one record; JSON objects equal the lines and follow the schema. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -174,8 +174,8 @@ Test(stats_command, two_passes_over_a_thread)
 	ran_free(&r);
 }
 
-/* Of classes of one name without records, the first is shown. */
-Test(info, classes_of_one_name)
+/* Of classes with equal names, and no records, only the first is shown. */
+Test(info, classes_with_equal_names)
 {
 	static const char trace[] =
 	    "{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"interpreted\",\"rebased\":false,"

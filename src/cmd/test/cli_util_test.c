@@ -114,7 +114,7 @@ static bool talk(int to, const char *in, size_t in_n, struct sink sinks[2])
 	return now_ms() < deadline;
 }
 
-/* Not fork(), which copies the tables of pages of a large program for each run. */
+/* posix_spawn(), not fork(): copying the page tables of a large program for each run is slow */
 static pid_t start(const char *const *argv, int in, int out, int err)
 {
 	posix_spawn_file_actions_t files;

@@ -1,4 +1,4 @@
-/* Closed pipes, signals and races while an output is written: no word, and nothing left behind. */
+/* Closed pipes, signals and races during output: no messages, no temporary files left. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
-/* The program in a shell: $0 is the program, $1 the folder. */
+/* Runs a shell command: $0 is the program, $1 the folder. */
 static struct ran shell(const char *dir, const char *command)
 {
 	return run_program((const char *const[]){ "sh", "-c", command, tool_path(), dir, NULL }, NULL, 0);
 }
 
-/* A trace far longer than a pipe holds: the sample, which may be appended to itself, many times. */
+/* Writes a trace larger than the buffer of a pipe: the sample, repeated. */
 static void write_long_trace(const char *dir)
 {
 	size_t n;
@@ -52,25 +52,26 @@ Test(cmd_signal, closed_pipe)
 	remove_folder(dir);
 }
 
-/* Its standard input is a FIFO that gives a little and then stays open: it is certainly running, with its
- * temporary file there, when the signal comes. */
+/* Sends the signal when the program certainly runs and its temporary file exists: its input is a FIFO that
+ * supplies some bytes and then stays open. */
 static void expect_clean_end(const char *signal, int status)
 {
 	char *const dir = make_folder();
 	char command[1024];
 
-	snprintf(command, sizeof command,
-	         "mkfifo \"$1/in\" || exit 99\n"
-	         "env --default-signal \"$0\" convert - \"$1/out.json\" < \"$1/in\" & pid=$!\n" /* nohup */
-	         "exec 9> \"$1/in\"\n"
-	         "\"cat\" testdata/htdump/good/wire-little.htdump >&9\n"
-	         "head -c 70000 /dev/zero >&9\n" /* more than it looks at before it begins */
-	         "n=0\n"
-	         "while [ \"$(ls -A \"$1\" | wc -l)\" -lt 2 ] && [ $n -lt 6000 ]; do sleep 0.01; n=$((n+1)); "
-	         "done\n"
-	         "ls -A \"$1\" | wc -l\n"
-	         "kill -%s $pid; wait $pid; echo \"status $?\"; ls -A \"$1\"\n",
-	         signal);
+	snprintf(
+	    command, sizeof command,
+	    "mkfifo \"$1/in\" || exit 99\n"
+	    "env --default-signal \"$0\" convert - \"$1/out.json\" < \"$1/in\" & pid=$!\n" /* for nohup */
+	    "exec 9> \"$1/in\"\n"
+	    "\"cat\" testdata/htdump/good/wire-little.htdump >&9\n"
+	    "head -c 70000 /dev/zero >&9\n" /* more than is read to detect the format */
+	    "n=0\n"
+	    "while [ \"$(ls -A \"$1\" | wc -l)\" -lt 2 ] && [ $n -lt 6000 ]; do sleep 0.01; n=$((n+1)); "
+	    "done\n"
+	    "ls -A \"$1\" | wc -l\n"
+	    "kill -%s $pid; wait $pid; echo \"status $?\"; ls -A \"$1\"\n",
+	    signal);
 	struct ran r = shell(dir, command);
 	char want[64];
 	snprintf(want, sizeof want, "status %d\nin\n", status);
@@ -91,8 +92,8 @@ Test(host_signal, a_signal_leaves_no_file)
 	expect_clean_end("USR2", 128 + 12);
 }
 
-/* Somebody else made the output while it was written. */
-Test(host_race, what_comes_meanwhile_stays)
+/* Another process creates the output during the conversion. */
+Test(host_race, concurrent_output_is_kept)
 {
 	static const char script[] =
 	    "\"$0\" convert --skip-existing --from dftracer - \"$1/a.json\" < \"$1/pipe\" & exec 3> "

@@ -1,4 +1,4 @@
-/* The program on tar archives that tar does not make: odd headers, damage. */
+/* Tar archives that tar does not write: unusual headers, damage. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,7 +318,7 @@ Test(cmd_tar, hard_links_are_names_of_files)
 	setup_traces(&t);
 	add_link(t.m, "link.htdump", "./good.htdump");
 	expect_end(&t, 0, "/link.htdump: valid");
-	add_link(t.m, "a.htdump", "good.htdump"); /* before it by its name */
+	add_link(t.m, "a.htdump", "good.htdump"); /* sorted before it by name */
 	expect_end(&t, 0, "/a.htdump: valid");
 	/* the file of that name that was there then */
 	add_bad(&t, "other.htdump", '0');

@@ -56,8 +56,7 @@ Test(cmd, version_is_one_line)
 
 /* ---- threads ---- */
 
-/* Of the inputs each so manieth: all of them take minutes under the sanitizers.  `make check-threads` takes
- * more. */
+/* Every Nth input: all of them take minutes under the sanitizers.  `make check-threads` uses more. */
 #define EVERY "301"
 
 Test(cmd_threads, give_the_same_output)
@@ -122,7 +121,6 @@ Test(width, all_lines_fit)
 			expect_width(*c, columns);
 }
 
-/* Help does not fill a wide screen. */
 Test(width, prose_takes_100_columns_at_most)
 {
 	expect_width("convert --help", 100);

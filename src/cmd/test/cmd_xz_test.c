@@ -1,4 +1,4 @@
-/* The program on inputs that are packed with xz. */
+/* Inputs packed with xz. */
 #include <criterion/criterion.h>
 #include <lzma.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"
 
-/* To be freed. */
+/* Returns a packed file; free it. */
 static char *xz_copy(const char *p, size_t n, size_t *packed)
 {
 	const size_t space = lzma_stream_buffer_bound(n);
@@ -31,7 +31,7 @@ static void expect(const char *const *args, const char *in, size_t n, int status
 	ran_free(&r);
 }
 
-Test(cmd_xz, is_read_from_pipes_files_and_folders)
+Test(cmd_xz, pipes_files_and_folders)
 {
 	char *const dir = make_folder(), path[1100];
 	size_t n, packed;
@@ -72,7 +72,7 @@ Test(cmd_xz, damage_is_a_finding)
 	free(text);
 }
 
-/* Zeros behind streams, and between them, are a multiple of four bytes. */
+/* Zeros after and between streams must be a multiple of four bytes. */
 Test(cmd_xz, padding)
 {
 	static const struct {
@@ -117,8 +117,8 @@ Test(cmd_xz, padding)
 	remove_folder(dir);
 }
 
-/* Outputs are packed with gzip and zstd alone. */
-Test(cmd_xz, is_no_output)
+/* Outputs are packed only with gzip and zstd. */
+Test(cmd_xz, refused_as_output)
 {
 	expect((const char *const[]){ "convert", SAMPLE, "a.json.xz", NULL }, NULL, 0, 3,
 	       "unknown suffix .xz");

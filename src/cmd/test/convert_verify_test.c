@@ -444,7 +444,7 @@ Test(convert_verify_damage, every_byte_is_compared_with_what_was_written)
 
 /* ---- selections ---- */
 
-enum { MAX_SAMPLES = 4 }; /* of a format */
+enum { MAX_SAMPLES = 4 }; /* per format */
 
 static void expect_verified(const char *path, const char *out, const struct format *f, const char *option,
                             const char *arg)

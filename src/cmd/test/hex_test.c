@@ -5,7 +5,7 @@
 
 #include "cmd/test/cli_test_util.h"
 
-/* The bytes that cat --hex shows, put together, are the file. */
+/* The bytes that cat --hex shows, concatenated, are the file. */
 Test(cmd_report, hex_shows_every_byte)
 {
 	size_t n, at = 0;

@@ -1,4 +1,4 @@
-/* The rules that recover names. */
+/* Rules that formats list for recover. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -54,8 +54,8 @@ char *read_unpacked(const char *path, size_t *n);
 /* The program wrote these bytes, nothing on standard error, and ended with 0. */
 void expect_bytes(const char *what, const struct ran *r, const void *p, size_t n);
 
-/* Calls f with the path and the unpacked bytes of each file in the folder whose name ends in suffix, or in it
- * and ".gz" or ".zst"; in `make test` of one of three.  Returns how many there were. */
+/* Calls f with the path and the unpacked bytes of each file in the folder whose name ends in suffix, or in
+ * suffix and ".gz" or ".zst"; in `make test`, of every third file.  Returns the number of calls. */
 size_t each_file(const char *folder, const char *suffix,
                  void (*f)(const char *path, const char *p, size_t n));
 

@@ -1,5 +1,5 @@
-/* Members of a folder that cannot be reached are told of; the cost of what comes with a trace and asks for
- * much (policies, baselines, vocabularies, options) stays in proportion. */
+/* Unreachable members of a folder are reported; the cost of files that come with a trace (policies,
+ * baselines, vocabularies, options) is proportional to their size. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
-/* Suffixes of names choose formats. */
+/* Detection of formats by suffix. */
 #include <criterion/criterion.h>
 
 #include "format/registry.h"
 
-Test(suffix, the_longest_one_chooses_the_format)
+Test(suffix, longest_suffix_wins)
 {
 	static const struct writer_ops ops = { .state_size = 1 };
 	static const char *const any[] = { ".json", NULL }, *const long_one[] = { ".x.json", ".y", NULL };

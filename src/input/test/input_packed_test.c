@@ -141,7 +141,7 @@ Test(input_packed, not_unpacked_twice)
 	free(twice.p);
 }
 
-/* One of three places in `make test`. */
+/* In `make test`, at every third byte. */
 static void cut_everywhere(const struct bytes *packed, const struct bytes *text, size_t first)
 {
 	size_t last = 0;
@@ -202,7 +202,7 @@ Test(input_packed, cut_in_the_second_member)
 	free(packed.p);
 }
 
-/* Returns the number of bits whose change is noticed; by one of five in `make test`. */
+/* Returns the number of bits whose change is detected; in `make test`, of every fifth bit. */
 static size_t flip_everywhere(const struct bytes *packed, const struct bytes *text)
 {
 	size_t faults = 0;

@@ -4,7 +4,7 @@
 
 #include "model/trace_engine.h"
 
-/* Texts of pools: one copy of each in the trace, within limits. */
+/* Interned texts: one copy of each in the trace, within limits. */
 
 Test(trace_text, equal_texts_are_one)
 {
@@ -22,7 +22,7 @@ Test(trace_text, equal_texts_are_one)
 	trace_free(&t);
 }
 
-Test(trace_text, empty_and_long_texts_are_left)
+Test(trace_text, empty_and_long_texts_are_not_interned)
 {
 	static char text[257];
 	struct trace t;
@@ -36,7 +36,7 @@ Test(trace_text, empty_and_long_texts_are_left)
 	trace_free(&t);
 }
 
-/* Texts of n bytes until one is left; returns how many were interned. */
+/* Interns texts of n bytes until one is refused; returns the number of interned texts. */
 static uint32_t count_until_full(struct trace *t, uint32_t n)
 {
 	char text[257];

@@ -27,9 +27,8 @@ Test(out_kind, phases_and_flags)
 	}
 }
 
-/* Each kind has names of its own in each naming, by which it is found; an event of the kind is of that kind.
- */
-Test(out_kind, names_and_back)
+/* In each naming the names of kinds are unique and found again; an event of a kind has that kind. */
+Test(out_kind, names_round_trip)
 {
 	for (unsigned k = 0; k < EVENT_KINDS; k++) {
 		struct event e = { .phase = PHASE_STRUCTURE, .flags = EVENT_ASYNC | EVENT_STEP };

@@ -22,8 +22,9 @@ Test(out_lifted, names_have_a_limit)
 	cr_expect_not(lifted_is("ab", "a"));
 }
 
-/* Integers beyond 2^53 may be no doubles; those that round to 2^63 or 2^64 must not be converted back. */
-Test(out_lifted, rounded_numbers_are_told_apart)
+/* Integers beyond 2^53 may be inexact as doubles; those that round to 2^63 or 2^64 must not be converted
+ * back. */
+Test(out_lifted, integers_rounded_to_doubles)
 {
 	static const struct {
 		uint64_t u64;

@@ -9,7 +9,7 @@
 static const struct class named = { .name = SLICE_LIT("c"), .category = SLICE_LIT("c") };
 static const struct class grouped = { .name = SLICE_LIT("c"), .category = SLICE_LIT("g") };
 
-/* Writes the pairs of an event as "class=c kind=instant ". */
+/* Appends the pairs of an event as "class=c kind=instant ". */
 static void list(const struct words *w, struct text *t)
 {
 	text_clear(t);
@@ -27,7 +27,7 @@ static void list(const struct words *w, struct text *t)
 	text_char(t, '\0');
 }
 
-/* Each event has the pairs of its row, and is the same event when they are read again. */
+/* Each event has the pairs of its row, and is restored from them. */
 Test(out_words, events)
 {
 	static const struct {
@@ -68,7 +68,7 @@ Test(out_words, events)
 	text_free(&t);
 }
 
-/* An arrow's id of an instant is no duration. */
+/* The id of an instant's arrow is not a duration. */
 Test(out_words, instants_with_arrows)
 {
 	const struct event e = { .phase = PHASE_INSTANT, .flags = EVENT_ARROW, .dur = 9, .cls = &named };
@@ -79,7 +79,7 @@ Test(out_words, instants_with_arrows)
 	cr_assert_eq(w.of[WORD_ARROW].type, VALUE_NONE);
 }
 
-/* Names that are no words of events, and values of other types, are those of other programs. */
+/* Names other than words, and values of other types, belong to other programs. */
 Test(out_words, other_names_and_types)
 {
 	static const struct {
@@ -108,7 +108,7 @@ Test(out_words, other_names_and_types)
 		cr_expect_eq(w.of[i].type, VALUE_NONE);
 }
 
-/* A name is compared within its length: this one is the end of an allocation. */
+/* A name is compared within its length: this one ends at the end of an allocation. */
 Test(out_words, names_that_end_early)
 {
 	static const char all[] = "tracetool.class";
@@ -162,7 +162,7 @@ Test(out_words, escaped_names)
 		.type = VALUE_STRING, .count = sizeof(s) - 1, .p = (s)                                       \
 	}
 
-/* Whether a value becomes one of another type; if not, it stays as it is. */
+/* Converts values to other types; values that do not fit are unchanged. */
 Test(out_words, values_that_fit_a_type)
 {
 	static const struct {
@@ -220,7 +220,7 @@ Test(out_words, values_that_fit_a_type)
 	arena_free(&a);
 }
 
-/* Nesting is bounded, so that no text makes the reader recurse without end. */
+/* Nesting is bounded, so that no text causes unbounded recursion. */
 Test(out_words, deep_json_stays_text)
 {
 	enum { MANY = 100000 };
@@ -238,7 +238,7 @@ Test(out_words, deep_json_stays_text)
 	arena_free(&a);
 }
 
-/* What the encoder lists the decoder restores, with fields of no item before, between and after them. */
+/* The decoder restores the list of the encoder, with untyped fields before, between and after typed ones. */
 Test(out_words, lists_of_types)
 {
 	static const struct value bits[] = { { .type = VALUE_U64, .u64 = 1 }, { .type = VALUE_U64 } };
@@ -266,7 +266,7 @@ Test(out_words, lists_of_types)
 	arena_free(&a);
 }
 
-/* Lists that are cut, too long, or made of other words give no field a type that it cannot have. */
+/* Truncated, overlong or mixed-up lists set no type that the field cannot have. */
 Test(out_words, hostile_lists_of_types)
 {
 	static const char *const lists[] = {

@@ -71,7 +71,7 @@ Test(policy_checks, overrides)
 	cr_expect_eq(policy_file_overrides(f, "/f/y/c"), 4);
 	cr_expect_eq(policy_file_overrides(f, "/f/y/cd"), 0);
 	cr_expect_eq(policy_file_overrides(f, "/ff/x/cd"), 0);
-	/* outside of the folder the whole path counts, also where the folder's is a prefix of it */
+	/* outside of the folder the whole path is matched, also if the folder's is a prefix of it */
 	cr_expect_eq(policy_file_overrides(f, "/ff/z"), 8);
 	cr_expect_eq(policy_file_overrides(f, "/g/x/cd"), 0);
 	policy_file_free(f);

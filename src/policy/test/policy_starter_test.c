@@ -104,7 +104,7 @@ static void expect_judged(const char *dir, const char *text, bool taken)
 	ran_free(&r);
 }
 
-Test(policy_starter, the_schema_takes_what_the_reader_takes)
+Test(policy_starter, schema_and_reader_agree)
 {
 	static const char *const bad[] = {
 		"selct: x",
@@ -144,7 +144,7 @@ Test(policy_starter, the_schema_takes_what_the_reader_takes)
 #define SERVICE "../shared/traces/dial9/metrics-service.bin"
 #define NEXT_BUILD "../shared/traces/next/dial9/span-enter-event.bin"
 
-/* The policy of a service is kept by its next build, whose line numbers are others. */
+/* The next build of a service meets its policy, although line numbers differ. */
 Test(policy_starter, the_next_build_keeps_it)
 {
 	char *const dir = make_folder(), path[1024];

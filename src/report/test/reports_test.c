@@ -1,4 +1,4 @@
-/* All reports say the same; what the services that read SARIF and JUnit demand besides a schema. */
+/* All reports agree; SARIF and JUnit meet requirements of their services beyond the schema. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What a killed run leaves is what the manual says; what a user sees when memory fails.  Every single call is
- * failed by `make check-faults`. */
+/* Files left by a killed run, as the manual describes them; messages on OOM.  `make check-faults` fails every
+ * single call. */
 #include <criterion/criterion.h>
 #include <fnmatch.h>
 #include <stdio.h>

@@ -43,7 +43,7 @@ static inline uint64_t cost_entries(const struct value *v)
 	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->count;
 }
 
-/* Length of the prefix of a text that takes at most `max` bytes when written; whole characters, if it is
+/* Returns the length of the prefix of a text that takes at most `max` bytes when written; whole characters in
  * UTF-8. */
 uint32_t cost_prefix(struct slice s, uint32_t max);
 

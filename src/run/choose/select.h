@@ -130,7 +130,7 @@ static inline bool select_is_any(const struct select *s)
 	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
 }
 
-/* Whether it reads fields, or names of tracks that need them (WANT_FIELDS). */
+/* Returns true if it reads fields, or names of tracks that depend on them (WANT_FIELDS). */
 bool select_needs_fields(const struct select *s);
 
 /* Whether the window is empty for any trace: both ends have the same reference point. */
@@ -152,7 +152,7 @@ struct select_stage {
 	const struct choice *choice; /* borrowed, as are the following; NULL: nothing is selected */
 	struct trace *trace;
 	const struct stage_faults *faults;
-	unsigned want;               /* enum want: clipped spans get a field with WANT_FIELDS */
+	unsigned want;               /* enum want; with WANT_FIELDS clipped spans get a field */
 	const struct select *select; /* NULL: all events */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* since and until are valid */

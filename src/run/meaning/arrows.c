@@ -1,7 +1,7 @@
-/* Pairs arrow ends by name and key (run/meaning/interpret.h).  Ends are buffered in a window of bounded size;
- * when it is full, its older half is resolved: ends are put in order of time, if many are out of order then
- * bucket by bucket of a hash of name and key, and one pass from last to first finds the nearest in of each
- * out.  O(n log n) per window; O(n) for ends that arrive nearly in order of time. */
+/* Pairs arrow ends by name and key (run/meaning/interpret.h).  Ends are buffered in a window of bounded size.
+ * When it is full, the older half is resolved: its ends are sorted by time (if many are out of order, per
+ * hash bucket of name and key), and one pass from last to first finds the nearest in of each out.  O(n log n)
+ * per window; O(n) for ends almost in order of time. */
 #include "run/meaning/interpret.h"
 
 #include <stdlib.h>
@@ -131,13 +131,13 @@ static bool same_key(const struct arrow_end *x, const struct arrow_end *y)
 	return x->key == y->key && x->name == y->name;
 }
 
-/* Order by time; at equal times outs first, so that an in of the same time is their arrival. */
+/* Order by time.  At equal times outs precede ins, so that an arrow may have zero length. */
 static inline bool is_before(const struct arrow_end *x, const struct arrow_end *y)
 {
 	return x->ts != y->ts ? x->ts < y->ts : x->out && !y->out;
 }
 
-/* Returns the bucket of a name and key.  The hash has a seed, so that inputs cannot fill one. */
+/* Returns the bucket of a name and key.  The hash is seeded, so that inputs cannot fill one bucket. */
 static inline uint32_t bucket_of(const struct arrows *a, const struct arrow_end *e)
 {
 	return (uint32_t)(hash_u64(e->key, a->seed + e->name) >> 48);
@@ -172,8 +172,8 @@ static void sort_few(const struct arrow_end *ends, uint32_t *p, uint32_t n)
 	}
 }
 
-/* Merges p[0, first) and p[first, n); spare has space for `first` indexes.  The part of p[0, first) that has
- * its place already is not moved. */
+/* Merges p[0, first) and p[first, n); spare has space for `first` indexes.  Does not move the prefix of p[0,
+ * first) that is already in place. */
 static void merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uint32_t n, uint32_t *spare)
 {
 	uint32_t start = first, i = 0, k = first;
@@ -189,7 +189,7 @@ static void merge(const struct arrow_end *ends, uint32_t *p, uint32_t first, uin
 
 #define FEW 16
 
-/* Stable bottom-up merge sort.  Blocks that follow each other are not merged. */
+/* Stable bottom-up merge sort.  Adjacent blocks already in order are not merged. */
 static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, uint32_t *spare)
 {
 	for (uint32_t i = 0; i < n; i += FEW)
@@ -204,7 +204,7 @@ static void sort_by_time(const struct arrow_end *ends, uint32_t *p, uint32_t n, 
 		}
 }
 
-/* Puts ends of the same name and key in order of time in order[].  Over all ends, this is cheap only if few
+/* Sorts ends of the same name and key by time, in order[].  Sorting all ends together is cheaper only if few
  * are out of order. */
 static void put_in_order(struct arrows *a)
 {

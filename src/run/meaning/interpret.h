@@ -39,7 +39,7 @@ struct arrows {
 	uint32_t n, cap;
 	uint32_t at, resolved;  /* [at, resolved) are given out; later ones arrived since */
 	uint32_t old;           /* ends before it leave the window then */
-	uint32_t disorder;      /* ends that are earlier than the one before */
+	uint32_t disorder;      /* number of ends earlier than the previous one */
 	struct tabletext names; /* name -> its number */
 	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
@@ -168,7 +168,7 @@ struct open_track {
 	uint32_t top;  /* slot + 1 of the innermost span; 0: none */
 	uint32_t depth;
 	uint32_t states; /* slot + 1 of its first state */
-	uint32_t beyond; /* counted open spans, without async ones */
+	uint32_t beyond; /* open spans that are only counted, except async ones */
 };
 
 struct pairing {
@@ -319,7 +319,7 @@ struct interpret {
 	struct arena arena;
 	struct tabletext lines;     /* time lines by name: "scope:name" -> index of the track */
 	struct line_cached *cached; /* cache of recent ones */
-	uint64_t line_misses;       /* looked up, but not in the cache */
+	uint64_t line_misses;       /* look-ups not served by the cache */
 	uint32_t line_bytes;        /* size of their names */
 	bool lines_full;            /* reported already */
 	uint32_t facts_bytes;

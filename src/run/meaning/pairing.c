@@ -318,7 +318,7 @@ static uint64_t beyond_key(const struct track *track, struct pairing_end_of how)
 	return (uint64_t)t->index << 16 | how.pair;
 }
 
-/* The sum of a track, or NULL for async spans. */
+/* Returns the sums of a track, or NULL for async spans. */
 static uint32_t *beyond_of_track(const struct pairing *p, const struct track *track,
                                  struct pairing_end_of how)
 {

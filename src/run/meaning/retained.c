@@ -14,7 +14,7 @@ struct extent {
 	uint64_t values, bytes;
 };
 
-/* Positions of the next values and bytes. */
+/* Write positions for values and bytes. */
 struct output {
 	struct value *values;
 	char *bytes;
@@ -30,7 +30,7 @@ static bool is_text(const struct value *v)
 	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
 }
 
-/* Bytes to copy of a text. */
+/* Returns the bytes of a text to copy. */
 static uint32_t text_bytes(struct slice s)
 {
 	return (s.flags & SLICE_STAYS) != 0 ? 0 : s.n;
@@ -140,7 +140,7 @@ static bool equal(const struct value *a, const struct value *b, int depth)
 	return true;
 }
 
-/* Equal type and content. */
+/* Returns true for equal type and content. */
 static bool values_are_equal(const struct value *a, const struct value *b)
 {
 	return equal(a, b, 0);

@@ -30,9 +30,9 @@ void interpret_lines_free(struct interpret *in)
 	in->cached = NULL;
 }
 
-/* Returns the pair of slots of a key.  The mix is not linear: by a linear one, the slots of two rules at an
- * unlucky distance of their addresses are the same for every value.  The second slot of a pair takes most of
- * the collisions that are left. */
+/* Returns the pair of slots of a key.  The mix is not linear: with a linear mix, two rules at an unlucky
+ * distance of their addresses would collide for every value.  The second slot of a pair resolves most of the
+ * remaining collisions. */
 static struct line_cached *cached_pair(struct interpret *in, const struct line_cached *key)
 {
 	uint64_t h = (uintptr_t)key->how ^ (uint64_t)key->base->index << 40 ^ key->value << 20;

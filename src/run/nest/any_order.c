@@ -1,7 +1,7 @@
-/* Nesting of the spans of a track, in any order (nesting.h): each lane is an array ordered by end, in
- * which a span is preceded by the spans inside it (post-order of a forest).  A span that ends last is
- * appended in O(1) amortised; others need a binary search and moving.  Capacity is bounded for each track and
- * in total; beyond it inner spans are dropped first. */
+/* Nesting of the spans of a track, in any order (nesting.h).  Each lane is an array ordered by end, in which
+ * a span follows the spans inside it (post-order of a forest).  Appending a span that ends last is amortised
+ * O(1); other spans need a binary search and a move.  Capacity is bounded per track and in total; beyond it
+ * inner spans are dropped first. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* An input and its reader: recognises the format, opens the reader, reads batches, reports faults of the
- * input, and applies marks of records.  Also the passes that use a source without a pipeline: look-ahead and
- * the least time.
+/* An input and its reader: detects the format, opens the reader, reads batches, reports faults of the input,
+ * and applies marks of records.  Also the passes that use a source without a pipeline: look-ahead and the
+ * least time.
  *
- * Pitfall: a file that shrinks while it is mapped reads as zeros, so batches read since the last check are
+ * Pitfall: a file truncated while it is mapped reads as zeros, so batches read since the last check are
  * discarded. */
 #include "run/read/source.h"
 

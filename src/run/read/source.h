@@ -34,7 +34,7 @@ struct trace_context {
 	/* of the whole trace */
 	struct findings findings; /* path NULL: no input recognised yet */
 	struct finding_list deferred;
-	struct arena deferred_arena; /* of this list and those of streams */
+	struct arena deferred_arena; /* of this list and of the lists of streams */
 	size_t deferred_left;
 	bool unreadable;
 	bool incomplete;    /* another file of the trace could not be read */
@@ -67,14 +67,14 @@ struct source {
 	bool open;                    /* the reader was opened */
 	bool unreadable;              /* the input failed, was cut or not recognised, or OOM */
 	bool complete;                /* the reader reached the end; valid after source_end() */
-	bool as_whole;                /* no input: findings of the whole trace */
+	bool as_whole;                /* no input: the source has the findings of the whole trace */
 };
 
 void trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
                         struct vocabularies *vocabularies, unsigned want);
 void trace_context_free(struct trace_context *c);
 
-/* A list for findings that are reported later. */
+/* Returns a list for findings that are reported later. */
 struct finding_list trace_context_list(struct trace_context *c);
 
 /* The id of an arrow of the input (or trace) of this number, which differs from those of others. */

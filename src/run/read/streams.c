@@ -291,7 +291,7 @@ static int by_path(const void *a, const void *b)
 	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* There is no list without streams, or without memory for it; qsort() of NULL is undefined. */
+/* The list is NULL without streams or on OOM; qsort() of NULL is undefined. */
 static void sort_streams(struct streams *all)
 {
 	if (all->n > 0)

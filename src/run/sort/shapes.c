@@ -182,7 +182,7 @@ static uint32_t hash_event_shapes(const struct event_shapes *s, const struct eve
 	return (uint32_t)(h >> 32 ^ h);
 }
 
-/* Returns the slot of an event's shape, or a free one for it, within MAX_PROBES; NULL if there is neither. */
+/* Returns the slot of an event's shape, or a free slot within MAX_PROBES, or NULL. */
 static uint32_t *slot_of(const struct event_shapes *s, const struct event *e)
 {
 	uint32_t at = hash_event_shapes(s, e);

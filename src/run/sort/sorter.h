@@ -101,7 +101,7 @@ uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
 
 /*
  * Common properties of events: all but times, offset, fields, and a name without SLICE_STAYS.  A packed event
- * has the number of its shape instead.  Numbers are valid until event_shapes_free().  Zero-initialise, and
+ * stores the number of its shape instead.  Numbers are valid until event_shapes_free().  Zero-initialise, and
  * set `max`.
  */
 #define EVENT_SHAPE_NONE UINT16_MAX /* larger than any number */
@@ -276,7 +276,7 @@ struct sorter {
 	struct event_shapes shapes;
 	struct sorter_load load;
 	struct sorter_memory *memory;   /* `used` bytes of adjacent runs */
-	uint64_t used, max;             /* max: limit, except for one large event */
+	uint64_t used, max;             /* max: limit, except for a single large event */
 	struct sorter_runs held;        /* in memory */
 	struct order_key min, greatest; /* of all keys in memory */
 	struct spill_file file;

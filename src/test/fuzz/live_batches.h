@@ -24,7 +24,7 @@ void live_batches_read(struct live_batches *l, const struct format *format, stru
 /* Returns the number of batches that have changed since they were new. */
 size_t live_batches_changed(const struct live_batches *l);
 
-/* Returns a hash of all events, wherever batches end. */
+/* Returns a hash of all events, independent of batch boundaries. */
 uint64_t live_batches_digest(const struct live_batches *l);
 
 /* Reads n bytes as raw events and again as `validate` does.  Returns false if the findings or the ends

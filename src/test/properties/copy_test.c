@@ -1,6 +1,6 @@
 /*
- * What writers promise that copy records of their own format: a copy is the file; with times from 0, only
- * times are others; a selection is a valid file of these events and of what they need.
+ * Properties of writers that copy records of their own format: a copy is identical to the file; --rebase
+ * changes only times; a selection is a valid file with the selected events and the records that they need.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "input/open.h"
 #include "test/properties/rows_test.h"
 
-static char *folder; /* of temporary files */
+static char *folder; /* for temporary files */
 
 static const char *file_of(const struct sample *s, char path[600])
 {
@@ -38,7 +38,7 @@ static void each_copied(unsigned of, void (*f)(const struct sample *s))
 static void expect_copy(const struct sample *s)
 {
 	static const struct {
-		size_t step; /* 0: the file */
+		size_t step; /* 0: from a file */
 		unsigned threads;
 		bool raw;
 		const char *way;
@@ -72,12 +72,12 @@ static void expect_copy(const struct sample *s)
 	}
 }
 
-Test(properties_copy, is_the_file)
+Test(properties_copy, copy_is_identical)
 {
 	each_copied(SAMPLES_VALID, expect_copy);
 }
 
-/* No record of a copy has a fault that those of the file do not have. */
+/* A copy has no fault that the file does not have. */
 static void expect_no_new_rule(const struct sample *s, const struct copied *c)
 {
 	struct telling was = tell(s->format, s->p, s->n), is = tell(s->format, c->text->p, c->text->n);
@@ -88,7 +88,7 @@ static void expect_no_new_rule(const struct sample *s, const struct copied *c)
 	telling_free(&is);
 }
 
-/* What is whole, in order. */
+/* A copy of a damaged file has its intact records, in order. */
 static void expect_beginning(const struct sample *s)
 {
 	const bool repairs = (s->row->is & ROW_REPAIRS) != 0;
@@ -106,7 +106,7 @@ static void expect_beginning(const struct sample *s)
 	copied_free(&c);
 }
 
-Test(properties_copy, of_a_damaged_file_is_what_is_whole)
+Test(properties_copy, damaged_file_keeps_intact_records)
 {
 	each_copied(SAMPLES_BAD, expect_beginning);
 }
@@ -133,7 +133,7 @@ static void expect_moved(const struct sample *s)
 	if (c.text != NULL && c.losses.n == 0) {
 		struct telling was = tell(s->format, s->p, s->n), is = tell(s->format, c.text->p, c.text->n);
 		const uint64_t first = first_time(&was);
-		/* times of day have none */
+		/* time of day: no wall time at 0 */
 		cr_expect(was.epoch_known == is.epoch_known &&
 		              (was.epoch == 0 || was.n == 0 || is.epoch == was.epoch + first),
 		          "%s: the wall time at 0", s->path);
@@ -157,12 +157,12 @@ static void expect_moved(const struct sample *s)
 	copied_free(&c);
 }
 
-Test(properties_copy, with_times_from_0_has_the_same_events)
+Test(properties_copy, rebase_keeps_events)
 {
 	each_copied(SAMPLES_VALID, expect_moved);
 }
 
-/* On a pipe the time of the first event is subtracted; earlier ones are at 0, and counted. */
+/* On a pipe the time of the first event is subtracted; earlier events become 0, and are counted. */
 static void expect_moved_on_a_pipe(const struct sample *s)
 {
 	if (!sample_is_copied(s) || s->n > 65536)
@@ -199,15 +199,15 @@ static void expect_moved_on_a_pipe(const struct sample *s)
 	copied_free(&c);
 }
 
-Test(properties_copy, with_times_from_0_on_a_pipe)
+Test(properties_copy, rebase_on_a_pipe)
 {
 	each_sample(SAMPLES_VALID, expect_moved_on_a_pipe);
 }
 
 /* ---- selections ---- */
 
-#define NAMES_MAX 6U     /* selections by name of a sample */
-#define SELECT_MAX 20000 /* bytes of a sample */
+#define NAMES_MAX 6U     /* max selections by name per sample */
+#define SELECT_MAX 20000 /* max bytes of a sample */
 
 struct selecting {
 	const struct sample *s;
@@ -220,7 +220,7 @@ struct wanted {
 	const char *what;
 	struct select select;
 	bool none, every;
-	uint64_t name, from, to; /* else the hash of a name, or spans that touch [from, to) */
+	uint64_t name, from, to; /* else the hash of a name, or spans that overlap [from, to) */
 };
 
 static bool is_wanted(const struct wanted *w, const struct told *t)
@@ -233,7 +233,7 @@ static bool is_wanted(const struct wanted *w, const struct told *t)
 	return t->ts < w->to && (end > w->from || t->ts >= w->from);
 }
 
-/* The events that are wanted, in order; others only where records need them. */
+/* Checks the selected events, in order; others are allowed only with ROW_DEPENDS. */
 static void expect_events(const struct selecting *x, const struct wanted *w, const struct telling *got)
 {
 	const bool more = (x->row->is & ROW_DEPENDS) != 0;
@@ -261,7 +261,7 @@ static void expect_events(const struct selecting *x, const struct wanted *w, con
 	cr_expect(more || k == got->n, "%s, %s: %zu events, %zu are wanted", x->s->path, w->what, got->n, k);
 }
 
-/* Returns the number of bytes. */
+/* Returns the number of bytes written. */
 static size_t expect_selection(const struct selecting *x, struct wanted *w)
 {
 	struct copying copying = {
@@ -281,7 +281,7 @@ static size_t expect_selection(const struct selecting *x, struct wanted *w)
 			expect_events(x, w, &got);
 		telling_free(&got);
 	}
-	/* what is left of a run of definitions may need a head for each */
+	/* the rest of a run of definitions may need one head per definition */
 	cr_expect_leq(n, x->s->n + x->s->n / 4, "%s, %s: more bytes than the file", x->s->path, w->what);
 	copied_free(&c);
 	return n;
@@ -293,7 +293,7 @@ static struct select by_name(struct slice glob, bool inverted)
 		                .n = 1 };
 }
 
-/* Calls expect_selection() for some names of events, as they are in the trace. */
+/* Calls expect_selection() for some event names of the trace. */
 static void select_names(const struct selecting *x, size_t min)
 {
 	const struct pipeline_job job = { .in.paths = &x->path,
@@ -367,7 +367,7 @@ static void expect_selections(const struct sample *s)
 	telling_free(&x.all);
 }
 
-Test(properties_select, events_and_what_they_need)
+Test(properties_select, selected_events_and_needed_records)
 {
 	each_copied(SAMPLES_VALID, expect_selections);
 }

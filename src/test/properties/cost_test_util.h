@@ -4,17 +4,16 @@
 #include <stddef.h>
 
 /*
- * Small hostile inputs: time and output stay in proportion to the input, however often records refer to long
- * texts. arguments: of the program, in a shell; the input is "$1", and comes down standard input too.
+ * Small hostile inputs: time and output are proportional to the input, however often records refer to long
+ * texts.  arguments: of the program, in a shell; the input is "$1" and standard input.
  */
 
-/* Runs it with a limit of CPU seconds (COST_SECONDS) that is many times the expected cost, and asserts status
- * 0 or 1 and that these words are in its messages (NULL: any).  Returns the number of bytes that it writes.
- */
+/* Runs the program with a limit of CPU seconds (COST_SECONDS), many times the expected cost.  Asserts status
+ * 0 or 1 and these words in the messages (NULL: any).  Returns the number of bytes written. */
 double cost_of(const char *arguments, const void *p, size_t n, const char *words);
 
-/* Asserts at most 64 MiB and 50 bytes for each of the input; with `words` (a loss) more than 64 MiB: else the
- * limit would not be reached. */
+/* Asserts at most 64 MiB plus 50 bytes per input byte.  With `words` (a loss), also more than 64 MiB: else
+ * the limit was not reached. */
 void expect_in_proportion(const char *arguments, const void *p, size_t n, const char *words);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What the headers promise of readers and writers (test/fuzz/contract.h) holds for all samples, for their
- * beginnings and for changes of their bytes: findings are the same by file and in pieces, events are
- * well-formed, outputs are valid, raw records are copied byte for byte.
+ * Properties of readers and writers (test/fuzz/contract.h), for all samples, their prefixes and changed
+ * bytes: the same findings from a file and in pieces, well-formed events, valid outputs, raw records copied
+ * byte for byte.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -26,12 +26,12 @@ static void expect_promises(const struct sample *s)
 	          r.fault);
 }
 
-Test(properties_promises, of_samples)
+Test(properties_promises, samples)
 {
 	each_sample(SAMPLES_VALID | SAMPLES_BAD, expect_promises);
 }
 
-/* Samples are recognised as their format; damaged ones as this or none. */
+/* Samples are detected as their format; damaged ones as this or none. */
 static void expect_recognised(const struct sample *s)
 {
 	const size_t head = s->n < 65536 ? s->n : 65536; /* bytes that the engine passes to probes */
@@ -42,12 +42,12 @@ static void expect_recognised(const struct sample *s)
 	          "%s: is recognised as %s", s->path, f != NULL ? f->name : "none");
 }
 
-Test(properties_promises, of_recognising_the_format)
+Test(properties_promises, format_detection)
 {
 	each_sample(SAMPLES_VALID | SAMPLES_BAD, expect_recognised);
 }
 
-/* Statistics are sums over the events. */
+/* Statistics equal sums over the events. */
 static void expect_statistics(const struct sample *s)
 {
 	static const char *const paths[] = { "memory" };
@@ -96,12 +96,12 @@ static void expect_statistics(const struct sample *s)
 	telling_free(&t);
 }
 
-Test(properties_promises, of_statistics)
+Test(properties_promises, statistics)
 {
 	each_sample(SAMPLES_VALID, expect_statistics);
 }
 
-/* ---- vocabularies of users ---- */
+/* ---- user vocabularies ---- */
 
 struct under {
 	uint64_t events, renamed;
@@ -154,31 +154,31 @@ static struct under read_under(const struct sample *s, const char *rules)
 	return u;
 }
 
-/* Rules of users precede the meaning that the format gives events. */
+/* User rules override the meaning that the format gives events. */
 static void expect_vocabulary(const struct sample *s)
 {
 	if (vocab_builtin(s->format->name).n == 0)
-		return; /* its events say what they mean */
+		return; /* events define their own meaning */
 	const struct under named = read_under(s, "phase: instant, name: renamed, category: own");
 	const struct under none = read_under(s, "phase: structure");
 
-	/* events that tracetool wrote may say themselves what they are */
+	/* events written by tracetool may define their own meaning */
 	cr_expect(named.events == 0 || named.renamed > 0, "%s: no event has the name that the rules give",
 	          s->path);
 	cr_expect_eq(none.events, 0, "%s: %llu events, which are structure", s->path,
 	             (unsigned long long)none.events);
 }
 
-Test(properties_promises, of_vocabularies)
+Test(properties_promises, user_vocabularies)
 {
 	each_sample(SAMPLES_VALID, expect_vocabulary);
 }
 
-#define SWEPT_MAX 1200 /* bytes of a sample */
+#define SWEPT_MAX 1200 /* max bytes of a sample */
 
 static struct fuzz_swept all;
 
-/* Every so manieth beginning and byte; all of them in CI and at night. */
+/* Every Nth prefix and byte; all of them in CI and nightly runs. */
 static void sweep(const struct sample *s)
 {
 	const size_t sparse = strength(s->good ? 7 : 29, s->good ? 1 : 7, 1);
@@ -199,7 +199,7 @@ static void sweep(const struct sample *s)
 		all.status[i] += swept.status[i];
 }
 
-/* Findings of raw records are those of validation, and records lie where they are said to. */
+/* Raw records have the findings of validation, and their reported offsets. */
 static void sweep_raw(const struct sample *s)
 {
 	const size_t stride = strength(s->n / 64 + 1, 1, 1);
@@ -207,7 +207,7 @@ static void sweep_raw(const struct sample *s)
 	if (s->n > 900 || !sample_is_copied(s))
 		return;
 	for (size_t n = 1; n <= s->n; n += stride) {
-		char *const p = malloc(n); /* of this size, for sanitizers */
+		char *const p = malloc(n); /* exactly n bytes, for sanitizers */
 		cr_assert_not_null(p);
 		memcpy(p, s->p, n);
 		cr_expect(live_batches_raw_agrees(s->format, p, n), "%s: first %zu bytes", s->path, n);
@@ -222,15 +222,15 @@ static void sweep_raw(const struct sample *s)
 	}
 }
 
-Test(properties_promises, of_raw_records_of_cut_and_damaged_samples)
+Test(properties_promises, raw_records_of_cut_and_damaged_samples)
 {
 	each_sample(SAMPLES_GOOD, sweep_raw);
 }
 
-Test(properties_promises, of_cut_and_damaged_samples)
+Test(properties_promises, cut_and_damaged_samples)
 {
 	each_sample(SAMPLES_GOOD | SAMPLES_BAD, sweep);
-	/* a sweep that meets only one kind of end looks at nothing */
+	/* a sweep with only one exit status tests nothing */
 	for (int i = 0; i < 2; i++)
 		cr_expect_gt(all.status[i], 100, "exit status %d", i);
 }

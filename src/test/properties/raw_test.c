@@ -1,7 +1,7 @@
 /*
- * What readers promise, for each format: raw records in file order are the file; events do not depend on
- * where windows and batches end, nor on how the file is packed; what a batch points to lives as long as the
- * batch; names that are defined later are found, or that they are not is reported.
+ * Properties of readers, for each format: raw records in file order are the file; events do not depend on
+ * window and batch sizes, or on compression; memory that a batch points to lives as long as the batch; names
+ * defined after their use are found, or their absence is reported.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -27,7 +27,8 @@ static void read_raw(struct live_batches *l, const struct sample *s)
 	live_batches_read(l, s->format, input_from_memory(s->p, s->n), RAW, 1024);
 }
 
-/* The records are in order and have the bytes at their offsets; of a valid file they are all of it. */
+/* Checks that records are in order and have the bytes at their offsets; in valid files they cover all bytes.
+ */
 static void expect_file(const struct sample *s)
 {
 	struct live_batches l;
@@ -50,11 +51,11 @@ static void expect_file(const struct sample *s)
 	for (uint32_t i = 0; i < l.trace.nclasses; i++)
 		cr_expect_not(l.trace.classes[i]->reader_applies, "%s: an interpreted class", s->path);
 	live_batches_free(&l);
-	/* findings do not depend on what is wanted */
+	/* findings do not depend on the flags of enum want */
 	cr_expect(live_batches_raw_agrees(s->format, s->p, s->n), "%s: findings of raw records", s->path);
 }
 
-Test(properties_raw, records_are_the_file)
+Test(properties_raw, records_cover_the_file)
 {
 	each_sample(SAMPLES_VALID | SAMPLES_BAD, expect_file);
 }
@@ -65,7 +66,7 @@ static bool same_dialect(const struct sample *a, const struct sample *b)
 
 	read_raw(&l, a);
 	read_raw(&m, b);
-	/* one record may fit several dialects */
+	/* a single record may fit several dialects */
 	const bool same =
 	    strcmp(l.trace.dialect, m.trace.dialect) == 0 && l.trace.records > 1 && m.trace.records > 1;
 	live_batches_free(&l);
@@ -88,7 +89,7 @@ static void expect_joined(const struct sample *a, const struct sample *b)
 	free(both.p);
 }
 
-Test(properties_raw, files_behind_one_another)
+Test(properties_raw, concatenated_files)
 {
 	for (const struct row *r = rows; r->format != NULL; r++) {
 		size_t n;
@@ -109,11 +110,11 @@ static void *count_changed(void *to)
 	return (void *)(uintptr_t)live_batches_changed(l);
 }
 
-/* Reads all with `cap` events a batch; returns the digest of the events. */
+/* Reads all events in batches of `cap`; returns their digest. */
 static uint64_t read_as(const struct sample *s, struct input *in, unsigned want, uint32_t cap,
                         const char *way)
 {
-	static struct live_batches l; /* on the other thread too */
+	static struct live_batches l; /* also read by the other thread */
 	pthread_t thread;
 	void *changed;
 
@@ -132,7 +133,7 @@ static uint64_t read_as(const struct sample *s, struct input *in, unsigned want,
 	return digest;
 }
 
-/* What a reader guesses may depend on its first window. */
+/* Returns true if the reader guesses from its first window. */
 static bool is_guessed(const struct sample *s)
 {
 	const struct format_aids *const aids = format_aids_of(s->format->name);
@@ -147,9 +148,9 @@ static bool is_guessed(const struct sample *s)
 	return found;
 }
 
-static char *folder; /* of temporary files */
+static char *folder; /* for temporary files */
 
-/* Names of tracks may depend on the path. */
+/* All ways have the same path, as names of tracks may depend on it. */
 static void expect_same_by_file(const struct sample *s, unsigned want)
 {
 	char path[600];
@@ -171,7 +172,7 @@ static void expect_same_anyhow(const struct sample *s)
 	static const struct {
 		size_t step; /* 0: all at once */
 		uint32_t cap;
-		size_t max; /* bytes; larger samples take too long */
+		size_t max; /* max bytes of a sample; larger ones take too long */
 	} ways[] = { { 0, 1, 65536 }, { 0, 7, SIZE_MAX }, { 1, 50, 1024 },
 		     { 7, 3, 4096 },  { 61, 1, 16384 },   { 4096, 16, SIZE_MAX } };
 	const bool guessed = is_guessed(s);
@@ -194,14 +195,14 @@ static void expect_same_anyhow(const struct sample *s)
 	}
 }
 
-Test(properties_raw, windows_and_batches_end_anywhere)
+Test(properties_raw, any_window_and_batch_size)
 {
 	folder = make_folder();
 	each_sample(SAMPLES_VALID | SAMPLES_BAD, expect_same_anyhow);
 	remove_folder(folder);
 }
 
-/* ---- names that are defined later ---- */
+/* ---- names defined after their use ---- */
 
 static struct input *has_no_memory(const struct input *in)
 {
@@ -225,7 +226,7 @@ static bool stop(struct input *in)
 
 static struct input_source_ops stopping;
 
-/* The first pass would not fail. */
+/* Fails only in the second pass. */
 static struct input *stops(const struct input *in)
 {
 	struct input *const again = input_from_memory_slowly(in->base, 60, 30);
@@ -238,7 +239,7 @@ static struct input *stops(const struct input *in)
 	return again;
 }
 
-/* The engine reports failures of the system. */
+/* Excludes failures of the system, which the engine reports. */
 static uint64_t findings_of_format(const struct live_batches *l, const struct format *format)
 {
 	uint64_t n = 0;
@@ -248,7 +249,7 @@ static uint64_t findings_of_format(const struct live_batches *l, const struct fo
 	return n;
 }
 
-/* Reads an input that can be read once (reopen is NULL), or whose second pass fails. */
+/* Reads an input without a second pass (reopen is NULL), or with a failing one. */
 static enum read_status read_once(const struct sample *s, unsigned want,
                                   struct input *(*reopen)(const struct input *), uint64_t *digest,
                                   uint64_t *findings)
@@ -288,7 +289,7 @@ static void expect_ahead(const struct sample *s)
 	digest = live_batches_digest(&l);
 	findings = findings_of_format(&l, s->format);
 	live_batches_free(&l);
-	/* a pass that fails is no property of the file */
+	/* a failed pass is not a fault of the file */
 	const enum read_status failed = read_once(s, ALL, has_no_memory, &other, &more);
 	cr_expect(failed == READ_NO_MEMORY || other == digest, "%s: after a failed pass, other events",
 	          s->path);
@@ -307,7 +308,7 @@ static void expect_ahead(const struct sample *s)
 	}
 }
 
-Test(properties_raw, names_that_are_defined_later)
+Test(properties_raw, names_defined_after_use)
 {
 	each_sample(SAMPLES_GOOD, expect_ahead);
 }

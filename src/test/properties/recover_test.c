@@ -1,6 +1,6 @@
 /*
- * What recover promises besides suite recover_sweep: of a whole file nothing is dropped or replaced, and of
- * its beginnings all records are kept that are whole.
+ * Properties of recover besides suite recover_sweep: nothing of an intact file is dropped or replaced; all
+ * intact records of a prefix are kept.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "test/properties/rows_test.h"
 #include "test/support/strength.h"
 
-/* The end of the last record that the reader finds whole in the first n bytes; 0: it finds none, or guesses
- * another dialect than in the whole file. */
+/* Returns the end of the last intact record in the first n bytes, or 0 if there is none, or the reader
+ * detects another dialect than for the whole file. */
 static size_t end_of_whole(const struct sample *s, size_t n, const char *dialect)
 {
 	struct live_batches l;
@@ -24,7 +24,7 @@ static size_t end_of_whole(const struct sample *s, size_t n, const char *dialect
 		for (uint32_t k = 0; k < l.batches[i]->n; k++) {
 			const struct slice bytes = l.batches[i]->bytes[k];
 			const bool is_last = i + 1 == l.n && k + 1 == l.batches[i]->n;
-			/* raw records of text are all bytes, the last ones perhaps half a record */
+			/* raw records of text cover all bytes; the last may be half a record */
 			if (!is_last || (s->row->is & ROW_LINES) == 0)
 				end = (size_t)l.batches[i]->events[k].offset + bytes.n;
 		}
@@ -42,12 +42,12 @@ static void expect_kept(const struct sample *s)
 	if (s->format->recover == NULL || s->n > 20000)
 		return;
 	recover_bytes(&r, s->format, true, s->p, s->n, 0);
-	/* text may end without its last bracket, which is added */
+	/* recover adds the last bracket of text if it is missing */
 	cr_expect(r.dropped == 0 && r.n >= s->n && memcmp(r.p, s->p, s->n) == 0,
 	          "%s: a whole file is changed: %s", s->path, r.first_why);
 	recovered_free(&r);
 	live_batches_read(&l, s->format, input_from_memory(s->p, s->n), WANT_FINDINGS, 50);
-	/* fewer bytes may not show the dialect */
+	/* shorter prefixes may not show the dialect */
 	for (size_t n = 128; n < s->n && (s->row->is & ROW_FRAMES) == 0; n += stride) {
 		const size_t end = end_of_whole(s, n, l.trace.dialect);
 		recover_bytes(&r, s->format, true, s->p, n, 0);
@@ -59,7 +59,7 @@ static void expect_kept(const struct sample *s)
 	live_batches_free(&l);
 }
 
-Test(properties_recover, keeps_what_is_whole)
+Test(properties_recover, intact_records_are_kept)
 {
 	each_sample(SAMPLES_VALID, expect_kept);
 }

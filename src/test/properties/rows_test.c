@@ -1,4 +1,4 @@
-/* The rows of the property suites, their samples, and runs of the program in this process. */
+/* The rows of the property suites, their samples, and in-process runs of the program. */
 #include "test/fuzz/live_batches.h"
 #include "test/properties/rows_test.h"
 
@@ -25,7 +25,7 @@ const struct row rows[] = {
 	{ .format = NULL },
 };
 
-Test(properties, every_format_that_is_read_has_a_row)
+Test(properties, every_readable_format_has_a_row)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		unsigned n = 0;
@@ -79,7 +79,7 @@ static void add_folder(struct sample **list, size_t *n, const struct row *row, c
 		list_free(names);
 }
 
-/* Files of the format's suffix; those of other names, and large ones, are left to tests of the format. */
+/* Only files with the format's suffix; tests of the format cover other names, and large files. */
 static void add_real(struct sample **list, size_t *n, const struct row *row)
 {
 	char dir[500];
@@ -105,7 +105,7 @@ static void add_real(struct sample **list, size_t *n, const struct row *row)
 	*n = k;
 }
 
-/* What a writer makes of random events. */
+/* Adds samples of random events, written in the format. */
 static void add_random(struct sample **list, size_t *n, const struct row *row)
 {
 	const struct format *const format = format_by_name(row->format);

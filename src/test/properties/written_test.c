@@ -1,6 +1,6 @@
 /*
- * What writers promise: a trace of any format, written in a format that can be read, is valid and has the
- * same events but for the losses that the ledger declares, on any number of threads.
+ * Properties of writers: a trace of any format, written in a readable format, is valid and has the same
+ * events except for the losses in the ledger, for any number of threads.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -16,17 +16,18 @@
 #include "run/pipeline.h"
 #include "test/properties/rows_test.h"
 
-static char *folder; /* of temporary files */
+static char *folder; /* for temporary files */
 static size_t number;
 
-/* ---- one side ---- */
+/* ---- one side of a comparison ---- */
 
 struct side {
 	const char *path;
 	const struct format *from; /* NULL: detected */
 	struct pipeline_job job;
 	struct pipeline p;
-	char found[300]; /* the first finding but notes, and but texts that are no UTF-8, which are copied */
+	char found[300]; /* first finding; without notes, and without findings about UTF-8, as texts are
+	                    copied */
 };
 
 static void keep_finding(void *ctx, const struct findings *j, const struct finding *f)
@@ -45,7 +46,7 @@ static enum stage_status next(void *ctx, struct batch **out)
 	return pipeline_next(&s->p, out);
 }
 
-/* text: instead of a file; or NULL. */
+/* text: read instead of the file; may be NULL. */
 static void open_side(struct side *s, const char *path, const struct format *from, const char *dialect,
                       const struct text *text)
 {
@@ -76,7 +77,7 @@ static void close_side(struct side *s)
 
 struct comparison {
 	struct allowance allowance;
-	char first[400]; /* difference that is not allowed */
+	char first[400]; /* first difference that is not allowed */
 	uint64_t refused;
 };
 
@@ -119,7 +120,7 @@ static bool is_row(const struct format *f, enum row_is is)
 	return false;
 }
 
-/* Compares the trace at `path` with an output, which is at `written` if it is a folder. */
+/* Compares the trace at `path` with an output; written: path of the output if it is a folder. */
 static void compare(const char *path, const struct copied *out, const char *written, const struct format *to,
                     const char *dialect)
 {
@@ -157,9 +158,9 @@ static void compare(const char *path, const struct copied *out, const char *writ
 	free(differ);
 }
 
-/* ---- what is written ---- */
+/* ---- outputs ---- */
 
-/* Writes an output of several files below the folder; returns its path, to be freed. */
+/* Writes an output of several files below the folder; returns its path; free it. */
 static char *put_files(const struct copied *c, const struct format *to)
 {
 	char path[900];
@@ -247,7 +248,7 @@ static void write_as(const char *path, const struct format *to, const char *dial
 		expect_from_0(copying);
 }
 
-/* Records of any format. */
+/* Writes the records of a trace of any format. */
 static void write_raw(const char *path, const struct format *to)
 {
 	struct copied c = copy(&(struct copying){ .to = to, .path = path, .raw = true, .threads = 1 });
@@ -262,7 +263,7 @@ static void write_raw(const char *path, const struct format *to)
 	copied_free(&c);
 }
 
-/* In the default dialect, and every third sample in each that the writer offers. */
+/* Writes in the default dialect, and every third sample in each dialect of the writer. */
 static void write_in_dialects(const char *path, const struct format *to)
 {
 	write_as(path, to, NULL);
@@ -277,7 +278,7 @@ static bool can_be_read_back(const struct format *f)
 	return f->reader != NULL && f->writer != NULL && (f->writer->modes & WRITER_INTERPRETED) != 0;
 }
 
-/* What is whole of a damaged trace, in formats whose outputs are stable. */
+/* Writes the intact part of a damaged trace, in formats with stable outputs. */
 static void write_damaged(const struct sample *s)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
@@ -295,7 +296,7 @@ static void write_damaged(const struct sample *s)
 static void write_in_each(const struct sample *s)
 {
 	if (strncmp(s->path, "random", 6) == 0)
-		return; /* suite roundtrip has them */
+		return; /* tested by suite roundtrip */
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if (can_be_read_back(*f)) {
 			write_in_dialects(s->path, *f);
@@ -304,7 +305,7 @@ static void write_in_each(const struct sample *s)
 		}
 }
 
-Test(properties_written, traces_of_all_formats_have_the_same_events)
+Test(properties_written, same_events_in_every_format)
 {
 	folder = make_folder();
 	each_sample(SAMPLES_GOOD | SAMPLES_REAL, write_in_each);

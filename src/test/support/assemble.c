@@ -1,7 +1,7 @@
 /*
- * The assembler of samples: annotated bytes to files, docs/samples.md.  One pass: words are carried out as
- * they are read; the body of a macro and a block are read again whenever they are used, and arguments where
- * they are used.  Memory that runs out ends in abort(), as in the builders of tests.
+ * Assembler of samples: annotated bytes to files (docs/samples.md).  One pass: words are executed as they are
+ * read.  Bodies of macros and blocks are read again at each use, arguments where they are used.  Aborts on
+ * OOM, as the builders of tests do.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -158,7 +158,7 @@ bool resolve(struct text *w, const struct scope **scope)
 
 /* ---- numbers ---- */
 
-/* An argument, a named number, or digits. */
+/* Evaluates an argument, a named number, or digits. */
 static uint64_t evaluate_term(struct assembler *a, struct text w, const struct scope *scope)
 {
 	const char *const start = w.p;
@@ -178,7 +178,7 @@ static uint64_t evaluate_term(struct assembler *a, struct text w, const struct s
 	return v;
 }
 
-/* A sum of products: 16, 0x1f, -1, id+1, $i*100+7000. */
+/* Evaluates a sum of products: 16, 0x1f, -1, id+1, $i*100+7000. */
 uint64_t evaluate(struct assembler *a, struct text w, const struct scope *scope)
 {
 	uint64_t sum = 0, product = 1;
@@ -256,7 +256,7 @@ static void put_string(struct assembler *a, struct text w)
 	}
 }
 
-/* A line of text; between ` and ` are other words. */
+/* Writes a line of text; text between two ` is read as words. */
 static void put_line(struct assembler *a, struct text w)
 {
 	const char *p = w.p + 1, *mark;

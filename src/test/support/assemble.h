@@ -5,7 +5,7 @@
 
 #include "test/support/samples.h"
 
-/* Between assemble.c, which reads the text of samples, and words.c, which has what its words do. */
+/* Interface of assemble.c, which reads the text of samples, and words.c, which implements the words. */
 
 #define DEFS_MAX 400
 #define ARGS_MAX 8
@@ -18,7 +18,7 @@ struct text {
 	const char *p, *end;
 };
 
-/* A macro, or a number that `let` or `repeat` set. */
+/* A macro, or a number set by `let` or `repeat`. */
 struct def {
 	struct text name, args[ARGS_MAX], body;
 	unsigned nargs;
@@ -26,11 +26,11 @@ struct def {
 	uint64_t number;
 };
 
-/* The use of a macro. */
+/* A use of a macro. */
 struct scope {
 	const struct def *def;
 	struct text args[ARGS_MAX];
-	const struct scope *outer; /* where the arguments are read */
+	const struct scope *outer; /* scope of the arguments */
 };
 
 struct source {
@@ -49,27 +49,27 @@ struct assembler {
 	size_t ndefs;
 	char suffix[40];
 
-	struct text rest; /* what is read */
+	struct text rest; /* text to be read */
 	const struct scope *scope;
 
-	unsigned char *p; /* the present file */
+	unsigned char *p; /* current file */
 	size_t n, cap;
-	size_t
-	    unpacked; /* its length before compression, less n; offsets of findings are before compression */
-	size_t size_at; /* offset of size32 in the present block, or NOWHERE */
+	size_t unpacked; /* length before compression, less n; offsets of findings are those before
+	                    compression */
+	size_t size_at;  /* offset of size32 in the current block, or NOWHERE */
 	bool big;
 };
 
-/* A word; argument: what its row says. */
+/* A word; argument: of `run`. */
 struct word {
 	const char *name;
 	void (*run)(struct assembler *a, unsigned argument);
 	unsigned argument;
 };
 
-extern const struct word words[]; /* ends with a name of NULL */
+extern const struct word words[]; /* terminated by a name of NULL */
 
-/* Reports what is wrong at a place of the text, and leaves samples_assemble(). */
+/* Reports an error at a position of the text, and leaves samples_assemble(). */
 __attribute__((noreturn, format(printf, 3, 4))) void fail(struct assembler *a, const char *at,
                                                           const char *form, ...);
 
@@ -80,10 +80,10 @@ bool has(struct text w, char c);
 bool is_word(struct text w, const char *name);
 bool is_byte(struct text w); /* two hexadecimal digits */
 
-/* A name or number, a "string" or one in single quotes, a brace, or | or > with the rest of its line.  Empty
- * at the end. */
+/* Returns a name or number, a "string" or 'string', a brace, or | or > with the rest of its line.  Empty at
+ * the end. */
 struct text read_word(struct assembler *a);
-struct text read_item(struct assembler *a); /* a word, which must be there, or a block with its braces */
+struct text read_item(struct assembler *a); /* a word, or a block with its braces; fails if there is none */
 uint64_t read_number(struct assembler *a);
 uint64_t evaluate(struct assembler *a, struct text w, const struct scope *scope);
 void copy_word(struct assembler *a, char *to, size_t size, struct text w);
@@ -91,11 +91,11 @@ void copy_word(struct assembler *a, char *to, size_t size, struct text w);
 /* ---- names ---- */
 
 struct def *find_def(struct assembler *a, struct text name);
-void set_def(struct assembler *a, struct def def); /* replaces an earlier one of the name */
+void set_def(struct assembler *a, struct def def); /* replaces an earlier one of this name */
 void set_number(struct assembler *a, struct text name, uint64_t v);
 
-/* Sets *w to the argument that $NAME stands for, and *scope to where that is read.  Returns false if it is no
- * argument: *w is NAME then. */
+/* Sets *w to the value of the argument $NAME, and *scope to its scope.  Returns false if *w is no argument;
+ * *w is then NAME. */
 bool resolve(struct text *w, const struct scope **scope);
 
 /* ---- writing ---- */
@@ -105,8 +105,8 @@ void put_number(struct assembler *a, uint64_t v, unsigned size);
 void store(const struct assembler *a, unsigned char *to, uint64_t v, unsigned size);
 void put_block(struct assembler *a, struct text block, const struct scope *scope);
 
-/* A string, a block, or an argument: of a number its digits, of a macro what it writes, of another word its
- * letters. */
+/* Writes a string, a block, or an argument: the digits of a number, the output of a macro, the letters of
+ * another word. */
 void put_item(struct assembler *a, struct text w);
 
 void use_macro(struct assembler *a, const struct def *d);

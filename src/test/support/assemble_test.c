@@ -1,4 +1,4 @@
-/* The assembler of samples: each kind of word, offsets of findings, and what is wrong with its line. */
+/* The assembler of samples: each kind of word, offsets of findings, and lines in error messages. */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ Test(assemble, macros_and_numbers)
 	MAKES("def f { 01 } def g { def f { 02 } } f g f", "\1\2");
 }
 
-Test(assemble, findings_are_where_they_are_marked)
+Test(assemble, offsets_of_findings)
 {
 	struct samples_of all;
 
@@ -90,7 +90,7 @@ Test(assemble, findings_are_where_they_are_marked)
 	samples_free(&all);
 }
 
-Test(assemble, mistakes_are_reported)
+Test(assemble, errors_with_lines)
 {
 	static const char *const wrong[] = {
 		"sample a\nwords",

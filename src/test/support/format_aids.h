@@ -28,8 +28,8 @@ struct bench_input {
 
 struct format_aids {
 	const char *format; /* the name in formats.def */
-	/* Writes what is too large for the text of samples to dir, testdata/<format>: the same bytes each
-	 * time. Returns false after a message.  Or NULL. */
+	/* Writes files too large for the text of samples to dir, testdata/<format>; the same bytes each time.
+	 * Returns false after a message.  May be NULL. */
 	bool (*write_testdata)(const char *dir);
 	const struct bench_input *bench_inputs; /* the last has a name of NULL; or NULL */
 	/* Small traces below testdata/<format>, files or folders, that together use all features of the

@@ -1,6 +1,5 @@
 /*
- * Members of gzip files (RFC 1952) made by hand, because the output of a library differs between its versions
- * and processors.
+ * Encoder of gzip members (RFC 1952), because the output of libraries depends on version and processor.
  */
 #include <string.h>
 
@@ -31,9 +30,7 @@ static void put_code(struct bits *b, uint32_t code, unsigned count)
 
 static struct bits begin_member(unsigned char *out)
 {
-	static const unsigned char head[] = {
-		0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255
-	}; /* without name and time */
+	static const unsigned char head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 }; /* no time, no name */
 
 	memcpy(out, head, sizeof head);
 	return (struct bits){ .out = out, .n = sizeof head };
@@ -60,7 +57,7 @@ size_t gzip_stored(unsigned char *out, const unsigned char *p, size_t n)
 {
 	struct bits b = begin_member(out);
 
-	put_bits(&b, 1, 8); /* the last block, stored */
+	put_bits(&b, 1, 8); /* last block, stored */
 	put_bits(&b, (uint32_t)n & 0xffff, 16);
 	put_bits(&b, ~(uint32_t)n & 0xffff, 16);
 	if (n > 0)
@@ -73,14 +70,14 @@ size_t gzip_fixed(unsigned char *out, const unsigned char *p, size_t n)
 {
 	struct bits b = begin_member(out);
 
-	put_bits(&b, 1, 1); /* the last block */
-	put_bits(&b, 1, 2); /* of the fixed code */
+	put_bits(&b, 1, 1); /* last block */
+	put_bits(&b, 1, 2); /* fixed code */
 	for (size_t i = 0; i < n; i++)
 		if (p[i] < 144)
 			put_code(&b, 0x30u + p[i], 8);
 		else
 			put_code(&b, 0x190u + p[i] - 144, 9);
-	put_code(&b, 0, 7); /* the end of the block */
+	put_code(&b, 0, 7); /* end of block */
 	if (b.count > 0)
 		put_bits(&b, 0, 8 - b.count);
 	return end_member(&b, p, n);

@@ -1,6 +1,6 @@
 /*
- * Writes the samples of all formats to testdata/<format>, and the findings that are expected in them.  The
- * same bytes each time (except that versions of libzstd may differ); run it after changing a sample. usage:
+ * Writes the samples of all formats, and their expected findings, to testdata/<format>.  The bytes are the
+ * same each time (except that versions of libzstd may differ).  Run it after changing a sample. usage:
  * make_testdata [FOLDER]
  */
 #include "test/support/format_aids.h"

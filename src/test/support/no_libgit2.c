@@ -1,7 +1,7 @@
 /*
- * Stands in for libgit2 in build/tests.  Criterion wants it for the differences of texts in assertions of its
- * new style, which no test uses (one that fails would crash), and with it come libraries for TLS, Kerberos
- * and SSH. Their start, and the certificates that libgit2 reads, take 8 of the 12 ms of an empty test.
+ * Stub of libgit2 for build/tests.  Criterion needs libgit2 only for differences of texts in its new-style
+ * assertions, which no test uses (a failing one would crash), but it loads libraries for TLS, Kerberos and
+ * SSH. Their initialisation, and the certificates that libgit2 reads, take 8 of the 12 ms of an empty test.
  */
 int git_libgit2_init(void);
 int git_libgit2_shutdown(void);

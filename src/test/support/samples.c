@@ -1,6 +1,6 @@
 /*
- * The samples of a format: those of all files in formats/X/test/samples, and how one is written to testdata/.
- * Files whose names end in .inc are included by others.
+ * Reads the samples of a format, from all files in formats/X/test/samples, and writes them to testdata/.
+ * Files with names in .inc are only included by others.
  */
 #include "test/support/samples.h"
 

@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * Samples of a format: small traces, good and bad, with what `tracetool validate` finds in them.  They are
- * text in formats/X/test/samples, which assemble.c reads: docs/samples.md.  make_testdata writes them to
- * testdata/X.
+ * Samples of a format: small traces, good and bad, with the findings of `tracetool validate`.  They are text
+ * in formats/X/test/samples, which assemble.c reads (docs/samples.md) and make_testdata writes to testdata/X.
  */
 
 #define SAMPLE_FILES 8
@@ -23,16 +22,16 @@ struct sample_file {
 
 struct sample {
 	char name[SAMPLE_NAME]; /* "bad/cut-record" */
-	bool folder;            /* of any number of files; else it is one */
-	int exit_status;        /* of validate; -1: not stated, without findings above notes */
-	int records;            /* that are kept; -1: not stated */
-	char dialect[16];       /* "": not stated */
+	bool folder;            /* any number of files; else a single file */
+	int exit_status;        /* of validate; -1: not set, no findings above notes */
+	int records;            /* records kept; -1: not set */
+	char dialect[16];       /* "": not set */
 	struct sample_file files[SAMPLE_FILES];
 	size_t nfiles;
 	struct {
 		char rule[64]; /* with the name of the format */
 		uint64_t offset;
-		unsigned rank; /* of its report among the others */
+		unsigned rank; /* position in the order of reports */
 	} findings[SAMPLE_FINDINGS];
 	size_t nfindings;
 };
@@ -47,7 +46,7 @@ struct samples_of {
 bool samples_read(struct samples_of *all, const char *format);
 void samples_free(struct samples_of *all);
 
-/* Writes one below DIR, with NAME.expect if its exit status is stated.  Returns false after a message. */
+/* Writes a sample below DIR, with NAME.expect if its exit status is set.  Returns false after a message. */
 bool sample_write(const struct sample *s, const char *dir);
 
 /* ---- the assembler ---- */
@@ -55,8 +54,8 @@ bool sample_write(const struct sample *s, const char *dir);
 /* Adds the samples of a file to all.  Returns false after a message with its line. */
 bool samples_assemble(struct samples_of *all, const char *format, const char *path);
 
-/* Compression that gives the same bytes everywhere: a gzip member of at most 64 KiB, whose only block is
- * stored or has literals in the fixed code.  Returns the length; out has 2 * n + 64 bytes. */
+/* Compress to the same bytes everywhere: a gzip member of at most 64 KiB, with one block, which is stored or
+ * has literals in the fixed code.  Return the length; out has space for 2 * n + 64 bytes. */
 size_t gzip_stored(unsigned char *out, const unsigned char *p, size_t n);
 size_t gzip_fixed(unsigned char *out, const unsigned char *p, size_t n);
 

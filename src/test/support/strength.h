@@ -15,8 +15,8 @@ static inline unsigned long strength(unsigned long light, unsigned long ci, unsi
 	return s >= 100 ? night : s >= 10 ? ci : light;
 }
 
-/* Whether a sweep over samples takes the one with this name: each in CI, about one of `every` in `make test`.
- */
+/* Returns true if a sweep includes the sample with this name: always in CI, about every `every`th in `make
+ * test`. */
 static inline bool strength_takes(const char *name, unsigned every)
 {
 	uint32_t hash = 2166136261u;

@@ -1,6 +1,6 @@
 /*
- * What the words of samples do, in the order of docs/samples.md: numbers, lengths, blocks, definitions,
- * samples.
+ * Implementation of the words of samples, in the order of docs/samples.md: numbers, lengths, blocks,
+ * definitions, samples.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,13 +167,13 @@ static struct sample *present_sample(struct assembler *a, const char *at)
 	return &a->all->list[a->all->n - 1];
 }
 
-/* Hands the bytes of the present file to its sample. */
+/* Moves the bytes of the current file to its sample. */
 void end_file(struct assembler *a)
 {
 	struct sample *const s = a->all->n > 0 ? &a->all->list[a->all->n - 1] : NULL;
 
 	if (s != NULL && s->nfiles > 0 && s->files[s->nfiles - 1].p == NULL) {
-		put(a, "", 1); /* an empty file has memory too */
+		put(a, "", 1); /* allocates memory even for an empty file */
 		s->files[s->nfiles - 1].p = a->p;
 		s->files[s->nfiles - 1].n = a->n - 1;
 		a->p = NULL;

@@ -1,4 +1,4 @@
-/* Conditions on tracks: which events meet them. */
+/* Conditions on tracks. */
 #include <criterion/criterion.h>
 
 #include "model/trace_engine.h"
@@ -30,7 +30,7 @@ static void set_up(struct scene *s)
 	cr_assert(s->cls != NULL && s->tracks[3] != NULL);
 }
 
-/* Expects that the events of these tracks meet the condition, bit i: of tracks[i]. */
+/* Checks which of the tracks meet the condition; bit i: tracks[i]. */
 static void expect(const struct scene *s, struct select_condition c, unsigned want)
 {
 	unsigned met = 0;
@@ -43,7 +43,7 @@ static void expect(const struct scene *s, struct select_condition c, unsigned wa
 	             (unsigned)c.number, met);
 }
 
-/* A process and a thread are told apart; a child is part of its thread. */
+/* Processes and threads are distinct; a child is part of its thread. */
 Test(select_meets, processes_and_threads)
 {
 	struct scene s;

@@ -70,7 +70,7 @@ static size_t take_all(struct arrows *a, struct batch *b, bool end, size_t *to)
 	return arrows;
 }
 
-/* times: the range of times; in_order: of the steps from one end to the next. */
+/* times: range of times; in_order: of the steps between ends. */
 static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times, bool in_order)
 {
 	struct end ends[300];
@@ -104,14 +104,14 @@ static void check_random(uint64_t seed, size_t n, uint64_t keys, uint64_t times,
 	batch_free(&b);
 }
 
-Test(arrows, equal_a_look_at_all_pairs)
+Test(arrows, equal_to_brute_force)
 {
 	for (uint64_t seed = 0; seed < 400; seed++)
 		check_random(seed, seed % 300, 1 + seed % 40, 1 + seed * 7 % 500, false);
 }
 
-/* With runs of one time. */
-Test(arrows, in_order_of_time_equal_a_look_at_all_pairs)
+/* Includes runs of equal times. */
+Test(arrows, in_order_of_time_equal_to_brute_force)
 {
 	for (uint64_t seed = 0; seed < 800; seed++)
 		check_random(seed, seed % 300, 1 + seed % 40, 2 + seed % 5, true);

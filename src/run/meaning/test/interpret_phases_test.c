@@ -204,7 +204,7 @@ static const struct plan table_begin = { .phase = PLAN_BEGIN,
 	                                 .nnames = 1 },
                          table_end = { .phase = PLAN_END, .pair = 1, .names = named_by_table, .nnames = 1 };
 
-/* The name of a span is that of its begin; an end looks its own up only if it ends nothing. */
+/* A span has the name of its begin; the name of an end is looked up only if it ends no span. */
 Test(interpret_phases, names_of_ends)
 {
 	struct interpret_rig g;
@@ -215,7 +215,8 @@ Test(interpret_phases, names_of_ends)
 	definitions_put(&g.trace.definitions, 2, DEFINITIONS_WHOLE_TRACE, 7, 0,
 	                value_string(SLICE_LIT("seven")));
 	g.trace.definitions.forgotten = 1;
-	for (unsigned i = 0; i < 4; i++) /* begin, end of it, end of nothing, end of nothing without a name */
+	for (unsigned i = 0; i < 4;
+	     i++) /* a begin, its end, an unpaired end, an unpaired end without a name */
 		add_field(&g, add(&g, i == 0 ? b : e, 0, i), SLICE_LIT("id"), value_u64(i == 2 ? 7 : 8));
 	run(&g);
 	cr_assert_eq(g.batch.n, 3);
@@ -230,7 +231,7 @@ Test(interpret_phases, names_of_ends)
 	stage_free(&g);
 }
 
-/* Where nobody reads names, nothing is looked up for them; times and tracks are the same. */
+/* If no consumer reads names, nothing is looked up for them; times and tracks are the same. */
 Test(interpret_phases, unnamed)
 {
 	struct interpret_rig g;

@@ -1,18 +1,18 @@
 #include "run/meaning/test/interpret_stage_test.h"
 
-/* The cache of time lines (run/meaning/tracks.c): how often it is missed; what is remembered of classes
- * whose name and track are one field (run/meaning/interpret.c). */
+/* The cache of time lines (run/meaning/tracks.c): its misses; and cached names and tracks of classes with one
+ * field (run/meaning/interpret.c). */
 
 #define RULES 3
 #define VALUES 4
-#define DISTANCES 1024 /* of two rules in memory: multiples of 8 bytes */
+#define DISTANCES 1024 /* distances of two rules in memory, in multiples of 8 bytes */
 #define LOOK_UPS (RULES * VALUES * ROUNDS)
 #define ROUNDS 25
 
 static const struct plan_part worker[] = { { .text = SLICE_LIT("worker "), .ref = REF("worker") } };
 
-/* Three kinds of events of four workers in turn.  A cache without a fault misses each pair of rule and worker
- * once. */
+/* Three kinds of events of four workers in turn.  A correct cache misses each pair of rule and worker once.
+ */
 static uint64_t misses(const struct plan_track *const *rules)
 {
 	struct plan plans[RULES];
@@ -41,7 +41,7 @@ static uint64_t misses(const struct plan_track *const *rules)
 	return found;
 }
 
-/* At any distance of the rules.  As addresses differ from run to run, three keys may share a pair of slots by
+/* For any distance of the rules.  As addresses differ between runs, three keys may share a pair of slots by
  * chance. */
 Test(interpret_lines, three_rules_and_four_values_stay_in_the_cache)
 {
@@ -62,7 +62,7 @@ Test(interpret_lines, three_rules_and_four_values_stay_in_the_cache)
 	              DISTANCES * LOOK_UPS);
 }
 
-/* ---- names and tracks that are one field ---- */
+/* ---- names and tracks from one field ---- */
 
 static const uint64_t nobody[] = { 5 };
 static const struct plan_part number[] = {
@@ -85,7 +85,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-/* The same text as the plan's, or a copy of it. */
+/* Returns the text of the plan, or an equal one. */
 static struct slice field_name(const struct plan_ref *r, bool own)
 {
 	return own ? r->field[0] : slice_is(r->field[0], "worker") ? SLICE_LIT("worker") : SLICE_LIT("place");
@@ -94,7 +94,7 @@ static struct slice field_name(const struct plan_ref *r, bool own)
 static void add_random(struct interpret_rig *g, struct event *e, uint64_t *seed)
 {
 	const struct slice stays = { "poll", 4, SLICE_STAYS }, other = SLICE_LIT("wait");
-	const bool own = next_random(seed) % 4 > 0; /* a reader does it one way for all fields of a name */
+	const bool own = next_random(seed) % 4 > 0; /* readers do the same for all fields of a name */
 	const uint64_t n = next_random(seed) % 4;
 
 	for (uint64_t i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ static void add_random(struct interpret_rig *g, struct event *e, uint64_t *seed)
 	}
 }
 
-/* Name and track as the plan says, by the first field of each name. */
+/* Checks name and track against the plan, by the first field of each name. */
 static void expect(const struct interpret_rig *g, const struct event *e, const struct track *own)
 {
 	const struct value *const v = interpret_field(&g->batch, e, SLICE_LIT("worker")),
@@ -133,8 +133,8 @@ static void expect(const struct interpret_rig *g, const struct event *e, const s
 	cr_assert(e->track == own || track_process(e->track) == track_process(own));
 }
 
-/* Events whose fields are missing, of another type or order, doubled, or absent by value. */
-Test(interpret_lines, remembered_fields_say_what_the_plan_says)
+/* Events with fields that are missing, repeated, of another type or order, or absent by value. */
+Test(interpret_lines, cached_fields_match_the_plan)
 {
 	for (uint64_t round = 0; round < 50; round++) {
 		uint64_t seed = round;

@@ -332,7 +332,7 @@ Test(pairing, depth_is_bounded)
 	stage_free(&g);
 }
 
-/* Spans that are only counted put their own track on the slow path. */
+/* Spans that are only counted use the slow path only for their own track. */
 Test(pairing, a_crowded_track_does_not_slow_others)
 {
 	struct interpret_rig g;
@@ -345,7 +345,7 @@ Test(pairing, a_crowded_track_does_not_slow_others)
 		cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN);
 	}
 	struct event e = event_of(&g, 1, SLICE_LIT("s"), ts);
-	cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN); /* there are free slots now */
+	cr_assert_eq(pairing_begin(&g.p, &g.batch, &e, how), PAIRING_OPEN); /* slots are free again */
 	cr_assert(pairing_begin_fast(&g.p, &e, e.name, 1));
 	cr_assert(pairing_end_fast(&g.p, &e, 1, &e));
 	e = event_of(&g, 0, SLICE_LIT("s"), ts);

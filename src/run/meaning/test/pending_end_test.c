@@ -135,7 +135,7 @@ Test(pending_end, any_order)
 	tear_down(&s);
 }
 
-/* Gives an end at 20, with a field, and then its beginning at 10, with another. */
+/* Passes an end at 20, with a field, and then its begin at 10, with another. */
 static void give_fields(struct scene *s, bool with_begin)
 {
 	const struct pairing_end_of how = {
@@ -161,7 +161,7 @@ static void give_fields(struct scene *s, bool with_begin)
 	cr_expect_eq(s->b.fields[e.first_field + 1].value.u64, 7);
 }
 
-/* An end keeps its fields until its beginning comes, or the trace ends. */
+/* An end retains its fields until its begin arrives, or the trace ends. */
 Test(pending_end, fields_of_the_end)
 {
 	struct scene s;

@@ -85,7 +85,7 @@ Test(retained, join_of_many_fields_is_quick)
 	free(to);
 }
 
-/* A text that stays is not copied, and costs nothing of the limit. */
+/* A text with SLICE_STAYS is not copied, and does not count for the limit. */
 Test(retained, texts_that_stay_are_shared)
 {
 	const struct slice text = { "text", 4, SLICE_UTF8 | SLICE_STAYS };

@@ -163,8 +163,8 @@ Test(nest_room, hostile_looks_are_bounded)
 	nesting_free(&n);
 }
 
-/* A span is never put into a lane that it does not fit, also when the credit for looks is used up. */
-Test(nest_room, hostile_looks_fit_nowhere)
+/* A span is never added to a lane that it does not fit, even if the credit for look-ups is used up. */
+Test(nest_room, exhausted_credit_fits_no_lane)
 {
 	uint64_t inexact = 0;
 	struct nesting n;
