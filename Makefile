@@ -257,6 +257,8 @@ testdata: $(BUILD)/make_testdata ## regenerate testdata/ from the text of the sa
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
 	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
+	@cd $(BUILD)/testdata && find . -type f | LC_ALL=C sort > ../testdata.made
+	@cd testdata && find . -type f | LC_ALL=C sort | diff $(CURDIR)/$(BUILD)/testdata.made -
 	@for f in $$(cd $(BUILD)/testdata && find . -type f ! -name '*.zst'); do cmp "$(BUILD)/testdata/$$f" "testdata/$$f" || exit 1; done
 
 list-objects: # what tracetool is linked from; for a test
@@ -320,6 +322,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: testdata mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-format check-contract check-man check-testdata \
+.PHONY: testdata mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -400,9 +400,9 @@ static enum d9_result skip_large(struct d9_state *st, const struct d9_frame *f, 
 		d9_find(st, D9_RULE_LIMIT, f, "the frame is longer than %u bytes", D9_MAX_FRAME);
 		return D9_BAD;
 	}
-	input_hold(in, NULL); /* nothing points into skipped bytes */
+	input_pin(in, NULL); /* nothing points into skipped bytes */
 	const enum d9_result result = skip_by_tag(st, f);
-	input_hold(in, &b->holds);
+	input_pin(in, &b->pins);
 	if (result == D9_DONE)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
 		            "%" PRIu64 " bytes dropped: the limit is %u", input_offset(in, in->p) - f->at,

@@ -74,7 +74,7 @@ enum cmd_word_source {
 /* Words that complete an argument or operand.  Without a row, the name of an option's argument decides
  * ("on|off", FILE, RULES), and operands of commands that read are files. */
 struct cmd_words {
-	const char *place; /* "--to": the option's argument; "": the first operand; "show": after it */
+	const char *position; /* "--to": the option's argument; "": the first operand; "show": after it */
 	enum cmd_word_source source;
 	const char *const *words; /* of WORDS_LIST; NULL-terminated */
 };
@@ -84,7 +84,7 @@ struct command {
 	const char *operands;             /* for the usage line */
 	const char *summary;              /* one line */
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
-	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
+	const struct cmd_words *words;    /* ended by a position of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
 	bool uninterpreted;               /* ... without those about the meaning of records */
 	bool writes;                      /* takes -o FILE and -f */

@@ -41,16 +41,16 @@ bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kin
 	l->kinds = l->fail && l->kinds == NULL ? NULL : kinds;
 	l->fail = true;
 	for (const char *p = kinds; p != NULL && *p != '\0';) {
-		char word[80];
+		char name[80];
 		struct kind_search search = { next_kind(&p), false };
-		snprintf(word, sizeof word, "%.*s", (int)search.kind.n, search.kind.p);
-		if (search.kind.n < sizeof word && glob_is_linear(search.kind))
+		snprintf(name, sizeof name, "%.*s", (int)search.kind.n, search.kind.p);
+		if (search.kind.n < sizeof name && glob_is_linear(search.kind))
 			losses_visit(match_kind, &search);
 		if (search.found)
 			continue;
-		const char *const near = loss_nearest_id(word);
+		const char *const near = loss_nearest_id(name);
 		o->status = options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",
-		                            show_path(&shown, word), near != NULL ? "; did you mean " : "",
+		                            show_path(&shown, name), near != NULL ? "; did you mean " : "",
 		                            near != NULL ? near : "",
 		                            near != NULL ? "?" : " (tracetool explain lists them)");
 		return false;

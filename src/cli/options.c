@@ -222,7 +222,7 @@ static bool set_from(void *run, struct options *o, const char *arg)
 static bool set_vocabulary(void *run, struct options *o, const char *arg)
 {
 	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
-		o->status = options_mistake(o, "takes %d vocabularies at most", OPTIONS_MAX_SCHEMAS);
+		o->status = options_mistake(o, "takes at most %d vocabularies", OPTIONS_MAX_SCHEMAS);
 		return false;
 	}
 	o->schemas[o->nschemas++] = (struct schema_file){ .path = arg };
@@ -378,7 +378,7 @@ static bool add_format_value(struct options *o, const struct format_option *p, c
 	if (!options_is_shared(o->cmd, p->name) && !options_fits(o, p, arg))
 		return false;
 	if (o->nvalues == OPTIONS_MAX) {
-		o->status = options_mistake(o, "takes %d options of formats at most", OPTIONS_MAX);
+		o->status = options_mistake(o, "takes at most %d format options", OPTIONS_MAX);
 		return false;
 	}
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
@@ -530,7 +530,7 @@ void options_no_memory(struct options *o)
 	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
 	struct shown_path shown;
 
-	say("%s: the system gives no more memory", show_path(&shown, last));
+	say("%s: out of memory", show_path(&shown, last));
 	o->status = STATUS_UNREADABLE;
 }
 

@@ -243,7 +243,7 @@ static void say_unreadable(const struct reports *r, const struct report_file *fi
 	for (struct report_view v = { .n = 0 }; report_next(file, &v);)
 		if (!r->context.quiet || v.finding.level == LEVEL_ERROR)
 			return;
-	say("%s could not be read; why is among the findings that are left out",
+	say("%s: unreadable (the finding with the reason is not shown)",
 	    show_path(&shown, file->record->path));
 }
 

@@ -28,7 +28,7 @@ static void list_formats(const char *names[FORMATS_MAX])
 
 static bool no_memory(struct findings *findings, struct schema_summary *summary)
 {
-	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
 	summary->unreadable = true;
 	return false;
 }

@@ -238,7 +238,7 @@ static bool parse_where(struct select_condition *c, struct options *o, const cha
 static bool append_condition(struct select *k, struct options *o, struct select_condition c)
 {
 	if (k->n == SELECT_MAX_CONDITIONS) {
-		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MAX_CONDITIONS);
+		o->status = options_mistake(o, "takes at most %d conditions", SELECT_MAX_CONDITIONS);
 		return false;
 	}
 	k->conditions[k->n++] = c;
@@ -375,12 +375,10 @@ bool select_options_end(const struct select_options *s, struct options *o)
 	const struct select *const k = &s->select;
 
 	if (s->invert)
-		o->status = options_mistake(o, "--not stands before no option that it could turn around");
+		o->status = options_mistake(o, "--not needs a selecting option after it");
 	else if (k->edges != SELECT_CLIP && k->since.kind == SELECT_ANY_TIME &&
 	         k->until.kind == SELECT_ANY_TIME)
-		o->status =
-		    options_mistake(o, "--edges says what --since and --until do to spans; give one of "
-		                       "them");
+		o->status = options_mistake(o, "--edges needs --since or --until");
 	else
 		return check_ranges(k, o);
 	return false;

@@ -209,8 +209,9 @@ static bool check(struct cat *c)
 		c->limit = c->at != UINT64_MAX ? 1 : UINT64_MAX;
 	if (!c->raw || !asks_durations(&o->select.select))
 		return true;
-	o->status = options_mistake(o, "--raw shows begins and ends apart, which have no duration: "
-	                               "without --raw, --min-dur and --max-dur select spans");
+	o->status =
+	    options_mistake(o, "--raw shows begins and ends, which have no duration: leave out --raw, "
+	                       "or --min-dur and --max-dur");
 	return false;
 }
 
@@ -219,7 +220,7 @@ static bool can_find(struct cat *c, const struct source *s)
 {
 	if (c->at == UINT64_MAX || !s->location.in_folder)
 		return true;
-	say("--at: an offset belongs to a file; name a file of the directory");
+	say("--at: an offset needs one file: name a file of the directory");
 	c->run.status = worse(c->run.status, STATUS_USAGE);
 	return false;
 }
@@ -230,8 +231,7 @@ static bool can_select(struct cat *c, const struct format *of)
 	if (!c->raw || select_is_any(&c->run.options.select.select) ||
 	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
 		return true;
-	say("--raw: of the records of format %s all are shown or none; without --raw events can be selected",
-	    of->name);
+	say("--raw: format %s cannot omit records; without --raw, events can be selected", of->name);
 	c->run.status = worse(c->run.status, STATUS_USAGE);
 	return false;
 }

@@ -169,7 +169,7 @@ static void put_source(struct answer *a, enum cmd_word_source source, const char
 }
 
 /* The row about an option, "--to", or an operand; NULL: there is none. */
-static const struct cmd_words *find_words(const struct command *cmd, const char *place)
+static const struct cmd_words *find_words(const struct command *cmd, const char *position)
 {
 	static const struct cmd_words common[] = {
 		{ "--from", WORDS_INPUT_FORMATS, NULL },
@@ -180,8 +180,8 @@ static const struct cmd_words *find_words(const struct command *cmd, const char 
 	const struct cmd_words *const tables[] = { cmd->words, common };
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		for (const struct cmd_words *w = tables[i]; w != NULL && w->place != NULL; w++)
-			if (strcmp(w->place, place) == 0)
+		for (const struct cmd_words *w = tables[i]; w != NULL && w->position != NULL; w++)
+			if (strcmp(w->position, position) == 0)
 				return w;
 	return NULL;
 }
@@ -244,10 +244,10 @@ static void put_argument(struct answer *a, const struct command *cmd, const stru
 	const char *const name = f->option.arg, *const second = strchr(name, '=');
 	const char *const equals = second != NULL ? strchr(a->last + a->prefix, '=') : NULL;
 	const struct cmd_words own = { NULL, WORDS_LIST, f->words };
-	char place[64];
+	char position[64];
 
-	snprintf(place, sizeof place, "--%s", f->option.name);
-	const struct cmd_words *const row = f->words != NULL ? &own : find_words(cmd, place);
+	snprintf(position, sizeof position, "--%s", f->option.name);
+	const struct cmd_words *const row = f->words != NULL ? &own : find_words(cmd, position);
 	if (equals != NULL) {
 		a->prefix = (size_t)(equals + 1 - a->last);
 		put_part(a, second + 1, strcspn(second + 1, "]"), row);
@@ -269,7 +269,7 @@ static void put_option(void *ctx, const struct cmd_option *o, const char *const 
 	put_word(ctx, name, strlen(name), o->help);
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 static void put_commands(struct answer *a)
 {
@@ -286,7 +286,7 @@ static void put_operand(struct answer *a, const struct command *cmd, const char 
 		row = find_words(cmd, "");
 	if (row == NULL)
 		a->files |= cmd->reads;
-	else if (first == NULL || row->place[0] != '\0' || row->source != WORDS_LIST)
+	else if (first == NULL || row->position[0] != '\0' || row->source != WORDS_LIST)
 		put_source(a, row->source, row->words);
 }
 

@@ -194,14 +194,13 @@ static bool check_options(struct convert *c)
 		return false;
 	if (c->raw && !select_is_any(&o->select.select) &&
 	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
-		o->status = options_mistake(o,
-		                            "--raw: %s cannot leave out records; without --raw the events "
-		                            "that are selected are written with what they mean",
-		                            c->to->name);
+		o->status = options_mistake(
+		    o, "--raw: format %s cannot omit records; without --raw, the selected events are written",
+		    c->to->name);
 		return false;
 	}
 	if (c->raw && c->anonymise.keyfile != NULL)
-		o->status = options_mistake(o, "--raw writes the records as they are, --anonymise does not");
+		o->status = options_mistake(o, "--raw excludes --anonymise: it copies the records unchanged");
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
@@ -249,14 +248,11 @@ static const char *temp_path(const struct convert *c)
 static bool can_select(const struct convert *c, const struct format *of)
 {
 	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
-		say("--raw: the input is in format %s, of which all records are written or none; without "
-		    "--raw events can be selected",
-		    of->name);
+		say("--raw: format %s cannot omit records; without --raw, events can be selected", of->name);
 		return false;
 	}
 	if (c->options.select.clip_asked) {
-		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges "
-		    "keep or drop");
+		say("--edges clip: records are copied unchanged; use --edges keep or drop");
 		return false;
 	}
 	return true;
@@ -387,7 +383,7 @@ static enum exit_status publish(struct convert *c)
 	show_path(&shown, c->out);
 	if (lists && !anonymise_options_list(&c->anonymise, &c->pipeline, &readable)) {
 		text_free(&readable);
-		say("%s: the system gives no more memory", shown.s);
+		say("%s: out of memory", shown.s);
 		return STATUS_UNREADABLE;
 	}
 	status = losses_out_end(&c->losses, &of, &p);
@@ -418,7 +414,7 @@ static enum exit_status finish(struct convert *c, bool written)
 	    convert_verify_end(c))
 		return publish(c);
 	if (c->writing.no_memory)
-		say("%s: the system gives no more memory", show_path(&shown, c->out));
+		say("%s: out of memory", show_path(&shown, c->out));
 	if (c->writing.failure != NULL)
 		say("%s", c->writing.failure);
 	const bool pipe_closed = convert_output_pipe_closed(out);

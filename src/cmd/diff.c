@@ -211,7 +211,7 @@ static void put_nothing_same(struct text *t, const struct diff_view *v)
 	const uint64_t a = v->starts[DIFFER_A], b = v->starts[DIFFER_B];
 	const struct {
 		bool counts;
-		const char *word;
+		const char *name;
 	} parts[] = {
 		{ (rules->ignore & PART_TIME) == 0, "time" },
 		{ (rules->tracks & TRACKS_WITHOUT_PROCESSES) == 0, "process" },
@@ -227,7 +227,7 @@ static void put_nothing_same(struct text *t, const struct diff_view *v)
 	}
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (parts[i].counts) {
-			text_printf(t, "%s%s", before, parts[i].word);
+			text_printf(t, "%s%s", before, parts[i].name);
 			before = ",";
 		}
 	text_str(t, before[0] == ',' ? ")\n" : "\n");
@@ -343,7 +343,7 @@ static void put_json_parts(struct json_out *o, unsigned parts)
 {
 	static const struct {
 		unsigned part;
-		const char *word;
+		const char *name;
 	} words[] = {
 		{ PART_TIME, "time" },         { PART_DURATION, "dur" }, { PART_PHASE, "kind" },
 		{ PART_NAME, "name" },         { PART_FIELDS, "args" },  { PART_TRACK, "track" },
@@ -353,7 +353,7 @@ static void put_json_parts(struct json_out *o, unsigned parts)
 	json_out_begin(o, "parts", "[");
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if ((parts & words[i].part) != 0)
-			json_out_string(o, NULL, words[i].word);
+			json_out_string(o, NULL, words[i].name);
 	json_out_end(o, "]");
 }
 
@@ -464,7 +464,7 @@ static bool field_counts(const void *ctx, struct slice name)
 }
 
 static const struct {
-	const char *word;
+	const char *name;
 	unsigned part, tracks;
 } ignored[] = {
 	{ "args", PART_FIELDS, 0 },
@@ -481,19 +481,19 @@ static const struct {
 /* false, after a message. */
 static bool unknown_ignored(struct diff *d, struct slice s)
 {
-	char word[64], near[80] = "";
+	char name[64], near[80] = "";
 	size_t distance = SIZE_MAX;
 	struct shown_path shown;
 
-	snprintf(word, sizeof word, "%.*s", (int)(s.n < sizeof word ? s.n : sizeof word), s.p);
+	snprintf(name, sizeof name, "%.*s", (int)(s.n < sizeof name ? s.n : sizeof name), s.p);
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
-		const size_t n = edit_distance(word, ignored[i].word);
-		if (n < distance && edit_distance_plausible(word, ignored[i].word)) {
+		const size_t n = edit_distance(name, ignored[i].name);
+		if (n < distance && edit_distance_plausible(name, ignored[i].name)) {
 			distance = n;
-			snprintf(near, sizeof near, "did you mean %s? ", ignored[i].word);
+			snprintf(near, sizeof near, "did you mean %s? ", ignored[i].name);
 		}
 	}
-	show_path(&shown, word);
+	show_path(&shown, name);
 	d->options.status = options_mistake(
 	    &d->options, "--ignore: there is no %s; %sa field is meant by field:%s", shown.s, near, shown.s);
 	return false;
@@ -502,7 +502,7 @@ static bool unknown_ignored(struct diff *d, struct slice s)
 static bool ignore_one(struct diff *d, struct slice s)
 {
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-		if (slice_is(s, ignored[i].word)) {
+		if (slice_is(s, ignored[i].name)) {
 			d->rules.ignore |= ignored[i].part;
 			d->rules.tracks |= ignored[i].tracks;
 			return true;
@@ -706,7 +706,7 @@ static enum exit_status cmd_diff(const struct command *cmd, int argc, char **arg
 
 	if (d == NULL) {
 		struct shown_path shown;
-		say("%s: the system gives no more memory", show_path(&shown, argv[argc - 1]));
+		say("%s: out of memory", show_path(&shown, argv[argc - 1]));
 		return STATUS_UNREADABLE;
 	}
 	options_init(&d->options, cmd, argc, argv);

@@ -66,13 +66,13 @@ static bool parse_line(struct align_line *l, const char *p, size_t n)
 		p++;
 	if (n == 0 || *p == '#')
 		return true;
-	size_t word = 0;
-	while (word < n && !is_blank(p[word]))
-		word++;
-	size_t at = word;
+	size_t end = 0;
+	while (end < n && !is_blank(p[end]))
+		end++;
+	size_t at = end;
 	while (at < n && is_blank(p[at]))
 		at++;
-	const struct slice offset = slice_of(p, word), name = slice_of(p + at, n - at);
+	const struct slice offset = slice_of(p, end), name = slice_of(p + at, n - at);
 	int64_t ns;
 	if (!parse_offset(offset, &ns))
 		return mistake(l, "there must be an offset such as 12.5ms, not", offset);

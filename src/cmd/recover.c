@@ -312,8 +312,7 @@ static bool copy_file(struct recover *c, const char *path)
 	for (size_t n; ok && (n = fread(space, 1, COPY_BYTES, f)) > 0;)
 		ok = convert_output_put(&c->output, c->file, space, n);
 	if (space == NULL || f == NULL || ferror(f)) {
-		say("%s: %s", show_path(&shown, path),
-		    space == NULL ? "the system gives no more memory" : strerror(errno));
+		say("%s: %s", show_path(&shown, path), space == NULL ? "out of memory" : strerror(errno));
 		ok = false;
 	}
 	if (f != NULL)
@@ -384,10 +383,8 @@ static bool say_no_trace(struct recover *c)
 	struct findings j;
 
 	findings_init(&j, c->in, say_finding, &c->options);
-	finding_add(
-	    &j, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
-	    "the input is a directory without a trace: no file in it that is named like one holds any "
-	    "bytes");
+	finding_add(&j, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
+	            "the directory has no trace: all files with the suffix of a format are empty");
 	c->status = worse(c->status, STATUS_UNREADABLE);
 	return false;
 }

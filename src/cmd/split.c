@@ -61,9 +61,9 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 {
 	struct convert *const c = run;
 	static const struct {
-		const char *word;
+		const char *name;
 		enum split_by by;
-		bool (*take)(struct convert *, const char *);
+		bool (*parse)(struct convert *, const char *);
 	} ways[] = {
 		{ "time=", SPLIT_TIME, set_time },
 		{ "by=", SPLIT_PID, set_by },
@@ -76,9 +76,9 @@ bool convert_split_option(void *run, struct options *o, const char *arg)
 		return false;
 	}
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-		if (strncmp(arg, ways[i].word, strlen(ways[i].word)) == 0) {
+		if (strncmp(arg, ways[i].name, strlen(ways[i].name)) == 0) {
 			c->split.split.by = ways[i].by;
-			return ways[i].take(c, arg + strlen(ways[i].word));
+			return ways[i].parse(c, arg + strlen(ways[i].name));
 		}
 	o->status = options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
 	                            show_path(&shown, arg));
@@ -136,17 +136,15 @@ bool convert_split_check(struct convert *c)
 	if (c->anonymise.keyfile != NULL)
 		with = "--anonymise";
 	if (with != NULL)
-		o->status = options_mistake(o,
-		                            "%s does not go with parts: give it in a run of its own, and "
-		                            "split its output",
-		                            with);
+		o->status =
+		    options_mistake(o, "%s excludes --split: apply it first, then split its output", with);
 	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++) {
 		const bool is_stdin = strcmp(c->in[i], "-") == 0;
 		if (!input_is_named(c->in[i]))
 			o->status = options_mistake(
 			    o,
-			    "a trace that is split is read several times, %s can be read once: "
-			    "name a file",
+			    "splitting reads the input several times, %s can be read once: name a "
+			    "file",
 			    is_stdin ? "standard input" : show_path(&shown, c->in[i]));
 	}
 	return o->status == STATUS_CLEAN;

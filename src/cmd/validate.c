@@ -530,17 +530,15 @@ static bool check_scope(struct validate *v)
 	const bool any = !select_is_any(&o->select.select);
 
 	if (any && !v->scope)
-		o->status =
-		    options_mistake(o, "all of a trace is validated; with --scope, findings are those of the "
-		                       "events that --since, --name ... select");
+		o->status = options_mistake(
+		    o, "a selection needs --scope: it limits the findings to the selected events");
 	else if (v->scope && !any)
 		o->status = options_mistake(o, "--scope needs --since, --name or another option that selects "
 		                               "events");
 	else if (v->scope && v->init)
-		o->status = options_mistake(o, "--init looks at all of a trace, without --scope");
+		o->status = options_mistake(o, "--init excludes --scope: it needs the whole trace");
 	else if (v->init && (v->policy.config != NULL || v->policy.baseline != NULL || v->reports.n > 0))
-		o->status = options_mistake(o, "--init writes a policy; it reads no other one, no "
-		                               "baseline, and makes no report");
+		o->status = options_mistake(o, "--init excludes --config, --baseline and --report");
 	else
 		return true;
 	return false;

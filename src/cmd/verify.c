@@ -379,7 +379,7 @@ static bool no_memory(const struct convert *c)
 {
 	struct shown_path shown;
 
-	say("%s: the system gives no more memory", show_path(&shown, c->out));
+	say("%s: out of memory", show_path(&shown, c->out));
 	return false;
 }
 

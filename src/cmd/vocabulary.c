@@ -33,7 +33,7 @@ struct vocabulary_run {
 };
 
 static const struct cmd_option own[] = {
-	{ "format", "text|json", "the form of what is said or shown (default: text)", 0,
+	{ "format", "text|json", "the form of the output (default: text)", 0,
 	  TO_CHOICE(struct vocabulary_run, json) },
 	{ .name = NULL },
 };

@@ -53,7 +53,7 @@ struct input {
 	bool again;           /* a further pass over the file */
 	const char *base;     /* a position in the window ... */
 	uint64_t base_offset; /* ... and its offset in the (unpacked) trace */
-	struct input_holds *holds;
+	struct input_pins *pins;
 	const struct input_source_ops *ops;
 	struct input_source *source;
 	struct input_files *files; /* of the run; NULL: none */

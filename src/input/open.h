@@ -10,7 +10,7 @@
 
 #include "base/table.h"
 #include "input/input.h"
-#include "input/input_holds.h"
+#include "input/input_pins.h"
 
 /* ---- the files of a run ---- */
 
@@ -65,7 +65,7 @@ void input_files_free(struct input_files *f);
  * blocking.  NULL only on OOM; on failure ->fault is set, and the window is empty and last.  The first window
  * is ready (at least 64 KiB or the whole input, for probing).
  *
- * The bytes of a window are valid as long as it is the current one, its buffer is held (struct input_holds),
+ * The bytes of a window are valid as long as it is the current one, its buffer is held (struct input_pins),
  * or the input is a mapped file and open. */
 struct input *input_open(const char *path);
 

@@ -189,10 +189,10 @@ bool input_fail_errno(struct input *in, const char *what, int error)
 
 /* ---- the window ---- */
 
-/* Adds the current buffer to in->holds. */
+/* Adds the current buffer to in->pins. */
 static void hold_current(struct input *in)
 {
-	struct input_holds *h = in->holds;
+	struct input_pins *h = in->pins;
 	struct input_buffer *b = in->source != NULL ? in->source->current : NULL;
 
 	if (h == NULL || b == NULL)
@@ -264,44 +264,44 @@ uint64_t input_file_size(const struct input *in)
 
 uint64_t input_drain(struct input *in)
 {
-	struct input_holds *holds = in->holds;
+	struct input_pins *pins = in->pins;
 	uint64_t n = 0;
 
-	in->holds = NULL; /* no slice points into bytes that are skipped */
+	in->pins = NULL; /* no slice points into bytes that are skipped */
 	do {
 		n += (uint64_t)(in->end - in->p);
 		in->p = in->end;
 	} while (input_more(in));
-	input_hold(in, holds);
+	input_pin(in, pins);
 	return n;
 }
 
-void input_hold(struct input *in, struct input_holds *holds)
+void input_pin(struct input *in, struct input_pins *pins)
 {
-	in->holds = holds;
+	in->pins = pins;
 	hold_current(in);
 }
 
-void input_release(struct input_holds *holds)
+void input_unpin(struct input_pins *pins)
 {
-	for (size_t i = 0; i < holds->n; i++)
-		input_buffer_drop(holds->buffers[i]);
-	holds->n = 0;
+	for (size_t i = 0; i < pins->n; i++)
+		input_buffer_drop(pins->buffers[i]);
+	pins->n = 0;
 }
 
-void input_holds_free(struct input_holds *holds)
+void input_pins_free(struct input_pins *pins)
 {
-	input_release(holds);
-	free(holds->buffers);
-	*holds = (struct input_holds){ 0 };
+	input_unpin(pins);
+	free(pins->buffers);
+	*pins = (struct input_pins){ 0 };
 }
 
-uint64_t input_holds_size(const struct input_holds *holds)
+uint64_t input_pins_size(const struct input_pins *pins)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < holds->n; i++)
-		n += holds->buffers[i]->mapped ? 0 : holds->buffers[i]->cap;
+	for (size_t i = 0; i < pins->n; i++)
+		n += pins->buffers[i]->mapped ? 0 : pins->buffers[i]->cap;
 	return n;
 }
 

@@ -43,7 +43,7 @@ static void let_go(struct batch *b)
 	}
 	while (b->engine.nshared > 0)
 		shared_memory_drop(b->engine.shared[--b->engine.nshared]);
-	input_release(&b->holds);
+	input_unpin(&b->pins);
 }
 
 bool batch_init(struct batch *b, uint32_t cap, bool with_bytes)
@@ -61,7 +61,7 @@ void batch_free(struct batch *b)
 {
 	let_go(b);
 	free(b->engine.shared);
-	input_holds_free(&b->holds);
+	input_pins_free(&b->pins);
 	arena_free(&b->scratch);
 	free(b->events);
 	free(b->fields);
@@ -109,11 +109,11 @@ struct shared_memory *batch_share_memory(struct batch *b)
 	m->batch.engine.shared = from->shared;
 	m->batch.engine.nshared = from->nshared;
 	m->batch.engine.shared_cap = from->shared_cap;
-	m->batch.holds = b->holds;
+	m->batch.pins = b->pins;
 	from->blocks = NULL;
 	from->shared = NULL;
 	from->nshared = from->shared_cap = 0;
-	b->holds = (struct input_holds){ .n = 0 };
+	b->pins = (struct input_pins){ .n = 0 };
 	arena_move(&m->batch.scratch, &b->scratch);
 	return &m->shared;
 }

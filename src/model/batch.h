@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "model/batch_engine.h"
 #include "model/event.h"
-#include "input/input_holds.h"
+#include "input/input_pins.h"
 
 /* A run of events in the order of the trace.  It owns, or has a reference to, whatever its events point to,
  * except classes, tracks and their texts; so several batches can exist at once, on different threads. */
@@ -19,7 +19,7 @@ struct batch {
 	struct class *const *classes; /* likewise */
 	uint32_t ntracks, nclasses;
 	struct arena scratch;       /* memory for texts and values that are not in the input */
-	struct input_holds holds;   /* buffers of the input that events point into */
+	struct input_pins pins;     /* buffers of the input that events point into */
 	struct batch_engine engine; /* for the engine */
 };
 

@@ -92,7 +92,6 @@ void output_failure_no_memory(const char *name, char *why, size_t n)
 
 	text_visible_ends(&shown, slice_str(name), REASON_SIZE / 2);
 	if (n > 0)
-		(void)snprintf(why, n, "%.*s: the system gives no more memory for the output", (int)shown.n,
-		               shown.p);
+		(void)snprintf(why, n, "%.*s: out of memory for the output", (int)shown.n, shown.p);
 	text_free(&shown);
 }

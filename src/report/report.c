@@ -188,9 +188,9 @@ static bool in_actions(void)
 	return value != NULL && strcmp(value, "true") == 0;
 }
 
-const struct report_ops *report_kind(size_t word)
+const struct report_ops *report_kind(size_t kind)
 {
-	return report_kinds[word] != NULL ? report_kinds[word] : in_actions() ? &report_github : &report_text;
+	return report_kinds[kind] != NULL ? report_kinds[kind] : in_actions() ? &report_github : &report_text;
 }
 
 /* The root of the repository: from the CI service, or else the current folder. */

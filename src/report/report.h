@@ -102,7 +102,7 @@ extern const struct report_ops *const report_kinds[];
 extern const char *const report_words[];
 
 /* Returns the kind of report_words[word]. */
-const struct report_ops *report_kind(size_t word);
+const struct report_ops *report_kind(size_t kind);
 
 /* End with report_free() in any case. */
 bool report_init(struct report *r, const struct report_ops *ops, const struct report_context *context);

@@ -114,8 +114,8 @@ static bool gather_marks(struct pipeline *p, struct pipeline *first, const struc
 
 static bool refuse(struct pipeline *p)
 {
-	pipeline_failed(p, "the input can be read only once, and to tell what is in the scope it has to be "
-	                   "read twice: read it from a file");
+	pipeline_failed(p, "--scope reads the input twice, and this one can be read only once: read it "
+	                   "from a file");
 	return false;
 }
 
@@ -248,8 +248,7 @@ static bool find_first(struct split *s, struct pipeline *p)
 	const struct min_time m = min_time_find(p->job, &s->operands, p->context.vocabularies);
 	s->first = m.known ? m.ns : 0;
 	if (m.failed)
-		(void)snprintf(s->why, sizeof s->why, "%s",
-		               m.why[0] != '\0' ? m.why : "the system gives no more memory");
+		(void)snprintf(s->why, sizeof s->why, "%s", m.why[0] != '\0' ? m.why : "out of memory");
 	return !m.failed;
 }
 
@@ -282,7 +281,7 @@ static void set_reason(struct split *s)
 		               "there may be",
 		               SPLIT_MAX_PARTS);
 	else if (s->why[0] == '\0' && s->no_memory)
-		(void)snprintf(s->why, sizeof s->why, "the system gives no more memory");
+		(void)snprintf(s->why, sizeof s->why, "out of memory");
 	else if (s->why[0] == '\0')
 		record_marks_reason(&s->marks, s->why, sizeof s->why);
 }

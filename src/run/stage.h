@@ -61,7 +61,7 @@ struct pipeline_why {
 
 static inline const char *pipeline_why_text(const struct pipeline_why *why)
 {
-	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
+	return why->text[0] != '\0' ? why->text : "out of memory";
 }
 
 #endif

@@ -17,14 +17,14 @@ static const char *const words[] = {
 	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_ARG] = "arg:",
 };
 
-static bool parse_key(struct group_column *c, const char *word, size_t n)
+static bool parse_key(struct group_column *c, const char *name, size_t n)
 {
 	if (n >= sizeof c->head)
 		return false;
 	for (size_t i = 0; i < n; i++) /* it is the head of a column */
-		if ((unsigned char)word[i] < ' ' || word[i] == 0x7f)
+		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
 			return false;
-	memcpy(c->head, word, n);
+	memcpy(c->head, name, n);
 	c->head[n] = '\0';
 	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
 		if (strcmp(c->head, words[i]) == 0) {

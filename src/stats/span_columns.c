@@ -47,9 +47,9 @@ static void add_quantile(struct span_columns *c, uint32_t part, uint8_t drop)
 static void name_sum(struct span_column_row *row, const char *sum_of)
 {
 	if (row->what == SPAN_FIELD_SUM)
-		snprintf(row->head, sizeof row->head, "sum(%.*s)", GROUP_WORD_MAX - 8, sum_of);
+		snprintf(row->head, sizeof row->head, "sum(%.*s)", GROUP_KEY_MAX - 8, sum_of);
 	else
-		snprintf(row->head, sizeof row->head, "%.*s/s", GROUP_WORD_MAX - 4, sum_of);
+		snprintf(row->head, sizeof row->head, "%.*s/s", GROUP_KEY_MAX - 4, sum_of);
 }
 
 void span_columns_init(struct span_columns *c, const char *sum_of)
@@ -112,15 +112,15 @@ static bool refuse(char *why, size_t size)
 	return false;
 }
 
-/* Appends the column of a word.  Returns false if there is none. */
-static bool add_word(struct span_columns *c, const char *word, size_t n)
+/* Appends the column of a name.  Returns false if there is none. */
+static bool add_column(struct span_columns *c, const char *name, size_t n)
 {
 	for (size_t i = 0; i < NAMES; i++)
-		if (strlen(names[i].name) == n && memcmp(names[i].name, word, n) == 0) {
+		if (strlen(names[i].name) == n && memcmp(names[i].name, name, n) == 0) {
 			add(c, names[i].what, names[i].name, 0);
 			return true;
 		}
-	const uint32_t part = n > 1 && word[0] == 'p' ? parse_percent(word + 1, n - 1) : 0;
+	const uint32_t part = n > 1 && name[0] == 'p' ? parse_percent(name + 1, n - 1) : 0;
 	if (part > 0)
 		add_quantile(c, part, 0);
 	return part > 0;
@@ -128,17 +128,17 @@ static bool add_word(struct span_columns *c, const char *word, size_t n)
 
 bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size)
 {
-	char sums[2][GROUP_WORD_MAX] = { "", "" }, list[NAMES_TEXT];
+	char sums[2][GROUP_KEY_MAX] = { "", "" }, list[NAMES_TEXT];
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->list[i].what == SPAN_FIELD_SUM || c->list[i].what == SPAN_RATE)
-			memcpy(sums[c->list[i].what == SPAN_RATE], c->list[i].head, GROUP_WORD_MAX);
+			memcpy(sums[c->list[i].what == SPAN_RATE], c->list[i].head, GROUP_KEY_MAX);
 	c->n = 0;
 	for (const char *p = words;; p++) {
 		const size_t n = strcspn(p, ",");
 		if (c->n == SPAN_COLUMNS_MAX)
 			return refuse(why, size);
-		if (!add_word(c, p, n)) {
+		if (!add_column(c, p, n)) {
 			snprintf(why, size, "columns are %s, not \"%.*s\"", list_names(list, sizeof list),
 			         n > 64 ? 64 : (int)n, p);
 			return false;
@@ -150,7 +150,7 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 			return false;
 		}
 		if (sum)
-			memcpy(row->head, sums[row->what == SPAN_RATE], GROUP_WORD_MAX);
+			memcpy(row->head, sums[row->what == SPAN_RATE], GROUP_KEY_MAX);
 		p += n;
 		if (*p == '\0')
 			return true;
@@ -193,7 +193,7 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 	return true;
 }
 
-bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *word, char *why,
+bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size)
 {
 	static const char *const keys[] = { "name", "category" };
@@ -202,13 +202,13 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 	char list[NAMES_TEXT];
 
 	for (unsigned i = 0; i < nkeys; i++)
-		if (strcmp(by->n > 0 ? by->columns[i].head : keys[i], word) == 0) {
+		if (strcmp(by->n > 0 ? by->columns[i].head : keys[i], name) == 0) {
 			c->sort = SPAN_SORT_KEYS + i;
 			return true;
 		}
-	if (!add_word(&one, word, strlen(word))) {
+	if (!add_column(&one, name, strlen(name))) {
 		snprintf(why, size, "rows are sorted by a key or one of %s, not \"%.64s\"",
-		         list_names(list, sizeof list), word);
+		         list_names(list, sizeof list), name);
 		return false;
 	}
 	c->sort = 0;

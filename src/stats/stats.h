@@ -379,11 +379,11 @@ enum group_key {
 };
 
 #define GROUP_KEYS_MAX 4
-#define GROUP_WORD_MAX 128 /* bytes of a key's word, "arg:fname" */
+#define GROUP_KEY_MAX 128 /* bytes of a key, "arg:fname" */
 
 struct group_column {
 	enum group_key key;
-	char head[GROUP_WORD_MAX]; /* its word; of a field after "arg:" */
+	char head[GROUP_KEY_MAX]; /* the key as given; of a field after "arg:" */
 };
 
 /* n 0: spans by name and category, instants by name. */
@@ -609,7 +609,7 @@ struct span_columns {
 		enum span_column what;
 		uint32_t part; /* of SPAN_QUANTILE, in millionths */
 		uint8_t drop;  /* columns.h */
-		char head[GROUP_WORD_MAX];
+		char head[GROUP_KEY_MAX];
 	} list[SPAN_COLUMNS_MAX], sort_by;
 	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */
 };
@@ -621,7 +621,7 @@ void span_columns_init(struct span_columns *c, const char *sum_of);
  * reason in `why`, one line. */
 bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size);
 bool span_columns_percentiles(struct span_columns *c, const char *numbers, char *why, size_t size);
-bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *word, char *why,
+bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size);
 
 /* Sorted as `order` says, NULL: by descending total; equal ones by the bytes of the values.  Texts and groups

@@ -267,8 +267,7 @@ static bool report_why(const struct input_whole *w, size_t max, const struct rul
 	char why[64];
 
 	if (w->no_memory) {
-		finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0,
-		            "the system gives no more memory");
+		finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
 		return false;
 	}
 	snprintf(why, sizeof why, "the file is larger than %zu MiB", max >> 20);

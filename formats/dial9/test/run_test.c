@@ -35,9 +35,9 @@ enum read_status d9t_next(struct d9t_run *t, uint32_t cap)
 	cr_assert_not_null(t->batches);
 	struct batch *const b = &t->batches[t->n++];
 	cr_assert(batch_init(b, cap, (t->r.want & WANT_BYTES) != 0));
-	input_hold(t->r.in, &b->holds);
+	input_pin(t->r.in, &b->pins);
 	t->status = t->r.format->reader->next(&t->r, b);
-	input_hold(t->r.in, NULL); /* `b` may move */
+	input_pin(t->r.in, NULL); /* `b` may move */
 	return t->status;
 }
 

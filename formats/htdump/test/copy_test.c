@@ -333,10 +333,10 @@ Test(htdump_write_select, what_cannot_be_done)
 	char *const p = read_unpacked(GOOD "/overlapping.htdump", &n);
 
 	expect_refused((const char *const[]){ "convert", "--to", "htdump", "--name", "*", "-", "-", NULL }, p,
-	               n, 2, "it has to be read twice: read it from a file");
+	               n, 2, "reads the input twice");
 	expect_refused((const char *const[]){ "convert", "--to", "htdump", "--until", "50%", "--edges",
 	                                      "clip", GOOD "/overlapping.htdump", "-", NULL },
-	               NULL, 0, 3, "a record cannot be cut");
+	               NULL, 0, 3, "records are copied unchanged");
 	struct ran r = run_tool((const char *const[]){ "convert", "--to", "htdump", "--until", "50%",
 	                                               GOOD "/overlapping.htdump", "-", NULL },
 	                        NULL, 0);

@@ -524,8 +524,8 @@ Test(trust, a_folder_of_other_programs_is_no_trace)
 		for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
 			expect_command(
 			    commands[k], dir, 2,
-			    ":@0: error: the input is a directory without a trace: its files that may "
-			    "belong to one hold no events [input/not-a-file]");
+			    ":@0: error: the directory has no trace: the files with the suffix of a "
+			    "format hold no events [input/not-a-file]");
 		remove_folder(dir);
 	}
 }
@@ -536,8 +536,8 @@ Test(trust, metadata_of_an_old_layout_without_streams)
 
 	put_text(dir, "metadata.json", "{\"version\":1,\"app_id\":1,\"model_version\":\"O1 V1\"}");
 	expect_command("validate", dir, 2, "ovni/old-layout");
-	expect_command("validate", dir, 2, "is a directory without a trace");
-	expect_command("convert", dir, 2, "is a directory without a trace");
+	expect_command("validate", dir, 2, "the directory has no trace");
+	expect_command("convert", dir, 2, "the directory has no trace");
 	remove_folder(dir);
 }
 

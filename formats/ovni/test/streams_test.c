@@ -361,8 +361,8 @@ Test(ovni_streams, packed_streams_up_to_a_number)
 	cr_assert_not_null(said);
 	for (unsigned i = 0; i < 12; i++) {
 		snprintf(text, sizeof text,
-		         "%05u.obs:@0: warning: the input is packed, and eight packed streams were merged "
-		         "already [input/not-merged]",
+		         "%05u.obs:@0: warning: a compressed stream beyond the eight that are merged "
+		         "[input/not-merged]",
 		         i);
 		cr_expect_eq(strstr(said, text) != NULL, i >= 8, "%s", said);
 	}

@@ -44,10 +44,10 @@ Test(input_pieces, held_pieces_stay)
 {
 	struct bytes b = some_text(10000);
 	struct input *const in = input_open_pieces(NULL, write_file(&b), 256);
-	struct input_holds holds = { 0 };
+	struct input_pins holds = { 0 };
 
 	cr_assert_not_null(in);
-	input_hold(in, &holds);
+	input_pin(in, &holds);
 	const char *const first = in->p;
 	size_t at = 0;
 	for (; input_need(in, 1); in->p = in->end) {
@@ -56,10 +56,10 @@ Test(input_pieces, held_pieces_stay)
 	}
 	cr_expect_eq(at, b.n);
 	cr_expect(memcmp(first, b.p, 256) == 0);
-	cr_expect_geq(input_holds_size(&holds), b.n);
+	cr_expect_geq(input_pins_size(&holds), b.n);
 	input_close(in);
 	cr_expect(memcmp(first, b.p, 256) == 0);
-	input_holds_free(&holds);
+	input_pins_free(&holds);
 	free(b.p);
 }
 

@@ -145,7 +145,7 @@ Test(input, file_is_one_window)
 	char bytes[100000];
 	uint64_t seed = 1;
 	struct input *in, *again;
-	struct input_holds holds = { 0 };
+	struct input_pins holds = { 0 };
 
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (char)random_next(&seed);
@@ -168,7 +168,7 @@ Test(input, file_is_one_window)
 	cr_expect_eq(input_drain(in), 10);
 	cr_expect_eq(input_drain(in), 0);
 	cr_expect_arr_eq(again->p, bytes, sizeof bytes);
-	input_hold(again, &holds);
+	input_pin(again, &holds);
 	{
 		const char *kept = again->p;
 
@@ -176,7 +176,7 @@ Test(input, file_is_one_window)
 		input_close(in);
 		cr_expect_arr_eq(kept, bytes, sizeof bytes);
 	}
-	input_holds_free(&holds);
+	input_pins_free(&holds);
 	input_close(NULL);
 }
 
@@ -207,10 +207,10 @@ static size_t make_records(char *to, size_t size, size_t longest, uint64_t seed)
 static void read_records(struct input *in, const char *bytes, size_t n, bool use_holds)
 {
 	struct retained *kept = malloc(n * sizeof *kept / 4 + sizeof *kept);
-	struct input_holds holds = { 0 };
+	struct input_pins holds = { 0 };
 	size_t at = 0, nkept = 0;
 
-	input_hold(in, use_holds ? &holds : NULL);
+	input_pin(in, use_holds ? &holds : NULL);
 	while (input_need(in, 1)) {
 		uint32_t length;
 
@@ -231,7 +231,7 @@ static void read_records(struct input *in, const char *bytes, size_t n, bool use
 	input_close(in);
 	for (size_t i = 0; use_holds && i < nkept; i++)
 		cr_assert(memcmp(kept[i].p, bytes + kept[i].at, kept[i].n) == 0);
-	input_holds_free(&holds);
+	input_pins_free(&holds);
 	free(kept);
 }
 
@@ -342,15 +342,15 @@ Test(input, pipe_drained)
 	char *bytes = calloc(1, 5000000);
 	const pid_t pid = pipe_in(bytes, 5000000, 1 << 20, 0, false);
 	struct input *in = input_open("-");
-	struct input_holds holds = { 0 };
+	struct input_pins holds = { 0 };
 
-	input_hold(in, &holds);
+	input_pin(in, &holds);
 	in->p += 10;
 	cr_expect_eq(input_drain(in), 4999990);
 	cr_expect_eq(input_offset(in, in->p), 5000000);
 	cr_expect_leq(holds.n, 2);
 	input_close(in);
-	input_holds_free(&holds);
+	input_pins_free(&holds);
 	waitpid(pid, NULL, 0);
 	free(bytes);
 }

@@ -112,7 +112,7 @@ Test(input_unpack, closed_while_the_pipe_is_silent)
 Test(input_unpack, reopened_and_held)
 {
 	struct bytes text = { 0 }, packed = { 0 };
-	struct input_holds holds = { 0 };
+	struct input_pins holds = { 0 };
 	struct input *in, *again;
 	const char *kept[64];
 	size_t n = 0;
@@ -120,7 +120,7 @@ Test(input_unpack, reopened_and_held)
 	put_text(&text, 10 << 20, 13);
 	put_gzip(&packed, text.p, text.n, 1);
 	in = input_open(write_file(&packed));
-	input_hold(in, &holds);
+	input_pin(in, &holds);
 	while (input_need(in, 200000)) {
 		kept[n++] = in->p;
 		in->p += 200000;
@@ -136,9 +136,9 @@ Test(input_unpack, reopened_and_held)
 	input_close(in);
 	for (size_t i = 0; i < n; i++)
 		cr_assert(memcmp(kept[i], text.p + i * 200000, 200000) == 0);
-	input_release(&holds);
+	input_unpin(&holds);
 	cr_expect_eq(holds.n, 0);
-	input_holds_free(&holds);
+	input_pins_free(&holds);
 	free(text.p);
 	free(packed.p);
 }

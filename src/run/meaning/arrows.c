@@ -225,16 +225,16 @@ static void find_nearest(struct arrows *a)
 {
 	memset(a->buckets, 0xff, BUCKETS * sizeof *a->buckets);
 	for (uint32_t i = a->n; i-- > 0;) {
-		const uint32_t place = a->order[i];
-		const struct arrow_end *const x = &a->ends[place];
+		const uint32_t slot = a->order[i];
+		const struct arrow_end *const x = &a->ends[slot];
 		uint32_t *link = &a->buckets[bucket_of(a, x)];
 		while (*link != NO_END && !same_key(&a->ends[*link], x))
 			link = &a->to[*link];
 		if (x->out) {
-			a->to[place] = *link;
+			a->to[slot] = *link;
 		} else {
-			a->to[place] = *link != NO_END ? a->to[*link] : NO_END;
-			*link = place;
+			a->to[slot] = *link != NO_END ? a->to[*link] : NO_END;
+			*link = slot;
 		}
 	}
 }

@@ -239,12 +239,12 @@ static inline void pairing_see_span(struct pairing *p, const struct event *e)
 static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, struct slice name,
                                       uint16_t pair)
 {
-	const uint32_t place = p->free, track = e->track->index;
+	const uint32_t slot = p->free, track = e->track->index;
 
-	if (place == 0 || track >= p->ntracks)
+	if (slot == 0 || track >= p->ntracks)
 		return false;
 	struct open_track *const t = &p->tracks[track];
-	struct open_span *const s = &p->spans[place - 1];
+	struct open_span *const s = &p->spans[slot - 1];
 	if (t->depth >= PAIRING_TRACK || t->beyond > 0)
 		return false;
 	p->free = s->below;
@@ -258,7 +258,7 @@ static inline bool pairing_begin_fast(struct pairing *p, const struct event *e, 
 	s->below = t->top;
 	s->pair = pair;
 	s->flags = 0;
-	t->top = place;
+	t->top = slot;
 	t->depth++;
 	if (e->ts > t->last)
 		t->last = e->ts;
@@ -274,10 +274,10 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 	if (track >= p->ntracks)
 		return false;
 	struct open_track *const t = &p->tracks[track];
-	const uint32_t place = t->top;
-	if (place == 0 || t->beyond > 0)
+	const uint32_t slot = t->top;
+	if (slot == 0 || t->beyond > 0)
 		return false;
-	struct open_span *const s = &p->spans[place - 1];
+	struct open_span *const s = &p->spans[slot - 1];
 	if (s->pair != pair || s->key != 0 || s->retained != NULL || end < s->ts)
 		return false;
 	*to = (struct event){ .ts = s->ts,
@@ -293,7 +293,7 @@ static inline bool pairing_end_fast(struct pairing *p, const struct event *e, ui
 		t->last = end;
 	s->cls = NULL;
 	s->below = p->free;
-	p->free = place;
+	p->free = slot;
 	return true;
 }
 

@@ -42,15 +42,15 @@ static uint32_t *bucket_of(const struct pending_ends *a, const struct pairing *p
 /* Returns a free slot + 1, or 0 beyond the limit or on OOM. */
 static uint32_t reserve_end(struct pending_ends *a, struct pairing *p)
 {
-	const uint32_t place = a->free;
+	const uint32_t slot = a->free;
 
 	if (a->buckets == NULL && (a->buckets = calloc(BUCKETS, sizeof *a->buckets)) == NULL) {
 		p->failed = true;
 		return 0;
 	}
-	if (place != 0) {
-		a->free = a->ends[place - 1].next;
-		return place;
+	if (slot != 0) {
+		a->free = a->ends[slot - 1].next;
+		return slot;
 	}
 	if (a->n == PENDING_END_MAX)
 		return 0;
@@ -83,11 +83,11 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 	const uint32_t n = how.fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_MADE;
 	struct retained *k = NULL;
-	const uint32_t place = reserve_end(a, p);
+	const uint32_t slot = reserve_end(a, p);
 
-	if (place == 0)
+	if (slot == 0)
 		return false;
-	struct pending_end *const s = &a->ends[place - 1];
+	struct pending_end *const s = &a->ends[slot - 1];
 	*s = (struct pending_end){ e->ts, e->offset, how.key, e->name, e->cls, e->track, NULL, 0, how.pair };
 	if (n > 0 || !how.lasting)
 		made =
@@ -103,7 +103,7 @@ static bool retain_end(struct pending_ends *a, struct pairing *p, struct batch *
 		s->name = k->name;
 	uint32_t *const head = bucket_of(a, p, e->track, how);
 	s->next = *head;
-	*head = place;
+	*head = slot;
 	return true;
 }
 

@@ -23,7 +23,7 @@ static void report_no_memory(const struct pipeline_job *job)
 	struct findings findings;
 
 	job_findings(job, &findings, job->in.npaths > 0 && job->in.paths[0] != NULL ? job->in.paths[0] : "");
-	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "out of memory");
 	findings_free(&findings);
 }
 

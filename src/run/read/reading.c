@@ -140,7 +140,7 @@ static bool open_deferred(struct reading *r)
 		return true;
 	}
 	finding_add(&r->source.findings, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0,
-	            "the input is packed, and eight packed streams were merged already");
+	            "a compressed stream beyond the eight that are merged");
 	return read_alone(r);
 }
 
@@ -169,7 +169,7 @@ static void report_problems(struct reading *r, const struct operand *o)
 		r->told |= !input_fault_is_warning(t->problems[i].fault);
 	}
 	if (t->no_memory)
-		report_problem(r, o->path, INPUT_SYSTEM, "the system gives no more memory");
+		report_problem(r, o->path, INPUT_SYSTEM, "out of memory");
 }
 
 static void report_empty_folder(struct reading *r, const struct operand *o)
@@ -182,8 +182,8 @@ static void report_empty_folder(struct reading *r, const struct operand *o)
 		finding_add(&s.findings, input_fault_rule(t->problems[i].fault), 0, 0, "%s",
 		            t->problems[i].text);
 	finding_add(&s.findings, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
-	            "the %s files that are named like traces (tracetool formats lists the suffixes)",
-	            o->archive != NULL ? "archive has no" : "input is a directory without");
+	            "%s no files with the suffix of a format (tracetool formats lists them)",
+	            o->archive != NULL ? "the archive has" : "the directory has");
 	reading_report(r, &s);
 }
 
@@ -194,8 +194,8 @@ static void report_no_input(struct reading *r, const struct operand *o)
 		report_empty_folder(r, o);
 	else if (o->folder && !o->problems_only && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
-		               "the input is a directory without a trace: its files that may belong to one "
-		               "hold no events");
+		               "the directory has no trace: the files with the suffix of a format hold "
+		               "no events");
 }
 
 /* Moves to the next input or operand.  Returns false if a hook stops the run. */

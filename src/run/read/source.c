@@ -256,7 +256,7 @@ static bool is_shrunk(void *in)
 void source_report_no_memory(struct findings *j, const struct input *in)
 {
 	finding_add(j, &input_rules[INPUT_RULE_NO_MEMORY], in != NULL ? input_offset(in, in->p) : 0, 0,
-	            "the system gives no more memory");
+	            "out of memory");
 }
 
 void source_no_memory(struct source *s)
@@ -346,8 +346,8 @@ static void report_unknown(struct source *s, size_t looked)
 	if (owner != NULL && input_is_named(s->location.path))
 		finding_add(
 		    &s->findings, rule, 0, 0,
-		    "the input is named like a file beside a trace of format %s, and holds no events: "
-		    "name the folder that it is in",
+		    "the name is that of an auxiliary file of format %s, which has no events: name its "
+		    "directory",
 		    owner->name);
 	else if (foreign != NULL)
 		finding_add(&s->findings, rule, 0, 0, "the input is %s: %s", foreign->name, foreign->advice);
@@ -405,8 +405,8 @@ static bool find_format(struct source *s)
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
 			return true;
 		finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
-		            "the input can be read only once, and to copy a selection of its records it has "
-		            "to be read twice: read it from a file");
+		            "copying selected records reads the input twice, and this one can be read only "
+		            "once: read it from a file");
 	}
 	s->unreadable = true;
 	report_fault(&s->findings, s->in);
@@ -507,14 +507,15 @@ static void report_other_clock(struct source *s)
 
 	if (first->epoch_known && t->epoch_known)
 		finding_add(&s->findings, rule, 0, 0,
-		            "the times count from %" PRIu64 " ns after 1970, those of the inputs "
-		            "before from %" PRIu64 " ns: tracetool merge aligns them",
+		            "the epoch is %" PRIu64 " ns after 1970, that of the inputs before %" PRIu64
+		            " ns: tracetool merge aligns them",
 		            t->epoch_ns, first->epoch_ns);
 	else
-		finding_add(&s->findings, rule, 0, 0,
-		            "the wall time of %s is not known, so they have no common clock: tracetool merge "
-		            "--align says how they go together",
-		            t->epoch_known ? "the inputs before" : "this input");
+		finding_add(
+		    &s->findings, rule, 0, 0,
+		    "%s no epoch, so there is no common clock: tracetool merge --align says how to combine "
+		    "them",
+		    t->epoch_known ? "the inputs before have" : "this input has");
 	s->unreadable = true;
 }
 
@@ -610,7 +611,7 @@ void source_next(struct source *s, struct batch *b)
 	struct input *const in = s->in;
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
-	input_hold(in, &b->holds);
+	input_pin(in, &b->pins);
 	s->status = s->format->reader->next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
@@ -624,7 +625,7 @@ void source_next(struct source *s, struct batch *b)
 	}
 	keep_arrows_apart(s, b);
 	use_marks(s, b);
-	input_hold(in, NULL); /* the next batch is another one */
+	input_pin(in, NULL); /* the next batch is another one */
 	input_release_read(in);
 }
 

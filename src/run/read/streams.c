@@ -26,7 +26,7 @@ struct stream {
 	struct batch batch;
 	struct shared_memory *memory; /* of the batch, once it is shared */
 	uint64_t shared_with;         /* number of the last merged batch that has a reference */
-	size_t place;                 /* position in the order of operands */
+	size_t ordinal;               /* position in the order of operands */
 	uint32_t number;              /* in the list, while they are merged */
 };
 
@@ -101,7 +101,7 @@ bool streams_add(struct reading *r, struct source *from)
 		reading_report(r, from);
 		return true;
 	}
-	s->place = r->streams->n - 1;
+	s->ordinal = r->streams->n - 1;
 	s->source = *from;
 	s->source.deferred = trace_context_list(s->source.context);
 	s->source.findings.list = &s->source.deferred;
@@ -123,10 +123,10 @@ static bool hold_memory(struct streams *all, struct stream *s, struct batch *out
 		return true;
 	s->shared_with = all->number;
 	if (s->memory == NULL) {
-		if (b->holds.n == 0 && b->scratch.used == 0 && b->engine.blocks == NULL &&
+		if (b->pins.n == 0 && b->scratch.used == 0 && b->engine.blocks == NULL &&
 		    b->engine.nshared == 0)
 			return true;
-		all->out_bytes += input_holds_size(&b->holds) + b->scratch.used;
+		all->out_bytes += input_pins_size(&b->pins) + b->scratch.used;
 		s->memory = batch_share_memory(b);
 	}
 	return s->memory != NULL && batch_hold(out, s->memory);
@@ -144,7 +144,7 @@ static bool next_batch(struct stream *s)
 	if (s->source.in == NULL)
 		return false;
 	while (s->source.status == READ_MORE && b->n == 0) {
-		input_release(&b->holds);
+		input_unpin(&b->pins);
 		source_next(&s->source, b);
 	}
 	if (b->n > 0)
@@ -206,14 +206,14 @@ static struct merge_entry next_events(struct streams *all, struct merge_entry e,
 /* Copies the fields of an event. */
 static void put_fields(struct streams *all, struct batch *out, const struct batch *from, struct event *to)
 {
-	struct field *const place = batch_fields(out, to->nfields);
+	struct field *const fields = batch_fields(out, to->nfields);
 
-	if (place == NULL) {
+	if (fields == NULL) {
 		all->no_memory = true;
 		to->nfields = 0;
 		return;
 	}
-	memcpy(place, from->fields + to->first_field, to->nfields * sizeof *place);
+	memcpy(fields, from->fields + to->first_field, to->nfields * sizeof *fields);
 	to->first_field = out->nfields;
 	out->nfields += to->nfields;
 }
@@ -288,7 +288,7 @@ static int by_path(const void *a, const void *b)
 	const struct stream *const x = *(struct stream *const *)a, *const y = *(struct stream *const *)b;
 	const int order = strcmp(x->source.location.path, y->source.location.path);
 
-	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+	return order != 0 ? order : (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
 /* The list is NULL without streams or on OOM; qsort() of NULL is undefined. */

@@ -22,15 +22,15 @@ static void found(void *ctx, const struct findings *j, const struct finding *f)
 		recover_finding(&run->recovery, f);
 }
 
-static enum read_status read_some(struct recover_run *run, struct input_holds *holds)
+static enum read_status read_some(struct recover_run *run, struct input_pins *pins)
 {
 	struct input *const in = run->source.in;
 
-	input_hold(in, holds); /* next() borrows bytes until recover_flush() */
+	input_pin(in, pins); /* next() borrows bytes until recover_flush() */
 	const enum read_status status = run->recovery.ops->next(&run->recovery);
 	recover_flush(&run->recovery);
-	input_hold(in, NULL);
-	input_release(holds);
+	input_pin(in, NULL);
+	input_unpin(pins);
 	input_release_read(in);
 	if (input_shrunk(in))
 		return READ_BAD;
@@ -43,14 +43,14 @@ static enum read_status read_some(struct recover_run *run, struct input_holds *h
 
 static void read_all(struct recover_run *run)
 {
-	struct input_holds holds = { 0 };
+	struct input_pins pins = { 0 };
 	struct source *const s = &run->source;
 
 	do
-		s->status = read_some(run, &holds);
+		s->status = read_some(run, &pins);
 	while (s->status == READ_MORE && !run->recovery.failed);
 	recover_end(&run->recovery);
-	input_holds_free(&holds);
+	input_pins_free(&pins);
 }
 
 static bool begin(struct recover_run *run)

@@ -160,8 +160,8 @@ static const struct {
 	{ HEAD " - {event: a, layout: [a: @u9]}", R(BAD_VALUE), "a type is one of u8" },
 	{ HEAD " - {event: a, layout: [a: @'[]']}", R(BAD_VALUE), "a type is one of u8" },
 	{ HEAD " - {event: a, layout: [a: @'string[]']}", R(BAD_VALUE), "only types of fixed size" },
-	{ HEAD " - {event: a, layout: [a: 'u8[]', @b: u8]}", R(BAD_VALUE), "takes all that is left" },
-	{ HEAD " - {event: a, layout: [a: bytes, @b: u8]}", R(BAD_VALUE), "takes all that is left" },
+	{ HEAD " - {event: a, layout: [a: 'u8[]', @b: u8]}", R(BAD_VALUE), "takes the rest of the payload" },
+	{ HEAD " - {event: a, layout: [a: bytes, @b: u8]}", R(BAD_VALUE), "takes the rest of the payload" },
 	{ HEAD " - {event: a, layout: {a: u8, @a: u8}}", R(BAD_VALUE), "two fields named \"a\"" },
 	{ HEAD " - {event: a, payload: @[x]}", R(BAD_VALUE), "payload is a text" },
 	/* track */

@@ -1,5 +1,5 @@
-#ifndef INPUT_INPUT_HOLDS_H
-#define INPUT_INPUT_HOLDS_H
+#ifndef INPUT_INPUT_PINS_H
+#define INPUT_INPUT_PINS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,19 +9,19 @@ struct input;
 struct input_buffer; /* reference-counted memory of a window */
 
 /* The buffers that the slices of a batch point into, one reference each. */
-struct input_holds {
+struct input_pins {
 	struct input_buffer **buffers;
 	size_t n, cap;
 };
 
-/* Adds every buffer that the reader sees from now on to `holds`, the current one included.  NULL: stops. */
-void input_hold(struct input *in, struct input_holds *holds);
+/* Adds every buffer that the reader sees from now on to `pins`, the current one included.  NULL: stops. */
+void input_pin(struct input *in, struct input_pins *pins);
 
 /* Drops the references; the array is kept for reuse. */
-void input_release(struct input_holds *holds);
-void input_holds_free(struct input_holds *holds);
+void input_unpin(struct input_pins *pins);
+void input_pins_free(struct input_pins *pins);
 
 /* Bytes of memory in these buffers; mapped files do not count. */
-uint64_t input_holds_size(const struct input_holds *holds);
+uint64_t input_pins_size(const struct input_pins *pins);
 
 #endif
