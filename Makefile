@@ -258,7 +258,8 @@ check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
 	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
 	@cd $(BUILD)/testdata && find . -type f | LC_ALL=C sort > ../testdata.made
-	@cd testdata && find . -type f | LC_ALL=C sort | diff $(CURDIR)/$(BUILD)/testdata.made -
+	@cd testdata && find . -type f ! -name '*.yaml' ! -path './fuzz/*' ! -path './faults/*' ! -path './policy/*' ! -name .gitattributes | \
+		LC_ALL=C sort | diff $(CURDIR)/$(BUILD)/testdata.made -
 	@for f in $$(cd $(BUILD)/testdata && find . -type f ! -name '*.zst'); do cmp "$(BUILD)/testdata/$$f" "testdata/$$f" || exit 1; done
 
 list-objects: # what tracetool is linked from; for a test
