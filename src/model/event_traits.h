@@ -3,6 +3,7 @@
 
 #include "model/class.h"
 #include "model/event.h"
+#include "model/plan.h"
 
 /* Properties of events that some readers set, and that writers query to count what their format cannot
  * represent. */
@@ -16,6 +17,12 @@ enum event_traits {
 static inline bool event_is_async(const struct event *e)
 {
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+}
+
+/* Whether it is a span during which its track does no work (`waiting` of a vocabulary). */
+static inline bool event_is_waiting(const struct event *e)
+{
+	return e->phase == PHASE_SPAN && e->cls->plan != NULL && e->cls->plan->waiting;
 }
 
 /* Whether an arrow starts or ends here: dur is the id that both ends share. */

@@ -98,6 +98,7 @@ enum plan_stack { PLAN_STACK_ANY, PLAN_STACK_CPU, PLAN_STACK_OFF_CPU, PLAN_STACK
 struct plan {
 	uint8_t phase; /* enum plan_phase */
 	bool async;    /* spans that may overlap (the life of a task): not nested on a track */
+	bool waiting;  /* spans during which the track does no work: parked, paused, blocked */
 	uint16_t
 	    pair; /* number of the name that both ends share; 0: END closes the innermost span of any name */
 	uint16_t

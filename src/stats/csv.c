@@ -72,7 +72,8 @@ static bool put_csv_spans(struct text *t, const struct stats_view *v, const stru
 			const struct span_column_row *const c = &v->columns->list[k];
 			const unsigned __int128 value = span_column_value(c, v->stats, &rows[i]);
 			text_char(t, ',');
-			if (async && (c->what == SPAN_SELF || c->what == SPAN_BUSY))
+			if (async &&
+			    (c->what == SPAN_SELF || c->what == SPAN_WAITING || c->what == SPAN_BUSY))
 				continue;
 			if (c->what == SPAN_SHARE || c->what == SPAN_BUSY)
 				text_printf(t, "%" PRIu64 ".%06" PRIu64, (uint64_t)(value / 1000000),

@@ -105,6 +105,8 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 	json_out_u64(o, "last_ns", g->last_ns);
 	if (self) {
 		text_u128(json_out_value(o, "self_ns"), row->self);
+		if (row->waiting > 0)
+			text_u128(json_out_value(o, "waiting_ns"), row->waiting);
 		text_u128(json_out_value(o, "total_ns"), row->total);
 		if (row->recursive > 0)
 			json_out_u64(o, "recursive", row->recursive);

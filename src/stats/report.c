@@ -142,6 +142,12 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	const unsigned __int128 v = span_column_value(column, s, row);
 
 	switch (column->what) {
+	case SPAN_WAITING:
+		if (v > 0)
+			text_time_short(&c->text, v);
+		else
+			text_char(&c->text, '-');
+		break;
 	case SPAN_COUNT:
 	case SPAN_NEGATIVE:
 	case SPAN_FIELD_SUM:
@@ -162,7 +168,14 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	columns_next(c);
 }
 
-/* Columns that say nothing in this table: self times of async spans, negative values if there are none. */
+/* Whether all spans of a group are waiting: work and waiting have tables of their own. */
+static bool row_waits(const struct span_row *row)
+{
+	return row->waiting > 0 && row->waiting == row->self;
+}
+
+/* Columns that say nothing in this table: self times of async spans; negative values if there are none;
+ * waiting times if there are none or they are the self times. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
 {
@@ -172,18 +185,29 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
 		bool empty = table == &v->stats->async && (what == SPAN_SELF || what == SPAN_BUSY);
-		if (what == SPAN_NEGATIVE) {
+		if (what == SPAN_NEGATIVE || what == SPAN_WAITING) {
 			empty = true;
 			for (size_t k = 0; empty && k < n; k++)
-				empty = rows[k].sum == NULL || rows[k].sum->negative == 0;
+				empty = span_column_value(&v->columns->list[i], v->stats, &rows[k]) == 0 ||
+				        (what == SPAN_WAITING && v->stats->by.n == 0 && row_waits(&rows[k]));
 		}
 		without |= empty ? 1U << (keys + i) : 0;
 	}
 	return without;
 }
 
+static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (row_waits(&rows[i]) == waits)
+			rows[kept++] = rows[i];
+	return kept;
+}
+
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
-                      const struct span_table *table, size_t top)
+                      const struct span_table *table, bool waits, size_t top)
 {
 	const unsigned keys = stats_count_keys(v->stats);
 	struct column list[COLUMNS_MAX];
@@ -193,6 +217,8 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 
 	if (!stats_span_rows(v->stats, table, v->columns, &rows, &n))
 		return false;
+	if (v->stats->by.n == 0)
+		n = keep_rows(rows, n, waits);
 	key_columns(list, v->stats);
 	for (unsigned i = 0; i < v->columns->n; i++)
 		list[keys + i] =
@@ -333,8 +359,9 @@ bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
 	put_notes(t, v);
-	return put_spans(t, "spans", v, &v->stats->spans, top) &&
-	       put_spans(t, "async spans", v, &v->stats->async, top) &&
+	return put_spans(t, "spans", v, &v->stats->spans, false, top) &&
+	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true, top)) &&
+	       put_spans(t, "async spans", v, &v->stats->async, false, top) &&
 	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
 	       (!v->classes || v->found != NULL || put_classes(t, v, top)) && !t->failed;
 }

@@ -69,6 +69,7 @@ static struct span_row row_of(const struct stats *s, const struct span_table *t,
 	return (struct span_row){ .group = g,
 		                  .total = total_of(times->total),
 		                  .self = total_of(times->self),
+		                  .waiting = total_of(times->waiting),
 		                  .recursive = times->recursive };
 }
 

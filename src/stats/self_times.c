@@ -174,12 +174,12 @@ void self_times_free(struct self_times *t)
 	*t = (struct self_times){ .limit = 0 };
 }
 
-unsigned __int128 self_times_sum(const struct self_times *t)
+unsigned __int128 self_times_busy(const struct self_times *t)
 {
-	unsigned __int128 sum = total_of(t->other.self);
+	unsigned __int128 sum = total_of(t->other.self) - total_of(t->other.waiting);
 
 	for (uint32_t i = 0; i < t->nnames; i++)
-		sum += total_of(t->names[i].self);
+		sum += total_of(t->names[i].self) - total_of(t->names[i].waiting);
 	return sum;
 }
 
@@ -432,6 +432,8 @@ static void count_ended(struct self_times *t, uint32_t track, uint32_t nitems, u
 		if (s->end > time)
 			continue;
 		total_add(&name->self, t->self[x->index]);
+		if (s->waiting)
+			total_add(&name->waiting, t->self[x->index]);
 		total_add(&name->total, ns);
 		name->recursive += ns == 0;
 		if (!pieces || ns == 0 || s->who == SELF_OTHER)

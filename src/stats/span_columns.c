@@ -10,11 +10,11 @@ static const struct span_name {
 	const char *name;
 	enum span_column what;
 } names[] = {
-	{ "count", SPAN_COUNT },       { "total", SPAN_TOTAL },   { "self", SPAN_SELF },
-	{ "mean", SPAN_MEAN },         { "min", SPAN_MIN },       { "max", SPAN_MAX },
-	{ "share", SPAN_SHARE },       { "busy", SPAN_BUSY },     { "first", SPAN_FIRST },
-	{ "last", SPAN_LAST },         { "sum", SPAN_FIELD_SUM }, { "rate", SPAN_RATE },
-	{ "negative", SPAN_NEGATIVE },
+	{ "count", SPAN_COUNT },       { "total", SPAN_TOTAL },     { "self", SPAN_SELF },
+	{ "mean", SPAN_MEAN },         { "min", SPAN_MIN },         { "max", SPAN_MAX },
+	{ "share", SPAN_SHARE },       { "busy", SPAN_BUSY },       { "first", SPAN_FIRST },
+	{ "last", SPAN_LAST },         { "sum", SPAN_FIELD_SUM },   { "rate", SPAN_RATE },
+	{ "negative", SPAN_NEGATIVE }, { "waiting", SPAN_WAITING },
 };
 
 #define NAMES (sizeof names / sizeof *names)
@@ -58,6 +58,7 @@ void span_columns_init(struct span_columns *c, const char *sum_of)
 	add(c, SPAN_COUNT, "count", 0);
 	add(c, SPAN_TOTAL, "total", 0);
 	add(c, SPAN_SELF, "self", 0);
+	add(c, SPAN_WAITING, "waiting", 2);
 	if (sum_of != NULL) {
 		add(c, SPAN_FIELD_SUM, "", 0);
 		name_sum(&c->list[c->n - 1], sum_of);
@@ -253,8 +254,10 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 		return g->durations.max;
 	case SPAN_SHARE:
 		return part_of(row->total, s->last_ns - s->first_ns);
+	case SPAN_WAITING:
+		return row->waiting;
 	case SPAN_BUSY:
-		return part_of(row->self, s->busy);
+		return part_of(row->self - row->waiting, s->busy);
 	case SPAN_FIRST:
 		return g->first_ns;
 	case SPAN_LAST:

@@ -206,7 +206,8 @@ static bool add_span(struct stats *s, const struct batch *b, const struct event 
 
 	if (!span_number(s, &s->spans, b, e, &name))
 		return false;
-	self_times_add(&s->times, e->track->index, e->ts, e->dur, name == NAMES_OTHER ? SELF_OTHER : name);
+	self_times_add(&s->times, e->track->index, e->ts, e->dur, name == NAMES_OTHER ? SELF_OTHER : name,
+	               event_is_waiting(e));
 	count_span(s, group_of(&s->spans, name), e);
 	return true;
 }
@@ -327,7 +328,7 @@ bool stats_batch(struct stats *s, const struct batch *b)
 			continue;
 		if ((e->flags & EVENT_LEFT_OUT) != 0) {
 			if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
-				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY);
+				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY, false);
 			continue;
 		}
 		see_time(s, e);
@@ -343,7 +344,7 @@ bool stats_batch(struct stats *s, const struct batch *b)
 bool stats_end(struct stats *s)
 {
 	self_times_end(&s->times);
-	s->busy = self_times_sum(&s->times);
+	s->busy = self_times_busy(&s->times);
 	return !s->times.failed && groups_label(s);
 }
 

@@ -207,11 +207,12 @@ static inline unsigned __int128 total_of(struct total t)
 #define SELF_BLOCKS 4096U          /* of one track */
 #define SELF_ALL_BLOCKS (1U << 19) /* of all tracks; beyond it each has 16 */
 #define SELF_PIECES (1U << 17)
-#define SELF_NOBODY UINT32_MAX       /* a span without a name: it only covers others */
-#define SELF_OTHER (UINT32_MAX - 1U) /* spans of different names, added up */
+#define SELF_NOBODY (UINT32_MAX >> 1) /* a span without a name: it only covers others */
+#define SELF_OTHER (SELF_NOBODY - 1)  /* spans of different names, added up */
 
 struct self_name {
 	struct total self, total; /* ns */
+	struct total waiting;     /* ns; of `self`, in spans that are waiting */
 	uint64_t recursive;       /* spans inside another one of the same name and track */
 	uint64_t until;           /* latest end of the name in the current evaluation */
 	uint32_t look;            /* the evaluation that `until` belongs to */
@@ -221,7 +222,7 @@ struct self_name {
 
 struct self_span {
 	uint64_t start, end; /* start < end */
-	uint32_t who;
+	uint32_t who : 31, waiting : 1;
 	uint32_t number; /* in order of arrival */
 };
 
@@ -271,8 +272,8 @@ void self_times_free(struct self_times *t);
 /* Capacity for one more span of the track. */
 bool self_times_reserve(struct self_times *t, uint32_t track);
 
-/* Sum of the self times of all names, of evaluated spans, ns. */
-unsigned __int128 self_times_sum(const struct self_times *t);
+/* Sum of the self times of all names without waiting, of evaluated spans, ns. */
+unsigned __int128 self_times_busy(const struct self_times *t);
 
 /* Evaluates all spans; later ones are independent of them. */
 void self_times_end(struct self_times *t);
@@ -282,7 +283,7 @@ const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
 
 /* Adds a span; who: small numbers from 0, or one of the above.  Ends saturate at 2^64 - 1. */
 static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur,
-                                  uint32_t who)
+                                  uint32_t who, bool waiting)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 
@@ -298,7 +299,7 @@ static inline void self_times_add(struct self_times *t, uint32_t track, uint64_t
 		k->by_start &= start > last->start || (start == last->start && end < last->end);
 		k->by_end &= end > last->end || (end == last->end && start <= last->start);
 	}
-	*to = (struct self_span){ start, end, who, k->number++ };
+	*to = (struct self_span){ start, end, who & SELF_NOBODY, waiting, k->number++ };
 	k->n++;
 }
 
@@ -511,7 +512,7 @@ struct stats {
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct self_times times;
-	unsigned __int128 busy; /* self times of all spans, ns; after stats_end() */
+	unsigned __int128 busy; /* self times of all spans that are not waiting, ns; after stats_end() */
 };
 
 /* Do not move it afterwards. */
@@ -567,6 +568,7 @@ struct span_row {
 	const struct span_sum *sum; /* NULL: none */
 	unsigned __int128 total;    /* ns; union of the spans, or, of async ones, sum of durations */
 	unsigned __int128 self;     /* ns not covered by spans inside; 0 for async ones */
+	unsigned __int128 waiting;  /* ns; of self, in spans that are waiting */
 	uint64_t recursive;         /* spans inside another one of the same group; 0 for async ones */
 	unsigned __int128 rank;     /* by which rows are sorted, then values[first] */
 	unsigned first;
@@ -587,6 +589,7 @@ enum span_column {
 	SPAN_COUNT,
 	SPAN_TOTAL,
 	SPAN_SELF,
+	SPAN_WAITING,   /* of self, in spans that are waiting */
 	SPAN_FIELD_SUM, /* of stats.sum_of; NEGATIVE and RATE likewise */
 	SPAN_RATE,      /* sum a second of total time */
 	SPAN_NEGATIVE,
@@ -595,7 +598,7 @@ enum span_column {
 	SPAN_QUANTILE,
 	SPAN_MAX,
 	SPAN_SHARE, /* total, as a part of the time from the first event to the last */
-	SPAN_BUSY,  /* self, as a part of all self time */
+	SPAN_BUSY,  /* self without waiting, as a part of all such time */
 	SPAN_FIRST,
 	SPAN_LAST,
 };
@@ -614,7 +617,8 @@ struct span_columns {
 	unsigned sort; /* 0: by sort_by; SPAN_SORT_KEYS + i: by the i-th key, ascending */
 };
 
-/* The default: count, total, self, mean, p50, p90, p99, max; sum: also the sum of a field of this name. */
+/* The default: count, total, self, waiting, mean, p50, p90, p99, max; sum: also the sum of a field of this
+ * name. */
 void span_columns_init(struct span_columns *c, const char *sum_of);
 
 /* Parse "count,total,p99.9", "50,95,99.9" and the name of a column or key to sort by.  Return false with the

@@ -113,6 +113,18 @@ static void read_async(struct vocab_draft *d, const struct yaml_node *value, voi
 	vocab_bool(d, value, "async", &row->plan.async);
 }
 
+static void read_waiting(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	struct vocab_row *const row = ctx;
+
+	check_phase(d, value, row, "waiting", 1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_STATE,
+	            "span, begin or state");
+	if (row->plan.named.p != NULL)
+		vocab_report(d, VOCAB_RULE_BAD_VALUE, value,
+		             "waiting does not go with named: it applies to all events of a class");
+	vocab_bool(d, value, "waiting", &row->plan.waiting);
+}
+
 static void read_state(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct vocab_row *const row = ctx;
@@ -241,14 +253,15 @@ static void read_facts(struct vocab_draft *d, const struct yaml_node *value, voi
 /* In the order in which they are read: the phase first, since others are checked by it; the payload before
  * the layout, which has a default for it; the parts before the category, which can refer to them. */
 static const struct vocab_key rule_keys[] = {
-	{ "event", read_event },       { "match", read_match },         { "fields", read_fields },
-	{ "named", read_named },       { "phase", read_phase },         { "pair", read_pair },
-	{ "key", read_key },           { "async", read_async },         { "state", read_state },
-	{ "parts", vocab_read_parts }, { "stack", read_stack },         { "category", read_category },
-	{ "name", read_name },         { "track", vocab_read_track },   { "duration", read_duration },
-	{ "values", read_values },     { "flow", vocab_read_flow },     { "payload", read_payload },
-	{ "layout", read_layout },     { "define", vocab_read_define }, { "epoch", read_epoch },
-	{ "facts", read_facts },       { "reader", vocab_read_reader }, { "series", read_series },
+	{ "event", read_event },       { "match", read_match },       { "fields", read_fields },
+	{ "named", read_named },       { "phase", read_phase },       { "pair", read_pair },
+	{ "key", read_key },           { "async", read_async },       { "waiting", read_waiting },
+	{ "state", read_state },       { "parts", vocab_read_parts }, { "stack", read_stack },
+	{ "category", read_category }, { "name", read_name },         { "track", vocab_read_track },
+	{ "duration", read_duration }, { "values", read_values },     { "flow", vocab_read_flow },
+	{ "payload", read_payload },   { "layout", read_layout },     { "define", vocab_read_define },
+	{ "epoch", read_epoch },       { "facts", read_facts },       { "reader", vocab_read_reader },
+	{ "series", read_series },
 };
 
 static bool template_needs_fields(const struct plan_template *t)

@@ -63,23 +63,25 @@ static void expect_oracle(const struct one *s, size_t n, uint64_t last)
 
 	self_times_init(&t);
 	for (size_t i = 0; i < n; i++)
-		self_times_add(&t, s[i].track, s[i].start, s[i].end - s[i].start, s[i].who);
+		self_times_add(&t, s[i].track, s[i].start, s[i].end - s[i].start, s[i].who, i % 3 == 0);
 	self_times_end(&t);
 	cr_assert_not(t.failed);
 	cr_assert_eq(t.inexact, 0);
 	for (uint32_t who = 0; who < NAMES; who++) {
-		uint64_t self = 0, recursive = 0;
+		uint64_t self = 0, waiting = 0, recursive = 0;
 		for (size_t i = 0; i < n; i++) {
 			bool inner = false;
 			for (size_t k = 0; k < n && s[i].end > s[i].start; k++)
 				inner |= s[k].who == s[i].who && is_within(s, i, k);
 			if (s[i].who == who) {
 				self += oracle_self(s, n, i);
+				waiting += i % 3 == 0 ? oracle_self(s, n, i) : 0;
 				recursive += inner;
 			}
 		}
 		const struct self_name *const name = self_times_of(&t, who);
 		cr_assert_eq((uint64_t)total_of(name->self), self, "self of %u", who);
+		cr_assert_eq((uint64_t)total_of(name->waiting), waiting, "waiting of %u", who);
 		cr_assert_eq((uint64_t)total_of(name->total), oracle_total(s, n, who, last), "total of %u",
 		             who);
 		cr_assert_eq(name->recursive, recursive, "recursive of %u: %lu, expected %lu", who,
@@ -175,8 +177,8 @@ Test(self_times, as_many_as_there_is_room_for)
 	self_times_init(&t);
 	for (uint32_t pass = 0; pass < 2; pass++)
 		for (uint64_t i = 0; i < SELF_ROOM / 4; i++) {
-			self_times_add(&t, 0, 100 * i + 40 * pass, 30, 0);
-			self_times_add(&t, 0, 100 * i + 40 * pass + 10, 10, 1);
+			self_times_add(&t, 0, 100 * i + 40 * pass, 30, 0, false);
+			self_times_add(&t, 0, 100 * i + 40 * pass + 10, 10, 1, false);
 		}
 	self_times_end(&t);
 	cr_assert_eq(t.inexact, 0);
@@ -203,7 +205,7 @@ Test(self_times, all_overlap_in_part)
 		order[k] = moved;
 	}
 	for (uint32_t i = 0; i < 4096; i++) {
-		self_times_add(&t, 0, 10 * (uint64_t)order[i], 20005, 0);
+		self_times_add(&t, 0, 10 * (uint64_t)order[i], 20005, 0, false);
 		dur += 20005;
 	}
 	self_times_end(&t);
@@ -224,16 +226,16 @@ Test(self_times, long_tracks_are_exact_in_order)
 		struct self_times t;
 		self_times_init(&t);
 		if (starts == 1)
-			self_times_add(&t, 0, 0, 100 * n, 2);
+			self_times_add(&t, 0, 0, 100 * n, 2, false);
 		for (uint64_t i = 0; i < n; i++) {
 			if (starts == 1)
-				self_times_add(&t, 0, 100 * i + 1, 50, 2);
-			self_times_add(&t, 0, 100 * i + 10, 10, 1);
+				self_times_add(&t, 0, 100 * i + 1, 50, 2, false);
+			self_times_add(&t, 0, 100 * i + 10, 10, 1, false);
 			if (starts == 0)
-				self_times_add(&t, 0, 100 * i + 1, 50, 2);
+				self_times_add(&t, 0, 100 * i + 1, 50, 2, false);
 		}
 		if (starts == 0)
-			self_times_add(&t, 0, 0, 100 * n, 2);
+			self_times_add(&t, 0, 0, 100 * n, 2, false);
 		self_times_end(&t);
 		cr_expect_eq(t.inexact, 0);
 		cr_expect_eq((uint64_t)total_of(self_times_of(&t, 1)->self), 10 * n);
@@ -254,7 +256,7 @@ Test(self_times, many_tracks)
 	self_times_init(&t);
 	for (uint64_t i = 0; i < each; i++)
 		for (uint32_t k = 0; k < tracks; k++)
-			self_times_add(&t, k, 100 * i, 10, k % NAMES);
+			self_times_add(&t, k, 100 * i, 10, k % NAMES, false);
 	cr_assert_leq(t.space, SELF_TOTAL_ROOM);
 	self_times_end(&t);
 	uint64_t all = 0;
@@ -278,9 +280,9 @@ Test(self_times, long_tracks)
 		for (uint32_t child = 0; child <= children; child++)
 			for (uint32_t k = 0; k < tracks; k++)
 				if (child < children)
-					self_times_add(&t, k, 1000 * i + 10 * child, 10, 1);
+					self_times_add(&t, k, 1000 * i + 10 * child, 10, 1, false);
 				else
-					self_times_add(&t, k, 1000 * i, 1000, 2);
+					self_times_add(&t, k, 1000 * i, 1000, 2, false);
 	cr_assert_leq(t.space, SELF_TOTAL_ROOM);
 	self_times_end(&t);
 	cr_expect_eq(t.inexact, 0);

@@ -153,6 +153,12 @@ static const struct {
 	{ HEAD " - {event: a, name: @'{a|tt}'}", R(BAD_VALUE), "does not declare \"tt\"; is it \"t\"?" },
 	{ HEAD " - {event: a, name: @'{a|t|t|t|t}'}", R(BAD_VALUE), "3 tables at most" },
 	{ HEAD " - {event: a, name: [x, @'{a|zz}', y]}", R(BAD_VALUE), "does not declare \"zz\"" },
+	/* waiting */
+	{ HEAD " - {event: a, phase: instant, waiting: @true}", R(BAD_VALUE),
+	  "waiting goes with phase span, begin or state" },
+	{ HEAD " - {event: a, phase: begin, waiting: @perhaps}", R(BAD_VALUE), "waiting" },
+	{ HEAD " - {event: a, named: x, phase: begin, waiting: @true}", R(BAD_VALUE),
+	  "waiting does not go with named" },
 	/* layout */
 	{ HEAD " - {event: a, layout: @x}", R(BAD_VALUE), "layout is a list of fields" },
 	{ HEAD " - {event: a, layout: [@x]}", R(BAD_VALUE), "a name and a type" },
