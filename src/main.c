@@ -105,7 +105,7 @@ static enum exit_status misplaced_option(int argc, char **argv)
 	for (int i = 2; i < argc; i++)
 		for (const struct command *const *c = commands; *c != NULL; c++)
 			if (strcmp((*c)->name, argv[i]) == 0) {
-				say("options stand behind the command: tracetool %s %s", (*c)->name, shown.s);
+				say("options follow the command: tracetool %s %s", (*c)->name, shown.s);
 				return STATUS_USAGE;
 			}
 	say("%s is an option, and no command stands before it (tracetool --help lists them)", shown.s);

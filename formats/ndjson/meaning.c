@@ -394,7 +394,7 @@ static bool read_duration(struct ndjson_reading *st, struct event *e)
 		return false;
 	if (line->type == NDJSON_SPAN && e->dur > UINT64_MAX - e->ts) {
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, line->of[m].p,
-		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends behind 2^64; cut there",
+		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends after 2^64; cut there",
 		              e->dur, e->ts);
 		e->dur = UINT64_MAX - e->ts;
 	}

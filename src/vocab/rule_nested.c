@@ -64,7 +64,7 @@ static void read_layout_field(struct vocab_draft *d, const struct yaml_node *key
 	}
 	if (previous != NULL && (previous->repeated || previous->type == VALUE_BYTES)) {
 		vocab_report(d, VOCAB_RULE_BAD_VALUE, key,
-		             "%s comes behind a field that takes all that is left", quoted(&q, f->name));
+		             "%s comes after a field that takes all that is left", quoted(&q, f->name));
 		return;
 	}
 	f->type = types[type].type;
