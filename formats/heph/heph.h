@@ -520,13 +520,13 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 /* ---- writer: copies (raw.c) ---- */
 
 struct hpw_stream {
-	uint32_t id;    /* in the input */
-	uint32_t out;   /* in the output */
-	uint32_t input; /* number of the input that had its last packet */
-	uint32_t last;  /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t less;  /* packets left out, subtracted from counters */
-	uint32_t next;  /* in_turn: the next counter in the output */
-	bool in_turn;   /* its packets are renumbered in the order of the file */
+	uint32_t id;       /* in the input */
+	uint32_t out;      /* in the output */
+	uint32_t input;    /* number of the input that had its last packet */
+	uint32_t last;     /* counter of its last packet in the input; of stream 0: the highest */
+	uint32_t left_out; /* packets, subtracted from counters */
+	uint32_t next;     /* in_turn: the next counter in the output */
+	bool in_turn;      /* its packets are renumbered in the order of the file */
 };
 
 #define HPW_DIRECT 64U /* stream ids below this are array indexes */

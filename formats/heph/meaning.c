@@ -368,9 +368,9 @@ static struct class *add_class(struct heph_state *st, struct slice name, struct 
 /* Returns NULL on OOM or at a limit. */
 static struct class *find_class(struct heph_state *st, const struct words *w)
 {
-	const bool plain = w->of[WORD_CATEGORY].type == VALUE_NONE;
+	const bool has_category = w->of[WORD_CATEGORY].type != VALUE_NONE;
 	const struct slice name = value_text(&w->of[WORD_CLASS]);
-	const struct slice category = plain ? name : value_text(&w->of[WORD_CATEGORY]);
+	const struct slice category = has_category ? value_text(&w->of[WORD_CATEGORY]) : name;
 	struct class **const recent = &st->own.recent[heph_name_signature(name) / 8 % HEPH_OWN_RECENT];
 
 	if (*recent == NULL || !slice_equal((*recent)->name, name) ||

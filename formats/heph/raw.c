@@ -136,7 +136,7 @@ static struct hpw_stream *add_stream(struct hpw_streams *all, uint32_t id)
 static bool start_stream(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
 {
 	s->out = s->id;
-	s->less = s->next = 0;
+	s->left_out = s->next = 0;
 	*renumbered = table64_get(&all->in_use, s->id) != TABLE_NONE;
 	/* Threads share stream 0, so readers accept its packets out of order.  Under another number, or with
 	 * packets left out, that would look like missing packets. */
@@ -169,7 +169,7 @@ static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32
 /* Returns the counter of a packet in the output. */
 static uint32_t output_counter(struct hpw_stream *s, uint32_t counter)
 {
-	return s->in_turn ? s->next++ : counter - s->less;
+	return s->in_turn ? s->next++ : counter - s->left_out;
 }
 
 /* ---- options that describe a track ---- */
@@ -465,7 +465,7 @@ static void copy_event(struct hpw_copy *copy, const struct event *e, struct slic
 		return;
 	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
-		s->less++;
+		s->left_out++;
 		defer_pending(&copy->pending, &copy->chunk->text);
 		return;
 	}

@@ -203,7 +203,7 @@ static const uint8_t stored_as[VALUE_JSON + 1] = {
 };
 
 /* Returns whether the type of Heph determines that of the value. */
-static bool is_plain(uint8_t type)
+static bool is_native(uint8_t type)
 {
 	return type == VALUE_U64 || type == VALUE_I64 || type == VALUE_F64 || type == VALUE_STRING;
 }
@@ -211,7 +211,7 @@ static bool is_plain(uint8_t type)
 /* Adds the exact type of the next field, unless Heph has it. */
 static void add_type(struct hpw_packet *k, uint8_t type, bool list)
 {
-	if (!is_plain(type))
+	if (!is_native(type))
 		words_add_type(&k->st->types, k->nfields, type, list);
 }
 

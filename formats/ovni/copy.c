@@ -648,19 +648,19 @@ static void name_stream(struct ovw_state *st, uint64_t number, struct slice name
 	const bool is_default = wrong || (!unchanged && !can_have_number(st, name, folder_length(name)));
 	const struct slice usable = is_default ? use_default_name(st, name) : name;
 	const uint32_t folder = folder_length(usable);
-	uint32_t again = 0;
+	uint32_t new_number = 0;
 
 	unchanged |= ok && is_default && fits(st, usable, folder, 0);
 	if (ok && !unchanged)
-		ok = find_number(st, usable, folder, &again);
+		ok = find_number(st, usable, folder, &new_number);
 	if (!ok || c->scratch.failed) {
 		chunk->text.failed = true;
 		return;
 	}
-	if (again > 0 || is_default)
+	if (new_number > 0 || is_default)
 		ovw_lose(chunk, OVW_FOLDER_RENAMED, 0);
-	write_sidecars(st, usable, folder, again, number, chunk);
-	c->streams[number] = add_name(st, name_in(&c->scratch, usable, folder, again), 0);
+	write_sidecars(st, usable, folder, new_number, number, chunk);
+	c->streams[number] = add_name(st, name_in(&c->scratch, usable, folder, new_number), 0);
 	chunk->text.failed |= c->streams[number] == NULL;
 	if (c->streams[number] != NULL && !st->is_selection)
 		chunk_file(chunk, c->streams[number]);
