@@ -553,7 +553,7 @@ static enum step array_step(struct chrome_reading *st, struct batch *b)
 	if (p == e) {
 		if (!in->last)
 			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : STEP_MORE;
-		chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends behind %" PRIu64 " events",
+		chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends after %" PRIu64 " events",
 		              st->r->records);
 		consume_gap(st, b, e);
 		st->where = CHROME_AT_END;

@@ -1,18 +1,15 @@
 /*
  * The private header of the Heph format ("Trace Format", version 0.1.0): reader, recovery and writer.
  *
- *   format.c      probe, table of the format
- *   read.c        findings, packets, the loop of the reader
+ *   format.c      probe, row of the format
+ *   read.c        findings, packets, events and options, the loop of the reader
+ *   attributes.c  attributes of events and options, repeated names
  *   fast.c        valid packets that are only checked or copied
- *   search.c      the next packet after damage; recovery
- *   counters.c    streams, their counters, gaps; the epoch
- *   packets.c     content of packets, tracks
- *   attributes.c  attributes of events, repeated names
- *   own.c         tracetool's own options and attributes: what it wrote itself reads back unchanged
+ *   meaning.c     tracks; options and attributes of tracetool: what it wrote itself reads back unchanged
+ *   check.c       streams, their counters, gaps; the epoch
  *   raw.c         raw packets: their fields, and copying them
+ *   recover.c     the next packet after damage; recovery
  *   write.c       events of other formats, as packets
- *   write_packet.c  packets, texts, attributes
- *   copy_streams.c  streams of copies, and the options that describe their tracks
  */
 #ifndef HEPH_HEPH_H
 #define HEPH_HEPH_H
@@ -24,9 +21,7 @@
 #include "base/slice.h"
 #include "base/scan.h"
 #include "format/format.h"
-#include "out/facts.h"
 #include "out/words.h"
-#include "out/tracks.h"
 #include "format/recover.h"
 
 /* Rare paths of hot functions: inlined, they would slow down the common case. */
@@ -318,7 +313,7 @@ bool heph_wants_fast(const struct heph_state *st);
  * there are none. */
 bool heph_read_fast(struct heph_state *st, struct batch *b, uint64_t until);
 
-/* ---- search.c ---- */
+/* ---- recover.c ---- */
 
 /* Starts a search for the next packet at `from`.  The finding about `at` is reported when the search ends.
  * The bytes that are skipped start with the packet, or with its fault. */
@@ -331,7 +326,7 @@ bool heph_search_next(struct heph_state *st);
 
 extern const struct recover_ops heph_recover_ops;
 
-/* ---- counters.c ---- */
+/* ---- check.c ---- */
 
 void heph_streams_free(struct heph_streams *all);
 void heph_check_counter(struct heph_state *st, const struct heph_packet *k);
@@ -361,10 +356,7 @@ static inline bool heph_has_gaps(const struct heph_gaps *gaps)
 	return gaps->own.missing > 0 || gaps->n > 0;
 }
 
-/* ---- packets.c ---- */
-
-void heph_read_event(struct heph_state *st, struct heph_packet *k, struct batch *b);
-void heph_read_option(struct heph_state *st, struct heph_packet *k, struct batch *b);
+/* ---- meaning.c ---- */
 
 /* Like heph_track(), without the cache. */
 const struct track *heph_track_slow(struct heph_state *st, const struct heph_packet *k);
@@ -387,6 +379,33 @@ static inline const struct track *heph_track(struct heph_state *st, const struct
 		return c->track;
 	return heph_track_slow(st, k);
 }
+
+/*
+ * Options and attributes that tracetool writes so that nothing is lost, and that its reader understands.
+ * Other readers see ordinary options and attributes.
+ */
+
+/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK it follows a stream (32 bits) and a
+ * substream (64).  Attributes of events are words: see out/words.h. */
+#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the events that follow have words */
+#define HEPH_OWN_TRACK WORDS_PREFIX "track"
+#define HEPH_OWN_FACT WORDS_PREFIX "fact"
+#define HEPH_OWN_VERSION 1
+#define HEPH_OWN_TRACK_IDS 12 /* bytes */
+
+/* Limits of tracks and classes that one reader retains. */
+#define HEPH_OWN_MAX_TEXT (64U << 20) /* bytes */
+#define HEPH_OWN_MAX_CLASSES 65536U
+
+/* Reads an option of tracetool, whose value ends with the packet.  Returns false if the name is unknown. */
+bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
+                     struct batch *b);
+
+/* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields are the last ones of
+ * the batch. */
+void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b);
+
+void heph_own_free(struct heph_own *own);
 
 /* ---- attributes.c ---- */
 
@@ -455,37 +474,6 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 	return textscan_slice(p, n);
 }
 
-/* ---- own.c ---- */
-
-/*
- * Options and attributes that tracetool writes so that nothing is lost, and that its reader understands.
- * Other readers see ordinary options and attributes.
- */
-/* Options.  The value of each is a list of attributes; in HEPH_OWN_TRACK it follows a stream (32 bits) and a
- * substream (64).  Attributes of events are words: see out/words.h. */
-#define HEPH_OWN_TRACE WORDS_PREFIX "trace" /* the events that follow have words */
-#define HEPH_OWN_TRACK WORDS_PREFIX "track"
-#define HEPH_OWN_FACT WORDS_PREFIX "fact"
-#define HEPH_OWN_VERSION 1
-#define HEPH_OWN_TRACK_IDS 12 /* bytes */
-
-/* Limits of tracks and classes that one reader retains. */
-#define HEPH_OWN_MAX_TEXT (64U << 20) /* bytes */
-#define HEPH_OWN_MAX_CLASSES 65536U
-
-/* Reads an option of tracetool, whose value ends with the packet.  Returns false if the name is unknown. */
-bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
-                     struct batch *b);
-
-/* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields are the last ones of
- * the batch. */
-void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b);
-
-/* Return the track that an option describes, or NULL. */
-const struct track *heph_own_track(const struct heph_state *st, uint32_t stream, uint64_t substream);
-const struct track *heph_own_process(const struct heph_state *st, uint32_t stream);
-void heph_own_free(struct heph_own *own);
-
 /* ---- raw.c: reader ---- */
 
 /* Sets the fields that all raw events and all raw options have, in file order. */
@@ -529,16 +517,16 @@ static inline void hpw_store(char *p, uint64_t v, unsigned size)
 	memcpy(p, &v, size);
 }
 
-/* ---- writer: streams of copied packets (copy_streams.c) ---- */
+/* ---- writer: copies (raw.c) ---- */
 
 struct hpw_stream {
-	uint32_t id;    /* in the input */
-	uint32_t out;   /* in the output */
-	uint32_t input; /* number of the input that had its last packet */
-	uint32_t last;  /* counter of its last packet in the input; of stream 0: the highest */
-	uint32_t less;  /* packets left out, subtracted from counters */
-	uint32_t next;  /* in_turn: the next counter in the output */
-	bool in_turn;   /* its packets are renumbered in the order of the file */
+	uint32_t id;       /* in the input */
+	uint32_t out;      /* in the output */
+	uint32_t input;    /* number of the input that had its last packet */
+	uint32_t last;     /* counter of its last packet in the input; of stream 0: the highest */
+	uint32_t left_out; /* packets, subtracted from counters */
+	uint32_t next;     /* in_turn: the next counter in the output */
+	bool in_turn;      /* its packets are renumbered in the order of the file */
 };
 
 #define HPW_DIRECT 64U /* stream ids below this are array indexes */
@@ -548,21 +536,10 @@ struct hpw_streams {
 	uint32_t n, cap;
 	struct table64 index;        /* id -> list[] */
 	uint32_t direct[HPW_DIRECT]; /* of small ids: index + 1; 0: none */
-	struct table64 taken;        /* ids in use in the output, and 2^32 + ids of inputs */
+	struct table64 in_use;       /* ids in use in the output, and 2^32 + ids of inputs */
 	bool selected;               /* packets may be left out */
 	uint32_t free;               /* the last new number given to a renumbered stream */
 };
-
-/* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if it is new and its
- * number is in use. */
-struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
-                                 bool *renumbered);
-
-/* Returns the counter of a packet in the output. */
-uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
-void hpw_streams_free(struct hpw_streams *all);
-
-/* ---- writer: track options of copies (copy_streams.c) ---- */
 
 /* Options that describe tracks and are not written yet. */
 struct hpw_pending {
@@ -573,29 +550,9 @@ struct hpw_pending {
 	uint64_t bytes;       /* of all options that were ever deferred */
 };
 
-bool hpw_is_track(struct slice bytes);
-
-/* Buffers an option that describes a track, until one of the next three functions handles it. */
-void hpw_pending_add(struct hpw_pending *h, struct text *out, struct slice bytes);
-
-/* Writes the options since the last event. */
-void hpw_pending_write(struct hpw_pending *h, struct text *out);
-
-/* Defers them until an event of their stream. */
-void hpw_pending_defer(struct hpw_pending *h, struct text *out);
-
-/* Defers them, and writes all deferred options of stream s. */
-void hpw_pending_write_stream(struct hpw_pending *h, struct text *out, const struct hpw_stream *s);
-
-/* Returns the number of options that were not written. */
-uint32_t hpw_pending_count(const struct hpw_pending *h);
-void hpw_pending_free(struct hpw_pending *h);
-
-/* ---- writer: copies (raw.c) ---- */
-
-struct hpw_state;
-
+/* The state of a copy. */
 struct hpw_copy {
+	bool rebased;
 	struct hpw_streams streams;
 	struct hpw_pending pending;
 	bool any, any_event; /* a packet, an event was read */
@@ -610,83 +567,8 @@ struct hpw_copy {
 	struct chunk *chunk;
 };
 
+void hpw_copy_batch(struct hpw_copy *copy, const struct batch *b, struct chunk *chunk);
+void hpw_copy_end(struct hpw_copy *copy, struct chunk *chunk);
 void hpw_copy_free(struct hpw_copy *copy);
-
-/* ---- writer: new packets (write_packet.c) ---- */
-
-/* Limits of the writer keep its memory independent of the length of the trace, and its output within the
- * HEPH_MAX_* of readers. */
-#define HPW_MAX_TEXT UINT16_MAX /* bytes of a text, or values of a list */
-
-/* A packet being written.  After OOM (text.failed) nothing more is added. */
-struct hpw_packet {
-	struct hpw_state *st;
-	struct text *text;
-	struct ledger *ledger;
-	uint64_t offset;    /* of its event in the input */
-	size_t start;       /* in the text */
-	uint32_t nfields;   /* of the event, up to now */
-	uint32_t nelements; /* of lists */
-	bool lost;          /* it had a loss */
-};
-
-struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
-                                   uint64_t offset);
-void hpw_finish(struct hpw_packet *k);
-void hpw_lose(struct hpw_packet *k, enum hpw_loss loss);
-
-/* Add a number of `size` bytes; a length and a text, cut if it is too long. */
-void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size);
-void hpw_text(struct hpw_packet *k, struct slice s);
-
-/* Adds an attribute: a text or a number. */
-void hpw_attribute(struct hpw_packet *k, struct slice name, const struct value *v);
-
-/* Adds a field as an attribute.  hpw_types() adds the part of its type that the attribute lacks. */
-void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v);
-
-/* Adds the types of all fields, unless the attributes state them. */
-void hpw_types(struct hpw_packet *k);
-
-/* ---- writer: state ---- */
-
-struct hpw_track {
-	uint32_t stream;
-	uint64_t substream;
-	uint32_t process; /* index of its process's track */
-	bool numbered, reported;
-	bool changed; /* readers show its events under another name or number */
-};
-
-struct hpw_tracks {
-	struct hpw_track *list; /* by index of the trace's track */
-	uint32_t n;
-	uint32_t *counters; /* packets of a process, by index of its track */
-	uint32_t ncounters;
-	uint32_t shared; /* packets of the stream that tracks beyond the limits share */
-	struct track_numbers streams, substreams;
-	uint32_t nstreams, count;
-	uint64_t described; /* bytes of options that describe tracks */
-};
-
-struct hpw_state {
-	bool is_raw, rebased, signed_time;
-	struct hpw_copy copy;
-	struct hpw_tracks tracks;
-	uint64_t latest;         /* greatest time of an event */
-	struct word_types types; /* of the current packet */
-	struct text scratch;
-	const struct track *last_track; /* of the latest event ... */
-	const struct hpw_track *last;   /* ... and its stream and substream */
-};
-
-static inline void hpw_clear_types(struct hpw_state *st)
-{
-	text_clear(&st->types.text);
-	st->types.n = 0;
-}
-
-void hpw_copy(struct hpw_state *st, const struct batch *b, struct chunk *chunk);
-void hpw_copy_end(struct hpw_state *st, struct chunk *chunk);
 
 #endif

@@ -8,9 +8,11 @@
  * A copy changes times and the epoch (--rebase), counters of streams of which packets are left out, the
  * number of a stream of a later input that is in use already, and the size of a damaged packet.
  */
+#include <stdlib.h>
+
 #include "heph/heph.h"
 
-/* ---- fields ---- */
+/* ---- reader: fields ---- */
 
 #define EVENT_FIELDS 8
 #define OPTION_FIELDS 4
@@ -91,6 +93,205 @@ bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct 
 	return true;
 }
 
+/* ---- streams of copies: numbers and counters ---- */
+
+/*
+ * If packets are left out, or inputs are joined, counters are adjusted so that readers report no new gaps.  A
+ * stream of a later input continues the stream with the same number only if its counter does; otherwise it is
+ * renumbered.
+ */
+
+#define OF_INPUT ((uint64_t)1 << 32)
+
+static void free_streams(struct hpw_streams *all)
+{
+	free(all->list);
+	table64_free(&all->index);
+	table64_free(&all->in_use);
+}
+
+static bool mark_in_use(struct hpw_streams *all, uint64_t id)
+{
+	return table64_put(&all->in_use, id, 1);
+}
+
+static bool is_in_use(const struct hpw_streams *all, uint32_t id)
+{
+	return table64_get(&all->in_use, id) != TABLE_NONE ||
+	       table64_get(&all->in_use, OF_INPUT | id) != TABLE_NONE;
+}
+
+static struct hpw_stream *add_stream(struct hpw_streams *all, uint32_t id)
+{
+	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
+	    !table64_put(&all->index, id, all->n) || !mark_in_use(all, OF_INPUT | id))
+		return NULL;
+	if (id < HPW_DIRECT)
+		all->direct[id] = all->n + 1;
+	all->list[all->n] = (struct hpw_stream){ .id = id };
+	return &all->list[all->n++];
+}
+
+/* Starts the stream of an input, with another number if its own is in use. */
+static bool start_stream(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
+{
+	s->out = s->id;
+	s->left_out = s->next = 0;
+	*renumbered = table64_get(&all->in_use, s->id) != TABLE_NONE;
+	/* Threads share stream 0, so readers accept its packets out of order.  Under another number, or with
+	 * packets left out, that would look like missing packets. */
+	s->in_turn = s->id == 0 && (*renumbered || all->selected);
+	while (*renumbered && is_in_use(all, s->out))
+		s->out = ++all->free;
+	return mark_in_use(all, s->out);
+}
+
+/* Returns the stream of a packet of the `input`-th input, from 0.  Sets *renumbered if it is new and its
+ * number is in use. */
+static struct hpw_stream *stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
+                                    bool *renumbered)
+{
+	const uint32_t known = id < HPW_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
+	struct hpw_stream *s = known != TABLE_NONE ? &all->list[known] : NULL;
+	const bool is_new = s == NULL;
+
+	*renumbered = false;
+	if (is_new && (s = add_stream(all, id)) == NULL)
+		return NULL;
+	if ((is_new || (s->input != input && counter != s->last + 1)) && !start_stream(all, s, renumbered))
+		return NULL;
+	if (is_new || s->input != input || id != 0 || counter - s->last <= INT32_MAX)
+		s->last = counter;
+	s->input = input;
+	return s;
+}
+
+/* Returns the counter of a packet in the output. */
+static uint32_t output_counter(struct hpw_stream *s, uint32_t counter)
+{
+	return s->in_turn ? s->next++ : counter - s->left_out;
+}
+
+/* ---- options that describe a track ---- */
+
+/*
+ * Options precede the first event of their track.  If events are left out, the options are deferred until the
+ * first selected event of their stream.  If the stream is renumbered, so are its options.
+ */
+
+#define NAME_AT HEPH_METADATA_MIN
+#define STREAM_AT (NAME_AT + sizeof HEPH_OWN_TRACK - 1)
+
+static bool is_track_option(struct slice bytes)
+{
+	return bytes.n >= STREAM_AT + HEPH_OWN_TRACK_IDS &&
+	       load_u16(bytes.p + 8, true) == STREAM_AT - NAME_AT &&
+	       memcmp(bytes.p + NAME_AT, HEPH_OWN_TRACK, STREAM_AT - NAME_AT) == 0;
+}
+
+static void free_pending(struct hpw_pending *h)
+{
+	text_free(&h->next);
+	for (uint32_t i = 0; i < h->n; i++)
+		text_free(&h->streams[i]);
+	free(h->streams);
+	table64_free(&h->index);
+}
+
+/* Removes the first packet of a text and returns it. */
+static struct slice next_packet(struct slice *rest)
+{
+	const struct slice k = slice_of(rest->p, load_u32(rest->p + HPW_AT_SIZE, true));
+
+	rest->p += k.n;
+	rest->n -= k.n;
+	return k;
+}
+
+static struct text *deferred_of(struct hpw_pending *h, uint32_t stream)
+{
+	const uint32_t i = table64_get(&h->index, stream);
+
+	return i != TABLE_NONE ? &h->streams[i] : NULL;
+}
+
+/* Retains a packet until an event of its stream arrives. */
+static bool defer_packet(struct hpw_pending *h, struct slice packet)
+{
+	const uint32_t stream = load_u32(packet.p + STREAM_AT, true);
+	struct text *t = deferred_of(h, stream);
+
+	if (t == NULL) {
+		if (!array_reach(&h->streams, &h->n, h->used, sizeof *h->streams) ||
+		    !table64_put(&h->index, stream, h->used))
+			return false;
+		t = &h->streams[h->used++];
+	}
+	text_slice(t, packet);
+	h->bytes += packet.n;
+	return !t->failed;
+}
+
+/* Moves options from a text to the output, with another number of their stream. */
+static void write_options(struct text *to, struct text *from, uint32_t stream)
+{
+	struct slice rest = slice_of(from->p, from->n);
+
+	while (rest.n > 0) {
+		const struct slice packet = next_packet(&rest);
+		text_slice(to, packet);
+		if (!to->failed)
+			hpw_store(to->p + to->n - packet.n + STREAM_AT, stream, 4);
+	}
+	text_clear(from);
+}
+
+/* Writes the options since the last event. */
+static void write_pending(struct hpw_pending *h, struct text *out)
+{
+	text_add(out, h->next.p, h->next.n);
+	text_clear(&h->next);
+}
+
+/* Defers the options since the last event until an event of their stream. */
+static void defer_pending(struct hpw_pending *h, struct text *out)
+{
+	struct slice rest = slice_of(h->next.p, h->next.n);
+
+	while (rest.n > 0 && !out->failed)
+		out->failed |= !defer_packet(h, next_packet(&rest));
+	text_clear(&h->next);
+}
+
+/* Defers the options since the last event, and writes all deferred options of stream s. */
+static void write_pending_of(struct hpw_pending *h, struct text *out, const struct hpw_stream *s)
+{
+	defer_pending(h, out);
+	struct text *const t = deferred_of(h, s->id);
+	if (t != NULL)
+		write_options(out, t, s->out);
+}
+
+static uint32_t count_packets(const struct text *t)
+{
+	struct slice rest = slice_of(t->p, t->n);
+	uint32_t n = 0;
+
+	for (; rest.n > 0; n++)
+		next_packet(&rest);
+	return n;
+}
+
+/* Returns the number of options that were not written. */
+static uint32_t count_pending(const struct hpw_pending *h)
+{
+	uint32_t n = count_packets(&h->next);
+
+	for (uint32_t i = 0; i < h->used; i++)
+		n += count_packets(&h->streams[i]);
+	return n;
+}
+
 /* ---- copies ---- */
 
 #define MAX_PENDING HEPH_OWN_MAX_TEXT /* bytes of deferred options; later ones are written in place */
@@ -133,7 +334,7 @@ static char *write_copy(struct hpw_copy *copy, struct slice bytes)
 	return p;
 }
 
-/* ---- options ---- */
+/* ---- copies: options ---- */
 
 static const char epoch_packet[] = "\x75\xD1\x1D\x4D\0\0\0\x17\0\5epoch\0\0\0\0\0\0\0";
 
@@ -163,23 +364,22 @@ static void write_pending_epoch(struct hpw_copy *copy)
 
 /* Copies an epoch.  The first epoch of the first input that has one applies; a different one of the same
  * input is a fault of the input, and is copied too. */
-static void copy_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void copy_epoch(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
-	struct hpw_copy *const copy = &st->copy;
 	const uint64_t value = load_u64(bytes.p + bytes.n - HEPH_EPOCH_SIZE, true);
 
 	if (!copy->epoch_known && (copy->input == 0 || !copy->any_event)) {
 		copy->epoch_known = true;
 		copy->epoch = value;
 		copy->epoch_of = copy->input;
-		copy->epoch_pending = st->rebased && !copy->any_event;
-		if (st->rebased && copy->any_event)
+		copy->epoch_pending = copy->rebased && !copy->any_event;
+		if (copy->rebased && copy->any_event)
 			write_epoch(copy, bytes);
-		else if (!st->rebased)
+		else if (!copy->rebased)
 			write_unchanged(copy, bytes);
 	} else if (copy->input != copy->epoch_of && (!copy->epoch_known || value != copy->epoch)) {
 		add_loss(copy, HPW_OTHER_EPOCH, e);
-	} else if (st->rebased && value == copy->epoch) {
+	} else if (copy->rebased && value == copy->epoch) {
 		write_pending_epoch(copy);
 		write_epoch(copy, bytes);
 	} else {
@@ -195,9 +395,9 @@ static void write_pending_tracks(struct hpw_copy *copy, const struct hpw_stream 
 		return;
 	flush_run(copy);
 	if (copy->pending.bytes > MAX_PENDING || (copy->input == 0 && !copy->streams.selected))
-		hpw_pending_write(&copy->pending, &copy->chunk->text);
+		write_pending(&copy->pending, &copy->chunk->text);
 	if (s != NULL)
-		hpw_pending_write_stream(&copy->pending, &copy->chunk->text, s);
+		write_pending_of(&copy->pending, &copy->chunk->text, s);
 }
 
 static void copy_option(struct hpw_copy *copy, const struct event *e, struct slice bytes)
@@ -205,16 +405,17 @@ static void copy_option(struct hpw_copy *copy, const struct event *e, struct sli
 	if (load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n) {
 		add_loss(copy, HPW_DAMAGED_PACKET, e);
 		write_copy(copy, bytes);
-	} else if (hpw_is_track(bytes)) {
+	} else if (is_track_option(bytes)) {
 		flush_run(copy);
-		hpw_pending_add(&copy->pending, &copy->chunk->text, bytes);
+		text_slice(&copy->pending.next, bytes);
+		copy->chunk->text.failed |= copy->pending.next.failed;
 	} else {
 		write_pending_tracks(copy, NULL);
 		write_unchanged(copy, bytes);
 	}
 }
 
-/* ---- events ---- */
+/* ---- copies: events ---- */
 
 struct times {
 	uint64_t start, end;
@@ -248,7 +449,7 @@ static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event 
 	const uint32_t id = load_u32(bytes.p + HPW_AT_STREAM, true),
 	               counter = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	bool renumbered;
-	struct hpw_stream *const s = hpw_stream_of(&copy->streams, id, counter, copy->input, &renumbered);
+	struct hpw_stream *const s = stream_of(&copy->streams, id, counter, copy->input, &renumbered);
 
 	copy->chunk->text.failed |= s == NULL;
 	if (s != NULL && renumbered)
@@ -256,24 +457,23 @@ static struct hpw_stream *find_stream(struct hpw_copy *copy, const struct event 
 	return s;
 }
 
-static void copy_event(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void copy_event(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
-	struct hpw_copy *const copy = &st->copy;
 	struct hpw_stream *const s = find_stream(copy, e, bytes);
 
 	if (s == NULL)
 		return;
 	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
-		s->less++;
-		hpw_pending_defer(&copy->pending, &copy->chunk->text);
+		s->left_out++;
+		defer_pending(&copy->pending, &copy->chunk->text);
 		return;
 	}
 	write_pending_tracks(copy, s);
-	const uint32_t counter = hpw_stream_counter(s, was);
+	const uint32_t counter = output_counter(s, was);
 	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
 		                    load_u64(bytes.p + HPW_AT_END, true) };
-	const struct times t = limit_times(copy, e, st->rebased ? rebase_times(copy, e, read) : read);
+	const struct times t = limit_times(copy, e, copy->rebased ? rebase_times(copy, e, read) : read);
 
 	write_pending_epoch(copy);
 	copy->any_event = true;
@@ -307,12 +507,11 @@ static inline bool continue_stream(struct hpw_streams *all, uint32_t id, uint32_
 
 /* Fast path for packets at the start of `bytes` that are not changed, while nothing is pending.  Returns
  * their size. */
-static uint32_t copy_fast(struct hpw_state *st, struct slice bytes)
+static uint32_t copy_fast(struct hpw_copy *copy, struct slice bytes)
 {
-	struct hpw_copy *const copy = &st->copy;
 	uint32_t n = 0, size;
 
-	if (st->rebased || copy->input > 0 || copy->streams.selected || copy->pending.next.n > 0)
+	if (copy->rebased || copy->input > 0 || copy->streams.selected || copy->pending.next.n > 0)
 		return 0;
 	for (; n < bytes.n; n += size) {
 		const char *const p = bytes.p + n;
@@ -329,28 +528,26 @@ static uint32_t copy_fast(struct hpw_state *st, struct slice bytes)
 }
 
 /* Copies a run of packets, or a single one that may be damaged: its size may then exceed its bytes. */
-static void copy_events(struct hpw_state *st, const struct event *e, struct slice bytes)
+static void copy_events(struct hpw_copy *copy, const struct event *e, struct slice bytes)
 {
 	struct event one = *e;
 
-	while (bytes.n > 0 && !st->copy.chunk->text.failed) {
-		uint32_t n = copy_fast(st, bytes);
+	while (bytes.n > 0 && !copy->chunk->text.failed) {
+		uint32_t n = copy_fast(copy, bytes);
 		if (n == 0) {
 			const uint32_t size = load_u32(bytes.p + HPW_AT_SIZE, true);
 			n = size < bytes.n ? size : bytes.n;
-			copy_event(st, &one, slice_of(bytes.p, n));
+			copy_event(copy, &one, slice_of(bytes.p, n));
 		}
 		bytes = slice_of(bytes.p + n, bytes.n - n);
 		one.offset += n;
 	}
 }
 
-/* ---- writer ---- */
+/* ---- the copy of a batch ---- */
 
-void hpw_copy(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
+void hpw_copy_batch(struct hpw_copy *copy, const struct batch *b, struct chunk *chunk)
 {
-	struct hpw_copy *const copy = &st->copy;
-
 	copy->chunk = chunk;
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		const struct event *const e = &b->events[i];
@@ -359,29 +556,26 @@ void hpw_copy(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 		copy->any = true;
 		copy->offset = e->offset;
 		if (e->phase != PHASE_STRUCTURE)
-			copy_events(st, e, b->bytes[i]);
+			copy_events(copy, e, b->bytes[i]);
 		else if (is_epoch(b->bytes[i]))
-			copy_epoch(st, e, b->bytes[i]);
+			copy_epoch(copy, e, b->bytes[i]);
 		else
 			copy_option(copy, e, b->bytes[i]);
 	}
 	flush_run(copy);
 }
 
-void hpw_copy_end(struct hpw_state *st, struct chunk *chunk)
+void hpw_copy_end(struct hpw_copy *copy, struct chunk *chunk)
 {
-	struct hpw_copy *const copy = &st->copy;
-
 	copy->chunk = chunk;
 	write_pending_tracks(copy, NULL);
-	if (!copy->streams.selected && hpw_pending_count(&copy->pending) > 0)
-		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0,
-		           hpw_pending_count(&copy->pending));
+	if (!copy->streams.selected && count_pending(&copy->pending) > 0)
+		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, count_pending(&copy->pending));
 	write_pending_epoch(copy);
 }
 
 void hpw_copy_free(struct hpw_copy *copy)
 {
-	hpw_streams_free(&copy->streams);
-	hpw_pending_free(&copy->pending);
+	free_streams(&copy->streams);
+	free_pending(&copy->pending);
 }

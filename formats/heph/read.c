@@ -1,7 +1,8 @@
 /*
  * Reads Heph traces: packets one after the other, each with a magic constant and its size, so that damage in
- * one does not affect the next.  Several threads append to one file: packets of different streams interleave,
- * times are not sorted, and an option applies to the whole trace wherever it is stored.
+ * one does not affect the next.  An event packet becomes a span; a metadata packet is an option of the trace,
+ * of which the document defines one, `epoch`.  Several threads append to one file: packets of different
+ * streams interleave, times are not sorted, and an option applies to the whole trace wherever it is stored.
  */
 #include "heph/heph.h"
 
@@ -40,7 +41,7 @@ void heph_report_text(struct heph_state *st, const struct heph_packet *k, const 
 	heph_report(st, HEPH_RULE_INVALID_UTF8, k, s.p, "%s is %s", what, q.s);
 }
 
-/* ---- packets ---- */
+/* ---- starts of packets ---- */
 
 uint32_t heph_packet_min_of_part(const char *p, const char *end)
 {
@@ -60,6 +61,172 @@ bool heph_is_packet(const char *p, const char *inside, const char *end)
 
 	return min != 0 && size >= min && size <= (size_t)(inside - p) && heph_is_packet_end(p + size, end);
 }
+
+/* ---- events ---- */
+
+/* Returns the bytes of a packet; of a damaged one only those that were read, as the search skips the others.
+ */
+static struct slice packet_bytes(const struct heph_packet *k)
+{
+	const char *const end = k->fault != NULL && !k->followed ? k->fault : k->end;
+
+	return slice_of(k->p, (size_t)(end - k->p));
+}
+
+/* Adds the counter, and the end of an event that ends before it starts: its span has no length, so the end
+ * would be lost. */
+static bool add_own_fields(struct heph_packet *k, struct batch *b)
+{
+	struct field *const f = batch_fields(b, 2);
+
+	if (f == NULL)
+		return false;
+	f[0].name = SLICE_LIT(HEPH_COUNTER_FIELD);
+	f[0].value = (struct value){ .type = VALUE_U32, .u64 = k->counter };
+	k->nfields = 1;
+	if (k->stop < k->start) {
+		f[1].name = SLICE_LIT(HEPH_END_FIELD);
+		f[1].value = value_u64(k->stop);
+		k->nfields = 2;
+	}
+	return true;
+}
+
+static void add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
+{
+	struct event *const e = &b->events[b->n];
+
+	e->track = heph_track(st, k);
+	if (e->track == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	e->ts = k->start;
+	e->dur = k->stop < k->start ? 0 : k->stop - k->start;
+	e->name = k->description;
+	e->cls = st->event_class;
+	e->offset = k->offset;
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)k->nfields;
+	e->phase = PHASE_SPAN;
+	e->flags = 0;
+	if (st->own.active && !st->raw)
+		heph_own_event(st, k, e, b);
+	b->nfields += e->nfields;
+	if (b->bytes != NULL)
+		b->bytes[b->n] = packet_bytes(k);
+	b->n++;
+}
+
+static void read_event(struct heph_state *st, struct heph_packet *k, struct batch *b)
+{
+	const unsigned want = st->r->want;
+	const bool needed = class_needs_fields(st->event_class) || (st->own.active && !st->raw);
+	const bool build = (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
+	const uint32_t n = load_u16(k->p + 40, true);
+	const size_t left = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
+
+	k->stream = load_u32(k->p + 8, true);
+	k->counter = load_u32(k->p + 12, true);
+	k->substream = load_u64(k->p + 16, true);
+	k->start = load_u64(k->p + 24, true);
+	k->stop = load_u64(k->p + 32, true);
+	heph_check_counter(st, k);
+	if (n > left) {
+		k->fault = k->p + 40;
+		heph_report_past_packet(st, k, k->fault, "the description", n, left);
+		return;
+	}
+	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS && (build || !st->raw));
+	if ((k->description.flags & SLICE_UTF8) == 0)
+		heph_report_text(st, k, "the description", k->description);
+	heph_check_epoch(st, k);
+	const char *const attributes = k->description.p + n;
+	if (build && !(st->raw ? heph_raw_add_event(k, b) : add_own_fields(k, b)))
+		st->no_memory = true;
+	else if (attributes < k->end)
+		heph_read_attributes(st, k, attributes, build ? b : NULL);
+	st->event_class->records++;
+	st->r->trace->events++;
+	if ((want & WANT_TIMES) != 0 && !st->no_memory)
+		add_event(st, k, b);
+}
+
+/* ---- options ---- */
+
+static bool add_option_fields(struct batch *b, struct event *e, struct slice name, struct value value)
+{
+	struct field *const f = batch_fields(b, 2);
+
+	if (f == NULL)
+		return false;
+	f[0] = (struct field){ SLICE_LIT("option"), value_string(name) };
+	f[1] = (struct field){ SLICE_LIT("value"), value };
+	e->first_field = b->nfields;
+	e->nfields = 2;
+	b->nfields += 2;
+	return true;
+}
+
+static void add_option(struct heph_state *st, const struct heph_packet *k, struct slice name,
+                       struct slice value, struct batch *b)
+{
+	struct event *const e = &b->events[b->n];
+	struct value v = { .type = VALUE_BYTES, .count = value.n, .p = value.p };
+	bool ok = true;
+
+	if (slice_is(name, "epoch") && value.n == HEPH_EPOCH_SIZE)
+		v = value_u64(load_u64(value.p, true));
+	*e = (struct event){ .name = st->metadata_class->name,
+		             .cls = st->metadata_class,
+		             .phase = PHASE_STRUCTURE,
+		             .offset = k->offset };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = packet_bytes(k);
+	if (st->raw)
+		ok = heph_raw_add_option(k, name, v, e, b);
+	else if ((st->r->want & WANT_FIELDS) != 0)
+		ok = add_option_fields(b, e, name, v);
+	b->n += ok;
+	st->no_memory |= !ok;
+}
+
+static void report_unknown_option(struct heph_state *st, const struct heph_packet *k, struct slice name,
+                                  size_t size)
+{
+	struct quoted q;
+
+	if (heph_is_shown(st, HEPH_RULE_UNKNOWN_OPTION))
+		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, name.p, "option %s with a value of %zu bytes",
+		            quoted(&q, name), size);
+	else
+		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, name.p, "not shown");
+}
+
+static void read_option(struct heph_state *st, struct heph_packet *k, struct batch *b)
+{
+	const uint32_t n = load_u16(k->p + 8, true);
+	const size_t left = (size_t)(k->end - k->p) - HEPH_METADATA_MIN;
+
+	if (n > left) {
+		k->fault = k->p + 8;
+		heph_report_past_packet(st, k, k->p + 8, "the option name", n, left);
+		return;
+	}
+	const struct slice name = textscan_slice(k->p + HEPH_METADATA_MIN, n);
+	const char *const value = name.p + n;
+	if ((name.flags & SLICE_UTF8) == 0)
+		heph_report_text(st, k, "the option name", name);
+	if (slice_is(name, "epoch"))
+		heph_set_epoch(st, k, value);
+	else if (!word_is_own(name) || !heph_own_option(st, k, name, value, b))
+		report_unknown_option(st, k, name, left - n);
+	st->metadata_class->records++;
+	if ((st->r->want & WANT_STRUCTURE) != 0)
+		add_option(st, k, name, slice_of(value, left - n), b);
+}
+
+/* ---- packets ---- */
 
 /* Reports an input that ends within the magic constant and the size of a packet. */
 static HEPH_COLD void report_cut_start(struct heph_state *st, const struct heph_packet *k)
@@ -104,9 +271,9 @@ static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t 
 
 	k->followed = heph_is_packet_end(k->end, in->end);
 	if (min == HEPH_EVENT_MIN)
-		heph_read_event(st, k, b);
+		read_event(st, k, b);
 	else
-		heph_read_option(st, k, b);
+		read_option(st, k, b);
 	st->r->records++;
 	if (k->fault == NULL || k->followed)
 		in->p = k->end;
@@ -143,7 +310,7 @@ bool heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch
 	return true;
 }
 
-/* ---- reader ---- */
+/* ---- the reader ---- */
 
 static bool add_classes(struct heph_state *st)
 {

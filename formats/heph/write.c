@@ -1,29 +1,401 @@
 /*
  * The writer of events of any format: spans are packets of Heph, all other events are spans of no length
- * whose attributes state what they are.  Tracetool's own options describe tracks and the trace (see heph.h).
+ * whose attributes state what they are.  Heph has integers and floats of 64 bits, texts, and arrays of these;
+ * an attribute of tracetool states the exact types of the fields, one item each: "u8,,[bool]".  Options of
+ * tracetool describe tracks and the trace.  A packet is written in place into the chunk.
  * Memory: about 100 bytes a track, at most MAX_TRACKS of them; all further ones share a stream.
  */
 #include <stdlib.h>
 
+#include "base/scan.h"
+#include "base/utf8.h"
+#include "format/fields_json.h"
 #include "heph/heph.h"
 #include "model/event_traits.h"
 #include "model/value.h"
+#include "out/facts.h"
 #include "out/times.h"
+#include "out/tracks.h"
+#include "output/text_json.h"
+#include "output/text_units.h"
 
-/* ---- attributes ---- */
+/* ---- limits, state ---- */
 
-static void put_text(struct hpw_packet *k, struct slice name, struct slice text)
+/* Limits of the writer keep its memory independent of the length of the trace, and its output within the
+ * HEPH_MAX_* of readers. */
+#define MAX_TEXT UINT16_MAX /* bytes of a text, or values of a list */
+#define MAX_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
+#define MAX_FIELDS 64000U   /* of one event */
+#define MAX_TRACKS 98000U
+#define MAX_DESCRIBED (60U << 20) /* bytes of the options that describe tracks */
+#define SHARED_STREAM UINT32_MAX  /* of all tracks beyond the limits */
+
+struct hpw_track {
+	uint32_t stream;
+	uint64_t substream;
+	uint32_t process; /* index of its process's track */
+	bool numbered, reported;
+	bool changed; /* readers show its events under another name or number */
+};
+
+struct hpw_tracks {
+	struct hpw_track *list; /* by index of the trace's track */
+	uint32_t n;
+	uint32_t *counters; /* packets of a process, by index of its track */
+	uint32_t ncounters;
+	uint32_t shared; /* packets of the stream that tracks beyond the limits share */
+	struct track_numbers streams, substreams;
+	uint32_t nstreams, count;
+	uint64_t described; /* bytes of options that describe tracks */
+};
+
+struct hpw_state {
+	bool is_raw, signed_time;
+	struct hpw_copy copy;
+	struct hpw_tracks tracks;
+	uint64_t latest;         /* greatest time of an event */
+	struct word_types types; /* of the current packet */
+	struct text scratch;
+	const struct track *last_track; /* of the latest event ... */
+	const struct hpw_track *last;   /* ... and its stream and substream */
+};
+
+/* A packet being written.  After OOM (text.failed) nothing more is added. */
+struct hpw_packet {
+	struct hpw_state *st;
+	struct text *text;
+	struct ledger *ledger;
+	uint64_t offset;    /* of its event in the input */
+	size_t start;       /* in the text */
+	uint32_t nfields;   /* of the event, up to now */
+	uint32_t nelements; /* of lists */
+	bool lost;          /* it had a loss */
+};
+
+const struct loss hpw_losses[HPW_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "heph/losses.def"
+#undef LOSS
+};
+
+/* ---- packets and texts ---- */
+
+static void add_loss(struct hpw_packet *k, enum hpw_loss loss)
+{
+	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
+	k->lost = true;
+}
+
+static void add_number(struct hpw_packet *k, uint64_t v, unsigned size)
+{
+	char *const p = text_reserve(k->text, size);
+
+	if (p != NULL) {
+		hpw_store(p, v, size);
+		k->text->n += size;
+	}
+}
+
+/* Adds a text that is too long, or that may not be UTF-8. */
+static void add_checked_text(struct hpw_packet *k, struct slice s)
+{
+	struct text *const t = k->text;
+	size_t n = utf8_cut(s.p, s.n, MAX_TEXT);
+	bool cut = n < s.n;
+
+	s.n = (uint32_t)n;
+	add_number(k, 0, 2);
+	const size_t start = t->n;
+	if (text_utf8(t, s) > 0)
+		add_loss(k, HPW_TEXT_REPLACED);
+	if (t->failed)
+		return;
+	n = utf8_cut(t->p + start, t->n - start, MAX_TEXT);
+	cut |= n < t->n - start;
+	t->n = start + n;
+	hpw_store(t->p + start - 2, n, 2);
+	if (cut)
+		add_loss(k, HPW_TEXT_CUT);
+}
+
+static void add_text(struct hpw_packet *k, struct slice s)
+{
+	struct text *const t = k->text;
+
+	if ((s.flags & SLICE_UTF8) == 0 || s.n > MAX_TEXT) {
+		add_checked_text(k, s);
+		return;
+	}
+	char *const p = text_reserve(t, (size_t)s.n + 2);
+	if (p == NULL)
+		return;
+	hpw_store(p, s.n, 2);
+	if (s.n > 0)
+		memcpy(p + 2, s.p, s.n);
+	t->n += (size_t)s.n + 2;
+}
+
+static void put_attribute(struct hpw_packet *k, struct slice name, const struct value *v)
+{
+	const bool text = v->type == VALUE_STRING;
+
+	add_text(k, name);
+	add_number(k, text ? HEPH_STRING : HEPH_UNSIGNED, 1);
+	if (text)
+		add_text(k, value_text(v));
+	else
+		add_number(k, v->u64, 8);
+}
+
+static void clear_types(struct hpw_state *st)
+{
+	text_clear(&st->types.text);
+	st->types.n = 0;
+}
+
+static struct hpw_packet begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
+                                      uint64_t offset)
+{
+	struct hpw_packet k = { .st = st,
+		                .text = &chunk->text,
+		                .ledger = &chunk->ledger,
+		                .offset = offset,
+		                .start = chunk->text.n };
+
+	clear_types(st);
+	add_number(&k, HEPH_MAGIC_METADATA, 4);
+	add_number(&k, 0, 4);
+	add_text(&k, slice_str(name));
+	return k;
+}
+
+static void finish_packet(struct hpw_packet *k)
+{
+	struct text *const t = k->text;
+
+	if (!t->failed)
+		hpw_store(t->p + k->start + HPW_AT_SIZE, t->n - k->start, 4);
+}
+
+static void put_text_attribute(struct hpw_packet *k, struct slice name, struct slice text)
 {
 	const struct value v = value_string(text);
 
-	hpw_attribute(k, name, &v);
+	put_attribute(k, name, &v);
 }
 
-static void put_number(struct hpw_packet *k, struct slice name, uint64_t number)
+static void put_number_attribute(struct hpw_packet *k, struct slice name, uint64_t number)
 {
 	const struct value v = value_u64(number);
 
-	hpw_attribute(k, name, &v);
+	put_attribute(k, name, &v);
+}
+
+/* ---- types and values ---- */
+
+/* The type of Heph that a value is written as, by enum value_type; 0: it has none. */
+static const uint8_t stored_as[VALUE_JSON + 1] = {
+	[VALUE_BOOL] = HEPH_UNSIGNED, [VALUE_U8] = HEPH_UNSIGNED,  [VALUE_U16] = HEPH_UNSIGNED,
+	[VALUE_U32] = HEPH_UNSIGNED,  [VALUE_U64] = HEPH_UNSIGNED, [VALUE_I8] = HEPH_SIGNED,
+	[VALUE_I16] = HEPH_SIGNED,    [VALUE_I32] = HEPH_SIGNED,   [VALUE_I64] = HEPH_SIGNED,
+	[VALUE_F32] = HEPH_FLOAT,     [VALUE_F64] = HEPH_FLOAT,    [VALUE_ADDRESS] = HEPH_UNSIGNED,
+	[VALUE_STRING] = HEPH_STRING,
+};
+
+/* Returns whether the type of Heph determines that of the value. */
+static bool is_native(uint8_t type)
+{
+	return type == VALUE_U64 || type == VALUE_I64 || type == VALUE_F64 || type == VALUE_STRING;
+}
+
+/* Adds the exact type of the next field, unless Heph has it. */
+static void add_type(struct hpw_packet *k, uint8_t type, bool list)
+{
+	if (!is_native(type))
+		words_add_type(&k->st->types, k->nfields, type, list);
+}
+
+static void put_types(struct hpw_packet *k)
+{
+	struct text *const t = &k->st->types.text;
+
+	k->text->failed |= t->failed;
+	if (t->n == 0 || t->failed)
+		return;
+	if (t->n > MAX_TEXT) { /* cut between types */
+		for (t->n = MAX_TEXT; t->p[t->n] != ','; t->n--)
+			;
+		add_loss(k, HPW_TYPES_CUT);
+	}
+	const struct value v = value_string((struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 });
+	put_attribute(k, word_names[WORD_TYPES], &v);
+}
+
+static void put_name(struct hpw_packet *k, struct slice name)
+{
+	struct text *const t = &k->st->scratch;
+
+	if (!word_is_own(name)) {
+		add_text(k, name);
+		return;
+	}
+	text_clear(t);
+	words_escape(t, name);
+	k->text->failed |= t->failed;
+	if (!t->failed)
+		add_text(k, slice_of(t->p, t->n));
+}
+
+/* Adds a value that Heph has no type for as text.  Returns false if it was cut. */
+static bool put_as_text(struct hpw_packet *k, const struct value *v)
+{
+	struct text *const t = &k->st->scratch;
+	struct fields_json_lost lost = { .bad_text = 0 };
+
+	text_clear(t);
+	if (v->type == VALUE_BYTES)
+		text_hex(t, v->p, v->count);
+	else if (v->type == VALUE_NONE)
+		text_str(t, "null");
+	else if (v->type == VALUE_JSON)
+		text_add(t, v->p, v->count);
+	else
+		fields_json_value(t, v, &lost);
+	k->text->failed |= t->failed;
+	add_number(k, HEPH_STRING, 1);
+	if (t->failed)
+		return false;
+	const bool whole = t->n <= MAX_TEXT;
+	if (v->type == VALUE_BYTES && !whole) {
+		t->n = MAX_TEXT - 1; /* whole bytes */
+		add_loss(k, HPW_TEXT_CUT);
+	}
+	add_text(k, slice_of(t->p, t->n));
+	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
+		add_loss(k, HPW_VALUE_AS_TEXT);
+	return whole || v->type == VALUE_BYTES;
+}
+
+/* Returns the type of an array for the list; 0: no array can hold it. */
+static uint8_t array_type(const struct value *v)
+{
+	const uint8_t type = stored_as[v->element];
+
+	if (v->count == 0 && type == 0 && v->element == VALUE_NONE)
+		return HEPH_ARRAY | HEPH_UNSIGNED;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (v->values[i].type != v->element)
+			return 0;
+	return type != 0 ? HEPH_ARRAY | type : 0;
+}
+
+/* Returns false if there is no space for so many values. */
+static bool put_array(struct hpw_packet *k, const struct value *v, uint8_t type)
+{
+	const uint32_t n = v->count < MAX_TEXT ? v->count : MAX_TEXT;
+
+	if (n > HEPH_MAX_ELEMENTS - k->nelements)
+		return false;
+	if (n < v->count)
+		add_loss(k, HPW_TEXT_CUT);
+	k->nelements += n;
+	add_number(k, type, 1);
+	add_number(k, n, 2);
+	for (uint32_t i = 0; i < n && k->text->n - k->start <= MAX_ARGS; i++)
+		if (v->element == VALUE_STRING)
+			add_text(k, value_text(&v->values[i]));
+		else
+			add_number(k, v->values[i].u64, 8);
+	return true;
+}
+
+/* Returns false if there is no space. */
+static bool put_value(struct hpw_packet *k, const struct value *v)
+{
+	const uint8_t type = stored_as[v->type], array = v->type == VALUE_LIST ? array_type(v) : 0;
+
+	if (type == HEPH_STRING) {
+		add_number(k, type, 1);
+		add_text(k, value_text(v));
+	} else if (type != 0) {
+		add_number(k, type, 1);
+		add_number(k, v->u64, 8);
+	} else if (array != 0) {
+		return put_array(k, v, array);
+	} else {
+		const bool nested = v->type == VALUE_LIST || v->type == VALUE_MAP;
+		add_type(k, put_as_text(k, v) ? (nested ? VALUE_JSON : v->type) : VALUE_STRING, false);
+		return true;
+	}
+	return true;
+}
+
+static void put_field(struct hpw_packet *k, struct slice name, const struct value *v)
+{
+	struct text *const t = k->text;
+	struct word_types *const types = &k->st->types;
+	const size_t before = t->n, types_before = types->text.n;
+	const uint32_t ntypes = types->n;
+
+	if (k->nfields < MAX_FIELDS) {
+		put_name(k, name);
+		const bool fits = put_value(k, v);
+		if (fits && t->n - k->start <= MAX_ARGS) {
+			if (stored_as[v->type] != 0)
+				add_type(k, v->type, false);
+			else if (v->type == VALUE_LIST && array_type(v) != 0)
+				add_type(k, v->element, true);
+			k->nfields++;
+			return;
+		}
+	}
+	t->n = before;
+	types->text.n = types_before;
+	types->n = ntypes;
+	add_loss(k, HPW_FIELDS_LEFT_OUT);
+}
+
+/* ---- fields of an event ---- */
+
+#define FEW 16U /* fields; their names are compared pairwise */
+
+/* Returns whether two of the fields may have the same name. */
+static bool may_repeat_name(const struct field *f, uint32_t n)
+{
+	if (n > FEW)
+		return true;
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (slice_equal(f[i].name, f[k].name))
+				return true;
+	return false;
+}
+
+static void put_fields_renamed(struct hpw_packet *k, const struct field *f, uint32_t n)
+{
+	struct tabletext names = { 0 };
+	struct arena a = { 0 };
+
+	for (uint32_t i = 0; i < n && !k->text->failed; i++) {
+		const struct slice name = tabletext_unique(&names, &a, f[i].name);
+		if (name.n != f[i].name.n)
+			add_loss(k, HPW_NAME_REPEATED);
+		k->text->failed |= name.p == NULL;
+		if (name.p != NULL)
+			put_field(k, name, &f[i].value);
+	}
+	tabletext_free(&names);
+	arena_free(&a);
+}
+
+static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
+{
+	if (may_repeat_name(f, n)) {
+		put_fields_renamed(k, f, n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		put_field(k, f[i].name, &f[i].value);
 }
 
 /* ---- facts of the trace ---- */
@@ -31,28 +403,28 @@ static void put_number(struct hpw_packet *k, struct slice name, uint64_t number)
 /* Writes the facts known at the beginning, in one option. */
 static void put_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
 {
-	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
+	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_TRACE, 0);
 	struct facts facts = facts_of(w, FACTS_WORDS);
 	struct fact f;
 
-	put_number(&k, SLICE_LIT("version"), HEPH_OWN_VERSION);
+	put_number_attribute(&k, SLICE_LIT("version"), HEPH_OWN_VERSION);
 	while (facts_next(&facts, &f))
-		hpw_attribute(&k, f.name, &f.value);
-	hpw_finish(&k);
+		put_attribute(&k, f.name, &f.value);
+	finish_packet(&k);
 }
 
 static void put_fact(struct hpw_state *st, struct chunk *chunk, const struct fact *f)
 {
-	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
+	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_FACT, 0);
 	struct text *const name = &st->scratch;
 
 	text_clear(name);
 	fact_put_name(name, f);
 	chunk->text.failed |= name->failed;
 	if (!name->failed)
-		hpw_field(&k, slice_of(name->p, name->n), &f->value);
-	hpw_types(&k);
-	hpw_finish(&k);
+		put_field(&k, slice_of(name->p, name->n), &f->value);
+	put_types(&k);
+	finish_packet(&k);
 }
 
 /* Writes the epoch, which is certain only at the end; it applies to the whole trace wherever it is. */
@@ -66,9 +438,9 @@ static void put_epoch(struct hpw_state *st, const struct writer *w, struct chunk
 		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], 0, 1);
 		return;
 	}
-	struct hpw_packet k = hpw_begin_option(st, chunk, "epoch", 0);
-	hpw_number(&k, epoch, 8);
-	hpw_finish(&k);
+	struct hpw_packet k = begin_option(st, chunk, "epoch", 0);
+	add_number(&k, epoch, 8);
+	finish_packet(&k);
 }
 
 static void put_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
@@ -83,10 +455,6 @@ static void put_last_facts(struct hpw_state *st, const struct writer *w, struct 
 }
 
 /* ---- tracks ---- */
-
-#define MAX_TRACKS 98000U
-#define MAX_DESCRIBED (60U << 20) /* bytes of the options that describe tracks */
-#define SHARED_STREAM UINT32_MAX  /* of all tracks beyond the limits */
 
 /* A process is a stream, its threads are the substreams.  Both keep their ids if these fit and are free (see
  * out/tracks.h); an option states what each number means. */
@@ -137,7 +505,7 @@ static bool number_track(struct hpw_packet *k, const struct track *t)
 	if (all->count >= MAX_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
 	    all->list[process->index].stream == shared.stream) {
 		*to = shared;
-		hpw_lose(k, HPW_TRACK_SHARED);
+		add_loss(k, HPW_TRACK_SHARED);
 	} else if (t == process) {
 		ok = number_stream(all, t, to);
 		all->count++;
@@ -156,26 +524,26 @@ static void describe_track(struct hpw_state *st, const struct track *t, struct c
 {
 	struct hpw_tracks *const all = &st->tracks;
 	struct hpw_track *const to = &all->list[t->index];
-	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACK, offset);
+	struct hpw_packet k = begin_option(st, chunk, HEPH_OWN_TRACK, offset);
 
-	hpw_number(&k, to->stream, 4);
-	hpw_number(&k, to->substream, 8);
-	put_text(&k, SLICE_LIT("kind"), track_kind_name(t));
-	put_text(&k, SLICE_LIT("name"), t->name);
+	add_number(&k, to->stream, 4);
+	add_number(&k, to->substream, 8);
+	put_text_attribute(&k, SLICE_LIT("kind"), track_kind_name(t));
+	put_text_attribute(&k, SLICE_LIT("name"), t->name);
 	if (t->has_id)
-		put_number(&k, SLICE_LIT("id"), t->id);
+		put_number_attribute(&k, SLICE_LIT("id"), t->id);
 	if (t->lane > 0)
-		put_number(&k, SLICE_LIT("lane"), t->lane);
+		put_number_attribute(&k, SLICE_LIT("lane"), t->lane);
 	if (t->parent != NULL && t->parent->parent != NULL)
-		put_number(&k, SLICE_LIT("parent"), all->list[t->parent->index].substream);
-	hpw_finish(&k);
+		put_number_attribute(&k, SLICE_LIT("parent"), all->list[t->parent->index].substream);
+	finish_packet(&k);
 	to->reported = true;
 	if (chunk->text.failed)
 		return;
 	all->described += chunk->text.n - k.start;
 	if (all->described > MAX_DESCRIBED) {
 		chunk->text.n = k.start;
-		hpw_lose(&k, HPW_TRACK_NAMES);
+		add_loss(&k, HPW_TRACK_NAMES);
 	}
 	to->changed = k.lost || all->list[to->process].changed;
 }
@@ -224,49 +592,6 @@ static void put_remaining_tracks(struct hpw_state *st, const struct trace *trace
 			find_track(st, trace->tracks[i], chunk, 0);
 }
 
-/* ---- fields of an event ---- */
-
-#define FEW 16U /* fields; their names are compared pairwise */
-
-/* Whether two of the fields may have the same name. */
-static bool repeats(const struct field *f, uint32_t n)
-{
-	if (n > FEW)
-		return true;
-	for (uint32_t i = 1; i < n; i++)
-		for (uint32_t k = 0; k < i; k++)
-			if (slice_equal(f[i].name, f[k].name))
-				return true;
-	return false;
-}
-
-static void put_fields_renamed(struct hpw_packet *k, const struct field *f, uint32_t n)
-{
-	struct tabletext names = { 0 };
-	struct arena a = { 0 };
-
-	for (uint32_t i = 0; i < n && !k->text->failed; i++) {
-		const struct slice name = tabletext_unique(&names, &a, f[i].name);
-		if (name.n != f[i].name.n)
-			hpw_lose(k, HPW_NAME_REPEATED);
-		k->text->failed |= name.p == NULL;
-		if (name.p != NULL)
-			hpw_field(k, name, &f[i].value);
-	}
-	tabletext_free(&names);
-	arena_free(&a);
-}
-
-static void put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
-{
-	if (repeats(f, n)) {
-		put_fields_renamed(k, f, n);
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		hpw_field(k, f[i].name, &f[i].value);
-}
-
 /* ---- events ---- */
 
 /* Adds the words of an event: properties that Heph cannot store. */
@@ -277,8 +602,8 @@ static void put_words(struct hpw_packet *k, const struct event *e)
 	words_of_event(&w, e);
 	for (unsigned i = 0; i < WORDS_OF_EVENT; i++)
 		if (w.of[i].type != VALUE_NONE)
-			hpw_attribute(k, word_names[i], &w.of[i]);
-	hpw_types(k);
+			put_attribute(k, word_names[i], &w.of[i]);
+	put_types(k);
 }
 
 static const struct hpw_track *track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
@@ -311,7 +636,6 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 	const struct out_times times = out_times_of(e, st->signed_time);
 	const uint64_t end = times.start + times.dur;
 	char *const p = text_reserve(k.text, HPW_AT_DESCRIPTION);
-
 	uint32_t *const counter = counter_of(&st->tracks, to);
 
 	if (p == NULL || counter == NULL) {
@@ -319,11 +643,11 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 		return;
 	}
 	if (times.negative)
-		hpw_lose(&k, HPW_NEGATIVE_TIME);
+		add_loss(&k, HPW_NEGATIVE_TIME);
 	if (times.late)
-		hpw_lose(&k, HPW_LATE_TIME);
+		add_loss(&k, HPW_LATE_TIME);
 	if (to->changed)
-		hpw_lose(&k, HPW_TRACK_CHANGED);
+		add_loss(&k, HPW_TRACK_CHANGED);
 	hpw_store(p, HEPH_MAGIC_EVENT, 4);
 	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
 	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);
@@ -332,20 +656,14 @@ static void put_event(struct hpw_state *st, const struct batch *b, const struct 
 	hpw_store(p + HPW_AT_END, end, 8);
 	k.text->n += HPW_AT_DESCRIPTION;
 	st->latest = end > st->latest ? end : st->latest;
-	hpw_clear_types(st);
-	hpw_text(&k, e->name);
+	clear_types(st);
+	add_text(&k, e->name);
 	put_fields(&k, b->fields + e->first_field, e->nfields);
 	put_words(&k, e);
-	hpw_finish(&k);
+	finish_packet(&k);
 }
 
 /* ---- the writer ---- */
-
-const struct loss hpw_losses[HPW_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
-#include "heph/losses.def"
-#undef LOSS
-};
 
 static bool hpw_open(struct writer *w, struct chunk *chunk)
 {
@@ -353,7 +671,7 @@ static bool hpw_open(struct writer *w, struct chunk *chunk)
 
 	st->is_raw = w->raw;
 	st->copy.streams.selected = w->selected;
-	st->rebased = w->rebased;
+	st->copy.rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	if (!w->raw)
 		put_first_facts(st, w, chunk);
@@ -372,7 +690,7 @@ static void hpw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct hpw_state *const st = state;
 
 	if (st->is_raw) {
-		hpw_copy(st, b, chunk);
+		hpw_copy_batch(&st->copy, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
@@ -385,7 +703,7 @@ static bool hpw_close(struct writer *w, struct chunk *chunk)
 	struct hpw_state *const st = w->state;
 
 	if (w->raw) {
-		hpw_copy_end(st, chunk);
+		hpw_copy_end(&st->copy, chunk);
 		return true;
 	}
 	put_remaining_tracks(st, w->trace, chunk);

@@ -59,7 +59,7 @@ static void repair_byte_order(struct recovery *rc)
 	((struct search *)rc->state)->settled = true;
 	recover_keep(rc, to - 1);
 	recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
-	                "endianness %u; the records behind it are in %s order", (uint8_t)to[-1],
+	                "endianness %u; the records after it are in %s order", (uint8_t)to[-1],
 	                st->big ? "big-endian" : "little-endian");
 }
 

@@ -1,3 +1,15 @@
+/*
+ * The private header of NDJSON, a format of tracetool: one JSON object a line (tracetool-ndjson(5)).
+ *
+ *   format.c        probe, row of the format
+ *   read.c          lines: their members and types, the loop of the reader
+ *   meaning.c       what lines mean: the trace, tracks, classes, events, the end
+ *   read_fields.c   fields of a line and their values
+ *   raw.c           lines as raw records
+ *   write.c         lines of the writer
+ *   write_fields.c  fields of an event and their values
+ *   members.def     members of lines
+ */
 #ifndef NDJSON_NDJSON_H
 #define NDJSON_NDJSON_H
 
@@ -120,6 +132,12 @@ static inline bool ndjson_has(const struct ndjson_line *line, enum ndjson_member
 	return (line->seen >> m & 1) != 0;
 }
 
+/* Returns true for types that a class may declare for a field. */
+static inline bool ndjson_expectable(unsigned type)
+{
+	return type >= VALUE_U8 && type <= VALUE_BYTES;
+}
+
 /* ---- format.c ---- */
 
 int ndjson_probe(struct slice head, bool complete);
@@ -133,17 +151,7 @@ extern const char *const ndjson_member_names[NDJSON_MEMBERS];
 void ndjson_report(struct ndjson_reading *st, enum ndjson_rule rule, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* ---- trace_read.c ---- */
-
-/* Reads an integer member that the line has.  Returns false after a finding: it exceeds max. */
-bool ndjson_read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v);
-
-/* Returns a text member, unescaped if `escaped` names it.  p NULL: a finding, or OOM. */
-struct slice ndjson_read_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a);
-
-/* Returns the entry that a member refers to; NULL after a finding. */
-struct ndjson_entry *ndjson_find_entry(struct ndjson_reading *st, struct ndjson_index *k,
-                                       enum ndjson_member m);
+/* ---- meaning.c ---- */
 
 /* Return false after a finding or on OOM. */
 bool ndjson_read_trace(struct ndjson_reading *st);
@@ -152,18 +160,18 @@ bool ndjson_read_class(struct ndjson_reading *st);
 bool ndjson_read_end(struct ndjson_reading *st);
 void ndjson_indexes_free(struct ndjson_reading *st);
 
-/* ---- event_read.c ---- */
-
 /* Adds the event of the line if the consumer wants it.  Returns false after a finding or on OOM. */
 bool ndjson_read_event(struct ndjson_reading *st, struct batch *b);
 
 /* Reports spans that are open at the end of the input. */
 void ndjson_finish_events(struct ndjson_reading *st);
 
+/* ---- raw.c ---- */
+
 /* Adds the line, n bytes with its line feed, as a record. */
 void ndjson_read_raw(struct ndjson_reading *st, struct batch *b, bool parsed, size_t n);
 
-/* ---- fields_read.c ---- */
+/* ---- read_fields.c ---- */
 
 /* Destination of fields, and memory for values that are not in the input. */
 struct ndjson_target {
@@ -179,23 +187,7 @@ uint32_t ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_targe
 /* Fills entry->types if the class has many fields. */
 bool ndjson_index_types(struct ndjson_entry *entry);
 
-/* ---- value_read.c ---- */
-
-struct ndjson_fault {
-	const char *at;
-	const char *why; /* NULL: no fault */
-	bool range;      /* a number does not fit its type */
-};
-
-/* Reads a value.  expected: enum value_type, VALUE_NONE for none.  Sets *fault if it is invalid. */
-struct value ndjson_read_value(struct ndjson_reading *st, const struct ndjson_target *to,
-                               const struct json_token *t, unsigned expected, struct ndjson_fault *fault);
-
-/* Reads a value of a type that the line names, such as "u8" or "[u8]". */
-struct value ndjson_read_typed(struct ndjson_reading *st, const struct ndjson_target *to,
-                               const struct json_token *t, struct slice type, struct ndjson_fault *fault);
-
-/* Returns VALUE_NONE if no type has the name. */
+/* Returns an enum value_type, VALUE_NONE if no type has the name. */
 unsigned ndjson_type_of_name(struct slice name);
 
 /* Returns a string with its escapes resolved. */
@@ -208,25 +200,6 @@ struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
 
 #define NDJSON_VERSION 1 /* of the format; a reader refuses a larger one */
 
-/*
- * Written forms of a value: an enum value_type or one of these.  A list of values of one type is
- * NDJSON_LIST_OF | type if the source format declares it for the list, NDJSON_LIST_SAME | type if it does
- * not.
- */
-enum ndjson_kind {
-	NDJSON_ESCAPED = 32, /* text that is not UTF-8: \xHH for a byte, \\ for a backslash */
-	NDJSON_JSON_TEXT,    /* JSON that a line cannot contain unchanged */
-	NDJSON_OBJECT,       /* a map as an object; VALUE_MAP: as a list of pairs */
-	NDJSON_LIST_OF = 64,
-	NDJSON_LIST_SAME = 128,
-};
-
-/* A track as its events refer to it. */
-struct ndjson_track {
-	char text[96]; /* `,"track_index":3,"pid":1,"tid":7,"offset":` */
-	uint8_t n;
-};
-
 struct ndjson_class {
 	struct slice line;      /* declaration of the class */
 	struct slice text;      /* in events, after the name: `","class_index":3,"category":"C"` */
@@ -235,62 +208,16 @@ struct ndjson_class {
 	struct ndjson_class *next;
 };
 
-struct ndjson_state {
-	bool signed_time;   /* ts may be before 0; set by open */
-	struct arena arena; /* of the above structs and their texts */
-	struct ndjson_class *classes;
-};
-
-static inline const struct ndjson_track *ndjson_track_of(const struct track *t)
-{
-	return t->declared;
-}
-
-static inline const struct ndjson_class *ndjson_class_of(const struct class *c)
-{
-	return c->declared;
-}
-
 extern const struct writer_ops ndjson_writer_ops;
 
-/* ---- value.c: text ---- */
+/* ---- write_fields.c ---- */
 
 /* Write text as a JSON string, with and without quotes.  Return true if it is not UTF-8, thus escaped. */
 bool ndjson_string(struct text *t, struct slice s);
 bool ndjson_chars(struct text *t, struct slice s);
-bool ndjson_is_utf8(struct slice s);
 
-/* Write `,"NAME":VALUE`; the first returns like ndjson_string(). */
-bool ndjson_member(struct text *t, const char *name, struct slice s);
-void ndjson_member_u64(struct text *t, const char *name, uint64_t v);
-
-/* Writes `,"escaped":[...]` with the names of the members that are, unless none is. */
-void ndjson_escaped(struct text *t, const char *const *names, const bool *escaped, uint32_t n);
-
-typedef struct slice ndjson_name_at(const void *ctx, uint32_t i);
-
-/* Returns true if all n names differ; sets t->failed on OOM. */
-bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32_t n);
-
-/* ---- value.c: values ---- */
-
-/* Writes a value.  expected: the declared type, VALUE_NONE for none.  Returns the kind that must be written
- * with it so that it reads back the same; 0: none.  offset: of the event, for losses. */
-unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset);
-
-/* Returns the same as ndjson_value() without writing. */
-unsigned ndjson_value_kind(struct text *t, const struct value *v, unsigned expected);
-
-/* Writes a value with its kind if that is needed: {"$u8":7}. */
-void ndjson_typed_value(struct chunk *c, const struct value *v, uint64_t offset);
-
-/* Returns true for types that a class may declare for a field. */
-bool ndjson_expectable(unsigned type);
-
-/* Writes the name of an enum value_type or ndjson_kind: u8, [u8]. */
+/* Writes the name of an enum value_type, or of a kind: u8, [u8]. */
 void ndjson_put_kind(struct text *t, unsigned kind);
-
-/* ---- fields.c ---- */
 
 #define NDJSON_SHAPE_FIELDS 16
 #define NDJSON_SHAPES 16

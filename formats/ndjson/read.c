@@ -407,7 +407,7 @@ static bool read_by_type(struct ndjson_reading *st, struct batch *b)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
 		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
-		              st->has_end ? "a line of type %s behind the last one"
+		              st->has_end ? "a line of type %s after the last one"
 		                          : "a second line of type %s",
 		              ndjson_type_names[st->line.type]);
 		return false;
@@ -480,7 +480,7 @@ static void finish(struct ndjson_reading *st)
 	struct reader *const r = st->r;
 
 	if (!st->has_end && !st->cut)
-		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends behind %" PRIu64 " lines",
+		ndjson_report(st, NDJSON_RULE_NO_END, r->in->p, "the input ends after %" PRIu64 " lines",
 		              r->records);
 	ndjson_finish_events(st);
 }

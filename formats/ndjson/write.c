@@ -11,19 +11,82 @@
 #include "ndjson/ndjson.h"
 #include "out/kind.h"
 
+/* ---- state ---- */
+
+/* A track as its events refer to it. */
+struct ndjson_track {
+	char text[96]; /* `,"track_index":3,"pid":1,"tid":7,"offset":` */
+	uint8_t n;
+};
+
+struct ndjson_state {
+	bool signed_time;   /* ts may be before 0; set by open */
+	struct arena arena; /* of tracks, classes and their texts */
+	struct ndjson_class *classes;
+};
+
+static inline const struct ndjson_track *track_of(const struct track *t)
+{
+	return t->declared;
+}
+
+static inline const struct ndjson_class *class_of(const struct class *c)
+{
+	return c->declared;
+}
+
+/* ---- members ---- */
+
+static void begin_member(struct text *t, const char *name)
+{
+	text_str(t, ",\"");
+	text_str(t, name);
+	text_str(t, "\":");
+}
+
+/* Write `,"NAME":VALUE`; the first returns like ndjson_string(). */
+static bool put_member(struct text *t, const char *name, struct slice s)
+{
+	begin_member(t, name);
+	return ndjson_string(t, s);
+}
+
+static void put_member_u64(struct text *t, const char *name, uint64_t v)
+{
+	begin_member(t, name);
+	text_u64(t, v);
+}
+
+/* Writes `,"escaped":[...]` with the names of the members that are, unless none is. */
+static void put_escaped_names(struct text *t, const char *const *names, const bool *escaped, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!escaped[i])
+			continue;
+		text_str(t, any ? ",\"" : ",\"escaped\":[\"");
+		text_str(t, names[i]);
+		text_char(t, '"');
+		any = true;
+	}
+	if (any)
+		text_char(t, ']');
+}
+
 /* ---- the trace ---- */
 
 /* Facts known so far; the last line replaces them. */
 static void put_facts(struct text *t, const struct trace_facts *facts)
 {
-	ndjson_member(t, "format", slice_str(facts->format));
+	put_member(t, "format", slice_str(facts->format));
 	if (facts->dialect[0] != '\0')
-		ndjson_member(t, "dialect", slice_str(facts->dialect));
+		put_member(t, "dialect", slice_str(facts->dialect));
 	if (facts->byte_order != NULL)
-		ndjson_member(t, "byte_order", slice_str(facts->byte_order));
-	ndjson_member(t, "clock", slice_str(facts->clock));
+		put_member(t, "byte_order", slice_str(facts->byte_order));
+	put_member(t, "clock", slice_str(facts->clock));
 	if (facts->record_id != NULL)
-		ndjson_member(t, "record_id", slice_str(facts->record_id));
+		put_member(t, "record_id", slice_str(facts->record_id));
 }
 
 static struct trace_facts facts_of(const struct trace *t)
@@ -40,8 +103,8 @@ static void put_trace(struct text *t, const struct writer *w)
 	const bool rebased = w->rebased || (origin != NULL && origin->rebased);
 
 	text_printf(t, "{\"type\":\"trace\",\"version\":%d", NDJSON_VERSION);
-	ndjson_member(t, "tool", slice_str(w->tool));
-	ndjson_member(t, "mode", slice_str(w->raw ? "raw" : "interpreted"));
+	put_member(t, "tool", slice_str(w->tool));
+	put_member(t, "mode", slice_str(w->raw ? "raw" : "interpreted"));
 	text_printf(t, ",\"rebased\":%s", rebased ? "true" : "false");
 	put_facts(t, &facts);
 	text_str(t, "}\n");
@@ -80,18 +143,18 @@ static bool declare_track(struct ndjson_state *st, struct track *k)
 static void put_track_line(struct text *t, const struct track *k)
 {
 	text_str(t, "{\"type\":\"track\"");
-	ndjson_member_u64(t, "index", k->index);
-	ndjson_member(t, "kind", slice_str(k->kind == TRACK_PROCESS ? "process" : "thread"));
-	const bool escaped = ndjson_member(t, "name", k->name);
+	put_member_u64(t, "index", k->index);
+	put_member(t, "kind", slice_str(k->kind == TRACK_PROCESS ? "process" : "thread"));
+	const bool escaped = put_member(t, "name", k->name);
 	if (k->has_id)
-		ndjson_member_u64(t, "id", k->id);
+		put_member_u64(t, "id", k->id);
 	if (k->parent != NULL)
-		ndjson_member_u64(t, "parent", k->parent->index);
+		put_member_u64(t, "parent", k->parent->index);
 	if (k->lane > 0)
-		ndjson_member_u64(t, "lane", k->lane);
+		put_member_u64(t, "lane", k->lane);
 	if (k->is_child)
 		text_str(t, ",\"child\":true");
-	ndjson_escaped(t, (const char *const[]){ "name" }, &escaped, 1);
+	put_escaped_names(t, (const char *const[]){ "name" }, &escaped, 1);
 	text_str(t, "}\n");
 }
 
@@ -104,17 +167,17 @@ static void put_class_field(struct text *t, const struct class_field *f)
 
 	text_str(t, "{\"name\":");
 	escaped[0] = ndjson_string(t, f->name);
-	escaped[1] = ndjson_member(t, "type", f->type);
+	escaped[1] = put_member(t, "type", f->type);
 	if (f->value != VALUE_NONE) {
 		text_str(t, ",\"value\":\"");
 		ndjson_put_kind(t, f->value);
 		text_char(t, '"');
 	}
 	if (f->size > 0)
-		ndjson_member_u64(t, "size", f->size);
+		put_member_u64(t, "size", f->size);
 	if (f->unit != NULL)
-		ndjson_member(t, "unit", slice_str(f->unit));
-	ndjson_escaped(t, names, escaped, 2);
+		put_member(t, "unit", slice_str(f->unit));
+	put_escaped_names(t, names, escaped, 2);
 	text_char(t, '}');
 }
 
@@ -124,10 +187,10 @@ static void put_class(struct text *t, const struct class *c)
 	bool escaped[2];
 
 	text_str(t, "{\"type\":\"class\"");
-	ndjson_member_u64(t, "index", c->index);
-	escaped[0] = ndjson_member(t, "name", c->name);
-	escaped[1] = ndjson_member(t, "category", c->category);
-	ndjson_escaped(t, names, escaped, 2);
+	put_member_u64(t, "index", c->index);
+	escaped[0] = put_member(t, "name", c->name);
+	escaped[1] = put_member(t, "category", c->category);
+	put_escaped_names(t, names, escaped, 2);
 	for (uint32_t i = 0; i < c->nfields; i++) {
 		text_str(t, i > 0 ? "," : ",\"fields\":[");
 		put_class_field(t, &c->fields[i]);
@@ -166,7 +229,7 @@ static bool declare_class(struct ndjson_state *st, struct class *c)
 	text_clear(&t);
 	text_str(&t, "\",\"class_index\":");
 	text_u64(&t, c->index);
-	d->escaped = ndjson_member(&t, "category", c->category);
+	d->escaped = put_member(&t, "category", c->category);
 	d->text = copy_text(st, &t);
 	text_free(&t);
 	c->declared = d;
@@ -222,9 +285,9 @@ static void put_clock(struct text *t, const struct writer *w, const struct trace
 	const uint64_t before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
 
 	if (w->trace->epoch_known)
-		ndjson_member_u64(t, "epoch_ns", w->trace->epoch_ns - before);
+		put_member_u64(t, "epoch_ns", w->trace->epoch_ns - before);
 	if (w->rebased || (origin != NULL && origin->rebased))
-		ndjson_member_u64(t, "rebased_by_ns", before + (w->rebased ? w->rebased_by : 0));
+		put_member_u64(t, "rebased_by_ns", before + (w->rebased ? w->rebased_by : 0));
 }
 
 static void put_end(struct chunk *c, const struct writer *w)
@@ -237,8 +300,8 @@ static void put_end(struct chunk *c, const struct writer *w)
 	struct ndjson_shapes shapes;
 
 	text_str(t, "{\"type\":\"trace_end\"");
-	ndjson_member_u64(t, "records", origin != NULL ? origin->records : trace->records);
-	ndjson_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
+	put_member_u64(t, "records", origin != NULL ? origin->records : trace->records);
+	put_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
 	put_facts(t, &facts);
 	put_clock(t, w, trace->origin);
 	put_losses(t, w->total, origin);
@@ -317,7 +380,7 @@ static char *put_track(char *p, const struct event *e)
 {
 	if (e->track == NULL)
 		return PUT(p, ",\"offset\":");
-	const struct ndjson_track *const k = ndjson_track_of(e->track);
+	const struct ndjson_track *const k = track_of(e->track);
 	memcpy(p, k->text, sizeof k->text);
 	return p + k->n;
 }
@@ -325,7 +388,7 @@ static char *put_track(char *p, const struct event *e)
 static void render_event(const struct ndjson_state *st, struct ndjson_shapes *shapes, const struct batch *b,
                          const struct event *e, struct chunk *chunk)
 {
-	const struct ndjson_class *const c = ndjson_class_of(e->cls);
+	const struct ndjson_class *const c = class_of(e->cls);
 	struct text *const t = &chunk->text;
 	char *p = text_reserve(t, (size_t)e->name.n + c->text.n + LINE_SPACE);
 	bool escaped;
@@ -378,7 +441,7 @@ static void render_batch(const void *state, const struct batch *b, struct chunk 
 	for (uint32_t i = 0; i < b->ntracks; i++)
 		put_track_line(&chunk->text, b->tracks[i]);
 	for (uint32_t i = 0; i < b->nclasses; i++)
-		text_slice(&chunk->text, ndjson_class_of(b->classes[i])->line);
+		text_slice(&chunk->text, class_of(b->classes[i])->line);
 	for (uint32_t i = 0; i < b->n; i++)
 		render_event(state, &shapes, b, &b->events[i], chunk);
 }

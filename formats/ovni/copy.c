@@ -1,19 +1,19 @@
 /*
  * Copies of streams, record by record (format/reader_copy.h).  The reader hands on the files of a stream
  * before its records, and event.dur tells streams apart; the writer gives each stream a file and appends its
- * records. Adjoining records are written as one run, unless clocks are moved (--rebase).
+ * records.  Adjoining records are written as one run, unless clocks are moved (--rebase).
  *
- * In a selection, records that others depend on come along: the life of their thread, and the types and tasks
- * that other threads may refer to.  A stream waits in memory (at most MAX_WAITING for all) until one of
- * its records is selected; those that still wait at the end are left out, unless their metadata declares what
- * the others need.
+ * A selection includes the records that others depend on, and so retains streams until one of their records
+ * is selected (at most MAX_WAITING bytes of them).
  */
 #include "ovni/ovni.h"
 
 #include <cJSON.h>
 #include <stdlib.h>
 
-/* ---- the reader's part: files and runs as records ---- */
+#include "output/text_visible.h"
+
+/* ---- reader: files and runs as records ---- */
 
 #define NAME(s)                                                                                              \
 	{                                                                                                    \
@@ -75,11 +75,17 @@ static struct event *add_record(struct reader *r, struct batch *b, const struct 
 	return e;
 }
 
+static struct event *add_file_record(struct reader *r, struct batch *b, uint32_t number)
+{
+	const struct class like = { .name = SLICE_LIT("file"), .fields = file_fields, .nfields = 2 };
+
+	return add_record(r, b, &like, 0, number);
+}
+
 bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
                     uint32_t number)
 {
-	const struct class like = { .name = SLICE_LIT("file"), .fields = file_fields, .nfields = 2 };
-	struct event *const e = add_record(r, b, &like, 0, number);
+	struct event *const e = add_file_record(r, b, number);
 	struct field *const f = batch_fields(b, 2);
 
 	if (e == NULL || f == NULL)
@@ -108,12 +114,19 @@ bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64
 	return true;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 /* Returns the stream's path from the folder of the trace, without a suffix for compression. */
 static struct slice stream_name(const struct reader *r)
 {
 	const char *const path =
 	    r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
-	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	const char *name = base_name(path);
 	const size_t length = strlen(path);
 
 	if (r->folder > 0 && r->folder < length)
@@ -131,9 +144,9 @@ static struct slice stream_name(const struct reader *r)
 }
 
 /* Returns the length of a path up to its last slash, which is included. */
-static size_t folder_length(struct slice name)
+static uint32_t folder_length(struct slice name)
 {
-	size_t n = name.n;
+	uint32_t n = name.n;
 
 	while (n > 0 && name.p[n - 1] != '/')
 		n--;
@@ -158,8 +171,7 @@ bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uin
 	}
 	if (b->n == b->cap)
 		return true;
-	const struct class like = { .name = SLICE_LIT("file"), .fields = file_fields, .nfields = 2 };
-	struct event *const e = add_record(r, b, &like, 0, number);
+	struct event *const e = add_file_record(r, b, number);
 	struct field *const field = batch_fields(b, 1);
 	const struct slice own = arena_copy(&b->scratch, stream);
 	if (e == NULL || field == NULL || own.p == NULL)
@@ -172,37 +184,7 @@ bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uin
 	return true;
 }
 
-/* ---- the writer's part: records of streams ---- */
-
-static bool is_file(const struct batch *b, const struct event *e)
-{
-	return e->phase == PHASE_STRUCTURE && e->nfields > 0 &&
-	       slice_is(b->fields[e->first_field].name, "name");
-}
-
-static void add_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
-{
-	const struct field *const f = b->fields + e->first_field;
-	const struct slice name = value_text(&f[0].value);
-
-	if (e->nfields == 1)
-		ovw_name_stream(st, e->dur, name, chunk);
-	else
-		ovw_sidecar(st, name,
-		            f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
-		                                           : (struct slice){ NULL, 0, 0 },
-		            chunk);
-}
-
-/* Gives a stream a file unless the reader named one before. */
-static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chunk)
-{
-	struct ovw_copy *const c = &st->copy;
-
-	if (number >= c->nstreams || c->streams[number] == NULL)
-		ovw_name_stream(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
-	return number < c->nstreams && c->streams[number] != NULL;
-}
+/* ---- writer: clocks and data of records ---- */
 
 /* Returns whether a record lacks the data that its head announces: the reader dropped it. */
 static bool lacks_data(const struct event *e, struct slice bytes)
@@ -226,6 +208,12 @@ static void move_clock(struct ovw_state *st, const struct event *e, struct text 
 
 /* ---- selections: dependent records ---- */
 
+/*
+ * A selection includes, besides the selected records, states of their threads, and the types and tasks that
+ * other threads may refer to.  Streams without a selected record are left out at the end, unless their
+ * metadata declares values that the others need.
+ */
+
 static bool is_code(const char *p, const char *code)
 {
 	return memcmp(p + 1, code, 3) == 0;
@@ -247,7 +235,7 @@ static bool is_of_task(const char *p)
 }
 
 /* States and CPUs of the thread, and its unordered regions. */
-static bool is_life(const char *p)
+static bool is_thread_state(const char *p)
 {
 	return p[1] == 'O' && (p[2] == 'H' || p[2] == 'A' || is_code(p, "OU[") || is_code(p, "OU]"));
 }
@@ -327,7 +315,7 @@ static bool add_key(struct table64 *t, uint64_t key)
 	return table64_put(t, key, 0);
 }
 
-/* Writes what waited; later records follow directly. */
+/* Writes the retained files and records; later ones follow directly. */
 static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -349,7 +337,7 @@ static void keep_stream(struct ovw_state *st, struct ovw_waiting *s, struct chun
 	chunk->text.failed |= !ok;
 }
 
-/* Counts n more bytes that wait. */
+/* Counts n more retained bytes. */
 static void count_waiting(struct ovw_state *st, struct ovw_waiting *s, size_t n, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -375,8 +363,9 @@ static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 	return x->streams[number];
 }
 
-void ovw_selection_add_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-                            struct chunk *chunk)
+/* Adds a file to a stream; it is written if the stream is kept. */
+static void retain_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
+                        struct chunk *chunk)
 {
 	struct ovw_waiting *const s = find_waiting(st, number);
 
@@ -385,16 +374,15 @@ void ovw_selection_add_file(struct ovw_state *st, uint64_t number, const char *f
 		return;
 	}
 	struct ovw_waiting_file *const f = &s->files[s->nfiles++];
-	const char *const slash = strrchr(file, '/');
 	f->file = file;
 	text_slice(&f->content, content);
 	chunk->text.failed |= f->content.failed;
-	if (strcmp(slash != NULL ? slash + 1 : file, OVNI_METADATA_FILE) == 0)
+	if (strcmp(base_name(file), OVNI_METADATA_FILE) == 0)
 		read_declarations(s, content);
 	count_waiting(st, s, content.n, chunk);
 }
 
-/* Writes a record of a stream with a file, holds it, or leaves it out. */
+/* Writes a record of a stream with a file, retains it, or leaves it out. */
 static void select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -407,7 +395,7 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 		chunk->text.failed = true;
 		return;
 	}
-	if (!structure && !wanted && !defines && !is_life(bytes.p))
+	if (!structure && !wanted && !defines && !is_thread_state(bytes.p))
 		return;
 	s->file = st->copy.streams[e->dur];
 	s->defines |= defines;
@@ -427,7 +415,7 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 		count_waiting(st, s, bytes.n, chunk);
 }
 
-/* Returns whether a stream declares what those that are kept need. */
+/* Returns whether streams that are kept need a declaration or task of this stream. */
 static bool is_needed(const struct ovw_selection *x, const struct ovw_waiting *s)
 {
 	bool needed = s->defines && x->uses_tasks;
@@ -470,7 +458,245 @@ static void free_selection(struct ovw_selection *x)
 	table64_free(&x->tids);
 }
 
-/* ---- batches ---- */
+/* ---- writer: names of files ---- */
+
+/*
+ * Names are those of the input, below its folder.  A stream whose name is in use, or that no output file can
+ * have, gets another folder: its own with a number.  Sidecars (stream.json and others) come with their
+ * stream; one with the same bytes as an earlier one of its name is written once.
+ */
+
+static uint64_t hash_of(struct slice content)
+{
+	return hash_bytes(content.p, content.n, hash_seed()) | 1;
+}
+
+/* Adds a name.  Returns a copy that ends with NUL, or NULL on OOM. */
+static const char *add_name(struct ovw_state *st, struct slice name, uint64_t hash)
+{
+	struct ovw_copy *const c = &st->copy;
+	const struct slice own = arena_copy(&st->arena, name);
+
+	if (own.p == NULL || !array_reserve(&c->hashes, c->nnames, &c->names_cap, sizeof *c->hashes) ||
+	    !tabletext_put(&c->names, own, c->nnames))
+		return NULL;
+	c->hashes[c->nnames++] = hash;
+	return own.p;
+}
+
+/* Returns whether a file may have the name: it is free, or that of a sidecar with the same bytes. */
+static bool is_free(const struct ovw_copy *c, struct slice name, uint64_t hash)
+{
+	const uint32_t known = tabletext_get(&c->names, name);
+
+	return known == TABLE_NONE || (hash != 0 && c->hashes[known] == hash);
+}
+
+/* ---- writer: sidecars ---- */
+
+/* Retains a file until its stream has a name.  name: path in the trace; content.p NULL: it was not read. */
+static void retain_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk)
+{
+	struct ovw_copy *const c = &st->copy;
+
+	if (content.p == NULL || c->nsidecars == OVW_MAX_SIDECARS) {
+		ovw_lose(chunk, OVW_FILE_LEFT_OUT, 0);
+		return;
+	}
+	struct ovw_sidecar *const s = &c->sidecars[c->nsidecars++];
+	s->name = arena_copy(&st->arena, name);
+	text_clear(&s->content);
+	text_slice(&s->content, content);
+	chunk->text.failed |= s->name.p == NULL || s->content.failed;
+}
+
+/* Returns whether a sidecar belongs to one stream.  Others belong to a process or to the trace. */
+static bool is_of_stream(const char *file)
+{
+	const char *const name = base_name(file);
+
+	return strcmp(name, OVNI_OFFSETS_FILE) != 0 && strcmp(name, "metadata.json") != 0;
+}
+
+static void write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice name,
+                          uint64_t stream, struct chunk *chunk)
+{
+	const uint64_t hash = hash_of(slice_of(s->content.p, s->content.n));
+
+	if (folder_name_wrong(name.p, name.n) != NULL || !is_free(&st->copy, name, hash)) {
+		ovw_lose(chunk, OVW_FILE_LEFT_OUT, 0);
+		return;
+	}
+	if (tabletext_get(&st->copy.names, name) != TABLE_NONE)
+		return; /* the same file is there */
+	const char *const file = add_name(st, name, hash);
+	if (file == NULL) {
+		chunk->text.failed = true;
+	} else if (st->is_selection && is_of_stream(file)) {
+		retain_file(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
+	} else {
+		chunk_file(chunk, file);
+		text_add(&chunk->text, s->content.p, s->content.n);
+	}
+}
+
+/* ---- writer: folders ---- */
+
+/* Returns whether a sidecar is in the folder of the stream, and does not belong to the trace. */
+static bool shares_folder(const struct ovw_sidecar *s, struct slice folder)
+{
+	return folder_length(s->name) == folder.n && memcmp(s->name.p, folder.p, folder.n) == 0 &&
+	       !slice_is(slice_of(s->name.p + folder.n, s->name.n - folder.n), OVNI_OFFSETS_FILE);
+}
+
+/* Returns the name in the folder with a number, or in the same folder if the number is 0. */
+static struct slice name_in(struct text *t, struct slice name, uint32_t folder, uint32_t number)
+{
+	text_clear(t);
+	text_add(t, name.p, folder > 0 && number > 0 ? folder - 1 : folder);
+	if (number > 0) {
+		if (folder > 0)
+			text_char(t, '.');
+		text_u64(t, number);
+		text_char(t, '/');
+	}
+	text_add(t, name.p + folder, name.n - folder);
+	return slice_of(t->p, t->n);
+}
+
+/* Returns whether the stream and its sidecars can be in this folder. */
+static bool fits(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number)
+{
+	struct ovw_copy *const c = &st->copy;
+	const struct slice stream = name_in(&c->scratch, name, folder, number);
+
+	if (folder_name_wrong(stream.p, stream.n) != NULL || !is_free(c, stream, 0))
+		return false;
+	for (uint32_t i = 0; i < c->nsidecars; i++) {
+		const struct ovw_sidecar *const s = &c->sidecars[i];
+		if (!shares_folder(s, slice_of(name.p, folder)))
+			continue;
+		const struct slice there = name_in(&c->scratch, s->name, folder, number);
+		if (!is_free(c, there, hash_of(slice_of(s->content.p, s->content.n))))
+			return false;
+	}
+	return true;
+}
+
+/* Sets a number with which the folder fits.  No number of a folder is tried twice. */
+static bool find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *number)
+{
+	struct ovw_copy *const c = &st->copy;
+	const struct slice key = slice_of(name.p, folder);
+	const uint32_t last = tabletext_get(&c->folders, key);
+	uint32_t n = last != TABLE_NONE ? last : 1;
+
+	do
+		n++;
+	while (!c->scratch.failed && !fits(st, name, folder, n));
+	if (c->scratch.failed)
+		return false;
+	*number = n;
+	const struct slice own = arena_copy(&st->arena, key);
+	return own.p != NULL && tabletext_put(&c->folders, own, n);
+}
+
+static void write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number,
+                           uint64_t stream, struct chunk *chunk)
+{
+	struct ovw_copy *const c = &st->copy;
+
+	for (uint32_t i = 0; i < c->nsidecars; i++) {
+		const struct ovw_sidecar *const s = &c->sidecars[i];
+		const bool shares = shares_folder(s, slice_of(name.p, folder));
+		write_sidecar(st, s, shares ? name_in(&c->scratch, s->name, folder, number) : s->name, stream,
+		              chunk);
+	}
+	c->nsidecars = 0;
+}
+
+/* Drops a name and its folder that an output file cannot have.  Returns the default name. */
+static struct slice use_default_name(struct ovw_state *st, struct slice name)
+{
+	struct ovw_copy *const c = &st->copy;
+	const uint32_t folder = folder_length(name);
+
+	for (uint32_t i = 0; i < c->nsidecars; i++) {
+		struct ovw_sidecar *const s = &c->sidecars[i];
+		if (shares_folder(s, slice_of(name.p, folder)))
+			s->name = slice_of(s->name.p + folder, s->name.n - folder);
+	}
+	return SLICE_LIT(OVNI_STREAM_FILE);
+}
+
+/* Returns whether the folder can have a number of any length. */
+static bool can_have_number(struct ovw_state *st, struct slice name, uint32_t folder)
+{
+	const struct slice long_name = name_in(&st->copy.scratch, name, folder, UINT32_MAX);
+
+	return folder_name_wrong(long_name.p, long_name.n) == NULL;
+}
+
+/* Assigns a file to a stream, and writes its sidecars.  name: path in the trace. */
+static void name_stream(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk)
+{
+	struct ovw_copy *const c = &st->copy;
+	const bool wrong = folder_name_wrong(name.p, name.n) != NULL;
+	bool ok = number < UINT32_MAX &&
+	          array_reach(&c->streams, &c->nstreams, (uint32_t)number, sizeof *c->streams);
+	bool unchanged = ok && !wrong && fits(st, name, folder_length(name), 0);
+	const bool is_default = wrong || (!unchanged && !can_have_number(st, name, folder_length(name)));
+	const struct slice usable = is_default ? use_default_name(st, name) : name;
+	const uint32_t folder = folder_length(usable);
+	uint32_t new_number = 0;
+
+	unchanged |= ok && is_default && fits(st, usable, folder, 0);
+	if (ok && !unchanged)
+		ok = find_number(st, usable, folder, &new_number);
+	if (!ok || c->scratch.failed) {
+		chunk->text.failed = true;
+		return;
+	}
+	if (new_number > 0 || is_default)
+		ovw_lose(chunk, OVW_FOLDER_RENAMED, 0);
+	write_sidecars(st, usable, folder, new_number, number, chunk);
+	c->streams[number] = add_name(st, name_in(&c->scratch, usable, folder, new_number), 0);
+	chunk->text.failed |= c->streams[number] == NULL;
+	if (c->streams[number] != NULL && !st->is_selection)
+		chunk_file(chunk, c->streams[number]);
+}
+
+/* ---- writer: records of streams ---- */
+
+static bool is_file(const struct batch *b, const struct event *e)
+{
+	return e->phase == PHASE_STRUCTURE && e->nfields > 0 &&
+	       slice_is(b->fields[e->first_field].name, "name");
+}
+
+static void add_file(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	const struct slice name = value_text(&f[0].value);
+
+	if (e->nfields == 1)
+		name_stream(st, e->dur, name, chunk);
+	else
+		retain_sidecar(st, name,
+		               f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
+		                                              : (struct slice){ NULL, 0, 0 },
+		               chunk);
+}
+
+/* Gives a stream a file unless the reader named one before. */
+static bool ensure_file(struct ovw_state *st, uint64_t number, struct chunk *chunk)
+{
+	struct ovw_copy *const c = &st->copy;
+
+	if (number >= c->nstreams || c->streams[number] == NULL)
+		name_stream(st, number, SLICE_LIT(OVNI_STREAM_FILE), chunk);
+	return number < c->nstreams && c->streams[number] != NULL;
+}
 
 static void select_record(struct ovw_state *st, const struct batch *b, uint32_t i, struct chunk *chunk)
 {

@@ -624,20 +624,8 @@ static inline void ovw_store(char *p, uint64_t v, unsigned size, bool big)
 void ovw_copy(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 void ovw_copy_free(struct ovw_copy *c);
 
-/* Adds a file to a stream of a selection; it is written if the stream is kept. */
-void ovw_selection_add_file(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
-                            struct chunk *chunk);
-
 /* Writes streams without selected records that kept streams need. */
 void ovw_selection_end(struct ovw_state *st, struct chunk *chunk);
-
-/* ---- writer: names of copied files (copy_names.c) ---- */
-
-/* Retains a file until its stream has a name.  name: path in the trace; content.p NULL: it was not read. */
-void ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struct chunk *chunk);
-
-/* Assigns a file to a stream, and writes its sidecars.  name: path in the trace. */
-void ovw_name_stream(struct ovw_state *st, uint64_t number, struct slice name, struct chunk *chunk);
 
 /* ---- writer: streams (write.c) ---- */
 

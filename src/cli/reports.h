@@ -20,7 +20,7 @@ struct reports {
 		const char
 		    *folder; /* of the policy that names it, below which the path lies; NULL: the user did */
 		const char *below; /* its name from there on */
-		bool append;       /* behind what is in the file */
+		bool append;       /* to the content of the file */
 		struct report report;
 		struct report_out out;
 	} list[REPORTS_MAX];

@@ -29,7 +29,7 @@ static struct class *append(struct trace *t, struct slice name, struct class *fi
 		return NULL;
 	c->category = c->name;
 	c->first = c;
-	if (first != NULL) { /* the order of those behind the first does not matter */
+	if (first != NULL) { /* the order of those after the first does not matter */
 		c->first = first;
 		c->other = first->other;
 		first->other = c;

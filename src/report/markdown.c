@@ -11,7 +11,7 @@
 #define MAX_BYTES ((size_t)192 << 10) /* of the rows of one level */
 
 struct markdown_state {
-	struct text rows[LEVEL_COUNT]; /* each with a newline behind it, and none within */
+	struct text rows[LEVEL_COUNT]; /* each ends with a newline and has no other */
 };
 
 static void put_visible(struct text *t, const char *s)

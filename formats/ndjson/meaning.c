@@ -1,17 +1,20 @@
 /*
- * Reads the lines that are not events: the trace, tracks, classes and the end.  Tracks and classes are
- * entries of two indexes, which later lines refer to by number.  Indexes usually count from 0, so an entry is
- * found at its own position; a table has the others.  The text of these lines is bounded by NDJSON_MAX_TEXT.
+ * What the lines mean: the trace, tracks, classes, events, and the end.  Tracks and classes are entries of
+ * two indexes, which later lines refer to by number.  Indexes usually count from 0, so an entry is found at
+ * its own position; a table has the others.  The text of the lines of tracks and classes is bounded by
+ * NDJSON_MAX_TEXT.
  */
 #include "ndjson/ndjson.h"
 
 #include <stdlib.h>
 
 #include "base/numbers.h"
+#include "model/event_traits.h"
 
 /* ---- members ---- */
 
-bool ndjson_read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
+/* Reads an integer member that the line has.  Returns false after a finding: it exceeds max. */
+static bool read_number(struct ndjson_reading *st, enum ndjson_member m, uint64_t max, uint64_t *v)
 {
 	const struct json_token *const t = &st->line.of[m];
 	const size_t n = (size_t)(t->end - t->p);
@@ -45,8 +48,8 @@ static bool array_has(const struct json_token *t, const char *name)
 
 /* Returns the text of t, unescaped if the array `escaped` names the member; escaped NULL: there is no such
  * array. p NULL: a finding, or OOM. */
-static struct slice read_text(struct ndjson_reading *st, const struct json_token *t,
-                              const struct json_token *escaped, const char *name, struct arena *a)
+static struct slice unescape_text(struct ndjson_reading *st, const struct json_token *t,
+                                  const struct json_token *escaped, const char *name, struct arena *a)
 {
 	const struct ndjson_target to = { .arena = a };
 	struct slice s = ndjson_string_of(&to, t);
@@ -64,12 +67,13 @@ static struct slice read_text(struct ndjson_reading *st, const struct json_token
 	return s;
 }
 
-struct slice ndjson_read_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
+/* Returns a text member, unescaped if `escaped` names it.  p NULL: a finding, or OOM. */
+static struct slice read_member_text(struct ndjson_reading *st, enum ndjson_member m, struct arena *a)
 {
 	const struct json_token *const escaped =
 	    ndjson_has(&st->line, NDJSON_M_ESCAPED) ? &st->line.of[NDJSON_M_ESCAPED] : NULL;
 
-	return read_text(st, &st->line.of[m], escaped, ndjson_member_names[m], a);
+	return unescape_text(st, &st->line.of[m], escaped, ndjson_member_names[m], a);
 }
 
 /* ---- indexes of tracks and classes ---- */
@@ -82,12 +86,12 @@ static struct ndjson_entry *find_entry(const struct ndjson_index *k, uint64_t in
 	return i != TABLE_NONE ? &k->list[i] : NULL;
 }
 
-struct ndjson_entry *ndjson_find_entry(struct ndjson_reading *st, struct ndjson_index *k,
-                                       enum ndjson_member m)
+/* Returns the entry that a member refers to; NULL after a finding. */
+static struct ndjson_entry *get_entry(struct ndjson_reading *st, struct ndjson_index *k, enum ndjson_member m)
 {
 	uint64_t index;
 
-	if (!ndjson_read_number(st, m, UINT32_MAX, &index))
+	if (!read_number(st, m, UINT32_MAX, &index))
 		return NULL;
 	struct ndjson_entry *const found = find_entry(k, index);
 	if (found == NULL)
@@ -104,7 +108,7 @@ static struct ndjson_entry *add_entry(struct ndjson_reading *st, struct ndjson_i
 	const size_t bytes = (size_t)(line->end - line->p);
 	uint64_t index;
 
-	if (!ndjson_read_number(st, NDJSON_M_INDEX, UINT32_MAX, &index))
+	if (!read_number(st, NDJSON_M_INDEX, UINT32_MAX, &index))
 		return NULL;
 	if (find_entry(k, index) != NULL) {
 		ndjson_report(st, NDJSON_RULE_INDEX_TWICE, line->of[NDJSON_M_INDEX].p,
@@ -135,6 +139,16 @@ static bool drop_entry(struct ndjson_reading *st, struct ndjson_index *k)
 	return false;
 }
 
+void ndjson_indexes_free(struct ndjson_reading *st)
+{
+	for (uint32_t i = 0; i < st->classes.n; i++)
+		tabletext_free(&st->classes.list[i].types);
+	free(st->tracks.list);
+	free(st->classes.list);
+	table64_free(&st->tracks.others);
+	table64_free(&st->classes.others);
+}
+
 /* ---- the trace ---- */
 
 /* Returns a copy with a final NUL in the arena of the trace. */
@@ -142,7 +156,7 @@ static const char *read_fact(struct ndjson_reading *st, enum ndjson_member m, co
 {
 	if (!ndjson_has(&st->line, m))
 		return absent;
-	const struct slice s = ndjson_read_text(st, m, &st->scratch);
+	const struct slice s = read_member_text(st, m, &st->scratch);
 	return s.p != NULL ? arena_copy(&st->r->trace->arena, s).p : NULL;
 }
 
@@ -209,15 +223,15 @@ bool ndjson_read_track(struct ndjson_reading *st)
 		              process ? "a process has a parent" : "a thread lacks parent");
 		if (!process)
 			return false;
-	} else if (!process && (parent = ndjson_find_entry(st, &st->tracks, NDJSON_M_PARENT)) == NULL) {
+	} else if (!process && (parent = get_entry(st, &st->tracks, NDJSON_M_PARENT)) == NULL) {
 		return false;
 	}
 	const struct track *const above =
 	    parent != NULL ? parent->track : NULL; /* add_entry() moves entries */
-	if ((has_id && !ndjson_read_number(st, NDJSON_M_ID, UINT64_MAX, &id)) ||
-	    (ndjson_has(line, NDJSON_M_LANE) && !ndjson_read_number(st, NDJSON_M_LANE, UINT16_MAX, &lane)))
+	if ((has_id && !read_number(st, NDJSON_M_ID, UINT64_MAX, &id)) ||
+	    (ndjson_has(line, NDJSON_M_LANE) && !read_number(st, NDJSON_M_LANE, UINT16_MAX, &lane)))
 		return false;
-	const struct slice name = ndjson_read_text(st, NDJSON_M_NAME, &st->scratch);
+	const struct slice name = read_member_text(st, NDJSON_M_NAME, &st->scratch);
 	struct ndjson_entry *const k =
 	    name.p != NULL ? add_entry(st, &st->tracks, TRACE_MAX_TRACKS, "track") : NULL;
 	if (k == NULL)
@@ -290,8 +304,8 @@ static bool read_class_field(struct ndjson_reading *st, const char *p, const cha
 		return false;
 	}
 	const struct json_token *const escaped = t.escaped.p != NULL ? &t.escaped : NULL;
-	const struct slice name = read_text(st, &t.name, escaped, "name", &st->scratch);
-	const struct slice type = read_text(st, &t.type, escaped, "type", &st->scratch);
+	const struct slice name = unescape_text(st, &t.name, escaped, "name", &st->scratch);
+	const struct slice type = unescape_text(st, &t.type, escaped, "type", &st->scratch);
 	if (name.p == NULL || type.p == NULL)
 		return false;
 	*f = (struct class_field){ .name = arena_copy(a, name),
@@ -300,7 +314,7 @@ static bool read_class_field(struct ndjson_reading *st, const char *p, const cha
 	if (t.value.p != NULL)
 		f->value = (uint8_t)ndjson_type_of_name(json_text(t.value.p, t.value.end, t.value.kind));
 	if (t.unit.p != NULL)
-		f->unit = arena_copy(a, read_text(st, &t.unit, NULL, "unit", &st->scratch)).p;
+		f->unit = arena_copy(a, unescape_text(st, &t.unit, NULL, "unit", &st->scratch)).p;
 	st->no_memory |= a->failed;
 	return !st->no_memory;
 }
@@ -337,9 +351,9 @@ static bool read_class_fields(struct ndjson_reading *st, struct class *like)
 
 bool ndjson_read_class(struct ndjson_reading *st)
 {
-	struct class like = { .name = ndjson_read_text(st, NDJSON_M_NAME, &st->scratch) };
+	struct class like = { .name = read_member_text(st, NDJSON_M_NAME, &st->scratch) };
 
-	like.category = ndjson_read_text(st, NDJSON_M_CATEGORY, &st->scratch);
+	like.category = read_member_text(st, NDJSON_M_CATEGORY, &st->scratch);
 	if (like.name.p == NULL || like.category.p == NULL || !read_class_fields(st, &like))
 		return false;
 	struct ndjson_entry *const k = add_entry(st, &st->classes, NDJSON_MAX_CLASSES, "class");
@@ -349,6 +363,143 @@ bool ndjson_read_class(struct ndjson_reading *st)
 	if (k->cls == NULL || !ndjson_index_types(k))
 		return drop_entry(st, &st->classes);
 	return true;
+}
+
+/* ---- events ---- */
+
+/* Times below 0 come from a trace that was rebased while it was read. */
+static bool read_time(struct ndjson_reading *st, uint64_t *ts)
+{
+	const struct json_token *const t = &st->line.of[NDJSON_M_TS];
+	struct quoted q;
+
+	*ts = 0;
+	if (t->kind == JSON_UINT)
+		return read_number(st, NDJSON_M_TS, UINT64_MAX, ts);
+	ndjson_report(
+	    st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts_ns is %s; read as 0",
+	    quoted(&q, slice_of(t->p, (size_t)(t->end - t->p) < 40 ? (size_t)(t->end - t->p) : 40)));
+	return true;
+}
+
+static bool read_duration(struct ndjson_reading *st, struct event *e)
+{
+	const struct ndjson_line *const line = &st->line;
+	const bool flow = line->type == NDJSON_FLOW_OUT || line->type == NDJSON_FLOW_IN;
+	const enum ndjson_member m = flow ? NDJSON_M_ID : NDJSON_M_DUR;
+
+	if (!ndjson_has(line, m))
+		return true;
+	if (!read_number(st, m, UINT64_MAX, &e->dur))
+		return false;
+	if (line->type == NDJSON_SPAN && e->dur > UINT64_MAX - e->ts) {
+		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, line->of[m].p,
+		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends after 2^64; cut there",
+		              e->dur, e->ts);
+		e->dur = UINT64_MAX - e->ts;
+	}
+	return true;
+}
+
+/* Counts the open spans of the track.  Raw records need not be balanced. */
+static void count_open_spans(struct ndjson_reading *st, struct ndjson_entry *track)
+{
+	if (track == NULL || st->raw)
+		return;
+	if (st->line.type == NDJSON_BEGIN) {
+		track->open++;
+	} else if (st->line.type == NDJSON_END && track->open > 0) {
+		track->open--;
+	} else if (st->line.type == NDJSON_END) {
+		struct quoted q;
+		ndjson_report(st, NDJSON_RULE_UNBALANCED, st->line.p, "no span is open on track %s",
+		              quoted(&q, track->track->name));
+	}
+}
+
+static uint8_t flags_of(const struct ndjson_line *line)
+{
+	return (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
+	                 (line->step ? EVENT_STEP : 0) |
+	                 (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
+}
+
+/* Reads class, track, times and offset.  Returns false after a finding. */
+static bool read_head(struct ndjson_reading *st, struct event *e, struct ndjson_entry **cls)
+{
+	const struct ndjson_line *const line = &st->line;
+	struct ndjson_entry *track = NULL;
+
+	if ((*cls = get_entry(st, &st->classes, NDJSON_M_CLASS)) == NULL ||
+	    (ndjson_has(line, NDJSON_M_TRACK) &&
+	     (track = get_entry(st, &st->tracks, NDJSON_M_TRACK)) == NULL) ||
+	    !read_time(st, &e->ts) || !read_duration(st, e) ||
+	    !read_number(st, NDJSON_M_OFFSET, UINT64_MAX, &e->offset))
+		return false;
+	e->cls = (*cls)->cls;
+	e->track = track != NULL ? track->track : NULL;
+	e->phase = (uint8_t)line->type;
+	e->flags = flags_of(line);
+	count_open_spans(st, track);
+	return true;
+}
+
+/* With bytes, the offset is that of the line, not the one in it. */
+static void add_event(struct ndjson_reading *st, struct batch *b, struct event e)
+{
+	const struct input *const in = st->r->in;
+	const char *const end = st->line.end;
+
+	if (b->bytes != NULL) {
+		b->bytes[b->n] = slice_of(in->p, (size_t)(end - in->p));
+		e.offset = input_offset(in, in->p);
+	}
+	b->events[b->n++] = e;
+}
+
+bool ndjson_read_event(struct ndjson_reading *st, struct batch *b)
+{
+	struct reader *const r = st->r;
+	const bool raw = (r->want & WANT_RAW) != 0, structure = st->line.type == NDJSON_STRUCTURE;
+	const bool is_wanted =
+	    !raw && (r->want & WANT_TIMES) != 0 && (!structure || (r->want & WANT_STRUCTURE) != 0);
+	struct event *const e = &st->event;
+	struct ndjson_entry *entry;
+
+	*e = (struct event){ .ts = 0 };
+	if (!read_head(st, e, &entry))
+		return false;
+	e->name = read_member_text(st, NDJSON_M_NAME, is_wanted ? &b->scratch : &st->scratch);
+	if (e->name.p == NULL)
+		return false;
+	if (slice_equal(e->name, e->cls->name))
+		e->name = e->cls->name;
+	const bool with_fields = is_wanted && ((r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER);
+	const struct ndjson_target to = { .b = b, .arena = with_fields ? &b->scratch : &st->scratch };
+	const uint32_t n = ndjson_read_fields(st, &to, entry);
+	if (st->no_memory)
+		return false;
+	entry->cls->records += !raw;
+	r->trace->events += !structure;
+	if (with_fields) {
+		e->first_field = b->nfields;
+		e->nfields = (uint16_t)n;
+		b->nfields += n;
+	}
+	if (is_wanted)
+		add_event(st, b, *e);
+	return true;
+}
+
+void ndjson_finish_events(struct ndjson_reading *st)
+{
+	uint64_t open = 0;
+
+	for (uint32_t i = 0; i < st->tracks.n; i++)
+		open += st->tracks.list[i].open;
+	if (open > 0)
+		ndjson_report(st, NDJSON_RULE_UNBALANCED, st->r->in->p,
+		              "%" PRIu64 " spans begin and do not end", open);
 }
 
 /* ---- the end ---- */
@@ -418,11 +569,11 @@ bool ndjson_read_end(struct ndjson_reading *st)
 	uint64_t epoch = 0;
 	const bool has_epoch = ndjson_has(line, NDJSON_M_EPOCH_NS);
 
-	if (!ndjson_read_number(st, NDJSON_M_RECORDS, UINT64_MAX, &o.records) ||
-	    !ndjson_read_number(st, NDJSON_M_EVENTS, UINT64_MAX, &o.events) ||
-	    (has_epoch && !ndjson_read_number(st, NDJSON_M_EPOCH_NS, UINT64_MAX, &epoch)) ||
+	if (!read_number(st, NDJSON_M_RECORDS, UINT64_MAX, &o.records) ||
+	    !read_number(st, NDJSON_M_EVENTS, UINT64_MAX, &o.events) ||
+	    (has_epoch && !read_number(st, NDJSON_M_EPOCH_NS, UINT64_MAX, &epoch)) ||
 	    (ndjson_has(line, NDJSON_M_REBASED_BY_NS) &&
-	     !ndjson_read_number(st, NDJSON_M_REBASED_BY_NS, UINT64_MAX, &o.rebased_by)))
+	     !read_number(st, NDJSON_M_REBASED_BY_NS, UINT64_MAX, &o.rebased_by)))
 		return false;
 	st->has_end = true;
 	compare_events(st, o.events);
@@ -440,14 +591,4 @@ bool ndjson_read_end(struct ndjson_reading *st)
 		trace->epoch_ns = epoch + (o.rebased ? o.rebased_by : 0); /* wraps as in the writer */
 	}
 	return true;
-}
-
-void ndjson_indexes_free(struct ndjson_reading *st)
-{
-	for (uint32_t i = 0; i < st->classes.n; i++)
-		tabletext_free(&st->classes.list[i].types);
-	free(st->tracks.list);
-	free(st->classes.list);
-	table64_free(&st->tracks.others);
-	table64_free(&st->classes.others);
 }

@@ -1,15 +1,133 @@
 /*
- * Reads what tracetool's writer adds: options that describe the trace, its tracks and its metadata, and
- * attributes that give an event its class, kind and types of fields.  Such a trace reads as the events from
- * which it was written.  What is unknown or does not fit is ignored: other programs may write it, too.
+ * Tracks, and what tracetool's writer adds to a trace.  Streams are processes, substreams their threads.
+ * Options of tracetool describe the trace, its tracks and its metadata, and attributes give an event its
+ * class, kind and types of fields: such a trace reads as the events from which it was written.  What is
+ * unknown or does not fit is ignored: other programs may write it, too.
  */
 #include <stdlib.h>
 
 #include "heph/heph.h"
+#include "out/facts.h"
 
-/* ---- options: trace, metadata ---- */
+/* ---- tracks that options describe ---- */
 
-/* The attributes of an option. */
+/* Returns the track that an option describes, or NULL. */
+static struct heph_own_track *find_described(const struct heph_own *own, uint32_t stream, uint64_t substream)
+{
+	uint64_t key = hash_u64(substream, hash_u64(stream, own->seed));
+	uint32_t i;
+
+	while ((i = table64_get(&own->index, key)) != TABLE_NONE) {
+		if (own->tracks[i].stream == stream && own->tracks[i].substream == substream)
+			return &own->tracks[i];
+		key++;
+	}
+	return NULL;
+}
+
+/* Returns the process that an option describes, or NULL. */
+static const struct track *find_process(const struct heph_state *st, uint32_t stream)
+{
+	const uint32_t i = table64_get(&st->own.processes, stream);
+
+	return i != TABLE_NONE ? st->r->trace->tracks[i] : NULL;
+}
+
+/* ---- tracks of packets ---- */
+
+static const struct track *stream_process(struct heph_state *st, struct heph_stream *s)
+{
+	struct trace *const trace = st->r->trace;
+
+	if (s->process == NULL)
+		s->process = find_process(st, s->id);
+	if (s->process != NULL)
+		return s->process;
+	const struct slice name = trace_track_name(trace, true, "stream", s->id);
+	struct track *const t = name.p != NULL ? trace_add_process(trace, name) : NULL;
+	if (t != NULL) {
+		t->has_id = true;
+		t->id = s->id;
+	}
+	s->process = t;
+	return t;
+}
+
+/* Returns the track for everything beyond the limits. */
+static const struct track *more_track(struct heph_state *st)
+{
+	struct trace *const trace = st->r->trace;
+
+	if (st->tracks.more == NULL) {
+		const struct track *const process = trace_add_process(trace, SLICE_LIT("more streams"));
+		if (process != NULL)
+			st->tracks.more =
+			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more substreams"));
+	}
+	return st->tracks.more;
+}
+
+static const struct track *add_substream(struct heph_state *st, const struct heph_packet *k,
+                                         struct heph_stream *s, uint64_t key)
+{
+	struct trace *const trace = st->r->trace;
+
+	if (trace->ntracks + 2 > TRACE_MAX_TRACKS) {
+		heph_report(st, HEPH_RULE_STREAM_LIMIT, k, k->p + 8,
+		            "stream %" PRIu32 ", substream %" PRIu64 " and others share one track", k->stream,
+		            k->substream);
+		return more_track(st);
+	}
+	const struct track *const process = stream_process(st, s);
+	const struct slice name = trace_track_name(trace, false, "substream", k->substream);
+	const struct track *const t =
+	    process != NULL && name.p != NULL ? trace_add_thread(trace, process, k->substream, name) : NULL;
+	return t != NULL && table64_put(&st->tracks.index, key, t->index) ? t : NULL;
+}
+
+const struct track *heph_track_slow(struct heph_state *st, const struct heph_packet *k)
+{
+	struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
+	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
+	const struct heph_own_track *const described = find_described(&st->own, k->stream, k->substream);
+	const struct track *t;
+	uint32_t found;
+
+	if (described != NULL) {
+		*c = (struct heph_cached){ described->track, k->substream, k->stream };
+		return described->track;
+	}
+	if (s == NULL)
+		return more_track(st); /* reported by heph_check_counter() */
+	/* the key is a hash of both ids, so two pairs may have the same: probe linearly */
+	uint64_t key = hash_u64(k->substream, hash_u64(k->stream, st->tracks.seed));
+	while ((found = table64_get(&st->tracks.index, key)) != TABLE_NONE) {
+		t = st->r->trace->tracks[found];
+		if (t->id == k->substream && t->parent == s->process)
+			break;
+		key++;
+	}
+	if (found == TABLE_NONE)
+		t = add_substream(st, k, s, key);
+	*c = (struct heph_cached){ t, k->substream, k->stream };
+	return t;
+}
+
+const struct track *heph_gap_track(struct heph_state *st, uint32_t stream)
+{
+	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
+
+	if (s == NULL) /* too many streams: reported */
+		return more_track(st);
+	if (s->gaps == NULL) {
+		const struct track *const process = stream_process(st, s);
+		s->gaps = process != NULL ? reader_gap_track(st->r, process) : NULL;
+	}
+	return s->gaps;
+}
+
+/* ---- attributes of options ---- */
+
 struct attributes {
 	const struct field *f;
 	uint32_t n;
@@ -36,6 +154,8 @@ static struct slice find_text(const struct attributes *a, const char *name)
 
 	return v != NULL ? value_text(v) : SLICE_LIT("");
 }
+
+/* ---- options: trace, metadata ---- */
 
 static void read_trace(struct heph_state *st, const struct attributes *a)
 {
@@ -75,34 +195,7 @@ static void read_fact(struct heph_state *st, struct attributes *a, struct batch 
 
 /* ---- options: tracks ---- */
 
-static struct heph_own_track *find_track(const struct heph_own *own, uint32_t stream, uint64_t substream)
-{
-	uint64_t key = hash_u64(substream, hash_u64(stream, own->seed));
-	uint32_t i;
-
-	while ((i = table64_get(&own->index, key)) != TABLE_NONE) {
-		if (own->tracks[i].stream == stream && own->tracks[i].substream == substream)
-			return &own->tracks[i];
-		key++;
-	}
-	return NULL;
-}
-
-const struct track *heph_own_track(const struct heph_state *st, uint32_t stream, uint64_t substream)
-{
-	const struct heph_own_track *const t = find_track(&st->own, stream, substream);
-
-	return t != NULL ? t->track : NULL;
-}
-
-const struct track *heph_own_process(const struct heph_state *st, uint32_t stream)
-{
-	const uint32_t i = table64_get(&st->own.processes, stream);
-
-	return i != TABLE_NONE ? st->r->trace->tracks[i] : NULL;
-}
-
-static bool add_track(struct heph_state *st, struct heph_own_track t)
+static bool add_described(struct heph_state *st, struct heph_own_track t)
 {
 	struct heph_own *const own = &st->own;
 	uint64_t key = hash_u64(t.substream, hash_u64(t.stream, own->seed));
@@ -135,7 +228,7 @@ static struct track *get_process(struct heph_state *st, uint32_t stream, struct 
 static struct track *get_unnamed_process(struct heph_state *st, uint32_t stream)
 {
 	const struct slice name = trace_track_name(st->r->trace, true, "stream", stream);
-	const bool is_new = heph_own_process(st, stream) == NULL;
+	const bool is_new = find_process(st, stream) == NULL;
 	struct track *const t = name.p != NULL ? get_process(st, stream, name) : NULL;
 
 	if (t != NULL && is_new) {
@@ -159,7 +252,7 @@ static bool add_thread(struct heph_state *st, const struct heph_packet *k, struc
 	const struct value *const parent_id = find_value(a, "parent", VALUE_U64);
 	const struct track *parent = get_unnamed_process(st, to.stream);
 	const struct heph_own_track *const found =
-	    parent_id != NULL ? find_track(&st->own, to.stream, parent_id->u64) : NULL;
+	    parent_id != NULL ? find_described(&st->own, to.stream, parent_id->u64) : NULL;
 
 	if (parent == NULL)
 		return false;
@@ -175,20 +268,20 @@ static bool add_thread(struct heph_state *st, const struct heph_packet *k, struc
 	set_id(to.track, a);
 	to.track->lane = (uint16_t)find_number(a, "lane", 0);
 	to.track->is_child = slice_is(find_text(a, "kind"), "child");
-	return add_track(st, to);
+	return add_described(st, to);
 }
 
 static void read_track(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
                        const struct attributes *a)
 {
-	if (find_track(&st->own, to.stream, to.substream) != NULL ||
+	if (find_described(&st->own, to.stream, to.substream) != NULL ||
 	    st->r->trace->ntracks + 2 > TRACE_MAX_TRACKS)
 		return;
 	if (slice_is(find_text(a, "kind"), "process")) {
 		to.track = get_process(st, to.stream, find_text(a, "name"));
 		if (to.track != NULL)
 			set_id(to.track, a);
-		st->no_memory |= !add_track(st, to);
+		st->no_memory |= !add_described(st, to);
 	} else {
 		st->no_memory |= !add_thread(st, k, to, a);
 	}
@@ -275,9 +368,9 @@ static struct class *add_class(struct heph_state *st, struct slice name, struct 
 /* Returns NULL on OOM or at a limit. */
 static struct class *find_class(struct heph_state *st, const struct words *w)
 {
-	const bool plain = w->of[WORD_CATEGORY].type == VALUE_NONE;
+	const bool has_category = w->of[WORD_CATEGORY].type != VALUE_NONE;
 	const struct slice name = value_text(&w->of[WORD_CLASS]);
-	const struct slice category = plain ? name : value_text(&w->of[WORD_CATEGORY]);
+	const struct slice category = has_category ? value_text(&w->of[WORD_CATEGORY]) : name;
 	struct class **const recent = &st->own.recent[heph_name_signature(name) / 8 % HEPH_OWN_RECENT];
 
 	if (*recent == NULL || !slice_equal((*recent)->name, name) ||

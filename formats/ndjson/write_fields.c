@@ -1,8 +1,8 @@
 /*
- * Writes a value as JSON so that it reads back the same.  The rule for readers: where a type is expected (a
- * class declares it for the field, a list for its values), a value in a form of this type has this type; any
- * other value has the natural type of its form: an integer is U64, or I64 below 0, another number F64, text
- * STRING, and so on.  Only if neither gives the type, it is written too.
+ * Writes the fields of an event and their values, so that they read back the same.  Fields are an object if a
+ * JSON reader gets them all (the names are UTF-8 and differ), else a list of pairs.  Events of a class
+ * usually have fields of the same names, so the text before each value is prepared once and kept in a small
+ * cache of shapes.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
 
 /* ---- text ---- */
 
-bool ndjson_is_utf8(struct slice s)
+static bool is_utf8(struct slice s)
 {
 	return (s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n);
 }
@@ -80,42 +80,9 @@ bool ndjson_string(struct text *t, struct slice s)
 	return escaped;
 }
 
-static void put_name(struct text *t, const char *name)
-{
-	text_str(t, ",\"");
-	text_str(t, name);
-	text_str(t, "\":");
-}
+typedef struct slice name_getter(const void *ctx, uint32_t i);
 
-bool ndjson_member(struct text *t, const char *name, struct slice s)
-{
-	put_name(t, name);
-	return ndjson_string(t, s);
-}
-
-void ndjson_member_u64(struct text *t, const char *name, uint64_t v)
-{
-	put_name(t, name);
-	text_u64(t, v);
-}
-
-void ndjson_escaped(struct text *t, const char *const *names, const bool *escaped, uint32_t n)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (!escaped[i])
-			continue;
-		text_str(t, any ? ",\"" : ",\"escaped\":[\"");
-		text_str(t, names[i]);
-		text_char(t, '"');
-		any = true;
-	}
-	if (any)
-		text_char(t, ']');
-}
-
-static bool all_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
+static bool all_distinct(name_getter *at, const void *ctx, uint32_t n)
 {
 	struct slice names[FEW];
 
@@ -128,7 +95,8 @@ static bool all_distinct(ndjson_name_at *at, const void *ctx, uint32_t n)
 	return true;
 }
 
-bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32_t n)
+/* Returns true if all n names differ; sets t->failed on OOM. */
+static bool are_distinct(struct text *t, name_getter *at, const void *ctx, uint32_t n)
 {
 	struct tabletext seen = { .slots = NULL };
 	bool distinct = true;
@@ -146,10 +114,23 @@ bool ndjson_distinct(struct text *t, ndjson_name_at *at, const void *ctx, uint32
 
 /* ---- types and their forms ---- */
 
-struct out {
-	struct text *t;
-	struct chunk *chunk;
-	uint64_t offset; /* of the event in the input */
+/*
+ * The rule for readers: where a type is expected (a class declares it for the field, a list for its values),
+ * a value in a form of this type has this type; any other value has the natural type of its form: an integer
+ * is U64, or I64 below 0, another number F64, text STRING, and so on.  Only if neither gives the type, it is
+ * written too.
+ */
+
+/*
+ * Written forms of a value: an enum value_type or one of these.  A list of values of one type is
+ * KIND_LIST_OF | type if the source format declares it for the list, KIND_LIST_SAME | type if it does not.
+ */
+enum kind {
+	KIND_ESCAPED = 32, /* text that is not UTF-8: \xHH for a byte, \\ for a backslash */
+	KIND_JSON_TEXT,    /* JSON that a line cannot contain unchanged */
+	KIND_OBJECT,       /* a map as an object; VALUE_MAP: as a list of pairs */
+	KIND_LIST_OF = 64,
+	KIND_LIST_SAME = 128,
 };
 
 enum form {
@@ -183,25 +164,20 @@ static const struct type types[] = {
 	[VALUE_LIST] = { FORM_OTHER, 0 },
 	[VALUE_MAP] = { FORM_OTHER, 0 },
 	[VALUE_JSON] = { FORM_OTHER, 0 },
-	[NDJSON_ESCAPED] = { FORM_TEXT, 0 },
-	[NDJSON_JSON_TEXT] = { FORM_TEXT, 0 },
-	[NDJSON_OBJECT] = { FORM_OTHER, 0 },
+	[KIND_ESCAPED] = { FORM_TEXT, 0 },
+	[KIND_JSON_TEXT] = { FORM_TEXT, 0 },
+	[KIND_OBJECT] = { FORM_OTHER, 0 },
 };
-
-bool ndjson_expectable(unsigned type)
-{
-	return types[type].fits != 0;
-}
 
 void ndjson_put_kind(struct text *t, unsigned kind)
 {
 	static const char *const more[] = { "escaped", "json-text", "object" };
-	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME), base = kind & ~list;
+	const unsigned list = kind & (KIND_LIST_OF | KIND_LIST_SAME), base = kind & ~list;
 
 	if (list != 0)
 		text_char(t, '[');
-	text_str(t, base < VALUE_TYPES ? value_type_name(base) : more[base - NDJSON_ESCAPED]);
-	if (list == NDJSON_LIST_SAME)
+	text_str(t, base < VALUE_TYPES ? value_type_name(base) : more[base - KIND_ESCAPED]);
+	if (list == KIND_LIST_SAME)
 		text_char(t, '?');
 	if (list != 0)
 		text_char(t, ']');
@@ -230,12 +206,12 @@ static bool map_fits_object(struct text *t, const struct value *v)
 {
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
-		if (key->type != VALUE_STRING || !ndjson_is_utf8(value_text(key)))
+		if (key->type != VALUE_STRING || !is_utf8(value_text(key)))
 			return false;
 	}
 	if (v->count == 1 && v->values[0].count > 0 && v->values[0].p[0] == '$')
 		return false;
-	return ndjson_distinct(t, key_at, v->values, v->count);
+	return are_distinct(t, key_at, v->values, v->count);
 }
 
 /* Returns true if the form alone gives the type, where none is expected. */
@@ -251,7 +227,7 @@ static bool is_natural(const struct value *v, unsigned kind)
 	case VALUE_U64:
 	case VALUE_STRING:
 	case VALUE_LIST:
-	case NDJSON_OBJECT:
+	case KIND_OBJECT:
 		return true;
 	default:
 		return false;
@@ -264,7 +240,7 @@ static unsigned list_kind(const struct value *v)
 	bool natural = true;
 
 	if (v->element != VALUE_NONE)
-		return NDJSON_LIST_OF | v->element;
+		return KIND_LIST_OF | v->element;
 	if (!ndjson_expectable(type))
 		return VALUE_LIST;
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -272,20 +248,20 @@ static unsigned list_kind(const struct value *v)
 			return VALUE_LIST;
 		natural = natural && is_natural(&v->values[i], type);
 	}
-	return natural ? VALUE_LIST : NDJSON_LIST_SAME | type;
+	return natural ? VALUE_LIST : KIND_LIST_SAME | type;
 }
 
 static unsigned kind_of(struct text *t, const struct value *v)
 {
 	switch ((enum value_type)v->type) {
 	case VALUE_STRING:
-		return ndjson_is_utf8(value_text(v)) ? VALUE_STRING : NDJSON_ESCAPED;
+		return is_utf8(value_text(v)) ? VALUE_STRING : KIND_ESCAPED;
 	case VALUE_JSON:
-		return json_fits_line(v) ? VALUE_JSON : NDJSON_JSON_TEXT;
+		return json_fits_line(v) ? VALUE_JSON : KIND_JSON_TEXT;
 	case VALUE_LIST:
 		return list_kind(v);
 	case VALUE_MAP:
-		return map_fits_object(t, v) ? NDJSON_OBJECT : VALUE_MAP;
+		return map_fits_object(t, v) ? KIND_OBJECT : VALUE_MAP;
 	default:
 		return v->type;
 	}
@@ -299,7 +275,8 @@ static unsigned kind_to_write(const struct value *v, unsigned kind, unsigned exp
 	return is_natural(v, kind) && (types[kind].form & types[expected].fits) == 0 ? 0 : kind;
 }
 
-unsigned ndjson_value_kind(struct text *t, const struct value *v, unsigned expected)
+/* Returns the same as put_value() without writing. */
+static unsigned kind_needed(struct text *t, const struct value *v, unsigned expected)
 {
 	return kind_to_write(v, kind_of(t, v), expected);
 }
@@ -361,6 +338,12 @@ static void put_json_text(struct text *t, const struct value *v)
 
 /* ---- any value ---- */
 
+struct out {
+	struct text *t;
+	struct chunk *chunk;
+	uint64_t offset; /* of the event in the input */
+};
+
 static void put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth);
 
 static void put_typed(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
@@ -388,7 +371,7 @@ static void put_list(const struct out *o, const struct value *v, unsigned expect
 	text_char(o->t, ']');
 }
 
-static void put_object(const struct out *o, const struct value *v, unsigned depth)
+static void put_map_object(const struct out *o, const struct value *v, unsigned depth)
 {
 	text_char(o->t, '{');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -401,7 +384,7 @@ static void put_object(const struct out *o, const struct value *v, unsigned dept
 	text_char(o->t, '}');
 }
 
-static void put_pairs(const struct out *o, const struct value *v, unsigned depth)
+static void put_map_pairs(const struct out *o, const struct value *v, unsigned depth)
 {
 	text_char(o->t, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -417,15 +400,15 @@ static void put_pairs(const struct out *o, const struct value *v, unsigned depth
 
 static void put_nested(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
 {
-	const unsigned type = kind & ~(unsigned)(NDJSON_LIST_OF | NDJSON_LIST_SAME);
+	const unsigned type = kind & ~(unsigned)(KIND_LIST_OF | KIND_LIST_SAME);
 
 	if (depth >= MAX_DEPTH) {
 		text_str(o->t, "null");
 		ledger_add(&o->chunk->ledger, &ndjson_losses[NDJSON_LOSS_TOO_DEEP], o->offset, 1);
-	} else if (kind == NDJSON_OBJECT) {
-		put_object(o, v, depth);
+	} else if (kind == KIND_OBJECT) {
+		put_map_object(o, v, depth);
 	} else if (kind == VALUE_MAP) {
-		put_pairs(o, v, depth);
+		put_map_pairs(o, v, depth);
 	} else {
 		put_list(o, v, kind != VALUE_LIST && ndjson_expectable(type) ? type : VALUE_NONE, depth);
 	}
@@ -467,7 +450,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 		text_json_address(t, v->u64);
 		break;
 	case VALUE_STRING:
-	case NDJSON_ESCAPED:
+	case KIND_ESCAPED:
 		ndjson_string(t, value_text(v));
 		break;
 	case VALUE_BYTES:
@@ -476,7 +459,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 	case VALUE_JSON:
 		text_json_text(t, v->p, v->count);
 		break;
-	case NDJSON_JSON_TEXT:
+	case KIND_JSON_TEXT:
 		put_json_text(t, v);
 		break;
 	default:
@@ -485,14 +468,16 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 	}
 }
 
-unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset)
+/* Writes a value.  expected: the declared type, VALUE_NONE for none.  Returns the kind that must be written
+ * with it so that it reads back the same; 0: none.  offset: of the event, for losses. */
+static unsigned put_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
 	unsigned kind = v->type;
 
-	if (kind == VALUE_STRING) { /* one scan: writing tells whether it is UTF-8 */
+	if (kind == VALUE_STRING) { /* one scan: writing shows whether it is UTF-8 */
 		if (ndjson_string(&c->text, value_text(v)))
-			kind = NDJSON_ESCAPED;
+			kind = KIND_ESCAPED;
 	} else {
 		kind = kind_of(&c->text, v);
 		put_kind(&o, v, kind, 0);
@@ -500,9 +485,243 @@ unsigned ndjson_value(struct chunk *c, const struct value *v, unsigned expected,
 	return kind_to_write(v, kind, expected);
 }
 
-void ndjson_typed_value(struct chunk *c, const struct value *v, uint64_t offset)
+/* Writes a value with its kind if that is needed: {"$u8":7}. */
+static void put_with_kind(struct chunk *c, const struct value *v, uint64_t offset)
 {
 	const struct out o = { &c->text, c, offset };
 
 	put_typed(&o, v, VALUE_NONE, 0);
+}
+
+/* ---- fields: an object ---- */
+
+static struct slice name_at(const void *ctx, uint32_t i)
+{
+	const struct field *const f = ctx;
+
+	return f[i].name;
+}
+
+static bool fits_object(const struct field *f, uint32_t n, struct text *t)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_utf8(f[i].name))
+			return false;
+	return are_distinct(t, name_at, f, n);
+}
+
+static uint8_t expected_type(const struct ndjson_class *cls, struct slice name)
+{
+	const uint32_t type = cls != NULL ? tabletext_get(&cls->types, name) : TABLE_NONE;
+
+	return type == TABLE_NONE ? VALUE_NONE : (uint8_t)type;
+}
+
+/* Writes a UTF-8 name as a key. */
+static void put_key(struct text *t, struct slice name, bool first)
+{
+	static const char begin[] = ",\"args\":{";
+	char *p = text_reserve(t, (size_t)name.n + sizeof begin + 4);
+
+	if (p == NULL)
+		return;
+	memcpy(p, begin, sizeof begin);
+	p += first ? sizeof begin - 1 : 1;
+	*p++ = '"';
+	if ((name.flags & SLICE_JSON) != 0) {
+		p = text_put(p, name.p, name.n);
+	} else {
+		t->n = (size_t)(p - t->p);
+		text_json_chars(t, name);
+		if ((p = text_reserve(t, 2)) == NULL)
+			return;
+	}
+	*p++ = '"';
+	*p++ = ':';
+	t->n = (size_t)(p - t->p);
+}
+
+static void put_type(struct text *t, struct slice name, unsigned kind, bool *any)
+{
+	text_str(t, *any ? "," : ",\"types\":{");
+	*any = true;
+	text_json_string(t, name);
+	text_str(t, ":\"");
+	ndjson_put_kind(t, kind);
+	text_char(t, '"');
+}
+
+static void put_args(const struct ndjson_class *cls, const struct field *f, uint32_t n, uint64_t offset,
+                     struct chunk *c)
+{
+	struct text *const t = &c->text;
+	unsigned written = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		put_key(t, f[i].name, i == 0);
+		written |= put_value(c, &f[i].value, expected_type(cls, f[i].name), offset);
+	}
+	text_char(t, '}');
+	for (uint32_t i = 0; i < n && written != 0; i++) {
+		const unsigned kind = kind_needed(t, &f[i].value, expected_type(cls, f[i].name));
+		if (kind != 0)
+			put_type(t, f[i].name, kind, &any);
+	}
+	if (any)
+		text_char(t, '}');
+}
+
+/* ---- fields of a shape ---- */
+
+void ndjson_shapes_init(struct ndjson_shapes *s)
+{
+	for (int i = 0; i < NDJSON_SHAPES; i++) {
+		s->rows[i].cls = NULL;
+		s->rows[i].n = 0; /* matches nothing: only events with fields are looked up */
+	}
+}
+
+static inline bool same_names(const struct ndjson_shape *s, const struct field *f)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->names[i].n != f[i].name.n ||
+		    (s->names[i].p != f[i].name.p && memcmp(s->names[i].p, f[i].name.p, f[i].name.n) != 0))
+			return false;
+	return true;
+}
+
+/* Stores the text before each value.  Returns false if it is too long. */
+static bool fill_keys(struct ndjson_shape *s, const struct field *f, struct text *t)
+{
+	const size_t start = t->n;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		put_key(t, f[i].name, i == 0);
+		if (t->failed || t->n - start > sizeof s->keys) {
+			t->n = start;
+			return false;
+		}
+		s->key_ends[i] = (uint16_t)(t->n - start);
+	}
+	memcpy(s->keys, t->p + start, t->n - start);
+	t->n = start;
+	return true;
+}
+
+static void fill_shape(struct ndjson_shape *s, const struct ndjson_class *cls, const struct field *f,
+                       uint32_t n, struct text *t)
+{
+	const uint32_t before = s->cls == cls ? s->n : 0;
+
+	s->cls = cls;
+	s->n = n;
+	s->types_n = 0;
+	s->object = fits_object(f, n, t);
+	s->keyed = s->object && fill_keys(s, f, t);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i >= before || !slice_equal(s->names[i], f[i].name))
+			s->expected[i] = expected_type(cls, f[i].name);
+		s->names[i] = f[i].name;
+	}
+}
+
+/* Writes `,"types":{...}`, usually the text that the previous event had. */
+static void put_types(struct ndjson_shape *s, const uint16_t *kinds, struct text *t)
+{
+	const size_t start = t->n;
+	bool any = false;
+
+	if (s->types_n > 0 && memcmp(kinds, s->kinds, s->n * sizeof *kinds) == 0) {
+		text_add(t, s->types, s->types_n);
+		return;
+	}
+	for (uint32_t i = 0; i < s->n; i++)
+		if (kinds[i] != 0)
+			put_type(t, s->names[i], kinds[i], &any);
+	text_char(t, '}');
+	s->types_n = 0;
+	if (t->failed || t->n - start > sizeof s->types)
+		return;
+	s->types_n = (uint16_t)(t->n - start);
+	memcpy(s->types, t->p + start, s->types_n);
+	memcpy(s->kinds, kinds, s->n * sizeof *kinds);
+}
+
+/* Writes args; inlines integers of the expected type, which most values are. */
+static void put_shaped(struct ndjson_shape *s, const struct field *f, uint64_t offset, struct chunk *c)
+{
+	struct text *const t = &c->text;
+	uint16_t kinds[NDJSON_SHAPE_FIELDS];
+	unsigned written = 0, from = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct value *const v = &f[i].value;
+		const unsigned n = s->key_ends[i] - from;
+		char *p = text_reserve(t, n + DECIMAL_I64_MAX);
+		if (p == NULL)
+			return;
+		p = text_put(p, s->keys + from, n);
+		from += n;
+		kinds[i] = 0;
+		if (v->type == s->expected[i] && v->type >= VALUE_U8 && v->type <= VALUE_I64) {
+			p = v->type <= VALUE_U64 ? decimal_u64(p, v->u64) : decimal_i64(p, v->i64);
+			t->n = (size_t)(p - t->p);
+			continue;
+		}
+		t->n = (size_t)(p - t->p);
+		kinds[i] = (uint16_t)put_value(c, v, s->expected[i], offset);
+		written |= kinds[i];
+	}
+	text_char(t, '}');
+	if (written != 0)
+		put_types(s, kinds, t);
+}
+
+/* ---- any fields ---- */
+
+static void put_pairs(const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
+{
+	text_str(&c->text, ",\"pairs\":[");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct value name = value_string(f[i].name);
+		text_str(&c->text, i > 0 ? ",[" : "[");
+		put_with_kind(c, &name, offset);
+		text_char(&c->text, ',');
+		put_with_kind(c, &f[i].value, offset);
+		text_char(&c->text, ']');
+	}
+	text_char(&c->text, ']');
+}
+
+/* Returns a row of the cache; shapes that alternate should have different rows. */
+static inline uint32_t row_of(uint32_t index, const struct field *f, uint32_t n)
+{
+	const struct slice last = f[n - 1].name;
+
+	return (index + 3 * n + 5 * last.n + (last.n > 0 ? (unsigned char)last.p[last.n / 2] : 0)) %
+	       NDJSON_SHAPES;
+}
+
+void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
+                   const struct field *f, uint32_t n, uint64_t offset, struct chunk *c)
+{
+	if (n == 0)
+		return;
+	struct ndjson_shape *const s = &shapes->rows[row_of(index, f, n)];
+
+	if (n <= NDJSON_SHAPE_FIELDS) {
+		if (s->n != n || s->cls != cls || !same_names(s, f))
+			fill_shape(s, cls, f, n, &c->text);
+		if (s->keyed)
+			put_shaped(s, f, offset, c);
+		else if (s->object)
+			put_args(cls, f, n, offset, c);
+		else
+			put_pairs(f, n, offset, c);
+	} else if (fits_object(f, n, &c->text)) {
+		put_args(cls, f, n, offset, c);
+	} else {
+		put_pairs(f, n, offset, c);
+	}
 }
