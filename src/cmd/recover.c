@@ -476,6 +476,12 @@ static void recover(struct recover *c)
 		c->status = STATUS_UNREADABLE;
 		return;
 	}
+	if (folder && strcmp(c->out, "-") == 0) {
+		say("%s: is a directory; standard output cannot hold what is recovered of it",
+		    show_path(&shown, c->in));
+		c->status = STATUS_USAGE;
+		return;
+	}
 	const bool ok = folder ? recover_folder(c)
 	                       : open_outputs(c, WRITER_FILE) &&
 	                             recover_input(c, c->in, c->options.from, input_open(c->in));
