@@ -143,6 +143,7 @@ enum {
 	S_MIN_DUR,
 	S_MAX_DUR,
 	S_WHERE,
+	S_NO_WAITING,
 	S_NOT,
 	S_FAIL_ON_EMPTY,
 };
@@ -174,6 +175,8 @@ const struct cmd_option select_option_rows[] = {
 	[S_WHERE] = { "where", "KEY=GLOB",
 	              "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number", 0,
 	              OPTION_SELECT, .at = S_WHERE },
+	[S_NO_WAITING] = { "no-waiting", NULL, "no spans in which a thread waits: parked workers, barriers",
+	                   0, OPTION_SELECT, .at = S_NO_WAITING },
 	[S_NOT] = { "not", NULL, "negates the next filter: --not --name idle", 0, OPTION_SELECT,
 	            .at = S_NOT },
 	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, "exit status 1 if no event is selected", 0,
@@ -282,15 +285,19 @@ static bool add_globs(struct select *k, struct options *o, struct select_conditi
 static bool add_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
 {
 	static const enum select_kind kinds[] = {
-		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY, [S_PID] = SELECT_PID,
-		[S_TID] = SELECT_TID,     [S_PROCESS] = SELECT_PROCESS,   [S_THREAD] = SELECT_THREAD,
-		[S_TRACK] = SELECT_TRACK, [S_MIN_DUR] = SELECT_MIN_DUR,   [S_MAX_DUR] = SELECT_MAX_DUR,
-		[S_WHERE] = SELECT_WHERE,
+		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY,  [S_PID] = SELECT_PID,
+		[S_TID] = SELECT_TID,     [S_PROCESS] = SELECT_PROCESS,    [S_THREAD] = SELECT_THREAD,
+		[S_TRACK] = SELECT_TRACK, [S_MIN_DUR] = SELECT_MIN_DUR,    [S_MAX_DUR] = SELECT_MAX_DUR,
+		[S_WHERE] = SELECT_WHERE, [S_NO_WAITING] = SELECT_WAITING,
 	};
 	struct select_condition c = { .kind = kinds[which], .inverted = inverted };
 
 	if (which == S_WHERE)
 		return parse_where(&c, o, arg) && append_condition(k, o, c);
+	if (which == S_NO_WAITING) {
+		c.inverted = !inverted;
+		return append_condition(k, o, c);
+	}
 	c.glob = slice_str(arg);
 	if (which == S_MIN_DUR || which == S_MAX_DUR)
 		return (length_option(arg, &c.number) ||

@@ -20,7 +20,8 @@ struct select_found *select_found_new(const struct select *s)
 		return NULL;
 	f->first = UINT64_MAX;
 	for (uint32_t k = 0; k < s->n; k++)
-		if (s->conditions[k].kind != SELECT_MIN_DUR && s->conditions[k].kind != SELECT_MAX_DUR)
+		if (s->conditions[k].kind != SELECT_MIN_DUR && s->conditions[k].kind != SELECT_MAX_DUR &&
+		    s->conditions[k].kind != SELECT_WAITING)
 			f->unmet |= UINT64_C(1) << k;
 	return f;
 }

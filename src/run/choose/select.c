@@ -14,6 +14,7 @@
 #include "input/open.h"
 #include "model/batch_fill.h"
 #include "model/class.h"
+#include "model/event_traits.h"
 #include "model/plan.h"
 #include "model/track.h"
 #include "model/value.h"
@@ -161,6 +162,8 @@ bool select_meets(const struct select_condition *c, const struct batch *b, const
 		return has_name(track_process(e->track), TRACK_PROCESS, c->glob);
 	case SELECT_THREAD:
 		return has_name(select_thread_of(e->track), TRACK_THREAD, c->glob);
+	case SELECT_WAITING:
+		return event_is_waiting(e);
 	case SELECT_WHERE:
 		return field_matches(b->fields + e->first_field, e->nfields, c) ||
 		       field_matches(e->cls->parts, e->cls->nparts, c);

@@ -70,7 +70,8 @@ enum select_kind {
 	SELECT_TRACK,   /* the name of its track or of an ancestor; a glob */
 	SELECT_MIN_DUR, /* ns; events other than spans have duration 0 */
 	SELECT_MAX_DUR,
-	SELECT_WHERE, /* a value of the field `key` matches the glob or comparison */
+	SELECT_WHERE,   /* a value of the field `key` matches the glob or comparison */
+	SELECT_WAITING, /* a span during which its track does no work */
 	SELECT_KINDS,
 };
 
