@@ -4,10 +4,6 @@
  * A copy borrows runs of adjacent records from the input.  One trace after another is a trace too: its
  * header begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack
  * entries, and a time base may be missing.
- *
- * A selection retains headers, schemas, annotations and pool entries until an event refers to them, and
- * symbols until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds
- * them is written whether an event needs it or not.
  */
 #include <stdlib.h>
 
@@ -49,7 +45,9 @@ struct note {
 /* The kind of a definition, part of its key. */
 enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
 
-/* Records of the input are retained until a selected event refers to them. */
+/* Headers, schemas, annotations and pool entries are retained until an event refers to them, and symbols
+ * until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds them is
+ * written whether an event needs it or not. */
 struct selection {
 	struct arena arena;   /* of this segment */
 	struct table64 index; /* kind and number -> known[] */
@@ -382,17 +380,6 @@ static uint64_t read_symbol_address(struct slice schema, struct slice event)
 	return v;
 }
 
-/* Remembers the n addresses of a stack. */
-static bool need_addresses(struct symbols *s, const char *addresses, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && !s->all; i++) {
-		s->all = s->needed.used >= MAX_ADDRESSES;
-		if (!s->all && !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0))
-			return false;
-	}
-	return true;
-}
-
 static bool is_needed(const struct symbols *s, uint64_t address)
 {
 	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
@@ -414,12 +401,6 @@ static bool retain_symbol(struct symbols *s, const struct symbol *symbol)
 	return true;
 }
 
-static void forget_symbols(struct symbols *s)
-{
-	arena_free(&s->arena);
-	s->n = 0;
-}
-
 /* ---- definitions of a selection ---- */
 
 #define MAX_RETAINED (16U << 20) /* bytes of definitions of one segment */
@@ -436,9 +417,17 @@ static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 	copy->selection.any = true;
 }
 
+/* Remembers the n addresses of a written stack. */
 static void need_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
 {
-	chunk->text.failed |= !need_addresses(&copy->selection.symbols, addresses, n);
+	struct symbols *const s = &copy->selection.symbols;
+
+	for (uint32_t i = 0; i < n && !s->all && !chunk->text.failed; i++) {
+		s->all = s->needed.used >= MAX_ADDRESSES;
+		if (!s->all)
+			chunk->text.failed |=
+			    !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0);
+	}
 }
 
 static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
@@ -747,7 +736,8 @@ static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 		if (all || is_needed(s, k->address))
 			select_event(copy, k->timed, k->ts, k->bytes, chunk);
 	}
-	forget_symbols(s);
+	arena_free(&s->arena);
+	s->n = 0;
 }
 
 static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
