@@ -4,19 +4,15 @@
 /*
  * The private header of DFTracer traces (.pfw): JSON objects, one a line, in nine dialects.
  *
- * format.c    registration, rules, reports, dialects, detection
- * read.c      the reader: opens, loops, looks ahead for names
- * fast.c      fast path: lines that repeat the layout of earlier lines
- * line.c      everything else: records in any form, and the bytes between them
- * record.c    parser of records
- * check.c     members of a record, their kinds and numbers
- * names.c     hosts, processes, and the names that hashes stand for
- * meta.c      metadata records, `start` and `end`
- * meaning.c   classes, tracks, fields: records as events
- * raw.c       raw events, and copies of them
- * select.c    metadata that a copy of selected records needs
- * recover.c   records of damaged traces
- * write.c     events of other formats as records; write_args.c: their arguments
+ * format.c      registration, rules, reports, dialects, detection
+ * read.c        the reader: lines, the fast path, the look-ahead for names
+ * record.c      records as tokens: the parser, and the paths of earlier records
+ * check.c       checks of a record, its process, the names of its hashes
+ * meaning.c     records as events, and the metadata that applies to others
+ * raw.c         raw events, and copies of them
+ * recover.c     records of damaged traces
+ * write.c       events of any format as records
+ * write_args.c  their arguments
  */
 
 #include <inttypes.h>
@@ -31,6 +27,7 @@
 #include "format/recover.h"
 #include "json/scan.h"
 #include "json/token.h"
+#include "out/tracks.h"
 
 struct dft_state;
 
@@ -242,8 +239,6 @@ struct dft_keys {
 bool dft_keys_init(struct dft_keys *k);
 void dft_keys_free(struct dft_keys *k);
 
-/* record.c */
-
 /* Parses any record at p, its opening brace.  If it returns false, rec->json.error gives the reason, or
  * rec->no_memory is set. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
@@ -269,7 +264,7 @@ static inline struct slice dft_clean_text(struct slice s)
 	return s;
 }
 
-/* ---- layouts of earlier lines (fast.c) ---- */
+/* ---- paths: layouts of earlier records (record.c) ---- */
 
 struct dft_node;
 struct dft_shape;
@@ -293,7 +288,7 @@ bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const c
 /* Adds the path of a valid record that fills its clean line. */
 void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec);
 
-/* ---- hosts, processes, names (names.c) ---- */
+/* ---- hosts, processes, names (check.c) ---- */
 
 /* A position in the trace, for findings. */
 struct dft_position {
@@ -393,10 +388,6 @@ struct dft_processes {
 
 void dft_processes_free(struct dft_processes *p);
 
-/* Returns the process of a record.  host: as written; n 0: not given. */
-struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
-                                   struct slice host);
-
 /* Returns the base of the process's ids in dft_shared.ids.  Ranges are far apart, and staggered so that their
  * pages do not collide. */
 static inline uint64_t dft_id_base(const struct dft_process *p)
@@ -415,10 +406,6 @@ struct dft_titles {
 
 void dft_titles_free(struct dft_titles *t);
 
-/* Names a process (tid NULL) or a thread. */
-void dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid,
-                   struct slice text);
-
 /*
  * Hashes are cut from the MD5 of the text: 16 bits in one dialect, 64 bits as a number or as sixteen digits
  * in others.  The wide ones mean the same in every process, so one definition serves all; the narrow ones
@@ -429,29 +416,11 @@ enum dft_hash_kind { DFT_HASH_HOST, DFT_HASH_FILE, DFT_HASH_STRING, DFT_HASH_KIN
 /* How a hash is written.  Hashes of different forms are different. */
 enum dft_hash_form { DFT_HASH_NARROW, DFT_HASH_WIDE, DFT_HASH_DIGITS, DFT_HASH_FORMS };
 
-/* State of a name; later ones replace earlier ones. */
-enum dft_source {
-	DFT_UNDEFINED, /* used, not defined */
-	DFT_AHEAD,     /* defined by a record that the look-ahead pass found */
-	DFT_DEFINED,   /* defined by an earlier record */
-};
-
 /* A hash of a record. */
 struct dft_hash {
 	uint64_t value;
 	bool text; /* sixteen hexadecimal digits, else a number */
 	bool none; /* 0 or empty: there is no name */
-};
-
-struct dft_name {
-	uint64_t value;
-	const char *text; /* of n bytes, in the trace's arena, as events show it; NULL: undefined */
-	uint32_t n, flags;
-	uint32_t uses;    /* before its definition; at most UINT32_MAX */
-	uint32_t unnamed; /* uses that were shown as numbers */
-	uint8_t kind, source;
-	bool is_text;
-	struct dft_position first_use;
 };
 
 /* Cache entry of a defined hash, by its digits (sixteen, or a number of at most 16): most hashes are used
@@ -468,7 +437,7 @@ struct dft_recent_hash {
 
 struct dft_names {
 	struct dft_recent_hash recent[DFT_RECENT_HASHES];
-	struct dft_name *names;
+	struct dft_name *names; /* owned */
 	uint32_t n, cap;
 	struct table64 index[DFT_HASH_KINDS][DFT_HASH_FORMS]; /* -> names[] */
 	uint64_t hosts_defined;                               /* number of definitions of hosts */
@@ -533,7 +502,7 @@ bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_k
 
 /* Defines a name, and reports redefinitions. */
 void dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
-                     struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source);
+                     struct dft_hash h, uint64_t pid, struct slice text);
 
 /* Returns the name; p is NULL if it is unknown.  Does not count as a use. */
 struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
@@ -541,11 +510,6 @@ struct slice dft_name_find(const struct dft_state *st, enum dft_hash_kind kind, 
 
 /* At the end of an input: reports hashes that were used and never defined. */
 void dft_names_finish(struct dft_state *st);
-
-#define DFT_MD5_SIZE 16
-
-/* MD5 (RFC 1321), from which tracers cut their hashes. */
-void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
 
 /* ---- reports (format.c) ---- */
 
@@ -741,10 +705,7 @@ struct dft_facts {
 void dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 bool dft_is_metadata(const struct dft_record *rec);
 
-/* names.c: looks up the hashes of a record. */
-void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
-
-/* meta.c */
+/* meaning.c */
 
 /* Returns ns per unit of a time_metric; 0 for unknown names. */
 uint64_t dft_time_unit(struct slice name);
@@ -755,13 +716,8 @@ void dft_meta_apply(struct dft_state *st, const struct dft_record *rec, const st
 /* At the end of an input: reports processes that started and did not end. */
 void dft_meta_finish(struct dft_state *st);
 
-/* meaning.c */
-
-/* Returns an integer; its digits as JSON if it has more than 64 bits. */
-struct value dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus);
-
-/* Returns the nan or infinity of a JSON_NOT_FINITE token. */
-struct value dft_not_finite_value(struct slice s);
+/* Returns the value of a token; that of a string has its escapes. */
+struct value dft_value_of(const struct dft_record *rec, struct dft_token t, enum json_kind kind);
 
 /* Returns whether only WANT_STRUCTURE shows the record. */
 bool dft_event_is_structure(const struct dft_facts *f);
@@ -797,7 +753,7 @@ void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const
 /* reader_ops.probe */
 int dft_probe(struct slice head, bool complete);
 
-/* ---- lines (line.c, fast.c) ---- */
+/* ---- lines (read.c) ---- */
 
 /* Consumes one item at the start of the window: a record, or bytes between records.  Returns false if the
  * window ends too early; nothing changes then. */
@@ -806,9 +762,6 @@ bool dft_line_next(struct dft_state *st, struct batch *b);
 /* Reads as many common lines as the batch and the next piece of the window contain; dft_line_next() must read
  * the line at which it stops. */
 void dft_lines_fast(struct dft_state *st, struct batch *b);
-
-/* Checks the record in st->record, applies it, and adds its event if wanted. */
-void dft_record_process(struct dft_state *st, struct batch *b);
 
 /* At the end of an input: reports unfinished lines and brackets. */
 void dft_line_finish(struct dft_state *st);
@@ -833,6 +786,128 @@ void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes);
 
 /* Adds an event for the bytes consumed since the last event, if any. */
 void dft_raw_add_gap(struct dft_state *st, struct batch *b);
+
+/* ---- the writer ---- */
+
+/* Events of other formats become records of one of three dialects. */
+
+enum dfw_loss {
+#define LOSS(row, ...) DFW_##row,
+#include "dftracer/losses.def"
+#undef LOSS
+	DFW_LOSSES
+};
+
+extern const struct loss dfw_losses[DFW_LOSSES + 1];
+
+#define DFW_DIALECT_OPTION "to-dialect"
+
+struct dfw_copy;
+
+enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
+
+#define DFW_MAX_RECORD ((8U << 20) - 64) /* bytes of a record, within the limit of the reader */
+
+enum dfw_hash_kind { DFW_HOST, DFW_FILE, DFW_STRING, DFW_HASH_KINDS };
+
+/* A hash as written, with quotes if the dialect has them. */
+struct dfw_hash {
+	char text[24];
+	uint32_t n; /* 0: no hash */
+};
+
+struct dfw_process {
+	uint64_t pid;
+	uint64_t next_id;  /* of a record */
+	uint64_t calls;    /* records that are not metadata */
+	struct slice host; /* n 0: unknown */
+	struct dfw_hash host_hash;
+	uint32_t number; /* from 1 */
+	bool shares_pid; /* with a process on another host */
+	bool changed;    /* readers show it with another name or number */
+};
+
+struct dfw_track {
+	struct dfw_process *process;
+	uint64_t tid;
+	bool ready;
+	bool changed; /* readers show its events with another name or number */
+};
+
+struct dfw_state {
+	struct dfw_copy *copy; /* NULL: events are interpreted */
+	bool signed_time;
+	bool own; /* the input is a DFTracer trace */
+	enum dfw_dialect dialect;
+	struct arena arena;
+	struct dfw_track *tracks; /* by index of the trace's track */
+	uint32_t ntracks;
+	struct dfw_process *first;
+	struct track_numbers numbers; /* pids, and the tids of each process */
+	struct tabletext hosts;       /* "pid host" in use */
+	uint32_t nprocesses;
+	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
+	struct table64 hashes_used[DFW_HASH_KINDS];
+	struct dfw_hash *hashes;
+	uint32_t nhashes, hashes_cap, hash_bytes;
+	struct text scratch;
+};
+
+/* Process and thread of a record. */
+struct dfw_owner {
+	struct dfw_process *process;
+	uint64_t tid;
+};
+
+static inline void dfw_lose(struct chunk *chunk, enum dfw_loss kind, uint64_t offset)
+{
+	ledger_add(&chunk->ledger, &dfw_losses[kind], offset, 1);
+}
+
+/* ---- the writer: records (write.c) ---- */
+
+extern const char *const dfw_dialect_names[]; /* by enum dfw_dialect; terminated by NULL */
+extern const struct writer_ops dfw_ops;
+
+#define DFT_MD5_SIZE 16
+
+/* MD5 (RFC 1321), from which tracers cut their hashes. */
+void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE]);
+
+/* Adds a text as JSON. */
+void dfw_text(struct chunk *chunk, struct slice s, uint64_t offset);
+
+/* Returns the hash of a text, after writing its record before the first use.  n 0: the dialect, or the text,
+ * has no hash. */
+struct dfw_hash dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner,
+                            enum dfw_hash_kind kind, struct slice text);
+
+/* ---- the writer: arguments (write_args.c) ---- */
+
+/* Writes the records of the hashes that the arguments of an event need. */
+void dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e,
+                       struct dfw_owner owner, struct chunk *chunk);
+
+/* Adds `,"args":{...}`; counter: of a counter record. */
+void dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_owner owner,
+              bool counter, struct chunk *chunk);
+
+/* Returns the field that becomes a member of the record itself, or NULL. */
+const struct value *dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
+const struct value *dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e);
+
+void dfw_value(struct chunk *chunk, const struct value *v, uint64_t offset);
+
+/* ---- the writer: copies (raw.c) ---- */
+
+/* Records of a DFTracer trace are copied, with their bytes. */
+struct dfw_copy *dfw_copy_open(const struct writer *w);
+void dfw_copy_write(struct dfw_copy *copy, const struct batch *b, struct chunk *chunk);
+void dfw_copy_close(struct dfw_copy *copy, struct chunk *chunk);
+void dfw_copy_free(struct dfw_copy *copy); /* NULL: nothing to do */
+
+/* Finds the metadata that a selection needs (writer_ops.survey). */
+void dfw_copy_survey(struct dfw_copy *copy, const struct batch *b);
 
 /* ---- interfaces ---- */
 

@@ -7,7 +7,7 @@
  */
 #include <stdarg.h>
 
-#include "dftracer/write.h"
+#include "dftracer/dftracer.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW

@@ -45,7 +45,7 @@ static void keep_other(struct recovery *rc, char c)
 	const char *const to = rc->r->in->p;
 
 	if (c == ',' && st->line.records > 0) {
-		recover_replace(rc, to, "", 0, &dft_rules[DFT_RULE_TRAILING_COMMA], "comma behind a record");
+		recover_replace(rc, to, "", 0, &dft_rules[DFT_RULE_TRAILING_COMMA], "comma after a record");
 		return;
 	}
 	recover_keep(rc, to);

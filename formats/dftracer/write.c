@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "dftracer/write.h"
+#include "dftracer/dftracer.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
 #include "out/times.h"
@@ -76,6 +76,86 @@ static void put_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_o
 	text_str(t, ",\"value\":");
 	text_slice(t, value);
 	text_str(t, "}}\n");
+}
+
+/* ---- MD5 ---- */
+
+#define BLOCK 64
+#define WORDS 4
+
+/* floor(2^32 * |sin(i + 1)|) */
+static const uint32_t sines[BLOCK] = {
+	0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
+	0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
+	0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
+	0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a,
+	0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70,
+	0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
+	0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
+	0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
+};
+
+static const unsigned shifts[4][4] = {
+	{ 7, 12, 17, 22 }, { 5, 9, 14, 20 }, { 4, 11, 16, 23 }, { 6, 10, 15, 21 }
+};
+
+static uint32_t mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
+{
+	switch (round) {
+	case 0:
+		return (b & c) | (~b & d);
+	case 1:
+		return (d & b) | (~d & c);
+	case 2:
+		return b ^ c ^ d;
+	default:
+		return c ^ (b | ~d);
+	}
+}
+
+static void add_block(uint32_t state[WORDS], const unsigned char *p)
+{
+	static const unsigned steps[4][2] = { { 1, 0 }, { 5, 1 }, { 3, 5 }, { 7, 0 } };
+	uint32_t words[16], a = state[0], b = state[1], c = state[2], d = state[3];
+
+	for (unsigned i = 0; i < 16; i++)
+		words[i] = (uint32_t)p[4 * i] | (uint32_t)p[4 * i + 1] << 8 | (uint32_t)p[4 * i + 2] << 16 |
+		           (uint32_t)p[4 * i + 3] << 24;
+	for (unsigned i = 0; i < BLOCK; i++) {
+		const unsigned round = i / 16, shift = shifts[round][i % 4];
+		const uint32_t word = words[(i * steps[round][0] + steps[round][1]) % 16];
+		const uint32_t sum = a + mix(round, b, c, d) + sines[i] + word;
+		a = d;
+		d = c;
+		c = b;
+		b += sum << shift | sum >> (32 - shift);
+	}
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+}
+
+void dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
+{
+	uint32_t state[WORDS] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 };
+	unsigned char last[2 * BLOCK] = { 0 };
+	const uint64_t bits = (uint64_t)s.n * 8;
+	const unsigned char *p = (const unsigned char *)s.p;
+	uint32_t left = s.n;
+
+	for (; left >= BLOCK; p += BLOCK, left -= BLOCK)
+		add_block(state, p);
+	if (left > 0)
+		memcpy(last, p, left);
+	last[left] = 0x80;
+	const uint32_t n = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
+	for (unsigned i = 0; i < 8; i++)
+		last[n - 8 + i] = (unsigned char)(bits >> 8 * i);
+	for (uint32_t at = 0; at < n; at += BLOCK)
+		add_block(state, last + at);
+	for (unsigned i = 0; i < DFT_MD5_SIZE; i++)
+		digest[i] = (unsigned char)(state[i / 4] >> 8 * (i % 4));
 }
 
 /* ---- hashes ---- */
@@ -214,7 +294,7 @@ static struct slice own_name(struct slice name, struct slice host)
 	return name;
 }
 
-/* Whether readers give this name to a track without one; it is not written then. */
+/* Returns whether readers give this name to a track without one; it is not written then. */
 static bool is_default_name(struct slice name, const char *noun, uint64_t number)
 {
 	char text[40];
@@ -223,7 +303,7 @@ static bool is_default_name(struct slice name, const char *noun, uint64_t number
 	return slice_is(name, text);
 }
 
-/* Whether readers show another name. */
+/* Returns whether readers show another name. */
 static bool is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
 {
 	return !is_default_name(name, noun, number) &&
@@ -233,11 +313,11 @@ static bool is_changed(const struct dfw_state *st, struct slice name, const char
 static void put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_owner owner, const char *kind,
                      struct slice name, uint64_t offset)
 {
-	char word[32];
+	char value[32];
 
-	const int n = snprintf(word, sizeof word, "\"%s\"", kind);
+	const int n = snprintf(value, sizeof value, "\"%s\"", kind);
 	name.n = name.n < MAX_NAME ? name.n : MAX_NAME;
-	put_metadata(st, chunk, owner, kind, name, slice_of(word, (size_t)n));
+	put_metadata(st, chunk, owner, kind, name, slice_of(value, (size_t)n));
 	if (st->dialect == DFW_D1)
 		dfw_lose(chunk, DFW_NO_METADATA, offset);
 }
@@ -471,10 +551,10 @@ const char *const dfw_dialect_names[] = { "d1", "d3", "d5", NULL };
 
 static enum dfw_dialect dialect_of(const struct option_value *options)
 {
-	const char *const word = option_find(options, DFW_DIALECT_OPTION);
+	const char *const name = option_find(options, DFW_DIALECT_OPTION);
 
-	for (int i = DFW_D1; word != NULL && i <= DFW_D5; i++)
-		if (strcmp(word, dfw_dialect_names[i]) == 0)
+	for (int i = DFW_D1; name != NULL && i <= DFW_D5; i++)
+		if (strcmp(name, dfw_dialect_names[i]) == 0)
 			return (enum dfw_dialect)i;
 	return DFW_D5;
 }
@@ -483,13 +563,12 @@ static bool dfw_open(struct writer *w, struct chunk *chunk)
 {
 	struct dfw_state *const st = w->state;
 
-	st->is_raw = w->raw;
-	st->selected = w->selected;
-	st->rebased = w->rebased;
+	if (w->raw)
+		return (st->copy = dfw_copy_open(w)) != NULL;
 	st->signed_time = w->signed_time;
 	st->own = strcmp(w->trace->format, "dftracer") == 0;
 	st->dialect = dialect_of(w->options);
-	if (!w->raw && st->dialect != DFW_D5)
+	if (st->dialect != DFW_D5)
 		text_str(&chunk->text, "[\n");
 	return true;
 }
@@ -505,13 +584,20 @@ static void dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct dfw_state *const st = state;
 
-	if (st->is_raw) {
-		dfw_copy(st, b, chunk);
+	if (st->copy != NULL) {
+		dfw_copy_write(st->copy, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			put_event(st, b, &b->events[i], chunk);
+}
+
+static void dfw_survey(void *state, const struct batch *b)
+{
+	struct dfw_state *const st = state;
+
+	dfw_copy_survey(st->copy, b);
 }
 
 /* ---- facts of the trace ---- */
@@ -578,7 +664,7 @@ static bool dfw_close(struct writer *w, struct chunk *chunk)
 	struct dfw_process nobody = { .next_id = 1 };
 
 	if (w->raw) {
-		dfw_copy_close(&st->copy, chunk);
+		dfw_copy_close(st->copy, chunk);
 		return true;
 	}
 	if (st->first == NULL)
@@ -607,9 +693,7 @@ static void dfw_free(void *state)
 	}
 	free(st->hashes);
 	text_free(&st->scratch);
-	text_free(&st->copy.end);
-	dfw_parser_free(&st->parser);
-	dfw_select_free(&st->select);
+	dfw_copy_free(st->copy);
 }
 
 const struct writer_ops dfw_ops = {

@@ -3,7 +3,7 @@
  * strings become hashes, and a name that would be mistaken for one gets a number.  Numbers keep all digits,
  * all other values are JSON on one line.
  */
-#include "dftracer/write.h"
+#include "dftracer/dftracer.h"
 #include "format/fields_json.h"
 #include "json/token.h"
 #include "model/event_traits.h"
@@ -171,7 +171,7 @@ static size_t row_of(const struct args *a, const struct field *f)
 	return i < max ? i : HASHED;
 }
 
-/* Whether the field is the host of the process. */
+/* Returns whether the field is the host of the process. */
 static bool is_host(const struct args *a, const struct field *f)
 {
 	return f->value.type == VALUE_STRING && slice_is(f->name, "hostname") &&
@@ -209,7 +209,7 @@ static bool is_seen(const struct args *a, struct slice name, uint32_t n)
 	return false;
 }
 
-/* Whether a name would be mistaken for a hash or the host. */
+/* Returns whether a name would be mistaken for a hash or the host. */
 static bool is_reserved(const struct args *a, const struct field *f)
 {
 	for (size_t i = 0; i < HASHED; i++)
@@ -357,7 +357,7 @@ static void put_arrow(struct args *a)
 	text_u64(&a->chunk->text, a->e->dur);
 }
 
-/* Whether readers mistake the text of a counter for a number, or for the host. */
+/* Returns whether readers mistake the text of a counter for a number, or for the host. */
 static bool is_no_series(const struct field *f)
 {
 	const struct slice s = value_text(&f->value);

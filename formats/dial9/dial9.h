@@ -4,17 +4,14 @@
 /*
  * Private header of the dial9 format.
  *
- *   read.c          the reader: findings, dialects, frames, the loop; the format
- *   schema.c        schemas and their annotations
+ *   format.c        registration, findings, dialects, detection
+ *   read.c          the reader: schemas, frames, the loop
+ *   check.c         the grammar of values, and the size of common events at full speed
  *   pools.c         pools of strings and stacks, and the look-ahead for late names
- *   walk.c          types and the grammar of values
- *   fast.c          fast path: measures common events
- *   events.c        event frames: plans, facts of the trace, events of batches
- *   made.c          events and tracks that tracetool wrote
+ *   meaning.c       events: plans, facts of the trace, what tracetool wrote, events of batches
+ *   raw.c           copies and selections of records
  *   recover.c       recovery
- *   copy.c          copies and selections of records
- *   write.c         the writer: events of other formats, tracks, facts
- *   write_schema.c  schemas of the output
+ *   write.c         the writer: events of other formats, schemas, tracks, facts
  *   write_values.c  values, and the string pool of the output
  */
 
@@ -340,9 +337,6 @@ struct d9_schemas {
 	uint32_t nregistered, registered_cap;
 };
 
-void d9_schemas_free(struct d9_schemas *s);
-void d9_schemas_forget(struct d9_schemas *s); /* begins a segment: no type_id is registered */
-
 static inline struct d9_schema *d9_schema_find(const struct d9_schemas *s, uint64_t type_id)
 {
 	return type_id < s->ntypes ? s->by_type[type_id] : NULL;
@@ -542,7 +536,7 @@ static inline struct d9_bytes d9_bytes_pieces(struct d9_state *st)
 	return (struct d9_bytes){ .p = in->p, .end = in->end, .in = in, .lack = &st->lack, .pieces = true };
 }
 
-/* ---- read.c: findings ---- */
+/* ---- format.c: findings ---- */
 
 enum d9_rule {
 #define RULE(name, id, level, text, spec, explain) D9_RULE_##name,
@@ -572,10 +566,10 @@ bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_fra
 void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
                    struct slice whose);
 
-/* Notes what a cursor lacks.  Returns D9_MORE. */
-enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c);
+/* At the end of an input: reports what was counted. */
+void d9_report_tallies(struct d9_state *st);
 
-/* ---- read.c: dialects ---- */
+/* ---- format.c: dialects, detection ---- */
 
 /* The document of 0.3, and what crate 0.4 writes under the same version. */
 enum d9_dialect { D9_0_3, D9_0_4 };
@@ -586,33 +580,12 @@ extern const char *const d9_dialects[]; /* their names, ended by NULL */
  */
 void d9_note_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what);
 
+void d9_begin_dialect(struct d9_state *st);
+
+/* reader_ops.probe */
+int d9_probe(struct slice head, bool complete);
+
 /* ---- read.c: records ---- */
-
-/* Reports that the time base and a delta exceed 64 bits. */
-void d9_report_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta);
-
-/* Advances the time base by the delta of a timed event, to 2^64 - 1 at most. */
-static inline void d9_advance_time(struct d9_state *st, const struct d9_frame *f)
-{
-	const uint32_t delta = load_u32(f->p + 2, false) >> 8;
-
-	if (delta > UINT64_MAX - st->base)
-		d9_report_overflow(st, f, delta);
-	else
-		st->base += delta; /* "then set timestamp_base_ns = timestamp_ns" */
-}
-
-/* Counts an event that is complete. */
-static inline void d9_count_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
-{
-	st->r->records++;
-	st->r->trace->events += !s->structure;
-	s->cls->records++;
-	st->last_offset = f->offset;
-}
-
-/* Counts a frame of another kind, without entries to come. */
-void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f);
 
 /* The next event of the batch, at the present time; the caller increments b->n. */
 static inline struct event *d9_add_event(struct d9_state *st, struct batch *b, const struct d9_frame *f,
@@ -632,6 +605,9 @@ static inline struct event *d9_add_event(struct d9_state *st, struct batch *b, c
 void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
                       const struct field *fields, uint32_t n);
 
+/* Notes what a cursor lacks.  Returns D9_MORE. */
+enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c);
+
 /* ---- frames by file ---- */
 
 /* read.c.  Reads the frame, or the next entry of the open one, at the start of the window, which is not
@@ -644,7 +620,7 @@ enum d9_result d9_next_frame(struct d9_state *st, struct batch *b);
  * drops an event or entry that is too large to hold in pieces; its bytes are gone then, even if it is cut.
  */
 
-/* events.c */
+/* meaning.c */
 enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);
 enum d9_result d9_event_skip(struct d9_state *st, const struct d9_frame *f);
 
@@ -653,12 +629,6 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);
 
 /* Makes the classes of schemas without events, for what they declare. */
 void d9_schemas_declare(struct d9_state *st);
-
-/* schema.c */
-enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);
-enum d9_result d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b);
-enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b);
-enum d9_result d9_annotation_skip(struct d9_state *st);
 
 /* pools.c */
 enum d9_result d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b);
@@ -710,7 +680,7 @@ struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, ui
 struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses,
                               uint32_t n, uint32_t *cost, uint8_t *element);
 
-/* ---- walk.c ---- */
+/* ---- check.c: walks ---- */
 
 enum d9_walk_mode {
 	D9_WALK_OVER,   /* checks only sizes */
@@ -757,7 +727,7 @@ enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, co
 void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
                  struct batch *b, struct value *v);
 
-/* ---- fast.c ---- */
+/* ---- check.c: full speed ---- */
 
 /* A step of measuring an event. */
 struct d9_op {
@@ -776,7 +746,7 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
  * Stops at other frames.  Returns the number. */
 uint32_t d9_check_run(struct d9_state *st, uint32_t max);
 
-/* ---- made.c ---- */
+/* ---- made by tracetool (meaning.c, write.c) ---- */
 
 /*
  * Events and tracks that tracetool wrote to a dial9 trace.  The vocabulary names their schemas (`made:
@@ -817,33 +787,88 @@ const char *d9_made_suffix(unsigned type);
 /* Returns the type for the suffix of a field's name, or D9_MADE_NONE; *n: length of the name without it. */
 unsigned d9_made_suffix_of(struct slice name, uint32_t *n);
 
-/* A schema of such events. */
-struct d9_made {
-	uint8_t kind;    /* enum event_kind */
-	uint8_t nhidden; /* fields before the arguments */
-	struct slice cls, category;
-	uint8_t *types; /* by argument: see enum d9_made_type */
-};
-
-/* Parses a schema.  Returns false if it is no such schema, or on OOM. */
-bool d9_made_event_schema(struct d9_state *st, struct d9_schema *s);
-bool d9_made_track_schema(const struct d9_schema *s);
-
-/* Adds the track of a track record. */
-void d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
-
-/* Sets the event by its hidden fields; *args: position of the arguments in the frame. */
-void d9_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
-                   struct event *e, const char **args);
-
-/* Restores the type of an argument. */
-void d9_made_restore(struct d9_state *st, unsigned type, struct batch *b, struct value *v);
-
 /* Returns the process of events without such a track, named by the file. */
 const struct track *d9_process(struct d9_state *st);
 
+/* ---- the writer ---- */
+
+enum d9w_loss {
+#define LOSS(row, key, line, ...) D9W_##row,
+#include "dial9/losses.def"
+#undef LOSS
+	D9W_LOSSES
+};
+
+extern const struct loss d9w_losses[D9W_LOSSES + 1];
+extern const struct writer_ops d9w_ops;
+
+static inline void d9w_lose(struct chunk *chunk, enum d9w_loss kind, uint64_t offset)
+{
+	ledger_add(&chunk->ledger, &d9w_losses[kind], offset, 1);
+}
+
+/* write.c: numbers, times, texts */
+
+/* Adds a little-endian number of 1 to 8 bytes. */
+void d9w_number(struct text *t, uint64_t v, unsigned size);
+
+/* Adds a length of 32 bits and the text. */
+void d9w_text32(struct text *t, struct slice s);
+
+/* Adds a timestamp reset, which becomes the time base. */
+void d9w_reset(uint64_t *base, uint64_t ts, struct chunk *chunk);
+void d9w_varint(struct text *t, uint64_t v);
+
+/* Adds a text, cut to `max` bytes and with U+FFFD for bytes that are not UTF-8.  Returns whether it changed.
+ */
+bool d9w_clean(struct text *t, struct slice s, uint32_t max);
+bool d9w_is_utf8(struct slice s);
+
+/* Returns the delta of a timed event at `ts`; writes a reset if the delta would not fit. */
+uint32_t d9w_delta(uint64_t *base, uint64_t ts, struct chunk *chunk);
+
+/* write_values.c */
+
+#define D9W_NO_ID UINT32_MAX
+
+/* How a value is encoded. */
+struct d9w_cell {
+	uint8_t wire; /* enum d9_type, with D9_OPTIONAL if optional */
+	uint8_t type; /* original type: see enum d9_made_type */
+	uint32_t id;  /* in the pool, or D9W_NO_ID */
+};
+
+/* The string pool, and the limits of the current event. */
+struct d9w_values {
+	bool as_0_3;
+	struct arena arena;
+	struct tabletext pool; /* text -> id */
+	uint32_t npool, pool_bytes;
+	uint32_t left;     /* bytes left for values of the current event */
+	uint32_t referred; /* bytes of pooled texts that the current event refers to */
+	struct text scratch;
+};
+
+/* Returns the encoding of a field; texts are added to the pool. */
+struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk);
+
+void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
+               uint64_t offset);
+
+/* Encode all fields of an event as one value. */
+struct d9w_cell d9w_all_cell(const struct d9w_values *x);
+void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset);
+
+/* raw.c: copies of all records, or of a selection with what it refers to */
+
+struct d9w_copy *d9w_copy_open(const struct writer *w, bool as_0_3);
+void d9w_copy_write(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk);
+void d9w_copy_close(struct d9w_copy *copy, struct chunk *chunk);
+void d9w_copy_free(struct d9w_copy *copy); /* NULL: nothing to do */
+
 /* ---- interfaces ---- */
 
+extern const struct reader_ops d9_reader_ops;
 extern const struct recover_ops d9_recover_ops;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Names for numbers: the string and stack pools of a segment, definitions and symbols that stand later in
+ * Names for numbers: the string and stack pools of a segment, definitions and symbols that are later in
  * the trace, and the frames that define pool entries.
  *
  * Batches share the memory of a segment's pools, which therefore only grows until the segment ends.  If
@@ -13,7 +13,7 @@
 /* ---- look-ahead ---- */
 
 /*
- * The symbol table stands at the end of a trace, and a pool entry may follow its first use.  When either is
+ * The symbol table is at the end of a trace, and a pool entry may follow its first use.  When either is
  * needed and the input can be read twice, one look-ahead pass over all of it collects both.  Symbols are
  * those of one program and hold for all segments; a late definition belongs to its segment.
  */
@@ -231,10 +231,10 @@ void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, cons
 void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 {
 	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t waits = table64_get(&pool->pending_index, id);
+	const uint32_t known = table64_get(&pool->pending_index, id);
 
-	if (waits != TABLE_NONE)
-		pool->pending[waits].shown = true;
+	if (known != TABLE_NONE)
+		pool->pending[known].shown = true;
 }
 
 /* Ends the wait for an id that is defined now. */
@@ -242,11 +242,11 @@ static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t
                            const struct d9_frame *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
+	const uint32_t known = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
 
-	if (waits == TABLE_NONE)
+	if (known == TABLE_NONE)
 		return;
-	struct d9_pending *const p = &pool->pending[waits];
+	struct d9_pending *const p = &pool->pending[known];
 	if (st->collects != NULL && d9_pool_find(pool, id) == NULL)
 		add_late(st, kind, id, data);
 	if (p->defined)

@@ -6,59 +6,55 @@
  * Memory is bounded by the limits of dial9.h.  Frames and pool entries above D9_MAX_FRAME are walked over
  * in pieces and dropped.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include "dial9/write.h"
+#include "dial9/dial9.h"
 
-/* ---- findings ---- */
+/* ---- records ---- */
 
-const struct rule d9_rules[D9_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "dial9/rules.def"
-#undef RULE
-	{ .id = NULL }
-};
-
-void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
+static void count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, fmt, ap);
-	va_end(ap);
+	st->r->records++;
+	st->structure[which]->records++;
+	st->last_offset = f->offset;
 }
 
-void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at,
-                const char *fmt, ...)
+/* Counts, if it was read, an entry of the open frame, or the frame if it has none.  Returns the result. */
+static enum d9_result count_entry(struct d9_state *st, enum d9_result result)
 {
-	va_list ap;
+	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
+		                                        [D9_TAG_STACKS] = D9_S_STACKS,
+		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
 
-	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &d9_rules[rule], f->at + (uint64_t)(at - f->p), f->ordinal, fmt, ap);
-	va_end(ap);
+	if (result != D9_DONE)
+		return result;
+	st->r->records++;
+	st->structure[structures[st->open.tag]]->records++;
+	if (st->open.left > 0)
+		st->open.left--;
+	if (st->open.left == 0)
+		st->last_offset = st->open.offset;
+	return D9_DONE;
 }
 
-bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f)
+void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
+                      const struct field *fields, uint32_t n)
 {
-	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
-		return false;
-	finding_add(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, "not shown");
-	return true;
-}
-
-void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
-                   struct slice whose)
-{
-	struct quoted q, q2;
-
-	if ((s.flags & SLICE_UTF8) != 0 || d9_find_unshown(st, D9_RULE_INVALID_UTF8, f))
+	if (!d9_wants_structure(st))
 		return;
-	if (whose.p != NULL)
-		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s of %s is %s", what, quoted(&q, whose),
-		           quoted(&q2, s));
-	else
-		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s is %s", what, quoted(&q2, s));
+	struct event *const e = d9_add_event(st, b, f, st->structure[which]);
+	if (d9_wants_fields(st)) {
+		struct field *const to = batch_fields(b, n);
+		if (to == NULL) {
+			st->no_memory = true;
+			return;
+		}
+		memcpy(to, fields, n * sizeof *fields);
+		e->first_field = b->nfields;
+		e->nfields = (uint16_t)n;
+		b->nfields += n;
+	}
+	b->n++;
 }
 
 enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c)
@@ -66,6 +62,474 @@ enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c)
 	st->lack = (struct d9_lack){ .what = c->missing, .bytes = c->missing_bytes };
 	return D9_MORE;
 }
+
+/* ---- schemas ---- */
+
+/* Segments register the same schemas again and again, so a schema is known by its bytes after the type_id and
+ * made once for the trace.  D9_MAX_SCHEMAS and D9_MAX_DESCRIBED bound the memory, which lasts as long as the
+ * trace because events point into it. */
+
+/* Bytes that a schema and a field cost besides their bytes in the frame. */
+#define SCHEMA_COST 256
+#define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
+
+static void free_schemas(struct d9_schemas *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		free(s->all[i]->ops);
+		free(s->all[i]);
+	}
+	free(s->all);
+	free(s->by_type);
+	free(s->registered);
+	tabletext_free(&s->index);
+}
+
+/* Begins a segment: no type_id is registered. */
+static void forget_schemas(struct d9_schemas *s)
+{
+	for (uint32_t i = 0; i < s->nregistered; i++)
+		s->by_type[s->registered[i]] = NULL;
+	s->nregistered = 0;
+}
+
+/* ---- schemas: registering ---- */
+
+/* Reports the first difference between two schemas of one type_id. */
+static void report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id,
+                             const struct d9_schema *old, const struct d9_schema *now)
+{
+	struct quoted q, q2;
+	uint32_t i = 0;
+
+	while (i < old->nfields && i < now->nfields && old->fields[i].type == now->fields[i].type &&
+	       slice_equal(old->fields[i].name, now->fields[i].name))
+		i++;
+	if (!slice_equal(old->name, now->name))
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s, now it is %s", id,
+		        quoted(&q, old->name), quoted(&q2, now->name));
+	else if (old->nfields != now->nfields)
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f,
+		        "field_count of type_id %u was %" PRIu32 ", now it is %" PRIu32, id, old->nfields,
+		        now->nfields);
+	else if (i < old->nfields)
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f,
+		        "field %" PRIu32 " of type_id %u was %s %s, now it is %s %s", i, id,
+		        quoted(&q, old->fields[i].name), d9_type_name(old->fields[i].type),
+		        quoted(&q2, now->fields[i].name), d9_type_name(now->fields[i].type));
+	else
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "has_timestamp of type_id %u was %d, now it is %d",
+		        id, old->timed, now->timed);
+}
+
+static void register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id,
+                            struct d9_schema *schema)
+{
+	struct d9_schemas *const s = &st->schemas;
+	const struct d9_schema *const old = d9_schema_find(s, id);
+
+	if (old != NULL && old != schema)
+		report_redefined(st, f, id, old, schema);
+	if (!array_reach(&s->by_type, &s->ntypes, id, sizeof(struct d9_schema *)) ||
+	    !array_reserve(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered)) {
+		st->no_memory = true;
+		return;
+	}
+	if (old == NULL)
+		s->registered[s->nregistered++] = id;
+	s->by_type[id] = schema;
+}
+
+/* ---- schemas: fields ---- */
+
+static struct slice read_text(struct cursor *c)
+{
+	const uint16_t n = cursor_u16(c, "length");
+	const struct slice s = cursor_take(c, n, "text");
+
+	return textscan_slice(s.p, s.n);
+}
+
+static void check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+                       const struct d9_field *field, const char *at)
+{
+	const char *const newer = d9_type(field->type)->newer;
+	struct quoted q, q2;
+
+	if (!d9_type_known(field->type)) {
+		s->readable = false;
+		d9_find_at(st,
+		           d9_is_optional(field->type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE
+		                                       : D9_RULE_UNKNOWN_FIELD_TYPE,
+		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
+		           quoted(&q2, s->name), field->type);
+	} else if (newer != NULL) {
+		d9_note_newer(st, f, at, newer);
+	}
+}
+
+/* Arguments of one name would hide each other: the later gets a number.  Fields of raw events keep theirs. */
+static bool set_unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+                            struct tabletext *names, uint32_t i)
+{
+	const struct slice plain = s->fields[i].name;
+	const struct slice name = tabletext_unique(names, &st->r->trace->arena, plain);
+	struct quoted q, q2;
+
+	if (name.n == plain.n || name.p == NULL)
+		return name.p != NULL;
+	if (!d9_find_unshown(st, D9_RULE_DUPLICATE_FIELD, f))
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
+		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
+		        quoted(&q, s->name), quoted(&q2, plain));
+	if (!d9_wants_raw(st))
+		s->fields[i].name = name;
+	return true;
+}
+
+static bool set_unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
+{
+	struct tabletext names = { .slots = NULL };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < s->nfields; i++)
+		ok = set_unique_name(st, f, s, &names, i);
+	tabletext_free(&names);
+	return ok;
+}
+
+static struct class_field describe_field(const struct d9_field *field)
+{
+	const char *const name = d9_type_name(field->type);
+
+	return (struct class_field){
+		.name = field->name,
+		.type = { name, (uint32_t)strlen(name), SLICE_UTF8 | SLICE_JSON },
+		.value = d9_type(field->type)->value,
+		.size = d9_fixed_size(field->type),
+	};
+}
+
+/* Fields of the frame itself; raw events have them before those that the schema declares. */
+static const struct class_field head_fields[] = {
+	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
+	{ SLICE_LIT("timestamp_delta_ns"), SLICE_LIT("u24"), VALUE_U32, 3, "ns" },
+};
+
+/* Makes the fields of the class. */
+static bool declare_fields(struct d9_state *st, struct d9_schema *s)
+{
+	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* event.nfields has 16 bits */
+		s->nhead = s->timed ? 2 : 1;
+	const uint32_t n = s->nhead + s->nfields;
+	s->declared = arena_alloc(&st->r->trace->arena, n * sizeof *s->declared);
+	if (s->declared == NULL)
+		return false;
+	memcpy(s->declared, head_fields, s->nhead * sizeof *head_fields);
+	for (uint32_t i = 0; i < s->nfields; i++)
+		s->declared[s->nhead + i] = describe_field(&s->fields[i]);
+	return true;
+}
+
+/* Reads the fields at c, which points into `copy`, a copy of the frame's bytes after the type_id. */
+static bool read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
+                        const char *copy)
+{
+	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
+	if (s->fields == NULL)
+		return false;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		struct d9_field *const field = &s->fields[i];
+		field->name = field->in_file = read_text(c);
+		field->type = cursor_u8(c, "field_type");
+		const char *const end = f->p + 3 + (c->p - copy);
+		struct slice in_frame = field->name; /* in the frame, for offsets */
+		in_frame.p = end - 1 - in_frame.n;
+		d9_check_text(st, f, in_frame, "field name", s->name);
+		check_type(st, f, s, field, end - 1);
+	}
+	return set_unique_names(st, f, s) && declare_fields(st, s);
+}
+
+/* ---- schemas: frames ---- */
+
+/* Finds the end of a schema frame. */
+static enum d9_result measure_schema(struct d9_state *st, struct d9_frame *f)
+{
+	struct cursor c = cursor_on(f->p, f->end, false);
+
+	cursor_take(&c, 3, "tag and type_id");
+	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
+	cursor_u8(&c, "has_timestamp");
+	const uint16_t n = cursor_u16(&c, "field_count");
+	if (c.missing == NULL && n * 3UL > cursor_left(&c)) {
+		st->lack = (struct d9_lack){ .what = "field_count",
+			                     .bytes = n * 3UL - cursor_left(&c),
+			                     .length = n,
+			                     .left = cursor_left(&c),
+			                     .has_length = true };
+		return D9_MORE;
+	}
+	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
+		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
+		cursor_u8(&c, "field_type");
+	}
+	if (c.missing != NULL)
+		return d9_note_lack(st, &c);
+	f->end = c.p;
+	return D9_DONE;
+}
+
+static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
+{
+	if (!array_reserve(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
+	    !tabletext_put(&s->index, key, s->n))
+		return false;
+	s->all[s->n++] = schema; /* owns it from here on */
+	return true;
+}
+
+/* Makes a schema that is new in the trace; `key` is a copy of its bytes. */
+static struct d9_schema *new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
+{
+	struct cursor c = cursor_on(key.p, key.p + key.n, false);
+	struct d9_schema *const s = calloc(1, sizeof *s);
+
+	if (s == NULL || !append_schema(&st->schemas, s, key)) {
+		free(s);
+		return NULL;
+	}
+	const struct slice name = read_text(&c);
+	struct slice in_frame = name;
+	in_frame.p = f->p + 5;
+	d9_check_text(st, f, in_frame, "schema name", (struct slice){ NULL, 0, 0 });
+	s->name = name; /* points into the key, which stays */
+	const uint8_t timed = cursor_u8(&c, "has_timestamp");
+	s->nfields = cursor_u16(&c, "field_count");
+	s->timed = timed == 1;
+	s->readable = timed <= 1;
+	if (!s->readable)
+		d9_find_at(st, D9_RULE_HAS_TIMESTAMP, f, f->p + 5 + name.n, "has_timestamp of %s is %u",
+		           quoted(&(struct quoted){ "" }, name), timed);
+	if (!read_fields(st, f, s, &c, key.p))
+		return NULL;
+	return d9_schema_plan(st, s) && d9_ops_make(s) ? s : NULL;
+}
+
+static void show_schema(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id,
+                        const struct d9_schema *s)
+{
+	if (!d9_wants_structure(st))
+		return;
+	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
+	const bool raw = d9_wants_raw(st);
+	const uint8_t timed = (uint8_t)f->p[5 + s->name.n];
+	const struct field fields[] = {
+		{ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = id } },
+		{ SLICE_LIT("name"), value_string(s->name) },
+		{ SLICE_LIT("has_timestamp"), raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
+		                                  : (struct value){ .type = VALUE_BOOL, .u64 = s->timed } },
+		{ SLICE_LIT("fields"), { .type = VALUE_MAP, .count = s->nfields, .values = pairs } },
+	};
+
+	if (pairs == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		pairs[2 * i] = value_string(s->fields[i].name);
+		pairs[2 * i + 1] = raw ? (struct value){ .type = VALUE_U8, .u64 = s->fields[i].type }
+		                       : value_string(s->declared[i].type);
+	}
+	d9_add_structure(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
+}
+
+/* Charges a schema of these bytes against the limits; reports if it exceeds them. */
+static bool reserve_schema(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
+{
+	struct d9_schemas *const all = &st->schemas;
+	const uint16_t name_len = load_u16(bytes.p, false);
+	const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
+	const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
+
+	if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->memory) {
+		d9_find(st, D9_RULE_LIMIT, f,
+		        "schema %" PRIu32 " of the trace needs %" PRIu64 " bytes of memory; %" PRIu32
+		        " are in use",
+		        all->n + 1, cost, all->memory);
+		return false;
+	}
+	all->memory += (uint32_t)cost;
+	return true;
+}
+
+static enum d9_result read_schema(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	const enum d9_result result = measure_schema(st, f);
+
+	if (result != D9_DONE)
+		return result;
+	const uint16_t id = load_u16(f->p + 1, false);
+	const struct slice bytes = slice_of(f->p + 3, (size_t)(f->end - f->p - 3));
+	const uint32_t known = tabletext_get(&st->schemas.index, bytes);
+	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
+	if (s == NULL) {
+		if (!reserve_schema(st, f, bytes))
+			return D9_BAD;
+		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
+		s = key.p != NULL ? new_schema(st, f, key) : NULL;
+	}
+	if (s == NULL) {
+		st->no_memory = true;
+		return D9_DONE;
+	}
+	register_schema(st, f, id, s);
+	show_schema(st, f, b, id, s);
+	count_frame(st, D9_S_SCHEMA, f);
+	return D9_DONE;
+}
+
+/* ---- schemas: annotations ---- */
+
+/*
+ * Schema annotations (0.4): facts about the fields of a schema, each a key and a value.  The one key in use,
+ * metrique.unit, is shown with the field's type.  Like pool frames, they are read entry by entry.
+ */
+
+struct annotation {
+	uint16_t field;
+	struct slice key, value; /* p NULL: absent, or read in pieces */
+};
+
+static bool read_annotation(struct d9_bytes *b, struct annotation *a)
+{
+	const char *key, *value;
+	uint16_t key_len;
+	uint32_t n;
+
+	if (!d9_bytes_u16(b, &a->field, "field_index") || !d9_bytes_u16(b, &key_len, "key_len") ||
+	    (key = d9_bytes_read(b, key_len, "key")) == NULL)
+		return false;
+	if (!b->pieces)
+		a->key = textscan_slice(key, key_len);
+	if (!d9_bytes_u32(b, &n, "value_len") || !d9_bytes_run(b, n, 1, "value_len", &value))
+		return false;
+	if (!b->pieces)
+		a->value = textscan_slice(value, n);
+	return true;
+}
+
+/* Sets the unit, also as part of the type that users see.  The first one counts. */
+static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
+{
+	struct arena *const arena = &st->r->trace->arena;
+
+	if (unit.n > 32 || field->unit != NULL)
+		return;
+	field->unit = arena_copy(arena, slice_is(unit, "bytes") ? SLICE_LIT("byte") : unit).p;
+	const struct slice type =
+	    arena_printf(arena, "%.*s (%.*s)", (int)field->type.n, field->type.p, (int)unit.n, unit.p);
+	if (field->unit == NULL || type.p == NULL)
+		st->no_memory = true;
+	else
+		field->type = textscan_slice(type.p, type.n);
+	s->planned = false; /* its events may have a class already, which does not change */
+	s->run_need = SIZE_MAX;
+}
+
+static void apply_annotation(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
+{
+	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
+	struct quoted q;
+
+	if ((a->key.flags & SLICE_UTF8) == 0)
+		d9_check_text(st, f, a->key, "annotation key", (struct slice){ NULL, 0, 0 });
+	if (s == NULL)
+		return;
+	if (a->field >= s->nfields)
+		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
+		        a->field, quoted(&q, s->name), s->nfields);
+	else if (slice_is(a->key, "metrique.unit"))
+		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
+}
+
+/* Records the entry, if the frame has any; `first`: with the frame's head. */
+static void show_annotation(struct d9_state *st, const struct d9_frame *f, struct batch *b,
+                            const struct annotation *a, bool first)
+{
+	struct field fields[5];
+	uint32_t n = 0;
+
+	if (!d9_wants_structure(st))
+		return;
+	if (first || !d9_wants_raw(st))
+		fields[n++] = (struct field){ SLICE_LIT("type_id"), value_u64(st->open.type_id) };
+	if (first)
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U16, .u64 = st->open.count } };
+	if (st->open.count > 0) {
+		fields[n++] =
+		    (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = a->field } };
+		fields[n++] = (struct field){ SLICE_LIT("key"), value_string(a->key) };
+		fields[n++] = (struct field){ SLICE_LIT("value"), value_string(a->value) };
+	}
+	d9_add_structure(st, D9_S_ANNOTATIONS, f, b, fields, n);
+}
+
+static enum d9_result read_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	struct annotation a = { .field = 0 };
+	uint16_t count;
+
+	(void)d9_bytes_read(&bytes, 1, "tag");
+	const unsigned n = d9_bytes_leb128(&bytes, &head.type_id, "type_id");
+	if (n > D9_VARINT_MAX) {
+		d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, f->p + 1,
+		           "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
+		return D9_BAD;
+	}
+	if (n == 0 || !d9_bytes_u16(&bytes, &count, "count") || (count > 0 && !read_annotation(&bytes, &a)))
+		return D9_MORE;
+	f->end = bytes.p;
+	head.left = head.count = count;
+	st->open = head;
+	d9_note_newer(st, f, f->p, "annotations frame 0x06");
+	if (d9_schema_find(&st->schemas, head.type_id) == NULL)
+		d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
+		        "type_id %" PRIu64 " has no schema in this segment; count is %u", head.type_id,
+		        count);
+	if (count > 0)
+		apply_annotation(st, f, &a);
+	show_annotation(st, f, b, &a, true);
+	return D9_DONE;
+}
+
+static enum d9_result read_next_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct annotation a;
+
+	if (!read_annotation(&bytes, &a))
+		return D9_MORE;
+	f->end = bytes.p;
+	apply_annotation(st, f, &a);
+	show_annotation(st, f, b, &a, false);
+	return D9_DONE;
+}
+
+static enum d9_result skip_annotation(struct d9_state *st)
+{
+	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct annotation a;
+
+	const bool ok = read_annotation(&bytes, &a);
+	st->r->in->p = bytes.p;
+	return ok ? D9_DONE : D9_MORE;
+}
+
+/* ---- inputs that end inside a frame ---- */
 
 static const char *frame_name(uint8_t tag)
 {
@@ -120,137 +584,9 @@ static enum d9_result report_cut(struct d9_state *st, const struct d9_frame *f)
 	return D9_BAD;
 }
 
-static void report_tally(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t,
-                         const char *before, const char *after)
-{
-	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
-	                  "%s %" PRIu64 "%s", before, t->now, after);
-}
-
-static void report_tallies(struct d9_state *st)
-{
-	const struct d9_tallies *const t = &st->tallies;
-	const uint64_t dropped = st->ahead != NULL ? st->ahead->dropped : 0;
-
-	report_tally(st, D9_RULE_BOOL_VALUE, &t->bools, "a Bool is", "");
-	report_tally(st, D9_RULE_LATE_DEFINITION, &t->late, "id", " is defined here, after its first use");
-	report_tally(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " is defined again with other content");
-	report_tally(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", ": its content is above the limit");
-	report_tally(st, D9_RULE_POOL_LIMIT, &t->names_limit, "the",
-	             " frames of a stack are shown as addresses");
-	if (dropped > 0)
-		finding_add(st->r->findings, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
-		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
-	report_tally(st, D9_RULE_METADATA_LIMIT, &t->metadata, "metadata of", " bytes is not retained");
-	report_tally(st, D9_RULE_TRACK_LIMIT, &t->tracks, "track", " is not distinguished");
-	report_tally(st, D9_RULE_TRACK_LIMIT, &t->deep_tracks, "track",
-	             " is shown higher than it lies, below so many others");
-	if (st->symbols_seen)
-		report_tally(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
-		             " frames of a stack are shown as addresses");
-	report_tally(st, D9_RULE_NAMES_LATE, &t->unresolved, "id", " is shown as a number");
-}
-
-/* ---- dialects ---- */
-
-const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
-
-static void begin_dialect(struct d9_state *st)
-{
-	const char *const asked = st->r->dialect;
-	struct trace *const trace = st->r->trace;
-
-	st->strict = asked != NULL && strcmp(asked, d9_dialects[D9_0_3]) == 0;
-	/* another input of the same trace may be newer */
-	if (asked == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
-		trace->dialect = d9_dialects[D9_0_3];
-	else
-		trace->dialect = d9_dialects[D9_0_4];
-}
-
-void d9_note_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
-{
-	if (st->strict)
-		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
-	else
-		st->r->trace->dialect = d9_dialects[D9_0_4];
-}
-
-/* ---- records ---- */
-
-void d9_report_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
-{
-	d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32, st->base,
-	           delta);
-	st->base = UINT64_MAX;
-}
-
-void d9_count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f)
-{
-	st->r->records++;
-	st->structure[which]->records++;
-	st->last_offset = f->offset;
-}
-
-/* Counts, if it was read, an entry of the open frame, or the frame if it has none.  Returns the result. */
-static enum d9_result count_entry(struct d9_state *st, enum d9_result result)
-{
-	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
-		                                        [D9_TAG_STACKS] = D9_S_STACKS,
-		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
-
-	if (result != D9_DONE)
-		return result;
-	st->r->records++;
-	st->structure[structures[st->open.tag]]->records++;
-	if (st->open.left > 0)
-		st->open.left--;
-	if (st->open.left == 0)
-		st->last_offset = st->open.offset;
-	return D9_DONE;
-}
-
-void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
-                      const struct field *fields, uint32_t n)
-{
-	if (!d9_wants_structure(st))
-		return;
-	struct event *const e = d9_add_event(st, b, f, st->structure[which]);
-	if (d9_wants_fields(st)) {
-		struct field *const to = batch_fields(b, n);
-		if (to == NULL) {
-			st->no_memory = true;
-			return;
-		}
-		memcpy(to, fields, n * sizeof *fields);
-		e->first_field = b->nfields;
-		e->nfields = (uint16_t)n;
-		b->nfields += n;
-	}
-	b->n++;
-}
-
-#define RUN_RECORDS 65536U /* of one run; then the engine gets a turn */
-
-/* Adds the plain events and resets at the start of the window as one event without fields, at the time base
- * before them.  Returns the number of events added, 0 or 1. */
-static uint32_t record_run(struct d9_state *st, struct batch *b)
-{
-	struct input *const in = st->r->in;
-	const uint64_t base = st->base;
-	struct d9_frame f = { .p = in->p, .at = input_offset(in, in->p) };
-
-	if (d9_check_run(st, RUN_RECORDS) == 0)
-		return 0;
-	f.end = in->p;
-	d9_add_event(st, b, &f, st->structure[D9_S_RESET])->ts = base;
-	b->n++;
-	return 1;
-}
-
 /* ---- frames ---- */
 
-/* Whether the first `left` bytes, as far as present, are the magic of the format before this one. */
+/* Returns whether the first `left` bytes, as far as present, are the magic of the format before this one. */
 static bool is_older_magic(const struct d9_frame *f, size_t left)
 {
 	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
@@ -294,7 +630,7 @@ static void begin_segment(struct d9_state *st, const struct d9_frame *f)
 		d9_note_newer(st, f, f->p, "a header in mid-stream");
 		d9_pools_check(st);
 		d9_pools_forget(st);
-		d9_schemas_forget(&st->schemas);
+		forget_schemas(&st->schemas);
 		st->ntracks = 0;
 	}
 	st->begun = true;
@@ -325,7 +661,7 @@ static enum d9_result read_header(struct d9_state *st, struct d9_frame *f, struc
 	f->end = f->p + D9_HEADER_SIZE;
 	begin_segment(st, f);
 	d9_add_structure(st, D9_S_HEADER, f, b, &version, 1);
-	d9_count_frame(st, D9_S_HEADER, f);
+	count_frame(st, D9_S_HEADER, f);
 	return D9_DONE;
 }
 
@@ -341,7 +677,7 @@ static enum d9_result read_reset(struct d9_state *st, struct d9_frame *f, struct
 	f->end = c.p;
 	st->base = ts;
 	d9_add_structure(st, D9_S_RESET, f, b, &field, 1);
-	d9_count_frame(st, D9_S_RESET, f);
+	count_frame(st, D9_S_RESET, f);
 	return D9_DONE;
 }
 
@@ -353,14 +689,14 @@ static enum d9_result read_frame(struct d9_state *st, struct d9_frame *f, struct
 	case D9_TAG_EVENT:
 		return d9_event_frame(st, f, b);
 	case D9_TAG_SCHEMA:
-		return d9_schema_frame(st, f, b);
+		return read_schema(st, f, b);
 	case D9_TAG_STRINGS:
 	case D9_TAG_STACKS:
 		return count_entry(st, d9_pool_head(st, f, b));
 	case D9_TAG_RESET:
 		return read_reset(st, f, b);
 	case D9_TAG_ANNOTATIONS:
-		return count_entry(st, d9_annotations_head(st, f, b));
+		return count_entry(st, read_annotations_head(st, f, b));
 	case D9_TAG_HEADER:
 		return read_header(st, f, b);
 	default:
@@ -373,8 +709,8 @@ static enum d9_result read_entry(struct d9_state *st, struct d9_frame *f, struct
 {
 	f->tag = st->open.tag;
 	f->offset = st->open.offset;
-	return count_entry(st,
-	                   f->tag == D9_TAG_ANNOTATIONS ? d9_annotation(st, f, b) : d9_pool_entry(st, f, b));
+	return count_entry(st, f->tag == D9_TAG_ANNOTATIONS ? read_next_annotation(st, f, b)
+	                                                    : d9_pool_entry(st, f, b));
 }
 
 static enum d9_result skip_by_tag(struct d9_state *st, const struct d9_frame *f)
@@ -383,7 +719,7 @@ static enum d9_result skip_by_tag(struct d9_state *st, const struct d9_frame *f)
 	case D9_TAG_EVENT:
 		return d9_event_skip(st, f);
 	case D9_TAG_ANNOTATIONS:
-		return count_entry(st, d9_annotation_skip(st));
+		return count_entry(st, skip_annotation(st));
 	default:
 		return count_entry(st, d9_pool_skip(st, f));
 	}
@@ -443,6 +779,24 @@ enum d9_result d9_next_frame(struct d9_state *st, struct batch *b)
 
 /* ---- the loop ---- */
 
+#define RUN_RECORDS 65536U /* of one run; then the engine gets a turn */
+
+/* Adds the plain events and resets at the start of the window as one event without fields, at the time base
+ * before them.  Returns the number of events added, 0 or 1. */
+static uint32_t record_run(struct d9_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const uint64_t base = st->base;
+	struct d9_frame f = { .p = in->p, .at = input_offset(in, in->p) };
+
+	if (d9_check_run(st, RUN_RECORDS) == 0)
+		return 0;
+	f.end = in->p;
+	d9_add_event(st, b, &f, st->structure[D9_S_RESET])->ts = base;
+	b->n++;
+	return 1;
+}
+
 /* Checks that the input ends between frames. */
 static enum d9_result check_end(struct d9_state *st)
 {
@@ -464,7 +818,7 @@ static enum read_status finish_input(struct d9_state *st, enum d9_result result)
 		d9_pools_check(st);
 	if (st->tracks_made == 0)
 		(void)d9_process(st);
-	report_tallies(st);
+	d9_report_tallies(st);
 	return result == D9_DONE ? READ_END : READ_BAD;
 }
 
@@ -516,16 +870,6 @@ static enum read_status read_batch(struct reader *r, struct batch *b)
 
 /* ---- opening ---- */
 
-static int probe(struct slice head, bool complete)
-{
-	(void)complete;
-	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
-		return 64; /* to report it */
-	if (head.n < D9_MAGIC_SIZE || memcmp(head.p, D9_MAGIC, D9_MAGIC_SIZE) != 0)
-		return 0;
-	return head.n >= D9_HEADER_SIZE && head.p[4] == D9_VERSION ? 40 : 32;
-}
-
 static bool set_up_trace(struct d9_state *st)
 {
 	static const char *const names[D9_STRUCTURES] = {
@@ -552,7 +896,7 @@ static bool open_reader(struct reader *r)
 	st->threads_pass = st->threads != NULL;
 	st->collects = asking != NULL && !st->threads_pass ? asking->ahead : NULL;
 	st->seed = hash_seed();
-	begin_dialect(st);
+	d9_begin_dialect(st);
 	return set_up_trace(st);
 }
 
@@ -562,49 +906,16 @@ static void close_reader(struct reader *r)
 
 	if (r->ahead_of == NULL)
 		d9_schemas_declare(st);
-	d9_schemas_free(&st->schemas);
+	free_schemas(&st->schemas);
 	d9_pools_free(st);
 	d9_ahead_drop(st);
 	free(st->tracks);
 }
 
-static const struct reader_ops d9_reader_ops = {
+const struct reader_ops d9_reader_ops = {
 	.state_size = sizeof(struct d9_state),
-	.probe = probe,
+	.probe = d9_probe,
 	.open = open_reader,
 	.next = read_batch,
 	.close = close_reader,
-};
-
-/* ---- the format ---- */
-
-static const char *const suffixes[] = { ".bin", NULL };
-
-static const struct format_option options[] = {
-	{ .name = "to-dialect",
-	  .arg = "NAME",
-	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
-	  .words = d9_dialects,
-	  .of_output = true },
-	{ .name = NULL },
-};
-
-extern const struct format dial9_format;
-
-const struct format dial9_format = {
-	.name = "dial9",
-	.title = "dial9 trace",
-	.spec = "dial9-trace-format binary specification, version 1",
-	.suffixes = suffixes,
-	.recounted = (const char *const[]){ "timestamp_delta_ns", NULL },
-	.dialects = d9_dialects,
-	.options = options,
-	.reader = &d9_reader_ops,
-	.writer = &d9w_ops,
-	.recover = &d9_recover_ops,
-	.rules = d9_rules,
-	.losses = d9w_losses,
-	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
-	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_PARTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS |
-	            HAS_EPOCH | HAS_NUMBERS,
 };

@@ -2,7 +2,7 @@
  * Recovery: keeps intact frames, and repairs the count of frames of entries that are cut.
  *
  * Frames have no lengths: after one that cannot be read, the next is known only where a header begins
- * another segment, which defines schemas and pools anew.  Plain events pass at the speed of a check.
+ * another segment, which defines schemas and pools again.  Plain events pass at the speed of a check.
  * Memory is the window, at most LARGEST_FRAME for a frame of entries.
  */
 #include "dial9/dial9.h"

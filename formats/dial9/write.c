@@ -1,23 +1,59 @@
 /*
- * The writer of events of any format: frames of the schemas that write_schema.c describes, records of tracks,
- * and at the end facts and the wall time.  Numbers, texts and time deltas are used by the copy too.
- * Memory: 8 bytes a track besides schemas and the string pool.
+ * The writer of events of any format: schemas, one for each shape of events (out/shape.h), with the names of
+ * dial9.h; records of tracks; and at the end facts and the wall time.  Events beyond the limits share one
+ * schema for each kind, with all fields as one value.  Numbers, texts and time deltas are used by the copy
+ * too.  Memory: 8 bytes a track besides schemas and the string pool.
  */
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "dial9/write.h"
+#include "dial9/dial9.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
 #include "out/facts.h"
+#include "out/shape.h"
 #include "out/times.h"
+#include "out/tracks.h"
 #include "output/text_json.h"
 
-/* ---- numbers, times, texts ---- */
+/* ---- the state ---- */
 
-/* Facts within the limits of the reader. */
-#define MAX_FACTS 60U
-#define MAX_FACT_BYTES (56U << 10)
+#define MAX_EVENT (3U << 20) /* max bytes of texts, lists and maps of one event */
+
+/* type_ids of the output; those from ID_FREE on are for events. */
+enum type_id { ID_TRACK, ID_FACTS, ID_CLOCK, ID_FREE };
+
+/* A schema of the output: events of one class and kind, with fields of the same names and types. */
+struct layout {
+	/* kind: enum event_kind, and the wire type of the event's name << 8; types of members: wire, and
+	 * type << 8, of struct d9w_cell */
+	struct shape shape;
+	uint16_t id;
+	bool bad_name, renamed; /* losses of its events */
+	bool other;             /* for events of any class: all fields as one value */
+};
+
+struct out_track {
+	uint32_t number; /* from 1; 0: none yet */
+	bool changed;    /* readers show its events with another name */
+};
+
+struct d9w_state {
+	struct d9w_copy *copy; /* NULL: events are interpreted */
+	bool signed_time;
+	uint64_t base; /* timestamp_base_ns of the output */
+	struct d9w_values values;
+	struct out_track *tracks; /* by index of the trace's track */
+	uint32_t ntracks;
+	uint32_t next_track;
+	struct shapes shapes;              /* struct layout */
+	struct layout others[EVENT_KINDS]; /* id 0: not described yet */
+	uint32_t next_id;
+	struct d9w_cell *cells; /* of the current event: the name, then the fields */
+	uint32_t ncells;
+};
+
+/* ---- numbers, times, texts ---- */
 
 #define MAX_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
 
@@ -32,20 +68,20 @@ void d9w_number(struct text *t, uint64_t v, unsigned size)
 	t->n += size;
 }
 
-void d9w_reset(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
+void d9w_reset(uint64_t *base, uint64_t ts, struct chunk *chunk)
 {
 	text_char(&chunk->text, D9_TAG_RESET);
 	d9w_number(&chunk->text, ts, 8);
-	st->base = ts;
+	*base = ts;
 }
 
-uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
+uint32_t d9w_delta(uint64_t *base, uint64_t ts, struct chunk *chunk)
 {
-	if (ts < st->base || ts - st->base > MAX_DELTA)
-		d9w_reset(st, ts, chunk);
-	const uint32_t delta = (uint32_t)(ts - st->base);
+	if (ts < *base || ts - *base > MAX_DELTA)
+		d9w_reset(base, ts, chunk);
+	const uint32_t delta = (uint32_t)(ts - *base);
 
-	st->base = ts;
+	*base = ts;
 	return delta;
 }
 
@@ -62,7 +98,7 @@ void d9w_varint(struct text *t, uint64_t v)
 	t->n += n;
 }
 
-void d9w_text16(struct text *t, struct slice s)
+static void put_text16(struct text *t, struct slice s)
 {
 	d9w_number(t, s.n, 2);
 	text_slice(t, s);
@@ -91,18 +127,252 @@ bool d9w_clean(struct text *t, struct slice s, uint32_t max)
 	return changed || cut;
 }
 
+/* ---- schemas ---- */
+
+/* Limits keep the memory independent of the length of the trace, and the output within the D9_MAX_* of the
+ * reader. */
+#define MAX_SCHEMAS 65000U
+#define MAX_DESCRIBED (12U << 20) /* bytes that a reader is charged for all schemas */
+#define MAX_FIELDS 60000U         /* of one event */
+#define MAX_SCHEMA (3U << 20)     /* bytes of one schema */
+#define MAX_CATEGORY 10000U       /* bytes; escaped they are three times as many */
+#define MAX_CLASS 30000U
+#define MAX_NAME 65000U /* max length of a field name without suffix */
+
+static void put_field(struct text *t, const char *name, unsigned type)
+{
+	put_text16(t, slice_str(name));
+	text_char(t, (char)type);
+}
+
+static void put_schema_head(struct text *t, uint32_t id, struct slice name, bool timed, uint32_t nfields)
+{
+	text_char(t, D9_TAG_SCHEMA);
+	d9w_number(t, id, 2);
+	put_text16(t, name);
+	text_char(t, (char)timed);
+	d9w_number(t, nfields, 2);
+}
+
+/* Writes the start of an output: the header, and the schemas up to ID_FREE. */
+static void put_prologue(struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+
+	text_add(t, D9_MAGIC, D9_MAGIC_SIZE);
+	text_char(t, D9_VERSION);
+	put_schema_head(t, ID_TRACK, SLICE_LIT(D9_MADE_TRACK), false, 5);
+	put_field(t, "track", D9_VARINT);
+	put_field(t, "parent", D9_VARINT | D9_OPTIONAL);
+	put_field(t, "kind", D9_STRING);
+	put_field(t, "id", D9_VARINT | D9_OPTIONAL);
+	put_field(t, "name", D9_STRING);
+	put_schema_head(t, ID_FACTS, SLICE_LIT("SegmentMetadataEvent"), false, 1);
+	put_field(t, "entries", D9_STRING_MAP);
+	put_schema_head(t, ID_CLOCK, SLICE_LIT("ClockSyncEvent"), true, 2);
+	put_field(t, "realtime_ns", D9_VARINT);
+	put_field(t, word_names[WORD_CLOCK].p, D9_BOOL);
+}
+
+/* ---- schemas: names ---- */
+
+static void put_category(struct text *t, struct slice s)
+{
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.p[i] == '%')
+			text_str(t, "%25");
+		else if (s.p[i] == ':')
+			text_str(t, "%3a");
+		else
+			text_char(t, s.p[i]);
+}
+
+static enum event_kind kind_of_layout(const struct layout *l)
+{
+	return (enum event_kind)(l->shape.kind & 0xff);
+}
+
+/* Returns the name of the schema, in scratch. */
+static struct slice schema_name(struct d9w_state *st, struct layout *l)
+{
+	const struct slice category = l->other ? SLICE_LIT("tracetool") : l->shape.cls->category;
+	const struct slice cls = l->other ? SLICE_LIT("other") : l->shape.cls->name;
+	struct text *const t = &st->values.scratch;
+
+	text_clear(t);
+	l->bad_name |= d9w_clean(t, category, MAX_CATEGORY);
+	const struct slice clean = arena_copy(&st->values.arena, slice_of(t->p, t->n));
+	if (clean.p == NULL)
+		t->failed = true;
+	text_clear(t);
+	text_printf(t, D9_MADE_PREFIX "%s:", event_kind_row(kind_of_layout(l))->names[KIND_PART].p);
+	if (clean.p != NULL)
+		put_category(t, clean);
+	text_char(t, ':');
+	l->bad_name |= d9w_clean(t, cls, MAX_CLASS);
+	return slice_of(t->p, t->failed ? 0 : t->n);
+}
+
+/* Returns the name of a member without its suffix, in scratch: unique among the members before it. */
+static struct slice member_name(struct d9w_state *st, struct layout *l, uint32_t i, struct tabletext *used)
+{
+	struct text *const t = &st->values.scratch;
+
+	text_clear(t);
+	l->bad_name |= d9w_clean(t, l->shape.members[i].name, MAX_NAME);
+	const struct slice plain = arena_copy(&st->values.arena, slice_of(t->p, t->failed ? 0 : t->n));
+	const struct slice name = plain.p != NULL ? tabletext_unique(used, &st->values.arena, plain) : plain;
+	t->failed |= name.p == NULL;
+	l->renamed |= name.n != plain.n;
+	return name;
+}
+
+static void put_member(struct d9w_state *st, struct layout *l, uint32_t i, struct tabletext *used,
+                       struct chunk *chunk)
+{
+	const struct shape_member *const m = &l->shape.members[i];
+	const unsigned type = m->type >> 8;
+	const struct slice name = member_name(st, l, i, used);
+	struct text *const t = &st->values.scratch;
+	uint32_t n;
+
+	if (t->failed || name.p == NULL)
+		return;
+	text_clear(t);
+	text_slice(t, name);
+	if (type != D9_MADE_PLAIN || d9_made_suffix_of(name, &n) != D9_MADE_NONE)
+		text_printf(t, ":%s", d9_made_suffix(type));
+	put_text16(&chunk->text, slice_of(t->p, t->n));
+	text_char(&chunk->text, (char)(m->type & 0xff));
+}
+
+/* ---- schemas: frames ---- */
+
+static uint32_t put_hidden(const struct layout *l, struct text *t)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < D9_MADE_FIELDS; i++) {
+		const enum word word = d9_made_hidden[i];
+		if (!d9_made_has(kind_of_layout(l), word))
+			continue;
+		n++;
+		if (t != NULL)
+			put_field(t, word_names[word].p, word == WORD_NAME ? l->shape.kind >> 8 : D9_VARINT);
+	}
+	return n;
+}
+
+/* Writes the schema of a layout whose names have at most MAX_SCHEMA bytes; sets what its events lose. */
+static void put_schema(struct d9w_state *st, struct layout *l, struct chunk *chunk)
+{
+	struct tabletext used = { .slots = NULL };
+
+	put_schema_head(&chunk->text, l->id, schema_name(st, l), true,
+	                put_hidden(l, NULL) + l->shape.nmembers);
+	(void)put_hidden(l, &chunk->text);
+	for (int i = 0; i < D9_MADE_FIELDS; i++)
+		if (!tabletext_put(&used, word_names[d9_made_hidden[i]], 1))
+			st->values.scratch.failed = true;
+	for (uint32_t i = 0; i < l->shape.nmembers && !st->values.scratch.failed; i++)
+		put_member(st, l, i, &used, chunk);
+	tabletext_free(&used);
+	chunk->text.failed |= st->values.scratch.failed;
+}
+
+/* ---- schemas: that of an event ---- */
+
+#define SCHEMA_COST 512U /* bytes that a schema costs a reader besides its fields, about */
+#define FIELD_COST 192U
+
+static uint16_t type_of_cell(const struct d9w_cell *c)
+{
+	return (uint16_t)(c->wire | c->type << 8);
+}
+
+/* ctx: the cells of the event, that of its name first. */
+static uint16_t shape_type_of(const void *ctx, const struct field *f, uint32_t i)
+{
+	(void)f;
+	return type_of_cell((const struct d9w_cell *)ctx + i + 1);
+}
+
+/* Returns whether the events of this shape get a schema of their own, which is accounted for. */
+static bool reserve_schema(struct d9w_state *st, const struct event *e, const struct field *f)
+{
+	static const struct shapes_bounds max = { MAX_SCHEMAS, UINT32_MAX, MAX_DESCRIBED };
+	uint64_t bytes = e->cls->name.n + 3 * (uint64_t)e->cls->category.n;
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		bytes += f[i].name.n;
+	return !st->shapes.full && e->nfields <= MAX_FIELDS && 3 * bytes <= MAX_SCHEMA &&
+	       shapes_reserve(&st->shapes, &max, 0,
+	                      SCHEMA_COST + 6 * bytes + (uint64_t)e->nfields * FIELD_COST);
+}
+
+/* Returns the schema for events of any class. */
+static const struct layout *shared_layout(struct d9w_state *st, enum event_kind kind, struct chunk *chunk)
+{
+	struct layout *const l = &st->others[kind];
+
+	if (l->id != 0)
+		return l;
+	const struct d9w_cell all = d9w_all_cell(&st->values);
+	struct shape_member *const m = arena_zalloc(&st->values.arena, 3, sizeof *m);
+	if (m == NULL) {
+		chunk->text.failed = true;
+		return l;
+	}
+	m[0] = (struct shape_member){ SLICE_LIT("class"), D9_STRING };
+	m[1] = (struct shape_member){ SLICE_LIT("category"), D9_STRING };
+	m[2] = (struct shape_member){ SLICE_LIT("fields"), type_of_cell(&all) };
+	*l = (struct layout){
+		.shape = { .members = m, .nmembers = 3, .kind = (uint16_t)(kind | D9_STRING << 8) },
+		.id = (uint16_t)st->next_id++,
+		.other = true,
+	};
+	put_schema(st, l, chunk);
+	return l;
+}
+
+/* Returns the layout of an event by st->cells, after writing its schema if it is new. */
+static const struct layout *layout_of(struct d9w_state *st, const struct batch *b, const struct event *e,
+                                      struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	const enum event_kind kind = event_kind(e);
+	const struct shape_key key = { e, f, (uint16_t)(kind | (unsigned)st->cells[0].wire << 8),
+		                       shape_type_of, st->cells };
+	uint64_t hash;
+	bool addable;
+	struct shape *const known = shapes_find(&st->shapes, key, &hash, &addable);
+
+	if (known != NULL)
+		return (struct layout *)known;
+	if (!addable || !reserve_schema(st, e, f))
+		return shared_layout(st, kind, chunk);
+	struct layout *const l = (struct layout *)shapes_add(&st->shapes, sizeof *l, key, hash);
+	if (l == NULL) {
+		chunk->text.failed = true;
+		return shared_layout(st, kind, chunk);
+	}
+	l->id = (uint16_t)st->next_id++;
+	put_schema(st, l, chunk);
+	return l;
+}
+
 /* ---- tracks ---- */
 
-static void put_untimed(struct text *t, enum d9w_type_id id)
+static void put_untimed(struct text *t, enum type_id id)
 {
 	text_char(t, D9_TAG_EVENT);
 	d9w_number(t, id, 2);
 }
 
-static void put_optional(struct text *t, bool there, uint64_t v)
+static void put_optional(struct text *t, bool present, uint64_t v)
 {
-	text_char(t, there);
-	if (there)
+	text_char(t, present);
+	if (present)
 		d9w_varint(t, v);
 }
 
@@ -110,17 +380,17 @@ static void put_track(struct d9w_state *st, const struct track *t, uint32_t numb
                       struct chunk *chunk)
 {
 	struct text *const out = &chunk->text;
-	struct text *const name = &st->scratch;
+	struct text *const name = &st->values.scratch;
 
 	text_clear(name);
-	st->tracks[t->index].changed = d9w_clean(name, t->name, D9W_MAX_EVENT);
+	st->tracks[t->index].changed = d9w_clean(name, t->name, MAX_EVENT);
 	if (st->tracks[t->index].changed)
 		d9w_lose(chunk, D9W_BAD_NAME, 0);
 	st->tracks[t->index].changed |= t->parent != NULL && st->tracks[track_process(t)->index].changed;
 	out->failed |= name->failed;
 	if (out->failed)
 		return;
-	put_untimed(out, D9W_ID_TRACK);
+	put_untimed(out, ID_TRACK);
 	d9w_varint(out, number);
 	put_optional(out, t->parent != NULL, parent);
 	d9w_text32(out, t->lane > 0 ? SLICE_LIT("child") : track_kind_name(t)); /* dial9 has no lanes */
@@ -143,6 +413,10 @@ static uint32_t number_track(struct d9w_state *st, const struct track *t, struct
 }
 
 /* ---- facts ---- */
+
+/* Facts within the limits of the reader. */
+#define MAX_FACTS 60U
+#define MAX_FACT_BYTES (56U << 10)
 
 struct fact_map {
 	struct d9w_state *st;
@@ -168,7 +442,7 @@ static void put_pair(struct fact_map *m, struct slice name, struct slice value)
 /* Facts of the trace that this program wrote once are left out: it writes them again. */
 static void put_fact(struct fact_map *m, const struct fact *f)
 {
-	struct text *const t = &m->st->scratch;
+	struct text *const t = &m->st->values.scratch;
 	struct fields_json_lost lost = { .bad_text = 0 };
 	const bool own = f->kind != FACT_TRACE;
 	bool changed;
@@ -199,14 +473,14 @@ static void put_facts(struct d9w_state *st, const struct writer *w, struct chunk
 	struct fact_map m = { .st = st, .chunk = chunk };
 	struct fact fact;
 
-	put_untimed(t, D9W_ID_FACTS);
+	put_untimed(t, ID_FACTS);
 	m.at = t->n;
 	d9w_number(t, 0, 4);
 	while (!t->failed && facts_next(&facts, &fact))
 		put_fact(&m, &fact);
 	for (unsigned i = 0; i < 4 && !t->failed; i++)
 		t->p[m.at + i] = (char)(m.n >> (8 * i));
-	t->failed |= st->scratch.failed;
+	t->failed |= st->values.scratch.failed;
 }
 
 /* Adds the wall time of the last time of the output, or of 0. */
@@ -217,8 +491,8 @@ static void put_clock(struct d9w_state *st, const struct writer *w, struct chunk
 	if (!w->trace->epoch_known || by > UINT64_MAX - at_0)
 		return;
 	if (st->base > UINT64_MAX - at_0 - by)
-		d9w_reset(st, 0, chunk);
-	put_untimed(&chunk->text, D9W_ID_CLOCK);
+		d9w_reset(&st->base, 0, chunk);
+	put_untimed(&chunk->text, ID_CLOCK);
 	d9w_number(&chunk->text, 0, 3);
 	d9w_varint(&chunk->text, at_0 + by + st->base);
 	text_char(&chunk->text, 1);
@@ -242,23 +516,23 @@ static bool find_cells(struct d9w_state *st, const struct batch *b, const struct
 {
 	const struct value name = value_string(e->name);
 
-	st->left = D9W_MAX_EVENT;
-	st->referred = 0;
+	st->values.left = MAX_EVENT;
+	st->values.referred = 0;
 	if (!array_reach(&st->cells, &st->ncells, e->nfields, sizeof *st->cells)) {
 		chunk->text.failed = true;
 		return false;
 	}
-	st->cells[0] = d9w_cell_of(st, &name, chunk);
+	st->cells[0] = d9w_cell_of(&st->values, &name, chunk);
 	for (uint32_t i = 0; i < e->nfields; i++)
-		st->cells[i + 1] = d9w_cell_of(st, &b->fields[e->first_field + i].value, chunk);
+		st->cells[i + 1] = d9w_cell_of(&st->values, &b->fields[e->first_field + i].value, chunk);
 	return !chunk->text.failed;
 }
 
-static void put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l, uint32_t track,
-                     struct chunk *chunk)
+static void put_event_head(struct d9w_state *st, const struct event *e, const struct layout *l,
+                           uint32_t track, struct chunk *chunk)
 {
 	const struct out_times times = out_times_of(e, st->signed_time);
-	const uint32_t delta = d9w_delta(st, times.start, chunk);
+	const uint32_t delta = d9w_delta(&st->base, times.start, chunk);
 	struct text *const t = &chunk->text;
 
 	if (times.negative)
@@ -279,14 +553,14 @@ static void put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk,
 	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
 	struct value v;
 
-	text_clear(&st->scratch);
-	if (d9w_clean(&st->scratch, s, st->left))
+	text_clear(&st->values.scratch);
+	if (d9w_clean(&st->values.scratch, s, st->values.left))
 		d9w_lose(chunk, D9W_BAD_NAME, offset);
-	chunk->text.failed |= st->scratch.failed;
-	if (st->scratch.failed)
+	chunk->text.failed |= st->values.scratch.failed;
+	if (st->values.scratch.failed)
 		return;
-	v = value_string(slice_of(st->scratch.p, st->scratch.n));
-	d9w_value(st, cell, &v, chunk, offset);
+	v = value_string(slice_of(st->values.scratch.p, st->values.scratch.n));
+	d9w_value(&st->values, cell, &v, chunk, offset);
 }
 
 static void put_shared_fields(struct d9w_state *st, const struct batch *b, const struct event *e,
@@ -295,7 +569,7 @@ static void put_shared_fields(struct d9w_state *st, const struct batch *b, const
 	put_clean(st, e->name, chunk, e->offset);
 	put_clean(st, e->cls->name, chunk, e->offset);
 	put_clean(st, e->cls->category, chunk, e->offset);
-	d9w_all(st, b->fields + e->first_field, e->nfields, chunk, e->offset);
+	d9w_all(&st->values, b->fields + e->first_field, e->nfields, chunk, e->offset);
 	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
 }
 
@@ -305,10 +579,10 @@ static void put_event(struct d9w_state *st, const struct batch *b, const struct 
 
 	if (!find_cells(st, b, e, chunk))
 		return;
-	const struct d9w_layout *const l = d9w_layout_of(st, b, e, chunk);
+	const struct layout *const l = layout_of(st, b, e, chunk);
 	const uint32_t track = number_track(st, e->track, chunk);
 
-	put_head(st, e, l, track, chunk);
+	put_event_head(st, e, l, track, chunk);
 	if (st->tracks[e->track->index].changed)
 		d9w_lose(chunk, D9W_TRACK_CHANGED, e->offset);
 	if (l->bad_name)
@@ -319,9 +593,10 @@ static void put_event(struct d9w_state *st, const struct batch *b, const struct 
 		put_shared_fields(st, b, e, chunk);
 		return;
 	}
-	d9w_value(st, st->cells[0], &name, chunk, e->offset);
+	d9w_value(&st->values, st->cells[0], &name, chunk, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++)
-		d9w_value(st, st->cells[i + 1], &b->fields[e->first_field + i].value, chunk, e->offset);
+		d9w_value(&st->values, st->cells[i + 1], &b->fields[e->first_field + i].value, chunk,
+		          e->offset);
 }
 
 /* ---- the writer ---- */
@@ -338,14 +613,12 @@ static bool d9w_open(struct writer *w, struct chunk *chunk)
 
 	const char *const version = option_find(w->options, "to-dialect");
 
-	st->as_0_3 = version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
-	st->is_raw = w->raw;
-	st->selected = w->selected;
-	st->rebased = w->rebased;
+	st->values.as_0_3 = version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
+	if (w->raw)
+		return (st->copy = d9w_copy_open(w, st->values.as_0_3)) != NULL;
 	st->signed_time = w->signed_time;
-	st->next_id = D9W_ID_FREE;
-	if (!w->raw)
-		d9w_prologue(chunk);
+	st->next_id = ID_FREE;
+	put_prologue(chunk);
 	return true;
 }
 
@@ -362,12 +635,8 @@ static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_state *const st = state;
 
-	if (st->is_raw && st->selected) {
-		d9w_select(st, b, chunk);
-		return;
-	}
-	if (st->is_raw) {
-		d9w_copy(st, b, chunk);
+	if (st->copy != NULL) {
+		d9w_copy_write(st->copy, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
@@ -377,10 +646,12 @@ static void d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 
 static bool d9w_close(struct writer *w, struct chunk *chunk)
 {
-	if (!w->raw)
-		put_end(w->state, w, chunk);
-	else if (w->selected)
-		d9w_select_end(w->state, chunk);
+	struct d9w_state *const st = w->state;
+
+	if (st->copy != NULL)
+		d9w_copy_close(st->copy, chunk);
+	else
+		put_end(st, w, chunk);
 	return true;
 }
 
@@ -388,14 +659,13 @@ static void d9w_free(void *state)
 {
 	struct d9w_state *const st = state;
 
-	text_free(&st->copy.last);
-	d9w_select_free(&st->select);
-	arena_free(&st->arena);
+	d9w_copy_free(st->copy);
+	arena_free(&st->values.arena);
 	free(st->tracks);
 	shapes_free(&st->shapes);
-	tabletext_free(&st->pool);
+	tabletext_free(&st->values.pool);
 	free(st->cells);
-	text_free(&st->scratch);
+	text_free(&st->values.scratch);
 }
 
 const struct writer_ops d9w_ops = {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "dial9/write.h"
+#include "dial9/dial9.h"
 #include "format/fields_json.h"
 
 /* ---- the string pool ---- */
@@ -17,38 +17,38 @@
 #define ENTRY_COST 64U          /* bytes that a reader is charged for an entry besides its text, about */
 
 /* Returns the id of a text that is in the pool and that the event may refer to, or D9W_NO_ID. */
-static uint32_t find_pooled(struct d9w_state *st, struct slice s)
+static uint32_t find_pooled(struct d9w_values *x, struct slice s)
 {
-	const uint32_t id = s.n <= MAX_POOLED ? tabletext_get(&st->pool, s) : TABLE_NONE;
+	const uint32_t id = s.n <= MAX_POOLED ? tabletext_get(&x->pool, s) : TABLE_NONE;
 
-	if (id == TABLE_NONE || s.n > MAX_REFERRED - st->referred)
+	if (id == TABLE_NONE || s.n > MAX_REFERRED - x->referred)
 		return D9W_NO_ID;
-	st->referred += s.n;
+	x->referred += s.n;
 	return id;
 }
 
 /* Like find_pooled(), and adds a new text if there is space.  Not between the head of an event and its end.
  */
-static uint32_t add_pooled(struct d9w_state *st, struct slice s, struct chunk *chunk)
+static uint32_t add_pooled(struct d9w_values *x, struct slice s, struct chunk *chunk)
 {
-	const uint32_t known = find_pooled(st, s);
+	const uint32_t known = find_pooled(x, s);
 	struct text *const t = &chunk->text;
 
-	if (known != D9W_NO_ID || s.n > MAX_POOLED || s.n > MAX_REFERRED - st->referred ||
-	    s.n + ENTRY_COST > MAX_POOL - st->pool_bytes)
+	if (known != D9W_NO_ID || s.n > MAX_POOLED || s.n > MAX_REFERRED - x->referred ||
+	    s.n + ENTRY_COST > MAX_POOL - x->pool_bytes)
 		return known;
-	const struct slice copy = arena_copy(&st->arena, s);
-	if (copy.p == NULL || !tabletext_put(&st->pool, copy, st->npool)) {
+	const struct slice copy = arena_copy(&x->arena, s);
+	if (copy.p == NULL || !tabletext_put(&x->pool, copy, x->npool)) {
 		t->failed = true;
 		return D9W_NO_ID;
 	}
-	st->pool_bytes += s.n + ENTRY_COST;
-	st->referred += s.n;
+	x->pool_bytes += s.n + ENTRY_COST;
+	x->referred += s.n;
 	text_char(t, D9_TAG_STRINGS);
 	d9w_number(t, 1, 4);
-	d9w_number(t, st->npool, 4);
+	d9w_number(t, x->npool, 4);
 	d9w_text32(t, s);
-	return st->npool++;
+	return x->npool++;
 }
 
 /* ---- how a value is written ---- */
@@ -98,19 +98,19 @@ static bool is_map_of_texts(const struct value *v)
 	return true;
 }
 
-static struct d9w_cell text_cell(struct d9w_state *st, struct slice s, struct chunk *chunk)
+static struct d9w_cell text_cell(struct d9w_values *x, struct slice s, struct chunk *chunk)
 {
 	struct d9w_cell cell = plain_cells[VALUE_STRING];
 
 	if (!d9w_is_utf8(s))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
-	cell.id = add_pooled(st, s, chunk);
+	cell.id = add_pooled(x, s, chunk);
 	if (cell.id != D9W_NO_ID)
 		cell.wire = D9_POOLED_STRING;
 	return cell;
 }
 
-static struct d9w_cell list_cell(struct d9w_state *st, const struct value *v, struct chunk *chunk)
+static struct d9w_cell list_cell(struct d9w_values *x, const struct value *v, struct chunk *chunk)
 {
 	const uint64_t addresses = v->type == VALUE_LIST ? count_type(v, VALUE_ADDRESS) : 0;
 	struct d9w_cell cell = plain_cells[v->type];
@@ -119,22 +119,22 @@ static struct d9w_cell list_cell(struct d9w_state *st, const struct value *v, st
 		return (struct d9w_cell){ D9_STRING_MAP, D9_MADE_PLAIN, 0 };
 	if (addresses > 0 && addresses == v->count)
 		return (struct d9w_cell){ D9_STACK, D9_MADE_PLAIN, 0 };
-	if (st->as_0_3)
+	if (x->as_0_3)
 		return as_json;
 	if (addresses > 0 && count_type(v, VALUE_U64) == 0)
 		cell.type = D9_MADE_STACK;
 	for (uint64_t i = 0; i < elements(v) && !chunk->text.failed; i++)
 		if (v->values[i].type == VALUE_STRING && d9w_is_utf8(value_text(&v->values[i])))
-			(void)add_pooled(st, value_text(&v->values[i]), chunk);
+			(void)add_pooled(x, value_text(&v->values[i]), chunk);
 	return cell;
 }
 
-struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct chunk *chunk)
+struct d9w_cell d9w_cell_of(struct d9w_values *x, const struct value *v, struct chunk *chunk)
 {
 	if (v->type == VALUE_STRING)
-		return text_cell(st, value_text(v), chunk);
+		return text_cell(x, value_text(v), chunk);
 	if (v->type == VALUE_LIST || v->type == VALUE_MAP)
-		return list_cell(st, v, chunk);
+		return list_cell(x, v, chunk);
 	if (v->type == VALUE_JSON && !d9w_is_utf8(value_text(v)))
 		return (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
 	return plain_cells[v->type];
@@ -142,48 +142,48 @@ struct d9w_cell d9w_cell_of(struct d9w_state *st, const struct value *v, struct 
 
 /* ---- texts and JSON ---- */
 
-static bool spend(struct d9w_state *st, uint64_t bytes)
+static bool spend(struct d9w_values *x, uint64_t bytes)
 {
-	const bool fits = bytes <= st->left;
+	const bool fits = bytes <= x->left;
 
-	st->left -= fits ? (uint32_t)bytes : st->left;
+	x->left -= fits ? (uint32_t)bytes : x->left;
 	return fits;
 }
 
 /* Adds as much of the text as fits. */
-static void put_text(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+static void put_text(struct d9w_values *x, struct slice s, struct chunk *chunk, uint64_t offset)
 {
-	if (s.n > st->left) {
-		s.n = (uint32_t)utf8_cut(s.p, s.n, st->left);
+	if (s.n > x->left) {
+		s.n = (uint32_t)utf8_cut(s.p, s.n, x->left);
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
 	}
-	st->left -= s.n;
+	x->left -= s.n;
 	d9w_text32(&chunk->text, s);
 }
 
-static void put_json(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_json(struct d9w_values *x, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
 	struct fields_json_lost lost = { .bad_text = 0 };
 
-	text_clear(&st->scratch);
-	fields_json_value(&st->scratch, v, &lost);
-	chunk->text.failed |= st->scratch.failed;
-	if (st->scratch.failed)
+	text_clear(&x->scratch);
+	fields_json_value(&x->scratch, v, &lost);
+	chunk->text.failed |= x->scratch.failed;
+	if (x->scratch.failed)
 		return;
-	put_text(st, slice_of(st->scratch.p, st->scratch.n), chunk, offset);
+	put_text(x, slice_of(x->scratch.p, x->scratch.n), chunk, offset);
 	d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
 }
 
-static void put_addresses(struct d9w_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
+static void put_addresses(struct d9w_values *x, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
-	const uint32_t n = v->count <= st->left / 8 ? v->count : st->left / 8;
+	const uint32_t n = v->count <= x->left / 8 ? v->count : x->left / 8;
 
 	if (n < v->count)
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
 	d9w_number(&chunk->text, n, 4);
 	for (uint32_t i = 0; i < n; i++)
 		d9w_number(&chunk->text, v->values[i].u64, 8);
-	st->left -= 8 * n;
+	x->left -= 8 * n;
 }
 
 /* Sets the number of entries, which precedes them. */
@@ -193,16 +193,16 @@ static void set_count(struct text *t, size_t at, uint32_t n)
 		t->p[at + i] = (char)(n >> (8 * i));
 }
 
-static void put_map_of_texts(struct d9w_state *st, const struct value *v, struct chunk *chunk,
+static void put_map_of_texts(struct d9w_values *x, const struct value *v, struct chunk *chunk,
                              uint64_t offset)
 {
 	const size_t at = chunk->text.n;
 	uint32_t i = 0;
 
 	d9w_number(&chunk->text, 0, 4);
-	for (; i < v->count && spend(st, 8); i++) {
-		put_text(st, value_text(&v->values[2 * (size_t)i]), chunk, offset);
-		put_text(st, value_text(&v->values[2 * (size_t)i + 1]), chunk, offset);
+	for (; i < v->count && spend(x, 8); i++) {
+		put_text(x, value_text(&v->values[2 * (size_t)i]), chunk, offset);
+		put_text(x, value_text(&v->values[2 * (size_t)i + 1]), chunk, offset);
 	}
 	if (i < v->count)
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
@@ -211,11 +211,11 @@ static void put_map_of_texts(struct d9w_state *st, const struct value *v, struct
 
 /* ---- lists and maps ---- */
 
-static void put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+static void put_values(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
                        struct chunk *chunk, uint64_t offset);
 
 /* Returns how an element is written, and counts its losses. */
-static struct d9w_cell element_cell(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+static struct d9w_cell element_cell(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
                                     struct chunk *chunk, uint64_t offset)
 {
 	struct d9w_cell cell = plain_cells[v->type];
@@ -225,7 +225,7 @@ static struct d9w_cell element_cell(struct d9w_state *st, const struct value *v,
 		return as_json;
 	if (v->type == VALUE_STRING) {
 		cell = d9w_is_utf8(value_text(v)) ? cell : (struct d9w_cell){ D9_BYTES, D9_MADE_TEXT, 0 };
-		cell.id = cell.wire == D9_STRING ? find_pooled(st, value_text(v)) : D9W_NO_ID;
+		cell.id = cell.wire == D9_STRING ? find_pooled(x, value_text(v)) : D9W_NO_ID;
 		if (cell.id != D9W_NO_ID)
 			cell.wire = D9_POOLED_STRING;
 	}
@@ -234,28 +234,28 @@ static struct d9w_cell element_cell(struct d9w_state *st, const struct value *v,
 	return cell;
 }
 
-static void put_element(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+static void put_element(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
                         struct chunk *chunk, uint64_t offset)
 {
-	const struct d9w_cell cell = element_cell(st, v, stack, depth, chunk, offset);
+	const struct d9w_cell cell = element_cell(x, v, stack, depth, chunk, offset);
 	struct slice json = value_text(v);
 
 	text_char(&chunk->text, (char)cell.wire);
 	if (v->type == VALUE_JSON) {
-		text_clear(&st->scratch); /* it may not be UTF-8 */
-		(void)d9w_clean(&st->scratch, json, st->left);
-		put_text(st, slice_of(st->scratch.p, st->scratch.n), chunk, offset);
+		text_clear(&x->scratch); /* it may not be UTF-8 */
+		(void)d9w_clean(&x->scratch, json, x->left);
+		put_text(x, slice_of(x->scratch.p, x->scratch.n), chunk, offset);
 		d9w_lose(chunk, D9W_VALUE_AS_TEXT, offset);
 	} else if (cell.type == VALUE_JSON) {
-		put_json(st, v, chunk, offset);
+		put_json(x, v, chunk, offset);
 	} else if (v->type == VALUE_LIST || v->type == VALUE_MAP) {
-		put_values(st, v, false, depth, chunk, offset);
+		put_values(x, v, false, depth, chunk, offset);
 	} else {
-		d9w_value(st, cell, v, chunk, offset);
+		d9w_value(x, cell, v, chunk, offset);
 	}
 }
 
-static void put_values(struct d9w_state *st, const struct value *v, bool stack, unsigned depth,
+static void put_values(struct d9w_values *x, const struct value *v, bool stack, unsigned depth,
                        struct chunk *chunk, uint64_t offset)
 {
 	const uint32_t each = v->type == VALUE_MAP ? 2 : 1;
@@ -263,9 +263,9 @@ static void put_values(struct d9w_state *st, const struct value *v, bool stack, 
 	uint32_t i = 0;
 
 	d9w_number(&chunk->text, 0, 4);
-	for (; i < v->count && !chunk->text.failed && spend(st, 16 * each); i++)
+	for (; i < v->count && !chunk->text.failed && spend(x, 16 * each); i++)
 		for (uint32_t k = 0; k < each; k++)
-			put_element(st, &v->values[(size_t)i * each + k], stack, depth + 1, chunk, offset);
+			put_element(x, &v->values[(size_t)i * each + k], stack, depth + 1, chunk, offset);
 	if (i < v->count)
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
 	set_count(&chunk->text, at, i);
@@ -273,7 +273,7 @@ static void put_values(struct d9w_state *st, const struct value *v, bool stack, 
 
 /* ---- any value ---- */
 
-void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
+void d9w_value(struct d9w_values *x, struct d9w_cell cell, const struct value *v, struct chunk *chunk,
                uint64_t offset)
 {
 	struct text *const t = &chunk->text;
@@ -298,33 +298,33 @@ void d9w_value(struct d9w_state *st, struct d9w_cell cell, const struct value *v
 		d9w_number(t, cell.id, 4);
 		break;
 	case D9_STACK:
-		put_addresses(st, v, chunk, offset);
+		put_addresses(x, v, chunk, offset);
 		break;
 	case D9_STRING_MAP:
-		put_map_of_texts(st, v, chunk, offset);
+		put_map_of_texts(x, v, chunk, offset);
 		break;
 	case D9_LIST:
 	case D9_MAP:
-		put_values(st, v, cell.type == D9_MADE_STACK, 0, chunk, offset);
+		put_values(x, v, cell.type == D9_MADE_STACK, 0, chunk, offset);
 		break;
 	case D9_U8 | D9_OPTIONAL: /* there is none */
 		text_char(t, 0);
 		break;
 	default: /* String, Bytes */
 		if (v->type == VALUE_LIST || v->type == VALUE_MAP)
-			put_json(st, v, chunk, offset);
+			put_json(x, v, chunk, offset);
 		else
-			put_text(st, value_text(v), chunk, offset);
+			put_text(x, value_text(v), chunk, offset);
 		break;
 	}
 }
 
-struct d9w_cell d9w_all_cell(const struct d9w_state *st)
+struct d9w_cell d9w_all_cell(const struct d9w_values *x)
 {
-	return st->as_0_3 ? as_json : plain_cells[VALUE_MAP];
+	return x->as_0_3 ? as_json : plain_cells[VALUE_MAP];
 }
 
-void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset)
+void d9w_all(struct d9w_values *x, const struct field *f, uint32_t n, struct chunk *chunk, uint64_t offset)
 {
 	struct value *const pairs = malloc(((size_t)n + 1) * 2 * sizeof *pairs);
 
@@ -337,6 +337,6 @@ void d9w_all(struct d9w_state *st, const struct field *f, uint32_t n, struct chu
 		pairs[2 * (size_t)i + 1] = f[i].value;
 	}
 	const struct value map = { .type = VALUE_MAP, .count = n, .values = pairs };
-	d9w_value(st, d9w_all_cell(st), &map, chunk, offset);
+	d9w_value(x, d9w_all_cell(x), &map, chunk, offset);
 	free(pairs);
 }

@@ -81,7 +81,7 @@ Test(dftracer_ahead, finds_what_any_dialect_defines)
 }
 
 /* The same with names of tracks and ranks, more than one piece of the search ahead. */
-Test(dftracer_ahead, finds_names_of_tracks_far_behind)
+Test(dftracer_ahead, finds_names_of_tracks_far_ahead)
 {
 	static const char late[] =
 	    "{\"name\":\"process_name\",\"pid\":7,\"tid\":7,\"ph\":4,\"args\":{\"name\":\"late process\"}}\n"

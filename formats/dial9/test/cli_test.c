@@ -123,7 +123,7 @@ static char *arguments_of(const char *line)
 
 	cr_assert_not_null(text);
 	strcpy(text, from != NULL ? from + 8 : "{}");
-	if (from != NULL) /* behind it stands the end of the event, and a comma but for the last */
+	if (from != NULL) /* the end of the event follows, and a comma unless it is the last */
 		text[strlen(text) - (text[strlen(text) - 1] == ',' ? 2 : 1)] = '\0';
 	return text;
 }

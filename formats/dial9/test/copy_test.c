@@ -54,7 +54,7 @@ Test(dial9_write_raw, inputs_become_segments)
 }
 
 /* Nothing can follow half a pool frame. */
-Test(dial9_write_raw, nothing_stands_behind_half_a_frame)
+Test(dial9_write_raw, nothing_is_written_after_half_a_frame)
 {
 	char *const dir = make_folder(), path[500];
 	struct d9_build b;
@@ -205,7 +205,7 @@ static void make_segment(struct d9_build *b, uint64_t start)
 	text_event(b, 2, start, 1);
 	text_event(b, 1, start + 5000000, 2);
 	text_event(b, 2, start + 15000000, 1);
-	text_event(b, 1, start + 25000000, 9); /* more than a delta behind the one before; defined later */
+	text_event(b, 1, start + 25000000, 9); /* more than a delta after the one before; defined later */
 	d9b_string(b, 9, "nine");
 	d9b_string(b, 2, "another two");
 	text_event(b, 1, start + 25000100, 2);

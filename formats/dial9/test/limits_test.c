@@ -57,13 +57,13 @@ Test(dial9_limits, an_event_larger_than_4_MiB)
 	filler(&b, 5u << 20);
 	d9b_varint(&b, 3);
 	d9b_event(&b, 1, 3000);
-	d9b_text32(&b, "behind");
+	d9b_text32(&b, "after");
 	d9b_varint(&b, 4);
 	struct ran r = convert(&b);
 	cr_expect_eq(r.status, 1);
 	cr_expect_not_null(strstr(r.err, "dial9/limit"), "%s", r.err);
 	cr_expect_not_null(strstr(r.out, "\"ts\":3.000"), "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "\"text\":\"behind\",\"number\":4"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"text\":\"after\",\"number\":4"), "%s", r.out);
 	ran_free(&r);
 }
 
@@ -129,7 +129,7 @@ Test(dial9_limits, an_annotation_larger_than_4_MiB)
 		}
 	}
 	d9b_event(&b, 1, 1000);
-	d9b_text32(&b, "behind");
+	d9b_text32(&b, "after");
 	d9b_varint(&b, 4);
 	struct ran r = run((const char *const[]){ "info", "-", NULL }, &b);
 	cr_expect_eq(r.status, 1);
@@ -267,7 +267,7 @@ Test(dial9_limits, too_many_threads)
 }
 
 /* Without use for stacks, fields after a stack are still found. */
-Test(dial9_limits, fields_behind_a_stack_that_nobody_wants)
+Test(dial9_limits, fields_after_a_stack_that_is_not_wanted)
 {
 	static const struct d9_field_desc fields[] = { { "stack", D9T_STACK }, { "worker_id", D9T_VARINT } };
 	struct d9_build b;

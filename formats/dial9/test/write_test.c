@@ -245,7 +245,7 @@ static void fill_long(struct made *m, struct batch *b)
 	writer_rig_event(b, m->cls, m->thread, 1, SLICE_LIT("x"));
 	writer_rig_field(b, SLICE_LIT("before"), value_u64(1));
 	writer_rig_field(b, SLICE_LIT("text"), value_string(slice_of(p, LONG)));
-	writer_rig_field(b, SLICE_LIT("behind"), value_string(SLICE_LIT("y")));
+	writer_rig_field(b, SLICE_LIT("after"), value_string(SLICE_LIT("y")));
 	writer_rig_event(b, m->cls, m->thread, 2, SLICE_LIT("x"));
 	writer_rig_field(b, SLICE_LIT("list"),
 	                 (struct value){ .type = VALUE_LIST, .count = 300000, .values = list });

@@ -4,15 +4,78 @@
  * A copy borrows runs of adjacent records from the input.  One trace after another is a trace too: its
  * header begins a segment.  Of a damaged trace the reader passes only complete records, so a frame may lack
  * entries, and a time base may be missing.
- *
- * A selection retains headers, schemas, annotations and pool entries until an event refers to them, and
- * symbols until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds
- * them is written whether an event needs it or not.
  */
 #include <stdlib.h>
 
-#include "base/memory.h"
-#include "dial9/write.h"
+#include "dial9/dial9.h"
+
+/* ---- the state ---- */
+
+struct symbol {
+	struct slice bytes; /* of the frame */
+	uint64_t address, ts;
+	bool timed;
+};
+
+struct symbols {
+	struct table64 needed; /* addresses of written stacks, in all segments */
+	struct arena arena;
+	struct symbol *retained; /* of this segment, in file order */
+	uint32_t n, cap;
+	bool all; /* too many addresses: all symbols are written */
+};
+
+/* A definition that an event may refer to: a schema or a pool entry of the current segment. */
+struct known {
+	struct slice bytes; /* of the schema frame, or of the entry; p NULL: not defined yet */
+	uint32_t notes;     /* schemas: the first annotation + 1, or 0 */
+	uint32_t last_note; /* schemas: the last annotation + 1, or 0 */
+	bool written;
+	bool refers;  /* schemas: events may refer to pools, or have stacks */
+	bool symbol;  /* schemas: events are symbols */
+	bool timed;   /* schemas: events have a time */
+	bool awaited; /* entries: a written event refers to it */
+};
+
+struct note {
+	struct slice entry;
+	uint32_t next; /* index in selection.notes + 1, or 0 */
+};
+
+/* The kind of a definition, part of its key. */
+enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
+
+/* Headers, schemas, annotations and pool entries are retained until an event refers to them, and symbols
+ * until the end of their segment.  MAX_RETAINED and MAX_SYMBOL_BYTES bound the memory; what exceeds them is
+ * written whether an event needs it or not. */
+struct selection {
+	struct arena arena;   /* of this segment */
+	struct table64 index; /* kind and number -> known[] */
+	struct known *known;  /* definitions that events may refer to */
+	uint32_t nknown, known_cap;
+	struct note *notes; /* annotations of schemas */
+	uint32_t nnotes, notes_cap;
+	uint64_t type_id;    /* of the open annotations frame */
+	uint8_t entry_kind;  /* enum definition_kind of the open frame */
+	bool any;            /* a header was written */
+	bool header_pending; /* the header of this segment is not written yet */
+	bool full;           /* MAX_RETAINED is reached: further definitions are written at once */
+	struct symbols symbols;
+};
+
+struct d9w_copy {
+	bool selected, rebased, signed_time; /* as in struct writer */
+	bool as_0_3;
+	uint64_t base;       /* timestamp_base_ns of the output */
+	uint64_t input_base; /* that of the input; only if times are rebased */
+	/* of a copy of all records */
+	bool any;         /* output is not empty */
+	bool skipping;    /* records of this input are left out */
+	uint64_t next;    /* offset after the last record of this input */
+	uint64_t left;    /* missing entries of the last written frame */
+	struct text last; /* an entry of that frame */
+	struct selection selection;
+};
 
 /* ---- records ---- */
 
@@ -78,11 +141,11 @@ static uint64_t base_before(const struct batch *b, const struct event *e, enum r
 }
 
 /* Follows the time base of the input, when times are moved: before each record is written. */
-static void follow_time(struct d9w_state *st, const struct batch *b, const struct event *e,
+static void follow_time(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         enum record_kind kind)
 {
 	const struct field *const f = b->fields + e->first_field;
-	uint64_t *const base = &st->copy.input_base;
+	uint64_t *const base = &copy->input_base;
 
 	if (kind == RECORD_HEADER)
 		*base = 0;
@@ -93,28 +156,28 @@ static void follow_time(struct d9w_state *st, const struct batch *b, const struc
 }
 
 /* Returns the time of a record in the output: that of the event unless --rebase made it negative. */
-static uint64_t output_time(const struct d9w_state *st, const struct event *e, enum record_kind kind,
+static uint64_t output_time(const struct d9w_copy *copy, const struct event *e, enum record_kind kind,
                             struct chunk *chunk)
 {
-	if (!st->rebased || e->ts <= st->copy.input_base)
+	if (!copy->rebased || e->ts <= copy->input_base)
 		return e->ts;
 	/* If the first time is known, only structure is earlier: symbols at time 0. */
-	if (st->signed_time && kind == RECORD_EVENT)
+	if (copy->signed_time && kind == RECORD_EVENT)
 		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
 	return 0;
 }
 
 /* Writes an event frame with another delta. */
-static void write_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
+static void write_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
                         struct chunk *chunk)
 {
 	if (!timed) {
-		if (ts != st->base)
-			d9w_reset(st, ts, chunk);
+		if (ts != copy->base)
+			d9w_reset(&copy->base, ts, chunk);
 		text_slice(&chunk->text, bytes);
 		return;
 	}
-	const uint32_t delta = d9w_delta(st, ts, chunk);
+	const uint32_t delta = d9w_delta(&copy->base, ts, chunk);
 	text_add(&chunk->text, bytes.p, D9_EVENT_HEAD);
 	d9w_number(&chunk->text, delta, 3);
 	text_add(&chunk->text, bytes.p + D9_TIMED_EVENT_HEAD, bytes.n - D9_TIMED_EVENT_HEAD);
@@ -190,19 +253,19 @@ static void remember_entry(struct d9w_copy *copy, enum record_kind kind, struct 
 }
 
 /* Writes a record with its time moved by --rebase. */
-static void write_moved(struct d9w_state *st, const struct batch *b, const struct event *e,
+static void write_moved(struct d9w_copy *copy, const struct batch *b, const struct event *e,
                         struct slice bytes, enum record_kind kind, struct chunk *chunk)
 {
-	follow_time(st, b, e, kind);
+	follow_time(copy, b, e, kind);
 	switch (kind) {
 	case RECORD_EVENT:
-		write_event(st, is_timed(b, e), output_time(st, e, kind, chunk), bytes, chunk);
+		write_event(copy, is_timed(b, e), output_time(copy, e, kind, chunk), bytes, chunk);
 		break;
 	case RECORD_RESET:
-		d9w_reset(st, output_time(st, e, kind, chunk), chunk);
+		d9w_reset(&copy->base, output_time(copy, e, kind, chunk), chunk);
 		break;
 	case RECORD_HEADER:
-		st->base = 0;
+		copy->base = 0;
 		text_slice(&chunk->text, bytes);
 		break;
 	default:
@@ -219,24 +282,23 @@ static bool continues_run(const struct d9w_copy *copy, const struct event *e, en
 	       copy->next == e->offset && (kind == RECORD_ENTRY) == (copy->left > 0);
 }
 
-static bool is_left_out(struct d9w_state *st, const struct event *e, struct chunk *chunk)
+static bool is_left_out(struct d9w_copy *copy, const struct event *e, struct chunk *chunk)
 {
 	if (e->offset == 0) { /* start of another input */
-		st->copy.skipping |= st->copy.left > 0;
-		st->copy.next = 0;
+		copy->skipping |= copy->left > 0;
+		copy->next = 0;
 	}
-	if (st->copy.skipping)
+	if (copy->skipping)
 		d9w_lose(chunk, D9W_AFTER_CUT, e->offset);
-	return st->copy.skipping;
+	return copy->skipping;
 }
 
-void d9w_copy(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
+static void copy_all(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk)
 {
-	struct d9w_copy *const copy = &st->copy;
 	struct slice run = { NULL, 0, 0 }; /* adjacent records */
 	enum record_kind kind = RECORD_EVENT;
 
-	for (uint32_t i = 0; i < b->n && !is_left_out(st, &b->events[i], chunk); i++) {
+	for (uint32_t i = 0; i < b->n && !is_left_out(copy, &b->events[i], chunk); i++) {
 		const struct event *const e = &b->events[i];
 		const struct slice bytes = b->bytes[i];
 		kind = record_of(b, e);
@@ -244,16 +306,16 @@ void d9w_copy(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 			chunk_borrow(chunk, run);
 			run = slice_of(bytes.p, 0);
 		}
-		if (st->as_0_3)
+		if (copy->as_0_3)
 			count_newer(copy, b, e, bytes, kind, chunk);
 		follow_frame(copy, b, e, kind, chunk);
-		if (copy->next != e->offset && kind != RECORD_ENTRY && !st->rebased)
-			d9w_reset(st, base_before(b, e, kind),
+		if (copy->next != e->offset && kind != RECORD_ENTRY && !copy->rebased)
+			d9w_reset(&copy->base, base_before(b, e, kind),
 			          chunk); /* a dropped event moved the time base */
 		copy->any = true;
 		copy->next = e->offset + bytes.n;
-		if (st->rebased)
-			write_moved(st, b, e, bytes, kind, chunk);
+		if (copy->rebased)
+			write_moved(copy, b, e, bytes, kind, chunk);
 		else
 			run.n += bytes.n;
 	}
@@ -270,12 +332,6 @@ void d9w_copy(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 enum { MAX_ADDRESSES = 1 << 20 };
 
 #define MAX_SYMBOL_BYTES (8U << 20) /* of retained symbols */
-
-struct d9w_symbol {
-	struct slice bytes; /* of the frame */
-	uint64_t address, ts;
-	bool timed;
-};
 
 struct first_field {
 	struct slice event, name; /* of the schema; of the field */
@@ -324,30 +380,19 @@ static uint64_t read_symbol_address(struct slice schema, struct slice event)
 	return v;
 }
 
-/* Remembers the n addresses of a stack. */
-static bool need_addresses(struct d9w_symbols *s, const char *addresses, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && !s->all; i++) {
-		s->all = s->needed.used >= MAX_ADDRESSES;
-		if (!s->all && !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0))
-			return false;
-	}
-	return true;
-}
-
-static bool is_needed(const struct d9w_symbols *s, uint64_t address)
+static bool is_needed(const struct symbols *s, uint64_t address)
 {
 	return s->all || table64_get(&s->needed, address) != TABLE_NONE;
 }
 
 /* Retains a copy.  Returns false if it must be written now instead. */
-static bool retain_symbol(struct d9w_symbols *s, const struct d9w_symbol *symbol)
+static bool retain_symbol(struct symbols *s, const struct symbol *symbol)
 {
 	const uint64_t cost = s->arena.used + (uint64_t)s->n * sizeof *s->retained + symbol->bytes.n;
 
 	if (cost > MAX_SYMBOL_BYTES || !array_reserve(&s->retained, s->n, &s->cap, sizeof *s->retained))
 		return false;
-	struct d9w_symbol *const to = &s->retained[s->n];
+	struct symbol *const to = &s->retained[s->n];
 	*to = *symbol;
 	to->bytes = arena_copy(&s->arena, symbol->bytes);
 	if (to->bytes.p == NULL)
@@ -356,91 +401,66 @@ static bool retain_symbol(struct d9w_symbols *s, const struct d9w_symbol *symbol
 	return true;
 }
 
-static void forget_symbols(struct d9w_symbols *s)
-{
-	arena_free(&s->arena);
-	s->n = 0;
-}
-
-static void free_symbols(struct d9w_symbols *s)
-{
-	arena_free(&s->arena);
-	table64_free(&s->needed);
-	free(s->retained);
-}
-
 /* ---- definitions of a selection ---- */
 
 #define MAX_RETAINED (16U << 20) /* bytes of definitions of one segment */
 #define KNOWN_COST 128U          /* bytes that a definition is charged besides its content */
 
-/* The kind of a definition, part of its key. */
-/* A definition that an event may refer to: a schema or a pool entry of the current segment. */
-struct d9w_known {
-	struct slice bytes; /* of the schema frame, or of the entry; p NULL: not defined yet */
-	uint32_t notes;     /* schemas: the first annotation + 1, or 0 */
-	uint32_t last_note; /* schemas: the last annotation + 1, or 0 */
-	bool written;
-	bool refers;  /* schemas: events may refer to pools, or have stacks */
-	bool symbol;  /* schemas: events are symbols */
-	bool timed;   /* schemas: events have a time */
-	bool awaited; /* entries: a written event refers to it */
-};
-
-struct d9w_note {
-	struct slice entry;
-	uint32_t next; /* index in d9w_select.notes + 1, or 0 */
-};
-
-enum definition_kind { OF_STRINGS = D9_STRINGS, OF_STACKS = D9_STACKS, OF_SCHEMAS, OF_ANNOTATIONS };
-
-static void write_header(struct d9w_state *st, struct chunk *chunk)
+static void write_header(struct d9w_copy *copy, struct chunk *chunk)
 {
-	if (!st->select.header_pending)
+	if (!copy->selection.header_pending)
 		return;
 	text_add(&chunk->text, D9_MAGIC, D9_MAGIC_SIZE);
 	text_char(&chunk->text, D9_VERSION);
-	st->base = 0;
-	st->select.header_pending = false;
-	st->select.any = true;
+	copy->base = 0;
+	copy->selection.header_pending = false;
+	copy->selection.any = true;
 }
 
-static void need_symbols(struct d9w_state *st, const char *addresses, uint32_t n, struct chunk *chunk)
+/* Remembers the n addresses of a written stack. */
+static void need_symbols(struct d9w_copy *copy, const char *addresses, uint32_t n, struct chunk *chunk)
 {
-	chunk->text.failed |= !need_addresses(&st->select.symbols, addresses, n);
+	struct symbols *const s = &copy->selection.symbols;
+
+	for (uint32_t i = 0; i < n && !s->all && !chunk->text.failed; i++) {
+		s->all = s->needed.used >= MAX_ADDRESSES;
+		if (!s->all)
+			chunk->text.failed |=
+			    !table64_put(&s->needed, load_u64(addresses + (size_t)i * 8, false), 0);
+	}
 }
 
-static void write_entry(struct d9w_state *st, enum definition_kind kind, struct slice entry,
+static void write_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
                         struct chunk *chunk)
 {
-	write_header(st, chunk);
+	write_header(copy, chunk);
 	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
 	d9w_number(&chunk->text, 1, 4);
 	text_slice(&chunk->text, entry);
 	if (kind == OF_STACKS)
-		need_symbols(st, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
+		need_symbols(copy, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
 }
 
-static void write_note(struct d9w_state *st, uint64_t type_id, struct slice entry, struct chunk *chunk)
+static void write_note(struct d9w_copy *copy, uint64_t type_id, struct slice entry, struct chunk *chunk)
 {
-	write_header(st, chunk);
+	write_header(copy, chunk);
 	text_char(&chunk->text, D9_TAG_ANNOTATIONS);
 	d9w_varint(&chunk->text, type_id);
 	d9w_number(&chunk->text, 1, 2);
 	text_slice(&chunk->text, entry);
 }
 
-static struct d9w_known *find_known(const struct d9w_select *s, enum definition_kind kind, uint32_t number)
+static struct known *find_known(const struct selection *s, enum definition_kind kind, uint32_t number)
 {
 	const uint32_t i = table64_get(&s->index, (uint64_t)kind << 32 | number);
 
 	return i != TABLE_NONE ? &s->known[i] : NULL;
 }
 
-static struct d9w_known *get_known(struct d9w_select *s, enum definition_kind kind, uint32_t number,
-                                   struct chunk *chunk)
+static struct known *get_known(struct selection *s, enum definition_kind kind, uint32_t number,
+                               struct chunk *chunk)
 {
-	struct d9w_known *const k = find_known(s, kind, number);
+	struct known *const k = find_known(s, kind, number);
 
 	if (k != NULL)
 		return k;
@@ -449,11 +469,11 @@ static struct d9w_known *get_known(struct d9w_select *s, enum definition_kind ki
 		chunk->text.failed = true;
 		return NULL;
 	}
-	s->known[s->nknown] = (struct d9w_known){ .written = false };
+	s->known[s->nknown] = (struct known){ .written = false };
 	return &s->known[s->nknown++];
 }
 
-static bool charge_retained(struct d9w_select *s, uint32_t bytes)
+static bool charge_retained(struct selection *s, uint32_t bytes)
 {
 	const uint64_t cost = s->arena.used + bytes + (uint64_t)(s->nknown + s->nnotes) * KNOWN_COST;
 
@@ -461,7 +481,7 @@ static bool charge_retained(struct d9w_select *s, uint32_t bytes)
 	return !s->full;
 }
 
-static void keep_copy(struct d9w_select *s, struct d9w_known *k, struct slice bytes, struct chunk *chunk)
+static void keep_copy(struct selection *s, struct known *k, struct slice bytes, struct chunk *chunk)
 {
 	k->bytes = arena_copy(&s->arena, bytes);
 	chunk->text.failed |= k->bytes.p == NULL;
@@ -470,17 +490,17 @@ static void keep_copy(struct d9w_select *s, struct d9w_known *k, struct slice by
 
 /* Defines a pool entry, and writes it if an earlier event refers to it.  The same definition again has no
  * effect. */
-static void define_entry(struct d9w_state *st, enum definition_kind kind, struct slice entry,
+static void define_entry(struct d9w_copy *copy, enum definition_kind kind, struct slice entry,
                          struct chunk *chunk)
 {
-	struct d9w_select *const s = &st->select;
+	struct selection *const s = &copy->selection;
 	const uint32_t id = load_u32(entry.p, false);
-	struct d9w_known *k = find_known(s, kind, id);
+	struct known *k = find_known(s, kind, id);
 
 	if (k != NULL && k->bytes.p != NULL && slice_equal(k->bytes, entry))
 		return;
 	if (!charge_retained(s, entry.n)) {
-		write_entry(st, kind, entry, chunk);
+		write_entry(copy, kind, entry, chunk);
 		if (k != NULL) {
 			k->bytes = (struct slice){ "", 0, 0 };
 			k->written = true;
@@ -493,15 +513,15 @@ static void define_entry(struct d9w_state *st, enum definition_kind kind, struct
 	keep_copy(s, k, entry, chunk);
 	if (!k->awaited || chunk->text.failed)
 		return;
-	write_entry(st, kind, entry, chunk);
+	write_entry(copy, kind, entry, chunk);
 	k->awaited = false;
 	k->written = true;
 }
 
-static void need_entry(struct d9w_state *st, enum definition_kind kind, uint32_t id, struct chunk *chunk)
+static void need_entry(struct d9w_copy *copy, enum definition_kind kind, uint32_t id, struct chunk *chunk)
 {
-	struct d9w_select *const s = &st->select;
-	struct d9w_known *const k = s->full ? find_known(s, kind, id) : get_known(s, kind, id, chunk);
+	struct selection *const s = &copy->selection;
+	struct known *const k = s->full ? find_known(s, kind, id) : get_known(s, kind, id, chunk);
 
 	if (k == NULL || k->written)
 		return;
@@ -509,7 +529,7 @@ static void need_entry(struct d9w_state *st, enum definition_kind kind, uint32_t
 		k->awaited = true;
 		return;
 	}
-	write_entry(st, kind, k->bytes, chunk);
+	write_entry(copy, kind, k->bytes, chunk);
 	k->written = true;
 }
 
@@ -529,10 +549,10 @@ static const char *schema_fields(struct slice frame, uint32_t *n)
 	return p + 3;
 }
 
-static void define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
+static void define_schema(struct d9w_copy *copy, struct slice frame, struct chunk *chunk)
 {
-	struct d9w_select *const s = &st->select;
-	struct d9w_known *const k = get_known(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
+	struct selection *const s = &copy->selection;
+	struct known *const k = get_known(s, OF_SCHEMAS, load_u16(frame.p + 1, false), chunk);
 	uint32_t n;
 
 	if (k == NULL || (k->bytes.p != NULL && slice_equal(k->bytes, frame)))
@@ -549,37 +569,37 @@ static void define_schema(struct d9w_state *st, struct slice frame, struct chunk
 	}
 }
 
-static void need_schema(struct d9w_state *st, struct d9w_known *k, uint32_t type_id, struct chunk *chunk)
+static void need_schema(struct d9w_copy *copy, struct known *k, uint32_t type_id, struct chunk *chunk)
 {
 	if (k->written)
 		return;
-	write_header(st, chunk);
+	write_header(copy, chunk);
 	text_slice(&chunk->text, k->bytes);
 	k->written = true;
-	for (uint32_t i = k->notes; i != 0; i = st->select.notes[i - 1].next)
-		write_note(st, type_id, st->select.notes[i - 1].entry, chunk);
+	for (uint32_t i = k->notes; i != 0; i = copy->selection.notes[i - 1].next)
+		write_note(copy, type_id, copy->selection.notes[i - 1].entry, chunk);
 }
 
-static void define_note(struct d9w_state *st, struct slice entry, struct chunk *chunk)
+static void define_note(struct d9w_copy *copy, struct slice entry, struct chunk *chunk)
 {
-	struct d9w_select *const s = &st->select;
-	struct d9w_known *const k =
+	struct selection *const s = &copy->selection;
+	struct known *const k =
 	    s->type_id <= UINT16_MAX ? find_known(s, OF_SCHEMAS, (uint32_t)s->type_id) : NULL;
 
 	if (k == NULL) /* no event has this schema */
 		return;
 	if (!charge_retained(s, entry.n))
-		need_schema(st, k, (uint32_t)s->type_id, chunk);
+		need_schema(copy, k, (uint32_t)s->type_id, chunk);
 	if (k->written)
-		write_note(st, s->type_id, entry, chunk);
-	const struct slice copy = s->full ? entry : arena_copy(&s->arena, entry);
+		write_note(copy, s->type_id, entry, chunk);
 	if (s->full)
 		return;
-	if (copy.p == NULL || !array_reserve(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
+	const struct slice kept = arena_copy(&s->arena, entry);
+	if (kept.p == NULL || !array_reserve(&s->notes, s->nnotes, &s->notes_cap, sizeof *s->notes)) {
 		chunk->text.failed = true;
 		return;
 	}
-	s->notes[s->nnotes] = (struct d9w_note){ copy, 0 };
+	s->notes[s->nnotes] = (struct note){ kept, 0 };
 	s->nnotes++;
 	if (k->notes == 0)
 		k->notes = s->nnotes;
@@ -589,9 +609,9 @@ static void define_note(struct d9w_state *st, struct slice entry, struct chunk *
 }
 
 /* Reads an entry; the head of its frame states its kind. */
-static void read_entry(struct d9w_state *st, struct slice bytes, bool head, struct chunk *chunk)
+static void read_entry(struct d9w_copy *copy, struct slice bytes, bool head, struct chunk *chunk)
 {
-	struct d9w_select *const s = &st->select;
+	struct selection *const s = &copy->selection;
 	const uint8_t tag = (uint8_t)*bytes.p;
 	const char *p = bytes.p;
 
@@ -615,31 +635,31 @@ static void read_entry(struct d9w_state *st, struct slice bytes, bool head, stru
 	if (entry.n == 0)
 		return; /* a frame without entries */
 	if (s->entry_kind == OF_ANNOTATIONS)
-		define_note(st, entry, chunk);
+		define_note(copy, entry, chunk);
 	else
-		define_entry(st, (enum definition_kind)s->entry_kind, entry, chunk);
+		define_entry(copy, (enum definition_kind)s->entry_kind, entry, chunk);
 }
 
 /* ---- events of a selection ---- */
 
-static const char *need_value(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk);
+static const char *need_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk);
 
 /* Walks over lists and maps; the reader bounds their nesting. */
-static const char *need_values(struct d9w_state *st, const struct d9_type_info *t, const char *p,
+static const char *need_values(struct d9w_copy *copy, const struct d9_type_info *t, const char *p,
                                struct chunk *chunk)
 {
 	uint64_t n = (uint64_t)load_u32(p, false) * t->each;
 
 	for (p += 4; n > 0; n--)
 		if (t->tagged)
-			p = need_value(st, (uint8_t)*p, p + 1, chunk);
+			p = need_value(copy, (uint8_t)*p, p + 1, chunk);
 		else
 			p += 4 + (size_t)load_u32(p, false);
 	return p;
 }
 
 /* Walks over a value that the reader checked, and writes what it refers to. */
-static const char *need_value(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
+static const char *need_value(struct d9w_copy *copy, uint8_t type, const char *p, struct chunk *chunk)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
@@ -647,7 +667,7 @@ static const char *need_value(struct d9w_state *st, uint8_t type, const char *p,
 		return p;
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_ID:
-		need_entry(st, (enum definition_kind)t->pool, load_u32(p, false), chunk);
+		need_entry(copy, (enum definition_kind)t->pool, load_u32(p, false), chunk);
 		return p + 4;
 	case D9_SHAPE_LEB128:
 		while ((*p++ & 0x80) != 0)
@@ -656,74 +676,75 @@ static const char *need_value(struct d9w_state *st, uint8_t type, const char *p,
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
 		if (t == &d9_types[D9_STACK])
-			need_symbols(st, p + 4, load_u32(p, false), chunk);
+			need_symbols(copy, p + 4, load_u32(p, false), chunk);
 		return p + 4 + (size_t)load_u32(p, false) * t->size;
 	case D9_SHAPE_VALUES:
-		return need_values(st, t, p, chunk);
+		return need_values(copy, t, p, chunk);
 	default:
 		return p + t->size;
 	}
 }
 
 /* Writes an event after all that it refers to. */
-static void select_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes,
+static void select_event(struct d9w_copy *copy, bool timed, uint64_t ts, struct slice bytes,
                          struct chunk *chunk)
 {
 	const uint32_t type_id = load_u16(bytes.p + 1, false);
-	struct d9w_known *const k = find_known(&st->select, OF_SCHEMAS, type_id);
+	struct known *const k = find_known(&copy->selection, OF_SCHEMAS, type_id);
 	uint32_t n;
 
-	write_header(st, chunk);
-	need_schema(st, k, type_id, chunk);
+	write_header(copy, chunk);
+	need_schema(copy, k, type_id, chunk);
 	if (k->refers) {
 		const struct slice schema = k->bytes; /* k moves when an id is added */
 		const char *f = schema_fields(schema, &n);
 		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 		for (; n > 0 && !chunk->text.failed; n--) {
 			f += 2 + load_u16(f, false);
-			p = need_value(st, (uint8_t)*f++, p, chunk);
+			p = need_value(copy, (uint8_t)*f++, p, chunk);
 		}
 	}
-	write_event(st, timed, ts, bytes, chunk);
+	write_event(copy, timed, ts, bytes, chunk);
 }
 
-static void select_or_retain(struct d9w_state *st, const struct event *e, struct slice bytes,
+static void select_or_retain(struct d9w_copy *copy, const struct event *e, struct slice bytes,
                              struct chunk *chunk)
 {
-	struct d9w_symbols *const symbols = &st->select.symbols;
-	const struct d9w_known *const k = find_known(&st->select, OF_SCHEMAS, load_u16(bytes.p + 1, false));
+	struct symbols *const symbols = &copy->selection.symbols;
+	const struct known *const k = find_known(&copy->selection, OF_SCHEMAS, load_u16(bytes.p + 1, false));
 
 	if (k == NULL)
 		return; /* the reader passes no such event */
-	struct d9w_symbol symbol = { .bytes = bytes, .timed = k->timed };
-	symbol.ts = output_time(st, e, RECORD_EVENT, chunk);
+	struct symbol symbol = { .bytes = bytes, .timed = k->timed };
+	symbol.ts = output_time(copy, e, RECORD_EVENT, chunk);
 	if (k->symbol) {
 		symbol.address = read_symbol_address(k->bytes, bytes);
 		if (!is_needed(symbols, symbol.address) && retain_symbol(symbols, &symbol))
 			return;
 	}
-	select_event(st, symbol.timed, symbol.ts, bytes, chunk);
+	select_event(copy, symbol.timed, symbol.ts, bytes, chunk);
 }
 
 /* Writes symbols at the end of a segment, where their schema and texts are defined; `all`: a later segment
  * may have stacks that need them. */
-static void write_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
+static void write_symbols(struct d9w_copy *copy, bool all, struct chunk *chunk)
 {
-	struct d9w_symbols *const s = &st->select.symbols;
+	struct symbols *const s = &copy->selection.symbols;
 
 	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
-		const struct d9w_symbol *const k = &s->retained[i];
+		const struct symbol *const k = &s->retained[i];
 		if (all || is_needed(s, k->address))
-			select_event(st, k->timed, k->ts, k->bytes, chunk);
+			select_event(copy, k->timed, k->ts, k->bytes, chunk);
 	}
-	forget_symbols(s);
+	arena_free(&s->arena);
+	s->n = 0;
 }
 
-static void begin_segment(struct d9w_state *st, struct chunk *chunk)
+static void begin_segment(struct d9w_copy *copy, struct chunk *chunk)
 {
-	struct d9w_select *const s = &st->select;
+	struct selection *const s = &copy->selection;
 
-	write_symbols(st, true, chunk);
+	write_symbols(copy, true, chunk);
 	arena_free(&s->arena);
 	table64_free(&s->index);
 	s->nknown = s->nnotes = 0;
@@ -731,36 +752,68 @@ static void begin_segment(struct d9w_state *st, struct chunk *chunk)
 	s->header_pending = true;
 }
 
-void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
+static void copy_selected(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++) {
 		const struct event *const e = &b->events[i];
 		const enum record_kind kind = record_of(b, e);
-		if (st->rebased)
-			follow_time(st, b, e, kind);
+		if (copy->rebased)
+			follow_time(copy, b, e, kind);
 		if (kind == RECORD_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
-			select_or_retain(st, e, b->bytes[i], chunk);
+			select_or_retain(copy, e, b->bytes[i], chunk);
 		else if (kind == RECORD_HEADER)
-			begin_segment(st, chunk);
+			begin_segment(copy, chunk);
 		else if (kind == RECORD_SCHEMA)
-			define_schema(st, b->bytes[i], chunk);
+			define_schema(copy, b->bytes[i], chunk);
 		else if (kind == RECORD_HEAD || kind == RECORD_ENTRY)
-			read_entry(st, b->bytes[i], kind == RECORD_HEAD, chunk);
+			read_entry(copy, b->bytes[i], kind == RECORD_HEAD, chunk);
 	}
 }
 
-void d9w_select_end(struct d9w_state *st, struct chunk *chunk)
+/* ---- the copy ---- */
+
+struct d9w_copy *d9w_copy_open(const struct writer *w, bool as_0_3)
 {
-	write_symbols(st, false, chunk);
-	if (!st->select.any)
-		write_header(st, chunk);
+	struct d9w_copy *const copy = calloc(1, sizeof *copy);
+
+	if (copy == NULL)
+		return NULL;
+	copy->selected = w->selected;
+	copy->rebased = w->rebased;
+	copy->signed_time = w->signed_time;
+	copy->as_0_3 = as_0_3;
+	return copy;
 }
 
-void d9w_select_free(struct d9w_select *s)
+void d9w_copy_write(struct d9w_copy *copy, const struct batch *b, struct chunk *chunk)
 {
+	if (copy->selected)
+		copy_selected(copy, b, chunk);
+	else
+		copy_all(copy, b, chunk);
+}
+
+void d9w_copy_close(struct d9w_copy *copy, struct chunk *chunk)
+{
+	if (!copy->selected)
+		return;
+	write_symbols(copy, false, chunk);
+	if (!copy->selection.any)
+		write_header(copy, chunk);
+}
+
+void d9w_copy_free(struct d9w_copy *copy)
+{
+	if (copy == NULL)
+		return;
+	struct selection *const s = &copy->selection;
+	text_free(&copy->last);
 	arena_free(&s->arena);
 	table64_free(&s->index);
 	free(s->known);
 	free(s->notes);
-	free_symbols(&s->symbols);
+	arena_free(&s->symbols.arena);
+	table64_free(&s->symbols.needed);
+	free(s->symbols.retained);
+	free(copy);
 }

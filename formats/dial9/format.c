@@ -1,0 +1,158 @@
+/*
+ * Registration, findings, dialects, detection.
+ *
+ * A dialect is the document of 0.3, or what crate 0.4 writes under the same version byte.  It does not
+ * change how frames are read: a trace is of 0.4 as soon as it has a feature that only 0.4 has.
+ */
+#include <stdarg.h>
+
+#include "dial9/dial9.h"
+
+/* ---- findings ---- */
+
+const struct rule d9_rules[D9_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "dial9/rules.def"
+#undef RULE
+	{ .id = NULL }
+};
+
+void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at,
+                const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(st->r->findings, &d9_rules[rule], f->at + (uint64_t)(at - f->p), f->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f)
+{
+	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
+		return false;
+	finding_add(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, "not shown");
+	return true;
+}
+
+void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+                   struct slice whose)
+{
+	struct quoted q, q2;
+
+	if ((s.flags & SLICE_UTF8) != 0 || d9_find_unshown(st, D9_RULE_INVALID_UTF8, f))
+		return;
+	if (whose.p != NULL)
+		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s of %s is %s", what, quoted(&q, whose),
+		           quoted(&q2, s));
+	else
+		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s is %s", what, quoted(&q2, s));
+}
+
+static void report_tally(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t,
+                         const char *before, const char *after)
+{
+	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
+	                  "%s %" PRIu64 "%s", before, t->now, after);
+}
+
+void d9_report_tallies(struct d9_state *st)
+{
+	const struct d9_tallies *const t = &st->tallies;
+	const uint64_t dropped = st->ahead != NULL ? st->ahead->dropped : 0;
+
+	report_tally(st, D9_RULE_BOOL_VALUE, &t->bools, "a Bool is", "");
+	report_tally(st, D9_RULE_LATE_DEFINITION, &t->late, "id", " is defined here, after its first use");
+	report_tally(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " is defined again with other content");
+	report_tally(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", ": its content is above the limit");
+	report_tally(st, D9_RULE_POOL_LIMIT, &t->names_limit, "the",
+	             " frames of a stack are shown as addresses");
+	if (dropped > 0)
+		finding_add(st->r->findings, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
+		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
+	report_tally(st, D9_RULE_METADATA_LIMIT, &t->metadata, "metadata of", " bytes is not retained");
+	report_tally(st, D9_RULE_TRACK_LIMIT, &t->tracks, "track", " is not distinguished");
+	report_tally(st, D9_RULE_TRACK_LIMIT, &t->deep_tracks, "track",
+	             " is shown higher than it lies, below so many others");
+	if (st->symbols_seen)
+		report_tally(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
+		             " frames of a stack are shown as addresses");
+	report_tally(st, D9_RULE_NAMES_LATE, &t->unresolved, "id", " is shown as a number");
+}
+
+/* ---- dialects ---- */
+
+const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
+
+void d9_begin_dialect(struct d9_state *st)
+{
+	const char *const asked = st->r->dialect;
+	struct trace *const trace = st->r->trace;
+
+	st->strict = asked != NULL && strcmp(asked, d9_dialects[D9_0_3]) == 0;
+	/* another input of the same trace may be newer */
+	if (asked == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
+		trace->dialect = d9_dialects[D9_0_3];
+	else
+		trace->dialect = d9_dialects[D9_0_4];
+}
+
+void d9_note_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
+{
+	if (st->strict)
+		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
+	else
+		st->r->trace->dialect = d9_dialects[D9_0_4];
+}
+
+/* ---- the format ---- */
+
+int d9_probe(struct slice head, bool complete)
+{
+	(void)complete;
+	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
+		return 64; /* to report it */
+	if (head.n < D9_MAGIC_SIZE || memcmp(head.p, D9_MAGIC, D9_MAGIC_SIZE) != 0)
+		return 0;
+	return head.n >= D9_HEADER_SIZE && head.p[4] == D9_VERSION ? 40 : 32;
+}
+
+static const char *const suffixes[] = { ".bin", NULL };
+
+static const struct format_option options[] = {
+	{ .name = "to-dialect",
+	  .arg = "NAME",
+	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
+	  .words = d9_dialects,
+	  .of_output = true },
+	{ .name = NULL },
+};
+
+extern const struct format dial9_format;
+
+const struct format dial9_format = {
+	.name = "dial9",
+	.title = "dial9 trace",
+	.spec = "dial9-trace-format binary specification, version 1",
+	.suffixes = suffixes,
+	.recounted = (const char *const[]){ "timestamp_delta_ns", NULL },
+	.dialects = d9_dialects,
+	.options = options,
+	.reader = &d9_reader_ops,
+	.writer = &d9w_ops,
+	.recover = &d9_recover_ops,
+	.rules = d9_rules,
+	.losses = d9w_losses,
+	.features = HAS_FIELDS | HAS_INSTANTS | HAS_COUNTERS | HAS_ARROWS | HAS_ASYNC | HAS_ENDS |
+	            HAS_STACKS | HAS_LISTS | HAS_NAN | HAS_PARTS | HAS_NOT_UTF8 | HAS_NUL | HAS_FACTS |
+	            HAS_EPOCH | HAS_NUMBERS,
+};
