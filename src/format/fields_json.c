@@ -117,7 +117,8 @@ static bool is_unsigned(const struct value *v)
 
 #define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are written as text */
 
-/* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go. */
+/* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go: convert to Chrome
+ * takes 2 to 4 % fewer instructions. */
 static void put_field(struct text *t, const struct field *f, struct fields_json_lost *lost, bool first)
 {
 
