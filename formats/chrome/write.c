@@ -78,17 +78,11 @@ static bool put_number(struct text *t, const struct value *v)
 		text_add(t, v->p, v->count); /* the digits of the trace */
 	else if (v->type == VALUE_BOOL)
 		text_u64(t, v->u64 != 0);
-	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
-		text_u64(t, v->u64);
-	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
-		text_i64(t, v->i64);
-	else if ((v->type != VALUE_F32 && v->type != VALUE_F64) ||
-	         v->f64 - v->f64 != 0) /* NaN and the infinities */
+	else if (v->type < VALUE_U8 || v->type > VALUE_F64 ||
+	         (v->type >= VALUE_F32 && v->f64 - v->f64 != 0)) /* NaN and the infinities */
 		return false;
-	else if (v->type == VALUE_F32)
-		text_json_f32(t, (float)v->f64);
 	else
-		text_json_f64(t, v->f64);
+		fields_json_as_is(t, v);
 	return true;
 }
 

@@ -9,28 +9,17 @@
  */
 #include "folded/folded.h"
 
-#include <stdlib.h>
-
+#include "base/open_spans.h"
 #include "model/call_stack.h"
 #include "model/event_traits.h"
 
-#define MIN_SWEEP 64U /* open spans before the first sweep */
-#define MAX_RUNS 64U  /* runs that are searched for enclosing spans of a span */
+#define MAX_RUNS 64U /* runs that are searched for enclosing spans of a span */
 
-struct open_span {
-	uint64_t start, end;     /* ns */
-	uint64_t covered, until; /* ns covered by spans within, and the end of these */
-	uint32_t node;
-	uint32_t run; /* index of the first span of its run: in a run, each span encloses the next */
-};
-
-/* The open spans of one track.  Spans come in order of their starts, of equal starts the longer first. */
-struct open_spans {
+/* The open spans of one track. */
+struct stack {
 	struct folded_tree *tree;
-	uint32_t root; /* node of the track */
-	struct open_span *open;
-	uint32_t n, cap;
-	uint32_t sweep_at; /* n at which ended spans below others are removed */
+	uint32_t root;             /* node of the track */
+	struct covered_spans open; /* ns; `what` is the node */
 	uint32_t *pending; /* frames of the last spans, which start and end together and are not open yet */
 	uint32_t npending, pending_cap;
 	uint64_t pending_start, pending_end, pending_offset;
@@ -38,7 +27,7 @@ struct open_spans {
 
 struct folded_writer {
 	struct folded_tree tree;
-	struct open_spans stack;
+	struct stack stack;
 	enum plan_stack samples;   /* samples to count; PLAN_STACK_ANY: count spans instead */
 	const struct track *track; /* current track; NULL before the first */
 	uint64_t bias;             /* makes signed times order as unsigned ones */
@@ -46,112 +35,42 @@ struct folded_writer {
 
 /* ---- self times of open spans ---- */
 
-static void finish_span(struct open_spans *s, const struct open_span *o)
+static void finish_until(struct stack *s, uint64_t time)
 {
-	struct folded_node *const node = &s->tree->nodes[o->node];
-
-	node->self += o->end - o->start - o->covered;
-	node->shown |= o->start == o->end;
-}
-
-/* Finishes spans that end until `time`.  Those below longer spans are only found by a sweep over all, which
- * is done when their number has doubled. */
-static void finish_until(struct open_spans *s, uint64_t time)
-{
-	uint32_t kept = 0;
-
-	while (s->n > 0 && s->open[s->n - 1].end <= time)
-		finish_span(s, &s->open[--s->n]);
-	if (s->n < s->sweep_at)
-		return;
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct open_span *const o = &s->open[i];
-		if (o->end <= time) {
-			finish_span(s, o);
-			continue;
-		}
-		o->run = kept > 0 && s->open[kept - 1].end >= o->end ? s->open[kept - 1].run : kept;
-		s->open[kept++] = *o;
+	for (const struct covered_span *o; (o = covered_spans_pop(&s->open, time)) != NULL;) {
+		struct folded_node *const node = &s->tree->nodes[o->what];
+		node->self += o->end - o->start - o->covered;
+		node->shown |= o->start == o->end;
 	}
-	s->n = kept;
-	s->sweep_at = 2 * kept > MIN_SWEEP ? 2 * kept : MIN_SWEEP;
-}
-
-/* Returns the innermost span of a run that ends at `end` or later; UINT32_MAX if none does.  Ends decrease
- * within a run, so this is a binary search. */
-static uint32_t find_enclosing(const struct open_spans *s, uint32_t first, uint32_t last, uint64_t end)
-{
-	if (s->open[last].end >= end)
-		return last;
-	if (s->open[first].end < end)
-		return UINT32_MAX;
-	while (last - first > 1) {
-		const uint32_t middle = first + (last - first) / 2;
-		if (s->open[middle].end >= end)
-			first = middle;
-		else
-			last = middle;
-	}
-	return first;
-}
-
-/* Covers time of a span by a span within it, once where several of these overlap. */
-static void cover_time(struct open_span *o, uint64_t start, uint64_t end)
-{
-	const uint64_t from = start > o->until ? start : o->until;
-
-	if (end <= from)
-		return;
-	o->covered += end - from;
-	o->until = end;
-}
-
-/* Covers time of the spans around a span: in each run of the innermost, which covered time of the others
- * itself.  Returns the node of the innermost of all. */
-static uint32_t find_parent(struct open_spans *s, uint64_t start, uint64_t end, struct chunk *chunk)
-{
-	uint32_t node = UINT32_MAX, runs = 0, i = s->n;
-
-	for (; i > 0 && runs < MAX_RUNS; runs++) {
-		const uint32_t first = s->open[i - 1].run, j = find_enclosing(s, first, i - 1, end);
-		if (j != UINT32_MAX) {
-			cover_time(&s->open[j], start, end);
-			node = node == UINT32_MAX ? s->open[j].node : node;
-		}
-		i = first;
-	}
-	if (i > 0)
-		ledger_add(&chunk->ledger, &folded_losses[FOLDED_OVERLAP], s->pending_offset, 1);
-	return node == UINT32_MAX ? s->root : node;
 }
 
 /* Opens the pending spans, the last one first. */
-static void open_pending(struct open_spans *s, struct chunk *chunk)
+static void open_pending(struct stack *s, struct chunk *chunk)
 {
 	const uint64_t start = s->pending_start, end = s->pending_end;
+	const struct covered_span *parent;
 
 	while (s->npending > 0) {
-		const uint32_t parent = find_parent(s, start, end, chunk);
-		const uint32_t node = folded_node_of(s->tree, parent, s->pending[--s->npending]);
-		if (node == UINT32_MAX || !array_reserve(&s->open, s->n, &s->cap, sizeof *s->open)) {
+		if (!covered_spans_cover(&s->open, start, end, MAX_RUNS, &parent))
+			ledger_add(&chunk->ledger, &folded_losses[FOLDED_OVERLAP], s->pending_offset, 1);
+		const uint32_t node = folded_node_of(s->tree, parent != NULL ? parent->what : s->root,
+		                                     s->pending[--s->npending]);
+		if (node == UINT32_MAX || !covered_spans_push(&s->open, start, end, node)) {
 			chunk->text.failed = true;
 			return;
 		}
-		const struct open_span *const top = s->n > 0 ? &s->open[s->n - 1] : NULL;
-		const uint32_t run = top != NULL && top->end >= end ? top->run : s->n;
-		s->open[s->n++] = (struct open_span){ start, end, 0, start, node, run };
 	}
 }
 
 /* Makes a span pending, after those with another start or end were opened. */
-static void add_pending(struct open_spans *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
+static void add_pending(struct stack *s, uint64_t start, uint64_t end, uint32_t frame, uint64_t offset,
                         struct chunk *chunk)
 {
 	if (s->npending == 0 || start != s->pending_start || end != s->pending_end) {
 		open_pending(s, chunk);
 		finish_until(s, start);
 	}
-	if (s->n + s->npending >= FOLDED_OPEN_MAX) {
+	if (s->open.n + s->npending >= FOLDED_OPEN_MAX) {
 		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], offset, 1);
 		return;
 	}
@@ -165,12 +84,11 @@ static void add_pending(struct open_spans *s, uint64_t start, uint64_t end, uint
 	s->pending_offset = offset;
 }
 
-static void finish_all(struct open_spans *s, struct chunk *chunk)
+static void finish_all(struct stack *s, struct chunk *chunk)
 {
 	open_pending(s, chunk);
-	while (s->n > 0)
-		finish_span(s, &s->open[--s->n]);
-	s->sweep_at = MIN_SWEEP;
+	finish_until(s, UINT64_MAX);
+	s->open.sweep_at = 0;
 }
 
 /* ---- tracks, and a full tree ---- */
@@ -201,16 +119,16 @@ static void enter_track(struct folded_writer *st, const struct track *k, struct 
 static void restart_tree(struct folded_writer *st, struct chunk *chunk)
 {
 	struct folded_tree fresh = { .nodes = NULL };
-	struct open_spans *const s = &st->stack;
+	struct stack *const s = &st->stack;
 	bool ok = folded_tree_begin(&fresh);
 
 	folded_tree_write(&st->tree, chunk);
 	if (ok && st->track != NULL)
 		s->root = folded_node_copy(&fresh, &st->tree, s->root);
 	ok = ok && s->root != UINT32_MAX;
-	for (uint32_t i = 0; i < s->n && ok; i++) {
-		s->open[i].node = folded_node_copy(&fresh, &st->tree, s->open[i].node);
-		ok = s->open[i].node != UINT32_MAX;
+	for (uint32_t i = 0; i < s->open.n && ok; i++) {
+		s->open.spans[i].what = folded_node_copy(&fresh, &st->tree, s->open.spans[i].what);
+		ok = s->open.spans[i].what != UINT32_MAX;
 	}
 	for (uint32_t i = 0; i < s->npending && ok; i++) {
 		s->pending[i] = folded_frame_of(&fresh, st->tree.frames[s->pending[i]].name);
@@ -347,7 +265,7 @@ static void folded_free(void *state)
 	struct folded_writer *const st = state;
 
 	folded_tree_free(&st->tree);
-	free(st->stack.open);
+	free(st->stack.open.spans);
 	free(st->stack.pending);
 }
 

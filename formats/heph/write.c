@@ -255,8 +255,6 @@ static bool put_as_text(struct hpw_packet *k, const struct value *v)
 	text_clear(t);
 	if (v->type == VALUE_BYTES)
 		text_hex(t, v->p, v->count);
-	else if (v->type == VALUE_NONE)
-		text_str(t, "null");
 	else if (v->type == VALUE_JSON)
 		text_add(t, v->p, v->count);
 	else

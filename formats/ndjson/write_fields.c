@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/utf8.h"
+#include "format/fields_json.h"
 #include "ndjson/ndjson.h"
 #include "out/types.h"
 #include "output/text_units.h"
@@ -314,14 +315,6 @@ static void put_f64(struct text *t, double v)
 	t->n = (size_t)(to - t->p);
 }
 
-static void put_f32(struct text *t, float v)
-{
-	char *const p = text_reserve(t, DECIMAL_F64_MAX);
-
-	if (p != NULL)
-		t->n = (size_t)(decimal_f32(p, v) - t->p);
-}
-
 static void put_bytes(struct text *t, const struct value *v)
 {
 	text_char(t, '"');
@@ -419,24 +412,6 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 	struct text *const t = o->t;
 
 	switch (kind) {
-	case VALUE_NONE:
-		text_str(t, "null");
-		break;
-	case VALUE_BOOL:
-		text_str(t, v->u64 != 0 ? "true" : "false");
-		break;
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		text_u64(t, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		text_i64(t, v->i64);
-		break;
 	case VALUE_F32:
 	case VALUE_F64:
 		if (!isfinite(v->f64))
@@ -444,10 +419,7 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 		else if (kind == VALUE_F64)
 			put_f64(t, v->f64);
 		else
-			put_f32(t, (float)v->f64);
-		break;
-	case VALUE_ADDRESS:
-		text_json_address(t, v->u64);
+			text_json_f32(t, (float)v->f64);
 		break;
 	case VALUE_STRING:
 	case KIND_ESCAPED:
@@ -463,8 +435,10 @@ static void put_kind(const struct out *o, const struct value *v, unsigned kind, 
 		put_json_text(t, v);
 		break;
 	default:
-		put_nested(o, v, kind, depth);
-		break;
+		if (kind < VALUE_STRING)
+			fields_json_as_is(t, v);
+		else
+			put_nested(o, v, kind, depth);
 	}
 }
 

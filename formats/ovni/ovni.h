@@ -23,6 +23,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/open_spans.h"
 #include "format/format.h"
 #include "out/tracks.h"
 #include "format/recover.h"
@@ -535,11 +536,6 @@ enum ovw_type {
 
 #define OVW_MAX_STREAMS 2400U /* each takes three or four entries of the file system */
 
-struct ovw_open {
-	uint64_t end;
-	int64_t value;
-};
-
 /* A thread of the output. */
 struct ovw_stream {
 	const struct track *track;
@@ -548,10 +544,9 @@ struct ovw_stream {
 	int32_t tid;
 	bool changed; /* readers show its events under another number */
 	const char *file;
-	uint64_t last;         /* clock of the last record */
-	struct text held;      /* records that are not written yet */
-	struct ovw_open *open; /* open spans, innermost last */
-	uint32_t nopen, open_cap;
+	uint64_t last;                                    /* clock of the last record */
+	struct text held;                                 /* records that are not written yet */
+	struct nested_spans open;                         /* `what` is the value of the mark */
 	int64_t counters[OVNI_MARK_TYPES - OVW_COUNTERS]; /* current values; 0: none */
 };
 

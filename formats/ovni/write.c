@@ -223,7 +223,7 @@ struct ovw_stream *ovw_async_stream(struct ovw_state *st, const struct event *e,
 
 	for (uint32_t i = 0; i < t->nlanes; i++) {
 		struct ovw_stream *const s = m->streams[t->lanes[i] - 1];
-		if (s->nopen == 0 || s->open[0].end <= clock)
+		if (s->open.n == 0 || s->open.spans[0].end <= clock)
 			return s;
 	}
 	if (t->nlanes == MAX_LANES || m->nlane_streams == MAX_LANE_STREAMS) {
@@ -255,7 +255,7 @@ static void free_marks(struct ovw_marks *m)
 {
 	for (uint32_t i = 0; i < m->nstreams; i++) {
 		text_free(&m->streams[i]->held);
-		free(m->streams[i]->open);
+		free(m->streams[i]->open.spans);
 		free(m->streams[i]);
 	}
 	for (uint32_t i = 0; i < m->ntracks; i++)

@@ -276,16 +276,16 @@ static void put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clo
 /* Ends the open spans up to this time, inclusive. */
 static void end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chunk *chunk)
 {
-	while (s->nopen > 0 && s->open[s->nopen - 1].end <= until) {
-		const struct ovw_open *const o = &s->open[--s->nopen];
+	for (const struct nested_span *o; (o = nested_spans_pop(&s->open, until)) != NULL;) {
 		st->marks.nopen--;
-		put_mark(st, s, "OM]", o->end, o->value, OVW_SPANS, chunk);
+		put_mark(st, s, "OM]", o->end, (int64_t)o->what, OVW_SPANS, chunk);
 	}
 }
 
 static uint64_t end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e,
                        uint64_t clock, struct chunk *chunk)
 {
+	const struct nested_span *const around = nested_spans_last(&s->open);
 	uint64_t end = clock + e->dur;
 
 	if (st->signed_time && (int64_t)e->ts < 0) /* the part after 0 */
@@ -295,9 +295,9 @@ static uint64_t end_of(struct ovw_state *st, const struct ovw_stream *s, const s
 		end = INT64_MAX;
 	}
 	end = end < clock ? clock : end;
-	if (s->nopen > 0 && end > s->open[s->nopen - 1].end) {
+	if (around != NULL && end > around->end) {
 		ovw_lose(chunk, OVW_CUT, e->offset);
-		end = s->open[s->nopen - 1].end;
+		end = around->end;
 	}
 	return end;
 }
@@ -307,16 +307,12 @@ static void put_span(struct ovw_state *st, struct ovw_stream *s, const struct ev
 {
 	const uint64_t end = end_of(st, s, e, clock, chunk);
 
-	if (s->nopen == MAX_DEPTH || st->marks.nopen == MAX_OPEN) {
-		ovw_lose(chunk, s->nopen == MAX_DEPTH ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
-		return;
-	}
-	if (!array_reserve(&s->open, s->nopen, &s->open_cap, sizeof *s->open)) {
-		chunk->text.failed = true;
+	if (s->open.n == MAX_DEPTH || st->marks.nopen == MAX_OPEN) {
+		ovw_lose(chunk, s->open.n == MAX_DEPTH ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
 		return;
 	}
 	const int64_t value = label_of(st, OVW_SPANS, e->name, e->offset, chunk);
-	s->open[s->nopen++] = (struct ovw_open){ end, value };
+	chunk->text.failed |= !nested_spans_push(&s->open, (struct nested_span){ end, (uint64_t)value });
 	if (end > st->marks.latest)
 		st->marks.latest = end;
 	st->marks.nopen++;

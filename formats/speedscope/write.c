@@ -4,9 +4,9 @@
  * the spans of their track.  Where call stacks take too much memory, the profiles end and continue as parts.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/numbers.h"
+#include "base/open_spans.h"
 #include "model/event_traits.h"
 #include "speedscope/speedscope.h"
 
@@ -21,20 +21,14 @@ struct clock {
 	uint64_t zero; /* biased time that is 0 in the output */
 };
 
-struct open_span {
-	uint64_t end; /* biased */
-	uint32_t frame;
-};
-
 /*
  * The spans of an evented profile, as opens and closes.  They arrive in order of start, of equal starts the
  * longer first.  Of spans with the same start and end the last one encloses the others, as in the statistics:
  * so they are pending until another span arrives.  All times are biased.
  */
 struct lane {
-	struct open_span *open; /* the innermost last */
-	uint32_t nopen, open_cap;
-	uint32_t *pending; /* frames */
+	struct nested_spans open; /* `what` is the frame */
+	uint32_t *pending;        /* frames */
 	uint32_t npending, pending_cap;
 	uint64_t pending_start, pending_end;
 	uint64_t pending_offset; /* of the last one */
@@ -97,33 +91,26 @@ static void write_event(struct speedscope_writer *st, char type, uint32_t frame,
 
 static void close_until(struct speedscope_writer *st, uint64_t time, struct chunk *chunk)
 {
-	struct lane *const l = &st->lane;
-
-	while (l->nopen > 0 && l->open[l->nopen - 1].end <= time) {
-		const struct open_span *const o = &l->open[--l->nopen];
-		write_event(st, 'C', o->frame, o->end, chunk);
-	}
+	for (const struct nested_span *o; (o = nested_spans_pop(&st->lane.open, time)) != NULL;)
+		write_event(st, 'C', (uint32_t)o->what, o->end, chunk);
 }
 
 /* Opens the pending spans, the last one first. */
 static void open_pending(struct speedscope_writer *st, struct chunk *chunk)
 {
 	struct lane *const l = &st->lane;
+	const struct nested_span *const around = nested_spans_last(&l->open);
 	uint64_t end = l->pending_end;
 
-	if (l->npending > 0 && l->nopen > 0 && l->open[l->nopen - 1].end < end) {
+	if (l->npending > 0 && around != NULL && around->end < end) {
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_CUT], l->pending_offset,
 		           l->npending);
-		end = l->open[l->nopen - 1].end;
+		end = around->end;
 	}
 	while (l->npending > 0) {
 		const uint32_t frame = l->pending[--l->npending];
-		if (!array_reserve(&l->open, l->nopen, &l->open_cap, sizeof *l->open)) {
-			chunk->text.failed = true;
-			return;
-		}
 		write_event(st, 'O', frame, l->pending_start, chunk);
-		l->open[l->nopen++] = (struct open_span){ end, frame };
+		chunk->text.failed |= !nested_spans_push(&l->open, (struct nested_span){ end, frame });
 	}
 }
 
@@ -137,7 +124,7 @@ static void add_pending(struct speedscope_writer *st, uint64_t start, uint64_t e
 		open_pending(st, chunk);
 		close_until(st, start, chunk);
 	}
-	if (l->nopen + l->npending >= SPEEDSCOPE_DEPTH) {
+	if (l->open.n + l->npending >= SPEEDSCOPE_DEPTH) {
 		speedscope_add_loss(chunk, SPEEDSCOPE_TOO_DEEP, offset);
 		return;
 	}
@@ -255,15 +242,15 @@ static void start_part(struct speedscope_writer *st, const struct event *e, stru
 
 	open_pending(st, chunk);
 	close_until(st, now, chunk);
-	for (uint32_t i = l->nopen; i > 0; i--)
-		write_event(st, 'C', l->open[i - 1].frame, now, chunk);
+	for (uint32_t i = l->open.n; i > 0; i--)
+		write_event(st, 'C', (uint32_t)l->open.spans[i - 1].what, now, chunk);
 	end_profiles(st, chunk);
 	st->part++;
 	speedscope_add_loss(chunk, SPEEDSCOPE_PARTS, e->offset);
-	if (l->nopen > 0)
+	if (l->open.n > 0)
 		write_lane_head(st, chunk);
-	for (uint32_t i = 0; i < l->nopen; i++)
-		write_event(st, 'O', l->open[i].frame, now, chunk);
+	for (uint32_t i = 0; i < l->open.n; i++)
+		write_event(st, 'O', (uint32_t)l->open.spans[i].what, now, chunk);
 }
 
 static bool is_part_full(const struct speedscope_writer *st)
@@ -440,7 +427,7 @@ static void speedscope_free(void *state)
 
 	speedscope_frames_free(&st->frames);
 	arena_free(&st->arena);
-	free(st->lane.open);
+	free(st->lane.open.spans);
 	free(st->lane.pending);
 	for (uint32_t i = 0; i < SAMPLED; i++)
 		speedscope_samples_free(&st->samples[i]);

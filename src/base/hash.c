@@ -6,7 +6,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/siphash.h"
 #include "base/table.h"
 
 /* ---- keyed hash ---- */

@@ -78,6 +78,14 @@ uint64_t hash_u64(uint64_t v, uint64_t seed);
 /* The random seed of this process (never 0). */
 uint64_t hash_seed(void);
 
+/* A key of 128 bits. */
+struct siphash_key {
+	uint64_t k0, k1;
+};
+
+/* SipHash-2-4 (Aumasson, Bernstein 2012): without the key its values look random.  Same on all machines. */
+uint64_t siphash(const struct siphash_key *key, const void *p, size_t n);
+
 /* ---- seen numbers ---- */
 
 /*

@@ -41,43 +41,13 @@ void value_text_word(struct text *t, struct slice s)
 		text_str(t, "\"\"");
 }
 
-static void put_float(struct text *t, double v, bool narrow)
-{
-	char *const p = text_reserve(t, DECIMAL_F64_MAX);
-
-	if (v - v != 0) /* NaN and the infinities */
-		text_printf(t, "%g", v);
-	else if (p != NULL)
-		t->n = (size_t)((narrow ? decimal_f32(p, (float)v) : decimal_f64(p, v)) - t->p);
-}
-
 static void put(struct text *t, const struct value *v, unsigned depth)
 {
+	char *p;
+
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
 		text_str(t, "none");
-		break;
-	case VALUE_BOOL:
-		text_str(t, v->u64 != 0 ? "true" : "false");
-		break;
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		text_u64(t, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		text_i64(t, v->i64);
-		break;
-	case VALUE_F32:
-	case VALUE_F64:
-		put_float(t, v->f64, v->type == VALUE_F32);
-		break;
-	case VALUE_ADDRESS:
-		text_printf(t, "0x%llx", (unsigned long long)v->u64);
 		break;
 	case VALUE_STRING:
 		put_quoted(t, value_text(v));
@@ -101,6 +71,9 @@ static void put(struct text *t, const struct value *v, unsigned depth)
 		text_char(t, per == 2 ? '}' : ']');
 		break;
 	}
+	default:
+		if ((p = text_reserve(t, DECIMAL_F64_MAX)) != NULL)
+			t->n = (size_t)(fields_json_scalar(p, v) - t->p);
 	}
 }
 

@@ -19,6 +19,10 @@ void fields_json_value(struct text *t, const struct value *v, struct fields_json
 /* The same for readers with 64-bit integers: all integers as digits, JSON unchanged. */
 void fields_json_as_is(struct text *t, const struct value *v);
 
+/* The text of a BOOL, number or ADDRESS, in DECIMAL_F64_MAX bytes at most, without quotes; NaN and infinities
+ * as by printf.  Returns its end; `to` for other values. */
+char *fields_json_scalar(char *to, const struct value *v);
+
 /* `"name":value`, with commas between the fields, without braces. */
 void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost);
 

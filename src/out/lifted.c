@@ -222,10 +222,8 @@ static void put_text(const struct value *v, struct text *t, struct fields_json_l
 {
 	if (v->type == VALUE_STRING)
 		lost->bad_text += text_utf8(t, value_text(v)) > 0;
-	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
-		text_u64(t, v->u64);
-	else if (is_signed(v))
-		text_i64(t, v->i64);
+	else if (v->type >= VALUE_U8 && v->type <= VALUE_I64)
+		fields_json_as_is(t, v);
 	else
 		fields_json_value(t, v, lost);
 }

@@ -4,45 +4,23 @@
  */
 #include "out/parents.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
-
-/* Makes space for one more span.  *full: the track, or all of them, may not grow. */
-static bool reserve_span(struct parents *p, struct parents_track *t, bool *full)
-{
-	const uint32_t before = t->cap;
-
-	*full = t->n == PARENTS_TRACK || (t->n == t->cap && p->capacity >= PARENTS_ALL);
-	if (*full || t->n < t->cap)
-		return true;
-	if (!array_reserve(&t->spans, t->n, &t->cap, sizeof *t->spans))
-		return false;
-	p->capacity += t->cap - before;
-	return true;
-}
-
 bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
                   struct parents_found *out)
 {
-	bool full;
-
 	if (!array_reach(&p->tracks, &p->ntracks, track, sizeof *p->tracks))
 		return false;
-	struct parents_track *const t = &p->tracks[track];
+	struct nested_spans *const t = &p->tracks[track];
 	while (t->n > 0 && (t->spans[t->n - 1].end <= start || t->spans[t->n - 1].end < end))
 		t->n--;
-	*out = (struct parents_found){ .id = 0 };
-	if (t->n > 0) {
-		const struct parents_span *const parent = &t->spans[t->n - 1];
-		*out = (struct parents_found){ .id = parent->id, .depth = parent->depth + 1 };
-	}
-	if (!reserve_span(p, t, &full))
-		return false;
-	out->forgotten = full;
-	if (!full)
-		t->spans[t->n++] = (struct parents_span){ end, id, out->depth };
-	return true;
+	const struct nested_span *const parent = nested_spans_last(t);
+	const uint32_t more = nested_spans_growth(t);
+	out->id = parent != NULL ? (int64_t)parent->what : 0;
+	out->depth = t->n;
+	out->forgotten = t->n == PARENTS_TRACK || more > PARENTS_ALL - p->capacity;
+	if (out->forgotten)
+		return true;
+	p->capacity += more;
+	return nested_spans_push(t, (struct nested_span){ end, (uint64_t)id });
 }
 
 void parents_free(struct parents *p)

@@ -1,8 +1,7 @@
 #ifndef OUT_PARENTS_H
 #define OUT_PARENTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/open_spans.h"
 
 /*
  * The parent of a span: the innermost span of its track that begins not later and ends not earlier.  Spans
@@ -13,22 +12,11 @@
  * spans that overlap partly need no lanes.
  */
 #define PARENTS_TRACK 4096     /* open spans of one track */
-#define PARENTS_ALL (1U << 20) /* capacity of all tracks; 24 bytes a span */
-
-struct parents_span {
-	uint64_t end;
-	int64_t id;
-	uint32_t depth; /* number of spans around it */
-};
-
-struct parents_track {
-	struct parents_span *spans;
-	uint32_t n, cap;
-};
+#define PARENTS_ALL (1U << 20) /* capacity of all tracks; 16 bytes a span */
 
 /* Zero-initialised. */
 struct parents {
-	struct parents_track *tracks; /* by index */
+	struct nested_spans *tracks; /* by index; `what` is the id */
 	uint32_t ntracks;
 	uint32_t capacity; /* sum of cap */
 };

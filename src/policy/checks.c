@@ -10,6 +10,7 @@
 
 #include "base/match.h"
 #include "check/rules.h"
+#include "format/fields_json.h"
 #include "output/text_json.h"
 #include "output/text_units.h"
 #include "run/engine_losses.h"
@@ -182,37 +183,12 @@ static void check_event(const struct policy_verdict *v, const struct policy_even
 /* Returns the text of a value to compare with a pattern. */
 static struct slice metadata_text(const struct value *v, char buffer[64])
 {
-	switch ((enum value_type)v->type) {
-	case VALUE_STRING:
-	case VALUE_JSON:
+	if (v->type == VALUE_STRING || v->type == VALUE_JSON)
 		return value_text(v);
-	case VALUE_BOOL:
-		return slice_str(v->u64 != 0 ? "true" : "false");
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		snprintf(buffer, 64, "%" PRIu64, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		snprintf(buffer, 64, "%" PRId64, v->i64);
-		break;
-	case VALUE_F32:
-	case VALUE_F64:
+	if (v->type == VALUE_F32 || v->type == VALUE_F64)
 		snprintf(buffer, 64, "%.15g", v->f64);
-		break;
-	case VALUE_ADDRESS:
-		snprintf(buffer, 64, "0x%" PRIx64, v->u64);
-		break;
-	case VALUE_NONE:
-	case VALUE_BYTES:
-	case VALUE_LIST:
-	case VALUE_MAP:
-		buffer[0] = '\0';
-	}
+	else
+		*fields_json_scalar(buffer, v) = '\0';
 	return slice_str(buffer);
 }
 

@@ -132,15 +132,6 @@ bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self)
 
 #define MIN_CAPACITY 8U /* spans of a new track; also the smallest limit */
 
-/* Open spans while a track is evaluated.  Runs: see cover_innermost(). */
-struct self_open {
-	uint64_t start, end;
-	uint64_t covered; /* ns covered by spans inside it ... */
-	uint64_t until;   /* ... and their latest end */
-	uint32_t index;   /* self_item.index */
-	uint32_t run;     /* index of the first span of its run */
-};
-
 /* Counted and dropped spans of one name and track. */
 struct self_stretch {
 	uint64_t start, end; /* if count > 0 */
@@ -169,7 +160,7 @@ void self_times_free(struct self_times *t)
 	free(t->pieces);
 	table64_free(&t->piece_of);
 	free(t->items);
-	free(t->open);
+	free(t->open.spans);
 	free(t->self);
 	*t = (struct self_times){ .limit = 0 };
 }
@@ -247,88 +238,27 @@ static uint32_t list_items(struct self_times *t, const struct self_track *k, boo
 
 /* ---- covered time ---- */
 
-static inline void finish(struct self_times *t, const struct self_open *o)
+static inline void finish_until(struct self_times *t, uint64_t time)
 {
-	if (o->index != SELF_NOBODY)
-		t->self[o->index] = o->end - o->start - o->covered;
+	for (const struct covered_span *o; (o = covered_spans_pop(&t->open, time)) != NULL;)
+		if (o->what != SELF_NOBODY)
+			t->self[o->what] = o->end - o->start - o->covered;
 }
 
-static inline void cover(struct self_open *o, uint64_t start, uint64_t end)
-{
-	const uint64_t from = start > o->until ? start : o->until;
-
-	if (end <= from)
-		return;
-	o->covered += end - from;
-	o->until = end;
-}
-
-/* Removes ended spans that lie below open ones; runs when the list has doubled. */
-static uint32_t sweep_open(struct self_times *t, uint32_t n, uint64_t time)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct self_open *const o = &t->open[i];
-		if (o->end <= time) {
-			finish(t, o);
-			continue;
-		}
-		o->run = kept > 0 && t->open[kept - 1].end >= o->end ? t->open[kept - 1].run : kept;
-		t->open[kept++] = *o;
-	}
-	return kept;
-}
-
-/* Adds the time of x to the innermost open span of each run that contains it.  Within a run each span ends no
- * later than those before it, so the innermost one is found by binary search; outer ones already count all of
- * its time as covered.  Returns false if there are too many runs. */
-static bool cover_innermost(struct self_times *t, uint32_t n, const struct self_item *x)
-{
-	unsigned nruns = 0;
-
-	for (uint32_t i = n; i > 0; nruns++) {
-		if (nruns == SELF_RUNS)
-			return false;
-		const uint32_t first = t->open[i - 1].run;
-		uint32_t lo = first, hi = i;
-		if (t->open[i - 1].end >= x->end) {
-			cover(&t->open[i - 1], x->start, x->end);
-		} else if (t->open[first].end >= x->end) {
-			while (hi - lo > 1) {
-				const uint32_t mid = lo + (hi - lo) / 2;
-				if (t->open[mid].end >= x->end)
-					lo = mid;
-				else
-					hi = mid;
-			}
-			cover(&t->open[lo], x->start, x->end);
-		}
-		i = first;
-	}
-	return true;
-}
-
-/* Sets self[] of all spans.  Returns false if too many overlap. */
+/* Sets self[] of all spans.  Returns false if too many overlap, or on OOM. */
 static bool sweep(struct self_times *t, uint32_t nitems)
 {
-	uint32_t n = 0, sweep_at = 64;
+	const struct covered_span *innermost;
 
+	t->open.n = t->open.sweep_at = 0;
 	for (uint32_t i = 0; i < nitems; i++) {
 		const struct self_item *const x = &t->items[i];
-		while (n > 0 && t->open[n - 1].end <= x->start)
-			finish(t, &t->open[--n]);
-		if (n >= sweep_at) {
-			n = sweep_open(t, n, x->start);
-			sweep_at = 2 * n > 64 ? 2 * n : 64;
-		}
-		if (!cover_innermost(t, n, x))
+		finish_until(t, x->start);
+		if (!covered_spans_cover(&t->open, x->start, x->end, SELF_RUNS, &innermost) ||
+		    !covered_spans_push(&t->open, x->start, x->end, x->index))
 			return false;
-		const uint32_t run = n > 0 && t->open[n - 1].end >= x->end ? t->open[n - 1].run : n;
-		t->open[n++] = (struct self_open){ x->start, x->end, 0, x->start, x->index, run };
 	}
-	while (n > 0)
-		finish(t, &t->open[--n]);
+	finish_until(t, UINT64_MAX);
 	return true;
 }
 
@@ -612,7 +542,6 @@ static void evaluate(struct self_times *t, uint32_t track, uint32_t keep, bool l
 		k->by_start = true;
 	}
 	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||
-	    !reach(&t->open, &t->open_cap, k->n + k->nblocks, sizeof *t->open) ||
 	    !reach(&t->self, &t->self_cap, k->n, sizeof *t->self)) {
 		t->failed = true;
 		return;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/open_spans.h"
 #include "base/table.h"
 #include "model/batch.h"
 #include "model/batch_pool.h"
@@ -241,7 +242,6 @@ struct self_track {
 };
 
 struct self_item;
-struct self_open;
 struct self_piece;
 
 struct self_times {
@@ -259,8 +259,7 @@ struct self_times {
 	/* scratch of an evaluation */
 	struct self_item *items;
 	uint32_t items_cap;
-	struct self_open *open;
-	uint32_t open_cap;
+	struct covered_spans open; /* `what` is self_item.index */
 	uint64_t *self;
 	uint32_t self_cap;
 	bool failed; /* OOM: the results are invalid */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/siphash.h"
 #include "base/table.h"
 
 /* ---- tables ---- */

@@ -1,7 +1,7 @@
 #ifndef RUN_ADJUST_ANONYMISE_H
 #define RUN_ADJUST_ANONYMISE_H
 
-#include "base/siphash.h"
+#include "base/table.h"
 #include "format/ledger.h"
 #include "model/batch_fill.h"
 #include "model/trace_engine.h"

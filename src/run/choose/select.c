@@ -11,6 +11,7 @@
 #include "base/match.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "format/fields_json.h"
 #include "input/open.h"
 #include "model/batch_fill.h"
 #include "model/class.h"
@@ -49,42 +50,9 @@ static bool track_matches(const struct track *t, struct slice glob)
 
 struct slice select_value_text(const struct value *v, char space[SELECT_VALUE_TEXT])
 {
-	char *end = space;
-
-	switch ((enum value_type)v->type) {
-	case VALUE_BOOL:
-		return v->u64 != 0 ? slice_str("true") : slice_str("false");
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		end = decimal_u64(space, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		end = decimal_i64(space, v->i64);
-		break;
-	case VALUE_ADDRESS:
-		end = decimal_hex(space, v->u64);
-		break;
-	case VALUE_F32:
-	case VALUE_F64:
-		if (v->f64 - v->f64 != 0)
-			end = space + snprintf(space, DECIMAL_F64_MAX, "%g", v->f64);
-		else
-			end = v->type == VALUE_F32 ? decimal_f32(space, (float)v->f64)
-			                           : decimal_f64(space, v->f64);
-		break;
-	case VALUE_STRING:
-	case VALUE_BYTES:
-	case VALUE_JSON:
+	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON)
 		return value_text(v);
-	default:
-		break;
-	}
-	return slice_of(space, (size_t)(end - space));
+	return slice_of(space, (size_t)(fields_json_scalar(space, v) - space));
 }
 
 /* Texts that are numbers are compared as numbers: some formats write numbers as text. */

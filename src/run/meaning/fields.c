@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/scan.h"
 #include "check/rules.h"
+#include "format/fields_json.h"
 #include "run/engine_losses.h"
 #include "run/meaning/interpret.h"
 
@@ -306,36 +307,11 @@ struct value interpret_ref(const struct interpret *in, const struct batch *b, co
 /* Returns a value as text, p NULL if it has none.  Numbers are written to `to`, of DECIMAL_F64_MAX bytes. */
 static struct slice piece_of(const struct value *v, char *to)
 {
-	const char *end = to;
+	const bool real = v->type == VALUE_F32 || v->type == VALUE_F64;
 
-	switch ((enum value_type)v->type) {
-	case VALUE_BOOL:
-		return v->u64 != 0 ? SLICE_LIT("true") : SLICE_LIT("false");
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		end = decimal_u64(to, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		end = decimal_i64(to, v->i64);
-		break;
-	case VALUE_ADDRESS:
-		end = decimal_hex(to, v->u64);
-		break;
-	case VALUE_F32:
-	case VALUE_F64:
-		if (isfinite(v->f64))
-			end = v->type == VALUE_F32 ? decimal_f32(to, (float)v->f64) : decimal_f64(to, v->f64);
-		break;
-	case VALUE_STRING:
+	if (v->type == VALUE_STRING)
 		return value_text(v);
-	default:
-		break;
-	}
+	const char *const end = real && !isfinite(v->f64) ? to : fields_json_scalar(to, v);
 	if (end == to)
 		return (struct slice){ NULL, 0, 0 };
 	return (struct slice){ to, (uint32_t)(end - to), SLICE_UTF8 | SLICE_JSON };

@@ -11,73 +11,52 @@
 
 /* ---- spans in order of time ---- */
 
-#define FIRST_CAP 4U
-
-/* Drops spans that end by `start`. */
-static void close_until(struct nest_open_lane *l, uint64_t start)
-{
-	while (l->n > 0 && l->spans[l->n - 1].end <= start)
-		l->n--;
-}
-
-static bool fits(const struct nest_open_lane *l, const struct nest_open *x)
-{
-	return l->n == 0 || l->spans[l->n - 1].end >= x->end;
-}
-
 /* Returns true if the last span of the lane contains x; of equal spans the later contains the earlier. */
-static bool is_inner(const struct nest_open_lane *l, const struct nest_open *x)
+static bool is_inner(const struct nested_spans *l, const struct nested_span *x)
 {
-	const struct nest_open *const last = l->n > 0 ? &l->spans[l->n - 1] : NULL;
+	const struct nested_span *const last = nested_spans_last(l);
 
-	return last != NULL && (last->end > x->end || last->start < x->start);
+	return last != NULL && (last->end > x->end || last->what < x->what);
 }
 
 /* Returns false if no capacity is left. */
-static bool put(struct nest_sorted *n, struct nest_open_lane *l, const struct nest_open *x)
+static bool put(struct nest_sorted *n, struct nested_spans *l, const struct nested_span *x)
 {
-	if (l->n == l->cap) {
-		const uint32_t cap = l->cap > 0 ? 2 * l->cap : FIRST_CAP;
-		if (cap - l->cap > NEST_TOTAL_ROOM - n->capacity)
-			return false;
-		struct nest_open *const p = realloc(l->spans, cap * sizeof *p);
-		if (p == NULL) {
-			n->failed = true;
-			return false;
-		}
-		n->capacity += cap - l->cap;
-		l->spans = p;
-		l->cap = cap;
-	}
-	l->spans[l->n++] = *x;
+	const uint32_t more = nested_spans_growth(l);
+
+	if (more > NEST_TOTAL_ROOM - n->capacity)
+		return false;
+	n->capacity += more;
+	n->failed |= !nested_spans_push(l, *x);
 	return true;
 }
 
 /* Adds a lane.  Returns NULL at the limit. */
-static struct nest_open_lane *add_lane(struct nest_sorted *n, struct nest_open_track *t)
+static struct nested_spans *add_lane(struct nest_sorted *n, struct nest_open_track *t)
 {
 	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
 		return NULL;
-	struct nest_open_lane *const p = realloc(t->more, ((size_t)t->nmore + 1) * sizeof *p);
+	struct nested_spans *const p = realloc(t->more, ((size_t)t->nmore + 1) * sizeof *p);
 	if (p == NULL) {
 		n->failed = true;
 		return NULL;
 	}
 	n->nextra++;
 	t->more = p;
-	p[t->nmore] = (struct nest_open_lane){ .n = 0 };
+	p[t->nmore] = (struct nested_spans){ .n = 0 };
 	return &p[t->nmore++];
 }
 
 /* Finds the first lane that x fits, or adds one. */
-static struct nest_open_lane *find_lane(struct nest_sorted *n, struct nest_open_track *t,
-                                        const struct nest_open *x, struct nest_result *out)
+static struct nested_spans *find_lane(struct nest_sorted *n, struct nest_open_track *t,
+                                      const struct nested_span *x, struct nest_result *out)
 {
-	struct nest_open_lane *l = &t->first;
+	struct nested_spans *l = &t->first;
 
 	for (uint16_t i = 0;; l = &t->more[i - 1]) {
-		close_until(l, x->start);
-		if (fits(l, x)) {
+		while (nested_spans_pop(l, x->what) != NULL)
+			;
+		if (l->n == 0 || nested_spans_last(l)->end >= x->end) {
 			out->lane = i;
 			return l;
 		}
@@ -93,17 +72,17 @@ static struct nest_open_lane *find_lane(struct nest_sorted *n, struct nest_open_
 void nest_sorted_span(struct nest_sorted *n, uint32_t track, uint64_t start, uint64_t dur,
                       struct nest_result *out)
 {
-	const struct nest_open x = { start, dur > UINT64_MAX - start ? UINT64_MAX : start + dur };
+	const struct nested_span x = { dur > UINT64_MAX - start ? UINT64_MAX : start + dur, start };
 
 	*out = (struct nest_result){ .covered = 0 };
-	if (x.start == x.end)
+	if (start == x.end)
 		return;
 	if (track >= n->ntracks && !array_reach(&n->tracks, &n->ntracks, track, sizeof *n->tracks)) {
 		n->failed = true;
 		return;
 	}
 	struct nest_open_track *const t = &n->tracks[track];
-	struct nest_open_lane *const l = find_lane(n, t, &x, out);
+	struct nested_spans *const l = find_lane(n, t, &x, out);
 	out->inexact = start < t->missed;
 	if (l != NULL && !(out->inexact && is_inner(l, &x)) && put(n, l, &x))
 		return;

@@ -1,6 +1,7 @@
 #ifndef RUN_NEST_LANES_H
 #define RUN_NEST_LANES_H
 
+#include "base/open_spans.h"
 #include "base/table.h"
 #include "format/ledger.h"
 #include "model/batch.h"
@@ -14,20 +15,10 @@
  * stored: a span fits a lane if it ends no later than the innermost open span there.  Nothing is dropped
  * unless NEST_TOTAL_ROOM spans are open at a time: further ones are inexact, and not stored.
  */
-struct nest_open {
-	uint64_t start, end;
-};
-
-/* Open spans, the innermost last. */
-struct nest_open_lane {
-	struct nest_open *spans;
-	uint32_t n, cap;
-};
-
 struct nest_open_track {
-	struct nest_open_lane first; /* lane 0 */
-	struct nest_open_lane *more; /* lanes 1 .. nmore */
-	uint64_t missed;             /* latest end of spans that were not stored */
+	struct nested_spans first; /* lane 0; `what` is the start */
+	struct nested_spans *more; /* lanes 1 .. nmore */
+	uint64_t missed;           /* latest end of spans that were not stored */
 	uint16_t nmore;
 };
 

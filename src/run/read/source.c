@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/siphash.h"
+#include "base/table.h"
 #include "check/rules.h"
 #include "format/reader_modes.h"
 #include "format/registry.h"

@@ -1,0 +1,166 @@
+#ifndef BASE_OPEN_SPANS_H
+#define BASE_OPEN_SPANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/*
+ * The open spans of a track, for spans in order of start, of equal starts the longer first.  Times are of any
+ * unit and bias; `what` is chosen by the user.  Zero-initialise to start; free() the array at the end.
+ */
+
+/* ---- spans that nest ---- */
+
+struct nested_span {
+	uint64_t end, what;
+};
+
+/* A stack; the innermost span is the last one. */
+struct nested_spans {
+	struct nested_span *spans;
+	uint32_t n, cap;
+};
+
+/* Returns the innermost span; NULL: none. */
+static inline const struct nested_span *nested_spans_last(const struct nested_spans *s)
+{
+	return s->n > 0 ? &s->spans[s->n - 1] : NULL;
+}
+
+/* Removes the innermost span and returns it, valid until the next push; NULL if it ends after `time`. */
+static inline const struct nested_span *nested_spans_pop(struct nested_spans *s, uint64_t time)
+{
+	return s->n > 0 && s->spans[s->n - 1].end <= time ? &s->spans[--s->n] : NULL;
+}
+
+/* Capacity that the next push adds, in spans: for users with a limit for all of their stacks.  A stack begins
+ * small, as there may be many. */
+static inline uint32_t nested_spans_growth(const struct nested_spans *s)
+{
+	return s->n < s->cap ? 0 : s->cap > 0 ? s->cap : 4;
+}
+
+/* Adds the innermost span.  Changes nothing on OOM. */
+static inline bool nested_spans_push(struct nested_spans *s, struct nested_span span)
+{
+	const uint32_t more = nested_spans_growth(s);
+
+	if (more > 0) {
+		struct nested_span *const p = realloc(s->spans, ((size_t)s->cap + more) * sizeof *p);
+		if (p == NULL)
+			return false;
+		s->spans = p;
+		s->cap += more;
+	}
+	s->spans[s->n++] = span;
+	return true;
+}
+
+/* ---- spans with any overlaps ---- */
+
+struct covered_span {
+	uint64_t start, end;
+	uint64_t covered; /* time that spans inside it cover, once where they overlap ... */
+	uint64_t until;   /* ... and their latest end */
+	uint32_t what;
+	uint32_t run; /* index of the first span of its run: in a run, each span encloses the next */
+};
+
+struct covered_spans {
+	struct covered_span *spans;
+	uint32_t n, cap;
+	uint32_t nswept;   /* spans[n ..]: ended ones, not returned yet */
+	uint32_t sweep_at; /* n at which ended spans below others are removed; 0 restarts */
+};
+
+/* Moves ended spans, which may lie below longer ones, behind the others. */
+static inline void covered_spans_sweep(struct covered_spans *s, uint64_t time)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct covered_span o = s->spans[i];
+		if (o.end <= time)
+			continue;
+		o.run = kept > 0 && s->spans[kept - 1].end >= o.end ? s->spans[kept - 1].run : kept;
+		s->spans[i] = s->spans[kept];
+		s->spans[kept++] = o;
+	}
+	s->nswept = s->n - kept;
+	s->n = kept;
+	s->sweep_at = 2 * kept > 64 ? 2 * kept : 64;
+}
+
+/* Removes a span that ends by `time` and returns it, valid until the next call; NULL if no more are found.
+ * Some below longer ones are found later, as a sweep over all waits until their number has doubled. */
+static inline const struct covered_span *covered_spans_pop(struct covered_spans *s, uint64_t time)
+{
+	if (s->nswept == 0) {
+		if (s->n > 0 && s->spans[s->n - 1].end <= time)
+			return &s->spans[--s->n];
+		if (s->n < s->sweep_at)
+			return NULL;
+		covered_spans_sweep(s, time);
+	}
+	return s->nswept > 0 ? &s->spans[s->n + --s->nswept] : NULL;
+}
+
+/* Returns the innermost span of a run that ends at `end` or later; NULL: none.  Ends decrease within a run,
+ * so this is a binary search. */
+static inline struct covered_span *covered_spans_find(const struct covered_spans *s, uint32_t first,
+                                                      uint32_t last, uint64_t end)
+{
+	if (s->spans[last].end >= end)
+		return &s->spans[last];
+	if (s->spans[first].end < end)
+		return NULL;
+	while (last - first > 1) {
+		const uint32_t middle = first + (last - first) / 2;
+		if (s->spans[middle].end >= end)
+			first = middle;
+		else
+			last = middle;
+	}
+	return &s->spans[first];
+}
+
+/* Covers time of the spans around the next one: of the innermost in each run, which covered time of the
+ * others itself.  *innermost: that of all runs; NULL: none.  Returns false if there are more than max_runs.
+ */
+static inline bool covered_spans_cover(struct covered_spans *s, uint64_t start, uint64_t end,
+                                       uint32_t max_runs, const struct covered_span **innermost)
+{
+	uint32_t i = s->n;
+
+	*innermost = NULL;
+	for (uint32_t runs = 0; i > 0 && runs < max_runs; runs++) {
+		const uint32_t first = s->spans[i - 1].run;
+		struct covered_span *const o = covered_spans_find(s, first, i - 1, end);
+		i = first;
+		if (o == NULL)
+			continue;
+		const uint64_t from = start > o->until ? start : o->until;
+		if (end > from) {
+			o->covered += end - from;
+			o->until = end;
+		}
+		*innermost = *innermost == NULL ? o : *innermost;
+	}
+	return i == 0;
+}
+
+/* Adds a span.  Changes nothing on OOM. */
+static inline bool covered_spans_push(struct covered_spans *s, uint64_t start, uint64_t end, uint32_t what)
+{
+	if (s->n == s->cap && !array_reserve(&s->spans, s->n, &s->cap, sizeof *s->spans))
+		return false;
+	const struct covered_span *const last = s->n > 0 ? &s->spans[s->n - 1] : NULL;
+	const uint32_t run = last != NULL && last->end >= end ? last->run : s->n;
+	s->spans[s->n++] = (struct covered_span){ start, end, 0, start, what, run };
+	return true;
+}
+
+#endif
