@@ -3,7 +3,7 @@
 
   -i GLOB,...      inputs (*); --list names them: FORMAT/synthetic and FORMAT/plain: usual traces; FORMAT/real: a recording,
                    repeated with shifted clocks; the other shapes are adversarial, to be compared with FORMAT/plain
-  -j GLOB,...      jobs (*; of plain, adversarial and packed inputs: validate, stats, copy since, to chrome, to perfetto)
+  -j GLOB,...      jobs (*; of plain, adversarial and packed inputs and ovni20k: validate, stats, copy since, to chrome, to perfetto)
   -t GLOB          threads: 1, all or * (*; of plain and adversarial inputs: 1)
   -n RUNS          runs of each job (5)
   --scale F        inputs F times as large (1: 300,000 to 2,500,000 events)
@@ -49,7 +49,7 @@ JOBS = {
     "verify": ["convert", "--verify", "--to", "chrome", "IN", "FILE"],
     **{"to " + to: ["convert", "--to", to, "IN", "OUT"] for to in TO},
 }
-ADVERSARIAL_JOBS = "validate,stats,copy since,to chrome,to perfetto"
+FEW_JOBS = "validate,stats,copy since,to chrome,to perfetto"
 SHAPE_EVENTS = 300000
 
 
@@ -388,7 +388,8 @@ def chosen(bench):
         if not matches(source.name, bench.i or "*"):
             continue
         source.make(bench)
-        jobs = [job for job in JOBS if matches(job, bench.j or (ADVERSARIAL_JOBS if source.shape in (*SHAPES, "gzip") else "*"))
+        few = source.shape in (*SHAPES, "gzip") or source.generator == "ovni20k"
+        jobs = [job for job in JOBS if matches(job, bench.j or (FEW_JOBS if few else "*"))
                 and job != "to " + source.form and not (job.endswith("pipe") and os.path.isdir(source.path))]
         threads = [t for t in ("1", "all") if matches(t, bench.t or ("1" if source.shape in SHAPES else "*"))]
         yield source, [(job, t) for job in jobs for t in threads]
