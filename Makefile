@@ -152,7 +152,7 @@ check-limits: tracetool $(BUILD)/tests ## tests of memory, CPU time, signals and
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-readme check-layers check-names check-width check-format check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
+check: deps check-bench check-readme check-layers check-names check-width check-format check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
 	@$(MAKE) --no-print-directory run-replay check-sweep
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -267,8 +267,23 @@ list-objects: # what tracetool is linked from; for a test
 
 # ---- measuring, fuzzing ----
 
-bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' adds the 2 GB input)
-	$(BUILD)/bench -w chrome $(BENCH_ARGS)
+bench: $(BUILD)/tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--help' lists options: inputs, jobs, --against another build)
+	@python3 scripts/bench.py $(BENCH_ARGS)
+
+bench-docs: ## measure all, and put tables into docs/benchmarks.md
+	@$(MAKE) --no-print-directory bench BENCH_ARGS='--docs docs/benchmarks.md --json $(BUILD)/bench.json $(BENCH_ARGS)'
+
+check-bench: $(BUILD)/tracetool $(BUILD)/bench # the benchmarks run
+	@python3 scripts/bench.py --scale 0.01 -n 1 -d $(BUILD)/bench-inputs -i 'htdump/*,chrome/plain' -j 'info,copy' >/dev/null
+
+# What they are compared with; what cannot be installed is skipped.
+PEERS := babeltrace2 jq g++ libsimdjson-dev libyyjson-dev
+
+bench-peers: $(BUILD)/tracetool $(BUILD)/bench ## CPU time beside simdjson, yyjson, babeltrace2, sqlite3, DuckDB and jq
+	@for p in $(PEERS); do sh scripts/deps.sh $$p || echo "what needs $$p is skipped"; done
+	@g++ -O2 -o $(BUILD)/json_lines src/test/bench/json_lines.cc \
+		$$(for l in simdjson yyjson; do pkg-config --libs $$l 2>/dev/null; done) || echo "without g++, JSON libraries are skipped"
+	@. scripts/viewers.sh; (viewers_npm DuckDB @duckdb/node-api); python3 scripts/bench_peers.py $(BENCH_ARGS)
 
 # Prints the seed of each round; SEED=N build/tests --filter 'roundtrip/*' repeats one.
 fuzz-roundtrip: $(BUILD)/tests ## random traces through each writer and back, until one differs
@@ -324,5 +339,5 @@ clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
 .PHONY: testdata mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
-	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
+	list-objects bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need and that are not there yet.
-# Its operands are further programs, in packages of the same name, or PROGRAM=PACKAGE.  --build before them: what tests
+# Its operands are further programs, in packages of the same name, or PROGRAM=PACKAGE, or libraries (libNAME-dev).  --build before them: what tests
 # need is left out.  A library counts as there when pkg-config knows it, a program when it can be found: other systems can bring their own.
 set -eu
 
@@ -39,7 +39,10 @@ if [ $tests = yes ]; then
 	/usr/bin/python3 -c 'import yaml' 2>/dev/null || missing="$missing python3-yaml"
 fi
 for program; do # what one target needs besides
-	need_program "${program#*=}" "${program%%=*}"
+	case $program in
+	lib*-dev) library=${program#lib} && need_library "$program" "${library%-dev}" ;;
+	*) need_program "${program#*=}" "${program%%=*}" ;;
+	esac
 done
 
 [ -n "$missing" ] || exit 0

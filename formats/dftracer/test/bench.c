@@ -126,6 +126,6 @@ static bool make(FILE *f, uint64_t records)
 }
 
 const struct bench_input dftracer_bench_inputs[] = {
-	{ "dftracer", ".pfw", 2000000, 10000000, make, NULL, NULL },
+	{ "dftracer", ".pfw", 500000, make, NULL },
 	{ 0 },
 };

@@ -214,7 +214,8 @@ static bool make_many(const char *dir, uint64_t events)
 }
 
 const struct bench_input ovni_bench_inputs[] = {
-	{ "ovni", ".obs", 10000000, 150000000, make, make_four, NULL },
-	{ "ovni20k", "", 2000000, 2000000, NULL, make_many, "20,000 streams" },
+	{ "ovni", ".obs", 2500000, make, NULL },
+	{ "ovni4", "", 2500000, NULL, make_four },
+	{ "ovni20k", "", 500000, NULL, make_many },
 	{ 0 },
 };

@@ -19,11 +19,8 @@ struct bench_input {
 	const char *name;                       /* unique among all formats */
 	const char *suffix;                     /* of the file */
 	uint64_t events;                        /* of the default size */
-	uint64_t big_events;                    /* for some 2 GB */
-	bool (*make)(FILE *f, uint64_t events); /* NULL: folder only */
-	/* Writes the same number of events as a folder of several files; or NULL. */
+	bool (*make)(FILE *f, uint64_t events); /* NULL: a folder */
 	bool (*make_folder)(const char *dir, uint64_t events);
-	const char *on_request; /* description of an input that runs only if it is named; or NULL */
 };
 
 struct format_aids {
