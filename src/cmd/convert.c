@@ -466,6 +466,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0;
+	job.choice.keeps = (writer->modes & WRITER_COVERS) != 0;
 	job.arrange.order = writer->order;
 	job.arrange.memory = c->sort_memory;
 	job.adjust.max_repeat = c->max_repeat;
