@@ -474,9 +474,7 @@ struct pipeline_job convert_job(struct convert *c)
 	job.arrange.memory = c->sort_memory;
 	job.adjust.max_repeat = c->max_repeat;
 	job.arrange.temp_near = temp_path(c);
-	job.arrange.lanes = writer->nested && !c->no_lanes;
-	job.arrange.lanes_off = writer->nested && c->no_lanes;
-	job.arrange.late = true;
+	job.arrange.lanes = !writer->nested ? LANES_NONE : c->no_lanes ? LANES_COUNT : LANES_ASSIGN;
 	job.adjust.rebase = c->rebase;
 	job.adjust.join = c->join;
 	job.read.copy_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);

@@ -481,7 +481,7 @@ static bool write_routed(struct convert *c, const struct pipeline_job *job)
 
 	all.choice.part = SPLIT_ALL;
 	all.arrange.order = ORDER_FILE;
-	all.arrange.lanes = all.arrange.lanes_off = all.arrange.late = false;
+	all.arrange.lanes = LANES_NONE;
 	one.choice.split = NULL;
 	one.choice.select = NULL;
 	one.to.hooks = (struct pipeline_hooks){ .progress = job->to.hooks.progress, .ctx = c };

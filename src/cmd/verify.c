@@ -218,7 +218,7 @@ static bool open_again(struct comparing *x)
 	x->job.read.copy_runs = false;
 	x->job.read.copy_fields = true;
 	x->job.arrange.order = x->in_step ? c->to->writer->order : compared_order(c);
-	x->job.arrange.lanes = x->job.arrange.lanes_off = x->job.arrange.late = false;
+	x->job.arrange.lanes = LANES_NONE;
 	x->job.to.sink = report_failure;
 	x->job.to.ctx = x;
 	x->job.to.hooks = (struct pipeline_hooks){ .progress = x->job.to.hooks.progress, .ctx = c };

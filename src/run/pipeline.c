@@ -213,28 +213,19 @@ const struct trace *pipeline_trace(struct pipeline *p)
 
 /* ---- lanes ---- */
 
-static bool put_on_lanes(struct pipeline *p, struct batch *b)
-{
-	return !(p->job->arrange.lanes || p->job->arrange.lanes_off) || p->context.raw ||
-	       lanes_batch(&p->lanes.lanes, b, &p->ledger);
-}
-
 static enum stage_status lanes_next(struct stage *stage, struct batch **out)
 {
 	struct lanes_stage *const st = (struct lanes_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	return status != STAGE_MORE || put_on_lanes(st->p, *out) ? status : no_memory(st->p, *out);
+	if (status != STAGE_MORE || st->p->context.raw)
+		return status;
+	return lanes_batch(&st->lanes, *out, &st->p->ledger) ? status : no_memory(st->p, *out);
 }
 
-bool pipeline_late(struct pipeline *p, struct batch *b)
+bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later)
 {
-	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
-}
-
-bool pipeline_join_lanes(struct pipeline *p)
-{
-	return lanes_join(&p->lanes.lanes, out_trace(p));
+	return lanes_join(&p->lanes.lanes, out_trace(p)) && lanes_join(later, out_trace(p));
 }
 
 /* ---- building the stages ---- */
@@ -331,16 +322,13 @@ static bool begin_reading(struct pipeline *p)
 	return true;
 }
 
-/* Stages that sort events and assign lanes. */
+/* Stages that sort events, by lanes too. */
 static void add_order(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
-	const bool by_track =
-	    job->arrange.order == ORDER_TRACK_TIME; /* lanes are tracks, so assign them before sorting */
-	const bool lanes = job->arrange.lanes || job->arrange.lanes_off;
 
-	if (lanes && by_track)
-		add_stage(p, &p->lanes.stage, lanes_next);
+	if (job->arrange.lanes != LANES_NONE && job->arrange.order == ORDER_TRACK_TIME)
+		add_stage(p, &p->lanes.stage, lanes_next); /* lanes are tracks */
 	if (job->arrange.order != ORDER_FILE) {
 		p->order.arrange = &job->arrange;
 		p->order.raw = &p->context.raw;
@@ -350,10 +338,6 @@ static void add_order(struct pipeline *p)
 		p->order.signed_time = p->rebase.signed_time;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	p->lanes.lanes.sorted = job->arrange.order == ORDER_TIME && !p->rebase.signed_time;
-	p->late_lanes = job->arrange.late && !by_track;
-	if (lanes && !by_track && !job->arrange.late)
-		add_stage(p, &p->lanes.stage, lanes_next);
 }
 
 bool pipeline_reads_twice(const struct pipeline_job *job)
@@ -401,7 +385,7 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 
 	*p = (struct pipeline){ .job = job, .faults = { report_fault, p } };
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->arrange.lanes);
+	lanes_init(&p->lanes.lanes, job->arrange.lanes == LANES_COUNT);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->in.vocabularies != NULL ? job->in.vocabularies : &p->vocabularies, want);
@@ -433,7 +417,7 @@ bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, stru
 		                .lent_tracks = of->trace.ntracks };
 	trace_init(&of->trace);
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->arrange.lanes);
+	lanes_init(&p->lanes.lanes, job->arrange.lanes == LANES_COUNT);
 	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->read.want);
 	p->context.read = of->context.read;
 	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->read.want);
@@ -531,7 +515,7 @@ enum stage_status pipeline_next(struct pipeline *p, struct batch **out)
 		return list_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
-	if (!list_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
+	if (!list_new(p, *out) || !lanes_list(&p->lanes.lanes, *out))
 		return no_memory(p, *out);
 	return status;
 }

@@ -17,7 +17,7 @@
  * use it.
  *
  * inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
- * (order) -> (lanes) -> consumer
+ * (lanes, order) -> consumer
  *
  * It is above its stages, none of which includes this header.
  */
@@ -72,8 +72,7 @@ struct pipeline {
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* already listed in batches */
 	bool ended, rest_rebound;
-	bool late_lanes;      /* pipeline_late() assigns lanes */
-	struct ledger ledger; /* of the lanes */
+	struct ledger ledger; /* of the lanes and of marks */
 };
 
 /* Whether the inputs can be read more than once: none is a pipe or standard input. */
@@ -101,12 +100,8 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
  * WANT_ORDER) are all opened first; their events are in the order of (time, path, offset). */
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
 
-/* With job.arrange.late: assigns lanes.  Call it for each batch of pipeline_next(), in that order, before
- * reading its events and new tracks.  It may run on another thread, concurrently with pipeline_next(). */
-bool pipeline_late(struct pipeline *p, struct batch *b);
-
-/* After the last batch: adds the lanes to the tracks of the trace. */
-bool pipeline_join_lanes(struct pipeline *p);
+/* After the last batch: adds lanes to the tracks of the trace: those of the pipeline, and `later` ones. */
+bool pipeline_join_lanes(struct pipeline *p, const struct lanes *later);
 
 /* Reads and releases all batches. */
 enum stage_status pipeline_drain(struct pipeline *p);

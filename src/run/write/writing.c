@@ -338,7 +338,7 @@ static void prepare_writing(void *ctx, size_t slot)
 
 	if (!is_ok(w))
 		return;
-	if (!pipeline_late(w->pipeline, b) ||
+	if ((w->has_lanes && (!lanes_batch(&w->lanes, b, &w->lanes_lost) || !lanes_list(&w->lanes, b))) ||
 	    (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b)))
 		atomic_store(&w->no_memory, true);
 }
@@ -435,6 +435,10 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 		.signed_time = p->rebase.signed_time,
 	};
 	w->begun = true;
+	const struct arrangement *const arrange = &p->job->arrange;
+	w->has_lanes = arrange->lanes != LANES_NONE && !p->context.raw && arrange->order != ORDER_TRACK_TIME;
+	lanes_init(&w->lanes, arrange->lanes == LANES_COUNT);
+	w->lanes.sorted = arrange->order == ORDER_TIME && !p->rebase.signed_time;
 	w->writer.state = calloc(1, to->writer->state_size);
 	if (w->writer.state == NULL || !start_jobs(w, options->threads) ||
 	    !to->writer->open(&w->writer, &w->chunk)) {
@@ -452,12 +456,13 @@ bool writing_end(struct writing *w)
 	struct pipeline *const p = w->pipeline;
 
 	writing_settle(w);
-	if (!pipeline_join_lanes(p))
+	if (!pipeline_join_lanes(p, &w->lanes))
 		atomic_store(&w->no_memory, true);
 	if (!is_ok(w))
 		return false;
 	pipeline_trace(p); /* updates facts, which are complete now */
 	pipeline_losses(p, &w->total);
+	ledger_merge(&w->total, &w->lanes_lost);
 	w->writer.total = &w->total;
 	w->writer.rebased_by = p->rebase.by;
 	for (bool more = true; more && is_ok(w);) {
@@ -486,5 +491,7 @@ void writing_free(struct writing *w)
 	w->writer.state = NULL;
 	chunk_free(&w->chunk);
 	ledger_free(&w->total);
+	ledger_free(&w->lanes_lost);
+	lanes_free(&w->lanes);
 	w->begun = false;
 }

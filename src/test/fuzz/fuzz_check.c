@@ -179,7 +179,7 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 		.read.want = p->want,
 		.adjust.rebase = p->rebase,
 		.read.copy_of = p->raw_from,
-		.arrange.lanes = p->lanes,
+		.arrange.lanes = p->lanes ? LANES_ASSIGN : LANES_NONE,
 		.to.sink = add_finding,
 		.to.ctx = p,
 		.to.hooks = { .opened = begin_source, .closed = end_source, .ctx = p },

@@ -344,8 +344,7 @@ static struct pipeline_job job_of(const struct copying *c, const char *const *pa
 		.read.copy_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && c->select == NULL,
 		.read.copy_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && c->select != NULL,
 		.arrange.order = writer->order,
-		.arrange.lanes = writer->nested,
-		.arrange.late = true,
+		.arrange.lanes = writer->nested ? LANES_ASSIGN : LANES_NONE,
 		.adjust.rebase = c->rebase,
 		.choice.select = c->select,
 	};

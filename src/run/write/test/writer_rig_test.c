@@ -137,8 +137,7 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 		.arrange.order = ops->order,
 		.arrange.memory = job->sort_memory,
 		.arrange.temp_near = job->temp_near,
-		.arrange.lanes = ops->nested,
-		.arrange.late = true,
+		.arrange.lanes = ops->nested ? LANES_ASSIGN : LANES_NONE,
 		.to.sink = keep_finding,
 		.to.ctx = r,
 	};
