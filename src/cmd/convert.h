@@ -71,7 +71,7 @@ bool convert_check_names(struct convert *c);
 struct convert_split {
 	struct split split;    /* by SPLIT_NOT: the output is one trace */
 	char *out;             /* the folder, without trailing slashes */
-	bool routes;           /* the inputs are read once for all parts: run/choose/split_route.h */
+	bool routes;           /* the inputs are read once for all parts: run/choose/route.h */
 	bool any;              /* an input could be read */
 	bool is_again;         /* the inputs were read before, and their findings reported */
 	bool drops;            /* records of other parts are removed; else flagged */

@@ -292,7 +292,10 @@ static bool find_first(struct split *s, const struct pipeline_job *of)
 {
 	if (s->by != SPLIT_TIME)
 		return true;
-	const struct min_time m = min_time_find(of, &s->operands, of->in.vocabularies);
+	struct vocabularies own = { .n = 0 };
+	const struct min_time m =
+	    min_time_find(of, &s->operands, of->in.vocabularies != NULL ? of->in.vocabularies : &own);
+	vocabularies_free(&own);
 	s->first = m.known ? m.ns : 0;
 	if (m.failed)
 		(void)snprintf(s->why, sizeof s->why, "%s",

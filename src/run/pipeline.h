@@ -12,8 +12,8 @@
  * inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
  * (lanes, order) -> consumer
  *
- * It is above its stages, none of which includes this header.  All functions accept NULL: a pipeline for
- * which there was no memory, which was reported when it was opened.
+ * It is above its stages, none of which includes this header.  A pipeline is NULL if there was no memory for
+ * it, which pipeline_open() reports.  Functions that need no batch of it accept that.
  */
 
 struct lanes;
