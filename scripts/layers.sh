@@ -69,10 +69,17 @@ stage nest
 stage read
 stage choose read sort
 stage adjust read
-only "src/run/write may include of src/run/ only: pipeline.h read" "$(files src/run/write)" \
-	'base/|input/|json/|output/|model/|check/|format/|vocab/|run/pipeline\.h"|run/(read|write)/'
+only "src/run/write may include of src/run/ only: pipeline.h read nest" "$(files src/run/write)" \
+	'base/|input/|json/|output/|model/|check/|format/|vocab/|run/pipeline\.h"|run/(read|nest|write)/'
 only "what is below all stages may include only stage.h of src/run/" "src/run/job.h src/run/stage.h src/run/engine_losses.h" \
 	'base/|model/|check/|format/|run/(stage\.h|engine_losses\.def)"'
+
+found=$(find src formats -name '*.[ch]' ! -path '*/test/*' -exec grep -Hn '"run/private\.h"' {} + | grep -v '^src/run/[a-z]*\.c:' || true)
+if [ -n "$found" ]; then
+	echo "only src/run/*.c may include run/private.h"
+	echo "$found"
+	status=1
+fi
 
 # What is in src/test: programs and aids of tests.
 test_rule() {

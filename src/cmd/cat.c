@@ -315,7 +315,7 @@ static void show_trace(struct trace_slot *t)
 	struct pipeline_job job = trace_slot_job(t);
 	bool more = true;
 	struct batch *b;
-	struct pipeline p;
+	struct pipeline *p;
 
 	if (output_error(r->out.out) != NULL)
 		return;
@@ -330,16 +330,16 @@ static void show_trace(struct trace_slot *t)
 	job.to.hooks.closed = closed;
 	r->options.progress.wanted &= r->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
-		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
+		while (more && pipeline_next(p, &b) == STAGE_MORE) {
 			more = show_batch(c, b);
 			batch_release(b);
 		}
-	pipeline_end(&p);
+	pipeline_end(p);
 	if (!r->options.quiet)
-		say_losses(t->path, &p.repeats.ledger, false);
+		say_losses(t->path, pipeline_report(p).cut, false);
 	if (r->status < STATUS_USAGE)
-		r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
-	pipeline_close(&p);
+		r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_report(p).found));
+	pipeline_close(p);
 }
 
 static enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv)

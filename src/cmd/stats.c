@@ -77,13 +77,15 @@ static void put_report(struct stats_run *s, const char *path, struct stats *stat
 {
 	struct trace_run *const r = &s->run;
 
-	stats->unpaired = interpret_unpaired(&p->interpret);
+	const struct run_report run = pipeline_report(p);
+
+	stats->unpaired = run.unpaired;
 	const struct stats_view view = {
 		.path = path,
-		.bytes = p->context.bytes,
-		.trace = &p->trace,
+		.bytes = run.bytes,
+		.trace = run.trace,
 		.stats = stats,
-		.found = pipeline_found(p),
+		.found = run.found,
 		.classes = s->classes,
 		.markdown = s->form == FORM_MARKDOWN,
 		.width = options_width(&r->options),
@@ -122,7 +124,7 @@ static void count_trace(struct trace_slot *t)
 	struct stats_state *const s = t->state;
 	struct trace_run *const r = t->run;
 	struct pipeline_job job = trace_slot_job(t);
-	struct pipeline p;
+	struct pipeline *p;
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER;
@@ -134,20 +136,20 @@ static void count_trace(struct trace_slot *t)
 	const bool ok =
 	    stats_init(&s->stats) && stats_group(&s->stats, &run->by, run->sum_of) &&
 	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(run->threads) : 1);
-	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
+	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, p);
 	stats_thread_end(&s->thread);
-	pipeline_end(&p);
+	pipeline_end(p);
 	trace_slot_turn(t);
 	r->out.no_memory |= !ok;
 	if (counted && t->is_read) {
-		put_report(run, t->path, &s->stats, &p);
+		put_report(run, t->path, &s->stats, p);
 		say_lacking(&s->stats, t->path);
 	}
 	if (!r->options.quiet)
-		say_losses(t->path, &p.repeats.ledger, false);
+		say_losses(t->path, pipeline_report(p).cut, false);
 	stats_free(&s->stats);
-	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
-	pipeline_close(&p);
+	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_report(p).found));
+	pipeline_close(p);
 }
 
 /* Reads the options of groups and columns.  Returns false after a message. */

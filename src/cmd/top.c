@@ -473,7 +473,7 @@ static void list_longest(struct trace_slot *slot)
 	struct trace_run *const r = slot->run;
 	struct top *const t = slot->state;
 	struct pipeline_job job = trace_slot_job(slot);
-	struct pipeline p;
+	struct pipeline *p;
 
 	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
 	job.read.interpret = INTERPRET_SPANS;
@@ -481,16 +481,16 @@ static void list_longest(struct trace_slot *slot)
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* times are from the start of the trace */
 	job.arrange.order = run->gaps ? ORDER_TIME : ORDER_FILE;
-	const bool read = pipeline_open(&p, &job) && read_events(t, &p);
-	pipeline_end(&p);
+	const bool read = pipeline_open(&p, &job) && read_events(t, p);
+	pipeline_end(p);
 	trace_slot_turn(slot);
 	if (read && slot->is_read)
 		put_report(run, t);
 	if (!r->options.quiet)
-		say_losses(slot->path, &p.repeats.ledger, false);
-	r->status = worse(r->status, say_selected(&r->options, slot->path, pipeline_found(&p)));
+		say_losses(slot->path, pipeline_report(p).cut, false);
+	r->status = worse(r->status, say_selected(&r->options, slot->path, pipeline_report(p).found));
 	free_top(t);
-	pipeline_close(&p);
+	pipeline_close(p);
 }
 
 /* ---- the command ---- */

@@ -289,7 +289,7 @@ void policy_watch_input(struct policy_watch *w, const struct source *s);
 /* All borrowed. */
 struct policy_verdict {
 	const struct policy_watch *watch;
-	const struct pipeline *pipeline;        /* read to its end */
+	const struct run_report *run;           /* of a trace that was read to its end */
 	const char *path;                       /* of the trace */
 	const struct policy_baseline *baseline; /* or NULL */
 	struct findings *findings;              /* of the trace */
@@ -332,7 +332,7 @@ struct policy_starter {
 };
 
 /* Adds a trace that was read to its end.  Errors are kept in s->failed. */
-void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p);
+void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct run_report *run);
 
 /* Writes the policy.  shown: the name of the first trace, escaped. */
 bool policy_starter_write(struct policy_starter *s, struct text *t, const char *shown);

@@ -220,9 +220,8 @@ static void add_row(struct policy_starter *s, struct text *pattern, const struct
 	row->last = s->ntraces;
 }
 
-static double unfinished_share(const struct policy_watch *w, const struct pipeline *p)
+static double unfinished_share(const struct policy_watch *w, const struct ledger *l)
 {
-	const struct ledger *const l = interpret_ledger(&p->interpret);
 	const uint64_t spans = policy_count_spans(&w->stats);
 
 	for (size_t i = 0; i < l->n; i++)
@@ -246,7 +245,7 @@ static void add_facts(struct policy_starter *s, const struct trace *trace)
 	}
 }
 
-void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p)
+void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct run_report *run)
 {
 	const struct stats *const stats = &w->stats;
 	struct text pattern = { .p = NULL };
@@ -264,10 +263,10 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 		}
 	free(rows);
 	text_free(&pattern);
-	add_facts(s, &p->trace);
+	add_facts(s, run->trace);
 	const double lost = (double)w->lost / ((double)w->lost + (double)w->records + 1e-9);
-	const double unfinished = unfinished_share(w, p);
-	s->no_epoch |= !p->trace.epoch_known;
+	const double unfinished = unfinished_share(w, run->pairs);
+	s->no_epoch |= !run->trace->epoch_known;
 	s->counts_lost |= w->counts_lost;
 	s->lost = lost > s->lost ? lost : s->lost;
 	s->unfinished = unfinished > s->unfinished ? unfinished : s->unfinished;
@@ -275,7 +274,7 @@ void policy_starter_add(struct policy_starter *s, const struct policy_watch *w, 
 	s->endless |= stats->events == 0 || stats->last_ns - stats->first_ns > UINT64_MAX / 4;
 	if (!s->endless && stats->last_ns - stats->first_ns > s->duration)
 		s->duration = stats->last_ns - stats->first_ns;
-	s->failed |= s->arena.failed || interpret_ledger(&p->interpret)->failed;
+	s->failed |= s->arena.failed || run->pairs->failed;
 	s->ntraces++;
 }
 

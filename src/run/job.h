@@ -32,6 +32,13 @@ enum interpret_mode {
 	INTERPRET_SPANS,  /* also pairs of begin and end become spans; arrows, if fields are wanted */
 };
 
+/* Spans that overlap others of their track without nesting. */
+enum lanes_mode {
+	LANES_NONE,   /* are not looked for */
+	LANES_ASSIGN, /* get tracks of their own */
+	LANES_COUNT,  /* are counted only */
+};
+
 /* Called while batches are asked for.  Any may be NULL. */
 struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
@@ -110,9 +117,7 @@ struct arrangement {
 	enum event_order order;
 	uint64_t memory;       /* of the sorter, bytes; 0: SORTER_MEMORY */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
-	bool lanes;            /* spans of a track that overlap get tracks of their own */
-	bool lanes_off;        /* overlapping spans are counted only */
-	bool late;             /* the caller runs pipeline_late() for each batch */
+	enum lanes_mode lanes; /* by writing (run/write/); before the sorter if it sorts by track */
 };
 
 /* ---- findings and events of the run ---- */
