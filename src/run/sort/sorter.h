@@ -158,6 +158,51 @@ uint32_t run_merge_most(uint64_t memory);
 bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t max,
                  const struct run_rule *rule, uint32_t *merges);
 
+/* The runs of a merge by the keys of their next events; of equal keys that of the earlier run is first.  The
+ * first run stays first, without a look at others, as long as its keys are less than `bound`. */
+struct run_heap {
+	struct order_key *keys;    /* of the next event of each run */
+	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
+	uint32_t *active;          /* heap of runs by their next event */
+	uint32_t n, nstarted, nactive; /* runs; started; in the heap */
+	struct order_key bound;        /* the least key of all other runs */
+};
+
+/* Allocates for n runs.  Then set all keys, and start. */
+bool run_heap_init(struct run_heap *h, uint32_t n);
+void run_heap_start(struct run_heap *h);
+void run_heap_free(struct run_heap *h);
+
+static inline bool run_heap_ended(const struct run_heap *h)
+{
+	return h->nactive == 0;
+}
+
+/* The run whose event is next; the heap has not ended. */
+static inline uint32_t run_heap_first(const struct run_heap *h)
+{
+	return h->active[0];
+}
+
+/* Whether the first run is the last one: its keys are not needed any more. */
+static inline bool run_heap_is_alone(const struct run_heap *h)
+{
+	return h->nactive == 1 && h->nstarted == h->n;
+}
+
+void run_heap_reorder(struct run_heap *h);
+
+/* After an event of the first run, whose next one has this key. */
+static inline void run_heap_advance(struct run_heap *h, const struct order_key *key)
+{
+	h->keys[h->active[0]] = *key;
+	if (!order_key_less(key, &h->bound))
+		run_heap_reorder(h);
+}
+
+/* After the last event of the first run. */
+void run_heap_end_run(struct run_heap *h);
+
 struct run_reader;
 
 struct run_merge {
@@ -165,10 +210,7 @@ struct run_merge {
 	struct run_rule rule;
 	struct run_reader *readers;
 	char *buffers;
-	struct order_key *keys;    /* of the next event of each run */
-	struct order_key *waiting; /* of the first event of each run, sorted; position: number of the run */
-	uint32_t *active;          /* heap of runs by their next event */
-	uint32_t n, nstarted, nactive; /* runs; started; in the heap */
+	struct run_heap heap;
 };
 
 /* n > 0 runs in a file, or (f NULL) in memory.  The arguments except `runs` outlive *m.  Always end with
@@ -180,7 +222,7 @@ void run_merge_free(struct run_merge *m);
 /* Whether all events were merged. */
 static inline bool run_merge_ended(const struct run_merge *m)
 {
-	return m->nactive == 0;
+	return run_heap_ended(&m->heap);
 }
 
 /* Adds the next event to a batch with capacity for it; it points to memory of the batch or of the runs. */
