@@ -181,20 +181,24 @@ static inline bool need_head(struct run_merge *m, struct run_reader *r)
 	       reader_need(r, m->file, left < EVENT_PACKED_HEAD ? left : EVENT_PACKED_HEAD);
 }
 
+/* Reads the head of the next event of a run, and its key. */
 static inline bool read_key(struct run_merge *m, struct run_reader *r, struct order_key *key)
 {
 	if (!need_head(m, r))
 		return false;
-	*key = event_packed_key(r->buffer + r->at, m->rule.shapes, m->rule.order);
+	event_read_head(&m->head, r->buffer + r->at, m->rule.shapes);
+	*key = event_head_key(&m->head, m->rule.order);
 	return true;
 }
 
 /* Advances the first run. */
 static bool advance(struct run_merge *m)
 {
-	struct run_reader *const r = &m->readers[run_heap_first(&m->heap)];
+	const uint32_t run = run_heap_first(&m->heap);
+	struct run_reader *const r = &m->readers[run];
 	struct order_key key;
 
+	m->has_head = false;
 	if (reader_ended(r)) {
 		run_heap_end_run(&m->heap);
 	} else if (run_heap_is_alone(&m->heap)) {
@@ -203,6 +207,7 @@ static bool advance(struct run_merge *m)
 		if (!read_key(m, r, &key))
 			return false;
 		run_heap_advance(&m->heap, &key);
+		m->has_head = run_heap_first(&m->heap) == run;
 	}
 	return true;
 }
@@ -247,6 +252,12 @@ void run_merge_free(struct run_merge *m)
 	*m = (struct run_merge){ .readers = NULL };
 }
 
+static bool unpack_in_place(struct run_merge *m, struct batch *out, const char *packed)
+{
+	event_read_head(&m->head, packed, m->rule.shapes);
+	return event_unpack_in_place(out, &m->head, m->rule.shapes, m->rule.with_bytes);
+}
+
 /* Reads an event larger than the buffer. */
 static bool next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
 {
@@ -260,21 +271,32 @@ static bool next_large(struct run_merge *m, struct run_reader *r, struct batch *
 			return false;
 		memcpy(packed + done, p, (size_t)n);
 	}
-	return event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes) && advance(m);
+	return unpack_in_place(m, out, packed) && advance(m);
+}
+
+/* From a run in the file. */
+static bool next_of_file(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
+{
+	if (size > r->cap)
+		return next_large(m, r, out, size);
+	if (r->have - r->at < size && !reader_need(r, m->file, size))
+		return false;
+	if (!event_unpack_copy(out, r->buffer + r->at, m->rule.shapes, m->rule.with_bytes))
+		return false;
+	r->at += size;
+	return advance(m);
 }
 
 bool run_merge_next(struct run_merge *m, struct batch *out)
 {
 	struct run_reader *const r = &m->readers[run_heap_first(&m->heap)];
-	const uint64_t size = event_packed_size(r->buffer + r->at);
-
-	if (size > r->cap)
-		return next_large(m, r, out, size);
-	if (r->have - r->at < size && !reader_need(r, m->file, size))
-		return false;
 	const char *const packed = r->buffer + r->at;
-	if (!(m->file == NULL ? event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes)
-	                      : event_unpack_copy(out, packed, m->rule.shapes, m->rule.with_bytes)))
+	const uint64_t size = event_packed_size(packed);
+
+	if (m->file != NULL)
+		return next_of_file(m, r, out, size);
+	if (!(m->has_head ? event_unpack_in_place(out, &m->head, m->rule.shapes, m->rule.with_bytes)
+	                  : unpack_in_place(m, out, packed)))
 		return false;
 	r->at += size;
 	return advance(m);
