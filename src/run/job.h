@@ -108,7 +108,7 @@ struct adjustment {
 
 struct arrangement {
 	enum event_order order;
-	uint64_t memory;       /* of the sorter, bytes; 0: SORTER_MEMORY */
+	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
 	bool lanes;            /* spans of a track that overlap get tracks of their own */
 	bool lanes_off;        /* overlapping spans are counted only */

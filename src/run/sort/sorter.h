@@ -343,9 +343,14 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * Not thread-safe.  Batches are independent of the sorter and of each other: they remain valid when it is
  * freed, and may be released on any thread.
  */
-#define SORTER_MEMORY (UINT64_C(64) << 20)     /* the default */
-#define SORTER_MEMORY_MIN (UINT64_C(64) << 10) /* lower bound */
-#define SORTER_MEMORY_MAX (UINT64_C(16) << 30) /* upper bound */
+#define SORTER_MEMORY (UINT64_C(64) << 20)      /* least default */
+#define SORTER_MEMORY_SHARE (UINT64_C(1) << 30) /* greatest default */
+#define SORTER_MEMORY_MIN (UINT64_C(64) << 10)  /* lower bound */
+#define SORTER_MEMORY_MAX (UINT64_C(16) << 30)  /* upper bound */
+
+/* `asked`, or, if that is 0, the default: a quarter of the memory that the process may use, from
+ * SORTER_MEMORY to SORTER_MEMORY_SHARE. */
+uint64_t sorter_memory(uint64_t asked);
 
 struct sorter_options {
 	struct order_rule order;
