@@ -323,6 +323,10 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  *
  * The position of an event is certain only when no earlier one can follow, so no event is returned before
  * sorter_end().
+ * Writers depend on that: all tracks and classes of the trace are known with the first batch.
+ *
+ * Why events are packed although they fit in memory: copies that are not packed take three to four times the
+ * space, and page faults and cache misses then cost more than packing and unpacking.
  *
  * Algorithm: external merge sort.  Events are packed (see event_pack()) into a load that fits the processor's
  * cache.  A full load is sorted by separate keys (order_sort()) and appended as a run; a load after all
@@ -334,7 +338,7 @@ bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, u
  * Memory: at most `memory` bytes, and 170 for each run; while an event larger than `memory` is added, up to
  * twice its size. Batches of sorter_next() are not included: each has at most cap events, about 1 MiB of data
  * or 65536 fields (one event may be larger).  If nothing was spilled, they share the sorter's memory, which
- *is freed with the last of them.
+ * is freed with the last of them.
  *
  * Disk: sorted events that do not fit are in an unnamed temporary file (struct spill_file) in the folder of
  * the output.  Its size is that of the events in memory; if there are more runs than can be merged at a time,
