@@ -352,7 +352,7 @@ bool convert_verify_begin(struct convert *c)
 	struct shown_path shown;
 	const struct sorter_options options = {
 		.order = { .order = compared_order(c) },
-		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
+		.memory = sorter_memory(c->sort_memory),
 		.temp_near = c->out,
 	};
 	const struct run_report run = pipeline_report(c->pipeline);

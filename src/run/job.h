@@ -115,7 +115,7 @@ struct adjustment {
 
 struct arrangement {
 	enum event_order order;
-	uint64_t memory;       /* of the sorter, bytes; 0: SORTER_MEMORY */
+	uint64_t memory;       /* of the sorter, bytes; 0: sorter_memory() */
 	const char *temp_near; /* its temporary file is created next to this path: sorter_options.temp_near */
 	enum lanes_mode lanes; /* by writing (run/write/); before the sorter if it sorts by track */
 };
