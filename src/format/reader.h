@@ -24,6 +24,8 @@ enum want {
  * omitted, and no vocabulary applies.  The bytes of all records of a valid input, concatenated, are the
  * input. */
 
+/* ---- one input ---- */
+
 struct reader {
 	const struct format *format;
 	struct input *in;
@@ -34,7 +36,8 @@ struct reader {
 	const struct option_value *options;
 	void *state;          /* state_size bytes, zeroed and freed by the engine */
 	void *shared;         /* trace_ops.shared_size bytes, shared by all inputs of a trace */
-	uint64_t records;     /* of this input, counted by the reader; the first is number 1 */
+	uint64_t records;     /* of this input; the first is number 1 */
+	bool no_memory;       /* set by the reader, in any function: reading ends with this record */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that requested it; else NULL */
 	size_t
 	    folder; /* length of the folder prefix of its path; 0: the file was named on the command line */
@@ -44,6 +47,33 @@ struct reader {
 	uint64_t unread;  /* with READ_BAD: bytes that were skipped as they cannot be trusted */
 	bool counts_lost; /* set in open: records are numbered, so missing ones are detected */
 	uint64_t lost;    /* number of missing records */
+};
+
+/* ---- records ---- */
+
+/* What the reader says of the bytes at the start of the window. */
+enum record_status {
+	RECORD_DONE,
+	RECORD_MORE, /* the window ends inside the record, and the input goes on; nothing was applied */
+	RECORD_END,  /* the input ends here */
+	RECORD_BAD,  /* a finding says why; the input after this point is unreadable */
+};
+
+enum record_role {
+	RECORD_IS_EVENT,
+	RECORD_IS_STRUCTURE,
+	RECORD_IS_PART, /* a part of an event that a later record completes: itself an event only if raw */
+	RECORD_IS_GAP,  /* bytes that are no record: not counted, and seen only if raw */
+};
+
+struct record {
+	const char *p; /* the engine sets it to the start of the window, a reader may skip blanks */
+	uint64_t offset, ordinal; /* of the start of the window; number of the record: set by the engine */
+	const char *end;
+	uint64_t ts; /* ns */
+	struct class *cls;
+	const struct track *track; /* of the raw event; may be NULL for structure */
+	uint8_t role;              /* enum record_role */
 };
 
 enum read_status {
@@ -64,10 +94,32 @@ struct reader_ops {
 	/* Called once, first: sets up the trace (dialect, clock, ...).  Returns false on OOM or after a
 	 * finding. */
 	bool (*open)(struct reader *r);
-	/* Adds at most b->cap events.  Consumes at most a few MiB of records, so that the engine can report
-	 * progress. Counts r->records, r->trace->events and class.records. */
+	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
+	 * Sets the rest of `rec`.  This alone is validation, look-ahead and recovery; the engine counts the
+	 * record and moves in->p. */
+	enum record_status (*record)(struct reader *r, struct record *rec);
+	/* What the last record means.  `e` has its time, class, offset and track, the name of its class and
+	 * no fields, and is structure or an instant; sets what differs, and adds fields if
+	 * reader_wants_fields().  May add no event. */
+	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+	/* All fields of the last record, as raw events have them. */
+	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
+	/* Optional fast path: consumes and counts plain records that start before `limit`, of an input of
+	 * which `record` has read some.  Their events go to b; NULL: none are wanted.  Returns false if it
+	 * cannot build events: it is not called again for this batch. */
+	bool (*run)(struct reader *r, const char *limit, struct batch *b);
+	/* Optional: findings about the whole input, after RECORD_END or RECORD_BAD. */
+	void (*end)(struct reader *r);
+	/* Instead of all these, in older readers: adds at most b->cap events; consumes at most a few MiB of
+	 * records, and counts r->records, r->trace->events and class.records. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
+
+/* Whether an event needs its fields. */
+static inline bool reader_wants_fields(const struct reader *r, const struct event *e)
+{
+	return (r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER || class_needs_fields(e->cls);
+}
 
 #endif

@@ -17,6 +17,7 @@
 #include "input/open.h"
 #include "model/event_traits.h"
 #include "model/trace_engine.h"
+#include "run/read/records.h"
 
 /* ---- look ahead ---- */
 
@@ -611,7 +612,8 @@ void source_next(struct source *s, struct batch *b)
 	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	input_hold(in, &b->holds);
-	s->status = s->format->reader->next(&s->reader, b);
+	s->status = s->format->reader->next != NULL ? s->format->reader->next(&s->reader, b)
+	                                            : records_next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
 	if (batch_failed(b) || trace_failed(s->context->trace))

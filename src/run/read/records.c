@@ -1,0 +1,163 @@
+/* The loop over the records of an input, for all readers: bounds of a batch, counters, raw events, runs of
+ * records in copies.  A reader frames one record (reader_ops.record), and says what it means (event) or what
+ * it has (fields).
+ *
+ * One record gives at most one event, so counting records bounds a batch.  Counting bytes bounds the buffers
+ * of a pipe that the batch retains, and the time until progress is reported. */
+#include "run/read/records.h"
+
+#include "format/format.h"
+
+#define NEXT_BYTES (1U << 20)      /* of records per batch, plus one record */
+#define NEXT_FIELDS 65536U         /* likewise */
+#define RUN_BYTES (NEXT_BYTES / 4) /* of the records of a copy that become one event */
+
+void records_more(struct input *in, size_t held)
+{
+	const size_t n = (size_t)(in->end - in->p);
+
+	/* A quarter more, so that a long record on a pipe is not read again for each small piece. */
+	in->p -= held;
+	input_need(in, held + n + n / 4 + 1);
+	in->p += held;
+}
+
+static bool is_raw(const struct reader *r)
+{
+	return (r->want & WANT_RAW) != 0;
+}
+
+static bool is_wanted(const struct reader *r, const struct record *rec)
+{
+	switch ((enum record_role)rec->role) {
+	case RECORD_IS_EVENT:
+		return (r->want & WANT_TIMES) != 0;
+	case RECORD_IS_STRUCTURE:
+		return (r->want & WANT_STRUCTURE) != 0 ||
+		       ((r->want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
+	default:
+		return is_raw(r) && rec->end > r->in->p;
+	}
+}
+
+/* Adds the event of a record.  A raw one has all bytes up to its end. */
+static void add_event(struct reader *r, const struct record *rec, struct batch *b)
+{
+	const bool raw = is_raw(r), is_event = rec->role == RECORD_IS_EVENT || rec->role == RECORD_IS_PART;
+	const char *const from = raw ? r->in->p : rec->p;
+	struct event *const e = &b->events[b->n];
+
+	*e = (struct event){ .ts = rec->ts,
+		             .name = rec->cls->name,
+		             .cls = rec->cls,
+		             .track = is_event ? rec->track : NULL,
+		             .offset = input_offset(r->in, from),
+		             .phase = is_event ? PHASE_INSTANT : PHASE_STRUCTURE };
+	if (!raw)
+		r->format->reader->event(r, rec, b, e);
+	else if (!is_event || e->offset == 0 || (r->want & WANT_BARE) == 0)
+		r->format->reader->fields(r, rec, b, e);
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
+	b->n++;
+}
+
+/* Reads the record at the start of the window; b NULL: without an event. */
+static inline enum record_status read_record(struct reader *r, struct record *rec, struct batch *b)
+{
+	struct input *const in = r->in;
+
+	*rec = (struct record){ .p = in->p, .offset = input_offset(in, in->p), .ordinal = r->records + 1 };
+	const enum record_status status = r->format->reader->record(r, rec);
+	if (status != RECORD_DONE)
+		return status;
+	if (b != NULL && is_wanted(r, rec))
+		add_event(r, rec, b);
+	if (rec->role != RECORD_IS_GAP) {
+		r->records++;
+		rec->cls->records++;
+		r->trace->events +=
+		    rec->role == RECORD_IS_EVENT || (rec->role == RECORD_IS_PART && is_raw(r));
+	}
+	in->p = rec->end;
+	return RECORD_DONE;
+}
+
+enum record_status records_check(struct reader *r, struct record *rec)
+{
+	return read_record(r, rec, NULL);
+}
+
+static const char *position_after(const struct input *in, size_t n)
+{
+	return (size_t)(in->end - in->p) < n ? in->end : in->p + n;
+}
+
+/* Reads records up to where the window may move, and adds them as one event. */
+static enum record_status read_run(struct reader *r, struct batch *b)
+{
+	const struct class *const cls = r->trace->classes[0]; /* any will do */
+	const struct reader_ops *const ops = r->format->reader;
+	struct input *const in = r->in;
+	const char *const from = in->p;
+	const uint64_t offset = input_offset(in, from), before = r->records;
+	enum record_status status = RECORD_DONE;
+	struct record rec;
+
+	do {
+		if (ops->run != NULL)
+			(void)ops->run(r, position_after(in, RUN_BYTES), NULL);
+		if (in->p < in->end || in->p == from)
+			status = read_record(r, &rec, NULL);
+	} while (status == RECORD_DONE && in->p < in->end && in->p - from < RUN_BYTES && !r->no_memory);
+	if (in->p == from)
+		return status;
+	b->events[b->n] = (struct event){ .ts = r->records - before,
+		                          .name = cls->name,
+		                          .cls = cls,
+		                          .offset = offset,
+		                          .phase = PHASE_STRUCTURE };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(from, (size_t)(in->p - from));
+	b->n++;
+	return status;
+}
+
+static enum read_status finish(struct reader *r, enum read_status status)
+{
+	if (r->no_memory)
+		return READ_NO_MEMORY;
+	if (status == READ_BAD)
+		r->unread = input_drain(r->in);
+	if (r->format->reader->end != NULL)
+		r->format->reader->end(r);
+	return r->no_memory ? READ_NO_MEMORY : status;
+}
+
+enum read_status records_next(struct reader *r, struct batch *b)
+{
+	const struct reader_ops *const ops = r->format->reader;
+	struct input *const in = r->in;
+	const uint64_t start = input_offset(in, in->p);
+	const bool runs = is_raw(r) && (r->want & WANT_RUNS) != 0;
+	struct batch *const to = r->want == WANT_FINDINGS ? NULL : b;
+	bool fast = ops->run != NULL && !is_raw(r);
+	struct record rec;
+
+	for (uint32_t left = b->cap; left > 0 && b->nfields < NEXT_FIELDS && !r->no_memory &&
+	                             input_offset(in, in->p) - start < NEXT_BYTES;) {
+		const uint32_t n = b->n;
+		if (fast && r->records > 0)
+			fast = ops->run(r, position_after(in, NEXT_BYTES), to);
+		const enum record_status status =
+		    runs && r->records > 0 ? read_run(r, b) : read_record(r, &rec, to);
+		if (status == RECORD_END)
+			return finish(r, READ_END);
+		if (status == RECORD_BAD)
+			return finish(r, READ_BAD);
+		left -= status == RECORD_DONE || b->n > n;
+		if (status == RECORD_MORE)
+			records_more(in, 0);
+	}
+	return r->no_memory ? READ_NO_MEMORY : READ_MORE;
+}
