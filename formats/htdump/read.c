@@ -108,9 +108,9 @@ static inline bool read_head(struct ht_state *st, struct record *rec)
 
 /* Finds the blocks of a record and its end.  RECORD_BAD: the record exceeds a limit; report_cut() says which.
  */
-static inline enum record_status measure_record(struct ht_state *st, struct record *rec, const char *end)
+static inline enum record_status measure_record(struct ht_state *st, struct record *rec,
+                                                const struct ht_plan *plan, const char *end)
 {
-	const struct ht_plan *const plan = st->c->plan;
 	const char *p = rec->p + HT_HEAD_SIZE;
 
 	for (uint32_t i = 0; i < plan->nblocks; i++) {
@@ -218,7 +218,8 @@ static void check_id(struct ht_state *st, const struct record *rec)
 		return;
 	if (idset_add(&st->ids, st->id))
 		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, st->id, 0);
-	st->r->no_memory |= st->ids.failed;
+	if (st->ids.failed)
+		st->r->no_memory = true;
 }
 
 static void check_record(struct ht_state *st, const struct record *rec)
@@ -313,10 +314,8 @@ static COLD void apply_structure(struct ht_state *st, const struct record *rec)
 }
 
 /* Sets the duration and the label of an event. */
-static inline void apply_event(struct ht_state *st, const struct record *rec)
+static inline void apply_event(struct ht_state *st, const struct ht_plan *plan, const struct record *rec)
 {
-	const struct ht_plan *const plan = st->c->plan;
-
 	if (plan->duration != HT_NO_LEAF) {
 		st->dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
 		if (st->dur > UINT64_MAX - rec->ts)
@@ -342,17 +341,18 @@ static enum record_status read_record(struct reader *r, struct record *rec)
 	}
 	if (!read_head(st, rec) || (st->c->plan == NULL && !ht_class_prepare(st, rec)))
 		return RECORD_BAD;
-	const enum record_status status = measure_record(st, rec, in->end);
+	const struct ht_class *const c = st->c;
+	const enum record_status status = measure_record(st, rec, c->plan, in->end);
 	if (status == RECORD_BAD || (status == RECORD_MORE && in->last))
 		return report_cut(st, rec);
 	if (status == RECORD_MORE)
 		return RECORD_MORE;
 	check_record(st, rec);
-	rec->cls = st->c->cls;
+	rec->cls = c->cls;
 	rec->track = st->tracks.process; /* only vocabularies know the thread */
-	rec->role = st->c->kind == HT_KIND_EVENT ? RECORD_IS_EVENT : RECORD_IS_STRUCTURE;
+	rec->role = c->kind == HT_KIND_EVENT ? RECORD_IS_EVENT : RECORD_IS_STRUCTURE;
 	if (rec->role == RECORD_IS_EVENT)
-		apply_event(st, rec);
+		apply_event(st, c->plan, rec);
 	else
 		apply_structure(st, rec);
 	return RECORD_DONE;

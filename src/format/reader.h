@@ -61,14 +61,16 @@ enum record_status {
 
 enum record_role {
 	RECORD_IS_EVENT,
+	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
 	RECORD_IS_STRUCTURE,
-	RECORD_IS_PART, /* a part of an event that a later record completes: itself an event only if raw */
-	RECORD_IS_GAP,  /* bytes that are no record: not counted, and seen only if raw */
+	RECORD_IS_GAP, /* bytes between records: not counted, and seen only if raw */
 };
 
 struct record {
-	const char *p; /* the engine sets it to the start of the window, a reader may skip blanks */
-	uint64_t offset, ordinal; /* of the start of the window; number of the record: set by the engine */
+	/* Set by the engine: its start, that of the window, and the offset there (a reader may skip blanks:
+	 * raw events have them nevertheless); its number. */
+	const char *p;
+	uint64_t offset, ordinal;
 	const char *end;
 	uint64_t ts; /* ns */
 	struct class *cls;

@@ -8,8 +8,9 @@
 
 #include "format/format.h"
 
-#define NEXT_BYTES (1U << 20)      /* of records per batch, plus one record */
-#define NEXT_FIELDS 65536U         /* likewise */
+#define NEXT_BYTES (1U << 20) /* of records per batch, plus one record */
+#define NEXT_FIELDS 65536U    /* likewise */
+#define INLINE static inline __attribute__((always_inline))
 #define RUN_BYTES (NEXT_BYTES / 4) /* of the records of a copy that become one event */
 
 void records_more(struct input *in, size_t held)
@@ -22,28 +23,22 @@ void records_more(struct input *in, size_t held)
 	in->p += held;
 }
 
-static bool is_raw(const struct reader *r)
+/* Whether somebody wants the event of a record. */
+static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
-	return (r->want & WANT_RAW) != 0;
+	if (raw)
+		return rec->role != RECORD_IS_GAP || rec->end > rec->p;
+	if (rec->role == RECORD_IS_EVENT)
+		return (want & WANT_TIMES) != 0;
+	return rec->role == RECORD_IS_STRUCTURE &&
+	       ((want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls)));
 }
 
-static bool is_wanted(const struct reader *r, const struct record *rec)
+/* Adds the event of a record.  A raw one has all bytes from the start of the window on. */
+static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
+                             const struct record *rec, struct batch *b)
 {
-	switch ((enum record_role)rec->role) {
-	case RECORD_IS_EVENT:
-		return (r->want & WANT_TIMES) != 0;
-	case RECORD_IS_STRUCTURE:
-		return (r->want & WANT_STRUCTURE) != 0 ||
-		       ((r->want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
-	default:
-		return is_raw(r) && rec->end > r->in->p;
-	}
-}
-
-/* Adds the event of a record.  A raw one has all bytes up to its end. */
-static void add_event(struct reader *r, const struct record *rec, struct batch *b)
-{
-	const bool raw = is_raw(r), is_event = rec->role == RECORD_IS_EVENT || rec->role == RECORD_IS_PART;
+	const bool is_event = rec->role <= RECORD_IS_PART;
 	const char *const from = raw ? r->in->p : rec->p;
 	struct event *const e = &b->events[b->n];
 
@@ -51,41 +46,44 @@ static void add_event(struct reader *r, const struct record *rec, struct batch *
 		             .name = rec->cls->name,
 		             .cls = rec->cls,
 		             .track = is_event ? rec->track : NULL,
-		             .offset = input_offset(r->in, from),
+		             .offset = rec->offset - (uint64_t)(rec->p - from),
 		             .phase = is_event ? PHASE_INSTANT : PHASE_STRUCTURE };
 	if (!raw)
-		r->format->reader->event(r, rec, b, e);
-	else if (!is_event || e->offset == 0 || (r->want & WANT_BARE) == 0)
-		r->format->reader->fields(r, rec, b, e);
+		ops->event(r, rec, b, e);
+	else if (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)
+		ops->fields(r, rec, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
 	b->n++;
 }
 
-/* Reads the record at the start of the window; b NULL: without an event. */
-static inline enum record_status read_record(struct reader *r, struct record *rec, struct batch *b)
+/* Reads the record at the start of the window; b NULL: without an event.  `want` is that of the reader. */
+INLINE enum record_status read_record(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
+                                      struct record *rec, struct batch *b)
 {
 	struct input *const in = r->in;
 
-	*rec = (struct record){ .p = in->p, .offset = input_offset(in, in->p), .ordinal = r->records + 1 };
-	const enum record_status status = r->format->reader->record(r, rec);
+	rec->p = in->p;
+	rec->offset = input_offset(in, in->p);
+	rec->ordinal = r->records + 1;
+	const enum record_status status = ops->record(r, rec);
 	if (status != RECORD_DONE)
 		return status;
-	if (b != NULL && is_wanted(r, rec))
-		add_event(r, rec, b);
-	if (rec->role != RECORD_IS_GAP) {
-		r->records++;
-		rec->cls->records++;
-		r->trace->events +=
-		    rec->role == RECORD_IS_EVENT || (rec->role == RECORD_IS_PART && is_raw(r));
-	}
+	if (b != NULL && is_wanted(want, raw, rec))
+		add_event(r, ops, want, raw, rec, b);
 	in->p = rec->end;
+	if (rec->role == RECORD_IS_GAP)
+		return RECORD_DONE;
+	r->records = rec->ordinal;
+	rec->cls->records++;
+	if (rec->role == RECORD_IS_EVENT || (raw && rec->role == RECORD_IS_PART))
+		r->trace->events++;
 	return RECORD_DONE;
 }
 
 enum record_status records_check(struct reader *r, struct record *rec)
 {
-	return read_record(r, rec, NULL);
+	return read_record(r, r->format->reader, WANT_FINDINGS, false, rec, NULL);
 }
 
 static const char *position_after(const struct input *in, size_t n)
@@ -108,7 +106,7 @@ static enum record_status read_run(struct reader *r, struct batch *b)
 		if (ops->run != NULL)
 			(void)ops->run(r, position_after(in, RUN_BYTES), NULL);
 		if (in->p < in->end || in->p == from)
-			status = read_record(r, &rec, NULL);
+			status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
 	} while (status == RECORD_DONE && in->p < in->end && in->p - from < RUN_BYTES && !r->no_memory);
 	if (in->p == from)
 		return status;
@@ -127,37 +125,45 @@ static enum read_status finish(struct reader *r, enum read_status status)
 {
 	if (r->no_memory)
 		return READ_NO_MEMORY;
-	if (status == READ_BAD)
-		r->unread = input_drain(r->in);
 	if (r->format->reader->end != NULL)
 		r->format->reader->end(r);
+	if (status == READ_BAD)
+		r->unread = input_drain(r->in);
 	return r->no_memory ? READ_NO_MEMORY : status;
 }
 
-enum read_status records_next(struct reader *r, struct batch *b)
+/* Inlined twice, with a constant `raw`. */
+INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 {
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
+	const unsigned want = r->want;
 	const uint64_t start = input_offset(in, in->p);
-	const bool runs = is_raw(r) && (r->want & WANT_RUNS) != 0;
-	struct batch *const to = r->want == WANT_FINDINGS ? NULL : b;
-	bool fast = ops->run != NULL && !is_raw(r);
+	const bool runs = raw && (want & WANT_RUNS) != 0;
+	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
+	bool fast = !raw && ops->run != NULL;
 	struct record rec;
 
 	for (uint32_t left = b->cap; left > 0 && b->nfields < NEXT_FIELDS && !r->no_memory &&
-	                             input_offset(in, in->p) - start < NEXT_BYTES;) {
-		const uint32_t n = b->n;
+	                             input_offset(in, in->p) - start < NEXT_BYTES;
+	     left--) {
 		if (fast && r->records > 0)
 			fast = ops->run(r, position_after(in, NEXT_BYTES), to);
 		const enum record_status status =
-		    runs && r->records > 0 ? read_run(r, b) : read_record(r, &rec, to);
+		    runs && r->records > 0 ? read_run(r, b) : read_record(r, ops, want, raw, &rec, to);
 		if (status == RECORD_END)
 			return finish(r, READ_END);
 		if (status == RECORD_BAD)
 			return finish(r, READ_BAD);
-		left -= status == RECORD_DONE || b->n > n;
-		if (status == RECORD_MORE)
+		if (status == RECORD_MORE) {
 			records_more(in, 0);
+			left += !runs; /* batches do not depend on how the input arrives */
+		}
 	}
 	return r->no_memory ? READ_NO_MEMORY : READ_MORE;
+}
+
+enum read_status records_next(struct reader *r, struct batch *b)
+{
+	return (r->want & WANT_RAW) != 0 ? fill(r, b, true) : fill(r, b, false);
 }
