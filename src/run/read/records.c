@@ -2,16 +2,18 @@
  * records in copies.  A reader frames one record (reader_ops.record), and says what it means (event) or what
  * it has (fields).
  *
- * One record gives at most one event, so counting records bounds a batch.  Counting bytes bounds the buffers
- * of a pipe that the batch retains, and the time until progress is reported. */
+ * Counting bytes bounds the buffers of a pipe that a batch retains, and the time until progress is reported.
+ * The end of a batch shows in outputs, which have new tracks before its events, so it does not depend on how
+ * the input arrives. */
 #include "run/read/records.h"
 
 #include "format/format.h"
 
-#define NEXT_BYTES (1U << 20) /* of records per batch, plus one record */
+#define NEXT_BYTES (4U << 20) /* of records per batch, plus one record */
 #define NEXT_FIELDS 65536U    /* likewise */
 #define INLINE static inline __attribute__((always_inline))
-#define RUN_BYTES (NEXT_BYTES / 4) /* of the records of a copy that become one event */
+#define RUNS_BYTES (1U << 20)      /* likewise, in runs: batches wait for a thread */
+#define RUN_BYTES (RUNS_BYTES / 4) /* of the records of a copy that become one event */
 
 void records_more(struct input *in, size_t held)
 {
@@ -144,9 +146,8 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	bool fast = !raw && ops->run != NULL;
 	struct record rec;
 
-	for (uint32_t left = b->cap; left > 0 && b->nfields < NEXT_FIELDS && !r->no_memory &&
-	                             input_offset(in, in->p) - start < NEXT_BYTES;
-	     left--) {
+	while (b->n < b->cap && b->nfields < NEXT_FIELDS && !r->no_memory &&
+	       input_offset(in, in->p) - start < (runs ? RUNS_BYTES : NEXT_BYTES)) {
 		if (fast && r->records > 0)
 			fast = ops->run(r, position_after(in, NEXT_BYTES), to);
 		const enum record_status status =
@@ -155,10 +156,8 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 			return finish(r, READ_END);
 		if (status == RECORD_BAD)
 			return finish(r, READ_BAD);
-		if (status == RECORD_MORE) {
+		if (status == RECORD_MORE)
 			records_more(in, 0);
-			left += !runs; /* batches do not depend on how the input arrives */
-		}
 	}
 	return r->no_memory ? READ_NO_MEMORY : READ_MORE;
 }
