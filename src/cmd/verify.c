@@ -215,8 +215,8 @@ static bool open_again(struct comparing *x)
 	x->job = convert_job(c);
 	if (c->pipeline.reading != NULL)
 		x->job.in.operands = &c->pipeline.reading->operands;
-	x->job.read.copy_runs = false;
-	x->job.read.copy_fields = true;
+	if (x->job.read.as == READ_COPY)
+		x->job.read.as = READ_FIELDS;
 	x->job.arrange.order = x->in_step ? c->to->writer->order : compared_order(c);
 	x->job.arrange.lanes = x->job.arrange.lanes_off = x->job.arrange.late = false;
 	x->job.to.sink = report_failure;
@@ -458,7 +458,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.read.want =
 		    WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
 		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		.read.raw = raw && pipeline_format(&c->pipeline) == c->to,
+		.read.as = raw && pipeline_format(&c->pipeline) == c->to ? READ_FIELDS : READ_MEANING,
 		.arrange.order = order,
 		.arrange.memory = c->sort_memory,
 		.arrange.temp_near = c->out,
