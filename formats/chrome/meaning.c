@@ -466,14 +466,10 @@ void chrome_fields(struct reader *r, const struct record *rec, struct batch *b, 
 	struct chrome_reading *const st = r->state;
 
 	if (rec->role == RECORD_IS_GAP) {
-		struct field *const f = batch_fields(b, 1);
-		r->no_memory |= f == NULL;
-		if (f == NULL)
-			return;
 		const struct slice text = textscan_slice(rec->p, (uint32_t)(rec->end - rec->p));
-		*f = (struct field){ st->gaps->fields->name, value_string(text) };
-		e->first_field = b->nfields++;
-		e->nfields = 1;
+		struct field *const f = batch_event_fields(b, e, 1);
+		if (f != NULL)
+			*f = (struct field){ st->gaps->fields->name, value_string(text) };
 		return;
 	}
 	e->dur = is_async(st->rec.ph) ? 0 : st->event.dur;

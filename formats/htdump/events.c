@@ -573,8 +573,7 @@ static bool add_event_fields(struct ht_state *st, struct batch *b, struct event 
 {
 	const struct ht_plan *const plan = st->c->plan;
 	const bool cut = e->phase == PHASE_SPAN && e->dur != st->dur;
-	struct field *const first = batch_fields(b, plan->nargs + 2);
-	struct field *f = first;
+	struct field *f = batch_event_fields(b, e, (uint16_t)(plan->nargs + 1 + cut));
 
 	if (f == NULL)
 		return false;
@@ -589,11 +588,7 @@ static bool add_event_fields(struct ht_state *st, struct batch *b, struct event 
 	if (cut) { /* keep the true duration */
 		f->name = plan->leaves[plan->duration].name;
 		f->value = ht_leaf_value(st, &plan->leaves[plan->duration]);
-		f++;
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)(f - first);
-	b->nfields += e->nfields;
 	return true;
 }
 

@@ -45,9 +45,8 @@ void ht_fields(struct reader *r, const struct record *rec, struct batch *b, stru
 	const struct class_field *const head = ht_head_fields[st->wire];
 	const struct value id = { .type = VALUE_U32, .u64 = st->c->id };
 	const uint32_t n = HT_HEAD_FIELDS + plan->nleaves;
-	struct field *const f = batch_fields(b, n);
+	struct field *const f = batch_event_fields(b, e, (uint16_t)n);
 
-	r->no_memory |= f == NULL;
 	if (f == NULL)
 		return;
 	f[0] = (struct field){ head[0].name, st->wire ? id : value_u64(rec->ts) };
@@ -58,9 +57,6 @@ void ht_fields(struct reader *r, const struct record *rec, struct batch *b, stru
 		f[HT_HEAD_FIELDS + i] = (struct field){ plan->paths[i], ht_leaf_value(st, l) };
 		f[HT_HEAD_FIELDS + i].value.type = ht_leaf_raw_type(l);
 	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)n;
-	b->nfields += n;
 }
 
 /* ---- reading fields of raw events ---- */

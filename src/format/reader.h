@@ -14,17 +14,9 @@ enum want {
 	WANT_FIELDS = 2,    /* fields of events, and names that other records give to tracks */
 	WANT_STRUCTURE = 4, /* structure records */
 	WANT_BYTES = 8,     /* batch.bytes */
-	WANT_RAW = 32,      /* raw events; always with TIMES and STRUCTURE, and FIELDS or BYTES */
+	WANT_RAW = 32,      /* raw events, see reader_ops.fields; with TIMES and STRUCTURE */
 	WANT_ORDER = 64,    /* for the engine: streams of a trace are merged by time */
-	WANT_RUNS = 128,    /* with RAW: see WRITER_RAW_RUNS; optional for readers */
 };
-
-/* Raw events are unmodified records.  Their fields are all those of the record (also those that become ts,
- * dur, name or track) in file order, with the file's widths and numbers; none is resolved, renamed or
- * omitted, and no vocabulary applies.  The bytes of all records of a valid input, concatenated, are the
- * input. */
-
-/* ---- one input ---- */
 
 struct reader {
 	const struct format *format;
@@ -39,8 +31,7 @@ struct reader {
 	uint64_t records;     /* of this input; the first is number 1 */
 	bool no_memory;       /* set by the reader, in any function: reading ends with this record */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that requested it; else NULL */
-	size_t
-	    folder; /* length of the folder prefix of its path; 0: the file was named on the command line */
+	size_t folder;        /* length of the folder prefix of its path; 0: a file of the command line */
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
 	const struct input_archive *archive; /* for reader_open_auxiliary() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
@@ -48,8 +39,6 @@ struct reader {
 	bool counts_lost; /* set in open: records are numbered, so missing ones are detected */
 	uint64_t lost;    /* number of missing records */
 };
-
-/* ---- records ---- */
 
 /* What the reader says of the bytes at the start of the window. */
 enum record_status {
@@ -66,11 +55,10 @@ enum record_role {
 	RECORD_IS_GAP, /* bytes between records: not counted, and seen only if raw */
 };
 
+/* The bytes of all records of a valid input, concatenated, are the input. */
 struct record {
-	/* Set by the engine: its start, that of the window, and the offset there (a reader may skip blanks:
-	 * raw events have them nevertheless); its number. */
-	const char *p;
-	uint64_t offset, ordinal;
+	const char *p;            /* set by the engine; a reader may skip blanks, with `offset` */
+	uint64_t offset, ordinal; /* of p; its number: set by the engine */
 	const char *end;
 	uint64_t ts; /* ns */
 	struct class *cls;
@@ -97,23 +85,22 @@ struct reader_ops {
 	 * finding. */
 	bool (*open)(struct reader *r);
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
-	 * Sets the rest of `rec`.  This alone is validation, look-ahead and recovery; the engine counts the
-	 * record and moves in->p. */
+	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
-	/* What the last record means.  `e` has its time, class, offset and track, the name of its class and
-	 * no fields, and is structure or an instant; sets what differs, and adds fields if
-	 * reader_wants_fields().  May add no event. */
+	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
+	 * the name of its class; and fields if reader_wants_fields(). */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* All fields of the last record, as raw events have them. */
+	/* Adds all its fields, for raw events: in file order, with the file's widths and numbers, also those
+	 * that become ts, dur, name or track; none is resolved, renamed or omitted. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* Optional fast path: consumes and counts plain records that start before `limit`, of an input of
-	 * which `record` has read some.  Their events go to b; NULL: none are wanted.  Returns false if it
-	 * cannot build events: it is not called again for this batch. */
+	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first
+	 * one.  Adds their events to b; NULL: none are wanted.  false: it cannot, and is not called again for
+	 * this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	/* Optional: findings about the whole input, after RECORD_END or RECORD_BAD. */
 	void (*end)(struct reader *r);
-	/* Instead of all these, in older readers: adds at most b->cap events; consumes at most a few MiB of
-	 * records, and counts r->records, r->trace->events and class.records. */
+	/* In older readers, instead of these: adds at most b->cap events of at most a few MiB of records, and
+	 * counts r->records, r->trace->events and class.records. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };
