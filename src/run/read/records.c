@@ -9,11 +9,12 @@
 
 #include "format/format.h"
 
-#define NEXT_BYTES (4U << 20) /* of records per batch, plus one record */
-#define NEXT_FIELDS 65536U    /* likewise */
-#define INLINE static inline __attribute__((always_inline))
-#define RUNS_BYTES (1U << 20)      /* likewise, in runs: batches wait for a thread */
+#define NEXT_BYTES (4U << 20)      /* of records per batch, plus one record ... */
+#define RUNS_BYTES (1U << 20)      /* ... in runs, as such batches wait for a thread */
 #define RUN_BYTES (RUNS_BYTES / 4) /* of the records of a copy that become one event */
+#define NEXT_FIELDS 65536U         /* per batch, plus those of one record */
+
+#define INLINE static inline __attribute__((always_inline))
 
 void records_more(struct input *in, size_t held)
 {
@@ -134,7 +135,7 @@ static enum read_status finish(struct reader *r, enum read_status status)
 	return r->no_memory ? READ_NO_MEMORY : status;
 }
 
-/* Inlined twice, with a constant `raw`. */
+/* Inlined twice, with a constant `raw`: that saves 1 to 3 % of the instructions where little else is done. */
 INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 {
 	const struct reader_ops *const ops = r->format->reader;
