@@ -322,7 +322,8 @@ static void show_trace(struct trace_slot *t)
 	c->named = false;
 	job.read.interpret = asks_durations(&r->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.adjust.max_repeat = c->max_repeat;
-	job.read.raw = job.choice.drops = c->raw;
+	job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
+	job.choice.drops = c->raw;
 	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
 	job.read.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
 	job.read.want |= c->hex ? WANT_BYTES : 0U;

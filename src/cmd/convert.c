@@ -464,7 +464,6 @@ struct pipeline_job convert_job(struct convert *c)
 	job.read.want = WANT_TIMES | WANT_ORDER | writer->want |
 	                (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.read.interpret = INTERPRET_SPANS;
-	job.read.raw = c->raw;
 	job.read.copy_of = copies_records(c, job.choice.select) ? c->to : NULL;
 	job.adjust.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0;
@@ -476,11 +475,11 @@ struct pipeline_job convert_job(struct convert *c)
 	job.arrange.lanes = !writer->nested ? LANES_NONE : c->no_lanes ? LANES_COUNT : LANES_ASSIGN;
 	job.adjust.rebase = c->rebase;
 	job.adjust.join = c->join;
-	job.read.copy_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
-	job.read.copy_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.read.copy_fields &&
-	                     job.choice.select == NULL;
-	job.read.copy_bare =
-	    (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.choice.select != NULL;
+	if (job.read.copy_of == NULL)
+		job.read.as = c->raw ? READ_FIELDS : READ_MEANING;
+	else /* the digest of copied records is that of their fields */
+		job.read.as =
+		    c->verify.wanted && !convert_verify_can_compare_bytes(c, &job) ? READ_FIELDS : READ_COPY;
 	if (c->join != NULL && job.arrange.order == ORDER_FILE)
 		job.arrange.order = ORDER_TIME;
 	job.to.hooks = (struct pipeline_hooks){ opened, settle, closed, options_progress, c };

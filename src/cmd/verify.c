@@ -214,8 +214,8 @@ static bool open_again(struct comparing *x)
 
 	x->job = convert_job(c);
 	x->job.in.operands = pipeline_report(c->pipeline).operands;
-	x->job.read.copy_runs = false;
-	x->job.read.copy_fields = true;
+	if (x->job.read.as == READ_COPY)
+		x->job.read.as = READ_FIELDS;
 	x->job.arrange = (struct arrangement){
 		.order = x->in_step ? c->to->writer->order : compared_order(c),
 		.memory = x->job.arrange.memory,
@@ -460,7 +460,7 @@ static bool open_back(struct verify *v, enum event_order order)
 		.read.want =
 		    WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
 		.read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		.read.raw = raw && run.format == c->to,
+		.read.as = raw && run.format == c->to ? READ_FIELDS : READ_MEANING,
 		.arrange.order = order,
 		.arrange.memory = c->sort_memory,
 		.arrange.temp_near = c->out,

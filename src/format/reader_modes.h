@@ -10,6 +10,7 @@
  * WANT_BYTES. Optional for readers.
  */
 enum want_copy {
+	WANT_RUNS = 128, /* optional for readers: see WRITER_RAW_RUNS */
 	/* For traces of several files, whose streams are not merged then.  The records of an input are
 	 * preceded by events of PHASE_STRUCTURE without bytes: one for each other file of the trace next to
 	 * it, with the fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input,

@@ -39,6 +39,13 @@ enum lanes_mode {
 	LANES_COUNT,  /* are counted only */
 };
 
+/* What a record becomes. */
+enum read_as {
+	READ_MEANING, /* events that are interpreted */
+	READ_FIELDS,  /* a raw event: the unmodified record, with all its fields */
+	READ_COPY,    /* the same for a writer of its format, with no more of it than this writer reads */
+};
+
 /* Called while batches are asked for.  Any may be NULL. */
 struct pipeline_hooks {
 	bool (*opened)(void *ctx, const struct source *s); /* its reader is open; false stops the run */
@@ -77,11 +84,8 @@ struct reading_mode {
 	/* The consumer reads no names or texts of events, so names are not built.  Requires select NULL and
 	 * no WANT_FIELDS. */
 	bool unnamed;
-	bool raw;                     /* unmodified records, not interpreted */
-	const struct format *copy_of; /* the same if the trace has this format, for a copy; NULL: none */
-	bool copy_fields; /* read the fields of copied records, although the writer uses only their bytes */
-	bool copy_bare;   /* do not read the fields of copied records, except of structure: WRITER_RAW_BARE */
-	bool copy_runs;   /* the writer accepts runs of copied records: WRITER_RAW_RUNS */
+	enum read_as as;
+	const struct format *copy_of; /* `as` is for traces of this format only; NULL: of any */
 };
 
 /* ---- selection (run/choose/) ---- */

@@ -171,7 +171,7 @@ bool pass_mark_records(struct pipeline *p)
 	char why[512];
 
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->choice.drops };
-	m->format = p->job->read.raw ? NULL : p->job->read.copy_of;
+	m->format = p->job->read.copy_of;
 	m->set.temp_near = m->extents.temp_near = p->job->arrange.temp_near;
 	m->set.pages = true;
 	if (!pipeline_reads_twice(p->job))
@@ -236,12 +236,9 @@ bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struc
 	char why[512];
 
 	pass.choice.marks = &p->marks;
-	pass.read =
-	    (struct reading_mode){ .want = p->job->read.want,
-		                   .raw = true,
-		                   .copy_of = p->job->read.copy_of, /* the writer may need no fields */
-		                   .copy_fields = p->job->read.copy_fields,
-		                   .copy_runs = p->job->read.copy_runs };
+	pass.read = (struct reading_mode){ .want = p->job->read.want,
+		                           .as = p->job->read.as,
+		                           .copy_of = p->job->read.copy_of };
 	pass.take = take_survey;
 	pass.ctx = &survey;
 	p->marks.why.text[0] = '\0';
@@ -349,10 +346,10 @@ bool split_plan(struct split *s, const struct pipeline_job *of)
 	    (struct record_marks){ .state = MARKS_GATHERING, .has_parts = true, .planned = &s->marks.set };
 	s->marks.note = s->by == SPLIT_SIZE ? note_units : NULL;
 	s->marks.note_ctx = s;
-	s->marks.format = of->read.raw ? NULL : of->read.copy_of;
+	s->marks.format = of->read.copy_of;
 	s->marks.set.temp_near = of->arrange.temp_near;
 	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
-	if (of->read.copy_of == NULL && !of->read.raw)
+	if (of->read.as == READ_MEANING)
 		s->marks.state = MARKS_NOT;
 	bool ok =
 	    s->marks.others != NULL && operands_init(&s->operands, of->in.paths, of->in.npaths, of->in.from);

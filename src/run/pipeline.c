@@ -264,7 +264,7 @@ static bool begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	const bool copies = job->choice.select != NULL && (job->read.raw || job->read.copy_of != NULL);
+	const bool copies = job->choice.select != NULL && job->read.as != READ_MEANING;
 
 	if (job->choice.marks == NULL && job->choice.split != NULL)
 		pass_use_split(p);

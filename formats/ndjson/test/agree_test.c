@@ -370,7 +370,7 @@ void agree_input(const char *path, bool raw, struct text *keep)
 		.in.npaths = 1,
 		.read.want = WANT_TIMES | WANT_ORDER | ops()->want,
 		.read.interpret = INTERPRET_SPANS,
-		.read.raw = raw,
+		.read.as = raw ? READ_FIELDS : READ_MEANING,
 	};
 	enum stage_status status;
 	struct pipeline *p;

@@ -178,6 +178,7 @@ bool fuzz_pass_run(struct fuzz_pass *p)
 		.in.vocabularies = &retained,
 		.read.want = p->want,
 		.adjust.rebase = p->rebase,
+		.read.as = p->raw_from != NULL ? READ_FIELDS : READ_MEANING,
 		.read.copy_of = p->raw_from,
 		.arrange.lanes = p->lanes ? LANES_ASSIGN : LANES_NONE,
 		.to.sink = add_finding,

@@ -246,7 +246,7 @@ static struct telling tell_as(const struct format *format, const char *p, size_t
 		                          .in.vocabularies = &retained,
 		                          .read.want = WANT_TIMES | WANT_FIELDS,
 		                          .read.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
-		                          .read.raw = raw,
+		                          .read.as = raw ? READ_FIELDS : READ_MEANING,
 		                          .to.hooks = { .closed = keep_findings, .ctx = &t } };
 	struct pipeline *f;
 	struct batch *b;
@@ -338,11 +338,11 @@ static struct pipeline_job job_of(const struct copying *c, const char *const *pa
 		.in.vocabularies = vocabularies,
 		.read.want = WANT_TIMES | WANT_ORDER | writer->want,
 		.read.interpret = INTERPRET_SPANS,
-		.read.raw = c->raw,
+		.read.as = copies   ? READ_COPY
+		           : c->raw ? READ_FIELDS
+		                    : READ_MEANING,
 		.read.copy_of = copies ? c->to : NULL,
 		.choice.drops = (writer->modes & WRITER_RAW_SELECT) == 0,
-		.read.copy_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && c->select == NULL,
-		.read.copy_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && c->select != NULL,
 		.arrange.order = writer->order,
 		.arrange.lanes = writer->nested ? LANES_ASSIGN : LANES_NONE,
 		.adjust.rebase = c->rebase,

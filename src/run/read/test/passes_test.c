@@ -124,6 +124,7 @@ Test(passes, each_sees_the_same_file)
 		job.choice.select = rows[row].select;
 		job.choice.scope = rows[row].scope;
 		job.adjust.rebase = rows[row].rebase;
+		job.read.as = rows[row].copies ? READ_COPY : READ_MEANING;
 		job.read.copy_of = rows[row].copies ? format_by_name("htdump") : NULL;
 		expect_failed(&p, &job, left < rows[row].passes);
 		end(&p);

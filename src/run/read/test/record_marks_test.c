@@ -42,7 +42,7 @@ static void expect_records(const char *const *paths, size_t n, const struct sele
 		.in.npaths = n,
 		.read.want = WANT_TIMES | WANT_ORDER,
 		.read.interpret = INTERPRET_SPANS,
-		.read.raw = true,
+		.read.as = READ_FIELDS,
 		.choice.drops = drops,
 		.choice.select = select,
 	};

@@ -134,7 +134,7 @@ void writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 		.in.paths = paths,
 		.in.npaths = 1,
 		.read.want = WANT_TIMES | WANT_ORDER | ops->want,
-		.read.raw = job->raw,
+		.read.as = job->raw ? READ_FIELDS : READ_MEANING,
 		.arrange.order = ops->order,
 		.arrange.memory = job->sort_memory,
 		.arrange.temp_near = job->temp_near,
