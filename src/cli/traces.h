@@ -18,6 +18,7 @@ struct trace_run {
 	struct text text;
 	struct trace_groups groups;
 	bool begun, json;
+	unsigned layout;         /* "layout" of the JSON; 0: none */
 	bool any;                /* the report describes a trace */
 	enum exit_status status; /* the worst so far */
 };
@@ -25,6 +26,9 @@ struct trace_run {
 /* Finds the traces and opens the report; json: {"tool":...,"inputs":[ ]}, with an element for each trace.
  * Returns false after a message, with the status of the options set. */
 bool traces_begin(struct trace_run *r, bool json);
+
+/* The same for operands that are no traces. */
+bool traces_begin_report(struct trace_run *r, bool json);
 
 struct workers;
 

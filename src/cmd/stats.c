@@ -1,19 +1,27 @@
-/* stats: statistics of the events of each trace.  Several traces are read one per thread; of a single trace,
- * a thread reads and another one counts. */
+/*
+ * stats: statistics of the events of each trace, or of all of them together.  Several traces are read one per
+ * thread; of a single trace, a thread reads and another one counts.  --merge reads tables of earlier runs
+ * instead.
+ */
+
+#include <stdlib.h>
 
 #include "cli/say.h"
 #include "cli/traces.h"
+#include "input/open.h"
 #include "stats/stats.h"
 
 struct stats_run {
 	struct trace_run run;
 	unsigned form; /* enum stats_form */
-	bool classes;
+	bool classes, full, together, merge;
 	uint64_t max_rows, threads, max_repeat;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
 	struct group_by by;
 	struct slice sum_of;
 	struct span_columns columns;
+	struct stats joint; /* of --together and --merge */
+	bool any;           /* a trace, or a table, was added to it */
 };
 
 enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
@@ -42,6 +50,10 @@ static const struct cmd_option own[] = {
 	  TO_LIMIT(struct stats_run, max_rows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
 	  TO_FLAG(struct stats_run, classes) },
+	{ "together", NULL, "one table over all traces", 0, TO_FLAG(struct stats_run, together) },
+	{ "full", NULL, "JSON with all that --merge and compare need", 0, TO_FLAG(struct stats_run, full) },
+	{ "merge", NULL, "inputs are JSON of stats --full: one table over all of them", 0,
+	  TO_FLAG(struct stats_run, merge) },
 	{ "threads", "N", "work with N threads (default: one per core)", 0,
 	  TO_NUMBER(struct stats_run, threads) },
 	{ "max-repeat", "N", "limit repeated texts and lists to N times the input size (default: 32)", 0,
@@ -73,19 +85,14 @@ static bool count_events(struct stats_state *s, struct pipeline *p)
 	return status == STAGE_END;
 }
 
-static void put_report(struct stats_run *s, const char *path, struct stats *stats, struct pipeline *p)
+static void put_report(struct stats_run *s, const struct stats *stats)
 {
 	struct trace_run *const r = &s->run;
-
-	stats->unpaired = interpret_unpaired(&p->interpret);
 	const struct stats_view view = {
-		.path = path,
-		.bytes = p->context.bytes,
-		.trace = &p->trace,
 		.stats = stats,
-		.found = pipeline_found(p),
 		.classes = s->classes,
 		.markdown = s->form == FORM_MARKDOWN,
+		.full = s->full,
 		.width = options_width(&r->options),
 		.columns = &s->columns,
 	};
@@ -140,7 +147,14 @@ static void count_trace(struct trace_slot *t)
 	trace_slot_turn(t);
 	r->out.no_memory |= !ok;
 	if (counted && t->is_read) {
-		put_report(run, t->path, &s->stats, &p);
+		s->stats.unpaired = interpret_unpaired(&p.interpret);
+		stats_describe(&s->stats, t->path, p.context.bytes, &p.trace, pipeline_found(&p));
+		if (run->together) {
+			r->out.no_memory |= !stats_merge(&run->joint, &s->stats);
+			run->any = true;
+		} else {
+			put_report(run, &s->stats);
+		}
 		say_lacking(&s->stats, t->path);
 	}
 	if (!r->options.quiet)
@@ -185,14 +199,106 @@ static bool parse_table(struct stats_run *s)
 	return false;
 }
 
+/* ---- one table over several traces ---- */
+
+/* Reports the joint table, unless a number of it is too large. */
+static void put_joint(struct stats_run *s)
+{
+	struct trace_run *const r = &s->run;
+
+	if (!s->any || r->out.no_memory)
+		return;
+	if (s->joint.overflowed) {
+		say("stats: the traces together have more events than 64 bits count, or more time than 2^100 "
+		    "ns");
+		r->status = worse(r->status, STATUS_UNREADABLE);
+		return;
+	}
+	r->out.no_memory |= !stats_end(&s->joint);
+	if (!r->out.no_memory)
+		put_report(s, &s->joint);
+}
+
+/* Adds the tables of a file.  Returns false after a message. */
+static bool merge_file(struct stats_run *s, const char *path, bool *grouped)
+{
+	struct trace_run *const r = &s->run;
+	struct stats_file f = { .tool = TOOL_NAME, .into = &s->joint, .grouped = *grouped };
+	struct input_whole w;
+	struct shown_path shown, why;
+
+	if (!input_read_whole(&w, path, STATS_FILE_MAX)) {
+		say("%s: %s", show_path(&shown, path),
+		    w.no_memory   ? "the system gives no more memory"
+		    : w.too_large ? "is too large for a file of stats --full"
+		                  : w.why);
+		r->status = STATUS_UNREADABLE;
+		return false;
+	}
+	f.text = slice_of(w.p, w.n);
+	const bool ok = stats_read(&f);
+	if (!ok && f.why[0] == '\0')
+		r->out.no_memory = true;
+	else if (!ok)
+		say("%s: %s", show_path(&shown, path), show_path(&why, f.why));
+	if (!ok)
+		r->status = STATUS_UNREADABLE;
+	*grouped = f.grouped;
+	s->any |= ok;
+	free(w.p);
+	return ok;
+}
+
+/* Nothing is reported if a file is refused: a sum without it would look complete. */
+static void merge_files(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+	bool grouped = s->words_by != NULL || s->words_sum != NULL;
+
+	for (int i = o->first_operand; i < o->argc; i++)
+		if (!merge_file(s, o->argv[i], &grouped)) {
+			s->any = false;
+			return;
+		}
+}
+
+/* Options that --merge cannot have: the tables were counted before. */
+static bool check_together(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+
+	if (s->full && s->form != FORM_JSON)
+		o->status = options_mistake(o, "--full is for --format json");
+	else if (s->merge && !select_is_any(&o->select.select))
+		o->status =
+		    options_mistake(o, "--merge takes counted tables: select events when traces are read");
+	else
+		return true;
+	return false;
+}
+
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
 	struct stats_run s = { .max_rows = STATS_TOP };
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &s) && parse_table(&s) && traces_begin(r, s.form == FORM_JSON))
-		traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
+	if (options_parse(&r->options, &s) && parse_table(&s) && check_together(&s)) {
+		const bool ok = stats_init(&s.joint) && (s.words_by == NULL && s.words_sum == NULL && s.merge
+		                                             ? true
+		                                             : stats_group(&s.joint, &s.by, s.sum_of));
+		r->layout = s.full ? STATS_LAYOUT : 0;
+		if (s.merge ? options_name_traces(&r->options) && traces_begin_report(r, s.form == FORM_JSON)
+		            : traces_begin(r, s.form == FORM_JSON)) {
+			r->out.no_memory |= !ok;
+			if (s.merge)
+				merge_files(&s);
+			else
+				traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
+			put_joint(&s);
+		}
+		stats_free(&s.joint);
+	}
 	return traces_end(r);
 }
 

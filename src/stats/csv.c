@@ -50,7 +50,9 @@ static void put_csv_head(struct text *t, const struct stats_view *v)
 static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
                          const struct slice *values)
 {
-	put_cell(t, slice_str(v->path));
+	char title[48];
+
+	put_cell(t, stats_title(&v->stats->origin, title));
 	text_printf(t, ",%s", kind);
 	for (unsigned k = 0; k < stats_count_keys(v->stats); k++) {
 		text_char(t, ',');

@@ -271,14 +271,13 @@ static bool counting_end(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 	struct span_columns columns;
-	const struct stats_view view = {
-		.path = "memory", .bytes = 1, .trace = &f->trace, .stats = &c->stats, .columns = &columns
-	};
+	const struct stats_view view = { .stats = &c->stats, .columns = &columns };
 	size_t at;
 
 	if (!sums_hold(c, f->trace.events))
 		return false;
 	span_columns_init(&columns, NULL);
+	stats_describe(&c->stats, "memory", 1, &f->trace, NULL);
 	MUST(stats_text(&c->text, &view, 0), "no memory");
 	text_clear(&c->text);
 	MUST(stats_csv_input(&c->text, &view, true), "no memory");
