@@ -3,6 +3,7 @@
 
 #include "cli/outputs.h"
 #include "run/read/operands.h"
+#include "stats/stats.h"
 
 /*
  * A command that reports on each trace of its operands, in their order:
@@ -59,6 +60,28 @@ struct pipeline_job trace_slot_job(struct trace_slot *t);
 
 /* pipeline_hooks.closed: reports how the input ended. */
 void trace_slot_closed(void *slot, const struct source *s);
+
+/* ---- counting ---- */
+
+/* How the events of a trace are counted. */
+struct trace_counting {
+	const struct group_by *by;
+	struct slice sum_of;
+	uint64_t threads,
+	    max_repeat; /* as given; a single trace is read by one thread and counted by another */
+	/* In the turn of the trace, if it was read: its statistics are described (stats_describe()). */
+	void (*report)(struct trace_slot *t, struct stats *s);
+};
+
+/* The state of a slot. */
+struct trace_counted {
+	struct stats stats;
+	struct stats_thread thread;
+};
+
+/* Reads and counts the trace of a slot, whose state is a struct trace_counted.  Returns the status of its
+ * selection. */
+enum exit_status trace_slot_count(struct trace_slot *t, const struct trace_counting *how);
 
 /* Ends the report, frees all, and returns the exit status; also if traces_begin() failed or was not called.
  */

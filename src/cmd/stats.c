@@ -26,12 +26,6 @@ struct stats_run {
 
 enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 
-/* State of a trace. */
-struct stats_state {
-	struct stats stats;
-	struct stats_thread thread;
-};
-
 static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
 	  TO_CHOICE(struct stats_run, form) },
@@ -60,30 +54,6 @@ static const struct cmd_option own[] = {
 	  TO_POSITIVE(struct stats_run, max_repeat) },
 	{ .name = NULL },
 };
-
-static void settle(void *ctx)
-{
-	const struct trace_slot *const t = ctx;
-	struct stats_state *const s = t->state;
-
-	(void)stats_thread_settle(&s->thread);
-}
-
-/* Returns false if the trace could not be read; a finding says why. */
-static bool count_events(struct stats_state *s, struct pipeline *p)
-{
-	enum stage_status status;
-	struct batch *b;
-
-	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
-		if (!stats_thread_put(&s->thread, b))
-			break;
-	if (!stats_thread_settle(&s->thread) || !stats_end(&s->stats)) {
-		pipeline_no_memory(p);
-		return false;
-	}
-	return status == STAGE_END;
-}
 
 static void put_report(struct stats_run *s, const struct stats *stats)
 {
@@ -123,45 +93,25 @@ static void say_lacking(const struct stats *s, const char *path)
 	}
 }
 
+static void report_trace(struct trace_slot *t, struct stats *stats)
+{
+	struct stats_run *const s = (struct stats_run *)t->run;
+
+	if (s->together) {
+		t->run->out.no_memory |= !stats_merge(&s->joint, stats);
+		s->any = true;
+	} else {
+		put_report(s, stats);
+	}
+	say_lacking(stats, t->path);
+}
+
 static void count_trace(struct trace_slot *t)
 {
-	struct stats_run *const run = (struct stats_run *)t->run;
-	struct stats_state *const s = t->state;
-	struct trace_run *const r = t->run;
-	struct pipeline_job job = trace_slot_job(t);
-	struct pipeline p;
+	const struct stats_run *const s = (struct stats_run *)t->run;
+	const struct trace_counting how = { &s->by, s->sum_of, s->threads, s->max_repeat, report_trace };
 
-	job.read.interpret = INTERPRET_SPANS;
-	job.read.want = WANT_TIMES | WANT_ORDER;
-	if (group_by_needs_fields(&run->by) || run->sum_of.n > 0)
-		job.read.want |= WANT_FIELDS;
-	job.adjust.max_repeat = run->max_repeat;
-	job.choice.keeps = true; /* spans of the whole trace nest */
-	job.to.hooks.settle = settle;
-	const bool ok =
-	    stats_init(&s->stats) && stats_group(&s->stats, &run->by, run->sum_of) &&
-	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(run->threads) : 1);
-	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
-	stats_thread_end(&s->thread);
-	pipeline_end(&p);
-	trace_slot_turn(t);
-	r->out.no_memory |= !ok;
-	if (counted && t->is_read) {
-		s->stats.unpaired = interpret_unpaired(&p.interpret);
-		stats_describe(&s->stats, t->path, p.context.bytes, &p.trace, pipeline_found(&p));
-		if (run->together) {
-			r->out.no_memory |= !stats_merge(&run->joint, &s->stats);
-			run->any = true;
-		} else {
-			put_report(run, &s->stats);
-		}
-		say_lacking(&s->stats, t->path);
-	}
-	if (!r->options.quiet)
-		say_losses(t->path, &p.repeats.ledger, false);
-	stats_free(&s->stats);
-	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
-	pipeline_close(&p);
+	t->run->status = worse(t->run->status, trace_slot_count(t, &how));
 }
 
 /* Reads the options of groups and columns.  Returns false after a message. */
@@ -206,6 +156,7 @@ static void put_joint(struct stats_run *s)
 {
 	struct trace_run *const r = &s->run;
 
+	r->any |= r->out.no_memory; /* which is said when the report ends */
 	if (!s->any || r->out.no_memory)
 		return;
 	if (s->joint.overflowed) {
@@ -294,7 +245,7 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 			if (s.merge)
 				merge_files(&s);
 			else
-				traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
+				traces_each(r, s.threads, sizeof(struct trace_counted), count_trace);
 			put_joint(&s);
 		}
 		stats_free(&s.joint);

@@ -64,6 +64,24 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 	}
 }
 
+bool group_by_is_same(const struct group_by *a, const struct group_by *b)
+{
+	bool same = a->n == b->n;
+
+	for (unsigned i = 0; same && i < a->n; i++)
+		same = strcmp(a->columns[i].head, b->columns[i].head) == 0;
+	return same;
+}
+
+void group_by_words(const struct group_by *by, char *to, size_t size)
+{
+	size_t n = 0;
+
+	snprintf(to, size, "name,category");
+	for (unsigned i = 0; i < by->n && n < size; i++)
+		n += (size_t)snprintf(to + n, size - n, "%s%s", i > 0 ? "," : "", by->columns[i].head);
+}
+
 bool group_by_needs_fields(const struct group_by *by)
 {
 	for (unsigned i = 0; i < by->n; i++)

@@ -187,25 +187,53 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
 	h->max = max;
 }
 
+/* The bucket of the rank-th smallest number, of numbers that are spread. */
+static uint32_t bucket_of_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank)
+{
+	uint64_t below = 0;
+
+	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS; i++)
+		for (uint32_t j = 0; h->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++) {
+			below += pool->buckets[(size_t)h->blocks[i] * HISTOGRAM_BUCKETS + j];
+			if (below >= rank)
+				return i * HISTOGRAM_BUCKETS + j;
+		}
+	return HISTOGRAM_BLOCKS * HISTOGRAM_BUCKETS - 1; /* unreachable: the buckets sum to count */
+}
+
+static uint64_t kept_rank(const struct histogram *h, uint64_t rank)
+{
+	uint64_t kept[HISTOGRAM_KEPT];
+
+	memcpy(kept, h->kept, sizeof kept);
+	qsort(kept, h->count, sizeof *kept, by_value);
+	return kept[rank - 1];
+}
+
+static uint64_t within(const struct histogram *h, uint64_t v)
+{
+	return v < h->min ? h->min : v > h->max ? h->max : v;
+}
+
+void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
+                    uint64_t *low, uint64_t *high)
+{
+	if (!h->spread) {
+		*low = *high = kept_rank(h, rank);
+		return;
+	}
+	const uint32_t bucket = bucket_of_rank(h, pool, rank);
+	*low = within(h, histogram_bucket_low(bucket));
+	*high = within(h, histogram_bucket_high(bucket));
+}
+
 uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part)
 {
 	if (h->count == 0)
 		return 0;
-	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
-	if (!h->spread) {
-		uint64_t kept[HISTOGRAM_KEPT];
-		memcpy(kept, h->kept, sizeof kept);
-		qsort(kept, h->count, sizeof *kept, by_value);
-		return kept[rank - 1];
-	}
-	uint64_t below = 0;
-	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS; i++)
-		for (uint32_t j = 0; h->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++) {
-			below += pool->buckets[(size_t)h->blocks[i] * HISTOGRAM_BUCKETS + j];
-			if (below < rank)
-				continue;
-			uint64_t v = bucket_middle(i, j);
-			return v < h->min ? h->min : v > h->max ? h->max : v;
-		}
-	return h->max; /* unreachable: the buckets sum to count */
+	const uint64_t rank = (uint64_t)(((unsigned __int128)h->count * part + 999999) / 1000000);
+	if (!h->spread)
+		return kept_rank(h, rank);
+	const uint32_t bucket = bucket_of_rank(h, pool, rank);
+	return within(h, bucket_middle(bucket / HISTOGRAM_BUCKETS, bucket % HISTOGRAM_BUCKETS));
 }

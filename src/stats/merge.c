@@ -218,7 +218,7 @@ static bool merge_counter(struct stats *into, const struct counter_row *row)
 		if (ok && to != NULL && !series_merge(&into->series, to, row->series[i].series))
 			into->overflowed = true;
 	}
-	return ok;
+	return ok && !into->series.failed;
 }
 
 static bool merge_counters(struct stats *into, const struct stats *from)

@@ -402,7 +402,8 @@ static bool read_series(struct reading *r, const struct json_token *object, uint
 		return true;
 	if (to->count > 0)
 		return fail(r, object->p, "a counter has a series twice");
-	return series_merge(&r->s->series, to, &d.s) && read_steps(r, &d.steps, to);
+	return series_merge(&r->s->series, to, &d.s) && read_steps(r, &d.steps, to) &&
+	       (!r->s->series.failed || out_of_memory(r));
 }
 
 static bool read_counter(struct reading *r, const struct json_token *object)
@@ -444,7 +445,7 @@ static bool read_counter(struct reading *r, const struct json_token *object)
 static bool read_by(struct reading *r, const struct json_token *list, struct group_by *by)
 {
 	struct json_walk w = walk(r, list, JSON_ARRAY);
-	char words[GROUP_KEYS_MAX * GROUP_WORD_MAX] = "", why[256];
+	char words[GROUP_BY_WORDS] = "", why[256];
 	size_t n = 0;
 
 	while (w.p != NULL && json_walk_next(&w)) {
@@ -461,40 +462,22 @@ static bool read_by(struct reading *r, const struct json_token *list, struct gro
 	       (n == 0 || group_by_parse(by, words, why, sizeof why) || fail(r, list->p, why));
 }
 
-static bool same_by(const struct group_by *a, const struct group_by *b)
-{
-	bool same = a->n == b->n;
-
-	for (unsigned i = 0; same && i < a->n; i++)
-		same = strcmp(a->columns[i].head, b->columns[i].head) == 0;
-	return same;
-}
-
-static void put_by(char *to, size_t size, const struct group_by *by)
-{
-	size_t n = 0;
-
-	snprintf(to, size, "name,category");
-	for (unsigned i = 0; i < by->n && n < size; i++)
-		n += (size_t)snprintf(to + n, size - n, "%s%s", i > 0 ? "," : "", by->columns[i].head);
-}
-
 /* The table gets the keys and the field of its first file, unless they are given; later files have the same.
  */
 static bool same_groups(struct reading *r, const struct json_token *full, const struct group_by *by,
                         struct slice sum_of)
 {
 	struct stats *const into = r->file->into;
-	char has[GROUP_KEYS_MAX * GROUP_WORD_MAX], want[GROUP_KEYS_MAX * GROUP_WORD_MAX], wrong[1400];
+	char has[GROUP_BY_WORDS], want[GROUP_BY_WORDS], wrong[2 * GROUP_BY_WORDS + 64];
 
 	if (!r->file->grouped) {
 		const struct slice kept = arena_copy(&into->text, sum_of);
 		r->file->grouped = true;
 		return (kept.p != NULL && stats_group(into, by, kept)) || out_of_memory(r);
 	}
-	put_by(has, sizeof has, by);
-	put_by(want, sizeof want, &into->by);
-	if (!same_by(by, &into->by))
+	group_by_words(by, has, sizeof has);
+	group_by_words(&into->by, want, sizeof want);
+	if (!group_by_is_same(by, &into->by))
 		snprintf(wrong, sizeof wrong, "groups are by %s, expected: by %s", has, want);
 	else if (!slice_equal(sum_of, into->sum_of))
 		snprintf(wrong, sizeof wrong, "the sum is of the field \"%.*s\", expected: \"%.*s\"",
@@ -674,10 +657,11 @@ static bool read_file(struct reading *r, const char *p)
 	if (inputs.p == NULL)
 		return fail(r, p, "it has no inputs");
 	struct json_walk items = walk(r, &inputs, JSON_ARRAY);
-	bool ok = true;
-	while (ok && items.p != NULL && json_walk_next(&items))
+	bool ok = true, any = false;
+	for (; ok && items.p != NULL && json_walk_next(&items); any = true)
 		ok = read_input(r, &items.value);
-	return ok && walked(r, &items);
+	return ok && walked(r, &items) &&
+	       (any || fail(r, inputs.p, "it has no inputs: no trace could be read"));
 }
 
 bool stats_read(struct stats_file *f)

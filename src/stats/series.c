@@ -88,16 +88,17 @@ bool series_add_step(struct series_set *set, struct series *s, int32_t key, uint
 	uint32_t at = step_at(s, key);
 
 	if (at == s->nsteps || s->steps[at].key != key) {
-		if (set->nsteps < SERIES_STEPS &&
-		    array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
+		const bool space = set->nsteps < SERIES_STEPS;
+		if (space && array_reserve(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
 			memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
 			s->steps[at] = (struct series_step){ key, 0 };
 			s->nsteps++;
 			set->nsteps++;
-		} else if (s->nsteps == 0) {
-			return true;
-		} else if (at == s->nsteps) {
-			at--;
+		} else {
+			set->failed |= space;
+			if (s->nsteps == 0)
+				return true;
+			at -= at == s->nsteps;
 		}
 	}
 	const uint32_t space = UINT32_MAX - s->steps[at].count;
@@ -222,7 +223,7 @@ static bool add_value(struct series_set *set, uint32_t counter, struct slice nam
 	s->count++;
 	(void)series_add_step(set, s, key_of(v), 1);
 	add_held_time(set, (uint32_t)(s - set->list), e, v);
-	return true;
+	return !set->failed;
 }
 
 bool series_merge(struct series_set *set, struct series *s, const struct series *from)

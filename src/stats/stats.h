@@ -107,6 +107,10 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
  * part: in millionths, 1 .. 1000000.  Returns 0 for an empty histogram. */
 uint64_t histogram_quantile(const struct histogram *h, const struct histogram_pool *pool, uint32_t part);
 
+/* Bounds of the rank-th smallest number, 1 <= rank <= count: of its bucket, within [min, max]. */
+void histogram_rank(const struct histogram *h, const struct histogram_pool *pool, uint64_t rank,
+                    uint64_t *low, uint64_t *high);
+
 static inline uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool,
                                             unsigned percent)
 {
@@ -364,6 +368,7 @@ struct series_set {
 	struct series *list; /* by number of the name */
 	uint32_t n;
 	uint32_t nsteps;         /* in all */
+	bool failed;             /* OOM: a step is missing */
 	struct table64 state_of; /* track << 32 | series */
 	struct series_state *states;
 	uint32_t nstates, states_cap;
@@ -383,7 +388,7 @@ double series_percentile(const struct series *s, unsigned percent);
  * on OOM. */
 bool series_of(struct series_set *s, uint32_t counter, struct slice field, struct series **to);
 
-/* Adds n values whose step has this key.  Returns false if its number overflows. */
+/* Adds n values whose step has this key; on OOM sets s->failed.  Returns false if its number overflows. */
 bool series_add_step(struct series_set *s, struct series *to, int32_t key, uint64_t n);
 
 /* Adds another series of the same field, of other tracks.  Of equal times, the first value is the smaller one
@@ -425,6 +430,13 @@ struct group_by {
 
 /* Parses "process,name".  Returns false with the reason in `why`, one line. */
 bool group_by_parse(struct group_by *by, const char *words, char *why, size_t size);
+
+bool group_by_is_same(const struct group_by *a, const struct group_by *b);
+
+#define GROUP_BY_WORDS (GROUP_KEYS_MAX * GROUP_WORD_MAX)
+
+/* "process,name"; "name,category" if there are no keys. */
+void group_by_words(const struct group_by *by, char *to, size_t size);
 
 /* Whether it needs WANT_FIELDS: for values of fields and names of tracks. */
 bool group_by_needs_fields(const struct group_by *by);
