@@ -8,7 +8,7 @@
 
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
 #include "out/kind.h"

@@ -16,7 +16,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/say.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "json/out.h"

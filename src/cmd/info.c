@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "format/fields_json.h"
 #include "json/out.h"

@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "json/out.h"
 #include "model/event_traits.h"
 #include "output/columns.h"

@@ -10,7 +10,7 @@
 
 #include "check/rules.h"
 #include "cmd/convert.h"
-#include "cmd/event_text.h"
+#include "cmd/events/event_text.h"
 #include "compare/compare.h"
 #include "input/open.h"
 #include "out/kind.h"

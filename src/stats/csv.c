@@ -5,41 +5,17 @@
 #include "output/text_visible.h"
 #include "stats/stats.h"
 
-/* Texts are visible text: control characters are escaped, so a cell is one line. */
-static void put_cell(struct text *t, struct slice s)
-{
-	struct text visible = { .p = NULL };
-	bool quotes = false;
-
-	text_visible(&visible, s, 0);
-	for (size_t i = 0; i < visible.n; i++)
-		quotes |= visible.p[i] == ',' || visible.p[i] == '"';
-	if (!quotes) {
-		text_slice(t, slice_of(visible.p, visible.n));
-	} else {
-		text_char(t, '"');
-		for (size_t i = 0; i < visible.n; i++) {
-			if (visible.p[i] == '"')
-				text_char(t, '"');
-			text_char(t, visible.p[i]);
-		}
-		text_char(t, '"');
-	}
-	t->failed |= visible.failed;
-	text_free(&visible);
-}
-
 static void put_csv_head(struct text *t, const struct stats_view *v)
 {
 	text_str(t, "path,kind");
 	for (unsigned i = 0; i < stats_count_keys(v->stats); i++) {
 		text_char(t, ',');
-		put_cell(t, slice_str(stats_key_name(v->stats, i)));
+		text_csv_cell(t, slice_str(stats_key_name(v->stats, i)));
 	}
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
 		text_char(t, ',');
-		put_cell(t, slice_str(v->columns->list[i].head));
+		text_csv_cell(t, slice_str(v->columns->list[i].head));
 		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
 		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
 			text_str(t, "_ns");
@@ -50,11 +26,13 @@ static void put_csv_head(struct text *t, const struct stats_view *v)
 static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
                          const struct slice *values)
 {
-	put_cell(t, slice_str(v->path));
+	char title[48];
+
+	text_csv_cell(t, stats_title(&v->stats->origin, title));
 	text_printf(t, ",%s", kind);
 	for (unsigned k = 0; k < stats_count_keys(v->stats); k++) {
 		text_char(t, ',');
-		put_cell(t, values[k]);
+		text_csv_cell(t, values[k]);
 	}
 }
 

@@ -181,6 +181,13 @@ const struct self_name *self_times_of(const struct self_times *t, uint32_t who)
 	return who == SELF_OTHER ? &t->other : who < t->nnames ? &t->names[who] : &none;
 }
 
+struct self_name *self_times_name(struct self_times *t, uint32_t who)
+{
+	if (who == SELF_OTHER)
+		return &t->other;
+	return array_reach(&t->names, &t->nnames, who, sizeof *t->names) ? &t->names[who] : NULL;
+}
+
 static bool reach(void *list, uint32_t *cap, uint32_t n, size_t size)
 {
 	return n == 0 || array_reach(list, cap, n - 1, size);

@@ -198,6 +198,7 @@ static void add_plain(struct fault_cases *all, const char *input, const char *ou
 		                                "top",
 		                                "top --gaps --format json",
 		                                "top --arrows",
+		                                "stats --together --format json --full",
 		                                NULL };
 
 	add_command(all, commands[0], input, NULL)->whole = true;

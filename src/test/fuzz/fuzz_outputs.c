@@ -272,16 +272,13 @@ static bool counting_end(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 	struct span_columns columns;
-	const struct stats_view view = { .path = "memory",
-		                         .bytes = 1,
-		                         .trace = pipeline_trace(f),
-		                         .stats = &c->stats,
-		                         .columns = &columns };
+	const struct stats_view view = { .stats = &c->stats, .columns = &columns };
 	size_t at;
 
 	if (!sums_hold(c, pipeline_trace(f)->events))
 		return false;
 	span_columns_init(&columns, NULL);
+	stats_describe(&c->stats, "memory", 1, pipeline_trace(f), NULL);
 	MUST(stats_text(&c->text, &view, 0), "no memory");
 	text_clear(&c->text);
 	MUST(stats_csv_input(&c->text, &view, true), "no memory");
