@@ -83,6 +83,7 @@ enum change_verdict {
 	CHANGE_IS_GONE,
 	CHANGE_IS_NOISE, /* a larger change than the least, but not beyond noise */
 	CHANGE_IS_SAME,
+	CHANGE_IS_WAITING,  /* all its spans are waiting: not judged */
 	CHANGE_IS_UNJUDGED, /* too few spans, or too little time */
 	CHANGE_VERDICTS
 };
@@ -90,7 +91,7 @@ enum change_verdict {
 /* The numbers of a group of a side: count, total and self are means over its runs, rounded; percentiles are
  * those of all spans of all runs. */
 struct change_values {
-	bool there;
+	bool there, waits;
 	uint64_t count;
 	unsigned __int128 total, self; /* ns; self 0 of async spans */
 	uint64_t p50, p90, p99;        /* ns */

@@ -132,6 +132,7 @@ static struct change_values values_of(const struct stats *s, const struct span_r
 
 	return (struct change_values){
 		.there = true,
+		.waits = span_row_waits(row),
 		.count = (uint64_t)mean(row->group->count, nruns),
 		.total = mean(row->total, nruns),
 		.self = mean(row->self, nruns),
@@ -259,6 +260,8 @@ static enum change_verdict verdict_of(const struct change *c, const struct chang
 	                                  *const p99 = &p->numbers[CHANGE_P99];
 	const int longer = moved(c, p, CHANGE_TOTAL), spans = new->count > old->count ? 1 : -1;
 
+	if ((old->waits || !old->there) && (new->waits || !new->there))
+		return CHANGE_IS_WAITING;
 	if (!old->there || !new->there) {
 		if ((old->there ? old : new)->total < c->floors.time)
 			return CHANGE_IS_UNJUDGED;
@@ -294,6 +297,7 @@ static const struct {
 	[CHANGE_IS_GONE] = { "gone", COMPARE_RULE_GONE },
 	[CHANGE_IS_NOISE] = { "noise", -1 },
 	[CHANGE_IS_SAME] = { "same", -1 },
+	[CHANGE_IS_WAITING] = { "waiting", -1 },
 	[CHANGE_IS_UNJUDGED] = { "-", -1 },
 };
 

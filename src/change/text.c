@@ -171,6 +171,7 @@ static void put_summary(struct text *t, const struct change_view *v)
 		[CHANGE_IS_GONE] = "gone",
 		[CHANGE_IS_NOISE] = "within noise",
 		[CHANGE_IS_SAME] = "the same",
+		[CHANGE_IS_WAITING] = "waiting",
 		[CHANGE_IS_UNJUDGED] = "too few or too short to judge",
 	};
 	struct text line = { .p = NULL };

@@ -172,16 +172,21 @@ static void write_share(struct text *t, double share)
 
 /* ---- the traces ---- */
 
-/* Returns true for idle time, and for lives of threads and tasks, which are as long as the run. */
-static bool is_waiting(struct slice name, struct slice category, const struct span_group *g)
+/* Returns true for waiting and idle time, and for lives of threads and tasks, which are as long as the run.
+ */
+static bool is_waiting(const struct span_row *r)
 {
 	static const char *const words[] = { "*park*",        "*Park*", "*idle*",  "*Idle*",  "*sleep*",
 		                             "*Sleep*",       "*wait*", "*Wait*",  "*pause*", "*block*",
 		                             "thread*state*", "state*", "running", "task",    "*barrier*" };
 
+	const struct span_group *const g = r->group;
+
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (glob_fits(slice_str(words[i]), name) || glob_fits(slice_str(words[i]), category))
+		if (glob_fits(slice_str(words[i]), r->name) || glob_fits(slice_str(words[i]), r->category))
 			return true;
+	if (span_row_waits(r))
+		return true;
 	return g->longest_track != NULL && g->longest_track->is_child;
 }
 
@@ -213,7 +218,7 @@ static void add_row(struct policy_starter *s, struct text *pattern, const struct
 	if (row == NULL)
 		return;
 	row->position = position;
-	row->waits |= is_waiting(r->name, r->category, r->group);
+	row->waits |= is_waiting(r);
 	row->p99 = p99 > row->p99 ? p99 : row->p99;
 	row->sum += (double)total_of(r->group->sum);
 	row->traces += row->last != s->ntraces;

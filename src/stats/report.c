@@ -171,12 +171,6 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	columns_next(c);
 }
 
-/* Whether all spans of a group are waiting: work and waiting have tables of their own. */
-static bool row_waits(const struct span_row *row)
-{
-	return row->waiting > 0 && row->waiting == row->self;
-}
-
 /* Columns that say nothing in this table: self times of async spans; negative values if there are none;
  * waiting times if there are none or they are the self times. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
@@ -191,8 +185,9 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 		if (what == SPAN_NEGATIVE || what == SPAN_WAITING) {
 			empty = true;
 			for (size_t k = 0; empty && k < n; k++)
-				empty = span_column_value(&v->columns->list[i], v->stats, &rows[k]) == 0 ||
-				        (what == SPAN_WAITING && v->stats->by.n == 0 && row_waits(&rows[k]));
+				empty =
+				    span_column_value(&v->columns->list[i], v->stats, &rows[k]) == 0 ||
+				    (what == SPAN_WAITING && v->stats->by.n == 0 && span_row_waits(&rows[k]));
 		}
 		without |= empty ? 1U << (keys + i) : 0;
 	}
@@ -204,7 +199,7 @@ static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (row_waits(&rows[i]) == waits)
+		if (span_row_waits(&rows[i]) == waits)
 			rows[kept++] = rows[i];
 	return kept;
 }

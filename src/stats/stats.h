@@ -663,6 +663,12 @@ struct span_row {
 	bool other; /* groups beyond the limits */
 };
 
+/* Whether all spans of a group are waiting. */
+static inline bool span_row_waits(const struct span_row *row)
+{
+	return row->waiting > 0 && row->waiting == row->self;
+}
+
 struct tally_row {
 	union {
 		struct slice values[GROUP_KEYS_MAX]; /* of the keys of stats.by */
