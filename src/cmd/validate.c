@@ -493,6 +493,18 @@ static bool set_config(void *run, struct options *o, const char *arg)
 	return true;
 }
 
+static bool add_baseline(void *policy_options, struct options *o, const char *arg)
+{
+	struct policy_options *const p = policy_options;
+
+	if (p->nbaselines == POLICY_MAX_BASELINES) {
+		o->status = options_mistake(o, "takes at most %d baselines", POLICY_MAX_BASELINES);
+		return false;
+	}
+	p->baselines[p->nbaselines++] = arg;
+	return true;
+}
+
 static const struct cmd_option own[] = {
 	{ "report", "FORMAT=FILE", "also write a report in this format to FILE", 0, OPTION_CALL,
 	  .at = offsetof(struct validate, reports), .set = reports_add },
@@ -516,8 +528,8 @@ static const struct cmd_option own[] = {
 	{ "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0, OPTION_CALL,
 	  .set = set_config },
 	{ "no-config", NULL, "use no policy", 0, OPTION_CALL, .set = set_config },
-	{ "baseline", "FILE", "compare with this output of stats --format json", 0,
-	  TO_TEXT(struct validate, policy.baseline) },
+	{ "baseline", "FILE", "compare with this output of stats --format json (repeatable)", 0, OPTION_CALL,
+	  .at = offsetof(struct validate, policy), .set = add_baseline },
 	{ "init", NULL, "write a starter policy for a good trace", 0, TO_FLAG(struct validate, init) },
 	{ "scope", NULL, "report only findings about the selected events", 0,
 	  TO_FLAG(struct validate, scope) },
@@ -538,7 +550,7 @@ static bool check_scope(struct validate *v)
 		                               "events");
 	else if (v->scope && v->init)
 		o->status = options_mistake(o, "--init excludes --scope: it needs the whole trace");
-	else if (v->init && (v->policy.config != NULL || v->policy.baseline != NULL || v->reports.n > 0))
+	else if (v->init && (v->policy.config != NULL || v->policy.nbaselines > 0 || v->reports.n > 0))
 		o->status = options_mistake(o, "--init excludes --config, --baseline and --report");
 	else
 		return true;
@@ -555,7 +567,8 @@ static bool check_names(struct validate *v)
 	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
 	                (size_t)(o->argc - o->first_operand));
 	reports_names(&v->reports, &n);
-	run_names_read(&n, "baseline", v->policy.baseline);
+	for (unsigned i = 0; i < v->policy.nbaselines; i++)
+		run_names_read(&n, "baseline", v->policy.baselines[i]);
 	if (v->policies.nentries == 0)
 		run_names_read(&n, "policy", v->policy.config);
 	policies_names(&v->policies, &n);

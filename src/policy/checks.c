@@ -43,7 +43,7 @@ static void add_budget(struct policy_checks *c, const struct policy_budget *b, u
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (policy_who_equal(&c->budgets[i]->who, &b->who) && c->budgets[i]->group == b->group &&
-		    c->budgets[i]->statistic == b->statistic) {
+		    c->budgets[i]->statistic == b->statistic && c->budgets[i]->part == b->part) {
 			c->budgets[i] = b;
 			return;
 		}
@@ -75,6 +75,9 @@ static void add_default_budget(struct policy_checks *c)
 	static const struct policy_budget default_budget = {
 		.who = { .name = SLICE_LIT("*"), .kinds = 1U << KIND_SPAN | 1U << KIND_ASYNC },
 		.statistic = STATISTIC_P50,
+		.statistic_name = "p50",
+		.min_count = 20,
+		.min_time = 1000000,
 		.relative = true,
 		.tolerance = 0.1,
 		.tolerance_text = SLICE_LIT("10%")

@@ -716,6 +716,9 @@ struct span_columns {
  * name. */
 void span_columns_init(struct span_columns *c, const char *sum_of);
 
+/* Parses "99.9" with at most four decimals, more than 0, at most 100, as millionths.  0: it is none. */
+uint32_t span_percent(const char *p, size_t n);
+
 /* Parse "count,total,p99.9", "50,95,99.9" and the name of a column or key to sort by.  Return false with the
  * reason in `why`, one line. */
 bool span_columns_parse(struct span_columns *c, const char *words, char *why, size_t size);
