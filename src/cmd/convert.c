@@ -74,24 +74,14 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 
 static void put_names(struct text *t, const struct rebind *r)
 {
-	struct slice *const names = calloc(r->nnames > 0 ? r->nnames : 1, sizeof *names);
+	const struct tabletext_entry *const names = tabletext_entries(&r->readable);
 
-	if (names == NULL) {
-		t->failed = true;
-		return;
-	}
-	for (size_t i = 0; r->readable.slots != NULL && i <= r->readable.mask; i++) {
-		const struct tabletext_slot *const s = &r->readable.slots[i];
-		if (s->value != TABLE_NONE)
-			names[s->value] = slice_of(s->p, s->n);
-	}
 	for (uint32_t i = 0; i < r->nnames; i++) {
 		text_str(t, i > 0 ? ", " : " (");
-		text_visible(t, names[i], 60);
+		text_visible(t, slice_of(names[i].p, names[i].n), 60);
 	}
 	if (r->nnames > 0)
 		text_str(t, r->nnames == REBIND_MAX_NAMES ? ", ...)" : ")");
-	free(names);
 }
 
 /* Lists what can still be read in an anonymised output, for people. */
