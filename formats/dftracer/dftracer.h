@@ -227,9 +227,14 @@ struct dft_key {
 	uint32_t repeats; /* ... and how often the key occurred in it before */
 };
 
+struct dft_key_slot {
+	uint16_t tag;    /* of the hash: most other keys are not looked at */
+	uint16_t number; /* + 1; 0: empty */
+};
+
 struct dft_keys {
 	struct dft_key *keys;
-	uint16_t *slots; /* number + 1; 0: empty */
+	struct dft_key_slot *slots;
 	uint32_t n, bytes;
 	uint64_t seed;
 	uint64_t object; /* number of the current object */

@@ -80,15 +80,16 @@ static enum dft_role role_of(struct slice s)
 }
 
 /* The hash is seeded, so that no input can choose keys that collide. */
-static inline uint32_t first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
+static inline uint32_t hash_of(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 {
 	const unsigned __int128 m =
 	    (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
 
-	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64)) % DFT_KEY_SLOTS;
+	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64));
 }
 
-static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
+static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot,
+                        uint16_t tag)
 {
 	if (k->n == DFT_MAX_KEYS || s.n > DFT_MAX_KEY_BYTES - k->bytes)
 		return DFT_NO_KEY;
@@ -98,21 +99,25 @@ static uint16_t add_key(struct dft_keys *k, uint64_t low, uint64_t high, struct 
 	k->bytes += s.n;
 	k->keys[k->n] =
 	    (struct dft_key){ .low = low, .high = high, .text = text, .role = (uint8_t)role_of(s) };
-	k->slots[slot] = (uint16_t)(k->n + 1);
+	k->slots[slot] = (struct dft_key_slot){ tag, (uint16_t)(k->n + 1) };
 	return (uint16_t)k->n++;
 }
 
 static inline uint16_t find_key(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
 {
-	uint32_t slot = first_slot(k, low, high, s.n);
+	const uint32_t hash = hash_of(k, low, high, s.n);
+	const uint16_t tag = (uint16_t)(hash >> 16);
+	uint32_t slot = hash % DFT_KEY_SLOTS;
 
-	for (; k->slots[slot] != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
-		const struct dft_key *const key = &k->keys[k->slots[slot] - 1];
+	for (; k->slots[slot].number != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
+		if (k->slots[slot].tag != tag)
+			continue;
+		const struct dft_key *const key = &k->keys[k->slots[slot].number - 1];
 		if (key->low == low && key->high == high && key->text.n == s.n &&
 		    (s.n <= 16 || memcmp(key->text.p, s.p, s.n) == 0))
-			return (uint16_t)(k->slots[slot] - 1);
+			return (uint16_t)(k->slots[slot].number - 1);
 	}
-	return add_key(k, low, high, s, slot);
+	return add_key(k, low, high, s, slot, tag);
 }
 
 /* Returns the number of a key, after adding it if it is new; DFT_NO_KEY if there are too many. */
