@@ -219,9 +219,14 @@ static void put_metadata(struct text *t, const char *name, const struct track *k
 {
 	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
 
-	text_printf(t, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, name, chrome_track_of(k)->pid);
-	if (thread != NULL)
-		text_printf(t, ",\"tid\":%" PRIu32, chrome_track_of(thread)->tid);
+	text_str(t, ",\n{\"name\":\"");
+	text_str(t, name);
+	text_str(t, "\",\"ph\":\"M\",\"pid\":");
+	text_u64(t, chrome_track_of(k)->pid);
+	if (thread != NULL) {
+		text_str(t, ",\"tid\":");
+		text_u64(t, chrome_track_of(thread)->tid);
+	}
 	text_str(t, ",\"args\":{");
 }
 

@@ -175,15 +175,11 @@ static void check_field_count(struct ht_state *st, const struct record *rec)
 
 /* Lists the leaves that become fields: of structure all, of events those that are not their time, track or
  * name.  A label stays a field, since its number is more than its name. */
-static bool list_args(struct ht_plan *plan, bool structure)
+static void list_args(struct ht_plan *plan, bool structure)
 {
-	plan->args = calloc((size_t)plan->nleaves + 1, sizeof *plan->args);
-	if (plan->args == NULL)
-		return false;
 	for (uint32_t i = 0; i < plan->nleaves; i++)
 		if (structure || (i != plan->duration && i != plan->thread && i != plan->name))
 			plan->args[plan->nargs++] = i;
-	return true;
 }
 
 /* Declares the class and its fields to the trace; fields of raw events start with the head.  Large classes
@@ -238,9 +234,8 @@ static bool make_plan(struct ht_state *st, const struct record *rec, struct ht_p
 		return false;
 	}
 	apply_vocabulary(st, st->c, plan, &spec);
-	if (!st->r->no_memory &&
-	    (!list_args(plan, st->c->kind != HT_KIND_EVENT) || !declare_class(st, st->c, plan, &spec)))
-		st->r->no_memory = true;
+	list_args(plan, st->c->kind != HT_KIND_EVENT);
+	st->r->no_memory |= !declare_class(st, st->c, plan, &spec);
 	return !st->r->no_memory;
 }
 
@@ -261,10 +256,8 @@ bool ht_class_prepare(struct ht_state *st, const struct record *rec)
 		return false;
 	}
 	st->classes.leaves += plan->nleaves;
-	if (!st->raw) {
-		free(plan->paths);
-		plan->paths = NULL;
-	}
+	if (!st->raw)
+		plan->paths = NULL; /* scratch of ht_unfold() */
 	c->plan = plan;
 	c->used = true;
 	return true;

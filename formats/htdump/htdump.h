@@ -141,6 +141,10 @@ struct ht_classes {
 	uint32_t described_bytes;           /* charged for descriptions; at most HT_MAX_DESCRIBED */
 	uint64_t visited;                   /* fields visited by ht_unfold() */
 	bool has_mapping;                   /* a class that names labels was described */
+	/* scratch of ht_unfold(): leaves of a class, and their paths */
+	struct ht_leaf *unfolded;
+	struct slice *unfolded_paths;
+	uint32_t unfolded_cap, unfolded_paths_cap;
 };
 
 /* A field of an unfolded class: bases first, structs expanded in place. */
@@ -163,8 +167,8 @@ struct ht_block {
 
 /* How to read records of a class; built when the first one arrives. */
 struct ht_plan {
-	struct ht_leaf *leaves;
-	struct slice *paths; /* of the leaves: names before they were made unique; freed unless raw */
+	struct ht_leaf *leaves; /* the allocation, which the others are a part of */
+	struct slice *paths;    /* of the leaves: names before they were made unique; NULL unless raw */
 	struct ht_block *blocks;
 	uint32_t *args; /* leaves that become fields of the event */
 	uint32_t nleaves, nblocks, nargs;

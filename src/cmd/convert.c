@@ -74,25 +74,15 @@ static bool anonymise_options_check(struct anonymise_options *a, struct options 
 
 static void put_names(struct text *t, const struct tabletext *readable)
 {
+	const struct tabletext_entry *const names = tabletext_entries(readable);
 	const size_t n = readable->used;
-	struct slice *const names = calloc(n > 0 ? n : 1, sizeof *names);
 
-	if (names == NULL) {
-		t->failed = true;
-		return;
-	}
-	for (size_t i = 0; readable->slots != NULL && i <= readable->mask; i++) {
-		const struct tabletext_slot *const s = &readable->slots[i];
-		if (s->value != TABLE_NONE)
-			names[s->value] = slice_of(s->p, s->n);
-	}
 	for (size_t i = 0; i < n; i++) {
 		text_str(t, i > 0 ? ", " : " (");
-		text_visible(t, names[i], 60);
+		text_visible(t, slice_of(names[i].p, names[i].n), 60);
 	}
 	if (n > 0)
 		text_str(t, n == REBIND_MAX_NAMES ? ", ...)" : ")");
-	free(names);
 }
 
 /* Lists what can still be read in an anonymised output, for people. */

@@ -1,7 +1,7 @@
 /* Self and total time of spans by name (stats.h): spans are collected per track and evaluated together when
- * the track's capacity is used up, or at the end.  Sorted spans are evaluated with a few stacks (runs); if
- * too many overlap, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks remember
- * the time that they cover. */
+ * the track's capacity is used up, or at the end.  Sorted spans are evaluated with stacks (runs); if spans
+ * are inside too many of them, with a segment tree in O(log n) per span.  Evaluated spans are dropped; blocks
+ * remember the time that they cover. */
 #include <stdlib.h>
 #include <string.h>
 

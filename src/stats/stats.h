@@ -219,8 +219,8 @@ static inline unsigned __int128 total_of(struct total t)
  * block is counted as inexact.  If all tracks together need more than SELF_TOTAL_ROOM, the capacity of each
  * is reduced.
  *
- * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost nothing unless more
- * than SELF_RUNS spans overlap at a time: then a track is evaluated in O(log n) per span.
+ * Spans in order of start or end cost least; others are sorted.  Partial overlaps cost little unless a span
+ * is inside more than SELF_RUNS spans that overlap in part: then a track is evaluated in O(log n) per span.
  */
 #define SELF_ROOM 65536U
 #define SELF_TOTAL_ROOM (3U << 18)
