@@ -1,5 +1,5 @@
 /*
- * Copies of streams, record by record (format/reader_copy.h).  The reader hands on the files of a stream
+ * Copies of streams, record by record (format/reader_modes.h).  The reader hands on the files of a stream
  * before its records, and event.dur tells streams apart; the writer gives each stream a file and appends its
  * records.  Adjoining records are written as one run, unless clocks are moved (--rebase).
  *

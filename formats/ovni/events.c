@@ -1,7 +1,7 @@
 /*
  * Event codes and events.  A code (MCV) becomes a class when it is first read; the vocabulary gives its plan,
  * against which payloads are checked.  A code whose events need no further check enters a hash table with two
- * slots for each key, the fast path of the reader and of ovni_events_add_fast().
+ * slots for each key, the fast path of the reader.
  * Memory: bounded by OVNI_MAX_CODES, and ANOMALIES_MAX rows for each stream.
  */
 #include "ovni/ovni.h"

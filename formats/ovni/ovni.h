@@ -99,7 +99,7 @@ void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt,
 /*
  * Looms, processes, threads, CPUs, marks, counters and models.  All texts lie in ovni_system.text.  A
  * function that runs out of memory sets no_memory and returns as if it had been given nothing; the reader
- * checks the flag once for each stream and batch.
+ * checks the flag once for each stream and event that is checked.
  */
 
 /* A stream, that is, a thread. */
@@ -322,7 +322,7 @@ struct ovni_file {
 	uint32_t n;    /* bytes of content */
 };
 
-#define OVNI_MAX_FILES 5 /* of a stream, but itself: no layout has more, and one of the trace */
+#define OVNI_MAX_FILES 5 /* beside a stream, and one of the trace; no layout has more */
 
 /* Files that are handed to the consumer before the records (WANT_FILES); the stream itself is the last. */
 struct ovni_files {

@@ -139,9 +139,11 @@ COLD static void check_region(struct ovni_state *st, char value, uint64_t offset
 	}
 }
 
-static void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset,
-                        uint64_t record)
+static inline void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region,
+                               const struct record *rec)
 {
+	const uint64_t offset = rec->offset, record = rec->ordinal;
+
 	if (clock < st->last && st->in_region && !end_of_region)
 		finding_tally_add(&st->unsorted, offset, record, clock, st->last);
 	else if (clock < st->last)
@@ -154,7 +156,7 @@ static void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_regio
 	st->last = clock;
 }
 
-static inline void check_event(struct ovni_state *st, const char *p, uint64_t clock, const struct record *rec)
+static void check_event(struct ovni_state *st, const char *p, uint64_t clock, const struct record *rec)
 {
 	const uint8_t flags = (uint8_t)p[0];
 	const bool unordered = p[1] == 'O' && p[2] == 'U';
@@ -166,7 +168,7 @@ static inline void check_event(struct ovni_state *st, const char *p, uint64_t cl
 	if ((flags & OVNI_FLAG_JUMBO) != 0 && (flags & 15) != OVNI_JUMBO_NIBBLE)
 		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE], offset, record,
 		            "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
-	check_clock(st, clock, unordered && p[3] == ']', offset, record);
+	check_clock(st, clock, unordered && p[3] == ']', rec);
 	if (unordered)
 		check_region(st, p[3], offset, record);
 	if (p[1] == 'O' && p[2] == 'H' && p[3] == 'e')
@@ -183,22 +185,23 @@ static uint64_t add_offset(uint64_t clock, int64_t offset)
 	return clock > UINT64_MAX - by ? UINT64_MAX : clock + by;
 }
 
+static inline void set_event(const struct ovni_state *st, struct record *rec, uint64_t clock)
+{
+	rec->ts = (st->r->want & WANT_RAW) != 0 ? clock : add_offset(clock, st->offset);
+	rec->track = st->stream.track;
+	rec->role = RECORD_IS_EVENT;
+}
+
 /* Checks the event whose head is at `head` and payload at rec->p, and finds its class. */
-static inline enum record_status take_event(struct ovni_state *st, struct record *rec, const char *head)
+COLD static enum record_status check_code(struct ovni_state *st, struct record *rec, const char *head)
 {
 	struct reader *const r = st->r;
 	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
-	const uint32_t code = load_u32(head, false);
 	const uint64_t clock = load_u64(head + 4, st->stream.big);
 
 	check_event(st, head, clock, rec);
-	rec->ts = (r->want & WANT_RAW) != 0 ? clock : add_offset(clock, st->offset);
-	rec->track = st->stream.track;
-	rec->role = RECORD_IS_EVENT;
-	rec->cls = ovni_fast_class(codes, code);
-	if (rec->cls != NULL)
-		return RECORD_DONE;
-	const struct ovni_code *const c = ovni_code_find(codes, r, code, rec);
+	set_event(st, rec, clock);
+	const struct ovni_code *const c = ovni_code_find(codes, r, load_u32(head, false), rec);
 	if (c == NULL || !ovni_check_payload(st, c, rec)) {
 		r->no_memory = true;
 		return RECORD_BAD;
@@ -238,7 +241,7 @@ COLD static enum record_status skip_jumbo(struct ovni_state *st, struct record *
 	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], rec->offset, rec->ordinal,
 	            "the data of a jumbo event has %" PRIu32 " bytes, more than %u: it was dropped", size,
 	            OVNI_MAX_JUMBO);
-	return take_event(st, rec, st->jumbo);
+	return check_code(st, rec, st->jumbo);
 }
 
 COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *rec, size_t rest)
@@ -259,7 +262,7 @@ COLD static enum record_status read_jumbo(struct ovni_state *st, struct record *
 		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], rec->offset, rec->ordinal,
 		            "%" PRIu32 " bytes of data, libovni writes at most %u", size, OVNI_WRITER_JUMBO);
 	rec->end = rec->p + OVNI_JUMBO_HEAD + size;
-	return take_event(st, rec, rec->p);
+	return check_code(st, rec, rec->p);
 }
 
 /* Reads what is no event of the window: files, the header, data that is skipped, the end. */
@@ -284,14 +287,19 @@ static enum record_status ovni_record(struct reader *r, struct record *rec)
 
 	if (!st->started || st->skip > 0 || rest < OVNI_EVENT_SIZE)
 		return read_other(st, rec);
-	const uint32_t flags = (uint8_t)rec->p[0];
-	if ((flags & OVNI_FLAG_JUMBO) != 0)
+	const uint32_t head = load_u32(rec->p, false), n = OVNI_EVENT_SIZE + ovni_payload_size(head);
+	if ((head & OVNI_FLAG_JUMBO) != 0)
 		return read_jumbo(st, rec, rest);
-	const uint32_t n = OVNI_EVENT_SIZE + ovni_payload_size(flags);
 	if (rest < n)
 		return report_cut(st, rec, "payload", rest, n);
 	rec->end = rec->p + n;
-	return take_event(st, rec, rec->p);
+	rec->cls = ovni_fast_class(&((const struct ovni_shared *)r->shared)->codes, head);
+	if (rec->cls == NULL)
+		return check_code(st, rec, rec->p);
+	const uint64_t clock = load_u64(rec->p + 4, st->stream.big);
+	check_clock(st, clock, false, rec);
+	set_event(st, rec, clock);
+	return RECORD_DONE;
 }
 
 /* ---- the reader ---- */
