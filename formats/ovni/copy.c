@@ -350,7 +350,14 @@ static void retain_file(struct ovw_state *st, uint64_t number, const char *file,
 	count_waiting(st, s, content.n, chunk);
 }
 
-/* Writes a record of a stream with a file, retains it, or leaves it out. */
+/* Returns whether no selected record needs this one. */
+static bool is_omitted(const struct event *e, const char *p)
+{
+	return e->phase != PHASE_STRUCTURE && (e->flags & EVENT_LEFT_OUT) != 0 && !is_definition(p) &&
+	       !is_thread_state(p);
+}
+
+/* Writes or retains a record of a stream with a file. */
 static void select_event(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	struct ovw_selection *const x = &st->copy.selection;
@@ -363,8 +370,6 @@ static void select_event(struct ovw_state *st, const struct event *e, struct sli
 		chunk->text.failed = true;
 		return;
 	}
-	if (!structure && !wanted && !defines && !is_thread_state(bytes.p))
-		return;
 	s->file = st->copy.streams[e->dur];
 	s->defines |= defines;
 	x->uses_tasks |= wanted && is_of_task(bytes.p);
@@ -672,10 +677,12 @@ static void select_record(struct ovw_state *st, const struct batch *b, uint32_t 
 
 	if (is_file(b, e))
 		add_file(st, b, e, chunk);
-	else if (!ensure_file(st, e->dur, chunk))
-		chunk->text.failed = true;
 	else if (lacks_data(e, b->bytes[i]))
 		ovw_lose(chunk, OVW_JUMBO_LEFT_OUT, e->offset);
+	else if (is_omitted(e, b->bytes[i].p))
+		return;
+	else if (!ensure_file(st, e->dur, chunk))
+		chunk->text.failed = true;
 	else
 		select_event(st, e, b->bytes[i], chunk);
 }
