@@ -188,8 +188,10 @@ static bool is_code(const char *p, const char *code)
 }
 
 /* Types of tasks, and tasks. */
-static bool is_definition(const char *p)
+static inline bool is_definition(const char *p)
 {
+	if (p[3] != 'c' && p[3] != 'C')
+		return false;
 	return is_code(p, "6Yc") || is_code(p, "6Tc") || is_code(p, "VYc") || is_code(p, "VTc") ||
 	       is_code(p, "VTC") || is_code(p, "POc") || is_code(p, "PPc");
 }
@@ -323,11 +325,12 @@ static struct ovw_waiting *find_waiting(struct ovw_state *st, uint64_t number)
 {
 	struct ovw_selection *const x = &st->copy.selection;
 
+	if (number < x->nstreams && x->streams[number] != NULL)
+		return x->streams[number];
 	if (number >= UINT32_MAX ||
 	    !array_reach(&x->streams, &x->nstreams, (uint32_t)number, sizeof *x->streams))
 		return NULL;
-	if (x->streams[number] == NULL)
-		x->streams[number] = calloc(1, sizeof **x->streams);
+	x->streams[number] = calloc(1, sizeof **x->streams);
 	return x->streams[number];
 }
 

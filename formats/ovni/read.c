@@ -139,8 +139,8 @@ COLD static void check_region(struct ovni_state *st, char value, uint64_t offset
 	}
 }
 
-static inline void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region,
-                               const struct record *rec)
+COLD static void check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region,
+                             const struct record *rec)
 {
 	const uint64_t offset = rec->offset, record = rec->ordinal;
 
@@ -297,7 +297,9 @@ static enum record_status ovni_record(struct reader *r, struct record *rec)
 	if (rec->cls == NULL)
 		return check_code(st, rec, rec->p);
 	const uint64_t clock = load_u64(rec->p + 4, st->stream.big);
-	check_clock(st, clock, false, rec);
+	if (clock < st->last || clock > INT64_MAX || st->offset < 0)
+		check_clock(st, clock, false, rec);
+	st->last = clock;
 	set_event(st, rec, clock);
 	return RECORD_DONE;
 }
