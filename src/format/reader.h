@@ -29,6 +29,8 @@ struct reader {
 	void *state;          /* state_size bytes, zeroed and freed by the engine */
 	void *shared;         /* trace_ops.shared_size bytes, shared by all inputs of a trace */
 	uint64_t records;     /* of this input; the first is number 1 */
+	uint32_t number;      /* of the input, for copies with WANT_FILES; else 0 */
+	uint8_t event_flags;  /* of all its events: EVENT_BIG */
 	bool no_memory;       /* set by the reader, in any function: reading ends with this record */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that requested it; else NULL */
 	size_t folder;        /* length of the folder prefix of its path; 0: a file of the command line */
@@ -43,7 +45,7 @@ struct reader {
 /* What the reader says of the bytes at the start of the window. */
 enum record_status {
 	RECORD_DONE,
-	RECORD_MORE, /* the window ends inside the record, and the input goes on; nothing was applied */
+	RECORD_MORE, /* the window ends inside the record, and the input goes on; in->p may skip bytes */
 	RECORD_END,  /* the input ends here */
 	RECORD_BAD,  /* a finding says why; the input after this point is unreadable */
 };
@@ -81,8 +83,7 @@ struct reader_ops {
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
 	int (*probe)(struct slice head, bool complete);
-	/* Called once, first: sets up the trace (dialect, clock, ...).  Returns false on OOM or after a
-	 * finding. */
+	/* Called first: sets up the trace (dialect, clock, ...).  Returns false on OOM or after a finding. */
 	bool (*open)(struct reader *r);
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */

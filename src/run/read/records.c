@@ -49,8 +49,10 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 		             .name = rec->cls->name,
 		             .cls = rec->cls,
 		             .track = is_event ? rec->track : NULL,
+		             .dur = raw ? r->number : 0,
 		             .offset = rec->offset - (uint64_t)(rec->p - from),
-		             .phase = is_event ? PHASE_INSTANT : PHASE_STRUCTURE };
+		             .phase = is_event ? PHASE_INSTANT : PHASE_STRUCTURE,
+		             .flags = r->event_flags };
 	if (!raw)
 		ops->event(r, rec, b, e);
 	else if (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)
@@ -75,7 +77,7 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (b != NULL && is_wanted(want, raw, rec))
 		add_event(r, ops, want, raw, rec, b);
 	in->p = rec->end;
-	if (rec->role == RECORD_IS_GAP)
+	if (rec->role >= RECORD_IS_GAP)
 		return RECORD_DONE;
 	r->records = rec->ordinal;
 	rec->cls->records++;
@@ -106,7 +108,7 @@ static enum record_status read_run(struct reader *r, struct batch *b)
 	struct record rec;
 
 	do {
-		if (ops->run != NULL)
+		if (ops->run != NULL && r->records > 0)
 			(void)ops->run(r, position_after(in, RUN_BYTES), NULL);
 		if (in->p < in->end || in->p == from)
 			status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
@@ -115,6 +117,7 @@ static enum record_status read_run(struct reader *r, struct batch *b)
 		return status;
 	b->events[b->n] = (struct event){ .ts = r->records - before,
 		                          .name = cls->name,
+		                          .dur = r->number,
 		                          .cls = cls,
 		                          .offset = offset,
 		                          .phase = PHASE_STRUCTURE };
@@ -149,10 +152,14 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 
 	while (b->n < b->cap && b->nfields < NEXT_FIELDS && !r->no_memory &&
 	       input_offset(in, in->p) - start < (runs ? RUNS_BYTES : NEXT_BYTES)) {
-		if (fast && r->records > 0)
+		if (fast && r->records > 0) {
 			fast = ops->run(r, position_after(in, NEXT_BYTES), to);
-		const enum record_status status =
-		    runs && r->records > 0 ? read_run(r, b) : read_record(r, ops, want, raw, &rec, to);
+			if (b->n == b->cap)
+				break;
+		}
+		const enum record_status status = runs && input_offset(in, in->p) > 0
+		                                      ? read_run(r, b)
+		                                      : read_record(r, ops, want, raw, &rec, to);
 		if (status == RECORD_END)
 			return finish(r, READ_END);
 		if (status == RECORD_BAD)

@@ -211,6 +211,7 @@ static struct reader reader_of(const struct source *s, struct findings *findings
 		.dialect = c->job->in.dialect,
 		.options = c->job->in.options,
 		.shared = c->shared,
+		.number = c->raw && (c->want & WANT_FILES) != 0 ? s->location.number : 0,
 		.ahead_of = c->ahead_of,
 		.folder = s->location.in_folder ? strlen(s->location.operand) : 0,
 		.archive = s->location.archive,
