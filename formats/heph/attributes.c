@@ -27,14 +27,16 @@ static inline void add_name(struct heph_names *names, struct slice name)
 	}
 }
 
-/* Clears the names, and adds those of the event's own fields in b unless it is NULL. */
-static void begin_names(struct heph_names *names, const struct heph_packet *k, const struct batch *b)
+/* Clears the names, and adds those of the n own fields of the event. */
+static void begin_names(struct heph_names *names, uint32_t n)
 {
 	names->seen = 0;
 	names->n = 0;
 	names->clash = false;
-	for (uint32_t i = 0; b != NULL && i < k->nfields; i++)
-		add_name(names, b->fields[b->nfields + i].name);
+	if (n > 0)
+		add_name(names, SLICE_LIT(HEPH_COUNTER_FIELD));
+	if (n > 1)
+		add_name(names, SLICE_LIT(HEPH_END_FIELD));
 }
 
 /* Returns the attribute after the one at p, which is complete. */
@@ -75,12 +77,12 @@ static struct slice unused_name(struct tabletext *table, struct slice name, uint
 /* The names of one event in a table. */
 struct name_check {
 	struct tabletext table; /* name -> times it occurred; 0: an event's own field, or a generated name */
-	struct field *f, *end;  /* retained fields whose attributes follow; NULL: no fields are wanted */
+	struct field *f, *end;  /* retained fields whose attributes follow; NULL: names are counted only */
 	bool counted;           /* in st->repeated */
 };
 
-/* Checks the name of an attribute, and renames its field if there is one: fields are in the order of the
- * attributes, but attributes beyond a limit have none. */
+/* Counts the repeated name of an attribute, or renames its field if there is one: fields are in the order of
+ * the attributes, but attributes beyond a limit have none. */
 static bool check_name(struct heph_state *st, const struct heph_packet *k, struct slice name,
                        struct name_check *check, struct batch *b)
 {
@@ -89,7 +91,7 @@ static bool check_name(struct heph_state *st, const struct heph_packet *k, struc
 
 	if (times == TABLE_NONE)
 		return tabletext_put(&check->table, name, 1);
-	if (times > 0 && !check->counted) {
+	if (b == NULL && !check->counted) {
 		check->counted = true;
 		finding_tally_add(&st->repeated, k->offset, k->ordinal, 0, 0);
 		if (st->repeated.count == 1)
@@ -102,20 +104,25 @@ static bool check_name(struct heph_state *st, const struct heph_packet *k, struc
 	return f->name.p != NULL;
 }
 
-void heph_names_check(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
-                      struct batch *b, bool all)
+void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct batch *b,
+                      const struct event *e, bool all)
 {
-	struct name_check check = { .f = b != NULL ? b->fields + b->nfields : NULL };
+	struct name_check check = { .f = NULL };
+	const char *p = k->attributes;
 	bool ok = true;
 
-	check.end = b != NULL ? check.f + k->nfields : NULL;
-	/* the event's own fields are first; their names are not in the packet */
-	for (; ok && check.f != check.end && (check.f->name.p < p || check.f->name.p >= k->end); check.f++)
-		ok = !all || tabletext_put(&check.table, check.f->name, 0);
-	for (uint32_t i = 0; ok && i < n && i < HEPH_MAX_ATTRIBUTES; i++, p = next_attribute(p))
+	if (b != NULL) {
+		const uint32_t own = heph_own_fields(k);
+		check.f = b->fields + e->first_field;
+		check.end = check.f + e->nfields;
+		for (uint32_t i = 0; ok && i < own; i++, check.f++)
+			ok = !all || tabletext_put(&check.table, check.f->name, 0);
+	}
+	for (uint32_t i = 0; ok && i < k->nattributes && i < HEPH_MAX_ATTRIBUTES; i++, p = next_attribute(p))
 		ok = check_name(st, k, slice_of(p + 2, load_u16(p, true)), &check, b);
 	tabletext_free(&check.table);
-	st->no_memory |= !ok;
+	if (!ok)
+		st->r->no_memory = true;
 }
 
 /* ---- values ---- */
@@ -124,7 +131,7 @@ void heph_names_check(struct heph_state *st, const struct heph_packet *k, const 
 struct attribute {
 	struct slice name;
 	const char *p;      /* the value; then the byte after it */
-	struct value value; /* only if it is wanted */
+	struct value value; /* only if it is wanted; a list has the position of its elements in `p` */
 	bool bad;           /* the value does not fit or its type is unknown; reported */
 	bool retained;      /* false: beyond a limit */
 };
@@ -212,14 +219,11 @@ static bool charge_elements(struct heph_state *st, struct heph_packet *k, const 
 	return false;
 }
 
-/* Reads an array: its numbers need one check of their size, strings one each.  If b is NULL, the value is not
- * wanted. */
-static void read_array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type,
-                       struct batch *b)
+/* Checks an array: its numbers need one check of their size, strings one each. */
+static void read_array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type)
 {
 	const size_t left = (size_t)(k->end - a->p);
 	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
-	struct value *values = NULL;
 
 	if (left < 2 || (size_t)n * size > left - 2) {
 		report_value_past_packet(st, k, a, "an array", (uint64_t)n * size + 2);
@@ -228,29 +232,32 @@ static void read_array(struct heph_state *st, struct heph_packet *k, struct attr
 	if (a->retained && !charge_elements(st, k, a, n))
 		a->retained = false;
 	a->p += 2;
-	if (b != NULL && a->retained) {
-		values = arena_alloc(&b->scratch, n * sizeof *values);
-		if (values == NULL) {
-			a->bad = st->no_memory = true;
-			return;
-		}
-		a->value = (struct value){
-			.type = VALUE_LIST, .element = value_types[type], .count = n, .values = values
-		};
-	}
-	if (type != HEPH_STRING) {
-		for (uint32_t i = 0; i < n && values != NULL; i++)
-			values[i] = load_number(type, a->p + (size_t)i * 8);
+	a->value = (struct value){ .type = VALUE_LIST, .element = value_types[type], .count = n, .p = a->p };
+	k->lists = true;
+	if (type != HEPH_STRING)
 		a->p += (size_t)n * 8;
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!read_string(st, k, a, values != NULL ? &values[i] : NULL))
+	for (uint32_t i = 0; type == HEPH_STRING && i < n; i++)
+		if (!read_string(st, k, a, NULL))
 			break;
 }
 
-static inline void read_value(struct heph_state *st, struct heph_packet *k, struct attribute *a,
-                              struct batch *b)
+/* Decodes the elements of a list, which are valid. */
+static void load_elements(struct value *list, struct arena *arena)
+{
+	struct value *const values = arena_alloc(arena, list->count * sizeof *values);
+	const char *p = list->p;
+
+	list->values = values;
+	for (uint32_t i = 0; values != NULL && i < list->count; i++) {
+		const uint32_t n = list->element == VALUE_STRING ? load_u16(p, true) : 0;
+		values[i] = list->element == VALUE_STRING
+		                ? value_string(textscan_slice(p + 2, n))
+		                : (struct value){ .type = list->element, .u64 = load_u64(p, true) };
+		p += list->element == VALUE_STRING ? 2 + n : 8;
+	}
+}
+
+static inline void read_value(struct heph_state *st, struct heph_packet *k, struct attribute *a)
 {
 	const uint8_t type = (uint8_t)*a->p++;
 
@@ -266,13 +273,13 @@ static inline void read_value(struct heph_state *st, struct heph_packet *k, stru
 		a->p += 8;
 		return;
 	case HEPH_STRING:
-		read_string(st, k, a, b != NULL ? &a->value : NULL);
+		read_string(st, k, a, k->build ? &a->value : NULL);
 		return;
 	case HEPH_ARRAY | HEPH_UNSIGNED:
 	case HEPH_ARRAY | HEPH_SIGNED:
 	case HEPH_ARRAY | HEPH_FLOAT:
 	case HEPH_ARRAY | HEPH_STRING:
-		read_array(st, k, a, type & 0x7F, b);
+		read_array(st, k, a, type & 0x7F);
 		return;
 	default:
 		report_unknown_type(st, k, a, type);
@@ -296,8 +303,7 @@ static HEPH_COLD bool cut_at_packet(struct heph_state *st, struct heph_packet *k
 }
 
 /* Reads the name of the attribute at p.  Returns false if it does not fit, which is reported. */
-static inline bool read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool build,
-                             struct attribute *a)
+static inline bool read_name(struct heph_state *st, struct heph_packet *k, const char *p, struct attribute *a)
 {
 	const size_t left = (size_t)(k->end - p);
 
@@ -313,7 +319,7 @@ static inline bool read_name(struct heph_state *st, struct heph_packet *k, const
 			                        left);
 		return false;
 	}
-	a->name = heph_text(p + 2, n, build);
+	a->name = heph_text(p + 2, n, k->build);
 	a->p = p + 2 + n;
 	a->bad = false;
 	if ((a->name.flags & SLICE_UTF8) == 0)
@@ -321,46 +327,52 @@ static inline bool read_name(struct heph_state *st, struct heph_packet *k, const
 	return true;
 }
 
-static inline bool add_field(struct heph_packet *k, const struct attribute *a, struct batch *b)
+static inline void add_field(struct heph_state *st, struct heph_packet *k, const struct attribute *a)
 {
-	struct field *const f = batch_fields(b, k->nfields + 1);
-
-	if (f == NULL)
-		return false;
-	f[k->nfields].name = a->name;
-	f[k->nfields++].value = a->value;
-	return true;
+	if (k->nfields == st->fields_cap &&
+	    !array_reserve(&st->fields, k->nfields, &st->fields_cap, sizeof *st->fields)) {
+		st->r->no_memory = true;
+		return;
+	}
+	st->fields[k->nfields].name = a->name;
+	st->fields[k->nfields++].value = a->value;
 }
 
-void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b)
+void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p)
 {
-	struct batch *const named = st->raw ? NULL : b; /* names of raw fields may be repeated */
-	const char *const first = p;
+	const bool named = k->build && !st->raw && !st->own.active; /* names of raw fields may be repeated */
 	struct attribute a;
-	uint32_t n = 0;
 
-	begin_names(&st->names, k, st->own.active ? NULL : named);
-	while (p < k->end) {
+	k->attributes = p;
+	begin_names(&st->names, named && load_u32(k->p, true) == HEPH_MAGIC_EVENT ? heph_own_fields(k) : 0);
+	for (; p < k->end && !st->r->no_memory; p = a.p) {
+		const uint32_t n = k->nattributes;
 		if (n == HEPH_MAX_ATTRIBUTES)
 			heph_report(st, HEPH_RULE_LIMIT, k, p,
 			            "more than %u attributes; those from here on are dropped",
 			            HEPH_MAX_ATTRIBUTES);
 		a.retained = n < HEPH_MAX_ATTRIBUTES;
-		if (!read_name(st, k, p, b != NULL, &a))
+		if (!read_name(st, k, p, &a))
 			break;
-		read_value(st, k, &a, b);
+		read_value(st, k, &a);
 		if (a.bad)
 			break;
-		if (n++ < HEPH_MAX_ATTRIBUTES)
+		if (n < HEPH_MAX_ATTRIBUTES)
 			add_name(&st->names, a.name);
-		if (a.retained && b != NULL && !add_field(k, &a, b)) {
-			st->no_memory = true;
-			break;
-		}
-		p = a.p;
+		k->nattributes++;
+		if (a.retained && k->build)
+			add_field(st, k, &a);
 	}
 	if (p < k->end)
 		k->fault = p;
-	if (st->names.clash && !st->no_memory)
-		heph_names_check(st, k, first, n, named, !st->own.active);
+	k->clash = st->names.clash;
+	if (k->clash)
+		heph_names_check(st, k, NULL, NULL, false);
+}
+
+void heph_load_lists(struct field *f, uint32_t n, struct arena *arena)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (f[i].value.type == VALUE_LIST)
+			load_elements(&f[i].value, arena);
 }

@@ -29,7 +29,7 @@ static struct heph_stream *add_stream(struct heph_state *st, const struct heph_p
 	}
 	if (!array_reserve(&all->list, all->n, &all->cap, sizeof *all->list) ||
 	    (k->stream >= HEPH_DIRECT && !table64_put(&all->index, k->stream, all->n))) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return NULL;
 	}
 	if (k->stream < HEPH_DIRECT)
@@ -86,14 +86,15 @@ static bool is_certain(const struct heph_state *st, const struct heph_gap *gap)
 {
 	const uint32_t distance = st->counters.shared.base - gap->first;
 
-	return st->gaps.ended != READ_MORE || (distance <= INT32_MAX && distance >= gap->span);
+	return st->gaps.ended || (distance <= INT32_MAX && distance >= gap->span);
 }
 
-/* Removes the next gap that is certain.  Returns false if there is none. */
-static bool next_gap(struct heph_state *st, struct heph_gap *out)
+bool heph_next_gap(struct heph_state *st, bool ended)
 {
 	struct heph_gaps *const gaps = &st->gaps;
+	struct heph_gap *const out = &gaps->next;
 
+	gaps->ended = ended;
 	if (gaps->own.missing > 0) {
 		*out = gaps->own;
 		gaps->own.missing = 0;
@@ -109,20 +110,17 @@ static bool next_gap(struct heph_state *st, struct heph_gap *out)
 	return false;
 }
 
-bool heph_gap_put(struct heph_state *st, struct batch *b)
+void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e)
 {
-	struct heph_gap gap;
+	const struct heph_gap *const gap = &st->gaps.next;
+	const struct reader_gap g = { .track = heph_gap_track(st, gap->stream),
+		                      .from = gap->from,
+		                      .to = gap->to,
+		                      .missing = gap->missing,
+		                      .offset = gap->offset };
 
-	if (!next_gap(st, &gap))
-		return false;
-	const struct track *const track = heph_gap_track(st, gap.stream);
-	st->no_memory |= track == NULL || !reader_gap_put(st->r, b,
-	                                                  &(struct reader_gap){ .track = track,
-	                                                                        .from = gap.from,
-	                                                                        .to = gap.to,
-	                                                                        .missing = gap.missing,
-	                                                                        .offset = gap.offset });
-	return true;
+	if (g.track == NULL || !reader_gap_event(st->r, b, &g, e))
+		st->r->no_memory = true;
 }
 
 /* ---- counters of stream 0 ---- */
@@ -228,7 +226,7 @@ static HEPH_COLD void start_stream(struct heph_state *st, const struct heph_pack
 	}
 }
 
-void heph_check_counter(struct heph_state *st, const struct heph_packet *k)
+void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
 

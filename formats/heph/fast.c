@@ -1,7 +1,7 @@
 /*
  * Fast path: checks event packets without building events.  Validation and copying need only the length of
  * a packet.  A packet is counted once it is known to be valid and of the common form; all others are left to
- * heph_read_packet(), which reads them again from their start and reports their faults.
+ * the reader's `record`, which reads them again from their start and reports their faults.
  */
 #include "base/utf8.h"
 #include "heph/heph.h"
@@ -10,7 +10,7 @@
 
 /* ---- attributes ---- */
 
-/* These functions return NULL or false if heph_read_packet() must read the packet. */
+/* These functions return NULL or false if `record` must read the packet. */
 
 static inline bool is_utf8(const char *p, uint32_t n)
 {
@@ -154,12 +154,13 @@ static inline void count_packet(struct heph_state *st, const char *p)
 	}
 }
 
-static const struct track *find_track_slow(struct heph_state *st, const char *p)
+static HEPH_COLD const struct track *find_track_slow(struct heph_state *st, const char *p)
 {
 	const struct heph_packet k = packet_at(st, p);
 	const struct track *const t = heph_track_slow(st, &k);
 
-	st->no_memory |= t == NULL;
+	if (t == NULL)
+		st->r->no_memory = true;
 	return t;
 }
 
@@ -174,51 +175,48 @@ static inline const struct track *find_track(struct heph_state *st, const char *
 	                                                                            : find_track_slow(st, p);
 }
 
-bool heph_wants_fast(const struct heph_state *st)
+/* Adds the event of a packet.  Returns false if the batch is full.  Not inlined, for the sake of validation.
+ */
+static __attribute__((noinline)) bool add_event(const struct heph_state *st, const char *p,
+                                                const struct track *track, struct batch *b)
 {
-	return st->r->want == WANT_FINDINGS || (st->r->want & (WANT_RUNS | WANT_FIELDS)) == WANT_RUNS;
+	const uint64_t start = load_u64(p + 24, true);
+
+	b->events[b->n++] =
+	    (struct event){ .ts = start,
+		            .dur = load_u64(p + 32, true) - start,
+		            .name = textscan_slice(p + HEPH_EVENT_MIN, load_u16(p + 40, true)),
+		            .cls = st->event_class,
+		            .track = track,
+		            .offset = input_offset(st->r->in, p),
+		            .phase = PHASE_SPAN };
+	return b->n < b->cap;
 }
 
-/* Adds a raw event for the packets from p to the start of the window. */
-static void add_run(const struct heph_state *st, const char *p, const struct track *track, struct batch *b)
+bool heph_run(struct reader *r, const char *limit, struct batch *b)
 {
-	b->events[b->n] = (struct event){ .ts = load_u64(p + 24, true),
-		                          .name = st->event_class->name,
-		                          .cls = st->event_class,
-		                          .track = track,
-		                          .offset = input_offset(st->r->in, p),
-		                          .phase = PHASE_SPAN };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(p, (size_t)(st->r->in->p - p));
-	b->n++;
-}
-
-bool heph_read_fast(struct heph_state *st, struct batch *b, uint64_t until)
-{
-	struct input *const in = st->r->in;
-	const char *const first = in->p, *const end = in->end;
-	const size_t bytes = (size_t)(until - input_offset(in, first));
-	const bool runs = (st->r->want & WANT_RUNS) != 0;
+	struct heph_state *const st = r->state;
+	const char *const end = r->in->end;
 	const uint64_t latest = st->epoch.known ? UINT64_MAX - st->epoch.ns : UINT64_MAX;
-	const uint64_t before = st->r->records;
-	const struct track *track = NULL; /* of the first packet */
-	const char *p = first, *next;
+	const uint64_t before = r->records;
+	const bool tracks = (r->want & WANT_TIMES) != 0;
+	const char *p = r->in->p, *next;
 
-	while ((size_t)(p - first) < bytes && !st->no_memory &&
-	       (next = check_event(p, end, latest)) != NULL) {
+	if (b != NULL && (heph_builds_fields(st) || b->bytes != NULL || reader_wants_gaps(r)))
+		return false;
+	if (st->search.open)
+		return true;
+	while (p < limit && !r->no_memory && (next = check_event(p, end, latest)) != NULL) {
 		count_packet(st, p);
-		if (runs) {
-			const struct track *const t = find_track(st, p);
-			track = p == first ? t : track;
+		if (tracks) {
+			const struct track *const track = find_track(st, p);
+			if (b != NULL && !add_event(st, p, track, b))
+				limit = next;
 		}
 		p = next;
 	}
-	in->p = p;
-	if (p == first)
-		return false;
-	st->event_class->records += st->r->records - before;
-	st->r->trace->events += st->r->records - before;
-	if (runs && !st->no_memory)
-		add_run(st, first, track, b);
+	r->in->p = p;
+	st->event_class->records += r->records - before;
+	r->trace->events += r->records - before;
 	return true;
 }

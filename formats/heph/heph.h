@@ -2,7 +2,7 @@
  * The private header of the Heph format ("Trace Format", version 0.1.0): reader, recovery and writer.
  *
  *   format.c      probe, row of the format
- *   read.c        findings, packets, events and options, the loop of the reader
+ *   read.c        findings, packets, events and options
  *   attributes.c  attributes of events and options, repeated names
  *   fast.c        valid packets that are only checked or copied
  *   meaning.c     tracks; options and attributes of tracetool: what it wrote itself reads back unchanged
@@ -57,12 +57,10 @@ enum heph_type {
 };
 
 /* Limits, far above real traces, so that hostile input costs little. */
-#define HEPH_MAX_PACKET (2U << 20)   /* bytes; arrays of 65,535 numbers of each type fit */
-#define HEPH_MAX_ATTRIBUTES 65000U   /* retained of one event */
-#define HEPH_MAX_ELEMENTS 262144U    /* retained of all arrays of one event */
-#define HEPH_MAX_STREAMS 65536U      /* distinguished */
-#define HEPH_NEXT_BYTES (256U << 10) /* read in one call, plus one packet */
-#define HEPH_NEXT_FIELDS (64U << 10) /* read in one call, plus those of one packet */
+#define HEPH_MAX_PACKET (2U << 20) /* bytes; arrays of 65,535 numbers of each type fit */
+#define HEPH_MAX_ATTRIBUTES 65000U /* retained of one event */
+#define HEPH_MAX_ELEMENTS 262144U  /* retained of all arrays of one event */
+#define HEPH_MAX_STREAMS 65536U    /* distinguished */
 
 /* Names of the fields that an event has besides its attributes. */
 #define HEPH_COUNTER_FIELD "stream_counter"
@@ -88,18 +86,35 @@ struct heph_packet {
 	bool followed;     /* another packet starts at `end`, or the input ends: the size is credible */
 	const char *fault; /* the first byte that cannot be interpreted; NULL: none */
 
+	struct slice text; /* the description of an event, the name of an option */
+
 	/* events */
 	uint32_t stream, counter;
 	uint64_t substream, start, stop;
-	struct slice description;
-	uint32_t nfields;   /* in the batch, after the fields in use */
-	uint32_t nelements; /* of arrays, retained */
+
+	struct value option; /* the value of an option */
+
+	/* attributes */
+	const char *attributes; /* the first */
+	uint32_t nattributes;   /* complete */
+	uint32_t nfields;       /* in heph_state.fields */
+	uint32_t nelements;     /* of arrays, retained */
+	bool build;             /* attributes become fields */
+	bool lists;             /* some are arrays */
+	bool clash;             /* names may be repeated: heph_names_check() */
 };
 
 /* Returns the end of an event, which has no length if it ends before it starts. */
 static inline uint64_t heph_packet_end(const struct heph_packet *k)
 {
 	return k->stop < k->start ? k->start : k->stop;
+}
+
+/* Returns the number of fields that an event has besides its attributes: the counter, and the end if it ends
+ * before it starts. */
+static inline uint32_t heph_own_fields(const struct heph_packet *k)
+{
+	return k->stop < k->start ? 2 : 1;
 }
 
 /* heph_packet_min() for less than 4 bytes. */
@@ -185,7 +200,8 @@ struct heph_gaps {
 	struct heph_gap own;                   /* of another stream than 0; missing == 0: none */
 	struct heph_gap shared[HEPH_MAX_GAPS]; /* of stream 0: a ring */
 	uint32_t head, n;
-	enum read_status ended; /* READ_MORE: packets may follow; else the result of the reader */
+	struct heph_gap next; /* of the last RECORD_IS_MISSING */
+	bool ended;           /* no packets follow */
 };
 
 struct heph_epoch {
@@ -248,6 +264,7 @@ struct heph_names {
 /* The search for a packet after damage. */
 struct heph_search {
 	bool open;
+	bool failed; /* no packet follows */
 	enum heph_rule rule;
 	uint64_t offset, record; /* of the finding */
 	uint64_t from;           /* offset of the first byte that is skipped */
@@ -257,8 +274,10 @@ struct heph_search {
 /* State of an input. */
 struct heph_state {
 	struct reader *r;
-	bool no_memory; /* reading ends after the current packet */
-	bool raw;       /* raw events are wanted */
+	bool raw; /* raw events are wanted */
+	struct heph_packet packet;
+	struct field *fields; /* its attributes */
+	uint32_t fields_cap;
 	struct class *event_class, *metadata_class;
 	struct heph_search search;
 	struct heph_streams streams;
@@ -272,7 +291,7 @@ struct heph_state {
 	struct quoted repeated_name;   /* the first of these */
 };
 
-/* Functions without a result set st->no_memory on OOM. */
+/* Functions without a result set r->no_memory on OOM. */
 
 /* ---- format.c ---- */
 
@@ -296,46 +315,48 @@ void heph_report_past_packet(struct heph_state *st, const struct heph_packet *k,
 void heph_report_text(struct heph_state *st, const struct heph_packet *k, const char *what, struct slice s)
     __attribute__((cold));
 
-/* Reads the packet at the start of the window; k is as much of it as was understood.  After a damaged packet
- * st->search.open is set.  Returns false if more input is needed, and changes nothing.  b is not used if the
- * consumer wants no events. */
-bool heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b);
-
 extern const struct reader_ops heph_reader_ops;
 
 /* ---- fast.c ---- */
 
-/* Returns true if packets are only checked, or wanted in runs (WANT_RUNS). */
-bool heph_wants_fast(const struct heph_state *st);
+/* Whether attributes of events become fields. */
+static inline bool heph_builds_fields(const struct heph_state *st)
+{
+	const unsigned want = st->r->want;
+	const bool needed = class_needs_fields(st->event_class) || (st->own.active && !st->raw);
 
-/* Checks and counts valid event packets at the start of the window, up to about the offset `until`; stops at
- * any other.  If runs are wanted, they become one raw event of the batch, which has space.  Returns false if
- * there are none. */
-bool heph_read_fast(struct heph_state *st, struct batch *b, uint64_t until);
+	return (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
+}
+
+/* See reader_ops.run: valid event packets, unless their fields are wanted; stops at any other. */
+bool heph_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- recover.c ---- */
 
-/* Starts a search for the next packet at `from`.  The finding about `at` is reported when the search ends.
- * The bytes that are skipped start with the packet, or with its fault. */
+/* Starts a search for the next packet.  The finding about `at` is reported when the search ends; the bytes
+ * that are skipped start at `from`. */
 void heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k,
                        const char *at, const char *from, const char *fmt, ...)
     __attribute__((cold, format(printf, 6, 7)));
 
-/* Searches up to 1 MiB, and clears st->search.open if a packet was found.  Returns false if none follows. */
-bool heph_search_next(struct heph_state *st);
+/* Skips bytes that start no packet, at most 1 MiB; clears st->search.open at a packet or the end. */
+enum record_status heph_search(struct heph_state *st, struct record *rec);
 
 extern const struct recover_ops heph_recover_ops;
 
 /* ---- check.c ---- */
 
 void heph_streams_free(struct heph_streams *all);
-void heph_check_counter(struct heph_state *st, const struct heph_packet *k);
+void heph_check_counter_slow(struct heph_state *st, const struct heph_packet *k);
 
 /* Reports about counters what is certain only at the end. */
 void heph_counters_finish(struct heph_state *st);
 
-/* Adds a gap to the batch, which has space.  Returns false if no gap is certain. */
-bool heph_gap_put(struct heph_state *st, struct batch *b);
+/* Removes the next gap that is certain.  Returns false if there is none.  ended: no packets follow. */
+bool heph_next_gap(struct heph_state *st, bool ended);
+
+/* Makes the gap a span. */
+void heph_gap_event(struct heph_state *st, struct batch *b, struct event *e);
 
 /* Reads the option `epoch`, whose value ends with the packet. */
 void heph_set_epoch(struct heph_state *st, const struct heph_packet *k, const char *value);
@@ -349,6 +370,18 @@ static inline struct heph_stream *heph_stream_find(const struct heph_streams *al
 	const uint32_t i = id < HEPH_DIRECT ? all->direct[id] - 1 : table64_get(&all->index, id);
 
 	return i != TABLE_NONE ? &all->list[i] : NULL;
+}
+
+static inline void heph_check_counter(struct heph_state *st, const struct heph_packet *k)
+{
+	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
+
+	if (s != NULL && k->stream != 0 && k->counter == s->last + 1) {
+		s->last = k->counter;
+		s->end = heph_packet_end(k);
+	} else {
+		heph_check_counter_slow(st, k);
+	}
 }
 
 static inline bool heph_has_gaps(const struct heph_gaps *gaps)
@@ -398,8 +431,7 @@ static inline const struct track *heph_track(struct heph_state *st, const struct
 #define HEPH_OWN_MAX_CLASSES 65536U
 
 /* Reads an option of tracetool, whose value ends with the packet.  Returns false if the name is unknown. */
-bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
-                     struct batch *b);
+bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *value);
 
 /* Applies tracetool's attributes to an event of a trace that is `active`.  Its fields are the last ones of
  * the batch. */
@@ -409,13 +441,32 @@ void heph_own_free(struct heph_own *own);
 
 /* ---- attributes.c ---- */
 
-/* Reads the attributes from p to the end of the packet, into fields of b if it is not NULL. */
-void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b);
+/* Checks the attributes from p to the end of the packet, and with k->build decodes them into st->fields. */
+void heph_read_attributes(struct heph_state *st, struct heph_packet *k, const char *p);
 
-/* Reports repeated names among the n attributes at p, which are complete, and renames their fields in the
- * batch (b may be NULL).  With `all` names must also differ from those of the event's own fields. */
-void heph_names_check(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
-                      struct batch *b, bool all);
+/* Decodes the elements of lists, which are valid. */
+void heph_load_lists(struct field *f, uint32_t n, struct arena *arena);
+
+/* Adds the decoded attributes to an event, after `own` fields to be filled in.  Returns the first of these;
+ * NULL on OOM. */
+static inline struct field *heph_add_attributes(const struct heph_state *st, const struct heph_packet *k,
+                                                uint32_t own, struct batch *b, struct event *e)
+{
+	struct field *const f = batch_event_fields(b, e, (uint16_t)(own + k->nfields));
+
+	if (f == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < k->nfields; i++)
+		f[own + i] = st->fields[i];
+	if (k->lists)
+		heph_load_lists(f + own, k->nfields, &b->scratch);
+	return f;
+}
+
+/* Reports repeated names of attributes (b NULL), or renames their fields.  With `all` names must also differ
+ * from those of the event's own fields. */
+void heph_names_check(struct heph_state *st, const struct heph_packet *k, struct batch *b,
+                      const struct event *e, bool all);
 
 /* Returns equal numbers for equal names: a hash of the first bytes, the last ones and the length. */
 static inline uint32_t heph_name_signature(struct slice name)
@@ -479,12 +530,9 @@ static inline struct slice heph_text(const char *p, uint32_t n, bool build)
 /* Sets the fields that all raw events and all raw options have, in file order. */
 void heph_raw_declare(struct class *event, struct class *metadata);
 
-/* Adds the fields of an event before its attributes. */
-bool heph_raw_add_event(struct heph_packet *k, struct batch *b);
-
-/* Adds the fields of an option to e. */
-bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
-                         struct batch *b);
+/* See reader_ops.fields. */
+void heph_raw_fields(struct heph_state *st, const struct heph_packet *k, const struct record *rec,
+                     struct batch *b, struct event *e);
 
 /* ---- writer: packets as bytes ---- */
 

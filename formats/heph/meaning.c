@@ -166,31 +166,31 @@ static void read_trace(struct heph_state *st, const struct attributes *a)
 	st->own.active = true;
 	if (clock.n > 0) {
 		const struct slice s = arena_copy(&st->r->trace->arena, clock);
-		st->no_memory |= s.p == NULL;
+		st->r->no_memory |= s.p == NULL;
 		if (s.p != NULL)
 			st->r->trace->clock = s.p;
 	}
 }
 
 /* Adds metadata of the trace; not lists, whose elements would have to be copied. */
-static void read_fact(struct heph_state *st, struct attributes *a, struct batch *b)
+static void read_fact(struct heph_state *st, const struct attributes *a)
 {
 	struct trace *const t = st->r->trace;
-	struct field f;
+	struct arena scratch = { .head = NULL };
 
-	if (a->n == 0)
+	if (a->n == 0 || a->f[0].value.type == VALUE_LIST)
 		return;
-	f = a->f[0];
-	words_restore_types(find_text(a, word_names[WORD_TYPES].p), &f, 1, &b->scratch);
-	if (f.value.type == VALUE_LIST || !fact_is_of_trace(&f.name))
-		return;
-	bool ok = true;
-	if (f.value.type == VALUE_BYTES || f.value.type == VALUE_JSON) { /* still in the batch or the input */
+	struct field f = a->f[0];
+	words_restore_types(find_text(a, word_names[WORD_TYPES].p), &f, 1, &scratch);
+	bool ok = !scratch.failed;
+	const bool is_fact = fact_is_of_trace(&f.name);
+	if (is_fact && (f.value.type == VALUE_BYTES || f.value.type == VALUE_JSON)) {
 		f.value.p = arena_copy(&t->arena, value_text(&f.value)).p;
-		ok = f.value.p != NULL;
+		ok &= f.value.p != NULL;
 	}
-	if (!ok || !trace_add_meta(t, f.name, f.value))
-		st->no_memory = true;
+	if (!ok || (is_fact && !trace_add_meta(t, f.name, f.value)))
+		st->r->no_memory = true;
+	arena_free(&scratch);
 }
 
 /* ---- options: tracks ---- */
@@ -281,9 +281,9 @@ static void read_track(struct heph_state *st, const struct heph_packet *k, struc
 		to.track = get_process(st, to.stream, find_text(a, "name"));
 		if (to.track != NULL)
 			set_id(to.track, a);
-		st->no_memory |= !add_described(st, to);
+		st->r->no_memory |= !add_described(st, to);
 	} else {
-		st->no_memory |= !add_thread(st, k, to, a);
+		st->r->no_memory |= !add_thread(st, k, to, a);
 	}
 }
 
@@ -306,12 +306,11 @@ static bool charge_option(struct heph_state *st, const struct heph_packet *k)
 	return false;
 }
 
-bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name, const char *value,
-                     struct batch *b)
+bool heph_own_option(struct heph_state *st, struct heph_packet *k, const char *value)
 {
+	const struct slice name = k->text;
 	const bool trace = slice_is(name, HEPH_OWN_TRACE), track = slice_is(name, HEPH_OWN_TRACK);
 	const size_t ids = track ? HEPH_OWN_TRACK_IDS : 0, left = (size_t)(k->end - value);
-	const bool build = (st->r->want & WANT_TIMES) != 0 && !st->raw;
 
 	if (!trace && !track && !slice_is(name, HEPH_OWN_FACT))
 		return false;
@@ -321,10 +320,11 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice 
 		return true;
 	}
 	const bool retained = charge_option(st, k);
-	heph_read_attributes(st, k, value + ids, build ? b : NULL);
-	if (!build || !retained || st->no_memory)
+	k->build = (st->r->want & WANT_TIMES) != 0 && !st->raw;
+	heph_read_attributes(st, k, value + ids);
+	if (!k->build || !retained || st->r->no_memory)
 		return true;
-	struct attributes a = { b->fields + b->nfields, k->nfields };
+	const struct attributes a = { st->fields, k->nfields };
 	if (trace)
 		read_trace(st, &a);
 	else if (track)
@@ -333,7 +333,7 @@ bool heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice 
 		                                    .substream = load_u64(value + 4, true) },
 		           &a);
 	else
-		read_fact(st, &a, b);
+		read_fact(st, &a);
 	return true;
 }
 
@@ -357,7 +357,7 @@ static struct class *add_class(struct heph_state *st, struct slice name, struct 
 		return NULL;
 	like.plan = trace_find_plan(t, name, NULL, NULL);
 	struct class *const c = trace_plan_class(t, &like);
-	st->no_memory |= c == NULL;
+	st->r->no_memory |= c == NULL;
 	if (t->nplanned > before) {
 		own->nclasses++;
 		own->text += name.n + category.n;
@@ -381,7 +381,7 @@ static struct class *find_class(struct heph_state *st, const struct words *w)
 
 void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event *e, struct batch *b)
 {
-	const uint32_t first = k->stop < k->start ? 2 : 1; /* after the fields of every event */
+	const uint32_t first = heph_own_fields(k);
 	struct field *const f = b->fields + e->first_field;
 	struct words w = { .of[WORD_CLASS].type = VALUE_NONE };
 	uint32_t end = e->nfields;
@@ -389,7 +389,7 @@ void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct e
 	while (end > first && words_read(&w, f[end - 1].name, &f[end - 1].value))
 		end--;
 	if (w.of[WORD_CLASS].type == VALUE_NONE) { /* an event of another writer */
-		heph_names_check(st, k, e->name.p + e->name.n, e->nfields - first, b, true);
+		heph_names_check(st, k, b, e, true);
 		return;
 	}
 	struct class *const cls = find_class(st, &w);
@@ -404,5 +404,6 @@ void heph_own_event(struct heph_state *st, const struct heph_packet *k, struct e
 		f[i].name = words_unescape(f[i].name);
 		f[i - first] = f[i];
 	}
+	b->nfields -= e->nfields - (end - first);
 	e->nfields = (uint16_t)(end - first);
 }

@@ -64,33 +64,24 @@ static void set_numbers(const struct heph_packet *k, const struct class_field *d
 	}
 }
 
-bool heph_raw_add_event(struct heph_packet *k, struct batch *b)
+void heph_raw_fields(struct heph_state *st, const struct heph_packet *k, const struct record *rec,
+                     struct batch *b, struct event *e)
 {
-	const uint32_t last = EVENT_FIELDS - 1;
-	struct field *const f = batch_fields(b, EVENT_FIELDS);
+	const bool option = rec->role == RECORD_IS_STRUCTURE;
+	struct field *const f =
+	    option ? batch_event_fields(b, e, OPTION_FIELDS) : heph_add_attributes(st, k, EVENT_FIELDS, b, e);
 
 	if (f == NULL)
-		return false;
-	set_numbers(k, event_fields, last, f);
-	f[last] = (struct field){ event_fields[last].name, value_string(k->description) };
-	k->nfields = EVENT_FIELDS;
-	return true;
-}
-
-bool heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
-                         struct batch *b)
-{
-	struct field *const f = batch_fields(b, OPTION_FIELDS);
-
-	if (f == NULL)
-		return false;
-	set_numbers(k, option_fields, 2, f);
-	f[2] = (struct field){ option_fields[2].name, value_string(name) };
-	f[3] = (struct field){ option_fields[3].name, value };
-	e->first_field = b->nfields;
-	e->nfields = OPTION_FIELDS;
-	b->nfields += OPTION_FIELDS;
-	return true;
+		return;
+	if (option) {
+		set_numbers(k, option_fields, 2, f);
+		f[2] = (struct field){ option_fields[2].name, value_string(k->text) };
+		f[3] = (struct field){ option_fields[3].name, k->option };
+	} else {
+		set_numbers(k, event_fields, EVENT_FIELDS - 1, f);
+		f[EVENT_FIELDS - 1] =
+		    (struct field){ event_fields[EVENT_FIELDS - 1].name, value_string(k->text) };
+	}
 }
 
 /* ---- streams of copies: numbers and counters ---- */
@@ -555,7 +546,7 @@ void hpw_copy_batch(struct hpw_copy *copy, const struct batch *b, struct chunk *
 			copy->input++;
 		copy->any = true;
 		copy->offset = e->offset;
-		if (e->phase != PHASE_STRUCTURE)
+		if (load_u32(b->bytes[i].p, true) == HEPH_MAGIC_EVENT)
 			copy_events(copy, e, b->bytes[i]);
 		else if (is_epoch(b->bytes[i]))
 			copy_epoch(copy, e, b->bytes[i]);

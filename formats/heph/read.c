@@ -4,6 +4,8 @@
  * of which the document defines one, `epoch`.  Several threads append to one file: packets of different
  * streams interleave, times are not sorted, and an option applies to the whole trace wherever it is stored.
  */
+#include <stdlib.h>
+
 #include "heph/heph.h"
 
 /* ---- findings ---- */
@@ -64,65 +66,9 @@ bool heph_is_packet(const char *p, const char *inside, const char *end)
 
 /* ---- events ---- */
 
-/* Returns the bytes of a packet; of a damaged one only those that were read, as the search skips the others.
- */
-static struct slice packet_bytes(const struct heph_packet *k)
-{
-	const char *const end = k->fault != NULL && !k->followed ? k->fault : k->end;
-
-	return slice_of(k->p, (size_t)(end - k->p));
-}
-
-/* Adds the counter, and the end of an event that ends before it starts: its span has no length, so the end
- * would be lost. */
-static bool add_own_fields(struct heph_packet *k, struct batch *b)
-{
-	struct field *const f = batch_fields(b, 2);
-
-	if (f == NULL)
-		return false;
-	f[0].name = SLICE_LIT(HEPH_COUNTER_FIELD);
-	f[0].value = (struct value){ .type = VALUE_U32, .u64 = k->counter };
-	k->nfields = 1;
-	if (k->stop < k->start) {
-		f[1].name = SLICE_LIT(HEPH_END_FIELD);
-		f[1].value = value_u64(k->stop);
-		k->nfields = 2;
-	}
-	return true;
-}
-
-static void add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
-{
-	struct event *const e = &b->events[b->n];
-
-	e->track = heph_track(st, k);
-	if (e->track == NULL) {
-		st->no_memory = true;
-		return;
-	}
-	e->ts = k->start;
-	e->dur = k->stop < k->start ? 0 : k->stop - k->start;
-	e->name = k->description;
-	e->cls = st->event_class;
-	e->offset = k->offset;
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)k->nfields;
-	e->phase = PHASE_SPAN;
-	e->flags = 0;
-	if (st->own.active && !st->raw)
-		heph_own_event(st, k, e, b);
-	b->nfields += e->nfields;
-	if (b->bytes != NULL)
-		b->bytes[b->n] = packet_bytes(k);
-	b->n++;
-}
-
-static void read_event(struct heph_state *st, struct heph_packet *k, struct batch *b)
+static void read_event(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
 	const unsigned want = st->r->want;
-	const bool needed = class_needs_fields(st->event_class) || (st->own.active && !st->raw);
-	const bool build = (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
 	const uint32_t n = load_u16(k->p + 40, true);
 	const size_t left = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
 
@@ -131,79 +77,71 @@ static void read_event(struct heph_state *st, struct heph_packet *k, struct batc
 	k->substream = load_u64(k->p + 16, true);
 	k->start = load_u64(k->p + 24, true);
 	k->stop = load_u64(k->p + 32, true);
+	k->build = heph_builds_fields(st);
 	heph_check_counter(st, k);
 	if (n > left) {
 		k->fault = k->p + 40;
 		heph_report_past_packet(st, k, k->fault, "the description", n, left);
 		return;
 	}
-	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS && (build || !st->raw));
-	if ((k->description.flags & SLICE_UTF8) == 0)
-		heph_report_text(st, k, "the description", k->description);
+	k->text = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS && (k->build || !st->raw));
+	if ((k->text.flags & SLICE_UTF8) == 0)
+		heph_report_text(st, k, "the description", k->text);
 	heph_check_epoch(st, k);
-	const char *const attributes = k->description.p + n;
-	if (build && !(st->raw ? heph_raw_add_event(k, b) : add_own_fields(k, b)))
-		st->no_memory = true;
-	else if (attributes < k->end)
-		heph_read_attributes(st, k, attributes, build ? b : NULL);
-	st->event_class->records++;
-	st->r->trace->events++;
-	if ((want & WANT_TIMES) != 0 && !st->no_memory)
-		add_event(st, k, b);
+	if (k->text.p + n < k->end)
+		heph_read_attributes(st, k, k->text.p + n);
+	rec->ts = k->start;
+	rec->cls = st->event_class;
+	rec->role = RECORD_IS_EVENT;
+	if ((want & WANT_TIMES) == 0)
+		return;
+	rec->track = heph_track(st, k);
+	if (rec->track == NULL)
+		st->r->no_memory = true;
+}
+
+/* Adds the fields of an event: the counter, the end of an event that ends before it starts, since its span
+ * has no length, and the attributes. */
+static void add_fields(struct heph_state *st, const struct heph_packet *k, struct batch *b, struct event *e)
+{
+	const uint32_t own = heph_own_fields(k);
+	struct field *const f = heph_add_attributes(st, k, own, b, e);
+
+	if (f == NULL)
+		return;
+	f[0].name = SLICE_LIT(HEPH_COUNTER_FIELD);
+	f[0].value = (struct value){ .type = VALUE_U32, .u64 = k->counter };
+	if (own > 1) {
+		f[1].name = SLICE_LIT(HEPH_END_FIELD);
+		f[1].value = value_u64(k->stop);
+	}
+	if (k->clash)
+		heph_names_check(st, k, b, e, !st->own.active);
+	if (st->own.active)
+		heph_own_event(st, k, e, b);
+}
+
+static void set_span(const struct heph_packet *k, struct event *e)
+{
+	e->dur = heph_packet_end(k) - k->start;
+	e->name = k->text;
+	e->phase = PHASE_SPAN;
 }
 
 /* ---- options ---- */
 
-static bool add_option_fields(struct batch *b, struct event *e, struct slice name, struct value value)
-{
-	struct field *const f = batch_fields(b, 2);
-
-	if (f == NULL)
-		return false;
-	f[0] = (struct field){ SLICE_LIT("option"), value_string(name) };
-	f[1] = (struct field){ SLICE_LIT("value"), value };
-	e->first_field = b->nfields;
-	e->nfields = 2;
-	b->nfields += 2;
-	return true;
-}
-
-static void add_option(struct heph_state *st, const struct heph_packet *k, struct slice name,
-                       struct slice value, struct batch *b)
-{
-	struct event *const e = &b->events[b->n];
-	struct value v = { .type = VALUE_BYTES, .count = value.n, .p = value.p };
-	bool ok = true;
-
-	if (slice_is(name, "epoch") && value.n == HEPH_EPOCH_SIZE)
-		v = value_u64(load_u64(value.p, true));
-	*e = (struct event){ .name = st->metadata_class->name,
-		             .cls = st->metadata_class,
-		             .phase = PHASE_STRUCTURE,
-		             .offset = k->offset };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = packet_bytes(k);
-	if (st->raw)
-		ok = heph_raw_add_option(k, name, v, e, b);
-	else if ((st->r->want & WANT_FIELDS) != 0)
-		ok = add_option_fields(b, e, name, v);
-	b->n += ok;
-	st->no_memory |= !ok;
-}
-
-static void report_unknown_option(struct heph_state *st, const struct heph_packet *k, struct slice name,
-                                  size_t size)
+static void report_unknown_option(struct heph_state *st, const struct heph_packet *k, size_t size)
 {
 	struct quoted q;
 
 	if (heph_is_shown(st, HEPH_RULE_UNKNOWN_OPTION))
-		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, name.p, "option %s with a value of %zu bytes",
-		            quoted(&q, name), size);
+		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, k->text.p, "option %s with a value of %zu bytes",
+		            quoted(&q, k->text), size);
 	else
-		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, name.p, "not shown");
+		heph_report(st, HEPH_RULE_UNKNOWN_OPTION, k, k->text.p, "not shown");
 }
 
-static void read_option(struct heph_state *st, struct heph_packet *k, struct batch *b)
+static void read_option(struct heph_state *st, struct heph_packet *k, struct record *rec)
 {
 	const uint32_t n = load_u16(k->p + 8, true);
 	const size_t left = (size_t)(k->end - k->p) - HEPH_METADATA_MIN;
@@ -213,17 +151,29 @@ static void read_option(struct heph_state *st, struct heph_packet *k, struct bat
 		heph_report_past_packet(st, k, k->p + 8, "the option name", n, left);
 		return;
 	}
-	const struct slice name = textscan_slice(k->p + HEPH_METADATA_MIN, n);
-	const char *const value = name.p + n;
-	if ((name.flags & SLICE_UTF8) == 0)
-		heph_report_text(st, k, "the option name", name);
-	if (slice_is(name, "epoch"))
-		heph_set_epoch(st, k, value);
-	else if (!word_is_own(name) || !heph_own_option(st, k, name, value, b))
-		report_unknown_option(st, k, name, left - n);
-	st->metadata_class->records++;
-	if ((st->r->want & WANT_STRUCTURE) != 0)
-		add_option(st, k, name, slice_of(value, left - n), b);
+	k->text = textscan_slice(k->p + HEPH_METADATA_MIN, n);
+	k->option = (struct value){ .type = VALUE_BYTES, .count = (uint32_t)left - n, .p = k->text.p + n };
+	if ((k->text.flags & SLICE_UTF8) == 0)
+		heph_report_text(st, k, "the option name", k->text);
+	if (slice_is(k->text, "epoch"))
+		heph_set_epoch(st, k, k->option.p);
+	else if (!word_is_own(k->text) || !heph_own_option(st, k, k->option.p))
+		report_unknown_option(st, k, left - n);
+	if (slice_is(k->text, "epoch") && k->option.count == HEPH_EPOCH_SIZE)
+		k->option = value_u64(load_u64(k->option.p, true));
+	rec->ts = 0;
+	rec->cls = st->metadata_class;
+	rec->role = RECORD_IS_STRUCTURE;
+}
+
+static void add_option(const struct heph_packet *k, struct batch *b, struct event *e)
+{
+	struct field *const f = batch_event_fields(b, e, 2);
+
+	if (f == NULL)
+		return;
+	f[0] = (struct field){ SLICE_LIT("option"), value_string(k->text) };
+	f[1] = (struct field){ SLICE_LIT("value"), k->option };
 }
 
 /* ---- packets ---- */
@@ -235,10 +185,10 @@ static HEPH_COLD void report_cut_start(struct heph_state *st, const struct heph_
 	const unsigned n = (unsigned)(end - k->p);
 
 	if (heph_packet_min(k->p, end) == 0)
-		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->p, k->p + 1,
+		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->p, k->p,
 		                  "the input ends in %u byte%s that start no packet", n, n == 1 ? "" : "s");
 	else
-		heph_search_begin(st, HEPH_RULE_CUT_PACKET, k, k->p, k->p + 1,
+		heph_search_begin(st, HEPH_RULE_CUT_PACKET, k, k->p, k->p,
 		                  "the input ends after %u of the 8 bytes of magic and size", n);
 }
 
@@ -249,65 +199,122 @@ static HEPH_COLD void report_bad_start(struct heph_state *st, const struct heph_
 	const char *const kind = magic == HEPH_MAGIC_EVENT ? "an event" : "a metadata";
 
 	if (min == 0)
-		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->p, k->p + 1,
+		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->p, k->p,
 		                  "0x%08" PRIX32 " where a packet should start", magic);
 	else if (size < min)
-		heph_search_begin(st, HEPH_RULE_PACKET_TOO_SMALL, k, k->p + 4, k->p + 4,
+		heph_search_begin(st, HEPH_RULE_PACKET_TOO_SMALL, k, k->p + 4, k->p,
 		                  "%s packet of %" PRIu32 " bytes, the minimum is %" PRIu32, kind, size, min);
 	else if (size > HEPH_MAX_PACKET)
-		heph_search_begin(st, HEPH_RULE_LIMIT, k, k->p + 4, k->p + 4,
+		heph_search_begin(st, HEPH_RULE_LIMIT, k, k->p + 4, k->p,
 		                  "%s packet of %" PRIu32 " bytes, the maximum is %u", kind, size,
 		                  HEPH_MAX_PACKET);
 	else
-		heph_search_begin(st, HEPH_RULE_CUT_PACKET, k, k->p, k->p + 4,
+		heph_search_begin(st, HEPH_RULE_CUT_PACKET, k, k->p, k->p,
 		                  "%s packet of %" PRIu32 " bytes, of which the input holds %" PRIu64, kind,
 		                  size, (uint64_t)(st->r->in->end - k->p));
 }
 
-/* Reads the content of a packet that is complete in the window. */
-static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct batch *b)
+/* Reads the content of a packet that is complete in the window.  Of a damaged one only the bytes that were
+ * read are a record, as the search skips the others. */
+static void read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct record *rec)
 {
-	struct input *const in = st->r->in;
+	const uint32_t size = (uint32_t)(k->end - k->p);
 
-	k->followed = heph_is_packet_end(k->end, in->end);
+	k->followed = heph_is_packet_end(k->end, st->r->in->end);
 	if (min == HEPH_EVENT_MIN)
-		read_event(st, k, b);
+		read_event(st, k, rec);
 	else
-		read_option(st, k, b);
-	st->r->records++;
-	if (k->fault == NULL || k->followed)
-		in->p = k->end;
-	else
+		read_option(st, k, rec);
+	rec->end = k->end;
+	rec->alone = min != HEPH_EVENT_MIN || k->fault != NULL || k->end != k->p + size;
+	if (k->fault != NULL && !k->followed) {
+		rec->end = k->fault;
 		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->end, k->fault,
 		                  "no packet starts where the damaged one before it should end");
+	}
+	if (rec->role == RECORD_IS_SKIPPED) /* a packet of which no event is made counts nevertheless */
+		st->r->records++;
 }
 
-bool heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b)
+/* Reads the packet at the start of the window, or skips the start of a damaged one. */
+static inline enum record_status read_packet(struct heph_state *st, struct record *rec)
 {
-	struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - in->p);
+	struct heph_packet *const k = &st->packet;
+	const struct input *const in = st->r->in;
+	const size_t left = (size_t)(in->end - rec->p);
 
-	*k = (struct heph_packet){ .p = in->p,
-		                   .offset = input_offset(in, in->p),
-		                   .ordinal = st->r->records + 1 };
+	rec->role = RECORD_IS_SKIPPED;
+	rec->alone = true;
+	k->p = rec->p;
+	k->offset = rec->offset;
+	k->ordinal = rec->ordinal;
+	k->fault = NULL;
+	k->nattributes = k->nfields = k->nelements = 0;
+	k->lists = k->clash = false;
 	if (left < HEPH_START) {
-		if (!in->last)
-			return false;
+		rec->end = rec->p + 1;
 		report_cut_start(st, k);
-		return true;
+		return RECORD_DONE;
 	}
 	const uint32_t min = heph_packet_min(k->p, in->end), size = load_u32(k->p + 4, true);
 	const bool possible = min != 0 && size >= min && size <= HEPH_MAX_PACKET;
 	/* a damaged packet is compared with the magic constant of the next one */
 	if (possible && left < size + 4 && !in->last)
-		return false;
+		return RECORD_MORE;
 	if (possible && left >= size) {
 		k->end = k->p + size;
-		read_content(st, k, min, b);
+		read_content(st, k, min, rec);
 	} else {
+		rec->end = rec->p + (min == 0 ? 1 : 4);
 		report_bad_start(st, k, min);
 	}
-	return true;
+	return RECORD_DONE;
+}
+
+static enum record_status read_record(struct reader *r, struct record *rec)
+{
+	struct heph_state *const st = r->state;
+	const size_t left = (size_t)(r->in->end - rec->p);
+	const bool ends = left == 0 && r->in->last && !st->search.open;
+
+	if (heph_has_gaps(&st->gaps) && heph_next_gap(st, ends)) {
+		rec->end = rec->p;
+		rec->cls = st->event_class;
+		rec->role = RECORD_IS_MISSING;
+		return RECORD_DONE;
+	}
+	if (st->search.open)
+		return heph_search(st, rec);
+	if (left < HEPH_START && !r->in->last)
+		return RECORD_MORE;
+	if (left == 0)
+		return st->search.failed ? RECORD_BAD : RECORD_END;
+	return read_packet(st, rec);
+}
+
+static void heph_event(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct heph_state *const st = r->state;
+	const struct heph_packet *const k = &st->packet;
+
+	if (rec->role == RECORD_IS_MISSING) {
+		heph_gap_event(st, b, e);
+	} else if (rec->role == RECORD_IS_EVENT) {
+		set_span(k, e);
+		if (k->build)
+			add_fields(st, k, b, e);
+	} else if ((r->want & WANT_FIELDS) != 0) {
+		add_option(k, b, e);
+	}
+}
+
+static void heph_fields(struct reader *r, const struct record *rec, struct batch *b, struct event *e)
+{
+	struct heph_state *const st = r->state;
+
+	if (rec->role == RECORD_IS_EVENT)
+		set_span(&st->packet, e);
+	heph_raw_fields(st, &st->packet, rec, b, e);
 }
 
 /* ---- the reader ---- */
@@ -347,64 +354,30 @@ static void heph_close(struct reader *r)
 	heph_streams_free(&st->streams);
 	table64_free(&st->tracks.index);
 	heph_own_free(&st->own);
+	free(st->fields);
 }
 
 /* Reports findings about the whole input. */
-static enum read_status finish(struct heph_state *st, enum read_status status)
+static void heph_end(struct reader *r)
 {
+	struct heph_state *const st = r->state;
 	const struct finding_tally *const t = &st->repeated;
 
 	heph_counters_finish(st);
 	if (t->count > 0)
-		finding_add(st->r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], t->offset, t->record,
+		finding_add(r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], t->offset, t->record,
 		            "attribute %s is repeated; %" PRIu64 " event%s in all", st->repeated_name.s,
 		            t->count, t->count == 1 ? "" : "s");
-	return status;
-}
-
-static enum read_status heph_next(struct reader *r, struct batch *b)
-{
-	struct heph_state *const st = r->state;
-	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p);
-	const bool fast = heph_wants_fast(st);
-	struct heph_packet k;
-
-	/* a packet gives at most one event, so counting packets and gaps bounds the batch */
-	for (uint32_t left = b->cap; left > 0 && b->nfields < HEPH_NEXT_FIELDS &&
-	                             input_offset(in, in->p) - start < HEPH_NEXT_BYTES;) {
-		if (st->gaps.ended == READ_MORE && !st->search.open && in->p == in->end &&
-		    (in->last || !input_more(in)))
-			st->gaps.ended = READ_END;
-		if (heph_has_gaps(&st->gaps) && heph_gap_put(st, b)) {
-			if (st->no_memory)
-				return READ_NO_MEMORY;
-			left--;
-			continue;
-		}
-		if (st->gaps.ended != READ_MORE)
-			return finish(st, st->gaps.ended);
-		if (st->search.open) {
-			if (!heph_search_next(st)) {
-				st->gaps.ended = READ_BAD;
-				continue;
-			}
-		} else if (!(fast && heph_read_fast(st, b, start + HEPH_NEXT_BYTES)) &&
-		           !heph_read_packet(st, &k, b)) {
-			input_more(in);
-			continue;
-		}
-		if (st->no_memory)
-			return READ_NO_MEMORY;
-		left--;
-	}
-	return READ_MORE;
 }
 
 const struct reader_ops heph_reader_ops = {
 	.state_size = sizeof(struct heph_state),
 	.probe = heph_probe,
 	.open = heph_open,
-	.next = heph_next,
+	.record = read_record,
+	.event = heph_event,
+	.fields = heph_fields,
+	.run = heph_run,
+	.end = heph_end,
 	.close = heph_close,
 };

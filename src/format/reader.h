@@ -54,7 +54,9 @@ enum record_role {
 	RECORD_IS_EVENT,
 	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
 	RECORD_IS_STRUCTURE,
-	RECORD_IS_GAP, /* bytes between records: not counted, and seen only if raw */
+	RECORD_IS_GAP,     /* not counted, as those below: bytes between records, seen only if raw */
+	RECORD_IS_SKIPPED, /* damaged bytes: in no copy */
+	RECORD_IS_MISSING, /* no bytes: records are missing here, see enum want_gaps */
 };
 
 /* The bytes of all records of a valid input, concatenated, are the input. */
@@ -66,6 +68,7 @@ struct record {
 	struct class *cls;
 	const struct track *track; /* of the raw event; may be NULL for structure */
 	uint8_t role;              /* enum record_role */
+	bool alone;                /* copies need it as an event of its own, not in a run; false before */
 };
 
 enum read_status {
@@ -91,17 +94,15 @@ struct reader_ops {
 	/* Adds what the last record means to `e`, an instant or structure with time, class, track, offset and
 	 * the name of its class; and fields if reader_wants_fields(). */
 	void (*event)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* Adds all its fields, for raw events: in file order, with the file's widths and numbers, also those
-	 * that become ts, dur, name or track; none is resolved, renamed or omitted. */
+	/* With WANT_FIELDS: adds all its fields, for raw events: in file order, with the file's widths and
+	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
 	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first
-	 * one.  Adds their events to b; NULL: none are wanted.  false: it cannot, and is not called again for
-	 * this batch. */
+	 * one.  Adds their events to b while it has space; NULL: none.  false: it cannot for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
 	/* Optional: findings about the whole input, after RECORD_END or RECORD_BAD. */
 	void (*end)(struct reader *r);
-	/* In older readers, instead of these: adds at most b->cap events of at most a few MiB of records, and
-	 * counts r->records, r->trace->events and class.records. */
+	/* In older readers, instead of these: adds at most b->cap events, and counts them and records. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */
 };

@@ -10,7 +10,7 @@ const struct track *reader_gap_track(struct reader *r, const struct track *track
 	                                            : track;
 }
 
-bool reader_gap_put(struct reader *r, struct batch *b, const struct reader_gap *g)
+bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap *g, struct event *e)
 {
 	static const struct class_field declared = {
 		.name = SLICE_LIT("missing"), .type = SLICE_LIT("u64"), .value = VALUE_U64, .size = 8
@@ -21,22 +21,22 @@ bool reader_gap_put(struct reader *r, struct batch *b, const struct reader_gap *
 		                    .nfields = 1,
 		                    .reader_applies = true };
 	struct class *const cls = trace_plan_class(r->trace, &like);
-	struct field *const f = batch_fields(b, 1);
 	const uint64_t from = g->from < g->to ? g->from : g->to;
 
-	if (cls == NULL || f == NULL)
+	if (cls == NULL)
 		return false;
-	*f = (struct field){ declared.name, { .type = VALUE_U64, .u64 = g->missing } };
-	b->events[b->n++] = (struct event){
+	*e = (struct event){
 		.ts = from,
 		.dur = (g->from < g->to ? g->to : g->from) - from,
 		.name = cls->name,
 		.cls = cls,
 		.track = g->track,
 		.offset = g->offset,
-		.first_field = b->nfields++,
-		.nfields = 1,
 		.phase = PHASE_SPAN,
 	};
+	struct field *const f = batch_event_fields(b, e, 1);
+	if (f == NULL)
+		return false;
+	*f = (struct field){ declared.name, { .type = VALUE_U64, .u64 = g->missing } };
 	return true;
 }

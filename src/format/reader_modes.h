@@ -22,7 +22,7 @@ enum want_copy {
 	WANT_BARE = 1024,
 };
 
-enum { RECORD_IS_FILE = RECORD_IS_GAP + 1 }; /* without bytes; not counted */
+enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted */
 
 /* ---- gaps ---- */
 
@@ -48,8 +48,8 @@ struct reader_gap {
  * it. */
 const struct track *reader_gap_track(struct reader *r, const struct track *track);
 
-/* Adds the span to a batch with capacity for it. */
-bool reader_gap_put(struct reader *r, struct batch *b, const struct reader_gap *g);
+/* Makes the event of RECORD_IS_MISSING the span.  Returns false on OOM. */
+bool reader_gap_event(struct reader *r, struct batch *b, const struct reader_gap *g, struct event *e);
 
 /* ---- look ahead ---- */
 

@@ -53,8 +53,8 @@ struct recover_ops {
 	size_t state_size;
 	/* Ids of the format's error rules that no output violates; NULL-terminated. */
 	const char *const *structure;
-	/* Moves in->p to where a record may start.  Returns false if there is none up to where it was moved:
-	 * over about 1 MiB, or to the end of the window. */
+	/* NULL if reader_ops.record skips damage itself.  Moves in->p to where a record may start.  Returns
+	 * false if there is none up to where it was moved: over about 1 MiB, or to the end of the window. */
 	bool (*resync)(struct recovery *rc);
 	/* Optional: the record before in->p is intact; may decide for its bytes. */
 	void (*record)(struct recovery *rc, const struct record *rec);

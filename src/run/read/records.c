@@ -30,19 +30,21 @@ void records_more(struct input *in, size_t held)
 static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 {
 	if (raw)
-		return rec->role != RECORD_IS_GAP || rec->end > rec->p;
+		return rec->role < RECORD_IS_GAP || rec->role == RECORD_IS_FILE ||
+		       (rec->role == RECORD_IS_GAP && rec->end > rec->p);
 	if (rec->role == RECORD_IS_EVENT)
 		return (want & WANT_TIMES) != 0;
-	return rec->role == RECORD_IS_STRUCTURE &&
-	       ((want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls)));
+	if (rec->role != RECORD_IS_STRUCTURE)
+		return rec->role == RECORD_IS_MISSING;
+	return (want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
 }
 
-/* Adds the event of a record.  A raw one has all bytes from the start of the window on. */
+/* Adds the event of a record.  A raw one has all bytes from `start` on, where the window began. */
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
-                             const struct record *rec, struct batch *b)
+                             const struct record *rec, const char *start, struct batch *b)
 {
 	const bool is_event = rec->role <= RECORD_IS_PART;
-	const char *const from = raw ? r->in->p : rec->p;
+	const char *const from = raw ? start : rec->p;
 	struct event *const e = &b->events[b->n];
 
 	*e = (struct event){ .ts = rec->ts,
@@ -55,7 +57,8 @@ static inline void add_event(struct reader *r, const struct reader_ops *ops, uns
 		             .flags = r->event_flags };
 	if (!raw)
 		ops->event(r, rec, b, e);
-	else if (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)
+	else if (rec->role == RECORD_IS_FILE ||
+	         ((want & WANT_FIELDS) != 0 && (!is_event || e->offset == 0 || (want & WANT_BARE) == 0)))
 		ops->fields(r, rec, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(from, (size_t)(rec->end - from));
@@ -75,7 +78,7 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (status != RECORD_DONE)
 		return status;
 	if (b != NULL && is_wanted(want, raw, rec))
-		add_event(r, ops, want, raw, rec, b);
+		add_event(r, ops, want, raw, rec, in->p, b);
 	in->p = rec->end;
 	if (rec->role >= RECORD_IS_GAP)
 		return RECORD_DONE;
@@ -96,34 +99,52 @@ static const char *position_after(const struct input *in, size_t n)
 	return (size_t)(in->end - in->p) < n ? in->end : in->p + n;
 }
 
-/* Reads records up to where the window may move, and adds them as one event. */
-static enum record_status read_run(struct reader *r, struct batch *b)
+/* Adds an event for the n records in [from, to). */
+static void add_run(struct reader *r, const char *from, const char *to, uint64_t n, struct batch *b)
 {
 	const struct class *const cls = r->trace->classes[0]; /* any will do */
+
+	if (to == from)
+		return;
+	b->events[b->n] = (struct event){ .ts = n,
+		                          .name = cls->name,
+		                          .dur = r->number,
+		                          .cls = cls,
+		                          .offset = input_offset(r->in, from),
+		                          .phase = PHASE_STRUCTURE };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(from, (size_t)(to - from));
+	b->n++;
+}
+
+/* Reads records up to where the window may move, or to one that is an event of its own, and adds the others
+ * as one event. */
+static enum record_status read_run(struct reader *r, unsigned want, struct batch *b)
+{
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
-	const char *const from = in->p;
-	const uint64_t offset = input_offset(in, from), before = r->records;
+	const char *const from = in->p, *to;
+	const uint64_t before = r->records;
 	enum record_status status = RECORD_DONE;
-	struct record rec;
+	struct record rec = { .alone = false };
+	uint64_t n;
 
 	do {
 		if (ops->run != NULL && r->records > 0)
 			(void)ops->run(r, position_after(in, RUN_BYTES), NULL);
-		if (in->p < in->end || in->p == from)
+		to = in->p;
+		n = r->records - before;
+		if (to < in->end || to == from)
 			status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
-	} while (status == RECORD_DONE && in->p < in->end && in->p - from < RUN_BYTES && !r->no_memory);
-	if (in->p == from)
+	} while (status == RECORD_DONE && !rec.alone && in->p < in->end && in->p - from < RUN_BYTES &&
+	         !r->no_memory);
+	if (status != RECORD_DONE || !rec.alone) {
+		add_run(r, from, in->p, r->records - before, b);
 		return status;
-	b->events[b->n] = (struct event){ .ts = r->records - before,
-		                          .name = cls->name,
-		                          .dur = r->number,
-		                          .cls = cls,
-		                          .offset = offset,
-		                          .phase = PHASE_STRUCTURE };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(from, (size_t)(in->p - from));
-	b->n++;
+	}
+	add_run(r, from, to, n, b);
+	if (is_wanted(want, true, &rec))
+		add_event(r, ops, want, true, &rec, to, b);
 	return status;
 }
 
@@ -134,8 +155,16 @@ static enum read_status finish(struct reader *r, enum read_status status)
 	if (r->format->reader->end != NULL)
 		r->format->reader->end(r);
 	if (status == READ_BAD)
-		r->unread = input_drain(r->in);
+		r->unread += input_drain(r->in);
 	return r->no_memory ? READ_NO_MEMORY : status;
+}
+
+/* Whether the batch ends here, where events, fields or bytes reach their limit.  A run takes space for two.
+ */
+static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, bool runs)
+{
+	return b->n + runs >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory ||
+	       input_offset(r->in, r->in->p) >= stop;
 }
 
 /* Inlined twice, with a constant `raw`: that saves 1 to 3 % of the instructions where little else is done. */
@@ -144,21 +173,20 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
 	const unsigned want = r->want;
-	const uint64_t start = input_offset(in, in->p);
 	const bool runs = raw && (want & WANT_RUNS) != 0;
+	const uint64_t stop = input_offset(in, in->p) + (runs ? RUNS_BYTES : NEXT_BYTES);
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	bool fast = !raw && ops->run != NULL;
 	struct record rec;
 
-	while (b->n < b->cap && b->nfields < NEXT_FIELDS && !r->no_memory &&
-	       input_offset(in, in->p) - start < (runs ? RUNS_BYTES : NEXT_BYTES)) {
+	while (!is_full(r, b, stop, runs)) {
 		if (fast && r->records > 0) {
-			fast = ops->run(r, position_after(in, NEXT_BYTES), to);
+			fast = ops->run(r, position_after(in, (size_t)(stop - input_offset(in, in->p))), to);
 			if (b->n == b->cap)
 				break;
 		}
 		const enum record_status status = runs && input_offset(in, in->p) > 0
-		                                      ? read_run(r, b)
+		                                      ? read_run(r, want, b)
 		                                      : read_record(r, ops, want, raw, &rec, to);
 		if (status == RECORD_END)
 			return finish(r, READ_END);

@@ -25,6 +25,19 @@ static void found(void *ctx, const struct findings *j, const struct finding *f)
 		recover_finding(&run->recovery, f);
 }
 
+/* The record before in->p. */
+static void take_record(struct recovery *rc, const struct record *rec)
+{
+	if (rec->role == RECORD_IS_SKIPPED) {
+		recover_keep(rc, rec->p);
+		recover_drop(rc, rec->end);
+		return;
+	}
+	rc->records += rec->role < RECORD_IS_GAP;
+	if (rc->ops->record != NULL)
+		rc->ops->record(rc, rec);
+}
+
 /* Reads intact records until the window, or NEXT_BYTES, ends. */
 static enum record_status read_records(struct recovery *rc)
 {
@@ -40,10 +53,9 @@ static enum record_status read_records(struct recovery *rc)
 		const uint64_t before = r->records;
 		if (ops->run != NULL && before > 0)
 			(void)ops->run(r, limit, NULL);
-		const bool done = in->p >= limit && in->p > from;
-		if (!done && (status = records_check(r, &rec)) == RECORD_DONE && rc->ops->record != NULL)
-			rc->ops->record(rc, &rec);
 		rc->records += r->records - before;
+		if ((in->p < limit || in->p == from) && (status = records_check(r, &rec)) == RECORD_DONE)
+			take_record(rc, &rec);
 	} while (status == RECORD_DONE && in->p < limit && !r->no_memory);
 	return status;
 }
@@ -61,6 +73,8 @@ static enum read_status next_records(struct recovery *rc)
 			status = rc->lost && in->p == in->end && in->last ? RECORD_END : RECORD_DONE;
 		} else {
 			status = read_records(rc);
+			if (status == RECORD_BAD && rc->r->in->p == rc->r->in->end)
+				status = RECORD_END; /* the reader itself has skipped the rest */
 		}
 		if (rc->r->no_memory)
 			return READ_NO_MEMORY;
