@@ -37,12 +37,11 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 	       ((want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls)));
 }
 
-/* Adds the event of a record.  A raw one has all bytes from the start of the window on. */
+/* Adds the event of a record, whose bytes are those from `from` on. */
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
-                             const struct record *rec, struct batch *b)
+                             const struct record *rec, const char *from, struct batch *b)
 {
 	const bool is_event = rec->role <= RECORD_IS_PART;
-	const char *const from = raw ? r->in->p : rec->p;
 	struct event *const e = &b->events[b->n];
 
 	*e = (struct event){ .ts = rec->ts,
@@ -73,7 +72,7 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (status != RECORD_DONE)
 		return status;
 	if (b != NULL && is_wanted(want, raw, rec))
-		add_event(r, ops, want, raw, rec, b);
+		add_event(r, ops, want, raw, rec, raw ? in->p : rec->p, b);
 	in->p = rec->end;
 	if (rec->role == RECORD_IS_GAP)
 		return RECORD_DONE;
@@ -94,34 +93,51 @@ static const char *position_after(const struct input *in, size_t n)
 	return (size_t)(in->end - in->p) < n ? in->end : in->p + n;
 }
 
-/* Reads records up to where the window may move, and adds them as one event. */
+/* Reads records up to where the window may move, or to structure, and adds them as one event.  Structure is
+ * an event of its own, as its writer may have to know it. */
 static enum record_status read_run(struct reader *r, struct batch *b)
 {
 	const struct class *const cls = r->trace->classes[0]; /* any will do */
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
-	const char *const from = in->p;
+	const char *const from = in->p, *to = from;
 	const uint64_t offset = input_offset(in, from), before = r->records;
 	enum record_status status = RECORD_DONE;
 	struct record rec;
+	uint64_t n = 0;
+	bool alone = false;
 
 	do {
 		if (ops->run != NULL)
 			(void)ops->run(r, position_after(in, RUN_BYTES), NULL);
-		if (in->p < in->end || in->p == from)
-			status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
-	} while (status == RECORD_DONE && in->p < in->end && in->p - from < RUN_BYTES && !r->no_memory);
-	if (in->p == from)
-		return status;
-	b->events[b->n] = (struct event){ .ts = r->records - before,
-		                          .name = cls->name,
-		                          .cls = cls,
-		                          .offset = offset,
-		                          .phase = PHASE_STRUCTURE };
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(from, (size_t)(in->p - from));
-	b->n++;
+		n = r->records - before;
+		to = in->p;
+		if (to == in->end && to > from)
+			break;
+		status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
+		alone = status == RECORD_DONE && (rec.role == RECORD_IS_STRUCTURE || rec.end == rec.p);
+		if (status == RECORD_DONE && !alone) {
+			n = r->records - before;
+			to = in->p;
+		}
+	} while (status == RECORD_DONE && !alone && to < in->end && to - from < RUN_BYTES && !r->no_memory);
+	if (to > from) {
+		b->events[b->n] = (struct event){
+			.ts = n, .name = cls->name, .cls = cls, .offset = offset, .phase = PHASE_STRUCTURE
+		};
+		if (b->bytes != NULL)
+			b->bytes[b->n] = slice_of(from, (size_t)(to - from));
+		b->n++;
+	}
+	if (alone && rec.end > rec.p)
+		add_event(r, ops, r->want, true, &rec, to, b);
 	return status;
+}
+
+/* A run may need a second event.  Readers that drop a record end runs. */
+static inline bool reads_run(const struct reader *r, const struct batch *b)
+{
+	return (r->want & WANT_RUNS) != 0 && r->records > 0 && b->cap - b->n > 1;
 }
 
 static enum read_status finish(struct reader *r, enum read_status status)
@@ -131,7 +147,7 @@ static enum read_status finish(struct reader *r, enum read_status status)
 	if (r->format->reader->end != NULL)
 		r->format->reader->end(r);
 	if (status == READ_BAD)
-		r->unread = input_drain(r->in);
+		r->unread += input_drain(r->in);
 	return r->no_memory ? READ_NO_MEMORY : status;
 }
 
@@ -141,18 +157,18 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	const struct reader_ops *const ops = r->format->reader;
 	struct input *const in = r->in;
 	const unsigned want = r->want;
-	const uint64_t start = input_offset(in, in->p);
+	const uint64_t start = input_offset(in, in->p) + r->referred;
 	const bool runs = raw && (want & WANT_RUNS) != 0;
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	bool fast = !raw && ops->run != NULL;
 	struct record rec;
 
 	while (b->n < b->cap && b->nfields < NEXT_FIELDS && !r->no_memory &&
-	       input_offset(in, in->p) - start < (runs ? RUNS_BYTES : NEXT_BYTES)) {
+	       input_offset(in, in->p) + r->referred - start < (runs ? RUNS_BYTES : NEXT_BYTES)) {
 		if (fast && r->records > 0)
 			fast = ops->run(r, position_after(in, NEXT_BYTES), to);
 		const enum record_status status =
-		    runs && r->records > 0 ? read_run(r, b) : read_record(r, ops, want, raw, &rec, to);
+		    runs && reads_run(r, b) ? read_run(r, b) : read_record(r, ops, want, raw, &rec, to);
 		if (status == RECORD_END)
 			return finish(r, READ_END);
 		if (status == RECORD_BAD)
