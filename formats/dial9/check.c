@@ -128,18 +128,18 @@ unsigned d9_bytes_leb128(struct d9_bytes *b, uint64_t *v, const char *what)
 
 /* Charges bytes of pools and symbols to the event; a hostile one names a long text in all fields. */
 static bool charge_event(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
-                         const struct d9_frame *f)
+                         const struct record *f)
 {
 	if (bytes > D9_MAX_EVENT_POOLED - st->event_pooled) {
 		d9_tally(limit, f, id);
 		return false;
 	}
 	st->event_pooled += bytes;
-	st->batch_pooled += bytes;
+	st->r->referred += bytes;
 	return true;
 }
 
-static void set_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct d9_frame *f,
+static void set_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct record *f,
                       struct batch *b, struct value *v)
 {
 	const uint64_t plain = (uint64_t)n * D9_ADDRESS_COST;
@@ -164,7 +164,7 @@ static void set_number(uint32_t id, struct value *v)
 }
 
 /* The value of an id that is not defined yet. */
-static void set_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+static void set_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                      struct batch *b, struct value *v)
 {
 	d9_look_ahead(st);
@@ -180,7 +180,7 @@ static void set_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, c
 }
 
 /* The value of an id that is not a known text. */
-static void set_other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+static void set_other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                       struct batch *b, struct value *v)
 {
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
@@ -198,7 +198,7 @@ static void set_other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, 
 	}
 }
 
-void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                  struct batch *b, struct value *v)
 {
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
@@ -380,7 +380,7 @@ static bool walk_values(struct d9_walk *w, const struct d9_type_info *t, unsigne
 	const uint64_t count = (uint64_t)n * t->each;
 	if (v != NULL) {
 		all = arena_alloc(&w->b->scratch, (size_t)count * sizeof *all);
-		w->st->no_memory |= all == NULL;
+		w->st->r->no_memory |= all == NULL;
 		*v = (struct value){ .type = t->value, .count = all != NULL ? n : 0, .values = all };
 	}
 	for (uint64_t i = 0; i < count; i++) {
@@ -455,12 +455,12 @@ static bool walk_fields(struct d9_walk *w)
 	return true;
 }
 
-static struct d9_walk walk_frame(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static struct d9_walk walk_frame(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	return (struct d9_walk){ .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s };
 }
 
-static enum d9_result report_stuck(const struct d9_walk *w)
+static enum record_status report_stuck(const struct d9_walk *w)
 {
 	const char *const what = w->rule == D9_RULE_PRESENCE_BYTE          ? "presence byte"
 	                         : w->rule == D9_RULE_UNKNOWN_ELEMENT_TYPE ? "element type"
@@ -478,19 +478,19 @@ static enum d9_result report_stuck(const struct d9_walk *w)
 	finding_add(w->st->r->findings, &d9_rules[w->rule], w->at, w->f->ordinal,
 	            "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
 	            quoted(&q, w->field->in_file), quoted(&q2, w->s->name), shown, w->f->offset);
-	return D9_BAD;
+	return RECORD_BAD;
 }
 
-static enum d9_result report_failure(const struct d9_walk *w)
+static enum record_status report_failure(const struct d9_walk *w)
 {
 	if (w->stuck)
 		return report_stuck(w);
 	w->st->lack.schema = w->s;
 	w->st->lack.field = w->field;
-	return D9_MORE;
+	return RECORD_MORE;
 }
 
-enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f)
+enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct record *f)
 {
 	struct d9_walk w = walk_frame(st, s, f);
 
@@ -503,17 +503,17 @@ enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, str
 		w.bytes.p = f->p;
 		(void)walk_fields(&w);
 	}
-	return D9_DONE;
+	return RECORD_DONE;
 }
 
-enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+enum record_status d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct d9_walk w = walk_frame(st, s, f);
 
 	w.bytes = d9_bytes_pieces(st);
 	const bool ok = walk_fields(&w);
 	st->r->in->p = w.bytes.p;
-	return ok ? D9_DONE : report_failure(&w);
+	return ok ? RECORD_DONE : report_failure(&w);
 }
 
 /* ---- full speed: values ---- */
@@ -705,7 +705,7 @@ bool d9_ops_make(struct d9_schema *s)
 
 #define CONTINUED UINT64_C(0x8080808080808080) /* LEB128: bytes that others follow */
 
-static inline bool is_defined(const struct d9_pool *pool, const char *p)
+INLINE bool is_defined(const struct d9_pool *pool, const char *p)
 {
 	const uint32_t id = load_u32(p, false);
 
@@ -859,23 +859,17 @@ const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, con
 
 #define MAX_BASE (UINT64_MAX >> 1) /* a run of events that begins below cannot exceed 64 bits */
 
-/* Counts records up to `last`, `events` of which are no resets. */
-static void count_run(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
-{
-	st->last_offset = input_offset(st->r->in, last);
-	st->r->records += records;
-	st->r->trace->events += events;
-	st->structure[D9_S_RESET]->records += records - events;
-}
+#define THREADS_STEP (D9_THREADS_QUIET / 4) /* bytes until the pass for threads sees that it is over */
 
-uint32_t d9_check_run(struct d9_state *st, uint32_t max)
+/* Measures records at p that begin before `limit`, and returns the last one, or NULL; *after: its end. Alone,
+ * so that its variables have registers. */
+static __attribute__((noinline)) const char *run_records(struct d9_state *st, const char *p,
+                                                         const char *limit, const char **after)
 {
-	struct input *const in = st->r->in;
-	const char *p = in->p, *last = NULL, *const end = in->end;
-	uint64_t base = st->base;
-	uint32_t left = base <= MAX_BASE ? max : 0, resets = 0;
+	const char *last = NULL, *const end = st->r->in->end;
+	uint64_t base = st->base, records = 0;
 
-	while (left > 0 && end - p >= D9_RESET_SIZE) {
+	while (p < limit) {
 		const char *next = p + D9_RESET_SIZE;
 		if (*p == D9_TAG_EVENT) {
 			const struct d9_schema *const s =
@@ -894,18 +888,37 @@ uint32_t d9_check_run(struct d9_state *st, uint32_t max)
 			base = ts;
 		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MAX_BASE) {
 			base = load_u64(p + 1, false);
-			resets++;
+			st->structure[D9_S_RESET]->records++;
 		} else {
 			break;
 		}
 		last = p;
 		p = next;
-		left--;
+		records++;
 	}
-	if (last == NULL)
-		return 0;
-	count_run(st, last, max - left, max - left - resets);
 	st->base = base;
-	in->p = p;
-	return max - left;
+	st->r->records += records;
+	*after = p;
+	return last;
+}
+
+bool d9_run(struct reader *r, const char *limit, struct batch *b)
+{
+	struct d9_state *const st = r->state;
+	struct input *const in = r->in;
+	const struct class *const reset = st->structure[D9_S_RESET];
+	const uint64_t records = r->records, resets = reset->records;
+	const char *const end = in->end - D9_RESET_SIZE;
+
+	if (b != NULL)
+		return false;
+	if (st->open.left > 0 || st->base > MAX_BASE || in->end - in->p < D9_RESET_SIZE)
+		return true;
+	if (st->threads_pass && limit - in->p > THREADS_STEP)
+		limit = in->p + THREADS_STEP;
+	const char *const last = run_records(st, in->p, limit <= end ? limit : end + 1, &in->p);
+	if (last != NULL)
+		st->last_offset = input_offset(in, last);
+	r->trace->events += r->records - records - (reset->records - resets);
+	return true;
 }

@@ -5,7 +5,7 @@
  * Private header of the dial9 format.
  *
  *   format.c        registration, findings, dialects, detection
- *   read.c          the reader: schemas, frames, the loop
+ *   read.c          the reader: frames and their entries, schemas
  *   check.c         the grammar of values, and the size of common events at full speed
  *   pools.c         pools of strings and stacks, and the look-ahead for late names
  *   meaning.c       events: plans, facts of the trace, what tracetool wrote, events of batches
@@ -106,10 +106,6 @@ enum d9_type {
 #define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that pools may add to one event */
 #define D9_ADDRESS_COST 20U            /* bytes of these charged for an address without a name */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
-
-/* Limits of a batch, besides its number of events. */
-#define D9_NEXT_BYTES (1U << 20)
-#define D9_NEXT_FIELDS 65536U
 
 /* ---- types ---- */
 
@@ -391,20 +387,11 @@ struct d9_pool {
 
 /* ---- frames ---- */
 
-/* The result of a step.  On OOM it has no meaning: d9_state.no_memory is set. */
-enum d9_result {
-	D9_DONE,
-	D9_MORE, /* the window ends inside: nothing changed, and d9_state.lack is what is missing */
-	D9_BAD,  /* nothing after this position can be trusted; a finding is the reason */
-};
-
-/* A frame, or an entry of a pool. */
-struct d9_frame {
-	const char *p, *end;      /* its bytes; until it is measured, `end` is the end of the window */
-	uint64_t offset, ordinal; /* of the frame, for findings */
-	uint64_t at; /* offset of its own first byte: the frame's, except for later entries of a pool */
-	uint8_t tag;
-};
+/*
+ * A record is a frame; or an entry of a pool or of annotations, the first one together with the frame's head.
+ * While it is read, `end` is the end of the window until it is measured, and `offset` is that of the frame.
+ * RECORD_MORE: nothing changed, and d9_state.lack is what is missing.
+ */
 
 /* A pool or annotation frame whose entries are being read. */
 struct d9_open_frame {
@@ -412,6 +399,16 @@ struct d9_open_frame {
 	uint32_t left, count; /* entries */
 	uint64_t type_id;     /* annotations */
 	uint64_t offset;
+};
+
+struct d9_pool_entry {
+	uint32_t id;
+	struct slice data; /* p NULL: absent, or read in pieces */
+};
+
+struct d9_annotation {
+	uint16_t field;
+	struct slice key, value; /* p NULL: absent, or read in pieces */
 };
 
 /* Kinds of frames, as classes of structure records. */
@@ -468,11 +465,8 @@ struct d9_tallies {
 /* The state of a reader, shared by all of its files. */
 struct d9_state {
 	struct reader *r;
-	struct batch *batch;  /* being filled */
-	bool no_memory;       /* sticky: reading ends after the current step */
 	bool strict;          /* check by the document of 0.3 */
 	bool begun;           /* the first header was read */
-	bool resumes;         /* recovery: bytes after a fault are not drained */
 	uint64_t base;        /* timestamp_base_ns */
 	uint64_t segment;     /* number of the current segment, from 1 */
 	uint64_t last_offset; /* of the last complete frame */
@@ -485,6 +479,15 @@ struct d9_state {
 	bool pools_full;                    /* some entry of this segment was not retained */
 	struct d9_open_frame open;
 	struct d9_lack lack;
+
+	/* The last record, for the event that it becomes. */
+	uint8_t tag;              /* of its frame */
+	bool first;               /* it begins with the head of its frame */
+	struct d9_schema *schema; /* of an event, or that the frame registers */
+	union {
+		struct d9_pool_entry entry;
+		struct d9_annotation annotation;
+	};
 
 	struct d9_ahead *ahead;     /* names that a look-ahead pass found, or NULL */
 	struct d9_ahead *collects;  /* in such a pass: receives the names; else NULL */
@@ -503,13 +506,8 @@ struct d9_state {
 	uint32_t tracks_made, track_names; /* of the whole input: tracks, bytes of their names */
 	uint32_t meta_bytes;
 	uint32_t event_pooled; /* bytes that the pools added to the present event */
-	uint64_t batch_pooled; /* and to the present batch */
+	bool unheld;           /* the present batch does not share all pools and names yet */
 };
-
-static inline bool d9_wants_structure(const struct d9_state *st)
-{
-	return (st->r->want & WANT_STRUCTURE) != 0;
-}
 
 static inline bool d9_wants_fields(const struct d9_state *st)
 {
@@ -523,7 +521,7 @@ static inline bool d9_wants_raw(const struct d9_state *st)
 }
 
 /* The bytes from the start of a frame to the end of the window. */
-static inline struct d9_bytes d9_bytes_of(struct d9_state *st, const struct d9_frame *f)
+static inline struct d9_bytes d9_bytes_of(struct d9_state *st, const struct record *f)
 {
 	return (struct d9_bytes){ .p = f->p, .end = f->end, .in = st->r->in, .lack = &st->lack };
 }
@@ -547,23 +545,23 @@ enum d9_rule {
 
 extern const struct rule d9_rules[D9_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-static inline void d9_tally(struct finding_tally *t, const struct d9_frame *f, uint64_t value)
+static inline void d9_tally(struct finding_tally *t, const struct record *f, uint64_t value)
 {
 	finding_tally_add(t, f->offset, f->ordinal, value, 0);
 }
 
 /* Reports at the frame, or at a byte of it. */
-void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
+void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at,
+void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* Returns whether a finding of this rule would not be shown, and counts it then: its message is not needed.
  */
-bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f);
+bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f);
 
 /* Reports text that is not UTF-8: `what` of the field `whose` (p NULL: of no field). */
-void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, const char *what,
                    struct slice whose);
 
 /* At the end of an input: reports what was counted. */
@@ -578,7 +576,7 @@ extern const char *const d9_dialects[]; /* their names, ended by NULL */
 
 /* Notes a feature at `at` that only 0.4 has: the trace is of 0.4; with --from-dialect 0.3 each is an error.
  */
-void d9_note_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what);
+void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what);
 
 void d9_begin_dialect(struct d9_state *st);
 
@@ -587,42 +585,27 @@ int d9_probe(struct slice head, bool complete);
 
 /* ---- read.c: records ---- */
 
-/* The next event of the batch, at the present time; the caller increments b->n. */
-static inline struct event *d9_add_event(struct d9_state *st, struct batch *b, const struct d9_frame *f,
-                                         const struct class *cls)
-{
-	struct event *const e = &b->events[b->n];
+/* Notes what a cursor lacks.  Returns RECORD_MORE. */
+enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c);
 
-	*e = (struct event){
-		.ts = st->base, .name = cls->name, .cls = cls, .offset = f->at, .phase = PHASE_STRUCTURE
-	};
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
-	return e;
-}
-
-/* Adds a structure record with these fields, if wanted. */
-void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
-                      const struct field *fields, uint32_t n);
-
-/* Notes what a cursor lacks.  Returns D9_MORE. */
-enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c);
+/* Adds the fields of a structure record. */
+void d9_structure_fields(struct d9_state *st, const struct record *f, struct batch *b, struct event *e);
 
 /* ---- frames by file ---- */
 
-/* read.c.  Reads the frame, or the next entry of the open one, at the start of the window, which is not
- * empty. */
-enum d9_result d9_next_frame(struct d9_state *st, struct batch *b);
-
 /*
- * Each of these reads the frame, or an entry of it, at f->p, sets f->end and adds a record to the batch if it
- * is wanted.  A head reads the frame's head with the first entry, if there is one, and sets st->open.  A skip
- * drops an event or entry that is too large to hold in pieces; its bytes are gone then, even if it is cut.
+ * Each of these reads the frame, or an entry of it, at f->p, and sets f->end.  A head reads the frame's head
+ * with the first entry, if there is one, and sets st->open.  A skip drops an event or entry that is too large
+ * to hold in pieces; its bytes are gone then, even if it is cut.
  */
 
 /* meaning.c */
-enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);
-enum d9_result d9_event_skip(struct d9_state *st, const struct d9_frame *f);
+enum record_status d9_event_frame(struct d9_state *st, struct record *f);
+enum record_status d9_event_skip(struct d9_state *st, struct record *f);
+
+/* reader_ops.event, .fields */
+void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e);
+void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct event *e);
 
 /* Finds the plan of a schema, and how the reader uses its events. */
 bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);
@@ -631,9 +614,13 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);
 void d9_schemas_declare(struct d9_state *st);
 
 /* pools.c */
-enum d9_result d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b);
-enum d9_result d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b);
-enum d9_result d9_pool_skip(struct d9_state *st, const struct d9_frame *f);
+enum record_status d9_pool_frame(struct d9_state *st, struct record *f);
+enum record_status d9_pool_skip(struct d9_state *st, const struct record *f);
+uint32_t d9_pool_fields(struct d9_state *st, struct batch *b, struct field *to); /* 3 at most */
+
+/* recover.c.  Whether the frame at the start of the window is complete; RECORD_BAD: it is cut. */
+bool d9_has_entries(char tag);
+enum record_status d9_entries_status(const struct input *in);
 
 /* ---- pools.c ---- */
 
@@ -647,7 +634,7 @@ static inline const struct d9_entry *d9_pool_find(const struct d9_pool *pool, ui
 }
 
 /* Notes a reference to an id that is not defined (yet); d9_pool_shown(): that it was shown as a number. */
-void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f);
+void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f);
 void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
 /* Reports, at the end of a segment, ids that were never defined. */
@@ -657,13 +644,12 @@ void d9_pools_check(struct d9_state *st);
 void d9_pools_forget(struct d9_state *st);
 void d9_pools_free(struct d9_state *st);
 
-/* Shares the pools with the batch that is to be filled. */
-void d9_pools_hold(struct d9_state *st, struct batch *b);
+/* Shares pools, and names that a look-ahead pass found, with a batch. */
+void d9_names_hold(struct d9_state *st, struct batch *b);
 
 /* Makes the look-ahead pass for names, on the first call. */
 void d9_look_ahead(struct d9_state *st);
-void d9_ahead_drop(struct d9_state *st);                  /* batches keep their share */
-void d9_ahead_hold(struct d9_state *st, struct batch *b); /* shares the names with a batch */
+void d9_ahead_drop(struct d9_state *st); /* batches keep their share */
 
 /* Called by the pass: adds a symbol. */
 void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, struct slice name);
@@ -691,7 +677,7 @@ enum d9_walk_mode {
 struct d9_walk {
 	struct d9_bytes bytes;
 	struct d9_state *st;
-	const struct d9_frame *f;
+	const struct record *f;
 	const struct d9_schema *s;
 	const struct d9_field *field;
 	struct batch *b; /* for values */
@@ -705,7 +691,7 @@ struct d9_walk {
 
 /* Begins a walk over the values of a checked event: only memory can fail. */
 static inline void d9_walk_values(struct d9_walk *w, struct d9_state *st, const struct d9_schema *s,
-                                  const struct d9_frame *f, struct batch *b)
+                                  const struct record *f, struct batch *b)
 {
 	*w = (struct d9_walk){ .bytes = d9_bytes_of(st, f), .st = st, .f = f, .s = s, .b = b };
 	w->bytes.p += d9_schema_head(s);
@@ -718,13 +704,13 @@ bool d9_walk_value(struct d9_walk *w, uint8_t type, unsigned depth, struct value
 
 /* Checks an event in the window and sets f->end.  Reports only complete events, because a frame at the end of
  * a window is walked more than once. */
-enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f);
+enum record_status d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct record *f);
 
 /* Walks over an event in pieces, from the start of the window. */
-enum d9_result d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
+enum record_status d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct record *f);
 
 /* Sets *v to the text or stack of an id, or to the number.  Not for raw events. */
-void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+void d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f,
                  struct batch *b, struct value *v);
 
 /* ---- check.c: full speed ---- */
@@ -742,9 +728,8 @@ bool d9_ops_make(struct d9_schema *s);
 /* Returns the end of an event at p with at least s->need bytes before `end`; NULL: walk it. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
-/* Counts common events and resets at the start of the window, at most `max`, for passes that do not use them.
- * Stops at other frames.  Returns the number. */
-uint32_t d9_check_run(struct d9_state *st, uint32_t max);
+/* reader_ops.run: counts common events and resets, and stops at other frames. */
+bool d9_run(struct reader *r, const char *limit, struct batch *b);
 
 /* ---- made by tracetool (meaning.c, write.c) ---- */
 

@@ -17,7 +17,7 @@ const struct rule d9_rules[D9_RULE_COUNT + 1] = {
 	{ .id = NULL }
 };
 
-void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
+void d9_find(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -26,17 +26,17 @@ void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, c
 	va_end(ap);
 }
 
-void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at,
+void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct record *f, const char *at,
                 const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	finding_add_v(st->r->findings, &d9_rules[rule], f->at + (uint64_t)(at - f->p), f->ordinal, fmt, ap);
+	finding_add_v(st->r->findings, &d9_rules[rule], input_offset(st->r->in, at), f->ordinal, fmt, ap);
 	va_end(ap);
 }
 
-bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f)
+bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct record *f)
 {
 	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
 		return false;
@@ -44,7 +44,7 @@ bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_fra
 	return true;
 }
 
-void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+void d9_check_text(struct d9_state *st, const struct record *f, struct slice s, const char *what,
                    struct slice whose)
 {
 	struct quoted q, q2;
@@ -106,7 +106,7 @@ void d9_begin_dialect(struct d9_state *st)
 		trace->dialect = d9_dialects[D9_0_4];
 }
 
-void d9_note_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
+void d9_note_newer(struct d9_state *st, const struct record *f, const char *at, const char *what)
 {
 	if (st->strict)
 		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);

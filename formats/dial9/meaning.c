@@ -16,7 +16,7 @@ const struct track *d9_process(struct d9_state *st)
 {
 	if (st->process == NULL) {
 		st->process = trace_add_process(st->r->trace, input_name(st->r->in));
-		st->no_memory |= st->process == NULL;
+		st->r->no_memory |= st->process == NULL;
 	}
 	return st->process;
 }
@@ -113,7 +113,7 @@ static bool read_name(struct d9_state *st, struct slice name, struct d9_made *m)
 	m->kind = (uint8_t)event_kind_named(kind, KIND_PART);
 	m->category = unescape(arena, category);
 	m->cls = textscan_slice(rest.p, rest.n); /* points into the schema's name, which stays */
-	st->no_memory |= m->category.p == NULL;
+	st->r->no_memory |= m->category.p == NULL;
 	return m->kind < EVENT_KINDS && m->category.p != NULL;
 }
 
@@ -163,7 +163,7 @@ static bool read_made_schema(struct d9_state *st, struct d9_schema *s)
 	if (m != NULL)
 		m->types = arena_alloc(arena, (size_t)s->nfields + 1);
 	if (m == NULL || m->types == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return false;
 	}
 	if (!s->timed || s->name.n <= sizeof D9_MADE_PREFIX || !read_name(st, s->name, m) ||
@@ -195,7 +195,7 @@ static const struct track *track_of(const struct d9_state *st, uint64_t number)
 	return number < st->ntracks ? st->tracks[number] : NULL;
 }
 
-static struct track *add_track(struct d9_state *st, const struct d9_frame *f, const struct value v[5])
+static struct track *add_track(struct d9_state *st, const struct record *f, const struct value v[5])
 {
 	struct trace *const trace = st->r->trace;
 	const struct track *const known = v[1].type == VALUE_U64 ? track_of(st, v[1].u64) : NULL;
@@ -218,7 +218,7 @@ static struct track *add_track(struct d9_state *st, const struct d9_frame *f, co
 }
 
 /* Adds the track of a track record. */
-static void add_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void add_made_track(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct d9_walk w;
 	struct value v[5];
@@ -242,7 +242,7 @@ static void add_made_track(struct d9_state *st, const struct d9_schema *s, const
 	}
 	struct track *const t = add_track(st, f, v);
 	if (t == NULL || !array_reserve(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
-		st->no_memory = true;
+		st->r->no_memory = true;
 	else
 		st->tracks[st->ntracks++] = t;
 }
@@ -250,7 +250,7 @@ static void add_made_track(struct d9_state *st, const struct d9_schema *s, const
 /* ---- made by tracetool: events ---- */
 
 /* Sets the event by its hidden fields; *args: position of the arguments in the frame. */
-static void set_made_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+static void set_made_event(struct d9_state *st, const struct d9_schema *s, const struct record *f,
                            struct batch *b, struct event *e, const char **args)
 {
 	const struct d9_made *const m = s->made;
@@ -285,7 +285,7 @@ static void restore_stack(struct d9_state *st, struct batch *b, struct value *v)
 	struct value *const copy = arena_alloc(&b->scratch, (size_t)v->count * sizeof *copy);
 
 	if (copy == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	for (uint32_t i = 0; i < v->count; i++) {
@@ -399,7 +399,7 @@ bool d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 {
 	find_plan(st, s);
 	s->cls = trace_name_class(st->r->trace, s->made != NULL ? s->made->cls : s->name);
-	return s->cls != NULL && !st->no_memory;
+	return s->cls != NULL && !st->r->no_memory;
 }
 
 /* Makes the class of the schema's events: before the first event, and again when a declared field changed. */
@@ -416,7 +416,7 @@ static bool update_class(struct d9_state *st, struct d9_schema *s)
 	struct class *const c = trace_plan_class(st->r->trace, &like);
 
 	if (c == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return false;
 	}
 	s->cls = c;
@@ -438,7 +438,7 @@ void d9_schemas_declare(struct d9_state *st)
 /* ---- facts of the trace ---- */
 
 /* The raw value of a field with a role.  Returns false if it is absent. */
-static bool part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+static bool part_value(struct d9_state *st, const struct d9_schema *s, const struct record *f,
                        enum d9_part part, struct batch *b, struct value *v)
 {
 	const uint32_t field = s->parts[part];
@@ -453,7 +453,7 @@ static bool part_value(struct d9_state *st, const struct d9_schema *s, const str
 	return d9_walk_value(&w, s->fields[field].type, 0, v) && v->type != VALUE_NONE;
 }
 
-static bool part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+static bool part_integer(struct d9_state *st, const struct d9_schema *s, const struct record *f,
                          enum d9_part part, uint64_t *number)
 {
 	const uint32_t field = s->parts[part];
@@ -468,7 +468,7 @@ static bool part_integer(struct d9_state *st, const struct d9_schema *s, const s
 
 #define SECOND UINT64_C(1000000000)
 
-static void learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_clock(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
 	uint64_t realtime;
@@ -487,8 +487,7 @@ static void learn_clock(struct d9_state *st, const struct d9_schema *s, const st
 }
 
 /* Learns a fact of the trace.  The first one of a name counts. */
-static void learn_fact(struct d9_state *st, struct slice name, const struct value *v,
-                       const struct d9_frame *f)
+static void learn_fact(struct d9_state *st, struct slice name, const struct value *v, const struct record *f)
 {
 	struct trace *const trace = st->r->trace;
 	const uint32_t bytes = name.n + v->count;
@@ -509,10 +508,10 @@ static void learn_fact(struct d9_state *st, struct slice name, const struct valu
 		return;
 	}
 	st->meta_bytes += bytes;
-	st->no_memory |= !trace_add_meta(trace, name, *v);
+	st->r->no_memory |= !trace_add_meta(trace, name, *v);
 }
 
-static void learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_facts(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct batch scratch = { .cap = 0 };
 	struct value map;
@@ -527,7 +526,7 @@ static void learn_facts(struct d9_state *st, const struct d9_schema *s, const st
 	arena_free(&scratch.scratch);
 }
 
-static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	const uint32_t field = s->parts[D9_PART_NAME];
 	const struct d9_type_info *const type = field != D9_NO_FIELD ? d9_type(s->fields[field].type) : NULL;
@@ -548,7 +547,7 @@ static void learn_symbol(struct d9_state *st, const struct d9_schema *s, const s
 }
 
 /* The first thread that a worker states is the id of its track. */
-static void learn_thread(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn_thread(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	struct d9_threads *const t = st->threads;
 	uint64_t worker, tid;
@@ -557,12 +556,12 @@ static void learn_thread(struct d9_state *st, const struct d9_schema *s, const s
 	    !part_integer(st, s, f, D9_PART_THREAD, &tid) || table64_get(&t->workers, worker) != TABLE_NONE ||
 	    t->workers.used >= D9_MAX_WORKERS)
 		return;
-	st->no_memory |= !table64_put(&t->workers, worker, 0);
+	st->r->no_memory |= !table64_put(&t->workers, worker, 0);
 	t->last = f->offset;
 	trace_define(t->trace, "thread-of", t->process, worker, 0, value_u64(tid));
 }
 
-static void learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static void learn(struct d9_state *st, const struct d9_schema *s, const struct record *f)
 {
 	switch ((enum d9_kind)s->kind) {
 	case D9_KIND_CLOCK:
@@ -591,25 +590,27 @@ static void learn(struct d9_state *st, const struct d9_schema *s, const struct d
 /* ---- events of the batch ---- */
 
 /* The track of events until the vocabulary assigns one. */
-static const struct track *default_track(struct d9_state *st)
+static const struct track *make_default_track(struct d9_state *st)
 {
-	if (st->default_track == NULL) {
-		if (!d9_wants_raw(st))
-			d9_look_for_threads(st);
-		const struct track *const process = d9_process(st);
-		struct track *const t =
-		    process != NULL ? trace_add_thread(st->r->trace, process, 0, SLICE_LIT("no thread"))
-		                    : NULL;
-		if (t != NULL)
-			t->has_id = false;
-		st->no_memory |= t == NULL;
-		st->default_track = t;
-	}
-	return st->default_track;
+	if (!d9_wants_raw(st))
+		d9_look_for_threads(st);
+	const struct track *const process = d9_process(st);
+	struct track *const t =
+	    process != NULL ? trace_add_thread(st->r->trace, process, 0, SLICE_LIT("no thread")) : NULL;
+	if (t != NULL)
+		t->has_id = false;
+	st->r->no_memory |= t == NULL;
+	st->default_track = t;
+	return t;
+}
+
+static inline const struct track *default_track(struct d9_state *st)
+{
+	return st->default_track != NULL ? st->default_track : make_default_track(st);
 }
 
 /* Adds the frame's own fields, which the schema does not declare, to a raw event. */
-static uint32_t add_head_fields(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
+static uint32_t add_head_fields(const struct d9_schema *s, const struct record *f, struct field *to)
 {
 	to[0] =
 	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
@@ -621,7 +622,7 @@ static uint32_t add_head_fields(const struct d9_schema *s, const struct d9_frame
 
 /* Reads a value of a frequent type of a checked event; v may be NULL.  Returns false, without reading, for
  * other types. */
-static inline bool read_frequent(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f,
+static inline bool read_frequent(struct d9_state *st, uint8_t type, const char **p, const struct record *f,
                                  struct batch *b, struct value *v)
 {
 	const bool optional = d9_is_optional(type);
@@ -666,20 +667,19 @@ static inline bool read_frequent(struct d9_state *st, uint8_t type, const char *
 
 /* Adds all fields (of counters in any case), or those that the plan uses, from the one at p on, which has the
  * index `skipped`. */
-static void add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
+static void add_fields(struct d9_state *st, const struct d9_schema *s, const struct record *f,
                        struct batch *b, struct event *e, const char *p, uint32_t skipped)
 {
 	const bool all = d9_wants_fields(st) || e->phase == PHASE_COUNTER;
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
 	struct field *const first = batch_fields(b, s->nhead + s->nfields);
+	const size_t scratch = b->scratch.used;
 	struct d9_walk w; /* set up when a field needs it */
 	bool walks = false;
 	struct field *to = first;
 
-	if (first == NULL) {
-		st->no_memory = true;
+	if (first == NULL)
 		return;
-	}
 	if (s->nhead > 0)
 		to += add_head_fields(s, f, to);
 	for (const struct d9_field *i = s->fields + skipped; i < end; i++) {
@@ -701,11 +701,13 @@ static void add_fields(struct d9_state *st, const struct d9_schema *s, const str
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)(to - first);
 	b->nfields += e->nfields;
+	if (walks)
+		st->r->referred += b->scratch.used - scratch;
 }
 
 /* Completes an event that this program wrote. */
-static void add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
-                     struct batch *b, struct event *e)
+static void add_made(struct d9_state *st, const struct d9_schema *s, const struct record *f, struct batch *b,
+                     struct event *e)
 {
 	const char *args;
 
@@ -715,26 +717,25 @@ static void add_made(struct d9_state *st, const struct d9_schema *s, const struc
 	if (!d9_wants_fields(st) && e->phase != PHASE_COUNTER)
 		return;
 	add_fields(st, s, f, b, e, args, s->made->nhidden);
-	for (uint32_t i = 0; i < e->nfields && !st->no_memory; i++)
+	for (uint32_t i = 0; i < e->nfields && !st->r->no_memory; i++)
 		if (s->made->types[i] != D9_MADE_NONE)
 			restore_type(st, s->made->types[i], b, &b->fields[e->first_field + i].value);
 }
 
-static void add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f,
-                      struct batch *b)
+void d9_event(struct reader *r, const struct record *f, struct batch *b, struct event *e)
 {
-	struct event *const e = d9_add_event(st, b, f, s->cls);
+	struct d9_state *const st = r->state;
+	const struct d9_schema *const s = st->schema;
 
-	if (!s->structure)
-		e->phase = PHASE_INSTANT;
+	st->unheld |= b->n == 0;
+	if (st->tag != D9_TAG_EVENT) {
+		if (d9_wants_fields(st))
+			d9_structure_fields(st, f, b, e);
+		return;
+	}
 	if (s->kind == D9_KIND_SYMBOL)
 		e->flags |= EVENT_REFERRED;
 	st->event_pooled = 0;
-	if (!s->structure && (st->r->want & WANT_BARE) != 0) {
-		e->track = default_track(st);
-		b->n += !st->no_memory;
-		return;
-	}
 	if (s->made != NULL) {
 		add_made(st, s, f, b, e);
 	} else {
@@ -742,13 +743,27 @@ static void add_event(struct d9_state *st, const struct d9_schema *s, const stru
 		if (d9_wants_fields(st) || class_needs_fields(s->cls))
 			add_fields(st, s, f, b, e, f->p + d9_schema_head(s), 0);
 	}
-	b->n += !st->no_memory;
+	if (st->unheld)
+		d9_names_hold(st, b);
+}
+
+void d9_fields(struct reader *r, const struct record *f, struct batch *b, struct event *e)
+{
+	struct d9_state *const st = r->state;
+
+	if (st->tag != D9_TAG_EVENT) {
+		d9_structure_fields(st, f, b, e);
+		return;
+	}
+	if (st->schema->kind == D9_KIND_SYMBOL)
+		e->flags |= EVENT_REFERRED;
+	add_fields(st, st->schema, f, b, e, f->p + d9_schema_head(st->schema), 0);
 }
 
 /* ---- event frames ---- */
 
 /* Reports that the time base and a delta exceed 64 bits. */
-static void report_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
+static void report_overflow(struct d9_state *st, const struct record *f, uint32_t delta)
 {
 	d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32, st->base,
 	           delta);
@@ -756,7 +771,7 @@ static void report_overflow(struct d9_state *st, const struct d9_frame *f, uint3
 }
 
 /* Advances the time base by the delta of a timed event, to 2^64 - 1 at most. */
-static inline void advance_time(struct d9_state *st, const struct d9_frame *f)
+static inline void advance_time(struct d9_state *st, const struct record *f)
 {
 	const uint32_t delta = load_u32(f->p + 2, false) >> 8;
 
@@ -766,17 +781,18 @@ static inline void advance_time(struct d9_state *st, const struct d9_frame *f)
 		st->base += delta; /* "then set timestamp_base_ns = timestamp_ns" */
 }
 
-/* Counts an event that is complete. */
-static inline void count_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+static inline enum record_status end_event(struct d9_state *st, struct d9_schema *s, struct record *f)
 {
-	st->r->records++;
-	st->r->trace->events += !s->structure;
-	s->cls->records++;
+	st->schema = s;
 	st->last_offset = f->offset;
+	f->cls = s->cls;
+	f->role = s->structure ? RECORD_IS_STRUCTURE : RECORD_IS_EVENT;
+	f->track = d9_wants_raw(st) ? default_track(st) : NULL;
+	return RECORD_DONE;
 }
 
-static enum d9_result report_unreadable(struct d9_state *st, const struct d9_schema *s,
-                                        const struct d9_frame *f)
+static enum record_status report_unreadable(struct d9_state *st, const struct d9_schema *s,
+                                            const struct record *f)
 {
 	struct quoted q, q2;
 
@@ -787,22 +803,14 @@ static enum d9_result report_unreadable(struct d9_state *st, const struct d9_sch
 		d9_find(st, d9_is_optional(type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE : D9_RULE_UNKNOWN_FIELD_TYPE,
 		        f, "an event of %s: the size of field %s is not known (type 0x%02x)",
 		        quoted(&q, s->name), quoted(&q2, s->fields[i].in_file), type);
-		return D9_BAD;
+		return RECORD_BAD;
 	}
 	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it has a timestamp is not known",
 	        quoted(&q, s->name));
-	return D9_BAD;
+	return RECORD_BAD;
 }
 
-/* Returns whether the batch gets events of this schema.  Structure is wanted too if the engine takes
- * definitions from it. */
-static bool is_wanted(const struct d9_state *st, const struct d9_schema *s)
-{
-	return (st->r->want & WANT_TIMES) != 0 &&
-	       (!s->structure || d9_wants_structure(st) || class_needs_fields(s->cls));
-}
-
-enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+enum record_status d9_event_frame(struct d9_state *st, struct record *f)
 {
 	const size_t left = (size_t)(f->end - f->p);
 
@@ -817,38 +825,33 @@ enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct ba
 		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
 		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
 		        st->schemas.nregistered);
-		return D9_BAD;
+		return RECORD_BAD;
 	}
 	if (!s->readable)
 		return report_unreadable(st, s, f);
 	if (!s->planned && !update_class(st, s))
-		return D9_BAD;
+		return RECORD_BAD;
 	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
 	if (end != NULL) {
 		f->end = end;
 	} else {
-		const enum d9_result result = d9_walk_event(st, s, f);
-		if (result != D9_DONE)
-			return result;
+		const enum record_status status = d9_walk_event(st, s, f);
+		if (status != RECORD_DONE)
+			return status;
 	}
 	if (s->timed)
 		advance_time(st, f);
-	count_event(st, s, f);
 	if (s->kind != D9_KIND_PLAIN)
 		learn(st, s, f);
-	if (is_wanted(st, s))
-		add_event(st, s, f, b);
-	return D9_DONE;
+	return end_event(st, s, f);
 }
 
-enum d9_result d9_event_skip(struct d9_state *st, const struct d9_frame *f)
+enum record_status d9_event_skip(struct d9_state *st, struct record *f)
 {
-	const struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
+	struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
 
 	if (s->timed)
 		advance_time(st, f);
-	const enum d9_result result = d9_walk_pieces(st, s, f);
-	if (result == D9_DONE)
-		count_event(st, s, f);
-	return result;
+	const enum record_status status = d9_walk_pieces(st, s, f);
+	return status == RECORD_DONE ? end_event(st, s, f) : status;
 }

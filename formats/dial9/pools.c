@@ -45,7 +45,7 @@ static struct slice retain_text(struct d9_state *st, uint32_t n, uint32_t max, s
 		return copy;
 	}
 	copy = arena_copy(&a->text, text);
-	st->no_memory |= copy.p == NULL;
+	st->r->no_memory |= copy.p == NULL;
 	return copy;
 }
 
@@ -65,7 +65,7 @@ void d9_ahead_symbol(struct d9_state *st, uint64_t address, uint64_t depth, stru
 	         table64_put(&a->symbol_index, address, a->nsymbols))
 		a->symbols[a->nsymbols++] = symbol;
 	else
-		st->no_memory = true;
+		st->r->no_memory = true;
 }
 
 static void add_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data)
@@ -80,7 +80,7 @@ static void add_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, s
 	    table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate))
 		a->late[a->nlate++] = copy;
 	else
-		st->no_memory = true;
+		st->r->no_memory = true;
 }
 
 static void destroy_ahead(struct shared_memory *m)
@@ -101,11 +101,6 @@ void d9_ahead_drop(struct d9_state *st)
 	st->ahead = NULL;
 }
 
-void d9_ahead_hold(struct d9_state *st, struct batch *b)
-{
-	st->no_memory |= st->ahead != NULL && !batch_hold(b, &st->ahead->shared);
-}
-
 void d9_look_ahead(struct d9_state *st)
 {
 	enum look_ahead result = LOOK_AHEAD_FAILED;
@@ -119,11 +114,10 @@ void d9_look_ahead(struct d9_state *st)
 		result = reader_look_ahead(st->r);
 	}
 	st->looked_ahead = result == LOOK_AHEAD_DONE;
-	st->no_memory |= result == LOOK_AHEAD_FAILED;
-	if (st->looked_ahead)
-		d9_ahead_hold(st, st->batch);
-	else
+	st->r->no_memory |= result == LOOK_AHEAD_FAILED;
+	if (!st->looked_ahead)
 		d9_ahead_drop(st);
+	st->unheld = true;
 }
 
 void d9_look_for_threads(struct d9_state *st)
@@ -134,7 +128,7 @@ void d9_look_for_threads(struct d9_state *st)
 		return;
 	st->asked_threads = true;
 	st->threads = &found;
-	st->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
+	st->r->no_memory |= reader_look_ahead(st->r) == LOOK_AHEAD_FAILED;
 	st->threads = NULL;
 	table64_free(&found.workers);
 }
@@ -156,7 +150,7 @@ struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, 
 	uint32_t named = 0;
 	uint64_t sum = 0;
 
-	st->no_memory |= values == NULL;
+	st->r->no_memory |= values == NULL;
 	for (uint32_t i = 0; values != NULL && i < n; i++) {
 		const uint64_t address = load_u64(addresses + (size_t)i * 8, false);
 		const uint32_t known =
@@ -189,9 +183,12 @@ static void drop_memory(struct d9_state *st)
 	st->pool_memory = NULL;
 }
 
-void d9_pools_hold(struct d9_state *st, struct batch *b)
+void d9_names_hold(struct d9_state *st, struct batch *b)
 {
-	st->no_memory |= st->pool_memory != NULL && !batch_hold(b, &st->pool_memory->shared);
+	st->unheld = false;
+	if ((st->pool_memory != NULL && !batch_hold(b, &st->pool_memory->shared)) ||
+	    (st->ahead != NULL && !batch_hold(b, &st->ahead->shared)))
+		st->r->no_memory = true;
 }
 
 /* The arena of the present segment. */
@@ -202,14 +199,14 @@ static struct arena *pool_arena(struct d9_state *st)
 		if (st->pool_memory == NULL)
 			return NULL;
 		shared_memory_init(&st->pool_memory->shared, destroy_memory);
-		d9_pools_hold(st, st->batch);
+		st->unheld = true;
 	}
 	return &st->pool_memory->arena;
 }
 
 /* ---- references before their definitions ---- */
 
-void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
+void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct record *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint32_t known = table64_get(&pool->pending_index, id);
@@ -221,7 +218,7 @@ void d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, cons
 	} else if (!array_reserve(&pool->pending, pool->npending, &pool->pending_cap,
 	                          sizeof *pool->pending) ||
 	           !table64_put(&pool->pending_index, id, pool->npending)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 	} else {
 		pool->pending[pool->npending++] =
 		    (struct d9_pending){ .offset = f->offset, .ordinal = f->ordinal, .count = 1, .id = id };
@@ -239,7 +236,7 @@ void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 
 /* Ends the wait for an id that is defined now. */
 static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-                           const struct d9_frame *f)
+                           const struct record *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint32_t known = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
@@ -255,7 +252,7 @@ static void settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t
 	d9_tally(&st->tallies.late, f, id);
 	if (!p->shown || st->looked_ahead)
 		return;
-	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+	const struct record first = { .offset = p->offset, .ordinal = p->ordinal };
 	d9_tally(&st->tallies.unresolved, &first, id);
 	st->tallies.unresolved.count += p->count - 1;
 }
@@ -312,13 +309,13 @@ static void retain_content(struct d9_state *st, enum d9_pool_kind kind, struct d
 	}
 	struct arena *const arena = pool_arena(st);
 	if (arena == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 	} else if (kind == D9_STACKS) {
 		e->values = d9_stack_values(st, true, arena, data.p, e->n, &e->cost, &e->element);
 	} else {
 		e->text = arena_copy(arena, data).p;
 		e->cost = e->n;
-		st->no_memory |= e->text == NULL;
+		st->r->no_memory |= e->text == NULL;
 	}
 }
 
@@ -331,7 +328,7 @@ static uint64_t definition_cost(enum d9_pool_kind kind, uint32_t bytes)
 }
 
 static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-                         const struct d9_frame *f)
+                         const struct record *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
@@ -352,7 +349,7 @@ static void define_entry(struct d9_state *st, enum d9_pool_kind kind, uint32_t i
 	st->pooled_bytes += costs;
 	struct d9_entry *const e = old != NULL ? &pool->entries[old - pool->entries] : add_entry(pool, id);
 	if (e == NULL) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	*e = (struct d9_entry){ .hash = hash, .n = n, .flags = data.flags, .id = id };
@@ -369,7 +366,7 @@ static void report_undefined(struct d9_state *st, enum d9_pool_kind kind)
 
 	for (uint32_t i = 0; i < pool->npending; i++) {
 		const struct d9_pending *const p = &pool->pending[i];
-		const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+		const struct record first = { .offset = p->offset, .ordinal = p->ordinal };
 		if (!p->defined && !d9_find_unshown(st, rule, &first))
 			d9_find(st, rule, &first,
 			        "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
@@ -425,20 +422,7 @@ void d9_pools_free(struct d9_state *st)
  * st->open.left counts those to come.  Each entry is a record of its own; the first carries the frame's head.
  */
 
-struct pool_entry {
-	uint32_t id;
-	struct slice data; /* p NULL: absent, or read in pieces */
-};
-
-static bool read_pool_head(struct d9_bytes *b, struct d9_open_frame *head)
-{
-	if (d9_bytes_read(b, 1, "tag") == NULL || !d9_bytes_u32(b, &head->count, "count"))
-		return false;
-	head->left = head->count;
-	return true;
-}
-
-static bool read_pool_entry(struct d9_bytes *b, bool strings, struct pool_entry *e)
+static bool read_pool_entry(struct d9_bytes *b, bool strings, struct d9_pool_entry *e)
 {
 	const char *const what = strings ? "data_len" : "frame_count", *p;
 	const uint32_t size = strings ? 1 : 8;
@@ -452,88 +436,74 @@ static bool read_pool_entry(struct d9_bytes *b, bool strings, struct pool_entry 
 	return true;
 }
 
-/* Records the entry, if the frame has any; `first`: with the frame's head. */
-static void show_pool_entry(struct d9_state *st, const struct d9_frame *f, struct batch *b,
-                            const struct pool_entry *e, bool first)
+/* Reads the next entry, after the head of a new frame.  *left: entries from this one on. */
+static inline bool read_pool(struct d9_state *st, struct d9_bytes *b, uint32_t *left)
 {
-	const bool strings = st->open.tag == D9_TAG_STRINGS;
-	const struct slice data = e->data;
-	struct field fields[3];
+	*left = st->open.left;
+	if (st->first && (d9_bytes_read(b, 1, "tag") == NULL || !d9_bytes_u32(b, left, "count")))
+		return false;
+	return *left == 0 || read_pool_entry(b, st->tag == D9_TAG_STRINGS, &st->entry);
+}
+
+static inline void set_left(struct d9_state *st, uint32_t left)
+{
+	st->open.left = left;
+	if (st->first)
+		st->open.count = left;
+}
+
+uint32_t d9_pool_fields(struct d9_state *st, struct batch *b, struct field *to)
+{
+	const struct slice data = st->entry.data;
 	uint32_t n = 0, cost;
 
-	if (!d9_wants_structure(st))
-		return;
-	if (first)
-		fields[n++] =
-		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
-	if (st->open.count > 0)
-		fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = e->id } };
-	if (st->open.count > 0 && strings)
-		fields[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
-	if (st->open.count > 0 && !strings) {
+	if (st->first)
+		to[n++] = (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
+	if (st->open.count == 0)
+		return n;
+	to[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = st->entry.id } };
+	if (st->tag == D9_TAG_STRINGS) {
+		to[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
+	} else {
 		struct value v = { .type = VALUE_LIST, .count = data.n / 8 };
 		v.values = d9_stack_values(st, false, &b->scratch, data.p, v.count, &cost, &v.element);
-		fields[n++] = (struct field){ SLICE_LIT("frames"), v };
+		to[n++] = (struct field){ SLICE_LIT("frames"), v };
 	}
-	d9_add_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
+	return n;
 }
 
-static void define_pool_entry(struct d9_state *st, const struct d9_frame *f, const struct pool_entry *e)
+enum record_status d9_pool_frame(struct d9_state *st, struct record *f)
 {
-	const bool strings = st->open.tag == D9_TAG_STRINGS;
-
-	if (strings && (e->data.flags & SLICE_UTF8) == 0)
-		d9_check_text(st, f, e->data, "pool data", (struct slice){ NULL, 0, 0 });
-	define_entry(st, strings ? D9_STRINGS : D9_STACKS, e->id, e->data, f);
-}
-
-enum d9_result d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
-{
+	const enum d9_pool_kind kind = st->tag == D9_TAG_STRINGS ? D9_STRINGS : D9_STACKS;
 	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
-	struct pool_entry e = { .id = 0 };
+	const struct slice *const data = &st->entry.data;
+	uint32_t left;
 
-	if (!read_pool_head(&bytes, &head) ||
-	    (head.count > 0 && !read_pool_entry(&bytes, f->tag == D9_TAG_STRINGS, &e)))
-		return D9_MORE;
+	if (!read_pool(st, &bytes, &left))
+		return RECORD_MORE;
 	f->end = bytes.p;
-	st->open = head;
-	if (head.count > 0)
-		define_pool_entry(st, f, &e);
-	show_pool_entry(st, f, b, &e, true);
-	if (f->tag == D9_TAG_STACKS)
+	set_left(st, left);
+	if (left > 0) {
+		if (kind == D9_STRINGS && (data->flags & SLICE_UTF8) == 0)
+			d9_check_text(st, f, *data, "pool data", (struct slice){ NULL, 0, 0 });
+		define_entry(st, kind, st->entry.id, *data, f);
+	}
+	if (st->first && kind == D9_STACKS)
 		d9_note_newer(st, f, f->p, "stack pool frame 0x04");
-	return D9_DONE;
+	return RECORD_DONE;
 }
 
-enum d9_result d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
-{
-	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct pool_entry e = { .id = 0 };
-
-	if (!read_pool_entry(&bytes, f->tag == D9_TAG_STRINGS, &e))
-		return D9_MORE;
-	f->end = bytes.p;
-	define_pool_entry(st, f, &e);
-	show_pool_entry(st, f, b, &e, false);
-	return D9_DONE;
-}
-
-enum d9_result d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
+enum record_status d9_pool_skip(struct d9_state *st, const struct record *f)
 {
 	struct d9_bytes bytes = d9_bytes_pieces(st);
-	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
-	const bool first = st->open.left == 0;
-	struct pool_entry e = { .id = 0 };
+	uint32_t left;
 
-	const bool ok = (!first || read_pool_head(&bytes, &head)) &&
-	                read_pool_entry(&bytes, f->tag == D9_TAG_STRINGS, &e);
+	const bool ok = read_pool(st, &bytes, &left);
 	st->r->in->p = bytes.p;
 	if (!ok)
-		return D9_MORE;
-	if (first)
-		st->open = head;
+		return RECORD_MORE;
+	set_left(st, left);
 	st->pools_full = true; /* its id is defined, but not retained */
-	d9_tally(&st->tallies.pool_limit, f, e.id);
-	return D9_DONE;
+	d9_tally(&st->tallies.pool_limit, f, st->entry.id);
+	return RECORD_DONE;
 }

@@ -10,57 +10,23 @@
 
 #include "dial9/dial9.h"
 
+/* Paths kept out of read_record(): inlined, their buffers cost it instructions for each event. */
+#define COLD __attribute__((noinline))
+
 /* ---- records ---- */
 
-static void count_frame(struct d9_state *st, enum d9_structure which, const struct d9_frame *f)
+static enum record_status end_frame(struct d9_state *st, enum d9_structure which, struct record *f)
 {
-	st->r->records++;
-	st->structure[which]->records++;
+	f->cls = st->structure[which];
+	f->role = RECORD_IS_STRUCTURE;
 	st->last_offset = f->offset;
+	return RECORD_DONE;
 }
 
-/* Counts, if it was read, an entry of the open frame, or the frame if it has none.  Returns the result. */
-static enum d9_result count_entry(struct d9_state *st, enum d9_result result)
-{
-	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
-		                                        [D9_TAG_STACKS] = D9_S_STACKS,
-		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
-
-	if (result != D9_DONE)
-		return result;
-	st->r->records++;
-	st->structure[structures[st->open.tag]]->records++;
-	if (st->open.left > 0)
-		st->open.left--;
-	if (st->open.left == 0)
-		st->last_offset = st->open.offset;
-	return D9_DONE;
-}
-
-void d9_add_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
-                      const struct field *fields, uint32_t n)
-{
-	if (!d9_wants_structure(st))
-		return;
-	struct event *const e = d9_add_event(st, b, f, st->structure[which]);
-	if (d9_wants_fields(st)) {
-		struct field *const to = batch_fields(b, n);
-		if (to == NULL) {
-			st->no_memory = true;
-			return;
-		}
-		memcpy(to, fields, n * sizeof *fields);
-		e->first_field = b->nfields;
-		e->nfields = (uint16_t)n;
-		b->nfields += n;
-	}
-	b->n++;
-}
-
-enum d9_result d9_note_lack(struct d9_state *st, const struct cursor *c)
+enum record_status d9_note_lack(struct d9_state *st, const struct cursor *c)
 {
 	st->lack = (struct d9_lack){ .what = c->missing, .bytes = c->missing_bytes };
-	return D9_MORE;
+	return RECORD_MORE;
 }
 
 /* ---- schemas ---- */
@@ -96,7 +62,7 @@ static void forget_schemas(struct d9_schemas *s)
 /* ---- schemas: registering ---- */
 
 /* Reports the first difference between two schemas of one type_id. */
-static void report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id,
+static void report_redefined(struct d9_state *st, const struct record *f, uint16_t id,
                              const struct d9_schema *old, const struct d9_schema *now)
 {
 	struct quoted q, q2;
@@ -122,7 +88,7 @@ static void report_redefined(struct d9_state *st, const struct d9_frame *f, uint
 		        id, old->timed, now->timed);
 }
 
-static void register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id,
+static void register_schema(struct d9_state *st, const struct record *f, uint16_t id,
                             struct d9_schema *schema)
 {
 	struct d9_schemas *const s = &st->schemas;
@@ -132,7 +98,7 @@ static void register_schema(struct d9_state *st, const struct d9_frame *f, uint1
 		report_redefined(st, f, id, old, schema);
 	if (!array_reach(&s->by_type, &s->ntypes, id, sizeof(struct d9_schema *)) ||
 	    !array_reserve(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered)) {
-		st->no_memory = true;
+		st->r->no_memory = true;
 		return;
 	}
 	if (old == NULL)
@@ -150,7 +116,7 @@ static struct slice read_text(struct cursor *c)
 	return textscan_slice(s.p, s.n);
 }
 
-static void check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+static void check_type(struct d9_state *st, const struct record *f, struct d9_schema *s,
                        const struct d9_field *field, const char *at)
 {
 	const char *const newer = d9_type(field->type)->newer;
@@ -169,7 +135,7 @@ static void check_type(struct d9_state *st, const struct d9_frame *f, struct d9_
 }
 
 /* Arguments of one name would hide each other: the later gets a number.  Fields of raw events keep theirs. */
-static bool set_unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s,
+static bool set_unique_name(struct d9_state *st, const struct record *f, struct d9_schema *s,
                             struct tabletext *names, uint32_t i)
 {
 	const struct slice plain = s->fields[i].name;
@@ -187,7 +153,7 @@ static bool set_unique_name(struct d9_state *st, const struct d9_frame *f, struc
 	return true;
 }
 
-static bool set_unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
+static bool set_unique_names(struct d9_state *st, const struct record *f, struct d9_schema *s)
 {
 	struct tabletext names = { .slots = NULL };
 	bool ok = true;
@@ -232,7 +198,7 @@ static bool declare_fields(struct d9_state *st, struct d9_schema *s)
 }
 
 /* Reads the fields at c, which points into `copy`, a copy of the frame's bytes after the type_id. */
-static bool read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
+static bool read_fields(struct d9_state *st, const struct record *f, struct d9_schema *s, struct cursor *c,
                         const char *copy)
 {
 	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
@@ -254,7 +220,7 @@ static bool read_fields(struct d9_state *st, const struct d9_frame *f, struct d9
 /* ---- schemas: frames ---- */
 
 /* Finds the end of a schema frame. */
-static enum d9_result measure_schema(struct d9_state *st, struct d9_frame *f)
+static enum record_status measure_schema(struct d9_state *st, struct record *f)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
@@ -268,7 +234,7 @@ static enum d9_result measure_schema(struct d9_state *st, struct d9_frame *f)
 			                     .length = n,
 			                     .left = cursor_left(&c),
 			                     .has_length = true };
-		return D9_MORE;
+		return RECORD_MORE;
 	}
 	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
 		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
@@ -277,7 +243,7 @@ static enum d9_result measure_schema(struct d9_state *st, struct d9_frame *f)
 	if (c.missing != NULL)
 		return d9_note_lack(st, &c);
 	f->end = c.p;
-	return D9_DONE;
+	return RECORD_DONE;
 }
 
 static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
@@ -290,7 +256,7 @@ static bool append_schema(struct d9_schemas *s, struct d9_schema *schema, struct
 }
 
 /* Makes a schema that is new in the trace; `key` is a copy of its bytes. */
-static struct d9_schema *new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
+static struct d9_schema *new_schema(struct d9_state *st, const struct record *f, struct slice key)
 {
 	struct cursor c = cursor_on(key.p, key.p + key.n, false);
 	struct d9_schema *const s = calloc(1, sizeof *s);
@@ -316,36 +282,33 @@ static struct d9_schema *new_schema(struct d9_state *st, const struct d9_frame *
 	return d9_schema_plan(st, s) && d9_ops_make(s) ? s : NULL;
 }
 
-static void show_schema(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id,
-                        const struct d9_schema *s)
+static uint32_t schema_fields(struct d9_state *st, const struct record *f, struct batch *b, struct field *to)
 {
-	if (!d9_wants_structure(st))
-		return;
+	const struct d9_schema *const s = st->schema;
 	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
 	const bool raw = d9_wants_raw(st);
 	const uint8_t timed = (uint8_t)f->p[5 + s->name.n];
-	const struct field fields[] = {
-		{ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = id } },
-		{ SLICE_LIT("name"), value_string(s->name) },
-		{ SLICE_LIT("has_timestamp"), raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
-		                                  : (struct value){ .type = VALUE_BOOL, .u64 = s->timed } },
-		{ SLICE_LIT("fields"), { .type = VALUE_MAP, .count = s->nfields, .values = pairs } },
-	};
 
-	if (pairs == NULL) {
-		st->no_memory = true;
-		return;
-	}
+	if (pairs == NULL)
+		return 0;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		pairs[2 * i] = value_string(s->fields[i].name);
 		pairs[2 * i + 1] = raw ? (struct value){ .type = VALUE_U8, .u64 = s->fields[i].type }
 		                       : value_string(s->declared[i].type);
 	}
-	d9_add_structure(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
+	to[0] =
+	    (struct field){ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
+	to[1] = (struct field){ SLICE_LIT("name"), value_string(s->name) };
+	to[2] = (struct field){ SLICE_LIT("has_timestamp"),
+		                raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
+		                    : (struct value){ .type = VALUE_BOOL, .u64 = s->timed } };
+	to[3] = (struct field){ SLICE_LIT("fields"),
+		                { .type = VALUE_MAP, .count = s->nfields, .values = pairs } };
+	return 4;
 }
 
 /* Charges a schema of these bytes against the limits; reports if it exceeds them. */
-static bool reserve_schema(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
+static bool reserve_schema(struct d9_state *st, const struct record *f, struct slice bytes)
 {
 	struct d9_schemas *const all = &st->schemas;
 	const uint16_t name_len = load_u16(bytes.p, false);
@@ -363,30 +326,28 @@ static bool reserve_schema(struct d9_state *st, const struct d9_frame *f, struct
 	return true;
 }
 
-static enum d9_result read_schema(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum record_status read_schema(struct d9_state *st, struct record *f)
 {
-	const enum d9_result result = measure_schema(st, f);
+	const enum record_status status = measure_schema(st, f);
 
-	if (result != D9_DONE)
-		return result;
-	const uint16_t id = load_u16(f->p + 1, false);
+	if (status != RECORD_DONE)
+		return status;
 	const struct slice bytes = slice_of(f->p + 3, (size_t)(f->end - f->p - 3));
 	const uint32_t known = tabletext_get(&st->schemas.index, bytes);
 	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
 	if (s == NULL) {
 		if (!reserve_schema(st, f, bytes))
-			return D9_BAD;
+			return RECORD_BAD;
 		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
 		s = key.p != NULL ? new_schema(st, f, key) : NULL;
 	}
 	if (s == NULL) {
-		st->no_memory = true;
-		return D9_DONE;
+		st->r->no_memory = true;
+		return RECORD_BAD;
 	}
-	register_schema(st, f, id, s);
-	show_schema(st, f, b, id, s);
-	count_frame(st, D9_S_SCHEMA, f);
-	return D9_DONE;
+	register_schema(st, f, load_u16(f->p + 1, false), s);
+	st->schema = s;
+	return end_frame(st, D9_S_SCHEMA, f);
 }
 
 /* ---- schemas: annotations ---- */
@@ -396,12 +357,7 @@ static enum d9_result read_schema(struct d9_state *st, struct d9_frame *f, struc
  * metrique.unit, is shown with the field's type.  Like pool frames, they are read entry by entry.
  */
 
-struct annotation {
-	uint16_t field;
-	struct slice key, value; /* p NULL: absent, or read in pieces */
-};
-
-static bool read_annotation(struct d9_bytes *b, struct annotation *a)
+static bool read_annotation(struct d9_bytes *b, struct d9_annotation *a)
 {
 	const char *key, *value;
 	uint16_t key_len;
@@ -430,14 +386,14 @@ static void set_unit(struct d9_state *st, struct d9_schema *s, struct class_fiel
 	const struct slice type =
 	    arena_printf(arena, "%.*s (%.*s)", (int)field->type.n, field->type.p, (int)unit.n, unit.p);
 	if (field->unit == NULL || type.p == NULL)
-		st->no_memory = true;
+		st->r->no_memory = true;
 	else
 		field->type = textscan_slice(type.p, type.n);
 	s->planned = false; /* its events may have a class already, which does not change */
 	s->run_need = SIZE_MAX;
 }
 
-static void apply_annotation(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
+static void apply_annotation(struct d9_state *st, const struct record *f, const struct d9_annotation *a)
 {
 	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
 	struct quoted q;
@@ -453,80 +409,74 @@ static void apply_annotation(struct d9_state *st, const struct d9_frame *f, cons
 		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
 }
 
-/* Records the entry, if the frame has any; `first`: with the frame's head. */
-static void show_annotation(struct d9_state *st, const struct d9_frame *f, struct batch *b,
-                            const struct annotation *a, bool first)
+static uint32_t annotation_fields(struct d9_state *st, struct field *to)
 {
-	struct field fields[5];
+	const struct d9_annotation *const a = &st->annotation;
 	uint32_t n = 0;
 
-	if (!d9_wants_structure(st))
-		return;
-	if (first || !d9_wants_raw(st))
-		fields[n++] = (struct field){ SLICE_LIT("type_id"), value_u64(st->open.type_id) };
-	if (first)
-		fields[n++] =
-		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U16, .u64 = st->open.count } };
+	if (st->first || !d9_wants_raw(st))
+		to[n++] = (struct field){ SLICE_LIT("type_id"), value_u64(st->open.type_id) };
+	if (st->first)
+		to[n++] = (struct field){ SLICE_LIT("count"), { .type = VALUE_U16, .u64 = st->open.count } };
 	if (st->open.count > 0) {
-		fields[n++] =
-		    (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = a->field } };
-		fields[n++] = (struct field){ SLICE_LIT("key"), value_string(a->key) };
-		fields[n++] = (struct field){ SLICE_LIT("value"), value_string(a->value) };
+		to[n++] = (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = a->field } };
+		to[n++] = (struct field){ SLICE_LIT("key"), value_string(a->key) };
+		to[n++] = (struct field){ SLICE_LIT("value"), value_string(a->value) };
 	}
-	d9_add_structure(st, D9_S_ANNOTATIONS, f, b, fields, n);
+	return n;
 }
 
-static enum d9_result read_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+/* Reads the head up to the first annotation. */
+static enum record_status read_annotations_head(struct d9_state *st, const struct record *f,
+                                                struct d9_bytes *bytes, struct d9_open_frame *open)
 {
-	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
-	struct annotation a = { .field = 0 };
 	uint16_t count;
 
-	(void)d9_bytes_read(&bytes, 1, "tag");
-	const unsigned n = d9_bytes_leb128(&bytes, &head.type_id, "type_id");
+	(void)d9_bytes_read(bytes, 1, "tag");
+	const unsigned n = d9_bytes_leb128(bytes, &open->type_id, "type_id");
 	if (n > D9_VARINT_MAX) {
 		d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, f->p + 1,
 		           "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
-		return D9_BAD;
+		return RECORD_BAD;
 	}
-	if (n == 0 || !d9_bytes_u16(&bytes, &count, "count") || (count > 0 && !read_annotation(&bytes, &a)))
-		return D9_MORE;
-	f->end = bytes.p;
-	head.left = head.count = count;
-	st->open = head;
-	d9_note_newer(st, f, f->p, "annotations frame 0x06");
-	if (d9_schema_find(&st->schemas, head.type_id) == NULL)
-		d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
-		        "type_id %" PRIu64 " has no schema in this segment; count is %u", head.type_id,
-		        count);
-	if (count > 0)
-		apply_annotation(st, f, &a);
-	show_annotation(st, f, b, &a, true);
-	return D9_DONE;
+	if (n == 0 || !d9_bytes_u16(bytes, &count, "count"))
+		return RECORD_MORE;
+	open->left = open->count = count;
+	return RECORD_DONE;
 }
 
-static enum d9_result read_next_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum record_status read_annotations(struct d9_state *st, struct record *f)
 {
 	struct d9_bytes bytes = d9_bytes_of(st, f);
-	struct annotation a;
+	struct d9_open_frame open = st->open;
+	const enum record_status status =
+	    st->first ? read_annotations_head(st, f, &bytes, &open) : RECORD_DONE;
 
-	if (!read_annotation(&bytes, &a))
-		return D9_MORE;
+	if (status != RECORD_DONE)
+		return status;
+	if (open.left > 0 && !read_annotation(&bytes, &st->annotation))
+		return RECORD_MORE;
 	f->end = bytes.p;
-	apply_annotation(st, f, &a);
-	show_annotation(st, f, b, &a, false);
-	return D9_DONE;
+	st->open = open;
+	if (st->first) {
+		d9_note_newer(st, f, f->p, "annotations frame 0x06");
+		if (d9_schema_find(&st->schemas, open.type_id) == NULL)
+			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
+			        "type_id %" PRIu64 " has no schema in this segment; count is %" PRIu32,
+			        open.type_id, open.count);
+	}
+	if (open.left > 0)
+		apply_annotation(st, f, &st->annotation);
+	return RECORD_DONE;
 }
 
-static enum d9_result skip_annotation(struct d9_state *st)
+static enum record_status skip_annotation(struct d9_state *st)
 {
 	struct d9_bytes bytes = d9_bytes_pieces(st);
-	struct annotation a;
 
-	const bool ok = read_annotation(&bytes, &a);
+	const bool ok = read_annotation(&bytes, &st->annotation);
 	st->r->in->p = bytes.p;
-	return ok ? D9_DONE : D9_MORE;
+	return ok ? RECORD_DONE : RECORD_MORE;
 }
 
 /* ---- inputs that end inside a frame ---- */
@@ -560,8 +510,8 @@ static void describe_last_frame(const struct d9_state *st, char *to, size_t cap)
 		snprintf(to, cap, "no frame is complete");
 }
 
-/* Reports that the input ends inside a frame, by st->lack.  Returns D9_BAD. */
-static enum d9_result report_cut(struct d9_state *st, const struct d9_frame *f)
+/* Reports that the input ends inside a frame, by st->lack.  Returns RECORD_BAD. */
+static COLD enum record_status report_cut(struct d9_state *st, const struct record *f)
 {
 	const struct d9_lack *const lack = &st->lack;
 	char whose[700] = "", last[80];
@@ -577,17 +527,17 @@ static enum d9_result report_cut(struct d9_state *st, const struct d9_frame *f)
 		d9_find(st, D9_RULE_LENGTH_PAST_END, f,
 		        "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64
 		        "; %s",
-		        lack->what, whose, frame_name(f->tag), lack->length, lack->left, lack->bytes, last);
+		        lack->what, whose, frame_name(st->tag), lack->length, lack->left, lack->bytes, last);
 	else
 		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: bytes missing %" PRIu64 "; %s",
-		        lack->what, whose, frame_name(f->tag), lack->bytes, last);
-	return D9_BAD;
+		        lack->what, whose, frame_name(st->tag), lack->bytes, last);
+	return RECORD_BAD;
 }
 
 /* ---- frames ---- */
 
 /* Returns whether the first `left` bytes, as far as present, are the magic of the format before this one. */
-static bool is_older_magic(const struct d9_frame *f, size_t left)
+static bool is_older_magic(const struct record *f, size_t left)
 {
 	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
 
@@ -595,36 +545,36 @@ static bool is_older_magic(const struct d9_frame *f, size_t left)
 }
 
 /* Reports bytes that begin no frame. */
-static enum d9_result report_unknown(struct d9_state *st, const struct d9_frame *f, size_t n)
+static enum record_status report_unknown(struct d9_state *st, const struct record *f, size_t n)
 {
 	const size_t left = (size_t)(f->end - f->p);
 	struct quoted q;
 
 	if (!st->begun && is_older_magic(f, left) && left < D9_OLDER_MAGIC_SIZE && !st->r->in->last)
-		return D9_MORE;
+		return RECORD_MORE;
 	if (!st->begun && is_older_magic(f, left) && left >= D9_OLDER_MAGIC_SIZE) {
 		d9_find(st, D9_RULE_OLDER_FORMAT, f,
 		        "the first bytes are " D9_OLDER_MAGIC ", which dial9-tokio-telemetry wrote before "
 		        "release 0.2.0; record again with that release or a later one");
-		return D9_BAD;
+		return RECORD_BAD;
 	}
 	if (!st->begun) {
 		d9_find(st, D9_RULE_BAD_MAGIC, f, "the first bytes are %s", quoted(&q, slice_of(f->p, n)));
-		return D9_BAD;
+		return RECORD_BAD;
 	}
-	if (st->resumes) {
-		d9_find(st, D9_RULE_UNKNOWN_TAG, f, "tag 0x%02x starts no frame that is known", f->tag);
-		return D9_BAD;
+	if (st->r->recovers) {
+		d9_find(st, D9_RULE_UNKNOWN_TAG, f, "tag 0x%02x starts no frame that is known", st->tag);
+		return RECORD_BAD;
 	}
 	st->r->unread = input_drain(st->r->in);
 	d9_find(st, D9_RULE_UNKNOWN_TAG, f,
 	        "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64
 	        " on are not read",
-	        f->tag, st->r->unread, f->offset);
-	return D9_BAD;
+	        st->tag, st->r->unread, f->offset);
+	return RECORD_BAD;
 }
 
-static void begin_segment(struct d9_state *st, const struct d9_frame *f)
+static void begin_segment(struct d9_state *st, const struct record *f)
 {
 	if (st->begun) {
 		d9_note_newer(st, f, f->p, "a header in mid-stream");
@@ -638,9 +588,8 @@ static void begin_segment(struct d9_state *st, const struct d9_frame *f)
 	st->segment++;
 }
 
-static enum d9_result read_header(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum record_status read_header(struct d9_state *st, struct record *f)
 {
-	const struct field version = { SLICE_LIT("version"), { .type = VALUE_U8, .u64 = D9_VERSION } };
 	const size_t left = (size_t)(f->end - f->p);
 	const size_t looked = left < D9_MAGIC_SIZE ? left : D9_MAGIC_SIZE;
 
@@ -656,16 +605,14 @@ static enum d9_result read_header(struct d9_state *st, struct d9_frame *f, struc
 	if (f->p[4] != D9_VERSION) {
 		d9_find_at(st, D9_RULE_BAD_VERSION, f, f->p + 4, "version %u, known is %d", (uint8_t)f->p[4],
 		           D9_VERSION);
-		return D9_BAD;
+		return RECORD_BAD;
 	}
 	f->end = f->p + D9_HEADER_SIZE;
 	begin_segment(st, f);
-	d9_add_structure(st, D9_S_HEADER, f, b, &version, 1);
-	count_frame(st, D9_S_HEADER, f);
-	return D9_DONE;
+	return end_frame(st, D9_S_HEADER, f);
 }
 
-static enum d9_result read_reset(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum record_status read_reset(struct d9_state *st, struct record *f)
 {
 	struct cursor c = cursor_on(f->p, f->end, false);
 
@@ -673,138 +620,111 @@ static enum d9_result read_reset(struct d9_state *st, struct d9_frame *f, struct
 	const uint64_t ts = cursor_u64(&c, "timestamp_ns");
 	if (c.missing != NULL)
 		return d9_note_lack(st, &c);
-	const struct field field = { SLICE_LIT("timestamp_ns"), value_u64(ts) };
 	f->end = c.p;
 	st->base = ts;
-	d9_add_structure(st, D9_S_RESET, f, b, &field, 1);
-	count_frame(st, D9_S_RESET, f);
-	return D9_DONE;
+	return end_frame(st, D9_S_RESET, f);
 }
 
-static enum d9_result read_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+/* Sets the class of an entry that was read, or of the frame if it has none. */
+static enum record_status end_entry(struct d9_state *st, struct record *f, enum record_status status)
+{
+	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
+		                                        [D9_TAG_STACKS] = D9_S_STACKS,
+		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
+	const uint64_t last = st->last_offset;
+
+	if (status != RECORD_DONE)
+		return status;
+	(void)end_frame(st, structures[st->tag], f);
+	st->open.left -= st->open.left > 0;
+	if (st->open.left > 0)
+		st->last_offset = last;
+	return RECORD_DONE;
+}
+
+/* Reads a frame with its first entry, or the next entry of the open one. */
+static enum record_status read_entry(struct d9_state *st, struct record *f)
+{
+	if (st->first)
+		st->open = (struct d9_open_frame){ .tag = st->tag, .offset = f->offset };
+	return end_entry(st, f,
+	                 st->tag == D9_TAG_ANNOTATIONS ? read_annotations(st, f) : d9_pool_frame(st, f));
+}
+
+static enum record_status read_frame(struct d9_state *st, struct record *f)
 {
 	if (!st->begun)
-		return read_header(st, f, b);
-	switch (f->tag) {
-	case D9_TAG_EVENT:
-		return d9_event_frame(st, f, b);
+		return read_header(st, f);
+	switch (st->tag) {
 	case D9_TAG_SCHEMA:
-		return read_schema(st, f, b);
+		return read_schema(st, f);
 	case D9_TAG_STRINGS:
 	case D9_TAG_STACKS:
-		return count_entry(st, d9_pool_head(st, f, b));
-	case D9_TAG_RESET:
-		return read_reset(st, f, b);
 	case D9_TAG_ANNOTATIONS:
-		return count_entry(st, read_annotations_head(st, f, b));
+		return read_entry(st, f);
+	case D9_TAG_RESET:
+		return read_reset(st, f);
 	case D9_TAG_HEADER:
-		return read_header(st, f, b);
+		return read_header(st, f);
 	default:
 		return report_unknown(st, f, 1);
 	}
 }
 
-/* Reads the next entry of the open frame. */
-static enum d9_result read_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
+static enum record_status skip_by_tag(struct d9_state *st, struct record *f)
 {
-	f->tag = st->open.tag;
-	f->offset = st->open.offset;
-	return count_entry(st, f->tag == D9_TAG_ANNOTATIONS ? read_next_annotation(st, f, b)
-	                                                    : d9_pool_entry(st, f, b));
-}
-
-static enum d9_result skip_by_tag(struct d9_state *st, const struct d9_frame *f)
-{
-	switch (f->tag) {
+	switch (st->tag) {
 	case D9_TAG_EVENT:
 		return d9_event_skip(st, f);
 	case D9_TAG_ANNOTATIONS:
-		return count_entry(st, skip_annotation(st));
+		return end_entry(st, f, skip_annotation(st));
 	default:
-		return count_entry(st, d9_pool_skip(st, f));
+		return end_entry(st, f, d9_pool_skip(st, f));
 	}
 }
 
-/* Walks over a frame or entry above D9_MAX_FRAME, which is legal, reports and drops it.  Its bytes leave the
- * window, so this cannot start over. */
-static enum d9_result skip_large(struct d9_state *st, const struct d9_frame *f, struct batch *b)
+/* Walks over a frame or entry above D9_MAX_FRAME, which is legal, reports, counts and drops it.  Its bytes
+ * leave the window, so this cannot start over, and copies must note the gap.  at: of its first byte. */
+static COLD enum record_status skip_large(struct d9_state *st, struct record *f, uint64_t at)
 {
-	struct input *const in = st->r->in;
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+	struct input_pins *const pins = in->pins;
 
-	if (st->resumes ||
-	    (st->open.left == 0 && (f->tag == D9_TAG_SCHEMA || f->tag == D9_TAG_ANNOTATIONS))) {
+	if (r->recovers || (st->first && (st->tag == D9_TAG_SCHEMA || st->tag == D9_TAG_ANNOTATIONS))) {
 		d9_find(st, D9_RULE_LIMIT, f, "the frame is longer than %u bytes", D9_MAX_FRAME);
-		return D9_BAD;
+		return RECORD_BAD;
 	}
 	input_pin(in, NULL); /* nothing points into skipped bytes */
-	const enum d9_result result = skip_by_tag(st, f);
-	input_pin(in, &b->pins);
-	if (result == D9_DONE)
-		finding_add(st->r->findings, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
-		            "%" PRIu64 " bytes dropped: the limit is %u", input_offset(in, in->p) - f->at,
-		            D9_MAX_FRAME);
-	return result;
-}
-
-enum d9_result d9_next_frame(struct d9_state *st, struct batch *b)
-{
-	struct input *const in = st->r->in;
-	const size_t window = (size_t)(in->end - in->p);
-	struct d9_frame f = { .p = in->p,
-		              .end = window > D9_MAX_FRAME ? in->p + D9_MAX_FRAME : in->end,
-		              .tag = (uint8_t)*in->p };
-
-	f.offset = f.at = input_offset(in, in->p);
-	f.ordinal = st->r->records + 1;
-	enum d9_result result = st->open.left > 0 ? read_entry(st, &f, b) : read_frame(st, &f, b);
-	if (result == D9_DONE) {
-		in->p = f.end;
-		return result;
+	const enum record_status status = skip_by_tag(st, f);
+	input_pin(in, pins);
+	const uint64_t dropped = input_offset(in, in->p) - at;
+	if (status != RECORD_DONE) {
+		r->unread += dropped;
+		return status;
 	}
-	if (result == D9_MORE && window >= D9_MAX_FRAME) {
-		result = skip_large(st, &f, b);
-		if (result == D9_DONE)
-			return result;
-	} else if (result == D9_MORE && !in->last) {
-		return D9_MORE;
-	}
-	if (result == D9_MORE)
-		result = report_cut(st, &f);
-	if (st->r->unread == 0 && !st->resumes) {
-		const uint64_t gone = input_offset(in, in->p) - f.at; /* in pieces */
-		st->r->unread = gone + input_drain(in);
-	}
-	return result;
-}
-
-/* ---- the loop ---- */
-
-#define RUN_RECORDS 65536U /* of one run; then the engine gets a turn */
-
-/* Adds the plain events and resets at the start of the window as one event without fields, at the time base
- * before them.  Returns the number of events added, 0 or 1. */
-static uint32_t record_run(struct d9_state *st, struct batch *b)
-{
-	struct input *const in = st->r->in;
-	const uint64_t base = st->base;
-	struct d9_frame f = { .p = in->p, .at = input_offset(in, in->p) };
-
-	if (d9_check_run(st, RUN_RECORDS) == 0)
-		return 0;
-	f.end = in->p;
-	d9_add_event(st, b, &f, st->structure[D9_S_RESET])->ts = base;
-	b->n++;
-	return 1;
+	r->records++;
+	f->cls->records++;
+	r->trace->events += f->role == RECORD_IS_EVENT;
+	r->want &= ~(unsigned)WANT_RUNS;
+	finding_add(r->findings, &d9_rules[D9_RULE_LIMIT], at, f->ordinal,
+	            "%" PRIu64 " bytes dropped: the limit is %u", dropped, D9_MAX_FRAME);
+	f->p = f->end = in->p;
+	f->role = RECORD_IS_GAP;
+	return RECORD_DONE;
 }
 
 /* Checks that the input ends between frames. */
-static enum d9_result check_end(struct d9_state *st)
+static COLD enum record_status check_end(struct d9_state *st)
 {
 	const struct d9_open_frame *const open = &st->open;
-	const struct d9_frame f = { .offset = open->offset, .tag = open->tag, .ordinal = st->r->records };
+	const struct record f = { .offset = open->offset, .ordinal = st->r->records };
 
-	if (open->left == 0)
-		return D9_DONE;
+	if (open->left == 0) {
+		d9_pools_check(st);
+		return RECORD_END;
+	}
+	st->tag = open->tag;
 	st->lack = (struct d9_lack){ .what = "count",
 		                     .bytes = (uint64_t)open->left * D9_ENTRY_HEAD,
 		                     .length = open->count,
@@ -812,60 +732,94 @@ static enum d9_result check_end(struct d9_state *st)
 	return report_cut(st, &f);
 }
 
-static enum read_status finish_input(struct d9_state *st, enum d9_result result)
+/* Reads a frame that is no event, or an entry. */
+static COLD enum record_status read_other(struct d9_state *st, struct record *f)
 {
-	if (result == D9_DONE)
-		d9_pools_check(st);
+	const struct input *const in = st->r->in;
+	enum record_status status = RECORD_DONE;
+
+	if (st->r->recovers && st->begun && (!st->first || d9_has_entries(*f->p))) {
+		f->end = in->end; /* all of a frame is in the window, so that it can be repaired */
+		status = st->first ? d9_entries_status(in) : RECORD_DONE;
+	}
+	if (status != RECORD_DONE || st->first)
+		return status == RECORD_DONE ? read_frame(st, f) : status;
+	st->tag = st->open.tag;
+	f->offset = st->open.offset;
+	return read_entry(st, f);
+}
+
+/* Drops a record that is too large, or reports one that is cut. */
+static COLD enum record_status read_incomplete(struct d9_state *st, struct record *f, uint64_t at)
+{
+	const struct input *const in = st->r->in;
+	const bool large = in->end - in->p >= D9_MAX_FRAME;
+
+	if (!large && !in->last)
+		return RECORD_MORE;
+	const enum record_status status = large ? skip_large(st, f, at) : RECORD_MORE;
+	return status == RECORD_MORE ? report_cut(st, f) : status;
+}
+
+static enum record_status read_record(struct reader *r, struct record *f)
+{
+	struct d9_state *const st = r->state;
+	const struct input *const in = r->in;
+	const size_t window = (size_t)(in->end - f->p);
+	const uint64_t at = f->offset;
+
+	if (window == 0)
+		return in->last ? check_end(st) : RECORD_MORE;
+	if (st->threads_pass && d9_threads_end(st->threads, at))
+		return RECORD_END;
+	f->end = window > D9_MAX_FRAME ? f->p + D9_MAX_FRAME : in->end;
+	st->first = st->open.left == 0;
+	st->tag = (uint8_t)*f->p;
+	const bool event = st->first && st->tag == D9_TAG_EVENT && st->begun;
+	enum record_status status = event ? d9_event_frame(st, f) : read_other(st, f);
+	if (status == RECORD_MORE)
+		status = read_incomplete(st, f, at);
+	f->offset = at;
+	f->ts = st->base;
+	return status;
+}
+
+static void end_input(struct reader *r)
+{
+	struct d9_state *const st = r->state;
+
 	if (st->tracks_made == 0)
 		(void)d9_process(st);
 	d9_report_tallies(st);
-	return result == D9_DONE ? READ_END : READ_BAD;
 }
 
-/* Returns whether the batch holds enough, whatever the number of its events. */
-static bool is_full(const struct d9_state *st, const struct batch *b, uint64_t start)
-{
-	return input_offset(st->r->in, st->r->in->p) - start >= D9_NEXT_BYTES ||
-	       b->nfields >= D9_NEXT_FIELDS || b->scratch.used >= D9_NEXT_BYTES ||
-	       st->batch_pooled >= D9_NEXT_BYTES;
-}
+/* ---- structure records ---- */
 
-static void begin_batch(struct d9_state *st, struct batch *b)
+void d9_structure_fields(struct d9_state *st, const struct record *f, struct batch *b, struct event *e)
 {
-	st->batch = b;
-	st->batch_pooled = 0;
-	d9_pools_hold(st, b);
-	d9_ahead_hold(st, b);
-}
+	struct field fields[5];
+	uint32_t n = 1;
 
-static enum read_status read_batch(struct reader *r, struct batch *b)
-{
-	struct d9_state *const st = r->state;
-	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p);
-	const bool runs = (r->want & WANT_RUNS) != 0;
-	enum d9_result result = D9_DONE;
-
-	if (st->threads_pass && d9_threads_end(st->threads, start))
-		return READ_END;
-	begin_batch(st, b);
-	for (uint32_t left = b->cap; left > 0 && !st->no_memory && !is_full(st, b, start);) {
-		if (in->p == in->end && (in->last || !input_more(in)))
-			return finish_input(st, check_end(st));
-		if ((runs || r->want == WANT_FINDINGS) && st->begun && st->open.left == 0) {
-			left -= runs ? record_run(st, b) : d9_check_run(st, left);
-			if (left == 0 || in->p == in->end)
-				continue;
-		}
-		result = d9_next_frame(st, b);
-		if (result == D9_MORE)
-			input_more(in);
-		else
-			left--;
-		if (result == D9_BAD && !st->no_memory)
-			return finish_input(st, D9_BAD);
+	switch (st->tag) {
+	case D9_TAG_SCHEMA:
+		n = schema_fields(st, f, b, fields);
+		break;
+	case D9_TAG_STRINGS:
+	case D9_TAG_STACKS:
+		n = d9_pool_fields(st, b, fields);
+		break;
+	case D9_TAG_ANNOTATIONS:
+		n = annotation_fields(st, fields);
+		break;
+	case D9_TAG_RESET:
+		fields[0] = (struct field){ SLICE_LIT("timestamp_ns"), value_u64(f->ts) };
+		break;
+	default:
+		fields[0] = (struct field){ SLICE_LIT("version"), { .type = VALUE_U8, .u64 = D9_VERSION } };
 	}
-	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
+	struct field *const to = batch_event_fields(b, e, (uint16_t)n);
+	if (to != NULL)
+		memcpy(to, fields, n * sizeof *fields);
 }
 
 /* ---- opening ---- */
@@ -916,6 +870,10 @@ const struct reader_ops d9_reader_ops = {
 	.state_size = sizeof(struct d9_state),
 	.probe = d9_probe,
 	.open = open_reader,
-	.next = read_batch,
+	.record = read_record,
+	.event = d9_event,
+	.fields = d9_fields,
+	.run = d9_run,
+	.end = end_input,
 	.close = close_reader,
 };

@@ -37,12 +37,13 @@ struct reader {
 	char unreadable[256]; /* why another file of the trace could not be read, for a quiet pass; or "" */
 	const struct input_archive *archive; /* for reader_open_auxiliary() */
 	struct input_files *files;           /* of the run, for input_open_in(); NULL: none */
-	uint64_t unread;  /* with READ_BAD: bytes that were skipped as they cannot be trusted */
-	bool counts_lost; /* set in open: records are numbered, so missing ones are detected */
-	uint64_t lost;    /* number of missing records */
+	uint64_t unread;   /* with READ_BAD: bytes that were skipped as they cannot be trusted */
+	uint64_t referred; /* bytes outside of records that events refer to, as in pools: bounds batches */
+	bool recovers;     /* reading goes on after RECORD_BAD */
+	bool counts_lost;  /* set in open: records are numbered, so missing ones are detected */
+	uint64_t lost;     /* number of missing records */
 };
 
-/* What the reader says of the bytes at the start of the window. */
 enum record_status {
 	RECORD_DONE,
 	RECORD_MORE, /* the window ends inside the record, and the input goes on; in->p may skip bytes */
@@ -54,7 +55,7 @@ enum record_role {
 	RECORD_IS_EVENT,
 	RECORD_IS_PART, /* of an event that a later record completes: itself an event only if raw */
 	RECORD_IS_STRUCTURE,
-	RECORD_IS_GAP,     /* not counted, as those below: bytes between records, seen only if raw */
+	RECORD_IS_GAP,     /* not counted, as those below: bytes between records, only if raw */
 	RECORD_IS_SKIPPED, /* damaged bytes: in no copy */
 	RECORD_IS_MISSING, /* no bytes: records are missing here, see enum want_gaps */
 };
@@ -86,8 +87,7 @@ struct reader_ops {
 	/* The number of bits of `head`, the trace's first bytes, that match this format: the maximum wins; 0:
 	 * no match; PROBE_NO_MEMORY on OOM.  `complete`: head is the whole trace.  Without side effects. */
 	int (*probe)(struct slice head, bool complete);
-	/* Called first: sets up the trace (dialect, clock, ...).  Returns false on OOM or after a finding. */
-	bool (*open)(struct reader *r);
+	bool (*open)(struct reader *r); /* sets up the trace; false on OOM or after a finding */
 	/* Frames and checks the record at in->p, and applies it to the state: what it defines, opens or ends.
 	 * This alone is validation, look-ahead and recovery.  The engine counts it and moves in->p. */
 	enum record_status (*record)(struct reader *r, struct record *rec);
@@ -97,11 +97,10 @@ struct reader_ops {
 	/* With WANT_FIELDS: adds all its fields, for raw events: in file order, with the file's widths and
 	 * numbers, also those that become ts, dur, name or track; none is resolved, renamed or omitted. */
 	void (*fields)(struct reader *r, const struct record *rec, struct batch *b, struct event *e);
-	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first
-	 * one.  Adds their events to b while it has space; NULL: none.  false: it cannot for this batch. */
+	/* Optional fast path: consumes and counts plain records that start before `limit`, after the first;
+	 * adds their events to b while it has space, unless NULL.  false: it cannot for this batch. */
 	bool (*run)(struct reader *r, const char *limit, struct batch *b);
-	/* Optional: findings about the whole input, after RECORD_END or RECORD_BAD. */
-	void (*end)(struct reader *r);
+	void (*end)(struct reader *r); /* optional: findings about the whole input, at its end */
 	/* In older readers, instead of these: adds at most b->cap events, and counts them and records. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* also if open failed; NULL: the state owns nothing */

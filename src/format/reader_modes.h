@@ -10,7 +10,7 @@
  * WANT_BYTES. Optional for readers.
  */
 enum want_copy {
-	WANT_RUNS = 128, /* optional for readers: see WRITER_RAW_RUNS */
+	WANT_RUNS = 128, /* see WRITER_RAW_RUNS; structure is never part of a run */
 	/* For traces of several files, whose streams are not merged then.  The records of an input are
 	 * preceded by events of PHASE_STRUCTURE without bytes: one for each other file of the trace next to
 	 * it, with the fields `name` (a STRING) and `content` (BYTES; none: not read), and one for the input,
@@ -23,6 +23,13 @@ enum want_copy {
 };
 
 enum { RECORD_IS_FILE = RECORD_IS_MISSING + 1 }; /* without bytes; not counted */
+/* ---- records that are too large ---- */
+
+/*
+ * A reader drops a record that is too large to hold in pieces: it moves in->p, counts the record, and returns
+ * RECORD_DONE with a RECORD_IS_GAP without bytes.  It clears WANT_RUNS in reader.want if later records must
+ * then be copied one by one.
+ */
 
 /* ---- gaps ---- */
 

@@ -59,7 +59,7 @@ struct recover_ops {
 	/* Optional: the record before in->p is intact; may decide for its bytes. */
 	void (*record)(struct recovery *rc, const struct record *rec);
 	/* Optional: false: the records up to in->p wait, in the window.  status: of the record after them;
-	 * RECORD_END: the input ends. */
+	 * RECORD_END: the input ends.  With RECORD_BAD it may decide for more bytes, and set rc->lost. */
 	bool (*keep)(struct recovery *rc, enum record_status status);
 	/* Instead of these three, with older readers: reads from in->p, at most a few MiB, and decides for
 	 * all of these bytes, in order, with the functions below.  Counts rc->records.  Returns READ_END

@@ -8,6 +8,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "dial9/test/oracle.h"
 #include "format/registry.h"
+#include "run/read/records.h"
 #include "vocab/vocab.h"
 
 void d9t_open(struct d9t_run *t, struct input *in, unsigned want)
@@ -36,7 +37,7 @@ enum read_status d9t_next(struct d9t_run *t, uint32_t cap)
 	struct batch *const b = &t->batches[t->n++];
 	cr_assert(batch_init(b, cap, (t->r.want & WANT_BYTES) != 0));
 	input_pin(t->r.in, &b->pins);
-	t->status = t->r.format->reader->next(&t->r, b);
+	t->status = records_next(&t->r, b);
 	input_pin(t->r.in, NULL); /* `b` may move */
 	return t->status;
 }

@@ -39,12 +39,11 @@ static inline bool is_wanted(unsigned want, bool raw, const struct record *rec)
 	return (want & WANT_STRUCTURE) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(rec->cls));
 }
 
-/* Adds the event of a record.  A raw one has all bytes from `start` on, where the window began. */
+/* Adds the event of a record, whose bytes are those from `from` on. */
 static inline void add_event(struct reader *r, const struct reader_ops *ops, unsigned want, bool raw,
-                             const struct record *rec, const char *start, struct batch *b)
+                             const struct record *rec, const char *from, struct batch *b)
 {
 	const bool is_event = rec->role <= RECORD_IS_PART;
-	const char *const from = raw ? start : rec->p;
 	struct event *const e = &b->events[b->n];
 
 	*e = (struct event){ .ts = rec->ts,
@@ -78,7 +77,7 @@ INLINE enum record_status read_record(struct reader *r, const struct reader_ops 
 	if (status != RECORD_DONE)
 		return status;
 	if (b != NULL && is_wanted(want, raw, rec))
-		add_event(r, ops, want, raw, rec, in->p, b);
+		add_event(r, ops, want, raw, rec, raw ? in->p : rec->p, b);
 	in->p = rec->end;
 	if (rec->role >= RECORD_IS_GAP)
 		return RECORD_DONE;
@@ -117,8 +116,8 @@ static void add_run(struct reader *r, const char *from, const char *to, uint64_t
 	b->n++;
 }
 
-/* Reads records up to where the window may move, or to one that is an event of its own, and adds the others
- * as one event. */
+/* Reads records up to where the window may move, or to structure or another one that is an event of its own
+ * (writers may have to know structure), and adds the others as one event. */
 static enum record_status read_run(struct reader *r, unsigned want, struct batch *b)
 {
 	const struct reader_ops *const ops = r->format->reader;
@@ -127,23 +126,26 @@ static enum record_status read_run(struct reader *r, unsigned want, struct batch
 	const uint64_t before = r->records;
 	enum record_status status = RECORD_DONE;
 	struct record rec = { .alone = false };
+	bool alone = false;
 	uint64_t n;
 
 	do {
 		if (ops->run != NULL && r->records > 0)
 			(void)ops->run(r, position_after(in, RUN_BYTES), NULL);
-		to = in->p;
 		n = r->records - before;
-		if (to < in->end || to == from)
-			status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
-	} while (status == RECORD_DONE && !rec.alone && in->p < in->end && in->p - from < RUN_BYTES &&
-	         !r->no_memory);
-	if (status != RECORD_DONE || !rec.alone) {
-		add_run(r, from, in->p, r->records - before, b);
-		return status;
-	}
+		to = in->p;
+		if (to == in->end && to > from)
+			break;
+		status = read_record(r, ops, WANT_RAW, true, &rec, NULL);
+		alone = status == RECORD_DONE &&
+		        (rec.alone || rec.role == RECORD_IS_STRUCTURE || rec.end == rec.p);
+		if (status == RECORD_DONE && !alone) {
+			n = r->records - before;
+			to = in->p;
+		}
+	} while (status == RECORD_DONE && !alone && to < in->end && to - from < RUN_BYTES && !r->no_memory);
 	add_run(r, from, to, n, b);
-	if (is_wanted(want, true, &rec))
+	if (alone && is_wanted(want, true, &rec))
 		add_event(r, ops, want, true, &rec, to, b);
 	return status;
 }
@@ -159,12 +161,17 @@ static enum read_status finish(struct reader *r, enum read_status status)
 	return r->no_memory ? READ_NO_MEMORY : status;
 }
 
+/* Bytes that bound a batch: those of records, and those that their events refer to. */
+static inline uint64_t batch_bytes(const struct reader *r)
+{
+	return input_offset(r->in, r->in->p) + r->referred;
+}
+
 /* Whether the batch ends here, where events, fields or bytes reach their limit.  A run takes space for two.
  */
 static inline bool is_full(const struct reader *r, const struct batch *b, uint64_t stop, bool runs)
 {
-	return b->n + runs >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory ||
-	       input_offset(r->in, r->in->p) >= stop;
+	return b->n + runs >= b->cap || b->nfields >= NEXT_FIELDS || r->no_memory || batch_bytes(r) >= stop;
 }
 
 /* Inlined twice, with a constant `raw`: that saves 1 to 3 % of the instructions where little else is done. */
@@ -174,20 +181,20 @@ INLINE enum read_status fill(struct reader *r, struct batch *b, bool raw)
 	struct input *const in = r->in;
 	const unsigned want = r->want;
 	const bool runs = raw && (want & WANT_RUNS) != 0;
-	const uint64_t stop = input_offset(in, in->p) + (runs ? RUNS_BYTES : NEXT_BYTES);
+	const uint64_t stop = batch_bytes(r) + (runs ? RUNS_BYTES : NEXT_BYTES);
 	struct batch *const to = want == WANT_FINDINGS ? NULL : b;
 	bool fast = !raw && ops->run != NULL;
 	struct record rec;
 
 	while (!is_full(r, b, stop, runs)) {
 		if (fast && r->records > 0) {
-			fast = ops->run(r, position_after(in, (size_t)(stop - input_offset(in, in->p))), to);
+			fast = ops->run(r, position_after(in, (size_t)(stop - batch_bytes(r))), to);
 			if (b->n == b->cap)
 				break;
 		}
-		const enum record_status status = runs && input_offset(in, in->p) > 0
-		                                      ? read_run(r, want, b)
-		                                      : read_record(r, ops, want, raw, &rec, to);
+		const bool run = runs && (r->want & WANT_RUNS) != 0 && input_offset(in, in->p) > 0;
+		const enum record_status status =
+		    run ? read_run(r, want, b) : read_record(r, ops, want, raw, &rec, to);
 		if (status == RECORD_END)
 			return finish(r, READ_END);
 		if (status == RECORD_BAD)

@@ -84,7 +84,8 @@ static enum read_status next_records(struct recovery *rc)
 		}
 		if (status == RECORD_MORE)
 			records_more(in, (size_t)(input_offset(in, in->p) - rc->at));
-		if (status == RECORD_BAD) { /* a start that was just found may be false: skip one byte */
+		if (status == RECORD_BAD &&
+		    !rc->lost) { /* a start that was just found may be false: skip one byte */
 			rc->lost = true;
 			recover_drop(rc, ++in->p);
 		}
@@ -139,6 +140,7 @@ static bool begin(struct recover_run *run)
 	};
 	if (run->recovery.state == NULL)
 		source_no_memory(&run->source);
+	run->source.reader.recovers = true;
 	return run->recovery.state != NULL;
 }
 
