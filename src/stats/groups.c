@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "stats/stats.h"
 
 /* ---- keys ---- */
@@ -35,6 +36,18 @@ static bool parse_key(struct group_column *c, const char *name, size_t n)
 	return strncmp(c->head, "arg:", 4) == 0 && n > 4;
 }
 
+/* The key that is probably meant; NULL: none. */
+static const char *nearest_key(const char *name)
+{
+	const char *best = NULL;
+
+	for (unsigned i = 0; i < GROUP_BY_ARG; i++)
+		if (edit_distance_plausible(name, words[i]) != 0 &&
+		    (best == NULL || edit_distance(name, words[i]) < edit_distance(name, best)))
+			best = words[i];
+	return best;
+}
+
 bool group_by_parse(struct group_by *by, const char *list, char *why, size_t size)
 {
 	by->n = 0;
@@ -46,10 +59,14 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 		}
 		struct group_column *const c = &by->columns[by->n];
 		if (!parse_key(c, p, n)) {
-			snprintf(
-			    why, size,
-			    "keys are name, category, thread, process, track and arg:FIELD, not \"%.*s\"",
-			    n > 64 ? 64 : (int)n, p);
+			char name[65];
+			snprintf(name, sizeof name, "%.*s", n > 64 ? 64 : (int)n, p);
+			const char *const near = nearest_key(name);
+			snprintf(why, size,
+			         "keys are name, category, thread, process, track and arg:FIELD, not "
+			         "\"%s\"%s%s%s",
+			         name, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+			         near != NULL ? "?" : "");
 			return false;
 		}
 		for (unsigned i = 0; i < by->n; i++)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "stats/stats.h"
 
 /* drop: the rank at which a column is left out of text that is too wide, unless it was asked for. */
@@ -107,6 +108,22 @@ static const char *list_names(char *to, size_t size)
 	return to;
 }
 
+/* Appends the column that is probably meant, if there is one. */
+static void suggest(char *why, size_t size, const char *name, size_t n)
+{
+	char typed[65];
+	const char *best = NULL;
+
+	snprintf(typed, sizeof typed, "%.*s", n > 64 ? 64 : (int)n, name);
+	for (size_t i = 0; i < NAMES; i++)
+		if (edit_distance_plausible(typed, names[i].name) != 0 &&
+		    (best == NULL || edit_distance(typed, names[i].name) < edit_distance(typed, best)))
+			best = names[i].name;
+	const size_t used = strlen(why);
+	if (best != NULL && used < size)
+		snprintf(why + used, size - used, "; did you mean %s?", best);
+}
+
 static bool refuse(char *why, size_t size)
 {
 	snprintf(why, size, "at most %d columns", SPAN_COLUMNS_MAX);
@@ -142,6 +159,7 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 		if (!add_column(c, p, n)) {
 			snprintf(why, size, "columns are %s, not \"%.*s\"", list_names(list, sizeof list),
 			         n > 64 ? 64 : (int)n, p);
+			suggest(why, size, p, n);
 			return false;
 		}
 		struct span_column_row *const row = &c->list[c->n - 1];
@@ -210,6 +228,7 @@ bool span_columns_sort(struct span_columns *c, const struct group_by *by, const 
 	if (!add_column(&one, name, strlen(name))) {
 		snprintf(why, size, "rows are sorted by a key or one of %s, not \"%.64s\"",
 		         list_names(list, sizeof list), name);
+		suggest(why, size, name, strlen(name));
 		return false;
 	}
 	c->sort = 0;
