@@ -3,7 +3,7 @@
 
 #include "cli/say.h"
 #include "cli/traces.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 struct stats_run {
 	struct trace_run run;
@@ -14,6 +14,7 @@ struct stats_run {
 	struct group_by by;
 	struct slice sum_of;
 	struct span_columns columns;
+	struct stats_tables_asked tables;
 };
 
 enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
@@ -21,6 +22,7 @@ enum stats_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_MARKDOWN };
 /* State of a trace. */
 struct stats_state {
 	struct stats stats;
+	struct stats_tables tables;
 	struct stats_thread thread;
 };
 
@@ -40,6 +42,8 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_sum) },
 	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
+	{ "flows", NULL, "delays of arrows by the names of their ends, and ends without a partner", 0,
+	  TO_FLAG(struct stats_run, tables.flows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
 	  TO_FLAG(struct stats_run, classes) },
 	{ "threads", "N", "work with N threads (default: one per core)", 0,
@@ -130,10 +134,18 @@ static void count_trace(struct trace_slot *t)
 		job.read.want |= WANT_FIELDS;
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
+	if (stats_tables_count(&run->tables) > 0) {
+		job.read.want |= WANT_FIELDS; /* arrows */
+		job.arrange.order = ORDER_TIME;
+	}
 	job.to.hooks.settle = settle;
 	const bool ok =
 	    stats_init(&s->stats) && stats_group(&s->stats, &run->by, run->sum_of) &&
 	    stats_thread_begin(&s->thread, &s->stats, r->groups.n == 1 ? options_threads(run->threads) : 1);
+	if (stats_tables_count(&run->tables) > 0) {
+		stats_tables_begin(&s->tables, &run->tables);
+		s->stats.tables = &s->tables;
+	}
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
 	stats_thread_end(&s->thread);
 	pipeline_end(&p);
@@ -146,8 +158,20 @@ static void count_trace(struct trace_slot *t)
 	if (!r->options.quiet)
 		say_losses(t->path, &p.repeats.ledger, false);
 	stats_free(&s->stats);
+	stats_tables_free(&s->tables);
 	r->status = worse(r->status, say_selected(&r->options, t->path, pipeline_found(&p)));
 	pipeline_close(&p);
+}
+
+static bool check_tables(struct stats_run *s)
+{
+	struct options *const o = &s->run.options;
+
+	if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
+		o->status = options_mistake(o, "comma-separated values have one table at a time");
+	else
+		return true;
+	return false;
 }
 
 /* Reads the options of groups and columns.  Returns false after a message. */
@@ -191,7 +215,8 @@ static enum exit_status cmd_stats(const struct command *cmd, int argc, char **ar
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);
-	if (options_parse(&r->options, &s) && parse_table(&s) && traces_begin(r, s.form == FORM_JSON))
+	if (options_parse(&r->options, &s) && parse_table(&s) && check_tables(&s) &&
+	    traces_begin(r, s.form == FORM_JSON))
 		traces_each(r, s.threads, sizeof(struct stats_state), count_trace);
 	return traces_end(r);
 }

@@ -97,6 +97,25 @@ void text_visible_ends(struct text *t, struct slice s, size_t max)
 	text_visible(t, slice_of(s.p + s.n - tail, tail), 0);
 }
 
+void text_csv_cell(struct text *t, struct slice s)
+{
+	struct text visible = { .p = NULL };
+	bool quotes = false;
+
+	text_visible(&visible, s, 0);
+	for (size_t i = 0; i < visible.n; i++)
+		quotes |= visible.p[i] == ',' || visible.p[i] == '"';
+	text_str(t, quotes ? "\"" : "");
+	for (size_t i = 0; i < visible.n; i++) {
+		if (visible.p[i] == '"')
+			text_char(t, '"');
+		text_char(t, visible.p[i]);
+	}
+	text_str(t, quotes ? "\"" : "");
+	t->failed |= visible.failed;
+	text_free(&visible);
+}
+
 /* ---- width ---- */
 
 #define DOTS 3 /* columns of "..." */

@@ -16,6 +16,9 @@ void text_visible_ends(struct text *t, struct slice s, size_t max);
 /* A message that may contain such text already: backslashes are not doubled. */
 void text_visible_message(struct text *t, struct slice s);
 
+/* The same as a cell of comma-separated values, in quotes where it needs them. */
+void text_csv_cell(struct text *t, struct slice s);
+
 /* ---- width ---- */
 
 /*

@@ -3,43 +3,19 @@
 #include <stdlib.h>
 
 #include "output/text_visible.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
-/* Texts are visible text: control characters are escaped, so a cell is one line. */
-static void put_cell(struct text *t, struct slice s)
-{
-	struct text visible = { .p = NULL };
-	bool quotes = false;
-
-	text_visible(&visible, s, 0);
-	for (size_t i = 0; i < visible.n; i++)
-		quotes |= visible.p[i] == ',' || visible.p[i] == '"';
-	if (!quotes) {
-		text_slice(t, slice_of(visible.p, visible.n));
-	} else {
-		text_char(t, '"');
-		for (size_t i = 0; i < visible.n; i++) {
-			if (visible.p[i] == '"')
-				text_char(t, '"');
-			text_char(t, visible.p[i]);
-		}
-		text_char(t, '"');
-	}
-	t->failed |= visible.failed;
-	text_free(&visible);
-}
-
-static void put_csv_head(struct text *t, const struct stats_view *v)
+static void put_with_heads(struct text *t, const struct stats_view *v)
 {
 	text_str(t, "path,kind");
 	for (unsigned i = 0; i < stats_count_keys(v->stats); i++) {
 		text_char(t, ',');
-		put_cell(t, slice_str(stats_key_name(v->stats, i)));
+		text_csv_cell(t, slice_str(stats_key_name(v->stats, i)));
 	}
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
 		text_char(t, ',');
-		put_cell(t, slice_str(v->columns->list[i].head));
+		text_csv_cell(t, slice_str(v->columns->list[i].head));
 		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
 		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
 			text_str(t, "_ns");
@@ -50,11 +26,11 @@ static void put_csv_head(struct text *t, const struct stats_view *v)
 static void put_csv_keys(struct text *t, const struct stats_view *v, const char *kind,
                          const struct slice *values)
 {
-	put_cell(t, slice_str(v->path));
+	text_csv_cell(t, slice_str(v->path));
 	text_printf(t, ",%s", kind);
 	for (unsigned k = 0; k < stats_count_keys(v->stats); k++) {
 		text_char(t, ',');
-		put_cell(t, values[k]);
+		text_csv_cell(t, values[k]);
 	}
 }
 
@@ -110,8 +86,14 @@ static bool put_csv_tally(struct text *t, const struct stats_view *v, const char
 
 bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
 {
+	if (v->stats->tables != NULL) {
+		struct cells c = {
+			.form = CELLS_CSV, .t = t, .path = slice_str(v->path), .with_heads = first
+		};
+		return stats_tables_put(v->stats, &c);
+	}
 	if (first)
-		put_csv_head(t, v);
+		put_with_heads(t, v);
 	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&
 	       put_csv_tally(t, v, "instant", &v->stats->instants);
 }

@@ -3,7 +3,7 @@
 
 #include "json/out.h"
 #include "output/text_units.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 static void put_u64_or_null(struct json_out *o, const char *key, uint64_t v, bool known)
 {
@@ -217,6 +217,11 @@ bool stats_json_input(struct text *t, const struct stats_view *v, bool first)
 	    !put_spans(&o, "async_spans", v, &v->stats->async) ||
 	    !put_tally(&o, "instants", v->stats, &v->stats->instants) || !put_counters(&o, v->stats))
 		return false;
+	if (v->stats->tables != NULL) {
+		struct cells c = { .form = CELLS_JSON, .t = t, .json = &o };
+		if (!stats_tables_put(v->stats, &c))
+			return false;
+	}
 	json_out_end(&o, "}");
 	return !t->failed;
 }

@@ -5,7 +5,7 @@
 #include "output/columns.h"
 #include "output/text_units.h"
 #include "output/text_visible.h"
-#include "stats/stats.h"
+#include "stats/tables/tables.h"
 
 static void put_count(struct text *t, const char *before, uint64_t n, const char *what)
 {
@@ -359,6 +359,13 @@ bool stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
 	put_notes(t, v);
+	if (v->stats->tables != NULL) {
+		struct cells c = { .form = v->markdown ? CELLS_MARKDOWN : CELLS_TEXT,
+			           .t = t,
+			           .width = v->width,
+			           .max_rows = top };
+		return stats_tables_put(v->stats, &c);
+	}
 	return put_spans(t, "spans", v, &v->stats->spans, false, top) &&
 	       (v->stats->by.n > 0 || put_spans(t, "waiting", v, &v->stats->spans, true, top)) &&
 	       put_spans(t, "async spans", v, &v->stats->async, false, top) &&

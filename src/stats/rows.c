@@ -1,16 +1,14 @@
 /* The results as rows: groups of spans, instants and counters, in the order of a report. */
 #include <stdlib.h>
 
+#include "base/match.h"
 #include "stats/stats.h"
 
 static const struct slice other_names = SLICE_LIT("(other names)");
 
 static int by_bytes(struct slice a, struct slice b)
 {
-	uint32_t n = a.n < b.n ? a.n : b.n;
-	int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
-
-	return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
+	return slice_compare(a, b);
 }
 
 static int by_values(const struct slice *a, const struct slice *b)

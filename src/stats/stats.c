@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "model/batch_pool.h"
 #include "run/write/writing.h"
+#include "stats/tables/tables.h"
 
 /* ---- stats thread ---- */
 
@@ -326,6 +327,8 @@ bool stats_batch(struct stats *s, const struct batch *b)
 
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
+		if (s->tables != NULL && !stats_tables_add(s->tables, s, b, e))
+			return false;
 		if ((e->flags & EVENT_LEFT_OUT) != 0) {
 			if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
 				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY, false);
@@ -345,7 +348,7 @@ bool stats_end(struct stats *s)
 {
 	self_times_end(&s->times);
 	s->busy = self_times_busy(&s->times);
-	return !s->times.failed && groups_label(s);
+	return !s->times.failed && groups_label(s) && (s->tables == NULL || stats_tables_end(s->tables));
 }
 
 uint64_t stats_other_names(const struct stats *s)

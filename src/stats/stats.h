@@ -487,7 +487,10 @@ struct span_table {
 	struct span_sum other_sum;
 };
 
+struct stats_tables; /* tables/tables.h */
+
 struct stats {
+	struct stats_tables *tables; /* borrowed; NULL: none */
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;            /* threads that have events */
