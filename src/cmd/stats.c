@@ -1,6 +1,8 @@
 /* stats: statistics of the events of each trace.  Several traces are read one per thread; of a single trace,
  * a thread reads and another one counts. */
 
+#include <inttypes.h>
+
 #include "cli/say.h"
 #include "cli/traces.h"
 #include "stats/tables/tables.h"
@@ -10,6 +12,7 @@ struct stats_run {
 	unsigned form; /* enum stats_form */
 	bool classes;
 	uint64_t max_rows, threads, max_repeat;
+	const char *words_every;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
 	struct group_by by;
 	struct slice sum_of;
@@ -42,6 +45,10 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_sum) },
 	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
+	{ "every", "TIME", "statistics of each stretch of this length (10ms, 1s), and of counters", 0,
+	  TO_TEXT(struct stats_run, words_every) },
+	{ "hist", NULL, "columns with the number of durations below 1 us, 10 us, ..., 10 s", 0,
+	  TO_FLAG(struct stats_run, tables.hist) },
 	{ "flows", NULL, "delays of arrows by the names of their ends, and ends without a partner", 0,
 	  TO_FLAG(struct stats_run, tables.flows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
@@ -120,6 +127,22 @@ static void say_lacking(const struct stats *s, const char *path)
 	}
 }
 
+/* Reports that the stretches of time are too many. */
+static void refuse_every(struct stats_run *run, const char *path, const struct stats_state *s)
+{
+	struct shown_path shown;
+	const uint64_t whole = s->stats.last_ns - s->tables.first_ns;
+
+	if (s->tables.every.refused == EVERY_TOO_SHORT)
+		say("stats: %s: --every %s makes more than %u stretches; %" PRIu64 "us is long enough",
+		    show_path(&shown, path), run->words_every, EVERY_STRETCHES,
+		    whole / 1000 / EVERY_STRETCHES + 1);
+	else
+		say("stats: %s: --every %s makes more than %u rows: a longer time, or fewer groups",
+		    show_path(&shown, path), run->words_every, EVERY_ROWS);
+	run->run.status = worse(run->run.status, STATUS_USAGE);
+}
+
 static void count_trace(struct trace_slot *t)
 {
 	struct stats_run *const run = (struct stats_run *)t->run;
@@ -146,12 +169,15 @@ static void count_trace(struct trace_slot *t)
 		stats_tables_begin(&s->tables, &run->tables);
 		s->stats.tables = &s->tables;
 	}
+	s->stats.hist = run->tables.hist && run->tables.every == 0;
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
 	stats_thread_end(&s->thread);
 	pipeline_end(&p);
 	trace_slot_turn(t);
 	r->out.no_memory |= !ok;
-	if (counted && t->is_read) {
+	if (counted && s->tables.every.refused != EVERY_FITS) {
+		refuse_every(run, t->path, s);
+	} else if (counted && t->is_read) {
 		put_report(run, t->path, &s->stats, &p);
 		say_lacking(&s->stats, t->path);
 	}
@@ -166,8 +192,14 @@ static void count_trace(struct trace_slot *t)
 static bool check_tables(struct stats_run *s)
 {
 	struct options *const o = &s->run.options;
+	struct shown_path shown;
 
-	if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
+	if (s->words_every != NULL &&
+	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
+		o->status =
+		    options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
+		                    show_path(&shown, s->words_every));
+	else if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
 		o->status = options_mistake(o, "comma-separated values have one table at a time");
 	else
 		return true;
@@ -201,6 +233,8 @@ static bool parse_table(struct stats_run *s)
 	else if (s->words_percentiles != NULL &&
 	         !span_columns_percentiles(&s->columns, s->words_percentiles, why, sizeof why))
 		o->status = options_mistake(o, "--percentiles: %s", show_path(&shown, why));
+	else if (s->tables.hist && !span_columns_hist(&s->columns, s->words_columns != NULL, why, sizeof why))
+		o->status = options_mistake(o, "--hist: %s", show_path(&shown, why));
 	else if (s->words_sort != NULL &&
 	         !span_columns_sort(&s->columns, &s->by, s->words_sort, why, sizeof why))
 		o->status = options_mistake(o, "--sort: %s", show_path(&shown, why));

@@ -17,7 +17,7 @@ static void put_with_heads(struct text *t, const struct stats_view *v)
 		text_char(t, ',');
 		text_csv_cell(t, slice_str(v->columns->list[i].head));
 		if (what != SPAN_COUNT && what != SPAN_NEGATIVE && what != SPAN_FIELD_SUM &&
-		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY)
+		    what != SPAN_RATE && what != SPAN_SHARE && what != SPAN_BUSY && what != SPAN_DECADE)
 			text_str(t, "_ns");
 	}
 	text_char(t, '\n');

@@ -111,6 +111,12 @@ static void put_span(struct json_out *o, const struct stats_view *v, const struc
 		if (row->recursive > 0)
 			json_out_u64(o, "recursive", row->recursive);
 	}
+	if (row->decades != NULL) {
+		json_out_begin(o, "hist", "{");
+		for (unsigned i = 0; i < SPAN_DECADES; i++)
+			json_out_u64(o, span_decade_head(i), row->decades[i]);
+		json_out_end(o, "}");
+	}
 	if (row->sum != NULL) {
 		json_out_begin(o, "sum", "{");
 		json_out_slice(o, "field", s->sum_of);

@@ -152,6 +152,7 @@ static void span_cell(struct columns *c, const struct span_column_row *column, c
 	case SPAN_NEGATIVE:
 	case SPAN_FIELD_SUM:
 	case SPAN_RATE:
+	case SPAN_DECADE:
 		text_u128(&c->text, v);
 		break;
 	case SPAN_SHARE:
@@ -175,7 +176,7 @@ static bool row_waits(const struct span_row *row)
 }
 
 /* Columns that say nothing in this table: self times of async spans; negative values if there are none;
- * waiting times if there are none or they are the self times. */
+ * waiting times if there are none or they are the self times; decades without a span. */
 static unsigned columns_without(const struct stats_view *v, const struct span_table *table,
                                 const struct span_row *rows, size_t n)
 {
@@ -185,7 +186,7 @@ static unsigned columns_without(const struct stats_view *v, const struct span_ta
 	for (unsigned i = 0; i < v->columns->n; i++) {
 		const enum span_column what = v->columns->list[i].what;
 		bool empty = table == &v->stats->async && (what == SPAN_SELF || what == SPAN_BUSY);
-		if (what == SPAN_NEGATIVE || what == SPAN_WAITING) {
+		if (what == SPAN_NEGATIVE || what == SPAN_WAITING || what == SPAN_DECADE) {
 			empty = true;
 			for (size_t k = 0; empty && k < n; k++)
 				empty = span_column_value(&v->columns->list[i], v->stats, &rows[k]) == 0 ||

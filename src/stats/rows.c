@@ -86,6 +86,7 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		struct span_row *const row = &r[(*n)++];
 		*row = row_of(s, t, &t->groups[i], i);
 		row->sum = i < t->nsums ? &t->sums[i] : NULL;
+		row->decades = i < t->ndecades ? t->decades[i] : NULL;
 		if (s->by.n > 0) {
 			groups_values(s, &t->set, i, row->values);
 		} else {
@@ -97,6 +98,7 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		struct span_row *const row = &r[(*n)++];
 		*row = row_of(s, t, &t->other, SELF_OTHER);
 		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
+		row->decades = s->hist ? t->other_decades : NULL;
 		if (s->by.n > 0)
 			groups_values(s, &t->set, NAMES_OTHER, row->values);
 		else

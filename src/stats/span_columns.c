@@ -74,6 +74,14 @@ void span_columns_init(struct span_columns *c, const char *sum_of)
 	add(c, SPAN_MAX, "max", 0);
 }
 
+const char *span_decade_head(unsigned i)
+{
+	static const char *const heads[SPAN_DECADES] = { "<1us",   "<10us", "<100us", "<1ms", "<10ms",
+		                                         "<100ms", "<1s",   "<10s",   ">=10s" };
+
+	return heads[i];
+}
+
 /* Parses "99.9" with at most four decimals, more than 0, at most 100.  0: it is none. */
 static uint32_t parse_percent(const char *p, size_t n)
 {
@@ -212,6 +220,25 @@ bool span_columns_percentiles(struct span_columns *c, const char *numbers, char 
 	return true;
 }
 
+bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size)
+{
+	if (!own) {
+		c->n = 0;
+		add(c, SPAN_COUNT, "count", 0);
+	}
+	if (c->n + SPAN_DECADES > SPAN_COLUMNS_MAX)
+		return refuse(why, size);
+	for (unsigned i = 0; i < SPAN_DECADES; i++) {
+		add(c, SPAN_DECADE, span_decade_head(i), 0);
+		c->list[c->n - 1].part = i;
+	}
+	if (!own) {
+		add_quantile(c, 990000, 1);
+		add(c, SPAN_MAX, "max", 0);
+	}
+	return true;
+}
+
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size)
 {
@@ -281,6 +308,8 @@ unsigned __int128 span_column_value(const struct span_column_row *c, const struc
 		return g->first_ns;
 	case SPAN_LAST:
 		return g->last_ns;
+	case SPAN_DECADE:
+		return row->decades != NULL ? row->decades[c->part] : 0;
 	}
 	return 0;
 }

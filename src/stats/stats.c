@@ -84,6 +84,8 @@ void stats_free(struct stats *s)
 	free(s->async.groups);
 	free(s->spans.sums);
 	free(s->async.sums);
+	free(s->spans.decades);
+	free(s->async.decades);
 	free(s->instants.counts);
 	free(s->counters.counts);
 	free(s->counter_class);
@@ -176,6 +178,14 @@ static inline void count_span(struct stats *s, struct span_group *g, const struc
 	histogram_add(&g->durations, &s->pool, e->dur);
 }
 
+static bool add_decade(struct span_table *t, uint32_t number, uint64_t ns)
+{
+	if (number != NAMES_OTHER && !array_reach(&t->decades, &t->ndecades, number, sizeof *t->decades))
+		return false;
+	(number == NAMES_OTHER ? t->other_decades : t->decades[number])[span_decade(ns)]++;
+	return true;
+}
+
 static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
                     const struct event *e)
 {
@@ -198,7 +208,8 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 		    (*number != NAMES_OTHER && !array_reach(&t->groups, &t->cap, *number, sizeof *t->groups)))
 			return false;
 	}
-	return s->sum_of.n == 0 || add_sum(s, t, *number, b, e);
+	return (s->sum_of.n == 0 || add_sum(s, t, *number, b, e)) &&
+	       (!s->hist || add_decade(t, *number, e->dur));
 }
 
 static bool add_span(struct stats *s, const struct batch *b, const struct event *e)

@@ -357,6 +357,9 @@ void series_free(struct series_set *s);
 /* Adds the fields of an event of this counter. */
 bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, const struct event *e);
 
+/* Whether a value is a finite number. */
+bool series_value(const struct value *v, double *to);
+
 /* percent is 1 .. 100; never more than max. */
 double series_percentile(const struct series *s, unsigned percent);
 
@@ -455,6 +458,21 @@ static inline uint64_t span_mean(const struct span_group *g)
 	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
 }
 
+/* Decades of durations: below 1 us, 10 us, ..., 10 s, and the rest. */
+#define SPAN_DECADES 9
+
+static inline unsigned span_decade(uint64_t ns)
+{
+	unsigned i = 0;
+
+	for (uint64_t edge = 1000; i < SPAN_DECADES - 1 && ns >= edge; edge *= 10)
+		i++;
+	return i;
+}
+
+/* "<1us", ..., ">=10s" */
+const char *span_decade_head(unsigned i);
+
 /* Sum of a numeric field over the spans of a group.  Negative values are not added: they are error codes of
  * calls that return a size. */
 struct span_sum {
@@ -482,6 +500,9 @@ struct span_table {
 	struct span_group *groups; /* by number of the name or group */
 	uint32_t cap;
 	struct span_group other;
+	uint64_t (*decades)[SPAN_DECADES]; /* likewise, with stats.hist */
+	uint32_t ndecades;
+	uint64_t other_decades[SPAN_DECADES];
 	struct span_sum *sums; /* likewise, with stats.sum_of */
 	uint32_t nsums;
 	struct span_sum other_sum;
@@ -496,6 +517,7 @@ struct stats {
 	uint64_t tracks;            /* threads that have events */
 	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */
 	struct group_by by;
+	bool hist;                   /* count durations by decade; set before the first batch */
 	struct slice sum_of;         /* the field whose values are added up; no bytes: none */
 	uint64_t summed;             /* events that have it */
 	struct group_values *values; /* by.n */
@@ -568,6 +590,7 @@ struct span_row {
 	};
 	const struct span_group *group;
 	const struct span_sum *sum; /* NULL: none */
+	const uint64_t *decades;    /* likewise */
 	unsigned __int128 total;    /* ns; union of the spans, or, of async ones, sum of durations */
 	unsigned __int128 self;     /* ns not covered by spans inside; 0 for async ones */
 	unsigned __int128 waiting;  /* ns; of self, in spans that are waiting */
@@ -603,6 +626,7 @@ enum span_column {
 	SPAN_BUSY,  /* self without waiting, as a part of all such time */
 	SPAN_FIRST,
 	SPAN_LAST,
+	SPAN_DECADE, /* durations of a decade, with stats.hist */
 };
 
 #define SPAN_COLUMNS_MAX 12
@@ -612,7 +636,7 @@ struct span_columns {
 	unsigned n;
 	struct span_column_row {
 		enum span_column what;
-		uint32_t part; /* of SPAN_QUANTILE, in millionths */
+		uint32_t part; /* of SPAN_QUANTILE, in millionths; of SPAN_DECADE its number */
 		uint8_t drop;  /* columns.h */
 		char head[GROUP_KEY_MAX];
 	} list[SPAN_COLUMNS_MAX], sort_by;
@@ -629,6 +653,9 @@ bool span_columns_parse(struct span_columns *c, const char *words, char *why, si
 bool span_columns_percentiles(struct span_columns *c, const char *numbers, char *why, size_t size);
 bool span_columns_sort(struct span_columns *c, const struct group_by *by, const char *name, char *why,
                        size_t size);
+
+/* Adds the decades; without `own` columns, the rest is count, total, p99 and max. */
+bool span_columns_hist(struct span_columns *c, bool own, char *why, size_t size);
 
 /* Sorted as `order` says, NULL: by descending total; equal ones by the bytes of the values.  Texts and groups
  * are valid until the next batch; the caller frees *rows.  t: one of s. */

@@ -19,7 +19,8 @@ void cells_begin(struct cells *c, const char *title, const char *key, const stru
 	for (unsigned i = 0; i < n; i++)
 		if (list[i].column.head != NULL)
 			c->heads[c->columns.n++] = list[i].column;
-	if (c->form == CELLS_JSON) {
+	c->listed = key != NULL;
+	if (c->form == CELLS_JSON && key != NULL) {
 		json_out_space(c->json, "\n  ");
 		json_out_begin(c->json, key, "[");
 	} else if (c->form == CELLS_CSV && c->with_heads) {
@@ -163,7 +164,10 @@ bool cells_end(struct cells *c)
 	const size_t shown = c->max_rows == 0 || c->rows < c->max_rows ? c->rows : c->max_rows;
 
 	if (c->form == CELLS_JSON) {
-		json_out_end(c->json, c->rows > 0 ? "}]" : "]");
+		if (c->rows > 0)
+			json_out_end(c->json, "}");
+		if (c->listed)
+			json_out_end(c->json, "]");
 	} else if (c->form == CELLS_CSV) {
 		if (c->rows > 0 || c->with_heads)
 			text_char(c->t, '\n');
@@ -204,11 +208,11 @@ void cells_note(struct cells *c, const char *fmt, ...)
 	text_str(c->t, c->form == CELLS_MARKDOWN ? "\n\n" : "\n");
 }
 
-void cells_bar(struct cells *c, unsigned __int128 part, unsigned __int128 whole)
+void cells_bar(struct cells *c, double part)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 	char bar[8 * 3 + 1] = "";
-	const unsigned n = whole > 0 ? (unsigned)((part * 64 + whole / 2) / whole) : 0;
+	const unsigned n = part > 0 && part <= 1 ? (unsigned)(part * 64 + 0.5) : 0;
 
 	if (!next(c))
 		return;

@@ -31,12 +31,13 @@ struct cells {
 	const struct cell_column *list;
 	unsigned n, at;
 	size_t rows;
-	bool shown; /* the current row, in text */
+	bool shown;  /* the current row, in text */
+	bool listed; /* JSON: the list is that of the table */
 	struct columns columns;
 	struct column heads[COLUMNS_MAX];
 };
 
-/* Begins a table: `key` is its member in JSON. */
+/* Begins a table: `key` is its member in JSON; NULL: the rows go to a list that is open. */
 void cells_begin(struct cells *c, const char *title, const char *key, const struct cell_column *list,
                  unsigned n);
 
@@ -59,7 +60,7 @@ bool cells_end(struct cells *c);
 /* A line below the table, of text. */
 void cells_note(struct cells *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A bar of eight columns for a part of the whole, in eighths of a column. */
-void cells_bar(struct cells *c, unsigned __int128 part, unsigned __int128 whole);
+/* In text, a bar of up to eight columns, in eighths of a column, for a part of 1. */
+void cells_bar(struct cells *c, double part);
 
 #endif

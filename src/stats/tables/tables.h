@@ -2,6 +2,7 @@
 #define STATS_TABLES_TABLES_H
 
 #include "stats/stats.h"
+#include "stats/tables/activity.h"
 #include "stats/tables/arrows.h"
 #include "stats/tables/cells.h"
 
@@ -13,6 +14,8 @@
 /* What is asked for. */
 struct stats_tables_asked {
 	bool flows;
+	bool hist;      /* of stretches; without them of the groups of spans */
+	uint64_t every; /* ns; 0: not asked for */
 };
 
 /* ---- arrows by the names of their ends (flows.c) ---- */
@@ -29,6 +32,37 @@ struct flow_table {
 	struct histogram_pool pool;
 };
 
+/* ---- stretches of time (every.c) ---- */
+
+#define EVERY_STRETCHES 10000U
+#define EVERY_ROWS 65536U
+
+enum every_refused {
+	EVERY_FITS,
+	EVERY_TOO_SHORT, /* more than EVERY_STRETCHES */
+	EVERY_TOO_MANY,  /* more than EVERY_ROWS of all groups and counters */
+};
+
+struct every_table {
+	uint64_t every, first_ns;
+	struct activity activity;
+	struct group_set set; /* with stats.by */
+	struct names counters, series;
+	struct table64 row_of; /* who << 32 | stretch */
+	struct every_row *rows;
+	uint32_t nrows, rows_cap, last;
+	struct histogram_pool pool;
+	enum every_refused refused; /* nothing is counted any more */
+	bool no_memory;
+};
+
+void every_begin(struct every_table *v, struct arena *text, uint64_t every);
+bool every_add(struct every_table *v, struct stats *s, const struct batch *b, const struct event *e,
+               uint64_t first_ns);
+bool every_end(struct every_table *v);
+bool every_put(const struct every_table *v, struct cells *c, const struct stats *s, bool hist);
+void every_free(struct every_table *v);
+
 /* ---- all tables ---- */
 
 /* Zero-initialise, then stats_tables_begin(). */
@@ -38,6 +72,7 @@ struct stats_tables {
 	uint64_t first_ns; /* of the first event, left out or not */
 	bool any;
 	struct flow_table flows;
+	struct every_table every;
 };
 
 void stats_tables_begin(struct stats_tables *t, const struct stats_tables_asked *asked);
