@@ -12,7 +12,7 @@ struct stats_run {
 	unsigned form; /* enum stats_form */
 	bool classes;
 	uint64_t max_rows, threads, max_repeat;
-	const char *words_every;
+	const char *words_every, *words_imbalance, *words_overlap, *words_longer;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
 	struct group_by by;
 	struct slice sum_of;
@@ -49,6 +49,16 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_every) },
 	{ "hist", NULL, "columns with the number of durations below 1 us, 10 us, ..., 10 s", 0,
 	  TO_FLAG(struct stats_run, tables.hist) },
+	{ "share", NULL, "time of each track: busy, waiting, idle; its longest gaps, and what ran meanwhile",
+	  0, TO_FLAG(struct stats_run, tables.share) },
+	{ "gaps", "N", "with --share: list N gaps of each track (default: 3)", 0,
+	  TO_NUMBER(struct stats_run, tables.gaps) },
+	{ "imbalance", "thread|process", "max/mean of each name over threads or processes, and which is last",
+	  0, TO_TEXT(struct stats_run, words_imbalance) },
+	{ "overlap", "A,B", "time in which spans A and B run at once; each is GLOB or category:GLOB", 0,
+	  TO_TEXT(struct stats_run, words_overlap) },
+	{ "longer", "TIME", "with --overlap: events of B inside spans of A longer than TIME", 0,
+	  TO_TEXT(struct stats_run, words_longer) },
 	{ "flows", NULL, "delays of arrows by the names of their ends, and ends without a partner", 0,
 	  TO_FLAG(struct stats_run, tables.flows) },
 	{ "classes", NULL, "list the records by class, too (text; not with a selection)", 0,
@@ -191,14 +201,37 @@ static void count_trace(struct trace_slot *t)
 
 static bool check_tables(struct stats_run *s)
 {
+	static const char *const units[] = { "thread", "process", NULL };
 	struct options *const o = &s->run.options;
+	struct overlap_asked *const overlap = &s->tables.overlap;
 	struct shown_path shown;
+
+	if (s->words_imbalance != NULL) {
+		const int unit = options_word(o, "--imbalance", s->words_imbalance, units);
+		if (unit < 0)
+			return false;
+		s->tables.imbalance = unit == 0 ? IMBALANCE_THREADS : IMBALANCE_PROCESSES;
+	}
+	overlap->longer_given = s->words_longer != NULL;
 
 	if (s->words_every != NULL &&
 	    (!length_option(s->words_every, &s->tables.every) || s->tables.every == 0))
 		o->status =
 		    options_mistake(o, "--every takes a time longer than 0, with its unit (10ms), not %s",
 		                    show_path(&shown, s->words_every));
+	else if (s->tables.share && s->by.n > 0 && (s->by.n > 1 || s->by.columns[0].key != GROUP_BY_THREAD))
+		o->status = options_mistake(o, "--share is by track: --by thread is all that it takes");
+	else if (s->words_overlap != NULL && !overlap_parse(overlap, s->words_overlap))
+		o->status =
+		    options_mistake(o, "--overlap takes two patterns A,B, each GLOB or category:GLOB, not %s",
+		                    show_path(&shown, s->words_overlap));
+	else if (s->words_longer != NULL && s->words_overlap == NULL)
+		o->status = options_mistake(o, "--longer is for --overlap");
+	else if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
+		o->status = options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
+		                            show_path(&shown, s->words_longer));
+	else if (s->tables.gaps > SHARE_GAPS_MAX)
+		o->status = options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
 	else if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)
 		o->status = options_mistake(o, "comma-separated values have one table at a time");
 	else
@@ -245,7 +278,7 @@ static bool parse_table(struct stats_run *s)
 
 static enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv)
 {
-	struct stats_run s = { .max_rows = STATS_TOP };
+	struct stats_run s = { .max_rows = STATS_TOP, .tables.gaps = 3 };
 	struct trace_run *const r = &s.run;
 
 	options_init(&r->options, cmd, argc, argv);

@@ -22,6 +22,11 @@ static void advance(struct activity *a, struct activity_track *k, uint64_t until
 	}
 }
 
+void activity_advance(struct activity *a, uint32_t track, uint64_t until)
+{
+	advance(a, &a->tracks[track], until);
+}
+
 bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what)
 {
 	if (end <= start)

@@ -40,6 +40,9 @@ struct activity {
 /* Adds a span of a track.  Returns false on OOM. */
 bool activity_add(struct activity *a, const struct track *track, uint64_t start, uint64_t end, uint64_t what);
 
+/* Gives the periods of a track, by index, up to a time that its next span does not precede. */
+void activity_advance(struct activity *a, uint32_t track, uint64_t until);
+
 /* Gives the periods of all open spans. */
 void activity_end(struct activity *a);
 void activity_free(struct activity *a);

@@ -207,6 +207,101 @@ def check_flows(t):
     return ids
 
 
+def check_share(t):
+    got = report("stats", t.path, "--share", "--gaps", "4")
+    last = max((e["ts_ns"] + (e["dur_ns"] if e["kind"] in ("span", "async") else 0) for e in t.events), default=0)
+    times, busy = collections.defaultdict(lambda: [0, 0]), collections.defaultdict(list)
+    for track, a, b, inner in t.periods():
+        if inner is not None:
+            times[track][inner["waiting"]] += b - a
+            if not inner["waiting"]:
+                busy[track].append((a, b, inner["name"]))
+    tracks = sorted({s["track_index"] for s in t.spans if s["dur_ns"] > 0}, key=lambda k: (-times[k][0], k))
+    for row, k in zip(got["shares"], tracks, strict=True):
+        what = f"{t.path}: share of {row}"
+        same(what, row["track"], t.tracks[k]["name"])
+        same(what, (row["busy_ns"], row["waiting_ns"]), tuple(times[k]))
+        same(what, row["idle_ns"], last - t.first - sum(times[k]))
+    rows = iter(got["gaps"])
+    for k in tracks:
+        gaps = [(b[0] - a[1], a[1], b[0]) for a, b in zip(busy[k], busy[k][1:]) if b[0] > a[1]]
+        for length, a, b in sorted(gaps, key=lambda g: (-g[0], g[1]))[:4]:
+            row, names = next(rows), collections.Counter()
+            same(f"{t.path}: gap", (row["gap_ns"], row["ts_ns"]), (length, a))
+            for other in tracks:
+                if other != k and t.process(other) == t.process(k):
+                    for x, y, name in busy[other]:
+                        if max(x, a) < min(y, b):
+                            names[name] += min(y, b) - max(x, a)
+            have = [(m["name"], m["busy_ns"]) for m in row["meanwhile"]]
+            same(f"{t.path}: meanwhile", [n for _, n in have], sorted(names.values(), reverse=True)[:3])
+            same(f"{t.path}: meanwhile", have, [(n, names[n]) for n, _ in have])
+    same("gaps", next(rows, None), None)
+
+
+def check_imbalance(t):
+    for of in ("thread", "process"):
+        shares = collections.defaultdict(lambda: collections.defaultdict(list))
+        for e in t.spans:
+            track = e["track_index"]
+            while of == "thread" and t.tracks[track].get("child"):
+                track = t.tracks[track]["parent"]
+            shares[e["name"], e["category"]][t.process(track) if of == "process" else track].append(e)
+        got = report("stats", t.path, "--imbalance", of)["imbalance"]
+        same(f"{t.path}: names", len(got), len(shares))
+        for row in got:
+            units, what = shares[row["name"], row["category"]], f"{t.path}: imbalance of {row['name']}"
+            sums = {u: sum(e["dur_ns"] for e in v) for u, v in units.items()}
+            ends = {u: max(e["ts_ns"] + e["dur_ns"] for e in v) for u, v in units.items()}
+            most, last = max(sums.values()), max(ends.values())
+            same(what, (row["units"], row["count"]), (len(units), sum(map(len, units.values()))))
+            same(what, (row["min_ns"], row["max_ns"]), (min(sums.values()), most))
+            same(what, row["largest"], t.tracks[min(u for u in sums if sums[u] == most)]["name"])
+            same(what, row["last"], t.tracks[min(u for u in ends if ends[u] == last)]["name"])
+            same(what, row["lag_ns"], last - min(ends.values()))
+            if sum(sums.values()) > 0 and abs(row["max_per_mean"] - most * len(sums) / sum(sums.values())) > 0.001:
+                sys.exit(f"{what}: {row}")
+
+
+def check_overlap(t):
+    names = sorted({e["name"] for e in t.spans})[:3] + ["*"]
+    longer = sorted(e["dur_ns"] for e in t.spans)[len(t.spans) // 2] if t.spans else 1
+    for a, b in zip(names, names[1:]):
+        got = report("stats", t.path, "--overlap", f"{a},{b}", "--longer", f"{longer}ns")
+        fits = lambda e, p: p in ("*", e["name"])
+        spans = [e for e in t.spans + t.asyncs if fits(e, a) or fits(e, b)]
+        rows = {r["process"]: r for r in got["overlap"]}
+        same(f"{t.path}: processes", len(rows), len({t.process(e["track_index"]) for e in spans}))
+        for p in {t.process(e["track_index"]) for e in spans}:
+            row, own = rows[t.tracks[p]["name"]], [e for e in spans if t.process(e["track_index"]) == p]
+            changes = collections.defaultdict(lambda: [0, 0])
+            for e in own:
+                for i, k in enumerate((a, b)):
+                    if fits(e, k):
+                        changes[e["ts_ns"]][i] += 1
+                        changes[e["ts_ns"] + e["dur_ns"]][i] -= 1
+            open_, want, before = [0, 0], [0, 0, 0], None
+            for at in sorted(changes):
+                if before is not None:
+                    for i, on in enumerate((open_[0], open_[1], open_[0] and open_[1])):
+                        want[i] += at - before if on else 0
+                before, open_ = at, [x + y for x, y in zip(open_, changes[at])]
+            same(f"{t.path}: overlap of {a} and {b}", [row["a_ns"], row["b_ns"], row["both_ns"]], want)
+        outer = [e for e in t.spans if fits(e, a) and e["dur_ns"] > longer]
+        same("long spans", got["long_spans"], len(outer))
+        by_track, want = collections.defaultdict(list), 0
+        for e in outer:
+            by_track[e["track_index"]].append(e)
+        order = lambda e: (e["ts_ns"], -(e["dur_ns"] if e["kind"] in ("span", "async") else 0), e["number"])
+        for e in t.events:
+            if fits(e, b) and not e["kind"].startswith("flow_"):
+                want += any(
+                    order(o) < order(e) and e["ts_ns"] < o["ts_ns"] + o["dur_ns"]
+                    for o in by_track[e["track_index"]]
+                )
+        same(f"{t.path}: {b} in {a}", sum(r["count"] for r in got["inside"]), want)
+
+
 def check_top(t):
     for by in ("name", "name,category"):
         keys = by.split(",")
@@ -247,7 +342,7 @@ def random_trace(path, seed):
         json.dump(events, f)
 
 
-CHECKS = [check_top, check_flows, check_hist, check_every]
+CHECKS = [check_top, check_flows, check_hist, check_every, check_share, check_imbalance, check_overlap]
 
 
 def check(path):
