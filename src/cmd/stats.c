@@ -5,6 +5,7 @@
 
 #include "cli/say.h"
 #include "cli/traces.h"
+#include "cmd/event_text.h"
 #include "stats/tables/tables.h"
 
 struct stats_run {
@@ -12,6 +13,8 @@ struct stats_run {
 	unsigned form; /* enum stats_form */
 	bool classes;
 	uint64_t max_rows, threads, max_repeat;
+	uint64_t examples; /* of each group */
+	struct shown_fields fields;
 	const char *words_every, *words_imbalance, *words_overlap, *words_longer;
 	const char *words_by, *words_columns, *words_percentiles, *words_sort, *words_sum; /* as given */
 	struct group_by by;
@@ -33,7 +36,7 @@ static const struct cmd_option own[] = {
 	{ "format", "text|json|csv|md", "the report's form (default: text)", 0,
 	  TO_CHOICE(struct stats_run, form) },
 	{ "by", "KEY,...",
-	  "group by name, category, thread, process, track, arg:FIELD (default: name,category)", 0,
+	  "group by name, category, thread, process, track, file, arg:FIELD (default: name,category)", 0,
 	  TO_TEXT(struct stats_run, words_by) },
 	{ "columns", "NAME,...", "columns: count, total, self, mean, min, max, p50, share, ...", 0,
 	  TO_TEXT(struct stats_run, words_columns) },
@@ -45,6 +48,8 @@ static const struct cmd_option own[] = {
 	  TO_TEXT(struct stats_run, words_sum) },
 	{ "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n',
 	  TO_LIMIT(struct stats_run, max_rows) },
+	{ "examples", "N", "list the N slowest spans of each group, with offset and fields (text, JSON)", 0,
+	  TO_POSITIVE(struct stats_run, examples) },
 	{ "every", "TIME", "statistics of each stretch of this length (10ms, 1s), and of counters", 0,
 	  TO_TEXT(struct stats_run, words_every) },
 	{ "hist", NULL, "columns with the number of durations below 1 us, 10 us, ..., 10 s", 0,
@@ -69,6 +74,11 @@ static const struct cmd_option own[] = {
 	  TO_POSITIVE(struct stats_run, max_repeat) },
 	{ .name = NULL },
 };
+
+static struct slice put_fields(const void *ctx, struct text *t, const struct batch *b, const struct event *e)
+{
+	return shown_fields_put(t, ctx, b, e);
+}
 
 static void settle(void *ctx)
 {
@@ -163,7 +173,7 @@ static void count_trace(struct trace_slot *t)
 
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_ORDER;
-	if (group_by_needs_fields(&run->by) || run->sum_of.n > 0)
+	if (group_by_needs_fields(&run->by) || run->sum_of.n > 0 || run->examples > 0)
 		job.read.want |= WANT_FIELDS;
 	job.adjust.max_repeat = run->max_repeat;
 	job.choice.keeps = true; /* spans of the whole trace nest */
@@ -179,6 +189,10 @@ static void count_trace(struct trace_slot *t)
 		stats_tables_begin(&s->tables, &run->tables);
 		s->stats.tables = &s->tables;
 	}
+	s->stats.file = slice_str(t->path);
+	s->stats.examples = (struct stats_examples){ .n = (uint32_t)run->examples,
+		                                     .fields = put_fields,
+		                                     .ctx = &run->fields };
 	s->stats.hist = run->tables.hist && run->tables.every == 0;
 	const bool counted = pipeline_open(&p, &job) && ok && count_events(s, &p);
 	stats_thread_end(&s->thread);
@@ -212,6 +226,7 @@ static bool check_tables(struct stats_run *s)
 			return false;
 		s->tables.imbalance = unit == 0 ? IMBALANCE_THREADS : IMBALANCE_PROCESSES;
 	}
+	s->fields.json = s->form == FORM_JSON;
 	overlap->longer_given = s->words_longer != NULL;
 
 	if (s->words_every != NULL &&
@@ -230,6 +245,10 @@ static bool check_tables(struct stats_run *s)
 	else if (s->words_longer != NULL && !length_option(s->words_longer, &overlap->longer))
 		o->status = options_mistake(o, "--longer takes a time with its unit (10ms), not %s",
 		                            show_path(&shown, s->words_longer));
+	else if (s->examples > STATS_EXAMPLES_MAX)
+		o->status = options_mistake(o, "--examples is at most %d", STATS_EXAMPLES_MAX);
+	else if (s->examples > 0 && s->form == FORM_CSV)
+		o->status = options_mistake(o, "--examples is for text, Markdown and JSON");
 	else if (s->tables.gaps > SHARE_GAPS_MAX)
 		o->status = options_mistake(o, "--gaps is at most %d", SHARE_GAPS_MAX);
 	else if (s->form == FORM_CSV && stats_tables_count(&s->tables) > 1)

@@ -255,7 +255,7 @@ static bool group_rows(const struct top *t, struct group_row **rows, size_t *n)
 /* Keys of which the rows have no column anyway. */
 static bool is_further_key(const struct top_run *r, unsigned i)
 {
-	return r->by.columns[i].key == GROUP_BY_TRACK || r->by.columns[i].key == GROUP_BY_ARG;
+	return r->by.columns[i].key >= GROUP_BY_TRACK;
 }
 
 static void put_text_row(struct columns *c, const struct top *t, const struct group_row *g,
@@ -446,6 +446,7 @@ static void list_longest(struct trace_slot *slot)
 	*t = (struct top){ .run = run, .path = slot->path, .first_ns = UINT64_MAX };
 	t->items.limit = (uint32_t)run->n;
 	const bool ok = stats_init(&t->stats) && stats_group(&t->stats, &run->by, SLICE_LIT(""));
+	t->stats.file = slice_str(slot->path);
 	job.read.interpret = INTERPRET_SPANS;
 	job.read.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
 	job.adjust.max_repeat = run->max_repeat;

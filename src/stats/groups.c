@@ -15,7 +15,8 @@
 
 static const char *const words[] = {
 	[GROUP_BY_NAME] = "name",       [GROUP_BY_CATEGORY] = "category", [GROUP_BY_THREAD] = "thread",
-	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_ARG] = "arg:",
+	[GROUP_BY_PROCESS] = "process", [GROUP_BY_TRACK] = "track",       [GROUP_BY_FILE] = "file",
+	[GROUP_BY_ARG] = "arg:",
 };
 
 static bool parse_key(struct group_column *c, const char *name, size_t n)
@@ -63,7 +64,8 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 			snprintf(name, sizeof name, "%.*s", n > 64 ? 64 : (int)n, p);
 			const char *const near = nearest_key(name);
 			snprintf(why, size,
-			         "keys are name, category, thread, process, track and arg:FIELD, not "
+			         "keys are name, category, thread, process, track, file and arg:FIELD, "
+			         "not "
 			         "\"%s\"%s%s%s",
 			         name, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
 			         near != NULL ? "?" : "");
@@ -84,7 +86,8 @@ bool group_by_parse(struct group_by *by, const char *list, char *why, size_t siz
 bool group_by_needs_fields(const struct group_by *by)
 {
 	for (unsigned i = 0; i < by->n; i++)
-		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY)
+		if (by->columns[i].key != GROUP_BY_NAME && by->columns[i].key != GROUP_BY_CATEGORY &&
+		    by->columns[i].key != GROUP_BY_FILE)
 			return true;
 	return false;
 }
@@ -201,6 +204,8 @@ static uint32_t value_of(struct stats *s, unsigned i, const struct batch *b, con
 		return track_value(v, track_process(e->track));
 	case GROUP_BY_TRACK:
 		return track_value(v, e->track);
+	case GROUP_BY_FILE:
+		return text_value(v, s->file);
 	case GROUP_BY_ARG:
 		break;
 	}

@@ -1,5 +1,6 @@
 /* The report as text or Markdown: tables of spans, instants, counters and classes. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/columns.h"
@@ -78,6 +79,10 @@ static void put_notes(struct text *t, const struct stats_view *v)
 	put_note(t, v, s->times.inexact,
 	         "span is too far out of order: total and self times may not be exact",
 	         "spans are too far out of order: total and self times may not be exact");
+	if (s->spans.longest.limit < s->examples.n && s->spans.longest.limit > 0)
+		put_note(t, v, s->spans.longest.limit,
+		         "example of each group is kept, as there are too many groups",
+		         "examples of each group are kept, as there are too many groups");
 	put_note(t, v, s->pool.coarse, "duration of too many names is not exact to 1 % in percentiles",
 	         "durations of too many names are not exact to 1 % in percentiles");
 }
@@ -207,6 +212,43 @@ static size_t keep_rows(struct span_row *rows, size_t n, bool waits)
 	return kept;
 }
 
+/* Columns of an example, after its keys. */
+static const struct column example_columns[] = {
+	{ "duration", COLUMN_NUMBER, 0, 0 }, { "at", COLUMN_NUMBER, 0, 0 },
+	{ "track", COLUMN_NAME, 10, 2 },     { "offset", COLUMN_NUMBER, 0, 3 },
+	{ "fields", COLUMN_NAME, 12, 1 },
+};
+
+/* The slowest spans of the rows that are shown. */
+static void put_examples(struct text *t, const char *title, const struct stats_view *v,
+                         const struct span_row *rows, size_t n)
+{
+	const unsigned keys = stats_count_keys(v->stats);
+	struct column list[COLUMNS_MAX];
+	struct columns c = { .list = list, .n = keys + 5, .indent = 2 };
+	char head[48];
+	size_t shown = 0;
+
+	key_columns(list, v->stats);
+	memcpy(list + keys, example_columns, sizeof example_columns);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; rows[i].examples != NULL && k < rows[i].examples->n; k++) {
+			const struct longest_item *const e = &rows[i].examples->list[k];
+			for (unsigned j = 0; j < keys; j++)
+				columns_name(&c, rows[i].values[j]);
+			columns_time(&c, e->length);
+			text_since(&c.text, e->ts - v->stats->first_ns);
+			columns_next(&c);
+			columns_name(&c, e->track->name);
+			columns_u64(&c, e->offset);
+			text_slice(&c.text, longest_fields(e)); /* visible text */
+			columns_next(&c);
+			shown++;
+		}
+	snprintf(head, sizeof head, "slowest %s", title);
+	finish_table(t, head, &c, v, shown, shown);
+}
+
 static bool put_spans(struct text *t, const char *title, const struct stats_view *v,
                       const struct span_table *table, bool waits, size_t top)
 {
@@ -235,6 +277,8 @@ static bool put_spans(struct text *t, const char *title, const struct stats_view
 	finish_table(t, title, &c, v, n, shown);
 	if (v->stats->by.n == 0) /* of other groups it is no surprise */
 		put_recursive(t, v, rows, shown);
+	if (v->stats->examples.n > 0)
+		put_examples(t, title, v, rows, shown);
 	free(rows);
 	return !t->failed;
 }

@@ -87,6 +87,7 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		*row = row_of(s, t, &t->groups[i], i);
 		row->sum = i < t->nsums ? &t->sums[i] : NULL;
 		row->decades = i < t->ndecades ? t->decades[i] : NULL;
+		row->examples = s->examples.n > 0 ? longest_of(&t->longest, i) : NULL;
 		if (s->by.n > 0) {
 			groups_values(s, &t->set, i, row->values);
 		} else {
@@ -99,6 +100,7 @@ bool stats_span_rows(const struct stats *s, const struct span_table *t, const st
 		*row = row_of(s, t, &t->other, SELF_OTHER);
 		row->sum = s->sum_of.n > 0 ? &t->other_sum : NULL;
 		row->decades = s->hist ? t->other_decades : NULL;
+		row->examples = s->examples.n > 0 ? longest_of(&t->longest, LONGEST_OTHER) : NULL;
 		if (s->by.n > 0)
 			groups_values(s, &t->set, NAMES_OTHER, row->values);
 		else

@@ -84,6 +84,9 @@ void stats_free(struct stats *s)
 	free(s->async.groups);
 	free(s->spans.sums);
 	free(s->async.sums);
+	longest_free(&s->spans.longest);
+	longest_free(&s->async.longest);
+	text_free(&s->examples.text);
 	free(s->spans.decades);
 	free(s->async.decades);
 	free(s->instants.counts);
@@ -186,6 +189,22 @@ static bool add_decade(struct span_table *t, uint32_t number, uint64_t ns)
 	return true;
 }
 
+static bool add_example(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
+                        const struct event *e)
+{
+	const struct longest_item item = {
+		.length = e->dur, .ts = e->ts, .offset = e->offset, .track = e->track
+	};
+
+	number = number == NAMES_OTHER ? LONGEST_OTHER : number;
+	t->longest.limit = t->longest.limit > 0 ? t->longest.limit : s->examples.n;
+	if (!longest_wants(&t->longest, number, e->dur))
+		return true;
+	const struct slice fields = s->examples.fields(s->examples.ctx, &s->examples.text, b, e);
+	return !s->examples.text.failed &&
+	       longest_add(&t->longest, number, item, e->name, e->cls->category, fields);
+}
+
 static bool add_sum(struct stats *s, struct span_table *t, uint32_t number, const struct batch *b,
                     const struct event *e)
 {
@@ -209,7 +228,8 @@ static inline bool span_number(struct stats *s, struct span_table *t, const stru
 			return false;
 	}
 	return (s->sum_of.n == 0 || add_sum(s, t, *number, b, e)) &&
-	       (!s->hist || add_decade(t, *number, e->dur));
+	       (!s->hist || add_decade(t, *number, e->dur)) &&
+	       (s->examples.n == 0 || add_example(s, t, *number, b, e));
 }
 
 static bool add_span(struct stats *s, const struct batch *b, const struct event *e)
@@ -357,6 +377,8 @@ bool stats_batch(struct stats *s, const struct batch *b)
 
 bool stats_end(struct stats *s)
 {
+	longest_end(&s->spans.longest);
+	longest_end(&s->async.longest);
 	self_times_end(&s->times);
 	s->busy = self_times_busy(&s->times);
 	return !s->times.failed && groups_label(s) && (s->tables == NULL || stats_tables_end(s->tables));

@@ -14,6 +14,7 @@
 #include "model/trace_engine.h"
 #include "output/text_visible.h"
 #include "run/choose/select.h"
+#include "stats/tables/longest.h"
 
 /* ---- histogram ---- */
 
@@ -378,7 +379,8 @@ enum group_key {
 	GROUP_BY_THREAD, /* the process, for events of no thread */
 	GROUP_BY_PROCESS,
 	GROUP_BY_TRACK,
-	GROUP_BY_ARG, /* the value of a field, as `cat` shows it */
+	GROUP_BY_FILE, /* path of the trace, as given */
+	GROUP_BY_ARG,  /* the value of a field, as `cat` shows it */
 };
 
 #define GROUP_KEYS_MAX 4
@@ -506,6 +508,17 @@ struct span_table {
 	struct span_sum *sums; /* likewise, with stats.sum_of */
 	uint32_t nsums;
 	struct span_sum other_sum;
+	struct longest longest; /* likewise, with stats.examples */
+};
+
+#define STATS_EXAMPLES_MAX 1000
+
+/* The slowest spans of each group: how many, and what writes their fields. */
+struct stats_examples {
+	uint32_t n; /* 0: none */
+	struct slice (*fields)(const void *ctx, struct text *t, const struct batch *b, const struct event *e);
+	const void *ctx;
+	struct text text; /* of the fields of one */
 };
 
 struct stats_tables; /* tables/tables.h */
@@ -517,10 +530,12 @@ struct stats {
 	uint64_t tracks;            /* threads that have events */
 	uint64_t unpaired;          /* BEGIN without END and END without BEGIN; set by the caller */
 	struct group_by by;
-	bool hist;                   /* count durations by decade; set before the first batch */
-	struct slice sum_of;         /* the field whose values are added up; no bytes: none */
-	uint64_t summed;             /* events that have it */
-	struct group_values *values; /* by.n */
+	struct stats_examples examples; /* set before the first batch */
+	struct slice file;              /* of GROUP_BY_FILE; borrowed */
+	bool hist;                      /* count durations by decade; set before the first batch */
+	struct slice sum_of;            /* the field whose values are added up; no bytes: none */
+	uint64_t summed;                /* events that have it */
+	struct group_values *values;    /* by.n */
 
 	struct arena text; /* all names */
 	struct span_table spans;
@@ -589,13 +604,14 @@ struct span_row {
 		};
 	};
 	const struct span_group *group;
-	const struct span_sum *sum; /* NULL: none */
-	const uint64_t *decades;    /* likewise */
-	unsigned __int128 total;    /* ns; union of the spans, or, of async ones, sum of durations */
-	unsigned __int128 self;     /* ns not covered by spans inside; 0 for async ones */
-	unsigned __int128 waiting;  /* ns; of self, in spans that are waiting */
-	uint64_t recursive;         /* spans inside another one of the same group; 0 for async ones */
-	unsigned __int128 rank;     /* by which rows are sorted, then values[first] */
+	const struct span_sum *sum;           /* NULL: none */
+	const uint64_t *decades;              /* likewise */
+	const struct longest_group *examples; /* likewise; the longest first */
+	unsigned __int128 total;   /* ns; union of the spans, or, of async ones, sum of durations */
+	unsigned __int128 self;    /* ns not covered by spans inside; 0 for async ones */
+	unsigned __int128 waiting; /* ns; of self, in spans that are waiting */
+	uint64_t recursive;        /* spans inside another one of the same group; 0 for async ones */
+	unsigned __int128 rank;    /* by which rows are sorted, then values[first] */
 	unsigned first;
 };
 

@@ -70,19 +70,17 @@ static void reduce(struct longest *l)
 	l->full |= is_used_up(l);
 }
 
+static const struct longest_group none = { .n = 0 };
+
 const struct longest_group *longest_of(const struct longest *l, uint32_t group)
 {
-	return group < l->ngroups && l->groups[group].n > 0 ? &l->groups[group] : &l->other;
+	return group == LONGEST_OTHER ? &l->other : group < l->ngroups ? &l->groups[group] : &none;
 }
 
-/* Unlike longest_of(), a group without items, unless memory is used up. */
+/* The group that an item goes to. */
 static const struct longest_group *group_for(const struct longest *l, uint32_t group)
 {
-	static const struct longest_group none = { .n = 0 };
-
-	if (group == LONGEST_OTHER || (l->full && (group >= l->ngroups || l->groups[group].n == 0)))
-		return &l->other;
-	return group < l->ngroups ? &l->groups[group] : &none;
+	return l->full && longest_of(l, group)->n == 0 ? &l->other : longest_of(l, group);
 }
 
 bool longest_wants(const struct longest *l, uint32_t group, uint64_t length)

@@ -52,7 +52,7 @@ bool longest_add(struct longest *l, uint32_t group, struct longest_item item, st
 /* Sorts the items of each group, the longest first; nothing can be added then. */
 void longest_end(struct longest *l);
 
-/* The items of a group; n 0: none. */
+/* The items of a group, which may be none. */
 const struct longest_group *longest_of(const struct longest *l, uint32_t group);
 
 void longest_free(struct longest *l);

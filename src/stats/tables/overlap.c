@@ -252,7 +252,9 @@ static struct slice text_of(const struct overlap_table *o, uint32_t name)
 
 static unsigned __int128 part_of(struct total part, struct total whole)
 {
-	return total_of(whole) > 0 ? total_of(part) * 1000000 / total_of(whole) : 0;
+	const unsigned __int128 all = total_of(whole);
+
+	return all > 0 ? (total_of(part) * 1000000 + all / 2) / all : 0;
 }
 
 static int most_first(const void *a, const void *b)

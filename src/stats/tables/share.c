@@ -274,7 +274,7 @@ static bool put_gaps(const struct share_table *h, struct cells *c, const struct 
 	cells_begin(c, "longest gaps", "gaps", gap_heads, sizeof gap_heads / sizeof *gap_heads);
 	for (size_t i = 0; i < n; i++) {
 		const struct longest_group *const g = longest_of(&h->gaps, rows[i].track->index);
-		for (uint32_t k = 0; k < g->n && g != &h->gaps.other; k++) {
+		for (uint32_t k = 0; k < g->n; k++) {
 			cells_row(c);
 			cells_time(c, g->list[k].length);
 			cells_at(c, g->list[k].ts);

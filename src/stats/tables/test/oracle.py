@@ -302,6 +302,16 @@ def check_overlap(t):
         same(f"{t.path}: {b} in {a}", sum(r["count"] for r in got["inside"]), want)
 
 
+def check_examples(t):
+    got = report("stats", t.path, "--examples", "2")
+    for key, events in (("spans", t.spans), ("async_spans", t.asyncs)):
+        for row in got[key]:
+            own = [e for e in events if (e["name"], e["category"]) == (row["name"], row["category"])]
+            want = sorted(own, key=lambda e: (-e["dur_ns"], e["number"]))[:2]
+            have = [(e["dur_ns"], e["ts_ns"], e["args"]) for e in row["examples"]]
+            same(f"{t.path}: examples", have, [(e["dur_ns"], e["ts_ns"], e.get("args", {})) for e in want])
+
+
 def check_top(t):
     for by in ("name", "name,category"):
         keys = by.split(",")
@@ -342,7 +352,7 @@ def random_trace(path, seed):
         json.dump(events, f)
 
 
-CHECKS = [check_top, check_flows, check_hist, check_every, check_share, check_imbalance, check_overlap]
+CHECKS = [check_top, check_flows, check_hist, check_every, check_share, check_imbalance, check_overlap, check_examples]
 
 
 def check(path):
