@@ -234,7 +234,7 @@ static size_t sort_rows(const struct every_table *v, const struct stats *s, enum
 	return n;
 }
 
-enum { COLUMNS_EVERY = 12 + GROUP_KEYS_MAX + SPAN_DECADES };
+enum { COLUMNS_EVERY = 15 + GROUP_KEYS_MAX + SPAN_DECADES };
 
 /* The columns of all kinds; in text those of one. */
 static unsigned list_columns(struct cell_column *list, const struct stats *s, enum kind kind, bool hist,
