@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "output/text_json.h"
 #include "output/text_units.h"
 
 void cells_begin(struct cells *c, const char *title, const char *key, const struct cell_column *list,
@@ -140,7 +141,7 @@ void cells_real(struct cells *c, double v)
 	if (c->form == CELLS_JSON) {
 		json_out_f64(c->json, key_of(c), v);
 	} else if (c->form == CELLS_CSV) {
-		text_printf(c->t, "%.17g", v);
+		(void)text_json_f64(c->t, v); /* finite */
 	} else {
 		text_printf(&c->columns.text, whole ? "%.0f" : "%.6g", v);
 		columns_next(&c->columns);
