@@ -5,7 +5,7 @@
 #include "output/text_visible.h"
 #include "stats/tables/tables.h"
 
-static void put_with_heads(struct text *t, const struct stats_view *v)
+static void put_csv_head(struct text *t, const struct stats_view *v)
 {
 	text_str(t, "path,kind");
 	for (unsigned i = 0; i < stats_count_keys(v->stats); i++) {
@@ -93,7 +93,7 @@ bool stats_csv_input(struct text *t, const struct stats_view *v, bool first)
 		return stats_tables_put(v->stats, &c);
 	}
 	if (first)
-		put_with_heads(t, v);
+		put_csv_head(t, v);
 	return put_csv_spans(t, v, &v->stats->spans) && put_csv_spans(t, v, &v->stats->async) &&
 	       put_csv_tally(t, v, "instant", &v->stats->instants);
 }
