@@ -394,7 +394,7 @@ static void put_report(struct top_run *run, struct top *t)
 	size_t n;
 
 	longest_end(&t->items);
-	if (!groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
+	if (histogram_pool_failed(&t->stats.pool) || !groups_label(&t->stats) || !group_rows(t, &rows, &n)) {
 		r->out.no_memory = true;
 		return;
 	}

@@ -381,7 +381,8 @@ bool stats_end(struct stats *s)
 	longest_end(&s->async.longest);
 	self_times_end(&s->times);
 	s->busy = self_times_busy(&s->times);
-	return !s->times.failed && groups_label(s) && (s->tables == NULL || stats_tables_end(s->tables));
+	return !s->times.failed && !histogram_pool_failed(&s->pool) && groups_label(s) &&
+	       (s->tables == NULL || stats_tables_end(s->tables));
 }
 
 uint64_t stats_other_names(const struct stats *s)

@@ -52,6 +52,12 @@ struct histogram {
 
 void histogram_pool_free(struct histogram_pool *pool);
 
+/* Whether numbers lost precision although the pool is not full: memory ran out. */
+static inline bool histogram_pool_failed(const struct histogram_pool *pool)
+{
+	return pool->coarse > 0 && pool->n < HISTOGRAM_POOL_BLOCKS - HISTOGRAM_KEPT;
+}
+
 /* Adds v after the first 16. */
 void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
 
