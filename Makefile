@@ -342,6 +342,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz build-mutants tracetool
 
-.PHONY: testdata mutants check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: testdata mutants check-tables check-format check-same count format check-limits check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-sweep check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench bench-docs bench-peers check-bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
